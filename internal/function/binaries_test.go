@@ -84,8 +84,14 @@ type sandbox struct {
 
 func start(t *testing.T, binary string, env map[string]string) *sandbox {
 	t.Helper()
+	return startAs(t, runtimeapi.Config{Binary: binary, Name: "fn", Env: env})
+}
+
+func startAs(t *testing.T, c runtimeapi.Config) *sandbox {
+	t.Helper()
 	s := &sandbox{}
-	p, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: binary, Name: "fn", Env: env, Stdout: &s.output, Stderr: &s.output})
+	c.Stdout, c.Stderr = &s.output, &s.output
+	p, err := runtimeapi.Start(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,21 +3,17 @@
 package function_test
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/packed"
 	"github.com/ingot-events/ingot/internal/slow"
 )
@@ -41,42 +37,24 @@ aggregates:
 // of them back at once.
 func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
-	dir := t.TempDir()
-	binary, plan := filepath.Join(dir, "streams"), filepath.Join(dir, "pipeline.yaml")
-	if err := runtimeapi.Build(t.Context(), "../../cmd/streams", binary, ""); err != nil {
-		t.Fatal(err)
-	}
+	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
 	if err := os.WriteFile(plan, []byte(readings), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	totals := newLargeTotals(t)
-	table := httptest.NewServer(totals)
-	t.Cleanup(table.Close)
-	var output bytes.Buffer
-	p, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: binary, Memory: smallest, Timeout: time.Minute, Stdout: &output, Stderr: &output, Env: map[string]string{
-		"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan, "AWS_ENDPOINT_URL": table.URL,
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Close)
+	fn := startSmallest(t, binary, totals, map[string]string{
+		"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
+	})
 	const changes = 100
 	for batch := range 2 {
-		answer, err := p.Invoke(t.Context(), readingsFrom(batch*changes, changes), 0)
-		if err != nil || string(answer) != `{"batchItemFailures":[]}` {
-			t.Fatalf("answer %.200s, error %v; it printed %.2000s", answer, err, output.Bytes())
-		}
+		fn.takes(t, readingsFrom(batch*changes, changes), 0)
 	}
 	totals.mu.Lock()
 	defer totals.mu.Unlock()
 	if totals.asked == 0 || totals.read != 2*3*changes || totals.done != 2*3*changes {
 		t.Errorf("%d transactions asked for images, %d totals were read, %d updates done", totals.asked, totals.read, totals.done)
 	}
-	peak := residentPeak(t, p.PID())
-	t.Logf("%d MB resident at the peak; %d transactions asked for images", peak, totals.asked)
-	if peak > smallest*9/10 {
-		t.Errorf("%d MB resident at the peak; Lambda ends a process above %d MB", peak, smallest)
-	}
+	fn.fits(t)
 }
 
 // A batch of the stream with as many compressed payloads as fit, each as large as a payload can be and packed
@@ -84,11 +62,7 @@ func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
 func TestCompressedBatchFitsSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	const changes, batchBytes = 88, 6 << 20
-	dir := t.TempDir()
-	binary, plan := filepath.Join(dir, "streams"), filepath.Join(dir, "pipeline.yaml")
-	if err := runtimeapi.Build(t.Context(), "../../cmd/streams", binary, ""); err != nil {
-		t.Fatal(err)
-	}
+	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
 	if err := os.WriteFile(plan, []byte(readings), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -98,16 +72,9 @@ func TestCompressedBatchFitsSmallestFunction(t *testing.T) {
 			totals.known[fmt.Sprintf("A#%s#1#0#%d", name, i)] = true // no update is refused, so no total is in memory
 		}
 	}
-	table := httptest.NewServer(totals)
-	t.Cleanup(table.Close)
-	var output bytes.Buffer
-	p, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: binary, Memory: smallest, Timeout: time.Minute, Stdout: &output, Stderr: &output, Env: map[string]string{
-		"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan, "AWS_ENDPOINT_URL": table.URL,
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Close)
+	fn := startSmallest(t, binary, totals, map[string]string{
+		"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
+	})
 	blanks := strings.Repeat(" ", 399<<10)
 	for batch := range 2 {
 		body := recordsOf(batch*changes, changes, func(i int) string {
@@ -116,21 +83,14 @@ func TestCompressedBatchFitsSmallestFunction(t *testing.T) {
 		if len(body) > batchBytes || len(body) < batchBytes*9/10 {
 			t.Fatalf("a batch has %d bytes, and Lambda sends at most %d", len(body), batchBytes)
 		}
-		answer, err := p.Invoke(t.Context(), body, 0)
-		if err != nil || string(answer) != `{"batchItemFailures":[]}` {
-			t.Fatalf("answer %.200s, error %v; it printed %.2000s", answer, err, output.Bytes())
-		}
+		fn.takes(t, body, 0)
 	}
 	totals.mu.Lock()
 	defer totals.mu.Unlock()
 	if totals.done != 2*3*changes {
 		t.Errorf("%d updates done, want %d", totals.done, 2*3*changes)
 	}
-	peak := residentPeak(t, p.PID())
-	t.Logf("%d MB resident at the peak", peak)
-	if peak > smallest*9/10 {
-		t.Errorf("%d MB resident at the peak; Lambda ends a process above %d MB", peak, smallest)
-	}
+	fn.fits(t)
 }
 
 // readingsFrom returns a batch of new items. Each item moves its own totals.

@@ -3,7 +3,6 @@
 package function_test
 
 import (
-	"bytes"
 	"crypto/md5"
 	"encoding/json"
 	"errors"
@@ -32,16 +31,53 @@ import (
 // more.
 const smallest = 256
 
-// The worst batches that Lambda can send must fit the smallest function: the largest batch, and
-// those whose messages meet the largest items that the table can hold. The process is told the
-// limit, but nothing enforces it here. So the test asks the kernel how much memory the process
-// really took.
-func TestWorstBatchesFitSmallestFunction(t *testing.T) {
-	slow.Test(t, "it fills the smallest function's memory many times")
-	binary := filepath.Join(t.TempDir(), "ingest")
-	if err := runtimeapi.Build(t.Context(), "../../cmd/ingest", binary, ""); err != nil {
+const quarantineURL = "https://sqs.eu-central-1.amazonaws.com/000000000000/quarantine"
+
+// build builds a function as it is deployed.
+func build(t *testing.T, name string) (binary string) {
+	t.Helper()
+	binary = filepath.Join(t.TempDir(), name)
+	if err := runtimeapi.Build(t.Context(), "../../cmd/"+name, binary, ""); err != nil {
 		t.Fatal(err)
 	}
+	return binary
+}
+
+// startSmallest runs a built function as the smallest that is allowed. The services stand in for AWS.
+func startSmallest(t *testing.T, binary string, services http.Handler, env map[string]string) *sandbox {
+	t.Helper()
+	aws := httptest.NewServer(services)
+	t.Cleanup(aws.Close)
+	env["AWS_ENDPOINT_URL"] = aws.URL
+	return startAs(t, runtimeapi.Config{Binary: binary, Memory: smallest, Timeout: time.Minute, Env: env})
+}
+
+// takes sends a batch to the function. Without a timeout, no message may come back.
+func (s *sandbox) takes(t *testing.T, batch []byte, timeout time.Duration) {
+	t.Helper()
+	answer, err := s.Invoke(t.Context(), batch, timeout)
+	if err != nil || !strings.HasPrefix(string(answer), `{"batchItemFailures":[`) || timeout == 0 && string(answer) != `{"batchItemFailures":[]}` {
+		s.Close()
+		t.Fatalf("answer %.200s, error %v; it printed %.2000s", answer, err, s.output.Bytes())
+	}
+}
+
+// fits checks how much memory the function has taken. The process is told the limit, but nothing
+// enforces it here. So this asks the kernel.
+func (s *sandbox) fits(t *testing.T) {
+	t.Helper()
+	peak := residentPeak(t, s.PID())
+	t.Logf("%d MB resident at the peak", peak)
+	if peak > smallest*9/10 {
+		t.Errorf("%d MB resident at the peak; Lambda ends a process above %d MB", peak, smallest)
+	}
+}
+
+// The worst batches that Lambda can send must fit the smallest function: the largest batch, and
+// those whose messages meet the largest items that the table can hold.
+func TestWorstBatchesFitSmallestFunction(t *testing.T) {
+	slow.Test(t, "it fills the smallest function's memory many times")
+	binary := build(t, "ingest")
 	shop, err := filepath.Abs("../../" + sampleshop.Pipeline) // the pipeline of these orders, whatever is built in
 	if err != nil {
 		t.Fatal(err)
@@ -61,27 +97,13 @@ func TestWorstBatchesFitSmallestFunction(t *testing.T) {
 		"larger than an item can be":                 {nil, orders(t, 5, nestedNote(1<<20-2<<10)), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			table := httptest.NewServer(&fullTable{t: t, notes: c.stored})
-			t.Cleanup(table.Close)
-			var output bytes.Buffer
-			p, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: binary, Memory: smallest, Timeout: time.Minute, Stdout: &output, Stderr: &output, Env: map[string]string{
-				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": table.URL + "/000000000000/quarantine", "INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": shop, "AWS_ENDPOINT_URL": table.URL,
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(p.Close)
+			fn := startSmallest(t, binary, &fullTable{t: t, notes: c.stored}, map[string]string{
+				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": quarantineURL, "INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": shop,
+			})
 			for range 3 { // a warm sandbox meets the next batch with the garbage of the last
-				answer, err := p.Invoke(t.Context(), c.batch, c.timeout)
-				if err != nil || c.timeout == 0 && string(answer) != `{"batchItemFailures":[]}` {
-					t.Fatalf("answer %.200s, error %v; it printed %.2000s", answer, err, output.Bytes())
-				}
+				fn.takes(t, c.batch, c.timeout)
 			}
-			peak := residentPeak(t, p.PID())
-			t.Logf("%d bytes: %d MB resident at the peak", len(c.batch), peak)
-			if peak > smallest*9/10 {
-				t.Errorf("%d MB resident at the peak; Lambda ends a process above %d MB", peak, smallest)
-			}
+			fn.fits(t)
 		})
 	}
 }
@@ -90,11 +112,7 @@ func TestWorstBatchesFitSmallestFunction(t *testing.T) {
 // each, and each may repeat a large member of the whole. The worst batches of them must fit, too.
 func TestWorstPartsFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "ingest")
-	if err := runtimeapi.Build(t.Context(), "../../cmd/ingest", binary, ""); err != nil {
-		t.Fatal(err)
-	}
+	binary := build(t, "ingest")
 	for name, c := range map[string]struct {
 		lines  int    // of each whole
 		memo   int    // bytes of the member that every part repeats
@@ -111,27 +129,13 @@ func TestWorstPartsFitSmallestFunction(t *testing.T) {
 				t.Fatal(err)
 			}
 			batch := wholes(t, c.lines, c.memo)
-			table := httptest.NewServer(&fullTable{t: t})
-			t.Cleanup(table.Close)
-			var output bytes.Buffer
-			p, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: binary, Memory: smallest, Timeout: time.Minute, Stdout: &output, Stderr: &output, Env: map[string]string{
-				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PIPELINE": plan, "AWS_ENDPOINT_URL": table.URL,
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(p.Close)
+			fn := startSmallest(t, binary, &fullTable{t: t}, map[string]string{
+				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PIPELINE": plan,
+			})
 			for range 2 {
-				// The time is not enough for all of them.
-				if answer, err := p.Invoke(t.Context(), batch, 8*time.Second); err != nil {
-					t.Fatalf("answer %.200s, error %v; it printed %.2000s", answer, err, output.Bytes())
-				}
+				fn.takes(t, batch, 8*time.Second) // it is not enough for all of them
 			}
-			peak := residentPeak(t, p.PID())
-			t.Logf("%d bytes: %d MB resident at the peak", len(batch), peak)
-			if peak > smallest*9/10 {
-				t.Errorf("%d MB resident at the peak; Lambda ends a process above %d MB", peak, smallest)
-			}
+			fn.fits(t)
 		})
 	}
 }
@@ -140,12 +144,7 @@ func TestWorstPartsFitSmallestFunction(t *testing.T) {
 // worst batches of them must fit, too.
 func TestWorstArraysFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "ingest")
-	if err := runtimeapi.Build(t.Context(), "../../cmd/ingest", binary, ""); err != nil {
-		t.Fatal(err)
-	}
-	plan := filepath.Join(dir, "pipeline.yaml")
+	binary, plan := build(t, "ingest"), filepath.Join(t.TempDir(), "pipeline.yaml")
 	if err := os.WriteFile(plan, []byte(strings.Replace(fmt.Sprintf(withLines, ""), "epoch: 1", "epoch: 1\nbatches: true", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -160,26 +159,13 @@ func TestWorstArraysFitSmallestFunction(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			batch := arraysOf(t, event)
-			table := httptest.NewServer(&fullTable{t: t})
-			t.Cleanup(table.Close)
-			var output bytes.Buffer
-			p, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: binary, Memory: smallest, Timeout: time.Minute, Stdout: &output, Stderr: &output, Env: map[string]string{
-				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PIPELINE": plan, "AWS_ENDPOINT_URL": table.URL,
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(p.Close)
+			fn := startSmallest(t, binary, &fullTable{t: t}, map[string]string{
+				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PIPELINE": plan,
+			})
 			for range 2 {
-				if answer, err := p.Invoke(t.Context(), batch, 20*time.Second); err != nil {
-					t.Fatalf("answer %.200s, error %v; it printed %.2000s", answer, err, output.Bytes())
-				}
+				fn.takes(t, batch, 20*time.Second)
 			}
-			peak := residentPeak(t, p.PID())
-			t.Logf("%d bytes: %d MB resident at the peak", len(batch), peak)
-			if peak > smallest*9/10 {
-				t.Errorf("%d MB resident at the peak; Lambda ends a process above %d MB", peak, smallest)
-			}
+			fn.fits(t)
 		})
 	}
 }
@@ -215,10 +201,7 @@ func arraysOf(t *testing.T, one func(i int) string) []byte {
 // worst batches of pointers must fit, too.
 func TestWorstPointersFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
-	binary := filepath.Join(t.TempDir(), "ingest")
-	if err := runtimeapi.Build(t.Context(), "../../cmd/ingest", binary, ""); err != nil {
-		t.Fatal(err)
-	}
+	binary := build(t, "ingest")
 	shop, err := filepath.Abs("../../" + sampleshop.Pipeline)
 	if err != nil {
 		t.Fatal(err)
@@ -242,17 +225,10 @@ func TestWorstPointersFitSmallestFunction(t *testing.T) {
 		"the most pointers": {func(i int) string { return order(i, quoted(10)) }, 10_000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			table := httptest.NewServer(&fullTable{t: t, object: c.object})
-			t.Cleanup(table.Close)
-			var output bytes.Buffer
-			p, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: binary, Memory: smallest, Timeout: time.Minute, Stdout: &output, Stderr: &output, Env: map[string]string{
-				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": table.URL + "/000000000000/quarantine", "INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": shop,
-				"INGOT_POINTER_BUCKETS": "large-payloads", "AWS_ENDPOINT_URL": table.URL,
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(p.Close)
+			fn := startSmallest(t, binary, &fullTable{t: t, object: c.object}, map[string]string{
+				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": quarantineURL, "INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": shop,
+				"INGOT_POINTER_BUCKETS": "large-payloads",
+			})
 			var e events.SQSEvent
 			for i := range c.pointers {
 				e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprintf("%08d", i), EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q",
@@ -263,16 +239,9 @@ func TestWorstPointersFitSmallestFunction(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 {
-				// The time is not enough for all of them.
-				if answer, err := p.Invoke(t.Context(), batch, 8*time.Second); err != nil || len(answer) == 0 {
-					t.Fatalf("answer %.200s, error %v; it printed %.2000s", answer, err, output.Bytes())
-				}
+				fn.takes(t, batch, 8*time.Second) // it is not enough for all of them
 			}
-			peak := residentPeak(t, p.PID())
-			t.Logf("%d pointers: %d MB resident at the peak", c.pointers, peak)
-			if peak > smallest*9/10 {
-				t.Errorf("%d MB resident at the peak; Lambda ends a process above %d MB", peak, smallest)
-			}
+			fn.fits(t)
 		})
 	}
 }
