@@ -83,7 +83,8 @@ func elements(d *pipeline.Description, eventType string, payload map[string]any,
 			for range sampleParts {
 				arrays[part.Each] = append(arrays[part.Each], map[string]any{})
 			}
-			putOver(payload, strings.Split(part.Each, "."), arrays[part.Each])
+			path := strings.Split(part.Each, ".")
+			innermost(payload, path)[path[len(path)-1]] = arrays[part.Each]
 		}
 		for _, read := range d.Reads[name] {
 			if !read.Needed || slices.Contains(part.With, names(read.Path)[0]) {
@@ -96,17 +97,17 @@ func elements(d *pipeline.Description, eventType string, payload map[string]any,
 	}
 }
 
-// putOver puts a value over what stands there.
-func putOver(into map[string]any, names []string, value any) {
-	for ; len(names) > 1; names = names[1:] {
-		inner, ok := into[names[0]].(map[string]any)
+// innermost returns the object that holds the last of names, and makes those on the way that are missing.
+func innermost(into map[string]any, names []string) map[string]any {
+	for _, name := range names[:len(names)-1] {
+		inner, ok := into[name].(map[string]any)
 		if !ok {
 			inner = map[string]any{}
-			into[names[0]] = inner
+			into[name] = inner
 		}
 		into = inner
 	}
-	into[names[0]] = value
+	return into
 }
 
 func names(path event.Path) []string { return strings.Split(path.String(), ".") }
@@ -118,18 +119,11 @@ func last(path event.Path) string {
 
 // put puts a value where nothing stands, or replaces a text by a number that another use needs.
 func put(into map[string]any, names []string, value any) {
-	if len(names) > 1 {
-		inner, ok := into[names[0]].(map[string]any)
-		if !ok {
-			inner = map[string]any{}
-			into[names[0]] = inner
-		}
-		put(inner, names[1:], value)
-		return
-	}
+	into = innermost(into, names)
+	name := names[len(names)-1]
 	_, number := value.(int64)
-	if _, there := into[names[0]]; !there || number {
-		into[names[0]] = value
+	if _, there := into[name]; !there || number {
+		into[name] = value
 	}
 }
 
