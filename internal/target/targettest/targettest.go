@@ -96,18 +96,32 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // permission is what a request needs: an action, on a table or queue.
 type permission struct{ action, resource string }
 
-// permissions returns what a request needs. A transaction needs the permissions of its parts.
-func (c *Cloud) permissions(r *http.Request) (list []permission) {
-	action := c.action(r)
-	if action != "dynamodb:TransactWriteItems" {
-		return []permission{{action, resource(r)}}
+// request is what permissions depend on in the body of a request.
+type request struct {
+	TableName, IndexName, QueueURL string
+	RequestItems                   map[string]any               // of a BatchGetItem, which Ingot sends to one table
+	Statements                     []struct{ Statement string } // of one kind, on one table
+	TransactItems                  []map[string]struct{ TableName string }
+}
+
+// read reads the body of a request to a service that is named in X-Amz-Target. The handler that answers can read it again.
+func read(r *http.Request) (in request) {
+	if r.Header.Get("X-Amz-Target") == "" {
+		return in
 	}
 	text, _ := io.ReadAll(r.Body) // of a client on this machine
 	r.Body = io.NopCloser(bytes.NewReader(text))
-	var in struct {
-		TransactItems []map[string]struct{ TableName string }
-	}
 	_ = json.Unmarshal(text, &in) // of the SDK
+	return in
+}
+
+// permissions returns what a request needs. A transaction needs the permissions of its parts.
+func (c *Cloud) permissions(r *http.Request) (list []permission) {
+	in := read(r)
+	action := c.action(r, in)
+	if action != "dynamodb:TransactWriteItems" {
+		return []permission{{action, in.resource()}}
+	}
 	for _, item := range in.TransactItems {
 		for name, part := range item {
 			actions := map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem"}
@@ -123,11 +137,11 @@ const invocations = "/2015-03-31/functions/"
 var jsonServices = map[string]string{"DynamoDB_20120810": "dynamodb", "DynamoDBStreams_20120810": "dynamodb", "AmazonSQS": "sqs", "secretsmanager": "secretsmanager"}
 
 // action returns the permission that a request needs.
-func (c *Cloud) action(r *http.Request) string {
+func (c *Cloud) action(r *http.Request, in request) string {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
 		service, name, _ := strings.Cut(target, ".")
 		if name == "BatchExecuteStatement" {
-			verb, _, _ := strings.Cut(statement(r), " ")
+			verb, _, _ := strings.Cut(in.Statements[0].Statement, " ")
 			return "dynamodb:PartiQL" + verb[:1] + strings.ToLower(verb[1:])
 		}
 		return jsonServices[service] + ":" + strings.TrimSuffix(name, "Batch")
@@ -149,28 +163,8 @@ func (c *Cloud) action(r *http.Request) string {
 	return "s3:" + objectAction(r)
 }
 
-// statement returns the first statement of a batch. Ingot sends only statements of one kind together.
-func statement(r *http.Request) string {
-	text, _ := io.ReadAll(r.Body) // of a client on this machine
-	r.Body = io.NopCloser(bytes.NewReader(text))
-	var in struct{ Statements []struct{ Statement string } }
-	_ = json.Unmarshal(text, &in) // of the SDK
-	return in.Statements[0].Statement
-}
-
 // resource returns the table, with its index, or the queue of a request.
-func resource(r *http.Request) string {
-	if r.Header.Get("X-Amz-Target") == "" {
-		return ""
-	}
-	text, _ := io.ReadAll(r.Body) // of a client on this machine
-	r.Body = io.NopCloser(bytes.NewReader(text))
-	var in struct {
-		TableName, IndexName, QueueURL string
-		RequestItems                   map[string]any // of a BatchGetItem, which Ingot sends to one table
-		Statements                     []struct{ Statement string }
-	}
-	_ = json.Unmarshal(text, &in) // of the SDK
+func (in request) resource() string {
 	for table := range in.RequestItems {
 		return table
 	}
