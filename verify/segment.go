@@ -124,7 +124,7 @@ func (s *reading) items(ctx context.Context) error {
 	if s.Items.Done {
 		return nil
 	}
-	for page, err := range s.Source.ItemPages(ctx, s.segment(s.Items)) {
+	for page, err := range s.Source.ItemPages(ctx, s.from(s.Segment, s.Items)) {
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (s *reading) totals(ctx context.Context) error {
 	if s.Totals.Done {
 		return nil
 	}
-	for page, err := range s.Source.TotalPages(ctx, s.segment(s.Totals)) {
+	for page, err := range s.Source.TotalPages(ctx, s.from(s.Segment, s.Totals)) {
 		if err != nil {
 			return err
 		}
@@ -210,12 +210,13 @@ func (s *reading) totals(ctx context.Context) error {
 	return nil
 }
 
-func (s *reading) segment(from position) store.Segment {
-	seg := store.Segment{After: from.after()}
-	if s.Of > 1 {
-		seg.Number, seg.Of = s.Segment, s.Of
+// from returns what is left of a segment behind a position.
+func (p *pass) from(segment int, at position) store.Segment {
+	left := store.Segment{After: at.after()}
+	if p.Segments > 1 {
+		left.Number, left.Of = segment, p.Segments
 	}
-	return seg
+	return left
 }
 
 func positionOf(next event.Key) position {

@@ -43,6 +43,19 @@ func (l *leaf) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(*dyna
 	return l.Client.Scan(ctx, &short, o...)
 }
 
+// leafed returns a store of the world with short pages, which never waits.
+func (w *world) leafed() (*store.Store, *leaf) {
+	w.t.Helper()
+	c := w.StoreConfig(w.plan)
+	l := &leaf{Client: c.Client}
+	c.Client, c.Env.Sleep = l, func(context.Context, time.Duration) error { return errors.New("no time to wait") }
+	s, err := store.New(c)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s, l
+}
+
 // spoiled is a filled world with a damaged total, and a store of it with short pages.
 func spoiled(t *testing.T) (*world, *leaf, verify.Config) {
 	t.Helper()
@@ -50,13 +63,7 @@ func spoiled(t *testing.T) (*world, *leaf, verify.Config) {
 	w.alter(w.key("live", 0), "ADD revenue :v", number("1"))
 	w.remove("totals", w.key("daily", 1))
 	w.alter(w.key("by_merchant", 0), "ADD fp :v", number("7"))
-	c := w.StoreConfig(w.plan)
-	l := &leaf{Client: c.Client}
-	c.Client, c.Env.Sleep = l, func(context.Context, time.Duration) error { return errors.New("no time to wait") }
-	s, err := store.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, l := w.leafed()
 	return w, l, verify.Config{Pipeline: w.plan, Source: s, Env: w.Env}
 }
 

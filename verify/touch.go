@@ -113,11 +113,8 @@ func (p *pass) touchSegment(ctx context.Context, st *store.Store, segment int, t
 }
 
 func (p *pass) touchPages(ctx context.Context, st *store.Store, segment int, t *touching, name string) error {
-	from, last := store.Segment{After: t.Items.after()}, p.Env.Now()
-	if p.Segments > 1 {
-		from.Number, from.Of = segment, p.Segments
-	}
-	for page, err := range st.TouchPages(ctx, from) {
+	last := p.Env.Now()
+	for page, err := range st.TouchPages(ctx, p.from(segment, t.Items)) {
 		t.Touched += page.Touched.Touched
 		t.Reads, t.Writes = t.Reads+page.Reads, t.Writes+page.Writes
 		for i, k := range page.Refused {

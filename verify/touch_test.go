@@ -22,13 +22,7 @@ func older(t *testing.T, orders int) (*world, *leaf, verify.Config, *store.Store
 	}
 	w.drain()
 	w.deploy(withAgain())
-	c := w.StoreConfig(w.plan)
-	l := &leaf{Client: c.Client}
-	c.Client, c.Env.Sleep = l, func(context.Context, time.Duration) error { return errors.New("no time to wait") }
-	s, err := store.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, l := w.leafed()
 	return w, l, verify.Config{Pipeline: w.plan, Env: w.Env, About: "these tables"}, s
 }
 
