@@ -230,8 +230,8 @@ func (d *Dev) run() {
 	d.makeSwitches()
 	d.work.Go(func() { d.poll("ingest", d.stop, d.pollQueue) })
 	d.work.Go(func() { d.poll("streams", d.stop, d.pollStream) })
-	d.work.Go(func() { d.sweep(d.stop) })
-	d.work.Go(func() { spareUntil(d.stop) })
+	d.work.Go(func() { every(sweepEvery, d.stop, d.sweep) })
+	d.work.Go(func() { every(spareEvery, d.stop, func() { spare() }) })
 	d.work.Go(func() { d.watch(d.stop) })
 	d.work.Go(func() { d.api.serve(d.requests.count(d.protocols(wire.New(d.engine)))) })
 	if d.cfg.Console != nil {

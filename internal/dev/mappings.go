@@ -198,21 +198,26 @@ func (d *Dev) tellCounted(w http.ResponseWriter) {
 }
 
 // sweep lets time to live remove what has expired.
-func (d *Dev) sweep(stop <-chan struct{}) {
-	ticker := time.NewTicker(sweepEvery)
+func (d *Dev) sweep() {
+	for d.engine.Sweep(sweepSize) > 0 {
+		select {
+		case <-d.stop:
+			return
+		default:
+		}
+	}
+}
+
+// every calls do at each interval, until stop is closed.
+func every(interval time.Duration, stop <-chan struct{}, do func()) {
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-stop:
 			return
 		case <-ticker.C:
-		}
-		for d.engine.Sweep(sweepSize) > 0 {
-			select {
-			case <-stop:
-				return
-			default:
-			}
+			do()
 		}
 	}
 }

@@ -18,7 +18,7 @@ const (
 	spareEvery   = time.Second
 )
 
-// spare adjusts the collector to how much memory is in use. It returns how to undo it.
+// spare adjusts the collector to how much memory is in use, which grows. It returns how to undo it.
 func spare() (undo func()) {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
@@ -28,18 +28,4 @@ func spare() (undo func()) {
 	}
 	before := debug.SetGCPercent(int(percent))
 	return func() { debug.SetGCPercent(before) }
-}
-
-// spareUntil does so again and again, because what is in use grows.
-func spareUntil(stop <-chan struct{}) {
-	ticker := time.NewTicker(spareEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-stop:
-			return
-		case <-ticker.C:
-			spare()
-		}
-	}
 }
