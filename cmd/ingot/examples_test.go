@@ -143,7 +143,8 @@ func TestEveryCommandHasExamples(t *testing.T) {
 }
 
 // TestExamples runs every example of every command as a script, in a folder of its own, against a
-// pipeline that runs: once into a pipe, and once on a terminal of 80 columns.
+// pipeline that runs: once into a pipe, and once on a terminal of 80 columns. With -short it leaves out
+// the terminal, and what takes seconds.
 func TestExamples(t *testing.T) {
 	scripts := t.TempDir()
 	golden := map[string]bool{}
@@ -155,11 +156,11 @@ func TestExamples(t *testing.T) {
 			}
 			name := fmt.Sprintf("%s_%d", strings.ReplaceAll(strings.TrimPrefix(cmd.CommandPath(), "ingot "), " ", "_"), i+1)
 			golden[name+".golden"], golden[name+".80.golden"] = true, true
-			if e.long && !slow.All() && !*updateExamples {
+			if (e.long && !slow.All() || e.piped && testing.Short()) && !*updateExamples {
 				continue
 			}
 			for file, text := range map[string]string{"": script(name, line, e, "ingot", ""), "-80": script(name, line, e, "ingot80", widthOf(line, e))} {
-				if e.piped && file != "" {
+				if file != "" && (e.piped || testing.Short()) {
 					continue
 				}
 				if err := os.WriteFile(filepath.Join(scripts, name+file+"@"+e.place+".txt"), []byte(text), 0o600); err != nil {

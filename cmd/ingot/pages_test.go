@@ -17,6 +17,9 @@ import (
 // pipeline.yaml, and compares what is printed. On a page, … stands for anything, and a command without
 // output may print anything. What is to be saved in a file is there before.
 func TestExamplePages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs each command in a process of its own, which -short leaves out")
+	}
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("bash is not on PATH; to have the sessions of the examples run, install it")
@@ -85,6 +88,6 @@ func everyPattern(t *testing.T, page, file string) {
 		delete(asked, pattern.Name())
 	}
 	for name := range asked {
-		t.Errorf("%s is no pattern of %s", name, file)
+		t.Errorf("%s is not a pattern of %s", name, file)
 	}
 }
