@@ -11,10 +11,12 @@ help: ## show this list
 demo: ## run the whole pipeline in one process on a week of earthquakes
 	go run ./cmd/ingot demo
 
-# TESTFLAGS: more arguments of go test. Tests make much garbage and keep little, so it is collected less often.
+# TESTFLAGS: more arguments of go test. Tests make much garbage and keep little, so it is collected less often. Many
+# of them wait, so half as many packages more than cores are tested at once.
 test: export GOGC ?= 400
+test: cores = $(shell getconf _NPROCESSORS_ONLN)
 test: ## go test ./... (Go alone is enough; Docker tests skip without Docker, long ones always)
-	go test $(strip $(TESTFLAGS) ./...)
+	go test -p $$(($(cores) * 3 / 2)) $(strip $(TESTFLAGS) ./...)
 
 test-all: export INGOT_TEST_ALL = 1
 test-all: test ## make test with the tests that take long (CI runs these)
