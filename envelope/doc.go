@@ -1,6 +1,6 @@
 // Package envelope turns the bytes of one queue message into an event. It recognises the envelopes
 // that events travel in, and takes the payload out. [Open] does both, and [Message] is what it
-// reads.
+// reads. [OpenArray] does the same for a message that may bring several events.
 //
 // Recognition is strict. A message is an envelope only if every field that marks the format is
 // there with the right type. Everything else stays a bare payload. These forms are recognised, from

@@ -33,7 +33,7 @@ func FuzzBinary(f *testing.F) {
 			if err != nil {
 				var refusal *event.Refusal
 				if !errors.As(err, &refusal) || refusal.Verdict != event.Poison || refusal.Reason == "" || refusal.Detail == "" {
-					t.Fatalf("error %v is no full refusal", err)
+					t.Fatalf("error %v is not a full refusal", err)
 				}
 				continue
 			}

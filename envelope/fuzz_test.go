@@ -28,12 +28,12 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			var refusal *event.Refusal
 			if !errors.As(err, &refusal) || refusal.Verdict != event.Poison || refusal.Reason == "" || refusal.Detail == "" {
-				t.Fatalf("error %v is no full refusal", err)
+				t.Fatalf("error %v is not a full refusal", err)
 			}
 			return
 		}
 		if opened.Data.Root().Kind() != event.Object {
-			t.Fatalf("payload %s is no object", opened.Data.Text())
+			t.Fatalf("payload %s is not an object", opened.Data.Text())
 		}
 		if _, err := event.ParseDocument(opened.Data.Text()); err != nil {
 			t.Fatalf("payload %s does not parse alone: %v", opened.Data.Text(), err)
@@ -65,8 +65,9 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzArray holds OpenArray to what is true of any message: what is no array is opened as by Open, and the
-// elements of an array are what a plain JSON decoder sees, in its order, each opened as its text alone would be.
+// FuzzArray holds OpenArray to what is true of any message: what is not an array is opened as by Open.
+// The elements of an array are those that a plain JSON decoder sees, in its order, and each is opened as a message of
+// its own would be.
 func FuzzArray(f *testing.F) {
 	corpus.Add(f)
 	structured, bridge := object(structuredMembers...), object(eventBridgeMembers...)
@@ -84,7 +85,7 @@ func FuzzArray(f *testing.F) {
 			var refusal *event.Refusal
 			switch {
 			case err != nil && (!errors.As(err, &refusal) || refusal.Verdict != event.Poison || refusal.Detail == ""):
-				t.Fatalf("error %v is no full refusal", err)
+				t.Fatalf("error %v is not a full refusal", err)
 			case err == nil && aloneErr != nil || err != nil && aloneErr == nil:
 				t.Fatalf("%s: %v, and by Open: %v", body, err, aloneErr)
 			case err == nil && (opened.Data.Text() != alone.Data.Text() || opened.Kind != alone.Kind || opened.ID != alone.ID):

@@ -6,7 +6,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Message is what a queue delivers of one event.
+// Message is a message of a queue, as far as [Open] reads it.
 type Message struct {
 	Body string
 	// Attributes are the message attributes of type String and Number, by name. A number is its

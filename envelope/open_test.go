@@ -200,7 +200,7 @@ func TestOneMarkerAtATime(t *testing.T) {
 	formats := map[string]struct {
 		members []string
 		markers []string
-		wrong   map[string][]string // further values that are no marker
+		wrong   map[string][]string // further values that are not markers
 	}{
 		"structured":  {structuredMembers, []string{"specversion", "id", "source", "type"}, map[string][]string{"specversion": {`"0.3"`, `"1"`, `"1.1"`, `1.0`}}},
 		"EventBridge": {eventBridgeMembers, []string{"version", "id", "detail-type", "source", "account", "time", "region", "resources", "detail"}, map[string][]string{"version": {`"1"`}, "resources": {`{}`}, "detail": {`[]`}}},

@@ -126,7 +126,7 @@ func TestIngestArrayOfRevisions(t *testing.T) {
 	}
 }
 
-// A message that is no usable array stores nothing, and its note names no positions.
+// A message that is not a usable array stores nothing, and its note names no positions.
 func TestBadArrays(t *testing.T) {
 	many := strings.TrimSuffix(strings.Repeat(order("1", 1)+",", 1001), ",")
 	const pointer = `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`

@@ -90,8 +90,8 @@ func ReadNote(text string) (n Note, is bool) {
 // maxDetail bounds the detail in a note, because the detail may quote the payload.
 const maxDetail = 1024
 
-// note returns Ingot's attribute. group is empty if the message had no group id, and positions if it
-// is no array.
+// note returns Ingot's attribute. group is empty if the message had no group id, and positions is
+// empty if it is not an array.
 func note(r *event.Refusal, group string, positions []int) types.MessageAttributeValue {
 	value, _ := json.Marshal(Note{r.Verdict.String(), string(r.Reason), excerpt.Of(r.Detail, maxDetail), r.Key.PK, r.Key.SK, group, positions})
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(sendable(value))}

@@ -22,8 +22,8 @@ type Downloader interface {
 // them into S3, and send a pointer: see [envelope.Pointer].
 type Payloads struct{ reader payloads.Reader }
 
-// NewPayloads makes a [Payloads] that reads from these buckets alone. Anybody who may send a message can
-// name any bucket. So a bucket that everything may be read from must not be among them.
+// NewPayloads makes a [Payloads] that reads from these buckets alone. Anyone who may send a message can
+// name any object in them, so they must hold nothing else than payloads.
 func NewPayloads(client Downloader, buckets ...string) *Payloads {
 	return &Payloads{payloads.Reader{Client: client, Buckets: buckets}}
 }

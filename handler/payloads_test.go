@@ -126,7 +126,7 @@ func TestMissingPayloadIsRetried(t *testing.T) {
 	}
 }
 
-// Whoever may send a message can name any bucket. Nothing is asked of one that is not allowed.
+// Any sender of messages can name any bucket. Nothing is read from one that is not allowed.
 func TestPointersThatCannotBeFollowed(t *testing.T) {
 	w := newWorld(t)
 	w.withObjects(map[string]string{"vast": strings.Repeat(" ", payloads.Max+1), "next": pointer("vast"), "vaster": strings.Repeat("[],", payloads.Max/3)})

@@ -37,7 +37,7 @@ func TestStreamsAnswerBytes(t *testing.T) {
 	w.expect(plain(insert(1, w.image(order("1", 5)))), `{"batchItemFailures":[]}`)
 	w.expect(batch(insert(2, w.image(order("2", 5)))), `{"batchItemFailures":[],"state":{}}`)
 	if _, err := w.deliver("text"); err == nil {
-		t.Error("an event that is no batch")
+		t.Error("an event that is not a batch")
 	}
 }
 

@@ -210,7 +210,7 @@ func successor(prefix string) string {
 		case r == utf8.MaxRune:
 			prefix = before
 			continue
-		case r == 0xd7ff: // the surrogates come next, and are no text
+		case r == 0xd7ff: // the surrogates come next, and are not text
 			return before + "\ue000"
 		}
 		return before + string(r+1)

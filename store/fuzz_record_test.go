@@ -35,7 +35,7 @@ func FuzzRecord(f *testing.F) {
 		checkLambdasReading(t, raw, change)
 		var wide bytes.Buffer
 		if err := json.Indent(&wide, raw, " ", "\t"); err != nil {
-			t.Fatalf("a change out of what is no JSON: %v", err)
+			t.Fatalf("a change out of what is not JSON: %v", err)
 		}
 		if again, err := readRecord(wide.Bytes(), shard); err != nil || !reflect.DeepEqual(again, change) {
 			t.Fatalf("white space makes another change of it: %+v, %v\n%+v", again, err, change)

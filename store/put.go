@@ -69,7 +69,7 @@ type write struct {
 	copies []int // places in the call's items
 	place  int   // item's own place among them
 	state  state
-	taken  bool          // the service has said that the key is taken, so absence is no proof
+	taken  bool          // the service has said that the key is taken, so absence proves nothing
 	known  *stored       // what is to be replaced, while replacing
 	wrote  event.Verdict // Inserted or Updated if this call wrote it
 	missed time.Time     // when the key was found absent and item was too late to put; zero: never

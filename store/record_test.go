@@ -114,16 +114,16 @@ func TestRecordsThatAreOdd(t *testing.T) {
 		old, new, says string
 		placed         bool
 	}{
-		"not an object":        {streamRecord, `7`, "sequence number", false},
-		"no sequence number":   {`"000000000000000000007"`, `7`, "sequence number", false},
-		"keys are no object":   {`"Keys":{"PK":{"S":"ORDER#1"},"SK":{"S":"ORDER"}}`, `"Keys":[]`, "keys: it is a JSON array", true},
-		"image is no object":   {`"NewImage":{`, `"NewImage":7,"x":{`, "new image: it is a JSON number", true},
-		"value without type":   {`"open":{"BOOL":true}`, `"open":true`, "attribute open: is a JSON boolean", true},
-		"value with no type":   {`"open":{"BOOL":true}`, `"open":{}`, "attribute open: has 0 types", true},
-		"value of other type":  {`"open":{"BOOL":true}`, `"open":{"S":7}`, "attribute open: type S holds a JSON number, not a string", true},
-		"unknown type":         {`"open":{"BOOL":true}`, `"open":{"Z":7}`, `unknown attribute type "Z"`, true},
-		"no stream":            {`"eventSourceARN"`, `"other"`, "no eventSourceARN", true},
-		"time that is no time": {`4.075272E9`, `"soon"`, "ApproximateCreationDateTime", true},
+		"not an object":           {streamRecord, `7`, "sequence number", false},
+		"no sequence number":      {`"000000000000000000007"`, `7`, "sequence number", false},
+		"keys are not an object":  {`"Keys":{"PK":{"S":"ORDER#1"},"SK":{"S":"ORDER"}}`, `"Keys":[]`, "keys: it is a JSON array", true},
+		"image is not an object":  {`"NewImage":{`, `"NewImage":7,"x":{`, "new image: it is a JSON number", true},
+		"value without type":      {`"open":{"BOOL":true}`, `"open":true`, "attribute open: is a JSON boolean", true},
+		"value with no type":      {`"open":{"BOOL":true}`, `"open":{}`, "attribute open: has 0 types", true},
+		"value of other type":     {`"open":{"BOOL":true}`, `"open":{"S":7}`, "attribute open: type S holds a JSON number, not a string", true},
+		"unknown type":            {`"open":{"BOOL":true}`, `"open":{"Z":7}`, `unknown attribute type "Z"`, true},
+		"no stream":               {`"eventSourceARN"`, `"other"`, "no eventSourceARN", true},
+		"time that is not a time": {`4.075272E9`, `"soon"`, "ApproximateCreationDateTime", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := readRecord([]byte(strings.Replace(streamRecord, alter.old, alter.new, 1)), "shard")

@@ -29,7 +29,7 @@ func TestTotalsAreComparedUntilTheyExpire(t *testing.T) {
 	}
 }
 
-// A generation that says it is building may lack items. Its head is no difference.
+// A generation that says it is building may lack items. Its head is not a difference.
 func TestBuildingIsNoDifference(t *testing.T) {
 	w := filled(t)
 	w.deploy(withAgain())

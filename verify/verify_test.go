@@ -211,7 +211,7 @@ func (w *world) partly(merchant string) map[string]types.AttributeValue {
 	return nil
 }
 
-// A total that cannot be taken back says so, and is no difference for it.
+// A total that cannot be taken back says so, and is not a difference for it.
 func TestFlagged(t *testing.T) {
 	w := filled(t)
 	w.remove("events", map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#39"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}})

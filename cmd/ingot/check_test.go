@@ -129,7 +129,7 @@ func TestCheckEvents(t *testing.T) {
 	}{
 		{"a file", "", []string{"--events", file, "--now", "2026-03-15T00:00:00Z"}, exitFine, "  1  Duplicate  order.placed\n", ""},
 		{"standard input", good, []string{"--events", "-", "--now", "2026-03-15T00:00:00Z"}, exitFine, "standard input: 1 event, as if", ""},
-		{"expired is no mistake", good, []string{"--events", "-", "--now", "2027-03-15T00:00:00Z"}, exitFine, "1  Expired (past-expiry)  order.placed", ""},
+		{"expired is not a mistake", good, []string{"--events", "-", "--now", "2027-03-15T00:00:00Z"}, exitFine, "1  Expired (past-expiry)  order.placed", ""},
 		{"poison", "{}\n", []string{"--events", "-"}, exitDifference, "no mistakes; 1 event of standard input would be Poison\n", ""},
 		{"nothing", "", []string{"--events", "-"}, exitFine, "standard input: 0 events", ""},
 		{"a mistaken pipeline", good, []string{"--events", "-", "--pipeline", mistaken}, exitDifference, "1 mistake\n", "the events were not looked at, since "},

@@ -308,7 +308,7 @@ func TestQuarantineOfAnotherStack(t *testing.T) {
 	}
 	id := w.files("letters")[0]
 	for _, args := range [][]string{{"show", "letters", id}, {"resend", "letters", id}, {"resend", "letters"}, {"drop", "letters", id, "--yes"}} {
-		if got := w.run(5, append(append([]string{"quarantine"}, args...), "--local")...); !strings.Contains(got.errors, "which is no queue of") || strings.Contains(got.errors, "this changes") {
+		if got := w.run(5, append(append([]string{"quarantine"}, args...), "--local")...); !strings.Contains(got.errors, "which is not a queue of") || strings.Contains(got.errors, "this changes") {
 			t.Errorf("%v: %s", args, got.errors)
 		}
 	}
@@ -327,7 +327,7 @@ func TestQuarantineUsage(t *testing.T) {
 	}
 }
 
-// Ctrl-C is how a pull ends. It is no failure.
+// Ctrl-C is how a pull ends. It is not a failure.
 func TestPullEndsAtCtrlC(t *testing.T) {
 	w := newDevWorld(t)
 	w.send(1, badSale)

@@ -69,7 +69,7 @@ func (j *job) of(letters []*quarantine.Letter) (fresh, dead []*quarantine.Letter
 		case l.Queue == j.t.DeadLetterURL && l.Dead:
 			dead = append(dead, l)
 		default:
-			return nil, nil, refused(fmt.Errorf("message %s was pulled from %s, which is no queue of %s; nothing was changed", l.ID, show.Text(l.Queue), j.t))
+			return nil, nil, refused(fmt.Errorf("message %s was pulled from %s, which is not a queue of %s; nothing was changed", l.ID, show.Text(l.Queue), j.t))
 		}
 	}
 	return fresh, dead, nil

@@ -24,7 +24,7 @@ type app struct {
 	stdout io.Writer // data
 	stderr io.Writer // messages: progress, warnings, errors
 	output string    // text or json
-	// columns is how wide the terminal is that stdout is. 0 means that it is none.
+	// columns is how wide the terminal is that stdout is. 0 means that it is not a terminal.
 	columns int
 	// clock is by what commands wait for a stack. The zero value is the real time; tests do not wait.
 	clock env.Env

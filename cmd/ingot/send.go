@@ -91,11 +91,11 @@ Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused, or an
 	deployedFlag(cmd)
 	cmd.Flags().StringVar(&o.group, "group", "", "the field whose value is the message group, for a FIFO queue")
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "events a second (default as many as can be)")
-	cmd.Flags().IntVar(&o.skip, "skip", 0, "leave out so many lines, which are sent already")
+	cmd.Flags().IntVar(&o.skip, "skip", 0, "leave out this many lines, which were sent already")
 	cmd.Flags().StringVar(&o.sample, "sample", "", "make one event of this type instead of reading a file")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "a field of the sample as FIELD=VALUE, or FIELD:=JSON; repeatable")
 	cmd.Flags().BoolVar(&o.wait, "wait", false, "wait until the events are stored")
-	cmd.Flags().DurationVar(&o.limit, "wait-limit", 5*time.Minute, "wait at most so long")
+	cmd.Flags().DurationVar(&o.limit, "wait-limit", 5*time.Minute, "wait at most this long")
 	return cmd
 }
 
@@ -132,7 +132,7 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 	case fifo && o.group == "":
 		return usage(fmt.Errorf("the queue %s is a FIFO queue: name the field of the message group with --group", t.QueueURL))
 	case !fifo && o.group != "":
-		return usage(fmt.Errorf("the queue %s is no FIFO queue: leave --group out", t.QueueURL))
+		return usage(fmt.Errorf("the queue %s is not a FIFO queue: leave --group out", t.QueueURL))
 	}
 	var p *pipeline.Pipeline
 	if o.wait || o.sample != "" {

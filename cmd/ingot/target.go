@@ -65,7 +65,7 @@ func (a *app) announce(t *target.Target) error {
 	return nil
 }
 
-// columnsOf returns how wide a terminal is, or 0 if it is none.
+// columnsOf returns how wide a terminal is, or 0 if it is not a terminal.
 func columnsOf(stream any) int {
 	if !isTerminal(stream) {
 		return 0

@@ -18,8 +18,8 @@ const (
 	// Max is how many bytes a text may have: no item holds more, and an item that is packed must not
 	// either.
 	Max = 400 << 10
-	// MaxRatio is how much larger than its packed form a text may be. Whoever reads many items at once
-	// needs room for what they unpack to. Without a bound, a batch of 6 MB could unpack to gigabytes.
+	// MaxRatio is how much larger than its packed form a text may be. A program that reads many items at
+	// once needs room for what they unpack to. Without a bound, a batch of 6 MB could unpack to gigabytes.
 	MaxRatio = 8
 )
 

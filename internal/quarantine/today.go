@@ -41,7 +41,7 @@ type Today struct {
 	Events []Today
 }
 
-// All returns what each event that is sent again would be: t itself if the message is no array.
+// All returns what each event that is sent again would be: t itself if the message is not an array.
 func (t *Today) All() []Today {
 	if t.Events == nil {
 		return []Today{*t}

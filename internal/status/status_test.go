@@ -125,7 +125,7 @@ func letter(t *testing.T, s Source, url string) {
 
 func TestWell(t *testing.T) {
 	s := source(t)
-	letter(t, s, s.Queue) // work is no trouble
+	letter(t, s, s.Queue) // work is not trouble
 	s.Watch.(watch).metrics["ApproximateAgeOfOldestMessage "+s.Queue[strings.LastIndexByte(s.Queue, '/')+1:]] = 12
 	r := Read(t.Context(), s)
 	if len(r.Unwell) != 0 || r.Untold || len(r.Unknown) != 0 {

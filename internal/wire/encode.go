@@ -47,7 +47,7 @@ func appendMembers(b []byte, v reflect.Value, skip ...string) ([]byte, error) {
 	return b, nil
 }
 
-// isUnset reports whether a member is one that an answer leaves out. Numbers and truth values that are no pointers
+// isUnset reports whether a member is one that an answer leaves out. Numbers and truth values that are not pointers
 // are required, so that 0 and false say something.
 func isUnset(v reflect.Value) bool {
 	switch v.Kind() {

@@ -27,7 +27,7 @@ func TestRun(t *testing.T) {
 		absent         string   // it must not occur in either
 	}{
 		{"all passed", "", passA, 0, []string{"ok  \tm/a\t0.1s\n", "1 tests passed, 0 failed, 0 skipped"}, nil, "=== RUN"},
-		{"a package without tests is no skipped test", "", passA + emptyF, 0, []string{"?   \tm/f\t[no test files]\n"}, nil, "skips:"},
+		{"a package without tests is not a skipped test", "", passA + emptyF, 0, []string{"?   \tm/f\t[no test files]\n"}, nil, "skips:"},
 		{"unlisted skip", "", skipB, 1, []string{"no engine", "1 tests passed, 0 failed, 1 skipped"}, []string{"m/b.TestB/x was skipped and is not on the list"}, ""},
 		{"listed skip", "# header\n\nm/b.TestB/x needs a thing\n", skipB, 0, []string{"1 skipped"}, nil, "not on the list"},
 		{"another test of that name is not listed", "m/z.TestB/x needs a thing\n", skipB, 1, nil, []string{"m/b.TestB/x was skipped"}, ""},
@@ -37,7 +37,7 @@ func TestRun(t *testing.T) {
 		{"build failure", "", passA + buildE, 1, []string{"undefined: x", "[build failed]"}, []string{"package m/e failed"}, ""},
 		{"no tests", "", emptyF, 1, nil, []string{"no test ran"}, ""},
 		{"empty stream", "", "", 1, nil, []string{"no test ran"}, ""},
-		{"only skips is no run", "m/h.TestH why\n", `{"Action":"skip","Package":"m/h","Test":"TestH"}`, 1, nil, []string{"no test ran"}, ""},
+		{"only skips is not a run", "m/h.TestH why\n", `{"Action":"skip","Package":"m/h","Test":"TestH"}`, 1, nil, []string{"no test ran"}, ""},
 		{"cut short", "", passA + cutG, 1, nil, []string{"package m/g did not finish"}, ""},
 		{"other lines pass through", "", "make: entering\n{}\n" + passA, 0, []string{"make: entering\n{}\nok"}, nil, ""},
 		{"entry without reason", "m/b.TestB/x\n", skipB, 2, nil, []string{"list.txt:1: m/b.TestB/x has no reason"}, ""},

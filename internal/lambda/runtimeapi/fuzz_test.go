@@ -23,7 +23,7 @@ func FuzzFunctionError(f *testing.F) {
 		var report map[string]any
 		if json.Unmarshal(body, &report) != nil {
 			if e.Type == "" && header != "" || !json.Valid(body) && e.Message != string(body) {
-				t.Fatalf("%q, which is no report, is read as %+v", body, e)
+				t.Fatalf("%q, which is not a report, is read as %+v", body, e)
 			}
 			return
 		}
