@@ -95,14 +95,19 @@ func (b *backend) quarantine(url string) handler.Quarantine {
 }
 
 func (b *backend) archive(bucket string) handler.Archive {
-	return handler.NewArchive(lateUploader{sync.OnceValue(b.objects)}, bucket)
+	return handler.NewArchive(b.late(), bucket)
 }
 
 func (b *backend) payloads(buckets []string) *handler.Payloads {
-	return handler.NewPayloads(lateDownloader{sync.OnceValue(b.objects)}, buckets...)
+	return handler.NewPayloads(b.late(), buckets...)
 }
 
-func (b *backend) objects() *s3.Client {
+// objects returns the client for the payload bucket.
+func (b *backend) objects() store.Objects { return b.late() }
+
+func (b *backend) late() lateObjects { return lateObjects{sync.OnceValue(b.s3)} }
+
+func (b *backend) s3() *s3.Client {
 	return s3.NewFromConfig(b.config, func(o *s3.Options) {
 		o.RetryMaxAttempts = once
 		// An emulator's host name does not resolve with a bucket in front of it.
@@ -119,16 +124,25 @@ func (l lateSender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBat
 	return l.client().SendMessageBatch(ctx, in, options...)
 }
 
-// lateUploader makes its client when the first object is kept.
-type lateUploader struct{ client func() *s3.Client }
+// lateObjects makes its client at the first request to S3, because most processes send none.
+type lateObjects struct{ client func() *s3.Client }
 
-func (l lateUploader) PutObject(ctx context.Context, in *s3.PutObjectInput, options ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
+func (l lateObjects) GetObject(ctx context.Context, in *s3.GetObjectInput, options ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
+	return l.client().GetObject(ctx, in, options...)
+}
+
+func (l lateObjects) PutObject(ctx context.Context, in *s3.PutObjectInput, options ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
 	return l.client().PutObject(ctx, in, options...)
 }
 
-// lateDownloader makes its client when the first message points to S3.
-type lateDownloader struct{ client func() *s3.Client }
+func (l lateObjects) DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, options ...func(*s3.Options)) (*s3.DeleteObjectOutput, error) {
+	return l.client().DeleteObject(ctx, in, options...)
+}
 
-func (l lateDownloader) GetObject(ctx context.Context, in *s3.GetObjectInput, options ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
-	return l.client().GetObject(ctx, in, options...)
+func (l lateObjects) DeleteObjects(ctx context.Context, in *s3.DeleteObjectsInput, options ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error) {
+	return l.client().DeleteObjects(ctx, in, options...)
+}
+
+func (l lateObjects) ListObjectsV2(ctx context.Context, in *s3.ListObjectsV2Input, options ...func(*s3.Options)) (*s3.ListObjectsV2Output, error) {
+	return l.client().ListObjectsV2(ctx, in, options...)
 }

@@ -156,9 +156,9 @@ func TestPayloadsReachTheirBucket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	late := lateDownloader{sync.OnceValue(func() *s3.Client {
+	late := lateObjects{sync.OnceValue(func() *s3.Client {
 		made++
-		return connected(t).objects()
+		return connected(t).s3()
 	})}
 	if handler.NewPayloads(late, "large-payloads"); made != 0 {
 		t.Error("a client is made before the first message needs it")

@@ -87,8 +87,15 @@ func (b *backend) make(ctx context.Context, s settings, plan *pipeline.Pipeline)
 			return fmt.Errorf("archive bucket: %w", err)
 		}
 	}
+	if s.payloads != "" {
+		if err := stack.CreateArchive(ctx, b.engine.S3(), s.payloads); err != nil {
+			return fmt.Errorf("payload bucket: %w", err)
+		}
+	}
 	return nil
 }
+
+func (b *backend) objects() store.Objects { return b.engine.S3() }
 
 func (b *backend) env() env.Env { return env.Env{Now: b.now} }
 

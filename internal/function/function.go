@@ -58,7 +58,12 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 	if plan.MovesByPut() && s.aggregates == "" {
 		return nil, Mistakes{aggregatesVariable + " is not set, and pipeline.yaml has totals that move with the put: set it to the name of the aggregates table"}
 	}
-	st, err := store.New(store.Config{Client: b.tables(), Pipeline: plan, Events: s.events, Aggregates: s.aggregates, Counting: s.counting, Env: b.env()})
+	c, err := b.configure(s, plan)
+	if err != nil {
+		return nil, err
+	}
+	c.Events = s.events
+	st, err := store.New(c)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +79,18 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 	}
 	in.OnBatch = both(p.ingestReporter(s).batch, in.OnBatch)
 	return logged(p.Log, in.Handle), nil
+}
+
+// configure returns what the stores of both functions have in common.
+func (b *backend) configure(s settings, plan *pipeline.Pipeline) (store.Config, error) {
+	c := store.Config{Client: b.tables(), Pipeline: plan, Aggregates: s.aggregates, Counting: s.counting, Env: b.env()}
+	switch {
+	case s.payloads != "":
+		c.Objects, c.PayloadBucket = b.objects(), s.payloads
+	case plan.UsesOffload():
+		return c, Mistakes{payloadsVariable + " is not set, and pipeline.yaml has event types with offload: set it to the name of the payload bucket"}
+	}
+	return c, nil
 }
 
 // both returns a function that calls the metrics' report of a batch, and then the user's own, if
@@ -104,7 +121,11 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 	if err != nil {
 		return nil, err
 	}
-	st, err := store.New(store.Config{Client: b.tables(), Pipeline: plan, Aggregates: s.aggregates, Counting: s.counting, Env: b.env()})
+	c, err := b.configure(s, plan)
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.New(c)
 	if err != nil {
 		return nil, err
 	}

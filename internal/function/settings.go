@@ -16,6 +16,7 @@ const (
 	aggregatesVariable = "INGOT_AGGREGATES_TABLE" // the aggregates table; streams needs it, and ingest needs it if a key uses hmac or a put moves totals
 	quarantineVariable = "INGOT_QUARANTINE_URL"   // URL of a standard queue; empty: no quarantine
 	archiveVariable    = "INGOT_ARCHIVE_BUCKET"   // empty: what expires is gone
+	payloadsVariable   = "INGOT_PAYLOAD_BUCKET"   // where large payloads are; both functions need it if the pipeline has offload
 	pointersVariable   = "INGOT_POINTER_BUCKETS"  // names of buckets, with commas between, to which messages may point; empty: none
 	countingVariable   = "INGOT_COUNTING"         // marks (default) or receipts
 	secretVariable     = "INGOT_PII_KEY"          // needed if the pipeline uses hmac
@@ -32,6 +33,7 @@ type settings struct {
 	aggregates string
 	quarantine string
 	archive    string
+	payloads   string
 	pointers   []string
 	counting   aggregate.Counting
 	secret     []byte
@@ -55,7 +57,7 @@ func (m Mistakes) Error() string {
 // but cannot leave one out.
 func readSettings(getenv func(string) string, needs string) (settings, error) {
 	s := settings{pipeline: getenv(pipelineVariable), events: getenv(tableVariable), aggregates: getenv(aggregatesVariable),
-		quarantine: getenv(quarantineVariable), archive: getenv(archiveVariable), secret: []byte(getenv(secretVariable)), endpoint: getenv(endpointVariable),
+		quarantine: getenv(quarantineVariable), archive: getenv(archiveVariable), payloads: getenv(payloadsVariable), secret: []byte(getenv(secretVariable)), endpoint: getenv(endpointVariable),
 		function: getenv(nameVariable), level: getenv(levelVariable)}
 	var m Mistakes
 	if getenv(needs) == "" {
@@ -68,6 +70,7 @@ func readSettings(getenv func(string) string, needs string) (settings, error) {
 	}
 	m.checkQueue(s.quarantine)
 	m.checkBucket(archiveVariable, s.archive)
+	m.checkBucket(payloadsVariable, s.payloads)
 	if list := getenv(pointersVariable); list != "" {
 		s.pointers = strings.Split(list, ",")
 		m.checkPointers(list, s.pointers)

@@ -18,13 +18,13 @@ const queueURL = "https://sqs.eu-central-1.amazonaws.com/123456789012/quarantine
 func TestReadSettings(t *testing.T) {
 	s, err := readSettings(environment(map[string]string{
 		"INGOT_PIPELINE": "p.yaml", "INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": queueURL,
-		"INGOT_ARCHIVE_BUCKET": "archive", "INGOT_POINTER_BUCKETS": "large-a,large.b", "INGOT_COUNTING": "receipts", "INGOT_PII_KEY": "k",
+		"INGOT_ARCHIVE_BUCKET": "archive", "INGOT_PAYLOAD_BUCKET": "payloads", "INGOT_POINTER_BUCKETS": "large-a,large.b", "INGOT_COUNTING": "receipts", "INGOT_PII_KEY": "k",
 		"AWS_LAMBDA_FUNCTION_NAME": "prod-ingest", "AWS_LAMBDA_LOG_LEVEL": "WARN",
 	}), tableVariable)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.pipeline != "p.yaml" || s.events != "events" || s.aggregates != "totals" || s.quarantine != queueURL || s.archive != "archive" || !slices.Equal(s.pointers, []string{"large-a", "large.b"}) ||
+	if s.pipeline != "p.yaml" || s.events != "events" || s.aggregates != "totals" || s.quarantine != queueURL || s.archive != "archive" || s.payloads != "payloads" || !slices.Equal(s.pointers, []string{"large-a", "large.b"}) ||
 		s.counting != aggregate.Receipts || string(s.secret) != "k" || s.function != "prod-ingest" || s.level != "WARN" {
 		t.Errorf("read %+v", s)
 	}
@@ -61,6 +61,7 @@ func TestReadSettingsMistakes(t *testing.T) {
 		"endpoint's host":     {map[string]string{"INGOT_TABLE": "events", "INGOT_ENDPOINT_URL": "localhost:4566"}, tableVariable, []string{`INGOT_ENDPOINT_URL is "localhost:4566": set it to the URL`}},
 		"bucket's ARN":        {map[string]string{"INGOT_TABLE": "events", "INGOT_ARCHIVE_BUCKET": "arn:aws:s3:::archive"}, tableVariable, []string{"INGOT_ARCHIVE_BUCKET"}},
 		"bucket's URL":        {map[string]string{"INGOT_TABLE": "events", "INGOT_ARCHIVE_BUCKET": "s3://archive"}, tableVariable, []string{"without s3://"}},
+		"payloads by ARN":     {map[string]string{"INGOT_TABLE": "events", "INGOT_PAYLOAD_BUCKET": "arn:aws:s3:::payloads"}, tableVariable, []string{"INGOT_PAYLOAD_BUCKET is"}},
 		"pointers with ARNs":  {map[string]string{"INGOT_TABLE": "events", "INGOT_POINTER_BUCKETS": "arn:aws:s3:::large"}, tableVariable, []string{"INGOT_POINTER_BUCKETS"}},
 		"pointers with blank": {map[string]string{"INGOT_TABLE": "events", "INGOT_POINTER_BUCKETS": "large-a, large-b"}, tableVariable, []string{"no blanks between"}},
 		"pointers to nothing": {map[string]string{"INGOT_TABLE": "events", "INGOT_POINTER_BUCKETS": "large-a,"}, tableVariable, []string{`INGOT_POINTER_BUCKETS is "large-a,"`}},
