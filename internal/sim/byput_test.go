@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +51,7 @@ func TestUndeservedRejection(t *testing.T) {
 	}{
 		"the balance is too low":           {func(*World, *invocation, *fact) {}, ""},
 		"it was too low a moment ago":      {func(w *World, _ *invocation, _ *fact) { w.pay(1000) }, ""},
-		"it was enough from the beginning": {func(w *World, inv *invocation, _ *fact) { w.pay(1000); inv.began = w.model.records + 1 }, "the balance was"},
+		"it was enough from the beginning": {func(w *World, inv *invocation, _ *fact) { w.pay(1000); inv.began = w.model.records + 1 }, "A#balance#1#0#m1|- was 1100 or more"},
 		"the order takes nothing":          {func(_ *World, _ *invocation, f *fact) { f.Cents = 0 }, "it takes nothing"},
 		"the world has no floors":          {func(w *World, _ *invocation, _ *fact) { w.plan.Put = 0 }, "it takes nothing"},
 		"the order was stored all along": {func(w *World, _ *invocation, f *fact) {
@@ -110,5 +112,43 @@ func TestCheckPut(t *testing.T) {
 			t.Errorf("%s: %v", name, w.failure)
 		}
 		w.killAll()
+	}
+}
+
+// TestTaking shows from which totals with a floor an order takes: from the balance of its merchant, and from
+// the accounts of its lines.
+func TestTaking(t *testing.T) {
+	w := newWorld(StillPlan(1), false)
+	t.Cleanup(w.killAll)
+	f := order(-5)
+	f.Lines = "1=30,2=-40,3=-50"
+	for name, c := range map[string]struct {
+		put       int64
+		transfers bool
+		want      map[string]int64
+	}{
+		"nothing moves with the put":   {0, false, map[string]int64{}},
+		"the floor is not there":       {2, false, map[string]int64{}},
+		"the balance alone":            {1, false, map[string]int64{balanceKey("m1"): 5}},
+		"the balance and the accounts": {1, true, map[string]int64{balanceKey("m1"): 5, accountKey("2"): 40, accountKey("3"): 50}},
+	} {
+		w.plan.Put, w.plan.Transfers = c.put, c.transfers
+		if got := w.taking(f); !maps.Equal(got, c.want) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	w.plan.Put, w.plan.Transfers = 1, true
+	for i, c := range []struct {
+		account int64
+		want    string
+	}{{39, ""}, {60, "A#accounts#1#0#2|- was 60 or more, and it takes 40; A#accounts#1#0#3|- was 60 or more, and it takes 50; "}} {
+		f.Cents, f.ID = 5, fmt.Sprint(i)
+		for _, number := range []string{"2", "3"} {
+			w.model.slot(accountKey(number), 0).levels = []level{{0, c.account}}
+		}
+		inv := &invocation{began: w.model.records}
+		if got := w.undeservedRejection(inv, &message{fact: f}); got != c.want {
+			t.Errorf("the accounts are at %d: %q", c.account, got)
+		}
 	}
 }

@@ -83,6 +83,7 @@ type model struct {
 	secret      string // of hmac
 	newForm     bool   // see [Plan.NewForm]
 	putSince    int64  // see [Plan.Put]
+	transfers   bool   // see [Plan.Transfers]
 	marks       bool
 	arn         string
 	shards      map[string][]*change
@@ -99,7 +100,7 @@ type model struct {
 }
 
 func newModel(p *Plan, marks bool, arn string) *model {
-	return &model{spread: p.Spread, monthly: p.Values, patterns: p.Patterns, linesSince: p.Parts, secret: p.secret(), newForm: p.NewForm, putSince: p.Put, marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
+	return &model{spread: p.Spread, monthly: p.Values, patterns: p.Patterns, linesSince: p.Parts, secret: p.secret(), newForm: p.NewForm, putSince: p.Put, transfers: p.Transfers, marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
 		read: map[string]fact{}, stored: map[fact]map[string]typed{}, contributed: map[stamped][]part{}, objects: map[object]bool{}}
 }
 

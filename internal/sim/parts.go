@@ -87,6 +87,9 @@ func (m *model) contribute(img *image) (list []part) {
 		for _, p := range contributeLine(img, m.linesSince) {
 			add(p)
 		}
+		if m.transfers {
+			add(contributeAccount(img))
+		}
 		return list
 	}
 	if img.Type == "coupon" {

@@ -100,6 +100,8 @@ type edition struct {
 	packed   int64 // see [Plan.Packed]
 	put      int64 // see [Plan.Put]
 	arrays   bool  // see [Plan.Arrays]
+	// transfers is [Plan.Transfers].
+	transfers bool
 }
 
 // compiled holds the compiled pipelines. They are immutable, so many worlds share them.
@@ -128,6 +130,9 @@ func (e edition) pipeline() *pipeline.Pipeline {
 		}
 		if e.claims {
 			addCoupons(&spec)
+		}
+		if e.transfers {
+			addAccounts(&spec)
 		}
 	}
 	for name, declared := range spec.Events {
@@ -160,7 +165,7 @@ func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
 }
 
 func (w *World) edition(version int64) edition {
-	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed, put: w.plan.Put, arrays: w.plan.Arrays}
+	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed, put: w.plan.Put, arrays: w.plan.Arrays, transfers: w.plan.Transfers}
 }
 
 // secret is the one that was used for the tables of a world. otherSecret is one that somebody makes

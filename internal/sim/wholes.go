@@ -107,7 +107,7 @@ func (w *World) addSomeLines(f *fact) {
 		} else {
 			f.Lines += ","
 		}
-		f.Lines += fmt.Sprintf("%d=%d", n+1, w.wholes.Int64N(1000)-100)
+		f.Lines += fmt.Sprintf("%d=%d", n+1, w.transferred(w.wholes.Int64N(1000)-100))
 	}
 }
 

@@ -86,6 +86,19 @@ func byPut() []Mutant {
 `},
 			},
 		},
+		{
+			Name: "floor-of-the-whole-alone", What: "a floor does not hold for what the parts of an event take", Defends: "C3", Checks: []sim.Check{sim.Overdrawn},
+			Edits: []Edit{{"store.totalMoves", `u.subtracts[v] || subtracts(c, v, amount)`, `u.subtracts[v] || subtracts(c, v, amount) && m.item.Type != "line"`}},
+		},
+		{
+			Name: "transfer-in-two", What: "the sides of an atomic event that moves totals are put one after the other", Defends: "C3 I13", Checks: []sim.Check{sim.Parted},
+			Edits: []Edit{{"store.Store.putMoved", `		t := s.atomicPut(items[i], atomicParts(items[i])...)
+`, `		if len(atomicParts(items[i])) > 0 {
+			s.atomicPut(items[i]).put(ctx)
+		}
+		t := s.atomicPut(items[i], atomicParts(items[i])...)
+`}},
+		},
 	}
 }
 
