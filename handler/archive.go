@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +16,10 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/payloads"
+	"github.com/ingot-events/ingot/internal/tables"
+	"github.com/ingot-events/ingot/store"
 )
 
 // Archive keeps objects. Put returns nil only if the object is proven kept. It does no harm to put
@@ -56,8 +62,13 @@ const archiveTries = 3
 
 var errNotBegun = errors.New("not begun: another object of the batch was refused, or half of the invocation's time was up")
 
+// archivedRoom is how many bytes of payloads from the payload bucket are in memory at once. A payload takes
+// up to three times as much, because the image has it as text in JSON.
+const archivedRoom = 4 << 20
+
 // archive keeps the old image of every item that was removed after its time was over. It does not
-// keep what a person removes before that.
+// keep what a person removes before that. If a payload is in the payload bucket, the image that is kept has it
+// in its data, as if it had been in the item.
 //
 // It has half of the time that is left, and begins no new object after the first that fails. The
 // totals have the other half, and the answer names the first removal that is not kept. So each
@@ -76,15 +87,14 @@ func (b *streamBatch) archive(ctx context.Context) {
 		}
 	}
 	errs := slices.Repeat([]error{errNotBegun}, len(expired))
-	var failed atomic.Bool
-	b.env.Each(len(expired), 8, func(i int) {
-		if failed.Load() || archiving.Err() != nil {
-			return
-		}
-		if errs[i] = b.keep(archiving, expired[i]); errs[i] != nil {
-			failed.Store(true)
-		}
-	})
+	todo := make([]int, len(expired))
+	for i := range todo {
+		todo[i] = i
+	}
+	for failed := false; len(todo) > 0 && !failed && archiving.Err() == nil; {
+		todo, failed = b.keepSome(archiving, expired, todo, errs)
+	}
+	b.rep.PayloadsLost = int(b.lost.Load())
 	for i, err := range errs {
 		if err != nil {
 			b.fail(ctx, expired[i].Sequence, "expired item not archived", err)
@@ -94,8 +104,50 @@ func (b *streamBatch) archive(ctx context.Context) {
 	}
 }
 
+// keepSome archives these changes, and returns those for whose payloads there was no room. The first one always has
+// room. So each call gets further, in the order of the changes.
+func (b *streamBatch) keepSome(ctx context.Context, expired []*event.Change, todo []int, errs []error) (later []int, failed bool) {
+	var mu sync.Mutex // guards room
+	room := int64(archivedRoom)
+	var stop atomic.Bool
+	b.env.Each(len(todo), 8, func(n int) {
+		if stop.Load() || ctx.Err() != nil {
+			return
+		}
+		taken := int64(0)
+		err := b.keep(ctx, expired[todo[n]], func(size int64) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			if room += taken; n > 0 && size > room {
+				taken = 0
+				return false
+			}
+			room, taken = room-size, size
+			return true
+		})
+		mu.Lock()
+		room += taken
+		mu.Unlock()
+		if errs[todo[n]] = err; err != nil && !errors.Is(err, payloads.ErrNoRoom) {
+			stop.Store(true)
+		}
+	})
+	for _, i := range todo {
+		if errors.Is(errs[i], payloads.ErrNoRoom) {
+			errs[i] = errNotBegun
+			later = append(later, i)
+		}
+	}
+	return later, stop.Load()
+}
+
 // keep puts one object. It asks only once if the bucket does not exist or may not be used.
-func (b *streamBatch) keep(ctx context.Context, c *event.Change) (err error) {
+func (b *streamBatch) keep(ctx context.Context, c *event.Change, room func(bytes int64) bool) error {
+	body, size, err := b.wholeImage(ctx, c, room)
+	if err != nil {
+		return err
+	}
+	defer tidy(size)
 	for try := range archiveTries {
 		if try > 0 && b.env.Sleep(ctx, time.Duration(b.env.Rand()*float64(200*time.Millisecond))) != nil {
 			break
@@ -103,9 +155,70 @@ func (b *streamBatch) keep(ctx context.Context, c *event.Change) (err error) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err = b.Archive.Put(ctx, ArchiveName(c.Old), c.OldImage); err == nil || awserr.Denied(err) {
+		if err = b.Archive.Put(ctx, ArchiveName(c.Old), body); err == nil || awserr.Denied(err) {
 			return err
 		}
 	}
 	return err
+}
+
+// wholeImage returns the image to archive, with the payload in it, and how many bytes of it were read from the
+// payload bucket. If the payload is lost, it returns the image as it is: nobody can bring the payload back by
+// holding up the shard.
+func (b *streamBatch) wholeImage(ctx context.Context, c *event.Change, room func(bytes int64) bool) (body string, size int64, err error) {
+	if c.Old.Payload == nil {
+		return c.OldImage, 0, nil
+	}
+	text, err := tables.Of(b.Store).PayloadWithin(ctx, c.Old, room)
+	switch {
+	case errors.Is(err, store.ErrPayloadLost):
+		b.lost.Add(1)
+		if b.Log != nil {
+			b.Log.LogAttrs(ctx, slog.LevelError, "an expired item is archived without its payload, because the payload is not in its bucket any more",
+				slog.String("item", keyText(c.Key, b.Pipeline.HidesKeys(c.Old.Type))), slog.String("type", c.Old.Type), slog.Any("error", err))
+		}
+		return c.OldImage, 0, nil
+	case err != nil:
+		return "", 0, err
+	}
+	return withPayload(c.OldImage, text), int64(len(text)), nil
+}
+
+// quotedJSON writes a JSON text as the inside of a JSON string, in the spelling of [keys.Canonical]. These are
+// all characters of a JSON text that such a string escapes.
+var quotedJSON = strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+
+// withPayload returns an image, which is canonical JSON, with a payload in place of what its item has kept of
+// it. The result is the image that an item with the payload in it would have. It is made without a further copy,
+// because the payload may have 16 MiB.
+func withPayload(image, payload string) string {
+	doc, err := event.ParseDocument(image)
+	if err != nil { // cannot happen: it was made of a document
+		return image
+	}
+	escapes := 0
+	for _, c := range []string{`"`, `\`, "\t", "\n", "\r"} {
+		escapes += strings.Count(payload, c)
+	}
+	var b strings.Builder
+	b.Grow(len(image) + len(payload) + escapes)
+	for name := range doc.Root().Members() {
+		switch {
+		case name == itemform.Payload:
+			continue
+		case b.Len() == 0:
+			b.WriteByte('{')
+		default:
+			b.WriteByte(',')
+		}
+		if name != "data" {
+			b.WriteString(doc.Root().Spelled(name))
+			continue
+		}
+		b.WriteString(`"data":{"S":"`)
+		_, _ = quotedJSON.WriteString(&b, payload) // a Builder takes everything
+		b.WriteString(`"}`)
+	}
+	b.WriteByte('}')
+	return b.String()
 }

@@ -92,7 +92,7 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 	if w.plan, err = s.load(); err != nil {
 		t.Fatal(err)
 	}
-	w.World, err = testworld.New(context.Background(), testworld.Config{Start: s.now, Counting: s.counting, Stack: stack.Config{Indexes: w.plan.Indexes()},
+	w.World, err = testworld.New(context.Background(), testworld.Config{Start: s.now, Counting: s.counting, Stack: stack.Config{Indexes: w.plan.Indexes(), Offload: w.plan.UsesOffload()},
 		Engine: embedded.Config{Intercept: w.intercept, Behind: embedded.Oldest},
 		Env: func(clock *testworld.Clock) env.Env {
 			if s.env != nil {

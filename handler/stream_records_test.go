@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/stack"
@@ -32,7 +33,7 @@ func (w *world) image(body string) attributes {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "images"})
+	s, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "images", Objects: w.Engine.S3(), PayloadBucket: stack.Payloads, Env: env.Env{Now: w.Clock.Now}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

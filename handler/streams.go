@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -51,14 +52,17 @@ type StreamsReport struct {
 	Inserted    int    // new items among the records that are done; see the metric ItemsInserted
 	Quarantined int    // records and updates
 	Archived    int
-	Updates     int // aggregate items written
-	Dropped     int // steps that a mark or receipt shows as counted already
-	Large       int // aggregate items that come close to the largest size of an item
-	Behind      int // images stamped below a generation of their type
-	Unproven    bool
-	Lag         time.Duration // since the oldest record was created
-	Cost        store.Cost
-	Took        time.Duration
+	// PayloadsLost counts expired items that were archived without their payload, because it was not in the
+	// payload bucket any more. A batch that is delivered again counts them again.
+	PayloadsLost int
+	Updates      int // aggregate items written
+	Dropped      int // steps that a mark or receipt shows as counted already
+	Large        int // aggregate items that come close to the largest size of an item
+	Behind       int // images stamped below a generation of their type
+	Unproven     bool
+	Lag          time.Duration // since the oldest record was created
+	Cost         store.Cost
+	Took         time.Duration
 }
 
 // StreamResponse is the answer. State is there exactly if the event had a window, and then it is
@@ -163,6 +167,7 @@ type streamBatch struct {
 	why      error          // why that one is not
 	whole    error          // something without a sequence number is not proven: the whole batch goes back
 	rep      StreamsReport
+	lost     atomic.Int64 // expired items without their payload
 	// quarantineLog writes the lines about quarantine.
 	quarantineLog quarantineLog
 }

@@ -56,7 +56,7 @@ func TestEveryAlarmHasItsSection(t *testing.T) {
 }
 
 func TestMetricTables(t *testing.T) {
-	for marker, metrics := range map[string][]function.Metric{"ingest metrics": function.IngestMetrics(), "part metrics": function.PartMetrics(), "array metrics": function.ArrayMetrics(), "put metrics": function.PutMetrics(), "streams metrics": function.StreamsMetrics()} {
+	for marker, metrics := range map[string][]function.Metric{"ingest metrics": function.IngestMetrics(), "part metrics": function.PartMetrics(), "array metrics": function.ArrayMetrics(), "put metrics": function.PutMetrics(), "payload metrics": function.PayloadMetrics(), "streams metrics": function.StreamsMetrics()} {
 		var want, got strings.Builder
 		for _, m := range metrics {
 			fmt.Fprintf(&want, "| `%s` | %s | %s |\n", m.Name, m.Unit, strings.ReplaceAll(m.About, "|", `\|`))

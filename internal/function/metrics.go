@@ -17,7 +17,7 @@ const Namespace = "Ingot"
 const service = "ingot"
 
 // Metric describes one metric. Each metric is written once a batch, even if it is 0, except those of
-// [PartMetrics] and [PutMetrics].
+// [PartMetrics], [PutMetrics], [ArrayMetrics] and [PayloadMetrics].
 type Metric struct {
 	Name  string
 	Unit  emf.Unit
@@ -41,6 +41,9 @@ func ArrayMetrics() []Metric { return described(arrayMeters()) }
 
 // StreamsMetrics lists what the streams function writes, in order.
 func StreamsMetrics() []Metric { return described(streamsMeters()) }
+
+// PayloadMetrics lists what the streams function also writes for a batch in which payloads were lost, in order.
+func PayloadMetrics() []Metric { return described(payloadMeters()) }
 
 // meter is a metric and the source of its value.
 type meter[R any] struct {
@@ -173,6 +176,13 @@ func streamsMeters() []meter[handler.StreamsReport] {
 		{Metric{"IteratorLagMs", emf.Milliseconds, "age of the batch's first record since the table wrote it"},
 			func(b *streamed) float64 { return milliseconds(b.report.Lag) }},
 	}, costMeters[handler.StreamsReport]()...)
+}
+
+func payloadMeters() []meter[handler.StreamsReport] {
+	return []meter[handler.StreamsReport]{
+		{Metric{"PayloadsLost", emf.Count, "expired items that were archived without their payload, because it was not in the payload bucket any more; the log names them. A batch that is delivered again counts them again"},
+			func(b *streamed) float64 { return float64(b.report.PayloadsLost) }},
+	}
 }
 
 // costMeters returns the metrics that both functions have.

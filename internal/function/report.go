@@ -51,8 +51,14 @@ func (p Process) ingestReporter(s settings) *reporter[handler.IngestReport] {
 }
 
 func (p Process) streamsReporter(s settings) *reporter[handler.StreamsReport] {
-	meters := streamsMeters()
-	return &reporter[handler.StreamsReport]{emitter: p.emitter(s, "streams"), log: p.Log, text: "streamed", meters: func(*streamed) []meter[handler.StreamsReport] { return meters },
+	plain, lost := streamsMeters(), payloadMeters()
+	of := func(b *streamed) []meter[handler.StreamsReport] {
+		if b.report.PayloadsLost == 0 {
+			return plain
+		}
+		return append(plain[:len(plain):len(plain)], lost...)
+	}
+	return &reporter[handler.StreamsReport]{emitter: p.emitter(s, "streams"), log: p.Log, text: "streamed", meters: of,
 		measure: func(r handler.StreamsReport) streamed { return streamed{report: r, cost: r.Cost, took: r.Took} },
 		trouble: func(r handler.StreamsReport) bool { return r.Unproven }, shard: func(r handler.StreamsReport) string { return r.ShardID }}
 }

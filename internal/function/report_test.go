@@ -154,7 +154,10 @@ func TestMetricLists(t *testing.T) {
 		list []Metric
 		emit func(p Process)
 	}{
-		"ingest":  {IngestMetrics(), func(p Process) { p.ingestReporter(settings{}).batch(context.Background(), handler.IngestReport{}) }},
+		"ingest": {IngestMetrics(), func(p Process) { p.ingestReporter(settings{}).batch(context.Background(), handler.IngestReport{}) }},
+		"lost payloads": {slices.Concat(StreamsMetrics(), PayloadMetrics()), func(p Process) {
+			p.streamsReporter(settings{}).batch(context.Background(), handler.StreamsReport{PayloadsLost: 1})
+		}},
 		"streams": {StreamsMetrics(), func(p Process) { p.streamsReporter(settings{}).batch(context.Background(), handler.StreamsReport{}) }},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -31,7 +31,7 @@ type Objects interface {
 // hash of its bytes. A Bucket is safe for concurrent use.
 //
 // Each request is sent up to three times, and once if only a person can mend what is wrong. The text of an
-// error holds no payload and no key, so a log may have it.
+// error names the object. It holds no payload and no key, so a log may have it.
 type Bucket struct {
 	Client Objects
 	Name   string
@@ -65,29 +65,42 @@ func (b *Bucket) Put(ctx context.Context, e env.Env, eventType string, key event
 		_, err := b.Client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.Name, Key: &name, Body: strings.NewReader(text), ContentType: aws.String("application/json")})
 		return err
 	})
-	return b.failed("store the payload", err)
+	return b.failed("store "+name, err)
 }
 
 // Get returns a payload. The error is [ErrMissing] if the object is not there, which is not asked again. Get
 // never returns a text that does not have this sum.
-func (b *Bucket) Get(ctx context.Context, e env.Env, eventType string, key event.Key, sum Sum) (text string, err error) {
+func (b *Bucket) Get(ctx context.Context, e env.Env, eventType string, key event.Key, sum Sum) (string, error) {
+	return b.GetWithin(ctx, e, eventType, key, sum, func(int64) bool { return true })
+}
+
+// GetWithin is Get where there may be too little room. room is asked with the size that S3 declares, before
+// anything of the object is read, and again at each try. If it says no, the error is [ErrNoRoom].
+func (b *Bucket) GetWithin(ctx context.Context, e env.Env, eventType string, key event.Key, sum Sum, room func(bytes int64) bool) (text string, err error) {
+	name := Name(eventType, key, sum)
 	err = again(ctx, e, func() error {
-		text, err = fetch(ctx, b.Client, b.Name, Name(eventType, key, sum), func(int64) bool { return true })
+		text, err = fetch(ctx, b.Client, b.Name, name, room)
 		if err == nil && sha256.Sum256([]byte(text)) != sum {
 			err = errOther
 		}
 		return err
 	})
 	if err != nil {
-		return "", b.failed("read the payload", err)
+		return "", b.failed("read "+name, err)
 	}
 	return text, nil
+}
+
+// Lost reports whether an error of [Bucket.Get] says that asking again brings no payload, whoever asks: the
+// object is missing, or has other bytes than were stored.
+func Lost(err error) bool {
+	return errors.Is(err, ErrMissing) || errors.Is(err, errOther) || errors.As(err, new(tooLarge))
 }
 
 // Delete deletes one payload of a key. It returns nil only if the object is proven gone.
 func (b *Bucket) Delete(ctx context.Context, e env.Env, eventType string, key event.Key, sum Sum) error {
 	name := Name(eventType, key, sum)
-	return b.failed("delete the payload", again(ctx, e, func() error {
+	return b.failed("delete "+name, again(ctx, e, func() error {
 		_, err := b.Client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.Name, Key: &name})
 		return err
 	}))
@@ -111,7 +124,7 @@ func (b *Bucket) Clear(ctx context.Context, e env.Env, eventType string, key eve
 			return nil
 		})
 		if err != nil {
-			return deleted, b.failed("list the payloads of a key", err)
+			return deleted, b.failed("list "+prefix, err)
 		}
 		if len(found) == 0 {
 			return deleted, nil
@@ -124,7 +137,7 @@ func (b *Bucket) Clear(ctx context.Context, e env.Env, eventType string, key eve
 			return err
 		})
 		if err != nil {
-			return deleted, b.failed("delete the payloads of a key", err)
+			return deleted, b.failed("delete what is in "+prefix, err)
 		}
 		deleted += len(found)
 	}
@@ -138,7 +151,7 @@ func again(ctx context.Context, e env.Env, send func() error) error {
 	for try := 1; ; try++ {
 		err := send()
 		switch {
-		case err == nil, missing(err), errors.Is(err, errOther), errors.As(err, new(tooLarge)), awserr.Denied(err), try == tries, ctx.Err() != nil, !e.Wait(ctx, try):
+		case err == nil, missing(err), errors.Is(err, ErrNoRoom), Lost(err), awserr.Denied(err), try == tries, ctx.Err() != nil, !e.Wait(ctx, try):
 			return err
 		}
 	}

@@ -47,5 +47,6 @@ type counter interface {
 	KeepFile(ctx context.Context, anew bool) error
 	MarkBehind(ctx context.Context, defs []*aggregate.Definition) (store.Cost, error)
 	Newer() []*aggregate.Definition
+	PayloadWithin(ctx context.Context, item *event.Item, room func(bytes int64) bool) (string, error)
 	Renew(ctx context.Context) error
 }

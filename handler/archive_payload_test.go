@@ -1,0 +1,236 @@
+package handler_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/payloads"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// offloading lets the payloads of orders go to the payload bucket.
+func offloading(s *setup) {
+	o := s.spec.Events["order"]
+	o.Offload = pipeline.OffloadSpec{Over: 1 << 10}
+	s.spec.Events["order"] = o
+}
+
+// long is an order of more than 1 KB, with all that JSON in JSON has to escape.
+func long(id string, cents int) string {
+	body := order(id, cents, `"text":"`+strings.Repeat("x", 1100)+`\n\t\"\\\/\u0001é\ud83d\ude00<&>`+"\u2028\"", "\t\"more\" :\r\n [ 1.50 , null ]")
+	return strings.Replace(body, `,"cents"`, ` , "cents"`, 1)
+}
+
+// gone loses the object of an offloaded order.
+func (w *world) gone(body string) {
+	w.t.Helper()
+	item, err := w.plan.Plan(envelope.Message{Body: body})
+	if err != nil || item.Payload == nil {
+		w.t.Fatalf("%+v, %v", item, err)
+	}
+	name := payloads.Name(item.Type, item.Key, item.Payload.Sum)
+	if _, err := w.Engine.S3().DeleteObject(context.Background(), &s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &name}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// The archive holds the payload itself: the same bytes as if it had never left the item.
+func TestArchiveHoldsThePayload(t *testing.T) {
+	var all []map[string]string
+	sent := map[string]bool{}
+	for _, options := range [][]func(*setup){nil, {offloading}} {
+		w := newWorld(t, options...).started()
+		var records []map[string]any
+		for i := range 20 {
+			body := long(fmt.Sprint(i), i)
+			if i%2 == 1 {
+				body = order(fmt.Sprint(i), i)
+			}
+			sent[body], records = true, append(records, expiry(i+1, w.image(body)))
+		}
+		w.expect(batch(records...), done)
+		if n := w.counted[0]; n.Archived != 20 || n.PayloadsLost != 0 {
+			t.Errorf("%+v", n)
+		}
+		if w.calls["GetObject"] != 10*len(options) {
+			t.Errorf("%d payloads are read, want %d", w.calls["GetObject"], 10*len(options))
+		}
+		all = append(all, w.archived())
+		before := w.archived()
+		w.expect(batch(records...), done) // a redelivery
+		if !maps.Equal(before, w.archived()) {
+			t.Error("archived again under other names or with other bytes")
+		}
+	}
+	if len(all[0]) != 20 || !maps.Equal(all[0], all[1]) {
+		for name, body := range all[0] {
+			if all[1][name] != body {
+				t.Fatalf("%s holds\n%s\nwant\n%s", name, all[1][name], body)
+			}
+		}
+		t.Errorf("%d and %d objects", len(all[0]), len(all[1]))
+	}
+	for _, body := range all[1] {
+		doc, err := event.ParseDocument(body)
+		if err != nil || body != string(keys.Canonical(nil, doc.Root(), nil)) || strings.Contains(body, "i:payload") {
+			t.Fatalf("%v, not canonical: %s", err, body)
+		}
+		var image struct{ Data struct{ S string } }
+		if err := json.Unmarshal([]byte(body), &image); err != nil || !sent[image.Data.S] {
+			t.Fatalf("%v: nobody has sent %s", err, image.Data.S)
+		}
+	}
+}
+
+// An object that is gone never holds up the shard. The image is archived as it is, and the log says so without
+// a value of the event.
+func TestArchiveOfALostPayload(t *testing.T) {
+	w := newWorld(t, offloading).started()
+	a, b := w.image(long("1", 5)), w.image(long("2", 7))
+	w.gone(long("1", 5))
+	w.expect(batch(expiry(1, a), expiry(2, b)), done)
+	if n := w.counted[0]; n.Archived != 2 || n.PayloadsLost != 1 {
+		t.Errorf("%+v", n)
+	}
+	bodies := slices.Collect(maps.Values(w.archived()))
+	if len(bodies) != 2 {
+		t.Fatalf("%d objects", len(bodies))
+	}
+	lost := 0
+	for _, body := range bodies {
+		if strings.Contains(body, "i:payload") {
+			if lost++; !strings.Contains(body, `\"cents\":5`) || strings.Contains(body, "xxx") {
+				t.Errorf("archived without its payload: %s", body)
+			}
+		}
+	}
+	if log := w.log.String(); lost != 1 || !strings.Contains(log, "archived without its payload") || !strings.Contains(log, "ORDER#1 / ORDER") || strings.Contains(log, "cents") {
+		t.Errorf("%d lost; the log: %s", lost, log)
+	}
+}
+
+// While S3 does not answer, or the role may not read, the batch is held at its first such record, and counted
+// all the same. Nothing is archived without its payload.
+func TestArchiveWhilePayloadsCannotBeRead(t *testing.T) {
+	for what, c := range map[string]struct {
+		err  error
+		most int // requests for one payload
+	}{"no answer": {errLost, 3}, "busy": {&smithy.GenericAPIError{Code: "SlowDown"}, 3}, "denied": {&smithy.GenericAPIError{Code: "AccessDenied"}, 1}} {
+		w := newWorld(t, offloading).started()
+		plain, a := w.image(order("1", 5)), w.image(long("2", 7))
+		e := batch(expiry(1, plain), expiry(2, a), insert(3, w.image(order("3", 1))))
+		w.faults = []fault{{API: "GetObject", Before: c.err, Always: true}}
+		w.expect(e, from(2))
+		w.faults = nil
+		if w.calls["GetObject"] != c.most || len(w.archived()) != 1 || w.counted[0].PayloadsLost != 0 {
+			t.Errorf("%s: %d requests, %d objects", what, w.calls["GetObject"], len(w.archived()))
+		}
+		w.sums(t, "live", "-1", "-11")
+		w.faults = []fault{{API: "GetObject", Before: c.err}}
+		if c.most == 1 {
+			w.faults = nil
+		}
+		w.expect(e, done)
+		w.sums(t, "live", "-1", "-11")
+		if len(w.archived()) != 2 {
+			t.Errorf("%s: %d objects", what, len(w.archived()))
+		}
+	}
+}
+
+// Only as many payloads are in memory at once as there is room for. A larger one comes alone.
+func TestArchiveReadsWithinItsRoom(t *testing.T) {
+	const mb = 1 << 20
+	w := newWorld(t, offloading, func(s *setup) { s.env = real }).started()
+	var records []map[string]any
+	sizes := []int{9, 1, 1, 1, 3, 9, 2, 1, 1, 1, 1, 1, 5, 1}
+	for i, n := range sizes {
+		image := w.image(order(fmt.Sprint(i), 1, `"text":"`+strings.Repeat("x", 2000)+`"`))
+		item, err := w.plan.Plan(envelope.Message{Body: order(fmt.Sprint(i), 1, `"text":"`+strings.Repeat("x", n*mb-200)+`"`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (&payloads.Bucket{Client: w.Engine.S3(), Name: stack.Payloads}).Put(t.Context(), w.Env, item.Type, item.Key, item.Payload.Sum, item.Payload.Text); err != nil {
+			t.Fatal(err)
+		}
+		image["i:payload"] = image.with("i:payload", "B", item.Payload.Sum[:])["i:payload"]
+		records = append(records, expiry(i+1, image))
+	}
+	held := &heldBytes{Objects: w.Engine.S3(), Archive: w.streams.Archive}
+	c := w.StoreConfig(w.plan)
+	c.Objects = held
+	var err error
+	if w.streams.Store, err = store.New(c); err != nil {
+		t.Fatal(err)
+	}
+	w.streams.Archive = held
+	w.expect(batch(records...), done)
+	if w.counted[0].Archived != len(sizes) || len(w.archived()) != len(sizes) {
+		t.Errorf("%+v", w.counted[0])
+	}
+	if held.most > 13*mb || held.most < 9*mb-200 {
+		t.Errorf("%d bytes of payloads at once", held.most)
+	}
+}
+
+// heldBytes counts the payloads that were read and not yet archived.
+type heldBytes struct {
+	payloads.Objects
+	Archive interface {
+		Put(ctx context.Context, name, body string) error
+	}
+	mu        sync.Mutex
+	now, most int
+}
+
+func (h *heldBytes) GetObject(ctx context.Context, in *s3.GetObjectInput, o ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
+	out, err := h.Objects.GetObject(ctx, in, o...)
+	if err == nil {
+		out.Body = &heldBody{out.Body, h}
+	}
+	return out, err
+}
+
+type heldBody struct {
+	io.ReadCloser
+	held *heldBytes
+}
+
+func (b *heldBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.held.mu.Lock()
+	defer b.held.mu.Unlock()
+	b.held.now += n
+	b.held.most = max(b.held.most, b.held.now)
+	return n, err
+}
+
+func (h *heldBytes) Put(ctx context.Context, name, body string) error {
+	time.Sleep(time.Millisecond) // long enough for others to come in between
+	err := h.Archive.Put(ctx, name, body)
+	var image struct{ Data struct{ S string } }
+	if e := json.Unmarshal([]byte(body), &image); e != nil {
+		return e
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now -= len(image.Data.S)
+	return err
+}
