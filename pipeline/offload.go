@@ -3,6 +3,7 @@ package pipeline
 import (
 	"crypto/sha256"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,13 +94,17 @@ func (p *Pipeline) OffloadsOver(eventType string) int64 {
 }
 
 // UsesOffload reports whether payloads of any event type go to the payload bucket.
-func (p *Pipeline) UsesOffload() bool {
-	for _, t := range p.types {
+func (p *Pipeline) UsesOffload() bool { return len(p.OffloadTypes()) > 0 }
+
+// OffloadTypes returns the names of the event types whose large payloads go to the payload bucket, in order.
+func (p *Pipeline) OffloadTypes() (names []string) {
+	for name, t := range p.types {
 		if t.over > 0 {
-			return true
+			names = append(names, name)
 		}
 	}
-	return false
+	slices.Sort(names)
+	return names
 }
 
 // keptOf collects what the pipeline uses of a type's payload: whatever it reads, and all that its parts are

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 )
 
 // barredAttribute marks the key of an event that was erased. An item with this attribute is no
@@ -41,15 +42,20 @@ func barred(img image) bool {
 // would leave two wholes with one value, and so would the event's own message that is delivered then.
 // A claim is erased with its whole alone.
 //
-// Erase returns nil only if the key is proven barred. You may repeat it. It does nothing to a key
-// that is barred already. It refuses an item that is not Ingot's.
+// Payloads of the key that are in the payload bucket are deleted after it is barred, of every event type that
+// has offload. From then on no message puts one there for good.
 //
-// Everything else that holds the event stays: archive objects, backups, queues and logs. The page
-// docs/erasing.md says what to do about them.
+// Erase returns nil only if the key is proven barred, and its payloads deleted. You may repeat it: that
+// finishes what was interrupted. Of a key that is barred already, it only deletes what is left. It refuses an
+// item that is not Ingot's.
+//
+// Everything else that holds the event stays: archive objects, older versions of objects, backups, queues and
+// logs. The page docs/erasing.md says what to do about them.
 func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err error) {
 	if s.events == "" {
 		return false, errors.New("erase: Config.Events names no table: set it to the events table")
 	}
+	folders := s.pipeline.OffloadTypes()
 	err = s.retry(ctx, func() (answer, next) {
 		known, a := s.lookUp(ctx, key)
 		switch {
@@ -59,6 +65,12 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 			return a, ended
 		case len(known) > 0 && textOf(known["type"]) == "":
 			return answer{outcome: invalid, err: errors.New("the key holds an item that is not Ingot's; nothing was changed")}, later
+		}
+		if known[itemform.Payload] != nil && !slices.Contains(folders, textOf(known["type"])) { // offload was declared once
+			folders = append(folders, textOf(known["type"]))
+		}
+		if len(folders) > 0 && s.payloads == nil { // before anything is changed
+			return answer{outcome: invalid, err: fmt.Errorf("payloads of its key may be in the payload bucket: %w", errNoBucket)}, later
 		}
 		if whole, claim := s.pipeline.ClaimOf(textOf(known["type"])); claim {
 			return answer{outcome: invalid, err: fmt.Errorf("the key holds a claim, which is erased with its whole alone: erase the %s that holds it", whole)}, later
@@ -80,6 +92,11 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 	if err != nil {
 		return false, fmt.Errorf("erase %s: %w", key, err)
 	}
+	for _, folder := range folders {
+		if _, err := s.payloads.Clear(ctx, s.env, folder, key); err != nil {
+			return false, fmt.Errorf("erase %s: the key is barred, but its payloads are not all deleted; erase it again: %w", key, err)
+		}
+	}
 	return erased, nil
 }
 
@@ -95,6 +112,11 @@ func (s *Store) eraseParts(ctx context.Context, key event.Key, eventType string)
 	}
 	if whole == nil || whole.Type != eventType {
 		return nil, answer{outcome: contended, err: errors.New("the item has changed since it was read")}
+	}
+	if again, err := s.withPayload(ctx, whole); err == nil { // what the item kept when it was stored may lack what makes parts today
+		whole = again
+	} else if !errors.Is(err, ErrPayloadLost) {
+		return nil, answer{outcome: unknown, err: err}
 	}
 	parts, err := s.pipeline.Parts(whole)
 	switch {
@@ -153,8 +175,8 @@ func (s *Store) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []*e
 // expiry from the item that is there.
 func (s *Store) lookUp(ctx context.Context, key event.Key) (image, answer) {
 	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true),
-		ProjectionExpression:     aws.String("PK, #t, #r, #e, #b"),
-		ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": barredAttribute}})
+		ProjectionExpression:     aws.String("PK, #t, #r, #e, #b, #p"),
+		ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": barredAttribute, "#p": itemform.Payload}})
 	if err != nil {
 		return nil, classify(err)
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -83,15 +84,24 @@ func (s *Store) othersClaim(part *event.Item, stored image) bool {
 // PartsPut is what a pass over the parts of stored wholes did.
 type PartsPut struct {
 	Wholes  int // seen
-	Missing int // parts that were not stored
+	Missing int // parts that were not stored, and wholes whose parts cannot be known, because their payload is lost
 	Put     int // of them, those that are stored now
 	// Refused says why the others are not stored, for at most 100 of them.
 	Refused []*event.Refusal
 }
 
+// lost notes a whole whose parts cannot be made again, because its payload is lost.
+func (p *PartsPut) lost(whole *event.Item, err error) {
+	p.Missing++
+	if len(p.Refused) < maxRefused {
+		p.Refused = append(p.Refused, &event.Refusal{Verdict: event.Retry, Reason: event.PayloadUnread, Key: whole.Key, Type: whole.Type,
+			Detail: fmt.Sprintf("the parts of item %s cannot be made again: %v; bring the object back", whole.Key, err)})
+	}
+}
+
 // PutParts puts the missing parts of all stored wholes: see [Store.MissingParts]. It does no harm to
 // stop it and to repeat it, or to run it while events flow: a part that arrives in the meantime is a
-// Duplicate. It is refused before it puts anything if no streams function has started with the
+// Duplicate. If the payload of a whole is in the payload bucket, it is read from there. It is refused before it puts anything if no streams function has started with the
 // pipeline's epoch yet, because parts are stamped with it. It ends with the service's error if the
 // credentials may not put.
 func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
@@ -106,6 +116,19 @@ func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
 		wholes := slices.DeleteFunc(page.All, func(item *event.Item) bool { return !s.pipeline.HasParts(item.Type) })
 		p.Wholes += len(wholes)
 		for _, whole := range wholes { // one by one: the parts of a page may be more than memory holds
+			// What the item keeps of its payload may lack what makes parts today.
+			again, err := s.withPayload(ctx, whole)
+			switch {
+			case err == nil:
+				whole = again
+			case !errors.Is(err, ErrPayloadLost):
+				return p, fmt.Errorf("put parts: item %s: %w", whole.Key, err)
+			default:
+				if _, none := s.pipeline.Parts(whole); none != nil {
+					p.lost(whole, err)
+					continue
+				}
+			}
 			missing, _, err := s.MissingParts(ctx, []*event.Item{whole})
 			if err != nil {
 				return p, err

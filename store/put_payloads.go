@@ -210,7 +210,7 @@ func (s *Store) fetch(ctx context.Context, known *stored, cost *Cost) error {
 	cost.Objects++
 	text, err := s.payloads.Get(ctx, s.env, known.typ, known.key, known.object.Sum)
 	switch {
-	case errors.Is(err, payloads.ErrMissing):
+	case payloads.Lost(err):
 		known.gone = true
 	case err != nil:
 		return &unreadError{err}

@@ -23,7 +23,7 @@ const (
 	// summary is everything except the payload. It is enough to judge a copy of the stored item,
 	// and it takes little memory however large the items are.
 	summary view = iota
-	// payloads is the summary and the payload, which shows whether there is a conflict.
+	// wholes is the summary and the payload, which shows whether there is a conflict.
 	wholes
 )
 

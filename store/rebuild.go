@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
@@ -21,8 +22,10 @@ type Touched struct {
 	Scanned int // items of Ingot's seen
 	Touched int // items whose stamp was raised
 	Odd     int // items that could not be understood, and were left alone
-	// Refused are items that take no higher stamp because they are full. The error says why for
-	// each. There are at most 100.
+	// Payloads is how many payloads were read from the payload bucket. Each took a GET.
+	Payloads int
+	// Refused are items that take no higher stamp, because they are full or because their payload is
+	// lost. The error says why for each. There are at most 100.
 	Refused []event.Key
 }
 
@@ -39,8 +42,11 @@ const maxRefused = 100
 // pipeline's epoch yet. Only a start raises the epoch, and functions of an older epoch stop at the
 // first item that is stamped above it.
 //
-// If the table refuses to stamp an item, the pass goes on with the others, and its error then names
-// each such item. Until they are shortened or removed, and the pass has run again, no newer
+// If the payload of an item is in the payload bucket, Touch reads it. The item then also gets what this
+// pipeline needs of it, in the same write: newer generations may use fields that the item did not keep.
+//
+// If the table refuses to stamp an item, or if its payload is lost, the pass goes on with the others. Its error
+// then names each such item. Until they are mended or removed, and the pass has run again, no newer
 // generation is complete.
 func (s *Store) Touch(ctx context.Context) (Touched, error) {
 	var t Touched
@@ -66,6 +72,7 @@ type TouchedPage struct {
 // Add adds what another segment or page of the pass did.
 func (t *Touched) Add(other Touched) {
 	t.Scanned, t.Touched, t.Odd = t.Scanned+other.Scanned, t.Touched+other.Touched, t.Odd+other.Odd
+	t.Payloads += other.Payloads
 	t.Refused = append(t.Refused, other.Refused...)
 }
 
@@ -75,7 +82,7 @@ func RefusedTouches(refusals []error) error {
 	if len(refusals) == 0 {
 		return nil
 	}
-	return fmt.Errorf("touch: %d items take no higher stamp and stay uncounted in newer generations; shorten or remove them, then run the touch pass again:\n%w", len(refusals), errors.Join(refusals...))
+	return fmt.Errorf("touch: %d items take no higher stamp and stay uncounted in newer generations; shorten those that are full, bring back payloads that are lost, or remove the items, then run the touch pass again:\n%w", len(refusals), errors.Join(refusals...))
 }
 
 // TouchPages does what [Store.Touch] does, for one segment of the table, and tells of each page.
@@ -109,8 +116,13 @@ func (s *Store) TouchPages(ctx context.Context, seg Segment) iter.Seq2[TouchedPa
 func (s *Store) touchAll(ctx context.Context, page Page[*event.Item], t *TouchedPage) error {
 	t.Odd, t.Scanned = len(page.Odd), len(page.All)
 	var below, alone []event.Key
+	var elsewhere []*event.Item
 	for _, item := range page.All {
-		if item.Epoch < s.pipeline.Epoch() {
+		switch {
+		case item.Epoch >= s.pipeline.Epoch():
+		case item.Payload != nil && s.uses(item.Type):
+			elsewhere = append(elsewhere, item)
+		default:
 			below = append(below, item.Key)
 		}
 	}
@@ -130,7 +142,55 @@ func (s *Store) touchAll(ctx context.Context, page Page[*event.Item], t *Touched
 			return err
 		}
 	}
+	return s.touchElsewhere(ctx, elsewhere, t)
+}
+
+// uses reports whether the pipeline declares an event type. If it does not, no total needs anything of it.
+func (s *Store) uses(eventType string) bool {
+	_, err := s.pipeline.Kept(eventType, "{}")
+	return err == nil
+}
+
+// touchedAtOnce is how many payloads of the payload bucket are held at the same time.
+const touchedAtOnce = 4
+
+// touchElsewhere touches items whose payloads are in the payload bucket: each of them gets what this
+// pipeline needs of its payload.
+func (s *Store) touchElsewhere(ctx context.Context, items []*event.Item, t *TouchedPage) error {
+	for some := range slices.Chunk(items, touchedAtOnce) {
+		texts, errs := make([]string, len(some)), make([]error, len(some))
+		s.env.Each(len(some), touchedAtOnce, func(i int) { texts[i], errs[i] = s.keptToday(ctx, some[i]) })
+		for i, item := range some {
+			t.Payloads++
+			err := errs[i]
+			if err == nil {
+				err = s.touchAlone(ctx, item.Key, t, s.withData(item, texts[i]))
+			} else if refusal := (*event.Refusal)(nil); errors.Is(err, ErrPayloadLost) || errors.As(err, &refusal) {
+				t.refuse(item.Key, err)
+				err = nil
+			} else {
+				err = fmt.Errorf("touch %s: %w", item.Key, err)
+			}
+			if err != nil || len(t.Refused) == maxRefused {
+				return err
+			}
+		}
+	}
 	return nil
+}
+
+// keptToday returns what an item keeps of its payload under this pipeline.
+func (s *Store) keptToday(ctx context.Context, item *event.Item) (string, error) {
+	text, err := s.Payload(ctx, item)
+	if err != nil {
+		return "", err
+	}
+	return s.pipeline.Kept(item.Type, text)
+}
+
+// refuse notes that an item takes no higher stamp.
+func (t *TouchedPage) refuse(key event.Key, err error) {
+	t.Refused, t.Refusals = append(t.Refused, key), append(t.Refusals, fmt.Errorf("item %s: %w", key, err))
 }
 
 // touchMany touches up to 25 items in one request, with the condition of [Store.touch] for each. What is
@@ -184,15 +244,20 @@ func (s *Store) touchMany(ctx context.Context, keys []event.Key, t *TouchedPage)
 	return alone, err
 }
 
-// touchAlone touches one item, and notes if it takes no higher stamp.
-func (s *Store) touchAlone(ctx context.Context, key event.Key, t *TouchedPage) error {
+// touchAlone touches one item, and notes if it takes no higher stamp. more changes the request, if it is to
+// do more.
+func (s *Store) touchAlone(ctx context.Context, key event.Key, t *TouchedPage, more ...func(*dynamodb.UpdateItemInput)) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	touched, units, err := s.touch(ctx, key)
+	in := s.touching(key)
+	for _, change := range more {
+		change(in)
+	}
+	touched, units, err := s.touch(ctx, in)
 	t.Writes += units
 	if classify(err).outcome == invalid {
-		t.Refused, t.Refusals = append(t.Refused, key), append(t.Refusals, fmt.Errorf("item %s: %w", key, err))
+		t.refuse(key, err)
 		return nil
 	}
 	if err != nil {
@@ -231,11 +296,9 @@ func (s *Store) reached(epoch int64) error {
 	}
 }
 
-// touch raises one item's stamp if the item is still there and still below it. It returns false if
-// somebody else did so, or if the item is gone: removed, or replaced by a bar, which has no type.
-// units are what the service has counted for the write.
-func (s *Store) touch(ctx context.Context, key event.Key) (touched bool, units float64, err error) {
-	in := &dynamodb.UpdateItemInput{
+// touching returns the request that raises one item's stamp, if the item is still there and still below it.
+func (s *Store) touching(key event.Key) *dynamodb.UpdateItemInput {
+	return &dynamodb.UpdateItemInput{
 		TableName: &s.events, Key: keyImage(key),
 		UpdateExpression:          aws.String("SET #e = :now"),
 		ConditionExpression:       aws.String("attribute_exists(#t) AND (attribute_not_exists(#e) OR #e < :now)"),
@@ -243,6 +306,25 @@ func (s *Store) touch(ctx context.Context, key event.Key) (touched bool, units f
 		ExpressionAttributeValues: image{":now": integer(s.pipeline.Epoch())},
 		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 	}
+}
+
+// withData makes the request also set what the item keeps of its payload, if the item still has the payload
+// that was read. An erased event has none, and the key may hold another event by now. Stamp and data are one
+// write: no image has the stamp without what it promises.
+func (s *Store) withData(item *event.Item, data string) func(*dynamodb.UpdateItemInput) {
+	return func(in *dynamodb.UpdateItemInput) {
+		in.UpdateExpression = aws.String(*in.UpdateExpression + ", #data = :data")
+		in.ConditionExpression = aws.String(*in.ConditionExpression + " AND #payload = :payload AND #digest = :digest")
+		names, values := in.ExpressionAttributeNames, in.ExpressionAttributeValues
+		names["#data"], names["#payload"], names["#digest"] = "data", itemform.Payload, "digest"
+		values[":data"], values[":payload"], values[":digest"] = text(data), binary(item.Payload.Sum[:]), binary(item.Digest[:])
+	}
+}
+
+// touch sends a request of [Store.touching]. It returns false if somebody else has raised the stamp, or if
+// the item is gone: removed, or replaced by a bar, which has no type. units are what the service has counted
+// for the write.
+func (s *Store) touch(ctx context.Context, in *dynamodb.UpdateItemInput) (touched bool, units float64, err error) {
 	err = s.ask(ctx, func() error {
 		out, err := s.client.UpdateItem(ctx, in)
 		if err == nil {

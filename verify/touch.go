@@ -18,6 +18,7 @@ type touching struct {
 	Scanned  int      `json:"scanned"`
 	Touched  int      `json:"touched"`
 	Odd      int      `json:"odd,omitempty"`
+	Payloads int      `json:"payloads,omitempty"`
 	Refused  []key    `json:"refused,omitempty"`
 	Refusals []string `json:"refusals,omitempty"` // for each key of Refused, why
 	Reads    float64  `json:"reads"`
@@ -59,7 +60,7 @@ func Touch(ctx context.Context, c Config, st *store.Store) (t TouchPass, err err
 	var refusals []error
 	for i := range parts {
 		part := &parts[i]
-		t.Add(store.Touched{Scanned: part.Scanned, Touched: part.Touched, Odd: part.Odd, Refused: part.refused()})
+		t.Add(store.Touched{Scanned: part.Scanned, Touched: part.Touched, Odd: part.Odd, Payloads: part.Payloads, Refused: part.refused()})
 		t.Reads, t.Writes = t.Reads+part.Reads, t.Writes+part.Writes
 		for _, why := range part.Refusals {
 			refusals = append(refusals, errors.New(why))
@@ -115,7 +116,7 @@ func (p *pass) touchSegment(ctx context.Context, st *store.Store, segment int, t
 func (p *pass) touchPages(ctx context.Context, st *store.Store, segment int, t *touching, name string) error {
 	last := p.Env.Now()
 	for page, err := range st.TouchPages(ctx, p.from(segment, t.Items)) {
-		t.Touched += page.Touched.Touched
+		t.Touched, t.Payloads = t.Touched+page.Touched.Touched, t.Payloads+page.Payloads
 		t.Reads, t.Writes = t.Reads+page.Reads, t.Writes+page.Writes
 		for i, k := range page.Refused {
 			t.Refused, t.Refusals = append(t.Refused, key{k.PK, k.SK}), append(t.Refusals, page.Refusals[i].Error())
