@@ -14,20 +14,31 @@ import (
 
 // Judge returns what [Store.Put] would answer for the item now, and the event that is stored under
 // its key. It writes nothing, so an answer can be out of date as soon as it is given. The stored
-// event is nil if there is none, or if what is there is not an event of Ingot's. Totals that move with
-// the put are not asked whether they would refuse the event. The parts of an item
+// event is nil if there is none, or if what is there is not an event of Ingot's. The parts of an item
 // that would be stored, or is, are judged too. If one of them is worse, the event that is stored under
-// its key is returned.
+// its key is returned. Totals whose floors the event must not break are read, and the event would be
+// Rejected if one of them is too low now.
 func (s counter) Judge(ctx context.Context, item *event.Item) (Result, *event.Item, error) {
-	r, stored, err := s.judgeOne(ctx, item)
+	atomic := isAtomic(item)
+	r, stored, err := s.judgeOne(ctx, item, !atomic)
 	if err != nil || !r.yields(item) {
+		if err == nil && atomic && r.Verdict == event.Inserted {
+			r, err = s.floors(ctx, r, item.Key, item)
+		}
 		return r, stored, err
 	}
 	var parts []Result
+	var unmet []*event.Item
+	if r.Verdict == event.Inserted {
+		unmet = append(unmet, item)
+	}
 	for _, part := range item.Parts.Items {
-		ofPart, there, err := s.judgeOne(ctx, part)
+		ofPart, there, err := s.judgeOne(ctx, part, !atomic)
 		if err != nil {
 			return Result{}, nil, err
+		}
+		if ofPart.Verdict == event.Inserted {
+			unmet = append(unmet, part)
 		}
 		parts = append(parts, ofPart)
 		if both := r.with(parts); both.Refusal != nil && both.Refusal == ofPart.Refusal {
@@ -35,14 +46,51 @@ func (s counter) Judge(ctx context.Context, item *event.Item) (Result, *event.It
 		}
 	}
 	r = r.with(parts)
-	if isAtomic(item) && r.Verdict == event.Duplicate && slices.ContainsFunc(r.Parts, func(p Result) bool { return p.Verdict == event.Inserted }) {
+	if atomic && r.Verdict == event.Duplicate && slices.ContainsFunc(r.Parts, func(p Result) bool { return p.Verdict == event.Inserted }) {
 		r.Verdict = event.Inserted // it is a Duplicate only if all of it is stored
 	}
-	return r, stored, nil
+	if atomic && r.Verdict == event.Inserted {
+		r, err = s.floors(ctx, r, item.Key, unmet...)
+	}
+	return r, stored, err
 }
 
-// judgeOne judges an item without its parts.
-func (s counter) judgeOne(ctx context.Context, item *event.Item) (Result, *event.Item, error) {
+// floors returns r, or why a total would refuse the transaction that puts these items of the event with
+// this key.
+func (s counter) floors(ctx context.Context, r Result, key event.Key, items ...*event.Item) (Result, error) {
+	t := s.atomicPut(items[0], items[1:]...)
+	if len(t.floors()) == 0 {
+		return r, nil
+	}
+	if s.aggregates == "" {
+		return Result{}, fmt.Errorf("judge %s: Config.Aggregates names no table, and a floor may refuse the event", key)
+	}
+	for _, u := range totalMoves(t.members) {
+		if !slices.Contains(u.subtracts, true) {
+			continue
+		}
+		img, err := s.get(ctx, u.Key)
+		if err != nil {
+			return Result{}, fmt.Errorf("total %s: %w", u.Key, awserr.Quiet(err))
+		}
+		switch floor, mistyped := u.below(img); {
+		case mistyped != "":
+			return Result{Verdict: event.Rejected, Refusal: totalRefused(u, key, mistyped)}, nil
+		case floor != "":
+			refusal := s.incomplete(ctx, u.Def, true, &Cost{})
+			if refusal == nil {
+				refusal = &event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor, Detail: floor}
+			}
+			refusal.Key = key
+			return Result{Verdict: refusal.Verdict, Refusal: refusal}, nil
+		}
+	}
+	return r, nil
+}
+
+// judgeOne judges an item without its parts. A transaction of its own puts it if alone is set: then
+// floors may refuse it.
+func (s counter) judgeOne(ctx context.Context, item *event.Item, alone bool) (Result, *event.Item, error) {
 	if s.events == "" {
 		return Result{}, nil, fmt.Errorf("judge %s: Config.Events names no table", item.Key)
 	}
@@ -61,6 +109,10 @@ func (s counter) judgeOne(ctx context.Context, item *event.Item) (Result, *event
 	if len(img) == 0 {
 		if late {
 			return Result{Verdict: event.Expired, Refusal: pastExpiry(item)}, nil, nil
+		}
+		if alone {
+			r, err := s.floors(ctx, Result{Verdict: event.Inserted}, item.Key, item)
+			return r, nil, err
 		}
 		return Result{Verdict: event.Inserted}, nil, nil
 	}

@@ -1,11 +1,14 @@
 package store_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/tables"
+	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -67,5 +70,65 @@ func TestJudgeSaysWhatPutDoes(t *testing.T) {
 	}
 	if _, _, err := tables.Of(closed).Judge(deadline(t), w.order("1", 1)); err == nil {
 		t.Error("it judges without a table")
+	}
+}
+
+// Judge says that a floor would refuse an event, as Put does, and writes nothing. What is stored already
+// is a Duplicate, whatever a floor says.
+func TestJudgeAsksFloors(t *testing.T) {
+	w := newWorld(t, stocked)
+	judge := func(item *event.Item) store.Result {
+		t.Helper()
+		r, _, err := tables.Of(w.store).Judge(deadline(t), item)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := judge(w.goods("reserved", "0", "a", 1)); r.Verdict != event.Retry || !strings.Contains(r.Refusal.Detail, "no function has started with it yet") {
+		t.Errorf("before the start: %+v", r)
+	}
+	w.start()
+	w.putNow(w.goods("received", "1", "a", 5), w.transfer("1", "x", "y", 60))
+	before := w.Engine.Usage()
+	for name, c := range map[string]struct {
+		item *event.Item
+		want event.Verdict
+	}{
+		"enough":                    {w.goods("reserved", "1", "a", 5), event.Inserted},
+		"too much":                  {w.goods("reserved", "2", "a", 6), event.Rejected},
+		"there is no total":         {w.goods("reserved", "3", "b", 1), event.Rejected},
+		"it gives":                  {w.goods("received", "4", "b", 1), event.Inserted},
+		"stored already":            {w.transfer("1", "x", "y", 60), event.Duplicate},
+		"another payload":           {w.transfer("1", "x", "y", 61), event.Conflict},
+		"both sides count together": {w.transfer("2", "x", "z", 900), event.Inserted},
+	} {
+		if r := judge(c.item); r.Verdict != c.want {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if used := w.Engine.Usage().Sub(before); used.WriteUnits() != 0 {
+		t.Errorf("judging takes %v write units", used.WriteUnits())
+	}
+	for _, item := range []*event.Item{w.goods("reserved", "1", "a", 5), w.goods("reserved", "2", "a", 6), w.goods("reserved", "3", "b", 1), w.transfer("2", "x", "z", 900)} {
+		judged := judge(item)
+		put := w.putNow(item)[0]
+		if put.Verdict != judged.Verdict || (put.Refusal == nil) != (judged.Refusal == nil) || put.Refusal != nil && *put.Refusal != *judged.Refusal {
+			t.Errorf("%s: Put says %+v %+v, Judge said %+v %+v", item.Key, put, put.Refusal, judged, judged.Refusal)
+		}
+	}
+	apart := newWorld(t, stocked, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+		e := s.Events["transfer"]
+		e.Atomic = false
+		s.Events["transfer"] = e
+		delete(s.Events, "slip")
+		s.Aggregates["balances"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"account": "{from}"}, MovedBy: "put", AtLeast: map[string]event.Decimal{"balance": {}},
+			From: map[string]pipeline.FromSpec{"debit": {Values: map[string]string{"balance": "sum -amount"}}}}
+	})
+	apart.start()
+	item := apart.transfer("1", "x", "y", 60)
+	judged, _, err := tables.Of(apart.store).Judge(deadline(t), item)
+	if put := apart.putNow(item)[0]; err != nil || judged.Verdict != event.Rejected || put.Verdict != event.Rejected || *judged.Refusal != *put.Refusal {
+		t.Errorf("a part by itself: %v, Put says %+v, Judge said %+v", err, put, judged)
 	}
 }

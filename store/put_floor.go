@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -126,9 +125,14 @@ func (t *atomicPut) refuseTotal(ctx context.Context, u *totalMove, cause error) 
 		t.refused(answer{outcome: unknown, err: fmt.Errorf("a total of aggregate %s takes no more updates and could not be flagged: %w", u.Def, awserr.Quiet(err))}.retry())
 		return answer{}, ended
 	}
-	t.refused(&event.Refusal{Verdict: event.Rejected, Reason: event.TotalRefused,
-		Detail: fmt.Sprintf("%s cannot be updated: %v; it is flagged, and the event can be sent again once the total is mended", u.name(), cause)})
+	t.refused(totalRefused(u, t.members[0].item.Key, cause.Error()))
 	return answer{}, ended
+}
+
+// totalRefused says that a total takes no more updates.
+func totalRefused(u *totalMove, key event.Key, cause string) *event.Refusal {
+	return &event.Refusal{Verdict: event.Rejected, Reason: event.TotalRefused, Key: key,
+		Detail: fmt.Sprintf("%s cannot be updated: %s; it is flagged, and the event can be sent again once the total is mended", u.name(), cause)}
 }
 
 // incomplete says why nothing may be taken from the totals of a generation: older events are not in
@@ -139,16 +143,8 @@ func (s *Store) incomplete(ctx context.Context, def *aggregate.Definition, now b
 	if !now && s.complete.recently(key, s.env.Now()) {
 		return nil
 	}
-	in := &dynamodb.GetItemInput{TableName: &s.aggregates, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
-	var img image
-	err := s.ask(ctx, func() error {
-		cost.Requests++
-		out, err := s.client.GetItem(ctx, in)
-		if err == nil {
-			img = out.Item
-		}
-		return err
-	})
+	cost.Requests++
+	img, err := s.get(ctx, key)
 	if err != nil {
 		return classify(err).retry()
 	}

@@ -38,7 +38,7 @@ var calls = map[string][]called{
 	"pause":  {{"pause", 0}},
 	"query":  {{"query order order_id=o-1", 0}, {"query order order_id=o-1,o-2", 0}, {"query merchant_days merchant_id=m-1 currency=EUR", 0}, {"query leaders --from 2026-03-01", 0}},
 	"resume": {{"resume", 0}},
-	"send":   {{"send orders.ndjson --wait", 0}},
+	"send":   {{"send orders.ndjson --wait", 0}, {"send out.ndjson --wait --wait-limit 1ms", exitDifference}},
 	"status": {{"status", 0}},
 	"totals": {{"totals orders_daily merchant_id=m-1 currency=EUR", 0}, {"totals orders_daily --scan", 0},
 		{"totals orders_daily --top 1 --from 2026-03-01", 0}},
@@ -177,6 +177,13 @@ patterns:
   account: {atomic: true, id: "{id}", at: "{at}", key: {pk: "ACCOUNT#{id}", sk: "ACCOUNT"}}
   email: {part: {of: account, with: [email]}, id: "{email}", key: {pk: "EMAIL#{email}", sk: "CLAIM"}}
 `)
+	if command == "send" { // a floor may refuse an event
+		change(t, file, "events:\n", "events:\n  out: {id: \"{id}\", at: \"{at}\", key: {pk: \"OUT#{id}\", sk: \"-\"}}\n")
+		change(t, file, "\naggregates:\n", "\naggregates:\n  purse: {since: 1, movedBy: put, atLeast: {cents: 0}, from: {out: {values: {cents: sum -cents}}}}\n")
+		if err := writeInto(dir, map[string]string{"out.ndjson": `{"type":"out","id":"1","cents":5,"at":"2026-03-01T09:00:00Z"}` + "\n"}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	change(t, filepath.Join(dir, "template.yaml"), `"dynamodb:BatchGetItem"], Resource: !GetAtt EventsTable.Arn`, `"dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"], Resource: !GetAtt EventsTable.Arn`)
 	if err := writeInto(dir, map[string]string{"account.ndjson": `{"type":"account","id":"a-1","email":"ann@example.com","at":"2026-03-01T09:00:00Z"}` + "\n"}); err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func (a *app) examiner(cmd *cobra.Command, t *target.Target, writes bool) (quara
 	if err != nil {
 		return quarantine.Examiner{}, err
 	}
-	st, err := store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable})
+	st, err := store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable})
 	return quarantine.Examiner{Pipeline: p, Store: st}, err
 }
 

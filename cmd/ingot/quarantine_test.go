@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -403,5 +404,61 @@ func TestSendDoesNotWaitForPointers(t *testing.T) {
 	}
 	if got := w.run(exitUntold, "send", "events.ndjson", "--wait", "--local", "--output", "json"); !strings.Contains(got.out, `"elsewhere": 1`) {
 		t.Error(got.out)
+	}
+}
+
+// A floor refuses an event: send --wait says so, show and resend look at the total as it is now, and once
+// the total has risen the message is stored.
+func TestRejectedMessages(t *testing.T) {
+	w := newDevWorldOf(t, `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  received: {id: "{id}", at: "{at}", key: {pk: "IN#{id}", sk: "-"}}
+  reserved: {id: "{id}", at: "{at}", key: {pk: "OUT#{id}", sk: "-"}}
+aggregates:
+  stock:
+    since: 1
+    by: {sku: "{sku}"}
+    movedBy: put
+    atLeast: {available: 0}
+    from: {received: {values: {available: sum quantity}}, reserved: {values: {available: sum -quantity}}}
+`)
+	goods := func(typ string, quantity int) string {
+		return fmt.Sprintf(`{"type":%q,"id":"%d","sku":"a","quantity":%d,"at":"2026-03-01T09:00:00Z"}`, typ, quantity, quantity)
+	}
+	for name, line := range map[string]string{"in2": goods("received", 2), "out5": goods("reserved", 5), "in4": goods("received", 4)} {
+		if err := os.WriteFile(name, []byte(line+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.run(exitFine, "send", "in2", "--local", "--wait")
+	w.send(1, goods("reserved", 5))
+	if r := w.run(exitDifference, "send", "out5", "--local", "--wait", "--wait-limit", "1ms"); !strings.Contains(r.out, "0 events stored, 1 rejected, as a total is now\n") {
+		t.Errorf("%s%s", r.out, r.errors)
+	}
+	w.await(func() bool { return w.waiting(w.dev.Stack().Quarantine) == 2 })
+	w.run(exitFine, "quarantine", "pull", "letters", "--once", "--local")
+	ids := w.files("letters")
+	if len(ids) != 2 {
+		t.Fatalf("%d letters", len(ids))
+	}
+	const low = "stock of sku=a: available is 2, and with this event it would be -3, which is below its floor of 0"
+	if r := w.run(exitDifference, "quarantine", "show", "letters", ids[0], "--local"); !strings.Contains(r.out, "today       Rejected (below-floor)\n") || !strings.Contains(r.out, low) {
+		t.Errorf("%s", r.out)
+	}
+	if r := w.run(exitDifference, "quarantine", "resend", "letters", "--yes", "--local"); strings.Count(r.out+r.errors, "it would be Rejected (below-floor) again") != 2 {
+		t.Errorf("%s%s", r.out, r.errors)
+	}
+	w.run(exitFine, "send", "in4", "--local", "--wait")
+	if r := w.run(exitFine, "quarantine", "show", "letters", ids[0], "--local"); !strings.Contains(r.out, "today       Inserted\n") {
+		t.Errorf("%s", r.out)
+	}
+	w.run(exitFine, "quarantine", "resend", "letters", "--yes", "--local") // of the same event twice
+	w.await(func() bool {
+		return strings.Contains(w.run(exitFine, "totals", "stock", "sku=a", "--local").out, " 1\n")
+	})
+	if n := w.waiting(w.dev.Stack().Quarantine); n != 0 {
+		t.Errorf("%d messages are in quarantine", n)
 	}
 }

@@ -18,8 +18,10 @@ import (
 	"github.com/ingot-events/ingot/internal/ndjson"
 	"github.com/ingot-events/ingot/internal/send"
 	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/internal/target"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
 )
 
 const sendJSON = `With --output json, one object:
@@ -28,6 +30,8 @@ const sendJSON = `With --output json, one object:
   seconds                 how long that took
   stored, other, left     with --wait: stored; another payload is stored under the key; not stored yet
   refused                 with --wait: events that go to quarantine as Poison or Expired
+  rejected                with --wait: not stored after 5 seconds, and a total that they move refuses them as it is;
+                          absent without such events
   elsewhere               with --wait: messages that point to S3, of which the tool knows no key; absent without`
 
 // sendGCPercent is high because little memory is in use, and each request leaves much behind.
@@ -52,7 +56,8 @@ batches of ten, several at once, and shows how far it is. Ctrl-C prints with whi
 sent again is a Duplicate.
 
 With --sample TYPE it makes one event of a type instead, with the time of now, and fills in what --set does not give.
-With --wait it waits until each event is stored, and says which are not.
+With --wait it waits until each event is stored, and says which are not. It does not wait longer than 5 seconds
+for an event that a floor refuses as the totals are.
 
 For a FIFO queue, --group names the field whose value is the message group. The order of the lines is then kept.
 
@@ -108,6 +113,8 @@ type sentReport struct {
 	Other   *int    `json:"other,omitempty"`
 	Left    *int    `json:"left,omitempty"`
 	Refused *int    `json:"refused,omitempty"`
+	// Rejected counts the events that totals refuse.
+	Rejected int `json:"rejected,omitempty"`
 	// Elsewhere counts the messages whose payload is in S3. Nobody waits for them.
 	Elsewhere int `json:"elsewhere,omitempty"`
 }
@@ -170,7 +177,7 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 	}
 	if o.wait {
 		r.Elsewhere = elsewhere
-		return a.waitForStored(cmd.Context(), t, r, waiting, poison, o.limit)
+		return a.waitForStored(cmd.Context(), t, p, r, waiting, poison, o.limit)
 	}
 	return a.sent(r)
 }
@@ -188,16 +195,24 @@ func (a *app) sent(r sentReport) error {
 	return err
 }
 
-func (a *app) waitForStored(ctx context.Context, t *target.Target, r sentReport, waiting send.Waiting, poison int, limit time.Duration) error {
+func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.Pipeline, r sentReport, waiting send.Waiting, poison int, limit time.Duration) error {
+	st, err := store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable})
+	if err != nil {
+		return err
+	}
+	refuses := func(ctx context.Context, item *event.Item) (bool, error) {
+		judged, _, err := tables.Of(st).Judge(ctx, item)
+		return judged.Verdict == event.Rejected, err
+	}
 	tell := show.NewProgress(a.stderr, isTerminal(a.stderr))
-	w, err := send.Wait(ctx, t.DynamoDB(), t.EventsTable, waiting, limit, send.Sleep, func(w send.Waited) {
-		tell(show.Step{Phase: "storing", Done: w.Stored + w.Other, Total: len(waiting)})
+	w, err := send.Wait(ctx, t.DynamoDB(), t.EventsTable, waiting, refuses, limit, send.Sleep, func(w send.Waited) {
+		tell(show.Step{Phase: "storing", Done: w.Stored + w.Other + w.Rejected, Total: len(waiting)})
 	})
 	tell(show.Step{})
 	if err != nil {
 		return fmt.Errorf("waiting until the events are stored: %w", err)
 	}
-	r.Stored, r.Other, r.Left, r.Refused = &w.Stored, &w.Other, &w.Left, &poison
+	r.Stored, r.Other, r.Left, r.Refused, r.Rejected = &w.Stored, &w.Other, &w.Left, &poison, w.Rejected
 	if err := a.sent(r); err != nil {
 		return err
 	}
@@ -206,20 +221,20 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, r sentReport,
 		for _, one := range []struct {
 			n    int
 			what string
-		}{{w.Other, "with another payload under the key"}, {w.Left, "not stored yet"}, {poison, goes(poison)}, {r.Elsewhere, "with the payload in S3, not waited for"}} {
+		}{{w.Other, "with another payload under the key"}, {w.Rejected, "rejected, as a total is now"}, {w.Left, "not stored yet"}, {poison, goes(poison)}, {r.Elsewhere, "with the payload in S3, not waited for"}} {
 			if one.n > 0 {
 				fmt.Fprintf(a.stdout, ", %d %s", one.n, one.what)
 			}
 		}
 		fmt.Fprintln(a.stdout)
 	}
-	if poison > 0 {
+	if poison > 0 || w.Rejected > 0 {
 		fmt.Fprintln(a.stderr, "ingot: ingot quarantine pull DIR fetches what is in quarantine, and ingot quarantine list DIR says why it is there")
 	}
 	switch {
 	case w.Left > 0:
 		return untold()
-	case w.Other > 0 || poison > 0:
+	case w.Other > 0 || poison > 0 || w.Rejected > 0:
 		return difference()
 	case r.Elsewhere > 0:
 		return untold()

@@ -252,12 +252,12 @@ func TestWait(t *testing.T) {
 	}}
 	keys := send.Waiting{{PK: "a", SK: "-"}: {Digest: event.Digest{1}}, {PK: "b", SK: "-"}: {Digest: event.Digest{2}}, {PK: "c", SK: "-"}: {Digest: event.Digest{3}}}
 	var told []send.Waited
-	w, err := send.Wait(context.Background(), client, "events", keys, 10*time.Second, noSleep, func(w send.Waited) { told = append(told, w) })
+	w, err := send.Wait(context.Background(), client, "events", keys, nil, 10*time.Second, noSleep, func(w send.Waited) { told = append(told, w) })
 	if err != nil || w != (send.Waited{Stored: 1, Other: 1, Left: 1}) || told[0] != (send.Waited{Stored: 1, Left: 2}) {
 		t.Errorf("%+v, %v; first %+v", w, err, told[0])
 	}
 	client.grows = func(_ int, items map[string]byte) { maps.Copy(items, map[string]byte{"b": 2, "c": 3}) }
-	if w, err := send.Wait(context.Background(), client, "events", keys, 0, noSleep, func(send.Waited) {}); err != nil || w != (send.Waited{Stored: 3}) {
+	if w, err := send.Wait(context.Background(), client, "events", keys, nil, 0, noSleep, func(send.Waited) {}); err != nil || w != (send.Waited{Stored: 3}) {
 		t.Errorf("%+v, %v", w, err)
 	}
 }
@@ -281,10 +281,45 @@ func TestWaitForParts(t *testing.T) {
 		}
 	}}
 	var told []send.Waited
-	w, err := send.Wait(context.Background(), client, "events", keys, time.Minute, noSleep, func(w send.Waited) { told = append(told, w) })
+	w, err := send.Wait(context.Background(), client, "events", keys, nil, time.Minute, noSleep, func(w send.Waited) { told = append(told, w) })
 	want := []send.Waited{{Stored: 1, Left: 2}, {Stored: 1, Left: 2}, {Stored: 1, Other: 1, Left: 1}, {Stored: 2, Other: 1}}
 	if err != nil || w != want[3] || !slices.Equal(told, want) {
 		t.Errorf("%+v, %v; told %+v", w, err, told)
+	}
+}
+
+// An event that a total refuses is not waited for, but only after it has had some time. One that is stored
+// by then counts as stored.
+func TestWaitForFloors(t *testing.T) {
+	moving := func(id string) send.Due {
+		return send.DueOf(&event.Item{ID: id, Digest: event.Digest{1}, Put: 1})
+	}
+	whole := send.DueOf(&event.Item{ID: "w", Digest: event.Digest{1}, Parts: &event.Parts{Items: []*event.Item{{Key: event.Key{PK: "p", SK: "-"}, Digest: event.Digest{2}, Put: 1}}}})
+	keys := send.Waiting{{PK: "a", SK: "-"}: moving("a"), {PK: "b", SK: "-"}: moving("b"), {PK: "w", SK: "-"}: whole, {PK: "c", SK: "-"}: {Digest: event.Digest{3}}}
+	client := &table{items: map[string]byte{"w": 1}, grows: func(round int, items map[string]byte) {
+		if round == 6 {
+			items["a"] = 1
+		}
+	}}
+	waited, asked := time.Duration(0), map[string]int{}
+	refuses := func(_ context.Context, item *event.Item) (bool, error) {
+		if waited < 5*time.Second {
+			t.Errorf("%s is asked about after %v", item.ID, waited)
+		}
+		asked[item.ID]++
+		return item.ID == "w" || item.ID == "b" && asked["b"] > 1, nil
+	}
+	sleep := func(_ context.Context, d time.Duration) error {
+		waited += d
+		return nil
+	}
+	w, err := send.Wait(context.Background(), client, "events", keys, refuses, time.Minute, sleep, func(send.Waited) {})
+	if err != nil || w != (send.Waited{Stored: 1, Rejected: 2, Left: 1}) || asked["a"] != 0 || asked["w"] != 1 || asked["b"] != 2 {
+		t.Errorf("%+v, %v, asked %v", w, err, asked)
+	}
+	broken := errors.New("no such table")
+	if _, err := send.Wait(context.Background(), &table{items: map[string]byte{}, grows: func(int, map[string]byte) {}}, "events", keys, func(context.Context, *event.Item) (bool, error) { return false, broken }, 0, sleep, func(send.Waited) {}); err != broken {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -26,6 +26,8 @@ type Waiting map[event.Key]Due
 type Due struct {
 	Digest event.Digest
 	Parts  map[event.Key]event.Digest
+	// Moves is the item if its put, or that of a part, moves totals: these may refuse it. Otherwise it is nil.
+	Moves *event.Item
 }
 
 // DueOf returns what will be stored of an item and its parts.
@@ -35,7 +37,13 @@ func DueOf(item *event.Item) Due {
 		d.Parts = make(map[event.Key]event.Digest, len(item.Parts.Items))
 		for _, part := range item.Parts.Items {
 			d.Parts[part.Key] = part.Digest
+			if part.Put != 0 {
+				d.Moves = item
+			}
 		}
+	}
+	if item.Put != 0 {
+		d.Moves = item
 	}
 	return d
 }
@@ -44,15 +52,24 @@ func DueOf(item *event.Item) Due {
 type Waited struct {
 	Stored int // events whose items are all there with these digests
 	Other  int // events of which an item's key holds another payload
-	Left   int // events that were not stored, or not with all their parts, when the time was over
+	// Rejected counts events that were not stored after some time, and that a total would refuse as it is.
+	Rejected int
+	Left     int // events that were not stored, or not with all their parts, when the time was over
 }
+
+// Refuses reports whether a total would refuse an event as it is now.
+type Refuses func(ctx context.Context, item *event.Item) (bool, error)
+
+// patience is how long Wait waits for an event before it asks whether a total refuses it. The function
+// may not have had it yet, and what comes before it may raise the total.
+const patience = 5 * time.Second
 
 // maxGet is how many keys one BatchGetItem takes.
 const maxGet = 100
 
 // Wait asks until all items of each event are there, or until limit has passed. sleep waits between
-// two rounds.
-func Wait(ctx context.Context, client Table, table string, keys Waiting, limit time.Duration, sleep func(context.Context, time.Duration) error, told func(Waited)) (Waited, error) {
+// two rounds. refuses says of an event that moves totals whether it is in vain to wait for it.
+func Wait(ctx context.Context, client Table, table string, keys Waiting, refuses Refuses, limit time.Duration, sleep func(context.Context, time.Duration) error, told func(Waited)) (Waited, error) {
 	w := Waited{Left: len(keys)}
 	wholes := map[event.Key]event.Key{} // of parts
 	unproven := make(map[event.Key]int, len(keys))
@@ -66,7 +83,7 @@ func Wait(ctx context.Context, client Table, table string, keys Waiting, limit t
 	slices.SortFunc(left, event.Key.Compare)
 	left = slices.Compact(left) // no request may name a key twice
 	pause := 100 * time.Millisecond
-	for waited := time.Duration(0); ; waited += pause {
+	for waited := time.Duration(0); ; {
 		var again []event.Key
 		for chunk := range slices.Chunk(left, maxGet) {
 			found, err := read(ctx, client, table, chunk)
@@ -95,6 +112,12 @@ func Wait(ctx context.Context, client Table, table string, keys Waiting, limit t
 			whole, part := wholes[key]
 			return part && unproven[whole] == 0 || !part && unproven[key] == 0
 		})
+		if waited >= min(patience, limit) {
+			var err error
+			if left, err = rejected(ctx, keys, left, refuses, unproven, &w); err != nil {
+				return w, err
+			}
+		}
 		told(w)
 		if w.Left == 0 || waited >= limit {
 			return w, nil
@@ -102,8 +125,33 @@ func Wait(ctx context.Context, client Table, table string, keys Waiting, limit t
 		if err := sleep(ctx, pause); err != nil {
 			return w, err
 		}
-		pause = min(2*pause, 2*time.Second)
+		waited, pause = waited+pause, min(2*pause, 2*time.Second)
 	}
+}
+
+// rejected asks whether totals refuse the events whose own keys are left, and returns the keys that are
+// left then.
+func rejected(ctx context.Context, keys Waiting, left []event.Key, refuses Refuses, unproven map[event.Key]int, w *Waited) ([]event.Key, error) {
+	gone := map[event.Key]bool{}
+	for whole, n := range unproven {
+		due := keys[whole]
+		if n == 0 || due.Moves == nil {
+			continue
+		}
+		is, err := refuses(ctx, due.Moves)
+		if err != nil {
+			return nil, err
+		}
+		if !is {
+			continue
+		}
+		unproven[whole], w.Rejected, w.Left = 0, w.Rejected+1, w.Left-1
+		gone[whole] = true
+		for part := range due.Parts {
+			gone[part] = true
+		}
+	}
+	return slices.DeleteFunc(left, func(key event.Key) bool { return gone[key] }), nil
 }
 
 // Sleep waits, or until the context ends.
