@@ -315,7 +315,11 @@ func (a *app) printAnswer(out answer) error {
 			t.Row(i.At, show.Text(i.Type), show.Text(i.ID), show.Text(string(i.Data)))
 		}
 		t.Print(&b)
-		fmt.Fprintf(&b, "read %s, returned %s: %s, %v read units\n", show.Comma(out.Read), show.Comma(out.Returned), show.Count(out.Requests, "request"), out.Units)
+		units := fmt.Sprintf("%v read units", out.Units) // it may be a half
+		if out.Units == 1 {
+			units = "1 read unit"
+		}
+		fmt.Fprintf(&b, "read %s, returned %s: %s, %s\n", show.Comma(out.Read), show.Comma(out.Returned), show.Count(out.Requests, "request"), units)
 		if out.Next != "" {
 			fmt.Fprintf(&b, "there is more: add --page %s\n", out.Next)
 		}

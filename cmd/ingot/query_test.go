@@ -135,7 +135,7 @@ func TestQuery(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		"text":            {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1", "--consistent"}, exitFine, "read 1, returned 1: 1 request, 1 read units\n", ""},
+		"text":            {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1", "--consistent"}, exitFine, "read 1, returned 1: 1 request, 1 read unit\n", ""},
 		"control":         {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1"}, exitFine, `"status":"a\u001bb"`, ""},
 		"masked":          {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1"}, exitFine, `"customer_id":"***"`, ""},
 		"revealed":        {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1", "--reveal"}, exitFine, `"customer_id":"c-1"`, ""},

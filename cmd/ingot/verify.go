@@ -524,9 +524,9 @@ func (p *price) inDollars(file string) error {
 
 func (p price) String() string {
 	text := fmt.Sprintf("about %s and %s", show.Count(p.items/p.parts, "item"), show.Count(p.totals/p.parts, "total"))
-	text += fmt.Sprintf(": %s read units", show.Comma(int(p.reads+0.999)))
+	text += ": " + show.Count(int(p.reads+0.999), "read unit")
 	if p.writes > 0 {
-		text += fmt.Sprintf(" and %s write units", show.Comma(int(p.writes+0.999)))
+		text += " and " + show.Count(int(p.writes+0.999), "write unit")
 	}
 	if p.known {
 		text += fmt.Sprintf(", %.4f dollars at the prices of %s", p.dollars, p.region)
