@@ -22,7 +22,8 @@ is used, only hashes of keys are shown.`
 
 // eventsJSON documents the part of --output json that --events adds.
 const eventsJSON = `
-  events                  file, lines, verdicts, judgedKeys, bounded, paths, fine, keys, hotTotals, items, updates
+  events                  file, lines, verdicts, judgedKeys, bounded, paths, fine, keys, hotTotals, items, updates,
+                          compress
     verdicts[]            verdict, reason, type, count; line and detail of the first
     bounded               true: repetitions are noticed of the first judgedKeys keys alone
     paths[]               type, path, uses, needed, of, absent, null, empty, other (by the type that is there)
@@ -30,7 +31,8 @@ const eventsJSON = `
     keys[], hotTotals[]   in (table, GSI1 …, an aggregate), count, distinct, exact, top
       top[]               pk, sk, or keyHash; atLeast, atMost
     items                 count, leastBytes, mostBytes, meanBytes, largestLine, writeUnits, unitsEach
-    updates               count, each, most: totals that an event moves`
+    updates               count, each, most: totals that an event moves
+    compress[]            type, of, saves: items of a type with compress, and those that it makes cheaper`
 
 // sampleEvents plans the events of a file, as of now or as of the given time. It calls each for
 // every line, unless each is nil.

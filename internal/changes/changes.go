@@ -78,18 +78,19 @@ func orNothing(s string) string {
 }
 
 const (
-	drainFirst = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would become another item"
-	drainParts = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would yield other items than those that are stored"
-	atomically = "drain the queue and redrive its dead-letter queue before deploying: while functions of before run beside new ones, a part may be refused after its whole is stored"
-	putParts   = "after deploying both functions, put the parts of the events that are stored: ingot rebuild --parts. Until then they have none, and verify counts them as missing"
-	noRevision = "; items stored so far have no revision"
-	ignoreMore = "nothing need be drained: digests of what is stored are computed anew under today's ignore, and what is in quarantine as a conflict for such a path can be sent again"
-	ignoreLess = "drain the queue and redrive its dead-letter queue before deploying: an event sent again that differs in such a path alone would be a conflict afterwards"
-	rebuild    = "after deploying it, bring in the events that are stored, if there are any (\"Adding an aggregate\" in the operating guide): until then it counts newer ones alone, and reads say that it is building"
-	tiesMore   = "nothing need be drained and no epoch raised: ties with what is stored are broken by what its payload says. While functions of before run beside new ones, such an event is still a Conflict; from quarantine it can be sent again"
-	tiesLess   = "drain the queue and redrive its dead-letter queue before deploying: events whose revisions are equal but for such a field would be Conflicts afterwards, or be ordered otherwise"
-	newSchema  = "nothing need be drained and no epoch raised: keys and digests stay, and what is stored is not checked again. A message that the new schema refuses is Poison, also if it repeats an event that is stored"
-	raiseEpoch = "raise epoch and give the aggregate that epoch as its since"
+	drainFirst  = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would become another item"
+	drainArrays = "drain the queue, redrive its dead-letter queue and send again what is in quarantine before deploying: a message that is an array of events would be Poison afterwards, and so would its events that are not stored yet"
+	drainParts  = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would yield other items than those that are stored"
+	atomically  = "drain the queue and redrive its dead-letter queue before deploying: while functions of before run beside new ones, a part may be refused after its whole is stored"
+	putParts    = "after deploying both functions, put the parts of the events that are stored: ingot rebuild --parts. Until then they have none, and verify counts them as missing"
+	noRevision  = "; items stored so far have no revision"
+	ignoreMore  = "nothing need be drained: digests of what is stored are computed anew under today's ignore, and what is in quarantine as a conflict for such a path can be sent again"
+	ignoreLess  = "drain the queue and redrive its dead-letter queue before deploying: an event sent again that differs in such a path alone would be a conflict afterwards"
+	rebuild     = "after deploying it, bring in the events that are stored, if there are any (\"Adding an aggregate\" in the operating guide): until then it counts newer ones alone, and reads say that it is building"
+	tiesMore    = "nothing need be drained and no epoch raised: ties with what is stored are broken by what its payload says. While functions of before run beside new ones, such an event is still a Conflict; from quarantine it can be sent again"
+	tiesLess    = "drain the queue and redrive its dead-letter queue before deploying: events whose revisions are equal but for such a field would be Conflicts afterwards, or be ordered otherwise"
+	newSchema   = "nothing need be drained and no epoch raised: keys and digests stay, and what is stored is not checked again. A message that the new schema refuses is Poison, also if it repeats an event that is stored"
+	raiseEpoch  = "raise epoch and give the aggregate that epoch as its since"
 )
 
 // Between lists the changes from old to new that affect identity, generations, lifetimes or stored
@@ -102,6 +103,9 @@ func Between(old, new *pipeline.Pipeline, now time.Time) []Report {
 	var list []Report
 	if a, b := lines(was.Type), lines(is.Type); !slices.Equal(a, b[:min(len(a), len(b))]) {
 		list = append(list, Report{Identity, "type", "", listText(a), listText(b), drainFirst})
+	}
+	if was.Batches && !is.Batches {
+		list = append(list, Report{Identity, "batches", "", "true", "", drainArrays})
 	}
 	for _, name := range sorted(was.Events) {
 		list = append(list, identityChanges(name, was, is, now)...)

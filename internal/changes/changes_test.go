@@ -57,6 +57,7 @@ func TestChanges(t *testing.T) {
 		{"where", "total > 0", "total > 1", []string{"aggregates.daily: from.placed.where was total > 0 and is total > 1; raise epoch"}},
 		{"spread", "spread: 4", "spread: 5", []string{"aggregates.daily: spread was 4 and is 5; raise"}},
 		{"a value", "count, revenue", "count, more: sum total, revenue", []string{"aggregates.daily: from.placed.values.more was not there and is sum total; raise"}},
+		{"arrays of events", "epoch: 2", "epoch: 2\nbatches: true", nil},
 		{"compress", "    retain: 90d", "    retain: 90d\n    compress: true", []string{"events.placed: compress was not there and is true; write epoch: 3: a function of a version"}},
 		{"a schema", "    retain: 90d", "    retain: 90d\n    schema: '{\"required\": [\"shop\"]}'", []string{"events.placed: schema was not there and is a schema with digest 7794a0f9; nothing need be drained and no epoch raised"}},
 		{"no window", "    window: 1d\n", "    window: 2h\n", []string{"aggregates.daily: window was 1d and is 2h; raise"}},
@@ -243,5 +244,19 @@ events:
 		case len(reports) != 1 || c.want == "" || reports[0].Kind != c.kind || !strings.Contains(reports[0].String(), c.want):
 			t.Errorf("%s: %v\nwant %s", name, reports, c.want)
 		}
+	}
+}
+
+// Where arrays of events are no longer taken, those that are under way must be stored first.
+func TestNoMoreArrays(t *testing.T) {
+	file, err := os.ReadFile("../../pipeline/testdata/base.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := mustLoad(t, string(file))
+	arrays := mustLoad(t, strings.Replace(string(file), "epoch: 2", "epoch: 2\nbatches: true", 1))
+	list := Between(arrays, plain, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	if len(list) != 1 || list[0].Kind != Identity || !strings.HasPrefix(list[0].String(), "batches was true and is not there; drain the queue, redrive its dead-letter queue and send again what is in quarantine") {
+		t.Errorf("%v", list)
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/sample"
 )
 
 const (
@@ -76,6 +79,53 @@ func TestCostOfTotalsThatMoveWithThePut(t *testing.T) {
 		var b strings.Builder
 		if err := r.WriteText(&b, in); err != nil || !strings.Contains(b.String(), c.advice) {
 			t.Errorf("%v\n%s", err, &b)
+		}
+	}
+}
+
+// If compress makes no item of a sample cheaper, check says so.
+func TestCompressThatSavesNothing(t *testing.T) {
+	const file = `ingot: 1
+epoch: 1
+type: order
+events:
+  order: {id: "{n}", at: "{t}", key: {pk: "O#{n}", sk: "-"}, compress: true}
+  line:
+    part: {of: order, each: lines, with: [n]}
+    id: "{n}#{l}"
+    key: {pk: "O#{n}", sk: "L#{l}"}
+    compress: true
+`
+	p, err := File{"p.yaml", []byte(file)}.Load(checkOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, large := `{"n":1,"t":"2026-03-01T00:00:00Z","lines":[{"l":1}]}`, `{"n":2,"t":"2026-03-01T00:00:00Z","lines":[],"note":"`+strings.Repeat("long ", 300)+`"}`
+	for lines, want := range map[string][]string{
+		small:                {"compress saves no write unit for any event of line in e.ndjson, which has 1 of them", "compress saves no write unit for any event of order in e.ndjson, which has 1 of them"},
+		small + "\n" + large: {"compress saves no write unit for any event of line in e.ndjson, which has 1 of them"},
+		"7":                  nil,
+	} {
+		events, err := (&sample.Sampler{Pipeline: p, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}).Read("e.ndjson", strings.NewReader(lines))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Run(Input{Pipeline: File{"p.yaml", []byte(file)}, Events: events})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range r.Findings {
+			if f.Rule == "compress" && f.Severity == Warning && f.Line > 0 {
+				got = append(got, f.What)
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q", lines, r.Findings)
+		}
+		if len(want) == 1 && !strings.Contains(events.Text(), "1 of 2 items of order take fewer write units") {
+			t.Errorf("%s", events.Text())
 		}
 	}
 }

@@ -52,6 +52,21 @@ func (r *Report) outgrown(p *pipeline.Pipeline, at places) {
 	}
 }
 
+// compressed warns of types whose payloads are compressed for nothing, as far as the sample shows.
+func (r *Report) compressed(at places) {
+	if r.Events == nil {
+		return
+	}
+	for _, c := range r.Events.Compress {
+		if c.Saves > 0 {
+			continue
+		}
+		pos := at.of("events."+c.Type, "compress")
+		r.Findings = append(r.Findings, Finding{Warning, "compress", at.file, pos.Line, pos.Column,
+			fmt.Sprintf("compress saves no write unit for any event of %s in %s, which has %d of them", c.Type, r.Events.File, c.Of), "no compress, unless larger payloads come,"})
+	}
+}
+
 // maxSpread is the largest spread that pipeline.yaml accepts.
 const maxSpread = 1000
 

@@ -17,6 +17,15 @@ type Report struct {
 	Totals  []Hot   `json:"hotTotals"`
 	Items   Items   `json:"items"`
 	Updates Updates `json:"updates"`
+	// Compress says of each type with compress what it saves, by type.
+	Compress []Compress `json:"compress,omitempty"`
+}
+
+// Compress says how many items of a type take fewer write units compressed.
+type Compress struct {
+	Type  string `json:"type"`
+	Of    int    `json:"of"`
+	Saves int    `json:"saves"`
 }
 
 // Verdict is a verdict with its reason, and how many lines get it.

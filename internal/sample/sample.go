@@ -62,6 +62,7 @@ type run struct {
 	fields    map[string]*fields   // by event type
 	keys      map[string]*frequent.Counter
 	totals    map[string]*frequent.Counter
+	compress  map[string]*Compress // by type
 	bytes     int
 	limit     int // the limit of stored
 }
@@ -83,7 +84,7 @@ func (s *Sampler) Read(name string, r io.Reader) (*Report, error) {
 
 func (s *Sampler) read(name string, r io.Reader, limit int) (*Report, error) {
 	x := &run{Sampler: s, described: s.Pipeline.Describe(), report: Report{File: name}, limit: limit, verdicts: map[Verdict]*Verdict{}, stored: map[uint64]stored{},
-		fields: map[string]*fields{}, keys: map[string]*frequent.Counter{}, totals: map[string]*frequent.Counter{}}
+		fields: map[string]*fields{}, keys: map[string]*frequent.Counter{}, totals: map[string]*frequent.Counter{}, compress: map[string]*Compress{}}
 	for line, err := range ndjson.Lines(r) {
 		switch {
 		case errors.Is(err, ndjson.ErrTooLong):
@@ -239,6 +240,12 @@ func (x *run) written(line int, item *event.Item) []aggregate.Contribution {
 	}
 	x.bytes += size
 	i.Units += itemform.WriteUnits(size) * (1 + len(item.Indexes))
+	x.compressed(item)
+	if item.Parts != nil {
+		for _, part := range item.Parts.Items {
+			x.compressed(part)
+		}
+	}
 	hides := x.Pipeline.HidesKeys(item.Type)
 	add(x.keys, "table", event.Key{PK: item.Key.PK}, hides)
 	for _, index := range item.Indexes {
@@ -251,6 +258,21 @@ func (x *run) written(line int, item *event.Item) []aggregate.Contribution {
 	x.report.Updates.Count += len(list)
 	x.report.Updates.Most = max(x.report.Updates.Most, len(list))
 	return list
+}
+
+// compressed counts an item of a type with compress.
+func (x *run) compressed(item *event.Item) {
+	if !x.described.Spec.Events[item.Type].Compress {
+		return
+	}
+	c := x.compress[item.Type]
+	if c == nil {
+		c = &Compress{Type: item.Type}
+		x.compress[item.Type] = c
+	}
+	if c.Of++; item.Packed != nil {
+		c.Saves++
+	}
 }
 
 // hiddenMark begins the word for a key that is counted by its hash.
@@ -282,6 +304,9 @@ func (x *run) finish() {
 	for _, typ := range slices.Sorted(maps.Keys(x.fields)) {
 		f := x.fields[typ]
 		r.Paths, r.Fine = append(r.Paths, f.faulty(typ)...), r.Fine+f.fine()
+	}
+	for _, typ := range slices.Sorted(maps.Keys(x.compress)) {
+		r.Compress = append(r.Compress, *x.compress[typ])
 	}
 	order := append([]string{"table"}, x.Pipeline.Indexes()...)
 	r.Keys = hot(x.keys, order)

@@ -157,6 +157,9 @@ func (r *Report) costs(b *strings.Builder) {
 		i := &r.Items
 		row("items", fmt.Sprintf("%s of %s to %s bytes (line %d), %s on average", Number(i.Count), Number(i.Least), Number(i.Most), i.Largest, decimal(i.Mean)))
 		row("puts", fmt.Sprintf("%s write units with all indexes, %s each on average", Number(i.Units), decimal(i.Each)))
+		for _, c := range r.Compress {
+			row("compress", fmt.Sprintf("%s of %s of %s take fewer write units", Number(c.Saves), counted(c.Of, "item"), c.Type))
+		}
 		row("updates", fmt.Sprintf("%s totals moved by each event on average, %d at most; changes of one batch share an update of one total", decimal(r.Updates.Each), r.Updates.Most))
 	})
 }
