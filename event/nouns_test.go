@@ -95,6 +95,9 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("verdict %d is %s", i, v)
 		}
 		seen[v.String()] = true
+		if again, ok := ParseVerdict(v.String()); !ok || again != v {
+			t.Errorf("%s is read as %s", v, again)
+		}
 		ways := 0
 		for _, way := range []bool{v.Stored(), v.Quarantined(), v == Retry} {
 			if way {
@@ -107,6 +110,11 @@ func TestVerdicts(t *testing.T) {
 	}
 	if Verdict(0).String() != "None" || Verdict(99).String() != "Invalid" || Verdict(0).Stored() || Verdict(0).Quarantined() {
 		t.Error("no verdict is taken for one")
+	}
+	for _, name := range []string{"", "None", "Invalid", "inserted"} {
+		if v, ok := ParseVerdict(name); ok || v != 0 {
+			t.Errorf("%q is read as %s", name, v)
+		}
 	}
 	var err error = Poisoned(MissingField, "id: field order_id is missing")
 	var refusal *Refusal

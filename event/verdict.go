@@ -1,6 +1,9 @@
 package event
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // Verdict says what became of one event. Every message gets exactly one.
 type Verdict uint8
@@ -44,6 +47,12 @@ func (v Verdict) String() string {
 		return verdictNames[v]
 	}
 	return "Invalid"
+}
+
+// ParseVerdict returns the verdict of this name, as [Verdict.String] writes it. ok is false if there is none.
+func ParseVerdict(name string) (v Verdict, ok bool) {
+	i := slices.Index(verdictNames[1:], name)
+	return Verdict(i + 1), i >= 0
 }
 
 // Stored reports whether v proves that the event is in the table, so that the message is done.

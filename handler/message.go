@@ -3,7 +3,6 @@ package handler
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -84,7 +83,8 @@ func ReadNote(text string) (n Note, is bool) {
 	if d.Decode(&n) != nil || d.InputOffset() != int64(len(text)) {
 		return Note{}, false
 	}
-	return n, n.Reason != "" && slices.ContainsFunc(event.Verdicts[:], func(v event.Verdict) bool { return v.Quarantined() && v.String() == n.Verdict })
+	v, _ := event.ParseVerdict(n.Verdict)
+	return n, n.Reason != "" && v.Quarantined()
 }
 
 // maxDetail bounds the detail in a note, because the detail may quote the payload.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -62,7 +63,12 @@ func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 	if def.MovedBy == aggregate.Put {
 		text.MovedBy = def.MovedBy.String()
 	}
-	text.AtLeast = floorsOf(def)
+	for name, floor := range floorsOf(def) {
+		if text.AtLeast == nil {
+			text.AtLeast = map[string]string{}
+		}
+		text.AtLeast[name] = floor.String()
+	}
 	if def.Rank.Value != "" {
 		text.Rank = &rankForm{def.Rank.Shards, def.Rank.Value}
 	}
@@ -87,18 +93,17 @@ func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
-// floorsOf returns what values may not fall below, by name and as decimal text. It is nil if there are
-// no floors.
-func floorsOf(def *aggregate.Definition) map[string]string {
-	var floors map[string]string
+// floorsOf returns what values may not fall below, by name. It is nil if there are no floors.
+func floorsOf(def *aggregate.Definition) map[string]event.Decimal {
+	var floors map[string]event.Decimal
 	for i, floor := range def.AtLeast {
 		if !floor.Set {
 			continue
 		}
 		if floors == nil {
-			floors = map[string]string{}
+			floors = map[string]event.Decimal{}
 		}
-		floors[def.Values[i].Name] = floor.Number.String()
+		floors[def.Values[i].Name] = floor.Number
 	}
 	return floors
 }

@@ -46,15 +46,7 @@ func (p *Pipeline) spec() Spec {
 		Events: map[string]EventSpec{}, Aggregates: map[string]AggregateSpec{}}
 	for _, def := range p.definitions {
 		a := AggregateSpec{Since: def.Since, By: map[string]string{}, Window: windowOf(def),
-			From: map[string]FromSpec{}, OnExpire: def.OnExpire.String(), Spread: def.Spread, Rank: RankSpec(def.Rank), MovedBy: def.MovedBy.String(), Retain: def.Retain}
-		for i, floor := range def.AtLeast {
-			if floor.Set {
-				if a.AtLeast == nil {
-					a.AtLeast = map[string]event.Decimal{}
-				}
-				a.AtLeast[def.Values[i].Name] = floor.Number
-			}
-		}
+			From: map[string]FromSpec{}, OnExpire: def.OnExpire.String(), Spread: def.Spread, Rank: RankSpec(def.Rank), MovedBy: def.MovedBy.String(), Retain: def.Retain, AtLeast: floorsOf(def)}
 		s.Aggregates[def.Name] = a
 	}
 	for name, t := range p.types {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
@@ -66,6 +68,53 @@ func TestCompressedPayload(t *testing.T) {
 		read, err := w.store.Item(deadline(t), items[0].Key)
 		if err != nil || read.Data != items[0].Data || read.Size() != items[0].Size() {
 			t.Errorf("%s: it is read as %+v, %v", what, read, err)
+		}
+	}
+}
+
+// An atomic whole and its parts are compressed each for itself, in one transaction. A copy of them meets
+// what is stored, also if only a part is there, and a transaction costs twice what the compressed items take.
+func TestCompressedAndAtomic(t *testing.T) {
+	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+		s.Events["letter"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "LETTER#{id}", SK: "X"}, Retain: 90 * 24 * time.Hour, Atomic: true, Compress: true}
+		s.Events["page"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "letter", Each: "pages", With: []string{"id"}}, ID: "{id}#{n}",
+			Key: pipeline.KeySpec{PK: "LETTER#{id}", SK: "PAGE#{n}"}, Compress: true}
+	})
+	letter := func(more string) *event.Item {
+		long := strings.Repeat("lorem ipsum ", 330)
+		return w.item(`"type":"letter"`, `"id":"1"`, `"at":"2099-03-01T10:00:00Z"`, `"pages":[{"n":1,"text":"`+long+`"},{"n":2,"text":"short`+more+`"}]`)
+	}
+	item := letter("")
+	if pages := item.Parts.Items; item.Packed == nil || pages[0].Packed == nil || pages[1].Packed != nil {
+		t.Fatal("the whole and the long part are to be compressed, and nothing else")
+	}
+	put := func(item *event.Item) (store.Result, store.Cost) {
+		t.Helper()
+		results, cost := w.store.Put(deadline(t), []*event.Item{item})
+		return results[0], cost
+	}
+	before := w.Engine.Usage()
+	r, cost := put(item)
+	if charged := w.Engine.Usage().Sub(before).WriteUnits(); r.Verdict != event.Inserted || charged != 6 || cost.WriteUnits != 6 || cost.Requests != 1 {
+		t.Errorf("%+v, %v units and %v charged in %d requests, want two for each of three items", r, cost.WriteUnits, charged, cost.Requests)
+	}
+	if r, _ := put(letter("")); r.Verdict != event.Duplicate {
+		t.Errorf("again: %+v", r)
+	}
+	if r, _ := put(letter("er")); r.Verdict != event.Conflict {
+		t.Errorf("with another page: %+v", r)
+	}
+	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "LETTER#1"}, "SK": &types.AttributeValueMemberS{Value: "PAGE#1"}}
+	if _, err := w.Engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key}); err != nil {
+		t.Fatal(err)
+	}
+	if r, _ := put(letter("")); r.Verdict != event.Inserted || r.Parts[0].Verdict != event.Inserted || r.Parts[1].Verdict != event.Duplicate {
+		t.Errorf("a page was missing: %+v", r)
+	}
+	for _, want := range append(item.Parts.Items, item) {
+		read, err := w.store.Item(deadline(t), want.Key)
+		if err != nil || read.Data != want.Data || read.Digest != want.Digest {
+			t.Errorf("%s is read as %+v, %v", want.Key, read, err)
 		}
 	}
 }

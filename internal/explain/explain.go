@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/internal/sample"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -75,10 +76,8 @@ func (e *Explainer) message(x *Explanation, m *Message) {
 	}
 	var elements []envelope.Message
 	var err error
-	if e.Pipeline.Batches() {
-		if _, elements, err = envelope.OpenArray(message); err == nil && elements != nil {
-			_, _, err = e.Pipeline.PlanMessage(message) // all of them together may be too many
-		}
+	if elements, err = sample.Events(e.Pipeline, message); err == nil && elements != nil {
+		_, _, err = e.Pipeline.PlanMessage(message) // all of them together may be too many
 	}
 	if err == nil && elements == nil {
 		err = e.event(x, message, note)
@@ -142,7 +141,8 @@ func (x *Explanation) sum() {
 	}
 	decides := 0
 	for i := range x.Events {
-		if verdictOf(x.Events[i].Verdict).Outweighs(verdictOf(x.Events[decides].Verdict)) {
+		one, _ := event.ParseVerdict(x.Events[i].Verdict)
+		if other, _ := event.ParseVerdict(x.Events[decides].Verdict); one.Outweighs(other) {
 			decides = i
 		}
 	}
@@ -151,16 +151,6 @@ func (x *Explanation) sum() {
 	if x.Reason != "" {
 		x.Detail = fmt.Sprintf("event [%d] of the array: %s", decides, first.Detail)
 	}
-}
-
-// verdictOf returns the verdict of this name.
-func verdictOf(name string) event.Verdict {
-	for _, v := range event.Verdicts {
-		if v.String() == name {
-			return v
-		}
-	}
-	return 0
 }
 
 // archived records where the archive would have the item, if the item had been stored and had

@@ -109,13 +109,10 @@ func (x *run) tell(j Judged) {
 
 // line judges one line, or each event of a line that is an array. Each of them counts as a line.
 func (x *run) line(line ndjson.Line) {
-	messages := []envelope.Message{{Body: line.Text}}
-	var err error
-	if x.Pipeline.Batches() {
-		var elements []envelope.Message
-		if _, elements, err = envelope.OpenArray(messages[0]); err == nil && elements != nil {
-			messages = elements
-		}
+	message := envelope.Message{Body: line.Text}
+	messages, err := Events(x.Pipeline, message)
+	if messages == nil {
+		messages = []envelope.Message{message}
 	}
 	for _, m := range messages {
 		x.report.Lines++
@@ -128,6 +125,19 @@ func (x *run) line(line ndjson.Line) {
 		judged.Bytes = len(m.Body)
 		x.tell(judged)
 	}
+}
+
+// Events returns the events of a message that is an array, each as if it had come alone. It returns nil if
+// the message is no array, or if the file does not say batches.
+func Events(p *pipeline.Pipeline, m envelope.Message) ([]envelope.Message, error) {
+	if !p.Batches() {
+		return nil, nil
+	}
+	_, elements, err := envelope.OpenArray(m)
+	if err != nil {
+		return nil, err
+	}
+	return elements, nil
 }
 
 // event judges one event of a line.
@@ -324,9 +334,11 @@ func (x *run) finish() {
 // rounded returns a mean with two decimals.
 func rounded(sum, n int) float64 { return float64((sum*100+n/2)/n) / 100 }
 
-var ranks = []string{"Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Rejected", "Expired", "Poison", "Retry"}
-
-func rank(verdict string) int { return slices.Index(ranks, verdict) }
+// rank returns the place of a verdict in the report.
+func rank(verdict string) event.Verdict {
+	v, _ := event.ParseVerdict(verdict)
+	return v
+}
 
 func hot(counters map[string]*frequent.Counter, order []string) []Hot {
 	list := []Hot{}
