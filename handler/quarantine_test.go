@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -232,16 +233,18 @@ func TestQuarantineRefused(t *testing.T) {
 
 // A caller without a deadline also gets an answer.
 func TestQuarantineEndsWithoutDeadline(t *testing.T) {
-	w := newWorld(t)
-	w.faults = []fault{{API: "SendMessageBatch", Always: true, Before: errLost}}
-	errs := w.ingest.Quarantine.Send(context.Background(), []handler.Letter{{Body: "x"}})
-	if len(errs) != 1 || !errors.Is(errs[0], errLost) {
-		t.Errorf("%v", errs)
-	}
-	errs = w.ingest.Quarantine.Send(context.Background(), []handler.Letter{{Body: strings.Repeat("x", 1<<20+1)}})
-	if !errors.Is(errs[0], handler.ErrUnfit) {
-		t.Errorf("%v", errs)
-	}
+	synctest.Test(t, func(t *testing.T) { // the waits between the tries are real ones outside of a handler
+		w := newWorld(t)
+		w.faults = []fault{{API: "SendMessageBatch", Always: true, Before: errLost}}
+		errs := w.ingest.Quarantine.Send(context.Background(), []handler.Letter{{Body: "x"}})
+		if len(errs) != 1 || !errors.Is(errs[0], errLost) {
+			t.Errorf("%v", errs)
+		}
+		errs = w.ingest.Quarantine.Send(context.Background(), []handler.Letter{{Body: strings.Repeat("x", 1<<20+1)}})
+		if !errors.Is(errs[0], handler.ErrUnfit) {
+			t.Errorf("%v", errs)
+		}
+	})
 }
 
 func TestDetailIsBounded(t *testing.T) {
