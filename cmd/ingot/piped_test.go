@@ -27,8 +27,8 @@ func pipedWith(t *testing.T, env map[string]string, stdin string, args ...string
 	t.Helper()
 	var out, errs bytes.Buffer
 	look := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
-	code := run(context.Background(), args, look, strings.NewReader(stdin), &out, &errs)
-	return ran{code, out.String(), errs.String()}
+	a := &app{env: look, stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs, clock: quickClock()}
+	return ran{a.run(context.Background(), args), out.String(), errs.String()}
 }
 
 // atRoot makes the working directory like the root of the repository, where the examples of help
