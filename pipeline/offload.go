@@ -39,7 +39,7 @@ const (
 	// there for keys and attributes.
 	minOver, maxOver = 1 << 10, 256 << 10
 	// offloadIsReady says whether a file may have offload.
-	offloadIsReady = false
+	offloadIsReady = true
 )
 
 // namesAFolder reports whether the name of a type can be the first part of the names of objects, and the

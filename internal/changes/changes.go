@@ -120,6 +120,7 @@ func Between(old, new *pipeline.Pipeline, now time.Time) []Report {
 		list = append(list, Report{Epoch, "epoch", "", fmt.Sprint(was.Epoch), fmt.Sprint(is.Epoch), "an epoch is only ever raised: to go back, put the old definitions under a higher epoch"})
 	}
 	list = append(list, compressChanges(was, is)...)
+	list = append(list, offloadChanges(was, is)...)
 	list = append(list, generationChanges(was, is)...)
 	list = append(list, lifetimeChanges(was, is)...)
 	for _, name := range sorted(was.Events) {
@@ -201,6 +202,40 @@ func compressChanges(old, new pipeline.Spec) []Report {
 		}
 	}
 	return list
+}
+
+// offloadChanges reports types that are the first to be offloaded, without a new epoch: functions that do not
+// know where a payload is must see by the stamp that the item is newer than they are. It reports types whose
+// bucket is no longer needed by the file too, because what is stored still needs it.
+//
+// No other change of what items keep is reported. An item keeps what its own file used. A new generation has a
+// higher epoch, and the touch pass brings each item what the new file uses.
+func offloadChanges(old, new pipeline.Spec) []Report {
+	offloads := func(s pipeline.Spec) bool {
+		for _, e := range s.Events {
+			if e.Offload.Over > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	var list []Report
+	for _, name := range sorted(new.Events) {
+		was, is := old.Events[name].Offload, new.Events[name].Offload
+		if is.Over > 0 && !offloads(old) && new.Epoch == old.Epoch {
+			list = append(list, Report{Epoch, "events." + name, "offload", "", offloadText(is),
+				fmt.Sprintf("write epoch: %d: a function that does not know where payloads are must see that they are newer than itself", old.Epoch+1)})
+		}
+		if was.Over > 0 && is.Over == 0 && !offloads(new) {
+			list = append(list, Report{Rebuild, "events." + name, "offload", offloadText(was), "",
+				"leave INGOT_PAYLOAD_BUCKET, the bucket and its rights as they are until the last offloaded event has expired and is archived"})
+		}
+	}
+	return list
+}
+
+func offloadText(o pipeline.OffloadSpec) string {
+	return fmt.Sprintf("{over: %dKB}", o.Over>>10)
 }
 
 func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Report {

@@ -59,6 +59,7 @@ func TestChanges(t *testing.T) {
 		{"a value", "count, revenue", "count, more: sum total, revenue", []string{"aggregates.daily: from.placed.values.more was not there and is sum total; raise"}},
 		{"arrays of events", "epoch: 2", "epoch: 2\nbatches: true", nil},
 		{"compress", "    retain: 90d", "    retain: 90d\n    compress: true", []string{"events.placed: compress was not there and is true; write epoch: 3: a function of a version"}},
+		{"offload", "    retain: 90d", "    retain: 90d\n    offload: {over: 64KB}", []string{"events.placed: offload was not there and is {over: 64KB}; write epoch: 3: a function that does not know where payloads are"}},
 		{"a schema", "    retain: 90d", "    retain: 90d\n    schema: '{\"required\": [\"shop\"]}'", []string{"events.placed: schema was not there and is a schema with digest 7794a0f9; nothing need be drained and no epoch raised"}},
 		{"no window", "    window: 1d\n", "    window: 2h\n", []string{"aggregates.daily: window was 1d and is 2h; raise"}},
 		{"by", `by: {shop: "{shop}"}`, `by: {store: "{shop}"}`, []string{"aggregates.daily: by.shop was {shop} and is not there; raise", "aggregates.daily: by.store was not there and is {shop}"}},

@@ -15,7 +15,7 @@ import (
 // it.
 var variables = map[string]string{
 	"INGOT_PIPELINE": "", "INGOT_TABLE": "ingest", "INGOT_AGGREGATES_TABLE": "streams", "INGOT_QUARANTINE_URL": "",
-	"INGOT_ARCHIVE_BUCKET": "", "INGOT_POINTER_BUCKETS": "", "INGOT_COUNTING": "", "INGOT_PII_KEY": "", "INGOT_ENDPOINT_URL": "",
+	"INGOT_ARCHIVE_BUCKET": "", "INGOT_PAYLOAD_BUCKET": "", "INGOT_POINTER_BUCKETS": "", "INGOT_COUNTING": "", "INGOT_PII_KEY": "", "INGOT_ENDPOINT_URL": "",
 }
 
 func (c *checker) environment() {
@@ -29,6 +29,7 @@ func (c *checker) environment() {
 	}
 	c.secrets()
 	c.archive()
+	c.payloads()
 	c.pipelineFile()
 }
 

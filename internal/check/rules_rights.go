@@ -59,13 +59,16 @@ func (c *checker) rights() {
 		if r == nil {
 			continue
 		}
-		for _, name := range []string{"INGOT_TABLE", "INGOT_AGGREGATES_TABLE", "INGOT_QUARANTINE_URL", "INGOT_ARCHIVE_BUCKET", "INGOT_POINTER_BUCKETS", "Queue", "Stream"} {
+		for _, name := range []string{"INGOT_TABLE", "INGOT_AGGREGATES_TABLE", "INGOT_QUARANTINE_URL", "INGOT_ARCHIVE_BUCKET", "INGOT_PAYLOAD_BUCKET", "INGOT_POINTER_BUCKETS", "Queue", "Stream"} {
 			n, asked := needs[f.role][name]
 			r := r
 			if f.role == "ingest" && name == "INGOT_AGGREGATES_TABLE" {
 				if asked = c.hashesKeys(); c.movesByPut() {
 					n, asked, r = moving, true, r.ofWholeTables()
 				}
+			}
+			if name == "INGOT_PAYLOAD_BUCKET" {
+				n, asked = payloadNeeds[f.role], c.usesOffload()
 			}
 			if !asked {
 				continue
@@ -151,7 +154,14 @@ func (c *checker) allowed(f *function, r *rights, on *template.Node, actions []s
 
 // grant returns the statement that a role lacks.
 func (c *checker) grant(f *function, r *rights, on *template.Node, actions []string) string {
-	statement := fmt.Sprintf(`{Effect: Allow, Action: ["%s"], Resource: %s}`, strings.Join(actions, `", "`), c.arn(on))
+	resource := c.arn(on)
+	if slices.Contains(actions, "s3:ListBucket") { // it is about the bucket, and the others are about its objects
+		resource = "[" + strings.TrimSuffix(resource, "/*") + ", " + resource + "]"
+		if bucket := c.referred(on); bucket != nil {
+			resource = "[!GetAtt " + bucket.Name + ".Arn, " + c.arn(on) + "]"
+		}
+	}
+	statement := fmt.Sprintf(`{Effect: Allow, Action: ["%s"], Resource: %s}`, strings.Join(actions, `", "`), resource)
 	if r.of == f.Name {
 		return "{Version: \"2012-10-17\", Statement: [" + statement + "]} into Policies of " + f.Name
 	}

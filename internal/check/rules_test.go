@@ -218,7 +218,7 @@ var environmentRules = []broken{
 		"IngestRole does not allow s3:GetObject on ArchiveBucket: payloads in S3 could not be read, and their messages would end in the dead-letter queue; " +
 			`write {Effect: Allow, Action: ["s3:GetObject"], Resource: !Sub "${ArchiveBucket.Arn}/*"} among the statements of IngestRole instead`},
 	{"misspelled", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}", "{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"], INGOT_ARCHIVE: x}"}}, "|INGOT_ARCHIVE: x",
-		"warning: nothing reads variable INGOT_ARCHIVE; write one of INGOT_AGGREGATES_TABLE, INGOT_ARCHIVE_BUCKET, INGOT_COUNTING, INGOT_ENDPOINT_URL, INGOT_PII_KEY, INGOT_PIPELINE, INGOT_POINTER_BUCKETS, INGOT_QUARANTINE_URL, INGOT_TABLE instead"},
+		"warning: nothing reads variable INGOT_ARCHIVE; write one of INGOT_AGGREGATES_TABLE, INGOT_ARCHIVE_BUCKET, INGOT_COUNTING, INGOT_ENDPOINT_URL, INGOT_PAYLOAD_BUCKET, INGOT_PII_KEY, INGOT_PIPELINE, INGOT_POINTER_BUCKETS, INGOT_QUARANTINE_URL, INGOT_TABLE instead"},
 	{"different keys", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}", "{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"], INGOT_PII_KEY: '{{resolve:a}}'}"},
 		{`!Sub ["{{resolve:secretsmanager:${Arn}}}", {Arn: !If [OwnPiiKey, !Ref PiiKey, !Ref PiiKeySecretArn]}]`, "'{{resolve:b}}'"}}, "INGOT_PII_KEY: |'{{resolve:a}}'",
 		"the two functions have different keys: totals by personal data would be of other people than the events; write the same INGOT_PII_KEY instead"},

@@ -1,0 +1,122 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/check/template"
+	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/internal/payloads"
+	"github.com/ingot-events/ingot/store"
+)
+
+// payloadNeeds lists what each role needs of the payload bucket. Without s3:ListBucket, S3 calls an object that
+// is not there forbidden.
+var payloadNeeds = map[string]need{
+	"ingest": {[]string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:ListBucket"}, []string{"kms:GenerateDataKey", "kms:Decrypt"},
+		"events with large payloads could not be stored, and would end in the dead-letter queue"},
+	"streams": {[]string{"s3:GetObject", "s3:ListBucket"}, []string{"kms:Decrypt"}, "what expires could not be archived with its payload, and its shard would wait"},
+}
+
+// usesOffload reports whether there must be a payload bucket.
+func (c *checker) usesOffload() bool { return c.p != nil && c.p.UsesOffload() }
+
+// lateTTL is how long after its expiry an item may still be there, or its last change in the stream: payloads
+// are needed until it is archived.
+const lateTTL = 30 * lifetime.Day
+
+// payloads checks the bucket of large payloads, if the pipeline has one.
+func (c *checker) payloads() {
+	if !c.usesOffload() {
+		return
+	}
+	const name = "INGOT_PAYLOAD_BUCKET"
+	var known *template.Node
+	for _, f := range []*function{c.ingest, c.streams} {
+		if f == nil {
+			continue
+		}
+		n := c.variable(f.Resource, name)
+		switch {
+		case n == nil:
+			c.mistake("payloads", f.Position, fmt.Sprintf("%s has event types with offload, and %s has no variable %s: it would not start", c.declared.file, f.Name, name), name+": !Ref the payload bucket")
+		case known != nil && nameOf(n) != nameOf(known):
+			c.mistake("payloads", n.Position, fmt.Sprintf("the two functions have different payload buckets, %s and %s: what one puts, the other would not find", nameOf(known), nameOf(n)), "the same "+name)
+			return
+		default:
+			known = n
+		}
+	}
+	if bucket := c.referred(known); bucket != nil && bucket.Type == "AWS::S3::Bucket" {
+		c.lifecycle(bucket)
+	}
+}
+
+// lifecycle checks that no rule of the payload bucket removes a payload that an item or the archive still
+// needs, and that payloads do not stay for ever when their events expire.
+func (c *checker) lifecycle(bucket *template.Resource) {
+	rules := c.t.Property(bucket, "LifecycleConfiguration", "Rules")
+	if rules != nil && rules.Kind != template.List {
+		c.cannotTell("lifecycle", rules, "no payload is removed too early")
+		return
+	}
+	spec := c.p.Describe().Spec
+	for _, typ := range slices.Sorted(maps.Keys(spec.Events)) {
+		e := spec.Events[typ]
+		if e.Offload.Over == 0 {
+			continue
+		}
+		least, ends := 0, false
+		if retain := e.RetainAt(time.Time{}); retain != 0 {
+			least = int((retain + store.MaxAhead + lateTTL + lifetime.Day - 1) / lifetime.Day)
+		}
+		for _, rule := range items(rules) {
+			ends = c.rule(c.t.Resolve(rule), bucket, typ, least) || ends
+		}
+		if least != 0 && !ends {
+			c.warn("lifecycle", where(rules, bucket.Position), fmt.Sprintf("%s keeps the payloads of %s for ever, and the events expire", bucket.Name, typ),
+				fmt.Sprintf("{Status: Enabled, Prefix: %s, ExpirationInDays: %d} among its LifecycleConfiguration's Rules", payloads.Folder(typ), least))
+		}
+	}
+}
+
+// rule checks one rule against the payloads of a type, which must stay for at least so many days; 0 means for
+// ever. It reports whether the rule ends all of them.
+func (c *checker) rule(rule *template.Node, bucket *template.Resource, typ string, least int) (ends bool) {
+	if status := c.t.Get(rule, "Status"); status == nil || status.Text != "Enabled" {
+		return false
+	}
+	prefix, folder := "", payloads.Folder(typ)
+	if p := c.t.Get(rule, "Prefix"); p != nil {
+		if p.Kind != template.Scalar {
+			c.cannotTell("lifecycle", p, "the rule is for the payloads of "+typ)
+			return true
+		}
+		prefix = p.Text
+	}
+	if !strings.HasPrefix(folder, prefix) && !strings.HasPrefix(prefix, folder) {
+		return false
+	}
+	days := c.t.Get(rule, "ExpirationInDays")
+	if date := c.t.Get(rule, "ExpirationDate"); date != nil {
+		c.mistake("lifecycle", date.Position, fmt.Sprintf("%s removes payloads of %s on a certain day, whatever their events are", bucket.Name, typ), "ExpirationInDays")
+		return true
+	}
+	if days == nil {
+		return false
+	}
+	n, ok := c.number("lifecycle", days, 0, bucket.Name+" keeps the payloads of "+typ+" long enough")
+	switch {
+	case !ok:
+	case least == 0:
+		c.mistake("lifecycle", days.Position, fmt.Sprintf("%s removes the payloads of %s after %d days, and its events never expire", bucket.Name, typ, n), "no rule for "+folder)
+	case n < least:
+		c.mistake("lifecycle", days.Position, fmt.Sprintf("%s removes the payloads of %s after %d days: its events expire %s after their time, which may be 30 days ahead, and may be there for 30 days more", bucket.Name, typ, n, lifetime.Format(c.p.Describe().Spec.Events[typ].RetainAt(time.Time{}))),
+			strconv.Itoa(least)+" or more")
+	}
+	return strings.HasPrefix(folder, prefix)
+}
