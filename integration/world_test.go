@@ -30,7 +30,8 @@ type world struct {
 	stream                  string // ARN
 	queue, dead, quarantine string // URLs
 	spec                    pipeline.Spec
-	concurrency             int // requests that one batch has in flight; 0: the default of production
+	payloads                string // the payload bucket; empty: there is none
+	concurrency             int    // requests that one batch has in flight; 0: the default of production
 	plan                    *pipeline.Pipeline
 	store                   *store.Store
 	ingest                  *handler.Ingest
@@ -92,7 +93,8 @@ func (w *world) deploy(spec pipeline.Spec) {
 }
 
 func (w *world) storeOf(p *pipeline.Pipeline) (*store.Store, error) {
-	return store.New(store.Config{Client: w.db, Pipeline: p, Events: w.events, Aggregates: w.totals, Counting: w.counting, Concurrency: w.concurrency, Env: w.env})
+	return store.New(store.Config{Client: w.db, Pipeline: p, Events: w.events, Aggregates: w.totals, Counting: w.counting, Concurrency: w.concurrency, Env: w.env,
+		Objects: w.s3, PayloadBucket: w.payloads})
 }
 
 // quarantineAt points both functions at a quarantine queue.

@@ -23,8 +23,8 @@ func judging(keys ...attrs) types.KeysAndAttributes {
 // spelling.
 func comparing(keys ...attrs) types.KeysAndAttributes {
 	request := judging(keys...)
-	*request.ProjectionExpression += ", #p"
-	request.ExpressionAttributeNames["#p"] = "data"
+	*request.ProjectionExpression += ", #p, #o"
+	request.ExpressionAttributeNames["#p"], request.ExpressionAttributeNames["#o"] = "data", "i:payload"
 	return request
 }
 
