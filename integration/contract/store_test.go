@@ -61,6 +61,7 @@ func spec(epoch int64) pipeline.Spec {
 			"nick":    {Part: pipeline.PartSpec{Of: "member", With: []string{"nick"}}, ID: "{nick}", Key: pipeline.KeySpec{PK: "NICK#{nick}", SK: "NICK"}},
 			"device":  {Part: pipeline.PartSpec{Of: "member", With: []string{"id"}}, ID: "{id}", Key: pipeline.KeySpec{PK: "MEMBER#{id}", SK: "DEVICE"}},
 			"goods":   {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "GOODS#{id}", SK: "GOODS"}},
+			"letter":  {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "LETTER#{id}", SK: "LETTER"}, Offload: pipeline.OffloadSpec{Over: 1 << 10}},
 			"note": {ID: "{book}#{id}", At: "{at}", Key: pipeline.KeySpec{PK: "BOOK#{book}", SK: "{id}"},
 				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "SHELF#{shelf}", SK: "{id}"}}},
 		},
@@ -91,6 +92,9 @@ func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
 			t.Fatal(err)
 		}
 	}
+	if err := stack.CreateArchive(t.Context(), s.engine.S3(), "payloads"); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -115,6 +119,7 @@ func (s *shop) with(p *pipeline.Pipeline, err error) *store.Store {
 func (s *shop) on(totals string, p *pipeline.Pipeline) *store.Store {
 	s.t.Helper()
 	st, err := store.New(store.Config{Client: s.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: totals, Counting: s.way, OneByOne: s.few,
+		Objects: s.engine.S3(), PayloadBucket: "payloads",
 		Env: env.Env{Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	if err != nil {
 		s.t.Fatal(err)
@@ -463,8 +468,8 @@ func (s *shop) evolving() {
 	if _, err := st.Touch(s.t.Context()); err != nil { // many items in one request
 		s.t.Error(err)
 	}
-	s.put(s.open(1), event.Inserted, s.order("late", 1))
-	if touched, err := st.Touch(s.t.Context()); err != nil || touched.Touched != 1 {
+	s.put(s.open(1), event.Inserted, s.order("late", 1), s.item(`{"type":"letter","id":"1","at":"2099-03-01T10:00:00Z","text":"%s"}`, strings.Repeat("x", 1<<10)))
+	if touched, err := st.Touch(s.t.Context()); err != nil || touched.Touched != 2 {
 		s.t.Error(touched, err)
 	}
 	var pass store.Pass

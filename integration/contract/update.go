@@ -227,6 +227,23 @@ func updates(t *testing.T, h *Harness) {
 				w.stored(with(item, attrs{"epoch": n("2")}))
 			}
 		},
+		"a stamp is raised together with data, if the payload is still the one": func(w *table) {
+			touch := func(sum, digest string) error {
+				_, err := w.update(key(w.pk(), "1"), "SET #e = :now, #data = :data",
+					"attribute_exists(#t) AND (attribute_not_exists(#e) OR #e < :now) AND #payload = :payload AND #digest = :digest",
+					map[string]string{"#e": "epoch", "#t": "type", "#data": "data", "#payload": "i:payload", "#digest": "digest"},
+					attrs{":now": n("2"), ":data": s(`{"a":1}`), ":payload": b(sum), ":digest": b(digest)})
+				return err
+			}
+			item := with(key(w.pk(), "1"), attrs{"type": s("order"), "epoch": n("1"), "i:payload": b("\x02"), "digest": b("\x01"), "data": s("{}")})
+			w.put(item)
+			w.conditionFailed(touch("\x03", "\x01"), item)
+			w.conditionFailed(touch("\x02", "\x02"), item)
+			if err := touch("\x02", "\x01"); err != nil {
+				w.Error(err)
+			}
+			w.stored(with(item, attrs{"epoch": n("2"), "data": s(`{"a":1}`)}))
+		},
 		"key attributes and missing tables": func(w *table) {
 			_, err := w.update(key(w.pk(), "-"), "SET #k = :v", "", map[string]string{"#k": "SK"}, attrs{":v": s("x")})
 			refused(w, err, "ValidationException")
