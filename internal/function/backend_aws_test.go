@@ -178,6 +178,44 @@ func TestPayloadsReachTheirBucket(t *testing.T) {
 	}
 }
 
+const offloading = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  visit: {id: "{id}", at: "{at}", key: {pk: "VISIT#{id}", sk: "VISIT"}, offload: {over: 1KB}}
+`
+
+// A function with a payload bucket makes its client of S3 when the first payload is offloaded.
+func TestOffloadedPayloadReachesItsBucket(t *testing.T) {
+	r := newRecorder(t, http.StatusOK, `{}`)
+	t.Setenv("INGOT_TABLE", "events")
+	t.Setenv("INGOT_PAYLOAD_BUCKET", "payloads")
+	p := Process{Getenv: os.Getenv, Files: fstest.MapFS{"pipeline.yaml": &fstest.MapFile{Data: []byte(offloading)}}, Pipeline: "pipeline.yaml", Out: io.Discard, Log: slog.New(slog.DiscardHandler)}
+	handle, err := p.Ingest(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(text string) (methods []string) {
+		before := len(r.seen())
+		answer, err := handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q",
+			Body: `{"type":"visit","id":"1","at":"2020-03-01T10:00:00Z","text":"` + text + `"}`}}})
+		if err != nil || len(answer.BatchItemFailures) != 0 {
+			t.Errorf("%v, %v", answer, err)
+		}
+		for _, one := range r.seen()[before:] {
+			methods = append(methods, one.Method+" "+one.URL.Path)
+		}
+		return methods
+	}
+	if got := send("short"); len(got) != 1 || got[0] != "POST /" {
+		t.Errorf("a short payload: %v", got)
+	}
+	got := send(strings.Repeat("x", 2000))
+	if len(got) != 2 || !strings.HasPrefix(got[0], "PUT /payloads/visit/") || !strings.HasSuffix(got[0], ".json") || got[1] != "POST /" {
+		t.Errorf("a long payload: %v", got)
+	}
+}
+
 const least = `ingot: 1
 epoch: 1
 type: "{type}"
@@ -302,6 +340,8 @@ func TestRefusalsToStart(t *testing.T) {
 			map[string]string{"ingest": "INGOT_AGGREGATES_TABLE is not set, and pipeline.yaml uses hmac in a key", "streams": "INGOT_AGGREGATES_TABLE"}},
 		"short for a label": {with("INGOT_PII_KEY", "fifteen letters"), labelled, map[string]string{"ingest": "less than 16 bytes", "streams": "less than 16 bytes"}},
 		"long for a label":  {with("INGOT_PII_KEY", "sixteen letters."), labelled, map[string]string{"streams": "totals"}},
+		"no payload bucket": {tables, offloading, map[string]string{"ingest": "INGOT_PAYLOAD_BUCKET is not set, and pipeline.yaml has event types with offload: set it", "streams": "INGOT_PAYLOAD_BUCKET is not set"}},
+		"a payload bucket":  {with("INGOT_PAYLOAD_BUCKET", "payloads"), offloading, map[string]string{"streams": "totals"}},
 		// Ingest finds out with its first batch. Streams must know before it counts.
 		"no such table": {tables, plain, map[string]string{"streams": "totals"}},
 		"with a secret": {with("INGOT_PII_KEY", "k"), keyed, map[string]string{"streams": "totals"}},
