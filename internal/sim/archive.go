@@ -44,7 +44,7 @@ func (w *World) checkObject(o object) {
 func (w *World) checkArchive() {
 	for _, key := range sortedKeys(w.model.keys) {
 		for _, o := range w.model.keys[key].gone {
-			if !w.archived[o] {
+			if !w.archived[o] && !w.archived[w.model.instead[o]] {
 				w.fail(Unarchived, "%s expired and is not in the archive: %s: %s", key, o.name, o.body)
 				return
 			}

@@ -60,6 +60,7 @@ func (w *World) erasure() {
 	for _, img := range w.model.keys[of.key()].during(before) {
 		if img != nil && img.barred {
 			w.checkErasedParts(of, before)
+			w.checkPayloadsErased(of)
 			return
 		}
 	}

@@ -31,48 +31,50 @@ const (
 	anotherSecret  = "another secret"        // an invocation has a secret of hmac that differs from that of the tables
 	misgiven       = "given up wrongly"      // a person gives up a record that blocks nothing
 
-	timedOut   = "timed out"               // an invocation reaches its deadline, and may linger
-	dropped    = "answer dropped"          // an invocation ran, but its mapping treats it as failed
-	again      = "invoked twice"           // the function gets the same batch again at once
-	forgotten  = "forgotten"               // a batch succeeded, but that is not recorded
-	bisected   = "bisected"                // a failed batch is split
-	staleMark  = "stale checkpoint"        // a poller fails over to an old checkpoint
-	second     = "second poller"           // two pollers read the stream
-	unnamed    = "mapping without window"  // a mapping whose events do not name their shard
-	rolled     = "shards rolled"           // every open shard is continued by a child
-	splitUp    = "shard split"             // a shard is continued by two
-	beside     = "shards side by side"     // the function of a mapping works for one shard while it works for another
-	replayed   = "replay"                  // a finished batch is delivered again
-	redriven   = "redriven"                // dead letters are moved back, under new ids
-	unfit      = "letter refused"          // quarantine cannot take the letter
-	afterLife  = "delivered after expiry"  // a copy of an event arrives after the event has expired
-	canary     = "old code beside new"     // an invocation runs the pipeline that is being replaced
-	byPerson   = "removed by a person"     // an item is removed by hand
-	byErasure  = "erased by a person"      // an event is replaced by a bar, or its key is barred in advance
-	unraised   = "careless change"         // a pipeline changed without a new epoch
-	backAgain  = "put back"                // an aggregate is taken out and then put back as it was
-	withdrawn  = "both rolled back"        // both functions run the older pipeline for a while
-	swept      = "swept"                   // time to live removes items
-	hot        = "head throttled"          // a write of a head is throttled; all shards write to it
-	elsewhere  = "swept elsewhere"         // time to live removes items in another Region, and the stream does not say who did it
-	lasting    = "retain made longer"      // a pipeline is deployed that keeps events longer
-	wholeAlone = "whole alone"             // older code acknowledges a whole without its parts
-	healed     = "parts put later"         // a message that comes again puts parts that its first delivery did not
-	putAgain   = "parts put by hand"       // a person puts a missing part
-	taken      = "coupon taken"            // an order wants a coupon that another order has
-	released   = "coupon released"         // the order that has a coupon is erased, so that others can have it
-	compressed = "payload compressed"      // an item is stored with its payload compressed
-	goneBefore = "gone before a condition" // an item is removed or erased just before a transaction names it in a condition
-	inArray    = "array of events"         // a message is an array of events
-	arrayKept  = "array kept"              // an array is in quarantine for some of its events, and the others are stored
-	objectLate = "object late"             // a message points to an object that comes later
-	objectGone = "object gone"             // the object that a message points to is removed
-	metNothing = "object missing"          // a message goes back because the object that it points to was not there
-	asleep     = "operator asleep"         // a rebuild stops before its last request, and goes on after others have written
+	timedOut    = "timed out"               // an invocation reaches its deadline, and may linger
+	dropped     = "answer dropped"          // an invocation ran, but its mapping treats it as failed
+	again       = "invoked twice"           // the function gets the same batch again at once
+	forgotten   = "forgotten"               // a batch succeeded, but that is not recorded
+	bisected    = "bisected"                // a failed batch is split
+	staleMark   = "stale checkpoint"        // a poller fails over to an old checkpoint
+	second      = "second poller"           // two pollers read the stream
+	unnamed     = "mapping without window"  // a mapping whose events do not name their shard
+	rolled      = "shards rolled"           // every open shard is continued by a child
+	splitUp     = "shard split"             // a shard is continued by two
+	beside      = "shards side by side"     // the function of a mapping works for one shard while it works for another
+	replayed    = "replay"                  // a finished batch is delivered again
+	redriven    = "redriven"                // dead letters are moved back, under new ids
+	unfit       = "letter refused"          // quarantine cannot take the letter
+	afterLife   = "delivered after expiry"  // a copy of an event arrives after the event has expired
+	canary      = "old code beside new"     // an invocation runs the pipeline that is being replaced
+	byPerson    = "removed by a person"     // an item is removed by hand
+	byErasure   = "erased by a person"      // an event is replaced by a bar, or its key is barred in advance
+	unraised    = "careless change"         // a pipeline changed without a new epoch
+	backAgain   = "put back"                // an aggregate is taken out and then put back as it was
+	withdrawn   = "both rolled back"        // both functions run the older pipeline for a while
+	swept       = "swept"                   // time to live removes items
+	hot         = "head throttled"          // a write of a head is throttled; all shards write to it
+	elsewhere   = "swept elsewhere"         // time to live removes items in another Region, and the stream does not say who did it
+	lasting     = "retain made longer"      // a pipeline is deployed that keeps events longer
+	wholeAlone  = "whole alone"             // older code acknowledges a whole without its parts
+	healed      = "parts put later"         // a message that comes again puts parts that its first delivery did not
+	putAgain    = "parts put by hand"       // a person puts a missing part
+	taken       = "coupon taken"            // an order wants a coupon that another order has
+	released    = "coupon released"         // the order that has a coupon is erased, so that others can have it
+	compressed  = "payload compressed"      // an item is stored with its payload compressed
+	goneBefore  = "gone before a condition" // an item is removed or erased just before a transaction names it in a condition
+	inArray     = "array of events"         // a message is an array of events
+	arrayKept   = "array kept"              // an array is in quarantine for some of its events, and the others are stored
+	objectLate  = "object late"             // a message points to an object that comes later
+	objectGone  = "object gone"             // the object that a message points to is removed
+	metNothing  = "object missing"          // a message goes back because the object that it points to was not there
+	offloaded   = "payload offloaded"       // an item is stored, and its payload is in the payload bucket
+	payloadGone = "payload gone"            // somebody deletes a payload from the bucket
+	asleep      = "operator asleep"         // a rebuild stops before its last request, and goes on after others have written
 )
 
 // FaultNames lists every fault that a world may cause.
 func FaultNames() []string {
 	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts, behind, indexBehind, cancelledFor, lettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp, givenUp, misgiven, anotherSecret,
-		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed, putAgain, taken, released, goneBefore, compressed, inArray, arrayKept, objectLate, objectGone, metNothing}
+		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed, putAgain, taken, released, goneBefore, compressed, inArray, arrayKept, objectLate, objectGone, metNothing, offloaded, payloadGone}
 }

@@ -20,9 +20,10 @@ type image struct {
 	expiresAt int64
 	data      string
 	whole     map[string]streamtypes.AttributeValue
-	inBytes   bool // newer code wrote its payload, in a form that older code cannot read
-	packed    bool // its payload is compressed
-	barred    bool // it bars the key of an erased event; its fact has only type and id
+	inBytes   bool   // newer code wrote its payload, in a form that older code cannot read
+	packed    bool   // its payload is compressed
+	elsewhere *apart // nil: its payload is in the item
+	barred    bool   // it bars the key of an erased event; its fact has only type and id
 }
 
 func (m *model) readImage(img map[string]streamtypes.AttributeValue) (*image, error) {
@@ -38,6 +39,7 @@ func (m *model) readImage(img map[string]streamtypes.AttributeValue) (*image, er
 		out.data, out.packed = unpack(out.data)
 		out.inBytes = m.newForm
 	}
+	out.elsewhere, out.data = m.offloaded(value("i:payload"), out.data)
 	var known bool
 	if out.fact, known = m.read[out.data]; !known {
 		var err error
@@ -164,17 +166,22 @@ func (f fact) digest() [sha256.Size]byte {
 
 // object returns what the archive must hold once the image has expired. That is canonical JSON in
 // the stream's typed form, under a name made of the key and the digest.
-func (i *image) object(digest string) object {
+//
+// If asStored is set, a payload that is in the payload bucket is left out.
+func (i *image) object(digest string, asStored bool) object {
 	key := sha256.Sum256(framed(i.pk, i.sk))
 	body := make([]byte, 0, 1024)
 	body = append(body, '{')
-	for n, name := range sortedKeys(i.whole) {
-		if n > 0 {
-			body = append(body, ',')
-		}
+	for _, name := range sortedKeys(i.whole) {
 		kind, text := kindOf(i.whole[name]), valueOf(i.whole[name])
-		if name == "data" {
+		if name == "i:payload" && !asStored {
+			continue
+		}
+		if name == "data" && !asStored {
 			kind, text = "S", i.data // the form that code has which can read it; see newForm
+		}
+		if len(body) > 1 {
+			body = append(body, ',')
 		}
 		body = append(append(append(append(body, '"'), name...), `":{"`...), kind...)
 		body = append(body, `":`...)

@@ -246,7 +246,7 @@ func (w *World) ingest(_ context.Context, payload []byte) ([]byte, error) {
 func (w *World) streams(_ context.Context, payload []byte) ([]byte, error) {
 	answer, err := w.count(payload)
 	if err == nil && string(answer) != "" {
-		w.payloads = append(w.payloads, delivered{w.now, payload})
+		w.batches = append(w.batches, delivered{w.now, payload})
 	}
 	return answer, err
 }

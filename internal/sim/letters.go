@@ -144,7 +144,7 @@ func (w *World) unjustified(inv *invocation, m *message, text string) string {
 func (w *World) unjustifiedEvent(inv *invocation, m *message, n note) string {
 	names := func(f fact) bool { return n.PK == f.pk() && n.SK == f.sk() && !m.malformed }
 	why, reason := w.undeserved(inv, m, n.Verdict), reasons[n.Verdict]
-	if m.body == notAnObject {
+	if m.carried() == notAnObject {
 		reason = "not-an-object"
 	}
 	switch {

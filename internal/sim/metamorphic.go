@@ -70,7 +70,7 @@ func NewEvents(seed uint64, orders, parcels int) Events {
 // wrong.
 func Plain(seed uint64) Plan {
 	p := StillPlan(seed)
-	p.Values, p.Patterns, p.Parts, p.Atomic, p.Claims, p.Packed, p.Put, p.Transfers = true, true, 0, false, false, 0, 0, false
+	p.Values, p.Patterns, p.Parts, p.Atomic, p.Claims, p.Packed, p.Put, p.Transfers, p.Offload = true, true, 0, false, false, 0, 0, false, 0
 	p.Counting, p.FIFO, p.Spread, p.Phases, p.IngestBatch, p.StreamBatch, p.Window, p.OneByOne = aggregate.Marks, false, 1, 1, 1, 1, time.Minute, -1
 	return p
 }
@@ -82,7 +82,7 @@ func Variant(seed uint64) Plan {
 	p.Phases, p.Gap, p.Upgrade, p.Canary, p.Back, p.Weekend, p.People, p.Secret = 1+int(seed%2), 4*time.Hour, 0, false, false, 0, false, false
 	p.Conflicts, p.Poison, p.Late, p.Crowded, p.Copies = 0, 0, 0, 0, 0
 	p.Faults.Odd, p.Faults.Damage, p.Faults.Stamp = 0, 0, 0
-	p.Values, p.Patterns, p.Parts, p.Atomic, p.Claims, p.Packed, p.Put, p.Transfers, p.Pointers = true, true, 0, false, false, 0, 0, false, false
+	p.Values, p.Patterns, p.Parts, p.Atomic, p.Claims, p.Packed, p.Put, p.Transfers, p.Offload, p.Pointers = true, true, 0, false, false, 0, 0, false, 0, false
 	return p
 }
 

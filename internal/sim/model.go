@@ -83,6 +83,7 @@ type model struct {
 	secret      string // of hmac
 	newForm     bool   // see [Plan.NewForm]
 	putSince    int64  // see [Plan.Put]
+	noted       bool   // the aggregate of notes is declared
 	transfers   bool   // see [Plan.Transfers]
 	marks       bool
 	arn         string
@@ -96,12 +97,15 @@ type model struct {
 	read        map[string]fact           // payloads that were read
 	stored      map[fact]map[string]typed // what an event's item must hold
 	contributed map[stamped][]part
-	objects     map[object]bool // what the archive may hold
+	objects     map[object]bool              // what the archive may hold
+	texts       map[[sha256.Size]byte]string // payloads that were sent, by the hash of their bytes
+	lost        map[[sha256.Size]byte]bool   // payloads that somebody has deleted, for a time at least
+	instead     map[object]object            // what the archive may hold in place of an object whose payload is lost
 }
 
 func newModel(p *Plan, marks bool, arn string) *model {
-	return &model{spread: p.Spread, monthly: p.Values, patterns: p.Patterns, linesSince: p.Parts, secret: p.secret(), newForm: p.NewForm, putSince: p.Put, transfers: p.Transfers, marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
-		read: map[string]fact{}, stored: map[fact]map[string]typed{}, contributed: map[stamped][]part{}, objects: map[object]bool{}}
+	return &model{spread: p.Spread, monthly: p.Values, patterns: p.Patterns, linesSince: p.Parts, secret: p.secret(), newForm: p.NewForm, putSince: p.Put, noted: p.Offload > 0, transfers: p.Transfers, marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
+		read: map[string]fact{}, stored: map[fact]map[string]typed{}, contributed: map[stamped][]part{}, objects: map[object]bool{}, texts: map[[sha256.Size]byte]string{}, lost: map[[sha256.Size]byte]bool{}, instead: map[object]object{}}
 }
 
 func (m *model) history(key string) *history {

@@ -125,11 +125,18 @@ func (w *World) storeOf(client store.Client, version int64, env env.Env) *store.
 	return w.storeWith(client, w.pipelineOf(version), env)
 }
 
-func (w *World) storeWith(client store.Client, plan *pipeline.Pipeline, env env.Env) *store.Store {
-	if blind := w.blind(plan.Epoch()); blind || w.plan.NewForm && w.plan.Packed == 0 && plan.Epoch() > 1 {
-		client = newForm{client, w, blind}
+func (w *World) storeWith(c store.Client, plan *pipeline.Pipeline, env env.Env) *store.Store {
+	var objects store.Objects
+	if w.plan.Offload > 0 {
+		switch objects = w.engine.S3(); c.(type) {
+		case client, operator, eraser: // everything that goes wrong for the tables goes wrong for the bucket
+			objects = large{w}
+		}
 	}
-	s, err := store.New(store.Config{Client: client, Pipeline: plan, Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, OneByOne: w.plan.OneByOne, Env: env})
+	if blind := w.blind(plan.Epoch()); blind || w.plan.NewForm && w.plan.Packed == 0 && plan.Epoch() > 1 {
+		c = newForm{c, w, blind}
+	}
+	s, err := store.New(store.Config{Client: c, Pipeline: plan, Events: eventsTable, Aggregates: totals, Objects: objects, PayloadBucket: payloadBucket, Counting: w.plan.Counting, OneByOne: w.plan.OneByOne, Env: env})
 	if err != nil {
 		w.fail(Broken, "store: %v", err)
 	}

@@ -30,7 +30,7 @@ func (f fact) note() string { return strings.Repeat("fragile; ", f.Note) }
 // addNote gives an order a note, if the world has them. With a long one, the item takes two write units as
 // it is, and one when it is compressed.
 func (w *World) addNote(f *fact) {
-	if w.plan.Packed > 0 && f.Type == "order" && w.notes.IntN(3) > 0 {
+	if (w.plan.Packed > 0 || w.plan.Offload > 0) && f.Type == "order" && w.notes.IntN(3) > 0 {
 		f.Note = 60 + w.notes.IntN(56)
 	}
 }

@@ -100,6 +100,9 @@ func (m *model) contribute(img *image) (list []part) {
 			add(p)
 		}
 	}
+	if m.noted && img.Type == "order" {
+		add(contributeNote(img))
+	}
 	if m.monthly {
 		add(part{name: "sizes", since: 1, window: "-", subtract: true, spread: 1, buckets: same(bucketOf(img.Cents), "sizes")})
 		if img.Type == "order" {

@@ -99,6 +99,7 @@ type edition struct {
 	claims   bool  // see [Plan.Claims]
 	packed   int64 // see [Plan.Packed]
 	put      int64 // see [Plan.Put]
+	offload  int64 // see [Plan.Offload]
 	arrays   bool  // see [Plan.Arrays]
 	// transfers is [Plan.Transfers].
 	transfers bool
@@ -115,6 +116,9 @@ func (e edition) pipeline() *pipeline.Pipeline {
 	spec.Batches = e.arrays
 	if e.put > 0 && spec.Epoch >= e.put {
 		addPut(&spec, e.put, e.spread)
+	}
+	if e.offload > 0 {
+		addOffload(&spec, e.offload)
 	}
 	if e.packed > 0 && spec.Epoch >= e.packed {
 		order := spec.Events["order"]
@@ -165,7 +169,7 @@ func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
 }
 
 func (w *World) edition(version int64) edition {
-	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed, put: w.plan.Put, arrays: w.plan.Arrays, transfers: w.plan.Transfers}
+	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed, put: w.plan.Put, arrays: w.plan.Arrays, transfers: w.plan.Transfers, offload: w.plan.Offload}
 }
 
 // secret is the one that was used for the tables of a world. otherSecret is one that somebody makes

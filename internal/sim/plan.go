@@ -58,6 +58,8 @@ type Plan struct {
 	Packed int64
 	// Put is the epoch from which on orders move totals with their put; 0 means never.
 	Put int64
+	// Offload is the epoch from which on large payloads go to the payload bucket; 0 means never.
+	Offload int64
 	// Transfers lets the lines of atomic orders move accounts with the put, each with a floor.
 	Transfers bool
 	// Arrays lets a message be an array of events.
@@ -182,6 +184,7 @@ func NewPlan(seed uint64) Plan {
 	p.planTransfers()
 	p.planArrays()
 	p.planPointers()
+	p.planOffload()
 	return p
 }
 
@@ -191,5 +194,5 @@ func NewPlan(seed uint64) Plan {
 func StillPlan(seed uint64) Plan {
 	p := NewPlan(seed)
 	return Plan{Seed: seed, Counting: p.Counting, FIFO: p.FIFO, Spread: p.Spread, Phases: 2, Messages: 15, Receives: 1000, Gap: p.Gap,
-		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values, Parts: min(p.Parts, 1), Atomic: p.Atomic, Claims: p.Claims, Packed: min(p.Packed, 1), Put: min(p.Put, 1), Transfers: p.Transfers, OneByOne: min(p.OneByOne, 1)}
+		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values, Parts: min(p.Parts, 1), Atomic: p.Atomic, Claims: p.Claims, Packed: min(p.Packed, 1), Put: min(p.Put, 1), Transfers: p.Transfers, Offload: min(p.Offload, 1), OneByOne: min(p.OneByOne, 1)}
 }

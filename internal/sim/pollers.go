@@ -146,17 +146,18 @@ func (w *World) meddle() {
 	if w.chance(f.Odd) {
 		w.writeOdds()
 	}
+	w.losePayload()
 	if w.chance(f.Damage) {
 		w.damage()
 	}
 	if w.chance(f.Stamp) {
 		w.stampByHand()
 	}
-	for len(w.payloads) > 0 && w.now.Sub(w.payloads[0].at) > relisted {
-		w.payloads = w.payloads[1:]
+	for len(w.batches) > 0 && w.now.Sub(w.batches[0].at) > relisted {
+		w.batches = w.batches[1:]
 	}
-	if len(w.payloads) > 0 && w.chance(f.Replay) {
-		payload := w.payloads[w.rng.IntN(len(w.payloads))].payload
+	if len(w.batches) > 0 && w.chance(f.Replay) {
+		payload := w.batches[w.rng.IntN(len(w.batches))].payload
 		w.fault(replayed, "")
 		w.spawn("replay", nil, func() { w.count(payload) })
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"time"
 
@@ -163,6 +164,9 @@ func (w *World) send(m *message) {
 		}
 		if known {
 			continue
+		}
+		if w.plan.Offload > 0 {
+			w.model.texts[sha256.Sum256([]byte(e.carried()))] = e.carried()
 		}
 		if w.carried[e.carried()] == nil {
 			w.carried[e.carried()] = e

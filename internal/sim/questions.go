@@ -194,7 +194,11 @@ func (r *reader) page() {
 		w.fail(Misread, "a page of %s has %d items, and at most %d were asked for", q.pattern, len(page.Items), q.ask.Limit)
 	}
 	for _, item := range page.Items {
-		f, err := read(item.Data)
+		text := item.Data
+		if item.Payload != nil { // the reader has what the item keeps
+			text = w.model.texts[item.Payload.Sum]
+		}
+		f, err := read(text)
 		if err != nil {
 			w.fail(Misread, "%s gave %s, whose payload cannot be read: %v", q.pattern, item.Key, err)
 			return
@@ -240,7 +244,7 @@ func (r *reader) judgeItem(q *asked, got found) {
 		from = got.at
 	}
 	for _, s := range w.model.keys[got.fact.key()].between(from, got.at) {
-		if s.img != nil && s.img.data == got.Data && s.img.epoch == got.Epoch {
+		if s.img != nil && s.img.reads(got.Item) && s.img.epoch == got.Epoch {
 			return
 		}
 	}

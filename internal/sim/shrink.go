@@ -76,6 +76,7 @@ func cuts() []func(Plan) Plan {
 		func(p Plan) Plan { p.Put, p.Transfers = 0, false; return p },
 		func(p Plan) Plan { p.Transfers = false; return p },
 		func(p Plan) Plan { p.Arrays = false; return p },
+		func(p Plan) Plan { p.Offload = 0; return p },
 		func(p Plan) Plan { p.Pointers = false; return p },
 		func(p Plan) Plan { p.Atomic, p.Claims, p.Transfers = false, false, false; return p },
 		func(p Plan) Plan { p.Late = 0; return p },

@@ -197,7 +197,7 @@ func (w *World) checkAsked(inv *invocation, pk string, s *spent, most, others in
 // In a transaction it is twice that. Nothing else writes there.
 func (w *World) checkCost() {
 	most := float64(w.eventWrites)
-	if w.plan.Packed > 0 {
+	if w.plan.Packed > 0 || w.plan.Offload > 0 {
 		most *= 2
 	}
 	if units := w.engine.Usage().Tables[eventsTable].Write; units > most {

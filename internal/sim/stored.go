@@ -71,7 +71,12 @@ func (m *model) remember(c *change) {
 		return
 	}
 	m.expired++
-	o := c.old.object(m.storedOf(c.old.fact)["digest"].value)
+	digest := m.storedOf(c.old.fact)["digest"].value
+	o := c.old.object(digest, false)
+	if e := c.old.elsewhere; e != nil && m.lost[e.sum] {
+		m.instead[o] = c.old.object(digest, true)
+		m.objects[m.instead[o]] = true
+	}
 	h.gone, m.objects[o] = append(h.gone, o), true
 }
 
@@ -126,6 +131,9 @@ func (w *World) checkStored(c *change) {
 	}
 	if w.checkPut(c) {
 		others = append(others, "i:put")
+	}
+	if w.checkOffloaded(c) {
+		others = append(others, "i:payload")
 	}
 	if len(img.whole) != len(want)+len(others) {
 		w.fail(Altered, "%s has other attributes than its event makes: %q", key, sortedKeys(img.whole))

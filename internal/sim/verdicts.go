@@ -38,6 +38,9 @@ func (w *World) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
 	}) {
 		w.fail(Undeserved, "%s says Duplicate of %s (%v), and its key held nothing of the kind", inv.name, m.body, o.Refusal)
 	}
+	if verdict == "Duplicate" && o.Refusal != nil {
+		w.checkTakenBack(inv, m)
+	}
 	switch verdict {
 	case "Inserted", "Updated":
 		inv.wrote[w.writeOf(inv, m, verdict)]-- // each write belongs to one message

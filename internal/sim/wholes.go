@@ -296,7 +296,7 @@ func (h *history) holds() *image {
 func (w *World) missingParts() (list []fact) {
 	for _, key := range sortedKeys(w.model.keys) {
 		whole := w.model.keys[key].live
-		if whole == nil {
+		if whole == nil || whole.elsewhere != nil && !w.knowsParts(whole.epoch) { // what it keeps does not say what parts it has
 			continue
 		}
 		for _, p := range whole.parts() {
@@ -355,9 +355,9 @@ func (w *World) putParts(version int64) {
 }
 
 // toolEpoch returns the epoch of the pipeline that a person's tool has when it erases an event. To
-// erase the parts of an order, it must know them, and be able to read the order.
+// erase the parts of an order, or its payload, it must know of them, and be able to read the order.
 func (w *World) toolEpoch() int64 {
-	if w.plan.Parts > 0 && w.plan.Upgrade > 0 {
+	if (w.plan.Parts > 0 || w.plan.Offload > 0) && w.plan.Upgrade > 0 {
 		return newest
 	}
 	return 1

@@ -43,6 +43,7 @@ type World struct {
 	pointing *rand.Rand
 	objects  map[string]*largeObject // that messages point to, by name
 	moves    int                     // how often one of them was put or removed
+	payloads *rand.Rand              // draws which payloads are lost
 	reading  bool                    // whether a request of a function or an operator is being read
 	asking   bool                    // whether a request of the reader is
 	reader   reader
@@ -56,7 +57,7 @@ type World struct {
 
 	sandboxes   []*sandbox
 	invocations []*invocation
-	payloads    []delivered
+	batches     []delivered
 	checkpoints []checkpoint
 	gaveUp      map[string][]byte // by shard: the last batch that failed
 
@@ -116,7 +117,7 @@ type World struct {
 var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
-	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), replicas: rand.New(rand.NewPCG(p.Seed, 2)), looks: rand.New(rand.NewPCG(p.Seed, 3)), wholes: rand.New(rand.NewPCG(p.Seed, 5)), notes: rand.New(rand.NewPCG(p.Seed, 9)), arrays: rand.New(rand.NewPCG(p.Seed, 12)), pointing: rand.New(rand.NewPCG(p.Seed, 14)), objects: map[string]*largeObject{}, carried: map[string]*message{}, orders: map[string][]*message{}, records: map[string][]streamed{}, sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
+	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), replicas: rand.New(rand.NewPCG(p.Seed, 2)), looks: rand.New(rand.NewPCG(p.Seed, 3)), wholes: rand.New(rand.NewPCG(p.Seed, 5)), notes: rand.New(rand.NewPCG(p.Seed, 9)), arrays: rand.New(rand.NewPCG(p.Seed, 12)), pointing: rand.New(rand.NewPCG(p.Seed, 14)), payloads: rand.New(rand.NewPCG(p.Seed, 17)), objects: map[string]*largeObject{}, carried: map[string]*message{}, orders: map[string][]*message{}, records: map[string][]streamed{}, sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
 		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[object]bool{}, accepted: map[string]int{}, shards: map[string]bool{}, rejected: map[fact]bool{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{},
 		odds: odds{live: map[string]bool{}}, letters: newLetters(), stranded: stranded{records: map[string]*strandedRecord{}}}
 	w.reader = reader{w: w, draw: rand.New(rand.NewPCG(p.Seed, 4))}
@@ -150,6 +151,9 @@ func (w *World) build(ctx context.Context) error {
 	}
 	if w.plan.Pointers {
 		w.must(stack.CreateArchive(ctx, w.engine.S3(), largeBucket))
+	}
+	if w.plan.Offload > 0 {
+		w.must(stack.CreateArchive(ctx, w.engine.S3(), payloadBucket))
 	}
 	w.arn, w.queueURL, w.quarantineURL, w.deadURL = s.StreamARN, s.Queue, s.Quarantine, s.DeadLetters
 	w.model = newModel(&w.plan, w.plan.Counting == aggregate.Marks, w.arn)

@@ -56,6 +56,7 @@ func blunders() []Mutant {
 	list = append(list, partBlunders()...)
 	list = append(list, packingBlunders()...)
 	list = append(list, putBlunders()...)
+	list = append(list, offloadBlunders()...)
 	for i := range list {
 		list[i].Plain = true
 	}

@@ -25,7 +25,7 @@ func erasures() []Mutant {
 		},
 		{
 			Name: "bar-touched", What: "a touch pass stamps what an erased event has left", Defends: "C2", Checks: returned,
-			Edits: []Edit{{"store.Store.touch", `"attribute_exists(#t) AND (attribute_not_exists(#e) OR #e < :now)"`, `"(attribute_exists(#t) OR attribute_exists(PK)) AND (attribute_not_exists(#e) OR #e < :now)"`},
+			Edits: []Edit{{"store.Store.touching", `"attribute_exists(#t) AND (attribute_not_exists(#e) OR #e < :now)"`, `"(attribute_exists(#t) OR attribute_exists(PK)) AND (attribute_not_exists(#e) OR #e < :now)"`},
 				{"store.Store.touchMany", "add(` AND \"type\" IS NOT MISSING`)", "add(``)"}},
 		},
 		{

@@ -35,14 +35,14 @@ func lifetimes() []Mutant {
 		},
 		{
 			Name: "archive-not-awaited", What: "the answer does not wait for the archive", Defends: "I5 I12", Checks: []sim.Check{sim.Afterwards, sim.Unarchived},
-			Edits: []Edit{{"handler.streamBatch.archive", `	b.env.Each(len(expired), 8, func(i int) {
-		if failed`, `	group := b.env.Group()
+			Edits: []Edit{{"handler.streamBatch.archive", `	todo := make([]int, len(expired))
+`, `	group := b.env.Group()
 	for i, c := range expired {
 		errs[i] = nil
-		group.Go(func() { b.keep(ctx, c) })
+		group.Go(func() { b.keep(ctx, c, func(int64) bool { return true }) })
 	}
-	b.env.Each(0, 8, func(i int) {
-		if failed`}},
+	todo := make([]int, 0)
+`}},
 		},
 		{
 			Name: "archive-unproven", What: "an object that the archive did not take is let go", Defends: "I5", Checks: []sim.Check{sim.Unarchived},

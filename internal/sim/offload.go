@@ -1,0 +1,216 @@
+package sim
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// In worlds whose plan has Offload, many orders have a note. From that epoch on, payloads with long notes go
+// to the payload bucket, and their items keep what the pipeline uses. The second epoch uses more than the
+// first.
+
+// planOffload decides whether large payloads go to the payload bucket. Its draw is its own, so that other
+// worlds stay as they are.
+func (p *Plan) planOffload() {
+	draw := rand.New(rand.NewPCG(p.Seed, 16))
+	if draw.IntN(5) > 0 || p.Packed > 0 || p.NewForm {
+		return
+	}
+	if p.Offload = 1; p.Upgrade > 0 && draw.IntN(3) == 0 {
+		p.Offload = 2
+	}
+}
+
+const (
+	payloadBucket = "payloads"
+	// over is how many bytes a payload may have before it goes to the payload bucket.
+	over = aUnit
+)
+
+// addOffload declares that payloads of orders go to the payload bucket from the epoch since on. The second
+// epoch has an aggregate of their notes, which no item of the first keeps.
+func addOffload(spec *pipeline.Spec, since int64) {
+	if spec.Epoch >= since {
+		order := spec.Events["order"]
+		order.Offload.Over = over
+		spec.Events["order"] = order
+	}
+	if _, newer := spec.Aggregates["status"]; newer {
+		spec.Aggregates["noted"] = pipeline.AggregateSpec{Since: 2, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"notes": "count where exists note"}}}}
+	}
+}
+
+// contributeNote returns what an order contributes to the aggregate of notes.
+func contributeNote(img *image) part {
+	p := part{name: "noted", since: 2, window: "-", subtract: true, spread: 1, values: map[string]int64{}}
+	if img.Note > 0 {
+		p.values["notes"] = 1
+	}
+	return p
+}
+
+// apart is what an image has of a payload that is in the payload bucket.
+type apart struct {
+	kept string // its data
+	sum  [sha256.Size]byte
+}
+
+// offloaded reads what an image has of a payload that is elsewhere. It returns nil if the payload is in the
+// item.
+func (m *model) offloaded(sum, data string) (e *apart, text string) {
+	if sum == "" {
+		return nil, data
+	}
+	e = &apart{kept: data}
+	copy(e.sum[:], sum)
+	return e, m.texts[e.sum]
+}
+
+// reads reports whether a reader of the image gets this item: with its payload, or with what it keeps of it.
+func (img *image) reads(got *event.Item) bool {
+	if got.Payload == nil || img.elsewhere == nil {
+		return got.Payload == nil && img.elsewhere == nil && img.data == got.Data
+	}
+	return img.elsewhere.sum == got.Payload.Sum && img.elsewhere.kept == got.Data
+}
+
+// objectName returns the name of the object that holds the payload of an image.
+func (img *image) objectName() string {
+	return payloadFolder(img.fact) + hex.EncodeToString(img.elsewhere.sum[:]) + ".json"
+}
+
+// payloadFolder returns what the names of all payloads of an event's key begin with.
+func payloadFolder(f fact) string {
+	key := sha256.Sum256(framed(f.pk(), f.sk()))
+	return f.Type + "/" + hex.EncodeToString(key[:]) + "/"
+}
+
+// payloadAt returns the text of an object of the payload bucket. It is empty if there is none.
+func (w *World) payloadAt(name string) string {
+	out, err := w.engine.S3().GetObject(sent, &s3.GetObjectInput{Bucket: aws.String(payloadBucket), Key: &name})
+	if err != nil {
+		return ""
+	}
+	text, err := io.ReadAll(out.Body)
+	w.must(err)
+	return string(text)
+}
+
+// checkOffloaded checks where a payload is. Code that offloads puts a large one into the bucket, and does so
+// before it stores the item. The item keeps exactly what the pipeline of its stamp uses, spelled as it came.
+func (w *World) checkOffloaded(c *change) (is bool) {
+	img := c.new
+	switch e := img.elsewhere; {
+	case c.old != nil && c.old.fact == img.fact:
+		if (e == nil) != (c.old.elsewhere == nil) || e != nil && e.sum != c.old.elsewhere.sum {
+			w.fail(Altered, "%s has its payload in another place than before", img.key())
+		}
+	case (e != nil) != (w.plan.Offload > 0 && img.Type == "order" && img.epoch >= w.plan.Offload && len(img.data) > over):
+		w.fail(Altered, "%s has %d bytes, and that its payload is in the bucket is %v, by code of epoch %d", img.key(), len(img.data), e != nil, img.epoch)
+	case e != nil && !w.model.lost[e.sum] && w.payloadAt(img.objectName()) != img.data:
+		w.fail(Altered, "%s is stored, and its payload is not in the bucket", img.key())
+	}
+	if img.elsewhere == nil {
+		return false
+	}
+	w.stats.Faults[offloaded]++
+	var whole, kept map[string]json.RawMessage
+	if json.Unmarshal([]byte(img.data), &whole) != nil || json.Unmarshal([]byte(img.elsewhere.kept), &kept) != nil {
+		w.fail(Altered, "%s keeps no object: %s", img.key(), img.elsewhere.kept)
+		return true
+	}
+	if img.epoch < 2 {
+		delete(whole, "note")
+	}
+	if !w.knowsParts(img.epoch) {
+		delete(whole, "lines")
+		delete(whole, "coupons")
+	}
+	for _, name := range sortedKeys(whole) {
+		if string(kept[name]) != string(whole[name]) {
+			w.fail(Altered, "%s keeps %s of %s, and its event says %s", img.key(), kept[name], name, whole[name])
+		}
+	}
+	if len(kept) != len(whole) {
+		w.fail(Altered, "%s keeps more than its pipeline uses: %s", img.key(), img.elsewhere.kept)
+	}
+	return true
+}
+
+// checkTakenBack checks a message whose event was erased. Its payload must not be in the bucket again, unless
+// another invocation may have put it there just now.
+func (w *World) checkTakenBack(inv *invocation, m *message) {
+	if w.plan.Offload == 0 || m.fact.Type != "order" || inv.epoch < w.plan.Offload || len(w.invocations) > 1 {
+		return
+	}
+	sum := sha256.Sum256([]byte(m.carried()))
+	if w.payloadAt(payloadFolder(m.fact)+hex.EncodeToString(sum[:])+".json") != "" {
+		w.fail(Returned, "%s was erased, and its payload is in the bucket again", m.fact.key())
+	}
+}
+
+// checkPayloadsErased checks that an event that was erased has left no payload behind.
+func (w *World) checkPayloadsErased(of fact) {
+	if w.plan.Offload == 0 || len(w.invocations) > 0 {
+		return
+	}
+	out, err := w.engine.S3().ListObjectsV2(sent, &s3.ListObjectsV2Input{Bucket: aws.String(payloadBucket), Prefix: aws.String(payloadFolder(of))})
+	w.must(err)
+	if err == nil && len(out.Contents) > 0 {
+		w.fail(Returned, "%s was erased, and its payload is still in the bucket", of.key())
+	}
+}
+
+// losePayload lets somebody delete the payload of a stored order.
+func (w *World) losePayload() {
+	if w.plan.Offload == 0 || w.plan.Upgrade > 0 || !w.plan.People || w.payloads.IntN(100) > 0 {
+		return
+	}
+	var there []string
+	for _, key := range sortedKeys(w.model.keys) {
+		if live := w.model.keys[key].live; live != nil && live.elsewhere != nil && !w.model.lost[live.elsewhere.sum] {
+			there = append(there, key)
+		}
+	}
+	if len(there) == 0 {
+		return
+	}
+	live := w.model.keys[there[w.payloads.IntN(len(there))]].live
+	w.fault(payloadGone, live.key())
+	w.model.lost[live.elsewhere.sum] = true
+	_, err := w.engine.S3().DeleteObject(sent, &s3.DeleteObjectInput{Bucket: aws.String(payloadBucket), Key: aws.String(live.objectName())})
+	w.must(err)
+}
+
+// large is the payload bucket as an invocation or a person's machine reaches it.
+type large struct{ w *World }
+
+func (l large) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
+	return request(l.w, ctx, "GetObject", false, func() (*s3.GetObjectOutput, error) { return l.w.engine.S3().GetObject(sent, in) })
+}
+
+func (l large) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
+	return request(l.w, ctx, "PutObject", false, func() (*s3.PutObjectOutput, error) { return l.w.engine.S3().PutObject(sent, in) })
+}
+
+func (l large) DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, _ ...func(*s3.Options)) (*s3.DeleteObjectOutput, error) {
+	return request(l.w, ctx, "DeleteObject", false, func() (*s3.DeleteObjectOutput, error) { return l.w.engine.S3().DeleteObject(sent, in) })
+}
+
+func (l large) DeleteObjects(ctx context.Context, in *s3.DeleteObjectsInput, _ ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error) {
+	return request(l.w, ctx, "DeleteObjects", false, func() (*s3.DeleteObjectsOutput, error) { return l.w.engine.S3().DeleteObjects(sent, in) })
+}
+
+func (l large) ListObjectsV2(ctx context.Context, in *s3.ListObjectsV2Input, _ ...func(*s3.Options)) (*s3.ListObjectsV2Output, error) {
+	return request(l.w, ctx, "ListObjectsV2", false, func() (*s3.ListObjectsV2Output, error) { return l.w.engine.S3().ListObjectsV2(sent, in) })
+}
