@@ -97,6 +97,15 @@ func (t *Tables) journey(ctx context.Context, q Question, find func(event.Key) *
 			return nil, err
 		}
 		j.Steps = append(j.Steps, step)
+		for _, beside := range []func(context.Context, *pipeline.Pipeline, *event.Item) (*Step, error){t.wholeStep, t.partsStep} {
+			step, err := beside(ctx, p, counted)
+			if err != nil {
+				return nil, err
+			}
+			if step != nil {
+				j.Steps = append(j.Steps, *step)
+			}
+		}
 	}
 	again, err := t.again(ctx, planned, x, stored)
 	if err != nil {
@@ -344,6 +353,11 @@ func (t *Tables) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *eve
 				}
 			}
 		}
+		for i, floor := range c.Def.AtLeast {
+			if floor.Set {
+				s.add(c.Def.Name, fmt.Sprintf("No event brings %s below %s. One that would is Rejected.", c.Def.Values[i].Name, floor.Number))
+			}
+		}
 		switch {
 		case err != nil:
 			now = []string{"cannot be read: " + err.Error()}
@@ -372,16 +386,24 @@ func totalsCost(x *explain.Explanation) string {
 	if x == nil {
 		return ""
 	}
-	fresh, updates := 0, 0
+	fresh, updates, byPut := 0, 0, 0
 	for _, a := range x.Aggregates {
-		if a.NotCounted == "" {
+		switch {
+		case a.NotCounted != "":
+		case a.MovedBy != "":
+			byPut += a.FreshUnits
+		default:
 			fresh, updates = fresh+a.FreshUnits, updates+1
 		}
 	}
-	if updates == 0 {
-		return ""
+	var list []string
+	if byPut > 0 {
+		list = append(list, units(byPut)+" in the transaction that puts the item")
 	}
-	return fmt.Sprintf("at most %d requests and %s; changes that arrive together share them", updates, units(fresh))
+	if updates > 0 {
+		list = append(list, fmt.Sprintf("at most %d requests and %s; changes that arrive together share them", updates, units(fresh)))
+	}
+	return strings.Join(list, "; ")
 }
 
 // again says what the event would become if its message came once more.

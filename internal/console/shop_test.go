@@ -64,11 +64,17 @@ func order(n, cents int) string {
 // shop runs a pipeline with its console until the test ends.
 func shop(t *testing.T) *dev.Dev {
 	t.Helper()
+	return devOf(t, shopPipeline)
+}
+
+// devOf runs a pipeline with its console until the test ends.
+func devOf(t *testing.T, text string) *dev.Dev {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "shop", "pipeline.yaml")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(shopPipeline), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cfg := dev.Config{File: file, Secret: []byte("a secret of at least 16 bytes")}

@@ -130,6 +130,8 @@ type Fact struct {
 type FactTable struct {
 	Head []string   `json:"head"`
 	Rows [][]string `json:"rows"`
+	// Keys are the keys of the items that the rows are about, to be followed. One is empty if it is personal.
+	Keys [][2]string `json:"keys,omitempty"`
 }
 
 // Choice says which totals to show.

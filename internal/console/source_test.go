@@ -101,6 +101,71 @@ func TestJourneyOnAStack(t *testing.T) {
 	}
 }
 
+// From an order one follows its lines, and back. Totals that move with the put say what their floors are.
+func TestJourneyOfParts(t *testing.T) {
+	d := devOf(t, `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order: {id: "{order}", at: "{at}", key: {pk: "ORDER#{order}", sk: "ORDER"}}
+  line:
+    part: {of: order, each: lines, with: [order]}
+    id: "{order}#{line}"
+    key: {pk: "ORDER#{order}", sk: "LINE#{line}"}
+  box: {id: "{box}", at: "{at}", key: {pk: "BOX#{box}", sk: "{color}"}}
+  lid: {part: {of: box, with: [box]}, id: "{box}", key: {pk: "BOX#{box}", sk: "LID"}}
+  goods: {id: "{id}", at: "{at}", key: {pk: "GOODS#{id}", sk: "X"}}
+aggregates:
+  stock:
+    since: 1
+    by: {sku: "{sku}"}
+    movedBy: put
+    atLeast: {available: -1}
+    from: {line: {values: {available: sum -pieces}}, goods: {values: {available: sum pieces}}}
+`)
+	const at = `"at":"2026-03-01T09:00:00Z"`
+	mustSend(t, d, `{"type":"goods","id":"1","sku":"a","pieces":3,`+at+`}`)
+	until(t, d, 1, 1)
+	mustSend(t, d, `{"type":"box","box":"1","color":"red",`+at+`}`, `{"type":"order","order":"1",`+at+`,"lines":[{"line":1,"sku":"a","pieces":2},{"line":2,"sku":"a","pieces":2},{"line":3,"sku":"b","pieces":9}]}`)
+	until(t, d, 3, 6) // all but the third line, which would bring its total below the floor
+	s := &Stack{Tables: tablesOf(d)}
+	follow := func(q Question) (map[string]string, map[string]*FactTable) {
+		t.Helper()
+		j, err := s.Journey(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]*FactTable{}
+		for _, step := range j.Steps {
+			found[step.Name] = step.Table
+		}
+		return story(j), found
+	}
+	says, found := follow(Question{PK: "ORDER#1", SK: "ORDER"})
+	want := "line | ORDER#1 | LINE#1 | stored\nline | ORDER#1 | LINE#2 | stored\nline | ORDER#1 | LINE#3 | not stored\n"
+	if !strings.Contains(says["parts"], want) || !strings.HasPrefix(says["parts"], "none\n") || says["whole"] != "" || len(found["parts"].Keys) != 3 {
+		t.Fatalf("the order says\n%s", says["parts"])
+	}
+	line := found["parts"].Keys[1]
+	says, found = follow(Question{PK: line[0], SK: line[1]})
+	if !strings.Contains(says["whole"], "order | ORDER#1 | ORDER | stored\n") || found["whole"].Keys[0] != [2]string{"ORDER#1", "ORDER"} || says["parts"] != "" {
+		t.Errorf("the line says\n%s", says["whole"])
+	}
+	if !strings.Contains(says["totals"], "stock: No event brings available below -1. One that would is Rejected.") || !strings.Contains(says["totals"], "available -1") {
+		t.Errorf("its totals say\n%s", says["totals"])
+	}
+	if says, _ = follow(Question{PK: "BOX#1", SK: "LID"}); !strings.Contains(says["whole"], "It does not hold all fields of that event's key.") {
+		t.Errorf("the lid says\n%s", says["whole"])
+	}
+	says, _ = follow(Question{Message: `{"type":"order","order":"2",` + at + `,"lines":[{"line":1,"sku":"a","pieces":1}]}`})
+	if !strings.Contains(says["again"], "verdict: Rejected\nreason: below-floor\nbecause: stock of sku=a: available is -1") || !strings.Contains(says["again"], "It would go to quarantine") {
+		t.Errorf("what a floor refuses says\n%s", says["again"])
+	}
+	if says, _ = follow(Question{Message: `{"type":"goods","id":"2","sku":"a","pieces":3,` + at + `}`}); !strings.Contains(says["totals"], "2 write units in the transaction that puts the item") {
+		t.Errorf("goods cost\n%s", says["totals"])
+	}
+}
+
 func isMistake(err error) bool {
 	var m *mistake
 	return errors.As(err, &m)

@@ -76,8 +76,17 @@ function step(s) {
     h("div", { class: "card" },
       h("div", { class: "cardhead" }, h("h2", {}, s.title, h("span", { class: "unseen" }, ": " + words[s.state])), s.cost ? h("p", { class: "cost" }, s.cost) : null),
       s.facts && s.facts.length ? h("dl", {}, s.facts.map((f) => h("div", { class: f.name ? "" : "alone" }, h("dt", {}, f.name || h("span", { class: "unseen" }, "note")), h("dd", {}, f.text)))) : null,
-      s.table ? table(s.title + ", " + plural(s.table.rows.length, "row"), s.table.head, s.table.rows) : null,
+      s.table ? table(s.title + ", " + plural(s.table.rows.length, "row"), s.table.head, linked(s.table)) : null,
       s.code ? code(s) : null));
+}
+
+// linked makes the first cell of each row with a key a link to the journey of that item.
+function linked(found) {
+  if (!found.keys) return found.rows;
+  return found.rows.map((row, i) => {
+    const [pk, sk] = found.keys[i];
+    return pk ? [h("a", { href: "#journey?" + new URLSearchParams({ pk, sk }) }, row[0]), ...row.slice(1)] : row;
+  });
 }
 
 const codeNames = { message: "the body of the message", event: "what the digest hashes", item: "the stored payload" };
