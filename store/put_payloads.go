@@ -28,6 +28,8 @@ const (
 	MaxAhead = 30 * 24 * time.Hour
 	// uploadsAtOnce is how many payloads of one call are on their way side by side.
 	uploadsAtOnce = 8
+	// backStep is how far the machine's clock may be set back between an upload and the put that follows.
+	backStep = time.Minute
 	// turn is how long a payload that is to be read waits for another one that is being read.
 	turn = 20 * time.Millisecond
 )
@@ -78,9 +80,11 @@ func objectOf(item *event.Item) object { return object{item.Type, item.Key, item
 // upload puts the payloads of the items at these places. If together is set, it puts those of their parts
 // too. It returns the places that may go on. The others have their results: Retry.
 //
-// What may no longer be written is only read, and needs no object.
+// What may no longer be written is only read, and needs no object. The put asks the clock again. If the clock
+// was set back in between, it might find that the item may still be written. So payloads are also put of what
+// has been too late for less than backStep.
 func (s *Store) upload(ctx context.Context, items []*event.Item, places []int, together bool, results []Result) (ready []int, cost Cost) {
-	now := s.env.Now()
+	now := s.env.Now().Add(-backStep)
 	texts := map[object]string{}
 	var list []object
 	late := func(item *event.Item) bool { return tooLate(item, now) }

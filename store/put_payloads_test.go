@@ -370,6 +370,30 @@ func TestNoObjectOfWhatIsNotPut(t *testing.T) {
 	}
 }
 
+// The clock of a machine may be set back. An event that was too late to be put may then be put after all, and its
+// payload is in the bucket even then.
+func TestClockIsSetBack(t *testing.T) {
+	for _, typ := range []string{"post", "vote", "thread", "digest"} {
+		w := newWorld(t, posts)
+		border := epoch.Add(-90*24*time.Hour + store.ExpiryMargin)
+		body := []string{`"type":"` + typ + `"`, `"id":"1"`, `"at":"` + border.Format(time.RFC3339) + `"`, `"pages":1`, `"text":"` + lorem + `"`, `"replies":[]`}
+		other := w.post("post", "2") // it has the clock read, and then set back
+		w.onCall = func(api string, _ any) error {
+			if api == "PutObject" {
+				w.Clock.Set(epoch.Add(-30 * time.Second))
+			}
+			return nil
+		}
+		item := w.item(body...)
+		results, _ := w.store.Put(deadline(t), []*event.Item{item, other})
+		w.onCall = nil
+		if verdicts(results) != "Inserted Inserted" {
+			t.Errorf("%s: %s", typ, verdicts(results))
+		}
+		w.complete(typ, []*event.Item{item, other}, results)
+	}
+}
+
 // A store without a bucket stores nothing without its payload.
 func TestNoBucket(t *testing.T) {
 	w := newWorld(t, posts)
