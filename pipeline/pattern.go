@@ -179,16 +179,23 @@ func (t keyTemplate) String() string {
 
 // Partitions returns how many partitions a question reads at least: one for each shard, for each
 // type in pk, and for each earlier pk.
-func (p *Pattern) Partitions() int {
+func (p *Pattern) Partitions() int { return partitions(p.pks, len(p.types)) }
+
+// partitions returns how many partition keys templates make for one value of each field. If that is more
+// than 2^30, it returns some number above 2^30.
+func partitions(pks []keyTemplate, types int) int {
 	n := 0
-	for _, t := range p.pks {
+	for _, t := range pks {
 		each := 1
 		for _, s := range t {
 			switch s.kind {
 			case slotShard:
 				each *= s.shards
 			case slotTypes:
-				each *= len(p.types)
+				each *= types
+			}
+			if each > 1<<30 {
+				return each
 			}
 		}
 		n += each

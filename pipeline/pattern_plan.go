@@ -372,21 +372,9 @@ func (a *asked) plan() (*Plan, error) {
 
 // count returns how many partitions there are at most.
 func (a *asked) count(choices int) int {
-	n := 0
-	for _, t := range a.pks {
-		each := 1
-		for _, s := range t {
-			switch s.kind {
-			case slotShard:
-				each *= s.shards
-			case slotTypes:
-				each *= len(a.types)
-			}
-			if each > 1<<30 {
-				return each
-			}
-		}
-		n += each
+	n := partitions(a.pks, len(a.types))
+	if n > 1<<30 { // far too many, and the product might overflow
+		return n
 	}
 	return n * choices * len(a.starts)
 }
