@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/ndjson"
@@ -205,7 +206,7 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.P
 		return judged.Verdict == event.Rejected, err
 	}
 	tell := show.NewProgress(a.stderr, isTerminal(a.stderr))
-	w, err := send.Wait(ctx, t.DynamoDB(), t.EventsTable, waiting, refuses, limit, send.Sleep, func(w send.Waited) {
+	w, err := send.Wait(ctx, t.DynamoDB(), t.EventsTable, waiting, refuses, limit, env.Env{}.Real().Sleep, func(w send.Waited) {
 		tell(show.Step{Phase: "storing", Done: w.Stored + w.Other + w.Rejected, Total: len(waiting)})
 	})
 	tell(show.Step{})

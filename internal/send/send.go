@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/ndjson"
 )
@@ -107,22 +108,11 @@ func newSender(ctx context.Context, c Config) *sender {
 		c.Now = time.Now
 	}
 	if c.Sleep == nil {
-		c.Sleep = sleep
+		c.Sleep = env.Env{}.Real().Sleep
 	}
 	s := &sender{Config: c, batches: make(chan *batch), began: c.Now(), done: map[int]int{}}
 	s.ctx, s.stop = context.WithCancel(ctx)
 	return s
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // batch is what one request sends.

@@ -154,9 +154,6 @@ func rejected(ctx context.Context, keys Waiting, left []event.Key, refuses Refus
 	return slices.DeleteFunc(left, func(key event.Key) bool { return gone[key] }), nil
 }
 
-// Sleep waits, or until the context ends.
-func Sleep(ctx context.Context, d time.Duration) error { return sleep(ctx, d) }
-
 // read returns the digests of the items that are there.
 func read(ctx context.Context, client Table, table string, keys []event.Key) (map[event.Key]event.Digest, error) {
 	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String("PK, SK, #digest"),
