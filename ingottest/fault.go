@@ -141,7 +141,7 @@ var errLost = errors.New("read: connection reset by peer (the test lost the answ
 
 func throttled(api string) error {
 	switch api {
-	case "SendMessageBatch", "PutObject":
+	case "SendMessageBatch", "PutObject", "GetObject", "DeleteObject":
 		return &smithy.GenericAPIError{Code: "ThrottlingException", Message: "the test throttled this request"}
 	}
 	return &types.ProvisionedThroughputExceededException{Message: aws.String("the test throttled this request")}

@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
@@ -46,6 +48,34 @@ func (w *World) RemovePayload(pointer string) {
 		w.t.Fatalf("ingottest: %v", err)
 	}
 	delete(w.payloads, p)
+}
+
+// Payload returns the whole payload of a stored event, wherever it is. If the event's type has offload and its
+// payload is in the payload bucket, the item has only a part of it in Data.
+func (w *World) Payload(item *event.Item) string {
+	w.t.Helper()
+	text, err := w.reader.Payload(w.ctx, item)
+	if err != nil {
+		w.t.Fatalf("ingottest: %v", err)
+	}
+	return text
+}
+
+// LosePayload removes the object that holds the payload of a stored event from the payload bucket, as a lifecycle
+// rule may do too early, or a person. The event still counts. Its archived form lacks the payload, and a touch pass
+// cannot bring it into a new aggregate.
+func (w *World) LosePayload(item *event.Item) {
+	w.t.Helper()
+	if item.Payload == nil {
+		w.t.Fatalf("ingottest: LosePayload(%s): its payload is in the item; give it an item whose Payload is not nil", item.Key)
+	}
+	if _, err := w.reader.Payload(w.ctx, item); err != nil {
+		w.t.Fatalf("ingottest: LosePayload(%s): %v", item.Key, err)
+	}
+	name := payloads.Name(item.Type, item.Key, item.Payload.Sum)
+	if _, err := w.world.Engine.S3().DeleteObject(w.ctx, &s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &name}); err != nil {
+		w.t.Fatalf("ingottest: %v", err)
+	}
 }
 
 // read returns a message with the payload that it points to, if there is one.

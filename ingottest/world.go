@@ -110,7 +110,7 @@ func New(t TB, c Config) *World {
 	}
 	jitter := rand.New(rand.NewPCG(c.Seed, 0))
 	var err error
-	w.world, err = testworld.New(w.ctx, testworld.Config{Start: start, Counting: c.Counting, Stack: stack.Config{Indexes: c.Pipeline.Indexes(), FIFO: c.FIFO},
+	w.world, err = testworld.New(w.ctx, testworld.Config{Start: start, Counting: c.Counting, Stack: stack.Config{Indexes: c.Pipeline.Indexes(), FIFO: c.FIFO, Offload: c.Pipeline.UsesOffload()},
 		Engine: embedded.Config{Seed: c.Seed, RollAfter: -1, Intercept: w.faults.intercept, Behind: w.faults.behind},
 		Env:    func(c *testworld.Clock) env.Env { return c.Env(jitter.Float64) }})
 	if err != nil {
@@ -130,6 +130,11 @@ func New(t TB, c Config) *World {
 // lacks the index. If p drops an index, the index stays, with the items that are in it.
 func (w *World) Deploy(p *pipeline.Pipeline) {
 	w.t.Helper()
+	if p.UsesOffload() {
+		if err := stack.CreatePayloads(w.ctx, w.world.Engine.S3()); err != nil {
+			w.t.Fatalf("ingottest: %v", err)
+		}
+	}
 	reader, err := w.world.Store(p)
 	if err == nil {
 		err = reader.Start(w.ctx)

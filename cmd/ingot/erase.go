@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/quarantine"
 	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/target"
@@ -26,11 +27,12 @@ import (
 )
 
 const eraseHelp = `Erases one event for good. Its item is replaced by one that only bars the key: every total loses what the event
-added, and whatever comes under the key again is a Duplicate. Totals with min or max are flagged. You may run it
-again. If no event is stored, the key is barred in advance.
+added, and whatever comes under the key again is a Duplicate. Totals with min or max are flagged. Its payloads in the
+payload bucket are deleted. You may run it again: that finishes what was interrupted. If no event is stored, the key
+is barred in advance.
 
 Then it lists what else may hold the event, and how to remove it there: objects of the archive, with their
-versions, and messages in the queues. It removes none of them. --letters names a folder of ingot quarantine pull,
+versions, older versions of payloads, and messages in the queues. It removes none of them. --letters names a folder of ingot quarantine pull,
 and lists the messages in it that have this key.
 
 The event is named by its type and the fields that its key is made of. Where the key is hashed, they are hashed
@@ -50,6 +52,7 @@ With --output json, one object:
   erased        true: an event was stored there; absent with --dry-run
   barred        true: the key is barred
   archive[]     bucket, name, version, marker
+  payloads[]    the same, of the payload bucket: what --dry-run finds there, and otherwise what is left
   quarantine, deadLetters, queue   how many messages, about; absent if not known
   letters[]     ids of the messages in --letters that have this key`
 
@@ -65,6 +68,7 @@ type remains struct {
 	Erased      *bool     `json:"erased,omitempty"`
 	Barred      bool      `json:"barred"`
 	Archive     []archive `json:"archive"`
+	Payloads    []archive `json:"payloads,omitempty"`
 	Quarantine  *int      `json:"quarantine,omitempty"`
 	DeadLetters *int      `json:"deadLetters,omitempty"`
 	Queue       *int      `json:"queue,omitempty"`
@@ -140,12 +144,15 @@ func (a *app) erase(cmd *cobra.Command, args []string, fields map[string]any, o 
 			return usage(fmt.Errorf("%s; see ingot erase --help", wrong(err)))
 		}
 	}
+	if err := needsPayloads(t, p); err != nil { // also for a dry run: it must find what an erasure deletes
+		return err
+	}
 	out := &remains{Archive: []archive{}}
 	if !o.dry {
 		if err := a.announce(t); err != nil {
 			return err
 		}
-		st, err := store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable})
+		st, err := store.New(storeOf(t, p))
 		if err != nil {
 			return err
 		}
@@ -181,6 +188,11 @@ func (r *remains) look(ctx context.Context, t *target.Target, p *pipeline.Pipeli
 	if t.ArchiveBucket != "" {
 		list, err := archived(ctx, t.S3(), t.ArchiveBucket, archivePrefix(key))
 		r.Archive = append(r.Archive, list...)
+		errs = append(errs, err)
+	}
+	for _, folder := range p.OffloadTypes() {
+		list, err := archived(ctx, t.S3(), t.PayloadBucket, payloads.Prefix(folder, key))
+		r.Payloads = append(r.Payloads, list...)
 		errs = append(errs, err)
 	}
 	for _, q := range []struct {
@@ -297,16 +309,13 @@ func (r *remains) print(w io.Writer, t *target.Target, o eraseOptions) {
 	} else if len(r.Archive) == 0 {
 		fmt.Fprintln(w, "archive       nothing")
 	}
-	for i, one := range r.Archive {
-		if i == 20 {
-			fmt.Fprintf(w, "              and %d more; all with --output json\n", len(r.Archive)-i)
-			break
+	deletions(w, "archive", r.Archive)
+	if o.dry {
+		for _, one := range r.Payloads {
+			fmt.Fprintf(w, "payload       s3://%s/%s, which erasing deletes\n", show.Text(one.Bucket), show.Text(one.Name))
 		}
-		line := "aws s3api delete-object --bucket " + quoted(one.Bucket) + " --key " + quoted(one.Name)
-		if one.Version != "" {
-			line += " --version-id " + quoted(one.Version)
-		}
-		fmt.Fprintf(w, "archive       %s\n", line)
+	} else {
+		deletions(w, "payload", r.Payloads) // older versions
 	}
 	for _, q := range []struct {
 		name string
@@ -322,6 +331,21 @@ func (r *remains) print(w io.Writer, t *target.Target, o eraseOptions) {
 		}
 	}
 	r.printLetters(w, o)
+}
+
+// deletions writes how objects are deleted, 20 of them.
+func deletions(w io.Writer, name string, list []archive) {
+	for i, one := range list {
+		if i == 20 {
+			fmt.Fprintf(w, "              and %d more; all with --output json\n", len(list)-i)
+			return
+		}
+		line := "aws s3api delete-object --bucket " + quoted(one.Bucket) + " --key " + quoted(one.Name)
+		if one.Version != "" {
+			line += " --version-id " + quoted(one.Version)
+		}
+		fmt.Fprintf(w, "%-14s%s\n", name, line)
+	}
 }
 
 func (r *remains) printLetters(w io.Writer, o eraseOptions) {

@@ -51,7 +51,8 @@ const explainJSON = `With --output json, one object; what is not known or does n
     key                   pk, sk
     indexes[]             name, pk, sk; or name, missing
     item                  bytes, writeUnits, eachUnits; transaction, if it is put in one; payloadBytes and
-                          compressedBytes, if its type has compress (the second only if that saves units)
+                          compressedBytes, if its type has compress (the second only if that saves units);
+                          payloadBytes and kept, if its payload goes to the payload bucket: what the item keeps
     aggregates[]          name, since, pk, sk, buckets, movedBy, expiresAt, adds, marks, freshUnits, fullUnits;
                           or name, since, notCounted
       adds[]              value, op, amount, atLeast (the floor, if the event takes from the value)`

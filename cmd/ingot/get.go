@@ -14,7 +14,9 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/target"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -28,16 +30,21 @@ const getJSON = `With --output json, one object:
   indexes[]               name, pk, sk
   attributes              by name, as text
   payload                 as text
+  object                  bucket and name, if the payload is in the payload bucket: payload then is what the item
+                          keeps of it, and all of it with --payload
   totals[]                aggregate, since, by, window, values, flags, building, missing`
 
 func newGet(a *app) *cobra.Command {
-	var reveal bool
+	var reveal, whole bool
 	cmd := &cobra.Command{
 		Use:   "get TYPE FIELD=VALUE…",
 		Short: "Show the item of one event, and the totals that it counts in",
 		Long: `get computes the key of one event from its fields, and shows what is stored under it: the item, its payload,
 and the totals that it counts in, as they are now. It needs only the fields that the key is made of, and
 sends one GetItem, and a Query for each total.
+
+If the payload is in the payload bucket, the item keeps a part of it, which is shown. --payload reads the whole
+payload from there, with one GET.
 
 ` + fieldsHelp + `
 
@@ -56,12 +63,13 @@ Exit codes: 0 shown, 1 failed, 2 usage, 3 nothing is stored under this key, 4 cr
 			if len(args) == 0 {
 				return usage(fmt.Errorf("name the type of the event and the fields of its key, such as: ingot get order.placed order_id=o-1"))
 			}
-			return a.get(cmd, args[0], args[1:], reveal)
+			return a.get(cmd, args[0], args[1:], reveal, whole)
 		},
 	}
 	targetFlags(cmd)
 	deployedFlag(cmd)
 	cmd.Flags().BoolVar(&reveal, "reveal", false, "show personal values")
+	cmd.Flags().BoolVar(&whole, "payload", false, "show the whole payload, also if it is in the payload bucket")
 	return cmd
 }
 
@@ -77,7 +85,15 @@ type gotItem struct {
 	Indexes    []gotIndex        `json:"indexes"`
 	Attributes map[string]string `json:"attributes"`
 	Payload    string            `json:"payload"`
+	Object     *gotObject        `json:"object,omitempty"`
 	Totals     []shownTotal      `json:"totals"`
+}
+
+// gotObject is where the payload is, if it is not in the item.
+type gotObject struct {
+	Bucket string `json:"bucket"`
+	Name   string `json:"name"`
+	whole  bool   // the payload was read from there
 }
 
 type gotKey struct {
@@ -90,7 +106,7 @@ type gotIndex struct {
 	gotKey
 }
 
-func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal bool) error {
+func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, whole bool) error {
 	fields, err := a.payloadFields(words)
 	if err != nil {
 		return err
@@ -107,7 +123,7 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal b
 	if err != nil {
 		return usage(fmt.Errorf("the key of %s cannot be made: %s; give each field of the key as FIELD=VALUE", eventType, lacks(err)))
 	}
-	st, err := store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable})
+	st, err := store.New(storeOf(t, p))
 	if err != nil {
 		return err
 	}
@@ -126,6 +142,19 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal b
 	got, err := itemOf(cmd.Context(), st, p, item, mask)
 	if err != nil {
 		return err
+	}
+	if item.Payload != nil {
+		got.Object = &gotObject{Bucket: t.PayloadBucket, Name: payloads.Name(item.Type, item.Key, item.Payload.Sum), whole: whole}
+	}
+	if item.Payload != nil && whole {
+		if err := t.Needs(target.Payloads); err != nil {
+			return err
+		}
+		text, err := st.Payload(cmd.Context(), item)
+		if err != nil {
+			return err
+		}
+		got.Payload = mask.Data(text)
 	}
 	if a.json() {
 		return a.writeJSON(got)
@@ -196,7 +225,17 @@ func (g *gotItem) text(w io.Writer, width int) error {
 		t.Row(i.Name, show.Text(i.PK)+" / "+show.Text(i.SK))
 	}
 	t.Print(&b)
-	b.WriteString("\nPAYLOAD\n  " + show.Text(g.Payload) + "\n")
+	b.WriteString("\nPAYLOAD")
+	if g.Object != nil {
+		b.WriteString("  in the payload bucket")
+		if g.Object.Bucket != "" {
+			b.WriteString(": s3://" + show.Text(g.Object.Bucket) + "/" + show.Text(g.Object.Name))
+		}
+		if !g.Object.whole {
+			b.WriteString("\n  The item keeps this of it; --payload shows all of it:")
+		}
+	}
+	b.WriteString("\n  " + show.Text(g.Payload) + "\n")
 	if len(g.Totals) == 0 {
 		b.WriteString("\nIt counts in no total.\n")
 	} else {

@@ -11,7 +11,7 @@ import (
 
 // arns are the ARNs of the parts of a stack.
 type arns struct {
-	stack, events, aggregates, queue, quarantine, deadLetters, archive, ingest, streams, secret string
+	stack, events, aggregates, queue, quarantine, deadLetters, archive, payloads, ingest, streams, secret string
 }
 
 // arnsOf returns the ARNs of a stack. What is not known has a name to fill in. t may be nil.
@@ -26,6 +26,10 @@ func arnsOf(t *target.Target) arns {
 	queue := func(url, missing string) string {
 		return arn("sqs", "", url[strings.LastIndexByte(url, '/')+1:], missing)
 	}
+	payloads := ""
+	if t.PayloadBucket != "" {
+		payloads = "arn:aws:s3:::" + t.PayloadBucket
+	}
 	stack := ""
 	if t.Kind == target.KindStack {
 		stack = t.Name
@@ -33,8 +37,8 @@ func arnsOf(t *target.Target) arns {
 	return arns{stack: arn("cloudformation", "stack/", stack, "STACK") + "/*",
 		events: arn("dynamodb", "table/", t.EventsTable, "EVENTS"), aggregates: arn("dynamodb", "table/", t.AggregatesTable, "AGGREGATES"),
 		queue: queue(t.QueueURL, "QUEUE"), quarantine: queue(t.QuarantineURL, "QUARANTINE"), deadLetters: queue(t.DeadLetterURL, "DEAD-LETTERS"),
-		archive: "arn:aws:s3:::" + cmp.Or(t.ArchiveBucket, "ARCHIVE"),
-		ingest:  arn("lambda", "function:", t.IngestFunction, "INGEST"), streams: arn("lambda", "function:", t.StreamsFunction, "STREAMS"),
+		archive: "arn:aws:s3:::" + cmp.Or(t.ArchiveBucket, "ARCHIVE"), payloads: payloads,
+		ingest: arn("lambda", "function:", t.IngestFunction, "INGEST"), streams: arn("lambda", "function:", t.StreamsFunction, "STREAMS"),
 		secret: cmp.Or(t.SecretARN, arn("secretsmanager", "secret:", "", "SECRET"))}
 }
 
@@ -51,30 +55,30 @@ var needs = map[string]func(arns) []policyStatement{
 			allow("ResendWithWrite", "sqs:SendMessage", r.queue), allow("DeleteWithWrite", "sqs:DeleteMessage", r.quarantine)}
 	},
 	"erase": func(r arns) []policyStatement {
-		return []policyStatement{r.find(), r.file(), r.key(), allow("Erase", "dynamodb:GetItem dynamodb:PutItem", r.events),
+		return r.payloadsToo("s3:DeleteObject s3:ListBucketVersions", r.find(), r.file(), r.key(), allow("Erase", "dynamodb:GetItem dynamodb:PutItem", r.events),
 			allow("ReleaseClaims", "dynamodb:DeleteItem", r.events),
 			allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
-			allow("ListArchive", "s3:ListBucket s3:ListBucketVersions", r.archive)}
+			allow("ListArchive", "s3:ListBucket s3:ListBucketVersions", r.archive))
 	},
 	"get": func(r arns) []policyStatement {
-		return []policyStatement{r.find(), r.file(), r.key(), allow("ReadEvents", "dynamodb:GetItem", r.events), allow("ReadTotals", "dynamodb:Query", r.aggregates)}
+		return r.payloadsToo("", r.find(), r.file(), r.key(), allow("ReadEvents", "dynamodb:GetItem", r.events), allow("ReadTotals", "dynamodb:Query", r.aggregates))
 	},
 	"pause": func(r arns) []policyStatement {
 		return []policyStatement{r.find(), r.switches("TagResource"), allow("SeeLag", "cloudwatch:GetMetricStatistics", "*")}
 	},
 	"quarantine": func(r arns) []policyStatement {
-		return []policyStatement{r.find(), r.file(), r.key(), allow("ReadAndReplaceEvents", "dynamodb:GetItem dynamodb:DeleteItem", r.events),
+		return r.payloadsToo("", r.find(), r.file(), r.key(), allow("ReadAndReplaceEvents", "dynamodb:GetItem dynamodb:DeleteItem", r.events),
 			allow("WorkOnMessages", "sqs:ReceiveMessage sqs:ChangeMessageVisibility sqs:DeleteMessage", r.quarantine, r.deadLetters),
-			allow("Send", "sqs:SendMessage", r.queue)}
+			allow("Send", "sqs:SendMessage", r.queue))
 	},
 	"query": func(r arns) []policyStatement {
 		return []policyStatement{r.find(), r.file(), r.key(), allow("QueryEvents", "dynamodb:GetItem dynamodb:Query", r.events, r.events+"/index/*"),
 			allow("QueryTotals", "dynamodb:Query", r.aggregates), r.top()}
 	},
 	"rebuild": func(r arns) []policyStatement {
-		return []policyStatement{r.find(), r.file(), r.key(), r.price(), allow("Touch", "dynamodb:PartiQLUpdate dynamodb:Scan dynamodb:UpdateItem", r.events),
+		return r.payloadsToo("s3:PutObject", r.find(), r.file(), r.key(), r.price(), allow("Touch", "dynamodb:PartiQLUpdate dynamodb:Scan dynamodb:UpdateItem", r.events),
 			allow("PutParts", "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:PartiQLInsert dynamodb:PutItem", r.events),
-			allow("Declare", "dynamodb:Scan dynamodb:Query dynamodb:UpdateItem", r.aggregates), r.lag(), allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*")}
+			allow("Declare", "dynamodb:Scan dynamodb:Query dynamodb:UpdateItem", r.aggregates), r.lag(), allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"))
 	},
 	"resume": func(r arns) []policyStatement { return []policyStatement{r.find(), r.switches("UntagResource")} },
 	"send": func(r arns) []policyStatement {
@@ -108,6 +112,15 @@ func (r arns) file() policyStatement {
 // key lets a command read the secret of hmac.
 func (r arns) key() policyStatement {
 	return allow("ReadSecretForHMAC", "secretsmanager:GetSecretValue", r.secret)
+}
+
+// payloadsToo adds what a command does in the payload bucket: it reads there, and does this. A role that may not
+// list the bucket is not told that an object is not there. A pipeline without offload has no such bucket.
+func (r arns) payloadsToo(actions string, list ...policyStatement) []policyStatement {
+	if r.payloads == "" {
+		return list
+	}
+	return append(list, allow("UsePayloads", "s3:GetObject s3:ListBucket "+actions, r.payloads, r.payloads+"/*"))
 }
 
 func (r arns) price() policyStatement {

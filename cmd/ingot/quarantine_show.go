@@ -54,7 +54,7 @@ func (a *app) examiner(cmd *cobra.Command, t *target.Target, writes bool) (quara
 	if err != nil {
 		return quarantine.Examiner{}, err
 	}
-	st, err := store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable})
+	st, err := store.New(storeOf(t, p))
 	return quarantine.Examiner{Pipeline: p, Store: st}, err
 }
 
@@ -75,7 +75,8 @@ Exit codes: 0 it would be stored today, 3 it would be quarantined again or its p
 With --output json, one object:
   id, dead, sent, receives, file, state, verdict, reason, detail, edited, group
   today         verdict, reason, detail, type, id, pk, sk, digest, at
-  stored        type, id, pk, sk, digest, at, data; absent if there is no event under the key
+  stored        type, id, pk, sk, digest, at, data; absent if there is no event under the key; elsewhere, if its
+                payload is in the payload bucket and data is what the item keeps of it
   differences[] path, stored, message; a value is JSON, and absent if the member is missing there
   events[]      position, verdict, reason, detail, type, id, pk, sk, digest, at, stored, differences:
                 instead, if the message is an array
@@ -121,6 +122,8 @@ type shownOne struct {
 type shownEvent struct {
 	shownKey
 	Data string `json:"data"`
+	// Elsewhere says that the payload is in the payload bucket, and data is what the item keeps of it.
+	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
 type shownKey struct {
@@ -271,7 +274,7 @@ func reportOf(dir quarantine.Dir, l *quarantine.Letter, today *quarantine.Today,
 func bothOf(today *quarantine.Today, personal show.Personal) (stored *shownEvent, list []shownDifference) {
 	if today.Stored != nil {
 		item := personal.Item(*today.Stored)
-		stored = &shownEvent{keyOf(item), item.Data}
+		stored = &shownEvent{keyOf(item), item.Data, item.Payload != nil}
 	}
 	for _, d := range today.Differences {
 		one := shownDifference{d.Name(), d.Stored, d.Message}
@@ -399,7 +402,11 @@ func (r *shown) printBoth(w io.Writer, row func(label, value string)) {
 	}
 	t.Print(w)
 	fmt.Fprintln(w)
-	row("stored", abridged(r.Stored.Data, maxBody))
+	stored := "stored"
+	if r.Stored.Elsewhere {
+		stored = "in the item" // the payload is in the payload bucket
+	}
+	row(stored, abridged(r.Stored.Data, maxBody))
 	row("message", abridged(r.Body, maxBody))
 }
 

@@ -43,7 +43,8 @@ Exit codes: 0 answered, also with nothing, 1 it could not be read, 2 the questio
 
 // queryJSON documents --output json. A test compares it with answer.
 const queryJSON = `With --output json, one object:
-  items[]                 type, id, at, key and indexes (each pk, sk), expiresAt, data: the payload
+  items[]                 type, id, at, key and indexes (each pk, sk), expiresAt, data: the payload;
+                          elsewhere, if the payload is in the payload bucket and data is what the item keeps of it
   totals[]                by, window, values, n, flags, building, missing; values that are not numbers are objects, as
                           of ingot totals
   read, returned          items that were read, and those of the answer
@@ -207,6 +208,8 @@ type answerItem struct {
 	Indexes   map[string]answerKey `json:"indexes,omitempty"`
 	ExpiresAt int64                `json:"expiresAt,omitempty"`
 	Data      json.RawMessage      `json:"data"`
+	// Elsewhere says that the payload is in the payload bucket, and data is what the item keeps of it.
+	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
 type answerTotal struct {
@@ -263,7 +266,8 @@ func (out *answer) fill(got store.Answer, def *aggregate.Definition, hidden show
 	out.Read, out.Returned, out.Requests, out.Units, out.Next = got.Read, len(got.Items), got.Requests, got.Units, got.Next
 	for _, i := range got.Items {
 		item := hidden.Item(*i)
-		row := answerItem{Type: item.Type, ID: item.ID, At: keys.FormatTime(item.At), Key: keyIn(item.Key), ExpiresAt: item.ExpiresAt, Data: json.RawMessage(item.Data)}
+		row := answerItem{Type: item.Type, ID: item.ID, At: keys.FormatTime(item.At), Key: keyIn(item.Key), ExpiresAt: item.ExpiresAt, Data: json.RawMessage(item.Data),
+			Elsewhere: item.Payload != nil}
 		if !json.Valid(row.Data) {
 			row.Data, _ = json.Marshal(item.Data)
 		}
@@ -294,6 +298,23 @@ func (out *answer) fill(got store.Answer, def *aggregate.Definition, hidden show
 	}
 }
 
+// elsewhere returns how many of the payloads are in the payload bucket.
+func (out *answer) elsewhere() (n int) {
+	for _, i := range out.Items {
+		if i.Elsewhere {
+			n++
+		}
+	}
+	return n
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "1 payload is"
+	}
+	return show.Comma(n) + " payloads are"
+}
+
 func keyIn(k event.Key) answerKey { return answerKey{k.PK, k.SK} }
 
 func (a *app) printAnswer(out answer) error {
@@ -315,6 +336,9 @@ func (a *app) printAnswer(out answer) error {
 			t.Row(i.At, show.Text(i.Type), show.Text(i.ID), show.Text(string(i.Data)))
 		}
 		t.Print(&b)
+		if n := out.elsewhere(); n > 0 {
+			fmt.Fprintf(&b, "%s in the payload bucket, and shown as far as the item keeps it; ingot get --payload shows all of one\n", isOrAre(n))
+		}
 		units := fmt.Sprintf("%v read units", out.Units) // it may be a half
 		if out.Units == 1 {
 			units = "1 read unit"

@@ -27,6 +27,10 @@ or needs --yes. It may be stopped at any time and run again: an item that was to
 whether that can be: an aggregates table that was lost and made anew does not know what it lacks. One page does not prove
 it: a total that newer events have made anew is there, but too small. Only ingot verify proves it.
 
+If the payload of an older item is in the payload bucket, it is read from there, because the item may not keep what a
+new aggregate uses. An item whose payload is lost is named and not touched, and no new aggregate is complete until its
+object is back or the event is erased.
+
 The table is read and touched in --segments, side by side. --rate is for reads and writes together, and also slows
 down what the stream brings to the streams function.
 
@@ -46,6 +50,7 @@ Exit codes: 0 complete, 1 failed, 2 usage, 3 not complete yet, 4 not permitted, 
 // rebuildJSON documents --output json. A test compares it with rebuilt.
 const rebuildJSON = `With --output json, one object:
   scanned, touched        items seen, and items that were touched
+  payloads                how many payloads the touch pass has read from the payload bucket; absent if none
   readUnits, writeUnits   what the touch pass and verify took of the two tables
   complete[]              the aggregates that are complete
   standing[]              what keeps the others from being complete
@@ -55,6 +60,7 @@ const rebuildJSON = `With --output json, one object:
 type rebuilt struct {
 	Scanned    int      `json:"scanned"`
 	Touched    int      `json:"touched"`
+	Payloads   int      `json:"payloads,omitempty"`
 	ReadUnits  float64  `json:"readUnits"`
 	WriteUnits float64  `json:"writeUnits"`
 	Complete   []string `json:"complete"`
@@ -155,6 +161,7 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 		}
 	}
 	touched, err := a.touch(ctx, v, c, price.items)
+	out.Payloads = touched.Payloads
 	out.Scanned, out.Touched, out.ReadUnits, out.WriteUnits = touched.Scanned, touched.Touched.Touched, touched.Reads, touched.Writes
 	fmt.Fprintf(a.stderr, "ingot: touched %s of %s\n", show.Comma(out.Touched), show.Count(out.Scanned, "item"))
 	if err != nil {

@@ -29,6 +29,9 @@ func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
 		return err
 	}
 	price.note = "and one read unit for each part, and what a put costs for each part that is missing"
+	if v.plan.UsesOffload() {
+		price.note += ", and one GET from S3 for each whole whose payload is in the payload bucket"
+	}
 	if err := price.inDollars(o.prices); err != nil {
 		return err
 	}

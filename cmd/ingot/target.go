@@ -8,6 +8,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
 )
 
 // targetHelp is for the long help of the commands that reach a stack.
@@ -76,4 +78,17 @@ func columnsOf(stream any) int {
 		}
 	}
 	return 80
+}
+
+// storeOf says how the tables of a stack are opened with a pipeline, and its payload bucket.
+func storeOf(t *target.Target, p *pipeline.Pipeline) store.Config {
+	return store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable, Objects: t.S3(), PayloadBucket: t.PayloadBucket}
+}
+
+// needsPayloads returns an error if a pipeline offloads payloads and the stack does not say where they are.
+func needsPayloads(t *target.Target, p *pipeline.Pipeline) error {
+	if !p.UsesOffload() {
+		return nil
+	}
+	return t.Needs(target.Payloads)
 }

@@ -208,7 +208,12 @@ func (a *app) verifying(cmd *cobra.Command, writes bool) (v verifying, err error
 	if v.plan, err = a.deployed(cmd, v.target, true, writes); err != nil {
 		return v, err
 	}
-	v.store, err = store.New(store.Config{Client: v.target.DynamoDB(), Pipeline: v.plan, Events: v.target.EventsTable, Aggregates: v.target.AggregatesTable})
+	if writes {
+		if err := needsPayloads(v.target, v.plan); err != nil {
+			return v, err
+		}
+	}
+	v.store, err = store.New(storeOf(v.target, v.plan))
 	return v, err
 }
 
@@ -496,6 +501,9 @@ func (v verifying) rebuildPrice(ctx context.Context, prices string) (price, erro
 		p.writes += units(index.ItemCount, index.IndexSizeBytes)
 	}
 	p.note = "if every item is touched and they are all about as large; what the streams function then counts is not in it"
+	if v.plan.UsesOffload() {
+		p.note += ", nor is one GET from S3 for each touched item whose payload is in the payload bucket"
+	}
 	return p, p.inDollars(prices)
 }
 

@@ -11,8 +11,8 @@ import (
 var offloads = [2]string{"\n  order.placed:\n", "\n  order.placed:\n    offload: {over: 64KB}\n"}
 
 // payloadBucket returns what the operating guide adds to template.yaml for the payload bucket: the resources, the
-// variable, and the statements of the two roles.
-func payloadBucket(t *testing.T) (resources, variable, streams, ingest string) {
+// variable, the statements of the two roles, and the output.
+func payloadBucket(t *testing.T) (resources, variable, streams, ingest, output string) {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/operating.md")
 	if err != nil {
@@ -21,28 +21,30 @@ func payloadBucket(t *testing.T) (resources, variable, streams, ingest string) {
 	_, section, _ := strings.Cut(string(page), "### The payload bucket\n")
 	_, block, _ := strings.Cut(section, "```yaml template\n")
 	resources, _, _ = strings.Cut(block, "```")
-	cells := regexp.MustCompile("(?m)^\\| .* \\| `(.*)` \\|$").FindAllStringSubmatch(section, 3)
-	if resources == "" || len(cells) != 3 {
+	cells := regexp.MustCompile("(?m)^\\| .* \\| `(.*)` \\|$").FindAllStringSubmatch(section, 4)
+	if resources == "" || len(cells) != 4 {
 		t.Fatal("the section is not found")
 	}
-	return resources, cells[0][1], cells[1][1], cells[2][1]
+	return resources, cells[0][1], cells[1][1], cells[2][1], cells[3][1]
 }
 
 // The template of a pipeline with offload needs a bucket, and the rights to use it. What the findings say to
 // write is accepted, and what the operating guide says to add is enough.
 func TestPayloadBucket(t *testing.T) {
-	resources, variable, streams, ingest := payloadBucket(t)
+	resources, variable, streams, ingest, output := payloadBucket(t)
 	named := [2]string{"        INGOT_COUNTING: !Ref Counting\n", "        INGOT_COUNTING: !Ref Counting\n        " + variable + "\n"}
 	bucket := [2]string{"\nResources:\n", "\nResources:\n" + resources}
 	ofStreams := [2]string{"              - {Effect: Allow, Action: \"s3:PutObject\", Resource: !Sub \"${ArchiveBucket.Arn}/expired/*\"}\n", "              - {Effect: Allow, Action: \"s3:PutObject\", Resource: !Sub \"${ArchiveBucket.Arn}/expired/*\"}\n              - " + streams + "\n"}
 	ofIngest := [2]string{"              - !If [HasPointerBucket,", "              - " + ingest + "\n              - !If [HasPointerBucket,"}
 	whole := [][2]string{bucket, named, ofStreams, ofIngest}
+	outputs := [2]string{"\nOutputs:\n", "\nOutputs:\n  " + output + "\n"}
 	rule := "- {Id: order.placed, Status: Enabled, Prefix: order.placed/, ExpirationInDays: 150}"
 	for name, c := range map[string]struct {
 		template [][2]string
 		want     []string
 	}{
 		"all of it": {whole, nil},
+		"no output": {whole, []string{"no output PayloadBucketName: the commands of ingot find the parts of a stack by these"}},
 		"no bucket": {nil, []string{
 			"pipeline.yaml has event types with offload, and StreamsFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start; write INGOT_PAYLOAD_BUCKET: !Ref the payload bucket instead",
 			"pipeline.yaml has event types with offload, and IngestFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start"}},
@@ -59,7 +61,10 @@ func TestPayloadBucket(t *testing.T) {
 		"another bucket": {append(whole, [2]string{"INGOT_ARCHIVE_BUCKET: !If", "INGOT_PAYLOAD_BUCKET: !Ref ArchiveBucket, INGOT_ARCHIVE_BUCKET: !If"}), []string{
 			"the two functions have different payload buckets, ArchiveBucket and PayloadBucket: what one puts, the other would not find; write the same INGOT_PAYLOAD_BUCKET instead"}},
 	} {
-		o := own{pipeline: [][2]string{offloads}, template: c.template}
+		o := own{pipeline: [][2]string{offloads}, template: append(c.template[:len(c.template):len(c.template)], outputs)}
+		if name == "no output" {
+			o.template = c.template
+		}
 		var got []string
 		for _, f := range run(t, o.input(t)).Findings {
 			got = append(got, f.String())
@@ -82,7 +87,7 @@ func TestPayloadBucket(t *testing.T) {
 
 // If the events never expire, their payloads must not.
 func TestPayloadsThatNeverExpire(t *testing.T) {
-	resources, variable, streams, ingest := payloadBucket(t)
+	resources, variable, streams, ingest, _ := payloadBucket(t)
 	o := own{pipeline: [][2]string{offloads}, template: [][2]string{{"\nResources:\n", "\nResources:\n" + resources},
 		{"        INGOT_COUNTING: !Ref Counting\n", "        INGOT_COUNTING: !Ref Counting\n        " + variable + "\n"},
 		{"              - {Effect: Allow, Action: \"s3:PutObject\"", "              - " + streams + "\n              - {Effect: Allow, Action: \"s3:PutObject\""},

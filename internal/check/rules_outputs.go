@@ -16,6 +16,9 @@ var ToolOutputs = []string{"EventsTableName", "AggregatesTableName", "QueueUrl",
 // SecretOutput is the output with the secret that hmac uses.
 const SecretOutput = "PiiKeySecret"
 
+// PayloadsOutput is the output with the name of the payload bucket, for a pipeline with offload.
+const PayloadsOutput = "PayloadBucketName"
+
 // outputs checks that the tool will find the parts of the stack. A template with one of the functions
 // alone is not judged, because the outputs may be those of another stack.
 func (c *checker) outputs() {
@@ -25,6 +28,9 @@ func (c *checker) outputs() {
 	needed := slices.Clone(ToolOutputs)
 	if c.p != nil && c.p.UsesHMAC() {
 		needed = append(needed, SecretOutput)
+	}
+	if c.p != nil && c.p.UsesOffload() {
+		needed = append(needed, PayloadsOutput)
 	}
 	if !slices.ContainsFunc(c.t.Resources(), func(r *template.Resource) bool { return r.Type == "AWS::S3::Bucket" }) {
 		needed = slices.DeleteFunc(needed, func(name string) bool { return name == "ArchiveBucketName" })

@@ -25,7 +25,7 @@ func InDev(ctx context.Context, cfg *dev.Config, reveal bool) {
 		listen, _, _ := strings.Cut(strings.TrimPrefix(at.Console, "http://"), "/")
 		live := &Live{Feed: NewFeed(d.Now), Troubles: trouble, Sweep: d.Engine().SweepExpired, Tables: Tables{
 			Name: name(at.Pipeline), Place: fmt.Sprintf("%s · AWS protocols at %s", at.Pipeline, at.Endpoint),
-			DynamoDB: d.Engine().DynamoDB(), SQS: d.Engine().SQS(), Events: at.EventsTable, Aggregates: at.AggregatesTable,
+			DynamoDB: d.Engine().DynamoDB(), SQS: d.Engine().SQS(), Events: at.EventsTable, Aggregates: at.AggregatesTable, Objects: d.Engine().S3(), PayloadBucket: at.PayloadBucket,
 			QueueURL: at.QueueURL, QuarantineURL: at.QuarantineURL, DeadLettersURL: at.DeadLetterURL,
 			Pipeline: d.Pipeline, Counting: d.Counting(), Now: d.Now, Reveal: reveal}}
 		go live.Feed.follow(ctx, d.Steps())

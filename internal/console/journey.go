@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/explain"
 	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/keys"
@@ -179,6 +180,9 @@ func (t *Tables) mask(x *explain.Explanation, planned *event.Item) {
 		x.ID, x.Key = masked(x.ID), nil
 		return
 	}
+	if x.Item != nil && x.Item.Kept != "" {
+		x.Item.Kept = personal.Data(x.Item.Kept)
+	}
 	shown := personal.Item(*planned)
 	x.ID, x.Key = shown.ID, &explain.Key{PK: shown.Key.PK, SK: shown.Key.SK}
 	for i, index := range x.Indexes {
@@ -264,6 +268,12 @@ func (t *Tables) itemStep(key event.Key, stored *storedItem) Step {
 	s.add("type", item.Type)
 	s.add("id", item.ID)
 	s.add("time", item.At.Format(time.RFC3339Nano))
+	if item.Payload != nil {
+		s.add("payload", "in the payload bucket; the item keeps what is shown here")
+		if t.PayloadBucket != "" {
+			s.add("object", "s3://"+t.PayloadBucket+"/"+payloads.Name(item.Type, stored.item.Key, item.Payload.Sum))
+		}
+	}
 	s.add("digest", item.Digest.String())
 	s.add("epoch", strconv.FormatInt(item.Epoch, 10))
 	if item.Revision != nil {

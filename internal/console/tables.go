@@ -43,6 +43,8 @@ type Tables struct {
 	DynamoDB                                DynamoDB
 	SQS                                     SQS
 	Events, Aggregates                      string // names of the tables
+	Objects                                 store.Objects
+	PayloadBucket                           string // empty: not known, or payloads are in their items
 	QueueURL, QuarantineURL, DeadLettersURL string // empty: not known
 
 	// Pipeline returns the pipeline that runs now.
@@ -92,7 +94,8 @@ func (t *Tables) now() time.Time {
 // store opens the tables for reading with the pipeline that runs now.
 func (t *Tables) store() (*store.Store, *pipeline.Pipeline, error) {
 	p := t.Pipeline()
-	st, err := store.New(store.Config{Client: t.DynamoDB, Pipeline: p, Events: t.Events, Aggregates: t.Aggregates, Counting: t.Counting, Env: env.Env{Now: t.now}})
+	st, err := store.New(store.Config{Client: t.DynamoDB, Pipeline: p, Events: t.Events, Aggregates: t.Aggregates, Counting: t.Counting,
+		Objects: t.Objects, PayloadBucket: t.PayloadBucket, Env: env.Env{Now: t.now}})
 	return st, p, err
 }
 

@@ -203,6 +203,11 @@ func (d *Dev) deploy(ctx context.Context, plan *pipeline.Pipeline, text []byte) 
 	if err := d.engine.AddIndex(stack.Aggregates, rank, keys); err != nil {
 		return err
 	}
+	if plan.UsesOffload() {
+		if err := stack.CreatePayloads(ctx, d.engine.S3()); err != nil {
+			return err
+		}
+	}
 	started, err := d.begin(ctx, plan)
 	if err != nil {
 		return err
@@ -260,7 +265,7 @@ func (d *Dev) end() error {
 func (d *Dev) Local() target.Local {
 	return target.Local{PID: os.Getpid(), Endpoint: d.api.url(), Console: d.console.url() + d.fragment(), Region: Region, Account: Account,
 		EventsTable: stack.Events, AggregatesTable: stack.Aggregates, QueueURL: d.stack.Queue, QuarantineURL: d.stack.Quarantine,
-		DeadLetterURL: d.stack.DeadLetters, ArchiveBucket: stack.Bucket, Pipeline: d.cfg.File}
+		DeadLetterURL: d.stack.DeadLetters, ArchiveBucket: stack.Bucket, PayloadBucket: stack.Payloads, Pipeline: d.cfg.File}
 }
 
 // Engine returns the tables, queues and buckets. Requests to it are those of a client of AWS.

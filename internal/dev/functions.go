@@ -39,7 +39,8 @@ func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, e
 		if d.cfg.Client != nil {
 			client = d.cfg.Client(function, engine)
 		}
-		return store.New(store.Config{Client: client, Pipeline: plan, Events: stack.Events, Aggregates: stack.Aggregates, Counting: d.cfg.Counting, Env: e})
+		return store.New(store.Config{Client: client, Pipeline: plan, Events: stack.Events, Aggregates: stack.Aggregates, Counting: d.cfg.Counting,
+			Objects: d.engine.S3(), PayloadBucket: stack.Payloads, Env: e})
 	}
 	written, err := of("ingest")
 	if err != nil {

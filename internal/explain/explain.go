@@ -213,7 +213,10 @@ func (e *Explainer) item(x *Explanation, item *event.Item, transaction bool) {
 		each *= estimate.InTransaction
 	}
 	x.Item = &Cost{Bytes: item.Size(), WriteUnits: each * (1 + len(item.Indexes)), EachUnits: each, Transaction: transaction}
-	if e.described().Spec.Events[item.Type].Compress {
+	switch {
+	case item.Payload != nil:
+		x.Item.PayloadBytes, x.Item.Kept = len(item.Text()), item.Data
+	case e.described().Spec.Events[item.Type].Compress:
 		x.Item.PayloadBytes, x.Item.CompressedBytes = len(item.Data), len(item.Packed)
 	}
 }
@@ -227,7 +230,7 @@ func (e *Explainer) parts(x *Explanation, whole *event.Item) {
 	for _, part := range whole.Parts.Items {
 		p := Explanation{Verdict: event.Inserted.String()}
 		e.item(&p, part, x.Atomic || part.Put != 0)
-		if doc, err := event.ParseDocument(part.Data); err == nil { // it was just planned, so there is no error
+		if doc, err := event.ParseDocument(part.Text()); err == nil { // it was just planned, so there is no error
 			p.DigestText = string(keys.PartDigestText(nil, part.Type, doc.Root(), whole.Type, whole.ID))
 		}
 		e.aggregates(&p, part)

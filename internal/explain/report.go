@@ -78,6 +78,9 @@ type Cost struct {
 	// because compressed it would cost as many units.
 	PayloadBytes    int `json:"payloadBytes,omitempty"`
 	CompressedBytes int `json:"compressedBytes,omitempty"`
+	// Kept is what the item keeps of a payload that goes to the payload bucket. It is absent if the payload stays
+	// in the item.
+	Kept string `json:"kept,omitempty"`
 }
 
 // Aggregate is what the item adds to one aggregate, and what that update costs.

@@ -246,11 +246,13 @@ func (x *Explanation) cost() string {
 	return text
 }
 
-// form says how a payload is stored whose type declares compress.
+// form says how a payload is stored whose type declares compress or offload.
 func (c *Cost) form() string {
 	switch {
 	case c.PayloadBytes == 0:
 		return ""
+	case c.Kept != "":
+		return fmt.Sprintf("%d bytes, which go to the payload bucket; the item keeps %s", c.PayloadBytes, c.Kept)
 	case c.CompressedBytes == 0:
 		return fmt.Sprintf("%d bytes, stored as they came: compressed they would cost as much", c.PayloadBytes)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
 	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/store"
 )
 
 // Deleter is what replacing needs of DynamoDB.
@@ -119,14 +120,21 @@ func (w *Work) inTheWay(l *Letter, today *Today, i int) (bool, *Refused) {
 
 // remove deletes the stored event that is in the way of event i of those that are sent.
 func (w *Work) remove(ctx context.Context, l *Letter, i int, stored *event.Item) error {
+	payload, err := w.Events.Examiner.Store.Payload(ctx, stored)
+	if errors.Is(err, store.ErrPayloadLost) { // what the item keeps of it is all that there is
+		payload, err = stored.Data, nil
+	}
+	if err != nil {
+		return err
+	}
 	saved := Replaced{At: w.Env.Real().Now().UTC(), PK: stored.Key.PK, SK: stored.Key.SK, Type: stored.Type, ID: stored.ID,
-		Time: keys.FormatTime(stored.At), Digest: stored.Digest.String(), Data: stored.Data}
+		Time: keys.FormatTime(stored.At), Digest: stored.Digest.String(), Data: payload}
 	// A call that was killed may have saved it already.
 	l.Replaced = append(slices.DeleteFunc(l.Replaced, func(r Replaced) bool { return r.PK == saved.PK && r.SK == saved.SK && r.Digest == saved.Digest }), saved)
 	if err := w.Dir.Save(l); err != nil {
 		return err
 	}
-	_, err := w.Events.Client.DeleteItem(ctx, w.deletion(stored))
+	_, err = w.Events.Client.DeleteItem(ctx, w.deletion(stored))
 	var other *types.ConditionalCheckFailedException
 	if errors.As(err, &other) {
 		// The SDK sends a request again whose answer is lost, and the second one finds nothing. Or

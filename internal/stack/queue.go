@@ -2,12 +2,14 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
@@ -70,6 +72,15 @@ func attribute(ctx context.Context, client Queues, url string, name types.QueueA
 // Buckets is the client that makes buckets: the engine's, or the SDK's.
 type Buckets interface {
 	CreateBucket(context.Context, *s3.CreateBucketInput, ...func(*s3.Options)) (*s3.CreateBucketOutput, error)
+}
+
+// CreatePayloads makes the payload bucket, unless it is there.
+func CreatePayloads(ctx context.Context, client Buckets) error {
+	err := CreateArchive(ctx, client, Payloads)
+	if mine := (*s3types.BucketAlreadyOwnedByYou)(nil); errors.As(err, &mine) {
+		return nil
+	}
+	return err
 }
 
 // CreateArchive makes a bucket for what has expired.

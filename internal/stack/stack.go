@@ -65,7 +65,7 @@ func New(ctx context.Context, e *embedded.Engine, c Config) (*Stack, error) {
 		return nil, fmt.Errorf("creating the bucket: %w", err)
 	}
 	if c.Offload {
-		if err := CreateArchive(ctx, e.S3(), Payloads); err != nil {
+		if err := CreatePayloads(ctx, e.S3()); err != nil {
 			return nil, fmt.Errorf("creating the payload bucket: %w", err)
 		}
 	}

@@ -30,6 +30,7 @@ type Local struct {
 	QuarantineURL   string `json:"quarantineUrl"`
 	DeadLetterURL   string `json:"deadLetterUrl"`
 	ArchiveBucket   string `json:"archiveBucket"`
+	PayloadBucket   string `json:"payloadBucket"`
 	Pipeline        string `json:"pipeline"` // absolute path of pipeline.yaml
 }
 
@@ -106,7 +107,7 @@ func findLocal(ctx context.Context, o Options) (*Target, error) {
 	}
 	t := &Target{Kind: KindLocal, Named: true, Name: d.Pipeline, Account: d.Account, Region: d.Region, Endpoint: d.Endpoint, Console: d.Console,
 		EventsTable: d.EventsTable, AggregatesTable: d.AggregatesTable, QueueURL: d.QueueURL, QuarantineURL: d.QuarantineURL,
-		DeadLetterURL: d.DeadLetterURL, ArchiveBucket: d.ArchiveBucket, env: o.Env}
+		DeadLetterURL: d.DeadLetterURL, ArchiveBucket: d.ArchiveBucket, PayloadBucket: d.PayloadBucket, env: o.Env}
 	t.AWS = aws.Config{Region: d.Region, BaseEndpoint: &t.Endpoint, HTTPClient: wire.Client(),
 		Credentials: aws.AnonymousCredentials{}} // nobody there looks at a signature
 	ask, cancel := context.WithTimeout(ctx, answerTime)

@@ -16,6 +16,7 @@ const (
 	Archive
 	IngestFunction
 	StreamsFunction
+	Payloads // only a stack whose pipeline offloads payloads has it
 )
 
 // part says how the outputs and the environment call a part, and where a target keeps it.
@@ -31,6 +32,7 @@ var parts = map[Part]part{
 	Archive:         {"the archive bucket", "ArchiveBucketName", "INGOT_ARCHIVE_BUCKET", func(t *Target) *string { return &t.ArchiveBucket }},
 	IngestFunction:  {"the name of the ingest function", "IngestFunctionName", "INGOT_INGEST_FUNCTION", func(t *Target) *string { return &t.IngestFunction }},
 	StreamsFunction: {"the name of the streams function", "StreamsFunctionName", "INGOT_STREAMS_FUNCTION", func(t *Target) *string { return &t.StreamsFunction }},
+	Payloads:        {"the payload bucket", "PayloadBucketName", "INGOT_PAYLOAD_BUCKET", func(t *Target) *string { return &t.PayloadBucket }},
 }
 
 // These are the outputs and variables of the tables.
@@ -45,7 +47,7 @@ const (
 	endpointVariable   = "INGOT_ENDPOINT_URL"
 )
 
-// Outputs returns the names of the outputs that the tool reads off a stack, the tables' first.
+// Outputs returns the names of the outputs that the tool reads off every stack, the tables' first.
 func Outputs() []string {
 	names := []string{eventsOutput, aggregatesOutput}
 	for p := Queue; p <= StreamsFunction; p++ {

@@ -43,6 +43,8 @@ type Target struct {
 	EventsTable, AggregatesTable           string
 	QueueURL, QuarantineURL, DeadLetterURL string
 	ArchiveBucket                          string
+	// PayloadBucket is empty if the pipeline does not offload payloads.
+	PayloadBucket string
 	// Lambda has no functions under KindLocal.
 	IngestFunction, StreamsFunction string
 	// SecretARN is where the secret is kept that hmac uses. Only a stack has it.

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/target"
+)
+
+const postSpec = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  post:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "POST#{id}", sk: "AUTHOR#{author | hmac}"}
+    offload: {over: 1KB, keep: [title]}
+patterns:
+  post: {read: [post]}
+aggregates:
+  posts: {since: 1, from: {post: {values: {posts: count, words: sum words}}}}
+`
+
+func post(id string, words int) string {
+	return fmt.Sprintf(`{"type":"post","id":%q,"at":"2026-03-01T10:00:00Z","author":"jane@example.com","title":"On gold","words":%d,"likes":3,"text":"%s"}`, id, words, strings.Repeat("lorem ipsum ", 200))
+}
+
+// objects returns the names of what is in the payload bucket.
+func (w *devWorld) objects() (names []string) {
+	w.t.Helper()
+	out, err := w.dev.Engine().S3().ListObjectsV2(w.t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(stack.Payloads)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, o := range out.Contents {
+		names = append(names, *o.Key)
+	}
+	return names
+}
+
+// A payload that is in the payload bucket is shown as far as the item keeps it, and whole if somebody asks. Personal
+// values are masked in both. Erasing deletes it.
+func TestOffloadedPayloads(t *testing.T) {
+	w := newDevWorldOf(t, postSpec)
+	w.send(0, post("1", 400), post("2", 10))
+	w.send(1, post("1", 401)) // a conflict, which leaves an object of its own
+	if n := len(w.objects()); n != 3 {
+		t.Fatalf("%d objects", n)
+	}
+	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	id := w.files("letters")[0]
+
+	got := w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local")
+	for _, want := range []string{"PAYLOAD  in the payload bucket: s3://payloads/post/", "--payload shows all of it", `"title":"On gold"`, `"words":400`} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("get does not say %s:\n%s", want, got.out)
+		}
+	}
+	if strings.Contains(got.out, "lorem") || strings.Contains(got.out, "jane@") {
+		t.Errorf("get says too much:\n%s", got.out)
+	}
+	whole := w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload")
+	if !strings.Contains(whole.out, "lorem ipsum") || strings.Contains(whole.out, "shows all of it") || strings.Contains(whole.out, "jane@") {
+		t.Errorf("get --payload:\n%s", whole.out)
+	}
+	var item gotItem
+	if err := json.Unmarshal([]byte(w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload", "--reveal", "--output", "json").out), &item); err != nil {
+		t.Fatal(err)
+	}
+	if item.Payload != post("1", 400) || item.Object == nil || item.Object.Bucket != stack.Payloads || !strings.HasPrefix(item.Object.Name, "post/") {
+		t.Errorf("as JSON: %+v", item)
+	}
+
+	if got := w.run(0, "query", "post", "id=1", "author=jane@example.com", "--local"); !strings.Contains(got.out, "1 payload is in the payload bucket") || strings.Contains(got.out, "lorem") {
+		t.Errorf("query:\n%s", got.out)
+	}
+	if got := w.run(0, "query", "post", "id=1", "author=jane@example.com", "--local", "--output", "json"); !strings.Contains(got.out, `"elsewhere": true`) {
+		t.Errorf("query:\n%s", got.out)
+	}
+	if err := os.WriteFile("post.json", []byte(post("9", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.run(0, "explain", "post.json"); !strings.Contains(got.out, "which go to the payload bucket; the item keeps {") || !strings.Contains(got.out, "On gold") {
+		t.Errorf("explain:\n%s", got.out)
+	}
+	if got := w.run(exitDifference, "quarantine", "show", "letters", id, "--local"); !strings.Contains(got.out, "words") || !strings.Contains(got.out, "in the item") || strings.Contains(got.out, "jane@") {
+		t.Errorf("quarantine show:\n%s", got.out)
+	}
+	if got := w.run(0, "verify", "--local"); !strings.Contains(got.out, "no difference") {
+		t.Errorf("verify:\n%s", got.out)
+	}
+
+	dry := w.run(0, "erase", "post", "id=1", "author=jane@example.com", "--dry-run", "--local")
+	if strings.Count(dry.out, "which erasing deletes") != 2 || len(w.objects()) != 3 {
+		t.Errorf("erase --dry-run:\n%s", dry.out)
+	}
+	if got := w.run(0, "erase", "post", "id=1", "author=jane@example.com", "--yes", "--local"); strings.Contains(got.out, "payload ") {
+		t.Errorf("erase:\n%s", got.out)
+	}
+	left := w.objects()
+	if len(left) != 1 {
+		t.Errorf("left: %v", left)
+	}
+	// What is lost is said, and where it should be.
+	if _, err := w.dev.Engine().S3().DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &left[0]}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.run(1, "get", "post", "id=2", "author=jane@example.com", "--local", "--payload"); !strings.Contains(got.errors, "the payload is lost") || !strings.Contains(got.errors, left[0]) {
+		t.Errorf("get of what is lost: %s", got.errors)
+	}
+	w.run(0, "get", "post", "id=2", "author=jane@example.com", "--local")
+}
+
+// A replaced event is kept whole in the folder, because nothing else has it then.
+func TestReplacingAnOffloadedEvent(t *testing.T) {
+	w := newDevWorldOf(t, postSpec)
+	w.send(0, post("1", 400))
+	w.send(1, post("1", 401))
+	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	id := w.files("letters")[0]
+	w.run(exitDifference, "quarantine", "show", "letters", id, "--local")
+	w.run(0, "quarantine", "resend", "letters", id, "--replace", "--yes", "--local")
+	w.send(0)
+	text, err := os.ReadFile("letters/" + id + ".json")
+	if err != nil || !strings.Contains(string(text), `\"words\":400`) || strings.Count(string(text), "lorem ipsum") < 400 {
+		t.Errorf("the folder has %d bytes, %v", len(text), err)
+	}
+	if got := w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload"); !strings.Contains(got.out, `"words":401`) {
+		t.Errorf("stored:\n%s", got.out)
+	}
+}
+
+// A new aggregate over a field that the items do not keep is exact after a rebuild. A payload that is lost keeps it
+// from being complete, until the object is back.
+func TestRebuildOfOffloadedEvents(t *testing.T) {
+	w := newDevWorldOf(t, postSpec)
+	w.send(0, post("1", 400), post("2", 10))
+	var names []string
+	var bodies []string
+	for _, name := range w.objects() {
+		out, err := w.dev.Engine().S3().GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String(stack.Payloads), Key: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		buf := make([]byte, *out.ContentLength)
+		n, _ := out.Body.Read(buf)
+		b.Write(buf[:n])
+		names, bodies = append(names, name), append(bodies, b.String())
+	}
+	if _, err := w.dev.Engine().S3().DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &names[0]}); err != nil {
+		t.Fatal(err)
+	}
+	next := strings.Replace(postSpec, "epoch: 1", "epoch: 2", 1) + "  likes: {since: 2, from: {post: {values: {likes: sum likes}}}}\n"
+	if err := os.WriteFile("pipeline.yaml", []byte(next), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.await(func() bool { return w.dev.Pipeline().Epoch() == 2 })
+	if got := w.run(0, "rebuild", "likes", "--local", "--dry-run"); !strings.Contains(got.errors, "one GET from S3 for each touched item whose payload is in the payload bucket") {
+		t.Errorf("--dry-run: %s", got.errors)
+	}
+	if got := w.run(1, "rebuild", "likes", "--local", "--yes"); !strings.Contains(got.errors, "1 items take no higher stamp") || !strings.Contains(got.errors, names[0]) || !strings.Contains(got.errors, "bring back") {
+		t.Errorf("with a lost payload: %s", got.errors)
+	}
+	if got := w.run(0, "totals", "likes", "--local", "--output", "json"); !strings.Contains(got.out, `"building": true`) {
+		t.Errorf("it says that it is complete: %s%s", got.out, got.errors)
+	}
+	if _, err := w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &names[0], Body: strings.NewReader(bodies[0])}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.run(0, "rebuild", "likes", "--local", "--yes"); !strings.Contains(got.out, "complete: likes") {
+		t.Errorf("%s%s", got.out, got.errors)
+	}
+	if got := w.run(0, "totals", "likes", "--local"); !strings.Contains(got.out, "6") {
+		t.Errorf("likes:\n%s", got.out)
+	}
+	w.run(0, "verify", "--local")
+}
+
+// Commands that work on payloads need rights for the payload bucket, where there is one.
+func TestNeedsOfPayloads(t *testing.T) {
+	for command, want := range map[string]string{"get": "s3:GetObject s3:ListBucket", "quarantine": "s3:GetObject s3:ListBucket",
+		"rebuild": "s3:GetObject s3:ListBucket s3:PutObject", "erase": "s3:GetObject s3:ListBucket s3:DeleteObject s3:ListBucketVersions", "query": ""} {
+		got := ""
+		for _, s := range needs[command](arnsOf(&target.Target{PayloadBucket: "my-payloads"})) {
+			if slices.Contains(s.Resource, "arn:aws:s3:::my-payloads/*") && slices.Contains(s.Resource, "arn:aws:s3:::my-payloads") {
+				got = strings.Join(s.Action, " ")
+			}
+		}
+		if got != want {
+			t.Errorf("%s needs %q, want %q", command, got, want)
+		}
+		for _, s := range needs[command](arnsOf(&target.Target{})) {
+			if s.Sid == "UsePayloads" {
+				t.Errorf("%s needs rights for a bucket that does not exist", command)
+			}
+		}
+	}
+}
