@@ -218,8 +218,12 @@ func (w *World) refusable(inv *invocation, m *message) bool {
 }
 
 // passedBy reports whether a later event of an array may be stored before this one is done with: this one
-// can never be stored, and goes to quarantine with the array when the others are stored.
+// can never be stored, and goes to quarantine with the array when the others are stored. If the request comes
+// late, this may have been found out at any time before.
 func (w *World) passedBy(earlier, later *message) bool {
 	inv := w.current.invocation()
-	return inv != nil && earlier.of != nil && earlier.of == later.of && w.refusable(inv, earlier)
+	if inv == nil {
+		inv = &invocation{epoch: newest}
+	}
+	return earlier.of != nil && earlier.of == later.of && w.refusable(inv, earlier)
 }
