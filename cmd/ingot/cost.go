@@ -35,7 +35,7 @@ const costJSON = `With --output json, one object:
   duplicates, hours       more deliveries for each message; of the month
   messages, partitions    in the month; of the events table
   memory, architecture    of each function
-  events                  file, lines, type, indexes, bytes, parts, updatesEachChange: what is supposed of them
+  events                  file, lines, type, indexes, bytes, inMessage, parts, updatesEachChange: what is supposed
   batches                 ingest, streams: messages and changes that a function is given at once;
                           transaction: items that one transaction puts, if there are any
   partial                 true: the sample is shorter than a batch of each partition

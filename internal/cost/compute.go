@@ -75,7 +75,7 @@ func Compute(in Input) *Report {
 	e.duplicates(in.Duplicates)
 	own := 1 + in.Duplicates
 	if in.Messages == 0 {
-		in.Messages = estimate.InBatch(in.Rate*own/estimate.Pollers, e.bytes/e.messages)
+		in.Messages = e.inMessage() * estimate.InBatch(in.Rate*own/estimate.Pollers/e.inMessage(), e.bytes/e.sent)
 	}
 	if in.Changes == 0 {
 		in.Changes = estimate.InBatch((e.changes()+e.expire)*in.Rate/e.messages/float64(in.Partitions), 2*e.bytes/e.messages)
@@ -91,6 +91,9 @@ func (in Input) events() *events {
 	_, worst := dearest(in.Pipeline, max(1, in.Parts))
 	return supposed(worst)
 }
+
+// inMessage returns how many events a message has.
+func (e *events) inMessage() float64 { return math.Max(1, e.messages/math.Max(1, e.sent)) }
 
 // shape is what a pipeline says about all items of one event type.
 type shape struct {
@@ -226,8 +229,8 @@ func (l *load) report(in Input) *Report {
 		r.add(in.Prices, part, billed, price, aSecond*hours*3600)
 	}
 
-	asks := math.Max(leastPolls, l.messages/math.Min(10, l.put.Messages))
-	add("queue", "SQS requests", SQSRequests, each(l.chunks)+asks*math.Max(1, l.chunks/l.events.messages)+l.messages/math.Min(10, l.put.Messages)+each(l.letters()))
+	received := l.messages / l.inMessage() / math.Min(10, l.put.Messages/l.inMessage())
+	add("queue", "SQS requests", SQSRequests, each(l.chunks)+math.Max(leastPolls, received)*math.Max(1, l.chunks/l.sent)+received+each(l.letters()))
 	seconds := l.put.Seconds(in.Memory)
 	add("ingest function", "invocations", LambdaRequests, l.batches)
 	add("ingest function", "GB-seconds", gbSeconds(in.Architecture), l.batches*seconds*gigabytes(in.Memory))
@@ -288,7 +291,7 @@ func (l *load) report(in Input) *Report {
 
 // about says what the figures assume.
 func (l *load) about(in Input, r *Report) {
-	r.Batches.Ingest, r.Batches.Streams = l.put.Messages, l.count.Changes
+	r.Batches.Ingest, r.Batches.Streams = l.put.Messages/l.inMessage(), l.count.Changes
 	if l.moved.packs > 0 {
 		r.Batches.Transaction = l.moved.items / l.moved.packs
 	}
@@ -297,6 +300,9 @@ func (l *load) about(in Input, r *Report) {
 	if l.file == "" {
 		name, worst := dearest(in.Pipeline, max(1, in.Parts))
 		r.Events = Events{Type: name, Bytes: supposedBytes, Indexes: worst.indexes}
+	}
+	if n := l.inMessage(); n > 1 {
+		r.Events.InMessage = n
 	}
 	r.Events.Parts = l.parts / math.Max(1, l.verdicts[event.Inserted])
 	storing, leaving, _ := l.updates()

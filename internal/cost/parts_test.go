@@ -93,3 +93,57 @@ func TestPartsAreItems(t *testing.T) {
 		t.Errorf("%v, %s", err, &text)
 	}
 }
+
+// An array of events is one message for SQS, and each of its events is an item.
+func TestArraysAreOneMessage(t *testing.T) {
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte("ingot: 1\nepoch: 1\nbatches: true\ntype: e\nevents:\n  e: {id: \"{id}\", at: \"{at}\", key: {pk: \"E#{id}\", sk: X}}\n")}}, "p.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := func(inMessage int, more string) string {
+		var b strings.Builder
+		for i := range 100 {
+			if inMessage > 1 && i%inMessage == 0 {
+				b.WriteByte('[')
+			}
+			fmt.Fprintf(&b, `{"id":"%d","at":"2026-03-14T09:00:00Z","x":"%s"}`, i, more)
+			switch {
+			case inMessage == 1:
+				b.WriteByte('\n')
+			case (i+1)%inMessage == 0:
+				b.WriteString("]\n")
+			default:
+				b.WriteByte(',')
+			}
+		}
+		return b.String()
+	}
+	cost := func(lines string) *Report {
+		return Compute(Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64", Events: sampled(t, p, lines, 4, InBatch(100, 4))})
+	}
+	for _, c := range []struct {
+		inMessage     int
+		more          string
+		sent, batches float64 // a second
+		requests      float64
+	}{
+		{1, "", 100, 100.0 / 21, 100 + 2*10},                                      // ten messages are received, and deleted, at once
+		{10, "", 10, 10.0 / 3, 10 + 2*10.0/3},                                     // a batch has 1 + 10/5 messages
+		{100, "", 1, 1 / 1.2, 1 + 2*1/1.2},                                        // likewise
+		{10, strings.Repeat("x", 10_000), 10, 10.0 / 3, 2*10 + 2*10.0/3 + 10.0/3}, // 100 KB are two chunks: to send, and to receive
+	} {
+		r := cost(events(c.inMessage, c.more))
+		for what, n := range map[string][2]float64{
+			"SQS requests": {of(r, "queue", "SQS requests"), c.requests * 1e4}, "invocations": {of(r, "ingest function", "invocations"), c.batches * 1e4},
+			"write units": {of(r, "puts", "write units"), 1e6 * float64(1+len(c.more)/1024)},
+		} {
+			if math.Abs(n[0]-n[1]) > n[1]/1000 {
+				t.Errorf("%d in a message: %v %s a million, want %v", c.inMessage, n[0], what, n[1])
+			}
+		}
+		var text strings.Builder
+		if err := r.WriteText(&text); err != nil || strings.Contains(text.String(), fmt.Sprintf("%d in a message", c.inMessage)) != (c.inMessage > 1) {
+			t.Errorf("%v\n%s", err, &text)
+		}
+	}
+}

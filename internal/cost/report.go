@@ -31,8 +31,10 @@ type Events struct {
 	Type     string  `json:"type,omitempty"`    // without a sample: the assumed type of all, the dearest
 	Indexes  int     `json:"indexes,omitempty"` // that the type's items are in
 	Bytes    float64 `json:"bytes"`             // of an average message, or of the assumed item
-	Parts    float64 `json:"parts,omitempty"`   // beside the item of an average event that is stored
-	Updates  float64 `json:"updatesEachChange"` // of totals, after folding
+	// InMessage is how many events a message has, if some are arrays.
+	InMessage float64 `json:"inMessage,omitempty"`
+	Parts     float64 `json:"parts,omitempty"`   // beside the item of an average event that is stored
+	Updates   float64 `json:"updatesEachChange"` // of totals, after folding
 }
 
 // Batches is about how many messages and changes a function is given at once.

@@ -31,9 +31,10 @@ type Sampled struct {
 
 // events is what is known about many events together. All fields are sums over the messages.
 type events struct {
-	file     string // empty: nothing was sampled
-	messages float64
+	file     string  // empty: nothing was sampled
+	messages float64 // each event of an array counts as one
 	bytes    float64 // of their bodies
+	sent     float64 // messages as SQS carries them: an array of events is one
 	chunks   float64 // of 64 KB; SQS bills a message by them
 	verdicts [len(event.Verdicts) + 1]float64
 
@@ -114,7 +115,10 @@ func (s *Sampled) Empty() bool { return s.messages == 0 }
 func (s *Sampled) Add(j sample.Judged) {
 	s.messages++
 	s.bytes += float64(j.Bytes)
-	s.chunks += math.Max(1, math.Ceil(float64(j.Bytes)/(64<<10)))
+	if j.Message > 0 {
+		s.sent++
+		s.chunks += math.Max(1, math.Ceil(float64(j.Message)/(64<<10)))
+	}
 	s.verdicts[j.Verdict]++
 	if s.inBatch++; s.inBatch == s.messagesIn {
 		defer s.batch()
@@ -304,7 +308,7 @@ func marksOf(def *aggregate.Definition, aSecond float64, shards int) float64 {
 // most, and no two of them share a total.
 func supposed(s shape) *events {
 	bytes := float64(supposedBytes + storageOverhead)
-	e := &events{messages: 1, bytes: supposedBytes, chunks: 1, table: s.factor(), index: float64(s.indexes) * s.factor(), stored: supposedBytes}
+	e := &events{messages: 1, sent: 1, bytes: supposedBytes, chunks: 1, table: s.factor(), index: float64(s.indexes) * s.factor(), stored: supposedBytes}
 	e.moved.batches = 1
 	if s.transaction {
 		e.moved.items = 1

@@ -49,6 +49,9 @@ func (r *Report) suppositions() [][2]string {
 	} else {
 		list = append(list, [2]string{"events", fmt.Sprintf("supposed: %s, the dearest type, of 1 KB, in %s", e.Type, counted(e.Indexes, "index"))})
 	}
+	if e.InMessage > 0 {
+		list[0][1] += fmt.Sprintf(", %s in a message", amount(e.InMessage))
+	}
 	if e.Parts > 0 {
 		list[0][1] += fmt.Sprintf("; each event yields %s parts, which are items of their own", amount(e.Parts))
 	}

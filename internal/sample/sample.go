@@ -44,7 +44,8 @@ type Sampler struct {
 // Judged is one line and what would become of it.
 type Judged struct {
 	Verdict       event.Verdict
-	Bytes         int                      // of the line
+	Bytes         int                      // of the line, or of the event of an array
+	Message       int                      // of the line, at the first of its events; 0 at the others
 	Item          *event.Item              // nil: the line cannot be planned
 	Contributions []aggregate.Contribution // of an item that would be written
 	// Parts are the items of the line's parts, if it would be stored or is stored already. They have
@@ -90,7 +91,7 @@ func (s *Sampler) read(name string, r io.Reader, limit int) (*Report, error) {
 		case errors.Is(err, ndjson.ErrTooLong):
 			x.report.Lines++
 			x.refused(line.Number, event.Poisoned(event.Undecodable, err.Error()))
-			x.tell(Judged{Verdict: event.Poison})
+			x.tell(Judged{Verdict: event.Poison, Message: ndjson.MaxLine})
 		case err != nil:
 			return nil, fmt.Errorf("%s:%d: %w", name, line.Number, err)
 		default:
@@ -114,7 +115,7 @@ func (x *run) line(line ndjson.Line) {
 	if messages == nil {
 		messages = []envelope.Message{message}
 	}
-	for _, m := range messages {
+	for i, m := range messages {
 		x.report.Lines++
 		judged := Judged{Verdict: event.Poison}
 		if err != nil {
@@ -122,7 +123,9 @@ func (x *run) line(line ndjson.Line) {
 		} else {
 			judged = x.event(line.Number, m)
 		}
-		judged.Bytes = len(m.Body)
+		if judged.Bytes = len(m.Body); i == 0 {
+			judged.Message = len(line.Text)
+		}
 		x.tell(judged)
 	}
 }
