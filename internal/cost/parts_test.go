@@ -89,7 +89,7 @@ func TestPartsAreItems(t *testing.T) {
 	same := Compute(in(lines(50, 10)+lines(50, 10), 0))
 	near(same, "repetitions", "write units", million*11/2)
 	var text strings.Builder
-	if err := same.WriteText(&text); err != nil || !strings.Contains(text.String(), "each event yields 10 parts") {
+	if err := same.WriteText(&text); err != nil || !strings.Contains(text.String(), "each event also yields 10 parts") {
 		t.Errorf("%v, %s", err, &text)
 	}
 }

@@ -53,13 +53,13 @@ func (r *Report) suppositions() [][2]string {
 		list[0][1] += fmt.Sprintf(", %s in a message", amount(e.InMessage))
 	}
 	if e.Parts > 0 {
-		list[0][1] += fmt.Sprintf("; each event yields %s parts, which are items of their own", amount(e.Parts))
+		list[0][1] += fmt.Sprintf("; each event also yields %s", itemsOf(e.Parts, "part"))
 	}
 	list = append(list,
 		[2]string{"batches", fmt.Sprintf("about %s messages; %s changes, each %s of a total", amount(r.Batches.Ingest), amount(r.Batches.Streams), updates(e.Updates))},
 		[2]string{"stack", fmt.Sprintf("%s; functions of %d MB on %s", counted(r.Partitions, "partition"), r.Memory, r.Architecture)})
 	if t := r.Batches.Transaction; t > 0 {
-		list = append(list, [2]string{"transactions", fmt.Sprintf("about %s in each; what is in them costs twice as much", items(t))})
+		list = append(list, [2]string{"transactions", fmt.Sprintf("about %s in each; what is in them costs twice as much", itemsOf(t, "item"))})
 	}
 	if r.Duplicates > 0 {
 		list = append(list, [2]string{"duplicates", fmt.Sprintf("%s more deliveries for each message", amount(r.Duplicates))})
@@ -178,11 +178,11 @@ func eventsOf(rate float64) string {
 	return amount(rate) + " events"
 }
 
-func items(n float64) string {
+func itemsOf(n float64, what string) string {
 	if n == 1 {
-		return "1 item"
+		return "1 " + what
 	}
-	return amount(n) + " items"
+	return amount(n) + " " + what + "s"
 }
 
 func updates(n float64) string {

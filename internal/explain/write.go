@@ -300,7 +300,7 @@ func (x *Explanation) counted() bool {
 func (a *Aggregate) floors() (list []string) {
 	for _, add := range a.Adds {
 		if add.AtLeast != "" {
-			list = append(list, fmt.Sprintf("Rejected if %s would fall below %s", add.Value, add.AtLeast))
+			list = append(list, fmt.Sprintf("Rejected if the message would bring %s below %s", add.Value, add.AtLeast))
 		}
 	}
 	return list
