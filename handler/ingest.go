@@ -288,7 +288,7 @@ func (o *Outcome) planned(item *event.Item, refusal *event.Refusal) {
 
 func (o *Outcome) take(r store.Result) {
 	if o.pointer != nil {
-		o.Item.Data, o.Item.Packed, o.Item.Payload = "", nil, nil // a batch may have more of them than memory holds
+		o.letGo()
 	}
 	if o.Item.Parts != nil {
 		o.Item.Parts.Items = nil // likewise
@@ -301,6 +301,20 @@ func (o *Outcome) take(r store.Result) {
 		o.Existing = r.Existing
 	}
 	o.Failed = !r.Verdict.Stored()
+}
+
+// letGo frees the payload of an item that is put: a batch may have more of them than memory holds. What else the
+// item has of its text is copied out.
+func (o *Outcome) letGo() {
+	item := o.Item
+	item.Data, item.Packed, item.Payload = "", nil, nil
+	item.ID = strings.Clone(item.ID)
+	for i := range item.Attributes {
+		item.Attributes[i].Text = strings.Clone(item.Attributes[i].Text)
+	}
+	for name, text := range item.Meta {
+		item.Meta[name] = strings.Clone(text)
+	}
 }
 
 // quarantine sends what can never be stored to quarantine. A message that is not proven kept there

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -95,6 +96,9 @@ func (b *ingestBatch) followSome(todo []*Outcome) (later []*Outcome) {
 			b.put(&load)
 		}
 		texts[n] = "" // what is planned holds it, and nobody else needs it
+	}
+	if slices.ContainsFunc(load.items, func(item *event.Item) bool { return item.Payload != nil }) {
+		tidy(pointedRoom - room) // to upload them takes memory, too
 	}
 	b.put(&load)
 	tidy(pointedRoom - room)

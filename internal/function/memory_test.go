@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -211,23 +212,42 @@ func TestWorstPointersFitSmallestFunction(t *testing.T) {
 	}
 	// As many values as a text may have, in 16 MiB. They are parsed twice: with the envelope, and alone.
 	most := enveloped(1, "["+strings.Repeat("[],", 1<<21-100)+strings.Repeat(" ", payloads.Max-3<<21-1000)+"0]")
+	soon := func(text string) string { // a payload that is offloaded may be 30 days ahead
+		return strings.Replace(text, "2099-01-02T03:04:05Z", time.Now().UTC().Format(time.RFC3339), 1)
+	}
+	offloading := filepath.Join(t.TempDir(), "offloading.yaml")
+	text, err := os.ReadFile(shop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(offloading, []byte(strings.Replace(string(text), "\n  order.placed:\n", "\n  order.placed:\n    offload: {over: 1KB}\n", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		object   func(i int) string
 		pointers int
 	}{
-		"the most values":   {func(int) string { return most }, 20},
-		"too many values":   {func(int) string { return "[" + strings.Repeat("[],", payloads.Max/3-10) + "0]" }, 20},
-		"the largest text":  {func(i int) string { return enveloped(i, escapedNote(payloads.Max-2000)) }, 20},
-		"the largest items": {func(i int) string { return order(i, escapedNote(390<<10)) }, 400},
+		"offloaded, the largest": {func(i int) string { return soon(order(i, escapedNote(payloads.Max-2000))) }, 20},
+		"offloaded, many":        {func(i int) string { return soon(order(i, escapedNote(390<<10))) }, 400},
+		"offloaded, values":      {func(int) string { return soon(most) }, 20},
+		"the most values":        {func(int) string { return most }, 20},
+		"too many values":        {func(int) string { return "[" + strings.Repeat("[],", payloads.Max/3-10) + "0]" }, 20},
+		"the largest text":       {func(i int) string { return enveloped(i, escapedNote(payloads.Max-2000)) }, 20},
+		"the largest items":      {func(i int) string { return order(i, escapedNote(390<<10)) }, 400},
 		"the largest envelopes": {func(i int) string {
 			return fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"s","type":"order.placed","x":%s,"data":%s}`, i, escapedNote(8<<20), order(i, escapedNote(380<<10)))
 		}, 20},
 		"the most pointers": {func(i int) string { return order(i, quoted(10)) }, 10_000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fn := startSmallest(t, binary, &fullTable{t: t, object: c.object}, map[string]string{
-				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": quarantineURL, "INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": shop,
-				"INGOT_POINTER_BUCKETS": "large-payloads",
+			file := shop
+			if strings.HasPrefix(name, "offloaded") {
+				file = offloading
+			}
+			table := &fullTable{t: t, object: c.object}
+			fn := startSmallest(t, binary, table, map[string]string{
+				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": quarantineURL, "INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": file,
+				"INGOT_PAYLOAD_BUCKET": "payloads", "INGOT_POINTER_BUCKETS": "large-payloads",
 			})
 			var e events.SQSEvent
 			for i := range c.pointers {
@@ -242,6 +262,9 @@ func TestWorstPointersFitSmallestFunction(t *testing.T) {
 				fn.takes(t, batch, 8*time.Second) // it is not enough for all of them
 			}
 			fn.fits(t)
+			if offloaded := file == offloading; offloaded != (table.uploads.Load() > 0) {
+				t.Errorf("%d payloads are put into the bucket", table.uploads.Load())
+			}
 		})
 	}
 }
@@ -321,12 +344,18 @@ func escapedNote(n int) string { return `"` + strings.Repeat(`\\`, n/2) + `"` }
 //
 // It is also a bucket with an object of each number.
 type fullTable struct {
-	t      *testing.T
-	notes  []string
-	object func(i int) string
+	t       *testing.T
+	notes   []string
+	object  func(i int) string
+	uploads atomic.Int64
 }
 
 func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPut { // a payload that is offloaded
+		f.uploads.Add(1)
+		_, _ = io.Copy(io.Discard, r.Body)
+		return
+	}
 	if r.Method == http.MethodGet {
 		i, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/large-payloads/"))
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -62,10 +63,22 @@ var ErrMissing = errors.New("it is not there")
 func (b *Bucket) Put(ctx context.Context, e env.Env, eventType string, key event.Key, sum Sum, text string) error {
 	name := Name(eventType, key, sum)
 	err := again(ctx, e, func() error {
-		_, err := b.Client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.Name, Key: &name, Body: strings.NewReader(text), ContentType: aws.String("application/json")})
+		_, err := b.Client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.Name, Key: &name, Body: body(text), ContentType: aws.String("application/json")})
 		return err
 	})
 	return b.failed("store "+name, err)
+}
+
+// body returns a text as the body of a request. It hides that a [strings.Reader] can write itself: to do so, it
+// makes a copy of all of its text, for each checksum and for the request.
+func body(text string) io.ReadSeeker { return struct{ io.ReadSeeker }{strings.NewReader(text)} }
+
+// sumOf returns the SHA-256 of a text, without a copy of it.
+func sumOf(text string) (sum Sum) {
+	h := sha256.New()
+	_, _ = io.Copy(h, struct{ io.Reader }{strings.NewReader(text)}) // neither fails
+	h.Sum(sum[:0])
+	return sum
 }
 
 // Get returns a payload. The error is [ErrMissing] if the object is not there, which is not asked again. Get
@@ -80,7 +93,7 @@ func (b *Bucket) GetWithin(ctx context.Context, e env.Env, eventType string, key
 	name := Name(eventType, key, sum)
 	err = again(ctx, e, func() error {
 		text, err = fetch(ctx, b.Client, b.Name, name, room)
-		if err == nil && sha256.Sum256([]byte(text)) != sum {
+		if err == nil && sumOf(text) != sum {
 			err = errOther
 		}
 		return err
