@@ -76,36 +76,37 @@ type laneSteps struct {
 }
 
 type model struct {
-	spread      int
-	patterns    bool   // see [Plan.Patterns]
-	linesSince  int64  // see [Plan.Parts]
-	monthly     bool   // the aggregate of months is declared
-	secret      string // of hmac
-	newForm     bool   // see [Plan.NewForm]
-	putSince    int64  // see [Plan.Put]
-	noted       bool   // the aggregate of notes is declared
-	transfers   bool   // see [Plan.Transfers]
-	marks       bool
-	arn         string
-	shards      map[string][]*change
-	receipts    map[string]*change // by PK of the receipt
-	slots       map[string]*slot   // by PK and SK
-	keys        map[string]*history
-	inserted    int
-	expired     int
-	records     int                       // of events, so far
-	read        map[string]fact           // payloads that were read
-	stored      map[fact]map[string]typed // what an event's item must hold
-	contributed map[stamped][]part
-	objects     map[object]bool              // what the archive may hold
-	texts       map[[sha256.Size]byte]string // payloads that were sent, by the hash of their bytes
-	lost        map[[sha256.Size]byte]bool   // payloads that somebody has deleted, for a time at least
-	instead     map[object]object            // what the archive may hold in place of an object whose payload is lost
+	spread         int
+	patterns       bool   // see [Plan.Patterns]
+	linesSince     int64  // see [Plan.Parts]
+	monthly        bool   // the aggregate of months is declared
+	secret         string // of hmac
+	newForm        bool   // see [Plan.NewForm]
+	putSince       int64  // see [Plan.Put]
+	noted          bool   // the aggregate of notes is declared
+	transfers      bool   // see [Plan.Transfers]
+	marks          bool
+	arn            string
+	shards         map[string][]*change
+	receipts       map[string]*change // by PK of the receipt
+	slots          map[string]*slot   // by PK and SK
+	keys           map[string]*history
+	inserted       int
+	expired        int
+	records        int                       // of events, so far
+	read           map[string]fact           // payloads that were read
+	stored         map[fact]map[string]typed // what an event's item must hold
+	contributed    map[stamped][]part
+	objects        map[object]bool              // what the archive may hold
+	texts          map[[sha256.Size]byte]string // payloads that were sent, by the hash of their bytes
+	lost           map[[sha256.Size]byte]bool   // payloads that somebody has deleted, for a time at least
+	instead        map[object]object            // what the archive may hold in place of an object whose payload is lost
+	withoutPayload map[object]*image            // of what these objects are
 }
 
 func newModel(p *Plan, marks bool, arn string) *model {
 	return &model{spread: p.Spread, monthly: p.Values, patterns: p.Patterns, linesSince: p.Parts, secret: p.secret(), newForm: p.NewForm, putSince: p.Put, noted: p.Offload > 0, transfers: p.Transfers, marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
-		read: map[string]fact{}, stored: map[fact]map[string]typed{}, contributed: map[stamped][]part{}, objects: map[object]bool{}, texts: map[[sha256.Size]byte]string{}, lost: map[[sha256.Size]byte]bool{}, instead: map[object]object{}}
+		read: map[string]fact{}, stored: map[fact]map[string]typed{}, contributed: map[stamped][]part{}, objects: map[object]bool{}, texts: map[[sha256.Size]byte]string{}, lost: map[[sha256.Size]byte]bool{}, instead: map[object]object{}, withoutPayload: map[object]*image{}}
 }
 
 func (m *model) history(key string) *history {

@@ -192,6 +192,12 @@ func (w *World) losePayload() {
 	w.must(err)
 }
 
+// isLost reports whether the payload of an image may be lost when the archive asks for it: somebody has deleted
+// it, or the event was erased after its item had expired.
+func (w *World) isLost(img *image) bool {
+	return w.model.lost[img.elsewhere.sum] || w.model.history(img.key()).barred
+}
+
 // large is the payload bucket as an invocation or a person's machine reaches it.
 type large struct{ w *World }
 

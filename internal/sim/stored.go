@@ -73,9 +73,9 @@ func (m *model) remember(c *change) {
 	m.expired++
 	digest := m.storedOf(c.old.fact)["digest"].value
 	o := c.old.object(digest, false)
-	if e := c.old.elsewhere; e != nil && m.lost[e.sum] {
+	if c.old.elsewhere != nil {
 		m.instead[o] = c.old.object(digest, true)
-		m.objects[m.instead[o]] = true
+		m.withoutPayload[m.instead[o]] = c.old
 	}
 	h.gone, m.objects[o] = append(h.gone, o), true
 }
