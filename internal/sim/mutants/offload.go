@@ -7,13 +7,13 @@ func offload() []Mutant {
 	altered, returned := []sim.Check{sim.Altered}, []sim.Check{sim.Returned}
 	return []Mutant{
 		{
-			Name: "item-without-its-object", What: "an item is put although its payload is not proven to be in the bucket", Defends: "C1", Checks: altered,
+			Name: "item-without-its-object", What: "an item is put although its payload is not proven to be in the bucket", Defends: "C1 I14", Checks: altered,
 			Edits: []Edit{{"store.Store.upload", `		if err := firstOf(failed, of(items[i])); err != nil {
 `, `		if err := firstOf(failed, of(items[i])); err != nil && false {
 `}},
 		},
 		{
-			Name: "touched-as-it-was", What: "a touch pass raises the stamp of an item and leaves what it keeps of its payload", Defends: "C3 I8", Checks: []sim.Check{sim.Altered, sim.Miscounted, sim.Uncounted, sim.Wrong},
+			Name: "touched-as-it-was", What: "a touch pass raises the stamp of an item and leaves what it keeps of its payload", Defends: "C3 I14", Checks: []sim.Check{sim.Altered, sim.Miscounted, sim.Uncounted, sim.Wrong},
 			Edits: []Edit{{"store.Store.keptToday", ``, `	if item.Payload != nil {
 		return item.Data, nil
 	}
@@ -46,7 +46,7 @@ func offload() []Mutant {
 func offloadBlunders() []Mutant {
 	return []Mutant{
 		{
-			Name: "object-after-the-item", What: "the payload is put into its bucket after the item", Defends: "C1", Checks: []sim.Check{sim.Altered}, Plain: true,
+			Name: "object-after-the-item", What: "the payload is put into its bucket after the item", Defends: "C1 I14", Checks: []sim.Check{sim.Altered}, Plain: true,
 			Edits: []Edit{{"store.Store.putAlone", `	places, cost := s.upload(ctx, items, places, false, results)
 `, `	var cost Cost
 	defer s.upload(ctx, items, places, false, make([]Result, len(items)))
