@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/check/template"
 	"github.com/ingot-events/ingot/internal/sampleshop"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -141,6 +142,62 @@ func TestPointersNeedOnePermissionMore(t *testing.T) {
 	}
 	if len(more) != 1 || more[0] != "s3:GetObject arn:${AWS::Partition}:s3:::${PointerBucket}/*" || !used["s3:GetObject "+large] {
 		t.Errorf("the role allows %q more, and the function used %v", more, used)
+	}
+}
+
+// With a payload bucket, each function needs what its role then allows more. To list is what it takes to be told
+// that an object is missing.
+func TestOffloadNeedsMorePermissions(t *testing.T) {
+	used := map[string]map[string]bool{"ingest": {"s3:ListBucket": true}, "streams": {"s3:ListBucket": true}}
+	w := newWorld(t, offloading).started()
+	function := "ingest"
+	w.seen = func(api string, input any) {
+		switch input.(type) {
+		case *s3.GetObjectInput, *s3.DeleteObjectInput:
+			used[function]["s3:"+api] = true
+		case *s3.PutObjectInput:
+			if *input.(*s3.PutObjectInput).Bucket == stack.Payloads {
+				used[function]["s3:"+api] = true
+			}
+		}
+	}
+	w.receive(messages(long("1", 1), long("2", 1)))
+	w.receive(messages(long("1", 2))) // the stored payload is read
+	item, err := w.plan.Plan(envelope.Message{Body: long("2", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	function = "nobody"
+	used[function] = map[string]bool{}
+	if _, err := w.store.Erase(t.Context(), item.Key); err != nil {
+		t.Fatal(err)
+	}
+	expired := batch(expiry(1, w.image(long("1", 1))))
+	function = "ingest"
+	w.receive(messages(long("2", 1)))
+	function = "streams"
+	w.expect(expired, done)
+	text, err := os.ReadFile("../" + sampleshop.Template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, err := template.Open(text, map[string]string{"Payloads": "keep"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for function, role := range map[string]string{"ingest": "IngestRole", "streams": "StreamsRole"} {
+		without, more := allowedTo(t, role), map[string]bool{}
+		for _, action := range allowedIn(t, with, role) {
+			if name, on, _ := strings.Cut(action, " "); !slices.Contains(without, action) {
+				more[name] = true
+				if on != "PayloadBucket ${PayloadBucket.Arn}/*" {
+					t.Errorf("%s allows %s", role, action)
+				}
+			}
+		}
+		if !maps.Equal(more, used[function]) {
+			t.Errorf("%s allows %v more, and the %s function needs %v", role, more, function, used[function])
+		}
 	}
 }
 
@@ -298,8 +355,15 @@ func allowedIn(t *testing.T, tpl *template.Template, role string) (list []string
 	return list
 }
 
-// resourceText returns the logical id that a GetAtt names, or the text itself.
+// resourceText returns the logical id that a GetAtt names, or the text itself. Of a list it returns all.
 func resourceText(n *template.Node) string {
+	if n.Kind == template.List {
+		var list []string
+		for _, item := range n.Items {
+			list = append(list, resourceText(item))
+		}
+		return strings.Join(list, " ")
+	}
 	if n.Kind != template.Call {
 		return n.Text
 	}

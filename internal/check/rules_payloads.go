@@ -43,7 +43,7 @@ func (c *checker) payloads() {
 		n := c.variable(f.Resource, name)
 		switch {
 		case n == nil:
-			c.mistake("payloads", f.Position, fmt.Sprintf("%s has event types with offload, and %s has no variable %s: it would not start", c.declared.file, f.Name, name), name+": !Ref the payload bucket")
+			c.mistake("payloads", f.Position, fmt.Sprintf("%s has event types with offload, and %s has no variable %s: it would not start", c.declared.file, f.Name, name), c.payloadsRemedy(name))
 		case known != nil && nameOf(n) != nameOf(known):
 			c.mistake("payloads", n.Position, fmt.Sprintf("the two functions have different payload buckets, %s and %s: what one puts, the other would not find", nameOf(known), nameOf(n)), "the same "+name)
 			return
@@ -54,6 +54,18 @@ func (c *checker) payloads() {
 	if bucket := c.referred(known); bucket != nil && bucket.Type == "AWS::S3::Bucket" {
 		c.lifecycle(bucket)
 	}
+}
+
+// payloadsRemedy says what to write if a function has no payload bucket: the parameter of our own template, if
+// it is there, or the variable.
+func (c *checker) payloadsRemedy(variable string) string {
+	const parameter = "Payloads"
+	for _, p := range c.t.Parameters() {
+		if p.Name == parameter && c.t.Accepts(parameter, "keep") == nil {
+			return parameter + "=keep among the parameter_overrides of samconfig.toml"
+		}
+	}
+	return variable + ": !Ref the payload bucket"
 }
 
 // lifecycle checks that no rule of the payload bucket removes a payload that an item or the archive still
