@@ -17,6 +17,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -109,6 +110,11 @@ func deploy(t *testing.T, c deployment) *deployed {
 	outputs := cloudFormation{e.URL}.create(t, stack, declared.withNames(t, standInNames(stack)), c.parameters)
 	d := &deployed{T: t, stack: stack, clients: clients, archive: outputs["ArchiveBucketName"], queueURL: outputs["QueueUrl"], quarantine: outputs["QuarantineQueueUrl"],
 		events: outputs["EventsTableName"], totals: outputs["AggregatesTableName"]}
+	if bucket := outputs["PayloadBucketName"]; c.parameters["Payloads"] == "keep" {
+		if _, err := clients.S3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &bucket}); err != nil {
+			t.Errorf("payload bucket %q: %v", bucket, err)
+		}
+	}
 	env := map[string]map[string]string{}
 	for function, variables := range declared.variables {
 		env[function] = map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test",
@@ -309,11 +315,11 @@ func (d *deployed) checkQuarantine() {
 	}
 }
 
-// TestDeployed deploys the sample shop with the parameters of docs/localstack.md.
+// TestDeployed deploys the sample shop with the parameters of docs/localstack.md, and with a payload bucket.
 func TestDeployed(t *testing.T) {
 	sampleshop.PipelineAtRoot(t, "..")
 	e, _ := open(t)
-	d := deploy(t, deployment{dir: "..", binaries: functions(t), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
+	d := deploy(t, deployment{dir: "..", binaries: functions(t), parameters: map[string]string{"Counting": "receipts", "Payloads": "keep", "EndpointUrl": e.URL}})
 	bodies := orders(t, 12)
 	for n, body := range orders(t, 40) { // one of each of 40 other merchants
 		bodies = append(bodies, strings.Replace(body, `"m-101"`, fmt.Sprintf(`"m-%d"`, 200+n), 1))
