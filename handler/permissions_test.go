@@ -152,11 +152,11 @@ func TestOffloadNeedsMorePermissions(t *testing.T) {
 	w := newWorld(t, offloading).started()
 	function := "ingest"
 	w.seen = func(api string, input any) {
-		switch input.(type) {
+		switch in := input.(type) {
 		case *s3.GetObjectInput, *s3.DeleteObjectInput:
 			used[function]["s3:"+api] = true
 		case *s3.PutObjectInput:
-			if *input.(*s3.PutObjectInput).Bucket == stack.Payloads {
+			if *in.Bucket == stack.Payloads {
 				used[function]["s3:"+api] = true
 			}
 		}

@@ -23,7 +23,7 @@ func guided(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rule := regexp.MustCompile("(?m)^- \\{Id: order.placed, .*\\}$").FindString(string(page))
+	rule := regexp.MustCompile(`(?m)^- \{Id: order.placed, .*\}$`).FindString(string(page))
 	if rule == "" {
 		t.Fatal("the guide has no rule for order.placed")
 	}
