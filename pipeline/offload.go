@@ -20,8 +20,6 @@ func (c *compiler) offload(p place, t *eventType, s OffloadSpec) {
 		return
 	case t.over < least || t.over > most:
 		c.mistake(p.in("over"), "over is "+sizeText(t.over), "a size from "+sizeText(least)+" to "+sizeText(most))
-	case c.report.file != "" && !offloadIsReady:
-		c.mistake(p, "this version cannot offload payloads yet", "the type without offload")
 	case t.latest:
 		c.mistake(p, "offload does not go with mode latest: a newer revision replaces a payload that it has not read", "the type without offload")
 	case !namesAFolder(t.name):
@@ -38,8 +36,6 @@ const (
 	// minOver and maxOver are the bounds of over, in bytes. A payload that stays in the item leaves room
 	// there for keys and attributes.
 	minOver, maxOver = 1 << 10, 256 << 10
-	// offloadIsReady says whether a file may have offload.
-	offloadIsReady = true
 )
 
 // namesAFolder reports whether the name of a type can be the first part of the names of objects, and the
