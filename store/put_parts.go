@@ -57,21 +57,29 @@ func putOthers(ctx context.Context, items []*event.Item, special func(*event.Ite
 		results, cost = put(ctx, items)
 		return results, nil, cost
 	}
-	var others []*event.Item
 	var places []int
 	for i, item := range items {
 		if special(item) {
 			left = append(left, i)
 		} else {
-			others, places = append(others, item), append(places, i)
+			places = append(places, i)
 		}
 	}
 	results = make([]Result, len(items))
-	ofOthers, cost := put(ctx, others)
+	return results, left, putAt(ctx, items, places, results, put)
+}
+
+// putAt puts the items at these places, and sets their results.
+func putAt(ctx context.Context, items []*event.Item, places []int, results []Result, put func(context.Context, []*event.Item) ([]Result, Cost)) Cost {
+	some := make([]*event.Item, len(places))
 	for n, i := range places {
-		results[i] = ofOthers[n]
+		some[n] = items[i]
 	}
-	return results, left, cost
+	of, cost := put(ctx, some)
+	for n, i := range places {
+		results[i] = of[n]
+	}
+	return cost
 }
 
 // isAtomic reports whether the item is put in one transaction with its parts.
@@ -111,15 +119,7 @@ func (s *Store) putAlone(ctx context.Context, items []*event.Item) ([]Result, Co
 		places[i] = i
 	}
 	places, cost := s.upload(ctx, items, places, false, results)
-	ready := make([]*event.Item, len(places))
-	for n, i := range places {
-		ready[n] = items[i]
-	}
-	ofReady, more := s.putUploaded(ctx, ready)
-	cost.Add(more)
-	for n, i := range places {
-		results[i] = ofReady[n]
-	}
+	cost.Add(putAt(ctx, items, places, results, s.putUploaded))
 	return results, cost
 }
 
