@@ -104,7 +104,7 @@ func (b *Bucket) GetWithin(ctx context.Context, e env.Env, eventType string, key
 	return text, nil
 }
 
-// Lost reports whether an error of [Bucket.Get] says that asking again brings no payload, whoever asks: the
+// Lost reports whether an error of [Bucket.Get] says that asking again brings no payload: the
 // object is missing, or has other bytes than were stored.
 func Lost(err error) bool {
 	return errors.Is(err, ErrMissing) || errors.Is(err, errOther) || errors.As(err, new(tooLarge))

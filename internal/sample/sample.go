@@ -131,7 +131,7 @@ func (x *run) line(line ndjson.Line) {
 }
 
 // Events returns the events of a message that is an array, each as if it had come alone. It returns nil if
-// the message is no array, or if the file does not say batches.
+// the message is not an array, or if the file does not say batches.
 func Events(p *pipeline.Pipeline, m envelope.Message) ([]envelope.Message, error) {
 	if !p.Batches() {
 		return nil, nil

@@ -156,7 +156,7 @@ func (w *World) unjustifiedEvent(inv *invocation, m *message, n note) string {
 		}
 		w.stats.Faults[taken]++
 	case n.Events != nil:
-		return "it names events, and the message is no array"
+		return "it names events, and the message is not an array"
 	case n.Reason == "" || n.Reason != reason:
 		return "that is not a reason for it"
 	case n.Detail == "":
