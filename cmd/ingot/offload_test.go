@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/internal/stack"
@@ -95,6 +97,11 @@ func TestOffloadedPayloads(t *testing.T) {
 	if got := w.run(exitDifference, "quarantine", "show", "letters", id, "--local"); !strings.Contains(got.out, "words") || !strings.Contains(got.out, "in the item") || strings.Contains(got.out, "jane@") {
 		t.Errorf("quarantine show:\n%s", got.out)
 	}
+	w.await(func() bool { // send waits until the events are stored, and they are counted after that
+		out, err := w.dev.Engine().DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(stack.Aggregates), FilterExpression: aws.String("begins_with(PK, :p) AND n = :n"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":p": &types.AttributeValueMemberS{Value: "A#posts#"}, ":n": &types.AttributeValueMemberN{Value: "2"}}})
+		return err == nil && out.Count == 1
+	})
 	if got := w.run(0, "verify", "--local"); !strings.Contains(got.out, "no difference") {
 		t.Errorf("verify:\n%s", got.out)
 	}
