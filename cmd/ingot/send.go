@@ -29,7 +29,8 @@ const sendJSON = `With --output json, one object:
   sent                    events sent for certain, this time
   skipped                 lines that --skip left out
   seconds                 how long that took
-  stored, other, left     with --wait: stored; another payload is stored under the key; not stored yet
+  stored, other, left     with --wait: stored, or older than the revision that is; another payload is stored under
+                          the key; not stored yet
   refused                 with --wait: events that go to quarantine as Poison or Expired
   rejected                with --wait: not stored after 5 seconds, and a total that they move refuses them as it is;
                           absent without such events
@@ -201,12 +202,12 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.P
 	if err != nil {
 		return err
 	}
-	refuses := func(ctx context.Context, item *event.Item) (bool, error) {
+	judge := func(ctx context.Context, item *event.Item) (event.Verdict, error) {
 		judged, _, err := tables.Of(st).Judge(ctx, item)
-		return judged.Verdict == event.Rejected, err
+		return judged.Verdict, err
 	}
 	tell := show.NewProgress(a.stderr, isTerminal(a.stderr))
-	w, err := send.Wait(ctx, t.DynamoDB(), t.EventsTable, waiting, refuses, limit, env.Env{}.Real().Sleep, func(w send.Waited) {
+	w, err := send.Wait(ctx, t.DynamoDB(), t.EventsTable, waiting, judge, limit, env.Env{}.Real().Sleep, func(w send.Waited) {
 		tell(show.Step{Phase: "storing", Done: w.Stored + w.Other + w.Rejected, Total: len(waiting)})
 	})
 	tell(show.Step{})
@@ -336,7 +337,7 @@ func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting 
 					case one.Item == nil || one.Item.Expired(time.Now()):
 						*poison++
 					default:
-						waiting[one.Item.Key] = send.DueOf(one.Item)
+						waiting.Add(one.Item)
 					}
 				}
 			}

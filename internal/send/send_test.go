@@ -243,6 +243,29 @@ func (t *table) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, 
 	return out, nil
 }
 
+// sentTo makes an event under a key of one letter.
+func sentTo(pk string, digest byte) *event.Item {
+	return &event.Item{ID: pk, Key: event.Key{PK: pk, SK: "-"}, Digest: event.Digest{digest}}
+}
+
+func withPartsAt(whole *event.Item, parts ...*event.Item) *event.Item {
+	whole.Parts = &event.Parts{Items: parts}
+	return whole
+}
+
+func moving(item *event.Item) *event.Item {
+	item.Put = 1
+	return item
+}
+
+func waitingFor(items ...*event.Item) send.Waiting {
+	w := send.Waiting{}
+	for _, item := range items {
+		w.Add(item)
+	}
+	return w
+}
+
 func TestWait(t *testing.T) {
 	client := &table{items: map[string]byte{}, grows: func(round int, items map[string]byte) {
 		items["a"] = 1
@@ -250,26 +273,72 @@ func TestWait(t *testing.T) {
 			items["b"] = 9
 		}
 	}}
-	keys := send.Waiting{{PK: "a", SK: "-"}: {Digest: event.Digest{1}}, {PK: "b", SK: "-"}: {Digest: event.Digest{2}}, {PK: "c", SK: "-"}: {Digest: event.Digest{3}}}
+	sent := waitingFor(sentTo("a", 1), sentTo("b", 2), sentTo("c", 3), sentTo("a", 1))
 	var told []send.Waited
-	w, err := send.Wait(context.Background(), client, "events", keys, nil, 10*time.Second, noSleep, func(w send.Waited) { told = append(told, w) })
+	w, err := send.Wait(context.Background(), client, "events", sent, nil, 10*time.Second, noSleep, func(w send.Waited) { told = append(told, w) })
 	if err != nil || w != (send.Waited{Stored: 1, Other: 1, Left: 1}) || told[0] != (send.Waited{Stored: 1, Left: 2}) {
 		t.Errorf("%+v, %v; first %+v", w, err, told[0])
 	}
 	client.grows = func(_ int, items map[string]byte) { maps.Copy(items, map[string]byte{"b": 2, "c": 3}) }
-	if w, err := send.Wait(context.Background(), client, "events", keys, nil, 0, noSleep, func(send.Waited) {}); err != nil || w != (send.Waited{Stored: 3}) {
+	if w, err := send.Wait(context.Background(), client, "events", sent, nil, 0, noSleep, func(send.Waited) {}); err != nil || w != (send.Waited{Stored: 3}) {
 		t.Errorf("%+v, %v", w, err)
+	}
+}
+
+// Of two payloads under one key, the one that is stored counts as stored, whichever was sent first.
+func TestWaitForTwoPayloadsUnderOneKey(t *testing.T) {
+	for stored := byte(1); stored <= 2; stored++ {
+		client := &table{items: map[string]byte{}, grows: func(round int, items map[string]byte) {
+			if round == 2 {
+				maps.Copy(items, map[string]byte{"a": stored, "p": 3, "q": 10 + stored})
+			}
+		}}
+		sent := waitingFor(withPartsAt(sentTo("a", 1), sentTo("p", 3), sentTo("q", 11)), withPartsAt(sentTo("a", 2), sentTo("p", 3), sentTo("q", 12)))
+		w, err := send.Wait(context.Background(), client, "events", sent, nil, time.Minute, noSleep, func(send.Waited) {})
+		if err != nil || w != (send.Waited{Stored: 1, Other: 1}) || client.rounds != 2 {
+			t.Errorf("%d is stored: %+v, %v, %d rounds", stored, w, err, client.rounds)
+		}
+	}
+}
+
+// Under latest, an older revision under the key is waited for, and a newer one will do. Each that is found
+// is judged once.
+func TestWaitForRevisions(t *testing.T) {
+	revised := func(pk string, digest byte) *event.Item {
+		item := sentTo(pk, digest)
+		item.Revision = new(event.Decimal)
+		return item
+	}
+	client := &table{items: map[string]byte{"a": 1, "b": 1, "c": 9}, grows: func(round int, items map[string]byte) {
+		switch round {
+		case 3:
+			items["a"] = 3 // a newer one than was sent
+		case 5:
+			items["b"] = 2
+		}
+	}}
+	var judged []string
+	judge := func(_ context.Context, item *event.Item) (event.Verdict, error) {
+		there := client.items[item.Key.PK]
+		judged = append(judged, fmt.Sprint(item.Key.PK, there))
+		switch {
+		case there == 9:
+			return event.Conflict, nil
+		case item.Digest[0] < there:
+			return event.Stale, nil
+		}
+		return event.Updated, nil
+	}
+	w, err := send.Wait(context.Background(), client, "events", waitingFor(revised("a", 2), revised("b", 2), revised("c", 2)), judge, time.Minute, noSleep, func(send.Waited) {})
+	slices.Sort(judged)
+	if err != nil || w != (send.Waited{Stored: 2, Other: 1}) || !slices.Equal(judged, []string{"a1", "a3", "b1", "c9"}) {
+		t.Errorf("%+v, %v; judged %q", w, err, judged)
 	}
 }
 
 // An event is stored when all its parts are. If one of its keys holds something else, it never will be.
 func TestWaitForParts(t *testing.T) {
-	key := func(pk string) event.Key { return event.Key{PK: pk, SK: "-"} }
-	keys := send.Waiting{
-		key("a"): {Digest: event.Digest{1}, Parts: map[event.Key]event.Digest{key("p"): {2}, key("q"): {3}}},
-		key("b"): {Digest: event.Digest{4}, Parts: map[event.Key]event.Digest{key("r"): {5}}},
-		key("c"): {Digest: event.Digest{6}},
-	}
+	sent := waitingFor(withPartsAt(sentTo("a", 1), sentTo("p", 2), sentTo("q", 3)), withPartsAt(sentTo("b", 4), sentTo("r", 5)), sentTo("c", 6))
 	client := &table{items: map[string]byte{}, grows: func(round int, items map[string]byte) {
 		switch round {
 		case 1:
@@ -281,7 +350,7 @@ func TestWaitForParts(t *testing.T) {
 		}
 	}}
 	var told []send.Waited
-	w, err := send.Wait(context.Background(), client, "events", keys, nil, time.Minute, noSleep, func(w send.Waited) { told = append(told, w) })
+	w, err := send.Wait(context.Background(), client, "events", sent, nil, time.Minute, noSleep, func(w send.Waited) { told = append(told, w) })
 	want := []send.Waited{{Stored: 1, Left: 2}, {Stored: 1, Left: 2}, {Stored: 1, Other: 1, Left: 1}, {Stored: 2, Other: 1}}
 	if err != nil || w != want[3] || !slices.Equal(told, want) {
 		t.Errorf("%+v, %v; told %+v", w, err, told)
@@ -291,34 +360,33 @@ func TestWaitForParts(t *testing.T) {
 // An event that a total refuses is not waited for, but only after it has had some time. One that is stored
 // by then counts as stored.
 func TestWaitForFloors(t *testing.T) {
-	moving := func(id string) send.Due {
-		return send.DueOf(&event.Item{ID: id, Digest: event.Digest{1}, Put: 1})
-	}
-	whole := send.DueOf(&event.Item{ID: "w", Digest: event.Digest{1}, Parts: &event.Parts{Items: []*event.Item{{Key: event.Key{PK: "p", SK: "-"}, Digest: event.Digest{2}, Put: 1}}}})
-	keys := send.Waiting{{PK: "a", SK: "-"}: moving("a"), {PK: "b", SK: "-"}: moving("b"), {PK: "w", SK: "-"}: whole, {PK: "c", SK: "-"}: {Digest: event.Digest{3}}}
+	sent := waitingFor(moving(sentTo("a", 1)), moving(sentTo("b", 1)), withPartsAt(sentTo("w", 1), moving(sentTo("p", 2))), sentTo("c", 3))
 	client := &table{items: map[string]byte{"w": 1}, grows: func(round int, items map[string]byte) {
 		if round == 6 {
 			items["a"] = 1
 		}
 	}}
 	waited, asked := time.Duration(0), map[string]int{}
-	refuses := func(_ context.Context, item *event.Item) (bool, error) {
+	judge := func(_ context.Context, item *event.Item) (event.Verdict, error) {
 		if waited < 5*time.Second {
 			t.Errorf("%s is asked about after %v", item.ID, waited)
 		}
 		asked[item.ID]++
-		return item.ID == "w" || item.ID == "b" && asked["b"] > 1, nil
+		if item.ID == "w" || item.ID == "b" && asked["b"] > 1 {
+			return event.Rejected, nil
+		}
+		return event.Inserted, nil
 	}
 	sleep := func(_ context.Context, d time.Duration) error {
 		waited += d
 		return nil
 	}
-	w, err := send.Wait(context.Background(), client, "events", keys, refuses, time.Minute, sleep, func(send.Waited) {})
+	w, err := send.Wait(context.Background(), client, "events", sent, judge, time.Minute, sleep, func(send.Waited) {})
 	if err != nil || w != (send.Waited{Stored: 1, Rejected: 2, Left: 1}) || asked["a"] != 0 || asked["w"] != 1 || asked["b"] != 2 {
 		t.Errorf("%+v, %v, asked %v", w, err, asked)
 	}
 	broken := errors.New("no such table")
-	if _, err := send.Wait(context.Background(), &table{items: map[string]byte{}, grows: func(int, map[string]byte) {}}, "events", keys, func(context.Context, *event.Item) (bool, error) { return false, broken }, 0, sleep, func(send.Waited) {}); err != broken {
+	if _, err := send.Wait(context.Background(), &table{items: map[string]byte{}, grows: func(int, map[string]byte) {}}, "events", sent, func(context.Context, *event.Item) (event.Verdict, error) { return 0, broken }, 0, sleep, func(send.Waited) {}); err != broken {
 		t.Errorf("%v", err)
 	}
 }

@@ -2,6 +2,7 @@ package send
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -17,22 +18,28 @@ type Table interface {
 	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 }
 
-// Waiting says what to wait for, by the key of each event's item. A later revision under the key counts
-// as stored too.
-type Waiting map[event.Key]Due
+// Waiting says what to wait for.
+type Waiting map[Sent]Due
 
-// Due is what will be stored of one event: the digest under its key, and the digests under those of its
-// parts.
-type Due struct {
+// Sent names an event by its key and digest. Two payloads under one key are two events, and under insert
+// at most one of them is stored.
+type Sent struct {
+	Key    event.Key
 	Digest event.Digest
-	Parts  map[event.Key]event.Digest
-	// Moves is the item if its put, or that of a part, moves totals: these may refuse it. Otherwise it is nil.
-	Moves *event.Item
 }
 
-// DueOf returns what will be stored of an item and its parts.
-func DueOf(item *event.Item) Due {
-	d := Due{Digest: item.Digest}
+// Due is what an event is stored with, and the event itself where the digests do not tell enough.
+type Due struct {
+	Parts map[event.Key]event.Digest // the digests under the keys of its parts
+	// Moves is the item if its put, or that of a part, moves totals: these may refuse it. Otherwise it is nil.
+	Moves *event.Item
+	// Revision is the item under mode latest, where a newer revision may be stored. Otherwise it is nil.
+	Revision *event.Item
+}
+
+// Add waits for an item and its parts too.
+func (w Waiting) Add(item *event.Item) {
+	var d Due
 	if item.Parts != nil && len(item.Parts.Items) > 0 {
 		d.Parts = make(map[event.Key]event.Digest, len(item.Parts.Items))
 		for _, part := range item.Parts.Items {
@@ -45,20 +52,24 @@ func DueOf(item *event.Item) Due {
 	if item.Put != 0 {
 		d.Moves = item
 	}
-	return d
+	if item.Revision != nil {
+		d.Revision = item
+	}
+	w[Sent{item.Key, item.Digest}] = d
 }
 
 // Waited says what became of the events.
 type Waited struct {
-	Stored int // events whose items are all there with these digests
+	// Stored counts events whose items are all there with these digests, or with a newer revision.
+	Stored int
 	Other  int // events of which an item's key holds another payload
 	// Rejected counts events that were not stored after some time, and that a total would refuse as it is.
 	Rejected int
 	Left     int // events that were not stored, or not with all their parts, when the time was over
 }
 
-// Refuses reports whether a total would refuse an event as it is now.
-type Refuses func(ctx context.Context, item *event.Item) (bool, error)
+// Judge returns what the verdict on an event would be now.
+type Judge func(ctx context.Context, item *event.Item) (event.Verdict, error)
 
 // patience is how long Wait waits for an event before it asks whether a total refuses it. The function
 // may not have had it yet, and what comes before it may raise the total.
@@ -68,90 +79,113 @@ const patience = 5 * time.Second
 const maxGet = 100
 
 // Wait asks until all items of each event are there, or until limit has passed. sleep waits between
-// two rounds. refuses says of an event that moves totals whether it is in vain to wait for it.
-func Wait(ctx context.Context, client Table, table string, keys Waiting, refuses Refuses, limit time.Duration, sleep func(context.Context, time.Duration) error, told func(Waited)) (Waited, error) {
-	w := Waited{Left: len(keys)}
-	wholes := map[event.Key]event.Key{} // of parts
-	unproven := make(map[event.Key]int, len(keys))
-	var left []event.Key
-	for key, due := range keys {
-		left, unproven[key] = append(left, key), 1+len(due.Parts)
+// two rounds. judge tells of an event that moves totals whether it is in vain to wait for it, and under
+// mode latest whether what is stored is newer.
+func Wait(ctx context.Context, client Table, table string, sent Waiting, judge Judge, limit time.Duration, sleep func(context.Context, time.Duration) error, told func(Waited)) (Waited, error) {
+	w := &waiting{sent: sent, judge: judge, unproven: make(map[Sent]int, len(sent)), asks: make(map[event.Key][]Sent, len(sent)),
+		seen: map[Sent]event.Digest{}, Waited: Waited{Left: len(sent)}}
+	for one, due := range sent {
+		w.unproven[one], w.asks[one.Key] = 1+len(due.Parts), append(w.asks[one.Key], one)
 		for part := range due.Parts {
-			left, wholes[part] = append(left, part), key
+			w.asks[part] = append(w.asks[part], one)
 		}
 	}
-	slices.SortFunc(left, event.Key.Compare)
-	left = slices.Compact(left) // no request may name a key twice
+	left := slices.SortedFunc(maps.Keys(w.asks), event.Key.Compare)
 	pause := 100 * time.Millisecond
 	for waited := time.Duration(0); ; {
-		var again []event.Key
 		for chunk := range slices.Chunk(left, maxGet) {
 			found, err := read(ctx, client, table, chunk)
 			if err != nil {
-				return w, err
+				return w.Waited, err
 			}
-			for _, key := range chunk {
-				of, want := key, keys[key].Digest
-				if whole, part := wholes[key]; part {
-					of, want = whole, keys[whole].Parts[key]
-				}
-				switch digest, there := found[key]; {
-				case unproven[of] == 0: // another item of the event was not its own
-				case !there:
-					again = append(again, key)
-				case digest != want:
-					unproven[of], w.Other, w.Left = 0, w.Other+1, w.Left-1
-				default:
-					if unproven[of]--; unproven[of] == 0 {
-						w.Stored, w.Left = w.Stored+1, w.Left-1
-					}
+			for key, digest := range found {
+				if err := w.found(ctx, key, digest); err != nil {
+					return w.Waited, err
 				}
 			}
 		}
-		left = slices.DeleteFunc(again, func(key event.Key) bool {
-			whole, part := wholes[key]
-			return part && unproven[whole] == 0 || !part && unproven[key] == 0
-		})
 		if waited >= min(patience, limit) {
-			var err error
-			if left, err = rejected(ctx, keys, left, refuses, unproven, &w); err != nil {
-				return w, err
+			if err := w.rejected(ctx); err != nil {
+				return w.Waited, err
 			}
 		}
-		told(w)
+		told(w.Waited)
 		if w.Left == 0 || waited >= limit {
-			return w, nil
+			return w.Waited, nil
 		}
+		left = slices.DeleteFunc(left, func(key event.Key) bool {
+			return !slices.ContainsFunc(w.asks[key], func(one Sent) bool { return w.unproven[one] > 0 })
+		})
 		if err := sleep(ctx, pause); err != nil {
-			return w, err
+			return w.Waited, err
 		}
 		waited, pause = waited+pause, min(2*pause, 2*time.Second)
 	}
 }
 
-// rejected asks whether totals refuse the events whose own keys are left, and returns the keys that are
-// left then.
-func rejected(ctx context.Context, keys Waiting, left []event.Key, refuses Refuses, unproven map[event.Key]int, w *Waited) ([]event.Key, error) {
-	gone := map[event.Key]bool{}
-	for whole, n := range unproven {
-		due := keys[whole]
-		if n == 0 || due.Moves == nil {
-			continue
+// waiting is what one [Wait] knows so far.
+type waiting struct {
+	sent     Waiting
+	judge    Judge
+	unproven map[Sent]int          // items of an event that were not found yet; 0: what became of it is known
+	asks     map[event.Key][]Sent  // the events that still wait for what is under a key
+	seen     map[Sent]event.Digest // an older revision that was found in place of the event's own
+	Waited
+}
+
+// found notes what is under a key.
+func (w *waiting) found(ctx context.Context, key event.Key, digest event.Digest) error {
+	var still []Sent
+	for _, one := range w.asks[key] {
+		due, want := w.sent[one], one.Digest
+		if key != one.Key {
+			want = due.Parts[key]
 		}
-		is, err := refuses(ctx, due.Moves)
-		if err != nil {
-			return nil, err
-		}
-		if !is {
-			continue
-		}
-		unproven[whole], w.Rejected, w.Left = 0, w.Rejected+1, w.Left-1
-		gone[whole] = true
-		for part := range due.Parts {
-			gone[part] = true
+		switch {
+		case w.unproven[one] == 0:
+		case digest == want:
+			if w.unproven[one]--; w.unproven[one] == 0 {
+				w.Stored, w.Left = w.Stored+1, w.Left-1
+			}
+		case due.Revision != nil && w.seen[one] == digest:
+			still = append(still, one)
+		case due.Revision != nil:
+			verdict, err := w.judge(ctx, due.Revision)
+			if err != nil {
+				return err
+			}
+			switch verdict {
+			case event.Updated, event.Inserted, event.Retry:
+				w.seen[one], still = digest, append(still, one)
+			case event.Duplicate, event.Stale:
+				w.unproven[one], w.Stored, w.Left = 0, w.Stored+1, w.Left-1
+			default:
+				w.unproven[one], w.Other, w.Left = 0, w.Other+1, w.Left-1
+			}
+		default:
+			w.unproven[one], w.Other, w.Left = 0, w.Other+1, w.Left-1
 		}
 	}
-	return slices.DeleteFunc(left, func(key event.Key) bool { return gone[key] }), nil
+	w.asks[key] = still
+	return nil
+}
+
+// rejected asks whether totals refuse the events that are left.
+func (w *waiting) rejected(ctx context.Context) error {
+	for one, n := range w.unproven {
+		moves := w.sent[one].Moves
+		if n == 0 || moves == nil {
+			continue
+		}
+		verdict, err := w.judge(ctx, moves)
+		if err != nil {
+			return err
+		}
+		if verdict == event.Rejected {
+			w.unproven[one], w.Rejected, w.Left = 0, w.Rejected+1, w.Left-1
+		}
+	}
+	return nil
 }
 
 // read returns the digests of the items that are there.
