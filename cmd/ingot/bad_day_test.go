@@ -79,7 +79,12 @@ type story struct {
 }
 
 func newStory(t *testing.T, bash, file string) *story {
-	s := &story{T: t, bash: bash, dir: t.TempDir()}
+	return newStoryIn(t, bash, t.TempDir(), file)
+}
+
+// newStoryIn begins a story in a folder, which has all that pipeline.yaml refers to.
+func newStoryIn(t *testing.T, bash, dir, file string) *story {
+	s := &story{T: t, bash: bash, dir: dir}
 	s.write("pipeline.yaml", file)
 	var err error
 	if s.dev, err = dev.Start(t.Context(), dev.Config{File: filepath.Join(s.dir, "pipeline.yaml"), Secret: []byte(explain.StandIn), Tell: func(line string) {

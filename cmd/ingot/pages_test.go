@@ -44,7 +44,15 @@ func TestExamplePages(t *testing.T) {
 			if !ok || !ended {
 				t.Fatal("the page has no session")
 			}
-			s := newStory(t, bash, string(text))
+			folder, err := fs.Sub(examples.Files, path.Dir(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir() + "/example"
+			if err := os.CopyFS(dir, folder); err != nil { // its schemas too
+				t.Fatal(err)
+			}
+			s := newStoryIn(t, bash, dir, string(text))
 			for _, file := range strings.Split(string(page), "```json ")[1:] {
 				name, rest, _ := strings.Cut(file, "\n")
 				lines, _, _ := strings.Cut(rest, "```\n")

@@ -55,7 +55,8 @@ func feedFacts(die *rand.Rand) []fact {
 		add(day(3*die.Float64()), `"type":"user.followed","follower":"u-%02d","followee":"u-%02d"`, x, y)
 	}
 	for n := range posts {
-		add(day(1+8*die.Float64()), `"type":"post.written","post_id":"p-%03d","author":"u-%02d","words":%d,"text":%q`, n, known(), 3+die.IntN(40), "post "+strings.Repeat("la ", 1+die.IntN(5)))
+		words := postLength(n, die)
+		add(day(1+8*die.Float64()), `"type":"post.written","post_id":"p-%03d","author":"u-%02d","title":"Post %d","words":%d,"text":%q`, n, known(), n, words, prose(words, die))
 	}
 	liked := map[[2]int]bool{}
 	for range likes {
@@ -63,6 +64,35 @@ func feedFacts(die *rand.Rand) []fact {
 		add(day(9+3*die.Float64()), `"type":"post.liked","post_id":"p-%03d","user":"u-%02d"`, post, user)
 	}
 	return facts
+}
+
+// postLength returns how many words a post has. Most posts are notes. Every fifth is a story of a few
+// kilobytes, and every tenth an essay of tens of them, which is too large for its item.
+func postLength(n int, die *rand.Rand) int {
+	switch {
+	case n%10 == 0:
+		return 2000 + die.IntN(6000)
+	case n%5 == 1:
+		return 300 + die.IntN(600)
+	}
+	return 3 + die.IntN(40)
+}
+
+// syllables make the words of the invented posts.
+var syllables = []string{"ba", "do", "fi", "ge", "hu", "ka", "lo", "mi", "ne", "pu", "ra", "so", "ti", "ve", "wu", "za"}
+
+// prose returns so many invented words.
+func prose(words int, die *rand.Rand) string {
+	var b strings.Builder
+	for range words {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		for range 1 + die.IntN(3) {
+			b.WriteString(syllables[die.IntN(len(syllables))])
+		}
+	}
+	return b.String()
 }
 
 // rewrite gives a post other words, and anything else another member.

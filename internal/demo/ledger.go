@@ -36,6 +36,7 @@ const (
 	checkpointStale
 	shardsRolled
 	archiveAnswerLost
+	payloadAnswerLost
 	kinds
 )
 

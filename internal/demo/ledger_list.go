@@ -34,6 +34,7 @@ var kindTexts = [kinds]struct {
 	checkpointStale:      {"checkpoint-stale", "mapping fell back to a stale checkpoint", (*ledger).changesAgain},
 	shardsRolled:         {"shards-rolled", "all shards of the stream rolled", says("the children read after their parents")},
 	archiveAnswerLost:    {"archive-answer-lost", "archive took it, its answer lost", says("put again: the same name, the same bytes")},
+	payloadAnswerLost:    {"payload-answer-lost", "payload bucket took it, its answer lost", says("put again before the item: the same name, the same bytes")},
 }
 
 // list returns every kind of trouble with its story.

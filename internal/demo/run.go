@@ -208,6 +208,13 @@ func (r *run) judge(ctx context.Context) error {
 	if len(w.floors.defs) > 0 {
 		s.Checks = append(s.Checks, w.floors.check())
 	}
+	if w.plan.UsesOffload() {
+		payloads, err := w.payloads(ctx)
+		if err != nil {
+			return err
+		}
+		s.Checks = append(s.Checks, payloads)
+	}
 	s.Deliveries = w.ledger.messagePart()
 	if r.expires != 0 {
 		if err := r.expire(ctx, totals); err != nil {

@@ -8,8 +8,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 )
 
@@ -135,6 +137,9 @@ func (t *trouble) disturb(api string, input any, call func() (any, error)) (any,
 	case "SendMessageBatch":
 		return t.loseAnswer(quarantineAnswerLost, chanceSendLost, call)
 	case "PutObject":
+		if in, ok := input.(*s3.PutObjectInput); ok && aws.ToString(in.Bucket) == stack.Payloads {
+			return t.loseAnswer(payloadAnswerLost, chanceRequestLost, call)
+		}
 		return t.loseAnswer(archiveAnswerLost, chanceRequestLost, call)
 	}
 	*t.in.requests++

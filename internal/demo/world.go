@@ -62,7 +62,7 @@ func newWorld(ctx context.Context, c Config, first time.Time) (*world, error) {
 	w := &world{plan: p, ledger: newLedger(counting), floors: newFloors(p), perMessage: newNaive(p), perChange: newNaive(p)}
 	w.trouble = &trouble{calm: c.Calm, die: source(seed, forTrouble), ledger: w.ledger, items: w.items, watch: w.watch}
 	var err error
-	if w.World, err = testworld.New(ctx, testworld.Config{Start: first, Counting: counting, Stack: stack.Config{Indexes: p.Indexes()},
+	if w.World, err = testworld.New(ctx, testworld.Config{Start: first, Counting: counting, Stack: stack.Config{Indexes: p.Indexes(), Offload: p.UsesOffload()},
 		Engine: embedded.Config{Seed: seed, RollAfter: -1, Intercept: w.trouble.intercept},
 		Env:    func(c *testworld.Clock) env.Env { return c.Env(jitter.Float64) }}); err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
