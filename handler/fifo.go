@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/ingot-events/ingot/event"
@@ -10,48 +11,67 @@ import (
 // group at a time. After the first message of a group that goes back, the rest of the group goes
 // back too, untouched.
 //
+// Each payload in S3 may be the largest that there is room for. So a group stops where it comes to
+// one. When all groups have stopped or are done, those payloads are read and put one after another,
+// and the groups go on. Lambda hands over at most ten messages of a FIFO queue at once, so there are
+// few such rounds.
+//
 // A queue is FIFO if its ARN says so. The presence of a group id says nothing, because standard
 // queues carry one for fairness.
 func (b *ingestBatch) fifo() {
-	var order []string
-	groups := map[string][]int{}
+	var groups [][]int // of each group, the places of the messages that are not settled yet
+	at := map[string]int{}
 	for i := range b.outcomes {
 		id := b.outcomes[i].Message.Attributes["MessageGroupId"]
-		if groups[id] == nil {
-			order = append(order, id)
+		n, known := at[id]
+		if !known {
+			n = len(groups)
+			at[id], groups = n, append(groups, nil)
 		}
-		groups[id] = append(groups[id], i)
+		groups[n] = append(groups[n], i)
 	}
 	var mu sync.Mutex // guards cost
-	b.env.Each(len(order), len(order), func(n int) {
-		places := groups[order[n]]
-		for at, i := range places {
-			if !b.one(i, &mu) {
-				for _, later := range places[at+1:] {
-					b.outcomes[later].leave("an earlier message of its group goes back, and order is kept")
-				}
-				return
+	for len(groups) > 0 {
+		b.env.Each(len(groups), len(groups), func(n int) { groups[n] = b.untilPointer(groups[n], &mu) })
+		for n, places := range groups {
+			if len(places) > 0 {
+				groups[n] = b.goOn(places, b.followOne(&b.outcomes[places[0]]) && b.one(places[0], &mu))
 			}
 		}
-	})
+		groups = slices.DeleteFunc(groups, func(places []int) bool { return len(places) == 0 })
+	}
 }
 
-// one settles one message of a group. It returns false if the message goes back. The events of an
-// array are put one after another, as messages of their own would be. After the first one of which
-// nothing is proven, the others are left alone.
+// untilPointer settles the messages of a group up to the first one whose payload is in S3. It returns
+// the places of that one and of those after it.
+func (b *ingestBatch) untilPointer(places []int, mu *sync.Mutex) []int {
+	for len(places) > 0 {
+		planned := b.plan(&b.outcomes[places[0]], nil)
+		if planned && b.outcomes[places[0]].pointer != nil {
+			break
+		}
+		places = b.goOn(places, planned && b.one(places[0], mu))
+	}
+	return places
+}
+
+// goOn returns the places of the messages after the first of a group, if that one is done. If it goes
+// back, they do too, and none is left.
+func (b *ingestBatch) goOn(places []int, done bool) []int {
+	if done {
+		return places[1:]
+	}
+	for _, later := range places[1:] {
+		b.outcomes[later].leave("an earlier message of its group goes back, and order is kept")
+	}
+	return nil
+}
+
+// one settles one planned message of a group. It returns false if the message goes back. The events
+// of an array are put one after another, as messages of their own would be. After the first one of
+// which nothing is proven, the others are left alone.
 func (b *ingestBatch) one(i int, mu *sync.Mutex) bool {
 	o := &b.outcomes[i]
-	if !b.plan(o, nil) {
-		return false
-	}
-	if o.pointer != nil {
-		// Groups run at the same time, and each may have the largest payload.
-		b.pointed.Lock()
-		defer b.pointed.Unlock()
-		if !b.followOne(o) {
-			return false
-		}
-	}
 	stopped := false
 	for e := range o.each {
 		switch {

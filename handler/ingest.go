@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -128,7 +127,6 @@ type ingestBatch struct {
 	// writing ends first and sending later, both before the function's own deadline.
 	writing, sending context.Context
 	quarantineLog    quarantineLog
-	pointed          sync.Mutex // held from reading a payload in S3 until its items are put, on a FIFO queue
 }
 
 // begin makes every message failed until it is proven stored or kept in quarantine. SQS deletes

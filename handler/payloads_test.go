@@ -288,6 +288,25 @@ func TestPayloadsKeepOrder(t *testing.T) {
 	}
 }
 
+// A group goes on after a payload in S3, whatever stands before and after it, and whatever other groups do.
+func TestGroupsGoOnAfterPointers(t *testing.T) {
+	w := newWorld(t)
+	w.withObjects(map[string]string{"2": parcel("p", 2), "4": parcel("p", 4), "bad": "hello"})
+	e := messages(parcel("p", 1), pointer("2"), parcel("p", 3), pointer("4"), parcel("p", 5),
+		parcel("q", 1), pointer("missing"), parcel("q", 3),
+		pointer("bad"), parcel("r", 1))
+	for i := range e.Records {
+		e.Records[i].EventSourceARN += ".fifo"
+		e.Records[i].Attributes["MessageGroupId"] = string("pppppqqqrr"[i])
+	}
+	if answer := w.receive(e); answer != `{"batchItemFailures":[{"itemIdentifier":"m6"},{"itemIdentifier":"m7"}]}` {
+		t.Errorf("%s", answer)
+	}
+	if got := w.verdicts(); got != "Inserted Updated Updated Updated Updated Inserted Retry Retry Poison Inserted" {
+		t.Errorf("%s", got)
+	}
+}
+
 // The attributes of the message stay with it, in quarantine too.
 func TestPointerWithAttributes(t *testing.T) {
 	w := newWorld(t)

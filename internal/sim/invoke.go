@@ -228,10 +228,10 @@ func (w *World) ingest(_ context.Context, payload []byte) ([]byte, error) {
 		}
 		w.stats.Deliveries += len(e.Records)
 		w.current.of.messages = e.Records
-		if w.plan.FIFO {
+		switch {
+		case w.plan.FIFO:
 			w.current.of.copies = w.countEvents(e.Records)
-		}
-		if w.plan.Pointers {
+		case w.plan.Pointers:
 			w.current.of.copies = 2 // what messages point to is put after the others
 		}
 		response, err := s.ingest.Handle(ctx, e)

@@ -16,10 +16,9 @@ import (
 // Some of these objects come later than their messages. Others are gone before somebody has read them.
 
 // planPointers decides whether messages may be pointers. Its draw is its own, so that other worlds stay as
-// they are. In a FIFO queue, groups wait for each other where a payload is in S3, by a lock that this
-// scheduler does not know.
+// they are.
 func (p *Plan) planPointers() {
-	p.Pointers = rand.New(rand.NewPCG(p.Seed, 13)).IntN(4) == 0 && !p.FIFO
+	p.Pointers = rand.New(rand.NewPCG(p.Seed, 13)).IntN(4) == 0
 }
 
 // largeBucket is where producers put what is too large for a message.

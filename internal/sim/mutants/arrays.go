@@ -82,5 +82,27 @@ func pointers() []Mutant {
 			Name: "objects-mixed-up", What: "a message gets the text of another object that its batch reads", Defends: "C1 C2", Checks: lost,
 			Edits: []Edit{{"handler.ingestBatch.followSome", `case b.plan(o, &texts[n]) &&`, `case b.plan(o, &texts[len(texts)-1]) &&`}},
 		},
+		{
+			Name: "group-passes-a-pointer", What: "a FIFO group goes on past a message whose object is not there yet", Defends: "C2", Checks: []sim.Check{sim.Order},
+			Edits: []Edit{{"handler.ingestBatch.fifo", `b.goOn(places, b.followOne(&b.outcomes[places[0]]) && b.one(places[0], &mu))`,
+				`b.goOn(places, b.followOne(&b.outcomes[places[0]]) && b.one(places[0], &mu) || b.outcomes[places[0]].Item == nil)`}},
+		},
+		{
+			Name: "pointers-after-the-others", What: "the messages of a FIFO group whose text is in an object are settled after all others", Defends: "C2", Checks: []sim.Check{sim.Order},
+			Edits: []Edit{{"handler.ingestBatch.untilPointer", `		if planned && b.outcomes[places[0]].pointer != nil {
+			break
+		}
+		places = b.goOn(places, planned && b.one(places[0], mu))
+	}
+`, `		if planned && b.outcomes[places[0]].pointer != nil {
+			if len(places) > 1 {
+				return append(b.untilPointer(places[1:], mu), places[0])
+			}
+			break
+		}
+		places = b.goOn(places, planned && b.one(places[0], mu))
+	}
+`}},
+		},
 	}
 }
