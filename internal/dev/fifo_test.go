@@ -27,7 +27,8 @@ func TestQueueIsOfTheKindThatTheTemplateSays(t *testing.T) {
 		"a FIFO queue":       {fifoTemplate, true, ""},
 		"a standard queue":   {strings.Replace(fifoTemplate, "FifoQueue: true", "VisibilityTimeout: 60", 1), false, ""},
 		"no ingest function": {"Resources:\n  Events: {Type: AWS::SQS::Queue, Properties: {FifoQueue: true}}\n", false, ""},
-		"not YAML":           {"Resources: [", false, "template.yaml, so it is a standard queue here: "},
+		"not YAML":           {"Resources: [FifoQueue", false, "template.yaml, so it is a standard queue here: "},
+		"no FifoQueue":       {"Resources: [", false, ""},
 		"none":               {"", false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
