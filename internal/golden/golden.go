@@ -5,10 +5,9 @@ package golden
 import (
 	"flag"
 	"os"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/diff"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew; read the difference before you commit it")
@@ -31,6 +30,6 @@ func File(t testing.TB, name, got string) {
 	}
 	if string(want) != got {
 		t.Errorf("%s is not what is made now (- is the file, + is now); go test with -update writes it anew, then read the difference:\n%s",
-			name, cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")))
+			name, diff.Diff("the file", want, "now", []byte(got)))
 	}
 }

@@ -34,7 +34,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("the same text: %s", f.texts)
 	}
 	golden.File(f, name, "one\n2\n")
-	if len(f.texts) != 1 || !strings.Contains(f.texts[0], `"two"`) || !strings.Contains(f.texts[0], `"2"`) || !strings.Contains(f.texts[0], name) {
+	if len(f.texts) != 1 || !strings.Contains(f.texts[0], "\n-two\n+2\n") || !strings.Contains(f.texts[0], name) {
 		t.Errorf("another text: %s", f.texts)
 	}
 	if err := flag.Set("update", "true"); err != nil {

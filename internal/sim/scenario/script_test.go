@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/diff"
 )
 
 // TestScriptsCanBeRead shows that each script first says, in sentences, what is at stake, and that
@@ -54,8 +54,8 @@ func TestOutputIsNotInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")); d != "" {
-		t.Error(d)
+	if d := diff.Diff("the script", text, "what was shown", []byte(got)); d != nil {
+		t.Errorf("%s", d)
 	}
 }
 
