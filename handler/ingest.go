@@ -213,7 +213,7 @@ func (l *load) add(o *Outcome) bool {
 
 // maxPartBytes is how many bytes of parts wait in memory to be put together. Parts repeat members of
 // their wholes, so those of a batch may take much more than its messages.
-const maxPartBytes = 8 << 20
+const maxPartBytes = 4 << 20
 
 // partOverhead is about what a part, or an event of an array, takes in memory besides its payload.
 const partOverhead = 1 << 10
@@ -236,6 +236,7 @@ func (b *ingestBatch) put(l *load) {
 	for n, o := range l.todo {
 		o.take(results[n])
 	}
+	tidy(int64(l.bytes))
 	l.todo, l.items, l.bytes = l.todo[:0], l.items[:0], 0
 }
 

@@ -105,11 +105,11 @@ func (b *ingestBatch) followSome(todo []*Outcome) (later []*Outcome) {
 	return later
 }
 
-// manyBytes is how much of payloads makes so much garbage that the next ones need its room.
+// manyBytes is how much of payloads or parts makes so much garbage that the next ones need its room.
 const manyBytes = 2 << 20
 
-// tidy collects the garbage of payloads of so many bytes, if it is much. To understand a payload takes
-// several times its size in a few large pieces. The collector would begin only when the memory is almost
+// tidy collects the garbage of payloads or parts of so many bytes, if it is much. To understand or to send one
+// takes several times its size in a few large pieces. The collector would begin only when the memory is almost
 // full, and the next such piece would not find room.
 func tidy(bytes int64) {
 	if bytes >= manyBytes {

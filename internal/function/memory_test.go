@@ -118,18 +118,22 @@ func TestWorstPartsFitSmallestFunction(t *testing.T) {
 		lines  int    // of each whole
 		memo   int    // bytes of the member that every part repeats
 		atomic string // of the whole
+		queue  string // "" for a standard queue
 	}{
-		"the most parts":           {1000, 1, ""},
-		"the largest parts":        {1000, 3 << 10, ""},
-		"the most in transactions": {99, 1, "atomic: true"},
-		"the largest transactions": {99, 35 << 10, "atomic: true"},
+		"the most parts":           {1000, 1, "", ""},
+		"the largest parts":        {1000, 3 << 10, "", ""},
+		"the most in transactions": {99, 1, "atomic: true", ""},
+		"the largest transactions": {99, 35 << 10, "atomic: true", ""},
+		// Groups run at the same time.
+		"the largest parts of ten groups":        {1000, 3 << 10, "", ".fifo"},
+		"the largest transactions of ten groups": {99, 35 << 10, "atomic: true", ".fifo"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := filepath.Join(t.TempDir(), "pipeline.yaml")
 			if err := os.WriteFile(plan, []byte(fmt.Sprintf(withLines, c.atomic)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			batch := wholes(t, c.lines, c.memo)
+			batch := wholes(t, c.lines, c.memo, c.queue)
 			fn := startSmallest(t, binary, &fullTable{t: t}, map[string]string{
 				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PIPELINE": plan,
 			})
@@ -285,24 +289,30 @@ events:
     key: {pk: "O#{o}", sk: "L#{n}"}
 `
 
-// wholes returns a batch of as many orders with lines as Lambda sends.
-func wholes(t *testing.T, lines, memo int) []byte {
+// wholes returns a batch of as many orders with lines as Lambda sends. From a FIFO queue these are ten, here each
+// of a group of its own and as large as ten can be.
+func wholes(t *testing.T, lines, memo int, queue string) []byte {
 	t.Helper()
+	most, filler := 10_000, ""
+	if queue == ".fifo" {
+		most, filler = 10, strings.Repeat("x", runtimeapi.MaxPayload/10-memo-14*lines-1000)
+	}
 	var e events.SQSEvent
 	for size := 0; ; {
 		var list []string
 		for n := range lines {
 			list = append(list, fmt.Sprintf(`{"n":%d}`, n))
 		}
-		body := fmt.Sprintf(`{"type":"order","o":%d,"at":"2099-01-02T03:04:05Z","memo":%s,"lines":[%s]}`, len(e.Records), quoted(memo), strings.Join(list, ","))
+		body := fmt.Sprintf(`{"type":"order","o":%d,"at":"2099-01-02T03:04:05Z","memo":%s,"lines":[%s],"x":"%s"}`, len(e.Records), quoted(memo), strings.Join(list, ","), filler)
 		text, err := json.Marshal(body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if size += len(text) + 400; size > runtimeapi.MaxPayload || len(e.Records) == 10_000 {
+		if size += len(text) + 400; size > runtimeapi.MaxPayload || len(e.Records) == most {
 			break
 		}
-		e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprintf("%08d-b21e-4ac1-bd88-01bbb068cb78", len(e.Records)), EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q", Body: body})
+		e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprintf("%08d-b21e-4ac1-bd88-01bbb068cb78", len(e.Records)), EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q" + queue,
+			Attributes: map[string]string{"MessageGroupId": strconv.Itoa(len(e.Records))}, Body: body})
 	}
 	batch, err := json.Marshal(e)
 	if err != nil || len(batch) > runtimeapi.MaxPayload || len(batch) < runtimeapi.MaxPayload*8/10 {
