@@ -273,7 +273,7 @@ func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
 		}
 		progress := show.NewProgress(a.stderr, isTerminal(a.stderr))
 		phase := "reading"
-		total := price.items/share + price.totals/share
+		total := price.items/share + price.others/share
 		c.Progress = func(p verify.Progress) {
 			progress(show.Step{Phase: phase, Done: min(p.Items+p.Stored, total), Total: total})
 		}
@@ -431,7 +431,7 @@ func (noLag) Counted(context.Context) (time.Time, error) {
 
 // price is what a pass is going to read and to write.
 type price struct {
-	items, totals int
+	items, others int     // of the events table, and of the aggregates table, which holds more than totals
 	reads, writes float64 // units
 	dollars       float64
 	known         bool   // dollars
@@ -469,7 +469,7 @@ func (v verifying) sized(ctx context.Context, table string) (*types.TableDescrip
 // price computes what reading both tables costs, by their size as the service last counted it.
 func (v verifying) price(ctx context.Context, prices string, looks, parts int) (price, error) {
 	p := price{parts: parts}
-	for table, items := range map[string]*int{v.target.EventsTable: &p.items, v.target.AggregatesTable: &p.totals} {
+	for table, items := range map[string]*int{v.target.EventsTable: &p.items, v.target.AggregatesTable: &p.others} {
 		is, err := v.sized(ctx, table)
 		if err != nil {
 			return p, err
@@ -531,7 +531,7 @@ func (p *price) inDollars(file string) error {
 }
 
 func (p price) String() string {
-	text := fmt.Sprintf("about %s and %s", show.Count(p.items/p.parts, "item"), show.Count(p.totals/p.parts, "total"))
+	text := fmt.Sprintf("about %s of the events table and %s of the aggregates table", show.Count(p.items/p.parts, "item"), show.Comma(p.others/p.parts))
 	text += ": " + show.Count(int(p.reads+0.999), "read unit")
 	if p.writes > 0 {
 		text += " and " + show.Count(int(p.writes+0.999), "write unit")
@@ -548,7 +548,7 @@ func (p price) String() string {
 // priced is the JSON of --dry-run.
 type priced struct {
 	Items      int      `json:"items"`
-	Totals     int      `json:"totals"`
+	Aggregates int      `json:"aggregatesItems"`
 	ReadUnits  float64  `json:"readUnits"`
 	WriteUnits float64  `json:"writeUnits"`
 	Dollars    *float64 `json:"dollars,omitempty"`
@@ -559,7 +559,7 @@ func (a *app) showPrice(p price) error {
 	if !a.json() {
 		return nil
 	}
-	out := priced{p.items / p.parts, p.totals / p.parts, p.reads, p.writes, nil, p.region}
+	out := priced{p.items / p.parts, p.others / p.parts, p.reads, p.writes, nil, p.region}
 	if p.known {
 		out.Dollars = &p.dollars
 	}

@@ -63,7 +63,7 @@ func TestVerify(t *testing.T) {
 	w := newDevWorld(t)
 	w.sales(5)
 	got := w.run(exitFine, "verify", "--local")
-	if got.out != "5 items, 1 total: no difference\n" || !strings.Contains(got.errors, "verify reads about 5 items and ") || !strings.Contains(got.errors, "dollars at the prices of us-east-1") {
+	if got.out != "5 items, 1 total: no difference\n" || !strings.Contains(got.errors, "verify reads about 5 items of the events table and ") || !strings.Contains(got.errors, "dollars at the prices of us-east-1") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	if got := w.run(exitFine, "verify", "--local", "--dry-run"); got.out != "" {
