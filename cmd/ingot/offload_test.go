@@ -91,7 +91,7 @@ func TestOffloadedPayloads(t *testing.T) {
 	if err := os.WriteFile("post.json", []byte(post("9", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.run(0, "explain", "post.json"); !strings.Contains(got.out, "which go to the payload bucket; the item keeps {") || !strings.Contains(got.out, "On gold") {
+	if got := w.run(0, "explain", "post.json"); !strings.Contains(got.out, "which go to the payload bucket (one PUT request for each delivery); the item keeps {") || !strings.Contains(got.out, "On gold") {
 		t.Errorf("explain:\n%s", got.out)
 	}
 	if got := w.run(exitDifference, "quarantine", "show", "letters", id, "--local"); !strings.Contains(got.out, "words") || !strings.Contains(got.out, "in the item") || strings.Contains(got.out, "jane@") {

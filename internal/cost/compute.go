@@ -183,14 +183,14 @@ func newLoad(e *events, in Input) *load {
 	writes := e.changes() + e.taken() - e.verdicts[event.Updated] - e.moved.items - e.moved.met
 	wasted, more := e.moved.again(e.metGroups)
 	e.refused += wasted
-	l.put = estimate.Put{Messages: in.Messages, Writes: writes * share, Taken: (e.taken() - e.moved.met) * share, Transactions: (e.moved.packs + more) * share, Replaced: e.verdicts[event.Updated] * share, Compared: e.verdicts[event.Conflict] * share}
+	l.put = estimate.Put{Messages: in.Messages, Uploads: e.apart.puts * share, Fetched: e.apart.compared * share, Writes: writes * share, Taken: (e.taken() - e.moved.met) * share, Transactions: (e.moved.packs + more) * share, Replaced: e.verdicts[event.Updated] * share, Compared: e.verdicts[event.Conflict] * share}
 
 	changing := (e.changes() + e.expire) * l.scale
 	if changing > 0 {
 		l.counted = changing / in.Changes
 		updates, leaving, looks := e.updates()
 		each := l.scale / l.counted
-		l.count = estimate.Count{Changes: in.Changes, Updates: (updates + leaving) * each, Looks: (looks + looks*leaving/math.Max(1, updates)) * each, Archived: e.expire * each}
+		l.count = estimate.Count{Changes: in.Changes, Updates: (updates + leaving) * each, Looks: (looks + looks*leaving/math.Max(1, updates)) * each, Archived: e.expire * each, Fetched: e.apart.expire * each}
 	}
 	return l
 }
@@ -243,6 +243,10 @@ func (l *load) report(in Input) *Report {
 		add("repetitions", "read units", ReadUnits, each(l.reread))
 	}
 
+	add("payload bucket", "PUT requests", S3Puts, each(l.apart.puts))
+	add("payload bucket", "GET requests", S3Gets, each(l.apart.compared))
+	add("payload bucket", "GB-months", S3Storage, each(l.apart.kept)/gigabyte+each(l.apart.forever)*hours*3600/gigabyte)
+
 	windows := 0.0
 	if l.counted > 0 {
 		windows = float64(in.Partitions) / windowSeconds
@@ -265,9 +269,10 @@ func (l *load) report(in Input) *Report {
 	}
 	add("expiry", "DynamoDB requests", "", share(asking, removing, storing))
 
-	add("archive", "PUT requests", ArchivePuts, each(l.expire))
-	r.add(in.Prices, "archive", "GB more each month", ArchiveStorage, each(l.expired)*ArchiveForm*hours*3600/gigabyte)
-	r.Grows = l.forever.table > 0
+	add("archive", "PUT requests", S3Puts, each(l.expire))
+	add("archive", "GET requests", S3Gets, each(l.apart.expire))
+	r.add(in.Prices, "archive", "GB more each month", S3Storage, each(l.expired)*ArchiveForm*hours*3600/gigabyte)
+	r.Grows = l.forever.table > 0 // payloads that are kept for ever are of such items
 	// What is kept for ever is counted as it is after a month. Backups hold the table without its
 	// indexes.
 	stored := func(h func(held) float64) float64 {

@@ -24,8 +24,9 @@ const (
 	ReadUnits      = "dynamodb-read-units"
 	Storage        = "dynamodb-storage"
 	Backup         = "dynamodb-backup"
-	ArchivePuts    = "s3-put-requests"
-	ArchiveStorage = "s3-storage"
+	S3Puts         = "s3-put-requests"
+	S3Gets         = "s3-get-requests"
+	S3Storage      = "s3-storage"
 	Metrics        = "cloudwatch-metrics"
 	Alarms         = "cloudwatch-alarms"
 	Logs           = "cloudwatch-logs"
@@ -35,7 +36,7 @@ const (
 
 // Names lists the names of all prices, in the order of a file.
 func Names() []string {
-	return []string{SQSRequests, LambdaRequests, LambdaArm, LambdaX86, WriteUnits, ReadUnits, Storage, Backup, ArchivePuts, ArchiveStorage, Metrics, Alarms, Logs, Traces, Secrets}
+	return []string{SQSRequests, LambdaRequests, LambdaArm, LambdaX86, WriteUnits, ReadUnits, Storage, Backup, S3Puts, S3Gets, S3Storage, Metrics, Alarms, Logs, Traces, Secrets}
 }
 
 // Prices is a file of prices.

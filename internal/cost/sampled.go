@@ -51,7 +51,22 @@ type events struct {
 
 	sums  []*summed // by aggregate
 	moved moved
+	apart apart
 }
+
+// apart is what is known about payloads that go to the payload bucket.
+type apart struct {
+	puts     float64 // each delivery puts the payload, whatever comes of it
+	stored   float64 // of the puts, those of items that are stored
+	compared float64 // payloads that are read because another one has come under their key
+	expire   float64 // of items that expire: the archive reads them
+	kept     float64 // bytes times the seconds that they are kept
+	forever  float64 // bytes of those that are kept for ever
+}
+
+// payloadsLonger is how much longer than its item a payload is kept at least: the rule of the bucket's
+// lifecycle that ingot check asks for.
+const payloadsLonger = 30 * 24 * time.Hour
 
 // held is how much is stored of items.
 type held struct{ table, indexes float64 }
@@ -147,6 +162,7 @@ func (s *Sampled) item(j sample.Judged, atomic bool) {
 	if together {
 		reading = 0
 	}
+	s.payload(j)
 	switch j.Verdict {
 	case event.Inserted:
 		s.table, s.index = s.table+units, s.index+units*indexes
@@ -172,9 +188,43 @@ func (s *Sampled) item(j sample.Judged, atomic bool) {
 		s.forever.add(bytes, indexes)
 	} else {
 		s.kept.add(bytes*time.Unix(j.Item.ExpiresAt, 0).Sub(j.Item.At).Seconds(), indexes)
-		s.expire, s.expired = s.expire+1, s.expired+float64(size)
+		s.expire, s.expired = s.expire+1, s.expired+float64(size+apartBytes(j.Item))
 	}
 	s.change(j)
+}
+
+// apartBytes returns how many bytes of payload are not in the item.
+func apartBytes(item *event.Item) int {
+	if item.Payload == nil {
+		return 0
+	}
+	return len(item.Payload.Text)
+}
+
+// payload adds the payload of one item, if it goes to the payload bucket. It does at every delivery, before
+// its item, unless the event is too late to be stored.
+func (s *Sampled) payload(j sample.Judged) {
+	if j.Item.Payload == nil || j.Verdict == event.Expired {
+		return
+	}
+	s.apart.puts++
+	bytes := float64(apartBytes(j.Item))
+	switch {
+	case j.Verdict == event.Conflict: // the object stays, under a hash of its own, until its lifecycle ends
+		s.apart.compared++
+	case j.Verdict != event.Inserted:
+		return
+	default:
+		s.apart.stored++
+	}
+	if j.Item.ExpiresAt == 0 {
+		s.apart.forever += bytes
+		return
+	}
+	if j.Verdict == event.Inserted {
+		s.apart.expire++
+	}
+	s.apart.kept += bytes * (time.Unix(j.Item.ExpiresAt, 0).Sub(j.Item.At) + payloadsLonger).Seconds()
 }
 
 // storageOverhead is what DynamoDB adds to the size of an item when it bills storage (developer
@@ -375,6 +425,7 @@ func (e *events) duplicates(share float64) {
 	e.reread += again * (items - e.moved.items/stored) * math.Max(1, math.Ceil(e.stored/stored/items/4096))
 	e.moved.met += again * e.moved.items / stored
 	e.metGroups += again * e.moved.groups / stored
+	e.apart.puts += again * e.apart.stored / stored
 }
 
 // taken returns how many of the messages, and of their parts, meet an item that is stored.

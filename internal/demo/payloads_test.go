@@ -79,7 +79,7 @@ func TestPosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put, known := prices.Dollars(cost.ArchivePuts, 1)
+	put, known := prices.Dollars(cost.S3Puts, 1)
 	unit, known2 := prices.Dollars(cost.WriteUnits, 1)
 	if !known || !known2 || math.Abs(put/unit-8) > 0.01 {
 		t.Errorf("a PUT request costs as much as %.2f write units, and the page says 8", put/unit)

@@ -33,15 +33,28 @@ func TestCostParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	byPut := cost.Compute(cost.Input{Pipeline: ledger, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64"})
+	feed, err := pipeline.Load(os.DirFS(root), "examples/feed/pipeline.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	essays := cost.NewSampled("an essay", 4, 1, 1)
+	essay := `{"type":"post.written","post_id":"p","author":"a","title":"t","words":9000,"at":"2026-03-14T09:00:00Z","text":"` + strings.Repeat("word ", 9000) + `"}` + "\n"
+	sampler = samples.Sampler{Pipeline: feed, Now: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC), Each: essays.Add}
+	if _, err := sampler.Read("an essay", strings.NewReader(essay+essay)); err != nil {
+		t.Fatal(err)
+	}
+	apart := cost.Compute(cost.Input{Pipeline: feed, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64", Events: essays})
 	var printed, explained []string
 	for _, part := range report.Parts {
 		if !slices.Contains(printed, part.Name) {
 			printed = append(printed, part.Name)
 		}
 	}
-	for i, part := range byPut.Parts { // a part that the shop does not have comes after the one before it
-		if !slices.Contains(printed, part.Name) {
-			printed = slices.Insert(printed, slices.Index(printed, byPut.Parts[i-1].Name)+1, part.Name)
+	for _, other := range []*cost.Report{byPut, apart} { // a part that the shop does not have comes after the one before it
+		for i, part := range other.Parts {
+			if !slices.Contains(printed, part.Name) {
+				printed = slices.Insert(printed, slices.Index(printed, other.Parts[i-1].Name)+1, part.Name)
+			}
 		}
 	}
 	for _, row := range table(t, costPage, "cost parts") {

@@ -9,7 +9,7 @@ const (
 	keysARead          = 100
 	fewPuts            = 3  // up to this number, new items are put one by one
 	fewTotals          = 24 // up to this number, totals are updated one by one
-	archiveInFlight    = 8  // how many objects are put at once
+	objectsInFlight    = 8  // how many objects are put at once, and archived
 )
 
 // These constants say how much a function is given at once, as template.yaml sets it.
@@ -44,6 +44,9 @@ type Put struct {
 	Compared float64 // of the taken ones, those with another payload
 	// Transactions put items that are not among the others.
 	Transactions float64
+	// Uploads are payloads that go to the payload bucket, and Fetched those that are read there, one after
+	// the other.
+	Uploads, Fetched float64
 }
 
 // Single reports whether the items are put one by one. Then a refusal brings the stored item, so
@@ -60,7 +63,7 @@ func (p Put) Requests() float64 {
 
 // Seconds returns how long a function of so many MB takes for the batch.
 func (p Put) Seconds(memory int) float64 {
-	return p.Messages*CPUPerMessage/cores(memory) + rounds(p.Requests())*Latency
+	return p.Messages*CPUPerMessage/cores(memory) + rounds(p.Requests())*Latency + (pieces(p.Uploads, objectsInFlight)+p.Fetched)*ObjectLatency
 }
 
 // Count describes one batch of changes to count, and estimates what that takes.
@@ -69,6 +72,7 @@ type Count struct {
 	Updates  float64 // of totals, after folding
 	Looks    float64 // of the updates, those of totals that the function has not seen lately and reads first
 	Archived float64 // objects
+	Fetched  float64 // of these, those whose payload is read from the payload bucket first
 }
 
 // Single reports whether the totals are updated one by one. Then an answer shows the content of the
@@ -86,7 +90,7 @@ func (c Count) Requests() float64 {
 // Seconds returns how long a function of so many MB takes for the batch.
 func (c Count) Seconds(memory int) float64 {
 	computing := (c.Changes*CPUPerChange + c.Updates*CPUPerUpdate) / cores(memory)
-	return computing + rounds(c.Requests())*Latency + pieces(c.Archived, archiveInFlight)*ArchiveLatency
+	return computing + rounds(c.Requests())*Latency + (pieces(c.Archived, objectsInFlight)+pieces(c.Fetched, objectsInFlight))*ObjectLatency
 }
 
 // pieces returns how many requests of size each carry n. If a batch has less than one on average,

@@ -19,9 +19,9 @@ const (
 	InFlight = 4
 )
 
-// ArchiveLatency is how many seconds it takes to put an object into the archive. It is assumed, not
-// measured.
-const ArchiveLatency = 30e-3
+// ObjectLatency is how many seconds it takes to put an object into a bucket, or to read one. It is
+// assumed, not measured.
+const ObjectLatency = 30e-3
 
 // AWS documents these figures.
 const (

@@ -252,7 +252,7 @@ func (c *Cost) form() string {
 	case c.PayloadBytes == 0:
 		return ""
 	case c.Kept != "":
-		return fmt.Sprintf("%d bytes, which go to the payload bucket; the item keeps %s", c.PayloadBytes, c.Kept)
+		return fmt.Sprintf("%d bytes, which go to the payload bucket (one PUT request for each delivery); the item keeps %s", c.PayloadBytes, c.Kept)
 	case c.CompressedBytes == 0:
 		return fmt.Sprintf("%d bytes, stored as they came: compressed they would cost as much", c.PayloadBytes)
 	}
