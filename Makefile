@@ -21,8 +21,8 @@ test: ## go test ./... (Go alone is enough; Docker tests skip without Docker, lo
 test-all: export INGOT_TEST_ALL = 1
 test-all: test ## make test with the tests that take long (CI runs these)
 
-race: ## the short tests under the race detector (needs gcc)
-	CGO_ENABLED=1 go test -race -short ./...
+race: ## the short tests of what runs goroutines, under the race detector (needs gcc)
+	packages=$$(scripts/race-packages.sh) && CGO_ENABLED=1 go test -race -short $$packages
 
 lint: ## gofmt, vet, staticcheck, govulncheck, and the template's checks
 	scripts/lint.sh
