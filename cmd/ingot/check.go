@@ -160,7 +160,10 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	advice := ""
-	if cmd.Flags().Lookup("pipeline") != nil {
+	switch {
+	case cmd.Flags().Lookup("input") != nil:
+		advice = "to name a file of events, write --input FILE; "
+	case cmd.Flags().Lookup("pipeline") != nil:
 		advice = "to name a pipeline, write --pipeline FILE; "
 	}
 	return usage(fmt.Errorf("%s takes no argument %q; %ssee %s --help", cmd.CommandPath(), args[0], advice, cmd.CommandPath()))

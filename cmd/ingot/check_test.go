@@ -131,6 +131,7 @@ func TestCheckEvents(t *testing.T) {
 		{"standard input", good, []string{"--events", "-", "--now", "2026-03-15T00:00:00Z"}, exitFine, "standard input: 1 event, as if", ""},
 		{"expired is not a mistake", good, []string{"--events", "-", "--now", "2027-03-15T00:00:00Z"}, exitFine, "1  Expired (past-expiry)  order.placed", ""},
 		{"poison", "{}\n", []string{"--events", "-"}, exitDifference, "no mistakes; 1 event of standard input would be Poison\n", ""},
+		{"an array", "[" + strings.TrimSpace(good) + "]", []string{"--events", "-"}, exitDifference, "would be Poison; write each event as one JSON object on a line of its own; jq -c '.[]' makes that of an array\n", ""},
 		{"nothing", "", []string{"--events", "-"}, exitFine, "standard input: 0 events", ""},
 		{"a mistaken pipeline", good, []string{"--events", "-", "--pipeline", mistaken}, exitDifference, "1 mistake\n", "the events were not looked at, since "},
 		{"no such file", "", []string{"--events", "none"}, exitUsage, "", "none: no such file or directory; name a file with one event a line with --events FILE, or - for standard input"},

@@ -172,7 +172,7 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 	secret := ""
 	switch {
 	case (f.input == "") != (f.pipeline == ""):
-		return usage(errors.New("--input and --pipeline go together: your events, and the pipeline.yaml they go through"))
+		return usage(errors.New("--input and --pipeline go together: write both, as in --input events.ndjson --pipeline pipeline.yaml"))
 	case len(f.attributes) > 0 && f.input == "":
 		return usage(errors.New("--attribute is for --input: the bundled data has no message attributes"))
 	case f.input != "":

@@ -124,7 +124,8 @@ func TestDemoRefuses(t *testing.T) {
 		}
 	}
 	tool(t, "demo", "--totals", "all").says(t, exitUsage, `--totals "all": write a whole number`)
-	tool(t, "demo", "--input", "events.ndjson").says(t, exitUsage, "pipeline")
+	tool(t, "demo", "--input", "events.ndjson").says(t, exitUsage, "write both, as in --input events.ndjson --pipeline pipeline.yaml")
+	tool(t, "demo", "events.ndjson").says(t, exitUsage, `takes no argument "events.ndjson"; to name a file of events, write --input FILE; see`)
 	demo("--data", "shop").says(t, exitUsage, "data", "input")
 	demo("--input", "nowhere.ndjson").says(t, exitUsage, "nowhere.ndjson", "no such file")
 	demo("--input", "sub").says(t, exitUsage, "--input sub: it is a directory; name a file with one JSON event a line")

@@ -166,7 +166,11 @@ func (a *app) propose(name string) (text []byte, bodies []string, unfit bool, er
 	for _, why := range slices.Sorted(maps.Keys(poison)) {
 		fmt.Fprintf(a.stderr, "ingot: it does not fit %s yet: %s\n", show.Count(poison[why], "event"), why)
 	}
-	return p.YAML(), p.Bodies(), len(poison) > 0, nil
+	bodies = p.Bodies(scaffold.MaxSample)
+	if len(bodies) < taken {
+		fmt.Fprintf(a.stderr, "ingot: events/sample.ndjson has %d of them, for the tests and make demo; ingot demo --input FILE --pipeline pipeline.yaml takes a whole file\n", len(bodies))
+	}
+	return p.YAML(), bodies, len(poison) > 0, nil
 }
 
 // writeFiles creates all files, or none of them. It changes no file that exists.

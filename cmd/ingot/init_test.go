@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -118,7 +119,7 @@ func TestInitRefuses(t *testing.T) {
 		want string
 	}{
 		{[]string{"init", filepath.Join(empty, "a"), "b"}, "takes one folder, not 2"},
-		{[]string{"init", filepath.Join(empty, "a b")}, "write one such as example.com/shop"},
+		{[]string{"init", filepath.Join(empty, "a b")}, "write one with --module, such as example.com/shop"},
 		{[]string{"init", empty, "--from", "/nowhere.ndjson"}, "name a file of events with --from"},
 		{[]string{"init", empty, "--from", noEvents}, "write one JSON object on each line (line 1: "},
 		{[]string{"init", empty, "--from", ""}, "--from is empty"},
@@ -146,6 +147,31 @@ func TestInitFrom(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "pipeline.yaml"))
 	if err != nil || !strings.Contains(string(text), `id: "{visit_id}"`) {
 		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// The repository keeps a part of a long sample, and says so. It keeps no event that was sent again, because its
+// tests count each line.
+func TestInitFromMuch(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "visits")
+	var b strings.Builder
+	for i := range 30 {
+		for range 1 + i%2 {
+			fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":"2026-03-01T09:00:%02dZ","sent_at":"2026-03-02T09:00:%02dZ"}`+"\n", i, i, b.Len()%60)
+		}
+	}
+	got := piped(t, b.String(), "init", dir, "--from", "-", "--no-tidy")
+	if got.code != exitFine || !strings.Contains(got.errors, "ingot: events/sample.ndjson has 20 of them, for the tests and make demo; ingot demo --input FILE --pipeline pipeline.yaml takes a whole file\n") {
+		t.Fatalf("exit %d: %s", got.code, got.errors)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
+	if err != nil || strings.Count(string(text), "\n") != 20 {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for i := range 20 {
+		if n := strings.Count(string(text), fmt.Sprintf(`"v%d"`, i)); n != 1 {
+			t.Errorf("it has visit %d %d times:\n%s", i, n, text)
+		}
 	}
 }
 

@@ -268,9 +268,12 @@ func (a *app) lines(file string, o sendOptions, p *pipeline.Pipeline) (iter.Seq2
 	}
 	total := 0
 	if file != "-" {
-		n, err := countLines(file)
+		n, first, err := countLines(file)
 		if err != nil {
 			return nil, 0, nothing, usage(fmt.Errorf("%s: %w; name a file with one event a line", file, err))
+		}
+		if ndjson.Unfinished(first) {
+			return nil, 0, nothing, usage(fmt.Errorf("%s: its first line is only the beginning of its JSON, and each line is sent as a message of its own; write one event on each line%s", file, ndjson.Advice(first)))
 		}
 		total = n
 	}
@@ -281,25 +284,26 @@ func (a *app) lines(file string, o sendOptions, p *pipeline.Pipeline) (iter.Seq2
 	return skipped(ndjson.Lines(from), o.skip), total, func() { _ = from.Close() }, nil
 }
 
-// countLines counts the lines of a file that are not empty.
-func countLines(name string) (int, error) {
+// countLines counts the lines of a file that are not empty, and returns the first of them.
+func countLines(name string) (n int, first string, err error) {
 	f, err := os.Open(name)
 	var path *fs.PathError
 	if errors.As(err, &path) {
-		return 0, path.Err
+		return 0, "", path.Err
 	}
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	defer f.Close()
-	n := 0
-	for _, err := range ndjson.Lines(f) {
+	for line, err := range ndjson.Lines(f) {
 		if err != nil && !errors.Is(err, ndjson.ErrTooLong) {
-			return 0, err
+			return 0, "", err
 		}
-		n++
+		if n++; n == 1 {
+			first = line.Text
+		}
 	}
-	return n, nil
+	return n, first, nil
 }
 
 // skipped leaves out the first lines.

@@ -40,6 +40,24 @@ func TestSendSaysHowFarItIs(t *testing.T) {
 	}
 }
 
+// Each line is sent as a message. So a file whose JSON is spread over several lines is refused before anything of
+// it is sent. One array on one line is a message.
+func TestSendRefusesJSONOverSeveralLines(t *testing.T) {
+	w := newDevWorld(t)
+	write(t, "pretty.json", "{\n \"type\": \"sale\"\n}\n")
+	write(t, "array.json", "[\n {\"type\": \"sale\"}\n]\n")
+	write(t, "one.json", "[{}]\n")
+	for file, want := range map[string]string{
+		"pretty.json": "pretty.json: its first line is only the beginning of its JSON, and each line is sent as a message of its own; write one event on each line; jq -c . makes that of JSON over several lines\n",
+		"array.json":  "write one event on each line; jq -c '.[]' makes that of an array\n",
+	} {
+		if got := w.run(exitUsage, "send", file, "--local"); !strings.Contains(got.errors, want) || got.out != "" {
+			t.Errorf("%s: %s%s", file, got.out, got.errors)
+		}
+	}
+	w.run(exitFine, "send", "one.json", "--local")
+}
+
 // TestPlannedArrays waits for each event of a line that is an array.
 func TestPlannedArrays(t *testing.T) {
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Batches: true, Type: "e", Events: map[string]pipeline.EventSpec{

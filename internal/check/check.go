@@ -60,7 +60,7 @@ type Report struct {
 
 // Clean reports whether there are only warnings, and no event that would be Poison.
 func (r *Report) Clean() bool {
-	if r.Events != nil && r.Events.Poison() {
+	if r.Events != nil && r.Events.Poison() > 0 {
 		return false
 	}
 	for _, f := range r.Findings {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/estimate"
 )
 
@@ -48,11 +47,11 @@ func (r *Report) WriteText(w io.Writer, in Input) error {
 }
 
 func (r *Report) writeTotals(b *strings.Builder) {
-	what := "write units to update one total"
+	receipts := ""
 	if r.Counting == "receipts" {
-		what += ", beside 2 for the receipt of each change"
+		receipts = ", beside 2 for the receipt of each change"
 	}
-	fmt.Fprintf(b, "aggregates (%s; full: all %s changed it within 72 hours, and it has these marks and about these bytes)\n", what, count(r.Partitions, "partition"))
+	fmt.Fprintf(b, "aggregates (write units to update one total%s; full: after changes from all %s within 72 hours, which leave about these marks and bytes in it)\n", receipts, count(r.Partitions, "partition"))
 	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	heading := ""
 	if slices.ContainsFunc(r.Totals, func(t Total) bool { return t.SpreadForOne > 0 || t.RankShards > 0 || t.MovedBy != "" }) {
@@ -138,16 +137,10 @@ func (r *Report) summary(in Input) string {
 
 // poison returns what the last line says about the sample events.
 func (r *Report) poison() string {
-	if r.Events == nil || !r.Events.Poison() {
+	if r.Events == nil || r.Events.Poison() == 0 {
 		return ""
 	}
-	n := 0
-	for _, v := range r.Events.Verdicts {
-		if v.Verdict == event.Poison.String() {
-			n += v.Count
-		}
-	}
-	return fmt.Sprintf("; %s of %s would be Poison", count(n, "event"), r.Events.File)
+	return fmt.Sprintf("; %s of %s would be Poison%s", count(r.Events.Poison(), "event"), r.Events.File, r.Events.Advice())
 }
 
 func count(n int, what string) string {

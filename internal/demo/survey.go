@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/ndjson"
 	"github.com/ingot-events/ingot/internal/show"
 )
 
@@ -27,13 +28,18 @@ type LinesError struct {
 	Bad    int // of them, those that cannot be sent
 	First  []*LineError
 	others []span
+	text   string // of the first line
 }
 
 // span is a range of bad lines with no good line between them.
 type span struct{ from, to int }
 
 func (e *LinesError) Error() string {
-	if e.Bad == 1 {
+	advice := ""
+	if e.Bad == e.Lines {
+		advice = ndjson.Advice(e.text)
+	}
+	if e.Bad == 1 && advice == "" {
 		return e.First[0].Error()
 	}
 	var b strings.Builder
@@ -44,8 +50,8 @@ func (e *LinesError) Error() string {
 	if len(e.others) > 0 {
 		fmt.Fprintf(&b, "\n  and %s more: %s", show.Comma(e.Bad-len(e.First)), e.where())
 	}
-	if e.Bad == e.Lines && e.undecodable() {
-		b.WriteString("\nWrite each event as one JSON object on a line of its own; jq -c . makes that of JSON over several lines.")
+	if advice != "" || e.Bad == e.Lines && e.undecodable() {
+		b.WriteString("\nWrite each event as one JSON object on a line of its own" + advice + ".")
 	} else {
 		b.WriteString("\nMend these lines, or change the pipeline so that it takes them.")
 	}
@@ -117,6 +123,9 @@ func (r *run) survey(ctx context.Context) error {
 		}
 		if err == nil && r.Repeat > 1 { // the last copy is the farthest from the line
 			_, err = r.plan(&line.Message, r.Repeat-1)
+		}
+		if found.Lines == 0 {
+			found.text = line.Message.Body
 		}
 		if line.Number != last {
 			found.Lines++

@@ -53,6 +53,18 @@ func TestJSONOverSeveralLines(t *testing.T) {
 	}
 }
 
+// TestAnArrayInAFile shows what to do with a file that is one array, on one line or on many.
+func TestAnArrayInAFile(t *testing.T) {
+	for _, text := range [][]string{{`[{"id":"r1"}]`}, {"[", `{"id":"r1"}`, "]"}} {
+		c := readings(t, 1, 1)
+		c.Data = lines("f.json", text...)
+		_, err := Run(context.Background(), c)
+		if err == nil || !strings.HasSuffix(err.Error(), "\nWrite each event as one JSON object on a line of its own; jq -c '.[]' makes that of an array.") {
+			t.Errorf("it says %v", err)
+		}
+	}
+}
+
 // TestSurveyLeavesTheRunAsItIs shows that the survey finds what the run would have found, and
 // changes nothing else.
 func TestSurveyLeavesTheRunAsItIs(t *testing.T) {

@@ -4,6 +4,7 @@ package ndjson
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -52,6 +53,29 @@ func Lines(r io.Reader) iter.Seq2[Line, error] {
 			}
 		}
 	}
+}
+
+// Unfinished reports whether a line is only the beginning of a JSON object or array, as in a file whose
+// JSON is spread over several lines.
+func Unfinished(line string) bool {
+	if !strings.HasPrefix(line, "{") && !strings.HasPrefix(line, "[") {
+		return false
+	}
+	var value json.RawMessage
+	err := json.NewDecoder(strings.NewReader(line)).Decode(&value)
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
+}
+
+// Advice says how to make a file with one event on each line of one that has none, judged by its first
+// line. It follows a sentence that asks for such a file, and is empty if the line suggests nothing.
+func Advice(first string) string {
+	switch {
+	case strings.HasPrefix(first, "["):
+		return "; jq -c '.[]' makes that of an array"
+	case Unfinished(first):
+		return "; jq -c . makes that of JSON over several lines"
+	}
+	return ""
 }
 
 // line reads one line with its end. If the line is too long, line keeps nothing of it.

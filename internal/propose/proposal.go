@@ -18,6 +18,7 @@ type Proposal struct {
 	sample *Sample
 	typ    choice // of the bare payloads; text is empty if there are none
 	types  []*eventType
+	again  map[int]bool // lines whose event an earlier line has; known once Check has run
 }
 
 // eventType is one type of the sample's events.
@@ -187,17 +188,19 @@ func stem(f *field) []string {
 }
 
 // Check compiles the proposal and plans every event of the sample with it. It returns how many
-// would become Poison, by reason. If a proposal does not compile, that is a mistake in this
-// package.
+// would become Poison, by reason. It also notes which events repeat an earlier one, for
+// [Proposal.Bodies]. If a proposal does not compile, that is a mistake in this package.
 func (p *Proposal) Check() (planned int, poison map[string]int, err error) {
 	file := check.File{Name: "pipeline.yaml", Text: p.YAML()}
 	compiled, err := file.Load(pipeline.Secret([]byte("only-to-check-the-proposal")))
 	if err != nil {
 		return 0, nil, fmt.Errorf("the proposal does not compile, which is a mistake of this program:\n%w", err)
 	}
-	poison = map[string]int{}
-	for i := range p.sample.events {
-		if _, err := compiled.PlanEvent(p.sample.events[i].opened.Event); err != nil {
+	poison, p.again = map[string]int{}, map[int]bool{}
+	stored := map[event.Key]bool{}
+	for _, e := range p.sample.events {
+		item, err := compiled.PlanEvent(e.opened.Event)
+		if err != nil {
 			var refusal *event.Refusal
 			if !errors.As(err, &refusal) {
 				return planned, poison, err
@@ -206,6 +209,10 @@ func (p *Proposal) Check() (planned int, poison map[string]int, err error) {
 			continue
 		}
 		planned++
+		if stored[item.Key] {
+			p.again[e.line] = true
+		}
+		stored[item.Key] = true
 	}
 	return planned, poison, nil
 }
@@ -401,17 +408,23 @@ func yamlName(name string) string {
 	return quote(name)
 }
 
-// Bodies returns sample events that fit the proposal. The first event of each type comes first.
-func (p *Proposal) Bodies() []string {
-	var first, rest []string
+// Bodies returns at most n of the sample's events, none of which repeats another one. The types take
+// turns, so each has about as many as it can. Call [Proposal.Check] first.
+func (p *Proposal) Bodies(n int) []string {
+	var rounds [][]string
 	for _, t := range p.types {
-		for i, e := range t.events {
-			if i == 0 {
-				first = append(first, e.body)
-			} else if i < 5 {
-				rest = append(rest, e.body)
+		i := 0
+		for _, e := range t.events {
+			if p.again[e.line] {
+				continue
 			}
+			if i == len(rounds) {
+				rounds = append(rounds, nil)
+			}
+			rounds[i] = append(rounds[i], e.body)
+			i++
 		}
 	}
-	return append(first, rest...)
+	list := slices.Concat(rounds...)
+	return list[:min(len(list), n)]
 }

@@ -88,6 +88,56 @@ func TestCopiesThatDifferInWhatIsFilledAnew(t *testing.T) {
 	wants(t, p, `id: "{visit_id}"`, "# likely: of events with the same visit_id there are 10 more, which differ in trace_id alone", "ignore: [trace_id]")
 }
 
+// The repository's own sample has each event once, or its tests would fail, and all types have a share in it.
+func TestBodies(t *testing.T) {
+	var b strings.Builder
+	for i := range 30 {
+		order := fmt.Sprintf(`{"type":"order.placed","order_id":"o-%d","placed_at":"2026-03-01T09:00:%02dZ","sent_at":"2026-03-02T09:00:%02dZ"}`, i, i, i)
+		b.WriteString(order + "\n")
+		if i%7 == 0 { // sent again
+			b.WriteString(strings.Replace(order, "03-02", "03-03", 1) + "\n")
+		}
+		if i < 3 {
+			fmt.Fprintf(&b, `{"type":"order.paid","payment_id":"p-%d","order_id":"o-%d","paid_at":"2026-03-01T10:00:%02dZ"}`+"\n", i, i, i)
+		}
+	}
+	p := proposal(t, b.String())
+	wants(t, p, "ignore: [sent_at]")
+	taken(t, p)
+	list := p.Bodies(20)
+	for i, want := range []string{`"payment_id":"p-0"`, `placed","order_id":"o-0"`, `"payment_id":"p-1"`, `placed","order_id":"o-1"`, `"payment_id":"p-2"`, `placed","order_id":"o-2"`, `placed","order_id":"o-3"`} {
+		if len(list) != 20 || !strings.Contains(list[i], want) {
+			t.Fatalf("%d events; number %d has no %s: %s", len(list), i, want, list[i])
+		}
+	}
+	all := map[string]int{}
+	for _, body := range p.Bodies(1000) {
+		all[body[:strings.LastIndex(body, "_at")]]++
+	}
+	for event, n := range all {
+		if n > 1 || len(all) != 33 {
+			t.Errorf("%d events, and %d times %s", len(all), n, event)
+		}
+	}
+	if n := len(p.Bodies(1000)); n != 33 {
+		t.Errorf("%d events of 33", n)
+	}
+}
+
+// A file that does not have one event on each line says how to make one that does.
+func TestFilesOfAnotherForm(t *testing.T) {
+	for text, want := range map[string]string{
+		"[{\"a\":1}]\n":             "each line; jq -c '.[]' makes that of an array (line 1: ",
+		"[\n {\n  \"a\":1\n }\n]\n": "each line; jq -c '.[]' makes that of an array (line 1: ",
+		"{\n \"a\": 1\n}\n":         "each line; jq -c . makes that of JSON over several lines (line 1: ",
+		"id,name\n1,orders\n":       "each line (line 1: ",
+	} {
+		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func TestReadingsAreToldApartByDeviceAndTime(t *testing.T) {
 	var b strings.Builder
 	for i := range 200 {

@@ -42,7 +42,7 @@ type sampled struct {
 // event, and [Sample.Unusable] names it. The error says that r cannot be read, or that it has no
 // event at all.
 func Read(r io.Reader) (*Sample, error) {
-	s, seen := &Sample{}, map[event.Digest]bool{}
+	s, seen, first := &Sample{}, map[event.Digest]bool{}, ""
 	for line, err := range ndjson.Lines(r) {
 		if errors.Is(err, ndjson.ErrTooLong) {
 			err = fmt.Errorf("it is longer than %d bytes, and SQS takes at most 1 MiB", ndjson.MaxLine)
@@ -54,10 +54,13 @@ func Read(r io.Reader) (*Sample, error) {
 			s.cut = true
 			break
 		}
+		if first == "" {
+			first = line.Text
+		}
 		s.add(line.Number, line.Text, seen)
 	}
 	if len(s.events) == 0 {
-		return nil, fmt.Errorf("it holds no event: write one JSON object on each line%s", s.firstReason())
+		return nil, fmt.Errorf("it holds no event: write one JSON object on each line%s%s", ndjson.Advice(first), s.firstReason())
 	}
 	return s, nil
 }

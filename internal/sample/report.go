@@ -1,5 +1,9 @@
 package sample
 
+import (
+	"github.com/ingot-events/ingot/event"
+)
+
 // Report says what would become of the events of a file, if nothing were stored except the lines
 // before each of them.
 type Report struct {
@@ -19,6 +23,8 @@ type Report struct {
 	Updates Updates `json:"updates"`
 	// Compress says of each type with compress what it saves, by type.
 	Compress []Compress `json:"compress,omitempty"`
+
+	advice string // how to make a file of events of this one, judged by its first line
 }
 
 // Compress says how many items of a type take fewer write units compressed.
@@ -88,12 +94,22 @@ type Updates struct {
 	Most  int     `json:"most"`  // the most updates of one item
 }
 
-// Poison reports whether any line would be Poison.
-func (r *Report) Poison() bool {
+// Poison returns how many events would be Poison.
+func (r *Report) Poison() int {
+	n := 0
 	for _, v := range r.Verdicts {
-		if v.Verdict == "Poison" {
-			return true
+		if v.Verdict == event.Poison.String() {
+			n += v.Count
 		}
 	}
-	return false
+	return n
+}
+
+// Advice says what to do about a file that does not have one event on each line. It is empty for every
+// other file.
+func (r *Report) Advice() string {
+	if r.advice == "" || r.Poison() < r.Lines {
+		return ""
+	}
+	return "; write each event as one JSON object on a line of its own" + r.advice
 }

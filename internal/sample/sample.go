@@ -95,6 +95,9 @@ func (s *Sampler) read(name string, r io.Reader, limit int) (*Report, error) {
 		case err != nil:
 			return nil, fmt.Errorf("%s:%d: %w", name, line.Number, err)
 		default:
+			if x.report.Lines == 0 {
+				x.report.advice = ndjson.Advice(line.Text)
+			}
 			x.line(line)
 		}
 	}

@@ -57,20 +57,20 @@ type File struct {
 	Text []byte
 }
 
-// maxSample is how many events of a sample the repository keeps.
-const maxSample = 20
+// MaxSample is how many events of a sample the repository keeps.
+const MaxSample = 20
 
 // New checks the configuration. If the pipeline has mistakes, the error has the type
 // [pipeline.Mistakes].
 func New(c Config) (*Repository, error) {
 	if what := badModule(c.Module); what != "" {
-		return nil, fmt.Errorf("module path %q: %s; write one such as example.com/shop", c.Module, what)
+		return nil, fmt.Errorf("module path %q: %s; write one with --module, such as example.com/shop", c.Module, what)
 	}
 	r := &Repository{module: c.Module, pipeline: c.Pipeline, sample: c.Sample, version: c.Version, replace: c.Replace}
 	if r.pipeline == nil {
 		r.pipeline, r.sample = static("pipeline.yaml"), strings.Split(strings.TrimSpace(string(static("sample.ndjson"))), "\n")
 	}
-	r.sample = r.sample[:min(len(r.sample), maxSample)]
+	r.sample = r.sample[:min(len(r.sample), MaxSample)]
 	var err error
 	r.compiled, err = check.File{Name: "pipeline.yaml", Text: r.pipeline}.Load(pipeline.CheckOnly())
 	return r, err

@@ -101,7 +101,7 @@ func TestFilesAreFormatted(t *testing.T) {
 
 func TestBadModules(t *testing.T) {
 	for _, module := range []string{"", "a b", "example.com/", "/shop", "example.com/12", "example.com/é"} {
-		if _, err := New(Config{Module: module}); err == nil || !strings.Contains(err.Error(), "write one such as example.com/shop") {
+		if _, err := New(Config{Module: module}); err == nil || !strings.Contains(err.Error(), "write one with --module, such as example.com/shop") {
 			t.Errorf("module %q: %v", module, err)
 		}
 	}

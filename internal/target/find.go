@@ -103,7 +103,7 @@ func awsConfig(ctx context.Context, o Options) (aws.Config, error) {
 		return c, &CredentialsError{"AWS configuration: " + err.Error(), err}
 	}
 	if c.Region == "" {
-		return c, &UsageError{"no region is known: write --region, such as --region eu-central-1, or set AWS_REGION"}
+		return c, &UsageError{"no region is known: write --region, such as --region eu-central-1, or set AWS_REGION; for the ingot dev on this machine, write --local"}
 	}
 	if o.EndpointURL != "" {
 		u, err := url.Parse(o.EndpointURL)
