@@ -241,6 +241,9 @@ func TestViews(t *testing.T) {
 				if wide := eval[int](b, "document.documentElement.scrollWidth"); wide > int(width) {
 					t.Errorf("%s is %d wide", name, wide)
 				}
+				if broken := eval[[]string](b, brokenWords); len(broken) > 0 {
+					t.Errorf("%s breaks short words of tables: %q", name, broken)
+				}
 				if axe != "" {
 					b.accessible(axe, name)
 				}
@@ -261,6 +264,13 @@ func TestViews(t *testing.T) {
 	}
 	b.clean(d)
 }
+
+// brokenWords lists the cells of tables whose short text is on more than one line.
+const brokenWords = `[...document.querySelectorAll('#main td, #main th')].filter((cell) => {
+	const range = document.createRange();
+	range.selectNodeContents(cell);
+	return cell.textContent.length <= 20 && new Set([...range.getClientRects()].map((r) => Math.round(r.bottom / 8))).size > 1;
+}).map((cell) => cell.textContent)`
 
 // detail opens what a view shows on demand.
 func (b *tab) detail(view string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/slow"
 )
 
@@ -234,4 +236,36 @@ func TestHiddenPageAsksNothing(t *testing.T) {
 	if !strings.Contains(eval[string](b, "document.getElementById('main').innerText"), "the last two minutes") {
 		t.Error("the view is gone")
 	}
+}
+
+// Under the pointer, the chart says its numbers. Messages of every verdict that ends in quarantine are drawn.
+func TestChartSaysItsNumbers(t *testing.T) {
+	t.Parallel()
+	b, d := browse(t), shop(t)
+	fillShop(t, d)
+	b.size(1280, 900)
+	b.open(d)
+	b.await("/ 301 stored, .* 5 quarantined/.test(document.querySelector('.chart')?.getAttribute('aria-label'))")
+	// The pointer moves over the whole chart. Each second is counted once.
+	said := eval[[]int](b, `(() => {
+		const over = document.querySelector('.u-over'), at = over.getBoundingClientRect(), seconds = new Map();
+		for (let x = at.left; x < at.right; x++) {
+			over.dispatchEvent(new MouseEvent('mousemove', {clientX: x, clientY: at.top + 50, bubbles: true}));
+			const tip = document.querySelector('.tip');
+			seconds.set(tip.querySelector('strong').textContent, [...tip.querySelectorAll('b')].map((one) => Number(one.textContent)));
+		}
+		return [...seconds.values()].reduce((all, one) => all.map((n, i) => n + one[i]), [0, 0, 0, 0]);
+	})()`)
+	if !slices.Equal(said, []int{346, 301, 40, 5}) {
+		t.Errorf("the pointer shows %v messages, stored, duplicates and quarantined", said)
+	}
+	for _, v := range event.Verdicts {
+		script := fmt.Sprintf("import('./flow.js').then((m) => m.verdicts.find((one) => one[0] === %q)[2] === 'quarantined')", v)
+		if drawn := eval[bool](b, script); drawn != v.Quarantined() {
+			t.Errorf("%s is drawn as quarantined: %t", v, drawn)
+		}
+	}
+	b.run("document.querySelector('.u-over').dispatchEvent(new MouseEvent('mouseleave'))")
+	b.await("document.querySelector('.tip').hidden")
+	b.clean(d)
 }

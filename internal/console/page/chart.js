@@ -1,6 +1,6 @@
 // Charts. uPlot draws on a canvas; the numbers are also in a table beside it.
 import uPlot from "./uplot/uPlot.esm.js";
-import { h } from "./dom.js";
+import { h, fill } from "./dom.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -26,6 +26,8 @@ const formats = {
 // chart draws lines or bars over time. It returns its element, set(data) and end().
 export function chart({ label, series, format, bars, height }) {
   const element = h("div", { class: "chart", role: "img", "aria-label": label });
+  const tip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });
+  element.append(tip);
   let plot = null;
   let data = null;
   const style = (s) => ({
@@ -35,7 +37,7 @@ export function chart({ label, series, format, bars, height }) {
   });
   const width = () => Math.max(200, element.clientWidth);
   const options = () => ({
-    width: width(), height: height || 220, legend: { show: false }, cursor: { show: false }, padding: [8, 12, 0, 0],
+    width: width(), height: height || 220, legend: { show: false }, cursor: { points: { show: false }, drag: { x: false, y: false }, y: false }, hooks: { setCursor: [point] }, padding: [8, 12, 0, 0],
     scales: { x: { time: false, range: bars ? padded : undefined }, y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
     axes: [
       axis({ size: 30, space: 90, splits: bars ? labelled : undefined, values: (_, at) => at.map(formats[format]) }),
@@ -43,6 +45,16 @@ export function chart({ label, series, format, bars, height }) {
     ],
     series: [{}, ...series.map(style)],
   });
+  // point shows the numbers under the pointer. They are in a table beside the chart too, or in its label.
+  const point = (u) => {
+    const i = u.cursor.idx;
+    tip.hidden = i === null || i === undefined || u.cursor.left < 0;
+    if (tip.hidden) return;
+    fill(tip, h("strong", {}, formats[format](u.data[0][i])),
+      series.map((s, k) => h("span", {}, s.label, h("b", {}, new Intl.NumberFormat("en").format(u.data[k + 1][i] || 0)))));
+    const at = u.cursor.left + u.over.offsetLeft;
+    tip.style.left = Math.max(0, at + (at > element.clientWidth / 2 ? -tip.offsetWidth - 10 : 10)) + "px";
+  };
   const padded = (u, low, high) => {
     const at = u.data[0];
     const gap = at.length > 1 ? (at[at.length - 1] - at[0]) / (at.length - 1) : 86400;

@@ -41,14 +41,24 @@ export function keep(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+// wrapping says how a cell of a table breaks: a short one not at all, and one with a long word anywhere.
+export function wrapping(text) {
+  if (text.length <= 24) return "short";
+  return /\S{25}/.test(text) ? "long" : "";
+}
+
 export function table(caption, head, rows, options = {}) {
   const numeric = options.numeric || [];
-  const cell = (i) => (numeric.includes(i) ? { class: "number" } : {});
+  const cell = (i, value) => {
+    if (numeric.includes(i)) return { class: "number" };
+    const text = value instanceof Node ? value.textContent : String(value ?? "");
+    return { class: wrapping(text) || null };
+  };
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption + ", table" },
     h("table", { class: options.class },
       h("caption", { class: options.caption ? "" : "unseen" }, caption),
-      h("thead", {}, h("tr", {}, head.map((name, i) => h("th", { scope: "col", ...cell(i) }, name)))),
-      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((value, i) => h("td", cell(i), value)))))));
+      h("thead", {}, h("tr", {}, head.map((name, i) => h("th", { scope: "col", ...cell(i, name) }, name)))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((value, i) => h("td", cell(i, value), value)))))));
 }
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });

@@ -1,19 +1,26 @@
 // What goes through the pipeline: in dev each second, on a stack each minute.
-import { h, fill, keep, table, count, time, moment, verdict, say, plural } from "./dom.js";
+import { h, fill, keep, table, wrapping, count, time, moment, verdict, say, plural } from "./dom.js";
 import { get, post } from "./api.js";
 import { chart, key } from "./chart.js";
 
-const verdicts = [
-  ["Inserted", "new, and stored"],
-  ["Updated", "a newer revision, which replaced the stored one"],
-  ["Duplicate", "stored already; nothing changed"],
-  ["Stale", "an older revision than the stored one"],
-  ["Conflict", "another payload under a stored key; in quarantine"],
-  ["Rejected", "a total would fall below its floor; in quarantine"],
-  ["Expired", "came after its time; in quarantine"],
-  ["Poison", "can never be stored; in quarantine"],
-  ["Retry", "not proven; delivered again"],
+// Each verdict with what it means, and as which line of the chart its messages are drawn.
+export const verdicts = [
+  ["Inserted", "new, and stored", "stored"],
+  ["Updated", "a newer revision, which replaced the stored one", "stored"],
+  ["Duplicate", "stored already; nothing changed", "duplicates"],
+  ["Stale", "an older revision than the stored one", null],
+  ["Conflict", "another payload under a stored key; in quarantine", "quarantined"],
+  ["Rejected", "a total would fall below its floor; in quarantine", "quarantined"],
+  ["Expired", "came after its time; in quarantine", "quarantined"],
+  ["Poison", "can never be stored; in quarantine", "quarantined"],
+  ["Retry", "not proven; delivered again", null],
 ];
+
+// drawn adds up the messages of one line of the chart.
+function drawn(data, line) {
+  const names = verdicts.filter((one) => one[2] === line).map(([name]) => name);
+  return data.at.map((_, i) => names.reduce((all, name) => all + value(data.series[name], i), 0));
+}
 
 const lines = [
   { label: "messages", color: "blue", fill: true },
@@ -58,10 +65,9 @@ export function flow(main, about) {
       keep(asOf, live ? "the last two minutes" : "as of " + moment(data.asOf) + " UTC · the last hour, one point a minute");
       stations.set(data, live);
       const s = data.series;
-      const held = data.at.map((_, i) => value(s.Conflict, i) + value(s.Expired, i) + value(s.Poison, i));
-      const stored = data.at.map((_, i) => value(s.Inserted, i) + value(s.Updated, i));
-      drawing.set([data.at, data.at.map((_, i) => value(s.received, i)), stored, data.at.map((_, i) => value(s.Duplicate, i)), held],
-        `Messages over time: ${count(sum(s.received))} messages, ${count(sum(stored))} stored, ${count(sum(s.Duplicate))} duplicates, ${count(sum(held))} quarantined.`);
+      const [stored, again, held] = ["stored", "duplicates", "quarantined"].map((line) => drawn(data, line));
+      drawing.set([data.at, data.at.map((_, i) => value(s.received, i)), stored, again, held],
+        `Messages over time: ${count(sum(s.received))} messages, ${count(sum(stored))} stored, ${count(sum(again))} duplicates, ${count(sum(held))} quarantined.`);
       sums.set(s);
       costs.set(s);
       if (recent) recent.set(data.recent);
@@ -106,7 +112,7 @@ function station() {
       const s = data.series;
       const per = live ? "a second" : "a minute";
       const points = live ? 5 : 1;
-      const stored = data.at.map((_, i) => value(s.Inserted, i) + value(s.Updated, i));
+      const stored = drawn(data, "stored");
       const queue = data.queues.find((q) => q.name === "queue");
       const put = (i, big, small) => { keep(cells[i].big, big); keep(cells[i].small, small); };
       put(0, queue ? count(queue.ready) : "–", queue ? plural(queue.hidden, "message") + " in work" : "not known");
@@ -123,7 +129,14 @@ function verdictTable() {
   const cells = new Map(verdicts.map(([name]) => [name, h("span", {}, "0")]));
   const element = table("Verdicts", ["verdict", "messages", "what it means"],
     verdicts.map(([name, about]) => [verdict(name), cells.get(name), about]), { numeric: [1] });
-  return { element, set: (series) => cells.forEach((cell, name) => keep(cell, count(sum(series[name])))) };
+  return {
+    element,
+    set: (series) => cells.forEach((cell, name) => {
+      const n = sum(series[name]);
+      keep(cell, count(n));
+      cell.closest("tr").classList.toggle("zero", n === 0);
+    }),
+  };
 }
 
 function stepTable(live) {
@@ -175,6 +188,7 @@ function recentTable() {
         if (one.pk) row.link.setAttribute("href", "#journey?" + new URLSearchParams({ pk: one.pk, sk: one.sk }));
         else row.link.removeAttribute("href");
         keep(row.reason, one.reason || "");
+        for (const cell of row.element.children) cell.className = wrapping(cell.textContent);
       });
     },
   };

@@ -7,7 +7,7 @@ const words = { done: "done", none: "nothing", refused: "refused", unknown: "not
 
 export function journey(main, about, query) {
   let ended = false;
-  const message = h("textarea", { id: "message", rows: "5", spellcheck: "false", placeholder: '{"type": "…", …}' });
+  const message = h("textarea", { id: "message", rows: "7", spellcheck: "false", placeholder: '{"type": "…", …}' });
   const pk = h("input", { id: "pk", type: "text", autocomplete: "off", spellcheck: "false", value: query.get("pk") || "" });
   const sk = h("input", { id: "sk", type: "text", autocomplete: "off", spellcheck: "false", value: query.get("sk") || "" });
   const story = h("div", { id: "story", "aria-live": "polite" });
@@ -32,14 +32,15 @@ export function journey(main, about, query) {
   };
   fill(main,
     h("div", { class: "title" }, h("h1", {}, "Journey"), h("p", { class: "asof" }, "one event, from its message to its totals")),
-    h("form", { class: "card ask", on: { submit } },
-      h("div", { class: "field wide" }, h("label", { for: "message" }, "Message"), message),
-      h("p", { class: "or" }, "or its type, and the fields of its key"),
-      h("div", { class: "pair" }, h("div", { class: "field" }, h("label", { for: "type" }, "Type"), type)), fields,
-      h("p", { class: "or" }, "or its key as it is stored"),
-      h("div", { class: "pair" },
-        h("div", { class: "field" }, h("label", { for: "pk" }, "Partition key"), pk),
-        h("div", { class: "field" }, h("label", { for: "sk" }, "Sort key"), sk)),
+    h("form", { class: "card ask ways", on: { submit } },
+      h("div", { class: "way" },
+        h("div", { class: "field" }, h("label", { for: "message" }, "A message"), message)),
+      h("div", { class: "way" },
+        h("div", { class: "field" }, h("label", { for: "type" }, "or its type, and the fields of its key"), type), fields,
+        h("p", { class: "or" }, "or its key as it is stored"),
+        h("div", { class: "pair" },
+          h("div", { class: "field" }, h("label", { for: "pk" }, "Partition key"), pk),
+          h("div", { class: "field" }, h("label", { for: "sk" }, "Sort key"), sk))),
       h("button", { type: "submit", class: "primary" }, "Follow it")),
     story);
 

@@ -34,9 +34,10 @@ export function quarantine(main, about) {
 
   function letters(found) {
     return h("section", { class: "card", "aria-label": "Messages" }, h("h2", {}, "Messages"),
-      table("Messages in quarantine", ["sent", "verdict", "type", "key", h("span", { class: "unseen" }, "open")],
-        found.letters.map((l) => [moment(l.sent), verdict(l.verdict), l.type || "–", l.pk ? l.pk + " / " + l.sk : "–",
-          h("button", { type: "button", class: "link", "data-letter": l.id, on: { click: () => show(l.id) } }, "Show", h("span", { class: "unseen" }, " message " + l.id))])));
+      table("Messages in quarantine", ["sent", "verdict", "reason", "type", "key"],
+        found.letters.map((l) => [
+          h("button", { type: "button", class: "link", "data-letter": l.id, on: { click: () => show(l.id) } }, moment(l.sent), h("span", { class: "unseen" }, ", show message " + l.id)),
+          verdict(l.verdict), l.reason, l.type || "–", l.pk ? l.pk + " / " + l.sk : "–"])));
   }
 
   async function show(id) {

@@ -126,7 +126,7 @@ export function totals(main, about) {
     }
     const flagged = list.some((w) => w.flags && w.flags.length);
     parts.push(h("section", { class: "card", "aria-label": "Windows" }, h("h2", {}, title),
-      table(title, ["window", ...a.values.map((v) => v.name), "n", ...(flagged ? ["flags"] : [])],
+      table(title, ["window", ...a.values.map((v) => v.name), "events", ...(flagged ? ["flags"] : [])],
         list.map((w) => [w.name,
           ...a.values.map((v) => textOf(w.values[v.name])), exact(String(w.n)), ...(flagged ? [(w.flags || []).join("; ")] : [])]),
         { numeric: [...a.values.flatMap((v, i) => (isNumber(a, v.name) ? [i + 1] : [])), a.values.length + 1] }), legend(a)));
