@@ -385,12 +385,12 @@ func totalsTable(b *strings.Builder, list []shownTotal, width int, named bool) {
 			if t != nil {
 				t.Print(b)
 			}
+			if named {
+				fmt.Fprintf(b, "\n%s\n", one.Aggregate)
+			}
 			group = one.Aggregate
 			var right []int
 			first := len(one.def.By) + 1
-			if named {
-				first++
-			}
 			for i, value := range one.def.Values {
 				if value.Op != aggregate.Newest && value.Op != aggregate.Oldest { // texts may be cut, numbers not
 					right = append(right, first+i)
@@ -398,18 +398,13 @@ func totalsTable(b *strings.Builder, list []shownTotal, width int, named bool) {
 			}
 			t = show.NewTable(right...)
 			t.Fit(width)
-			var head []string
-			if named {
-				head = append(head, "")
-			}
-			head = append(head, one.def.By...)
-			head = append(head, "window")
+			head := append(slices.Clone(one.def.By), "window")
 			for _, value := range one.def.Values {
 				head = append(head, value.Name)
 			}
 			t.Row(append(head, "")...)
 		}
-		t.Row(one.cells(named)...)
+		t.Row(one.cells()...)
 		for _, flag := range one.Flags {
 			t.Row("  flag: " + show.Text(flag))
 		}
@@ -419,11 +414,8 @@ func totalsTable(b *strings.Builder, list []shownTotal, width int, named bool) {
 	}
 }
 
-func (s *shownTotal) cells(named bool) []string {
+func (s *shownTotal) cells() []string {
 	var cells []string
-	if named {
-		cells = append(cells, s.Aggregate)
-	}
 	for _, name := range s.def.By {
 		cells = append(cells, show.Text(s.By[name]))
 	}
