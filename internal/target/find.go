@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/ingot-events/ingot/internal/check"
 	"github.com/ingot-events/ingot/internal/wire"
@@ -91,7 +92,7 @@ func deployment(o Options) (check.Deployment, error) {
 
 // awsConfig reads profile, Region, endpoint and credentials by the rules of the AWS CLI.
 func awsConfig(ctx context.Context, o Options) (aws.Config, error) {
-	var options []func(*config.LoadOptions) error
+	options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})} // what matters of it is in the error
 	if o.Profile != "" {
 		options = append(options, config.WithSharedConfigProfile(o.Profile))
 	}

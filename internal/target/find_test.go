@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -248,6 +249,32 @@ func TestSecret(t *testing.T) {
 	}
 }
 
+// sdkSays returns what the SDK writes to stderr where the machine's own service has no credentials.
+func sdkSays(t *testing.T) string {
+	t.Helper()
+	machine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	defer machine.Close()
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "false")
+	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", machine.URL)
+	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	stderr := os.Stderr
+	os.Stderr = file
+	_, err = find(t, target.Options{Stack: "shop"}, nil)
+	os.Stderr = stderr
+	if kind(err) != credentials {
+		t.Errorf("no credentials: %v", err)
+	}
+	said, err := os.ReadFile(file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(said)
+}
+
 func TestCredentials(t *testing.T) {
 	c := cloud(t)
 	for _, code := range []string{"AccessDenied", "ExpiredToken", "InvalidClientTokenId", "SignatureDoesNotMatch"} {
@@ -261,6 +288,9 @@ func TestCredentials(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
 	if _, err := find(t, target.Options{Stack: "shop"}, nil); kind(err) != credentials || !strings.Contains(err.Error(), "there are no AWS credentials: ") {
 		t.Errorf("none: %v", err)
+	}
+	if said := sdkSays(t); said != "" {
+		t.Errorf("the SDK speaks beside the tool: %s", said)
 	}
 	t.Setenv("AWS_REGION", "")
 	if _, err := find(t, target.Options{Stack: "shop"}, nil); kind(err) != wrong || !strings.Contains(err.Error(), "no region is known: write --region") {
