@@ -102,19 +102,23 @@ func newVerify(a *app) *cobra.Command {
 	flags.BoolVar(&o.twice, "twice", false, "look a second time when the stream has delivered what was written before")
 	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "with --twice, how long to wait for the stream")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
-	passFlags(cmd, &o)
 	flags.StringVar(&o.segment, "segment", "", "read only this segment, such as 3/64, into --work; the first is 0")
 	flags.StringVar(&o.merge, "merge", "", "only merge and compare this hash bucket, such as 17/256, in --work; the first is 0")
 	flags.BoolVar(&o.result, "result", false, "only print what all segments and merges in --work have found")
 	flags.IntVar(&o.buckets, "buckets", 0, "hash buckets (default that of --merge, or 1)")
+	passFlags(cmd, &o)
 	return cmd
 }
 
-// passFlags adds the flags of a pass over the tables.
+// passFlags adds the flags of a pass over the tables, after those of the command itself.
 func passFlags(cmd *cobra.Command, o *verifyOptions) {
 	flags := cmd.Flags()
-	flags.IntVar(&o.segments, "segments", 0, "how many parts of the tables are read side by side (default that of --segment, or 4)")
-	flags.Float64Var(&o.rate, "rate", 0, "read units a second at most; 0: no limit")
+	segments, rate := "how many parts of the tables are read side by side (default 4)", "read and write units a second at most; 0: no limit"
+	if flags.Lookup("segment") != nil {
+		segments, rate = "how many parts of the tables are read side by side (default that of --segment, or 4)", "read units a second at most; 0: no limit"
+	}
+	flags.IntVar(&o.segments, "segments", 0, segments)
+	flags.Float64Var(&o.rate, "rate", 0, rate)
 	flags.IntVar(&o.memory, "memory", 64, "MB of sums that are held in memory")
 	flags.StringVar(&o.work, "work", "", "the folder in which to go on after a stop: a path, or s3://BUCKET/PREFIX")
 	flags.BoolVar(&o.dry, "dry-run", false, "only print what is going to be read and what it costs")
