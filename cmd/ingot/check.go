@@ -14,7 +14,6 @@ import (
 
 	"github.com/ingot-events/ingot/internal/check"
 	"github.com/ingot-events/ingot/internal/check/template"
-	"github.com/ingot-events/ingot/internal/cost"
 	"github.com/ingot-events/ingot/internal/estimate"
 )
 
@@ -44,8 +43,8 @@ With --rate it says whether the streams functions can count that many changes a 
 has one function, and a shard of a busy table delivers up to 1,000 changes a second. With --events,
 it takes from the sample how many totals a change updates.
 
-The table of patterns shows what a page of each takes: its requests and read units, and with --prices
-what it costs in a month at the rate: that the file gives. An index that no pattern reads is a
+The table of patterns shows what a page of each takes: its requests and read units, and what it costs in
+a month at the rate: that the file gives, by the prices of us-east-1 or of --prices. An index that no pattern reads is a
 warning. So are partition keys that all events of one moment share, if --rate is more than they take.
 
 The table of aggregates shows the write units of one update of a total: of a new total, and of a
@@ -120,7 +119,7 @@ func newCheck(a *app) *cobra.Command {
 	targetFlags(cmd)
 	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil, "a parameter of the template as NAME=VALUE, in place of samconfig.toml's and of its default; repeatable")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 10000; with --rate, as many as that needs")
-	cmd.Flags().StringVar(&o.prices, "prices", "", "a file of prices, for what the patterns cost")
+	cmd.Flags().StringVar(&o.prices, "prices", "", pricesUsage)
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "changes a second that the streams functions must keep up with")
 	return cmd
 }
@@ -179,17 +178,11 @@ func (a *app) check(o checkOptions, named, configNamed bool) error {
 			return usage(err)
 		}
 	}
-	if o.prices != "" {
-		text, err := readFile(o.prices, "name a file of prices with --prices FILE")
-		if err != nil {
-			return usage(err)
-		}
-		prices, err := cost.ReadPrices(o.prices, text)
-		if err != nil {
-			return usage(err)
-		}
-		in.ReadUnit = prices.ReadUnit()
+	prices, err := readPrices(o.prices)
+	if err != nil {
+		return usage(err)
 	}
+	in.ReadUnit, in.Region = prices.ReadUnit(), prices.Region()
 	report, err := check.Run(in)
 	if err != nil {
 		return usage(checkError(err))

@@ -123,13 +123,30 @@ func passFlags(cmd *cobra.Command, o *verifyOptions) {
 	flags.StringVar(&o.work, "work", "", "the folder in which to go on after a stop: a path, or s3://BUCKET/PREFIX")
 	flags.BoolVar(&o.dry, "dry-run", false, "only print what is going to be read and what it costs")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask, however much it costs")
-	flags.StringVar(&o.prices, "prices", "", "a file of prices (default those of us-east-1 that the tool brings)")
+	flags.StringVar(&o.prices, "prices", "", pricesUsage)
 }
 
 const (
 	mostSegments = 1_000_000 // the service's limit
 	mostBuckets  = 10_000
 )
+
+const pricesUsage = "a file of prices (default those of us-east-1 that the tool brings)"
+
+// readPrices reads a file of prices. Without one, the prices are those that the tool brings.
+func readPrices(file string) (*cost.Prices, error) {
+	name, text, err := file, []byte(nil), error(nil)
+	if file == "" {
+		name = "prices/us-east-1.yaml"
+		text, err = fs.ReadFile(ingot.Deployment(), name)
+	} else {
+		text, err = readFile(file, "name a file of prices with --prices FILE")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return cost.ReadPrices(name, text)
+}
 
 // check completes the options and says what is wrong with them.
 func (o *verifyOptions) check(cmd *cobra.Command) error {
@@ -513,18 +530,7 @@ func (v verifying) rebuildPrice(ctx context.Context, prices string) (price, erro
 
 // inDollars computes the dollars with a file of prices, or with those that the tool brings.
 func (p *price) inDollars(file string) error {
-	text, err := []byte(nil), error(nil)
-	name := file
-	if file == "" {
-		name = "prices/us-east-1.yaml"
-		text, err = fs.ReadFile(ingot.Deployment(), name)
-	} else {
-		text, err = readFile(file, "name a file of prices with --prices FILE")
-	}
-	if err != nil {
-		return usage(err)
-	}
-	prices, err := cost.ReadPrices(name, text)
+	prices, err := readPrices(file)
 	if err != nil {
 		return usage(err)
 	}

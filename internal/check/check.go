@@ -40,6 +40,7 @@ type Input struct {
 	Partitions int               // of the events table, for the estimates; at least 1
 	Rate       float64           // changes a second to keep up with; 0: not checked
 	ReadUnit   float64           // dollars for a read unit; 0: not known
+	Region     string            // where that is the price; "": not known
 	Events     *sample.Report    // what becomes of sample events; nil: there are none
 	Now        time.Time         // the deployment is later
 }

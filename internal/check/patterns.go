@@ -149,9 +149,17 @@ func momentary(pk string) (shards int, hot bool) {
 }
 
 // writePatterns prints the patterns for people.
-func (r *Report) writePatterns(b *strings.Builder) {
-	fmt.Fprintf(b, "patterns (a page of %d items of 1 KB, or of one total)\n", pageItems)
+func (r *Report) writePatterns(b *strings.Builder, region string) {
+	rated := slices.ContainsFunc(r.Patterns, func(p Pattern) bool { return p.Rate > 0 })
+	fmt.Fprintf(b, "patterns (a page of %d items of 1 KB, or of one total", pageItems)
+	if rated && region != "" {
+		fmt.Fprintf(b, "; dollars are those of %s", region)
+	}
+	b.WriteString(")\n")
 	rows := [][]string{{"name", "requests", "units", "rate", "$/month", "request"}}
+	if !rated {
+		rows[0] = slices.Delete(rows[0], 3, 5)
+	}
 	for _, p := range r.Patterns {
 		rate, dollars := "", ""
 		if p.Rate > 0 {
@@ -160,7 +168,11 @@ func (r *Report) writePatterns(b *strings.Builder) {
 		if p.DollarsAMonth != nil {
 			dollars = fmt.Sprintf("%.2f", *p.DollarsAMonth)
 		}
-		rows = append(rows, []string{p.Name, fmt.Sprint(p.Requests), fmt.Sprint(p.Units), rate, dollars, p.Request})
+		row := []string{p.Name, fmt.Sprint(p.Requests), fmt.Sprint(p.Units), rate, dollars, p.Request}
+		if !rated {
+			row = slices.Delete(row, 3, 5)
+		}
+		rows = append(rows, row)
 	}
 	writeRows(b, rows)
 	for _, h := range r.Hot {

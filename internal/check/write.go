@@ -33,7 +33,7 @@ func (r *Report) WriteText(w io.Writer, in Input) error {
 		r.writeTotals(b)
 	}
 	if len(r.Patterns) > 0 {
-		r.writePatterns(b)
+		r.writePatterns(b, in.Region)
 	}
 	if r.Capacity != nil {
 		b.WriteString(r.Capacity.text() + "\n")
