@@ -105,3 +105,27 @@ func TestPayloadsThatNeverExpire(t *testing.T) {
 		t.Errorf("%v", run(t, in).Findings)
 	}
 }
+
+// The payloads of the events that live longest are what the rule must leave, whatever shorter lives there were
+// before.
+func TestPayloadsOfALongerLife(t *testing.T) {
+	for _, c := range []struct{ retain, want string }{
+		{"    retain: 180d\n", "PayloadBucket removes the payloads of order.placed after 150 days: its events expire 180d after their time, which may be 30 days ahead, and may be there for 30 days more; write 240 or more instead"},
+		{"", "PayloadBucket removes the payloads of order.placed after 150 days, and its events never expire; write no rule for order.placed/ instead"},
+	} {
+		o := own{pipeline: [][2]string{offloads}, parameters: keeps, template: [][2]string{{lifecycleRules, lifecycleRules + "          " + guided(t) + "\n"}}}
+		in := o.input(t)
+		retain := regexp.MustCompile(`(?m)^    retain: 90d.*\n`)
+		in.Pipeline.Text = retain.ReplaceAll(in.Pipeline.Text, []byte(c.retain+"    was: [{retain: 90d, before: 2026-03-03T00:00:00Z}]\n"))
+		if c.retain == "" { // totals must outlive what they count
+			in.Pipeline.Text = regexp.MustCompile(`(?m)^    retain: 400d.*\n`).ReplaceAll(in.Pipeline.Text, nil)
+		}
+		var got []string
+		for _, f := range run(t, in).Findings {
+			got = append(got, f.String())
+		}
+		if !strings.Contains(strings.Join(got, "\n"), c.want) {
+			t.Errorf("%q:\n%s", c.retain, strings.Join(got, "\n"))
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ingot-events/ingot/internal/check/template"
 	"github.com/ingot-events/ingot/internal/lifetime"
@@ -83,8 +82,8 @@ func (c *checker) lifecycle(bucket *template.Resource) {
 			continue
 		}
 		least, ends := 0, false
-		if retain := e.RetainAt(time.Time{}); retain != 0 {
-			least = int((retain + store.MaxAhead + lateTTL + lifetime.Day - 1) / lifetime.Day)
+		if e.Retain != 0 { // an event of an earlier time may live shorter (was), and none lives longer
+			least = int((e.Retain + store.MaxAhead + lateTTL + lifetime.Day - 1) / lifetime.Day)
 		}
 		for _, rule := range items(rules) {
 			ends = c.rule(c.t.Resolve(rule), bucket, typ, least) || ends
@@ -127,7 +126,7 @@ func (c *checker) rule(rule *template.Node, bucket *template.Resource, typ strin
 	case least == 0:
 		c.mistake("lifecycle", days.Position, fmt.Sprintf("%s removes the payloads of %s after %d days, and its events never expire", bucket.Name, typ, n), "no rule for "+folder)
 	case n < least:
-		c.mistake("lifecycle", days.Position, fmt.Sprintf("%s removes the payloads of %s after %d days: its events expire %s after their time, which may be 30 days ahead, and may be there for 30 days more", bucket.Name, typ, n, lifetime.Format(c.p.Describe().Spec.Events[typ].RetainAt(time.Time{}))),
+		c.mistake("lifecycle", days.Position, fmt.Sprintf("%s removes the payloads of %s after %d days: its events expire %s after their time, which may be 30 days ahead, and may be there for 30 days more", bucket.Name, typ, n, lifetime.Format(c.p.Describe().Spec.Events[typ].Retain)),
 			strconv.Itoa(least)+" or more")
 	}
 	return strings.HasPrefix(folder, prefix)
