@@ -171,6 +171,12 @@ func (s *Store) takeBack(ctx context.Context, item *event.Item, r *Result, cost 
 			list = append(list, part)
 		}
 	}
+	erased, why := s.erasedParts(ctx, item, r, cost)
+	if why != nil {
+		*r = Result{Verdict: event.Retry, Refusal: why, Units: r.Units}
+		return
+	}
+	list = append(list, erased...)
 	for _, c := range list {
 		err := errNoBucket
 		if s.payloads != nil {
@@ -182,6 +188,31 @@ func (s *Store) takeBack(ctx context.Context, item *event.Item, r *Result, cost 
 			return
 		}
 	}
+}
+
+// erasedParts returns the parts of a refused atomic message that were erased alone. The payloads of all its parts
+// were put before it was judged, and its result says nothing of each. If a key cannot be read, the refusal says why.
+func (s *Store) erasedParts(ctx context.Context, item *event.Item, r *Result, cost *Cost) (erased []*event.Item, why *event.Refusal) {
+	if !isAtomic(item) || r.Verdict != event.Conflict && r.Verdict != event.Rejected && r.Verdict != event.Expired {
+		return nil, nil
+	}
+	parts := slices.DeleteFunc(slices.Clone(item.Parts.Items), func(part *event.Item) bool { return part.Payload == nil })
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	found, own := s.look(ctx, parts)
+	cost.Add(own)
+	for n := range found {
+		switch {
+		case isBarred(&found[n]):
+			erased = append(erased, parts[n])
+		case found[n].Verdict == event.Retry:
+			why := found[n].Refusal
+			why.Key = item.Key
+			return nil, why
+		}
+	}
+	return erased, nil
 }
 
 // isBarred reports whether the result is that of an event that was erased.

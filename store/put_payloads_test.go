@@ -343,6 +343,36 @@ func TestPayloadOfAnErasedEvent(t *testing.T) {
 	}
 }
 
+// A part may have been erased alone. Its payload does not come back with a message that is refused, even though
+// all payloads of an atomic message are put before its items.
+func TestPayloadOfAnErasedPart(t *testing.T) {
+	for _, typ := range []string{"thread", "digest"} {
+		w := newWorld(t, posts)
+		item := w.thread(typ, "1")
+		w.store.Put(deadline(t), []*event.Item{item})
+		part := item.Parts.Items[0]
+		if _, err := w.store.Erase(deadline(t), part.Key); err != nil {
+			t.Fatal(err)
+		}
+		for what, again := range map[string]*event.Item{"the same": item, "another payload": w.post(typ, "1", `"more":1`, `"replies":[{"n":1,"text":"`+lorem+`"},{"n":2,"text":"`+lorem+`"}]`)} {
+			if typ == "digest" && again != item { // whether a part is barred has to be read
+				w.faults = append(w.faults, fault{API: "BatchGetItem", Before: errLost, Always: true})
+				if results, _ := w.store.Put(context.Background(), []*event.Item{again}); verdicts(results) != "Retry" || results[0].Refusal.Key != item.Key {
+					t.Errorf("the key of the part could not be read: %v", results[0])
+				}
+				w.faults = nil
+			}
+			results, _ := w.store.Put(deadline(t), []*event.Item{again})
+			if want := map[bool]string{true: "Duplicate", false: "Conflict"}[again == item]; results[0].Verdict.String() != want {
+				t.Errorf("%s, %s: %v, want %s", typ, what, results[0], want)
+			}
+			if _, there := w.payload(part); there {
+				t.Errorf("%s, %s: %v, and the payload of the erased part is in the bucket again", typ, what, results[0].Verdict)
+			}
+		}
+	}
+}
+
 // What is not put has no object: an event that is too late, or too far ahead. Without offload, an event may be
 // as far ahead as before.
 func TestNoObjectOfWhatIsNotPut(t *testing.T) {
