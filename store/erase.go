@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/keys"
 )
 
 // barredAttribute marks the key of an event that was erased. An item with this attribute is no
@@ -72,15 +74,15 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 		if len(folders) > 0 && s.payloads == nil { // before anything is changed
 			return answer{outcome: invalid, err: fmt.Errorf("payloads of its key may be in the payload bucket: %w", errNoBucket)}, later
 		}
-		if whole, claim := s.pipeline.ClaimOf(textOf(known["type"])); claim {
-			return answer{outcome: invalid, err: fmt.Errorf("the key holds a claim, which is erased with its whole alone: erase the %s that holds it", whole)}, later
+		if owner, claim := s.pipeline.ClaimOf(textOf(known["type"])); claim {
+			return answer{outcome: invalid, err: fmt.Errorf("the key holds a claim, which is erased with its whole alone: erase the %s that holds it", owner)}, later
 		}
-		claims, a := s.eraseParts(ctx, key, textOf(known["type"]))
+		whole, claims, a := s.eraseParts(ctx, key, textOf(known["type"]))
 		if a.outcome != done {
 			return a, later
 		}
 		erased = erased || len(known) > 0
-		switch a := s.bar(ctx, s.barring(key, known), claims); a.outcome {
+		switch a := s.bar(ctx, s.barring(key, known), whole, claims); a.outcome {
 		case done:
 			return a, ended
 		case failed: // the item is not what it was when it was read
@@ -101,29 +103,29 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 }
 
 // eraseParts erases the parts of the event that is stored under key, if its type has parts. It returns
-// those that are claims: they are removed when the whole is barred.
-func (s *Store) eraseParts(ctx context.Context, key event.Key, eventType string) (claims []*event.Item, a answer) {
+// the event, and those of its parts that are claims: they are removed when the whole is barred.
+func (s *Store) eraseParts(ctx context.Context, key event.Key, eventType string) (whole *event.Item, claims []*event.Item, a answer) {
 	if !s.pipeline.HasParts(eventType) {
-		return nil, answer{}
+		return nil, nil, answer{}
 	}
 	whole, err := s.Item(ctx, key)
 	if err != nil {
-		return nil, answer{outcome: unknown, err: err}
+		return nil, nil, answer{outcome: unknown, err: err}
 	}
 	if whole == nil || whole.Type != eventType {
-		return nil, answer{outcome: contended, err: errors.New("the item has changed since it was read")}
+		return nil, nil, answer{outcome: contended, err: errors.New("the item has changed since it was read")}
 	}
 	if again, err := s.withPayload(ctx, whole); err == nil { // what the item kept when it was stored may lack what makes parts today
 		whole = again
 	} else if !errors.Is(err, ErrPayloadLost) {
-		return nil, answer{outcome: unknown, err: err}
+		return nil, nil, answer{outcome: unknown, err: err}
 	}
 	parts, err := s.pipeline.Parts(whole)
 	switch {
 	case err != nil && whole.Parts != nil:
-		return nil, answer{outcome: invalid, err: fmt.Errorf("its parts cannot be found, because pipeline.yaml has changed since it was stored; erase each of them by its own key, and take %s out of the types that are a whole: %w", eventType, err)}
+		return nil, nil, answer{outcome: invalid, err: fmt.Errorf("its parts cannot be found, because pipeline.yaml has changed since it was stored; erase each of them by its own key, and take %s out of the types that are a whole: %w", eventType, err)}
 	case err != nil:
-		return nil, answer{} // it was stored before these parts were declared, and has none
+		return whole, nil, answer{} // it was stored before these parts were declared, and has none
 	}
 	for _, part := range parts {
 		if _, claim := s.pipeline.ClaimOf(part.Type); claim {
@@ -131,18 +133,18 @@ func (s *Store) eraseParts(ctx context.Context, key event.Key, eventType string)
 			continue
 		}
 		if _, err := s.Erase(ctx, part.Key); err != nil {
-			return nil, answer{outcome: unknown, err: err}
+			return nil, nil, answer{outcome: unknown, err: err}
 		}
 	}
 	if len(claims) >= maxTransaction {
-		return nil, answer{outcome: invalid, err: fmt.Errorf("it has %d claims, and a transaction releases at most %d; remove the others by hand first", len(claims), maxTransaction-1)}
+		return nil, nil, answer{outcome: invalid, err: fmt.Errorf("it has %d claims, and a transaction releases at most %d; remove the others by hand first", len(claims), maxTransaction-1)}
 	}
-	return claims, answer{}
+	return whole, claims, answer{}
 }
 
 // bar bars the key of an event, and removes its claims in the same transaction. A claim that another
 // event holds stays. It can be another event's if both were stored before claims were declared.
-func (s *Store) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []*event.Item) answer {
+func (s *Store) bar(ctx context.Context, bar *dynamodb.PutItemInput, whole *event.Item, claims []*event.Item) answer {
 	if len(claims) == 0 {
 		_, err := s.client.PutItem(ctx, bar)
 		return classify(err)
@@ -159,9 +161,20 @@ func (s *Store) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []*e
 		return sent.answer
 	}
 	for i, reason := range sent.reasons[1:] {
-		if classifyReason(reason).outcome == failed { // another event's
-			return s.bar(ctx, bar, slices.Delete(slices.Clone(claims), i, i+1))
+		if classifyReason(reason).outcome != failed {
+			continue
 		}
+		img, err := s.image(ctx, claims[i].Key)
+		if err != nil {
+			return answer{outcome: unknown, err: err}
+		}
+		rest := slices.Clone(claims)
+		if known, _ := decode(img); known == nil || !isPartOf(known, whole) { // another event's, or none at all
+			rest = slices.Delete(rest, i, i+1)
+		} else { // when it was stored, it was made of other members
+			rest[i] = known
+		}
+		return s.bar(ctx, bar, whole, rest)
 	}
 	for _, reason := range sent.reasons {
 		if a := classifyReason(reason); a.outcome != done {
@@ -169,6 +182,13 @@ func (s *Store) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []*e
 		}
 	}
 	return sent.answer
+}
+
+// isPartOf reports whether a stored part was made of this whole. Its digest says so, whatever the part was made
+// of when it was stored. The payload of the part must be in it, as that of every claim is.
+func isPartOf(part, whole *event.Item) bool {
+	doc, err := event.ParseDocument(part.Data)
+	return err == nil && part.Digest == sha256.Sum256(keys.PartDigestText(nil, part.Type, doc.Root(), whole.Type, whole.ID))
 }
 
 // lookUp reads what decides how a key is barred. It reads consistently, because the bar takes its

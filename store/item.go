@@ -14,17 +14,9 @@ import (
 // key, or nothing of Ingot's. An item that is past its time but not removed yet is returned.
 // [pipeline.Pipeline.Key] computes the key.
 func (s *Store) Item(ctx context.Context, key event.Key) (*event.Item, error) {
-	in := &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
-	var img image
-	err := s.ask(ctx, func() error {
-		out, err := s.client.GetItem(ctx, in)
-		if err == nil {
-			img = out.Item
-		}
-		return err
-	})
+	img, err := s.image(ctx, key)
 	if err != nil {
-		return nil, fmt.Errorf("item %s: %w", key, err)
+		return nil, err
 	}
 	if len(img) == 0 {
 		return nil, nil
@@ -34,4 +26,20 @@ func (s *Store) Item(ctx context.Context, key event.Key) (*event.Item, error) {
 		return nil, fmt.Errorf("item %s cannot be read: %w", key, err)
 	}
 	return item, nil
+}
+
+// image reads what is stored under a key of the events table, consistently. It is empty if nothing is.
+func (s *Store) image(ctx context.Context, key event.Key) (img image, err error) {
+	in := &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
+	err = s.ask(ctx, func() error {
+		out, err := s.client.GetItem(ctx, in)
+		if err == nil {
+			img = out.Item
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("item %s: %w", key, err)
+	}
+	return img, nil
 }

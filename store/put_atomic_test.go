@@ -334,6 +334,24 @@ func TestEraseClaims(t *testing.T) {
 	}
 }
 
+// A claim is released with its owner, also if it was made of other members when it was stored.
+func TestEraseReleasesOlderClaims(t *testing.T) {
+	w := newWorld(t, accounts)
+	a := w.account("a", "x@y", 1, `"name":"n"`)
+	w.keepAll(a)
+	spec := w.plan.Describe().Spec
+	email := spec.Events["email"]
+	email.Part.With = append(email.Part.With, "name")
+	spec.Events["email"] = email
+	s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Env: w.Env})
+	if _, err := s.Erase(deadline(t), a.Key); err != nil {
+		t.Fatal(err)
+	}
+	if lies := w.lies(a.Parts.Items[0].Key); lies != "" {
+		t.Errorf("the owner was erased, and its claim is there: %s", lies)
+	}
+}
+
 // Somebody removes a whole while PutParts is at its missing parts. Neither the parts nor the whole come
 // back.
 func TestPutPartsOfARemovedWhole(t *testing.T) {
