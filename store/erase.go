@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -44,8 +45,9 @@ func barred(img image) bool {
 // would leave two wholes with one value, and so would the event's own message that is delivered then.
 // A claim is erased with its whole alone.
 //
-// Payloads of the key that are in the payload bucket are deleted after it is barred, of every event type that
-// has offload. From then on no message puts one there for good.
+// Payloads of the key that are in the payload bucket are deleted after it is barred: of every event type that
+// has offload, of the event's own type if it had, and of every type if the key was barred before. From then on
+// no message puts one there for good.
 //
 // Erase returns nil only if the key is proven barred, and its payloads deleted. You may repeat it: that
 // finishes what was interrupted. Of a key that is barred already, it only deletes what is left. It refuses an
@@ -64,6 +66,9 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 		case a.outcome != done:
 			return a, later
 		case barred(known):
+			if s.payloads != nil { // of which type the event was is forgotten, and its type may have no offload any more
+				folders = slices.Sorted(maps.Keys(s.pipeline.Describe().Spec.Events))
+			}
 			return a, ended
 		case len(known) > 0 && textOf(known["type"]) == "":
 			return answer{outcome: invalid, err: errors.New("the key holds an item that is not Ingot's; nothing was changed")}, later

@@ -373,6 +373,31 @@ func TestPayloadOfAnErasedPart(t *testing.T) {
 	}
 }
 
+// An erasure that stops after the key is barred is finished by the next one, even if the type has lost its offload
+// since the event was stored: the bar does not say of which type the event was.
+func TestEraseIsFinishedWithoutOffload(t *testing.T) {
+	for _, typ := range []string{"post", "thread", "digest"} {
+		w := newWorld(t, posts)
+		item := w.thread(typ, "1")
+		w.store.Put(deadline(t), []*event.Item{item})
+		spec := w.plan.Describe().Spec
+		for name, e := range spec.Events {
+			e.Offload = pipeline.OffloadSpec{}
+			spec.Events[name] = e
+		}
+		s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env,
+			Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
+		w.faults = append(w.faults, fault{API: "ListObjectsV2", Before: errLost, Always: true})
+		if _, err := s.Erase(context.Background(), item.Key); err == nil { // bounded by rounds
+			t.Fatalf("%s: erased without the bucket", typ)
+		}
+		w.faults = nil
+		if _, err := s.Erase(deadline(t), item.Key); err != nil || w.objects() != 0 {
+			t.Errorf("%s: %v, and %d objects are left", typ, err, w.objects())
+		}
+	}
+}
+
 // What is not put has no object: an event that is too late, or too far ahead. Without offload, an event may be
 // as far ahead as before.
 func TestNoObjectOfWhatIsNotPut(t *testing.T) {
