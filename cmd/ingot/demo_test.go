@@ -67,24 +67,10 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-func TestDemoText(t *testing.T) {
-	o := tool(t, "demo")
-	o.says(t, exitFine, "sending events through trouble")
-	for _, want := range []string{"INGOT DEMO  1,707 earthquakes", "TROUBLE", "VERDICTS", "TOTALS", "ADD per message", "ADD per change",
-		"counted by the embedded engine by DynamoDB's rules", "CHECKS", "EXPIRY", "Every event is stored once and counted once.", "seed 7"} {
-		if !strings.Contains(o.stdout, want) {
-			t.Errorf("stdout says nothing of %q:\n%s", want, o.stdout)
-		}
-	}
-	if strings.Contains(o.stdout, "DIFFERENCE") {
-		t.Error(o.stdout)
-	}
-}
-
 func TestDemoJSON(t *testing.T) {
 	inDirectory(t)
 	o := tool(t, "demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml", "--output", "json", "--seed", "5", "--counting", "receipts", "--repeat", "3")
-	o.says(t, exitFine)
+	o.says(t, exitFine, "sending events through trouble")
 	var s demo.Summary
 	decoder := json.NewDecoder(strings.NewReader(o.stdout))
 	decoder.DisallowUnknownFields()
@@ -254,8 +240,10 @@ func TestDemoListsAllBadLines(t *testing.T) {
 		switch {
 		case i%10 == 3:
 			fmt.Fprintf(&lines, `{"id":%d,"sensor":"roof","celsius":"hot","at":"2024-05-01T10:00:00Z"}`+"\n", i)
-		case i >= 90:
+		case i == 90:
 			lines.WriteString(strings.Repeat("x", 3<<20) + "\n") // longer than one read
+		case i > 90:
+			lines.WriteString("x\n")
 		default:
 			fmt.Fprintf(&lines, `{"id":%d,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`+"\n", i)
 		}

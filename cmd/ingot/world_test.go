@@ -169,7 +169,8 @@ func (w *living) settle(more ...string) error {
 // environment is what a script finds in its environment.
 func (w *living) environment() map[string]string {
 	return map[string]string{"AWS_ENDPOINT_URL": w.server.URL, "AWS_REGION": w.Local().Region, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
-		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "absent", "AWS_SHARED_CREDENTIALS_FILE": "absent", "AWS_MAX_ATTEMPTS": "1"}
+		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "absent", "AWS_SHARED_CREDENTIALS_FILE": "absent", "AWS_MAX_ATTEMPTS": "1",
+		"AWS_CA_BUNDLE": ""} // no certificate is asked for, and a machine's own bundle takes long to read
 }
 
 // runScripts runs scripts. Each has a deployment of its own, with README's messages in it, unless its
