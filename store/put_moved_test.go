@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/slow"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -537,7 +538,11 @@ func TestMovedPutsAgainstANaiveTwin(t *testing.T) {
 			t.Logf("INGOT_SEED=%d go test -run TestMovedPutsAgainstANaiveTwin ./store", seed)
 		}
 	}()
-	for run := range uint64(60) {
+	runs := uint64(20)
+	if slow.All() {
+		runs = 60
+	}
+	for run := range runs {
 		rng := rand.New(rand.NewPCG(seed, run))
 		w := newWorld(t, stocked)
 		w.start()

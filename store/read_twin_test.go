@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/slow"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -312,9 +313,12 @@ func (tw *twin) compare(x, y *event.Item, newest bool) int {
 // TestReadAgainstNaiveTwin compares the answers to random questions over random pipelines with those
 // of a twin that looks at all events, page by page, with stale indexes and expired items.
 func TestReadAgainstNaiveTwin(t *testing.T) {
-	first, rounds := uint64(1), 400
-	if testing.Short() {
+	first, rounds := uint64(1), 120
+	switch {
+	case testing.Short():
 		rounds = 60
+	case slow.All():
+		rounds = 400
 	}
 	if s := os.Getenv("INGOT_SEED"); s != "" {
 		var err error
