@@ -46,6 +46,8 @@ it takes from the sample how many totals a change updates.
 The table of patterns shows what a page of each takes: its requests and read units, and what it costs in
 a month at the rate: that the file gives, by the prices of us-east-1 or of --prices. An index that no pattern reads is a
 warning. So are partition keys that all events of one moment share, if --rate is more than they take.
+So are totals that get more updates at --rate than one item takes: those that all events of one moment
+share, and with --events those that many of the sample share. The warning says which spread is enough.
 
 The table of aggregates shows the write units of one update of a total: of a new total, and of a
 full one. A total is full if all partitions of the events table have changed it within 72 hours. It

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ingot-events/ingot/internal/estimate"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -33,9 +34,8 @@ type Hot struct {
 }
 
 const (
-	pageItems       = 50
-	unitsAPartition = 1000       // write units that one partition key takes each second
-	secondsAMonth   = 730 * 3600 // as AWS bills it
+	pageItems     = 50
+	secondsAMonth = 730 * 3600 // as AWS bills it
 )
 
 // patterns prices the patterns, and judges the indexes that they read or do not read.
@@ -102,9 +102,9 @@ func (r *Report) judge(in Input, at places, name, where, pk string) {
 	if !hot {
 		return
 	}
-	h := Hot{Key: name + " " + where, Shards: shards, Ceiling: shards * unitsAPartition}
+	h := Hot{Key: name + " " + where, Shards: shards, Ceiling: shards * estimate.UnitsASecond}
 	if in.Rate > float64(h.Ceiling) {
-		h.EnoughShards = int(math.Ceil(in.Rate / unitsAPartition))
+		h.EnoughShards = int(math.Ceil(in.Rate / estimate.UnitsASecond))
 		member := "key.pk"
 		if where != "key" {
 			member = "indexes." + where + ".pk"

@@ -60,7 +60,7 @@ type group struct {
 // These are the limits that the store keeps when it packs transactions. A test compares the outcome with
 // what the store sends.
 const (
-	packItems = 100
+	packItems = estimate.ItemsATransaction
 	packBytes = 3 << 20
 	packTotal = 1 << 10 // what a total is assumed to take
 )

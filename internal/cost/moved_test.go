@@ -9,8 +9,10 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/estimate"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
@@ -144,6 +146,30 @@ func compareWithTables(t *testing.T, p *pipeline.Pipeline, lines []string, messa
 		t.Logf("%-12s computed %.0f, charged %.0f", what, c.computed, c.charged)
 		if math.Abs(c.computed-c.charged) > c.within*c.charged {
 			t.Errorf("%s: %.0f computed, and %.0f charged", what, c.computed, c.charged)
+		}
+	}
+}
+
+// How often a total moves by the put is estimated without a sample just as it is packed with one.
+func TestTransactionsOnOneTotal(t *testing.T) {
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(byPutFile)}}, "p.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines strings.Builder
+	for n := range 3000 {
+		fmt.Fprintf(&lines, `{"type":"goods","id":"%d","at":"2026-03-14T09:00:00Z","sku":"s","day":"d","quantity":3}`+"\n", n)
+	}
+	def, known := p.Definition("stock")
+	if !known {
+		t.Fatal("there is no such aggregate")
+	}
+	for _, rate := range []float64{1, 100, 4000, 50_000} {
+		s := sampledBy(t, p, NewSampled("events", 1, 1000, MessagesInBatch(rate, 0)), lines.String())
+		packed := s.finish(rate).moved.packs / 3000 * rate
+		load := estimate.LoadOf(def, aggregate.Marks, 1, estimate.Bytes(def, nil), 1, rate, rate)
+		if math.Abs(load.Updates-packed) > 0.2*packed {
+			t.Errorf("at %v events a second %.0f transactions move the total, and %.0f are estimated", rate, packed, load.Updates)
 		}
 	}
 }

@@ -99,6 +99,13 @@ func Units(def *aggregate.Definition, bytes int, counting aggregate.Counting) in
 // one after the other, and each takes [Latency].
 const MovesASecond = int(1 / Latency)
 
+// ItemsATransaction is the most that one transaction writes, totals included.
+const ItemsATransaction = 100
+
+// UnitsASecond is how many write units a second one item takes, because one partition takes no more
+// (DynamoDB developer guide, "Burst and adaptive capacity").
+const UnitsASecond = 1000
+
 // InTransaction is how many times as much a write costs in a transaction.
 const InTransaction = 2
 
