@@ -40,7 +40,7 @@ const (
 	// lacks them. It also means that a new type is a part of an old one: events that are stored have no
 	// such parts yet.
 	Rebuild Kind = "rebuild"
-	// Lifetime means that stored items outlive the totals that count them.
+	// Lifetime means that stored items outlive the totals that count them, or their payloads.
 	Lifetime Kind = "lifetime"
 	// Schema means that messages are checked against another schema. What is stored stays as it is, and
 	// so do keys and digests.
@@ -123,6 +123,7 @@ func Between(old, new *pipeline.Pipeline, now time.Time) []Report {
 	list = append(list, offloadChanges(was, is)...)
 	list = append(list, generationChanges(was, is)...)
 	list = append(list, lifetimeChanges(was, is)...)
+	list = append(list, payloadLifetimes(was, is)...)
 	for _, name := range sorted(was.Events) {
 		list = append(list, indexChanges(name, was, is)...)
 	}

@@ -120,6 +120,35 @@ func TestChangesOfIgnoreUnderADigest(t *testing.T) {
 	}
 }
 
+// Items keep the expiry that they were stored with. The rule of the payload bucket must not remove their payloads
+// before that.
+func TestChangesOfLifetimesOfPayloads(t *testing.T) {
+	file := func(more string) *pipeline.Pipeline {
+		return mustLoad(t, "ingot: 1\nepoch: 1\ntype: a\nevents: {a: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '-'}"+more+"}}\n")
+	}
+	const offload = ", offload: {over: 64KB}"
+	for _, c := range []struct{ was, is, want string }{
+		{", retain: 90d" + offload, ", retain: 30d" + offload, "events.a: offload.retain was 90d and is 30d; events that are stored keep the expiry they have: leave the rule for a/ in the payload bucket as it is until they have expired, or it removes their payloads first"},
+		{", retain: 90d" + offload, ", retain: 30d", "events.a: offload.retain was 90d and is 30d; events that are stored keep"},
+		{offload, ", retain: 30d" + offload, "events.a: offload.retain was not there and is 30d; events that are stored never expire: write no rule for a/ in the payload bucket, whatever ingot check warns, until they are gone or have been given an expiry, or it removes their payloads first"},
+		{", retain: 30d" + offload, ", retain: 30d, offload: {over: 128KB}", ""},
+		{", retain: 90d", ", retain: 30d, offload: {over: 64KB}", ""},
+	} {
+		var got string
+		for _, r := range Between(file(c.was), file(c.is), deployed) {
+			if r.Member == "offload.retain" {
+				got = r.String()
+				if r.Kind != Lifetime {
+					t.Errorf("%s is of kind %s", got, r.Kind)
+				}
+			}
+		}
+		if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s → %s:\n%q\nwant\n%q", c.was, c.is, got, c.want)
+		}
+	}
+}
+
 // Items keep the expiry that they were stored with. Totals that expire before them are named.
 func TestChangesOfLifetimes(t *testing.T) {
 	const file = "ingot: 1\nepoch: 2\ntype: \"{type}\"\nevents:\n  reading: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '-'}EVENTS}\n  other: {id: '{n}', at: '{t}', key: {pk: 'O#{n}', sk: '-'}, retain: 5d}\n" +

@@ -29,6 +29,24 @@ func lifetimeChanges(old, new pipeline.Spec) []Report {
 	return list
 }
 
+// payloadLifetimes reports offloaded types whose events live shorter than before. The rule of the payload bucket
+// follows the new retain, and the items that are stored do not.
+func payloadLifetimes(old, new pipeline.Spec) []Report {
+	var list []Report
+	for _, name := range sorted(new.Events) {
+		was, is := old.Events[name], new.Events[name]
+		if was.Offload.Over == 0 || !lifetime.Shorter(is.Retain, was.Retain) {
+			continue
+		}
+		do := "events that are stored keep the expiry they have: leave the rule for " + name + "/ in the payload bucket as it is until they have expired"
+		if was.Retain == 0 {
+			do = "events that are stored never expire: write no rule for " + name + "/ in the payload bucket, whatever ingot check warns, until they are gone or have been given an expiry"
+		}
+		list = append(list, Report{Lifetime, "events." + name, "offload.retain", retainText(was), retainText(is), do + ", or it removes their payloads first"})
+	}
+	return list
+}
+
 // lifetimeChange reports on an aggregate whose totals live for now, and lived for before, unless
 // they lived for ever.
 func lifetimeChange(name string, now, before time.Duration, typ string, lived time.Duration) Report {
