@@ -39,7 +39,7 @@ func TestInitMakesARepository(t *testing.T) {
 			}
 			inRepository(t, dir, "go", "vet", "./...")
 			inRepository(t, dir, "go", "test", "./...")
-			if out := inRepository(t, dir, "go", "tool", "ingot", "check"); !strings.Contains(out, ": no mistakes") {
+			if out := inRepository(t, dir, "make", "check"); !strings.Contains(out, ": no mistakes") {
 				t.Errorf("check says\n%s", out)
 			}
 			if out := inRepository(t, dir, "go", "tool", "ingot", "explain", "events/ingest.json"); !strings.Contains(out, "Inserted") {
@@ -53,6 +53,23 @@ func TestInitMakesARepository(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An example is a beginning: its pipeline.yaml takes the place of the one in a new repository, whose tests know
+// that an event may be several items.
+func TestInitTakesAnExample(t *testing.T) {
+	slow.Test(t, "it builds and tests a repository")
+	dir := filepath.Join(t.TempDir(), "ledger")
+	if got := tool(t, "init", dir); got.code != exitFine {
+		t.Fatalf("exit %d: %s", got.code, got.stderr)
+	}
+	text, err := os.ReadFile(filepath.Join(checkout(), "examples", "ledger", "pipeline.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "pipeline.yaml"), string(text))
+	write(t, filepath.Join(dir, "events", "sample.ndjson"), `{"type":"transfer.posted","transfer_id":"t-1","posted_at":"2026-03-01T09:00:00Z","entries":[{"account":"bank","book":"outside","cents":-5000},{"account":"ada","book":"customers","cents":5000}]}`+"\n")
+	inRepository(t, dir, "go", "test", "./...")
 }
 
 const samples = `{"type":"visit","visit_id":"v1","site":"north","at":"2026-03-01T09:00:00Z"}

@@ -148,7 +148,7 @@ func TestTheAdviceOfAnIndexIsWhole(t *testing.T) {
 	if want := " and GSI4PK, GSI4SK (type S) into AttributeDefinitions"; rest != want {
 		t.Fatalf("%q after the index, want %q", rest, want)
 	}
-	const list, first = "      GlobalSecondaryIndexes: # as pipeline.yaml uses them: customer, day, status; each has an alarm below\n", "        - {AttributeName: GSI3PK"
+	const list, first = "      GlobalSecondaryIndexes: # as pipeline.yaml uses them; each has an alarm below\n", "        - {AttributeName: GSI3PK"
 	half := [][2]string{{list, list + "        - " + index + "\n"}}
 	got := rules(run(t, own{pipeline: indexes, template: half}.input(t)))
 	if want := "attribute index-alarm index-unused"; got != want { // GSI4 lacks definitions and alarm; GSI3 is unused
