@@ -9,8 +9,10 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/ingot-events/ingot/event"
@@ -32,9 +34,9 @@ func (p *Plan) planPut() {
 	}
 }
 
-// addPut declares totals that move with the put, from the epoch since on. Where they begin with the first
-// epoch, one has a floor, and the second epoch adds one more. A floor that begins with the second epoch
-// would let nobody take anything until a rebuild is over.
+// addPut declares totals that move with the put, from the epoch since on. One has a floor. If that begins with
+// the second epoch, nothing may be taken until a rebuild is over: see [World.keepBuilding]. Where they begin
+// with the first epoch, the second epoch adds one more.
 func addPut(spec *pipeline.Spec, since int64, spread int) {
 	from := func(values map[string]string) map[string]pipeline.FromSpec {
 		return map[string]pipeline.FromSpec{"order": {Values: values}}
@@ -42,25 +44,23 @@ func addPut(spec *pipeline.Spec, since int64, spread int) {
 	byMerchant := map[string]string{"merchant": "{merchant}"}
 	spec.Aggregates["paid"] = pipeline.AggregateSpec{Since: since, By: byMerchant, MovedBy: "put", OnExpire: "subtract", Spread: spread,
 		From: from(map[string]string{"orders": "count", "revenue": "sum cents"})}
-	if since > 1 {
-		return
-	}
-	spec.Aggregates["balance"] = pipeline.AggregateSpec{Since: 1, By: byMerchant, MovedBy: "put", AtLeast: map[string]event.Decimal{"cents": {}},
+	spec.Aggregates["balance"] = pipeline.AggregateSpec{Since: since, By: byMerchant, MovedBy: "put", AtLeast: map[string]event.Decimal{"cents": {}},
 		From: from(map[string]string{"cents": "sum cents"})}
-	if spec.Epoch > 1 {
+	if since == 1 && spec.Epoch > 1 {
 		spec.Aggregates["later"] = pipeline.AggregateSpec{Since: 2, MovedBy: "put", OnExpire: "subtract", From: from(map[string]string{"orders": "count"})}
 	}
 }
 
 // contributePut returns what an order contributes to these totals.
 func contributePut(img *image, since int64, spread int) []part {
-	list := []part{{name: "paid", by: img.Merchant, since: since, window: "-", subtract: true, spread: spread, byPut: true, values: map[string]int64{"orders": 1, "revenue": img.Cents}}}
+	list := []part{
+		{name: "paid", by: img.Merchant, since: since, window: "-", subtract: true, spread: spread, byPut: true, values: map[string]int64{"orders": 1, "revenue": img.Cents}},
+		{name: "balance", by: img.Merchant, since: since, window: "-", spread: 1, byPut: true, values: map[string]int64{"cents": img.Cents}},
+	}
 	if since > 1 {
 		return list
 	}
-	return append(list,
-		part{name: "balance", by: img.Merchant, since: 1, window: "-", spread: 1, byPut: true, values: map[string]int64{"cents": img.Cents}},
-		part{name: "later", since: 2, window: "-", subtract: true, spread: 1, byPut: true, values: map[string]int64{"orders": 1}})
+	return append(list, part{name: "later", since: 2, window: "-", subtract: true, spread: 1, byPut: true, values: map[string]int64{"orders": 1}})
 }
 
 // planTransfers decides whether the lines of orders move accounts. Its draw is its own, so that other worlds
@@ -102,10 +102,10 @@ func (w *World) transferred(cents int64) int64 {
 // taking lists the totals with a floor that an order takes from, and how much.
 func (w *World) taking(f fact) map[string]int64 {
 	list := map[string]int64{}
-	if w.plan.Put != 1 || f.Type != "order" {
+	if w.plan.Put == 0 || f.Type != "order" {
 		return list
 	}
-	list[balanceKey(f.Merchant)] = -f.Cents
+	list[balanceKey(w.plan.Put, f.Merchant)] = -f.Cents
 	if w.plan.Transfers {
 		for _, line := range f.lines() {
 			_, number := line.wholeID()
@@ -180,8 +180,8 @@ func (m *model) lowest(key string, since int) (low int64) {
 	return slices.Min(at)
 }
 
-func balanceKey(merchant string) string {
-	return "A#balance#1#0#" + strings.ReplaceAll(merchant, "#", "%23") + "|-"
+func balanceKey(since int64, merchant string) string {
+	return fmt.Sprintf("A#balance#%d#0#%s|-", since, strings.ReplaceAll(merchant, "#", "%23"))
 }
 
 // checkFloor checks a balance that was written. An order may not bring it below its floor. What a person
@@ -200,6 +200,9 @@ func (w *World) checkFloor(s *slot) {
 	case removed && took < 0:
 		s.flagged = true
 	}
+	if taken && w.plan.Put > 1 && !w.builtSince(w.now.Add(-believed)) {
+		w.fail(Overdrawn, "%s was taken from, and it lacks older orders", s.key)
+	}
 }
 
 // undeservedRejection returns why a message may not be Rejected. It returns an empty text if it may.
@@ -207,8 +210,10 @@ func (w *World) undeservedRejection(inv *invocation, m *message) string {
 	f := m.fact
 	digest, taking := f.digest(), w.taking(f)
 	switch {
-	case len(taking) == 0:
+	case len(taking) == 0 || inv.epoch < w.plan.Put:
 		return "it takes nothing from a total with a floor"
+	case !w.builtDuring(inv):
+		return "older orders are not in its balance yet"
 	case !w.heldByAny(inv, m, func(_ fact, img *image) bool { return img == nil }):
 		return "its key was never free"
 	case (inv.copies < 2 || w.copiesOf(inv, f) < 2) && inv.unanswered[unansweredName(f.pk(), digest[:])]: // otherwise each copy may be tried in its turn
@@ -273,4 +278,78 @@ func (w *World) checkPut(c *change) (says bool) {
 		w.stats.Resurrected++
 	}
 	return has != nil
+}
+
+// headState is what the head of the balances says from a time on, where they begin with the second epoch.
+type headState struct {
+	at       time.Time
+	building bool // older orders are not in them yet
+}
+
+// believed is how long ago a function may have read that the balances are complete, and still let an order
+// take from one. It believes what it has read for five minutes. Its request and the order's may be slow, and
+// the order's late.
+const believed = 5*time.Minute + functionTimeout + 2*onItsWay
+
+// noteHead remembers what the head of the balances says.
+func (w *World) noteHead(pk, sk string) {
+	if w.plan.Put > 1 && strings.HasPrefix(pk, "G#balance#") {
+		building, is := w.read(totals, pk, sk)["building"].(*types.AttributeValueMemberBOOL)
+		w.heads = append(w.heads, headState{w.now, is && building.Value})
+	}
+}
+
+// building reports whether the balances lack older orders.
+func (w *World) building() bool { return len(w.heads) > 0 && w.heads[len(w.heads)-1].building }
+
+// builtSince reports whether the balances were complete at some moment since a time.
+func (w *World) builtSince(at time.Time) bool {
+	for i, h := range w.heads {
+		if !h.building && (i == len(w.heads)-1 || w.heads[i+1].at.After(at)) {
+			return true
+		}
+	}
+	return false
+}
+
+// builtDuring reports whether the balances were complete at some moment of an invocation. Where they begin
+// with the first epoch, they always are.
+func (w *World) builtDuring(inv *invocation) bool {
+	return w.plan.Put == 1 || slices.ContainsFunc(w.heads[max(0, inv.heads-1):], func(h headState) bool { return !h.building })
+}
+
+// waits reports whether an order may have to come again because the balances lacked older orders at some moment
+// of an invocation.
+func (w *World) waits(inv *invocation, f fact) bool {
+	return w.plan.Put > 1 && inv.epoch >= w.plan.Put && len(w.taking(f)) > 0 &&
+		(inv.heads == 0 || slices.ContainsFunc(w.heads[inv.heads-1:], func(h headState) bool { return h.building }))
+}
+
+// keepBuilding lets a person rebuild whenever orders wait for it, until the returned function is called. In the
+// end, nothing could come to rest without that.
+func (w *World) keepBuilding() (stop func()) {
+	if w.plan.Put < 2 || !w.deployed("ingest") {
+		return func() {}
+	}
+	idle := false
+	wait := func(ready func() bool) {
+		idle = true
+		w.asleep++
+		w.park(time.Time{}, ready)
+		w.asleep--
+		idle = false
+	}
+	keeper := w.spawn("keeper", nil, func() {
+		for {
+			wait(func() bool { return w.building() && w.depth(w.queueURL) > 0 })
+			if !w.rebuild(client{w}) {
+				w.sleep(time.Minute)
+			}
+		}
+	})
+	return func() {
+		if w.kill(keeper); idle {
+			w.asleep--
+		}
+	}
 }

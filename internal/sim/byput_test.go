@@ -57,10 +57,12 @@ func TestUndeservedRejection(t *testing.T) {
 		"the order was stored all along": {func(w *World, _ *invocation, f *fact) {
 			w.model.keys[f.key()] = &history{states: []state{{img: &image{fact: *f}}}}
 		}, "its key was never free"},
+		"the code knows no floors":           {func(_ *World, inv *invocation, _ *fact) { inv.epoch = 0 }, "it takes nothing"},
+		"the balance is being built":         {func(w *World, inv *invocation, _ *fact) { w.plan.Put, inv.epoch = 2, 2 }, "older orders are not in"},
 		"a try of it may still be under way": {func(w *World, inv *invocation, f *fact) { unanswer(inv, *f) }, "a try of it got no answer"},
 	} {
 		w, inv := judged(t, nil, nil)
-		w.plan.Put, inv.unanswered = 1, map[string]bool{}
+		w.plan.Put, inv.epoch, inv.unanswered = 1, 1, map[string]bool{}
 		w.pay(100)
 		f := taker
 		test.change(w, inv, &f)
@@ -73,7 +75,7 @@ func TestUndeservedRejection(t *testing.T) {
 
 // pay adds to the balance of a merchant.
 func (w *World) pay(cents int64) {
-	w.model.applyPut(balanceKey("m1"), part{values: map[string]int64{"cents": cents}})
+	w.model.applyPut(balanceKey(1, "m1"), part{values: map[string]int64{"cents": cents}})
 }
 
 func unanswer(inv *invocation, f fact) {
@@ -115,6 +117,42 @@ func TestCheckPut(t *testing.T) {
 	}
 }
 
+// TestBuilt shows when a balance that begins with the second epoch is known to lack older orders: an invocation
+// that saw it complete at any moment may reject an order, and one that saw it being built may leave the order.
+func TestBuilt(t *testing.T) {
+	w := newWorld(StillPlan(1), false)
+	t.Cleanup(w.killAll)
+	w.plan.Put = 2
+	f := order(-5)
+	check := func(when string, inv *invocation, built, waits bool) {
+		t.Helper()
+		inv.epoch = 2
+		if got := w.builtDuring(inv); got != built {
+			t.Errorf("%s: complete %v", when, got)
+		}
+		if got := w.waits(inv, f); got != waits {
+			t.Errorf("%s: the order waits: %v", when, got)
+		}
+		if old := (&invocation{epoch: 1, heads: inv.heads}); w.waits(old, f) || w.waits(inv, order(5)) {
+			t.Errorf("%s: what takes nothing, or knows no floor, waits", when)
+		}
+	}
+	check("nobody has started", &invocation{}, false, true)
+	w.heads = append(w.heads, headState{origin, true})
+	check("being built all along", &invocation{heads: 1}, false, true)
+	w.heads = append(w.heads, headState{origin.Add(time.Hour), false})
+	check("completed meanwhile", &invocation{heads: 1}, true, true)
+	check("complete all along", &invocation{heads: 2}, true, false)
+	w.heads = append(w.heads, headState{origin.Add(2 * time.Hour), true})
+	check("behind since a moment ago", &invocation{heads: 2}, true, true)
+	check("behind", &invocation{heads: 3}, false, true)
+	for since, want := range map[time.Duration]bool{0: true, 119 * time.Minute: true, 2 * time.Hour: false} {
+		if got := w.builtSince(origin.Add(since)); got != want {
+			t.Errorf("complete at some moment since %s: %v", since, got)
+		}
+	}
+}
+
 // TestTaking shows from which totals with a floor an order takes: from the balance of its merchant, and from
 // the accounts of its lines.
 func TestTaking(t *testing.T) {
@@ -128,9 +166,9 @@ func TestTaking(t *testing.T) {
 		want      map[string]int64
 	}{
 		"nothing moves with the put":   {0, false, map[string]int64{}},
-		"the floor is not there":       {2, false, map[string]int64{}},
-		"the balance alone":            {1, false, map[string]int64{balanceKey("m1"): 5}},
-		"the balance and the accounts": {1, true, map[string]int64{balanceKey("m1"): 5, accountKey("2"): 40, accountKey("3"): 50}},
+		"the floor comes later":        {2, false, map[string]int64{balanceKey(2, "m1"): 5}},
+		"the balance alone":            {1, false, map[string]int64{balanceKey(1, "m1"): 5}},
+		"the balance and the accounts": {1, true, map[string]int64{balanceKey(1, "m1"): 5, accountKey("2"): 40, accountKey("3"): 50}},
 	} {
 		w.plan.Put, w.plan.Transfers = c.put, c.transfers
 		if got := w.taking(f); !maps.Equal(got, c.want) {
@@ -146,7 +184,7 @@ func TestTaking(t *testing.T) {
 		for _, number := range []string{"2", "3"} {
 			w.model.slot(accountKey(number), 0).levels = []level{{0, c.account}}
 		}
-		inv := &invocation{began: w.model.records}
+		inv := &invocation{epoch: 1, began: w.model.records}
 		if got := w.undeservedRejection(inv, &message{fact: f}); got != c.want {
 			t.Errorf("the accounts are at %d: %q", c.account, got)
 		}

@@ -68,6 +68,7 @@ const (
 	objectLate  = "object late"             // a message points to an object that comes later
 	objectGone  = "object gone"             // the object that a message points to is removed
 	metNothing  = "object missing"          // a message goes back because the object that it points to was not there
+	metBuilding = "balance being built"     // an order comes again because its balance lacks older orders
 	offloaded   = "payload offloaded"       // an item is stored, and its payload is in the payload bucket
 	payloadGone = "payload gone"            // somebody deletes a payload from the bucket
 	asleep      = "operator asleep"         // a rebuild stops before its last request, and goes on after others have written
@@ -76,5 +77,5 @@ const (
 // FaultNames lists every fault that a world may cause.
 func FaultNames() []string {
 	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts, behind, indexBehind, cancelledFor, lettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp, givenUp, misgiven, anotherSecret,
-		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed, putAgain, taken, released, goneBefore, compressed, inArray, arrayKept, objectLate, objectGone, metNothing, offloaded, payloadGone}
+		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed, putAgain, taken, released, goneBefore, compressed, inArray, arrayKept, objectLate, objectGone, metNothing, metBuilding, offloaded, payloadGone}
 }

@@ -47,6 +47,7 @@ type invocation struct {
 	epoch        int64          // of its pipeline
 	moves        int            // how many changes of objects there were when it began
 	gets         map[string]int // reads of objects, by name
+	heads        int            // how many states of [World.heads] there were when it began
 	began        int            // how many records of events there were when it began
 	messages     []events.SQSMessage
 	kept         map[string]int  // bodies of letters that it knows are in quarantine
@@ -150,7 +151,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	s := w.sandboxFor(function)
 	s.busy = true
 	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.now.Add(functionTimeout), copies: 1, spent: map[string]*spent{},
-		epoch: s.epoch, began: w.model.records, moves: w.moves, wrote: map[write]int{}, kept: map[string]int{}, unanswered: map[string]bool{}}
+		epoch: s.epoch, began: w.model.records, moves: w.moves, heads: len(w.heads), wrote: map[write]int{}, kept: map[string]int{}, unanswered: map[string]bool{}}
 	w.invocations = append(w.invocations, inv)
 	began := w.now
 	ctx := w.deadline(context.Background(), inv.deadline.Add(s.skew), s.skew)

@@ -13,14 +13,18 @@ import (
 
 // rebuild brings old items into the newer generation while the world goes on, as a person would do
 // with the tool.
-func (w *World) rebuild() (complete bool) {
+func (w *World) rebuild(c store.Client) (complete bool) {
 	plan := w.pipelineOf(2)
-	def, _ := plan.Definition("status")
-	s := w.storeOf(operator{client{w}}, 2, w.env())
+	s := w.storeOf(c, 2, w.env())
 	ctx := w.deadline(context.Background(), w.now.Add(48*time.Hour), 0)
-	pass, err := s.BeginPass(ctx, def)
-	if err != nil {
-		return false
+	var passes []store.Pass
+	for _, name := range w.rebuilt() {
+		def, _ := plan.Definition(name)
+		pass, err := s.BeginPass(ctx, def)
+		if err != nil {
+			return false
+		}
+		passes = append(passes, pass)
 	}
 	if _, err := s.Touch(ctx); err != nil {
 		return false
@@ -30,9 +34,26 @@ func (w *World) rebuild() (complete bool) {
 		w.idle = 0
 		w.park(time.Time{}, func() bool { return w.idle >= 3 })
 	}
-	differences, err := verify.Finish(ctx, plan, s, pass, w.now)
-	w.tracef("rebuild: %d differences, %v", len(differences), err)
-	return err == nil && len(differences) == 0
+	report, err := verify.Totals(ctx, plan, s, w.now)
+	for _, pass := range passes {
+		var differences []verify.Difference
+		if err == nil {
+			differences, err = report.Finish(ctx, plan, s, pass, w.now)
+		}
+		w.tracef("rebuild of %s: %d differences, %v", pass.Definition, len(differences), err)
+		if err != nil || len(differences) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// rebuilt lists the generations of the second epoch that a rebuild completes.
+func (w *World) rebuilt() []string {
+	if w.plan.Put > 1 {
+		return []string{"status", "balance"}
+	}
+	return []string{"status"}
 }
 
 // othersStart starts the newer streams function in several sandboxes at once, one for each shard.
@@ -60,7 +81,7 @@ func (w *World) rebuildInPeace() bool {
 	before, ended := w.asleep, false
 	w.calm = true
 	defer func() { w.calm = false }()
-	w.spawn("rebuild", nil, func() { w.rebuild(); ended = true })
+	w.spawn("rebuild", nil, func() { w.rebuild(operator{client{w}}); ended = true })
 	w.run(calmSteps, func() bool { return (ended || w.asleep > before) && w.quiet() })
 	return w.failure == nil
 }
@@ -73,7 +94,7 @@ func (w *World) finishUpgrade() bool {
 	w.phase = w.plan.Phases + 2
 	complete, ended := false, false
 	w.calm = true
-	w.spawn("rebuild", nil, func() { complete = w.rebuild(); ended = true })
+	w.spawn("rebuild", nil, func() { complete = w.rebuild(operator{client{w}}); ended = true })
 	w.run(calmSteps, func() bool { return ended && w.quiet() })
 	w.complete = complete
 	if w.failure == nil && !complete {

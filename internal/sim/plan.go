@@ -56,7 +56,7 @@ type Plan struct {
 	Claims bool
 	// Packed is the epoch from which on the payloads of orders are compressed; 0 means never.
 	Packed int64
-	// Put is the epoch from which on orders move totals with their put; 0 means never.
+	// Put is the epoch from which on orders move totals with their put, one of them with a floor; 0 means never.
 	Put int64
 	// Offload is the epoch from which on large payloads go to the payload bucket; 0 means never.
 	Offload int64

@@ -25,9 +25,13 @@ func (r recorder) changed(table *string, key map[string]types.AttributeValue) {
 	}
 	pk, _ := key["PK"].(*types.AttributeValueMemberS)
 	sk, _ := key["SK"].(*types.AttributeValueMemberS)
-	if pk != nil && sk != nil && strings.HasPrefix(pk.Value, "A#") {
+	if pk == nil || sk == nil {
+		return
+	}
+	if strings.HasPrefix(pk.Value, "A#") {
 		r.w.touched = append(r.w.touched, pk.Value+"|"+sk.Value)
 	}
+	r.w.noteHead(pk.Value, sk.Value)
 }
 
 func (r recorder) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
@@ -120,8 +124,11 @@ func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 		return out, err
 	}
 	for _, item := range in.TransactItems {
-		if put := item.Put; put != nil && *put.TableName == eventsTable {
-			r.w.accepted[eventsTable+"|"+text(put.Item["PK"])+"|"]++
+		if put := item.Put; put != nil {
+			r.changed(put.TableName, put.Item)
+			if *put.TableName == eventsTable {
+				r.w.accepted[eventsTable+"|"+text(put.Item["PK"])+"|"]++
+			}
 		}
 	}
 	r.w.newReceipts = append(r.w.newReceipts, receipts...)

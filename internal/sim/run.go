@@ -106,7 +106,7 @@ func (w *World) liveBursts() bool {
 			w.redrive()
 		}
 		if w.phase > w.plan.Upgrade && w.plan.Upgrade > 0 && w.chance(0.5) {
-			w.spawn("rebuild", nil, func() { w.rebuild() })
+			w.spawn("rebuild", nil, func() { w.rebuild(operator{client{w}}) })
 		}
 		if w.plan.Parts == 1 && w.wholes.IntN(4) == 0 {
 			w.spawn("putter", nil, func() { w.putParts(1) })
@@ -134,6 +134,7 @@ func (w *World) settle(also func() bool) bool {
 	}
 	w.calm, w.idle = true, 0
 	w.bringBack()
+	defer w.keepBuilding()()
 	defer func() { w.calm = false }()
 	for range redrives {
 		if !w.run(calmSteps, func() bool { return w.quiet() && (also == nil || also()) }) && w.failure == nil {

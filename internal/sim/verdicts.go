@@ -177,6 +177,8 @@ func (w *World) untroubled(inv *invocation, m *message) string {
 	switch {
 	case missing:
 		w.stats.Faults[metNothing]++
+	case w.waits(inv, m.fact):
+		w.stats.Faults[metBuilding]++
 	case slices.ContainsFunc(items, func(f fact) bool { return slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), inv.unreadable) }):
 		w.stats.Faults[metNewer]++
 	case inv.faults > 0, inv.deadline.Sub(w.now) < functionTimeout/2:

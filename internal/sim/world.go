@@ -85,6 +85,7 @@ type World struct {
 	stranded stranded
 	letters  letters
 	rejected map[fact]bool // events that a delivery was told are Rejected
+	heads    []headState   // what the head of the balances has said so far
 	damaged  []*slot       // totals that a person has spoiled
 	removing string        // the key whose item a person removed last
 

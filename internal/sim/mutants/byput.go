@@ -91,6 +91,29 @@ func byPut() []Mutant {
 			Edits: []Edit{{"store.totalMoves", `u.subtracts[v] || subtracts(c, v, amount)`, `u.subtracts[v] || subtracts(c, v, amount) && m.item.Type != "line"`}},
 		},
 		{
+			Name: "taken-while-built", What: "an event takes from a total that lacks older events", Defends: "C3 I8", Checks: []sim.Check{sim.Overdrawn},
+			Edits: []Edit{{"store.atomicPut.mayTake", `if t.ready {`, `if true {`}},
+		},
+		{
+			Name: "rejected-while-built", What: "an event is rejected by a total that lacks older events", Defends: "C1 I8", Checks: []sim.Check{sim.Undeserved},
+			Edits: []Edit{
+				{"store.atomicPut.mayTake", `if t.ready {`, `if true {`},
+				{"store.atomicPut.refusedBy", `t.store.incomplete(ctx, u.Def, true, &t.cost); why != nil`, `t.store.incomplete(ctx, u.Def, true, &t.cost); why != nil && false`},
+			},
+		},
+		{
+			Name: "complete-once-read", What: "a total that was once complete is taken for complete, whatever older code has put since", Defends: "C1 I8", Checks: []sim.Check{sim.Overdrawn, sim.Undeserved},
+			Helpers: []Helper{{"store", `import "github.com/ingot-events/ingot/event"
+
+func (f *recentHeads) ever(head event.Key) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.seen[head].IsZero()
+}
+`}},
+			Edits: []Edit{{"store.Store.incomplete", `!now && s.complete.recently(key, s.env.Now())`, `s.complete.ever(key)`}},
+		},
+		{
 			Name: "transfer-in-two", What: "the sides of an atomic event that moves totals are put one after the other", Defends: "C3 I13", Checks: []sim.Check{sim.Parted},
 			Edits: []Edit{{"store.Store.putMoved", `		t := s.atomicPut(items[i], atomicParts(items[i])...)
 `, `		if len(atomicParts(items[i])) > 0 {
