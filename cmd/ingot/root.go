@@ -108,6 +108,7 @@ Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 4 credentials, 5 re
 	root.AddCommand(commands(a)...)
 	strict(root)
 	completeValues(root)
+	a.fitHelp(root)
 	return root
 }
 

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// widestHelp is how wide the lines of the help texts are as they are written.
+const widestHelp = 118
+
+// fitHelp wraps the help of all commands where the terminal is narrower than its lines.
+func (a *app) fitHelp(root *cobra.Command) {
+	standard := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if a.columns == 0 || a.columns >= widestHelp {
+			standard(cmd, args)
+			return
+		}
+		out := cmd.OutOrStdout()
+		var b strings.Builder
+		cmd.SetOut(&b)
+		standard(cmd, args)
+		cmd.SetOut(out)
+		_, _ = io.WriteString(out, wrapHelp(b.String(), a.columns))
+	})
+}
+
+// entry is a line of a list: a name, at least two blanks, and what it is.
+var entry = regexp.MustCompile(`^( +\S.*?  +)(\S.*)$`)
+
+// wrapHelp wraps paragraphs, and the entries of lists under their own text. Examples stay as they are, so
+// that they can be copied.
+func wrapHelp(text string, width int) string {
+	var b strings.Builder
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	example := false
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		if line == "" || line == "Examples:" {
+			example = line != ""
+		}
+		if line == "" || example {
+			b.WriteString(line + "\n")
+			continue
+		}
+		first, rest := "", line
+		if m := entry.FindStringSubmatch(line); m != nil {
+			first, rest = m[1], m[2]
+		} else if line[0] == ' ' {
+			rest = strings.TrimLeft(line, " ")
+			first = line[:len(line)-len(rest)]
+		}
+		for i+1 < len(lines) && goesOn(lines[i+1], utf8.RuneCountInString(first)) && lines[i+1] != "Examples:" {
+			i++
+			rest += " " + strings.TrimLeft(lines[i], " ")
+		}
+		wrapLine(&b, first, rest, width)
+	}
+	return b.String()
+}
+
+// goesOn reports whether a line goes on with a text that begins at this column.
+func goesOn(line string, column int) bool {
+	text := strings.TrimLeft(line, " ")
+	return text != "" && len(line)-len(text) == column && (column == 0 || entry.FindString(line) == "")
+}
+
+// wrapLine writes a text behind first, and all further lines under its beginning.
+func wrapLine(b *strings.Builder, first, text string, width int) {
+	indent := utf8.RuneCountInString(first)
+	b.WriteString(first)
+	column := indent
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	b.WriteByte('\n')
+}

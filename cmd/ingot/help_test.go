@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// helpOf returns what --help prints on a terminal of so many columns; 0 is a pipe.
+func helpOf(t *testing.T, cmd *cobra.Command, columns int) string {
+	t.Helper()
+	var out strings.Builder
+	a := &app{env: os.LookupEnv, stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard, columns: columns}
+	if code := a.run(context.Background(), append(strings.Fields(cmd.CommandPath())[1:], "--help")); code != 0 {
+		t.Fatalf("%s --help: exit code %d", cmd.CommandPath(), code)
+	}
+	return out.String()
+}
+
+// On a terminal of 80 columns, the help of every command says the same words, in lines that fit. Only
+// examples are as long as they are.
+func TestHelpFitsTheTerminal(t *testing.T) {
+	for _, cmd := range all(newRoot(&app{})) {
+		if cmd.Parent() != nil && cmd.Parent().Name() == "completion" {
+			continue // cobra's own text, with command lines to copy
+		}
+		piped, narrow := helpOf(t, cmd, 0), helpOf(t, cmd, 80)
+		if !slices.Equal(strings.Fields(piped), strings.Fields(narrow)) {
+			t.Errorf("%s --help says something else on a terminal:\n%s", cmd.CommandPath(), narrow)
+		}
+		if wide := helpOf(t, cmd, 200); wide != piped {
+			t.Errorf("%s --help is wrapped on a wide terminal", cmd.CommandPath())
+		}
+		_, examples, _ := strings.Cut(narrow, "\nExamples:\n")
+		examples, _, _ = strings.Cut(examples, "\n\n")
+		for line := range strings.Lines(narrow) {
+			line = strings.TrimSuffix(line, "\n")
+			if utf8.RuneCountInString(line) > 80 && !strings.Contains(examples, line) {
+				t.Errorf("%s --help has a line of %d columns: %s", cmd.CommandPath(), utf8.RuneCountInString(line), line)
+			}
+		}
+		for example := range strings.Lines(cmd.Example) {
+			if !strings.Contains(narrow, strings.TrimSpace(example)) {
+				t.Errorf("%s --help breaks its example %s", cmd.CommandPath(), example)
+			}
+		}
+	}
+}
+
+func TestWrapHelp(t *testing.T) {
+	const text = `It adds up all that is stored,
+and compares.
+
+With --output json, one object:
+  stored, other    what is stored of it, and
+                   of its parts
+  left             not yet
+
+Exit codes: 0 fine.
+Examples:
+  ingot verify --local --a-long-flag --another-long-flag
+`
+	const want = `It adds up all that is
+stored, and compares.
+
+With --output json, one
+object:
+  stored, other    what
+                   is
+                   stored
+                   of it,
+                   and of
+                   its
+                   parts
+  left             not
+                   yet
+
+Exit codes: 0 fine.
+Examples:
+  ingot verify --local --a-long-flag --another-long-flag
+`
+	if got := wrapHelp(text, 25); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
