@@ -10,6 +10,7 @@ import (
 
 const (
 	indexKeys  = "items that are stored keep the key they have, until a newer revision replaces them or they expire: read both till then"
+	indexPK    = "items that are stored keep the key they have, until a newer revision replaces them or they expire: put the old pk into was, so that patterns read both till then"
 	indexWas   = "nothing need be done: patterns read what is stored under the old key too, since was has it"
 	indexWhere = "items that are stored stay in the index or out of it, until a newer revision replaces them or they expire"
 	moreShards = "nothing need be done: the larger number has all shards of the smaller one, so patterns go on reading what is stored"
@@ -59,7 +60,7 @@ func newKey(old string, now pipeline.IndexSpec) (Kind, string) {
 	case slices.Contains(now.Was, old):
 		return Index, indexWas
 	case len(before) != len(after) || len(before) == 0 || shardFunction.ReplaceAllString(old, "") != shardFunction.ReplaceAllString(now.PK, ""):
-		return Index, indexKeys
+		return Index, indexPK
 	}
 	for i := range before {
 		a, _ := strconv.Atoi(before[i][len("|shard:"):])
