@@ -98,7 +98,7 @@ func (c *compiler) typesOf(at place, p *Pattern, s PatternSpec) ([]*eventType, b
 		default:
 			pk, sk, _ := p.templates(t)
 			if s.Index != "" && !slices.ContainsFunc(t.indexes, func(ix index) bool { return ix.name == s.Index }) {
-				c.mistake(pos, fmt.Sprintf("events of %s are not in %s", name, s.Index), fmt.Sprintf("read: without %s, or %s in its indexes:,", name, s.Index))
+				c.mistake(pos, fmt.Sprintf("events of %s are not in %s", name, s.Index), fmt.Sprintf("only the types that are, or %s: {pk: …, sk: …} in the indexes: of %s,", s.Index, name))
 			} else if pk == nil || sk == nil {
 				return nil, false // a mistake in the template, which was reported
 			} else {

@@ -85,7 +85,7 @@ func TestPatternsAreRefused(t *testing.T) {
 		"a name that no index has": {"{read: [order.paid], index: by-day}", nil,
 			`no event type is in by-day; write one of GSI1, GSI2, GSI3, or indexes: {GSI4: {pk: "…", sk: "…"}} in the event types that it reads, instead`},
 		"not in the index": {"{read: [order.paid, order.placed], index: GSI3}", nil,
-			"events of order.placed are not in GSI3; write read: without order.placed, or GSI3 in its indexes:, instead"},
+			"events of order.placed are not in GSI3; write only the types that are, or GSI3: {pk: …, sk: …} in the indexes: of order.placed, instead"},
 		"different pk": {"{read: [order.paid, order.shipped], index: GSI3}", [][2]string{shipped},
 			"order.paid and order.shipped have different pk in GSI3: MERCHANT#{merchant_id}#STATUS#{status} and SELLER#{merchant_id}, so no Query reads both; write one pattern for each of them, or the same pk in both instead"},
 		"different fields": {"{read: [order.placed, order.refunded], index: GSI1}", [][2]string{buyer},
