@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -201,9 +202,10 @@ type answerKey struct {
 }
 
 type answerItem struct {
-	Type      string               `json:"type"`
-	ID        string               `json:"id"`
-	At        string               `json:"at"`
+	Type      string `json:"type"`
+	ID        string `json:"id"`
+	At        string `json:"at"`
+	at        time.Time
 	Key       answerKey            `json:"key"`
 	Indexes   map[string]answerKey `json:"indexes,omitempty"`
 	ExpiresAt int64                `json:"expiresAt,omitempty"`
@@ -266,7 +268,7 @@ func (out *answer) fill(got store.Answer, def *aggregate.Definition, hidden show
 	out.Read, out.Returned, out.Requests, out.Units, out.Next = got.Read, len(got.Items), got.Requests, got.Units, got.Next
 	for _, i := range got.Items {
 		item := hidden.Item(*i)
-		row := answerItem{Type: item.Type, ID: item.ID, At: keys.FormatTime(item.At), Key: keyIn(item.Key), ExpiresAt: item.ExpiresAt, Data: json.RawMessage(item.Data),
+		row := answerItem{Type: item.Type, ID: item.ID, At: keys.FormatTime(item.At), at: item.At.UTC(), Key: keyIn(item.Key), ExpiresAt: item.ExpiresAt, Data: json.RawMessage(item.Data),
 			Elsewhere: item.Payload != nil}
 		if !json.Valid(row.Data) {
 			row.Data, _ = json.Marshal(item.Data)
@@ -333,7 +335,7 @@ func (a *app) printAnswer(out answer) error {
 	default:
 		t := show.NewTable()
 		for _, i := range out.Items {
-			t.Row(i.At, show.Text(i.Type), show.Text(i.ID), show.Text(string(i.Data)))
+			t.Row(i.at.Format(time.RFC3339Nano), show.Text(i.Type), show.Text(i.ID), show.Text(string(i.Data)))
 		}
 		t.Print(&b)
 		if n := out.elsewhere(); n > 0 {
