@@ -200,7 +200,7 @@ func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, ids []st
 	}
 	j.same = strings.Join(sameTarget(cmd, t), " ")
 	var x quarantine.Examiner
-	if o.replace || len(ids) == 0 {
+	if o.replace || len(ids) == 0 || cmd.Flags().Changed("pipeline") { // a file that differs is refused, even if nothing needs it
 		if x, err = a.examiner(cmd, t, true); err != nil {
 			return err
 		}

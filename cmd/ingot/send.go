@@ -144,7 +144,7 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 		return usage(fmt.Errorf("the queue %s is not a FIFO queue: leave --group out", t.QueueURL))
 	}
 	var p *pipeline.Pipeline
-	if o.wait || o.sample != "" {
+	if o.wait || o.sample != "" || cmd.Flags().Changed("pipeline") { // a file that differs is refused, even if nothing needs it
 		if p, err = a.deployed(cmd, t, o.wait, true); err != nil {
 			return err
 		}
