@@ -203,10 +203,9 @@ func (d *Dev) deploy(ctx context.Context, plan *pipeline.Pipeline, text []byte) 
 	if err := d.engine.AddIndex(stack.Aggregates, rank, keys); err != nil {
 		return err
 	}
-	if plan.UsesOffload() {
-		if err := stack.CreatePayloads(ctx, d.engine.S3()); err != nil {
-			return err
-		}
+	// Even without offload: an erasure looks for payloads of an earlier pipeline that had it.
+	if err := stack.CreatePayloads(ctx, d.engine.S3()); err != nil {
+		return err
 	}
 	started, err := d.begin(ctx, plan)
 	if err != nil {
