@@ -131,8 +131,12 @@ func (d *doubts) was(at place, t *eventType) {
 }
 
 // keyBeyondID warns of a key that uses more than the id does. Such a key changes when such a field
-// is corrected, and the corrected event becomes a second item.
+// is corrected, and the corrected event becomes a second item. A part may have such a key: all that it is
+// made of is in the digest of its whole, so a correction is a Conflict of the whole, and puts no part.
 func (d *doubts) keyBeyondID(p place, t *eventType) {
+	if t.part != nil {
+		return
+	}
 	for _, v := range t.beyondID() {
 		d.warn(p, fmt.Sprintf("key uses %s, which id does not: an event that is sent again with a correction would make a second item", v), "a key made of the fields of id, unless you mean it,")
 	}

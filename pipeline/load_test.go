@@ -457,6 +457,24 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
+// TestExamplesAreNotDoubted shows that nothing in the examples is probably not meant. The key of the ledger's
+// entries uses the time of their transfer, which their id does not: a correction is a Conflict of the transfer.
+func TestExamplesAreNotDoubted(t *testing.T) {
+	files, err := fs.Glob(os.DirFS("../examples"), "*/pipeline.yaml")
+	if err != nil || len(files) < 5 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		p, err := Load(os.DirFS("../examples"), file, CheckOnly())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := p.Describe().Warnings; len(w) > 0 {
+			t.Errorf("%s: %v", file, w)
+		}
+	}
+}
+
 func TestEveryWarning(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"key beyond id", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{status}"`, `p.yaml:8:10: key uses status, which id does not: an event that is sent again with a correction would make a second item`},
