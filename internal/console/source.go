@@ -49,12 +49,15 @@ type Aggregate struct {
 	By     []string `json:"by"`
 	Window string   `json:"window,omitempty"`
 	Values []Value  `json:"values"`
+	ByPut  bool     `json:"byPut,omitempty"` // the put of an event moves the totals, in its transaction
 }
 
 // Value is one value that an aggregate keeps.
 type Value struct {
 	Name string `json:"name"`
 	Op   string `json:"op"`
+	// AtLeast is the floor of the value, as decimal text. It is absent if there is none.
+	AtLeast string `json:"atLeast,omitempty"`
 }
 
 // Kind is one kind of trouble.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -129,6 +130,10 @@ aggregates:
 	mustSend(t, d, `{"type":"box","box":"1","color":"red",`+at+`}`, `{"type":"order","order":"1",`+at+`,"lines":[{"line":1,"sku":"a","pieces":2},{"line":2,"sku":"a","pieces":2},{"line":3,"sku":"b","pieces":9}]}`)
 	until(t, d, 3, 6) // all but the third line, which would bring its total below the floor
 	s := &Stack{Tables: tablesOf(d)}
+	about, err := s.About(t.Context())
+	if err != nil || len(about.Aggregates) != 1 || !about.Aggregates[0].ByPut || !slices.Equal(about.Aggregates[0].Values, []Value{{"available", "sum", "-1"}}) {
+		t.Errorf("%+v, %v", about, err)
+	}
 	follow := func(q Question) (map[string]string, map[string]*FactTable) {
 		t.Helper()
 		j, err := s.Journey(t.Context(), q)

@@ -109,12 +109,16 @@ func (t *Tables) about(live bool) *About {
 		out.Types = append(out.Types, Type{name, keyFields(spec.Events[name])})
 	}
 	for _, def := range p.Definitions() {
-		a := Aggregate{Name: def.Name, Since: def.Since, By: append([]string{}, def.By...)}
+		a := Aggregate{Name: def.Name, Since: def.Since, By: append([]string{}, def.By...), ByPut: def.MovedBy == aggregate.Put}
 		if def.Window > 0 {
 			a.Window = window(def)
 		}
-		for _, v := range def.Values {
-			a.Values = append(a.Values, Value{v.Name, v.Op.String()})
+		for i, v := range def.Values {
+			value := Value{Name: v.Name, Op: v.Op.String()}
+			if i < len(def.AtLeast) && def.AtLeast[i].Set {
+				value.AtLeast = def.AtLeast[i].Number.String()
+			}
+			a.Values = append(a.Values, value)
 		}
 		out.Aggregates = append(out.Aggregates, a)
 	}

@@ -128,6 +128,36 @@ func TestTroubleOnThePage(t *testing.T) {
 	b.await("document.querySelector('.outcome .good')?.textContent.includes('every one is the sum')")
 }
 
+// TestFloorsOnThePage shows that the page of totals says which totals move with the put, and what their floors
+// are, and says neither of others.
+func TestFloorsOnThePage(t *testing.T) {
+	t.Parallel()
+	b, d := browse(t), devOf(t, `ingot: 1
+epoch: 1
+type: goods
+events:
+  goods: {id: "{id}", at: "{at}", key: {pk: "GOODS#{id}", sk: "X"}}
+aggregates:
+  all: {since: 1, from: {goods: {values: {pieces: sum pieces}}}}
+  stock:
+    since: 1
+    movedBy: put
+    atLeast: {available: -1.5}
+    from: {goods: {values: {available: sum pieces, changes: count}}}
+`)
+	b.open(d)
+	b.run("location.hash = 'totals'")
+	b.await("document.getElementById('aggregate')?.value === 'all'")
+	says := func(aggregate, about, rules string) {
+		t.Helper()
+		b.run("{ const pick = document.getElementById('aggregate'); pick.value = " + quote(aggregate) + "; pick.dispatchEvent(new Event('change')) }")
+		b.await("document.querySelector('.asof').textContent === " + quote(about) + " && document.getElementById('moved').textContent === " + quote(rules))
+	}
+	says("stock", "exact, and right at the moment an event is stored",
+		"These totals move with the put: the transaction that stores an event moves them too.No event brings available below -1.5. One that would is Rejected.")
+	says("all", "exact, and behind the events by seconds", "")
+}
+
 // rate is how many events a second the console must stay smooth with.
 const eventsASecond = 2000
 

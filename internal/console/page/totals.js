@@ -38,16 +38,27 @@ export function totals(main, about) {
   const number = h("select", { id: "number" });
   const fields = h("div", { class: "pair" });
   const note = h("p", { class: "hint" });
+  const moved = h("div", { id: "moved" });
+  const asof = h("p", { class: "asof" });
   const out = h("div", { id: "found", "aria-live": "polite" });
   let inputs = [];
   const current = () => about.aggregates.find((a) => a.name === pick.value);
 
   function reset() {
     const a = current();
+    rules(a);
     fill(number, a.values.map((v) => h("option", { value: v.name }, v.name + " (" + v.op + ")")));
     inputs = a.by.map((name) => h("input", { id: "by-" + name, type: "text", autocomplete: "off", spellcheck: "false" }));
     fill(fields, a.by.map((name, i) => h("div", { class: "field" }, h("label", { for: "by-" + name }, name), inputs[i])));
     fill(note, a.by.length ? "Leave all fields empty for the largest groups. Values are as they are stored: after functions such as lower or hmac." : "This aggregate has one group.");
+  }
+
+  // rules says what moves the totals, and how far down an event may bring them.
+  function rules(a) {
+    fill(asof, a.byPut ? "exact, and right at the moment an event is stored" : "exact, and behind the events by seconds");
+    const all = a.byPut ? ["These totals move with the put: the transaction that stores an event moves them too."] : [];
+    for (const v of a.values) if (v.atLeast) all.push("No event brings " + v.name + " below " + v.atLeast + ". One that would is Rejected.");
+    fill(moved, all.map((text) => h("p", { class: "hint" }, text)));
   }
 
   async function ask(scan) {
@@ -144,12 +155,12 @@ export function totals(main, about) {
   pick.addEventListener("change", () => { reset(); drop(); fill(out); ask(false); });
   number.addEventListener("change", () => { if (out.childNodes.length) ask(false); });
   fill(main,
-    h("div", { class: "title" }, h("h1", {}, "Totals"), h("p", { class: "asof" }, "exact, and behind the events by seconds")),
+    h("div", { class: "title" }, h("h1", {}, "Totals"), asof),
     h("form", { class: "card ask", on: { submit: (event) => { event.preventDefault(); ask(false); } } },
       h("div", { class: "pair" },
         h("div", { class: "field" }, h("label", { for: "aggregate" }, "Aggregate"), pick),
         h("div", { class: "field" }, h("label", { for: "number" }, "Value"), number)),
-      fields, note, h("button", { type: "submit", class: "primary" }, "Show")),
+      fields, note, moved, h("button", { type: "submit", class: "primary" }, "Show")),
     out);
   reset();
   ask(false);
