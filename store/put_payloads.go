@@ -77,6 +77,12 @@ type object struct {
 
 func objectOf(item *event.Item) object { return object{item.Type, item.Key, item.Payload.Sum} }
 
+// upload is an object that is to be put, once for all copies of its event.
+type upload struct {
+	object
+	text string
+}
+
 // upload puts the payloads of the items at these places. If together is set, it puts those of their parts
 // too. It returns the places that may go on. The others have their results: Retry.
 //
@@ -85,8 +91,8 @@ func objectOf(item *event.Item) object { return object{item.Type, item.Key, item
 // has been too late for less than backStep.
 func (s *Store) upload(ctx context.Context, items []*event.Item, places []int, together bool, results []Result) (ready []int, cost Cost) {
 	now := s.env.Now().Add(-backStep)
-	texts := map[object]string{}
-	var list []object
+	known := map[object]bool{}
+	var list []upload
 	late := func(item *event.Item) bool { return tooLate(item, now) }
 	of := func(item *event.Item) []*event.Item {
 		switch {
@@ -99,9 +105,9 @@ func (s *Store) upload(ctx context.Context, items []*event.Item, places []int, t
 	}
 	for _, i := range places {
 		for _, c := range of(items[i]) {
-			if o := objectOf(c); texts[o] == "" {
-				texts[o] = c.Payload.Text
-				list = append(list, o)
+			if o := objectOf(c); !known[o] {
+				known[o] = true
+				list = append(list, upload{o, c.Payload.Text})
 			}
 		}
 	}
@@ -111,10 +117,10 @@ func (s *Store) upload(ctx context.Context, items []*event.Item, places []int, t
 	var mu sync.Mutex // guards failed
 	failed := map[object]error{}
 	s.env.Each(len(list), uploadsAtOnce, func(n int) {
-		if err := s.putPayload(ctx, list[n], texts[list[n]]); err != nil {
+		if err := s.putPayload(ctx, list[n]); err != nil {
 			mu.Lock()
 			defer mu.Unlock()
-			failed[list[n]] = err
+			failed[list[n].object] = err
 		}
 	})
 	cost.Objects += len(list)
@@ -144,14 +150,14 @@ func unstored(item *event.Item, err error) *event.Refusal {
 var errNoBucket = errors.New("no payload bucket is configured; set INGOT_PAYLOAD_BUCKET, or Config.Objects and Config.PayloadBucket of the store")
 
 // putPayload puts one payload. It begins nothing when the time is over.
-func (s *Store) putPayload(ctx context.Context, o object, text string) error {
+func (s *Store) putPayload(ctx context.Context, u upload) error {
 	if s.payloads == nil {
 		return errNoBucket
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return s.payloads.Put(ctx, s.env, o.typ, o.key, o.sum, text)
+	return s.payloads.Put(ctx, s.env, u.typ, u.key, u.sum, u.text)
 }
 
 // takeBack deletes the payloads of an item, or of parts of it, whose keys turned out to be barred: these
