@@ -149,7 +149,7 @@ func (b *streamBatch) keep(ctx context.Context, c *event.Change, room func(bytes
 	if err != nil {
 		return err
 	}
-	defer tidy(size)
+	defer payloads.Tidy(size)
 	for try := range archiveTries {
 		if try > 0 && b.env.Sleep(ctx, time.Duration(b.env.Rand()*float64(200*time.Millisecond))) != nil {
 			break

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -236,7 +237,7 @@ func (b *ingestBatch) put(l *load) {
 	for n, o := range l.todo {
 		o.take(results[n])
 	}
-	tidy(int64(l.bytes))
+	payloads.Tidy(int64(l.bytes))
 	l.todo, l.items, l.bytes = l.todo[:0], l.items[:0], 0
 }
 

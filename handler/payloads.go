@@ -3,7 +3,6 @@ package handler
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -98,23 +97,11 @@ func (b *ingestBatch) followSome(todo []*Outcome) (later []*Outcome) {
 		texts[n] = "" // what is planned holds it, and nobody else needs it
 	}
 	if slices.ContainsFunc(load.items, func(item *event.Item) bool { return item.Payload != nil }) {
-		tidy(pointedRoom - room) // to upload them takes memory, too
+		payloads.Tidy(pointedRoom - room) // to upload them takes memory, too
 	}
 	b.put(&load)
-	tidy(pointedRoom - room)
+	payloads.Tidy(pointedRoom - room)
 	return later
-}
-
-// manyBytes is how much of payloads or parts makes so much garbage that the next ones need its room.
-const manyBytes = 2 << 20
-
-// tidy collects the garbage of payloads or parts of so many bytes, if it is much. To understand or to send one
-// takes several times its size in a few large pieces. The collector would begin only when the memory is almost
-// full, and the next such piece would not find room.
-func tidy(bytes int64) {
-	if bytes >= manyBytes {
-		runtime.GC()
-	}
 }
 
 // followOne reads and plans one message. It returns false if the message goes back.
@@ -128,7 +115,7 @@ func (b *ingestBatch) followOne(o *Outcome) bool {
 		o.unread(err)
 		return o.Verdict != event.Retry
 	}
-	defer tidy(read)
+	defer payloads.Tidy(read)
 	return b.plan(o, &text)
 }
 

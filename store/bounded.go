@@ -12,7 +12,7 @@ import (
 
 // maxAnswer is the largest size, in bytes, of an answer that can bring many aggregate items. An
 // item takes up to 400 KB, and an answer takes up to 16 MB. Decoding takes ten times as much
-// memory, and the smallest function has 128 MB.
+// memory, and the smallest function has 256 MB.
 const maxAnswer = 512 << 10
 
 // errTooLarge is the error of a request whose answer is too large and was not read. If the request

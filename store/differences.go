@@ -16,6 +16,9 @@ const (
 	maxShownName     = 40  // bytes of one name, before it is quoted
 	maxShownPath     = 120 // bytes of a whole path
 	tooLong          = ".…"
+	// maxCompared is how many bytes two payloads may have together. To compare them takes up to twenty
+	// times as much memory.
+	maxCompared = 2 << 20
 )
 
 // differences says in which members two payloads differ, as their digests see them: " (they differ
@@ -27,6 +30,9 @@ func (s *Store) differences(known *stored, item *event.Item) string {
 	}
 	if known.object != nil {
 		return " (the payload bucket does not have the stored payload any more, so it is not known in what they differ)"
+	}
+	if len(known.data)+len(item.Text()) > maxCompared {
+		return " (together they have more than 2 MiB, so their members are not compared)"
 	}
 	a, b := s.canonical(known.typ, known.data), s.canonical(item.Type, item.Text())
 	if a.Kind() != event.Object || b.Kind() != event.Object {

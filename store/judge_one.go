@@ -120,17 +120,22 @@ func (s counter) judgeOne(ctx context.Context, item *event.Item, alone bool) (Re
 	if err := known.ahead(s.pipeline.Epoch()); err != nil {
 		return Result{}, nil, err
 	}
-	if known.elsewhere(item) {
-		if err := s.fetch(ctx, known, &Cost{}); err != nil {
-			return Result{}, nil, fmt.Errorf("payload of %s: %w", item.Key, err)
-		}
-	}
 	stored, err := decode(img)
 	if err != nil {
 		stored = nil // the verdict then says that the key is taken
 	}
-	if !late && s.older(known, item) {
-		return Result{Verdict: event.Updated, Existing: known.existing()}, stored, nil
+	var r Result
+	judge := func() {
+		if !late && s.older(known, item) {
+			r = Result{Verdict: event.Updated, Existing: known.existing()}
+			return
+		}
+		r = s.judge(known, item)
 	}
-	return s.judge(known, item), stored, nil
+	if !known.elsewhere(item) {
+		judge()
+	} else if err := s.fetch(ctx, known, &Cost{}, judge); err != nil {
+		return Result{}, nil, fmt.Errorf("payload of %s: %w", item.Key, err)
+	}
+	return r, stored, nil
 }

@@ -328,15 +328,19 @@ func (m *atomicItem) attempted() int {
 
 // meet takes the stored item that holds the key of a member.
 func (t *atomicPut) meet(ctx context.Context, m *atomicItem, known *stored) {
+	judge := func() { m.take(t.store.judge(known, m.item), known.digest) }
 	err := known.ahead(t.store.pipeline.Epoch())
-	if err == nil && known.elsewhere(m.item) {
-		err = t.store.fetch(ctx, known, &t.cost)
+	switch {
+	case err != nil:
+	case known.elsewhere(m.item):
+		err = t.store.fetch(ctx, known, &t.cost, judge)
+	default:
+		judge()
 	}
 	if err != nil {
 		t.refused(answer{outcome: unknown, err: err}.retry())
 		return
 	}
-	m.take(t.store.judge(known, m.item), known.digest)
 	m.size = known.size
 }
 

@@ -232,14 +232,16 @@ type unreadError struct{ err error }
 func (u *unreadError) Error() string { return u.err.Error() }
 func (u *unreadError) Unwrap() error { return u.err }
 
-// fetch reads the payload of a stored item from the payload bucket. It is called if the item's digest is not
-// that of an event with its key: only the payload says whether they are alike under today's rules. If the
-// object is gone, what is stored is judged by its digest alone.
+// fetch reads the payload of a stored item from the payload bucket, calls judge, and lets go of the payload. It
+// is called if the item's digest is not that of an event with its key: only the payload says whether they are
+// alike under today's rules. If the object is gone, what is stored is judged by its digest alone. If there is an
+// error, judge is not called.
 //
-// Each payload is read in its turn, because a small function has no room for two of the largest.
-func (s *Store) fetch(ctx context.Context, known *stored, cost *Cost) error {
+// Each payload is read and judged in its turn, because a small function has no room for two of the largest.
+func (s *Store) fetch(ctx context.Context, known *stored, cost *Cost, judge func()) error {
 	if s.payloads == nil {
 		known.gone = true
+		judge()
 		return nil
 	}
 	for !s.reading.TryLock() {
@@ -250,6 +252,10 @@ func (s *Store) fetch(ctx context.Context, known *stored, cost *Cost) error {
 	defer s.reading.Unlock()
 	cost.Objects++
 	text, err := s.payloads.Get(ctx, s.env, known.typ, known.key, known.object.Sum)
+	size := int64(len(text))
+	if err == nil {
+		err = ctx.Err() // to judge it may take longer than the time that is left
+	}
 	switch {
 	case payloads.Lost(err):
 		known.gone = true
@@ -258,6 +264,9 @@ func (s *Store) fetch(ctx context.Context, known *stored, cost *Cost) error {
 	default:
 		known.data, known.object = text, nil
 	}
+	judge()
+	known.data = ""
+	payloads.Tidy(size)
 	return nil
 }
 
@@ -269,14 +278,16 @@ func (s *stored) elsewhere(item *event.Item) bool {
 // fetch reads the payload of the stored item that a write has met, and judges it.
 func (p *put) fetch(ctx context.Context, w *write) {
 	var cost Cost
-	err := p.store.fetch(ctx, w.known, &cost)
+	err := p.store.fetch(ctx, w.known, &cost, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.meet(w, w.known)
+	})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cost.Add(cost)
 	if err != nil {
 		w.last = answer{outcome: unknown, err: err}
 		p.to(w, abandoned)
-		return
 	}
-	p.meet(w, w.known)
 }

@@ -221,6 +221,57 @@ func TestJudgedByTheStoredPayload(t *testing.T) {
 	}
 }
 
+// Two payloads that are large together are judged, and not compared: that takes many times their size.
+func TestLargePayloadsAreNotCompared(t *testing.T) {
+	for _, c := range []struct {
+		bytes int
+		want  string
+	}{
+		{1 << 19, "they differ in ink)"},
+		{1<<20 + 1, "together they have more than 2 MiB, so their members are not compared)"},
+	} {
+		w := newWorld(t, posts)
+		fill := `"fill":"` + strings.Repeat("x", c.bytes) + `"`
+		results, _ := w.store.Put(deadline(t), []*event.Item{w.post("post", "1", fill), w.post("post", "1", fill), w.post("post", "1", fill, `"ink":1`)})
+		if got := verdicts(results); got != "Inserted Duplicate Conflict" || !strings.Contains(results[2].Refusal.Detail, c.want) {
+			t.Errorf("%d bytes: %s, %v", c.bytes, got, results[2].Refusal)
+		}
+		results, _ = w.store.Put(deadline(t), []*event.Item{w.post("post", "1", fill, `"trace":1`), w.post("post", "1", fill, `"ink":1`)})
+		if got := verdicts(results); got != "Duplicate Conflict" || !strings.Contains(results[1].Refusal.Detail, c.want) {
+			t.Errorf("%d bytes, again: %s, %v", c.bytes, got, results[1].Refusal)
+		}
+	}
+}
+
+// lateObjects answers reads when the time is over.
+type lateObjects struct {
+	store.Objects
+	end func()
+}
+
+func (l *lateObjects) GetObject(ctx context.Context, in *s3.GetObjectInput, o ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
+	defer l.end()
+	return l.Objects.GetObject(ctx, in, o...)
+}
+
+// A stored payload that comes when the time is over is not judged any more: that may take longer than the time
+// that is left for the answer.
+func TestStoredPayloadComesTooLate(t *testing.T) {
+	for _, typ := range []string{"post", "digest"} {
+		w := newWorld(t, posts)
+		if results, _ := w.store.Put(deadline(t), []*event.Item{w.post(typ, "1", `"replies":[]`)}); verdicts(results) != "Inserted" {
+			t.Fatalf("%s: %v", typ, results[0].Refusal)
+		}
+		ctx, end := context.WithCancel(context.Background())
+		late := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env,
+			Objects: &lateObjects{w.Engine.S3(), end}, PayloadBucket: stack.Payloads})
+		results, cost := late.Put(ctx, []*event.Item{w.post(typ, "1", `"replies":[]`, `"ink":1`)})
+		if r := results[0]; r.Verdict != event.Retry || r.Refusal.Reason != event.PayloadUnread || cost.Objects != 2 || ctx.Err() == nil {
+			t.Errorf("%s: %s, %v, %d objects", typ, r.Verdict, r.Refusal, cost.Objects)
+		}
+	}
+}
+
 var errDenied = &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no"}
 
 // No item is ever without its object, whatever happens to any request. The next delivery stores what is

@@ -3,7 +3,9 @@
 package function_test
 
 import (
+	"bytes"
 	"crypto/md5"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +24,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/sampleshop"
@@ -219,14 +222,7 @@ func TestWorstPointersFitSmallestFunction(t *testing.T) {
 	soon := func(text string) string { // a payload that is offloaded may be 30 days ahead
 		return strings.Replace(text, "2099-01-02T03:04:05Z", time.Now().UTC().Format(time.RFC3339), 1)
 	}
-	offloading := filepath.Join(t.TempDir(), "offloading.yaml")
-	text, err := os.ReadFile(shop)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(offloading, []byte(strings.Replace(string(text), "\n  order.placed:\n", "\n  order.placed:\n    offload: {over: 1KB}\n", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	offloading := offloadingShop(t)
 	for name, c := range map[string]struct {
 		object   func(i int) string
 		pointers int
@@ -253,15 +249,7 @@ func TestWorstPointersFitSmallestFunction(t *testing.T) {
 				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": quarantineURL, "INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": file,
 				"INGOT_PAYLOAD_BUCKET": "payloads", "INGOT_POINTER_BUCKETS": "large-payloads",
 			})
-			var e events.SQSEvent
-			for i := range c.pointers {
-				e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprintf("%08d", i), EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q",
-					Body: fmt.Sprintf(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"%d"}]`, i)})
-			}
-			batch, err := json.Marshal(e)
-			if err != nil {
-				t.Fatal(err)
-			}
+			batch := pointers(t, c.pointers, "")
 			for range 2 {
 				fn.takes(t, batch, 8*time.Second) // it is not enough for all of them
 			}
@@ -271,6 +259,87 @@ func TestWorstPointersFitSmallestFunction(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A conflict with an event whose payload is in the payload bucket reads that payload, of up to 16 MiB, and
+// compares the two. The worst batches of such conflicts must fit, too.
+func TestWorstStoredPayloadsFitSmallestFunction(t *testing.T) {
+	slow.Test(t, "it fills the smallest function's memory many times")
+	binary, plan := build(t, "ingest"), offloadingShop(t)
+	soon := time.Now().UTC().Format(time.RFC3339)
+	whole := func(i int, note string) string {
+		return strings.Replace(order(i, note), "2099-01-02T03:04:05Z", soon, 1)
+	}
+	large := bytes.ReplaceAll(orders(t, 15, nestedNote(380<<10)), []byte("2099-01-02T03:04:05Z"), []byte(soon))
+	fill := payloads.Max - 2000
+	values := "[" + strings.Repeat("[],", 1<<21-100) + strings.Repeat(" ", fill-3*(1<<21-100)-2) + "0]"
+	numbers := "[" + strings.Repeat("1,", 1<<21-100) + strings.Repeat(" ", fill-2*(1<<21-100)-2) + "0]"
+	for name, c := range map[string]struct {
+		stored string           // the payload of every stored event
+		object func(int) string // of the messages, which are pointers
+		batch  []byte           // if they are not
+		queue  string
+	}{
+		"many small ones meet the largest":      {whole(-1, escapedNote(fill)), nil, orders(t, 1_000, quoted(10)), ""},
+		"many small ones meet the most values":  {whole(-1, values), nil, orders(t, 1_000, quoted(10)), ""},
+		"large ones meet the largest":           {whole(-1, escapedNote(fill)), nil, large, ""},
+		"the largest meet the largest":          {whole(-1, escapedNote(fill)), func(i int) string { return whole(i, escapedNote(fill)) }, nil, ""},
+		"the most values meet the most values":  {whole(-1, values), func(i int) string { return whole(i, values) }, nil, ""},
+		"the most numbers meet the most values": {whole(-1, values), func(i int) string { return whole(i, numbers) }, nil, ""},
+		"ten groups meet the largest":           {whole(-1, escapedNote(fill)), func(i int) string { return whole(i, escapedNote(fill)) }, nil, ".fifo"},
+		"ten groups meet the most values":       {whole(-1, values), func(i int) string { return whole(i, values) }, nil, ".fifo"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sum := sha256.Sum256([]byte(c.stored))
+			table := &fullTable{t: t, notes: []string{quoted(10)}, object: c.object, payload: c.stored, sum: sum[:]}
+			fn := startSmallest(t, binary, table, map[string]string{
+				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": quarantineURL, "INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": plan,
+				"INGOT_PAYLOAD_BUCKET": "payloads", "INGOT_POINTER_BUCKETS": "large-payloads",
+			})
+			batch := c.batch
+			if batch == nil {
+				batch = pointers(t, 10, c.queue)
+			}
+			for range 2 {
+				fn.takes(t, batch, 8*time.Second) // it is not enough for all of them
+			}
+			fn.fits(t)
+			if table.judged.Load() < 2 || table.letters.Load() == 0 {
+				t.Errorf("%d stored payloads were read, %d letters sent", table.judged.Load(), table.letters.Load())
+			}
+		})
+	}
+}
+
+// offloadingShop returns the file of the sample shop's pipeline, in which the payloads of orders go to the
+// payload bucket.
+func offloadingShop(t *testing.T) (file string) {
+	t.Helper()
+	text, err := os.ReadFile("../../" + sampleshop.Pipeline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(t.TempDir(), "offloading.yaml")
+	if err := os.WriteFile(file, []byte(strings.Replace(string(text), "\n  order.placed:\n", "\n  order.placed:\n    offload: {over: 1KB}\n", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// pointers returns a batch of messages that point to objects. On a FIFO queue, each has a group of its own.
+func pointers(t *testing.T, n int, queue string) []byte {
+	t.Helper()
+	var e events.SQSEvent
+	for i := range n {
+		e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprintf("%08d", i), EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q" + queue,
+			Attributes: map[string]string{"MessageGroupId": strconv.Itoa(i)},
+			Body:       fmt.Sprintf(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"%d"}]`, i)})
+	}
+	batch, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return batch
 }
 
 const withLines = `
@@ -353,17 +422,29 @@ func escapedNote(n int) string { return `"` + strings.Repeat(`\\`, n/2) + `"` }
 // has no notes, it is an empty table. It also takes every letter to quarantine.
 //
 // It is also a bucket with an object of each number.
+//
+// If there is a payload, every item that is stored has it, in the payload bucket.
 type fullTable struct {
 	t       *testing.T
 	notes   []string
 	object  func(i int) string
+	payload string
+	sum     []byte // of the payload
 	uploads atomic.Int64
+	judged  atomic.Int64 // stored payloads that are read
+	letters atomic.Int64
 }
 
 func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPut { // a payload that is offloaded
 		f.uploads.Add(1)
 		_, _ = io.Copy(io.Discard, r.Body)
+		return
+	}
+	if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/payloads/") {
+		f.judged.Add(1)
+		w.Header().Set("Content-Length", strconv.Itoa(len(f.payload)))
+		_, _ = io.WriteString(w, f.payload)
 		return
 	}
 	if r.Method == http.MethodGet {
@@ -378,6 +459,8 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	_, action, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	var in struct {
+		TableName    string
+		Item         map[string]map[string]string
 		Statements   []struct{ ReturnValuesOnConditionCheckFailure string }
 		Entries      []struct{ Id, MessageBody string }
 		RequestItems map[string]struct {
@@ -391,7 +474,7 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else if err != nil {
 		f.t.Error(err)
 	}
-	out := map[string]any{}
+	status, out := http.StatusOK, map[string]any{}
 	switch action {
 	case "BatchExecuteStatement":
 		answers := make([]map[string]any, len(in.Statements))
@@ -433,11 +516,18 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "SendMessageBatch":
 		var sent []map[string]any
 		for _, e := range in.Entries {
+			f.letters.Add(1)
 			sent = append(sent, map[string]any{"Id": e.Id, "MessageId": "m", "MD5OfMessageBody": fmt.Sprintf("%x", md5.Sum([]byte(e.MessageBody)))})
 		}
 		out["Successful"] = sent
 	case "TransactWriteItems": // all of them are put
-	case "GetItem", "PutItem": // the check value of the secret: it was never put
+	case "PutItem":
+		if f.notes == nil || in.TableName != "events" {
+			break
+		}
+		status, out = http.StatusBadRequest, map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException", "Message": "The conditional request failed",
+			"Item": f.item(map[string]map[string]string{"PK": in.Item["PK"], "SK": in.Item["SK"]}, 0)}
+	case "GetItem": // the check value of the secret: it was never put
 	default:
 		f.t.Errorf("%s is not served", action)
 	}
@@ -447,14 +537,19 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
 	w.Header().Set("X-Amz-Crc32", fmt.Sprint(crc32.ChecksumIEEE(body)))
+	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }
 
 // item returns the stored order.
 func (f *fullTable) item(key map[string]map[string]string, i int) map[string]any {
-	return map[string]any{"PK": key["PK"], "SK": key["SK"], "type": map[string]string{"S": "order.placed"}, "id": map[string]string{"S": "1"},
+	item := map[string]any{"PK": key["PK"], "SK": key["SK"], "type": map[string]string{"S": "order.placed"}, "id": map[string]string{"S": "1"},
 		"digest": map[string][]byte{"B": make([]byte, 32)}, "epoch": map[string]string{"N": "1"}, "expiresAt": map[string]string{"N": "4102444800"},
 		"data": map[string]string{"S": order(-1, f.notes[i%len(f.notes)])}}
+	if f.payload != "" {
+		item[itemform.Payload] = map[string][]byte{"B": f.sum}
+	}
+	return item
 }
 
 // residentPeak returns the most memory that the process ever had, in MB, as the kernel counts it.
