@@ -60,19 +60,24 @@ func devReading(n int) string {
 	return text + strings.Repeat("x", eventBytes-len(text)-2) + `"}`
 }
 
+// newDev builds the tool, and makes a folder for an ingot dev, which the caller removes.
+func newDev(ctx context.Context) (folder string, d devProcess, err error) {
+	if folder, err = os.MkdirTemp("", "bench"); err != nil {
+		return folder, d, err
+	}
+	d = devProcess{binary: filepath.Join(folder, "ingot"), file: filepath.Join(folder, "pipeline.yaml")}
+	if err = os.WriteFile(d.file, []byte(devPipeline), 0o600); err == nil {
+		err = runtimeapi.Build(ctx, "./cmd/ingot", d.binary, "")
+	}
+	return folder, d, err
+}
+
 // dev measures ingot dev: how fast it starts with nothing and with many events, what memory it needs for
 // them, and how fast it takes them.
 func (b *bench) dev(ctx context.Context) error {
-	folder, err := os.MkdirTemp("", "bench")
-	if err != nil {
-		return err
-	}
+	folder, d, err := newDev(ctx)
 	defer os.RemoveAll(folder)
-	d := devProcess{binary: filepath.Join(folder, "ingot"), file: filepath.Join(folder, "pipeline.yaml")}
-	if err := os.WriteFile(d.file, []byte(devPipeline), 0o600); err != nil {
-		return err
-	}
-	if err := runtimeapi.Build(ctx, "./cmd/ingot", d.binary, ""); err != nil {
+	if err != nil {
 		return err
 	}
 	b.head("ingot dev, with %d events of %d bytes and without an index", b.events, eventBytes)

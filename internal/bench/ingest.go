@@ -85,18 +85,24 @@ func (b *bench) delayed(ctx context.Context) error {
 	return nil
 }
 
-// fresh runs on a new emulator, and checks that what the run claims to have stored is there.
-func (b *bench) fresh(ctx context.Context, stored int, do func(*emulator) (run, error)) (run, error) {
+// alone runs on a new emulator, and returns what is in a table afterwards.
+func (b *bench) alone(ctx context.Context, table string, do func(*emulator) (run, error)) (run, []image, error) {
 	e, err := startEmulator(ctx, b.emulator)
 	if err != nil {
-		return run{}, err
+		return run{}, nil, err
 	}
 	defer e.Close()
 	r, err := do(e)
 	if err != nil {
-		return r, err
+		return r, nil, err
 	}
-	items, err := e.scan(ctx, eventsTable)
+	items, err := e.scan(ctx, table)
+	return r, items, err
+}
+
+// fresh runs on a new emulator, and checks that what the run claims to have stored is there.
+func (b *bench) fresh(ctx context.Context, stored int, do func(*emulator) (run, error)) (run, error) {
+	r, items, err := b.alone(ctx, eventsTable, do)
 	if err != nil {
 		return r, err
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/dev"
-	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/ndjson"
 	"github.com/ingot-events/ingot/internal/send"
 )
@@ -26,16 +25,9 @@ const (
 // send measures ingot send of a file into an ingot dev, beside calling the engine directly. Both
 // keep their data on the disk, and both functions run meanwhile.
 func (b *bench) send(ctx context.Context) error {
-	folder, err := os.MkdirTemp("", "bench")
-	if err != nil {
-		return err
-	}
+	folder, d, err := newDev(ctx)
 	defer os.RemoveAll(folder)
-	d := devProcess{binary: filepath.Join(folder, "ingot"), file: filepath.Join(folder, "pipeline.yaml")}
-	if err := os.WriteFile(d.file, []byte(devPipeline), 0o600); err != nil {
-		return err
-	}
-	if err := runtimeapi.Build(ctx, "./cmd/ingot", d.binary, ""); err != nil {
+	if err != nil {
 		return err
 	}
 	events := filepath.Join(folder, "events.ndjson")

@@ -109,16 +109,7 @@ func streamBatches(items []image, size int, kind string) ([]json.RawMessage, err
 
 // counted runs on a new emulator, and checks that every change is in the totals once.
 func (b *bench) counted(ctx context.Context, do func(*emulator) (run, error)) (run, error) {
-	e, err := startEmulator(ctx, b.emulator)
-	if err != nil {
-		return run{}, err
-	}
-	defer e.Close()
-	r, err := do(e)
-	if err != nil {
-		return r, err
-	}
-	items, err := e.scan(ctx, totalsTable)
+	r, items, err := b.alone(ctx, totalsTable, do)
 	if err != nil {
 		return r, err
 	}
