@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -261,10 +260,7 @@ func (a *app) printSummary(s *demo.Summary, totals int) error {
 	if !a.json() {
 		return s.Text(a.stdout, totals)
 	}
-	out := json.NewEncoder(a.stdout)
-	out.SetIndent("", "  ")
-	out.SetEscapeHTML(false)
-	return out.Encode(s)
+	return a.writeJSON(s)
 }
 
 // inFile names the file as the user named it, because the loader knows only the last element of its

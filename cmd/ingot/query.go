@@ -321,10 +321,7 @@ func keyIn(k event.Key) answerKey { return answerKey{k.PK, k.SK} }
 
 func (a *app) printAnswer(out answer) error {
 	if a.json() {
-		e := json.NewEncoder(a.stdout)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(out)
+		return a.writeJSON(out)
 	}
 	var b strings.Builder
 	switch {

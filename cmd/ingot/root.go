@@ -37,6 +37,9 @@ type app struct {
 // json reports whether the user asked for JSON on stdout.
 func (a *app) json() bool { return a.output == "json" }
 
+// writeJSON writes one value to standard output.
+func (a *app) writeJSON(v any) error { return show.JSON(a.stdout, v) }
+
 // run is the whole tool as a function. It takes the arguments without the program's name, and
 // returns the exit code.
 func run(ctx context.Context, args []string, env func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) int {

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -9,15 +8,11 @@ import (
 	"text/tabwriter"
 
 	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/show"
 )
 
 // WriteJSON writes the report as one JSON object.
-func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}
+func (r *Report) WriteJSON(w io.Writer) error { return show.JSON(w, r) }
 
 // WriteText writes the report for people: first the findings, then what the totals cost, and then
 // one line with the result.

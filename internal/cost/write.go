@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -9,15 +8,11 @@ import (
 
 	"github.com/ingot-events/ingot/internal/estimate"
 	"github.com/ingot-events/ingot/internal/sample"
+	"github.com/ingot-events/ingot/internal/show"
 )
 
 // WriteJSON writes the report as one JSON object.
-func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}
+func (r *Report) WriteJSON(w io.Writer) error { return show.JSON(w, r) }
 
 // WriteText writes the report for people. No line is longer than 80 columns, except for names of
 // files.

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -11,15 +10,11 @@ import (
 	"unicode"
 
 	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/show"
 )
 
 // WriteJSON writes the report as one JSON object.
-func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}
+func (r *Report) WriteJSON(w io.Writer) error { return show.JSON(w, r) }
 
 // WriteText writes the report for people.
 func (r *Report) WriteText(w io.Writer) error {
