@@ -30,6 +30,9 @@ var (
 // they are written, in bash, against README's pipeline and messages, and compares what they print with
 // the page. On the page, … stands for anything.
 func TestABadDay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it runs a shell, and in it the commands that other tests run")
+	}
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("bash is not on PATH; to have the stories of the operating guide run, install it")
