@@ -17,7 +17,8 @@
 //
 //	INGOT_PIPELINE          a file in place of the pipeline.yaml in the binary; it must exist
 //	INGOT_TABLE             the events table; the ingest function needs it
-//	INGOT_AGGREGATES_TABLE  the aggregates table; the streams function needs it
+//	INGOT_AGGREGATES_TABLE  the aggregates table; the streams function needs it, and the ingest function
+//	                        if a key uses hmac or a total moves with the put
 //	INGOT_QUARANTINE_URL    a standard queue for what can never be stored or counted; empty: none
 //	INGOT_ARCHIVE_BUCKET    a bucket for events that expire; empty: they are not kept. Streams only
 //	INGOT_POINTER_BUCKETS   buckets with payloads that messages point to, with commas between. Ingest only

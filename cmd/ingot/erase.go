@@ -27,13 +27,13 @@ import (
 )
 
 const eraseHelp = `Erases one event for good. Its item is replaced by one that only bars the key: every total loses what the event
-added, and whatever comes under the key again is a Duplicate. Totals with min or max are flagged. Its payloads in the
-payload bucket are deleted. You may run it again: that finishes what was interrupted. If no event is stored, the key
-is barred in advance.
+added, and whatever comes under the key again is a Duplicate. Totals that cannot take a
+value back (min, max, newest, oldest, distinct) are flagged. Its payloads in the payload bucket are deleted. You may
+run it again: that finishes what was interrupted. If no event is stored, the key is barred in advance.
 
 Then it lists what else may hold the event, and how to remove it there: objects of the archive, with their
-versions, older versions of payloads, and messages in the queues. It removes none of them. --letters names a folder of ingot quarantine pull,
-and lists the messages in it that have this key.
+versions, older versions of payloads, and messages in the queues. It removes none of them. With --letters, it also
+lists the messages with this key in a folder of ingot quarantine pull.
 
 The event is named by its type and the fields that its key is made of. Where the key is hashed, they are hashed
 with the stack's secret. After a restore you may only have a list of keys: then give --pk and --sk instead.
@@ -118,7 +118,7 @@ func newErase(a *app) *cobra.Command {
 	targetFlags(cmd)
 	deployedFlag(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&o.yes, "yes", false, "confirm that")
+	flags.BoolVar(&o.yes, "yes", false, "confirm that the event is to be erased")
 	flags.BoolVar(&o.dry, "dry-run", false, "erase nothing, and list what holds the event")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
 	flags.StringVar(&o.pk, "pk", "", "the partition key, instead of a type and its fields")

@@ -18,8 +18,8 @@ import (
 
 const explainHelp = `Says what becomes of an event, and why: its envelope, type, id, time and key; the hash of its payload
 and the text that was hashed; index keys and expiry; the size and write units of the item; each total
-that it moves, what that costs, and which floors may refuse it. If the event would be quarantined, it says exactly why. It sends
-no request, so it does not know whether the key is taken already.
+that it moves, what that costs, and which floors may refuse it. If the event would be quarantined, it says
+exactly why. It sends no request, so it does not know whether the key is taken already.
 
 EVENT is a file, or - for standard input. It holds one of these:
   a message body, as its producer sends it; give its message attributes with --attribute

@@ -43,7 +43,7 @@ const mappingsJSON = `With --output json, one object at the end:
   drained      true: the stream is read to its end
   resume       the command that resumes; absent after resume`
 
-const resumeHelp = `Starts a function again that ingot pause has stopped, or somebody else: it switches on what calls the function,
+const resumeHelp = `Starts a function again that ingot pause or somebody else has stopped. It switches on what calls the function,
 waits until that is done, and removes the tag of the pause. What was stopped goes on where it stopped. What is
 started is the ingest function, unless you write streams.
 

@@ -15,7 +15,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-const policyHelp = `Prints an IAM policy with the least that somebody needs who reads by the named patterns: GetItem or Query on the
+const policyHelp = `Prints the smallest IAM policy with which somebody can read by the named patterns. It allows GetItem or Query on the
 table or the index, and nothing else.
 
 With --principal-tag each principal reads only the partitions whose key has the value of its tag of that name.

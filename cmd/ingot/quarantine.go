@@ -266,7 +266,7 @@ is a Duplicate. On a FIFO queue a message keeps its group. --group names one for
 --replace says that the quarantined message is right and the stored event is wrong. It needs IDs, --yes, and that
 ingot quarantine show has shown you both. It deletes the stored event, on condition that it is the one that was
 shown, and then sends. The deleted event is kept in the message's file. Totals lose what it added, and gain what
-the message adds; a total with min or max is flagged. Between the two nothing is stored under the key.
+the message adds; a total that cannot take a value back, as min and max, is flagged. Between the two nothing is stored under the key.
 
 Exit codes: 0 all are sent, 3 some stay where they are, 5 refused, 1 failed.
 
@@ -342,6 +342,6 @@ func newDrop(a *app) *cobra.Command {
 		},
 	}
 	targetFlags(cmd)
-	cmd.Flags().BoolVar(&yes, "yes", false, "confirm that")
+	cmd.Flags().BoolVar(&yes, "yes", false, "confirm that the messages are to be deleted")
 	return cmd
 }

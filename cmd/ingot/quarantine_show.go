@@ -55,7 +55,7 @@ If both are there, it lists the members that differ, as the digests see them. An
 Values on paths that feed hmac are personal. They are masked, also inside envelopes, unless --reveal is given.
 A body that is not JSON is then masked whole, and so are the group and what a detail quotes.
 
-Of an array of events it shows those that could not be stored. The others are, and are not sent again.
+Of an array of events it shows those that could not be stored. The others are stored, and are not sent again.
 
 The messages of a folder can be replaced (resend --replace) only after show has printed what is stored.
 

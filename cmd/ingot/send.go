@@ -55,7 +55,7 @@ func newSend(a *app) *cobra.Command {
 		Short: "Send events to the queue",
 		Long: `send sends the events of a file, one JSON object a line, or those of standard input with -. It sends them in
 batches of ten, several at once, and shows how far it is. Ctrl-C prints with which --skip to go on. An event that is
-sent again is a Duplicate.
+sent again is a Duplicate. A file whose JSON is spread over several lines is refused.
 
 With --sample TYPE it makes one event of a type instead, with the time of now, and fills in what --set does not give.
 With --wait it waits until each event is stored, and says which are not. It does not wait longer than 5 seconds

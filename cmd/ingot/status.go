@@ -30,7 +30,7 @@ func newStatus(a *app) *cobra.Command {
 		Short: "Show how a stack is: queues, lag, pauses, alarms and flags",
 		Long: `status shows on one screen how a stack is: how many messages wait in its queues and since when, how far the totals
 are behind the events, which function is paused and by whom, which alarms ring, and which aggregates are building or
-flagged. It changes nothing. What it cannot read, it says. An ingot dev has no CloudWatch, so there the ages, the lag
+flagged. It changes nothing. It names what it could not read. An ingot dev has no CloudWatch, so there the ages, the lag
 and the alarms are not known.
 
 The stack is not well if an alarm rings, a function is paused, a message is in quarantine or in the dead-letter queue,

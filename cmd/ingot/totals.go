@@ -49,9 +49,9 @@ func newTotals(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "totals NAME [FIELD=VALUE…]",
 		Short: "Show totals of an aggregate, as a table, bars, JSON or CSV",
-		Long: `totals reads the totals of one aggregate, by the fields that its by is made of, over the windows that start from
---from until before --to. It sends a Query for each part of its spread. On a terminal each window of one total has a bar for its
-first value. Totals run behind the events by the stream's lag.
+		Long: `totals reads the totals of one aggregate. You give the fields that its by is made of. --from and --to bound the
+windows: those that start at --from or later, and before --to. It sends a Query for each part of its spread. On a
+terminal, each window of one total has a bar for its first value. Totals run behind the events by the stream's lag.
 
 With --top, it shows the totals of one window with the greatest values instead, if the aggregate declares rank. --from
 says which window: any time in it.

@@ -32,7 +32,7 @@ func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Say which version this is, and what it was built from",
-		Long:  "Says which version this is, what it was built from and by. --version says the version alone.\n\n" + versionJSON,
+		Long:  "Says which version this is, from which commit it was built, and with which Go. --version says the version alone.\n\n" + versionJSON,
 		Example: `  ingot version
   ingot version --output json`,
 		Args: noArguments,
