@@ -17,6 +17,7 @@ func (c *checker) counting() (counting aggregate.Counting, known bool) {
 	n := c.variable(c.streams.Resource, "INGOT_COUNTING")
 	switch {
 	case n == nil:
+		c.sameCounting(aggregate.Marks)
 		return aggregate.Marks, true
 	case n.Kind != template.Scalar:
 		c.cannotTell("counting", n, "totals are counted by marks or by receipts")
@@ -32,7 +33,32 @@ func (c *checker) counting() (counting aggregate.Counting, known bool) {
 			c.mistake("counting", n.Position, err.Error(), "")
 		}
 	}
+	c.sameCounting(counting)
 	return counting, true
+}
+
+// sameCounting checks that both functions count in the same way, if both start: with totals that move with the put.
+// Whichever starts first writes it into the heads, and the other one would refuse.
+func (c *checker) sameCounting(counting aggregate.Counting) {
+	if c.ingest == nil || !c.movesByPut() {
+		return
+	}
+	own, at := aggregate.Marks, c.ingest.Position
+	if n := c.variable(c.ingest.Resource, "INGOT_COUNTING"); n != nil {
+		if n.Kind != template.Scalar {
+			return // counting says so
+		}
+		at = n.Position
+		var err error
+		if own, err = aggregate.ParseCounting(n.Text); err != nil {
+			c.mistake("counting", at, fmt.Sprintf("INGOT_COUNTING is %q", n.Text), "marks or receipts")
+			return
+		}
+	}
+	if own != counting {
+		c.mistake("counting", at, fmt.Sprintf("%s counts by %s and %s by %s, and both start with totals that are movedBy: put: the one that starts second would refuse", c.streams.Name, counting, c.ingest.Name, own),
+			fmt.Sprintf("INGOT_COUNTING: %s for both", counting))
+	}
 }
 
 // streamsMapping checks invariant I2. Under any other setting a change can be lost, or counted

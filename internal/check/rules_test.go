@@ -451,3 +451,20 @@ Outputs: {EventsTableName: {Value: !Ref T}, AggregatesTableName: {Value: !Ref A}
 		}
 	}
 }
+
+// Whichever function starts first writes into the heads how totals are counted, and the other one refuses to start
+// if it counts otherwise. The ingest function starts where puts move totals.
+func TestCountingOfBothFunctions(t *testing.T) {
+	template := [][2]string{{counted, ""}, {"{INGOT_ARCHIVE_BUCKET:", "{INGOT_COUNTING: receipts, INGOT_ARCHIVE_BUCKET:"}}
+	const want = "StreamsFunction counts by receipts and IngestFunction by marks, and both start with totals that are movedBy: put: " +
+		"the one that starts second would refuse; write INGOT_COUNTING: receipts for both instead"
+	for moved, pipeline := range map[bool][][2]string{false: nil, true: {{"aggregates:\n", "aggregates:\n  placed_now:\n    since: 1\n    movedBy: put\n    from: {order.placed: {values: {orders: count}}}\n"}}} {
+		found := false
+		for _, f := range run(t, own{template: template, pipeline: pipeline}.input(t)).Findings {
+			found = found || strings.Contains(f.String(), want)
+		}
+		if found != moved {
+			t.Errorf("movedBy put: %v, and found: %v", moved, run(t, own{template: template, pipeline: pipeline}.input(t)).Findings)
+		}
+	}
+}
