@@ -174,10 +174,11 @@ func (s *Store) bar(ctx context.Context, bar *dynamodb.PutItemInput, whole *even
 			return answer{outcome: unknown, err: err}
 		}
 		rest := slices.Clone(claims)
-		if known, _ := decode(img); known == nil || !isPartOf(known, whole) { // another event's, or none at all
+		if known := readPart(img, true); known.isPartOf(whole) { // when it was stored, it was made of other members
+			again := *rest[i]
+			again.Digest, rest[i] = known.digest, &again
+		} else { // another event's, or none at all
 			rest = slices.Delete(rest, i, i+1)
-		} else { // when it was stored, it was made of other members
-			rest[i] = known
 		}
 		return s.bar(ctx, bar, whole, rest)
 	}
@@ -189,11 +190,11 @@ func (s *Store) bar(ctx context.Context, bar *dynamodb.PutItemInput, whole *even
 	return sent.answer
 }
 
-// isPartOf reports whether a stored part was made of this whole. Its digest says so, whatever the part was made
-// of when it was stored. The payload of the part must be in it, as that of every claim is.
-func isPartOf(part, whole *event.Item) bool {
-	doc, err := event.ParseDocument(part.Data)
-	return err == nil && part.Digest == sha256.Sum256(keys.PartDigestText(nil, part.Type, doc.Root(), whole.Type, whole.ID))
+// isPartOf reports whether what is stored is a part of this whole. The digest says so, whatever the part was made
+// of when it was stored. Its payload must have been read, and be in the item, as that of every claim is.
+func (s *stored) isPartOf(whole *event.Item) bool {
+	doc, err := event.ParseDocument(s.data)
+	return err == nil && !s.foreign && s.digest == sha256.Sum256(keys.PartDigestText(nil, s.typ, doc.Root(), whole.Type, whole.ID))
 }
 
 // lookUp reads what decides how a key is barred. It reads consistently, because the bar takes its

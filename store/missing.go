@@ -24,16 +24,21 @@ import (
 // A message under way can look like missing parts: its whole is put first.
 func (s *Store) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
 	var wanted []*event.Item
+	owner := map[*event.Item]*event.Item{} // the whole of each part
 	now := s.env.Now()
 	for _, whole := range wholes {
 		parts, err := s.pipeline.Parts(whole)
 		if err != nil {
 			continue
 		}
-		wanted = append(wanted, slices.DeleteFunc(parts, func(part *event.Item) bool { return tooLate(part, now) })...)
+		for _, part := range parts {
+			if !tooLate(part, now) {
+				wanted, owner[part] = append(wanted, part), whole
+			}
+		}
 	}
 	for chunk := range slices.Chunk(wanted, maxKeys) {
-		absent, read, err := s.absent(ctx, chunk)
+		absent, read, err := s.absent(ctx, chunk, owner)
 		units += read
 		if err != nil {
 			return missing, units, fmt.Errorf("reading the parts of stored events: %w", err)
@@ -43,16 +48,43 @@ func (s *Store) MissingParts(ctx context.Context, wholes []*event.Item) (missing
 	return missing, units, nil
 }
 
-// absent returns the items under whose keys nothing is stored, or another one's claim. It reads up to 100 keys consistently,
-// without their payloads.
-func (s *Store) absent(ctx context.Context, items []*event.Item) (list []*event.Item, units float64, err error) {
-	left := make(map[event.Key]bool, len(items))
-	there := make(map[event.Key]image, len(items))
-	for _, item := range items {
-		left[item.Key] = true
+// absent returns the parts under whose keys nothing is stored, or another whole's claim. It reads up to 100 keys
+// consistently, without their payloads. Only of a claim that is not as it would be made today it reads the payload
+// too, to know whose it is.
+func (s *Store) absent(ctx context.Context, parts []*event.Item, owner map[*event.Item]*event.Item) (list []*event.Item, units float64, err error) {
+	there, units, err := s.lying(ctx, summary, parts)
+	if err != nil {
+		return nil, units, err
 	}
-	request := summary.request()
-	for key := range left {
+	var doubtful []*event.Item
+	for _, part := range parts {
+		if img := there[part.Key]; len(img) == 0 {
+			list = append(list, part)
+		} else if _, claim := s.pipeline.ClaimOf(part.Type); claim && !barred(img) && !bytes.Equal(bytesOf(img["digest"]), part.Digest[:]) {
+			doubtful = append(doubtful, part)
+		}
+	}
+	if len(doubtful) == 0 {
+		return list, units, nil
+	}
+	there, more, err := s.lying(ctx, wholes, doubtful)
+	for _, part := range doubtful {
+		if held := readPart(there[part.Key], true); !held.isPartOf(owner[part]) {
+			list = append(list, part)
+		}
+	}
+	return list, units + more, err
+}
+
+// lying reads consistently what lies under the keys of items, as far as want asks for it.
+func (s *Store) lying(ctx context.Context, want view, items []*event.Item) (there map[event.Key]image, units float64, err error) {
+	there = make(map[event.Key]image, len(items))
+	keys := make(map[event.Key]bool, len(items))
+	for _, item := range items {
+		keys[item.Key] = true
+	}
+	request := want.request()
+	for key := range keys {
 		request.Keys = append(request.Keys, keyImage(key))
 	}
 	slices.SortFunc(request.Keys, func(a, b image) int { return keyOf(a).Compare(keyOf(b)) })
@@ -64,21 +96,7 @@ func (s *Store) absent(ctx context.Context, items []*event.Item) (list []*event.
 			units += aws.ToFloat64(c.CapacityUnits)
 		}
 	})
-	if err != nil {
-		return nil, units, err
-	}
-	for _, item := range items {
-		if img := there[item.Key]; len(img) == 0 || s.othersClaim(item, img) {
-			list = append(list, item)
-		}
-	}
-	return list, units, nil
-}
-
-// othersClaim reports whether a part is a claim and its value is another whole's.
-func (s *Store) othersClaim(part *event.Item, stored image) bool {
-	_, claim := s.pipeline.ClaimOf(part.Type)
-	return claim && !barred(stored) && !bytes.Equal(bytesOf(stored["digest"]), part.Digest[:])
+	return there, units, err
 }
 
 // PartsPut is what a pass over the parts of stored wholes did.

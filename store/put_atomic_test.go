@@ -352,6 +352,23 @@ func TestEraseReleasesOlderClaims(t *testing.T) {
 	}
 }
 
+// A claim of which other members were stored is not missing: it is this whole's.
+func TestOlderClaimsAreNotMissing(t *testing.T) {
+	w := newWorld(t, accounts)
+	a, b := w.account("a", "x@y", 1, `"name":"n"`), w.account("b", "x@y", 1, `"name":"n"`)
+	w.keepAll(a)
+	w.keepAll(without(b, func(i int) bool { return i == 1 })) // without its claim, which a has
+	spec := w.plan.Describe().Spec
+	email := spec.Events["email"]
+	email.Part.With = append(email.Part.With, "name")
+	spec.Events["email"] = email
+	s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Env: w.Env})
+	missing, _, err := s.MissingParts(deadline(t), []*event.Item{a, b})
+	if err != nil || len(missing) != 1 || missing[0].Type != "email" || missing[0].Digest == a.Parts.Items[0].Digest {
+		t.Errorf("%d are missing, %v", len(missing), err)
+	}
+}
+
 // Somebody removes a whole while PutParts is at its missing parts. Neither the parts nor the whole come
 // back.
 func TestPutPartsOfARemovedWhole(t *testing.T) {

@@ -45,7 +45,7 @@ func wholes() []Mutant {
 		},
 		{
 			Name: "erased-part-missing", What: "a part that was erased counts as missing", Defends: "C5", Checks: []sim.Check{sim.Wrong},
-			Edits: []Edit{{"store.Store.absent", `there[keyOf(img)] = img`, `if !barred(img) {
+			Edits: []Edit{{"store.Store.lying", `there[keyOf(img)] = img`, `if !barred(img) {
 				there[keyOf(img)] = img
 			}`}},
 		},
