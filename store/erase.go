@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -100,7 +101,11 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 		return false, fmt.Errorf("erase %s: %w", key, err)
 	}
 	for _, folder := range folders {
-		if _, err := s.payloads.Clear(ctx, s.env, folder, key); err != nil {
+		_, err := s.payloads.Clear(ctx, s.env, folder, key)
+		if payloads.NoBucket(err) && s.pipeline.OffloadsOver(folder) == 0 {
+			continue // the bucket is configured, and was never made: nothing has needed it
+		}
+		if err != nil {
 			return false, fmt.Errorf("erase %s: the key is barred, but its payloads are not all deleted; erase it again: %w", key, err)
 		}
 	}

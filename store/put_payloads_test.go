@@ -449,6 +449,31 @@ func TestEraseIsFinishedWithoutOffload(t *testing.T) {
 	}
 }
 
+// A bucket that is configured and was never made holds no payloads, as long as no type has offload.
+func TestEraseWithoutABucket(t *testing.T) {
+	w := newWorld(t, posts)
+	item := w.post("post", "1")
+	w.store.Put(deadline(t), []*event.Item{item})
+	for _, offload := range []bool{false, true} {
+		spec := w.plan.Describe().Spec
+		for name, e := range spec.Events {
+			if !offload {
+				e.Offload = pipeline.OffloadSpec{}
+			}
+			spec.Events[name] = e
+		}
+		s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env,
+			Objects: w.Engine.S3(), PayloadBucket: "never-made"})
+		order := w.order("1", 1)
+		w.store.Put(deadline(t), []*event.Item{order})
+		for range 2 {
+			if _, err := s.Erase(deadline(t), order.Key); (err != nil) != offload {
+				t.Errorf("offload %v: %v", offload, err)
+			}
+		}
+	}
+}
+
 // What is not put has no object: an event that is too late, or too far ahead. Without offload, an event may be
 // as far ahead as before.
 func TestNoObjectOfWhatIsNotPut(t *testing.T) {

@@ -176,6 +176,12 @@ func missing(err error) bool {
 	return errors.As(err, &api) && api.ErrorCode() == "NoSuchKey"
 }
 
+// NoBucket reports whether an error of a [Bucket] says that there is no such bucket.
+func NoBucket(err error) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && api.ErrorCode() == "NoSuchBucket"
+}
+
 // failed says what could not be done, and in which bucket. [awserr.Denied] still knows the cause.
 func (b *Bucket) failed(what string, err error) error {
 	if err == nil {
