@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -143,5 +144,80 @@ func TestClockPassesOneCopy(t *testing.T) {
 				t.Errorf("alone: %s", verdicts(results))
 			}
 		})
+	}
+}
+
+// The copies of an event may come to one Put, or to one after the other: a batch with many parts or pointers is
+// put in several rounds, and each message of a FIFO queue alone. What is stored is the same, and so is what goes
+// to quarantine.
+func TestCopiesInTwoPuts(t *testing.T) {
+	copyOf := func(w *world, typ, last string) *event.Item {
+		return w.item(fmt.Sprintf(`"type":%q`, typ), `"id":"1"`, `"at":"2099-03-01T10:00:00Z"`, `"pages":7`, `"text":"`+lorem+`"`, `"replies":[{"n":1,"text":"`+lorem+`"},{"n":2}]`, last)
+	}
+	const a, b = `"x":1`, `"x":2`
+	for _, typ := range []string{"post", "vote", "thread", "digest"} {
+		for name, c := range map[string]struct {
+			erased bool
+			copies []string
+			want   string
+		}{
+			"equal":              {false, []string{a, a}, "Inserted Duplicate"},
+			"different":          {false, []string{a, b}, "Inserted Conflict"},
+			"different, then so": {false, []string{a, b, a, b}, "Inserted Conflict Duplicate Conflict"},
+			"erased":             {true, []string{a, a, b}, "Duplicate Duplicate Duplicate"},
+		} {
+			var items [2]map[string]types.AttributeValue
+			for puts := range items {
+				w := newWorld(t, posts)
+				var all []*event.Item
+				for _, last := range c.copies {
+					all = append(all, copyOf(w, typ, last))
+				}
+				if c.erased {
+					if _, err := w.store.Erase(deadline(t), all[0].Key); err != nil {
+						t.Fatal(err)
+					}
+				}
+				var results []store.Result
+				if puts == 0 {
+					results = w.putNow(all...)
+				} else {
+					for _, one := range all {
+						results = append(results, w.putNow(one)...)
+					}
+				}
+				if got := verdicts(results); got != c.want {
+					t.Errorf("%s, %s, in %d puts: %s, want %s", typ, name, puts*(len(all)-1)+1, got, c.want)
+				}
+				items[puts] = w.stored("events", all[0].Key)
+				switch {
+				case !c.erased:
+					w.complete(typ+", "+name, all[:1], results[:1])
+				case w.objects() != 0:
+					t.Errorf("%s, %s: %d objects are left of an erased event", typ, name, w.objects())
+				}
+				if wrong := w.twin(); len(wrong) > 0 {
+					t.Errorf("%s, %s: %v", typ, name, wrong)
+				}
+			}
+			if !reflect.DeepEqual(items[0], items[1]) {
+				t.Errorf("%s, %s: together %v is stored, and alone %v", typ, name, items[0], items[1])
+			}
+		}
+	}
+}
+
+// A Rejected event whose copy comes in a later Put is judged anew, as a delivery of its own: if the total has
+// risen, the copy is stored. It counts once, and the letter of the first, sent again, is a Duplicate.
+func TestCopyOfARejectedEventInALaterPut(t *testing.T) {
+	w := newWorld(t, stocked)
+	w.start()
+	out := func() *event.Item { return w.goods("reserved", "1", "a", 4) }
+	got := verdicts(w.putNow(out())) + " " + verdicts(w.putNow(w.goods("received", "1", "a", 5))) + " " + verdicts(w.putNow(out())) + " " + verdicts(w.putNow(out()))
+	if got != "Rejected Inserted Inserted Duplicate" {
+		t.Error(got)
+	}
+	if wrong := w.twin(); len(wrong) > 0 {
+		t.Error(wrong)
 	}
 }
