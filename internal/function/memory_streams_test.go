@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ingot-events/ingot/internal/packed"
 	"github.com/ingot-events/ingot/internal/slow"
@@ -91,6 +92,52 @@ func TestCompressedBatchFitsSmallestFunction(t *testing.T) {
 		t.Errorf("%d updates done, want %d", totals.done, 2*3*changes)
 	}
 	fn.fits(t)
+}
+
+// The worst batches of changes that Lambda can send must fit: as many as the event source may be told to send
+// at once, and the images that take the most memory to understand.
+func TestWorstChangesFitSmallestFunction(t *testing.T) {
+	slow.Test(t, "it fills the smallest function's memory")
+	const batchBytes = 6 << 20
+	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
+	if err := os.WriteFile(plan, []byte(readings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		changes int
+		note    string // JSON in each image
+	}{
+		"the most changes":   {8_900, `\"\"`},
+		"a thousand":         {1_000, `\"` + strings.Repeat("0", 5_300) + `\"`},
+		"the largest images": {15, nestedNote(395 << 10)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			totals := newLargeTotals(t)
+			for i := range c.changes {
+				for _, name := range []string{"most", "least", "range"} {
+					totals.known[fmt.Sprintf("A#%s#1#0#%d", name, i)] = true
+				}
+			}
+			fn := startSmallest(t, binary, totals, map[string]string{
+				"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
+			})
+			body := recordsOf(0, c.changes, func(i int) string {
+				return fmt.Sprintf(`{"S":"{\"type\":\"reading\",\"id\":%d,\"value\":5,\"at\":\"2099-03-01T10:00:00Z\",\"note\":%s}"}`, i, c.note)
+			})
+			if len(body) > batchBytes || len(body) < batchBytes*9/10 {
+				t.Fatalf("a batch has %d bytes, and Lambda sends at most %d", len(body), batchBytes)
+			}
+			for range 2 {
+				fn.takes(t, body, 30*time.Second)
+			}
+			totals.mu.Lock()
+			defer totals.mu.Unlock()
+			if totals.done < 3*min(c.changes, 100) {
+				t.Errorf("%d updates done", totals.done)
+			}
+			fn.fits(t)
+		})
+	}
 }
 
 // readingsFrom returns a batch of new items. Each item moves its own totals.

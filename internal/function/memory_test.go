@@ -35,6 +35,9 @@ import (
 // more.
 const smallest = 256
 
+// largest is how many bytes a deployed function may have. A larger one takes longer to start.
+const largest = 15 << 20
+
 const quarantineURL = "https://sqs.eu-central-1.amazonaws.com/000000000000/quarantine"
 
 // build builds a function as it is deployed.
@@ -43,6 +46,9 @@ func build(t *testing.T, name string) (binary string) {
 	binary = filepath.Join(t.TempDir(), name)
 	if err := runtimeapi.Build(t.Context(), "../../cmd/"+name, binary, ""); err != nil {
 		t.Fatal(err)
+	}
+	if info, err := os.Stat(binary); err != nil || info.Size() > largest {
+		t.Fatalf("%s has more than %d MB: what did it begin to import? %v", name, largest>>20, err)
 	}
 	return binary
 }
