@@ -40,6 +40,7 @@ type About struct {
 type Type struct {
 	Name   string   `json:"name"`
 	Fields []string `json:"fields"`
+	Part   bool     `json:"part,omitempty"` // a message never is one of these
 }
 
 // Aggregate is a family of totals that can be browsed.

@@ -106,7 +106,7 @@ func (t *Tables) about(live bool) *About {
 	spec := p.Describe().Spec
 	out.Types = []Type{}
 	for _, name := range slices.Sorted(maps.Keys(spec.Events)) {
-		out.Types = append(out.Types, Type{name, keyFields(spec.Events[name])})
+		out.Types = append(out.Types, Type{name, keyFields(spec.Events[name]), p.IsPart(name)})
 	}
 	for _, def := range p.Definitions() {
 		a := Aggregate{Name: def.Name, Since: def.Since, By: append([]string{}, def.By...), ByPut: def.MovedBy == aggregate.Put}

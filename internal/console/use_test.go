@@ -106,6 +106,8 @@ func TestTroubleOnThePage(t *testing.T) {
 	b, d := browse(t), shop(t)
 	b.open(d)
 	b.await("document.querySelector('[data-trouble=twice]') !== null")
+	first := "document.querySelector('[aria-label=\"The first event\"]')"
+	b.await("!" + first + ".hidden && " + first + ".textContent.includes('ingot send --local --sample order.placed')")
 	click := func(kind, says string) {
 		t.Helper()
 		b.run("document.querySelector('[data-trouble=" + kind + "]').click()")
@@ -114,6 +116,7 @@ func TestTroubleOnThePage(t *testing.T) {
 	click("twice", "send one first")
 	mustSend(t, d, order(1, 100))
 	until(t, d, 1, 1)
+	b.await(first + ".hidden")
 	click("twice", "two more times")
 	until(t, d, 3, 1)
 	click("crash-ingest", "will crash")

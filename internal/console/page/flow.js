@@ -40,9 +40,10 @@ export function flow(main, about) {
   const sums = verdictTable();
   const costs = stepTable(live);
   const recent = live ? recentTable() : null;
+  const first = live ? firstEvent(about) : null;
   fill(main,
     h("div", { class: "title" }, h("h1", {}, "Flow"), asOf),
-    problem, stations.element,
+    problem, first, stations.element,
     h("section", { class: "card", "aria-label": "Messages over time" },
       h("div", { class: "cardhead" }, h("h2", {}, live ? "Messages a second" : "Messages a minute"), key(lines)), drawing.element),
     h("div", { class: "two" },
@@ -71,6 +72,7 @@ export function flow(main, about) {
       sums.set(s);
       costs.set(s);
       if (recent) recent.set(data.recent);
+      if (first) first.hidden = data.recent.length > 0;
     } catch (err) {
       if (ended) return;
       problem.hidden = false;
@@ -87,6 +89,15 @@ export function flow(main, about) {
     document.removeEventListener("visibilitychange", shown);
     drawing.end();
   };
+}
+
+// firstEvent says how to send one, as long as nothing has arrived.
+function firstEvent(about) {
+  const type = about.types.find((one) => !one.part);
+  return h("section", { class: "card", "aria-label": "The first event", hidden: true },
+    h("h2", {}, "Nothing has arrived yet"),
+    h("p", { class: "hint" }, "Send an event from another terminal, in the folder of pipeline.yaml:"),
+    h("pre", { tabindex: "0", "aria-label": "Command" }, "ingot send --local " + (type ? "--sample " + type.name : "FILE")));
 }
 
 const value = (list, i) => (list && list[i]) || 0;
@@ -166,7 +177,7 @@ function recentTable() {
     row.element = h("tr", { hidden: true }, row.at, h("td", {}, row.verdict), row.type, h("td", {}, row.link), row.reason);
     return row;
   });
-  const none = h("p", { class: "empty" }, "Nothing has arrived yet. Send an event from another terminal: ingot send --local FILE");
+  const none = h("p", { class: "empty" }, "None yet.");
   const body = h("div", { class: "scroll recent", tabindex: "0", role: "region", "aria-label": "Latest messages, table", hidden: true },
     h("table", {}, h("caption", { class: "unseen" }, "Latest messages"),
       h("thead", {}, h("tr", {}, ["time", "verdict", "type", "key", "reason"].map((name) => h("th", { scope: "col" }, name)))),
