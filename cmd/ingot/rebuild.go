@@ -136,7 +136,7 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 			return a.rebuilt(rebuilt{Complete: []string{}, Standing: standing})
 		}
 		if defs = d.behind; len(defs) == 0 {
-			fmt.Fprintln(a.stderr, "ingot: every aggregate says that it is complete, and so do the first events; nothing is to do. ingot verify proves it")
+			fmt.Fprintln(a.stderr, "ingot: every aggregate says that it is complete, and so do the first events: there is nothing to do. ingot verify proves it")
 			return a.rebuilt(rebuilt{Complete: []string{}, Standing: []string{}})
 		}
 	}

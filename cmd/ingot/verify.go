@@ -327,7 +327,7 @@ func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOp
 		case read:
 			fmt.Fprintf(a.stderr, "ingot: segment %s is read into %s\n", o.segment, c.Work)
 		default:
-			fmt.Fprintf(a.stderr, "ingot: segment %s was read into %s before; nothing is to do\n", o.segment, c.Work)
+			fmt.Fprintf(a.stderr, "ingot: segment %s was read into %s before: there is nothing to do\n", o.segment, c.Work)
 		}
 		return nil, nil, err
 	case o.merge != "":
