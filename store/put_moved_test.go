@@ -219,6 +219,25 @@ func TestFloor(t *testing.T) {
 	w.agree("negative amounts")
 }
 
+// What comes in may be taken by the same transaction, to the last piece, even if the total is not there yet.
+func TestFloorOfANewTotal(t *testing.T) {
+	w := newWorld(t, stocked, quick)
+	w.start()
+	w.putNow(w.goods("received", "1", "a", 4), w.goods("reserved", "1", "a", 4)) // afterwards it is known that older events are in the totals
+	for _, c := range []struct {
+		in, out  int
+		want     string
+		requests int
+	}{{4, 4, "Inserted Inserted", 1}, {4, 3, "Inserted Inserted", 1}, {4, 5, "Rejected Inserted", 0}} {
+		sku := fmt.Sprintf("%d-%d", c.in, c.out)
+		results, cost := w.store.Put(deadline(t), []*event.Item{w.goods("reserved", sku, sku, c.out), w.goods("received", sku, sku, c.in)})
+		if got := verdicts(results); got != c.want || c.requests > 0 && cost.Requests != c.requests {
+			t.Errorf("%d come in and %d go: %s with %d requests", c.in, c.out, got, cost.Requests)
+		}
+	}
+	w.agree("put")
+}
+
 // What is true of a rejected event is true of its copies in the same batch: their letters say that nothing
 // is stored, so none of them may be stored, even if the total has risen meanwhile. An item that only has the
 // same key is no copy, and one with another time may move another total. Both are tried.
