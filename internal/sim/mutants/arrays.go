@@ -57,6 +57,14 @@ func arrays() []Mutant {
 	o.fail(!o.Verdict.Stored())
 `}},
 		},
+		{
+			Name: "array-done-by-its-first", What: "an array in a FIFO group whose first event is a duplicate counts as stored before", Defends: "C1", Checks: []sim.Check{sim.Lost, sim.Undeserved},
+			Edits: []Edit{{"handler.ingestBatch.one", `		case e.Item != nil:
+`, `		case len(o.Events) > 0 && e != &o.Events[0] && o.Events[0].Verdict == event.Duplicate && e.Item != nil:
+			e.Verdict = event.Duplicate
+		case e.Item != nil:
+`}},
+		},
 	}
 }
 

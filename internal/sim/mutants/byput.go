@@ -54,6 +54,21 @@ func byPut() []Mutant {
 			Edits: []Edit{{"store.atomicPut.stopped", `case t.unanswered:`, `case t.unanswered && false:`}},
 		},
 		{
+			Name: "rejected-for-another", What: "messages of one transaction are all rejected if one total refuses it", Defends: "C1", Checks: []sim.Check{sim.Undeserved},
+			Edits: []Edit{{"store.pack.cancelled", `			refused = refused || refusing[key]
+`, `			if refused = refused || refusing[key]; refusing[key] && len(t.floors()) > 0 && met[t] == nil && t.result == nil {
+				t.refused(&event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor, Detail: "its total is too low"})
+			}
+`}},
+		},
+		{
+			Name: "unanswered-together-forgotten", What: "a message is rejected alone after a transaction with others got no answer", Defends: "C1", Checks: []sim.Check{sim.Undeserved},
+			Edits: []Edit{{"store.pack.try", `		for _, t := range p.puts {
+			t.unanswered = true
+		}
+`, ``}},
+		},
+		{
 			Name: "put-on-no-condition", What: "a transaction that moves totals puts an event whose key is taken", Defends: "C3", Checks: []sim.Check{sim.Miscounted, sim.Undeserved, sim.Rewritten},
 			Edits: []Edit{{"store.Store.transaction", `	for _, u := range moves {
 `, `	for i := range in.TransactItems {

@@ -48,5 +48,13 @@ func claims() []Mutant {
 			Name: "removed-whole-put-again", What: "a person who puts missing parts puts their whole again, which somebody has removed", Defends: "C2", Checks: []sim.Check{sim.Altered},
 			Edits: []Edit{{"store.atomicPut.try", `if t.beside && !t.members[0].met {`, `if false {`}},
 		},
+		{
+			Name: "claim-of-another-released", What: "an event that is erased takes its values from the event that has them by now", Defends: "C2", Checks: []sim.Check{sim.Shared},
+			Edits: []Edit{{"store.Store.bar", `"attribute_not_exists(PK) OR #d = :d"`, `"attribute_not_exists(PK) OR #d = :d OR attribute_exists(#d)"`}},
+		},
+		{
+			Name: "bar-of-the-whole-ignored", What: "the parts of an atomic event that was erased are put beside what is left of it", Defends: "C2 I13", Checks: []sim.Check{sim.Parted, sim.Returned},
+			Edits: []Edit{{"store.atomicPut.decide", `if whole.met && whole.barred {`, `if false {`}},
+		},
 	}
 }
