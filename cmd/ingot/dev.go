@@ -150,7 +150,7 @@ Send events from another terminal in this folder, one in a line, and look at wha
   ingot send events.ndjson --local --wait
   ingot verify --local
 
-The AWS CLI and SDKs reach it too:
+The AWS CLI (version 2) and SDKs reach it too:
 
   export AWS_ENDPOINT_URL=%[3]s AWS_REGION=%[7]s AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
 `, o.file, console, at.Endpoint, at.QueueURL, at.EventsTable, at.AggregatesTable, at.Region)
