@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/ingot-events/ingot/internal/dev"
+	"github.com/ingot-events/ingot/internal/slow"
 )
 
 var screenshots = flag.String("screenshots", "", "write pictures of every view into this folder")
@@ -219,7 +220,7 @@ func (b *tab) clean(d *dev.Dev) {
 }
 
 // TestViews shows every view with data, in both themes and two widths: axe finds nothing, nothing is
-// wider than the window, and markup in payloads stays text.
+// wider than the window, and markup in payloads stays text. make test-all shows each theme in each width.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	b, d := browse(t), shop(t)
@@ -232,6 +233,9 @@ func TestViews(t *testing.T) {
 	for _, theme := range []string{"light", "dark"} {
 		b.theme(theme)
 		for _, width := range []int64{1280, 390} {
+			if (theme == "dark") != (width == 390) && *screenshots == "" && !slow.All() {
+				continue // each theme and each width once
+			}
 			b.size(width, 900)
 			for _, view := range views {
 				b.view(view)
