@@ -150,6 +150,30 @@ func TestPointersThatCannotBeFollowed(t *testing.T) {
 	}
 }
 
+// unread is a body that fails the test if anybody reads it.
+type unread struct{ t *testing.T }
+
+func (u unread) Read([]byte) (int, error) {
+	u.t.Error("an object that is too large was read")
+	return 0, io.EOF
+}
+
+func (u unread) Close() error { return nil }
+
+// An object of 1 GB is not read at all: its size is declared. Its neighbour is stored.
+func TestPointerToAGigabyte(t *testing.T) {
+	w := newWorld(t)
+	w.withObjects(map[string]string{"vast": "{}"})
+	w.faults = append(w.faults, fault{API: "GetObject", Always: true, Edit: func(out any) {
+		object := out.(*s3.GetObjectOutput)
+		object.ContentLength, object.Body = aws.Int64(1<<30), unread{t}
+	}})
+	w.receive(messages(pointer("vast"), order("after", 2)))
+	if w.verdicts() != "Poison Inserted" || w.outcomes[0].Refusal.Reason != event.PayloadTooLarge || w.calls["GetObject"] != 1 || len(w.items()) != 1 || len(w.quarantined()) != 1 {
+		t.Errorf("%s, %v, %v", w.verdicts(), w.outcomes[0].Refusal, w.calls)
+	}
+}
+
 // measured counts the bytes of payloads that are read and not yet put.
 type measured struct {
 	handler.Downloader
