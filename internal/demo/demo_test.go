@@ -248,6 +248,9 @@ func TestBundles(t *testing.T) {
 			if b.Name == "feed" && (all["payloads"].Compared != posts/10 || s.Trouble[payloadAnswerLost].Injected == 0) {
 				t.Errorf("payloads: %+v, %+v", all["payloads"], s.Trouble[payloadAnswerLost])
 			}
+			if arrays := s.Deliveries.Arrays; (arrays > 100) != (b.Name == "sensors") || arrays > 0 && s.Deliveries.Sent+3*arrays > s.Data.Events {
+				t.Errorf("%d of %d messages are arrays of %d events", arrays, s.Deliveries.Sent, s.Data.Events)
+			}
 			conflicts := s.Deliveries.Verdicts[event.Conflict.String()]
 			if conflicts == 0 || b.Kind != "synthetic" || !strings.Contains(s.Data.About, "SYNTHETIC") {
 				t.Errorf("%d conflicts; %s: %s", conflicts, b.Kind, s.Data.About)

@@ -51,6 +51,7 @@ type ledger struct {
 	again map[string][]kind // by message id: what it comes back from
 
 	sent       int
+	arrays     int // of the messages sent, those with several events
 	deliveries int // of messages, to the ingest function
 	unjudged   int // deliveries to invocations that were killed, or that could not start
 	verdicts   [len(event.Verdicts) + 1]int

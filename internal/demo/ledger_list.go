@@ -92,7 +92,7 @@ func (l *ledger) changesAgain(k kind) string {
 }
 
 func (l *ledger) messagePart() Deliveries {
-	return Deliveries{Sent: l.sent, Received: l.deliveries, Unjudged: l.unjudged, Verdicts: verdictCounts(l.verdicts)}
+	return Deliveries{Sent: l.sent, Arrays: l.arrays, Received: l.deliveries, Unjudged: l.unjudged, Verdicts: verdictCounts(l.verdicts)}
 }
 
 func (l *ledger) changePart() Changes {

@@ -34,12 +34,20 @@ func newNaive(p *pipeline.Pipeline) *naive {
 
 // message counts one delivered message, if it can be read at all.
 func (n *naive) message(m envelope.Message) {
-	item, err := n.plan.Plan(m)
+	item, events, err := n.plan.PlanMessage(m)
 	if err != nil {
 		return
 	}
-	for _, one := range itemsOf(item) {
-		n.fold(one, 1)
+	if events == nil {
+		events = []pipeline.Planned{{Item: item}}
+	}
+	for _, planned := range events {
+		if planned.Refusal != nil {
+			continue
+		}
+		for _, one := range itemsOf(planned.Item) {
+			n.fold(one, 1)
+		}
 	}
 }
 

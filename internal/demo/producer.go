@@ -116,7 +116,7 @@ func (p *producer) flush(ctx context.Context) error {
 		out = append(out, p.disturb(original)...)
 	}
 	p.burst = p.burst[:0]
-	return p.send(ctx, out)
+	return p.send(ctx, p.together(out))
 }
 
 // finish sends what is left.

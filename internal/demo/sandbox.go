@@ -67,8 +67,10 @@ func newIngest(w *world) *sandbox {
 		in := w.Ingest(w.plan, st)
 		in.OnResult = func(_ context.Context, o handler.Outcome) {
 			w.ledger.outcome(o)
-			if o.Verdict == event.Rejected {
-				w.floors.refused[o.Item.Key] = true
+			for _, one := range append(o.Events, o) {
+				if one.Verdict == event.Rejected && one.Item != nil {
+					w.floors.refused[one.Item.Key] = true
+				}
 			}
 		}
 		return func(ctx context.Context, _ []byte) ([]byte, error) {

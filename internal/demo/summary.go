@@ -46,6 +46,7 @@ type Trouble struct {
 // Deliveries adds up: Received is the sum of Unjudged and all Verdicts.
 type Deliveries struct {
 	Sent     int            `json:"sent"`     // messages, trouble included
+	Arrays   int            `json:"arrays"`   // of them, messages that are arrays of several events
 	Received int            `json:"received"` // deliveries of messages to the ingest function
 	Unjudged int            `json:"unjudged"` // deliveries to invocations that were killed before their answer
 	Verdicts map[string]int `json:"verdicts"`
@@ -59,8 +60,8 @@ type Changes struct {
 	Dropped  int `json:"dropped"`  // steps found counted already and dropped by mark or receipt
 }
 
-// Kept says where the messages are after the run. If no event has parts, Items is the sum of Unheard and
-// the verdicts Inserted.
+// Kept says where the messages are after the run. If no event has parts and no message is an array, Items is
+// the sum of Unheard and the verdicts Inserted.
 type Kept struct {
 	Items       int `json:"items"`       // in the events table
 	Unheard     int `json:"unheard"`     // of them, stored by a killed invocation or by a request whose answer was lost

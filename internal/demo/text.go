@@ -81,7 +81,11 @@ var verdictNotes = map[event.Verdict]string{
 
 func (s *Summary) verdictText(b *bytes.Buffer) {
 	d := s.Deliveries
-	fmt.Fprintf(b, "\nVERDICTS  on %s of %s\n", show.Count(d.Received, "delivery"), show.Count(d.Sent, "message"))
+	arrays := ""
+	if d.Arrays > 0 {
+		arrays = fmt.Sprintf(", %s of them arrays of events", show.Comma(d.Arrays))
+	}
+	fmt.Fprintf(b, "\nVERDICTS  on %s of %s%s\n", show.Count(d.Received, "delivery"), show.Count(d.Sent, "message"), arrays)
 	t := show.NewTable(0)
 	for _, v := range event.Verdicts {
 		if n := d.Verdicts[v.String()]; n > 0 {

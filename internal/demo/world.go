@@ -23,6 +23,7 @@ const batchSize = 100
 type world struct {
 	*testworld.World
 	plan    *pipeline.Pipeline
+	batches bool // messages may be arrays of events
 	trouble *trouble
 	ledger  *ledger
 	floors  *floors
@@ -59,7 +60,7 @@ const (
 func newWorld(ctx context.Context, c Config, first time.Time) (*world, error) {
 	p, counting, seed := c.Plan, c.Counting, c.Seed
 	jitter := source(seed, forJitter)
-	w := &world{plan: p, ledger: newLedger(counting), floors: newFloors(p), perMessage: newNaive(p), perChange: newNaive(p)}
+	w := &world{plan: p, batches: p.Batches(), ledger: newLedger(counting), floors: newFloors(p), perMessage: newNaive(p), perChange: newNaive(p)}
 	w.trouble = &trouble{calm: c.Calm, die: source(seed, forTrouble), ledger: w.ledger, items: w.items, watch: w.watch}
 	var err error
 	if w.World, err = testworld.New(ctx, testworld.Config{Start: first, Counting: counting, Stack: stack.Config{Indexes: p.Indexes(), Offload: p.UsesOffload()},
