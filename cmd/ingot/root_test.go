@@ -109,6 +109,20 @@ func TestHelpNamesTheExitCodes(t *testing.T) {
 	}
 }
 
+// A command that asks a stack can fail, and its help says with which code.
+func TestHelpNamesTheCodeOfAFailure(t *testing.T) {
+	for _, cmd := range all(newRoot(&app{})) {
+		if cmd.Flags().Lookup("endpoint-url") == nil || slices.Contains([]string{"check", "policy"}, cmd.Name()) {
+			continue // these read the deployed file, if asked to
+		}
+		_, codes, said := strings.Cut(cmd.Long, "Exit codes: ")
+		codes, _, _ = strings.Cut(codes, "\n\n")
+		if said && !strings.Contains(" "+codes, fmt.Sprintf(" %d ", exitFailed)) {
+			t.Errorf("%s --help does not name code %d: %s", cmd.CommandPath(), exitFailed, codes)
+		}
+	}
+}
+
 func TestExitCodes(t *testing.T) {
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -47,7 +47,7 @@ For tables that outgrow one machine, --segment and --merge do one part of the wo
 machine, with the same --segments, --buckets and --work. --result prints what all parts have found.
 docs/verify.md shows how.
 
-Exit codes: 0 equal, 2 usage, 3 different, 4 not permitted, 5 refused, 6 could not tell.
+Exit codes: 0 equal, 1 failed, 2 usage, 3 different, 4 not permitted, 5 refused, 6 could not tell.
 
 ` + targetHelp + `
 
