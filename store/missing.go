@@ -19,7 +19,8 @@ import (
 // took to find out. A part can be missing if an ingest function that did not know it has acknowledged
 // the whole alone. Items of types without parts are left out, and so are parts that are too late to be
 // stored, because they may have expired. A whole that lacks what its parts need was stored before they
-// were declared, and has none. A claim whose value another whole holds is missing.
+// were declared, and has none. So does a whole of which the item did not keep what they need: the payload
+// bucket is not read. A claim whose value another whole holds is missing.
 //
 // A message under way can look like missing parts: its whole is put first.
 func (s *Store) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {

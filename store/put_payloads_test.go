@@ -474,6 +474,30 @@ func TestEraseWithoutABucket(t *testing.T) {
 	}
 }
 
+// Parts that are declared later may need what an offloaded whole did not keep. MissingParts reads no bucket, so it
+// does not know them. PutParts does.
+func TestLaterPartsOfAnOffloadedWhole(t *testing.T) {
+	w := newWorld(t, posts)
+	w.store.Put(deadline(t), []*event.Item{w.post("post", "1", `"tags":[{"n":1}]`)})
+	spec := w.plan.Describe().Spec
+	spec.Events["tag"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "tags", With: []string{"id"}}, ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "POST#{id}", SK: "TAG#{n}"}}
+	s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env,
+		Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
+	if err := s.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := s.Item(deadline(t), event.Key{PK: "POST#1", SK: "POST"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing, _, err := s.MissingParts(deadline(t), []*event.Item{whole}); err != nil || len(missing) != 0 {
+		t.Errorf("%d are missing, %v", len(missing), err)
+	}
+	if p, err := s.PutParts(deadline(t)); err != nil || p.Missing != 1 || p.Put != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 // What is not put has no object: an event that is too late, or too far ahead. Without offload, an event may be
 // as far ahead as before.
 func TestNoObjectOfWhatIsNotPut(t *testing.T) {
