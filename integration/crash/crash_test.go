@@ -79,7 +79,10 @@ func (w *world) run(kills int) {
 	var pump sync.WaitGroup
 	pump.Go(func() { w.pump(ctx, kills/2) })
 	bursts := 0
-	for ; w.ingest.total() < kills/2 || bursts < 3; bursts++ {
+	for ; !w.ingest.killed(kills/2) || bursts < 3; bursts++ {
+		if bursts > mostAgain*kills {
+			w.Fatalf("in %d bursts too few were killed (%s): this has shown nothing", bursts, w.ingest)
+		}
 		w.send(p.burst())
 		w.drainQueue()
 		if bursts%4 == 3 {
@@ -91,11 +94,7 @@ func (w *world) run(kills int) {
 	stop()
 	pump.Wait()
 	w.drainStream(kills / 2)
-	dropped := w.streams.said.sum("StepsDroppedByMark")
-	w.Logf("%d bursts, %d sales, %d stocks; ingest: %s; streams: %s, %d steps dropped as counted", bursts, len(p.sales), len(p.parcel), w.ingest, w.streams, dropped)
-	if w.ingest.kills.working == 0 || w.streams.kills.working == 0 || dropped == 0 {
-		w.Error("nothing was killed in the middle of its work, or nothing came again: this has shown nothing")
-	}
+	w.Logf("%d bursts, %d sales, %d stocks; ingest: %s; streams: %s, %d steps dropped as counted", bursts, len(p.sales), len(p.parcel), w.ingest, w.streams, w.dropped())
 	w.check(p)
 }
 
@@ -150,14 +149,18 @@ func (w *world) pump(ctx context.Context, kills int) {
 // patience is how long a change may take from the table to the stream.
 const patience = 10 * time.Second
 
-// drainStream delivers what is left. If too few processes have been killed by then, it delivers
-// everything again until enough have been killed.
+// mostAgain is how often everything is delivered again, and how many bursts are sent for each process to kill.
+const mostAgain = 200
+
+// drainStream delivers what is left. If too few processes have been killed by then, or no change has
+// come again, it delivers everything again until that is so.
 func (w *world) drainStream(kills int) {
 	w.Helper()
 	beginning := w.stream.Checkpoint()
 	beginning.Shards = nil
+	again := 0
 	for deadline := time.Now().Add(patience); ; {
-		w.streams.spared = w.streams.total() >= kills
+		w.streams.spared = w.streams.killed(kills)
 		polled, err := w.stream.Poll(w.Context())
 		if err != nil {
 			w.Fatal(err)
@@ -166,7 +169,10 @@ func (w *world) drainStream(kills int) {
 			deadline = time.Now().Add(patience)
 			continue
 		}
-		if w.streams.total() < kills {
+		if !w.streams.killed(kills) || w.dropped() == 0 {
+			if again++; again > mostAgain {
+				w.Fatalf("after %d deliveries of everything nothing was killed in the middle of its work, or nothing was dropped as counted: this has shown nothing", again)
+			}
 			w.stream.Restore(beginning)
 			continue
 		}
@@ -175,6 +181,9 @@ func (w *world) drainStream(kills int) {
 		}
 	}
 }
+
+// dropped is how many steps came again after they were counted.
+func (w *world) dropped() int { return w.streams.said.sum("StepsDroppedByMark") }
 
 func (w *world) verify() *verify.Report {
 	w.Helper()

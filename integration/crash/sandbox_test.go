@@ -75,6 +75,9 @@ func (s *sandbox) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 }
 
 // total returns how many processes were killed.
+// killed reports whether so many processes were killed, and one of them in the middle of its work.
+func (s *sandbox) killed(n int) bool { return s.total() >= n && s.kills.working > 0 }
+
 func (s *sandbox) total() int { return s.kills.starting + s.kills.working + s.kills.idle }
 
 func (s *sandbox) String() string {
