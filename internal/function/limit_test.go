@@ -14,9 +14,9 @@ func TestLimitMemory(t *testing.T) {
 		want    int64
 		percent int
 	}{
-		"of the sandbox":  {map[string]string{"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512"}, 512 << 20 / 10 * 9, lazier},
-		"a small sandbox": {map[string]string{"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256"}, 256 << 20 / 10 * 9, lazy},
-		"collector set":   {map[string]string{"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512", "GOGC": "100"}, 512 << 20 / 10 * 9, 100},
+		"of the sandbox":  {map[string]string{"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512"}, 512 << 20 / 5 * 4, lazier},
+		"a small sandbox": {map[string]string{"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256"}, 256 << 20 / 5 * 4, lazy},
+		"collector set":   {map[string]string{"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512", "GOGC": "100"}, 512 << 20 / 5 * 4, 100},
 		"not told":        {nil, math.MaxInt64, 100},
 		"not a number":    {map[string]string{"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "much"}, math.MaxInt64, 100},
 		"nothing":         {map[string]string{"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "0"}, math.MaxInt64, 100},

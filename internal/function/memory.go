@@ -14,9 +14,10 @@ const (
 	roomy        = 512
 )
 
-// limitMemory tells the collector how much memory the sandbox has, less a tenth for what the
-// collector does not count. With a large batch it then collects more often. Without the limit, the
-// heap may double once too often, and Lambda kills the process. If GOMEMLIMIT is set, it stands.
+// limitMemory tells the collector how much memory the sandbox has, less a fifth for what the
+// collector does not count, and for what is allocated while it runs on a slow processor. With a large
+// batch it then collects more often. Without the limit, the heap may double once too often, and Lambda
+// kills the process. If GOMEMLIMIT is set, it stands.
 //
 // Within the limit the collector may be lazier than usual: a cold start, with its first batch, then
 // needs no collection at all. If GOGC is set, it stands.
@@ -25,7 +26,7 @@ func limitMemory(getenv func(string) string) {
 	if err != nil || megabytes <= 0 || megabytes > math.MaxInt64>>21 || getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	debug.SetMemoryLimit(megabytes << 20 / 10 * 9)
+	debug.SetMemoryLimit(megabytes << 20 / 5 * 4)
 	if getenv("GOGC") == "" {
 		growth := lazy
 		if megabytes >= roomy {
