@@ -16,7 +16,6 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
-	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -105,7 +104,7 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 	began := b.env.Now()
 	ctx, stop := b.deadline(ctx)
 	defer stop()
-	if err := b.run(ctx, e, int64(len(payload))); err != nil {
+	if err := b.run(ctx, e); err != nil {
 		b.whole = err
 	}
 	b.report(ctx, began)
@@ -197,7 +196,7 @@ func (b *streamBatch) short(ctx context.Context, margin func(left time.Duration)
 
 // run settles the batch. What is settled before something fails may be repeated: archive objects
 // have the same name and bytes, flags stand, and counted steps are dropped by mark or receipt.
-func (b *streamBatch) run(ctx context.Context, e *streamEvent, size int64) error {
+func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 	if err := b.decode(e); err != nil {
 		return err
 	}
@@ -212,7 +211,6 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent, size int64) error
 	}
 	b.hook(ctx)
 	counted, heads := b.route(e.shard)
-	payloads.Tidy(size) // to understand thousands of records takes several times their size
 	b.archive(ctx)
 	b.quarantineOdd(ctx)
 	b.mark(ctx, heads)
