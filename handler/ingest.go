@@ -197,7 +197,7 @@ const noTime = "there was no time left to write it; it is delivered again"
 type load struct {
 	todo  []*Outcome
 	items []*event.Item
-	bytes int // of what the messages yield beside one item each
+	bytes int // of what the messages yield beside one item each, and of what was read from S3 for them
 }
 
 // add takes the items of a planned message. It reports whether the load is now to be put.

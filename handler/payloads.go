@@ -99,8 +99,8 @@ func (b *ingestBatch) followSome(todo []*Outcome) (later []*Outcome) {
 	if slices.ContainsFunc(load.items, func(item *event.Item) bool { return item.Payload != nil }) {
 		payloads.Tidy(pointedRoom - room) // to upload them takes memory, too
 	}
+	load.bytes += int(pointedRoom - room) // put lets go of what was read, too
 	b.put(&load)
-	payloads.Tidy(pointedRoom - room)
 	return later
 }
 
