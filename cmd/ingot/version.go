@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -39,9 +38,7 @@ func newVersion(a *app) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			b := readBuild(debug.ReadBuildInfo())
 			if a.json() {
-				out := json.NewEncoder(a.stdout)
-				out.SetIndent("", "  ")
-				return out.Encode(b)
+				return a.writeJSON(b)
 			}
 			_, err := fmt.Fprintln(a.stdout, b)
 			return err
