@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ingot-events/ingot/internal/show"
 )
 
 // Dir is a folder of letters. It holds one file for each, ID.json. The files hold whole messages, so
@@ -61,10 +63,7 @@ func (d Dir) Save(l *Letter) error {
 		return fmt.Errorf("message id %q cannot be the name of a file", l.ID)
 	}
 	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(l); err != nil {
+	if err := show.JSON(&text, l); err != nil {
 		return err
 	}
 	if err := writeWhole(d.path, d.File(l.ID), text.Bytes()); err != nil {
