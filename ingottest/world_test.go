@@ -212,6 +212,30 @@ func TestStaleRead(t *testing.T) {
 	}
 }
 
+// TestStaleReadOfOneRequest plants the fault by hand: the hook's request is the first that the streams
+// function sends for a change, because the hook is called before anything is counted.
+func TestStaleReadOfOneRequest(t *testing.T) {
+	var w *World
+	found := map[string]int{}
+	w = New(t, Config{Pipeline: compile(t, spec()), OnChange: func(ctx context.Context, c event.Change) error {
+		out, err := w.DynamoDB().GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(EventsTable), Key: key(c.Key)})
+		if err != nil {
+			return err
+		}
+		found[c.Key.PK] = len(out.Item)
+		return nil
+	}})
+	w.Send(order("a", "2026-03-01T10:00:00Z", 100))
+	w.Drain()
+	w.StaleRead(Streams, 1)
+	w.Send(order("b", "2026-03-01T10:00:00Z", 100))
+	w.Drain()
+	if found["ORDER#a"] == 0 || found["ORDER#b"] != 0 {
+		t.Errorf("the hook found %v; want a, and not b, whose read is stale", found)
+	}
+	w.Verify()
+}
+
 func key(k event.Key) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: k.PK}, "SK": &types.AttributeValueMemberS{Value: k.SK}}
 }
