@@ -289,7 +289,7 @@ func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by
 			continue
 		}
 		feeds[name] = c.feed(at.in(name), def, t, s.From[name], by)
-		c.lifetimes(at, def, t)
+		c.lifetimes(def, t)
 		for i, template := range by {
 			p := place("aggregates").in(def.Name).in("by").in(def.By[i])
 			c.usesIgnored(p, s.By[def.By[i]], t, template.Paths())
@@ -439,7 +439,7 @@ func (c *compiler) extreme(p place, def *aggregate.Definition, t *eventType, v v
 }
 
 // lifetimes checks the aggregate against the lifetime of the items of one event type.
-func (c *compiler) lifetimes(at place, def *aggregate.Definition, t *eventType) {
+func (c *compiler) lifetimes(def *aggregate.Definition, t *eventType) {
 	if t.latest && def.OnExpire == aggregate.Keep {
 		p := place("aggregates").in(def.Name).in("onExpire")
 		c.mistake(p, fmt.Sprintf("onExpire is keep over %s, whose mode is latest: what was kept of an expired revision could be counted again", t.name), "onExpire: subtract")

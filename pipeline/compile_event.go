@@ -96,7 +96,7 @@ func (c *compiler) index(at place, name string, t *eventType, s IndexSpec, deriv
 	}
 	ix := index{name: name, pk: c.template(at.in("pk"), s.PK, derived...), sk: c.template(at.in("sk"), s.SK, derived...)}
 	if s.Where != "" {
-		ix.where = c.indexWhere(at.in("where"), t, s.Where)
+		ix.where = c.indexWhere(at.in("where"), s.Where)
 	}
 	for i, text := range s.Was {
 		if old := c.template(at.in("was").in(strconv.Itoa(i)), text, derived...); old != nil {
@@ -107,7 +107,7 @@ func (c *compiler) index(at place, name string, t *eventType, s IndexSpec, deriv
 }
 
 // indexWhere compiles the condition for the events that are in an index.
-func (c *compiler) indexWhere(p place, t *eventType, text string) *where.Condition {
+func (c *compiler) indexWhere(p place, text string) *where.Condition {
 	condition, bad := where.Parse(text)
 	if bad != nil {
 		c.mistakeAt(p, text, bad.Offset, bad.What, bad.Instead)

@@ -59,7 +59,7 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *Pattern {
 		c.mistake(at, fmt.Sprintf("%s reads %d partitions to answer any question, and one question reads at most %d", name, n, MaxPartitions), "a smaller N in shard:N of the pk that it reads")
 		return nil
 	}
-	p.sharedSort(c, types, names)
+	p.sharedSort(types, names)
 	for _, t := range types {
 		pk, sk, was := p.templates(t)
 		for _, tpl := range append([]*keys.Template{pk, sk}, was...) {
@@ -198,7 +198,7 @@ func (c *compiler) samePartition(at place, p *Pattern, s PatternSpec, types []*e
 		case len(p.pks) == 0:
 			p.pks = append(p.pks, mine)
 		case mine.String() != p.pks[0].String():
-			c.differs(at, p, s, types[0], t, names)
+			c.differs(at, p, types[0], t, names)
 			return false
 		}
 		for _, old := range was {
@@ -220,7 +220,7 @@ func (c *compiler) samePartition(at place, p *Pattern, s PatternSpec, types []*e
 
 // differs reports two types with different partition keys. If only names of fields differ, it says
 // how to match them.
-func (c *compiler) differs(at place, p *Pattern, s PatternSpec, a, b *eventType, names map[string]string) {
+func (c *compiler) differs(at place, p *Pattern, a, b *eventType, names map[string]string) {
 	pkA, _, _ := p.templates(a)
 	pkB, _, _ := p.templates(b)
 	what := fmt.Sprintf("%s and %s have different pk in %s: %s and %s, so no Query reads both", a.name, b.name, p.place(), canonicalTemplate(pkA), canonicalTemplate(pkB))
@@ -305,7 +305,7 @@ func (t keyTemplate) withText(text string) keyTemplate {
 }
 
 // sharedSort finds what the sort keys of all types begin with.
-func (p *Pattern) sharedSort(c *compiler, types []*eventType, names map[string]string) {
+func (p *Pattern) sharedSort(types []*eventType, names map[string]string) {
 	for i, t := range types {
 		_, sk, _ := p.templates(t)
 		mine := p.slots(sk, names)

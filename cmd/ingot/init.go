@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -116,7 +115,7 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 		fmt.Fprintf(a.stderr, "ingot: go.mod takes Ingot from the folder %s, which this program was built from; take the replace out to use a release\n", c.Replace)
 	}
 	if !o.noTidy {
-		err = tidy(ctx, full, a.stderr)
+		err = tidy(ctx, full)
 	}
 	a.next(dir, o.noTidy || err != nil, unfit)
 	return err
@@ -204,7 +203,7 @@ func writeFiles(dir string, list []scaffold.File) error {
 }
 
 // tidy completes go.mod and go.sum. This needs the modules that Ingot depends on.
-func tidy(ctx context.Context, dir string, stderr io.Writer) error {
+func tidy(ctx context.Context, dir string) error {
 	cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod")

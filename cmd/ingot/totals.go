@@ -177,7 +177,7 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 	case !o.scan:
 		return refused(fmt.Errorf("a total of %s is found by %s, and %s: give that too, or read the whole table with --scan%s", name, strings.Join(def.By, " and "), lacks(err), orTop(def)))
 	default:
-		if list, err = a.scanTotals(cmd.Context(), t, st, p, def, given, from, to, mask); err != nil {
+		if list, err = a.scanTotals(cmd.Context(), t, st, def, given, from, to, mask); err != nil {
 			return err
 		}
 	}
@@ -250,7 +250,7 @@ func parseBound(flag, text string) (time.Time, error) {
 }
 
 // scanTotals reads the whole table of totals and keeps those of one aggregate.
-func (a *app) scanTotals(ctx context.Context, t *target.Target, st *store.Store, p *pipeline.Pipeline, def *aggregate.Definition, given map[string]any, from, to time.Time, mask show.Personal) ([]shownTotal, error) {
+func (a *app) scanTotals(ctx context.Context, t *target.Target, st *store.Store, def *aggregate.Definition, given map[string]any, from, to time.Time, mask show.Personal) ([]shownTotal, error) {
 	want := map[string]string{}
 	for name, value := range given {
 		if text, ok := value.(string); ok && slices.Contains(def.By, name) {

@@ -152,27 +152,27 @@ func (c *checker) mappingsOf(function string, stream bool) []*mapping {
 	return list
 }
 
-// table returns the resource that a function's variable refers to. doubt is true if it cannot be
+// table returns the resource that a function's variable refers to. It returns nil if it cannot be
 // determined. Then this has been reported.
-func (c *checker) table(f *function, variable string) (table *template.Resource, doubt bool) {
+func (c *checker) table(f *function, variable string) *template.Resource {
 	if f == nil {
-		return nil, true
+		return nil
 	}
 	n := c.variable(f.Resource, variable)
 	switch {
 	case n == nil:
-		return nil, true // the rule about variables reports it
+		return nil // the rule about variables reports it
 	case n.Kind == template.Reference:
-		return c.t.Resource(n.Name), false
+		return c.t.Resource(n.Name)
 	case n.Kind == template.Scalar:
 		for _, r := range c.t.Resources() {
 			if name := c.t.Property(r, "TableName"); name != nil && name.Kind == template.Scalar && name.Text == n.Text {
-				return r, false
+				return r
 			}
 		}
 		c.warn("table", n.Position, "cannot tell whether table "+n.Text+" is as it must be: it is not in this template", "")
 	default:
 		c.cannotTell("table", n, variable+" names a table as it must be")
 	}
-	return nil, true
+	return nil
 }

@@ -14,8 +14,8 @@ import (
 // tables checks the keys and the TTL of both tables. It also checks the stream and the indexes of
 // the events table, and that the aggregates table has no stream.
 func (c *checker) tables() {
-	events, _ := c.table(c.ingest, "INGOT_TABLE")
-	totals, _ := c.table(c.streams, "INGOT_AGGREGATES_TABLE")
+	events := c.table(c.ingest, "INGOT_TABLE")
+	totals := c.table(c.streams, "INGOT_AGGREGATES_TABLE")
 	if events != nil && events == totals {
 		n := c.variable(c.streams.Resource, "INGOT_AGGREGATES_TABLE")
 		c.mistake("two-tables", n.Position, "events and totals share table "+events.Name+": totals would feed their own stream", "a table of their own")

@@ -83,7 +83,7 @@ func (t *Tables) journey(ctx context.Context, q Question, find func(event.Key) *
 		j.Steps = append(j.Steps, eventStep(x))
 	}
 	if x == nil || x.Key != nil {
-		j.Steps = append(j.Steps, t.itemStep(key, stored))
+		j.Steps = append(j.Steps, t.itemStep(stored))
 	}
 	if past != nil {
 		j.Steps = append(j.Steps, changeStep(past))
@@ -245,7 +245,7 @@ func (t *Tables) readStored(ctx context.Context, key event.Key) (*storedItem, er
 	return &storedItem{item: item, barred: barred}, nil
 }
 
-func (t *Tables) itemStep(key event.Key, stored *storedItem) Step {
+func (t *Tables) itemStep(stored *storedItem) Step {
 	s := Step{Name: "item", Title: "Item", State: stateDone}
 	switch {
 	case stored == nil:

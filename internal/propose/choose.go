@@ -264,7 +264,7 @@ var timeScores = map[string]int{
 
 // chooseTime finds the field that says when the event happened. It returns nil if no field is a
 // time in every event.
-func chooseTime(events []sampled, fields []*field, noun string) (*field, choice) {
+func chooseTime(events []sampled, fields []*field) (*field, choice) {
 	n := len(events)
 	var best *field
 	var most, count int

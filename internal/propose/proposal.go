@@ -93,7 +93,7 @@ func (t *eventType) choose() {
 	n, fields := len(t.events), profile(t.events)
 	var when *field
 	if !timed {
-		when, t.at = chooseTime(t.events, fields, t.noun)
+		when, t.at = chooseTime(t.events, fields)
 	}
 	t.id = chooseID(t.events, fields, t.noun, when)
 	fields = slices.DeleteFunc(fields, func(f *field) bool { return slices.Contains(t.id.ignore, topOf(f)) })

@@ -109,7 +109,7 @@ func (g *grafting) add(m *Mutant) error {
 
 // field adds a field to a struct.
 func (g *grafting) field(f Field) error {
-	folder, _, at, err := g.find(f.In)
+	folder, at, err := g.find(f.In)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (g *grafting) field(f Field) error {
 
 // function reads a function of ours, once.
 func (g *grafting) function(symbol string) (*function, string, error) {
-	folder, _, at, err := g.find(symbol)
+	folder, at, err := g.find(symbol)
 	if err != nil {
 		return nil, "", err
 	}

@@ -143,25 +143,25 @@ func receiver(e ast.Expr) string {
 }
 
 // find returns the package, and the part of it, that a name such as esm.Stream.Due stands for.
-func (s *source) find(symbol string) (folder, name string, at place, err error) {
+func (s *source) find(symbol string) (folder string, at place, err error) {
 	last := strings.LastIndexByte(symbol, '/') + 1
 	dot := strings.IndexByte(symbol[last:], '.')
 	if dot < 0 {
-		return "", "", place{}, fmt.Errorf("%q names no function: it needs a folder, a dot and a name", symbol)
+		return "", place{}, fmt.Errorf("%q names no function: it needs a folder, a dot and a name", symbol)
 	}
-	name = symbol[last+dot+1:]
+	name := symbol[last+dot+1:]
 	if folder, err = s.folder(symbol[:last+dot]); err != nil {
-		return "", "", place{}, err
+		return "", place{}, err
 	}
 	p, err := s.load(folder)
 	if err != nil {
-		return "", "", place{}, fmt.Errorf("%s: %w", symbol, err)
+		return "", place{}, fmt.Errorf("%s: %w", symbol, err)
 	}
 	at, ok := p.decls[name]
 	if !ok {
-		return "", "", place{}, fmt.Errorf("package %s has no function or type %s any more", folder, name)
+		return "", place{}, fmt.Errorf("package %s has no function or type %s any more", folder, name)
 	}
-	return folder, name, at, nil
+	return folder, at, nil
 }
 
 // word is a token of Go with its place in a text.
