@@ -57,7 +57,7 @@ func TestRetentionIsSaid(t *testing.T) {
 		t.Fatalf("retention in days: %v", days)
 	}
 	says := fmt.Sprintf("%d days (ingest queue) or %d days (dead-letter and quarantine queue)", days["IngestQueue"], days["QuarantineQueue"])
-	if text := breaks(t, "A message that is deleted"); !strings.Contains(text, "SQS deletes what it has held for "+says) {
+	if text := breaks(t, "A message is deleted from the queue only"); !strings.Contains(text, "SQS deletes what it has held for "+says) {
 		t.Errorf("%s does not say %q: %s", guarantees, says, text)
 	}
 	if text := strings.Join(strings.Fields(read(t, "docs/correctness.md")), " "); !strings.Contains(text, "SQS itself deletes what it has held for "+says) {
@@ -68,8 +68,8 @@ func TestRetentionIsSaid(t *testing.T) {
 // TestWhatVerifyCannotSee shows that verify does not see what the guarantees say that it cannot
 // see. It sees the same damage before anything has expired.
 func TestWhatVerifyCannotSee(t *testing.T) {
-	text := breaks(t, "A total that is wrong all the same")
-	for _, says := range []string{"once some of its events have expired its values are not compared", "once all have, a deleted total is not missed"} {
+	text := breaks(t, "If a total is wrong all the same")
+	for _, says := range []string{"Once some of its events have expired, its values are not compared", "Once all of them have expired, a deleted total is not missed"} {
 		if !strings.Contains(text, says) {
 			t.Errorf("%s does not say %q: %s", guarantees, says, text)
 		}
