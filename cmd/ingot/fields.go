@@ -56,21 +56,28 @@ func (a *app) fields(words []string) ([]field, error) {
 
 // payloadFields makes a payload of FIELD=VALUE.
 func (a *app) payloadFields(words []string) (map[string]any, error) {
+	all, _, err := a.namedFields(words)
+	return all, err
+}
+
+// namedFields makes a payload of FIELD=VALUE, and returns the names of the fields as they were written.
+func (a *app) namedFields(words []string) (all map[string]any, names []string, err error) {
 	list, err := a.fields(words)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	all := map[string]any{}
+	all = map[string]any{}
 	for _, f := range list {
+		names = append(names, f.name)
 		var value any = f.text
 		if f.json {
 			value = json.RawMessage(f.text)
 		}
 		if err := fields.Set(all, f.name, value); err != nil {
-			return nil, usage(fmt.Errorf("%q: %w", f.name, err))
+			return nil, nil, usage(fmt.Errorf("%q: %w", f.name, err))
 		}
 	}
-	return all, nil
+	return all, names, nil
 }
 
 // questionValues makes the values of a question of FIELD=VALUE. A value may be several, separated by

@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/show"
@@ -58,6 +57,8 @@ says which window: any time in it.
 
 With fewer fields than by needs, all totals must be scanned. That is refused without --scan. With --scan, the price
 is shown first. A field is then compared with the value of by that has its name.
+
+` + byHelp + `
 
 ` + fieldsHelp + `
 
@@ -132,7 +133,7 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 	if err != nil {
 		return usage(err)
 	}
-	given, err := a.payloadFields(words)
+	given, names, err := a.namedFields(words)
 	if err != nil {
 		return err
 	}
@@ -163,9 +164,11 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 		}
 		return a.writeTotals(def, list, false)
 	}
-	by, err := p.By(name, envelope.Message{Body: payload(given)})
+	by, err := valuesOfBy(p, def, given, names)
 	var list []shownTotal
 	switch {
+	case err != nil && !errors.As(err, new(errNotOne)) && !o.scan:
+		return err
 	case err == nil:
 		totals, err := st.Total(cmd.Context(), name, by, from, to)
 		if err != nil {
@@ -175,7 +178,7 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 			list = append(list, totalOf(def, by, total, mask))
 		}
 	case !o.scan:
-		return refused(fmt.Errorf("a total of %s is found by %s, and %s: give that too, or read the whole table with --scan%s", name, strings.Join(def.By, " and "), lacks(err), orTop(def)))
+		return refused(fmt.Errorf("%w, or read the whole table with --scan%s", err, orTop(def)))
 	default:
 		if list, err = a.scanTotals(cmd.Context(), t, st, def, given, from, to, mask); err != nil {
 			return err

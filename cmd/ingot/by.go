@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// byHelp is for the long help of totals.
+const byHelp = `Instead of the fields, you may give the values of by under their own names, as the answer shows them. That is the
+only way if by has {@type} and an envelope says the type.`
+
+// errNotOne says that what was given does not find one total.
+type errNotOne struct{ text string }
+
+func (e errNotOne) Error() string { return e.text }
+
+// valuesOfBy computes the values of an aggregate's by from what was given: from fields of the payload, or from
+// the values under their own names. An errNotOne says that something is missing.
+func valuesOfBy(p *pipeline.Pipeline, def *aggregate.Definition, given map[string]any, names []string) (map[string]string, error) {
+	fields, derived, err := fieldsOfBy(p, def)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if !derived && !slices.ContainsFunc(fields, func(field string) bool { return within(field, name) }) && !slices.Contains(def.By, name) {
+			return nil, usage(fmt.Errorf("%s has no field %s in its by; %s", def.Name, name, foundBy(def, fields)))
+		}
+	}
+	by, err := p.By(def.Name, envelope.Message{Body: payload(given)})
+	if err == nil {
+		return by, nil
+	}
+	values, ours := map[string]string{}, len(names) > 0
+	for _, name := range names {
+		text, isText := given[name].(string)
+		values[name] = text
+		ours = ours && isText && slices.Contains(def.By, name)
+	}
+	if !ours && derived {
+		text := fmt.Sprintf("a total of %s is found by %s: give %s", def.Name, and(def.By), and(assigned(def.By)))
+		if len(names) > 0 {
+			text += ", not " + and(names)
+		}
+		return nil, errNotOne{text}
+	}
+	if !ours {
+		return nil, errNotOne{fmt.Sprintf("%s, and %s: give that too", foundBy(def, fields), lacks(err))}
+	}
+	missing := slices.DeleteFunc(slices.Clone(def.By), func(name string) bool { _, there := values[name]; return there })
+	if len(missing) == 0 {
+		if err := p.CheckBy(def.Name, values); err != nil {
+			text, _, _ := strings.Cut(err.Error(), "; Pipeline.By") // which is for programs
+			return nil, usage(fmt.Errorf("%s: %s", text, instead(fields)))
+		}
+		return values, nil
+	}
+	// A name may be that of a field as well. Then the field that is missing is the better thing to ask for.
+	var refusal *event.Refusal
+	if !derived && errors.As(err, &refusal) && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(fields, name) }) {
+		return nil, errNotOne{fmt.Sprintf("%s, and %s: give that too", foundBy(def, fields), lacks(err))}
+	}
+	return nil, errNotOne{fmt.Sprintf("a total of %s is found by %s: give %s too", def.Name, and(def.By), and(assigned(missing)))}
+}
+
+// foundBy says by which fields of the payload a total is found.
+func foundBy(def *aggregate.Definition, fields []string) string {
+	if len(def.By) == 0 {
+		return "it has no by, so it has one total for each window: leave the field out"
+	}
+	return fmt.Sprintf("a total of %s is found by %s", def.Name, and(fields))
+}
+
+// instead says which fields to give, if a value of by is not one that its template makes.
+func instead(fields []string) string {
+	if len(fields) == 0 {
+		return "give what it makes"
+	}
+	return "give " + and(assigned(fields)) + " instead"
+}
+
+// fieldsOfBy lists the fields of the payload that an aggregate's by is made of. derived reports whether it also has
+// values that are not fields, such as {@type}.
+func fieldsOfBy(p *pipeline.Pipeline, def *aggregate.Definition) (fields []string, derived bool, err error) {
+	spec := p.Describe().Spec.Aggregates[def.Name].By
+	for _, name := range def.By {
+		t, err := keys.ParseTemplate(spec[name])
+		if err != nil {
+			return nil, false, fmt.Errorf("by of %s: %w", def.Name, err)
+		}
+		for _, path := range t.Paths() {
+			if !slices.Contains(fields, path.String()) {
+				fields = append(fields, path.String())
+			}
+		}
+		derived = derived || len(t.Derived()) > 0
+	}
+	return fields, derived, nil
+}
+
+// within reports whether a field is one that was named, or a member of it.
+func within(field, named string) bool {
+	return field == named || strings.HasPrefix(field, named+".") || strings.HasPrefix(field, named+"[")
+}
+
+func assigned(names []string) []string {
+	var list []string
+	for _, name := range names {
+		list = append(list, name+"=VALUE")
+	}
+	return list
+}
+
+// and joins names as a sentence does.
+func and(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
