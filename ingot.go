@@ -1,6 +1,6 @@
 // Package ingot runs Ingot's two Lambda functions from programs of your own.
 //
-// A function's whole main is one call. The pipeline.yaml that it works by is built into the binary:
+// A function's whole main is one call. Its pipeline.yaml is built into the binary:
 //
 //	//go:embed pipeline.yaml
 //	var files embed.FS
@@ -27,7 +27,7 @@
 //
 // To do more than the two functions do, use the packages below this one. [pipeline] plans events.
 // [store] writes and reads the two tables. [handler] has the functions' handlers. [verify] adds
-// everything up anew. Package ingottest runs all of it in your own tests.
+// everything up again. Package ingottest runs all of it in your own tests.
 //
 // [pipeline]: https://pkg.go.dev/github.com/ingot-events/ingot/pipeline
 // [store]: https://pkg.go.dev/github.com/ingot-events/ingot/store
@@ -60,8 +60,8 @@ type Options struct {
 	// Log takes the function's log lines. Nil means JSON lines on standard output, at the level
 	// that Lambda's logging configuration sets.
 	Log *slog.Logger
-	// Namespace is the CloudWatch namespace of the metrics. Empty means Ingot, which the alarms in
-	// template.yaml watch. If you change it, change it there too.
+	// Namespace is the CloudWatch namespace of the metrics. Empty means Ingot. The alarms in
+	// template.yaml watch this namespace, so change it in both places.
 	Namespace string
 	// Quarantine takes what can never be stored or counted. Nil means the queue in
 	// INGOT_QUARANTINE_URL.
@@ -111,7 +111,8 @@ func StartIngest(files fs.FS, options ...func(*IngestOptions)) {
 
 // StartStreams runs the streams function in Lambda, and does not return. Before the first batch it
 // makes sure that the aggregates table agrees with the pipeline. It fails as [StartIngest] does,
-// and also if totals would mean two things: see [github.com/ingot-events/ingot/store.Store.Start].
+// and also if the pipeline and the table disagree about what a total means: see
+// [github.com/ingot-events/ingot/store.Store.Start].
 func StartStreams(files fs.FS, options ...func(*StreamsOptions)) {
 	handle, err := NewStreams(context.Background(), files, options...)
 	start("streams", handle, err)
@@ -175,8 +176,9 @@ type Metric struct {
 	About string // what it counts, as docs/operating.md has it
 }
 
-// IngestMetrics lists the metrics of the ingest function, in the order in which it writes them. Those of
-// parts and of Rejected events are left out: it writes them only for batches that have some.
+// IngestMetrics lists the metrics of the ingest function, in the order in which it writes them. It
+// leaves out the metrics of parts and of Rejected events, which the function writes only for
+// batches that have some.
 func IngestMetrics() []Metric { return described(function.IngestMetrics()) }
 
 // StreamsMetrics lists the metrics of the streams function, in the order in which it writes them.

@@ -26,7 +26,7 @@ func OpenArray(m Message) (Opened, []Message, error) {
 func elementsOf(array event.Node, m Message) ([]Message, *event.Refusal) {
 	switch n := array.Len(); {
 	case n == 0:
-		return nil, event.Poisoned(event.BadArray, "the array holds no events; send no message where there is nothing to say")
+		return nil, event.Poisoned(event.BadArray, "the array holds no events; do not send a message without events")
 	case n > MaxEvents:
 		return nil, event.Poisoned(event.BadArray, fmt.Sprintf("the array holds %d events, and a message brings at most %d; send several messages", n, MaxEvents))
 	}

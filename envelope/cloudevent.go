@@ -41,7 +41,7 @@ func structuredMarkers(root event.Node) (marks, bool) {
 
 func binaryMarkers(attributes map[string]string) (marks, bool) {
 	if len(attributes) < 4 {
-		return marks{}, false // most messages have none, and nothing needs to be looked for
+		return marks{}, false // most messages have no attributes, so there is nothing to look for
 	}
 	for _, p := range prefixes {
 		m := marks{id: attributes[p+"id"], source: attributes[p+"source"], kind: attributes[p+"type"], prefix: p}

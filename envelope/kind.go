@@ -5,7 +5,7 @@ type Form uint8
 
 // These are the forms.
 const (
-	// Raw means that there is no envelope: the payload is the whole text.
+	// Raw means that there is no envelope: the whole text is the payload.
 	Raw Form = iota
 	// Structured is a CloudEvent in one JSON object.
 	Structured

@@ -6,14 +6,14 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Message is a message of a queue, as far as [Open] reads it.
+// Message is what [Open] reads of a queue's message.
 type Message struct {
 	Body string
 	// Attributes are the message attributes of type String and Number, by name. A number is its
 	// text. Binary attributes are left out.
 	Attributes map[string]string
 	// Payload is the text of the object that the message's [Pointer] names. It is nil if there is
-	// no pointer, or if nobody has read the object.
+	// no pointer, or if the caller has not read the object.
 	Payload *string
 
 	element bool // it is one event of an array
@@ -51,7 +51,7 @@ func open(m Message, elements *[]Message) (Opened, *event.Refusal) {
 		return openPointer(p, m, elements)
 	}
 	attributes, binary := binaryMarkers(m.Attributes)
-	binary = binary && !m.element // attributes say one id, so an array with those of a CloudEvent is refused
+	binary = binary && !m.element // these attributes have one id, so an array with them is refused
 	structured, isStructured := structuredMarkers(root)
 	switch {
 	case isStructured && (!binary || structured.sameEvent(attributes)):

@@ -28,12 +28,13 @@ func PointerOf(m Message) (Pointer, bool) {
 	return pointer(doc.Root())
 }
 
-// pointer recognises what the extended client libraries send in place of a large payload: an array of a
-// class name and a place in S3. The second class is the one that the Java library writes before version 2.
-// The libraries for Python, JavaScript and Go write one of the two as well. They also add an attribute with
-// the payload's size, ExtendedPayloadSize or SQSLargePayloadSize. It does not always come this far: an SNS
-// subscription without raw delivery moves it into the body. So it decides nothing. An array of events never
-// looks like this, because its elements are objects.
+// pointer recognises what the extended client libraries send in place of a large payload: an array
+// of a class name and a place in S3. The second class is the one that the Java library writes
+// before version 2. The libraries for Python, JavaScript and Go write one of the two as well. They
+// also add an attribute with the payload's size, ExtendedPayloadSize or SQSLargePayloadSize. It
+// does not always arrive as an attribute: an SNS subscription without raw delivery moves it into
+// the body. So this function does not look at it. An array of events never looks like this, because
+// its elements are objects.
 func pointer(root event.Node) (Pointer, bool) {
 	if root.Kind() != event.Array || root.Len() != 2 || root.Index(0).Kind() != event.String {
 		return Pointer{}, false
@@ -48,8 +49,9 @@ func pointer(root event.Node) (Pointer, bool) {
 	return Pointer{bucket, key}, hasBucket && hasKey
 }
 
-// openPointer opens a message by the text of the object that it points to. The attributes are those of the
-// message. A pointer in that object leads nowhere, nor does one in an array of events. elements is as in open.
+// openPointer opens a message by the text of the object that it points to. The attributes are those
+// of the message. A pointer inside that object, or in an array of events, is not followed. elements
+// is as in open.
 func openPointer(p Pointer, m Message, elements *[]Message) (Opened, *event.Refusal) {
 	switch {
 	case m.element:

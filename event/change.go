@@ -29,24 +29,24 @@ func (k ChangeKind) String() string {
 // Lambda delivers it at least once.
 type Change struct {
 	Kind ChangeKind
-	// Expired reports whether a Remove took away an item whose time was over: ExpiresAt of Old is
-	// at or before Created. It does not matter who removed the item. In a replica of a global
-	// table, the stream does not say that time to live did it. An event that is past its time is
-	// never stored again, even if somebody else removes it.
+	// Expired reports whether a Remove took away an item that had expired: ExpiresAt of Old is at
+	// or before Created. It does not matter who removed the item, because the stream of a global
+	// table's replica does not say that time to live did it. An expired event is never stored
+	// again, no matter who removed its item.
 	Expired  bool
 	Lane     Lane
 	Sequence Sequence
 	Created  time.Time // whole seconds, as the stream gives it; UTC
 	Key      Key
 	// Old and New are the images of the item before and after the change. Old is nil for an Insert,
-	// and New is nil for a Remove. An image is also nil if it is not an item of Ingot's, which
-	// means that it has no type.
+	// and New is nil for a Remove. An image is also nil if the item is not Ingot's: such an item
+	// has no type.
 	Old, New *Item
 	// Stamp is the highest epoch in the images, or 0 if none of them has an epoch. It is also known
 	// for images that cannot be decoded.
 	Stamp int64
-	// OldImage is the whole old image of an item that has expired, as canonical JSON of the
-	// stream's typed values. This is what is archived. It is empty for every other change.
+	// OldImage is the whole old image of an expired item, as canonical JSON of the stream's typed
+	// values. This text is archived. It is empty for every other change.
 	OldImage string
 }
 

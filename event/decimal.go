@@ -7,12 +7,13 @@ import (
 )
 
 // Decimal is an exact decimal number, coefficient × 10^exponent. It holds any number that a
-// [Document] can hold, and never uses a float. The zero value is 0. Two Decimals are the same
-// number exactly if they are ==.
+// [Document] can hold, and never uses a float. The zero value is 0. Two Decimals are == if and only
+// if they are the same number.
 type Decimal struct {
-	// The coefficient never ends in the digit 0, and 0 itself is all zeros: one number, one form.
+	// Each number has exactly one form: the coefficient never ends in the digit 0, and the number 0
+	// is the zero value.
 	small u128   // the coefficient if it has at most smallDigits digits
-	large string // else its digits
+	large string // otherwise its digits
 	exp   int64
 	neg   bool
 }
@@ -26,7 +27,7 @@ const smallDigits = 38
 func ParseDecimal(literal string) (Decimal, error) {
 	end, what := scanNumber(literal, 0)
 	if what == "" && end < len(literal) {
-		what = "something follows the number"
+		what = "there is more text after the number"
 	}
 	if what != "" {
 		return Decimal{}, fmt.Errorf("number %s: %s", short(Quote(literal)), what)
@@ -191,8 +192,8 @@ func (d Decimal) cmpSize(o Decimal) int {
 	case d.exp == o.exp && d.large == "" && o.large == "":
 		return d.small.cmp(o.small)
 	}
-	// The first digits have one place value, so the digits compare as text: what is longer and otherwise
-	// equal has more decimals and is greater, for it does not end in 0.
+	// The first digits of both have the same place value, so the digits compare as text. If one
+	// text begins with the other, the longer one is greater, because it does not end in 0.
 	var db, ob [smallDigits]byte
 	return strings.Compare(string(d.appendDigits(db[:0])), string(o.appendDigits(ob[:0])))
 }

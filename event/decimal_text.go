@@ -6,10 +6,10 @@ import (
 )
 
 // String returns the number's normal form. Each number has exactly one, and it is a JSON number
-// itself. It is plain digits (0, -12.5, 0.001, 1200) if these are at most 38, with the 0 before a
-// point included. Otherwise it is <c>e<x> with an integer c that does not end in 0 (12e50, -1e-38,
-// and 39 digits as <c>e0). 0 and -0 are "0". [ParseDecimal] reads it back, unless x itself has more
-// than 18 digits.
+// itself. It is plain digits (0, -12.5, 0.001, 1200) if there are at most 38 of them, including the
+// 0 before a point. Otherwise it is <c>e<x> with an integer c that does not end in 0 (12e50,
+// -1e-38, and 39 digits as <c>e0). 0 and -0 are "0". [ParseDecimal] reads it back, unless x itself
+// has more than 18 digits.
 func (d Decimal) String() string { return string(d.Append(make([]byte, 0, smallDigits+2))) }
 
 // Append appends the text of [Decimal.String] to dst.

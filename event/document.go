@@ -8,8 +8,9 @@ import (
 // MaxDepth is how deep arrays and objects may be nested in a [Document].
 const MaxDepth = 256
 
-// MaxNodes is how many values and names of members a [Document] has at most, give or take one. Without
-// this bound, 16 MiB of text could take a hundred megabytes to understand. No message of 1 MiB has as many.
+// MaxNodes is how many values and names of members a [Document] has at most, give or take one.
+// Without this bound, parsing 16 MiB of text could take a hundred megabytes of memory. A message of
+// 1 MiB never has that many.
 const MaxNodes = 1 << 21
 
 // maxText is the length in bytes of the longest text of a Document: positions on the tape have 28
@@ -55,7 +56,7 @@ func (n *node) count() int    { return int(n.bits >> countShift) }
 // SyntaxError says why a text is not a [Document].
 type SyntaxError struct {
 	Offset int    // bytes before the place, from 0
-	What   string // what is wrong there
+	What   string // what is wrong at that place
 }
 
 // Error returns text such as: not strict JSON at byte 12: member "id" appears twice.
@@ -90,9 +91,10 @@ func (d Document) Root() Node {
 }
 
 // sizeTape estimates an upper bound for the number of nodes in src: each node but the first follows
-// a comma, a colon or an opening bracket. It does not quite believe text that only looks that rich, such
-// as ":::" in a string: beyond maxPrealloc nodes, the tape takes at most twice as many bytes as the text. A
-// tape that has to grow leaves several times its own size behind.
+// a comma, a colon or an opening bracket. The estimate is far too high for some texts, such as a
+// string full of colons. So beyond maxPrealloc nodes, the tape gets at most twice as many bytes as
+// the text has. An estimate that is too low costs memory too: each time the tape grows, the old one
+// is garbage.
 func sizeTape(src string) int {
 	bound := 1 + strings.Count(src, ",") + strings.Count(src, ":") + strings.Count(src, "{") + strings.Count(src, "[")
 	return min(bound, max(maxPrealloc, len(src)/8))

@@ -22,7 +22,7 @@ type Item struct {
 	// ExpiresAt is in seconds since 1970, rounded up. 0 means that the item never expires.
 	ExpiresAt int64
 	// Revision orders the versions of a key under mode latest. A time is in nanoseconds since 1970.
-	// It is nil under insert.
+	// It is nil under mode insert.
 	Revision *Decimal
 	// Ties orders versions whose Revision is equal, by its bytes. It holds the other values of a
 	// revision that is a list, with commas between. Each value is written by
@@ -34,16 +34,17 @@ type Item struct {
 	// Data is the payload's JSON text as received. If the payload is in the payload bucket, it is a JSON
 	// object with only those of its members that the pipeline uses.
 	Data    string
-	Packed  []byte   `json:"-"`          // how Data is stored, if that takes fewer write units; nil: as it is
+	Packed  []byte   `json:"-"`          // Data compressed, if that saves write units; nil: stored as it is
 	Payload *Payload `json:",omitempty"` // the payload, if it is in the payload bucket; nil: Data is all of it
-	// Put is the epoch under which the transaction that stored the item moved totals. 0 means that it
-	// moved none: then the stream counts the item. A planned item has it if its put is to move totals.
+	// Put is the epoch of the pipeline whose put of the item also moved totals. 0 means that the
+	// put moved none, so the stream counts the item. A planned item has it if its put will move
+	// totals.
 	Put   int64  `json:",omitempty"`
-	Parts *Parts `json:",omitempty"` // what the event yields beside this item; nil if its type has no parts
+	Parts *Parts `json:",omitempty"` // the event's parts; nil if its type has none
 }
 
-// Expired reports whether the item is past its time at now. Readers do not see such an item,
-// although the service may take days to remove it.
+// Expired reports whether the item has expired at now. Readers do not see such an item, although
+// the service may take days to remove it.
 func (i *Item) Expired(now time.Time) bool {
 	return i.ExpiresAt != 0 && now.Unix() >= i.ExpiresAt
 }

@@ -149,8 +149,8 @@ func (n Node) Elements() iter.Seq[Node] {
 	}
 }
 
-// At returns the value that p leads to from n. It is [Absent] if a step is missing, or leads into a
-// value of another kind.
+// At returns the value that p leads to from n. It is [Absent] if a step is missing, or if a step
+// goes into a value that has no members or elements.
 func (n Node) At(p Path) Node {
 	for i := range p.steps {
 		if step := &p.steps[i]; step.index >= 0 {

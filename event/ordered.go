@@ -3,8 +3,8 @@ package event
 // AppendOrdered appends d as text whose byte order is the order of the numbers. DynamoDB must be
 // able to store d (see [Decimal.Storable]). The text is a digit for negative, zero or positive,
 // then three digits for the size, then the digits. In a negative number, each digit is replaced by
-// 9 minus itself, and ~ ends the text. No text contains a comma, and a comma sorts before every
-// character of these texts.
+// 9 minus itself, and ~ ends the text. These texts never contain a comma, and a comma sorts before
+// every character that they contain.
 func (d Decimal) AppendOrdered(dst []byte) []byte {
 	const middle = 500 // sizes are from -130 to 125
 	switch d.Sign() {

@@ -39,7 +39,7 @@ func (p *parser) document() error {
 	return nil
 }
 
-// value reads any value that is nested inside depth arrays and objects.
+// value reads any value. depth is the number of arrays and objects around it.
 func (p *parser) value(depth int) error {
 	if p.at == len(p.src) {
 		return p.wrong(p.at, "a value is missing")
@@ -207,7 +207,7 @@ func (p *parser) found() string {
 	return fmt.Sprintf("%q", r)
 }
 
-// short keeps a message readable if the producer's text is long.
+// short shortens the producer's text, so that a message stays readable.
 func short(s string) string { return excerpt.Of(s, 60) }
 
 func invalidUTF8(s string) int {

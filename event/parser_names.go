@@ -1,8 +1,9 @@
 package event
 
-// names finds a member name that an object has twice. Up to manyNames members it looks at the names before,
-// but only if one of them could be equal by its bit; from there on it keeps a map, so that an object of a
-// hundred thousand members stays linear.
+// names finds a member name that an object has twice. In an object with up to manyNames members, it
+// compares a name with the names before it, but only if the bit of the name is set already. In a
+// larger object it keeps a map, so that an object with a hundred thousand members takes linear
+// time.
 type names struct {
 	bits  uint64
 	count int
@@ -45,7 +46,8 @@ func (s *names) scan(p *parser, self, name int, text string) bool {
 	return false
 }
 
-// nameHash needs to be quick, not good: equal names have equal hashes, and names of one object seldom do.
+// nameHash is a quick hash. Equal names have equal hashes. Different names in one object seldom
+// have equal hashes.
 func nameHash(name string) uint32 {
 	if name == "" {
 		return 0

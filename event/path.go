@@ -12,7 +12,7 @@ import (
 // Path leads from a value to one inside it: customer.address, items[2].sku, ["odd.name"].
 //
 // Each step is the name of a member or the number of an element. A name follows a point, unless it
-// is the first step. In brackets is an element's number, counted from 0, or a member's name as a
+// is the first step. Brackets hold an element's number, counted from 0, or a member's name as a
 // JSON string. A name needs no brackets if it consists of letters, digits, _, $ and -, and does not
 // begin with a digit or -.
 type Path struct {

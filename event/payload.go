@@ -5,8 +5,8 @@ type Payload struct {
 	// Sum is the SHA-256 of the payload's bytes. It is stored with the item, and is in the name of the
 	// object.
 	Sum [32]byte
-	// Text is the payload's JSON text as it was received. It is empty for an item that was read from the
-	// table: only its object has it.
+	// Text is the payload's JSON text as it was received. It is empty for an item that was read
+	// from the table, because only the object has the text.
 	Text string `json:"-"`
 }
 

@@ -6,11 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxExponentDigits is how many digits, leading zeros aside, an exponent may be written with. It keeps every
-// exponent in an int64 with room for the digits of the longest text.
+// maxExponentDigits is how many digits an exponent may have, not counting leading zeros. With it,
+// every exponent fits into an int64, even after the digits of the longest text are added to it.
 const maxExponentDigits = 18
 
-// scanNumber finds the end of the JSON number at s[at:]. If there is none, what says why and end is where.
+// scanNumber finds the end of the JSON number at s[at:]. If there is no number, what says why, and
+// end says where.
 func scanNumber(s string, at int) (end int, what string) {
 	i := at
 	if i < len(s) && s[i] == '-' {
@@ -62,8 +63,8 @@ func digits(s string, i int) int {
 	return i
 }
 
-// scanText finds the end of the JSON string whose quote is s[at], and whether it has escapes. If it is not
-// one, what says why and end is where. s is valid UTF-8.
+// scanText finds the end of the JSON string whose quote is s[at], and whether it has escapes. If it
+// is not a JSON string, what says why, and end says where. s is valid UTF-8.
 func scanText(s string, at int) (end int, escaped bool, what string) {
 	for i := at + 1; i < len(s); {
 		switch c := s[i]; {
@@ -85,7 +86,7 @@ func scanText(s string, at int) (end int, escaped bool, what string) {
 	return at, escaped, "a string has no closing quote"
 }
 
-// scanEscape is the length of the escape that s begins with; a surrogate pair is one escape.
+// scanEscape returns the length of the escape that s begins with. A surrogate pair is one escape.
 func scanEscape(s string) (n int, what string) {
 	if len(s) < 2 {
 		return 0, "a string has no closing quote"

@@ -15,18 +15,18 @@ const (
 	// Updated means that a newer revision replaced the stored one (mode latest).
 	Updated
 	// Duplicate means that an item with the same key and digest is proven stored, or that the key
-	// is barred.
+	// is barred because a person erased the event.
 	Duplicate
 	// Stale means that the stored revision was read and is newer (mode latest).
 	Stale
 	// Conflict means that an item with the same key and another digest is stored. The event goes to
 	// quarantine, and is never dropped.
 	Conflict
-	// Rejected means that the event may not be stored as things are: a total that moves with it
-	// would fall below its floor, or cannot be updated any more. Nothing is stored. The event goes
-	// to quarantine.
+	// Rejected means that the event may not be stored now: a total that moves with it would fall
+	// below its floor, or cannot be updated any more. Nothing is stored. The event goes to
+	// quarantine.
 	Rejected
-	// Expired means that nothing is stored, and that the event's time is over or will be within an
+	// Expired means that nothing is stored, and that the event has expired or will expire within an
 	// hour. If it were stored now, it could count twice after time to live has removed it. The
 	// event goes to quarantine.
 	Expired
@@ -65,9 +65,10 @@ func (v Verdict) Quarantined() bool {
 	return v == Conflict || v == Rejected || v == Expired || v == Poison
 }
 
-// Outweighs reports whether a message that is an array of events has verdict v rather than other, if
-// its events have both. Retry comes first, because the message is delivered again. Then come those of
-// quarantine, which are equal. Of the rest, the one comes first that says most of what was written.
+// Outweighs reports whether a message that is an array of events has verdict v rather than other,
+// if its events have both. Retry comes first, because the message is delivered again. Then come the
+// verdicts that belong in quarantine, which are equal. The others come last, in the order of their
+// constants.
 func (v Verdict) Outweighs(other Verdict) bool { return v.weight() > other.weight() }
 
 func (v Verdict) weight() int {
@@ -81,8 +82,8 @@ func (v Verdict) weight() int {
 }
 
 // Refusal says, as an error, why an event is not stored. It has the verdict (Poison, Conflict,
-// Rejected, Expired or Retry), a reason that metrics and alarms may group by, and a detail for the
-// person who reads it.
+// Rejected, Expired or Retry), a reason for metrics and alarms to group by, and a detail for
+// people.
 type Refusal struct {
 	Verdict Verdict
 	Reason  Reason
@@ -101,8 +102,8 @@ func Poisoned(reason Reason, detail string) *Refusal {
 	return &Refusal{Verdict: Poison, Reason: reason, Detail: detail}
 }
 
-// RefusalOf returns an error of planning as the [Refusal] that it is. Every other error is Poison. It
-// returns nil if err is nil.
+// RefusalOf returns the [Refusal] that err is or wraps. For every other error it returns a Poison
+// refusal with the error's text. It returns nil if err is nil.
 func RefusalOf(err error) *Refusal {
 	var r *Refusal
 	if err != nil && !errors.As(err, &r) {

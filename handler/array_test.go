@@ -136,7 +136,7 @@ func TestBadArrays(t *testing.T) {
 		reason  event.Reason
 		detail  string
 	}{
-		"empty":                      {`[]`, false, event.BadArray, "the array holds no events; send no message where there is nothing to say"},
+		"empty":                      {`[]`, false, event.BadArray, "the array holds no events; do not send a message without events"},
 		"blank":                      {" [ ] \n", false, event.BadArray, ""},
 		"1,001 events":               {"[" + many + "]", false, event.BadArray, "the array holds 1001 events, and a message brings at most 1000; send several messages"},
 		"not JSON in one event":      {array(order("1", 1), `{"type":}`), false, event.Undecodable, ""},

@@ -10,8 +10,9 @@ import (
 // Canonical appends the canonical JSON text of n to dst: one text for all spellings of one value.
 // This is RFC 8785 (no white space, members ordered by the UTF-16 units of their names, the
 // shortest escapes), except that numbers keep all their digits: see [event.Decimal.String]. It
-// leaves out what an ignored path leads to. Paths are relative to n. A member is left out with its
-// name. In an array, the later elements move up. If n is Absent, Canonical adds nothing.
+// leaves out the values at the ignored paths, which are relative to n. A member is left out
+// together with its name. If an element of an array is left out, the later elements move up. If n
+// is Absent, Canonical adds nothing.
 func Canonical(dst []byte, n event.Node, ignore []event.Path) []byte {
 	var room [8]event.Node
 	c := canonical{left: room[:0]}
@@ -24,7 +25,7 @@ func Canonical(dst []byte, n event.Node, ignore []event.Path) []byte {
 }
 
 type canonical struct {
-	left []event.Node // what is left out
+	left []event.Node // the values that are left out
 }
 
 func (c *canonical) leaves(n event.Node) bool {
@@ -69,7 +70,7 @@ func (c *canonical) object(dst []byte, n event.Node) []byte {
 	var room [24]member
 	members := room[:0]
 	var places [24]uint32
-	order := places[:0] // sorted instead of the members, which are four times as long
+	order := places[:0] // the places are sorted, not the members, which take four times as much memory
 	for name, value := range n.Members() {
 		if !c.leaves(value) {
 			order = append(order, uint32(len(members)))
@@ -89,9 +90,9 @@ func (c *canonical) object(dst []byte, n event.Node) []byte {
 }
 
 // compareUTF16 orders valid UTF-8 by its UTF-16 code units. This is byte order with one exception.
-// Characters beyond U+FFFF are surrogates in UTF-16, and therefore come before U+E000 to U+FFFF. If
-// the first difference is between the lead byte of such a character (F0 and up) and the lead byte
-// of one of those (EE, EF), bytes give the wrong order.
+// Characters beyond U+FFFF are surrogates in UTF-16, and therefore come before U+E000 to U+FFFF. In
+// UTF-8 the former begin with a byte from F0 up, and the latter with EE or EF. If the first
+// difference is between two such bytes, byte order is wrong.
 func compareUTF16(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		x, y := a[i], b[i]

@@ -6,9 +6,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Digest returns the SHA-256 of [DigestText]: it identifies what an event says, in whatever
-// spelling it came. Envelope fields, id, time and epoch are not in it. payload must be an object.
-// The caller has refused everything else.
+// Digest returns the SHA-256 of [DigestText]. It identifies what an event says, however the JSON
+// was spelled. Envelope fields, id, time and epoch are not in it. payload must be an object.
 func Digest(typ string, payload event.Node, ignore []event.Path) event.Digest {
 	text := make([]byte, 0, len(payload.Raw())+len(typ)+len(`["",]`))
 	return sha256.Sum256(DigestText(text, typ, payload, ignore))

@@ -20,7 +20,7 @@ func pad(dst []byte, from, width int, _ *Source) ([]byte, error) {
 	digits := dst[from:]
 	for i, c := range digits {
 		if c < '0' || c > '9' || c == '0' && i == 0 && len(digits) > 1 {
-			return dst, event.Poisoned(event.WrongType, quote(digits)+" is not a non-negative integer without needless zeros")
+			return dst, event.Poisoned(event.WrongType, quote(digits)+" is not a non-negative integer without leading zeros")
 		}
 	}
 	missing := width - len(digits)
@@ -63,20 +63,22 @@ func hash(dst []byte, from, digits int, _ *Source) ([]byte, error) {
 
 func keyedHash(dst []byte, from, _ int, s *Source) ([]byte, error) { return hashWith(dst, from, s, "") }
 
-// labelledHash is keyedHash with a key of the label's own.
+// labelledHash does what keyedHash does, with a key that is derived for this label.
 func labelledHash(label string) func(dst []byte, from, arg int, s *Source) ([]byte, error) {
 	return func(dst []byte, from, _ int, s *Source) ([]byte, error) { return hashWith(dst, from, s, label) }
 }
 
 func hashWith(dst []byte, from int, s *Source, label string) ([]byte, error) {
 	if len(s.Secret) == 0 {
-		// Never a key without the secret: anyone could recompute it from a list of e-mail addresses.
+		// A key is never made without the secret: anyone could recompute it from a list of e-mail
+		// addresses.
 		return dst, &event.Refusal{Verdict: event.Retry, Reason: event.Refused, Detail: "there is no secret; set INGOT_PII_KEY"}
 	}
 	key := s.Secret
 	if label != "" {
-		// The secret is the message and the label the key (HKDF-Extract, RFC 5869). The other way round, the derived key
-		// would be what plain hmac stores of a field that holds the label's text.
+		// The label is the key of this HMAC, and the secret is its message (HKDF-Extract, RFC
+		// 5869). The other way round, plain hmac of a field that holds the label's text would store
+		// the derived key.
 		derive := hmac.New(sha256.New, []byte("ingot hmac:"+label))
 		derive.Write(s.Secret)
 		key = derive.Sum(nil)

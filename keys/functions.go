@@ -11,7 +11,7 @@ import (
 // Function describes one function of the template language, for documents, completion and checks.
 type Function struct {
 	Name string
-	Arg  string // what its argument is, a number N or a LABEL; empty: it takes none. "N?" may be left out
+	Arg  string // its argument: a number N, or a LABEL. "N?" may be left out. Empty: it takes no argument
 	Does string
 	// Lossy reports whether different inputs can give the same result. For sha256 it depends: the
 	// whole hash is lossless, a cut one is not.

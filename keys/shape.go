@@ -17,7 +17,7 @@ func (t *Template) CheckMade(text string) error {
 		p := &t.parts[i]
 		switch {
 		case p.IsVariable() && variable != nil:
-			return nil // two variables: where one ends cannot be told
+			return nil // with two variables, nobody can tell where one ends
 		case p.IsVariable():
 			variable = p
 		case variable == nil && strings.HasPrefix(rest, p.Literal):

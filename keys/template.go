@@ -26,8 +26,8 @@ type Template struct {
 
 // Part is a piece of a template: its own text, or a variable.
 type Part struct {
-	Literal string     // the text, where there is neither Path nor Derived
-	Path    event.Path // the field, where IsZero is false
+	Literal string     // the text, if there is neither Path nor Derived
+	Path    event.Path // the field, if IsZero is false
 	Derived string     // "@id", "@at", "@type", "@source", "@digest", "@attribute.NAME"
 	Funcs   []Func     // in order of application
 	// Lossy reports whether different values can give the same text. Such a part cannot tell events
@@ -92,9 +92,9 @@ func (t *Template) UsesLabel() bool {
 	})
 }
 
-// CheckSeparated returns an error if two neighbouring variables could run into each other. The text
-// between them must contain '#', which no escaped value contains. Without it, {a}{b} makes one key
-// of (x, yz) and (xy, z). The error is a *[TemplateError].
+// CheckSeparated returns an error if the texts of two neighbouring variables could run into each
+// other. The text between them must contain '#', which no escaped value contains. Without it,
+// {a}{b} makes one key of (x, yz) and (xy, z). The error is a *[TemplateError].
 func (t *Template) CheckSeparated() error {
 	before, separated := "", true
 	for _, p := range t.parts {
@@ -104,7 +104,7 @@ func (t *Template) CheckSeparated() error {
 		case !separated:
 			return &TemplateError{
 				Offset:  p.Offset,
-				What:    "nothing separates " + before + " from " + p.name + ", so that different values can make one key",
+				What:    "nothing separates " + before + " from " + p.name + ", so different values can make the same key",
 				Instead: "a # between them",
 			}
 		default:
@@ -141,8 +141,8 @@ func (e *TemplateError) Error() string {
 }
 
 // Missing says that a value is missing: it is absent, null or empty text, or trim left nothing of
-// it. The caller decides what that means. An index can do without the item. An id cannot do without
-// its value.
+// it. The caller decides what follows. If the value is for an index, the item is not in that index.
+// If it is for an id, the event is refused.
 type Missing struct{ What string }
 
 // Error returns text such as "field order_id is null".

@@ -53,7 +53,7 @@ func (p *Part) fill(dst []byte, from int, s *Source) ([]byte, error) {
 		}
 	}
 	if len(dst) == from {
-		return dst, &Missing{What: p.name + " is empty but for white space"}
+		return dst, &Missing{What: p.name + " contains only white space"}
 	}
 	return dst, nil
 }
@@ -101,7 +101,7 @@ func (p *Part) readField(dst []byte, n event.Node) ([]byte, error) {
 	case event.Null:
 		return dst, &Missing{What: p.name + " is null"}
 	}
-	return dst, event.Poisoned(event.WrongType, fmt.Sprintf("%s is an %s, which no text can be made of", p.name, n.Kind()))
+	return dst, event.Poisoned(event.WrongType, fmt.Sprintf("%s is an %s, which cannot become text", p.name, n.Kind()))
 }
 
 // explain adds the value that a function was given to the function's refusal.

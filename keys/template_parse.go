@@ -119,7 +119,7 @@ func parseDerived(name string, offset int) (Part, error) {
 	case !found:
 		return Part{}, &TemplateError{Offset: offset, What: quote(name) + " is not a derived value", Instead: "one of " + derivedNames}
 	case attribute == "" || strings.ContainsFunc(attribute, notInAttributeName):
-		return Part{}, &TemplateError{Offset: offset, What: quote(name) + " names no message attribute (letters, digits, _, - and .)", Instead: "@attribute.NAME"}
+		return Part{}, &TemplateError{Offset: offset, What: quote(name) + " does not name a message attribute, which has letters, digits, _, - and . only", Instead: "@attribute.NAME"}
 	}
 	return Part{Derived: name, name: name}, nil
 }

@@ -85,7 +85,8 @@ func (p *Part) unixTime(text string, unit int64) (time.Time, error) {
 	if !nanoseconds.IsInteger() {
 		return bad("is finer than a nanosecond")
 	}
-	// The year 9999 counts more nanoseconds than an int64 holds, so the digits are cut.
+	// In the year 9999, the nanoseconds since 1970 do not fit into an int64. So the digits are
+	// split into seconds and the rest.
 	digits := "0000000000" + nanoseconds.String()
 	cut := len(digits) - 9
 	seconds, _ := strconv.ParseInt(digits[:cut], 10, 64)

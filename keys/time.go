@@ -51,7 +51,7 @@ func appendDigits(dst []byte, n, width int) []byte {
 // ParseTime reads an RFC 3339 time, for example 2024-03-05T14:07:31.5+01:00, and returns it in UTC.
 // T and Z may be lower-case, as the RFC allows. The error says what is wrong: the year is outside
 // of 1970 to 9999 (in UTC), a part is finer than a nanosecond, there is a leap second (which the
-// clocks here do not have), or there is no offset.
+// clocks here do not have), or the offset from UTC is missing.
 func ParseTime(s string) (time.Time, error) { return parseTime(s) }
 
 func parseTime[T string | []byte](s T) (time.Time, error) {
@@ -68,7 +68,7 @@ func parseTime[T string | []byte](s T) (time.Time, error) {
 	case p.failed || p.at != len(s):
 		return time.Time{}, fmt.Errorf("%s is not an RFC 3339 time like 2024-03-05T14:07:31.5Z", quote(s))
 	case second == 60:
-		return time.Time{}, fmt.Errorf("%s is a leap second, which has no place in UTC as clocks count it", quote(s))
+		return time.Time{}, fmt.Errorf("%s is a leap second, which the clocks of computers do not have", quote(s))
 	case p.fine:
 		return time.Time{}, fmt.Errorf("%s is finer than a nanosecond", quote(s))
 	case month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 59:

@@ -20,7 +20,7 @@ import (
 //
 // If the by uses a derived value (@type, @at, @id and so on), the message must be a whole event, as
 // [Pipeline.Plan] takes it. By does not check whether the aggregate counts the event: it ignores
-// the event's type and where. The error says that there is no such aggregate, or it is an
+// the event's type and where. If there is no such aggregate, the error says so. Otherwise it is an
 // [*event.Refusal] that names the missing or wrong field.
 func (p *Pipeline) By(aggregate string, m envelope.Message) (map[string]string, error) {
 	f, ok := p.feedOf(aggregate)
@@ -45,9 +45,9 @@ func (p *Pipeline) By(aggregate string, m envelope.Message) (map[string]string, 
 	return by, nil
 }
 
-// CheckBy returns an error that says which of these values of by the aggregate's template never
-// makes. A read with such a value would find nothing. The values have the form that [Pipeline.By]
-// computes. CheckBy returns nil if all of them may be there.
+// CheckBy returns an error if the aggregate's templates can never make one of these values of by. A
+// read with such a value would find nothing. The values have the form that [Pipeline.By] computes.
+// The error names the value.
 func (p *Pipeline) CheckBy(aggregate string, by map[string]string) error {
 	f, ok := p.feedOf(aggregate)
 	if !ok {

@@ -27,7 +27,7 @@ type compiler struct {
 }
 
 // compile compiles what a file declares. more compiles what the functions do not need (see
-// forPeople). They pass nil, and the linker then leaves that code out.
+// forPeople). The functions pass nil, so the linker leaves that code out.
 func compile(spec *Spec, r *report, more func(*compiler), opts []Option) (*Pipeline, error) {
 	var o options
 	for _, apply := range opts {
@@ -35,7 +35,8 @@ func compile(spec *Spec, r *report, more func(*compiler), opts []Option) (*Pipel
 	}
 	c := &compiler{report: r, spec: spec, p: &Pipeline{epoch: spec.Epoch, batches: spec.Batches, secret: o.secret, types: map[string]*eventType{}}}
 	if spec.Ingot != Format {
-		// In another format the rest may mean anything. So nothing else is decoded or reported.
+		// In another format, the rest of the file may mean anything. So nothing else is decoded or
+		// reported.
 		c.mistake(place("ingot"), fmt.Sprintf("ingot: %d is not a file format that this build reads: it reads %d", spec.Ingot, Format), fmt.Sprintf("ingot: %d", Format))
 		if !c.isBroken("ingot") {
 			return nil, c.mistakes.sorted()

@@ -17,8 +17,8 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// plainName reports whether a text can be the name of an aggregate, or one of aggregates, by members and values. They stand in keys, attribute
-// names and expressions without quoting.
+// plainName reports whether a text can be the name of an aggregate, or one of aggregates, by
+// members and values. Such names are used without quotes in keys, attribute names and expressions.
 func plainName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -35,7 +35,7 @@ const plainNameForm = "a lower-case letter, then lower-case letters, digits and 
 func (c *compiler) aggregate(name string, s AggregateSpec) {
 	at := place("aggregates").in(name)
 	if !plainName(name) || len(name) > 64 {
-		c.misnamed(at, fmt.Sprintf("%q is not a name of an aggregate", name), plainNameForm+", at most 64")
+		c.misnamed(at, fmt.Sprintf("%q is not a valid name for an aggregate", name), plainNameForm+", at most 64")
 	}
 	def := &aggregate.Definition{Name: name, Since: s.Since, Window: s.Window, Retain: s.Retain, Spread: max(1, s.Spread)}
 	setCalendar(def)
@@ -68,7 +68,7 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 }
 
 // rank compiles the order in which the totals of a window are kept. It needs one item for each
-// total, because a share of a total has no place.
+// total, because the index cannot rank a part of a total.
 func (c *compiler) rank(at place, def *aggregate.Definition, s AggregateSpec) {
 	if s.Rank == (RankSpec{}) {
 		return
@@ -88,7 +88,7 @@ func (c *compiler) rank(at place, def *aggregate.Definition, s AggregateSpec) {
 	case def.Values[i].Op.Textual():
 		c.mistake(at.in("value"), fmt.Sprintf("%s is a %s, and totals are ranked by a number", s.Rank.Value, def.Values[i].Op), number)
 	case len(def.By) == 0:
-		c.mistake(at, "without by there is one total in each window, which has nothing to be ranked with", `by: {player: "{player_id}"} beside it`)
+		c.mistake(at, "without by there is only one total in each window, so there is nothing to rank", `by: {player: "{player_id}"} beside it`)
 	}
 	if s.Spread > 1 {
 		c.mistake(at, fmt.Sprintf("spread is %d, and totals that are ranked have one item each: the index cannot add up their shares", s.Spread), "spread: 1 beside it, or leave rank out,")
@@ -119,9 +119,9 @@ func (c *compiler) movedBy(at place, def *aggregate.Definition, s AggregateSpec)
 	c.atLeast(at.in("atLeast"), def, s)
 }
 
-// canMove refuses what cannot be moved by the put. An update in a transaction cannot be corrected like
-// one of the stream: so it only adds. And the streams function counts what becomes of an item after its
-// put, so a newer revision would be counted there.
+// canMove refuses what cannot be moved by the put. Unlike an update from the stream, an update in a
+// transaction cannot be corrected, so it may only add. Everything that happens to an item after its
+// put is counted by the streams function. A newer revision would be counted there.
 func (c *compiler) canMove(at place, def *aggregate.Definition, s AggregateSpec) {
 	for _, t := range slices.Sorted(maps.Keys(s.From)) {
 		p := at.in("from").in(t)
@@ -144,8 +144,8 @@ func (c *compiler) canMove(at place, def *aggregate.Definition, s AggregateSpec)
 	}
 }
 
-// atLeast compiles the floors. A floor is a condition on one item, so the total must be one item. It
-// holds against events only: what expires would be subtracted without a condition.
+// atLeast compiles the floors. A floor is a condition on one item, so the total must be one item.
+// It holds against events only: an expired event would be subtracted without a condition.
 func (c *compiler) atLeast(at place, def *aggregate.Definition, s AggregateSpec) {
 	if len(s.AtLeast) == 0 {
 		return
@@ -175,7 +175,7 @@ func (c *compiler) atLeast(at place, def *aggregate.Definition, s AggregateSpec)
 		case !slices.Contains(names, name):
 			c.misnamed(p, fmt.Sprintf("%s is a %s, and a floor is for a sum", name, def.Values[i].Op), cmp.Or(suggest(name, names), "the name of a count or sum"))
 		case !floor.Summable():
-			c.mistake(p, name+" is beyond 10^18 or has more than 9 decimals, which no sum has", "a number such as 0 or -100.5")
+			c.mistake(p, name+" is beyond 10^18 or has more than 9 decimals, and a sum cannot have such a value", "a number such as 0 or -100.5")
 		default:
 			def.AtLeast[i] = aggregate.Amount{Set: true, Number: floor}
 		}
@@ -265,9 +265,9 @@ func (c *compiler) keyCheck(def *aggregate.Definition, by []*keys.Template, feed
 func (c *compiler) memberName(p place, name string) {
 	switch {
 	case isReservedValue(name):
-		c.misnamed(p, "the name "+name+" is Ingot's own", "another name")
+		c.misnamed(p, "the name "+name+" is reserved for Ingot", "another name")
 	case !plainName(name):
-		c.misnamed(p, fmt.Sprintf("%q is not a name", name), plainNameForm)
+		c.misnamed(p, fmt.Sprintf("%q is not a valid name", name), plainNameForm)
 	case len(name) > maxMemberName:
 		c.misnamed(p, fmt.Sprintf("the name has %d bytes", len(name)), fmt.Sprintf("at most %d", maxMemberName))
 	}
@@ -276,7 +276,7 @@ func (c *compiler) memberName(p place, name string) {
 // from compiles what each event type adds. Event types that do not exist are not in the result.
 func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by []*keys.Template) map[string]*feed {
 	if len(s.From) == 0 {
-		c.mistake(at, "from names no event type", "from: {"+firstOr(c.goodNames(), "TYPE")+": {values: {n_events: count}}}")
+		c.mistake(at, "from has no event type", "from: {"+firstOr(c.goodNames(), "TYPE")+": {values: {n_events: count}}}")
 		return nil
 	}
 	def.Values = c.values(at, s.From)
@@ -299,7 +299,7 @@ func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by
 }
 
 // noType reports the name of an event type that is not declared. If a declared type has nearly this
-// name, and that name is invalid, then that type must be renamed. This was reported there, so
+// name, and its name is invalid, it must be renamed anyway. That was reported with the type, so
 // nothing is reported here.
 func (c *compiler) noType(p place, name string) {
 	if c.isBroken("events") {
@@ -309,7 +309,7 @@ func (c *compiler) noType(p place, name string) {
 		return
 	}
 	if strings.Contains(name, "*") {
-		c.misnamed(p, fmt.Sprintf("there is no event type %s, and * stands for nothing else", name), "each event type by its whole name, such as "+firstOr(c.goodNames(), "TYPE")+",")
+		c.misnamed(p, fmt.Sprintf("there is no event type %s, and * is not a wildcard", name), "each event type by its whole name, such as "+firstOr(c.goodNames(), "TYPE")+",")
 		return
 	}
 	c.misnamed(p, "there is no event type "+name, cmp.Or(suggest(name, c.goodNames()), "the name of an event type"))
@@ -329,7 +329,7 @@ func (c *compiler) values(at place, from map[string]FromSpec) []aggregate.Value 
 	for _, t := range slices.Sorted(maps.Keys(from)) {
 		p := at.in(t).in("values")
 		if len(from[t].Values) == 0 {
-			c.mistake(p, "values names no value", "values: {n_events: count}")
+			c.mistake(p, "values is empty", "values: {n_events: count}")
 		}
 		for _, name := range slices.Sorted(maps.Keys(from[t].Values)) {
 			c.memberName(p.in(name), name)
@@ -374,7 +374,7 @@ func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s Fro
 		p := at.in("values").in(v.Name)
 		compiled, bad := parseValue(text)
 		if bad != nil || compiled.op != v.Op {
-			continue // reported with the names
+			continue // it was reported with the names
 		}
 		f.values[i] = compiled
 		if compiled.op != aggregate.Count {

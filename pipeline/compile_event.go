@@ -27,7 +27,7 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	}
 	derived := []string{"at", "type", "digest", "source", "attribute."}
 	if s.Part.isPart() {
-		derived = derived[:3] // an envelope may differ next time
+		derived = derived[:3] // the envelope may differ when the event comes again
 	}
 	if s.ID != "" {
 		t.id = c.template(at.in("id"), s.ID, derived...)
@@ -120,7 +120,7 @@ func (c *compiler) indexWhere(p place, text string) *where.Condition {
 func (c *compiler) attribute(at place, name, text string) attribute {
 	switch {
 	case itemform.IsOwnAttribute(name):
-		c.misnamed(at, "the attribute "+name+" is Ingot's own", "another name")
+		c.misnamed(at, "the attribute "+name+" is reserved for Ingot", "another name")
 	case !isAttributeName(name):
 		c.misnamed(at, fmt.Sprintf("%q is not an attribute name", name), "letters, digits and _, a letter or _ first")
 	}
@@ -147,7 +147,7 @@ func (c *compiler) revision(at place, t *eventType, s EventSpec) {
 	case c.isBroken(at.in("mode")) || c.isBroken(p):
 		return
 	case !t.latest && s.Revision != "":
-		c.mistake(p, "revision has a meaning only under mode latest", "mode: latest beside it")
+		c.mistake(p, "revision is for mode latest only", "mode: latest beside it")
 		return
 	case !t.latest:
 		return
@@ -171,8 +171,8 @@ func (c *compiler) revision(at place, t *eventType, s EventSpec) {
 	}
 }
 
-// usesIgnored reports every path at p that the digest leaves out. What differs between retries of
-// one event must not decide what the event is or what it counts.
+// usesIgnored reports every path at p that the digest leaves out. Such a field may differ between
+// retries of one event, so it must not decide what the event is or what it counts.
 func (c *compiler) usesIgnored(p place, text string, t *eventType, paths []event.Path) {
 	for _, path := range paths {
 		for _, ignored := range t.ignore {

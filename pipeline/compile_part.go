@@ -35,7 +35,7 @@ func (c *compiler) part(t *eventType) {
 	}
 	p := at.in("part")
 	if c.isBroken(p) || c.isBroken(p.in("of")) {
-		c.broken[at.in("retain")] = true // it might be that of its whole
+		c.broken[at.in("retain")] = true // the retain of its whole might apply
 		return
 	}
 	if !s.Part.isPart() {
@@ -58,7 +58,7 @@ func (c *compiler) part(t *eventType) {
 	}
 }
 
-// atomic refuses to store together what has no parts.
+// atomic refuses atomic for a type that has no parts.
 func (c *compiler) atomic(p place, t *eventType, s EventSpec) {
 	switch {
 	case !s.Atomic || c.isBroken(p):
@@ -111,7 +111,7 @@ func (c *compiler) ownMembers(at place, t *eventType, s EventSpec) {
 	}
 }
 
-// takes compiles what a part has of its whole's payload. It returns false if that is nothing.
+// takes compiles what a part takes from its whole's payload. It returns false if it takes nothing.
 func (c *compiler) takes(p place, t *eventType, s PartSpec) bool {
 	if s.Each == "" && len(s.With) == 0 {
 		c.mistake(p, t.name+" would have an empty payload: part has neither each nor with", "with: and the members that it has of its whole, such as [order_id],")
@@ -151,8 +151,8 @@ func (c *compiler) takes(p place, t *eventType, s PartSpec) bool {
 	return true
 }
 
-// notIgnored refuses a path that the digest of the whole leaves out, or a part of which it does. Two
-// messages would then be one event with different parts.
+// notIgnored refuses a path if the digest of the whole leaves out the value there, or a part of
+// that value. Otherwise two messages could be one event with different parts.
 func (c *compiler) notIgnored(p place, t *eventType, path event.Path) {
 	whole := t.part.whole
 	for _, ignored := range whole.ignore {
@@ -168,7 +168,7 @@ func (c *compiler) notIgnored(p place, t *eventType, path event.Path) {
 func (c *compiler) ofTheWhole(at place, t *eventType) {
 	of, whole := at.in("part").in("of"), t.part.whole
 	wholeAt := place("events").in(whole.name)
-	first := whole.parts[0] == t // its other parts need not say it again
+	first := whole.parts[0] == t // report this once, not for each of its parts
 	switch {
 	case !first:
 	case whole.latest:
@@ -184,8 +184,8 @@ func (c *compiler) ofTheWhole(at place, t *eventType) {
 }
 
 // showsWhole refuses a key that parts of two wholes could share. The second one would be a conflict
-// after its whole is stored. If the whole is atomic, nothing of the second one is stored, so such a key
-// is allowed: the part is a claim.
+// after its whole is stored. If the whole is atomic, nothing of the second message is stored. So
+// such a key is allowed there: the part is a claim.
 func (c *compiler) showsWhole(p place, t *eventType) {
 	whole := t.part.whole
 	full, _ := lossless(t.pk, t.sk)

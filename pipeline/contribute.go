@@ -13,8 +13,8 @@ import (
 // Contributions is what one stored item adds to the aggregates.
 type Contributions struct {
 	List []aggregate.Contribution // by aggregate name
-	// Behind lists the definitions that the item's type feeds and that are younger than its epoch.
-	// The item contributes nothing to them until it is touched.
+	// Behind lists the definitions that the item's type feeds and that are newer than the item's
+	// epoch. The item contributes nothing to them until it is touched.
 	Behind []*aggregate.Definition
 	// Failed lists the definitions that cannot be computed from the item, because it was planned
 	// before they were declared. The item adds nothing to them.
@@ -93,7 +93,8 @@ func attributesOf(meta map[string]string) map[string]string {
 // applies reports whether the feed's condition holds.
 func (f *feed) applies(root event.Node) bool { return f.where.Holds(root) }
 
-// grouping computes the values of by into by. If by is nil, it only finds out whether it can.
+// grouping computes the values of by into by. If by is nil, it only checks that they can be
+// computed.
 func (w *work) grouping(f *feed, by []string) *event.Refusal {
 	w.text = w.text[:0]
 	for i, t := range f.by {
@@ -113,8 +114,8 @@ func (w *work) grouping(f *feed, by []string) *event.Refusal {
 	return nil
 }
 
-// amounts computes what item supplies into values. If values is nil, it only finds out whether it
-// can.
+// amounts computes what item supplies into values. If values is nil, it only checks that they can
+// be computed.
 func (w *work) amounts(f *feed, values []aggregate.Amount, item *event.Item) *event.Refusal {
 	for i := range f.values {
 		amount, refusal := f.values[i].amount(w.source.Data)
@@ -129,9 +130,9 @@ func (w *work) amounts(f *feed, values []aggregate.Amount, item *event.Item) *ev
 	return nil
 }
 
-// Redigest computes the digest of a stored payload under today's ignore. It serves to judge whether
-// another digest under the same key means another payload. It returns an error for a part: nothing of
-// a part is ignored, and its digest is about its whole too.
+// Redigest computes the digest of a stored payload under today's ignore. With it, the store can
+// judge whether a different digest under the same key means a different payload. It returns an
+// error for a part: nothing of a part is ignored, and its digest covers its whole too.
 func (p *Pipeline) Redigest(typ, data string) (event.Digest, error) {
 	t, doc, err := p.payload(typ, data)
 	if err != nil {
@@ -143,8 +144,8 @@ func (p *Pipeline) Redigest(typ, data string) (event.Digest, error) {
 	return keys.Digest(typ, doc.Root(), t.ignore), nil
 }
 
-// DigestText returns the text that the digest of a stored payload hashes, under today's ignore. For a
-// part it leaves out the whole, which the payload does not name.
+// DigestText returns the text that the digest of a stored payload hashes, under today's ignore. For
+// a part it leaves out the type and id of the whole, which are not in the payload.
 func (p *Pipeline) DigestText(typ, data string) (string, error) {
 	t, doc, err := p.payload(typ, data)
 	if err != nil {

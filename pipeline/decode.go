@@ -48,7 +48,7 @@ func (d *decoder) otherFormat(root *yamlfile.Node, spec *Spec) bool {
 			continue
 		}
 		if m.Value == nil || m.Value.Kind != yamlfile.Integer {
-			return false // there is no version: one mistake among others
+			return false // there is no version, which is reported like any other mistake
 		}
 		n, err := strconv.Atoi(m.Value.Text)
 		if err != nil || n == Format {
@@ -96,7 +96,7 @@ func (d *decoder) value(p place, n *yamlfile.Node, into reflect.Value, tags *ref
 	d.values[p] = position{Position: n.Position}
 	switch n.Kind {
 	case yamlfile.Anchored, yamlfile.Alias, yamlfile.Tagged:
-		d.breaks(p, "anchors, aliases and tags are not read", "the value itself")
+		d.breaks(p, "anchors, aliases and tags are not supported", "the value itself")
 		return
 	case yamlfile.Null:
 		if into.Kind() == reflect.Map { // "aggregates:" with nothing below it
@@ -193,7 +193,7 @@ func (d *decoder) pairs(p place, n *yamlfile.Node, instead string) []pair {
 		}
 		if earlier, repeated := again[m]; repeated {
 			d.values[p.in("?")] = at
-			d.mistake(p.in("?"), fmt.Sprintf("%s is already declared in line %d", m.Name, earlier.Line), "one of the two")
+			d.mistake(p.in("?"), fmt.Sprintf("%s is already declared on line %d", m.Name, earlier.Line), "one of the two")
 			continue
 		}
 		d.keys[p.in(m.Name)] = at
@@ -227,7 +227,7 @@ func (d *decoder) members(p place, n *yamlfile.Node, into reflect.Value) {
 	for i, f := range fields {
 		switch {
 		case seen[names[i]]:
-		case meant[names[i]]: // it is there under a wrong name, which was reported
+		case meant[names[i]]: // it is there under a wrong name, which was reported already
 			d.broken[p.in(names[i])] = true
 		case f.Tag.Get("need") == "yes":
 			d.breaks(p.in(names[i]), fmt.Sprintf("%s is missing in %s", names[i], nameOf(p)), absent(f))

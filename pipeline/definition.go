@@ -88,7 +88,7 @@ func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(text); err != nil {
-		panic("pipeline: text and numbers that JSON cannot hold: " + err.Error()) // cannot be: strings and integers
+		panic("pipeline: text and numbers that JSON cannot hold: " + err.Error()) // cannot happen
 	}
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }

@@ -17,10 +17,10 @@ type Description struct {
 	// conditions in their normal form, and all defaults written out.
 	Spec Spec
 	// Reads lists what each event type reads of its payload, in the order of its declaration. It
-	// leaves out ignore. What its parts read of it comes last.
+	// leaves out ignore. The fields that its parts read come last.
 	Reads map[string][]Read
-	// Hashed says for each event type which parts hmac is used in: its "id", its "key", its key in
-	// an index by that name ("GSI1"), or the keys of the totals that it changes in an aggregate
+	// Hashed says for each event type where hmac is used: its "id", its "key", its key in an index
+	// by that name ("GSI1"), or the keys of the totals that it changes in an aggregate
 	// ("aggregates.merchant_daily").
 	Hashed map[string][]string
 	// Updates is the largest number of totals that one change can touch, for each event type.
@@ -168,7 +168,7 @@ func (d *Description) Absences(item *event.Item) []Absence {
 	return list
 }
 
-// Revision returns, for people, what orders the versions of item's key. It has each value of the
+// Revision returns, for people, what orders the versions of item's key. It shows each value of the
 // list, and "missing" for a value that is missing. It is empty under insert. A time is in
 // nanoseconds since 1970.
 func (d *Description) Revision(item *event.Item) string {

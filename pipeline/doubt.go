@@ -44,7 +44,7 @@ func (d *doubts) eventType(at place, t *eventType) {
 	d.onePartition(at, t)
 	d.noTime(at, t)
 	if strings.Contains(t.name, "*") {
-		d.warnNamed(at, fmt.Sprintf("%s is one event type of just this name: * stands for nothing else", t.name), "each event type by its whole name")
+		d.warnNamed(at, fmt.Sprintf("%s is one event type with exactly this name: * is not a wildcard", t.name), "each event type by its whole name")
 	}
 }
 
@@ -131,8 +131,9 @@ func (d *doubts) was(at place, t *eventType) {
 }
 
 // keyBeyondID warns of a key that uses more than the id does. Such a key changes when such a field
-// is corrected, and the corrected event becomes a second item. A part may have such a key: all that it is
-// made of is in the digest of its whole, so a correction is a Conflict of the whole, and puts no part.
+// is corrected, and the corrected event becomes a second item. A part may have such a key.
+// Everything that it is made of is in the digest of its whole, so a correction is a Conflict of the
+// whole and puts no part.
 func (d *doubts) keyBeyondID(p place, t *eventType) {
 	if t.part != nil {
 		return
@@ -165,7 +166,7 @@ func (d *doubts) noTime(at place, t *eventType) {
 	}
 }
 
-// byOfAnID warns of totals each of which can count at most one event.
+// byOfAnID warns of an aggregate if each of its totals can count at most one event.
 func (d *doubts) byOfAnID(p place, by []*keys.Template, feeds map[string]*feed) {
 	if len(by) == 0 || len(feeds) != 1 {
 		return // several event types can meet in one total
@@ -196,8 +197,8 @@ func (d *doubts) constantBy(p place, name, text string) {
 	d.warn(p, fmt.Sprintf("%s is the text %s for every event, which groups nothing", name, text), instead)
 }
 
-// manyWindows warns of totals that are many and are kept. It also warns of windows that are not the
-// months that were meant.
+// manyWindows warns if an aggregate makes many totals and keeps them for ever. It also warns of a
+// window of 30, 31, 365 or 366 days, which probably was meant to be a calendar month or year.
 func (d *doubts) manyWindows(p place, def *aggregate.Definition, feeds map[string]*feed) {
 	switch days := def.Window / lifetime.Day; {
 	case def.Window <= 0 || def.Months > 0:
@@ -225,8 +226,8 @@ func (d *doubts) lastingInstead(feeds map[string]*feed) string {
 	return "retain: " + lifetime.Format(longest) + " beside it, or window: 1h or longer,"
 }
 
-// sharedKeys warns if items of two event types can have the same key. That may be meant. Then the
-// first one to arrive wins, and the other one is a conflict.
+// sharedKeys warns if items of two event types can have the same key. This may be intended: then
+// the first one to arrive wins, and the other one is a Conflict.
 func (d *doubts) sharedKeys() {
 	var groups [][]string // groups of event types, any two of which can share a key
 	for _, b := range d.p.names {

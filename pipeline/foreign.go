@@ -27,7 +27,7 @@ func (c *compiler) foreignParts(p place, t *keys.Template) (ok bool) {
 		name := variableText(t.Text()[part.Offset:])
 		switch {
 		case strings.HasSuffix(before, "$"):
-			c.mistakeAt(p, t.Text(), part.Offset-1, fmt.Sprintf("$%s is not filled in from anywhere: it is a $ and then a field of the payload", t.Text()[part.Offset:end(t.Text(), part.Offset)]),
+			c.mistakeAt(p, t.Text(), part.Offset-1, fmt.Sprintf("$%s is not a variable: it is a $ and then a field of the payload", t.Text()[part.Offset:end(t.Text(), part.Offset)]),
 				"{"+name+"} for that field, or the text itself,")
 			ok = false
 		default:
@@ -57,12 +57,12 @@ func variableText(text string) string {
 }
 
 // deliveries lists attributes that SQS gives to a message each time that the message is sent or
-// received. They say nothing about the event, and a pipeline does not see them: @attribute.NAME is
-// an attribute that the producer sets.
+// received. They say nothing about the event, and a pipeline does not see them: @attribute.NAME
+// reads only attributes that the producer sets.
 var deliveries = []string{"MessageId", "ReceiptHandle", "SentTimestamp", "ApproximateFirstReceiveTimestamp", "ApproximateReceiveCount", "SequenceNumber"}
 
-// ofTheEvent refuses a template that determines what the event is but uses what SQS says about one
-// delivery.
+// ofTheEvent refuses a template that decides what the event is, but uses what SQS says about a
+// single delivery.
 func (c *compiler) ofTheEvent(p place, t *keys.Template, instead string) {
 	if t == nil {
 		return
@@ -71,7 +71,7 @@ func (c *compiler) ofTheEvent(p place, t *keys.Template, instead string) {
 		name, _ := strings.CutPrefix(d, "@attribute.")
 		if slices.Contains(deliveries, name) {
 			c.mistakeAt(p, t.Text(), strings.Index(t.Text(), d),
-				fmt.Sprintf("%s uses %s, which SQS gives anew each time that a message is sent: an event that is sent twice would be two events", nameOf(p), name), instead)
+				fmt.Sprintf("%s uses %s, which SQS sets again each time a message is sent: an event that is sent twice would be two events", nameOf(p), name), instead)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func (c *compiler) comparedAsText(p place, text string, condition *where.Conditi
 func (c *compiler) filledIn(p place, text string, condition *where.Condition) {
 	for _, t := range condition.Texts() {
 		if strings.Contains(t.Text, "${") {
-			c.mistakeAt(p, text, t.Offset, fmt.Sprintf("%q is not filled in from anywhere", t.Text), "the text itself")
+			c.mistakeAt(p, text, t.Offset, fmt.Sprintf("%q is not a variable", t.Text), "the text itself")
 		}
 	}
 }

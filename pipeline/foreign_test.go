@@ -28,9 +28,9 @@ var foreignMistakes = []advice{
 	{"a template of an attribute", "{status: status}", `{status: "{status}"}`, `p.yaml:11:26: {status} has braces, which only templates have; write status instead`, []string{"{status: status}"}},
 	{"the whole payload", "{status: status}", "{status: $}", `$ is a JSONPath, and $ would be a field of that name: paths begin at the payload; write a path such as customer.city or items[0].sku instead`, []string{"{status: customer.city}", `{status: "items[0].sku"}`}},
 
-	{"an environment's variable", `pk: "PARCEL#{parcel}"`, `pk: "${STAGE}#{parcel}"`, `p.yaml:17:16: ${STAGE} is not filled in from anywhere: it is a $ and then a field of the payload; write {STAGE} for that field, or the text itself, instead`, []string{`pk: "prod#{parcel}"`}},
-	{"a template literal of JavaScript", `by: {shop: "{shop}"}`, `by: {shop: "${shop}"}`, `p.yaml:23:17: ${shop} is not filled in from anywhere`, []string{`by: {shop: "{shop}"}`}},
-	{"a variable in a condition", "where: total > 0", "where: \"status = '${STAGE}'\"", `p.yaml:26:33: "${STAGE}" is not filled in from anywhere; write the text itself instead`, []string{"where: status = 'prod'"}},
+	{"an environment's variable", `pk: "PARCEL#{parcel}"`, `pk: "${STAGE}#{parcel}"`, `p.yaml:17:16: ${STAGE} is not a variable: it is a $ and then a field of the payload; write {STAGE} for that field, or the text itself, instead`, []string{`pk: "prod#{parcel}"`}},
+	{"a template literal of JavaScript", `by: {shop: "{shop}"}`, `by: {shop: "${shop}"}`, `p.yaml:23:17: ${shop} is not a variable`, []string{`by: {shop: "{shop}"}`}},
+	{"a variable in a condition", "where: total > 0", "where: \"status = '${STAGE}'\"", `p.yaml:26:33: "${STAGE}" is not a variable; write the text itself instead`, []string{"where: status = 'prod'"}},
 	{"a variable in a name", "  moved:\n", "  ${STAGE}.moved:\n", `p.yaml:14:3: the name of an event type cannot contain ${, since nothing is filled in there; write letters, digits, . and - alone`, nil},
 
 	{"text beside a sum", "where: total > 0", `where: total > '0'`, `p.yaml:26:31: where compares total with "0", and sum total needs a number there: no event that meets this could be counted; write total > 0 instead`, []string{"where: total > 0"}},
@@ -39,8 +39,8 @@ var foreignMistakes = []advice{
 	{"a set of words", "where: total > 0", `where: "total in ('a', 'b')"`, `where compares total with "a"`, []string{`where: "total in (1, 2)"`}},
 	{"true beside a sum", "where: total > 0", `where: total = true`, `where compares total with true, and sum total needs a number there`, []string{"where: exists total"}},
 
-	{"the queue's id", `id: "{shop}#{order}"`, `id: "{@attribute.MessageId}"`, `p.yaml:6:11: id uses MessageId, which SQS gives anew each time that a message is sent: an event that is sent twice would be two events; write the fields that tell events apart, such as "{order_id}", or "{@digest}", instead`, []string{`id: "{order}"`}},
-	{"the queue's time", `at: "{placed_at}"`, `at: "{@attribute.SentTimestamp | unixms}"`, `p.yaml:7:11: at uses SentTimestamp, which SQS gives anew each time that a message is sent: an event that is sent twice would be two events; write a time that the event itself tells, such as "{placed_at}", instead`, []string{`at: "{placed_at}"`}},
+	{"the queue's id", `id: "{shop}#{order}"`, `id: "{@attribute.MessageId}"`, `p.yaml:6:11: id uses MessageId, which SQS sets again each time a message is sent: an event that is sent twice would be two events; write the fields that tell events apart, such as "{order_id}", or "{@digest}", instead`, []string{`id: "{order}"`}},
+	{"the queue's time", `at: "{placed_at}"`, `at: "{@attribute.SentTimestamp | unixms}"`, `p.yaml:7:11: at uses SentTimestamp, which SQS sets again each time a message is sent: an event that is sent twice would be two events; write a time that the event itself tells, such as "{placed_at}", instead`, []string{`at: "{placed_at}"`}},
 	{"the queue's id in a key", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{@attribute.MessageId}"`, `p.yaml:8:50: sk uses MessageId`, []string{`sk: "ORDER#{order}#{@digest}"`}},
 
 	{"a type that cannot be", `type: "{type}"`, `type: "{event}#{action}"`, `p.yaml:3:7: type can never be one of the declared event types, whatever an event says; write a field that holds moved or placed, such as "{type}", instead`, []string{`type: "{type}"`, `type: "{event}"`}},
@@ -49,7 +49,7 @@ var foreignMistakes = []advice{
 
 	{"an average", "revenue: sum total", "revenue: avg total", `p.yaml:26:67: an average is not kept, because two averages cannot be added up; write sum total, with a count in a value of its own, and divide when you read, instead`, []string{"revenue: sum total, n_revenue: count"}},
 	{"an average of nothing", "revenue: sum total", "revenue: mean", `write sum PATH, with a count in a value of its own, and divide when you read, instead`, []string{"revenue: sum total, n_revenue: count"}},
-	{"many types at once", "      placed: {where", "      plac*: {where", `p.yaml:26:7: there is no event type plac*, and * stands for nothing else; write each event type by its whole name, such as moved, instead`, []string{"      placed: {where"}},
+	{"many types at once", "      placed: {where", "      plac*: {where", `p.yaml:26:7: there is no event type plac*, and * is not a wildcard; write each event type by its whole name, such as moved, instead`, []string{"      placed: {where"}},
 }
 
 // Each refusal says what to write, and that is accepted.
@@ -112,7 +112,7 @@ var doubtful = []advice{
 		[]string{"    window: 1m\n    retain: 97d\n    from:\n      placed: {values: {orders: count}}\n", "    window: 1h\n    from:\n      placed: {values: {orders: count}}\n"}},
 	{"many windows of events that stay", "    since: 1\n    from:\n", "    since: 1\n    window: 90s\n    from:\n", `p.yaml:32:13: a window of 90s without retain: each group gets 960 totals a day, and they are kept for ever; write window: 1h or longer, or retain for moved and here, instead`,
 		[]string{"    since: 1\n    window: 1h\n    from:\n"}},
-	{"a star in a name", "  moved:\n", "  \"mov*\":\n", `p.yaml:14:3: mov* is one event type of just this name: * stands for nothing else; write each event type by its whole name instead`, []string{"  moved:\n"}},
+	{"a star in a name", "  moved:\n", "  \"mov*\":\n", `p.yaml:14:3: mov* is one event type with exactly this name: * is not a wildcard; write each event type by its whole name instead`, []string{"  moved:\n"}},
 	{"a month", "window: 1d", "window: 30d", `p.yaml:24:13: a window of 30d is not a month or a year of the calendar: windows are equally long and begin at 1970-01-01; write window: 1mo, instead`, []string{"window: 1mo"}},
 	{"a year in hours", "window: 1d", "window: 8760h", `a window of 365d is not a month`, []string{"window: 1y"}},
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // HidesKeys reports whether hmac is used anywhere in an event type's declaration. If so, its keys
-// appear in logs only as hashes. The declarations of its parts count too. For an unknown type, such as "", it reports whether any type uses
-// hmac.
+// appear in logs only as hashes. The declarations of its parts are included. For an unknown type,
+// such as "", it reports whether any type uses hmac.
 func (p *Pipeline) HidesKeys(eventType string) bool {
 	t, ok := p.types[eventType]
 	if !ok {
@@ -20,8 +20,8 @@ func (p *Pipeline) HidesKeys(eventType string) bool {
 
 // SecretCheck returns 16 hex digits that tell one secret of hmac from another. They do not reveal
 // the secret. The result is empty if hmac is not used in any event's key or index key, because such
-// keys are the same under any secret. What totals are grouped by has a check value of its own in
-// each definition.
+// keys are the same under any secret. For the by of totals, each definition has a check value of
+// its own.
 func (p *Pipeline) SecretCheck() string {
 	if len(p.secret) == 0 || !slices.ContainsFunc(p.names, p.hashesKeys) {
 		return ""

@@ -45,7 +45,7 @@ func variable(p keys.Part) string {
 	return p.Path.String()
 }
 
-// lossless collects the variables that templates show in full, and also all of their variables.
+// lossless returns the variables that the templates show in full, and all variables that they use.
 func lossless(templates ...*keys.Template) (full, all map[string]bool) {
 	full, all = map[string]bool{}, map[string]bool{}
 	for _, t := range templates {
@@ -62,7 +62,7 @@ func lossless(templates ...*keys.Template) (full, all map[string]bool) {
 	return full, all
 }
 
-// losslessID refuses an id that drops a part of a field. Two events could then have the same id,
+// losslessID refuses an id that loses a part of a field. Two events could then have the same id,
 // and count as one.
 func (c *compiler) losslessID(p place, t *eventType) {
 	full, all := lossless(t.id)

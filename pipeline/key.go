@@ -11,9 +11,9 @@ import (
 )
 
 // Key computes the key of an event's item. A JSON object that holds only the fields of the key is
-// enough, and those of the id or the time if the key uses them. Where a message has an envelope, its
-// id and time count, as in [Pipeline.Plan]. The error is an [*event.Refusal] that names the missing
-// or wrong field, or an unknown type.
+// enough, and those of the id or the time if the key uses them. If the message has an envelope, the
+// envelope's id and time are used, as in [Pipeline.Plan]. The error is an [*event.Refusal] that
+// names the missing or wrong field, or an unknown type.
 func (p *Pipeline) Key(eventType string, m envelope.Message) (event.Key, error) {
 	t, ok := p.types[eventType]
 	if !ok {
@@ -53,7 +53,8 @@ func (p *Pipeline) Key(eventType string, m envelope.Message) (event.Key, error) 
 	return item.Key, nil
 }
 
-// partKey computes the key of a part. What only the whole says, its time and its id, is not known.
+// partKey computes the key of a part. The time and the id are not known, because only the whole has
+// them.
 func (w *work) partKey(t *eventType, item *event.Item, identity bool) (event.Key, error) {
 	used := slices.Concat(t.pk.Derived(), t.sk.Derived())
 	if identity {

@@ -15,7 +15,7 @@ const (
 	// takes at most 100 items.
 	MaxAggregates = 99
 	// MaxValues is how many values one aggregate may have. An update writes all of them. For each
-	// min and max its condition holds "(attribute_not_exists(#n) OR #n < :v)". An expression has at
+	// min and max, its condition has "(attribute_not_exists(#n) OR #n < :v)". An expression has at
 	// most 4 KB and 300 operators.
 	MaxValues = 50
 	// maxDefinition bounds the canonical text of one definition, in bytes. A first start writes the
@@ -97,8 +97,8 @@ func (c *compiler) measureStatement(at place, t *eventType) {
 // returns nil if there is no such type. Under marks each total is written by itself, so there is no
 // such limit.
 //
-// FitsReceipts does not foresee what a person changes by hand in an item under mode insert. If the
-// change moves the item to other totals, it can touch twice as many. If such a change does not fit,
+// FitsReceipts does not include changes that a person makes by hand to an item under mode insert.
+// If such a change moves the item to other totals, it can touch twice as many. If it does not fit,
 // it is refused as a whole, quarantined and flagged.
 func (p *Pipeline) FitsReceipts() error {
 	for _, name := range p.names {
@@ -119,8 +119,9 @@ func (p *Pipeline) FitsReceipts() error {
 // ignores changes that a person makes by hand.
 //
 // Under insert this is one total for each aggregate: an item appears, disappears, or is touched,
-// which does not change its totals. Under latest a newer revision replaces the older one. It is in
-// another total of the aggregate if by or the window uses something that the id does not fix.
+// which does not change its totals. Under latest a newer revision replaces the older one. The two
+// can be in different totals of the aggregate if by or the window uses a field that is not in the
+// id.
 func (t *eventType) touches() int {
 	n := len(t.feeds)
 	if !t.latest {

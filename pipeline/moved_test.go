@@ -105,7 +105,7 @@ func TestMistakesOfMovedBy(t *testing.T) {
 		"atLeast: {available: 0}":       {"atLeast: 0", `p.yaml:18:14: atLeast is a number, not a mapping; write {available: 0} instead`},
 		"available: 0}":                 {"available: none}", `p.yaml:18:26: available is none, which is not a plain number; write a number such as 0 or -100.5 instead`},
 		"available: 0":                  {"available: [0]", `p.yaml:18:26: available is a list, not a number; write a number such as 0 or -100.5 instead`},
-		" 0}":                           {" 1e400}", `p.yaml:18:26: available is beyond 10^18 or has more than 9 decimals, which no sum has; write a number such as 0 or -100.5 instead`},
+		" 0}":                           {" 1e400}", `p.yaml:18:26: available is beyond 10^18 or has more than 9 decimals, and a sum cannot have such a value; write a number such as 0 or -100.5 instead`},
 		"reservations: count":           {"reservations: max quantity", `p.yaml:21:67: reservations is a max, and a total that is movedBy: put has only counts and sums; write count or sum, or movedBy: stream, instead`},
 		"    key: {pk: \"IN#{id}\", sk": {"    mode: latest\n    revision: v number\n    key: {pk: \"IN#{id}\", sk", `p.yaml:22:7: mode of received is latest, and a total that is movedBy: put counts only events that never change; write movedBy: stream, or mode: insert for received, instead`},
 	} {

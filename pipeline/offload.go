@@ -50,8 +50,9 @@ func namesAFolder(name string) bool {
 	return true
 }
 
-// offload takes a payload out of a planned item, if it is to be in the payload bucket. The item keeps what the
-// pipeline uses of it. It is called when all else of the item is planned.
+// offload takes the payload out of a planned item if the payload belongs in the payload bucket. The
+// item keeps what the pipeline uses of it. offload is called after everything else of the item is
+// planned.
 func (t *eventType) offload(item *event.Item, root event.Node) {
 	if t.over == 0 || int64(len(item.Data)) <= t.over {
 		return
@@ -60,7 +61,7 @@ func (t *eventType) offload(item *event.Item, root event.Node) {
 	item.Data = t.kept().of(root)
 }
 
-// sumOf returns the SHA-256 of a text, which may have many megabytes, without a copy of it.
+// sumOf returns the SHA-256 of a text without copying it: the text may have many megabytes.
 func sumOf(text string) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	_, _ = io.Copy(h, struct{ io.Reader }{strings.NewReader(text)}) // neither fails
@@ -79,8 +80,8 @@ func (p *Pipeline) Kept(eventType, payload string) (string, error) {
 	return t.kept().of(doc.Root()), nil
 }
 
-// OffloadsOver returns how many bytes a payload of the type may have before it goes to the payload bucket. It
-// returns 0 if none does.
+// OffloadsOver returns how many bytes a payload of the type may have before it goes to the payload
+// bucket. It returns 0 if no payload of the type ever goes there.
 func (p *Pipeline) OffloadsOver(eventType string) int64 {
 	t, ok := p.types[eventType]
 	if !ok {
@@ -103,8 +104,9 @@ func (p *Pipeline) OffloadTypes() (names []string) {
 	return names
 }
 
-// keptOf collects what the pipeline uses of a type's payload: whatever it reads, and all that its parts are
-// made of. The digest is about the whole payload, so it is not computed from what is kept.
+// keptOf collects what the pipeline uses of a type's payload: every field that it reads, and
+// everything that parts are made of. The digest covers the whole payload, so it cannot be computed
+// from what is kept.
 func (p *Pipeline) keptOf(t *eventType) *keptMembers {
 	k := &keptMembers{}
 	for _, read := range p.reads(t) {
@@ -128,8 +130,8 @@ type keptMembers struct {
 	members map[string]*keptMembers // by name
 }
 
-// add keeps what path leads to. A path that goes on inside of an array keeps all of the array: its elements
-// are found by their numbers.
+// add keeps what path leads to. A path into an array keeps the whole array, because elements are
+// found by their numbers.
 func (k *keptMembers) add(path event.Path) {
 	name, rest, ok := path.First()
 	if !ok { // the payload is an object, so it has no elements
@@ -152,8 +154,9 @@ func (k *keptMembers) add(path event.Path) {
 	k.all, k.members = true, nil
 }
 
-// of returns the text of an object with only the members that are kept, spelled as they are, and in their
-// order. A member of which a part is kept is left out if it is not an object: then it has no such part.
+// of returns the text of an object with only the members that are kept, spelled as they are, and in
+// their order. If only a part of a member is kept, and the member is not an object, it has no such
+// part and is left out.
 func (k *keptMembers) of(object event.Node) string {
 	var b strings.Builder
 	b.WriteByte('{')

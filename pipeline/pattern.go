@@ -16,18 +16,18 @@ type Pattern struct {
 	index   string   // empty: the table's own key
 	types   []string // in byte order
 	total   string   // the aggregate, if totals are read
-	top     int      // how many, if those with the greatest values are read; otherwise 0
+	top     int      // how many totals are read, if those with the greatest values are; otherwise 0
 	newest  bool
 	since   time.Time
 	rate    int64
 	pks     []keyTemplate // the first is pk of today; the others are those of was
 	sk      keyTemplate   // what the sort keys of all types begin with
 	whole   bool          // whether sk is all of each sort key
-	by      []keyTemplate // of a pattern that reads totals, in the order of the aggregate's by
+	by      []keyTemplate // for a pattern that reads totals, in the order of the aggregate's by
 	byNames []string
 	def     string // everything above as text; what a page token is bound to
 	secret  []byte
-	lacks   bool // the secret is needed and not there
+	lacks   bool // the secret is needed and missing
 }
 
 // Name returns the pattern's name.
@@ -49,7 +49,7 @@ func (p *Pattern) Top() int { return p.top }
 // Rate returns how often the question is asked each second. It is 0 if the file does not say.
 func (p *Pattern) Rate() int64 { return p.rate }
 
-// Newest reports whether the newest come first if the question does not say.
+// Newest reports whether the newest items come first, if the question does not say.
 func (p *Pattern) Newest() bool { return p.newest }
 
 // Parameter is a value that a question gives.
@@ -142,7 +142,7 @@ func (s *slot) hashed() bool {
 	return s.part != nil && slices.ContainsFunc(s.part.Funcs, func(f keys.Func) bool { return f.Name == "hmac" })
 }
 
-// reversed reports whether the order of the slot's values is turned around.
+// reversed reports whether the slot's values are in reverse order.
 func (s *slot) reversed() bool {
 	return s.part != nil && slices.ContainsFunc(s.part.Funcs, func(f keys.Func) bool { return f.Name == "rev" })
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// patterns compiles the patterns. Only what reads needs them: the two functions do not call this.
+// patterns compiles the patterns. Only readers need them, so the two functions do not call this.
 func (c *compiler) patterns() {
 	for _, name := range slices.Sorted(maps.Keys(c.spec.Patterns)) {
 		at := place("patterns").in(name)
 		if !plainName(name) || len(name) > 64 {
-			c.misnamed(at, fmt.Sprintf("%q is not a name of a pattern", name), plainNameForm+", at most 64")
+			c.misnamed(at, fmt.Sprintf("%q is not a valid name for a pattern", name), plainNameForm+", at most 64")
 		}
 		if p := c.pattern(at, name, c.spec.Patterns[name]); p != nil {
 			p.define()
@@ -39,7 +39,7 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *Pattern {
 	case s.Total != "":
 		return c.totalPattern(at, p, s)
 	case s.Top != 0 && len(s.Read) > 0:
-		c.misnamed(at.in("top"), "top is of totals, and events are read", "total: and an aggregate with rank, or the pattern without top,")
+		c.misnamed(at.in("top"), "top is for totals, but this pattern reads events", "total: and an aggregate with rank, or the pattern without top,")
 		return nil
 	case len(s.Read) == 0:
 		if !c.isBroken(at.in("read")) && !c.isBroken(at.in("total")) {
@@ -100,7 +100,7 @@ func (c *compiler) typesOf(at place, p *Pattern, s PatternSpec) ([]*eventType, b
 			if s.Index != "" && !slices.ContainsFunc(t.indexes, func(ix index) bool { return ix.name == s.Index }) {
 				c.mistake(pos, fmt.Sprintf("events of %s are not in %s", name, s.Index), fmt.Sprintf("only the types that are, or %s: {pk: …, sk: …} in the indexes: of %s,", s.Index, name))
 			} else if pk == nil || sk == nil {
-				return nil, false // a mistake in the template, which was reported
+				return nil, false // the template has a mistake, which was reported
 			} else {
 				types = append(types, t)
 				p.types = append(p.types, name)
@@ -139,7 +139,7 @@ func (c *compiler) as(at place, p *Pattern, s PatternSpec, types []*eventType) (
 		}
 	}
 	names := map[string]string{}
-	for v := range used { // a field may be called like a derived value: id and @id
+	for v := range used { // a field may have the name of a derived value: id and @id
 		if path, derived := strings.CutPrefix(v, "@"); derived && used[path] {
 			names[v] = v
 		}
@@ -147,7 +147,7 @@ func (c *compiler) as(at place, p *Pattern, s PatternSpec, types []*eventType) (
 	for _, name := range slices.Sorted(maps.Keys(s.As)) {
 		pos := at.in("as").in(name)
 		if !plainName(name) {
-			c.misnamed(pos, fmt.Sprintf("%q is not a name of a parameter", name), plainNameForm)
+			c.misnamed(pos, fmt.Sprintf("%q is not a valid name for a parameter", name), plainNameForm)
 		}
 		for i, path := range s.As[name] {
 			switch {
@@ -163,7 +163,7 @@ func (c *compiler) as(at place, p *Pattern, s PatternSpec, types []*eventType) (
 	return names, len(c.mistakes) == before
 }
 
-// where names the key that the pattern reads by.
+// place names the key that the pattern reads by.
 func (p *Pattern) place() string {
 	if p.index == "" {
 		return "the table's own key"
@@ -178,7 +178,7 @@ func (p *Pattern) notInKey(name string) string {
 	return name + " is in no key of " + p.index
 }
 
-// keyFor says how a question could ask for a field that is in no key.
+// keyFor says what to declare so that a question can ask for a field that is in no key yet.
 func (p *Pattern) keyFor(path string, used map[string]bool) string {
 	if best := nearest(path, slices.Sorted(maps.Keys(used))); best != "" {
 		return best
@@ -351,7 +351,7 @@ func (c *compiler) totalPattern(at place, p *Pattern, s PatternSpec) *Pattern {
 		given bool
 	}{{"index", s.Index != ""}, {"since", !s.Since.IsZero()}} {
 		if m.given {
-			c.misnamed(at.in(m.name), m.name+" has no meaning for totals", "the pattern without it")
+			c.misnamed(at.in(m.name), m.name+" cannot be used with totals", "the pattern without it")
 		}
 	}
 	f, ok := c.p.feedOf(s.Total)
@@ -401,10 +401,10 @@ func (c *compiler) topPattern(at place, p *Pattern, s PatternSpec, def *aggregat
 		c.mistake(at.in("top"), s.Total+" declares no rank, so its totals are in no order", "rank: and one of its values in "+s.Total+", such as rank: {value: "+def.Values[0].Name+"},")
 	}
 	if len(s.As) > 0 {
-		c.misnamed(at.in("as"), "as has no meaning for the top of all totals", "the pattern without it")
+		c.misnamed(at.in("as"), "as cannot be used with top", "the pattern without it")
 	}
 	if s.Newest {
-		c.misnamed(at.in("newest"), "newest has no meaning for the top of all totals", "the pattern without it")
+		c.misnamed(at.in("newest"), "newest cannot be used with top", "the pattern without it")
 	}
 	if len(c.mistakes) > before {
 		return nil
@@ -412,7 +412,7 @@ func (c *compiler) topPattern(at place, p *Pattern, s PatternSpec, def *aggregat
 	return p
 }
 
-// define writes down what a page token of the pattern is bound to.
+// define sets the text that the pattern's page tokens are bound to.
 func (p *Pattern) define() {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %s %v", p.index, p.total, p.types, p.newest)

@@ -35,14 +35,14 @@ type Question struct {
 	Now time.Time
 }
 
-// Plan says which partitions answer a question, and which part of them.
+// Plan says which partitions answer a question, and which part of each is read.
 type Plan struct {
 	Index string
 	// Backward reports whether sort keys are read in falling order.
 	Backward bool
 	// Newest reports whether the newest period is read first.
 	Newest bool
-	// Periods are read in turn. They are in the order in which they are read.
+	// Periods are read one after another, in this order.
 	Periods []Period
 	// Question identifies the pattern and the question, without raw values. A page token is bound to
 	// it.
@@ -64,7 +64,7 @@ type Partition struct {
 	High string // empty: to the last
 	// Prefix is what all sort keys in the range begin with, if the range is just that.
 	Prefix string
-	// Complete reports whether Low is the only sort key that is read.
+	// Complete reports whether Low is a complete sort key, and the only one that is read.
 	Complete bool
 }
 
@@ -379,8 +379,8 @@ func (a *asked) count(choices int) int {
 	return n * choices * len(a.starts)
 }
 
-// digestText says what a page token of the question is bound to. It has values as keys have them:
-// what is hashed in a key is hashed here too.
+// digestText says what a page token of the question is bound to. Its values have the form that they
+// have in keys: a value that is hashed in a key is hashed here too.
 func (a *asked) digestText(choices []map[string]string) string {
 	var b strings.Builder
 	b.WriteString(a.def)
@@ -396,10 +396,10 @@ func (a *asked) digestText(choices []map[string]string) string {
 		pks, err := a.texts(a.pks[0], values, start)
 		r, _ := a.sortRange(values, start)
 		if a.ranged != "" || a.q.From != "" || a.q.To != "" {
-			r.Low = "" // that of the range, which may end now; it was written above
+			r.Low = "" // this is the range, which may end now; it was written above
 		}
 		if err != nil {
-			continue // the periods of a range: said above
+			continue // the periods of a range were written above
 		}
 		fmt.Fprintf(&b, "\n%q %q %v", pks, r.Low, r.Complete)
 	}

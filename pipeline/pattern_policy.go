@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// LeadingKeys returns the partition keys of the pattern for one value, with each shard and type. The
-// value may be text that is only filled in later, such as ${aws:PrincipalTag/tenant}: it is not
-// escaped. The error explains why the partition keys of one value cannot be listed like that.
+// LeadingKeys returns the partition keys of the pattern for one value, with each shard and type.
+// The value is not escaped, so it may be text that is filled in later, such as
+// ${aws:PrincipalTag/tenant}. The error explains why the partition keys of one value cannot be
+// listed like that.
 func (p *Pattern) LeadingKeys(value string) ([]string, error) {
 	if p.total != "" {
 		return nil, fmt.Errorf("%s reads totals, whose keys begin with the aggregate and not with whom they belong to", p.name)

@@ -32,7 +32,7 @@ func (a *asked) sortRange(values map[string]string, start time.Time) (Partition,
 		before += text
 	}
 	if a.q.Prefix != "" || a.ranged == "" && (a.q.From != "" || a.q.To != "") {
-		return Partition{}, fmt.Errorf("nothing is left of the key of %s that a range or a prefix could be of; leave it out", a.name)
+		return Partition{}, fmt.Errorf("the values that are given fix the whole key of %s, so nothing is left for a range or a prefix; leave it out", a.name)
 	}
 	if len(before) > event.MaxSK {
 		return Partition{}, fmt.Errorf("the sort key would take %d bytes, and DynamoDB allows %d; give shorter values", len(before), event.MaxSK)
@@ -43,7 +43,7 @@ func (a *asked) sortRange(values map[string]string, start time.Time) (Partition,
 	return prefixed(before), nil
 }
 
-// behind refuses a value for a variable of the sort key that stands behind one without a value. No
+// behind refuses a value for a variable of the sort key if a variable before it has no value. No
 // Query could use it.
 func (a *asked) behind(stop *slot) error {
 	if stop == nil {
@@ -60,8 +60,8 @@ func (a *asked) behind(stop *slot) error {
 	return nil
 }
 
-// openRange computes the sort keys that begin with before, and go on with the range or the prefix
-// of s that the question has.
+// openRange computes the sort keys that begin with before, and continue with the range or the
+// prefix of s that the question gives.
 func (a *asked) openRange(before string, s *slot) (Partition, error) {
 	whole := prefixed(before)
 	overTime := a.ranged != "" && a.sortTime() == s
@@ -139,7 +139,7 @@ func (a *asked) ends(s *slot, overTime bool) (low, high string, err error) {
 	return low, high, nil
 }
 
-// unordered says why the order of keys is not that of the slot's values. It is empty if it is.
+// unordered says why the keys are not in the order of the slot's values. It is empty if they are.
 func (s *slot) unordered() string {
 	if s.kind == slotShard || s.kind == slotTypes {
 		return "its keys are in no useful order"
@@ -170,7 +170,7 @@ func (s *slot) ordered() string {
 	return "{" + s.reads + "} or {" + s.reads + " | pad:12}"
 }
 
-// prefix computes the sort keys that go on with the question's prefix.
+// prefix computes the sort keys that continue with the question's prefix.
 func (a *asked) prefix(before string, s *slot) (Partition, error) {
 	for _, f := range s.part.Funcs {
 		switch f.Name {

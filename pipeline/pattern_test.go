@@ -167,16 +167,16 @@ func TestRefusedQuestions(t *testing.T) {
 			"{total_cents} for one value, or {total_cents | pad:12} in a sort key for a range of numbers"},
 		{"site", Question{Values: values("site=s", "total_cents=5")}, "total_cents stands behind {status} in the sort key, and can only be given together with it; write status=VALUE too"},
 		{"site", Question{Values: values("site=s", "status=a,b")}, "status has 2 values, and only a parameter of the partition key may have several; ask for one at a time"},
-		{"site", Question{Values: values("site=s", "status=a"), From: "x"}, `from: "x" is not a non-negative integer without needless zeros`},
+		{"site", Question{Values: values("site=s", "status=a"), From: "x"}, `from: "x" is not a non-negative integer without leading zeros`},
 		{"site", Question{Values: values("site=s", "status=a"), From: "9", To: "9"}, `the range of {total_cents|pad:12} is empty: from "9" is not before to "9"`},
 		{"site", Question{Values: values("site=s", "status=a"), Prefix: "9"}, "no prefix of {total_cents|pad:12} can be read: after pad, values with the same beginning do not stand together; give one value or a range"},
 		{"day", Question{}, "day needs at, or a range that begins with from; write at=2026-03-01, or a since: in the pattern"},
 		{"day", Question{Values: values("at=2026-03")}, "at: 2026-03 is not a whole day; write a day such as 2026-03-01"},
-		{"day", Question{Values: values("at=tomorrow")}, `at: "tomorrow" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z; a part of one such as 2026-03-01 will do`},
+		{"day", Question{Values: values("at=tomorrow")}, `at: "tomorrow" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z; the beginning of one, such as 2026-03-01, is enough`},
 		{"day", Question{From: "2020-01-01"}, "the question covers 2254 partitions, and one question reads at most 1000; ask for a shorter range or for fewer values"},
 		{"day", Question{From: "2026-01-01", To: "2026-06-01"}, "the question covers 1359 partitions, and one question reads at most 1000; ask for a shorter range or for fewer values"},
 		{"day", Question{From: "2026-03-02", To: "2026-03-01"}, "the range is empty: from 2026-03-02T00:00:00.000000000Z is not before to 2026-03-01T00:00:00.000000000Z"},
-		{"order", Question{Values: values("order_id=1"), Prefix: "x"}, "nothing is left of the key of order that a range or a prefix could be of; leave it out"},
+		{"order", Question{Values: values("order_id=1"), Prefix: "x"}, "the values that are given fix the whole key of order, so nothing is left for a range or a prefix; leave it out"},
 	} {
 		pattern, err := p.Pattern(c.pattern)
 		if err != nil {
@@ -208,10 +208,10 @@ func TestPatternMistakes(t *testing.T) {
 		{"p: {read: [placed], index: GSI1, as: {amount: [total_cents]}}", "p.yaml:29:50: total_cents is in no key of GSI1; write {total_cents | pad:12} in a sort key to ask for a range of numbers, or {total_cents} in a key to ask for one value, instead"},
 		{"p: {read: [placed], index: GSI1, as: {c: [custmer_id]}}", "p.yaml:29:45: custmer_id is in no key of GSI1; write customer_id instead"},
 		{"p: {total: dialy}", "p.yaml:29:14: there is no aggregate dialy; write daily instead"},
-		{"p: {total: daily, index: GSI1}", "p.yaml:29:21: index has no meaning for totals; write the pattern without it instead"},
+		{"p: {total: daily, index: GSI1}", "p.yaml:29:21: index cannot be used with totals; write the pattern without it instead"},
 		{"p: {read: [placed], newest: yes please}", "p.yaml:29:31: newest is text, not true or false; write true, or leave newest out, instead"},
 		{"p: {read: [placed], rate: 0}", "p.yaml:29:29: rate is 0; write a whole number from 1 to 1000000 instead"},
-		{"P: {read: [placed]}", `p.yaml:29:3: "P" is not a name of a pattern; write a lower-case letter, then lower-case letters, digits and _, at most 64 instead`},
+		{"P: {read: [placed]}", `p.yaml:29:3: "P" is not a valid name for a pattern; write a lower-case letter, then lower-case letters, digits and _, at most 64 instead`},
 	} {
 		_, err := loadText(patternFile + "  " + c.line + "\n")
 		if err == nil || !slices.Contains(strings.Split(err.Error(), "\n"), c.want) {

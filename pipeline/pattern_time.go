@@ -24,8 +24,8 @@ func fineness(unit string) int {
 	return len(units)
 }
 
-// parsePeriod reads a time, or the beginning of one such as 2026-03-01. unit is time, or how much of
-// the time is there.
+// parsePeriod reads a time, or the beginning of one such as 2026-03-01. unit is "time" for a whole
+// time, and otherwise the last part that the text has, such as "day".
 func parsePeriod(text string) (start time.Time, unit string, err error) {
 	for _, u := range units {
 		if u.form != "" && len(text) == len(u.form) {
@@ -36,7 +36,7 @@ func parsePeriod(text string) (start time.Time, unit string, err error) {
 	}
 	at, err := keys.ParseTime(text)
 	if err != nil {
-		return at, "", fmt.Errorf("%w; a part of one such as 2026-03-01 will do", err)
+		return at, "", fmt.Errorf("%w; the beginning of one, such as 2026-03-01, is enough", err)
 	}
 	return at, "time", nil
 }
@@ -96,7 +96,7 @@ func countPeriods(from, to time.Time, unit string) int {
 	case "month":
 		return (last.Year()-from.Year())*12 + int(last.Month()) - int(from.Month()) + 1
 	}
-	// The difference in seconds: that of two times may be more than a Duration holds.
+	// The difference is computed in seconds, because a Duration may be too short for it.
 	return int((last.Unix()-from.Unix())/int64(lengthOf(unit)/time.Second)) + 1
 }
 

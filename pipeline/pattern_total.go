@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Window returns the instant whose window a pattern with top reads: that of from, or else now.
+// Window returns an instant in the window that a pattern with top reads: from, or now if there is
+// no from.
 func (p *Pattern) Window(q Question, now time.Time) (time.Time, error) {
 	switch {
 	case len(q.Values) > 0:
@@ -91,7 +92,7 @@ func (p *Pattern) Groups(q Question) (groups []map[string]string, from, to time.
 				return nil, from, to, fmt.Errorf("%s: %w", p.byNames[i], err)
 			}
 		}
-		// Two values may be one in the key: M-1 and m-1 for {merchant | lower}.
+		// Two values may be the same in the key, as M-1 and m-1 are for {merchant | lower}.
 		if !slices.ContainsFunc(groups, func(other map[string]string) bool { return maps.Equal(other, by) }) {
 			groups = append(groups, by)
 		}

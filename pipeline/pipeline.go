@@ -17,7 +17,7 @@ import (
 // Pipeline is a checked and compiled declaration. [Load] and [New] make one.
 type Pipeline struct {
 	epoch       int64
-	typ         []*keys.Template // the first whose fields are there decides; empty: only an envelope says the type
+	typ         []*keys.Template // the first one whose fields all exist decides; empty: only an envelope says the type
 	batches     bool             // a message may be an array of events
 	types       map[string]*eventType
 	names       []string                // names of types, in byte order
@@ -41,7 +41,7 @@ type eventType struct {
 	retain     time.Duration // 0: never expires
 	was        []WasSpec     // earlier, shorter ones, by time
 	latest     bool
-	revision   []revision // under latest; those after the first break ties
+	revision   []revision // under latest; all but the first break ties
 	ignore     []event.Path
 	meta       []metaName
 	feeds      []feed       // by aggregate name
@@ -109,9 +109,9 @@ type options struct {
 // Secret sets the key of the hmac function, from INGOT_PII_KEY.
 func Secret(key []byte) Option { return func(o *options) { o.secret = slices.Clone(key) } }
 
-// CheckOnly allows a declaration that uses hmac to be compiled without its secret. This serves to
-// check and to compare the declaration. Such a Pipeline must not plan events, and its
-// [Pipeline.Ready] returns an error.
+// CheckOnly compiles a declaration that uses hmac without its secret, so that the declaration can
+// be checked and compared. Such a Pipeline must not plan events, and its [Pipeline.Ready] returns
+// an error.
 func CheckOnly() Option { return func(o *options) { o.checkOnly = true } }
 
 // ErrNoSecret is returned if a template uses hmac and the secret is empty. If keys were made with
@@ -133,15 +133,16 @@ func Load(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
 	return load(fsys, name, (*compiler).forPeople, opts)
 }
 
-// LoadForIngest is [Load] for what stores events and never reads by pattern: it leaves out the patterns and
-// the warnings. The ingest function is smaller and starts faster that way, and a mistake in a pattern
-// does not stop it.
+// LoadForIngest is [Load] for programs that store events and never read by pattern. It leaves out
+// the patterns and the warnings. This makes the ingest function smaller and faster to start, and a
+// mistake in a pattern does not stop it.
 func LoadForIngest(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
 	return load(fsys, name, (*compiler).forPlanning, opts)
 }
 
-// LoadForStreams is [LoadForIngest] for what counts what is stored. It leaves out the schemas and what
-// compresses too, so what it plans is checked against no schema and not compressed.
+// LoadForStreams is [LoadForIngest] for programs that only count stored events. It also leaves out
+// the schemas and the compression, so events that it plans are neither checked against a schema nor
+// compressed.
 func LoadForStreams(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
 	return load(fsys, name, nil, opts)
 }
@@ -167,8 +168,9 @@ func New(spec Spec, opts ...Option) (*Pipeline, error) {
 	return compile(&spec, newReport(""), (*compiler).forPeople, opts)
 }
 
-// Text returns the text of the file that p was loaded from, with the text of each schema in place of its
-// path. So it is complete without other files. It is nil if [New] made p. The caller must not change it.
+// Text returns the text of the file that p was loaded from, with the text of each schema in place
+// of its path. So it needs no other files. It is nil if [New] made p. The caller must not change
+// it.
 func (p *Pipeline) Text() []byte { return p.text }
 
 // Epoch returns the epoch that p stamps on the items that it plans.
@@ -179,8 +181,8 @@ func (p *Pipeline) MovesByPut() bool {
 	return slices.ContainsFunc(p.definitions, func(d *aggregate.Definition) bool { return d.MovedBy == aggregate.Put })
 }
 
-// HasFloors reports whether any total has a floor, so that an event may be Rejected for what others have
-// left of it.
+// HasFloors reports whether any total has a floor, so that an event may be Rejected because of what
+// earlier events took.
 func (p *Pipeline) HasFloors() bool {
 	return slices.ContainsFunc(p.definitions, func(d *aggregate.Definition) bool { return d.AtLeast != nil })
 }

@@ -52,7 +52,7 @@ type report struct {
 	file     string
 	keys     map[place]position // of member names
 	values   map[place]position
-	broken   map[place]bool // already reported, so what follows from it is not reported
+	broken   map[place]bool // already reported, so mistakes that follow from it are not reported
 	mistakes Mistakes
 }
 
@@ -96,8 +96,8 @@ func (r *report) at(p place, pos position, what, instead string) Mistake {
 	return Mistake{File: r.file, Line: pos.Line, Column: pos.Column, Where: p.String(), What: what, Instead: instead}
 }
 
-// position returns the position of the value at p. If the file does not have it, position returns
-// that of the nearest thing around it.
+// position returns the position of the value at p. If the file does not have that value, position
+// returns the position of the nearest member around it.
 func (r *report) position(p place) position {
 	for {
 		if pos, ok := r.values[p]; ok {

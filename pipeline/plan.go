@@ -28,15 +28,16 @@ func (p *Pipeline) Plan(m envelope.Message) (*event.Item, error) {
 	return p.PlanEvent(opened.Event)
 }
 
-// Planned is what one event of an array comes to: its item, or why there is none.
+// Planned is the result for one event of an array: its item, or why there is no item.
 type Planned struct {
 	Item    *event.Item
 	Refusal *event.Refusal // nil: there is an item
 }
 
 // PlanMessage is [Pipeline.Plan] for a message that may be an array of events, if the file says
-// batches. It then plans each of them as if it came alone, and returns them in order, without an item
-// of the message. The error is about the message as a whole: nothing of it can be stored.
+// batches. It then plans each event as if it came alone, and returns the results in order. The
+// message itself then has no item. An error is about the message as a whole: nothing of it can be
+// stored.
 func (p *Pipeline) PlanMessage(m envelope.Message) (*event.Item, []Planned, error) {
 	if !p.batches {
 		item, err := p.Plan(m)
@@ -67,15 +68,15 @@ func (p *Pipeline) PlanMessage(m envelope.Message) (*event.Item, []Planned, erro
 			bytes += len(part.Text())
 		}
 		if parts > MaxParts || bytes > maxPartBytes { // the bounds of one message
-			return nil, nil, event.Poisoned(event.TooManyParts, fmt.Sprintf("the events of the array yield over %d parts or %d bytes of them together; send several messages", MaxParts, maxPartBytes))
+			return nil, nil, event.Poisoned(event.TooManyParts, fmt.Sprintf("together, the events of the array yield over %d parts or %d bytes of parts; send several messages", MaxParts, maxPartBytes))
 		}
 	}
 	return nil, list, nil
 }
 
 // PlanEvent turns an event into the item to store: its type, time, digest, id, keys and expiry. It
-// also computes what the item will contribute, so that the stream function never meets an item that
-// it cannot count. The error is that of [Pipeline.Plan].
+// also computes what the item will contribute, so that the streams function never meets an item
+// that it cannot count. The errors are those of [Pipeline.Plan].
 func (p *Pipeline) PlanEvent(e event.Event) (*event.Item, error) {
 	item, refusal := p.plan(&e)
 	if refusal != nil {
@@ -120,8 +121,9 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 	return item, nil
 }
 
-// shrink compresses the payload of an item where that saves a write unit. What DynamoDB would not store as it
-// is has been refused before: so no reader needs more room for an item than without compression.
+// shrink compresses the payload of an item if that saves a write unit. An item that is too large
+// without compression was refused before. So no reader needs more room for an item than without
+// compression.
 func (t *eventType) shrink(item *event.Item) {
 	if t.pack == nil || item.Payload != nil {
 		return
@@ -135,7 +137,7 @@ func (t *eventType) shrink(item *event.Item) {
 	}
 }
 
-// tooLarge refuses an item that DynamoDB does not store.
+// tooLarge refuses an item that is too large for DynamoDB.
 func tooLarge(item *event.Item) *event.Refusal {
 	if size := item.Size(); size > event.MaxItem-stampRoom {
 		return event.Poisoned(event.ItemTooLarge, fmt.Sprintf("the item takes %d bytes, and DynamoDB stores %d, of which %d are left for its epoch to grow", size, event.MaxItem, stampRoom))
@@ -165,8 +167,8 @@ func (w *work) fill(t *eventType, e *event.Event, item *event.Item) *event.Refus
 	return w.rest(t, item)
 }
 
-// rest computes what is made in the same way for whole and part: all that follows from the time, the
-// digest and the id.
+// rest computes what follows from the time, the digest and the id. It is the same for wholes and
+// parts.
 func (w *work) rest(t *eventType, item *event.Item) *event.Refusal {
 	if refusal := w.keys(t, item); refusal != nil {
 		return refusal
@@ -238,7 +240,7 @@ func (p *Pipeline) unknownType(name string) *event.Refusal {
 // work is the state of planning one event.
 type work struct {
 	source keys.Source
-	text   []byte // what templates make; what is kept is copied out
+	text   []byte // the texts that templates make; a text that is kept is copied
 	ends   []int  // where the texts in text end
 	room   struct {
 		text [768]byte
@@ -252,15 +254,15 @@ func newWork(source keys.Source) *work {
 	return w
 }
 
-// works holds what planning has finished with, because every message needs one.
+// works holds finished work for reuse, because every message needs one.
 var works = sync.Pool{New: func() any { return newWork(keys.Source{}) }}
 
-// maxKept is the largest text, in bytes, that waits for the next event. A few large events must not
-// hold memory that the next ones do not need.
+// maxKept is the largest text, in bytes, that is kept for the next event. A few large events must
+// not hold memory that the next ones do not need.
 const maxKept = 16 << 10
 
-// release gives w back when its event is planned. Nothing of the event stays in it but the bytes of
-// its text, which the next event overwrites.
+// release gives w back when its event is planned. Nothing of the event stays in w except the bytes
+// of its text, which the next event overwrites.
 func (w *work) release() {
 	w.source, w.ends = keys.Source{}, w.room.ends[:0]
 	if cap(w.text) > maxKept {
@@ -338,8 +340,9 @@ func (w *work) identity(t *eventType, e *event.Event, item *event.Item) *event.R
 	return nil
 }
 
-// contributions computes what the item will add to every aggregate, and keeps none of it. It
-// refuses now what cannot be computed. It notes on the item whether its put is to move totals.
+// contributions computes what the item will add to every aggregate, and does not keep the result.
+// It refuses the event if anything cannot be computed. It notes on the item whether its put will
+// move totals.
 func (w *work) contributions(t *eventType, item *event.Item) *event.Refusal {
 	for i := range t.feeds {
 		f := &t.feeds[i]

@@ -36,8 +36,8 @@ func (w *work) attributes(t *eventType, item *event.Item) *event.Refusal {
 	return nil
 }
 
-// revision reads what orders the versions of a key under mode latest. The first value must be
-// there. If one of the others is missing, it ranks below all values that are there.
+// revision reads what orders the versions of a key under mode latest. The first value must exist.
+// If one of the others is missing, it ranks below all existing values.
 func (w *work) revision(t *eventType, item *event.Item) *event.Refusal {
 	if !t.latest {
 		return nil
@@ -57,7 +57,7 @@ func (w *work) revision(t *eventType, item *event.Item) *event.Refusal {
 // belowOrdered sorts before every text of [event.Decimal.AppendOrdered].
 const belowOrdered = "0"
 
-// ties returns the further values of a revision, in the form that [event.Item] holds them.
+// ties returns all but the first value of a revision, in the form of [event.Item].
 func (w *work) ties(t *eventType) (string, *event.Refusal) {
 	if len(t.revision) < 2 {
 		return "", nil
@@ -107,8 +107,8 @@ func (w *work) rank(r revision) (d event.Decimal, ok bool, refusal *event.Refusa
 	return d, refusal == nil, refusal
 }
 
-// Ties returns the values of a stored payload that decide between equal revisions, under today's
-// rules. It is empty if the type's revision is not a list. See [event.Item].
+// Ties returns the values of a stored payload that decide between equal revisions, as this pipeline
+// declares them. It is empty if the type's revision is not a list. See [event.Item].
 func (p *Pipeline) Ties(typ, data string) (string, error) {
 	t, doc, err := p.payload(typ, data)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// keys computes where the item stands in the table and in its indexes. If something is missing for
-// an index, the item is not in that index. All keys are substrings of one string.
+// keys computes where the item stands in the table and in its indexes. If a field for an index is
+// missing, the item is not in that index. All keys are substrings of one string.
 func (w *work) keys(t *eventType, item *event.Item) *event.Refusal {
 	w.text, w.ends = w.text[:0], w.ends[:0]
 	if err := w.pair(t.pk, t.sk); err != nil {

@@ -16,19 +16,20 @@ const (
 	// MaxParts is how many parts one message may yield.
 	MaxParts = 1000
 	// maxPartBytes is how many bytes the parts of one message may take together. A message of 1 MiB
-	// could otherwise yield a thousand times its size, because every part repeats what with names.
+	// could otherwise yield a thousand times its size, because every part repeats the members that
+	// with names.
 	maxPartBytes = 4 << 20
 	// maxAtomic is how many items one transaction puts: a whole and its parts.
 	maxAtomic = 100
-	// maxAtomicBytes is how many bytes these items may take together. It is the smaller one of the two
-	// things that DynamoDB's 4 MB could mean.
+	// maxAtomicBytes is how many bytes these items may take together. DynamoDB's 4 MB could mean
+	// 4,000,000 bytes or 4 MiB. This is the smaller one.
 	maxAtomicBytes = 4_000_000
 )
 
-// Parts makes the parts of a stored whole, as they were planned with it. They are a function of the
-// whole's payload, id and time. Their epoch is that of p. It returns nothing for a type without parts. The error is an
-// [*event.Refusal]: the whole was stored before these parts were declared, and does not hold what they
-// need.
+// Parts makes the parts of a stored whole, as they were planned with it. They depend only on the
+// whole's payload, id and time, except that their epoch is that of p. It returns nothing for a type
+// without parts. The error is an [*event.Refusal]: the whole was stored before these parts were
+// declared, and does not hold what they need.
 func (p *Pipeline) Parts(whole *event.Item) ([]*event.Item, error) {
 	t, ok := p.types[whole.Type]
 	if !ok || len(t.parts) == 0 {
@@ -86,8 +87,8 @@ func (p *Pipeline) HasParts(eventType string) bool {
 }
 
 // planParts plans what the payload of a whole yields beside the whole's item. If one part is bad,
-// nothing of the message is stored. stored says that the whole is stored already. Its parts then are what they
-// were when it came, whatever schemas say today.
+// nothing of the message is stored. stored says that the whole is stored already. Then its parts
+// are not checked against schemas, which may have changed since.
 func (p *Pipeline) planParts(t *eventType, root event.Node, whole *event.Item, stored bool) *event.Refusal {
 	b := partsBuilder{pipeline: p, stored: stored, root: root, whole: whole, keys: map[event.Key]string{whole.Key: "the whole"}}
 	for _, part := range t.parts {
@@ -185,8 +186,8 @@ func (b *partsBuilder) ofType(t *eventType) *event.Refusal {
 	return nil
 }
 
-// with returns the members that the parts of the type have of their whole, as they are spelled
-// there. A member that is missing is left out.
+// with returns the members that parts of the type take from their whole, as they are spelled there.
+// A member that is missing is left out.
 func (b *partsBuilder) with(t *eventType) string {
 	var members []string
 	for _, path := range t.part.with {
@@ -215,7 +216,8 @@ func kindText(n event.Node) string {
 	return "a " + n.Kind().String()
 }
 
-// add plans the part with these members, of which some may be empty. name says for people which part it is.
+// add plans the part with these members. Some of the texts may be empty. name says for people which
+// part it is.
 func (b *partsBuilder) add(t *eventType, name string, members ...string) *event.Refusal {
 	members = slices.DeleteFunc(members, func(text string) bool { return text == "" })
 	text := "{" + strings.Join(members, ",") + "}"

@@ -58,9 +58,9 @@ func TestMistakesOfTop(t *testing.T) {
 		"{total: scores, top: 10}":                     "",
 		"{total: scores, top: 1001}":                   "top is 1001; write a whole number from 1 to 1000 instead",
 		"{total: plain, top: 3}":                       "plain declares no rank, so its totals are in no order; write rank: and one of its values in plain, such as rank: {value: wins}, instead",
-		"{total: scores, top: 3, newest: true}":        "newest has no meaning for the top of all totals",
-		"{total: scores, top: 3, as: {who: [player]}}": "as has no meaning for the top of all totals",
-		"{read: [win], top: 3}":                        "top is of totals, and events are read",
+		"{total: scores, top: 3, newest: true}":        "newest cannot be used with top",
+		"{total: scores, top: 3, as: {who: [player]}}": "as cannot be used with top",
+		"{read: [win], top: 3}":                        "top is for totals, but this pattern reads events",
 	} {
 		_, err := loadText(rankedFile + "  plain: {since: 1, by: {player: \"{player}\"}, from: {win: {values: {wins: count}}}}\npatterns:\n  leaders: " + pattern + "\n")
 		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
@@ -76,7 +76,7 @@ func TestMistakesOfRank(t *testing.T) {
 		"value: points, ":                  {"", `p.yaml:13:5: value is missing in rank; write value: orders instead`},
 		"shards: 4":                        {"shards: 101", `p.yaml:13:35: shards is 101; write a whole number from 1 to 100 instead`},
 		"    since: 1\n":                   {"    since: 1\n    spread: 2\n", `p.yaml:14:11: spread is 2, and totals that are ranked have one item each: the index cannot add up their shares; write spread: 1 beside it, or leave rank out, instead`},
-		"    by: {player: \"{player}\"}\n": {"", `p.yaml:12:11: without by there is one total in each window, which has nothing to be ranked with; write by: {player: "{player_id}"} beside it instead`},
+		"    by: {player: \"{player}\"}\n": {"", `p.yaml:12:11: without by there is only one total in each window, so there is nothing to rank; write by: {player: "{player_id}"} beside it instead`},
 		"rank: {value: points, shards: 4}": {"rank: points", `p.yaml:13:11:`},
 	} {
 		_, err := loadText(strings.Replace(rankedFile, old, c.now, 1))

@@ -13,8 +13,8 @@ import (
 type Read struct {
 	Path event.Path
 	Use  string // "id", "key.pk", "GSI1.sk", "attribute status", "merchant_daily by merchant", "merchant_daily where"
-	// Kinds are what the use accepts. A field of another kind makes the event Poison, or it counts
-	// as missing if the use does not need it.
+	// Kinds are the kinds of values that the use accepts. A field of another kind makes the event
+	// Poison, or it counts as missing if the use does not need it.
 	Kinds []event.Kind
 	// Needed reports whether an event without the field is Poison.
 	Needed bool
@@ -28,7 +28,7 @@ var scalars = []event.Kind{event.String, event.Number, event.Bool}
 func (p *Pipeline) reads(t *eventType) []Read {
 	r := &reader{}
 	for _, typ := range p.typ {
-		if t.part == nil { // the payload of a part says no type
+		if t.part == nil { // the payload of a part does not contain its type
 			r.template("type", typ, false)
 		}
 	}

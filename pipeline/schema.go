@@ -142,7 +142,7 @@ func (c *compiler) schemas() {
 	}
 }
 
-// breaksSchema refuses a payload that is not as the schema of its type says.
+// breaksSchema refuses a payload that breaks the schema of its type.
 func (t *eventType) breaksSchema(payload event.Node) *event.Refusal {
 	if t.schema == nil {
 		return nil

@@ -20,7 +20,7 @@ const (
 // Spec is pipeline.yaml as Go values. It holds what the file says, before anything is resolved. The
 // tags are the names in the file. The JSON Schema for editors is generated from the tags and from
 // the comments of the fields. Durations are written in the file as s, m, h, d or w: 90d. If the
-// file may have a list instead of a text, the text here holds one entry in each line.
+// file may have a list in place of a text, the text here has one line for each entry.
 type Spec struct {
 	// The version of the file format: 1.
 	Ingot int `yaml:"ingot" need:"yes"`

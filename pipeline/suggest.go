@@ -7,9 +7,9 @@ import (
 )
 
 // nearest returns the name among known that word was most likely meant to be, or "" if none is
-// close. A name is close if one letter differs, or at most a third of the letters. Small and
-// capital letters are the same. If no name is close in this way, nearest returns the only name that
-// is akin to word. (median is not a misspelled min.)
+// close. A name is close if one letter differs, or at most a third of the letters. Upper and lower
+// case do not matter. If no name is close in this way, nearest returns the only name that is akin
+// to word. (median is not a misspelled min.)
 func nearest(word string, known []string) string {
 	best, least := "", max(1, utf8.RuneCountInString(word)/3)+1
 	for _, k := range known {

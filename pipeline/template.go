@@ -43,7 +43,7 @@ func canonicalTemplates(list []*keys.Template) []string {
 // canMake reports whether t can make the text name, which contains no # and no %. Each variable
 // stands for one character or more.
 func canMake(t *keys.Template, name string) bool {
-	ends := map[int]bool{0: true} // how much of name the parts so far can make
+	ends := map[int]bool{0: true} // the lengths of the beginnings of name that the parts so far can make
 	for _, part := range t.Parts() {
 		next := map[int]bool{}
 		for from := range ends {

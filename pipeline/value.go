@@ -21,8 +21,8 @@ type value struct {
 	path     event.Path       // unused by count
 	negative bool             // for sum alone
 	length   bool             // the number of elements of the array at path, not the number at path
-	optional bool             // if the field is missing or null, the event supplies nothing
-	where    *where.Condition // unless this holds, the event supplies nothing
+	optional bool             // if the field is missing or null, the event supplies no value
+	where    *where.Condition // unless this holds, the event supplies no value
 }
 
 var ops = map[string]aggregate.Op{
@@ -61,9 +61,9 @@ func parseValue(text string) (value, *where.Mistake) {
 	return v, v.read(text, word, operand)
 }
 
-// cutWhere splits an expression into what stands after its first word and its own condition. The
-// condition begins after the word where. A field may also be called where; then nothing stands
-// before that word.
+// cutWhere splits the text after an expression's first word into the operand and the condition. The
+// condition begins after the word where. If the text begins with the word where, that word is a
+// field's name and not the beginning of a condition.
 func cutWhere(text string) (operand, condition string, has bool) {
 	trimmed := strings.TrimLeft(text, " ")
 	word, _, _ := strings.Cut(trimmed, " ")
@@ -166,7 +166,7 @@ func (v value) dated(a aggregate.Amount, item *event.Item) aggregate.Amount {
 	return a
 }
 
-// scalar returns the field, which is there, in canonical form.
+// scalar returns the field in canonical form. The field must exist.
 func (v value) scalar(n event.Node) (string, *event.Refusal) {
 	if kind := n.Kind(); kind == event.Object || kind == event.Array {
 		return "", event.Poisoned(event.WrongType, fmt.Sprintf("field %s is %s, and %s takes text, a number, true or false", v.path, strings.ToLower(kind.String()), v.op))
@@ -180,8 +180,8 @@ func (v value) scalar(n event.Node) (string, *event.Refusal) {
 
 // amount computes the value for one payload. A sum accepts at most 10^18 with at most 9 decimals,
 // so that ten billion of them fit into DynamoDB's 38 digits. min and max accept everything that
-// DynamoDB can store. A histogram accepts what a sum does. newest and oldest accept every scalar of at most 1 KB; see [value.dated]. distinct
-// accepts every scalar.
+// DynamoDB can store. A histogram accepts the same numbers as a sum. newest and oldest accept every
+// scalar of at most 1 KB; see [value.dated]. distinct accepts every scalar.
 func (v value) amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 	if !v.set || !v.where.Holds(root) {
 		return aggregate.Amount{}, nil
@@ -222,7 +222,7 @@ func (v value) amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 	return aggregate.Amount{Set: true, Number: d}, nil
 }
 
-// number returns what the value takes from the field, which is there.
+// number returns what the value takes from the field. The field must exist.
 func (v value) number(n event.Node) (event.Decimal, *event.Refusal) {
 	want, kind := "a number", event.Number
 	if v.length {

@@ -56,7 +56,7 @@ func (s *Store) totalsOf(pattern *pipeline.Pattern, ask Ask) (groups []map[strin
 	return pattern.Groups(pipeline.Question{Values: ask.Values, From: ask.From, To: ask.To})
 }
 
-// onePage refuses what has no meaning for totals.
+// onePage refuses what cannot be used with totals.
 func (s *Store) onePage(pattern *pipeline.Pattern, ask Ask, order string) error {
 	switch {
 	case s.aggregates == "":

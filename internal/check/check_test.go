@@ -139,11 +139,11 @@ func TestWrongFilesAreFindings(t *testing.T) {
 		{"a name twice", func(in *Input) {
 			in.Pipeline.Text = []byte("ingot: 1\nepoch: 1\nepoch: 2\nevents: {a: {retian: 1d, key: {pk: '{@id}', sk: '-'}}}\n")
 		},
-			[]string{"pipeline.yaml:3:1: epoch is already declared in line 2; write one of the two instead", "pipeline.yaml:4:14: unknown name retian; write retain instead"}},
+			[]string{"pipeline.yaml:3:1: epoch is already declared on line 2; write one of the two instead", "pipeline.yaml:4:14: unknown name retian; write retain instead"}},
 		{"UTF-16", func(in *Input) { in.Pipeline.Text = []byte("\xff\xfea\x00") }, []string{"pipeline.yaml:1:1: not YAML: the file is UTF-16; save it as UTF-8"}},
 		{"template of bytes", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: \xff")} }, []string{"t.yaml:1:1: not YAML: the file is not UTF-8; save it as UTF-8"}},
 		{"template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1\nb: {")} }, []string{"t.yaml:2:4: not YAML: the brace that opens here is not closed; write } where it ends instead"}},
-		{"a resource twice", func(in *Input) { in.Template = &File{"t.yaml", []byte("Resources:\n  A: 1\n  A: 2\n")} }, []string{"t.yaml:3:3: not YAML: A is already declared in line 2; write one of the two instead"}},
+		{"a resource twice", func(in *Input) { in.Template = &File{"t.yaml", []byte("Resources:\n  A: 1\n  A: 2\n")} }, []string{"t.yaml:3:3: not YAML: A is already declared on line 2; write one of the two instead"}},
 		{"no template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1")} }, []string{"t.yaml:1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables"}},
 		{"was", func(in *Input) { in.Was = &File{"old.yaml", []byte("ingot: 1\nepoch: 0\nevnts: {}\n")} },
 			[]string{"old.yaml:1:1: nothing was compared: the file that is deployed now has no mistakes, and this one has; write the name of that file after --was instead",

@@ -57,7 +57,7 @@ var configRules = []struct {
 	{"another capability", `["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]`, `"CAPABILITY_AUTO_EXPAND"`, `|"CAPABILITY_AUTO_EXPAND"`, "CloudFormation makes the functions' roles only with CAPABILITY_IAM", `"CAPABILITY_IAM"`},
 	{"one stack for two", `stack_name = "prod"`, `stack_name = "dev"`, "", "", `stack_name = "prod"`},
 	{"not TOML", `stack_name = "dev"`, `stack_name = dev`, "stack_name = |dev", "not TOML: ", ""},
-	{"declared twice", `stack_name = "dev"`, "stack_name = \"dev\"\nstack_name = \"d\"", "|stack_name = \"d\"\n", "not TOML: stack_name is already declared in line 4; write one of the two instead", `stack_name = "dev"`},
+	{"declared twice", `stack_name = "dev"`, "stack_name = \"dev\"\nstack_name = \"d\"", "|stack_name = \"d\"\n", "not TOML: stack_name is already declared on line 4; write one of the two instead", `stack_name = "dev"`},
 }
 
 func TestMistakesOfSamconfig(t *testing.T) {

@@ -91,7 +91,7 @@ func (r *tomlReader) inside(table *template.Node, key *unstable.Node, listed boo
 	at := r.position(int(key.Raw.Offset))
 	if m := table.Member(string(key.Data)); m != nil && !listed {
 		if m.Value.Kind != template.Map {
-			return nil, &template.SyntaxError{Position: at, What: fmt.Sprintf("not TOML: %s is already declared in line %d", m.Name, m.Line), Instead: "one of the two"}
+			return nil, &template.SyntaxError{Position: at, What: fmt.Sprintf("not TOML: %s is already declared on line %d", m.Name, m.Line), Instead: "one of the two"}
 		}
 		return m.Value, nil
 	}
@@ -115,7 +115,7 @@ func (r *tomlReader) pair(table *template.Node, e *unstable.Node) error {
 		}
 		at := r.position(int(key.Raw.Offset))
 		if m := table.Member(string(key.Data)); m != nil {
-			return &template.SyntaxError{Position: at, What: fmt.Sprintf("not TOML: %s is already declared in line %d", m.Name, m.Line), Instead: "one of the two"}
+			return &template.SyntaxError{Position: at, What: fmt.Sprintf("not TOML: %s is already declared on line %d", m.Name, m.Line), Instead: "one of the two"}
 		}
 		value, err := r.value(e.Value(), at)
 		if err != nil {

@@ -169,7 +169,7 @@ func TestBadTemplates(t *testing.T) {
 		{"no resources", "A: 1\n", "1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables, queues and functions, or name the template with --template, instead"},
 		{"text", "just text\n", "1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables, queues and functions, or name the template with --template, instead"},
 		{"brackets too deep", strings.Repeat("[", 200_000), "1:1: not YAML: brackets nest 200000 deep, and at most 1000 are read"},
-		{"a name twice", "A: 1\nB:\n  C: 1\n  D: 2\n  C: 3\n", "5:3: not YAML: C is already declared in line 3; write one of the two instead"},
+		{"a name twice", "A: 1\nB:\n  C: 1\n  D: 2\n  C: 3\n", "5:3: not YAML: C is already declared on line 3; write one of the two instead"},
 		{"two documents", "A: 1\n---\nB: 1\n", "3:1: a second YAML document begins here; write one document, without this --- and what follows it, instead"},
 	} {
 		_, err := Open([]byte(c.text), nil)
