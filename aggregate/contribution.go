@@ -24,5 +24,5 @@ type Contribution struct {
 	By     []string // the values of Def.By, in its order, escaped as [github.com/ingot-events/ingot/keys.Escape] does
 	Window int64    // start of the window in epoch seconds, or NoWindow
 	Values []Amount // in the order of Def.Values; a count supplies 1
-	Term   int64    // its term of the total's fingerprint: 62 bits, never negative
+	Term   int64    // what it adds to the total's fingerprint: 62 bits, never negative
 }

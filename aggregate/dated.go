@@ -28,9 +28,9 @@ const tieDigits = 32
 const timeLength = len("2006-01-02T15:04:05.000000000Z")
 
 // DatedText returns the text of a dated value of the event with this key. The byte order of such
-// texts is the order of their times. Of equal times, the key decides, by its hash: the tie is the
-// first 16 bytes of SHA-256 over PK and SK, in hex, each preceded by its length in four bytes,
-// big-endian. The three parts are separated by blanks.
+// texts is the order of their times. If two times are equal, a hash of the key decides: the tie. It
+// is the first 16 bytes, in hex, of the SHA-256 over PK and SK, each preceded by its length in four
+// bytes, big-endian. Time, tie and JSON are separated by blanks.
 func DatedText(d Dated, key event.Key) string {
 	framed := make([]byte, 0, 128)
 	for _, part := range []string{key.PK, key.SK} {

@@ -35,11 +35,11 @@ func (o Op) Additive() bool { return o == Count || o == Sum || o == Histogram }
 // Textual reports whether amounts of the operation are texts and not numbers: see [Amount].
 func (o Op) Textual() bool { return o >= Newest }
 
-// OnExpire says what becomes of a contribution when time to live removes its item.
+// OnExpire says what happens to a contribution when time to live removes its item.
 type OnExpire uint8
 
-// Keep makes an all-time total: the value stays, and its fingerprint moves to the expired part.
-// Subtract makes a total of what is still live.
+// Keep makes an all-time total: the value stays, and the fingerprint of the contribution moves to
+// the expired part. Subtract makes a total of the events that have not expired.
 const (
 	Keep OnExpire = iota
 	Subtract
@@ -57,8 +57,8 @@ func (o OnExpire) String() string {
 // or by receipts beside it. It is part of the generation. The two are never mixed.
 type Counting uint8
 
-// Marks cost nothing, but need the shard id of a tumbling window. Receipts cost 2 to 4 write units
-// for each change, and need nothing.
+// Marks cost nothing, but need the shard id of a tumbling window. Receipts need no shard id, but
+// cost 2 to 4 write units for each change.
 const (
 	Marks Counting = iota
 	Receipts
@@ -131,11 +131,11 @@ type Definition struct {
 	Retain   time.Duration // how long after its window's end an aggregate item lives; 0: for ever
 	Rank     Rank
 	MovedBy  Mover
-	// AtLeast holds the least that a value may come to by an event that subtracts from it, aligned with
-	// Values. It is nil if there are no floors.
+	// AtLeast holds the floor of each value, aligned with Values: no event that subtracts may bring
+	// the value below it. It is nil if there are no floors.
 	AtLeast []Amount
 	// Text is the canonical text of the whole definition, with every template, condition and path.
-	// A silent change of meaning is therefore a change of the text.
+	// So no change of meaning goes unnoticed: it changes the text.
 	Text string
 	// KeyCheck identifies the secret of hmac. If totals were grouped by hashes of two secrets, they
 	// would have two meanings. It is empty if By uses no hmac.
@@ -145,7 +145,8 @@ type Definition struct {
 // String names the generation for people: "merchant_daily since 1".
 func (d *Definition) String() string { return fmt.Sprintf("%s since %d", d.Name, d.Since) }
 
-// Address says which part of which total an item of the aggregates table holds: its key, taken apart.
+// Address says which part of which total an item of the aggregates table holds: the parts of its
+// key.
 type Address struct {
 	Name   string
 	Since  int64

@@ -14,9 +14,9 @@ import (
 // greatest rank that it has met. The zero Sketch has met no value.
 //
 // The hash is the first 8 bytes of the SHA-256 of the value's canonical JSON. It has no secret, so
-// that every program finds the same registers, and totals need no second key beside that of their by.
-// A sketch holds no value. But who can read a total with few values can test whether a guess may be
-// among them.
+// that every program finds the same registers, and totals need no second key beside that of their
+// by. A sketch holds no value. But a person who can read a total with few values can test whether a
+// guessed value may be among them.
 type Sketch struct {
 	ranks [Registers]uint8
 }
@@ -47,8 +47,8 @@ func DistinctText(json []byte) string {
 // errSketch says that bytes are not what [Sketch.Text] writes.
 var errSketch = errors.New("these bytes are not a sketch")
 
-// Merge makes the sketch one that has also met what the sketch of the text has met. An empty text is a
-// sketch that has met nothing. If Merge returns an error, the sketch is as it was.
+// Merge adds everything that the sketch of the text has met to s. An empty text is a sketch that
+// has met nothing. If Merge returns an error, s does not change.
 func (s *Sketch) Merge(text string) error {
 	if text == "" {
 		return nil
@@ -102,8 +102,8 @@ func rankAt(body string, register int) uint8 {
 	return uint8(two>>(10-at%8)) & 63
 }
 
-// Text returns the stored form. Each sketch has one form: the sparse one as long as that is shorter.
-// The text of a sketch that has met nothing is empty.
+// Text returns the stored form. Each sketch has exactly one form. It is the sparse one if that is
+// shorter. The text of a sketch that has met nothing is empty.
 func (s *Sketch) Text() string {
 	met := 0
 	for _, rank := range s.ranks {

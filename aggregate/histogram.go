@@ -16,9 +16,9 @@ import (
 //
 // Buckets have equal ratios, 47 to each power of ten, so that a number in the middle of a bucket is
 // at most 2.5 % away from every number in it. Bucket 0 holds 0. Bucket k, from 1 to 1270, holds the
-// sizes from 10^((k-1)/47-9) up to the beginning of the next bucket. The bucket of a negative number
-// has the negative number of its size. Numbers that can be summed have at most 9 decimals and at most
-// 10^18 in size, so no number is outside.
+// sizes from 10^((k-1)/47-9) up to the beginning of the next bucket. If a number is in bucket k,
+// the same number with a minus sign is in bucket -k. Numbers that can be summed have at most 9
+// decimals and at most 10^18 in size, so no number is outside.
 type Buckets map[int]int64
 
 // Text returns the counts that are not 0 as text: bucket:count, in the order of the buckets, with
@@ -89,7 +89,7 @@ func (b Buckets) Quantile(q float64) (event.Decimal, bool) {
 			return middle(k), true
 		}
 	}
-	return event.Decimal{}, false // cannot be: the counts add up to all
+	return event.Decimal{}, false // cannot happen: the counts add up to all
 }
 
 const (

@@ -8,8 +8,8 @@ import (
 )
 
 // Env is everything that store and handler take from the world besides the client: the clock,
-// waiting, chance and goroutines. The zero value is the real world. Simulations and tests put in
-// their own functions, so that a run depends on its seed alone.
+// waiting, chance and goroutines. The zero value is the real world. Simulations and tests set their
+// own functions, so that a run depends only on its seed.
 type Env struct {
 	// Now returns the time.
 	Now func() time.Time
@@ -19,7 +19,7 @@ type Env struct {
 	Rand func() float64
 	// Group returns a [Group], which runs functions at the same time and waits for them.
 	Group func() Group
-	// Deadline is context.WithDeadline by the clock of this world.
+	// Deadline does what context.WithDeadline does, by the clock of this world.
 	Deadline func(ctx context.Context, at time.Time) (context.Context, context.CancelFunc)
 }
 

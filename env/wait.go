@@ -13,9 +13,10 @@ const (
 	maxRounds = 20
 )
 
-// Wait waits before round number round of asking again, counted from 1, and reports whether to ask
-// again. The wait doubles with each round. It is spread over the whole interval, so that callers
-// who collided do not collide again. It ends with ctx. If ctx has no deadline, there are 20 rounds.
+// Wait waits before a request is repeated, and reports whether to repeat it. round counts the
+// repetitions, from 1. The wait doubles with each round. It is random over the whole interval, so
+// that callers who collided do not collide again. There are rounds until ctx ends. If ctx has no
+// deadline, there are 20 rounds.
 func (e Env) Wait(ctx context.Context, round int) bool {
 	if _, bounded := ctx.Deadline(); !bounded && round > maxRounds {
 		return false

@@ -1,5 +1,5 @@
 // Package examples holds pipelines to start from. Each folder has a pipeline.yaml, and a page that
-// begins with what is asked of it.
+// begins with the questions that the example answers.
 package examples
 
 import "embed"

@@ -168,7 +168,7 @@ func TestIngestStarts(t *testing.T) {
 	}
 	other.ingest.Store = st
 	before := len(w.items())
-	if _, err := other.ingest.Handle(deadline(t), messages(order("6", 5))); err == nil || !strings.Contains(err.Error(), "aggregate stock since 2 is declared otherwise than the table has it") {
+	if _, err := other.ingest.Handle(deadline(t), messages(order("6", 5))); err == nil || !strings.Contains(err.Error(), "aggregate stock since 2 is declared differently in pipeline.yaml and in the table") {
 		t.Errorf("%v", err)
 	}
 	if len(w.items()) != before {

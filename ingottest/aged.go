@@ -24,7 +24,7 @@ func (d deletes) DeleteMessageBatch(ctx context.Context, in *sqs.DeleteMessageBa
 }
 
 // aged returns how many messages SQS has deleted for their age. The queue is drained. So every
-// message that it took and no longer holds was deleted by the mapping, lies with the dead letters,
+// message that it took and no longer holds was deleted by the mapping, is in the dead-letter queue,
 // or was deleted for its age.
 func (w *World) aged() int {
 	w.t.Helper()

@@ -19,9 +19,9 @@
 // The functions are the real ones, from package handler. An engine in memory stands in for the
 // services. It has their semantics: conditions and capacity, visibility timeouts, receive counts
 // and redrive, shards, delivery at least once. The mappings between them do what Lambda's mappings
-// do. They are set up as in template.yaml, as far as it can be seen from outside: they answer with
-// what failed, have a window that names the shard, retry a change without limit, and receive a
-// message ten times. Times and batch sizes are the world's own.
+// do. They have the settings of template.yaml that can be seen from outside: they report single
+// failures, have a window that names the shard, retry a change without limit, and receive a message
+// ten times. Times and batch sizes are the world's own.
 //
 // A world has a clock of its own. The clock stands still, except for Advance, for the waits of
 // retries, and for Drain, which moves it to the time when a message comes back. Nothing sleeps. The

@@ -8,9 +8,9 @@ import (
 // EveryFault runs a scenario once without faults, and then again and again, each time in a new
 // world. In these runs a crash follows each single request that a function sent, the answer to each
 // request is lost, each request is throttled, and each read that may be stale is stale (see
-// [World.StaleRead]). Each run ends with [World.Verify]. What the scenario asserts must hold in all
-// of them. It may count items and totals, but not deliveries or letters, because a fault may double
-// these.
+// [World.StaleRead]). Each run ends with [World.Verify]. The scenario's assertions must hold in all
+// of these runs. It may count items and totals, but not deliveries or letters, because a fault may
+// double these.
 func EveryFault(t *testing.T, c Config, scenario func(*testing.T, *World)) {
 	t.Helper()
 	run := func(t *testing.T, plant func(*World)) *World {

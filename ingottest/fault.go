@@ -34,10 +34,10 @@ func (f Function) String() string {
 	return fmt.Sprintf("Function(%d)", uint8(f))
 }
 
-// Crash kills a function right after one of its requests. The request was carried out. What the
-// function would have done next was not. request counts everything that the function sends to
-// DynamoDB, SQS and S3 after this call: 1 is its next request. The function starts anew for its
-// next invocation, and what it was invoked for comes again.
+// Crash kills a function right after one of its requests. The request was carried out. Nothing that
+// the function would have done after it was. request counts everything that the function sends to
+// DynamoDB, SQS and S3 after this call: 1 is its next request. The function starts again for its
+// next invocation, and the same messages or changes are delivered again.
 func (w *World) Crash(f Function, request int) { w.plant(f, crash, request) }
 
 // LoseAnswer makes a function lose the answer to one of its requests. The request was carried out,
@@ -76,8 +76,8 @@ const (
 type fault struct {
 	function Function
 	kind     faultKind
-	request  int // as the test gave it
-	at       int // the same, counted from the beginning
+	request  int // the number that the test gave
+	at       int // the same request, counted from the beginning
 }
 
 // faults stands between the functions and the engine.

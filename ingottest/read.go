@@ -29,12 +29,12 @@ func (w *World) Items() []*event.Item {
 
 // Total returns the total of one aggregate for these values of by, in the window that contains at.
 // Give the event's own time as at, and not Now, which Drain moves. An aggregate without windows has
-// one total, whatever at is. If nothing has moved the total, or if it has expired, Total returns
-// the zero one: every value of it is 0. If its aggregate is building or flagged, that total says
-// so: see [store.Total].
+// one total, whatever at is. If no event has changed the total, or if it has expired, Total returns
+// a total whose values are all 0. If its aggregate is building or flagged, the total says so: see
+// [store.Total].
 //
 // The values of by are those that the functions of the template return: the lower case for {site |
-// lower}, the hash for {customer_id | hmac}. For any other value, the total is the zero one.
+// lower}, the hash for {customer_id | hmac}. For any other value, all values of the total are 0.
 // [pipeline.Pipeline.By] computes the values.
 func (w *World) Total(name string, by map[string]string, at time.Time) store.Total {
 	w.t.Helper()
@@ -61,7 +61,7 @@ func (w *World) Total(name string, by map[string]string, at time.Time) store.Tot
 
 // Read answers a question by the named pattern of the pipeline, with the items of all pages: see
 // [store.Store.Read]. It reads as if the indexes had caught up with the table, so the answer has
-// every write so far. Next is empty, and Read, Requests and Units are those of all pages together.
+// every write so far. Next is empty, and Read, Requests and Units are summed over all pages.
 func (w *World) Read(pattern string, ask store.Ask) store.Answer {
 	w.t.Helper()
 	var all store.Answer
@@ -104,9 +104,10 @@ func (w *World) Archived() []string {
 	return names
 }
 
-// Verify drains the queue and the stream, adds up all items again and compares every total. These
-// are errors of the test: a difference, a flag, a part of a stored event that is missing, a message that SQS has deleted for its age, and a
-// fault that you asked for and that never happened. An aggregate that is building is logged.
+// Verify drains the queue and the stream, adds up all items again and compares every total. The
+// test fails if there is a difference, a flag, a stored event with a missing part, a message that
+// SQS has deleted for its age, or a fault that you asked for and that never happened. An aggregate
+// that is building is only logged.
 func (w *World) Verify() {
 	w.t.Helper()
 	w.Drain()

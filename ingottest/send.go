@@ -52,8 +52,9 @@ func (w *World) SendMessage(m Message) {
 	}
 }
 
-// date sets a clock that is not set yet. Messages that were sent before wait until then. What lies
-// in quarantine is taken out, because the clock leaps further than a queue keeps anything.
+// date sets a clock that is not set yet. Messages that were sent before have waited for this.
+// Letters are taken out of quarantine first, because the clock jumps further than a queue keeps
+// messages.
 func (w *World) date(at time.Time) {
 	w.t.Helper()
 	w.collect()

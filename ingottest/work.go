@@ -6,8 +6,8 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// maxIdleRounds bounds how often queue and stream are polled without getting anything done. It is
-// more than a message that always fails needs to come to the dead-letter queue.
+// maxIdleRounds bounds how often queue and stream are polled without getting anything done. A
+// message that always fails needs fewer rounds to reach the dead-letter queue.
 const maxIdleRounds = 50
 
 // Drain delivers until the queue is empty and the stream is read to its end. If messages come back
@@ -52,14 +52,14 @@ func (w *World) Drain() {
 func (w *World) Advance(d time.Duration) {
 	w.t.Helper()
 	w.post()
-	w.collect() // letters would go after 14 days, too
+	w.collect() // letters too would be deleted after 14 days
 	w.dated = true
 	w.world.Clock.Reach(w.world.Clock.Now().Add(d))
 }
 
 // Sweep lets time to live remove what has expired, as DynamoDB does at some time within days. It
-// returns how many items of both tables it removed. The changes wait for Drain. Only then do totals
-// under onExpire subtract fall.
+// returns how many items of both tables it removed. The changes wait for Drain. Totals under
+// onExpire subtract fall only then.
 func (w *World) Sweep() int { return w.world.Engine.SweepExpired() }
 
 // RollShards closes every open shard of the stream and opens its child, as DynamoDB does every few

@@ -38,8 +38,8 @@ type Config struct {
 	Counting aggregate.Counting
 	// FIFO makes the queue a FIFO queue. See Message.Group.
 	FIFO bool
-	// BatchSize is how many messages, or how many changes, one invocation gets at most. 0 means 10.
-	// The most is 10 with FIFO, and 10,000 otherwise.
+	// BatchSize is the largest number of messages, or of changes, for one invocation. 0 means 10.
+	// It may be at most 10 with FIFO, and at most 10,000 otherwise.
 	BatchSize int
 	// Seed decides everything that the services choose at random: ids, sequence numbers, the waits
 	// of retries.
@@ -60,7 +60,7 @@ type World struct {
 	world   *testworld.World
 	dated   bool // the clock has been set
 	plan    *pipeline.Pipeline
-	reader  *store.Store // apart from the functions, and without their faults
+	reader  *store.Store // separate from the functions, and without their faults
 	queue   *esm.Queue
 	stream  *esm.Stream
 	ingest  testworld.Sandbox
@@ -121,7 +121,7 @@ func New(t TB, c Config) *World {
 	return w
 }
 
-// Deploy replaces the pipeline, as a deployment does: both functions start anew with the new one,
+// Deploy replaces the pipeline, as a deployment does: both functions start again with the new one,
 // the streams function first. If a function would refuse to start, the test ends. What is stored
 // stays as it is.
 //
@@ -167,8 +167,8 @@ func (w *World) mapFunctions() {
 	}
 }
 
-// Store returns a store that reads and writes the tables, apart from the functions and without
-// their faults.
+// Store returns a store that reads and writes the tables. It is separate from the functions, and
+// faults do not affect it.
 func (w *World) Store() *store.Store { return w.reader }
 
 // The names of the two tables.

@@ -71,7 +71,7 @@ func (h *Head) Check(d *aggregate.Definition) error {
 func (h *Head) differs(d *aggregate.Definition) string {
 	switch {
 	case h.Digest != lanes.Digest(d):
-		return "is declared otherwise than the table has it"
+		return "is declared differently in pipeline.yaml and in the table"
 	case h.Spread != d.Spread:
 		return fmt.Sprintf("is spread over %d in the table, not %d", h.Spread, d.Spread)
 	case h.KeyCheck != d.KeyCheck:

@@ -261,7 +261,7 @@ func inPlaceOf(item *event.Item) *event.Refusal {
 // pastExpiry says why an item that is not stored can no longer be stored.
 func pastExpiry(item *event.Item) *event.Refusal {
 	return &event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry, Key: item.Key,
-		Detail: "it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) + " and is not stored; an event is taken until an hour before that"}
+		Detail: "it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) + " and is not stored; an event is stored only until an hour before it expires"}
 }
 
 // unattempted refuses what nothing was sent for before the time was over.

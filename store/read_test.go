@@ -363,12 +363,12 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 			a := s.Aggregates["customer"]
 			a.Spread = 2
 			s.Aggregates["customer"] = a
-		}, []pipeline.Option{one}, "customer since 1 is declared otherwise than the table has it; go back to", 0},
+		}, []pipeline.Option{one}, "customer since 1 is declared differently in pipeline.yaml and in the table; go back to", 0},
 		"edited and no secret": {func(s *pipeline.Spec) {
 			a := s.Aggregates["customer"]
 			a.OnExpire = "subtract"
 			s.Aggregates["customer"] = a
-		}, []pipeline.Option{pipeline.CheckOnly()}, "declared otherwise", 0},
+		}, []pipeline.Option{pipeline.CheckOnly()}, "declared differently", 0},
 		"a generation not deployed yet":                     {newGeneration, []pipeline.Option{one}, "", -1},
 		"a generation not deployed yet, with a secret anew": {newGeneration, []pipeline.Option{two}, "", -1},
 		"another aggregate edited, which is none of its business": {func(s *pipeline.Spec) {

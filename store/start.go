@@ -47,11 +47,11 @@ func (s *Store) Start(ctx context.Context) error {
 }
 
 // StartError is returned by [Store.Start] if the aggregates table and the pipeline do not agree. Each
-// mistake says what would mean two things, and what to do.
+// mistake says where they differ, and what to do.
 type StartError struct{ Mistakes []string }
 
 func (e *StartError) Error() string {
-	return "start: refused, because totals would mean two things:\n  " + strings.Join(e.Mistakes, "\n  ")
+	return "start: refused, because pipeline.yaml and the aggregates table do not agree:\n  " + strings.Join(e.Mistakes, "\n  ")
 }
 
 // knownFor is how long the store trusts what Start has found.

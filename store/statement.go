@@ -114,7 +114,7 @@ func (s *Store) execute(ctx context.Context, statements []types.BatchStatementRe
 	return out.Responses, nil
 }
 
-var errAnswers = errors.New("the service answered for another number of statements than were sent")
+var errAnswers = errors.New("the service did not answer each of the statements that were sent")
 
 func request(text statementText, parameters []types.AttributeValue) types.BatchStatementRequest {
 	statement := string(text)

@@ -21,22 +21,22 @@ type Config struct {
 	// Segments is how many segments both tables are divided into. [Run] reads all of them side by side.
 	// 0 means 1.
 	Segments int
-	// Buckets is into how many parts the totals are divided for [Merge], by a hash of their keys. 0
-	// means 1.
+	// Buckets is the number of parts that [Merge] divides the totals into, by a hash of their keys.
+	// 0 means 1.
 	Buckets int
-	// Rate is how many read units a second are spent at most, on average. 0 means no limit.
+	// Rate is the largest number of read units to spend in a second, on average. 0 means no limit.
 	Rate float64
-	// Memory is about how many bytes of sums are held in memory. When there are more, they are
-	// spilled to sorted runs. 0 means 64 MB.
+	// Memory is roughly how many bytes of sums are held in memory. More sums than that are spilled
+	// to sorted runs. 0 means 64 MB.
 	Memory int
-	// Work keeps the runs, and checkpoints with which another call goes on after this one has
-	// stopped. Nil means a temporary folder, used only if something is spilled, and no checkpoints.
+	// Work keeps the runs and the checkpoints. From a checkpoint, another call continues after this
+	// one has stopped. Nil means no checkpoints, and a temporary folder for runs if there are any.
 	Work Folder
 	// Every is the time between two checkpoints. 0 means a minute.
 	Every time.Duration
-	// About names the tables. A work folder of a pass over others is refused.
+	// About names the tables. A work folder of a pass over other tables is refused.
 	About string
-	// Progress is told after each page how far the pass is. Nil means that nobody is told.
+	// Progress is called after each page. It may be nil.
 	Progress func(Progress)
 	// Env has the clock, which decides which totals are past their expiry. The zero value is the
 	// real world.
@@ -113,7 +113,7 @@ func (p *pass) runs() (Folder, error) {
 	return p.folder, nil
 }
 
-// spent notes what a page has brought and waits until the next one may be asked for.
+// spent notes the contents and the cost of a page, and waits until the next page may be read.
 func (p *pass) spent(ctx context.Context, items, buckets int, units float64) error {
 	p.mu.Lock()
 	p.progress.Items += items

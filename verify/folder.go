@@ -13,12 +13,12 @@ import (
 // Folder keeps the files of a pass: runs of sums, and manifests that say which runs count. [Dir] is
 // a folder on disk.
 type Folder interface {
-	// Write keeps what from writes under a name, instead of what is there. If it returns an error,
-	// what was there is still there.
+	// Write stores what from writes as the file of this name. It replaces an earlier file. If it
+	// returns an error, the earlier file is still there.
 	Write(ctx context.Context, name string, from func(io.Writer) error) error
-	// Read opens a file. If there is none, the error is [fs.ErrNotExist].
+	// Read opens a file. If there is no such file, the error is [fs.ErrNotExist].
 	Read(ctx context.Context, name string) (io.ReadCloser, error)
-	// Remove removes a file that is no longer needed. It may leave it where it is.
+	// Remove removes a file that is no longer needed. It may also leave the file there.
 	Remove(ctx context.Context, name string) error
 	// String names the folder for people.
 	String() string

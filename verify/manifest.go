@@ -28,11 +28,11 @@ const (
 	maxPaper     = 64 << 20
 )
 
-// manifest says how far a segment is read, and which runs hold what was read. It is replaced at each
-// checkpoint. A run that it does not name does not count: it is of a pass that stopped before its
-// next checkpoint, and what it holds is read again.
+// manifest says how far a segment is read, and which runs hold what was read. It is replaced at
+// each checkpoint. A run that it does not name is ignored: it comes from a pass that stopped before
+// its next checkpoint, and its items are read again.
 type manifest struct {
-	Job     string    `json:"job"` // what is verified; see job
+	Job     string    `json:"job"` // what is verified; see jobOf
 	Segment int       `json:"segment"`
 	Of      int       `json:"of"`
 	Buckets int       `json:"buckets"`
@@ -63,8 +63,8 @@ type runFile struct {
 	Sum     string `json:"sum"` // its checksum in hex
 }
 
-// name is the name of the file. Two processes that read the same segment by mistake, or one after
-// the other, never write two files under one name, and each manifest names the files of its own.
+// name is the name of the file. Two processes may read the same segment, by mistake or one after
+// the other. They never write two files of one name, and each manifest names only its own files.
 func (m *manifest) name(r runFile) string {
 	return fmt.Sprintf("segment-%04d-of-%04d-run-%06d-bucket-%04d-%s", m.Segment, m.Of, r.Number, r.Bucket, r.Attempt)
 }
@@ -108,7 +108,7 @@ func decodePaper(kind string, text []byte, content any) error {
 		return &errDamaged{fmt.Sprintf("it is not the JSON that ingot verify writes: %v", err)}
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return &errDamaged{"something follows its JSON"}
+		return &errDamaged{"there is more text after its JSON"}
 	}
 	return nil
 }

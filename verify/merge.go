@@ -41,7 +41,8 @@ type openFile struct {
 	want runFile
 }
 
-// open opens a run that a manifest names. It refuses one that says of itself that it is another.
+// open opens a run that a manifest names. It refuses a file whose own header says that it is a
+// different run.
 func (p *pass) open(ctx context.Context, folder Folder, m *manifest, want runFile) (*openFile, error) {
 	name := m.name(want)
 	file, err := folder.Read(ctx, name)
@@ -53,7 +54,7 @@ func (p *pass) open(ctx context.Context, folder Folder, m *manifest, want runFil
 	r, err := openRun(file)
 	id := runID{Job: p.job, Segment: m.Segment, Of: m.Of, Number: want.Number, Bucket: want.Bucket, OfBucket: m.Buckets}
 	if err == nil && r.id != id {
-		err = &errDamaged{"it is a run of something else"}
+		err = &errDamaged{"it is a run of another verification"}
 	}
 	if err != nil {
 		return nil, errors.Join(unusable(folder, name, err), file.Close())
@@ -165,10 +166,10 @@ func (p *pass) merge(ctx context.Context, bucket int, segments []*manifest, inMe
 			}
 		}
 	}
-	own := &manifest{Segment: p.Segments, Of: p.Segments, Buckets: p.Buckets} // no segment has this number
+	own := &manifest{Segment: p.Segments, Of: p.Segments, Buckets: p.Buckets} // a number that no segment has
 	var spare *pass
 	for len(runs)+len(inMemory) > maxOpen && len(runs) > 1 {
-		if spare == nil { // what is merged on the way stays on this machine
+		if spare == nil { // intermediate runs stay on this machine
 			spare = &pass{Config: p.Config, job: p.job}
 			defer func() { _ = spare.end() }()
 		}
@@ -221,8 +222,8 @@ func (p *pass) fuse(ctx context.Context, spare *pass, own *manifest, bucket int,
 	return file, err
 }
 
-// each calls do for every total of some runs, with both of its sides. A side is nil if there is
-// nothing of it.
+// each calls do for every total of some runs, with both of its sides. A side is nil if the runs
+// have nothing of it.
 func (p *pass) each(ctx context.Context, runs []listed, inMemory []source, do func(key string, stored, wanted *sum) error) (err error) {
 	sources := inMemory
 	defer func() {
@@ -322,8 +323,8 @@ func (p *pass) segments(ctx context.Context) ([]*manifest, error) {
 	return all, nil
 }
 
-// Collect puts together what all segments and all merges have found, and reads the heads. Its report
-// is that of [Run].
+// Collect puts together the findings of all segments and all merges, and reads the heads. It
+// returns the report that [Run] would return.
 func Collect(ctx context.Context, c Config) (*Report, error) {
 	p, err := newPass(c)
 	if err != nil {

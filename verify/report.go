@@ -16,20 +16,20 @@ import (
 // Report is the result of a comparison. Each of its lists holds at most 10,000 entries. More says
 // how many there are beyond them.
 type Report struct {
-	Items       int     // items of Ingot's in the events table, those past their time and not yet swept included
+	Items       int     // Ingot's items in the events table, including expired ones that are not removed yet
 	Totals      int     // totals compared
-	Partly      int     // of them, those that keep what expired events added: only their fingerprint was compared
+	Partly      int     // totals that keep what expired events added: only their fingerprint was compared
 	Units       float64 // read units that the service has counted for both scans
 	Differences []Difference
-	// Below is how many items are stamped below a generation of their type. They are missing from
-	// it until a touch pass brings them in.
+	// Below is how many items are stamped below a generation that their type feeds. They are
+	// missing from it until a touch pass brings them in.
 	Below map[*aggregate.Definition]int
 	// Building are the generations that are not declared complete. They may not have counted older
 	// items yet. That is not a difference. See [Finish].
 	Building []*aggregate.Definition
-	// Flagged are generations and totals that say of themselves that their values are not proven.
+	// Flagged are generations and totals with a flag, which says that their values are not proven.
 	Flagged []string
-	// Odd are items that say that they are Ingot's, but cannot be understood, or from which a
+	// Odd are items that carry Ingot's mark but cannot be decoded, and items from which a
 	// definition cannot be computed.
 	Odd  []string
 	More More
@@ -38,11 +38,11 @@ type Report struct {
 	MissingParts int
 	// missing is the first odd item that is not in a generation.
 	missing map[*aggregate.Definition]string
-	// differing counts the differences of each generation, those beyond the list included.
+	// differing counts the differences of each generation, including those beyond the list.
 	differing map[*aggregate.Definition]int
 }
 
-// More is how many entries there are beyond those that the lists of a report hold.
+// More counts the entries that are not in the lists of a report.
 type More struct{ Differences, Flagged, Odd int }
 
 func newReport() *Report {
@@ -62,8 +62,8 @@ type Difference struct {
 	What   string    // "fp", "n", a value's name, "i:score" for the copy that totals are ranked by, "missing", or "head"
 	Has    string    // what is stored
 	Wants  string    // what the items add up to
-	// print tells one way of differing from another: by how much the fingerprint differs, and what
-	// the total has and should have if the fingerprint does not differ.
+	// print identifies the way in which the total differs: by how much its fingerprint differs, or,
+	// if the fingerprint does not differ, what the total has and should have.
 	print string
 	slot  string // what differs: the key of the total, or of the head
 }
@@ -91,7 +91,7 @@ type merged struct {
 	Totals      int            `json:"totals"`
 	Partly      int            `json:"partly"`
 	Differences []difference   `json:"differences,omitempty"`
-	Differing   map[string]int `json:"differing,omitempty"` // by generation, those beyond the list included
+	Differing   map[string]int `json:"differing,omitempty"` // by generation, including those beyond the list
 	Flagged     []string       `json:"flagged,omitempty"`
 	MoreFlagged int            `json:"moreFlagged,omitempty"`
 }
@@ -105,8 +105,8 @@ type difference struct {
 	Print string `json:"print"`
 }
 
-// compare compares one total. now decides whether it is past its own expiry. It may be gone then, so
-// it is not compared.
+// compare compares one total. A total that has expired at now may be gone already, so it is not
+// compared.
 func (m *merged) compare(t total, key string, stored, wanted *sum, now time.Time) {
 	if expiry := lanes.Expiry(t.def, t.window); expiry != 0 && now.Unix() >= expiry {
 		return
@@ -136,7 +136,7 @@ func (m *merged) compareOne(t total, key string, stored, wanted *sum) {
 	by := live.Sub(wanted.fp)
 	differ := func(what, has, wants string) {
 		print := by.String()
-		if by.IsZero() { // the same events are counted on both sides, so this is the same however much is in motion
+		if by.IsZero() { // both sides count the same events, so this difference does not come from events in motion
 			print = what + " " + has + " " + wants
 		}
 		m.differ(t, difference{key, what, has, wants, print})
@@ -150,7 +150,7 @@ func (m *merged) compareOne(t total, key string, stored, wanted *sum) {
 		}
 	}
 	if !stored.fpx.IsZero() { // some of its events have expired
-		m.Partly++ // n and the values are more than the items left add up to, by what nobody knows any more
+		m.Partly++ // n and the values contain expired events, so they cannot be computed from the items that are left
 		return
 	}
 	if stored.n != wanted.n {
@@ -158,7 +158,7 @@ func (m *merged) compareOne(t total, key string, stored, wanted *sum) {
 	}
 	for i, v := range t.def.Values {
 		if !v.Op.Additive() && (stored.flagged || wanted.n == 0) {
-			continue // outlived by its items, and says so
+			continue // its items have outlived it, and it has a flag that says so
 		}
 		if a, b := stored.value(v.Op, i), wanted.value(v.Op, i); a != b {
 			differ(v.Name, shown(v.Op, a), shown(v.Op, b))
@@ -229,8 +229,8 @@ func (r *Report) seen(p *pipeline.Pipeline, s *seen) {
 	}
 }
 
-// head adds what the head of a generation says. It is read after the items: what was written below
-// the generation meanwhile is said on it.
+// head adds what the head of a generation says. It is read after the items, so it also tells of
+// items that were written below the generation in the meantime.
 func (r *Report) head(def *aggregate.Definition, head *store.Head, items below) {
 	if head.Building {
 		r.Building = append(r.Building, def)
@@ -260,7 +260,7 @@ func (r *Report) sort() {
 	slices.Sort(r.Flagged)
 }
 
-// shown returns a number for people. A number to which nothing was added is missing.
+// shown returns a number for people. A number that nothing was added to counts as missing.
 func (s *sum) shown(def *aggregate.Definition, column int) string {
 	if s.values == nil || !s.values[column].Set {
 		return "missing"
@@ -268,7 +268,8 @@ func (s *sum) shown(def *aggregate.Definition, column int) string {
 	return s.value(opOf(def, column), column)
 }
 
-// shown returns a value for people. A sketch is bytes, of which two can be estimated equally.
+// shown returns a value for people. A sketch is shown with its bytes, because two different
+// sketches can have the same estimate.
 func shown(op aggregate.Op, text string) string {
 	if op != aggregate.Distinct {
 		return text

@@ -30,8 +30,7 @@ import (
 // A record is: length and bytes of the key; side, a byte; n, a varint; fp and fpx; a byte that is 1
 // if the values are not proven; the number of flags, and each of them; the number of values, and
 // each of them: a byte that is 1 if it is set, and then the value. Numbers are decimal text. Texts
-// are preceded by their length. A value whose operation is textual is its text, and 0 if it is not
-// set.
+// are preceded by their length. A value whose operation is textual is written as its text.
 const (
 	runMagic   = "INGOTRUN"
 	runVersion = 1
@@ -124,7 +123,8 @@ type errDamaged struct{ why string }
 
 func (e *errDamaged) Error() string { return e.why }
 
-// runReader reads a run. Its records are proven only once next has returned no record and no error.
+// runReader reads a run. Its records are proven only after next has returned neither a record nor
+// an error.
 type runReader struct {
 	from    *bufio.Reader
 	sum     hash.Hash
@@ -264,7 +264,7 @@ func (r *runReader) body(rec *record, def *aggregate.Definition) error {
 	return nil
 }
 
-// end checks that the run is whole.
+// end checks that the run is complete.
 func (r *runReader) end() error {
 	records, err := r.uvarint(1 << 62)
 	if err != nil {
@@ -282,13 +282,13 @@ func (r *runReader) end() error {
 		return &errDamaged{"its checksum is wrong"}
 	}
 	if _, err := r.from.ReadByte(); !errors.Is(err, io.EOF) {
-		return errors.Join(readFailure(err), &errDamaged{"something follows its end"})
+		return errors.Join(readFailure(err), &errDamaged{"there is more data after its end"})
 	}
 	r.ended = hex.EncodeToString(want)
 	return nil
 }
 
-// cut returns an error of reading as what it means for the run.
+// cut explains an error of reading: it says what the error means for the run.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &errDamaged{"it is cut short"}

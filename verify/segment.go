@@ -19,8 +19,8 @@ import (
 
 // Segment reads one segment of both tables into runs in Config.Work: from what its items add to
 // their totals, and from the totals that are stored. It writes checkpoints on the way, and goes on
-// from the last one if it is called again. It returns false if the segment was read to its end
-// before, and then reads nothing. segment is below Config.Segments.
+// from the last one if it is called again. If the segment was read to its end by an earlier call,
+// Segment reads nothing and returns false. segment is below Config.Segments.
 func Segment(ctx context.Context, c Config, segment int) (read bool, err error) {
 	p, err := newPass(c)
 	if err != nil {
@@ -53,7 +53,7 @@ type reading struct {
 	last    time.Time // the last checkpoint
 }
 
-// seen is what a segment tells besides its sums.
+// seen is what was found in a segment besides its sums.
 type seen struct {
 	Items   int               `json:"items"`
 	Units   float64           `json:"units"`
@@ -61,10 +61,10 @@ type seen struct {
 	Odd     []string          `json:"odd,omitempty"`
 	MoreOdd int               `json:"moreOdd,omitempty"` // beyond those listed
 	Missing map[string]string `json:"missing,omitempty"` // by generation: an odd item that is not in it
-	Parts   int               `json:"parts,omitempty"`   // of stored wholes that are missing
+	Parts   int               `json:"parts,omitempty"`   // how many parts of stored wholes are missing
 }
 
-// below is how many items are stamped below a generation. Print tells which ones they are.
+// below is how many items are stamped below a generation. Print identifies them.
 type below struct {
 	N     int    `json:"n"`
 	Print uint64 `json:"print"`
@@ -112,7 +112,7 @@ func (s *reading) read(ctx context.Context) error {
 		s.Ended = s.Env.Now().UTC()
 		return s.checkpoint(ctx)
 	}
-	if ctx.Err() != nil { // what is read already shall not be read again
+	if ctx.Err() != nil { // save a checkpoint, so that these pages are not read again
 		return errors.Join(err, s.checkpoint(context.WithoutCancel(ctx)))
 	}
 	return err
@@ -147,7 +147,8 @@ func (s *reading) items(ctx context.Context) error {
 	return nil
 }
 
-// item adds what one item contributes, and notes if it is stamped below a generation of its type.
+// item adds what one item contributes, and notes if the item is stamped below a generation that its
+// type feeds.
 func (s *reading) item(item *event.Item) {
 	s.Seen.Items++
 	contributions := s.Pipeline.Contributions(item)
@@ -166,8 +167,8 @@ func (s *reading) item(item *event.Item) {
 	}
 }
 
-// missingParts counts the parts that the wholes among the items should have beside them, and that are
-// not there. It returns the read units that this took: one for each part.
+// missingParts counts the parts of the wholes among these items that are not stored. It returns the
+// read units that this took: one for each part.
 func (s *reading) missingParts(ctx context.Context, items []*event.Item) (units float64, err error) {
 	source, ok := s.Source.(partsSource)
 	for _, whole := range items { // one by one: the parts of a page may be more than memory holds
@@ -210,7 +211,7 @@ func (s *reading) totals(ctx context.Context) error {
 	return nil
 }
 
-// from returns what is left of a segment behind a position.
+// from returns the rest of a segment, after a position.
 func (p *pass) from(segment int, at position) store.Segment {
 	left := store.Segment{After: at.after()}
 	if p.Segments > 1 {
@@ -311,7 +312,7 @@ func bucketOf(hash uint64, buckets int) int {
 	return int(bucket)
 }
 
-// maxListed bounds each list of a report. What is beyond it is only counted.
+// maxListed bounds each list of a report. Further entries are only counted.
 const maxListed = 10_000
 
 // odd notes an item that is missing from some generations.

@@ -240,7 +240,7 @@ func TestWorkFolderOfAnotherPass(t *testing.T) {
 		}, "is gone from"},
 		"a run of another segment": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
 			copyFile(t, one(t, dir, "segment-0001-*-run-*"), one(t, dir, "segment-0000-*-run-*"))
-		}, "it is a run of something else"},
+		}, "it is a run of another verification"},
 		"a run cut short": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
 			name := one(t, dir, "*-run-*")
 			info, err := os.Stat(name)

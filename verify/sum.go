@@ -29,7 +29,7 @@ func appendKey(dst []byte, name string, since, window int64, by []string) []byte
 	return dst
 }
 
-// total is a key of [appendKey], taken apart.
+// total has the parts of a key that [appendKey] wrote.
 type total struct {
 	def    *aggregate.Definition
 	window int64
@@ -100,7 +100,7 @@ type sum struct {
 	fp, fpx event.Decimal
 	values  []aggregate.Amount // in the order of the definition's values, then the score if totals are ranked: see columns
 	flags   []string           // of its buckets
-	flagged bool               // one of them says that its values are not proven
+	flagged bool               // one of its buckets says that the values are not proven
 }
 
 // columns returns how many values a sum of the definition's totals has. If they are ranked, the last
@@ -213,7 +213,7 @@ func (s *sum) texts() (bytes int) {
 // bytes estimates the memory that a sum takes in [sums], without its flags.
 func (s *sum) bytes(key string) int { return 320 + len(key) + 80*len(s.values) }
 
-// record is one sum with what it is a sum of.
+// record is one sum, with the total and the side that it belongs to.
 type record struct {
 	hash uint64 // of the key
 	key  string
@@ -238,7 +238,7 @@ func hashOf(key string) uint64 {
 type sums struct {
 	sides   [2]map[string]*sum
 	scratch []byte
-	bytes   int // about as many as they take
+	bytes   int // an estimate of the memory that they take
 }
 
 func newSums() *sums { return &sums{sides: [2]map[string]*sum{{}, {}}} }

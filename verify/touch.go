@@ -33,7 +33,7 @@ type key struct {
 // TouchPass is what [Touch] did.
 type TouchPass struct {
 	store.Touched
-	Reads, Writes float64 // units, also those that were spent before it was stopped
+	Reads, Writes float64 // units, including those of earlier calls that were stopped
 }
 
 // Touch is [store.Store.Touch] with more to choose: Config.Segments of the events table side by side,
@@ -41,8 +41,8 @@ type TouchPass struct {
 // goes on where an earlier call with the same folder stopped. Config.Progress is told how many items
 // were seen. Source, Buckets and Memory do not matter.
 //
-// What an older function stores behind the place of a pass that goes on is not touched. [Finish] then
-// says that items are still stamped below.
+// If an older function stores an item in a part of the table that the pass has already read, that
+// item is not touched. [Finish] then says that items are still stamped below.
 func Touch(ctx context.Context, c Config, st *store.Store) (t TouchPass, err error) {
 	c.Source = st
 	p, err := newPass(c)
@@ -107,7 +107,7 @@ func (p *pass) touchSegment(ctx context.Context, st *store.Store, segment int, t
 		return nil
 	}
 	err := p.touchPages(ctx, st, segment, t, name)
-	if p.Work != nil { // what is done shall not be done again, whatever ended it
+	if p.Work != nil { // save a checkpoint in any case, so that nothing is done twice
 		err = errors.Join(err, keep(context.WithoutCancel(ctx), p.Work, name, "touch", t))
 	}
 	return err
@@ -122,7 +122,7 @@ func (p *pass) touchPages(ctx context.Context, st *store.Store, segment int, t *
 			t.Refused, t.Refusals = append(t.Refused, key{k.PK, k.SK}), append(t.Refusals, page.Refusals[i].Error())
 		}
 		if err != nil {
-			return err // the place stays before this page
+			return err // the checkpoint stays before this page
 		}
 		t.Scanned, t.Odd = t.Scanned+page.Scanned, t.Odd+page.Odd
 		t.Items = positionOf(page.Next)

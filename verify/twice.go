@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Lag tells how far the streams function is behind the events.
+// Lag says how far the streams function is behind the events.
 type Lag interface {
-	// Counted returns a time before which every change of the events table has been counted. An
-	// error says why nobody can tell.
+	// Counted returns a time. Every change of the events table before that time has been counted.
+	// The error says why the time is not known.
 	Counted(context.Context) (time.Time, error)
 }
 
@@ -20,9 +20,9 @@ type Looks struct {
 	// Damaged are the differences that are the same at both looks. Nothing that was in motion at
 	// the first look was still in motion at the second, so these totals are wrong.
 	Damaged []Difference
-	// Undecided are the differences of the second look in totals that differed at the first look
-	// too, in another way or while nobody could tell how far the stream was. A total that was equal
-	// at either look is proven, and is in neither list.
+	// Undecided are differences of the second look in totals that differed at the first look too:
+	// in another way, or while it was not known how far the stream was. A total that was equal at
+	// one of the looks is proven, and is in neither list.
 	Undecided []Difference
 	// Unsure says why no difference can be called damage. It is empty if the lag could be read and
 	// was short.
@@ -33,13 +33,14 @@ type Looks struct {
 const pollLag = 5 * time.Second
 
 // Twice compares all totals while events flow. What the stream has not delivered yet looks like a
-// difference. So Twice looks, waits until the stream has delivered everything that was written up to
-// the end of that look, and looks again. What was in motion at the first look is counted by then. A
-// total that then differs by the same fingerprint is damaged: only the same events, missed or
-// counted too often, make the same difference. A total that differs in another way is in motion.
+// difference. So Twice compares all totals, waits until the stream has delivered everything that
+// was written before the end of that look, and compares again. Every change that was in motion at
+// the first look is counted by then. A total that then differs by the same fingerprint is damaged:
+// only the same events, missed or counted too often, make the same difference. A total that differs
+// in another way is in motion.
 //
-// Values prove nothing here. A count that is one behind differs by one at both looks, if one event
-// is under way at each of them.
+// Values prove nothing here. A count can be one too low at both looks although nothing is wrong:
+// another event is under way at each look.
 //
 // Twice waits for the stream for as long as patience says. If the lag cannot be read, or is still
 // too long then, it looks a second time all the same, and calls nothing damaged.
@@ -62,7 +63,8 @@ func Twice(ctx context.Context, c Config, lag Lag, patience time.Duration) (*Loo
 	return looks, nil
 }
 
-// delivered waits until all changes before a time are counted. It returns why that cannot be said.
+// delivered waits until all changes before a time are counted. If that does not become certain, it
+// returns the reason as text.
 func delivered(ctx context.Context, c Config, lag Lag, until time.Time, patience time.Duration) (unsure string, err error) {
 	for began := c.Env.Now(); ; {
 		counted, err := lag.Counted(ctx)
@@ -95,7 +97,7 @@ func (l *Looks) judge() {
 		switch {
 		case l.Unsure == "" && ways[way{d.slot, d.What, d.print}]:
 			l.Damaged = append(l.Damaged, d)
-		case slots[d.slot] || l.First.More.Differences > 0: // those beyond the list are not known
+		case slots[d.slot] || l.First.More.Differences > 0: // the list of the first look is not complete
 			l.Undecided = append(l.Undecided, d)
 		}
 	}

@@ -1,15 +1,16 @@
-// Package verify computes every total again from the items of the events table, with a fold of its
-// own, and compares it with what the aggregates table says. [Totals] does that, and [Run] does it with
-// more to choose: how many segments are read side by side, at which rate, in how much memory, and in
-// which folder it can go on after it has stopped. [Segment], [Merge] and [Collect] are the units of
-// [Run], for tables that outgrow one machine. [Finish] declares a rebuilt aggregate complete. The
-// demo, the simulation and the tool use this package.
+// Package verify adds up every total again from the items of the events table, with code of its
+// own, and compares the result with the aggregates table. [Totals] does that. [Run] does the same
+// with more options: the number of segments to read in parallel, the rate, the memory, and a folder
+// from which an interrupted run continues. [Segment], [Merge] and [Collect] are the units of [Run],
+// for tables that outgrow one machine. [Finish] declares a rebuilt aggregate complete. The demo,
+// the simulation and the tool use this package.
 //
-// Verify is exact once the stream is drained and nothing writes meanwhile. Otherwise it reports
-// what the stream has not delivered yet. One thing cannot be computed again: what expired events
-// have added to a total that keeps it. For such a total only the fingerprint is compared. The
-// fingerprint shows whether each event that is left was counted once. It does not show if somebody
-// has changed n or a value by hand. [Report.Partly] counts such totals.
+// The result is exact if the stream is drained and nothing writes in the meantime. Otherwise the
+// differences include what the stream has not delivered yet; [Twice] tells the two apart. One thing
+// cannot be computed again: what expired events have added to a total that keeps it. For such a
+// total only the fingerprint is compared. The fingerprint shows whether each event that is left was
+// counted once. It does not show if somebody has changed n or a value by hand. [Report.Partly]
+// counts such totals.
 package verify
 
 import (
@@ -43,10 +44,10 @@ type partsSource interface {
 	MissingParts(context.Context, []*event.Item) (missing []*event.Item, units float64, err error)
 }
 
-// Totals compares all totals of the pipeline's generations with the items. now decides which totals
-// are past their own expiry. They may be gone, so they are not compared. It is an error, and not a
-// difference, if the pipeline declares a generation otherwise than its head, or groups by another
-// secret. [Run] does the same with more to choose.
+// Totals compares all totals of the pipeline's generations with the items. Totals that have expired
+// at now may be gone already, so they are not compared. If the pipeline declares a generation
+// differently from its head, or groups by another secret, that is an error and not a difference.
+// [Run] does the same with more options.
 func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Time) (*Report, error) {
 	return Run(ctx, Config{Pipeline: p, Source: from, Env: env.Env{Now: func() time.Time { return now }}})
 }
@@ -55,8 +56,8 @@ func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Tim
 // sums: what the items add to each total, and what is stored of it. It then merges the sums of all
 // segments and compares both sides. Memory stays near Config.Memory, whatever the number of totals.
 //
-// With Config.Work, Run goes on where an earlier call with the same folder stopped. When it has
-// compared everything, the folder is as good as empty.
+// With Config.Work, Run continues where an earlier call with the same folder stopped. After it has
+// compared everything, the folder can be used for the next pass.
 func Run(ctx context.Context, c Config) (r *Report, err error) {
 	p, err := newPass(c)
 	if err != nil {
@@ -119,8 +120,8 @@ func (p *pass) readAll(ctx context.Context) ([]*reading, error) {
 	return readings, nil
 }
 
-// clear makes a work folder as good as empty once everything is compared: the next pass must not
-// take these sums for its own. The manifests go first, because without them no run counts.
+// clear removes the files of a pass once everything is compared: the next pass must not use these
+// sums. It removes the manifests first, because a run without a manifest is ignored.
 func (p *pass) clear(ctx context.Context, segments []*manifest) error {
 	if p.Work == nil {
 		return nil
@@ -140,8 +141,8 @@ func (p *pass) clear(ctx context.Context, segments []*manifest) error {
 	return nil
 }
 
-// mistaken refuses definitions and secrets other than those of the totals, before both tables are
-// read for nothing.
+// mistaken refuses definitions and secrets that differ from those of the totals, so that the tables
+// are not read for nothing.
 func mistaken(ctx context.Context, p *pipeline.Pipeline, from Source) error {
 	var all []error
 	for _, def := range p.Definitions() {
@@ -154,7 +155,7 @@ func mistaken(ctx context.Context, p *pipeline.Pipeline, from Source) error {
 		}
 	}
 	if err := errors.Join(all...); err != nil {
-		return fmt.Errorf("verify: refused, because what differs would be no damage:\n%w", err)
+		return fmt.Errorf("verify: refused, because a difference would not mean damage:\n%w", err)
 	}
 	return nil
 }
@@ -173,9 +174,9 @@ func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, pass sto
 	return report.Finish(ctx, p, st, pass, now)
 }
 
-// Finish is the function [Finish] with what a verification has found already. So one verification may
-// complete several generations. It must have begun after the touch pass, and must not have gone on
-// from what an earlier call had read.
+// Finish is the function [Finish] with what a verification has found already. So one verification
+// may complete several generations. It must have begun after the touch pass, and it must have read
+// everything itself instead of continuing an earlier call.
 func (r *Report) Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, pass store.Pass, now time.Time) ([]Difference, error) {
 	def := pass.Definition
 	own, ok := p.Definition(def.Name)
@@ -190,7 +191,7 @@ func (r *Report) Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Sto
 	if len(standing) > 0 {
 		return standing, nil
 	}
-	if n := r.differing[def]; n > 0 { // others fill the list
+	if n := r.differing[def]; n > 0 { // the differences of other generations fill the list
 		return nil, fmt.Errorf("finish %s: it has %d differences; mend those of the other aggregates first", def, n)
 	}
 	if why := r.missing[def]; why != "" {

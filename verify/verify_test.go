@@ -456,7 +456,7 @@ func TestVerifyWithAnotherPipeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.drain()
-	const otherSecret, otherDefinition = "aggregate again since 2 is grouped by hmac with another secret in the table than INGOT_PII_KEY; go back to", "aggregate live since 1 is declared otherwise than the table has it; go back to"
+	const otherSecret, otherDefinition = "aggregate again since 2 is grouped by hmac with another secret in the table than INGOT_PII_KEY; go back to", "aggregate live since 1 is declared differently in pipeline.yaml and in the table; go back to"
 	for name, c := range map[string]struct {
 		spec   pipeline.Spec
 		option pipeline.Option
@@ -471,7 +471,7 @@ func TestVerifyWithAnotherPipeline(t *testing.T) {
 	} {
 		p, s := w.open(c.spec, c.option)
 		refused := func(what string, err error) {
-			if (err == nil) != (c.words == nil) || err != nil && !strings.HasPrefix(err.Error(), "verify: refused, because what differs would be no damage:\n") {
+			if (err == nil) != (c.words == nil) || err != nil && !strings.HasPrefix(err.Error(), "verify: refused, because a difference would not mean damage:\n") {
 				t.Errorf("%s, %s: %v", name, what, err)
 				return
 			}
