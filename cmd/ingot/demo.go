@@ -201,14 +201,6 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 	if c.Plan, err = pipeline.Load(files, name, pipeline.Secret([]byte(secret))); err != nil {
 		return usage(inFile(err, f.pipeline))
 	}
-	if f.repeat > 1 {
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			return usage(err)
-		}
-		c.Copier, err = demo.NewCopier(text)
-		return err
-	}
 	return nil
 }
 

@@ -31,15 +31,7 @@ func earthquakes(t testing.TB, counting aggregate.Counting) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := bundled.ReadFile("data/earthquakes.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	copier, err := NewCopier(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Config{Data: Earthquakes(), Plan: p, Seed: seed, Counting: counting, Copier: copier}
+	return Config{Data: Earthquakes(), Plan: p, Seed: seed, Counting: counting}
 }
 
 // firstDays returns the earthquakes until 2 February. They are enough for trouble, and do not take

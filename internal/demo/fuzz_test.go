@@ -47,7 +47,7 @@ func FuzzCopy(f *testing.F) {
 	f.Add("{t}", "{t | unix}", `{"t":1e300000}`)
 	f.Add("{a}", "{a.b | unix}", `{"a":{"b":0}}`)
 	f.Fuzz(func(t *testing.T, id, at, body string) {
-		c := &Copier{rules: map[string]copyRule{"e": newCopyRule(id, at)}}
+		c := copier{"e": newCopyRule(id, at)}
 		text, err := c.copy(envelope.Message{Body: body}, "e", 2)
 		if err != nil {
 			if err.Error() == "" || text != "" {
@@ -63,7 +63,7 @@ func FuzzCopy(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := c.rules["e"]
+		r := c["e"]
 		if !sameBut(was.Root(), made.Root(), event.Path{}, r) {
 			t.Fatalf("the copy %s of %s differs in more than %s and %s", text, body, r.id, r.at)
 		}

@@ -2,26 +2,22 @@ package demo
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 const week = 7 * 24 * time.Hour
 
-// Copier makes copies of events for --repeat. Copy number k is another event: ~k is appended to a
-// field of its id, and it happens k weeks later. Copier works on the fields that pipeline.yaml
-// names in id and at.
-type Copier struct {
-	rules map[string]copyRule // by event type
-}
+// copier makes copies of events for --repeat, by the rules of each event type. Copy number k is another
+// event: ~k is appended to a field of its id, and it happens k weeks later. It works on the fields that
+// the pipeline names in id and at.
+type copier map[string]copyRule
 
 // copyRule says which fields of one event type must change in a copy.
 type copyRule struct {
@@ -30,22 +26,13 @@ type copyRule struct {
 	missing string        // why the type cannot be copied; empty if it can
 }
 
-// NewCopier reads the fields from the text of a pipeline. The pipeline must have compiled.
-func NewCopier(text []byte) (*Copier, error) {
-	var file struct {
-		Events map[string]struct {
-			ID string `yaml:"id"`
-			At string `yaml:"at"`
-		} `yaml:"events"`
+// newCopier takes the fields from the pipeline's declarations.
+func newCopier(p *pipeline.Pipeline) copier {
+	c := copier{}
+	for name, declared := range p.Describe().Spec.Events {
+		c[name] = newCopyRule(declared.ID, declared.At)
 	}
-	if err := yaml.Unmarshal(text, &file); err != nil {
-		return nil, err
-	}
-	c := &Copier{rules: map[string]copyRule{}}
-	for name, declared := range file.Events {
-		c.rules[name] = newCopyRule(declared.ID, declared.At)
-	}
-	return c, nil
+	return c
 }
 
 func newCopyRule(id, at string) copyRule {
@@ -87,11 +74,8 @@ func lastField(text string) (event.Path, []keys.Func, bool) {
 }
 
 // copy returns the body of copy number k of an event.
-func (c *Copier) copy(m envelope.Message, typ string, k int) (string, error) {
-	if c == nil {
-		return "", errors.New("copies were asked for without a Copier")
-	}
-	r := c.rules[typ]
+func (c copier) copy(m envelope.Message, typ string, k int) (string, error) {
+	r := c[typ]
 	if r.missing != "" {
 		return "", &repeatError{"events of type " + typ + ": " + r.missing}
 	}

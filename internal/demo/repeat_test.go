@@ -35,7 +35,7 @@ func TestCopies(t *testing.T) {
 			body: `{"specversion":"1.0","id":"1","source":"s","type":"e","data":{"id":"a","t":0}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := &Copier{rules: map[string]copyRule{"e": newCopyRule(test.id, test.at)}}
+			c := copier{"e": newCopyRule(test.id, test.at)}
 			got, err := c.copy(envelope.Message{Body: test.body}, "e", test.k)
 			if test.err != "" {
 				if err == nil || !strings.Contains(err.Error(), test.err) {
@@ -74,11 +74,7 @@ events:
 			if err != nil {
 				t.Fatal(err)
 			}
-			copier, err := NewCopier(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = Run(context.Background(), Config{Data: lines("f.ndjson", c.line), Plan: p, Repeat: 2, Copier: copier})
+			_, err = Run(context.Background(), Config{Data: lines("f.ndjson", c.line), Plan: p, Repeat: 2})
 			if err == nil {
 				t.Fatal("it ran")
 			}

@@ -25,9 +25,8 @@ type Config struct {
 	Plan     *pipeline.Pipeline
 	Seed     uint64
 	Counting aggregate.Counting
-	// Repeat is how often the data is sent. 0 means once. Copies need Copier.
+	// Repeat is how often the data is sent. 0 means once.
 	Repeat int
-	Copier *Copier
 	// Calm makes no trouble. It shows what the events cost by themselves.
 	Calm bool
 	// Progress, if not nil, is told how far the run is.
@@ -45,6 +44,7 @@ type run struct {
 	Config
 	world    *world
 	producer *producer
+	copies   copier // what makes events anew under Repeat
 	list     *naive // plain sums over the producer's list, for data without a tally
 	summary  Summary
 	planned  []*event.Item // in place of list until the end, where floors decide what is stored
@@ -79,7 +79,9 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 }
 
 func (r *run) setDefaults() {
-	r.Repeat = max(1, r.Repeat)
+	if r.Repeat = max(1, r.Repeat); r.Repeat > 1 {
+		r.copies = newCopier(r.Plan)
+	}
 	if r.Progress == nil {
 		r.Progress = func(show.Step) {}
 	}
@@ -129,12 +131,12 @@ func (r *run) plan(m *envelope.Message, copied int) (*event.Item, error) {
 	if err != nil || copied == 0 {
 		return item, err
 	}
-	if m.Body, err = r.Copier.copy(*m, item.Type, copied); err != nil {
+	if m.Body, err = r.copies.copy(*m, item.Type, copied); err != nil {
 		return nil, err
 	}
 	copy, err := r.Plan.Plan(*m)
 	if err != nil {
-		return nil, &repeatError{fmt.Sprintf("a copy has ~k appended to field %s and is k weeks later, and the pipeline does not take that (%v)", r.Copier.rules[item.Type].id, err)}
+		return nil, &repeatError{fmt.Sprintf("a copy has ~k appended to field %s and is k weeks later, and the pipeline does not take that (%v)", r.copies[item.Type].id, err)}
 	}
 	return copy, nil
 }
