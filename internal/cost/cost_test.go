@@ -227,15 +227,23 @@ func TestBadPrices(t *testing.T) {
 	const head = "ingotPrices: 1\nregion: us-east-1\n"
 	for name, c := range map[string]struct{ text, says string }{
 		"empty":         {"", "p.yaml: it is not a file of prices that this version reads; write ingotPrices: 1 at its top"},
-		"another file":  {"epoch: 1\n", "p.yaml: it is not a file of prices: "},
+		"another file":  {"epoch: 1\n", "p.yaml:1:1: epoch is not a member of a file of prices, which has ingotPrices, region and prices"},
+		"a list":        {"- 1\n", "p.yaml:1:1: a file of prices must be a mapping"},
 		"not YAML":      {"prices: [", "p.yaml:1:9: not YAML: "},
+		"twice":         {head + "region: us-east-1\n", "p.yaml:3:1: "},
+		"two documents": {head + "---\n" + head, "p.yaml:4:1: a second YAML document begins here"},
 		"no Region":     {"ingotPrices: 1\n", "p.yaml: it does not say for which Region its prices are; write region: us-east-1, for example"},
+		"a Region list": {"ingotPrices: 1\nregion: [us-east-1]\n", "p.yaml:2:1: region must be a text or a number"},
 		"a later form":  {"ingotPrices: 2\nregion: x\n", "write ingotPrices: 1 at its top"},
-		"a wrong name":  {head + "prices: {sqs: {dollars: 1, per: 1}}\n", "p.yaml: prices.sqs: there is no such price; the names are sqs-requests, "},
-		"negative":      {head + "prices: {s3-storage: {dollars: -1, per: 1}}\n", "p.yaml: prices.s3-storage: dollars is -1; write 0 or more, or leave it out if the price is not known"},
-		"per nothing":   {head + "prices: {s3-storage: {dollars: 1}}\n", "p.yaml: prices.s3-storage: per must say for how many the price is"},
-		"a wrong field": {head + "prices: {s3-storage: {dollar: 1, per: 1}}\n", "unknown field \"dollar\""},
-		"text":          {head + "prices: {s3-storage: {dollars: cheap, per: 1}}\n", "p.yaml: it is not a file of prices: "},
+		"a wrong name":  {head + "prices: {sqs: {dollars: 1, per: 1}}\n", "p.yaml:3:10: prices.sqs: there is no such price; the names are sqs-requests, "},
+		"negative":      {head + "prices: {s3-storage: {dollars: -1, per: 1}}\n", "p.yaml:3:32: prices.s3-storage: dollars is -1; write 0 or more, or leave it out if the price is not known"},
+		"per nothing":   {head + "prices: {s3-storage: {dollars: 1}}\n", "p.yaml:3:10: prices.s3-storage: per must say for how many the price is"},
+		"per zero":      {head + "prices: {s3-storage: {dollars: 1, per: 0}}\n", "per must say for how many the price is"},
+		"a wrong field": {head + "prices: {s3-storage: {dollar: 1, per: 1}}\n", "p.yaml:3:23: prices.s3-storage: dollar is not a member of a price, which has dollars, per, page and read"},
+		"text":          {head + "prices: {s3-storage: {dollars: cheap, per: 1}}\n", "p.yaml:3:23: dollars must be a number"},
+		"infinite":      {head + "prices: {s3-storage: {dollars: .inf, per: 1}}\n", "dollars must be a number"},
+		"no mapping":    {head + "prices: {s3-storage: 0.02}\n", "p.yaml:3:22: prices.s3-storage must be a mapping"},
+		"an alias":      {head + "prices: {s3-storage: {dollars: &a 1, per: *a}}\n", "dollars must be a number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := ReadPrices("p.yaml", []byte(c.text))

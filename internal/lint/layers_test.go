@@ -117,6 +117,24 @@ func TestEachPackageImportsThoseAboveIt(t *testing.T) {
 	}
 }
 
+// TestOneReaderOfYAML shows that only internal/yamlfile uses the YAML library, so that every mistake in
+// a file that a person writes has a place and says what to write. Tests may use the library.
+func TestOneReaderOfYAML(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, module+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var readers []string
+	for line := range strings.Lines(string(out)) {
+		if own := strings.Fields(line); strings.Contains(line, " github.com/goccy/go-yaml") {
+			readers = append(readers, strings.TrimPrefix(own[0], module))
+		}
+	}
+	if want := []string{"internal/yamlfile"}; !slices.Equal(readers, want) {
+		t.Errorf("%v use the YAML library, want %v alone; use internal/yamlfile", readers, want)
+	}
+}
+
 // insides lists the packages that only their façade and each other may import, with what each of
 // them may import.
 var insides = map[string]map[string][]string{

@@ -35,7 +35,7 @@ func TestEveryFileIsReadAlike(t *testing.T) {
 			return err
 		}
 		text, err := os.ReadFile(name)
-		if sameNodes(t, string(Normal(text))) {
+		if sameNodes(t, string(normal(text))) {
 			read++
 		}
 		return err

@@ -78,16 +78,16 @@ type File struct {
 	Second *Node
 }
 
-// Normal returns a text in the form that the parser needs. The parser would read a byte order mark
+// normal returns a text in the form that the parser needs. The parser would read a byte order mark
 // as text, and it counts lines by \n alone.
-func Normal(text []byte) []byte {
+func normal(text []byte) []byte {
 	return bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
 }
 
 // Parse reads a text, with or without a byte order mark, and with any line ends. A name that occurs
 // twice in a mapping is there twice. The fault is nil, or says why there is no file.
 func Parse(text []byte) (*File, *Fault) {
-	text = Normal(text)
+	text = normal(text)
 	if len(text) <= maxFile && encoded(text) == nil {
 		if root := simple(string(text)); root != nil {
 			return &File{Root: root}, nil
