@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/ndjson"
 	"github.com/ingot-events/ingot/internal/send"
 	"github.com/ingot-events/ingot/internal/show"
@@ -55,7 +56,7 @@ func newSend(a *app) *cobra.Command {
 		Short: "Send events to the queue",
 		Long: `send sends the events of a file, one JSON object a line, or those of standard input with -. It sends them in
 batches of ten, several at once, and shows how far it is. Ctrl-C prints with which --skip to go on. An event that is
-sent again is a Duplicate. A file whose JSON is spread over several lines is refused.
+sent again is a Duplicate. An input whose JSON is spread over several lines is refused.
 
 With --sample TYPE it makes one event of a type instead, with the time of now, and fills in what --set does not give.
 With --wait it waits until each event is stored, and says which are not. It does not wait longer than 5 seconds
@@ -161,14 +162,18 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(sendGCPercent))
 	tell := show.NewProgress(a.stderr, isTerminal(a.stderr))
 	c.Sent = func(n int) { tell(show.Step{Phase: "sending", Done: o.skip + n, Total: total}) }
-	waiting, poison, elsewhere := send.Waiting{}, 0, 0
+	waiting, none := send.Waiting{}, keyless{}
 	if o.wait {
-		lines = planned(lines, p, waiting, &poison, &elsewhere)
+		lines = planned(lines, p, waiting, &none)
 	}
 	began := time.Now()
 	sent, err := send.Lines(cmd.Context(), c, lines)
 	tell(show.Step{})
 	r := sentReport{Sent: sent, Skipped: o.skip, Seconds: time.Since(began).Seconds()}
+	var spread *spreadError
+	if errors.As(err, &spread) {
+		return usage(spread)
+	}
 	if err != nil {
 		again := fmt.Sprintf("ingot send %s --skip %d", file, o.skip+sent)
 		if file == "-" || o.sample != "" {
@@ -178,8 +183,8 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 		return fmt.Errorf("sending to %s: %w", t.QueueURL, err)
 	}
 	if o.wait {
-		r.Elsewhere = elsewhere
-		return a.waitForStored(cmd.Context(), t, p, r, waiting, poison, o.limit)
+		r.Elsewhere = none.elsewhere
+		return a.waitForStored(cmd.Context(), t, p, r, waiting, none, o.limit)
 	}
 	return a.sent(r)
 }
@@ -197,7 +202,7 @@ func (a *app) sent(r sentReport) error {
 	return err
 }
 
-func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.Pipeline, r sentReport, waiting send.Waiting, poison int, limit time.Duration) error {
+func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.Pipeline, r sentReport, waiting send.Waiting, none keyless, limit time.Duration) error {
 	st, err := store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable})
 	if err != nil {
 		return err
@@ -214,7 +219,7 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.P
 	if err != nil {
 		return fmt.Errorf("waiting until the events are stored: %w", err)
 	}
-	r.Stored, r.Other, r.Left, r.Refused, r.Rejected = &w.Stored, &w.Other, &w.Left, &poison, w.Rejected
+	r.Stored, r.Other, r.Left, r.Refused, r.Rejected = &w.Stored, &w.Other, &w.Left, &none.refused, w.Rejected
 	if err := a.sent(r); err != nil {
 		return err
 	}
@@ -223,20 +228,23 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.P
 		for _, one := range []struct {
 			n    int
 			what string
-		}{{w.Other, "with another payload under the key"}, {w.Rejected, "rejected, as a total is now"}, {w.Left, "not stored yet"}, {poison, goes(poison)}, {r.Elsewhere, "with the payload in S3, not waited for"}} {
+		}{{w.Other, "with another payload under the key"}, {w.Rejected, "rejected, as a total is now"}, {w.Left, "not stored yet"}, {none.refused, goes(none.refused)}, {r.Elsewhere, "with the payload in S3, not waited for"}} {
 			if one.n > 0 {
 				fmt.Fprintf(a.stdout, ", %d %s", one.n, one.what)
 			}
 		}
 		fmt.Fprintln(a.stdout)
 	}
-	if poison > 0 || w.Rejected > 0 {
+	if none.first != "" {
+		fmt.Fprintf(a.stderr, "ingot: the first that is refused is %s\n", show.Text(excerpt.Of(detail(none.first, show.PersonalOf(p)), 400)))
+	}
+	if none.refused > 0 || w.Rejected > 0 {
 		fmt.Fprintln(a.stderr, "ingot: ingot quarantine pull DIR fetches what is in quarantine, and ingot quarantine list DIR says why it is there")
 	}
 	switch {
 	case w.Left > 0:
 		return untold()
-	case w.Other > 0 || poison > 0 || w.Rejected > 0:
+	case w.Other > 0 || none.refused > 0 || w.Rejected > 0:
 		return difference()
 	case r.Elsewhere > 0:
 		return untold()
@@ -273,15 +281,41 @@ func (a *app) lines(file string, o sendOptions, p *pipeline.Pipeline) (iter.Seq2
 			return nil, 0, nothing, usage(fmt.Errorf("%s: %w; name a file with one event a line", file, err))
 		}
 		if ndjson.Unfinished(first) {
-			return nil, 0, nothing, usage(fmt.Errorf("%s: its first line is only the beginning of its JSON, and each line is sent as a message of its own; write one event on each line%s", file, ndjson.Advice(first)))
+			return nil, 0, nothing, usage(&spreadError{file, first})
 		}
 		total = n
 	}
-	from, _, err := a.open(file, "name a file with one event a line")
+	from, name, err := a.open(file, "name a file with one event a line")
 	if err != nil {
 		return nil, 0, nothing, usage(err)
 	}
-	return skipped(ndjson.Lines(from), o.skip), total, func() { _ = from.Close() }, nil
+	return skipped(unlessSpread(ndjson.Lines(from), name), o.skip), total, func() { _ = from.Close() }, nil
+}
+
+// spreadError says that the JSON of an input is spread over several lines.
+type spreadError struct{ name, first string }
+
+func (e *spreadError) Error() string {
+	return fmt.Sprintf("%s: its first line is only the beginning of its JSON, and each line is sent as a message of its own; write one event on each line%s",
+		e.name, ndjson.Advice(e.first))
+}
+
+// unlessSpread yields the lines, or a [spreadError] if the first of them is only the beginning of its JSON. Standard
+// input cannot be read before it is sent.
+func unlessSpread(lines iter.Seq2[ndjson.Line, error], name string) iter.Seq2[ndjson.Line, error] {
+	return func(yield func(ndjson.Line, error) bool) {
+		seen := false
+		for line, err := range lines {
+			if !seen && err == nil && ndjson.Unfinished(line.Text) {
+				yield(line, &spreadError{name, line.Text})
+				return
+			}
+			seen = true
+			if !yield(line, err) {
+				return
+			}
+		}
+	}
 }
 
 // countLines counts the lines of a file that are not empty, and returns the first of them.
@@ -322,9 +356,28 @@ func skipped(lines iter.Seq2[ndjson.Line, error], n int) iter.Seq2[ndjson.Line, 
 	}
 }
 
+// keyless counts the events that nobody waits for, because they have no key.
+type keyless struct {
+	refused   int    // those that go to quarantine
+	first     string // the first of them: its line, and why
+	elsewhere int    // lines that point to S3
+}
+
+// refuse counts an event that is refused. why is nil if it is too old.
+func (k *keyless) refuse(line int, why error) {
+	if k.refused++; k.refused > 1 {
+		return
+	}
+	text := event.Expired.String() + ": its retain is over"
+	if why != nil {
+		text = why.Error()
+	}
+	k.first = fmt.Sprintf("line %d, %s", line, text)
+}
+
 // planned notes the key that each line, or each event of a line that is an array, will have. It counts
-// those that have none: those that will be refused, and the lines that point to S3.
-func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting send.Waiting, poison, elsewhere *int) iter.Seq2[ndjson.Line, error] {
+// those that have none.
+func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting send.Waiting, none *keyless) iter.Seq2[ndjson.Line, error] {
 	return func(yield func(ndjson.Line, error) bool) {
 		for line, err := range lines {
 			if err == nil {
@@ -337,9 +390,13 @@ func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting 
 				for _, one := range list {
 					switch {
 					case refusal != nil && points:
-						*elsewhere++
-					case one.Item == nil || one.Item.Expired(time.Now()):
-						*poison++
+						none.elsewhere++
+					case refusal != nil:
+						none.refuse(line.Number, refusal)
+					case one.Refusal != nil:
+						none.refuse(line.Number, one.Refusal)
+					case one.Item.Expired(time.Now()):
+						none.refuse(line.Number, nil)
 					default:
 						waiting.Add(one.Item)
 					}

@@ -54,6 +54,18 @@ func TestSendRefusesJSONOverSeveralLines(t *testing.T) {
 		if got := w.run(exitUsage, "send", file, "--local"); !strings.Contains(got.errors, want) || got.out != "" {
 			t.Errorf("%s: %s%s", file, got.out, got.errors)
 		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = strings.Replace(want, file, "standard input", 1)
+		got := pipedWith(t, w.env, string(text), "send", "-", "--local")
+		if got.code != exitUsage || !strings.Contains(got.errors, want) || got.out != "" || strings.Contains(got.errors, "--skip") {
+			t.Errorf("%s as standard input: code %d\n%s%s", file, got.code, got.out, got.errors)
+		}
+	}
+	if n := w.waiting(w.dev.Stack().Queue); n > 0 {
+		t.Errorf("%d messages were sent", n)
 	}
 	w.run(exitFine, "send", "one.json", "--local")
 }
@@ -65,15 +77,18 @@ func TestPlannedArrays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	waiting, poison, elsewhere, lines := send.Waiting{}, 0, 0, 0
+	waiting, none, lines := send.Waiting{}, keyless{}, 0
 	const at = `"at":"2026-03-01T10:00:00Z"`
 	for range planned(ndjson.Lines(strings.NewReader(`[{"id":1,`+at+`},{"id":2,`+at+`},7]
 {"id":3,`+at+`}
 []
-`)), p, waiting, &poison, &elsewhere) {
+`)), p, waiting, &none) {
 		lines++
 	}
-	if len(waiting) != 3 || poison != 2 || elsewhere != 0 || lines != 3 {
-		t.Errorf("it waits for %d events, %d are refused, %d lines", len(waiting), poison, lines)
+	if len(waiting) != 3 || none.refused != 2 || none.elsewhere != 0 || lines != 3 {
+		t.Errorf("it waits for %d events, %d are refused, %d lines", len(waiting), none.refused, lines)
+	}
+	if want := "line 1, Poison (not-an-object): "; !strings.HasPrefix(none.first, want) {
+		t.Errorf("the first that is refused is %q, want %q", none.first, want)
 	}
 }

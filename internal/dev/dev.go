@@ -92,6 +92,8 @@ type Dev struct {
 	mu       sync.Mutex
 	troubles map[string]string // by function: what was told last
 
+	refusals refusals
+
 	reloading  sync.Mutex
 	text, seen []byte // of the pipeline.yaml that runs, and of the file when it was last read
 }

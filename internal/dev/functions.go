@@ -76,6 +76,7 @@ func (d *Dev) judged(_ context.Context, o handler.Outcome) {
 	for i := range o.Events {
 		m.Events = append(m.Events, messageOf(&o.Events[i], received))
 	}
+	d.refused(&o)
 	d.step(Step{Message: &m})
 }
 
