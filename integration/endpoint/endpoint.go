@@ -16,6 +16,9 @@ import (
 // Image is the last LocalStack that runs without an account token. Later versions ask for one.
 const Image = "localstack/localstack:4.14.0"
 
+// digest is that of Image in the registry. A tag can be moved, so Image is pulled by its digest.
+const digest = "sha256:3ebc37595918b8accb852f8048fef2aff047d465167edd655528065b07bc364a"
+
 // These environment variables choose the endpoint.
 const (
 	URLVariable      = "INTEGRATION_ENDPOINT" // a running endpoint, such as http://127.0.0.1:4566

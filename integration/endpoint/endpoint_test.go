@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -84,7 +86,7 @@ func TestWithoutDocker(t *testing.T) {
 	}
 }
 
-// fakeEngine answers like a Docker engine that has no image. create answers a pull.
+// fakeEngine answers like a Docker engine that has no image. create answers the pull and the tag of one.
 func fakeEngine(t *testing.T, create http.HandlerFunc) (host string) {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "docker.sock")
@@ -96,7 +98,7 @@ func fakeEngine(t *testing.T, create http.HandlerFunc) (host string) {
 		w.Header().Set("Api-Version", "1.44")
 		w.Header().Set("Content-Type", "application/json")
 		switch {
-		case strings.HasSuffix(r.URL.Path, "/images/create"):
+		case strings.HasSuffix(r.URL.Path, "/images/create"), strings.HasSuffix(r.URL.Path, "/tag"):
 			create(w, r)
 		case strings.Contains(r.URL.Path, "/images/"):
 			w.WriteHeader(http.StatusNotFound)
@@ -179,6 +181,28 @@ func TestSlowPull(t *testing.T) {
 	}))
 	if strings.Contains(said, "cannot be pulled") || told < signs {
 		t.Errorf("given up after %d signs of life:\n%s", told, said)
+	}
+}
+
+// TestPullByDigest shows that a tag that somebody has moved brings no other image.
+func TestPullByDigest(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	said, _ := opened(t, fakeEngine(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		q := r.URL.Query()
+		if _, tagged, ok := strings.Cut(strings.TrimSuffix(r.URL.Path, "/tag"), "/images/localstack/localstack@"); ok {
+			asked = append(asked, fmt.Sprintf("%s is %s:%s", tagged, q.Get("repo"), q.Get("tag")))
+			w.WriteHeader(http.StatusCreated)
+			return
+		}
+		asked = append(asked, "pull "+q.Get("fromImage")+"@"+q.Get("tag"))
+	}))
+	mu.Lock()
+	defer mu.Unlock()
+	if want := []string{"pull docker.io/localstack/localstack@" + digest, digest + " is docker.io/localstack/localstack:4.14.0"}; !slices.Equal(asked, want) {
+		t.Errorf("asked for %q, not %q:\n%s", asked, want, said)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -17,6 +18,7 @@ import (
 type engine interface {
 	present(ctx context.Context, image string) (bool, error)
 	pull(ctx context.Context, image string) (io.ReadCloser, error)
+	tag(ctx context.Context, image, name string) error
 	close()
 }
 
@@ -93,6 +95,11 @@ func (d docker) pull(ctx context.Context, image string) (io.ReadCloser, error) {
 	return progress{r, ctx}, nil
 }
 
+func (d docker) tag(ctx context.Context, image, name string) error {
+	_, err := d.provider.Client().ImageTag(ctx, client.ImageTagOptions{Source: image, Target: name})
+	return err
+}
+
 func (d docker) close() { _ = d.provider.Close() }
 
 // progress reads a pull message by message. An error in the middle of the pull comes in a message.
@@ -129,7 +136,14 @@ func have(ctx context.Context, d engine, image string, silence time.Duration) er
 	}
 	pulling, cancelPull := context.WithTimeoutCause(ctx, pullTime, fmt.Errorf("the pull took longer than %v", pullTime))
 	defer cancelPull()
-	return pull(pulling, d, image, silence)
+	if image != Image {
+		return pull(pulling, d, image, silence)
+	}
+	repository, _, _ := strings.Cut(Image, ":")
+	if err := pull(pulling, d, repository+"@"+digest, silence); err != nil {
+		return err
+	}
+	return d.tag(pulling, repository+"@"+digest, Image)
 }
 
 // pull ends with an error if there is no sign of life for the given time.

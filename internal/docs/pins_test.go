@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPins shows that the versions that the scripts name are those whose hashes are pinned, and
-// that every pinned package has a hash.
+// TestPins shows that the versions that the scripts name are those whose hashes are pinned, that
+// every pinned package has a hash, and that every image is pulled by its digest.
 func TestPins(t *testing.T) {
 	read := func(name string) string {
 		text, err := os.ReadFile("../../scripts/" + name)
@@ -40,6 +40,13 @@ func TestPins(t *testing.T) {
 	for _, script := range []string{"localstack-image.sh", "lambda-base-image.sh"} {
 		if !regexp.MustCompile(`(?m)^digest=sha256:[0-9a-f]{64} `).MatchString(read(script)) {
 			t.Errorf("%s pulls an image without a digest", script)
+		}
+	}
+	// The tests pull the same image as the script, and the pages have their readers do so.
+	digest := regexp.MustCompile(`(?m)^digest=(\S+)`).FindStringSubmatch(read("localstack-image.sh"))[1]
+	for _, name := range []string{"../integration/endpoint/endpoint.go", "../docs/localstack.md", "../events/README.md"} {
+		if !strings.Contains(read(name), digest) {
+			t.Errorf("%s does not pull the image with the digest of localstack-image.sh, %s", name, digest)
 		}
 	}
 }
