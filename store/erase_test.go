@@ -110,27 +110,33 @@ func TestBarredAndPastItsTime(t *testing.T) {
 // A scan of the items does not return the bar. A touch pass that has met the item before it was
 // erased does not stamp the bar.
 func TestBarIsNoItem(t *testing.T) {
-	w := newWorld(t)
-	item := w.order("1", 1)
-	w.keep(item)
-	if err := w.store.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
-	later := w.with(added(2, 2), aggregate.Marks)
-	if err := later.Start(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
-	w.faults = []fault{{API: "UpdateItem", Run: func() {
-		if _, err := w.store.Erase(deadline(t), item.Key); err != nil {
-			t.Error(err)
+	for api, n := range map[string]int{"UpdateItem": 1, "BatchExecuteStatement": 5} { // one alone, and several at once
+		w := newWorld(t)
+		var items []*event.Item
+		for i := range n {
+			items = append(items, w.order(fmt.Sprint(i), 1))
 		}
-	}}}
-	touched, err := later.Touch(deadline(t))
-	if err != nil || touched.Scanned != 1 || touched.Touched != 0 || strings.Contains(w.lies(item.Key), "epoch") {
-		t.Errorf("%+v, %v, and %s", touched, err, w.lies(item.Key))
-	}
-	if touched, err := later.Touch(deadline(t)); err != nil || touched.Scanned != 0 {
-		t.Errorf("%+v, %v", touched, err)
+		w.keepAll(items...)
+		if err := w.store.Start(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+		later := w.with(added(2, 2), aggregate.Marks)
+		if err := later.Start(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+		key := items[0].Key
+		w.faults = []fault{{API: api, Run: func() {
+			if _, err := w.store.Erase(deadline(t), key); err != nil {
+				t.Error(err)
+			}
+		}}}
+		touched, err := later.Touch(deadline(t))
+		if err != nil || touched.Scanned != n || touched.Touched != n-1 || strings.Contains(w.lies(key), "epoch") {
+			t.Errorf("%s: %+v, %v, and %s", api, touched, err, w.lies(key))
+		}
+		if touched, err := later.Touch(deadline(t)); err != nil || touched.Scanned != n-1 {
+			t.Errorf("%s: %+v, %v", api, touched, err)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/store"
@@ -132,5 +133,32 @@ func TestFlagThatFails(t *testing.T) {
 		if _, err := tables.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil || head(t, w.store, def).Flag == "" {
 			t.Errorf("%s: not flagged by the next batch: %v", name, err)
 		}
+	}
+}
+
+// A head that a person deletes just before it is flagged stays deleted. A head of nothing but a flag would
+// stand in the way of the next start.
+func TestFlagMakesNoHead(t *testing.T) {
+	w := newWorld(t)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	def := w.plan.Definitions()[0]
+	w.faults = []fault{{API: "UpdateItem", Run: func() { w.deleteTotal(lanes.HeadKey(def)) }}}
+	cost, err := tables.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
+	if err != nil || cost.WriteUnits != 1 || len(w.faults) > 0 {
+		t.Errorf("%v, %+v, %d faults left", err, cost, len(w.faults))
+	}
+	if img := w.stored("totals", lanes.HeadKey(def)); len(img) > 0 {
+		t.Errorf("the flag has made a head: %v", img)
+	}
+}
+
+// deleteTotal deletes an item of the aggregates table, as a person would.
+func (w *world) deleteTotal(key event.Key) {
+	w.t.Helper()
+	if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"),
+		Key: map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK)}}); err != nil {
+		w.t.Error(err)
 	}
 }

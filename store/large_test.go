@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -133,5 +134,27 @@ func TestLargeTotalThatTakesNoWarning(t *testing.T) {
 	w.expect(t, "live", map[string]string{"orders": "7", "revenue": "11"})
 	if flags := w.total("live", nil).Flags; len(flags) != 0 {
 		t.Errorf("%v", flags)
+	}
+}
+
+// A total that is removed just before it is warned about stays removed. A total of nothing but a warning has no
+// values, and never expires.
+func TestWarningMakesNoTotal(t *testing.T) {
+	w := newWorld(t)
+	key := event.Key{PK: "A#live#1#0", SK: "-"}
+	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
+	w.grow(key, store.LargeTotal, -1)
+	w.store = w.fresh(100)
+	warned := false
+	w.onCall = func(_ string, in any) error {
+		if u, ok := in.(*dynamodb.UpdateItemInput); ok && strings.Contains(*u.UpdateExpression, "large") {
+			warned = true
+			w.deleteTotal(key)
+		}
+		return nil
+	}
+	w.apply(w.batch(aggregate.Marks, 2, w.order("2", 1)))
+	if img := w.stored("totals", key); !warned || len(img) > 0 {
+		t.Errorf("warned: %v; the total is %v", warned, slices.Sorted(maps.Keys(img)))
 	}
 }

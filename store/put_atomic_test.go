@@ -55,7 +55,7 @@ func without(item *event.Item, keep func(i int) bool) *event.Item {
 
 func none(int) bool { return false }
 
-// put puts items one by one, as they are, and fails unless all are stored.
+// keepAll puts items together, and fails unless all are stored.
 func (w *world) keepAll(items ...*event.Item) {
 	w.t.Helper()
 	results, _ := w.store.Put(deadline(w.t), items)

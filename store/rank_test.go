@@ -199,6 +199,43 @@ func (w *world) alter(key event.Key, attribute string, v types.AttributeValue) {
 	}
 }
 
+// Every page of every shard is read: 300 totals are more than one page of any of them.
+func TestTopOfManyPages(t *testing.T) {
+	const totals = 300
+	w := newWorld(t, ranked)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	var items []*event.Item
+	for i := range totals {
+		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i), fmt.Sprintf(`"cents":%d`, i), `"at":"2099-03-01T10:00:00Z"`))
+	}
+	w.apply(w.batch(aggregate.Marks, 1, items...))
+	w.Clock.Pass(10 * time.Second)
+	for name, value := range map[string]string{"leaders": "revenue", "tallest": "most"} { // three shards, and one
+		for _, n := range []int{totals - 1, 1000} {
+			top, err := w.store.Top(context.Background(), name, epoch, n)
+			if err != nil || len(top) != min(n, totals) {
+				t.Errorf("%s, top %d: %d of %d totals, %v", name, n, len(top), totals, err)
+			}
+			for i, total := range top {
+				if got, want := total.Values[value].String(), fmt.Sprint(totals-1-i); got != want {
+					t.Fatalf("%s, top %d: place %d has %s, not %s", name, n, i+1, got, want)
+				}
+			}
+		}
+		var all int
+		for _, err := range w.store.Ranking(context.Background(), name, epoch) {
+			if all++; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if all != totals {
+			t.Errorf("the ranking of %s has %d of %d totals", name, all, totals)
+		}
+	}
+}
+
 // What an answer leaves out is asked for again: at once if the answer had something, and after a wait
 // if it had nothing.
 func TestTopAsksAgainForWhatIsLeftOut(t *testing.T) {
