@@ -48,7 +48,8 @@ func TestAlarmWithFloors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, _ := strings.Cut(string(page), "It goes off for an hour after the last message that came for any other reason:\n\n```yaml template\n")
+	_, after, _ := strings.Cut(string(page), "\n**With floors.** ")
+	_, after, _ = strings.Cut(after, "\n\n```yaml template\n")
 	alarm, _, found := strings.Cut(after, "```")
 	_, text, _ := strings.Cut(string(in.Template.Text), "  QuarantineAlarm:\n")
 	old, _, there := strings.Cut(text, "  StreamsGrowingAlarm:")
