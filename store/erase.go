@@ -88,7 +88,7 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 			return a, later
 		}
 		erased = erased || len(known) > 0
-		switch a := s.bar(ctx, s.barring(key, known), whole, claims); a.outcome {
+		switch a := s.bar(ctx, s.barring(key, known), whole, releases(claims)); a.outcome {
 		case done:
 			return a, ended
 		case failed: // the item is not what it was when it was read
@@ -152,19 +152,53 @@ func (s *Store) eraseParts(ctx context.Context, key event.Key, eventType string)
 	return whole, claims, answer{}
 }
 
+// release is what the transaction that bars a whole does with one of its claims.
+type release struct {
+	claim  *event.Item
+	digest types.AttributeValue // of what lies under its key; nil: it has none
+	stays  bool                 // it is not this whole's
+}
+
+func newRelease(claim *event.Item) release {
+	return release{claim: claim, digest: binary(claim.Digest[:])}
+}
+
+func releases(claims []*event.Item) (list []release) {
+	for _, claim := range claims {
+		list = append(list, newRelease(claim))
+	}
+	return list
+}
+
+// write returns the operation. Its condition is that the key holds what is thought to be there. A claim that is the
+// whole's may be missing too.
+func (r *release) write(table *string) types.TransactWriteItem {
+	condition, names, values := "#d = :d", map[string]string{"#d": "digest"}, image{":d": r.digest}
+	switch {
+	case !r.stays:
+		condition = "attribute_not_exists(PK) OR " + condition
+		return types.TransactWriteItem{Delete: &types.Delete{TableName: table, Key: keyImage(r.claim.Key), ConditionExpression: &condition,
+			ExpressionAttributeNames: names, ExpressionAttributeValues: values}}
+	case r.digest == nil:
+		condition, values = "attribute_exists(PK) AND attribute_not_exists(#d)", nil
+	}
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: table, Key: keyImage(r.claim.Key), ConditionExpression: &condition,
+		ExpressionAttributeNames: names, ExpressionAttributeValues: values}}
+}
+
 // bar bars the key of an event, and removes its claims in the same transaction. A claim that another
-// event holds stays. It can be another event's if both were stored before claims were declared.
-func (s *Store) bar(ctx context.Context, bar *dynamodb.PutItemInput, whole *event.Item, claims []*event.Item) answer {
+// event holds stays. It can be another event's if both were stored before claims were declared. The transaction
+// checks that it still is: otherwise the event might have claimed the value in the meantime, and nobody would
+// release it any more.
+func (s *Store) bar(ctx context.Context, bar *dynamodb.PutItemInput, whole *event.Item, claims []release) answer {
 	if len(claims) == 0 {
 		_, err := s.client.PutItem(ctx, bar)
 		return classify(err)
 	}
 	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: bar.TableName, Item: bar.Item,
 		ConditionExpression: bar.ConditionExpression, ExpressionAttributeNames: bar.ExpressionAttributeNames, ExpressionAttributeValues: bar.ExpressionAttributeValues}}}}
-	for _, claim := range claims {
-		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Delete: &types.Delete{TableName: &s.events, Key: keyImage(claim.Key),
-			ConditionExpression: aws.String("attribute_not_exists(PK) OR #d = :d"), ExpressionAttributeNames: map[string]string{"#d": "digest"},
-			ExpressionAttributeValues: image{":d": binary(claim.Digest[:])}}})
+	for i := range claims {
+		in.TransactItems = append(in.TransactItems, claims[i].write(&s.events))
 	}
 	sent := s.transact(ctx, in)
 	if sent.outcome != cancelled || len(sent.reasons) != len(in.TransactItems) {
@@ -174,18 +208,15 @@ func (s *Store) bar(ctx context.Context, bar *dynamodb.PutItemInput, whole *even
 		if classifyReason(reason).outcome != failed {
 			continue
 		}
-		img, err := s.image(ctx, claims[i].Key)
+		img, err := s.image(ctx, claims[i].claim.Key)
 		if err != nil {
 			return answer{outcome: unknown, err: err}
 		}
-		rest := slices.Clone(claims)
-		if known := readPart(img, true); known.isPartOf(whole) { // when it was stored, it was made of other members
-			again := *rest[i]
-			again.Digest, rest[i] = known.digest, &again
-		} else { // another event's, or none at all
-			rest = slices.Delete(rest, i, i+1)
+		again := slices.Clone(claims)
+		if again[i] = newRelease(claims[i].claim); len(img) > 0 { // else it was another event's, and is gone
+			again[i].digest, again[i].stays = img["digest"], !readPart(img, true).isPartOf(whole) // its own may be made of other members than today
 		}
-		return s.bar(ctx, bar, whole, rest)
+		return s.bar(ctx, bar, whole, again)
 	}
 	for _, reason := range sent.reasons {
 		if a := classifyReason(reason); a.outcome != done {

@@ -334,6 +334,58 @@ func TestEraseClaims(t *testing.T) {
 	}
 }
 
+// While an older owner without a claim is erased, the one that holds its value may go, and the older one may get
+// the value. It is released all the same.
+func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
+	for _, before := range []string{"the claim is read", "the key is barred"} {
+		w := newWorld(t, accounts)
+		a, b := w.account("a", "x@y", 1), w.account("b", "x@y", 1)
+		w.keepAll(without(a, func(i int) bool { return i == 1 }), b) // a was stored before there were claims
+		tries, gone := 0, false
+		w.onCall = func(_ string, in any) error {
+			var key map[string]types.AttributeValue
+			switch in := in.(type) {
+			case *dynamodb.TransactWriteItemsInput:
+				if in.TransactItems[0].Put != nil {
+					key = in.TransactItems[0].Put.Item
+				}
+			case *dynamodb.PutItemInput:
+				key = in.Item
+			case *dynamodb.GetItemInput:
+				key = in.Key
+			}
+			pk, _ := key["PK"].(*types.AttributeValueMemberS)
+			bars := key["i:barred"] != nil && pk.Value == a.Key.PK && key["SK"].(*types.AttributeValueMemberS).Value == a.Key.SK
+			if bars {
+				tries++
+			}
+			if now := tries == 2 && bars || tries == 1 && pk != nil && pk.Value == "EMAIL#x@y"; !gone && now && (bars || before == "the claim is read") {
+				gone = true
+				if _, err := w.store.Erase(deadline(t), b.Key); err != nil {
+					t.Error(err)
+				}
+			}
+			if bars && tries == 2 {
+				w.keepAll(w.account("a", "x@y", 1))
+			}
+			return nil
+		}
+		if _, err := w.store.Erase(deadline(t), a.Key); err != nil {
+			t.Fatal(err)
+		}
+		w.onCall = nil
+		if !gone || tries < 2 {
+			t.Fatalf("before %s: %d tries to bar the key, and the holder is gone: %v", before, tries, gone)
+		}
+		if lies := w.lies(a.Parts.Items[0].Key); lies != "" {
+			t.Errorf("before %s: the owner was erased, and its claim is there: %s", before, lies)
+		}
+		if results := w.putNow(w.account("c", "x@y", 0)); verdicts(results) != "Inserted" {
+			t.Errorf("before %s: the next owner: %v", before, results)
+		}
+	}
+}
+
 // A claim is released with its owner, also if it was made of other members when it was stored.
 func TestEraseReleasesOlderClaims(t *testing.T) {
 	w := newWorld(t, accounts)

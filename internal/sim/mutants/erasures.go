@@ -17,7 +17,7 @@ func erasures() []Mutant {
 		},
 		{
 			Name: "erased-unseen", What: "an event is erased as it was read, whatever its key holds by now", Defends: "C2", Checks: returned,
-			Edits: []Edit{{"store.Store.Erase", `s.bar(ctx, s.barring(key, known), whole, claims)`, `s.bar(ctx, &dynamodb.PutItemInput{TableName: &s.events, Item: s.barring(key, known).Item}, whole, claims)`}},
+			Edits: []Edit{{"store.Store.Erase", `s.bar(ctx, s.barring(key, known), whole, releases(claims))`, `s.bar(ctx, &dynamodb.PutItemInput{TableName: &s.events, Item: s.barring(key, known).Item}, whole, releases(claims))`}},
 		},
 		{
 			Name: "bar-not-read", What: "a read of what holds a key does not ask whether it is barred", Defends: "C1 C2", Checks: undeserved,
