@@ -8,6 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -21,9 +22,6 @@ const (
 	maxPartBytes = 4 << 20
 	// maxAtomic is how many items one transaction puts: a whole and its parts.
 	maxAtomic = 100
-	// maxAtomicBytes is how many bytes these items may take together. DynamoDB's 4 MB could mean
-	// 4,000,000 bytes or 4 MiB. This is the smaller one.
-	maxAtomicBytes = 4_000_000
 )
 
 // Parts makes the parts of a stored whole, as they were planned with it. They depend only on the
@@ -119,8 +117,8 @@ func (p *Pipeline) tooMuchAtOnce(whole *event.Item) *event.Refusal {
 		return event.Poisoned(event.TooManyParts, fmt.Sprintf("the message yields %d items with its whole, which move %d totals, and %s is atomic: a transaction has at most %d items and totals", items, len(moving), whole.Type, maxAtomic))
 	case items > maxAtomic:
 		return event.Poisoned(event.TooManyParts, fmt.Sprintf("the message yields %d items with its whole, and %s is atomic: a transaction puts at most %d items", items, whole.Type, maxAtomic))
-	case bytes > maxAtomicBytes:
-		return event.Poisoned(event.TooManyParts, fmt.Sprintf("the items of the message take %d bytes, and %s is atomic: those of a transaction take at most %d bytes", bytes, whole.Type, maxAtomicBytes))
+	case bytes > itemform.MaxTransaction:
+		return event.Poisoned(event.TooManyParts, fmt.Sprintf("the items of the message take %d bytes, and %s is atomic: those of a transaction take at most %d bytes", bytes, whole.Type, itemform.MaxTransaction))
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ type atomicPut struct {
 	cost    Cost
 	last    answer // why it is not settled
 	beside  bool   // the whole is stored already, and is never put
-	blind   bool   // stored items are read after a refusal, because together they are too large for its answer
+	blind   bool   // items and totals are read after a refusal, because together they are too large for its answer
 	halt    *halt
 	result  *Result // once it is known
 	// unanswered says that a try got no answer, and may still be carried out.
@@ -190,6 +190,8 @@ func (t *atomicPut) try(ctx context.Context) (answer, next) {
 		return t.cancelled(ctx, sent, moves)
 	case throttled:
 		t.cost.throttle(sent.reason, 1)
+	case invalid:
+		return t.refusedWhole(ctx, moves, sent.answer)
 	case unknown, contended:
 		t.unanswered = true
 	}
@@ -207,7 +209,7 @@ func (t *atomicPut) unmet() (list []*atomicItem) {
 }
 
 // transaction returns the transaction: a put for each item, a condition for each that is met, and an
-// update for each total. If blind is set, the items in the way are not asked for.
+// update for each total. If blind is set, the items and totals in the way are not asked for.
 func (s *Store) transaction(members []*atomicItem, blind bool, moves []*totalMove) *dynamodb.TransactWriteItemsInput {
 	in := &dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 	images := types.ReturnValuesOnConditionCheckFailureAllOld
@@ -223,7 +225,7 @@ func (s *Store) transaction(members []*atomicItem, blind bool, moves []*totalMov
 			ConditionExpression: aws.String("attribute_not_exists(PK)"), ReturnValuesOnConditionCheckFailure: images}})
 	}
 	for _, u := range moves {
-		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Update: u.update(&s.aggregates)})
+		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Update: u.update(&s.aggregates, images)})
 	}
 	return in
 }
@@ -276,7 +278,7 @@ func (t *atomicPut) cancelled(ctx context.Context, sent transacted, moves []*tot
 			t.blind = true
 			return sent.answer, again
 		}
-		return answer{outcome: contended, err: errSilent}, later
+		return t.refusedWhole(ctx, moves, answer{outcome: contended, err: errSilent})
 	}
 	why, step = sent.answer, again
 	var unread []*atomicItem

@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
@@ -37,7 +38,7 @@ func (t *atomicPut) mayTake(ctx context.Context) bool {
 // stopped says what becomes of a message whose keys are free as far as the refusal says, and whose
 // transaction was cancelled. If no total refuses, others are in the way.
 func (t *atomicPut) stopped(ctx context.Context, moves []*totalMove, reasons []types.CancellationReason) (answer, next) {
-	why, refusing := answer{outcome: contended, err: errSilent}, -1
+	why, refusing, busy := answer{outcome: contended, err: errSilent}, -1, false
 	for i := range moves {
 		switch a := classifyReason(reasons[i]); a.outcome {
 		case done:
@@ -47,28 +48,73 @@ func (t *atomicPut) stopped(ctx context.Context, moves []*totalMove, reasons []t
 			}
 		default:
 			t.cost.refused(a)
-			why = a
+			why, busy = a, true
 		}
 	}
-	if refusing < 0 {
+	switch {
+	case refusing < 0 && busy:
 		return why, later
+	case refusing < 0:
+		return t.refusedWhole(ctx, moves, why)
 	}
-	// A refusal need not name all that is in the way. So the keys are read before a total decides.
+	if totals, step := t.onlyTotals(ctx); !totals {
+		return answer{}, step
+	}
+	return t.refusedBy(ctx, moves[refusing], reasons[refusing])
+}
+
+// onlyTotals reads what lies under the keys, because a refusal need not name all that is in the way. It reports
+// whether totals alone refuse the message, and all tries of this delivery were answered. If not, the message is
+// settled, or is to be sent again at once.
+func (t *atomicPut) onlyTotals(ctx context.Context) (is bool, step next) {
 	unmet := t.unmet()
 	if t.look(ctx, unmet); t.result == nil {
 		t.decide()
 	}
 	switch {
 	case t.result != nil:
-		return answer{}, ended
+		return false, ended
 	case len(t.unmet()) < len(unmet): // a part of it is stored, and that part moves nothing
-		return answer{}, again
+		return false, again
 	case t.unanswered:
 		t.refused(&event.Refusal{Verdict: event.Retry, Reason: event.Unproven,
 			Detail: "a try of this delivery got no answer and may still be carried out, and now a total refuses the event; it is delivered again"})
-		return answer{}, ended
+		return false, ended
 	}
-	return t.refusedBy(ctx, moves[refusing], reasons[refusing])
+	return true, ended
+}
+
+// refusedWhole says what becomes of a message whose transaction was refused, for why, without naming an item. The
+// file's rules leave no other reason in its data than that its items and the totals that they move are together
+// more than a transaction takes. Then its largest total refuses it: the message could be stored if that total were
+// small. Totals that cannot make so much are not read.
+func (t *atomicPut) refusedWhole(ctx context.Context, moves []*totalMove, why answer) (answer, next) {
+	bytes := 0
+	for _, m := range t.members {
+		bytes += m.attempted()
+	}
+	if bytes+len(moves)*event.MaxItem <= itemform.MaxTransaction {
+		return why, later
+	}
+	totals, size, largest := 0, 0, (*totalMove)(nil)
+	for _, u := range moves {
+		img, err := t.store.get(ctx, u.Key)
+		if err != nil {
+			return classify(err), later
+		}
+		t.cost.Requests++
+		t.cost.read(imageSize(img))
+		if totals += imageSize(img); largest == nil || imageSize(img) > size {
+			size, largest = imageSize(img), u
+		}
+	}
+	if bytes+totals <= itemform.MaxTransaction {
+		return why, later
+	}
+	if alone, step := t.onlyTotals(ctx); !alone {
+		return answer{}, step
+	}
+	return t.refuseTotal(ctx, largest, fmt.Errorf("the items of the message take %d bytes and the totals that they move take %d, and a transaction takes about %d of both", bytes, totals, itemform.MaxTransaction))
 }
 
 // refusedBy says what becomes of a message that is not stored, and that a total refuses. All tries of

@@ -78,8 +78,8 @@ func subtracts(c *aggregate.Contribution, v int, amount aggregate.Amount) bool {
 }
 
 // update returns the update of the total, on condition that no value that is taken from falls below its
-// floor.
-func (u *totalMove) update(table *string) *types.Update {
+// floor. images says whether a refusal is to bring the total.
+func (u *totalMove) update(table *string, images types.ReturnValuesOnConditionCheckFailure) *types.Update {
 	e := &edit{}
 	e.fold(&u.Update, &u.delta, &observation{})
 	e.expiry(u.ExpiresAt)
@@ -93,7 +93,7 @@ func (u *totalMove) update(table *string) *types.Update {
 	update := &types.Update{TableName: table, Key: keyImage(u.Key), UpdateExpression: &x.update, ConditionExpression: x.condition,
 		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values}
 	if x.condition != nil {
-		update.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+		update.ReturnValuesOnConditionCheckFailure = images
 	}
 	return update
 }
@@ -105,7 +105,7 @@ func (u *totalMove) need(v int) event.Decimal {
 
 // units returns what the update costs in a transaction, for a total that was found as img.
 func (u *totalMove) units(table *string, img image) float64 {
-	return transactionUnits(max(writtenSize(u.update(table)), imageSize(img)))
+	return transactionUnits(max(writtenSize(u.update(table, types.ReturnValuesOnConditionCheckFailureNone)), imageSize(img)))
 }
 
 // name names the total for people: stock by sku=a.

@@ -666,3 +666,144 @@ func TestHeldTotal(t *testing.T) {
 		t.Errorf("it took %s and %d tries", took, tries)
 	}
 }
+
+// baskets adds an atomic event whose lines may take almost all of a transaction, because each of them has its text
+// too. Each line moves a total.
+func baskets(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	s.Events["basket"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "BASKET#{id}", SK: "X"}, Atomic: true}
+	s.Events["line"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "basket", Each: "lines", With: []string{"id", "text"}},
+		ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "BASKET#{id}", SK: "LINE#{n}"}}
+	s.Aggregates["sold"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"place": "{n}"}, MovedBy: "put",
+		From: map[string]pipeline.FromSpec{"line": {Values: map[string]string{"sold": "count"}}}}
+}
+
+func (w *world) basket(id string, lines, bytes int, extra ...string) *event.Item {
+	var list []string
+	for n := range lines {
+		list = append(list, fmt.Sprintf(`{"n":%d}`, n))
+	}
+	return w.item(append([]string{`"type":"basket"`, fmt.Sprintf(`"id":%q,"text":%q`, id, strings.Repeat("x", bytes)), `"at":"2099-03-01T10:00:00Z"`, `"lines":[` + strings.Join(list, ",") + `]`}, extra...)...)
+}
+
+// sizeOf is about how many bytes an item takes.
+func sizeOf(item map[string]types.AttributeValue) (n int) {
+	for name, v := range item {
+		n += len(name)
+		if s, ok := v.(*types.AttributeValueMemberS); ok {
+			n += len(s.Value)
+		}
+	}
+	return n
+}
+
+// A transaction takes 4 MB. If the service counts the totals that it moves, however it says so, a message that
+// takes almost all of that is Rejected for its largest total. Nothing of it is stored, and it is stored once that
+// total is small. Other messages with these totals go on.
+func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
+	none := func(n int) error {
+		return &types.TransactionCanceledException{CancellationReasons: slices.Repeat([]types.CancellationReason{{Code: aws.String("None")}}, n)}
+	}
+	for name, refusal := range map[string]func(n int) error{
+		"invalid":         func(int) error { return errUnforeseen },
+		"without reasons": func(int) error { return &types.TransactionCanceledException{} },
+		"no item named":   none,
+	} {
+		w := newWorld(t, stocked, baskets)
+		w.start()
+		large := func(bytes int) {
+			for n := range 3 {
+				key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: fmt.Sprintf("A#sold#1#0#%d", n)}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+				if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key,
+					UpdateExpression: aws.String("SET #x = :x"), ExpressionAttributeNames: map[string]string{"#x": "i:x"}, ExpressionAttributeValues: map[string]types.AttributeValue{
+						":x": &types.AttributeValueMemberS{Value: strings.Repeat("x", bytes+n)}}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		w.onCall = func(_ string, in any) error {
+			tx, ok := in.(*dynamodb.TransactWriteItemsInput)
+			if !ok {
+				return nil
+			}
+			size := 0
+			for _, item := range tx.TransactItems {
+				if item.Put != nil {
+					size += sizeOf(item.Put.Item)
+				} else if item.Update != nil {
+					size += sizeOf(w.stored("totals", event.Key{PK: item.Update.Key["PK"].(*types.AttributeValueMemberS).Value, SK: item.Update.Key["SK"].(*types.AttributeValueMemberS).Value}))
+				}
+			}
+			if size > 4_000_000 {
+				return refusal(len(tx.TransactItems))
+			}
+			return nil
+		}
+		huge := func() *event.Item { return w.basket("1", 9, 380_000) }
+		w.putNow(w.basket("0", 3, 1))
+		large(100_000)
+		results := w.putNow(huge(), w.basket("2", 3, 1))
+		if verdicts(results) != "Rejected Inserted" || results[0].Refusal.Reason != event.TotalRefused || !strings.Contains(results[0].Refusal.Detail, "sold of place=2 cannot be updated: the items of the message take 38") {
+			t.Errorf("%s: %v", name, results)
+			continue
+		}
+		for _, item := range append(huge().Parts.Items, huge()) {
+			if w.stored("events", item.Key) != nil {
+				t.Fatalf("%s: %s is stored", name, item.Key)
+			}
+		}
+		if flag := w.stored("totals", event.Key{PK: "A#sold#1#0#2", SK: "-"})["flag"]; flag == nil {
+			t.Errorf("%s: the total is not flagged", name)
+		}
+		large(1)
+		if results := w.putNow(huge(), huge()); verdicts(results) != "Inserted Duplicate" {
+			t.Errorf("%s: with small totals: %v", name, results)
+		}
+		large(100_000)
+		if results := w.putNow(w.basket("1", 9, 380_000, `"by":"hand"`), huge()); verdicts(results) != "Conflict Duplicate" {
+			t.Errorf("%s: delivered again: %v", name, results)
+		}
+		w.agree(name)
+	}
+}
+
+// Several messages that share transactions may be too large together with their totals, and not alone.
+func TestTotalsLeaveNoRoomForAPack(t *testing.T) {
+	w := newWorld(t, stocked, baskets)
+	w.start()
+	alone := 0
+	w.onCall = func(_ string, in any) error {
+		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && len(tx.TransactItems) > 7 { // two baskets
+			return &types.TransactionCanceledException{CancellationReasons: slices.Repeat([]types.CancellationReason{{Code: aws.String("None")}}, len(tx.TransactItems))}
+		} else if ok {
+			alone++
+		}
+		return nil
+	}
+	results := w.putNow(w.basket("1", 3, 1000), w.basket("2", 3, 1000), w.basket("3", 3, 1000))
+	if verdicts(results) != "Inserted Inserted Inserted" || alone != 3 {
+		t.Errorf("%d transactions of one message: %v", alone, results)
+	}
+	w.agree("one by one")
+}
+
+// The totals that refuse a message may be too large to come with the refusal. They are read then.
+func TestRefusalOfLargeTotals(t *testing.T) {
+	w := newWorld(t, stocked)
+	w.start()
+	short := 0
+	w.onCall = func(_ string, in any) error {
+		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok {
+			for _, item := range tx.TransactItems {
+				if item.Update != nil && item.Update.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
+					short++
+					return store.ErrTooLarge
+				}
+			}
+		}
+		return nil
+	}
+	results := w.putNow(w.goods("reserved", "1", "x", 1), w.goods("reserved", "2", "y", 1), w.goods("received", "3", "y", 1))
+	if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.BelowFloor || short != 3 {
+		t.Errorf("%d answers are too large: %v", short, results)
+	}
+}

@@ -229,8 +229,12 @@ func (p *pack) cancelled(ctx context.Context, sent transacted, items int, moves 
 			t.last, _ = t.cancelled(ctx, transacted{answer: sent.answer, reasons: own}, nil)
 		}
 	}
-	if len(p.puts) < left && !busy {
+	switch {
+	case busy:
+		return why, step
+	case len(p.puts) < left:
 		return sent.answer, again
 	}
-	return why, step
+	p.leave(func(*atomicPut) bool { return true }) // nothing says why: together they may be too large
+	return sent.answer, ended
 }

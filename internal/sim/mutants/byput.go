@@ -51,7 +51,7 @@ func byPut() []Mutant {
 		},
 		{
 			Name: "rejected-unanswered", What: "an event is rejected while a try of its delivery may still be carried out", Defends: "C1", Checks: []sim.Check{sim.Undeserved},
-			Edits: []Edit{{"store.atomicPut.stopped", `case t.unanswered:`, `case t.unanswered && false:`}},
+			Edits: []Edit{{"store.atomicPut.onlyTotals", `case t.unanswered:`, `case t.unanswered && false:`}},
 		},
 		{
 			Name: "rejected-for-another", What: "messages of one transaction are all rejected if one total refuses it", Defends: "C1", Checks: []sim.Check{sim.Undeserved},
