@@ -7,16 +7,15 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	official "github.com/cloudevents/sdk-go/v2/event"
 	officialhttp "github.com/cloudevents/sdk-go/v2/protocol/http"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/replay"
 )
 
 // The official SDK judges: what it takes for a valid CloudEvent 1.0 is recognised here with the same meaning,
@@ -24,17 +23,7 @@ import (
 // no JSON objects are refused here; the generated events keep away from both.
 
 // seed is random unless INGOT_SEED replays a run.
-func seed(t *testing.T) *rand.Rand {
-	n := uint64(time.Now().UnixNano())
-	if s := os.Getenv("INGOT_SEED"); s != "" {
-		var err error
-		if n, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("INGOT_SEED: %v", err)
-		}
-	}
-	t.Logf("replay with INGOT_SEED=%d go test -run '^%s$' ./envelope", n, t.Name())
-	return rand.New(rand.NewPCG(n, 0))
-}
+func seed(t *testing.T) *rand.Rand { return rand.New(rand.NewPCG(replay.Seed(t, 0), 0)) }
 
 func oneOf(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }
 

@@ -2,14 +2,13 @@ package event_test
 
 import (
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/replay"
 )
 
 func TestOrderedText(t *testing.T) {
@@ -41,11 +40,7 @@ func FuzzOrderedText(f *testing.F) {
 }
 
 func TestOrderedTextAtRandom(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv("INGOT_SEED"); s != "" {
-		seed, _ = strconv.ParseUint(s, 10, 64)
-	}
-	t.Logf("INGOT_SEED=%d go test -run TestOrderedTextAtRandom ./event", seed)
+	seed := replay.Seed(t, 0)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	number := func() event.Decimal {
 		text := []string{"", "-"}[rng.IntN(2)] + strconv.FormatUint(rng.Uint64N(uint64(1)<<rng.IntN(60)+1), 10) + "e" + strconv.Itoa(rng.IntN(8)-4)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"testing"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/replay"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/verify"
@@ -201,21 +201,12 @@ func (m *mapped) check(t *testing.T, kept bool) {
 // Nothing is lost and nothing is counted twice, whatever happens on the way, in both ways of
 // counting.
 func TestThroughMappings(t *testing.T) {
-	first, n := uint64(time.Now().UnixNano()), 12
-	if s := os.Getenv("INGOT_SEED"); s != "" {
-		seed, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatalf("INGOT_SEED: %v", err)
-		}
-		first, n = seed, 1
-	}
-	for i := range n {
-		seed := first + uint64(i)
+	for _, seed := range replay.Seeds(t, 0, 12) {
 		for _, c := range bothWays {
 			t.Run(fmt.Sprint(c, " ", seed), func(t *testing.T) {
 				t.Cleanup(func() {
 					if t.Failed() {
-						t.Logf("replay with INGOT_SEED=%d go test -run '^TestThroughMappings$' ./handler", seed)
+						t.Log("replay with " + replay.Command(t, seed))
 					}
 				})
 				m := newMapped(t, seed, c)

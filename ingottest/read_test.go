@@ -3,13 +3,12 @@ package ingottest
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/replay"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -105,18 +104,7 @@ func TestReadBehind(t *testing.T) {
 // TestReadTotalsAgainstNaiveTwin asks random questions of a pattern over totals, and compares the
 // answers with what a plain tally of the events says.
 func TestReadTotalsAgainstNaiveTwin(t *testing.T) {
-	seed := rand.Uint64()
-	if s := os.Getenv("INGOT_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("INGOT_SEED: %v", err)
-		}
-	}
-	defer func() {
-		if t.Failed() {
-			t.Logf("replay with INGOT_SEED=%d go test -run '^TestReadTotalsAgainstNaiveTwin$' ./ingottest", seed)
-		}
-	}()
+	seed := replay.Seed(t, 0)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	s := spec()
 	s.Aggregates = map[string]pipeline.AggregateSpec{"daily": {Since: 1, By: map[string]string{"shop": "{merchant | lower}"}, Window: day, Spread: 1 + rng.IntN(3),

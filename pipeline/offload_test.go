@@ -5,16 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/replay"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -177,11 +176,7 @@ func decodeMistakes(text string) string {
 // payloads: every key, attribute and condition, every total, and every part. A naive program that knows
 // encoding/json alone finds the same values at every path that is used.
 func TestKeptAgainstANaiveTwin(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if s, err := strconv.ParseUint(os.Getenv("INGOT_SEED"), 10, 64); err == nil {
-		seed = s
-	}
-	t.Logf("INGOT_SEED=%d go test -run TestKeptAgainstANaiveTwin ./pipeline", seed)
+	seed := replay.Seed(t, 0)
 	r := rand.New(rand.NewPCG(seed, 1))
 	good, parts, counted := 0, 0, 0
 	for range 300 {
@@ -193,7 +188,7 @@ func TestKeptAgainstANaiveTwin(t *testing.T) {
 			a, err := with.Plan(envelope.Message{Body: body})
 			b, plain := without.Plan(envelope.Message{Body: body})
 			if fmt.Sprint(err) != fmt.Sprint(plain) {
-				t.Fatalf("seed %d: %v, and without offload %v:\n%s\n%s", seed, err, plain, text, body)
+				t.Fatalf("%v, and without offload %v:\n%s\n%s", err, plain, text, body)
 			}
 			if err != nil {
 				continue
@@ -203,13 +198,13 @@ func TestKeptAgainstANaiveTwin(t *testing.T) {
 			stored := *a
 			stored.Payload, stored.Parts = &event.Payload{Sum: a.Payload.Sum}, nil
 			if got, want := fmt.Sprintf("%+v", with.Contributions(&stored)), fmt.Sprintf("%+v", without.Contributions(b)); stripPointers(got) != stripPointers(want) {
-				t.Fatalf("seed %d: it contributes %s, want %s:\n%s\n%s\n%s", seed, got, want, text, body, a.Data)
+				t.Fatalf("it contributes %s, want %s:\n%s\n%s\n%s", got, want, text, body, a.Data)
 			}
 			counted += len(without.Contributions(b).List)
 			if a.Parts != nil {
 				again, err := with.Parts(&stored)
 				if err != nil || len(again) != len(a.Parts.Items) {
-					t.Fatalf("seed %d: %d parts, %v:\n%s\n%s", seed, len(again), err, text, body)
+					t.Fatalf("%d parts, %v:\n%s\n%s", len(again), err, text, body)
 				}
 				for i := range again {
 					parts++
@@ -220,11 +215,11 @@ func TestKeptAgainstANaiveTwin(t *testing.T) {
 			whole, part := naive(t, body), naive(t, a.Data)
 			for _, path := range paths {
 				if x, y := look(whole, path), look(part, path); !reflect.DeepEqual(x, y) {
-					t.Fatalf("seed %d: %s is %v, want %v:\n%s\n%s\n%s", seed, path, y, x, text, body, a.Data)
+					t.Fatalf("%s is %v, want %v:\n%s\n%s\n%s", path, y, x, text, body, a.Data)
 				}
 			}
 			if strings.Contains(a.Data, "pad") {
-				t.Fatalf("seed %d: it keeps what nobody uses: %s", seed, a.Data)
+				t.Fatalf("it keeps what nobody uses: %s", a.Data)
 			}
 		}
 	}

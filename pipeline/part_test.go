@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/replay"
 )
 
 // withParts is an order with lines, and with one item that finds the order by its customer.
@@ -289,11 +288,7 @@ func TestKeyOfAPart(t *testing.T) {
 // A naive program that knows encoding/json alone makes the same parts of random messages, or refuses
 // the same ones.
 func TestPartsAgainstANaiveTwin(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if s, err := strconv.ParseUint(os.Getenv("INGOT_SEED"), 10, 64); err == nil {
-		seed = s
-	}
-	t.Logf("INGOT_SEED=%d go test -run TestPartsAgainstANaiveTwin ./pipeline", seed)
+	seed := replay.Seed(t, 0)
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := mustLoad(t, withParts)
 	planned := 0
@@ -302,7 +297,7 @@ func TestPartsAgainstANaiveTwin(t *testing.T) {
 		want := naiveLines(m.Body)
 		whole, err := p.Plan(m)
 		if (err == nil) != (want != nil) {
-			t.Fatalf("seed %d: %s\n%v, and the twin has %v", seed, m.Body, err, want)
+			t.Fatalf("%s\n%v, and the twin has %v", m.Body, err, want)
 		}
 		if err != nil {
 			continue
@@ -313,7 +308,7 @@ func TestPartsAgainstANaiveTwin(t *testing.T) {
 			got = append(got, item.Key.SK+" "+plainJSON(item.Data)+" "+item.Digest.String())
 		}
 		if !slices.Equal(got, want) {
-			t.Fatalf("seed %d: %s\n%q\nwant %q", seed, m.Body, got, want)
+			t.Fatalf("%s\n%q\nwant %q", m.Body, got, want)
 		}
 	}
 	if planned < 500 {

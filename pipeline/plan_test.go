@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/golden"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/internal/replay"
 )
 
 func orders(t testing.TB) *Pipeline {
@@ -391,14 +391,7 @@ func TestRedigest(t *testing.T) {
 }
 
 // seed returns the source of a random test: INGOT_SEED, or a fixed one.
-func seed(t *testing.T) *rand.Rand {
-	n := uint64(1)
-	if s := os.Getenv("INGOT_SEED"); s != "" {
-		n, _ = strconv.ParseUint(s, 10, 64)
-	}
-	t.Logf("seed %d; replay: INGOT_SEED=%d go test -run %s ./pipeline/", n, n, t.Name())
-	return rand.New(rand.NewPCG(n, 0))
-}
+func seed(t *testing.T) *rand.Rand { return rand.New(rand.NewPCG(replay.Seed(t, 1), 0)) }
 
 // A message means the same regardless of the order of its members and the spelling of its numbers.
 func TestPlanDoesNotDependOnSpelling(t *testing.T) {

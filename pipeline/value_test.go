@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/replay"
 )
 
 func TestValuesHaveOneSpelling(t *testing.T) {
@@ -100,10 +98,7 @@ func TestMistakesInValues(t *testing.T) {
 
 // The values are compared with a plain reading of the payload by the standard library.
 func TestValuesAgainstAPlainReading(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv("INGOT_SEED"); s != "" {
-		seed, _ = strconv.ParseUint(s, 10, 64)
-	}
+	seed := replay.Seed(t, 0)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	among := func(list ...string) string { return list[rng.IntN(len(list))] }
 	supplied, refused := 0, 0
@@ -128,7 +123,7 @@ func TestValuesAgainstAPlainReading(t *testing.T) {
 		amount, refusal := v.amount(doc.Root())
 		want, broken := e.of(t, body)
 		if broken != (refusal != nil) || !broken && amount.Set != (want != nil) {
-			t.Fatalf("%s of %s: %+v, %v; a plain reading says %v, %v; replay: INGOT_SEED=%d go test -run TestValuesAgainst ./pipeline", e, body, amount, refusal, want, broken, seed)
+			t.Fatalf("%s of %s: %+v, %v; a plain reading says %v, %v", e, body, amount, refusal, want, broken)
 		}
 		if refusal != nil {
 			refused++
@@ -136,7 +131,7 @@ func TestValuesAgainstAPlainReading(t *testing.T) {
 		if refusal == nil && amount.Set {
 			supplied++
 			if got, ok := new(big.Rat).SetString(amount.Number.String()); !ok || got.Cmp(want) != 0 {
-				t.Fatalf("%s of %s: %s, want %s; seed %d", e, body, amount.Number, want, seed)
+				t.Fatalf("%s of %s: %s, want %s", e, body, amount.Number, want)
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/replay"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -104,11 +104,7 @@ func TestStoredTotalAndReceipt(t *testing.T) {
 
 // Every item that can be stored comes back as it was.
 func TestItemsComeBack(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv("INGOT_SEED"); s != "" {
-		seed, _ = strconv.ParseUint(s, 10, 64)
-	}
-	t.Logf("replay with INGOT_SEED=%d go test -run '^TestItemsComeBack$' ./store", seed)
+	seed := replay.Seed(t, 0)
 	r := rand.New(rand.NewPCG(seed, 1))
 	text := func(n int) string {
 		alphabet := []rune("aZ0#%\"\\\u00e9\u2028\ufffd\U0001F600 \x00\n'")

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/replay"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -76,18 +75,10 @@ func TestOneStoreManyCallers(t *testing.T) {
 // Several writers put events of a few keys, with every fault that a request can have. Each goes on
 // until it has an answer that says that it is done. Then the table shows who was right.
 func TestWritersRace(t *testing.T) {
-	first, n := uint64(time.Now().UnixNano()), 60
-	if s := os.Getenv("INGOT_SEED"); s != "" {
-		seed, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatalf("INGOT_SEED: %v", err)
-		}
-		first, n = seed, 1
-	}
-	for i := range n {
-		writersRace(t, first+uint64(i))
+	for _, seed := range replay.Seeds(t, 0, 60) {
+		writersRace(t, seed)
 		if t.Failed() {
-			t.Fatalf("replay with INGOT_SEED=%d go test -run '^TestWritersRace$' ./store", first+uint64(i))
+			t.Fatal("replay with " + replay.Command(t, seed))
 		}
 	}
 }

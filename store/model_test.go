@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/replay"
 	"github.com/ingot-events/ingot/internal/slow"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
@@ -221,20 +220,12 @@ func (a *adversary) run() {
 
 // Totals are exact whatever the adversary does, in both ways of counting.
 func TestAdversary(t *testing.T) {
-	first, n := uint64(time.Now().UnixNano()), 50
+	n := 50
 	if slow.All() {
 		n = 150
 	}
-	if s := os.Getenv("INGOT_SEED"); s != "" {
-		seed, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatalf("INGOT_SEED: %v", err)
-		}
-		first, n = seed, 1
-	}
-	for i := range n {
+	for _, seed := range replay.Seeds(t, 0, n) {
 		for _, way := range bothWays {
-			seed := first + uint64(i)
 			a := newAdversary(t, seed, way)
 			a.run()
 			report, err := verify.Totals(context.Background(), a.plan, a.store, a.Clock.Now())
@@ -257,7 +248,7 @@ func TestAdversary(t *testing.T) {
 				t.Errorf("%s: %+v %v, want n %d", way, totals, err, live)
 			}
 			if t.Failed() {
-				t.Fatalf("replay with INGOT_SEED=%d go test -run '^TestAdversary$' ./store", seed)
+				t.Fatal("replay with " + replay.Command(t, seed))
 			}
 		}
 	}

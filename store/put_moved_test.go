@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/replay"
 	"github.com/ingot-events/ingot/internal/slow"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -548,15 +547,7 @@ func TestConflictsOfMovedPuts(t *testing.T) {
 // Random batches under random trouble: at every moment each total is the sum over what is stored, and no
 // sum is below its floor.
 func TestMovedPutsAgainstANaiveTwin(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("INGOT_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64)
-	}
-	defer func() {
-		if t.Failed() {
-			t.Logf("INGOT_SEED=%d go test -run TestMovedPutsAgainstANaiveTwin ./store", seed)
-		}
-	}()
+	seed := replay.Seed(t, 0)
 	runs := uint64(20)
 	if slow.All() {
 		runs = 60

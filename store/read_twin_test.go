@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/replay"
 	"github.com/ingot-events/ingot/internal/slow"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
@@ -313,29 +313,24 @@ func (tw *twin) compare(x, y *event.Item, newest bool) int {
 // TestReadAgainstNaiveTwin compares the answers to random questions over random pipelines with those
 // of a twin that looks at all events, page by page, with stale indexes and expired items.
 func TestReadAgainstNaiveTwin(t *testing.T) {
-	first, rounds := uint64(1), 120
+	rounds := 120
 	switch {
 	case testing.Short():
 		rounds = 60
 	case slow.All():
 		rounds = 400
 	}
-	if s := os.Getenv("INGOT_SEED"); s != "" {
-		var err error
-		if first, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("INGOT_SEED: %v", err)
-		}
-		rounds = 1
-	}
+	seeds := replay.Seeds(t, 1, rounds)
+	rounds = len(seeds)
 	answered, refused, pages, found := 0, map[string]int{}, 0, 0
-	for seed := first; seed < first+uint64(rounds); seed++ {
+	for _, seed := range seeds {
 		a, r, p, f := twinRound(t, seed)
 		answered, pages, found = answered+a, pages+p, found+f
 		for _, err := range r {
 			refused[err]++
 		}
 		if t.Failed() {
-			t.Fatalf("replay with INGOT_SEED=%d go test -run '^TestReadAgainstNaiveTwin$' ./store", seed)
+			t.Fatal("replay with " + replay.Command(t, seed))
 		}
 	}
 	t.Logf("%d questions answered on %d pages with %d items; refused: %v", answered, pages, found, refused)

@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/ingot-events/ingot/internal/replay"
 	"github.com/ingot-events/ingot/internal/slow"
 	"github.com/ingot-events/ingot/internal/target"
 	"github.com/ingot-events/ingot/internal/wire"
@@ -57,14 +58,7 @@ func TestKilledDevLosesAndDoublesNothing(t *testing.T) {
 	if slow.All() {
 		rounds = 50
 	}
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("INGOT_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("replay with: INGOT_SEED=%d go test -run %s ./cmd/ingot", seed, t.Name())
+	seed := replay.Seed(t, 0)
 	k := newKilling(t, rand.New(rand.NewPCG(seed, 0)))
 	for range rounds {
 		k.start()

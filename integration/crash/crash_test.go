@@ -5,10 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -16,34 +14,19 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
+	"github.com/ingot-events/ingot/internal/replay"
 	"github.com/ingot-events/ingot/internal/slow"
 	"github.com/ingot-events/ingot/verify"
 )
 
 var kills = flag.Int("kills", 0, "how many processes are killed, in both ways of counting together; 0: 30, or with INGOT_TEST_ALL=1 300, and 60 on LocalStack, which takes its time")
 
-// seedVariable sends the same events again and plans the same kills. Without it, each run has its
-// own seed.
-const seedVariable = "INGOT_SEED"
-
-func seedOf(t *testing.T) uint64 {
-	t.Helper()
-	text := os.Getenv(seedVariable)
-	if text == "" {
-		return uint64(time.Now().UnixNano())
-	}
-	seed, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("%s: %v", seedVariable, err)
-	}
-	return seed
-}
-
 // TestKilled shows that each event is stored once and counted once, whatever is killed and
 // whenever. What cannot be stored is in quarantine.
 func TestKilled(t *testing.T) {
 	e := open(t)
-	seed := seedOf(t)
+	// INGOT_SEED sends the same events again and plans the same kills.
+	seed := replay.Seeds(t, 0, 1)[0]
 	switch {
 	case *kills == 0 && e.Name == "localstack":
 		*kills = 60
@@ -52,7 +35,7 @@ func TestKilled(t *testing.T) {
 	case *kills == 0:
 		*kills = 300
 	}
-	t.Logf("%s at %s; replay: %s=%d go test ./integration/crash -kills %d (the same events and plans to kill; the moments also depend on the machine)", e.Name, e.URL, seedVariable, seed, *kills)
+	t.Logf("%s at %s; replay: INGOT_SEED=%d go test ./integration/crash -kills %d (the same events and plans to kill; the moments also depend on the machine)", e.Name, e.URL, seed, *kills)
 	binaries := build(t)
 	t.Run("marks", func(t *testing.T) { newWorld(t, e, binaries, aggregate.Marks, seed).run(*kills * 2 / 3) })
 	t.Run("receipts", func(t *testing.T) { newWorld(t, e, binaries, aggregate.Receipts, seed).run(*kills / 3) })

@@ -3,14 +3,13 @@ package changes
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/replay"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -94,15 +93,12 @@ func pasted(lifetime, message string) string {
 // twice. The event may come however late: after it was swept before a change, or after it was swept
 // after one.
 func TestNoChangeOfRetainForgetsAnExpiry(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv("INGOT_SEED"); s != "" {
-		seed, _ = strconv.ParseUint(s, 10, 64)
-	}
+	seed := replay.Seed(t, 0)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for world := range 300 {
 		twice, history := changesOfRetain(t, rng)
 		if twice != "" {
-			t.Fatalf("world %d: %s\n%s\nreplay: INGOT_SEED=%d go test -run TestNoChangeOfRetainForgetsAnExpiry ./internal/changes", world, twice, strings.Join(history, "\n"), seed)
+			t.Fatalf("world %d: %s\n%s", world, twice, strings.Join(history, "\n"))
 		}
 	}
 }

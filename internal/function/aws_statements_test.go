@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -19,6 +18,8 @@ import (
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/aws/smithy-go/transport/http/protocol/awsjson"
+
+	"github.com/ingot-events/ingot/internal/replay"
 )
 
 // serialized returns what a protocol makes of statements: header and body.
@@ -44,14 +45,7 @@ func serialized(t *testing.T, p smithyhttp.ClientProtocol, statements []types.Ba
 // The bodies are those of the SDK, byte by byte. (In a mapping, the order may differ.)
 func TestStatementsAreThoseOfTheSDK(t *testing.T) {
 	sdk := awsjson.New10(schemas.DynamoDB_20120810)
-	seed := rand.Uint64()
-	if s := os.Getenv("INGOT_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("INGOT_SEED=%d go test -run TestStatementsAreThoseOfTheSDK ./internal/function", seed)
+	seed := replay.Seed(t, 0)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for range 500 {
 		statements := make([]types.BatchStatementRequest, 1+rng.IntN(4))

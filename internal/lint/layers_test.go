@@ -13,7 +13,7 @@ import (
 // everything that imports it.
 var layers = []string{
 	// For tests alone.
-	"internal/testclock", "internal/sampleshop", "internal/corpus", "internal/slow", "internal/golden",
+	"internal/testclock", "internal/sampleshop", "internal/corpus", "internal/slow", "internal/golden", "internal/replay",
 	// What an event is, and what it adds to which total: pure.
 	"internal/excerpt", "internal/itemform", "event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/yamlfile", "internal/lifetime", "internal/jsonschema", "internal/packed", "pipeline",
 	"internal/reserved",

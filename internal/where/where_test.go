@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/replay"
 )
 
 func document(t testing.TB, text string) event.Node {
@@ -219,14 +219,7 @@ func randomPayload(r *rand.Rand) string {
 }
 
 // seed returns the source of a random test: INGOT_SEED, or a fixed one.
-func seed(t *testing.T) *rand.Rand {
-	n := uint64(1)
-	if s := os.Getenv("INGOT_SEED"); s != "" {
-		n, _ = strconv.ParseUint(s, 10, 64)
-	}
-	t.Logf("seed %d; replay: INGOT_SEED=%d go test -run %s ./internal/where/", n, n, t.Name())
-	return rand.New(rand.NewPCG(n, 0))
-}
+func seed(t *testing.T) *rand.Rand { return rand.New(rand.NewPCG(replay.Seed(t, 1), 0)) }
 
 func TestConditionsAgreeWithTheirTwins(t *testing.T) {
 	r := seed(t)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/replay"
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
@@ -30,20 +30,11 @@ func seeds(t *testing.T, n int, run func(t *testing.T, seed uint64)) {
 	if testing.Short() {
 		n = min(n, 4)
 	}
-	first := uint64(time.Now().UnixNano())
-	if s := os.Getenv("INGOT_SEED"); s != "" {
-		var err error
-		if first, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("INGOT_SEED: %v", err)
-		}
-		n = 1
-	}
-	for i := range n {
-		seed := first + uint64(i)
+	for _, seed := range replay.Seeds(t, 0, n) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Cleanup(func() {
 				if t.Failed() {
-					t.Logf("replay with INGOT_SEED=%d go test -run '^%s$' ./internal/lambda/esm", seed, t.Name()[:len(t.Name())-len(fmt.Sprint(seed))-1])
+					t.Log("replay with " + replay.Command(t, seed))
 				}
 			})
 			run(t, seed)
