@@ -86,6 +86,14 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 	if items != 4 || totals != 3 {
 		t.Errorf("%d items and %d totals, want 4 and 3", items, totals)
 	}
+	last := w.order("5", 9)
+	w.store.Put(deadline(t), []*event.Item{last})
+	if item, there, _, err := tables.Of(s).Find(deadline(t), last.Key); err != nil || !there || item == nil {
+		t.Errorf("found %v, %v, %v", there, item, err)
+	}
+	if other := newWorld(t); other.keepFile(written(1, "first")) != nil || other.keepFile(written(2, "second")) != nil || other.deployed() != written(2, "second") {
+		t.Errorf("deployed is\n%s", other.deployed())
+	}
 	def, _ := w.plan.Definition("live")
 	if _, err := tables.Of(s).Flag(deadline(t), []*aggregate.Definition{def}, w.Clock.Now(), "a test's"); err != nil {
 		t.Fatal(err)
