@@ -136,6 +136,15 @@ func TestAnswerOfAnotherLength(t *testing.T) {
 			if got := verdicts(results); got != want || cost.Retries != 10 {
 				t.Errorf("%s after %d were sent again", got, cost.Retries)
 			}
+			later := w.started(added(2, 2))
+			w.faults = []fault{{API: "BatchExecuteStatement", Edit: func(out any) { edit(out.(*dynamodb.BatchExecuteStatementOutput)) }}}
+			before := w.Engine.Usage()
+			if _, err := later.Touch(deadline(t)); err != nil {
+				t.Error(err)
+			}
+			if sent := w.Engine.Usage().Sub(before).Requests["BatchExecuteStatement"]; sent != 2 {
+				t.Errorf("ten items are touched by %d requests, and the first one proves nothing", sent)
+			}
 		})
 	}
 }
