@@ -2,8 +2,8 @@
 // functions, both tables, the stream, time to live, quarantine and archive. [New] makes such a
 // [World]. [EveryFault] runs your test under every fault. They test your pipeline.yaml and your
 // hooks under what really happens to them: messages and changes that come twice and late, functions
-// that are killed between a write and its answer, requests that are throttled or whose answer is
-// lost, and stale reads.
+// that are killed between a write and its answer, requests that are throttled, that meet another
+// transaction or whose answer is lost, and stale reads.
 //
 //	func TestOrders(t *testing.T) {
 //		w := ingottest.New(t, ingottest.Config{Pipeline: p})

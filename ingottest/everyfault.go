@@ -7,8 +7,8 @@ import (
 
 // EveryFault runs a scenario once without faults, and then again and again, each time in a new
 // world. In these runs a crash follows each single request that a function sent, the answer to each
-// request is lost, each request is throttled, and each read that may be stale is stale (see
-// [World.StaleRead]). Each run ends with [World.Verify]. The scenario's assertions must hold in all
+// request is lost, each request is throttled, each transaction meets another one ([World.Contend]), and
+// each read that may be stale is stale ([World.StaleRead]). Each run ends with [World.Verify]. The scenario's assertions must hold in all
 // of these runs. It may count items and totals, but not deliveries or letters, because a fault may
 // double these.
 func EveryFault(t *testing.T, c Config, scenario func(*testing.T, *World)) {
@@ -35,6 +35,9 @@ func EveryFault(t *testing.T, c Config, scenario func(*testing.T, *World)) {
 			for request := range known.sent[f] {
 				try(k, request+1)
 			}
+		}
+		for _, request := range known.several[f] {
+			try(contend, request)
 		}
 		for _, request := range known.mayBe[f] {
 			try(staleRead, request)

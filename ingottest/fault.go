@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
@@ -47,6 +48,11 @@ func (w *World) LoseAnswer(f Function, request int) { w.plant(f, loseAnswer, req
 // Throttle refuses one of a function's requests for capacity. request is as for [World.Crash].
 func (w *World) Throttle(f Function, request int) { w.plant(f, throttle, request) }
 
+// Contend refuses one of a function's requests because somebody else is writing one of its items at this
+// moment. DynamoDB does so with transactions, and with the write of one item that a transaction holds. A
+// request that is neither is carried out as usual. request is as for [World.Crash].
+func (w *World) Contend(f Function, request int) { w.plant(f, contend, request) }
+
 // StaleRead answers one of a function's requests with the tables as they were some moments ago.
 // DynamoDB may do the same with a read that is not consistent, and with every read of an index. The
 // answer lacks the writes of the last 5 seconds, at most 64 of each table. The clock stands still
@@ -69,6 +75,7 @@ const (
 	crash      faultKind = "Crash"
 	loseAnswer faultKind = "LoseAnswer"
 	throttle   faultKind = "Throttle"
+	contend    faultKind = "Contend"
 	staleRead  faultKind = "StaleRead"
 )
 
@@ -88,6 +95,7 @@ type faults struct {
 	lag     func(embedded.Read) int // of what the test reads; nil: none
 	stale   bool                    // the request under way is to be answered with an earlier state
 	mayBe   [Streams + 1][]int      // which requests could be stale, counted from the beginning
+	several [Streams + 1][]int      // which requests were transactions, counted in the same way
 }
 
 // behind returns how many of the latest writes the answer to a read lacks.
@@ -105,16 +113,21 @@ func (f *faults) behind(r embedded.Read) int {
 	return 0
 }
 
-func (f *faults) intercept(_ context.Context, api string, _ any, call func() (any, error)) (any, error) {
+func (f *faults) intercept(_ context.Context, api string, in any, call func() (any, error)) (any, error) {
 	if f.running == none {
 		return call()
 	}
 	f.sent[f.running]++
+	if api == "TransactWriteItems" {
+		f.several[f.running] = append(f.several[f.running], f.sent[f.running])
+	}
 	kind := f.take()
 	var befalls testworld.Fault
 	switch kind {
 	case throttle:
 		befalls.Before = throttled(api)
+	case contend:
+		befalls.Before = contended(in)
 	case crash:
 		befalls.Kill = true
 	case loseAnswer:
@@ -145,4 +158,22 @@ func throttled(api string) error {
 		return &smithy.GenericAPIError{Code: "ThrottlingException", Message: "the test throttled this request"}
 	}
 	return &types.ProvisionedThroughputExceededException{Message: aws.String("the test throttled this request")}
+}
+
+// contended returns the refusal of a request whose first item another request holds. It is nil if the
+// service would not refuse it for that.
+func contended(in any) error {
+	const message = "Transaction is ongoing for the item"
+	switch in := in.(type) {
+	case *dynamodb.TransactWriteItemsInput:
+		reasons := make([]types.CancellationReason, len(in.TransactItems))
+		for i := range reasons {
+			reasons[i].Code = aws.String("None")
+		}
+		reasons[0] = types.CancellationReason{Code: aws.String("TransactionConflict"), Message: aws.String(message)}
+		return &types.TransactionCanceledException{Message: aws.String("Transaction cancelled"), CancellationReasons: reasons}
+	case *dynamodb.PutItemInput, *dynamodb.UpdateItemInput, *dynamodb.DeleteItemInput:
+		return &types.TransactionConflictException{Message: aws.String(message)}
+	}
+	return nil
 }

@@ -1,7 +1,10 @@
 package ingottest
 
 import (
+	"path"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
@@ -53,4 +56,47 @@ func TestEveryFaultOfTransfers(t *testing.T) {
 			t.Error("nothing was refused")
 		}
 	})
+}
+
+// What meets another transaction is sent again, and moves nothing twice: the transaction of an event that moves
+// a total, and the update of a total by the stream.
+func TestContend(t *testing.T) {
+	for f, movedBy := range map[Function]string{Ingest: "put", Streams: "stream"} {
+		s := spec()
+		daily := s.Aggregates["daily"]
+		daily.MovedBy = movedBy
+		s.Aggregates["daily"] = daily
+		w := New(t, Config{Pipeline: compile(t, s)})
+		w.Send(order("a", "2026-03-01T10:00:00Z", 100))
+		w.Drain()
+		sent := w.faults.sent[f]
+		w.Contend(f, 1)
+		w.Contend(f, 2)
+		w.Send(order("b", "2026-03-01T10:00:00Z", 11))
+		w.Drain()
+		total := w.Total("daily", merchant, time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC))
+		if total.Values["cents"].String() != "111" || total.Values["orders"].String() != "2" || w.faults.sent[f] < sent+3 || len(w.faults.planned) > 0 {
+			t.Errorf("%s: %v after %d requests, %d faults are left", f, total.Values, w.faults.sent[f]-sent, len(w.faults.planned))
+		}
+		w.Verify()
+	}
+}
+
+// EveryFault tries it for each transaction, and for nothing else.
+func TestEveryFaultContends(t *testing.T) {
+	s := spec()
+	daily := s.Aggregates["daily"]
+	daily.MovedBy = "put"
+	s.Aggregates["daily"] = daily
+	var runs []string
+	EveryFault(t, Config{Pipeline: compile(t, s)}, func(t *testing.T, w *World) {
+		w.Send(order("a", "2026-03-01T10:00:00Z", 100))
+		w.Drain()
+		if name := path.Base(t.Name()); strings.HasPrefix(name, "Contend") {
+			runs = append(runs, name)
+		}
+	})
+	if len(runs) != 1 || !strings.HasPrefix(runs[0], "Contend_Ingest_") {
+		t.Errorf("%q", runs)
+	}
 }
