@@ -284,7 +284,7 @@ func (p *Pattern) slots(t *keys.Template, names map[string]string) keyTemplate {
 		if s.kind == slotValue && s.reads == "@at" {
 			s.kind, s.unit = slotTime, "time"
 		}
-		if s.reads == "@type" && s.kind == slotValue {
+		if s.reads == "@type" && s.kind == slotValue && p.total == "" { // of totals, a question gives the type
 			if s.kind = slotTypes; len(p.types) == 1 && len(part.Funcs) == 0 {
 				list = list.withText(p.types[0])
 				continue

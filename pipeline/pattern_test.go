@@ -224,6 +224,23 @@ func TestPatternMistakes(t *testing.T) {
 	}
 }
 
+// A question names the type of the totals that it asks for, if they are by type.
+func TestTotalsByType(t *testing.T) {
+	const typed = "aggregates:\n  typed: {since: 1, window: 1d, by: {what: '{@type}'}, from: {placed: {values: {orders: count}}}}\n"
+	p := mustLoad(t, strings.Replace(patternFile, "aggregates:\n", typed, 1)+"  by_type: {total: typed}\n")
+	pattern, err := p.Pattern("by_type")
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, _, _, err := pattern.Groups(Question{Values: map[string][]string{"type": {"placed", "50%"}}})
+	if got := fmt.Sprint(groups); err != nil || got != "[map[what:placed] map[what:50%]]" {
+		t.Errorf("groups %s and %v", got, err)
+	}
+	if _, _, _, err := pattern.Groups(Question{}); err == nil || !strings.Contains(err.Error(), "by_type needs type; write type=VALUE") {
+		t.Errorf("without a type: %v", err)
+	}
+}
+
 // TestPatternsChangeNothingStored shows that a file with patterns makes the same items as without.
 func TestPatternsChangeNothingStored(t *testing.T) {
 	with := mustLoad(t, patternFile)

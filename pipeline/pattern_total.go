@@ -85,7 +85,7 @@ func (p *Pattern) Groups(q Question) (groups []map[string]string, from, to time.
 				return nil, from, to, err
 			}
 			if len(texts) != 1 {
-				return nil, from, to, fmt.Errorf("%s groups by a shard or a type, which no question gives", p.total)
+				return nil, from, to, fmt.Errorf("%s groups by a shard, which no question gives", p.total)
 			}
 			// keys.Escape writes percent-encoding, and this reverses it.
 			if by[p.byNames[i]], err = url.PathUnescape(texts[0]); err != nil {
