@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -194,6 +195,8 @@ type answer struct {
 	Units    float64         `json:"units"`
 	Next     string          `json:"next,omitempty"`
 	Explain  []answerRequest `json:"explain,omitempty"`
+
+	ofTotals bool // the pattern reads totals
 }
 
 type answerKey struct {
@@ -265,6 +268,7 @@ func explained(in any) answerRequest {
 
 // fill takes over what was read. def is the aggregate that a pattern over totals reads.
 func (out *answer) fill(got store.Answer, def *aggregate.Definition, hidden show.Personal) {
+	out.ofTotals = def != nil
 	out.Read, out.Returned, out.Requests, out.Units, out.Next = got.Read, len(got.Items), got.Requests, got.Units, got.Next
 	for _, i := range got.Items {
 		item := hidden.Item(*i)
@@ -329,12 +333,10 @@ func (a *app) printAnswer(out answer) error {
 		writeExplained(&b, out.Explain)
 	case out.Totals != nil:
 		writeAnswerTotals(&b, out.Totals)
+	case out.ofTotals:
+		b.WriteString("no total is stored for this\n")
 	default:
-		t := show.NewTable()
-		for _, i := range out.Items {
-			t.Row(i.at.Format(time.RFC3339Nano), show.Text(i.Type), show.Text(i.ID), show.Text(string(i.Data)))
-		}
-		t.Print(&b)
+		cut := writeItems(&b, out.Items, a.columns)
 		if n := out.elsewhere(); n > 0 {
 			fmt.Fprintf(&b, "%s in the payload bucket, and shown as far as the item keeps it; ingot get --payload shows all of one\n", isOrAre(n))
 		}
@@ -346,9 +348,41 @@ func (a *app) printAnswer(out answer) error {
 		if out.Next != "" {
 			fmt.Fprintf(&b, "there is more: add --page %s\n", out.Next)
 		}
+		if cut {
+			fmt.Fprintln(a.stderr, "ingot: payloads end with … where the terminal does; --output json shows all of them")
+		}
 	}
 	_, err := io.WriteString(a.stdout, b.String())
 	return err
+}
+
+// writeItems writes one line for each item. If that does not fit on the terminal, each payload has a line of its own,
+// which ends with the terminal. cut reports whether one of them is longer than that. columns 0 is any width.
+func writeItems(b *strings.Builder, items []answerItem, columns int) (cut bool) {
+	wide := false
+	one, two := show.NewTable(), show.NewTable()
+	two.Fit(columns)
+	for _, i := range items {
+		cells := []string{i.at.Format(time.RFC3339Nano), show.Text(i.Type), show.Text(i.ID)}
+		data := []rune(show.Text(string(i.Data)))
+		one.Row(append(cells, string(data))...)
+		two.Row(cells...)
+		if most := columns - 4; columns > 0 && len(data) > most {
+			data, cut = append(data[:max(most, 1)-1:max(most, 1)-1], '…'), true
+		}
+		two.Row("  " + string(data))
+	}
+	var lines strings.Builder
+	one.Print(&lines)
+	for line := range strings.Lines(lines.String()) {
+		wide = wide || utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > columns
+	}
+	if columns == 0 || !wide {
+		b.WriteString(lines.String())
+		return false
+	}
+	two.Print(b)
+	return cut
 }
 
 // writeExplained prints the requests. Those that differ in the partition alone are one.
