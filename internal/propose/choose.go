@@ -350,6 +350,20 @@ func amounts(fields []*field, n int) []*field {
 	})
 }
 
+// currency finds the field that has the currency of every event. Of several, it is the one that is least deep.
+func currency(fields []*field, n int) (best *field) {
+	for _, f := range fields {
+		list := f.words()
+		if code := strings.Join(list, "_"); !strings.HasSuffix(code, "currency") && !strings.HasSuffix(code, "currency_code") {
+			continue
+		}
+		if f.texts == n && len(f.values) <= 200 && (best == nil || f.depth < best.depth) {
+			best = f
+		}
+	}
+	return best
+}
+
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -179,10 +179,10 @@ func words(name string) []string {
 	for i := range len(name) {
 		c := name[i]
 		switch {
-		case c == '_' || c == '-' || c == '.':
+		case c == '_' || c == '-' || c == '.' || c == ' ' || c == '/' || c == ':':
 			cut(i)
 			start = i + 1
-		case i > start && isUpper(c) && (!isUpper(name[i-1]) || i+1 < len(name) && !isUpper(name[i+1]) && name[i+1] != '_'):
+		case i > start && isUpper(c) && (!isUpper(name[i-1]) || i+1 < len(name) && isLower(name[i+1])): // EC2Id: ec2, id
 			cut(i)
 			start = i
 		}
@@ -192,3 +192,5 @@ func words(name string) []string {
 }
 
 func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+
+func isLower(c byte) bool { return 'a' <= c && c <= 'z' }

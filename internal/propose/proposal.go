@@ -34,7 +34,7 @@ type eventType struct {
 	groups  []*field
 	amounts []*field
 	anew    []string // members that sending sets anew, by their names; no copy in the sample shows it
-	money   bool     // there is a currency, so a sum over two currencies means nothing
+	money   *field   // the currency: a sum over two of them means nothing; nil if there is none
 }
 
 // Proposal groups the events by type and chooses what to write for each type. constant is the type
@@ -63,9 +63,27 @@ func (s *Sample) Proposal(constant string) *Proposal {
 	}
 	slices.SortFunc(p.types, func(a, b *eventType) int { return strings.Compare(a.name, b.name) })
 	for _, t := range p.types {
-		t.choose()
+		t.choose(p.vendor())
 	}
 	return p
+}
+
+// vendor returns what the names of all types begin with, if it is a domain in reverse, as in
+// com.example.order.placed. It says nothing about what an event is of.
+func (p *Proposal) vendor() string {
+	common := ""
+	for i, t := range p.types {
+		labels := strings.SplitAfterN(t.name, ".", 3)
+		if len(labels) < 3 || !slices.Contains([]string{"com.", "org.", "net.", "io.", "co.", "dev.", "app."}, labels[0]) {
+			return ""
+		}
+		prefix := labels[0] + labels[1]
+		if i > 0 && prefix != common {
+			return ""
+		}
+		common = prefix
+	}
+	return common
 }
 
 func (p *Proposal) typeOf(e sampled) string {
@@ -78,8 +96,8 @@ func (p *Proposal) typeOf(e sampled) string {
 	return p.typ.text
 }
 
-func (t *eventType) choose() {
-	list := words(t.name)
+func (t *eventType) choose(vendor string) {
+	list := words(strings.TrimPrefix(t.name, vendor))
 	t.noun = "event"
 	if len(list) > 0 {
 		t.noun, t.verb = list[0], strings.Join(list[1:], "_")
@@ -95,7 +113,9 @@ func (t *eventType) choose() {
 	if !timed {
 		when, t.at = chooseTime(t.events, fields)
 	}
-	t.id = chooseID(t.events, fields, t.noun, when)
+	if t.id = chooseID(t.events, fields, t.noun, when); len(t.id.fields) == 0 && t.wrapped {
+		t.id.why = "no field of the payload tells these events apart, so the id of the envelope does"
+	}
 	fields = slices.DeleteFunc(fields, func(f *field) bool { return slices.Contains(t.id.ignore, topOf(f)) })
 	if len(t.id.fields) > 0 || !t.wrapped {
 		t.belongs = owner(fields, t.noun, n, t.id)
@@ -106,7 +126,7 @@ func (t *eventType) choose() {
 		}
 	}
 	t.groups, t.amounts = groups(fields, n, t.id, t.belongs), amounts(fields, n)
-	t.money = slices.ContainsFunc(fields, func(f *field) bool { return f.path == "currency" && f.texts == n && len(f.values) <= 200 })
+	t.money = currency(fields, n)
 }
 
 // variable returns a field as a template's variable. A field that looks personal is hashed, because
@@ -350,8 +370,8 @@ func (w *writer) sums(t *eventType, name string) {
 	w.remark(2, string(guess)+": these fields look like amounts")
 	w.line(2, "%s:", name)
 	w.line(4, "since: 1")
-	if t.money {
-		w.line(4, `by: {currency: "{currency}"}   # sums of two currencies mean nothing`)
+	if t.money != nil {
+		w.line(4, `by: {currency: "{%s}"}   # sums of two currencies mean nothing`, t.money.path)
 	}
 	w.line(4, "window: 1d")
 	values, named := []string{"events: count"}, map[string]bool{"events": true, "n": true, "fp": true, "fpx": true, "flag": true}

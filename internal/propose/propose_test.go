@@ -166,6 +166,37 @@ func TestEnvelopes(t *testing.T) {
 	}
 }
 
+// The names of types are those of producers: with a domain in reverse, with blanks and with shortened words.
+func TestNamesOfTypes(t *testing.T) {
+	cloud := func(types ...string) *Proposal {
+		var b strings.Builder
+		for i, name := range types {
+			fmt.Fprintf(&b, `{"specversion":"1.0","id":"%d","source":"/a","type":%q,"time":"2026-03-01T00:00:00Z","data":{}}`+"\n", i, name)
+		}
+		p := proposal(t, b.String())
+		taken(t, p)
+		return p
+	}
+	wants(t, cloud("com.acme.parcel.shipped.v1", "com.acme.parcel.delivered.v1"),
+		"# guess: no field of the payload tells these events apart, so the id of the envelope does",
+		`key: {pk: "PARCEL#{@id}", sk: "SHIPPED_V1"}`, `key: {pk: "PARCEL#{@id}", sk: "DELIVERED_V1"}`)
+	// Two vendors may have an event of the same name.
+	wants(t, cloud("com.acme.parcel.shipped", "com.rival.parcel.shipped"), `sk: "ACME_PARCEL_SHIPPED"`, `sk: "RIVAL_PARCEL_SHIPPED"`)
+	wants(t, cloud("EC2 Instance State-change Notification", "Order Placed", "user/created"),
+		`key: {pk: "EC2#{@id}", sk: "INSTANCE_STATE_CHANGE_NOTIFICATION"}`, `key: {pk: "ORDER#{@id}", sk: "PLACED"}`, `key: {pk: "USER#{@id}", sk: "CREATED"}`)
+}
+
+// A sum over two currencies means nothing, wherever the payload has the currency.
+func TestCurrencyOfNestedAmounts(t *testing.T) {
+	var b strings.Builder
+	for i, currency := range []string{"eur", "usd", "eur", "eur", "usd", "usd"} {
+		fmt.Fprintf(&b, `{"id":"evt_%d","type":"charge.succeeded","created":%d,"data":{"object":{"id":"ch_%d","amount":%d,"currency":%q}}}`+"\n", i, 1_790_000_000+i, i, 100*i, currency)
+	}
+	p := proposal(t, b.String())
+	taken(t, p)
+	wants(t, p, `by: {currency: "{data.object.currency}"}`, "amount: sum data.object.amount}")
+}
+
 func TestPersonalFieldsAreHashed(t *testing.T) {
 	var b strings.Builder
 	for i := range 10 {
