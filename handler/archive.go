@@ -43,7 +43,7 @@ type s3Archive struct {
 }
 
 func (a *s3Archive) Put(ctx context.Context, name, body string) error {
-	// A strings.Reader that may write itself makes a copy of all of its text.
+	// This hides the reader's WriteTo, which would copy the whole text.
 	_, err := a.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &a.bucket, Key: &name, Body: struct{ io.ReadSeeker }{strings.NewReader(body)}, ContentType: aws.String("application/json")})
 	if err != nil {
 		return fmt.Errorf("archive s3://%s/%s: %w", a.bucket, name, awserr.Quiet(err))
@@ -59,7 +59,7 @@ func ArchiveName(item *event.Item) string {
 
 // archiveTries is how often an object is put within one batch. After that, the batch itself is
 // repeated. Unlike the store and the quarantine, the archive does not try until the deadline. It
-// comes before the totals, which can be counted without it, and they would stand still with it.
+// comes before the totals, which do not need it and would have to wait for it.
 const archiveTries = 3
 
 var errNotBegun = errors.New("not begun: another object of the batch was refused, or half of the invocation's time was up")
@@ -68,14 +68,14 @@ var errNotBegun = errors.New("not begun: another object of the batch was refused
 // up to three times as much, because the image has it as text in JSON.
 const archivedRoom = 4 << 20
 
-// archive keeps the old image of every item that was removed after its time was over. It does not
-// keep what a person removes before that. If a payload is in the payload bucket, the image that is kept has it
-// in its data, as if it had been in the item.
+// archive keeps the old image of every item that was removed after it had expired. It does not keep
+// an item that a person removed before that. If a payload is in the payload bucket, the archived
+// image has it in its data, as if it had been in the item.
 //
-// It has half of the time that is left, and begins no new object after the first that fails. The
-// totals have the other half, and the answer names the first removal that is not kept. So each
-// delivery counts all of its changes and gets as far as the archive does, however slow the archive
-// is. The next delivery goes on from there.
+// It may use half of the time that is left, and it begins no new object after the first one that
+// fails. The totals have the other half. The answer names the first removal that is not archived.
+// So each delivery counts all of its changes and gets as far as the archive does, however slow the
+// archive is. The next delivery continues from there.
 func (b *streamBatch) archive(ctx context.Context) {
 	if b.Archive == nil {
 		return
@@ -106,8 +106,8 @@ func (b *streamBatch) archive(ctx context.Context) {
 	}
 }
 
-// keepSome archives these changes, and returns those for whose payloads there was no room. The first one always has
-// room. So each call gets further, in the order of the changes.
+// keepSome archives these changes in order, and returns those whose payloads did not fit into
+// memory. There is always room for the first one, so each call makes progress.
 func (b *streamBatch) keepSome(ctx context.Context, expired []*event.Change, todo []int, errs []error) (later []int, failed bool) {
 	var mu sync.Mutex // guards room
 	room := int64(archivedRoom)
@@ -143,7 +143,7 @@ func (b *streamBatch) keepSome(ctx context.Context, expired []*event.Change, tod
 	return later, stop.Load()
 }
 
-// keep puts one object. It asks only once if the bucket does not exist or may not be used.
+// keep puts one object. It does not try again if the bucket does not exist or may not be used.
 func (b *streamBatch) keep(ctx context.Context, c *event.Change, room func(bytes int64) bool) error {
 	body, size, err := b.wholeImage(ctx, c, room)
 	if err != nil {
@@ -164,9 +164,9 @@ func (b *streamBatch) keep(ctx context.Context, c *event.Change, room func(bytes
 	return err
 }
 
-// wholeImage returns the image to archive, with the payload in it, and how many bytes of it were read from the
-// payload bucket. If the payload is lost, it returns the image as it is: nobody can bring the payload back by
-// holding up the shard.
+// wholeImage returns the image to archive, with the payload in it, and how many bytes of it were
+// read from the payload bucket. If the payload is lost, it returns the image as it is, because
+// holding up the shard would not bring the payload back.
 func (b *streamBatch) wholeImage(ctx context.Context, c *event.Change, room func(bytes int64) bool) (body string, size int64, err error) {
 	if c.Old.Payload == nil {
 		return c.OldImage, 0, nil
@@ -186,16 +186,16 @@ func (b *streamBatch) wholeImage(ctx context.Context, c *event.Change, room func
 	return withPayload(c.OldImage, text), int64(len(text)), nil
 }
 
-// quotedJSON writes a JSON text as the inside of a JSON string, in the spelling of [keys.Canonical]. These are
-// all characters of a JSON text that such a string escapes.
+// quotedJSON writes a JSON text as the inside of a JSON string, in the spelling of
+// [keys.Canonical]. A JSON text contains no other characters that such a string escapes.
 var quotedJSON = strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 
-// withPayload returns an image, which is canonical JSON, with a payload in place of what its item has kept of
-// it. The result is the image that an item with the payload in it would have. It is made without a further copy,
-// because the payload may have 16 MiB.
+// withPayload returns an image, which is canonical JSON, with the whole payload in place of the
+// part that the item has kept. The result is the image of an item with the payload in it.
+// withPayload makes no further copy, because the payload may have 16 MiB.
 func withPayload(image, payload string) string {
 	doc, err := event.ParseDocument(image)
-	if err != nil { // cannot happen: it was made of a document
+	if err != nil { // cannot happen: it was made from a document
 		return image
 	}
 	escapes := 0

@@ -18,10 +18,10 @@ func (o *Outcome) each(yield func(*Outcome) bool) {
 	}
 }
 
-// sum makes the verdict of a message that is an array from those of its events. If one of them is
-// Retry, the message is: it is delivered again, and what is stored is then Duplicate. Otherwise, if
-// some can never be stored, the message goes to quarantine for them, and the first of them gives its
-// verdict. Otherwise all of them are stored, and the message is done.
+// sum computes the verdict of a message that is an array from the verdicts of its events. If one
+// event is Retry, so is the message: it is delivered again, and the events that are stored are then
+// Duplicates. Otherwise, if some events can never be stored, the message goes to quarantine with
+// the verdict of the first of them. Otherwise all events are stored, and the message is done.
 func (o *Outcome) sum() {
 	if o.Events == nil {
 		return
@@ -44,7 +44,7 @@ func (o *Outcome) sum() {
 	o.fail(!o.Verdict.Stored())
 }
 
-// fail says of a message, and of all its events, whether it is returned to SQS.
+// fail sets whether a message is returned to SQS, with all its events.
 func (o *Outcome) fail(failed bool) {
 	o.Failed = failed
 	for i := range o.Events {

@@ -11,15 +11,15 @@ import (
 // group at a time. After the first message of a group that goes back, the rest of the group goes
 // back too, untouched.
 //
-// Each payload in S3 may be the largest that there is room for. So a group stops where it comes to
-// one. When all groups have stopped or are done, those payloads are read and put one after another,
-// and the groups go on. Lambda hands over at most ten messages of a FIFO queue at once, so there are
-// few such rounds.
+// A single payload in S3 may take all the memory that there is for payloads. So a group stops at a
+// message with such a payload. When all groups have stopped or are done, those payloads are read
+// and put one after another, and the groups go on. Lambda hands over at most ten messages of a FIFO
+// queue at once, so there are few such rounds.
 //
 // A queue is FIFO if its ARN says so. The presence of a group id says nothing, because standard
 // queues carry one for fairness.
 func (b *ingestBatch) fifo() {
-	var groups [][]int // of each group, the places of the messages that are not settled yet
+	var groups [][]int // for each group, the places of the messages that are not settled yet
 	at := map[string]int{}
 	for i := range b.outcomes {
 		id := b.outcomes[i].Message.Attributes["MessageGroupId"]
@@ -55,8 +55,8 @@ func (b *ingestBatch) untilPointer(places []int, mu *sync.Mutex) []int {
 	return places
 }
 
-// goOn returns the places of the messages after the first of a group, if that one is done. If it goes
-// back, they do too, and none is left.
+// goOn returns the places of the messages after the first one of a group, if that one is done. If
+// it goes back, the others go back too, and goOn returns no places.
 func (b *ingestBatch) goOn(places []int, done bool) []int {
 	if done {
 		return places[1:]
@@ -68,8 +68,8 @@ func (b *ingestBatch) goOn(places []int, done bool) []int {
 }
 
 // one settles one planned message of a group. It returns false if the message goes back. The events
-// of an array are put one after another, as messages of their own would be. After the first one of
-// which nothing is proven, the others are left alone.
+// of an array are put one after another, like separate messages. After the first event that is not
+// proven, the others are left alone.
 func (b *ingestBatch) one(i int, mu *sync.Mutex) bool {
 	o := &b.outcomes[i]
 	stopped := false

@@ -28,16 +28,17 @@ type Ingest struct {
 	// Quarantine takes what can never be stored. If it is nil, such messages are failures, and
 	// SQS's own redrive carries them to the dead-letter queue.
 	Quarantine Quarantine
-	// Payloads reads the payloads that are in S3, to which messages point. If it is nil, such messages
+	// Payloads reads payloads from S3 for messages that point to them. If it is nil, such messages
 	// are Poison.
 	Payloads *Payloads
-	// Margin is how long before the function's deadline writing stops, so that the answer is still
-	// sent in time. Quarantine has two thirds of it. 0 means 3 seconds. It is never more than half
-	// of the time that there is.
+	// Margin is the time before the function's deadline at which writing stops, so that the answer
+	// is sent in time. Quarantine may use two thirds of it. 0 means 3 seconds. At most half of the
+	// remaining time is used as margin.
 	Margin time.Duration
-	// OnResult is told what became of each message, after its quarantine. It must not block.
+	// OnResult is called with the outcome of each message, after the message was put into
+	// quarantine if it had to be. It must not block.
 	OnResult func(context.Context, Outcome)
-	// OnBatch is told the sums of each batch, before the answer.
+	// OnBatch is called with the sums of each batch, before the answer.
 	OnBatch func(context.Context, IngestReport)
 	Log     *slog.Logger // nil: no log
 	Env     env.Env
@@ -50,19 +51,20 @@ type Outcome struct {
 	Item    *event.Item
 	Verdict event.Verdict
 	Refusal *event.Refusal
-	// Failed says that the message is returned to SQS, because it is proven neither stored nor kept
-	// in quarantine.
+	// Failed says that the message is returned to SQS, because neither of two things is proven:
+	// that it is stored, or that it is kept in quarantine.
 	Failed bool
 	// Existing is the stored item that a Conflict met, without its payload. See [store.Result]. It
 	// is nil for every other verdict.
 	Existing *event.Item
-	// Parts counts the message's parts by [event.Verdict], if they were put.
+	// Parts counts the verdicts of the message's parts, by [event.Verdict], if they were put.
 	Parts [len(event.Verdicts) + 1]int
-	// Events are the outcomes of the events of a message that is an array, in its order. Verdict is
-	// then the sum of theirs, and Item and Existing are nil. Events is nil for every other message.
+	// Events are the outcomes of the array's events, in order, if the message is an array. Verdict
+	// then follows from theirs, and Item and Existing are nil. Events is nil for every other
+	// message.
 	Events []Outcome
 
-	pointer *envelope.Pointer // to the payload, if it is in S3 and is to be read
+	pointer *envelope.Pointer // to the payload, if it is in S3 and must be read
 }
 
 // IngestReport sums up one batch. The verdicts add up to Received: each is that of a message, with all
@@ -70,7 +72,7 @@ type Outcome struct {
 type IngestReport struct {
 	Received int
 	Verdicts [len(event.Verdicts) + 1]int // by event.Verdict
-	Parts    [len(event.Verdicts) + 1]int // items of parts beside those of their wholes, by event.Verdict
+	Parts    [len(event.Verdicts) + 1]int // items of parts, by event.Verdict
 	Events   [len(event.Verdicts) + 1]int // events of messages that are arrays, by event.Verdict
 	// TotalRefused counts the events that were Rejected because a total cannot be updated any more.
 	TotalRefused int
@@ -82,9 +84,9 @@ type IngestReport struct {
 
 // Handle processes a batch as Lambda sends it. It returns an error for an event that is not from
 // SQS. It also returns an error if the secret of hmac is missing, is not the one that the tables
-// were filled with, or cannot be checked. Such a batch comes back whole. So does every batch of a
-// pipeline with totals that move with the put, if the aggregates table does not agree with the
-// pipeline: see [store.Store.Start].
+// were filled with, or cannot be checked. The whole batch is then delivered again. The same happens
+// if the pipeline has totals that move with the put, and the aggregates table does not agree with
+// the pipeline: see [store.Store.Start].
 func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	if err := in.Pipeline.Ready(); err != nil {
 		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
@@ -180,7 +182,7 @@ func (b *ingestBatch) standard() {
 			elsewhere = append(elsewhere, o)
 		case load.add(o):
 			b.put(&load)
-			late = b.writing.Err() != nil // to plan thousands of items would take the time that is left for the answer
+			late = b.writing.Err() != nil // planning thousands of items would use up the answer's time
 		}
 	}
 	b.put(&load)
@@ -193,11 +195,11 @@ func (b *ingestBatch) standard() {
 
 const noTime = "there was no time left to write it; it is delivered again"
 
-// load is what is put together.
+// load is the items that one call of the store puts.
 type load struct {
 	todo  []*Outcome
 	items []*event.Item
-	bytes int // of what the messages yield beside one item each, and of what was read from S3 for them
+	bytes int // of everything but one item for each message: parts, events of arrays, and payloads from S3
 }
 
 // add takes the items of a planned message. It reports whether the load is now to be put.
@@ -212,8 +214,8 @@ func (l *load) add(o *Outcome) bool {
 	return l.bytes > maxPartBytes
 }
 
-// maxPartBytes is how many bytes of parts wait in memory to be put together. Parts repeat members of
-// their wholes, so those of a batch may take much more than its messages.
+// maxPartBytes is how many bytes of parts may wait in memory before they are put. Parts repeat
+// members of their wholes, so the parts of a batch may be much larger than its messages.
 const maxPartBytes = 4 << 20
 
 // partOverhead is about what a part, or an event of an array, takes in memory besides its payload.
@@ -241,16 +243,18 @@ func (b *ingestBatch) put(l *load) {
 	l.todo, l.items, l.bytes = l.todo[:0], l.items[:0], 0
 }
 
-// maxArrayEvents is about how many events of arrays a batch may bring. An array of a thousand events
-// may have two thousand bytes, and the outcomes of a batch are kept until it is reported.
+// maxArrayEvents is roughly how many events of arrays a batch may have. An array of a thousand
+// events may be as small as two thousand bytes, and the outcomes of a batch stay in memory until it
+// is reported.
 const maxArrayEvents = 100_000
 
-// plan makes the item of the message, or those of its events. An outcome that is left without an
-// item has a refusal, which says whether that can change. plan returns false for a message that it
-// has left alone, because the batch has brought too many events.
+// plan makes the item of the message, or the items of its events. An outcome without an item then
+// has a refusal, which says whether that can change. plan returns false for a message that it has
+// left alone because the batch has too many events.
 //
-// payload is what was read from S3 for the message. If it is nil and the payload is in S3, plan finds
-// out where, and whether it may be read. If so, the outcome has a pointer, and neither item nor refusal.
+// payload is the text that was read from S3 for the message. If it is nil and the payload is in S3,
+// plan finds out where it is and whether it may be read. If it may, the outcome has a pointer, and
+// neither an item nor a refusal.
 func (b *ingestBatch) plan(o *Outcome, payload *string) bool {
 	if b.events.Load() >= maxArrayEvents {
 		o.leave("the messages before it in its batch hold as many events as memory takes; it is delivered again")
@@ -262,7 +266,7 @@ func (b *ingestBatch) plan(o *Outcome, payload *string) bool {
 	o.planned(item, event.RefusalOf(err))
 	if o.Refusal != nil && o.Refusal.Reason == event.PayloadElsewhere && b.Payloads != nil {
 		if o.pointer, o.Refusal = b.Payloads.find(m); o.pointer != nil {
-			o.Verdict = 0 // what the object holds will say
+			o.Verdict = 0 // the object's contents will decide
 		}
 	}
 	if list == nil {
@@ -303,8 +307,8 @@ func (o *Outcome) take(r store.Result) {
 	o.Failed = !r.Verdict.Stored()
 }
 
-// letGo frees the payload of an item that is put: a batch may have more of them than memory holds. What else the
-// item has of its text is copied out.
+// letGo frees the payload of an item that is put, because memory may not hold all payloads of a
+// batch. The other parts of the text that the item refers to are copied first.
 func (o *Outcome) letGo() {
 	item := o.Item
 	item.Data, item.Packed, item.Payload = "", nil, nil
@@ -317,8 +321,8 @@ func (o *Outcome) letGo() {
 	}
 }
 
-// quarantine sends what can never be stored to quarantine. A message that is not proven kept there
-// is a failure, so SQS keeps the original.
+// quarantine sends messages that can never be stored to quarantine. A message that is not proven
+// kept there is a failure, so SQS keeps the original.
 func (b *ingestBatch) quarantine(outcomes []Outcome) {
 	if b.Quarantine == nil {
 		return
@@ -420,7 +424,7 @@ func (b *ingestBatch) logRetry(text string, o *Outcome) {
 	}
 }
 
-// attrs returns what a log may hold of a message.
+// attrs returns the attributes of a message that a log may hold.
 func (b *ingestBatch) attrs(o *Outcome) []slog.Attr {
 	eventType := o.Refusal.Type
 	if o.Item != nil {

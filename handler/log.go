@@ -9,7 +9,7 @@ import (
 )
 
 // A log may hold an event's verdict, its reason and its key. Details quote values and names of
-// members. They go only into the note beside the quarantined message.
+// members. They are only written into the note of the quarantined message.
 
 // keyHashDigits is how many digits of a key's hash stand in place of the key.
 const keyHashDigits = 16
@@ -50,7 +50,7 @@ func (q *quarantineLog) line(ctx context.Context, level slog.Level, text string,
 	}
 }
 
-// end says how many lines were left out.
+// end logs how many lines were left out.
 func (q *quarantineLog) end(ctx context.Context) {
 	if more := q.lines.Load() - maxQuarantineLines; more > 0 {
 		q.log.LogAttrs(ctx, slog.LevelWarn, "more lines about quarantine than one batch may write", slog.Int64("more", more))

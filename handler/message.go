@@ -32,8 +32,8 @@ func open(m *events.SQSMessage) envelope.Message {
 
 // letter returns the message unchanged, with one more attribute that says why it is in quarantine.
 // It replaces a note from an earlier time in quarantine. It does not replace a producer's own
-// attribute of that name. Such a message does not fit (ErrUnfit), and the dead-letter queue gets it
-// with all that it says.
+// attribute of that name. Such a message does not fit (ErrUnfit), and goes to the dead-letter queue
+// unchanged.
 func letter(o *Outcome) (Letter, error) {
 	m := o.Message
 	if a, taken := m.MessageAttributes[Attribute]; taken && !isNote(a) {
@@ -49,15 +49,15 @@ func letter(o *Outcome) (Letter, error) {
 	return l, nil
 }
 
-// Note is what quarantine writes beside a letter, as JSON in the attribute [Attribute].
+// Note is what quarantine adds to a letter, as JSON in the attribute [Attribute].
 type Note struct {
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason"`
 	Detail  string `json:"detail"`
 	PK      string `json:"pk,omitempty"`
 	SK      string `json:"sk,omitempty"`
-	// Group is the group id that the message had in its queue. The quarantine queue has no groups, so
-	// the note keeps it for the day when the message is sent again.
+	// Group is the group id that the message had in its queue. The quarantine queue has no groups,
+	// so the note keeps it until the message is sent again.
 	Group string `json:"group,omitempty"`
 	// Events are the positions of the events that can never be stored, in a message that is an array.
 	// They are counted from 0. The rest of the note is about the first of them. All other events of

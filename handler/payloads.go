@@ -41,16 +41,18 @@ func (p *Payloads) find(m envelope.Message) (*envelope.Pointer, *event.Refusal) 
 }
 
 const (
-	// pointedRoom is how many bytes of payloads from S3 are in memory at once. They are read, planned and
-	// put before the next ones are read. An object that has more is read while there is no other.
+	// pointedRoom is how many bytes of payloads from S3 are in memory at once. They are read,
+	// planned and put before the next ones are read. A larger object is read when no other payload
+	// is in memory.
 	pointedRoom = 4 << 20
-	// pointedAtOnce is how many messages are taken together at most, and readAtOnce how many requests
-	// there are side by side.
+	// pointedAtOnce is the largest number of messages that are handled together, and readAtOnce the
+	// number of requests at the same time.
 	pointedAtOnce, readAtOnce = 100, 8
 )
 
-// follow settles the messages whose payloads are in S3. It reads as many as there is room for, puts them,
-// and goes on. Those for which there is no time left go back untouched.
+// follow settles the messages whose payloads are in S3. It reads as many payloads as fit into
+// memory, puts the items, and goes on. If no time is left, the remaining messages go back
+// untouched.
 func (b *ingestBatch) follow(todo []*Outcome) {
 	for len(todo) > 0 {
 		if b.writing.Err() != nil {
@@ -65,8 +67,8 @@ func (b *ingestBatch) follow(todo []*Outcome) {
 	}
 }
 
-// followSome reads, plans and puts these messages. It returns those for which there was no room. The
-// first object that is read always has room.
+// followSome reads, plans and puts these messages. It returns those that did not fit into memory.
+// There is always room for the first object.
 func (b *ingestBatch) followSome(todo []*Outcome) (later []*Outcome) {
 	var mu sync.Mutex // guards room
 	room := int64(pointedRoom)
@@ -94,12 +96,12 @@ func (b *ingestBatch) followSome(todo []*Outcome) (later []*Outcome) {
 		case b.plan(o, &texts[n]) && load.add(o):
 			b.put(&load)
 		}
-		texts[n] = "" // what is planned holds it, and nobody else needs it
+		texts[n] = "" // the planned item holds it, and nothing else needs it
 	}
 	if slices.ContainsFunc(load.items, func(item *event.Item) bool { return item.Payload != nil }) {
-		payloads.Tidy(pointedRoom - room) // to upload them takes memory, too
+		payloads.Tidy(pointedRoom - room) // uploading them takes memory, too
 	}
-	load.bytes += int(pointedRoom - room) // put lets go of what was read, too
+	load.bytes += int(pointedRoom - room) // put releases the payloads that were read, too
 	b.put(&load)
 	return later
 }

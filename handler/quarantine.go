@@ -23,7 +23,7 @@ type Letter struct {
 
 // Quarantine keeps what cannot be stored until a person looks at it.
 type Quarantine interface {
-	// Send returns an error for each letter, in order. nil means that the letter is proven kept.
+	// Send returns one error for each letter, in order. nil means that the letter is proven kept.
 	// [ErrUnfit] means that it can never be kept.
 	Send(ctx context.Context, letters []Letter) []error
 }
@@ -67,9 +67,9 @@ type sqsQuarantine struct {
 	env    env.Env
 }
 
-// Send tries again until the deadline, as the store does. If a letter is not proven kept, its whole
-// message or batch comes again. Send does not try again after a denial, because the rest of the
-// batch needs the time.
+// Send tries again until the deadline, as the store does. If a letter is not proven kept, its
+// message or its whole batch is delivered again. Send does not try again after a denial, because
+// the rest of the batch needs the time.
 func (q *sqsQuarantine) Send(ctx context.Context, letters []Letter) []error {
 	errs := make([]error, len(letters))
 	var todo []int
@@ -94,7 +94,7 @@ func (q *sqsQuarantine) Send(ctx context.Context, letters []Letter) []error {
 	return errs
 }
 
-// take begins a batch of up to ten letters, with up to 1 MiB together.
+// take returns the next batch: up to ten letters, with up to 1 MiB together.
 func (q *sqsQuarantine) take(letters []Letter, todo []int) []int {
 	bytes := 0
 	for n, i := range todo {

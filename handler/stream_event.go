@@ -18,10 +18,10 @@ type streamEvent struct {
 	piped    bool   // it comes from EventBridge Pipes
 }
 
-// streamRecord is one record. err says why it cannot be read, and is nil for all others.
+// streamRecord is one record. err says why it cannot be read; it is nil if it can be read.
 type streamRecord struct {
 	node event.Node
-	raw  string // as it came
+	raw  string // the text as it came
 	err  error
 }
 
@@ -33,8 +33,7 @@ func (r streamRecord) decode(shard string) (event.Change, error) {
 }
 
 // readStreamEvent parses the event once, strictly. If the strict parser refuses the event because
-// of one odd record, encoding/json takes it apart, so that each record stands alone. Read together,
-// the odd record would fail them all.
+// of one bad record, encoding/json splits it into its records, so that only the bad one fails.
 func readStreamEvent(payload []byte) (*streamEvent, error) {
 	doc, err := event.ParseDocument(string(payload))
 	e, plain := plainStreamEvent(doc.Root())
@@ -70,7 +69,7 @@ func plainStreamEvent(root event.Node) (*streamEvent, bool) {
 	return e, true
 }
 
-// takeApart reads an event of which the strict parser refuses a part, or which is not written as
+// takeApart reads an event if the strict parser refuses a part of it, or if it is not written as
 // Lambda writes it.
 func takeApart(payload []byte) (*streamEvent, error) {
 	var parts struct {
@@ -92,10 +91,10 @@ func takeApart(payload []byte) (*streamEvent, error) {
 	return e, nil
 }
 
-// readLoosely parses one record alone. If the strict parser refuses it (a repeated name, half a
-// surrogate pair), the record is read as encoding/json reads it: the last of two members with one
-// name, and whole runes. Lambda's envelope is not a producer's payload, and a record whose number
-// cannot be read would hold up its shard.
+// readLoosely parses a single record. If the strict parser refuses it (a repeated name, half a
+// surrogate pair), encoding/json reads it: it takes the last of two members with the same name, and
+// replaces half a surrogate pair. This is allowed here because a record is not a producer's
+// payload, and because a record without a readable sequence number would hold up its shard.
 func readLoosely(text json.RawMessage) streamRecord {
 	doc, err := event.ParseDocument(string(text))
 	if err != nil {
@@ -112,7 +111,7 @@ func readLoosely(text json.RawMessage) streamRecord {
 }
 
 // checkPiped checks what EventBridge Pipes sends to its target: a bare array of the stream's
-// records. A pipe may have any source, and a template or an enrichment that writes something else.
+// records. A pipe may have another source, or a template or an enrichment that changes the records.
 // So every element must be a record of a DynamoDB stream.
 func (e *streamEvent) checkPiped() error {
 	for i, r := range e.records {
@@ -134,5 +133,5 @@ func quietJSON(err error) error {
 	case errors.As(err, &kind):
 		return fmt.Errorf("it has another JSON type than a stream batch near byte %d", kind.Offset)
 	}
-	return errors.New("a part of it cannot be read") // such as a time in its window
+	return errors.New("a part of it cannot be read") // such as a time in the window
 }

@@ -21,24 +21,25 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Streams keeps the totals from the events table's stream and archives what time to live removes.
-// Call [store.Store.Start] before the first batch. Handle is safe for concurrent use.
+// Streams updates the totals from the events table's stream, and archives events that time to live
+// removes. Call [store.Store.Start] before the first batch. Handle is safe for concurrent use.
 type Streams struct {
 	Pipeline *pipeline.Pipeline
 	Store    *store.Store
 	// Quarantine takes records that cannot be understood, and updates that the table refuses for
 	// good. If it is nil, such a record fails its batch, and blocks its shard until a person acts.
 	Quarantine Quarantine
-	// Archive keeps what time to live removes. If it is nil, that is gone.
+	// Archive keeps events that time to live removes. If it is nil, they are not kept.
 	Archive Archive
 	// OnChange is called for each change in order, at least once, before anything is counted. An
-	// error stops the batch there. That change and all after it are delivered again. The error is
-	// logged as it is, so it must not quote the event.
+	// error stops the batch there, and that change and all changes after it are delivered again.
+	// The error is logged unchanged, so it must not quote the event.
 	OnChange func(context.Context, event.Change) error
-	// OnBatch is told the sums of each batch before the answer, also of a batch that fails whole.
+	// OnBatch is called with the sums of each batch before the answer, even if the whole batch
+	// fails.
 	OnBatch func(context.Context, StreamsReport)
-	// Margin is how long before the function's deadline work stops. 0 means 3 seconds. It is never
-	// more than half of the time that there is.
+	// Margin is the time before the function's deadline at which work stops. 0 means 3 seconds. At
+	// most half of the remaining time is used as margin.
 	Margin time.Duration
 	Log    *slog.Logger // nil: no log
 	Env    env.Env
@@ -52,11 +53,11 @@ type StreamsReport struct {
 	Inserted    int    // new items among the records that are done; see the metric ItemsInserted
 	Quarantined int    // records and updates
 	Archived    int
-	// PayloadsLost counts expired items that were archived without their payload, because it was not in the
-	// payload bucket any more. A batch that is delivered again counts them again.
+	// PayloadsLost counts expired items that were archived without their payload, because the
+	// payload bucket did not have it any more. A batch that is delivered again counts them again.
 	PayloadsLost int
 	Updates      int // aggregate items written
-	Dropped      int // steps that a mark or receipt shows as counted already
+	Dropped      int // steps that were counted before, as a mark or receipt shows
 	Large        int // aggregate items that come close to the largest size of an item
 	Behind       int // images stamped below a generation of their type
 	Unproven     bool
@@ -65,8 +66,8 @@ type StreamsReport struct {
 	Took         time.Duration
 }
 
-// StreamResponse is the answer. State is there exactly if the event had a window, and then it is
-// never null. Lambda fails a window's batch without it.
+// StreamResponse is the answer. State is set if and only if the event had a window, and it is never
+// null then: without it, Lambda fails the batch of a window.
 type StreamResponse struct {
 	BatchItemFailures []events.DynamoDBBatchItemFailure `json:"batchItemFailures"`
 	State             json.RawMessage                   `json:"state,omitempty"`
@@ -76,14 +77,15 @@ type StreamResponse struct {
 // for problems that are not the fault of a record: no shard id although marks need one, records out
 // of order, a stamp from the future, or a pipeline without its secret.
 //
-// An event without records counts nothing. Anybody may invoke the function with {"Records":[]},
-// which starts the store again, and keeps pipeline.yaml for the tool. See [store.Store.Start] and
+// An event without records counts nothing. You may invoke the function with {"Records":[]}: it then
+// starts the store again, and stores pipeline.yaml for the tool. See [store.Store.Start] and
 // [store.DeployedFile].
 //
 // Handle also takes the batches of EventBridge Pipes, from a pipe that waits for the answer. Such a
-// batch is an array of records without a shard id, so only receipts count it. It fails whole where
-// the answer to another batch would name a record. A pipe knows a record by its eventID, and does
-// not say whether it begins again there or sends that record alone.
+// batch is an array of records without a shard id, so only receipts count it. Where Lambda's answer
+// would name a record, the whole batch of a pipe fails. A pipe identifies records by their eventID,
+// and its documentation does not say whether it continues from the named record or sends that
+// record alone.
 func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamResponse, error) {
 	response := StreamResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 	if err := s.Pipeline.Ready(); err != nil {
@@ -120,12 +122,12 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 	return response, nil
 }
 
-// wake handles an event without records. Everything that its shard has brought is written already,
-// but the aggregates table may have changed since this process looked at it. The event that ends a
-// window or a shard comes by itself, from every shard. So for such an event, wake looks only as
-// often as a batch does. An event without a window comes from a person or a tool that wakes the
-// function. Then wake starts the store again at once, so that the heads of an idle stack exist when
-// the answer comes.
+// wake handles an event without records. All earlier changes of the shard are written already, but
+// the aggregates table may have changed since this process last read it. Lambda sends such an event
+// from every shard when a window or a shard ends. For those, wake looks at the table only as often
+// as a batch does. An event without a window comes from a person or a tool that wakes the function.
+// Then wake starts the store again at once, so that the heads of an idle stack exist when the
+// answer comes.
 func (b *streamBatch) wake(ctx context.Context, e *streamEvent) error {
 	ctx, stop := b.deadline(ctx)
 	defer stop()
@@ -144,7 +146,7 @@ func (b *streamBatch) wake(ctx context.Context, e *streamEvent) error {
 	return nil
 }
 
-// where says which shard waits. That is what a person looks for first, and no metric has it.
+// where says which shard waits. A person looks for this first, and no metric shows it.
 func where(shard string) string {
 	if shard == "" {
 		return ""
@@ -164,8 +166,8 @@ type streamBatch struct {
 	ahead    []oddRecord    // those with an image that a newer pipeline has stamped
 	created  time.Time      // of the first record, in stream time
 	unproven event.Sequence // the lowest that is not proven; zero if all are proven
-	why      error          // why that one is not
-	whole    error          // something without a sequence number is not proven: the whole batch goes back
+	why      error          // why that record is not proven
+	whole    error          // a record without a sequence number is not proven, so the whole batch goes back
 	rep      StreamsReport
 	lost     atomic.Int64 // expired items without their payload
 	// quarantineLog writes the lines about quarantine.
@@ -194,8 +196,9 @@ func (b *streamBatch) short(ctx context.Context, margin func(left time.Duration)
 	return b.env.Deadline(ctx, at.Add(-margin(at.Sub(b.env.Now()))))
 }
 
-// run settles the batch. What is settled before something fails may be repeated: archive objects
-// have the same name and bytes, flags stand, and counted steps are dropped by mark or receipt.
+// run settles the batch. Everything that is done before a failure may be repeated: archive objects
+// have the same name and bytes, flags stay, and steps that were counted are dropped by mark or
+// receipt.
 func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 	if err := b.decode(e); err != nil {
 		return err
@@ -224,8 +227,8 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 	return nil
 }
 
-// decode reads every record alone and checks that they ascend, because a mark is sound only in
-// stream order.
+// decode reads every record separately and checks that their sequence numbers ascend, because a
+// mark is only correct in stream order.
 func (b *streamBatch) decode(e *streamEvent) error {
 	var last event.Sequence
 	for _, record := range e.records {
@@ -259,9 +262,9 @@ func (b *streamBatch) decode(e *streamEvent) error {
 	return nil
 }
 
-// giveUp fails the batch for the first record that a newer pipeline has stamped. Old code must not
-// skip what it does not know, however little of it it can read. The record is an odd one like
-// others only if an operator has given it up.
+// giveUp fails the batch at the first record that a newer pipeline has stamped. Old code must not
+// skip a record that it does not know, however little of it it can read. Only if an operator has
+// given the record up, it is handled like any other odd record.
 func (b *streamBatch) giveUp(ctx context.Context) error {
 	if len(b.ahead) == 0 {
 		return nil
@@ -298,7 +301,7 @@ func typeOf(c *event.Change) string {
 	return ""
 }
 
-// hook tells the user's own code about each change. If that code fails, the batch ends.
+// hook calls the user's own code for each change. If that code fails, the batch ends.
 func (b *streamBatch) hook(ctx context.Context) {
 	if b.OnChange == nil {
 		return
@@ -319,14 +322,14 @@ func (b *streamBatch) hook(ctx context.Context) {
 	}
 }
 
-// heads is what the batch has to say about whole generations.
+// heads is what the batch has found out about whole generations.
 type heads struct {
 	behind []*aggregate.Definition
-	failed map[*aggregate.Definition]string // the first item from which each could not be computed
+	failed map[*aggregate.Definition]string // for each, the first item from which it could not be computed
 	order  []*aggregate.Definition          // of failed
 }
 
-// route plans what the changes add.
+// route computes what the changes add.
 func (b *streamBatch) route(shard string) (*lanes.Batch, *heads) {
 	lane := event.Lane{ShardID: shard}
 	if len(b.changes) > 0 {
@@ -340,13 +343,13 @@ func (b *streamBatch) route(shard string) (*lanes.Batch, *heads) {
 	return batch, h
 }
 
-// uncounted leaves out what the transaction that put the new image has counted already: what it adds to
-// totals that move with the put. The transaction put the item, so the old image is absent, or is not
-// Ingot's. It knew the generations of its own epoch, which the item carries.
+// uncounted leaves out what the transaction that put the new image has counted already: the
+// contributions to totals that move with the put. Such a change has no old image, or one that is
+// not Ingot's. The transaction knew the generations of its own epoch, which is the item's i:put.
 //
-// Whatever else happens to the item is counted here, as for every other total. So is an item that a
-// person or a migration puts, because no transaction counted it, and an older item that a touch pass
-// brings in.
+// Everything else that happens to the item is counted here, as for every other total. Also counted
+// here are items that a person or a migration puts, because no transaction has counted them, and
+// older items that a touch pass adds.
 func uncounted(c *event.Change, list []aggregate.Contribution) []aggregate.Contribution {
 	if c.Old != nil || c.New == nil || c.New.Put == 0 {
 		return list
@@ -368,7 +371,7 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 		}
 	}
 	if isNew {
-		newer := tables.Of(b.Store).Newer() // a rolled-back function cannot tell what they count, so they miss this change, whatever it is
+		newer := tables.Of(b.Store).Newer() // a rolled-back function does not know them, so they miss this change
 		b.rep.Behind += len(c.Behind) + len(newer)
 		for _, def := range slices.Concat(c.Behind, newer) {
 			h.add(def)
@@ -396,8 +399,7 @@ func (h *heads) add(def *aggregate.Definition) {
 	h.behind = append(h.behind, def)
 }
 
-// mark writes to the heads of generations that are behind, and of definitions that could not be
-// computed.
+// mark records on the heads which generations are behind, and which could not be computed.
 func (b *streamBatch) mark(ctx context.Context, h *heads) {
 	if len(b.changes) == 0 {
 		return
@@ -417,8 +419,8 @@ func (b *streamBatch) mark(ctx context.Context, h *heads) {
 	}
 }
 
-// fail records that a record is not proven done. The lowest one counts. A record without a number
-// cannot be named in the answer, so the whole batch fails for it.
+// fail notes that a record is not proven done. The answer names the lowest such record. A record
+// without a sequence number cannot be named, so the whole batch fails.
 func (b *streamBatch) fail(ctx context.Context, at event.Sequence, what string, err error) {
 	if at.IsZero() {
 		b.whole = fmt.Errorf("%s: %w", what, err)

@@ -31,17 +31,17 @@ type recordLetter struct {
 	hidden    bool            // the log shows its key as a hash
 }
 
-// These are the reasons of what the streams function sends to quarantine: a stream record that
-// cannot be understood, a record of a later epoch that an operator has given up, and an update of a
-// total that the table refuses for good.
+// These are the reasons why the streams function sends something to quarantine: a stream record
+// cannot be understood, an operator has given up a record of a later epoch, or the table refuses an
+// update of a total for good.
 const (
 	UndecodableRecord event.Reason = "undecodable-record"
 	GivenUp           event.Reason = "given-up"
 	RefusedUpdate     event.Reason = "refused-update"
 )
 
-// noteRoom is how much room a letter's body leaves for the note beside it: keys of 3 KB and a
-// detail of 1 KB. JSON may write each character of them as six.
+// noteRoom is how much room a letter's body leaves for the note: keys of 3 KB and a detail of 1 KB.
+// In JSON, each of their characters may take six.
 const noteRoom = 32 << 10
 
 func (r *recordLetter) letter() Letter {
@@ -77,9 +77,10 @@ func (b *streamBatch) send(ctx context.Context, letters ...*recordLetter) error 
 	return errors.Join(errs...)
 }
 
-// quarantineOdd keeps the records that cannot be understood, or are given up. It flags every
-// generation, because it cannot know which ones the records would have touched. The batch never
-// fails for such a record. A shard that waits for one bad record loses the others after a day.
+// quarantineOdd puts the records that cannot be understood, or are given up, into quarantine. It
+// flags every generation, because it cannot know which ones the records would have changed. Such a
+// record never fails the batch, because a shard that waits for one bad record loses the others
+// after a day.
 func (b *streamBatch) quarantineOdd(ctx context.Context) {
 	if len(b.odd) == 0 {
 		return
@@ -114,8 +115,8 @@ func (o *oddRecord) flag() string {
 	return "a stream record could not be understood and is in quarantine: " + o.change.Sequence.String()
 }
 
-// firstOdd returns the sequence to go on from if an odd record could not be kept. This is the
-// lowest one. It is zero if one of the records has no sequence.
+// firstOdd returns the sequence to go on from if an odd record could not be kept. It is the lowest
+// sequence of these records, or zero if one of them has no sequence.
 func (b *streamBatch) firstOdd() event.Sequence {
 	for _, odd := range b.odd {
 		if odd.change.Sequence.IsZero() {
@@ -125,7 +126,7 @@ func (b *streamBatch) firstOdd() event.Sequence {
 	return b.odd[0].change.Sequence
 }
 
-// refused keeps an update that the table will never take.
+// refused puts an update that the table will never take into quarantine.
 func (b *streamBatch) refused(ctx context.Context, u *lanes.Update, cause error) error {
 	l := &recordLetter{Reason: string(RefusedUpdate), Detail: awserr.Detail(cause), Aggregate: u.Key.String(), PK: u.Key.PK, SK: u.Key.SK, hidden: b.Pipeline.HidesTotals(u.Def.Name)}
 	if len(b.changes) > 0 {

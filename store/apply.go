@@ -13,9 +13,9 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// Apply counts a batch of one lane into its aggregate items. It counts each step exactly once.
-// Updates of different items are independent of each other. Within one item, a batch is one
-// conditional write.
+// Apply adds a batch of one lane to its aggregate items. It counts each step exactly once. Updates
+// of different items are independent of each other. Within one item, a batch is one conditional
+// write.
 func (s counter) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, Cost) {
 	a := &apply{store: s.Store, quarantine: quarantine}
 	if b.Counting() == aggregate.Receipts {
@@ -31,14 +31,14 @@ func (s counter) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Qua
 type apply struct {
 	store      *Store
 	quarantine lanes.Quarantine
-	mu         sync.Mutex      // guards what follows
-	large      []*markedUpdate // their items are large, but do not say so yet
+	mu         sync.Mutex      // guards the following fields
+	large      []*markedUpdate // their items are large, but carry no warning yet
 	Cost       Cost
 	lanes.Applied
 }
 
-// imageOf returns the image that a failed condition brought. If it brought none, imageOf reads the
-// item now. Some emulators bring none, and an item that does not exist has none.
+// imageOf returns the image that came with a failed condition. If none came, imageOf reads the item
+// now. Some emulators send no image, and an item that does not exist has none.
 func (a *apply) imageOf(ctx context.Context, key event.Key, img image) (image, answer) {
 	if len(img) > 0 {
 		return img, answer{}
@@ -65,8 +65,8 @@ func (a *apply) quarantined(ctx context.Context, u *lanes.Update, cause error) b
 	return true
 }
 
-// flagHead flags the head of the generation. It is used if an item is so full that it cannot take
-// even a flag. The update then counts as processed.
+// flagHead flags the head of the generation. It is for an item that is too full even for a flag.
+// The update then counts as processed.
 func (a *apply) flagHead(ctx context.Context, u *lanes.Update, cause error) error {
 	last := u.Steps[len(u.Steps)-1]
 	cost, err := counter{a.store}.Flag(ctx, []*aggregate.Definition{u.Def}, last.Created, fmt.Sprintf("aggregate %s takes no more updates: %v", u.Key, cause))

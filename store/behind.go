@@ -18,19 +18,19 @@ import (
 
 // A generation is behind while images stamped below it come in. Every batch of every shard may
 // bring some. The head of a generation is one item, and each write of it is charged for the whole
-// definition. So not every batch may write to it. Each generation has a few small items, which say
-// whether the head has to be told:
+// definition. So not every batch should write to it. Each generation therefore has a few small
+// items, which say whether a batch has to write to the head:
 //
-//   - pass is the number of the touch pass that began last.
-//   - marked is the number of the pass that the head was in when it was last told through this
-//     item.
+//   - pass is the number of the latest touch pass.
+//   - marked is the number of the pass that the head was in when a batch that read this item last
+//     wrote to the head.
 //
-// A batch reads one of these items. It tells the head only if marked is below pass. Then it raises
-// marked to the number that the head had. [Store.BeginPass] raises pass in all of these items
-// before it raises the head's own. So if an image comes after a pass has begun, its batch either
-// tells the head, or finds that another batch has told it after the pass began. When the head is
-// told, its behind moves and the pass closes. Such a pass cannot end well. None of this depends on
-// a clock or on the memory of a process.
+// A batch reads one of these items. It writes to the head only if marked is below pass. Then it
+// raises marked to the number that the head had. [Store.BeginPass] raises pass in all of these
+// items before it raises the head's own. So if an image comes after a pass has begun, its batch
+// either writes to the head, or finds that another batch has done so since the pass began. A write
+// to the head changes its behind and closes the pass, so that this pass can no longer be finished.
+// None of this depends on a clock or on the memory of a process.
 
 // MarkBehind records that a batch held an image stamped below each of the generations. They are
 // building until a touch pass has brought that item in. If somebody has deleted the head of a
@@ -64,12 +64,12 @@ func (s counter) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (
 type marking struct {
 	store *Store
 	open  []*aggregate.Definition // generations that are not known to be marked
-	shard int                     // which of each generation's small items this call asks; any of them will do
+	shard int                     // which of each generation's small items this call reads; any of them is good enough
 	cost  Cost
 }
 
-// try asks which heads have to be told, and tells them. Another batch may tell them between two
-// tries.
+// try finds out which heads it has to write to, and writes to them. Another batch may do so between
+// two tries.
 func (m *marking) try(ctx context.Context) answer {
 	for len(m.open) > 0 {
 		asked := m.open[:min(len(m.open), maxKeys)]
@@ -87,8 +87,8 @@ func (m *marking) try(ctx context.Context) answer {
 	return answer{}
 }
 
-// unmarked returns the generations whose heads have not been told in the current pass, as far as
-// one can see.
+// unmarked returns the generations whose heads, as far as the small items show, were not written to
+// in the current pass.
 func (m *marking) unmarked(ctx context.Context, asked []*aggregate.Definition) ([]*aggregate.Definition, answer) {
 	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 	for _, d := range asked {
@@ -113,8 +113,8 @@ func (m *marking) unmarked(ctx context.Context, asked []*aggregate.Definition) (
 	return list, answer{}
 }
 
-// tell writes to one head, and then to the small item that says that the head is told. If we stop
-// between the two writes, the next batch tells the head once more.
+// tell writes to one head, and then notes that in the small item. If the function stops between the
+// two writes, the next batch writes to the head once more.
 func (m *marking) tell(ctx context.Context, d *aggregate.Definition) answer {
 	m.cost.Requests++
 	out, err := m.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
@@ -147,11 +147,11 @@ func (m *marking) tell(ctx context.Context, d *aggregate.Definition) answer {
 }
 
 // Pass is a touch pass over a generation, from [Store.BeginPass] to
-// [github.com/ingot-events/ingot/verify.Finish]. Its two fields may
-// be kept while it runs, and put together again.
+// [github.com/ingot-events/ingot/verify.Finish]. A program that stops in between can keep the two
+// fields, and make the Pass from them again.
 type Pass struct {
 	Definition *aggregate.Definition
-	// Behind is what the head's Behind was at the beginning. It changes if anything is let in below
+	// Behind is what the head's Behind was at the beginning. It changes if an item is stored below
 	// the generation after that. Then the pass cannot be finished, and another one must begin.
 	Behind int64
 }
@@ -173,9 +173,8 @@ func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (Pass, e
 	return Pass{d, behind}, nil
 }
 
-// beginPass tries once. Meanwhile somebody else may begin a pass, or an answer may be lost. Then
-// the next try takes a new number, because a mark under an earlier number says nothing about this
-// pass.
+// beginPass tries once. If another process begins a pass at the same time, or if an answer is lost,
+// the next try takes a new number. A mark under an earlier number says nothing about this pass.
 func (s *Store) beginPass(ctx context.Context, d *aggregate.Definition) (behind int64, a answer) {
 	head, err := s.Head(ctx, d)
 	if err == nil && head == nil {
@@ -196,7 +195,7 @@ func (s *Store) beginPass(ctx context.Context, d *aggregate.Definition) (behind 
 		answers[i] = classify(err)
 	})
 	for _, a := range answers {
-		if a.outcome != done && a.outcome != failed { // failed: an earlier try, or somebody else, has got as far
+		if a.outcome != done && a.outcome != failed { // failed: an earlier try, or another process, was here
 			return 0, a
 		}
 	}

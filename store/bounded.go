@@ -41,7 +41,7 @@ var boundedAnswer = middleware.DeserializeMiddlewareFunc("BoundedAnswer", func(c
 	return out, metadata, err
 })
 
-// boundedBody is a body that returns an error if it goes on beyond its bound.
+// boundedBody is a body that returns an error if it is longer than its bound.
 type boundedBody struct {
 	io.ReadCloser
 	left int

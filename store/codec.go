@@ -121,8 +121,8 @@ func payloadValue(item *event.Item) types.AttributeValue {
 	return text(item.Data)
 }
 
-// payloadOf reads a stored payload, and returns its packed form too, if it has one. Everything that reads
-// payloads does it here. The text is empty if it cannot be read.
+// payloadOf reads a stored payload, and returns its packed form too, if it has one. All code that
+// reads payloads calls it. The text is empty if the payload cannot be read.
 func payloadOf(v types.AttributeValue) (data string, b []byte) {
 	if b = bytesOf(v); b == nil {
 		return textOf(v), nil
@@ -134,8 +134,8 @@ func payloadOf(v types.AttributeValue) (data string, b []byte) {
 	return data, b
 }
 
-// elsewhere reads what an item says of a payload that is in the payload bucket. It returns nil if its data
-// is the payload.
+// elsewhere reads the attribute of an item whose payload is in the payload bucket. It returns nil
+// if the payload is in the item.
 func elsewhere(v types.AttributeValue) (*event.Payload, error) {
 	if v == nil {
 		return nil, nil
@@ -160,7 +160,7 @@ func attributeValue(a event.Attribute) types.AttributeValue {
 }
 
 // decode reads a stored item. It returns nil and no error for an image without Ingot's type. An
-// error means that the image says it is Ingot's, but cannot be understood.
+// error means that the image has Ingot's type but cannot be decoded.
 func decode(img image) (*event.Item, error) {
 	typ := textOf(img["type"])
 	if typ == "" {
@@ -207,8 +207,8 @@ func decode(img image) (*event.Item, error) {
 	return item, nil
 }
 
-// stampOf returns an item's epoch, or 0 if it has none. It does not accept an epoch that no
-// pipeline can have. Otherwise the stream would wait for a newer pipeline that cannot exist.
+// stampOf returns an item's epoch, or 0 if it has none. It refuses an epoch that no pipeline can
+// have: the stream would wait for a newer pipeline that cannot exist.
 func stampOf(v types.AttributeValue) (int64, error) {
 	if v == nil {
 		return 0, nil

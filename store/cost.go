@@ -6,20 +6,20 @@ import (
 	"github.com/ingot-events/ingot/internal/itemform"
 )
 
-// Cost is what calls requested of DynamoDB. Units are computed from item sizes by the service's
+// Cost is what calls have used of DynamoDB. Units are computed from item sizes by the service's
 // published rules, not taken from answers, because the service reports none for requests that fail
 // as a whole. A replacement is the exception: its price depends on an item that is not read as a
-// whole, so the service is asked.
+// whole, so the number is taken from the answer.
 //
-// Units are a lower bound if something cannot be known: whether a request without an answer was
-// charged, what a statement cost that was refused for good, what a receipt's transaction met, and
-// how much an aggregate item has grown since it was last seen.
+// Units are a lower bound where something cannot be known: whether a request without an answer was
+// charged, the cost of a statement that was refused for good, the sizes of the items that a
+// receipt's transaction met, and how much an aggregate item has grown since it was last read.
 //
 // Units are a guess for an item that was read to be judged. Its id, index keys, meta and declared
 // attributes are not read. Its payload is read only if it has another digest than the event that
-// met it. What is not read is assumed to be as large as the event's own. This is right for a
-// Duplicate, unless the pipeline or the spelling has changed. It may not be right for another
-// revision.
+// met it. The parts that are not read are assumed to be as large as the event's own. This is right
+// for a Duplicate, unless the pipeline or the spelling has changed. For another revision it may be
+// wrong.
 //
 // Indexes are assumed to project all attributes, as those of template.yaml do.
 type Cost struct {
@@ -30,8 +30,8 @@ type Cost struct {
 	Retries int
 	// Conflicts are transactions that were refused because another request held one of their items.
 	Conflicts int
-	// Objects are payloads that were put into the payload bucket, read or deleted there. It does not count
-	// how often that was tried.
+	// Objects are payloads that were put into the payload bucket, read or deleted there. Repeated
+	// tries are not counted.
 	Objects int
 	// Throttles are refusals for capacity, by the reason that the service names.
 	Throttles map[string]int
@@ -90,8 +90,8 @@ func insertUnits(item *event.Item) float64 {
 
 // replaceUnits returns what it costs to put item over the stored one. The table charges for the
 // larger of the two. An index also charges for the larger one if the item keeps its place there. It
-// charges for both if the item moves. If the item comes or goes, the index charges for the one that
-// is there.
+// charges for both if the item moves. If the item enters or leaves the index, the index charges for
+// one item.
 func replaceUnits(old *stored, item *event.Item) float64 {
 	was, is := itemform.WriteUnits(old.size), itemform.WriteUnits(item.Size())
 	places := make(map[string]event.Key, len(item.Indexes))

@@ -21,9 +21,9 @@ const (
 	maxCompared = 2 << 20
 )
 
-// differences says in which members two payloads differ, as their digests see them: " (they differ
-// in total_cents, customer.email)". Members that are ignored today do not count. No values are
-// shown, because they may be personal. The text is empty if nothing can be said.
+// differences says which members differ between two payloads, as their digests see them: " (they
+// differ in total_cents, customer.email)". Members that are ignored today do not count. No values
+// are shown, because they may be personal. The text is empty if nothing can be said.
 func (s *Store) differences(known *stored, item *event.Item) string {
 	if known.typ != item.Type {
 		return fmt.Sprintf(" (the stored one is of type %q, this one of type %q)", excerpt.Of(known.typ, maxShownName), excerpt.Of(item.Type, maxShownName))
@@ -101,7 +101,7 @@ func (d *differing) add(path string) {
 }
 
 // joined returns the path with one more member, as pipeline.yaml writes it: a.b["odd name"]. A path
-// that gets too long ends in a point and an ellipsis.
+// that is too long ends with a point and an ellipsis.
 func joined(at, name string) string {
 	if strings.HasSuffix(at, tooLong) {
 		return at

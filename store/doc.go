@@ -1,5 +1,5 @@
-// Package store keeps events and totals in two DynamoDB tables. It is the only package that knows
-// DynamoDB.
+// Package store keeps events and totals in two DynamoDB tables. No other package of Ingot's
+// functions sends requests to DynamoDB.
 //
 // [New] makes a [Store] from a client and the names of the tables. [Store.Put] writes events and
 // returns a verdict for each. [Store.Total] reads the totals of one aggregate, and [Store.Items]
@@ -7,7 +7,7 @@
 // [Store.Touch] bring stored events into an aggregate that was added later. Package
 // [github.com/ingot-events/ingot/verify] completes that, and compares all totals with the events.
 //
-// A store does not count by itself. The streams function does, through package
+// This package does not count events by itself. The streams function does that, through package
 // [github.com/ingot-events/ingot/handler].
 //
 // Requests to DynamoDB can be lost, refused or carried out twice. This package handles all of that.

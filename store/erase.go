@@ -41,18 +41,19 @@ func barred(img image) bool {
 // whole, so a call that stops in between can be repeated. Once the whole is barred, a message that is
 // delivered again puts no parts.
 //
-// A claim of the event is not barred but removed, in the one transaction that bars the whole: from then
-// on another event can claim the value. It must not be free any earlier. A call that stops in between
-// would leave two wholes with one value, and so would the event's own message that is delivered then.
-// A claim is erased with its whole alone.
+// A claim of the event is not barred but removed, in the same transaction that bars the whole. From
+// then on, another event can claim the value. The value must not be free any earlier: if the call
+// stopped in between, or if the event's own message were delivered again, two wholes could have the
+// same value. A claim can only be erased together with its whole.
 //
-// Payloads of the key that are in the payload bucket are deleted after it is barred: of every event type that
-// has offload, of the event's own type if it had, and of every type if the key was barred before. From then on
-// no message puts one there for good.
+// After the key is barred, the payloads of the key are deleted from the payload bucket: under every
+// event type that has offload, under the event's own type if it once had offload, and under every
+// type if the key was barred before. From then on, a message that puts such a payload also deletes
+// it.
 //
-// Erase returns nil only if the key is proven barred, and its payloads deleted. You may repeat it: that
-// finishes what was interrupted. Of a key that is barred already, it only deletes what is left. It refuses an
-// item that is not Ingot's.
+// Erase returns nil only if the key is proven barred and its payloads are proven deleted. You may
+// repeat it to finish an interrupted call. If the key is barred already, it only deletes the
+// payloads that are left. It refuses an item that is not Ingot's.
 //
 // Everything else that holds the event stays: archive objects, older versions of objects, backups, queues and
 // logs. The page docs/erasing.md says what to do about them.
@@ -67,14 +68,14 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 		case a.outcome != done:
 			return a, later
 		case barred(known):
-			if s.payloads != nil { // of which type the event was is forgotten, and its type may have no offload any more
+			if s.payloads != nil { // nobody knows the event's type any more, and that type may have lost its offload
 				folders = slices.Sorted(maps.Keys(s.pipeline.Describe().Spec.Events))
 			}
 			return a, ended
 		case len(known) > 0 && textOf(known["type"]) == "":
 			return answer{outcome: invalid, err: errors.New("the key holds an item that is not Ingot's; nothing was changed")}, later
 		}
-		if known[itemform.Payload] != nil && !slices.Contains(folders, textOf(known["type"])) { // offload was declared once
+		if known[itemform.Payload] != nil && !slices.Contains(folders, textOf(known["type"])) { // it had offload
 			folders = append(folders, textOf(known["type"]))
 		}
 		if len(folders) > 0 && s.payloads == nil { // before anything is changed
@@ -91,7 +92,7 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 		switch a := s.bar(ctx, s.barring(key, known), whole, releases(claims)); a.outcome {
 		case done:
 			return a, ended
-		case failed: // the item is not what it was when it was read
+		case failed: // the item has changed since it was read
 			return answer{outcome: contended, err: a.err}, later
 		default:
 			return a, later
@@ -103,7 +104,7 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 	for _, folder := range folders {
 		_, err := s.payloads.Clear(ctx, s.env, folder, key)
 		if payloads.NoBucket(err) && s.pipeline.OffloadsOver(folder) == 0 {
-			continue // the bucket is configured, and was never made: nothing has needed it
+			continue // the bucket is configured but does not exist, so nothing was ever put there
 		}
 		if err != nil {
 			return false, fmt.Errorf("erase %s: the key is barred, but its payloads are not all deleted; erase it again: %w", key, err)
@@ -112,8 +113,9 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 	return erased, nil
 }
 
-// eraseParts erases the parts of the event that is stored under key, if its type has parts. It returns
-// the event, and those of its parts that are claims: they are removed when the whole is barred.
+// eraseParts erases the parts of the event that is stored under key, if its type has parts. It
+// returns the event and those of its parts that are claims, which are removed when the whole is
+// barred.
 func (s *Store) eraseParts(ctx context.Context, key event.Key, eventType string) (whole *event.Item, claims []*event.Item, a answer) {
 	if !s.pipeline.HasParts(eventType) {
 		return nil, nil, answer{}
@@ -125,7 +127,7 @@ func (s *Store) eraseParts(ctx context.Context, key event.Key, eventType string)
 	if whole == nil || whole.Type != eventType {
 		return nil, nil, answer{outcome: contended, err: errors.New("the item has changed since it was read")}
 	}
-	if again, err := s.withPayload(ctx, whole); err == nil { // what the item kept when it was stored may lack what makes parts today
+	if again, err := s.withPayload(ctx, whole); err == nil { // the item may lack what its parts need today
 		whole = again
 	} else if !errors.Is(err, ErrPayloadLost) {
 		return nil, nil, answer{outcome: unknown, err: err}
@@ -155,8 +157,8 @@ func (s *Store) eraseParts(ctx context.Context, key event.Key, eventType string)
 // release is what the transaction that bars a whole does with one of its claims.
 type release struct {
 	claim  *event.Item
-	digest types.AttributeValue // of what lies under its key; nil: it has none
-	stays  bool                 // it is not this whole's
+	digest types.AttributeValue // of the item under its key; nil: that item has none
+	stays  bool                 // it belongs to another whole
 }
 
 func newRelease(claim *event.Item) release {
@@ -170,8 +172,8 @@ func releases(claims []*event.Item) (list []release) {
 	return list
 }
 
-// write returns the operation. Its condition is that the key holds what is thought to be there. A claim that is the
-// whole's may be missing too.
+// write returns the operation. Its condition is that the key still holds what was read there. A
+// claim of this whole may also be missing.
 func (r *release) write(table *string) types.TransactWriteItem {
 	condition, names, values := "#d = :d", map[string]string{"#d": "digest"}, image{":d": r.digest}
 	switch {
@@ -186,10 +188,10 @@ func (r *release) write(table *string) types.TransactWriteItem {
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values}}
 }
 
-// bar bars the key of an event, and removes its claims in the same transaction. A claim that another
-// event holds stays. It can be another event's if both were stored before claims were declared. The transaction
-// checks that it still is: otherwise the event might have claimed the value in the meantime, and nobody would
-// release it any more.
+// bar bars the key of an event, and removes its claims in the same transaction. A claim that
+// another event holds stays. That can happen if both events were stored before claims were
+// declared. The transaction checks that the other event still holds it. Otherwise this event might
+// have claimed the value in the meantime, and nothing would ever release it.
 func (s *Store) bar(ctx context.Context, bar *dynamodb.PutItemInput, whole *event.Item, claims []release) answer {
 	if len(claims) == 0 {
 		_, err := s.client.PutItem(ctx, bar)
@@ -213,7 +215,7 @@ func (s *Store) bar(ctx context.Context, bar *dynamodb.PutItemInput, whole *even
 			return answer{outcome: unknown, err: err}
 		}
 		again := slices.Clone(claims)
-		if again[i] = newRelease(claims[i].claim); len(img) > 0 { // else it was another event's, and is gone
+		if again[i] = newRelease(claims[i].claim); len(img) > 0 { // otherwise another event held it, and it is gone
 			again[i].digest, again[i].stays = img["digest"], !readPart(img, true).isPartOf(whole) // its own may be made of other members than today
 		}
 		return s.bar(ctx, bar, whole, again)
@@ -226,15 +228,16 @@ func (s *Store) bar(ctx context.Context, bar *dynamodb.PutItemInput, whole *even
 	return sent.answer
 }
 
-// isPartOf reports whether what is stored is a part of this whole. The digest says so, whatever the part was made
-// of when it was stored. Its payload must have been read, and be in the item, as that of every claim is.
+// isPartOf reports whether the stored item is a part of this whole. It looks only at the digest, so
+// it does not matter which members the part was made of. The payload must have been read and must
+// be in the item. The payload of a claim always is.
 func (s *stored) isPartOf(whole *event.Item) bool {
 	doc, err := event.ParseDocument(s.data)
 	return err == nil && !s.foreign && s.digest == sha256.Sum256(keys.PartDigestText(nil, s.typ, doc.Root(), whole.Type, whole.ID))
 }
 
-// lookUp reads what decides how a key is barred. It reads consistently, because the bar takes its
-// expiry from the item that is there.
+// lookUp reads the attributes that decide how a key is barred. It reads consistently, because the
+// bar takes its expiry from the stored item.
 func (s *Store) lookUp(ctx context.Context, key event.Key) (image, answer) {
 	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true),
 		ProjectionExpression:     aws.String("PK, #t, #r, #e, #b, #p"),
@@ -248,8 +251,8 @@ func (s *Store) lookUp(ctx context.Context, key event.Key) (image, answer) {
 // barring returns the request that bars the key. Its condition is that the key still holds what was
 // read, as far as the bar depends on it: nothing, an event with a revision, or an event with this
 // expiry. Between the read and the put, somebody may have removed that item, and a message may have
-// stored another event that expires later. Without the condition, the bar would go before that
-// event's time.
+// stored another event that expires later. Without the condition, the bar would expire before that
+// event.
 func (s *Store) barring(key event.Key, known image) *dynamodb.PutItemInput {
 	in := &dynamodb.PutItemInput{TableName: &s.events, Item: keyImage(key)}
 	in.Item[barredAttribute] = &types.AttributeValueMemberBOOL{Value: true}

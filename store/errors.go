@@ -17,11 +17,11 @@ type outcome uint8
 
 const (
 	done      outcome = iota // applied
-	failed                   // not applied: its condition does not hold
+	failed                   // not applied: its condition was false
 	throttled                // not applied: no capacity; ask again later
 	contended                // not applied: another request holds the item; ask again soon
-	unknown                  // perhaps applied, perhaps later: ask again under the same condition
-	cancelled                // a transaction, not applied: its reasons say why
+	unknown                  // perhaps applied, perhaps applied later: ask again under the same condition
+	cancelled                // a transaction that was not applied; its reasons say why
 	invalid                  // not applied, and never will be
 	refused                  // not applied: permissions, credentials, missing table
 )
@@ -33,7 +33,7 @@ type answer struct {
 	err     error  // quiet: its text may stand in a log
 }
 
-// hopeless reports whether it is useless to ask again.
+// hopeless reports whether there is no point in asking again.
 func (a answer) hopeless() bool { return a.outcome == refused || a.outcome == invalid }
 
 // classify judges the error of a whole request. An error that it does not know is unknown, which is
@@ -71,8 +71,8 @@ func classify(err error) answer {
 	return answer{unknown, "", err}
 }
 
-// ofCode returns the answer that an error code stands for. A throttle without reasons is named by
-// its code.
+// ofCode returns the answer that an error code stands for. If a throttle has no reasons, its code
+// is used in their place.
 func ofCode(code string, err error) answer {
 	a := answer{outcome: codeOutcome(code), err: err}
 	if a.outcome == throttled {

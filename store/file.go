@@ -19,21 +19,22 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// These bound the deployed file, in bytes.
+// These are the limits of the deployed file, in bytes.
 const (
 	maxFile     = 300 * 1024 // gzipped, as it is stored
-	maxFileText = 16 << 20   // unpacked: nobody writes more, and an altered item must not fill the memory
+	maxFileText = 16 << 20   // unpacked: nobody writes a larger file, and a manipulated item must not fill the memory
 )
 
 // File is the pipeline.yaml that the streams function runs, as it keeps it in the aggregates table.
-// The ingest function is deployed at the same time, and may lag behind it.
+// The ingest function is deployed at the same time, but for a while it may still run the file
+// before.
 type File struct {
 	Text   []byte
 	Epoch  int64
 	Digest string // SHA-256 of Text, in hex
 }
 
-// errFileTooLarge says if pipeline.yaml is too large to be kept in the aggregates table.
+// errFileTooLarge is the error for a pipeline.yaml that is too large for the aggregates table.
 var errFileTooLarge = fmt.Errorf("pipeline.yaml takes more than %d KB when it is gzipped, so it is not kept in the aggregates table, and the tool cannot read it there", maxFile/1024)
 
 // keptFile is what the item E# said about the deployed file when [Store.Start] read it.
@@ -42,19 +43,20 @@ type keptFile struct {
 	epoch  int64
 }
 
-// KeepFile keeps the text of the pipeline as item F# of the aggregates table, for the tool. It comes
-// after [Store.Start]. Nothing that counts depends on it. So KeepFile asks once, and the caller goes
-// on whatever it returns.
+// KeepFile keeps the text of the pipeline as item F# of the aggregates table, for the tool. Call it
+// after [Store.Start]. Counting does not depend on it. So KeepFile tries only once, and the caller
+// goes on even after an error.
 //
-// It replaces a file with a lower epoch, or one with the same epoch and another text. anew replaces
-// a file with the same text too, in case somebody has altered it. While old and new functions run
-// side by side, each of them may replace the other's. Each start replaces at most once, and only
-// what it has read. So they cannot keep on replacing each other, and the last one that starts wins.
-// That is the new one, because an old one no longer starts once the deployment is over.
+// It replaces a file with a lower epoch, or with the same epoch and another text. With anew it also
+// replaces a file with the same text, in case somebody has altered the item. While old and new
+// functions run side by side, each of them may replace the other's file. Each start replaces the
+// file at most once, and only the one that it has read. So they cannot keep replacing each other's
+// file, and the last start wins. That is the new function, because no old one starts after the
+// deployment.
 //
-// Many functions may start at once. The digest of the file stands in the item E# too, which Start
-// reads in any case. So a file that has not changed costs nothing, however large it is. One
-// transaction writes both items, on condition that E# is as it was read.
+// Many functions may start at once. The item E#, which Start reads in any case, holds the digest of
+// the file too. So a file that has not changed costs nothing, however large it is. One transaction
+// writes both items, on condition that E# is as it was read.
 func (s counter) KeepFile(ctx context.Context, anew bool) error {
 	content, kept := s.pipeline.Text(), s.file.Load()
 	if len(content) == 0 || kept == nil {
@@ -103,7 +105,7 @@ func digestOf(content []byte) string {
 // formats".
 func fileImage(content []byte, epoch int64) (image, error) {
 	var packed bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is one that there is
+	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // cannot fail: the level is valid
 	_, _ = w.Write(content)                                    // into memory
 	_ = w.Close()
 	if packed.Len() > maxFile {
@@ -115,8 +117,8 @@ func fileImage(content []byte, epoch int64) (image, error) {
 }
 
 // DeployedFile reads the pipeline.yaml that the streams function runs, consistently. It returns nil
-// if there is none in the table: the function has not started since it can keep one, or the file is
-// too large. [pipeline.Load] compiles it.
+// if the table has no file, because the streams function has not stored one yet or because the file
+// is too large. [pipeline.Load] compiles the text.
 func DeployedFile(ctx context.Context, client Client, aggregates string) (*File, error) {
 	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &aggregates, Key: keyImage(lanes.FileKey), ConsistentRead: aws.Bool(true)})
 	if err != nil {

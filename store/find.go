@@ -11,8 +11,8 @@ import (
 	"github.com/ingot-events/ingot/internal/awserr"
 )
 
-// Find reads what is stored under a key, consistently. there reports whether anything is. The item is
-// nil if the key is barred, and also if what is there is not an event of Ingot's.
+// Find reads what is stored under a key, consistently. there reports whether anything is stored.
+// The item is nil if the key is barred, or if it holds an item that is not Ingot's event.
 func (s counter) Find(ctx context.Context, key event.Key) (item *event.Item, there, barred bool, err error) {
 	var img image
 	err = s.ask(ctx, func() error {

@@ -18,13 +18,13 @@ import (
 )
 
 // Flag records on the heads of generations that something about them can no longer be proven: an
-// image could not be understood, or a definition could not be computed. If a head has a flag
-// already, the first reason stands.
+// image could not be understood, or a definition could not be computed. If a head already has a
+// flag, the first reason stays.
 //
-// A head is one item. If a stream has many odd records, every batch of every shard flags that item.
-// So Flag does not write to a head again that has a flag. It reads the head first, and remembers
-// for five minutes that the flag is there. If somebody has deleted a head, Flag leaves it alone,
-// because the next start says that the head is missing.
+// A head is one item. If a stream has many odd records, every batch of every shard would write to
+// that item. So Flag does not write to a head that already has a flag. It reads the head first, and
+// remembers for five minutes that the flag is there. If somebody has deleted a head, Flag leaves it
+// alone, because the next start says that the head is missing.
 func (s counter) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (Cost, error) {
 	f := &flagging{store: s.Store, flag: flagText(at, reason)}
 	for _, d := range defs {
@@ -66,12 +66,12 @@ func (f *flagging) one(ctx context.Context, d *aggregate.Definition) error {
 	return nil
 }
 
-// write sends the flag until it is acknowledged. If another process was faster, its flag stands.
+// write sends the flag until it is acknowledged. If another process was faster, its flag stays.
 func (f *flagging) write(ctx context.Context, d *aggregate.Definition) error {
 	in := &dynamodb.UpdateItemInput{TableName: &f.store.aggregates, Key: keyImage(lanes.HeadKey(d)),
 		UpdateExpression: aws.String("SET #flag = if_not_exists(#flag, :flag)"), ConditionExpression: aws.String("attribute_exists(PK)"),
 		ExpressionAttributeNames: map[string]string{"#flag": "flag"}, ExpressionAttributeValues: image{":flag": text(f.flag)},
-		ReturnValues: types.ReturnValueAllNew} // for its size: the definition alone may have 32 KB
+		ReturnValues: types.ReturnValueAllNew} // to compute the cost: the definition alone may have 32 KB
 	var out *dynamodb.UpdateItemOutput
 	err := f.ask(ctx, func() (err error) {
 		out, err = f.store.client.UpdateItem(ctx, in)
@@ -89,7 +89,7 @@ func (f *flagging) write(ctx context.Context, d *aggregate.Definition) error {
 	return nil
 }
 
-// ask does what [Store.ask] does, and counts what it costs.
+// ask does what [Store.ask] does, and counts the cost.
 func (f *flagging) ask(ctx context.Context, send func() error) error {
 	sent := 0
 	err := f.store.ask(ctx, func() error {
@@ -101,9 +101,9 @@ func (f *flagging) ask(ctx context.Context, send func() error) error {
 	return err
 }
 
-// recentHeads remembers when something was last seen of a head: its flag, or that it is complete. Only the number of requests depends
-// on it, so it may use a machine's clock. It does not remember for ever, because a person may
-// delete a head or its flag.
+// recentHeads remembers for each head when a fact about it was last seen: that it has a flag, or
+// that it is complete. Only the number of requests depends on this, so it may use the machine's
+// clock. It forgets after a while, because a person may delete a head or its flag.
 type recentHeads struct {
 	mu   sync.Mutex
 	seen map[event.Key]time.Time

@@ -19,16 +19,16 @@ type Head struct {
 	Digest     string
 	Counting   string
 	Spread     int
-	// Building says that items older than the generation may not be counted in it yet. A rebuild
-	// brings them in.
+	// Building says that the generation may not have counted all older items yet. A rebuild adds
+	// them.
 	Building bool
 	// Behind changes when an image stamped below the generation comes in, at least once in each
 	// pass. See [Store.BeginPass].
 	Behind int64
-	// Pass is the number of the touch pass that began last. 0 means that none has begun.
+	// Pass is the number of the latest touch pass. 0 means that none has begun.
 	Pass int64
-	// Retired is the epoch whose pipeline no longer declared the generation. It has counted nothing
-	// that this or a newer pipeline saw. 0 means that it counts.
+	// Retired is the epoch of the first pipeline that no longer declared the generation. Functions
+	// of this epoch or a later one have counted nothing in it. 0 means that it counts.
 	Retired int64
 	// KeyCheck identifies the secret of its hmac: see [aggregate.Definition]. It is empty if the
 	// generation uses no hmac.
@@ -56,9 +56,9 @@ func readHead(img image) *Head {
 	return h
 }
 
-// Check refuses a definition that is not the one whose totals the head stands for. A reader with
-// another definition would take a mistake for missing events, or for damage. The way of counting is
-// not compared, because no read depends on it.
+// Check returns an error if the head belongs to a different definition. A reader with a different
+// definition would see missing events or damage where there is only a mistake in pipeline.yaml. The
+// way of counting is not compared, because reading does not depend on it.
 func (h *Head) Check(d *aggregate.Definition) error {
 	if what := h.differs(d); what != "" {
 		return fmt.Errorf("aggregate %s %s; go back to the pipeline.yaml and the INGOT_PII_KEY that the streams function runs with", d, what)

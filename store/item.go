@@ -10,8 +10,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Item reads the item of one event, consistently. It returns nil if nothing is stored under the
-// key, or nothing of Ingot's. An item that is past its time but not removed yet is returned.
+// Item reads the item of one event, consistently. It returns nil if the key holds nothing, or an
+// item that is not Ingot's. It also returns an expired item that is not removed yet.
 // [pipeline.Pipeline.Key] computes the key.
 func (s *Store) Item(ctx context.Context, key event.Key) (*event.Item, error) {
 	img, err := s.image(ctx, key)

@@ -15,17 +15,17 @@ type stored struct {
 	typ       string
 	digest    event.Digest
 	revision  *event.Decimal
-	tied      string  // what stands beside the revision, to break ties
+	tied      string  // the stored values that break ties between equal revisions
 	ties      *string // the same under today's rules, once computed
 	expiresAt int64
 	payload   bool             // data was read
 	packed    []byte           // its packed form, if it has one
-	data      string           // let go once the item is to be replaced
+	data      string           // released when the item is about to be replaced
 	object    *event.Payload   // the payload is in the payload bucket, and data is not all of it
 	gone      bool             // the object is not there
 	foreign   bool             // it has no readable type, digest or data, so it is not an item of this version
 	barred    bool             // an erased event's key
-	odd       bool             // it says that it is Ingot's, but a part of it cannot be read
+	odd       bool             // it has Ingot's type, but a part of it cannot be read
 	stamp     int64            // its epoch
 	own       bool             // it is this call's own write
 	today     *event.Digest    // its digest under today's rules, once computed
@@ -35,7 +35,7 @@ type stored struct {
 }
 
 // wholeSize returns the size of a stored item of which only a part was read. The rest is assumed to
-// be as large as that of the item that met it.
+// be as large as in the item that is being put.
 func (s *stored) wholeSize(read image, own *event.Item) int {
 	if s.foreign {
 		return imageSize(read)
@@ -49,7 +49,7 @@ func (s *stored) wholeSize(read image, own *event.Item) int {
 }
 
 // places returns the indexes that hold the stored item. If they are not known, it returns those of
-// the item that met it.
+// the item that is being put.
 func (s *stored) places(own *event.Item) []event.IndexKey {
 	if !s.whole {
 		return own.Indexes
@@ -67,7 +67,8 @@ func readWhole(img image) *stored {
 	return s
 }
 
-// readPart reads as much of an image as judging needs. payload says whether its data was asked for.
+// readPart reads as much of an image as judging needs. payload says whether the request included
+// the item's data.
 func readPart(img image, payload bool) *stored {
 	s := &stored{key: keyOf(img), typ: textOf(img["type"]), expiresAt: integerOf(img["expiresAt"]), payload: payload}
 	digest := bytesOf(img["digest"])
@@ -90,8 +91,8 @@ func readPart(img image, payload bool) *stored {
 	return s
 }
 
-// existing returns what a result tells of the stored item: all that was read except its payload. It
-// returns nil for an item that is not Ingot's, and for one that this call has written itself.
+// existing returns the stored item for a result: everything that was read except the payload. It
+// returns nil for an item that is not Ingot's, and for an item that this call has written itself.
 func (s *stored) existing() *event.Item {
 	if s.foreign || s.own {
 		return nil
@@ -99,8 +100,8 @@ func (s *stored) existing() *event.Item {
 	return &event.Item{Key: s.key, Type: s.typ, Digest: s.digest, Revision: s.revision, Ties: s.tied, ExpiresAt: s.expiresAt}
 }
 
-// unlike reports whether only the payload can tell if item is a copy of the stored item: its digest
-// differs, and neither type nor revision decides.
+// unlike reports whether the payload is needed to decide if item is a copy of the stored item. This
+// is so if the digests differ, and neither type nor revision decides.
 func (s *stored) unlike(item *event.Item) bool {
 	if s.foreign || s.typ != item.Type || s.digest == item.Digest {
 		return false
@@ -115,8 +116,8 @@ func (s *Store) older(known *stored, item *event.Item) bool {
 
 // order compares the stored revision with that of item. It returns a negative number if item is
 // newer. Both must have a revision. If the revisions are equal, the stored payload decides under
-// today's rules, whatever stands beside its revision: an older function wrote nothing there, or
-// other fields. Until the payload is read, equal revisions stay equal. See unlike.
+// today's rules. The stored ties do not, because an older function may have written none, or other
+// fields. Until the payload is read, equal revisions stay equal. See unlike.
 func (s *Store) order(known *stored, item *event.Item) int {
 	if order := known.revision.Cmp(*item.Revision); order != 0 || item.Ties == "" {
 		return order
@@ -134,8 +135,8 @@ func (s *Store) order(known *stored, item *event.Item) int {
 	return strings.Compare(*known.ties, item.Ties)
 }
 
-// ahead returns an error if nothing can be said of the stored item, because this version cannot
-// read its form and a newer version has stamped it. Otherwise it returns nil.
+// ahead returns an error if the stored item cannot be judged, because this version cannot read its
+// form and a newer pipeline has stamped it. Otherwise it returns nil.
 func (s *stored) ahead(epoch int64) error {
 	if !s.odd || s.stamp <= epoch {
 		return nil
@@ -149,8 +150,8 @@ func (a *aheadError) Error() string {
 	return fmt.Sprintf("the item stored under this key carries epoch %d and has a form that this function, at epoch %d, cannot read; deploy the ingest function with the newer pipeline.yaml", a.stamp, a.epoch)
 }
 
-// judge compares one item with what is proven stored under its key. The stored epoch is never
-// compared. If it decides, because the item cannot be read, nothing is judged.
+// judge compares one item with what is proven stored under its key. It never compares the stored
+// epoch: if the epoch matters, because the stored item cannot be read, judge is not called.
 func (s *Store) judge(known *stored, item *event.Item) Result {
 	r := Result{Existing: known.existing()}
 	conflict := func(reason event.Reason, format string, args ...any) Result {

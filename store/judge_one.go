@@ -14,10 +14,10 @@ import (
 
 // Judge returns what [Store.Put] would answer for the item now, and the event that is stored under
 // its key. It writes nothing, so an answer can be out of date as soon as it is given. The stored
-// event is nil if there is none, or if what is there is not an event of Ingot's. The parts of an item
-// that would be stored, or is, are judged too. If one of them is worse, the event that is stored under
-// its key is returned. Totals whose floors the event must not break are read, and the event would be
-// Rejected if one of them is too low now.
+// event is nil if there is none, or if what is there is not an event of Ingot's. If the item is
+// stored or would be stored, its parts are judged too. If the verdict of a part is worse, the event
+// that is stored under the part's key is returned. Judge also reads the totals with floors that the
+// event takes from. If one of them is too low now, the answer is Rejected.
 func (s counter) Judge(ctx context.Context, item *event.Item) (Result, *event.Item, error) {
 	atomic := isAtomic(item)
 	r, stored, err := s.judgeOne(ctx, item, !atomic)
@@ -55,8 +55,8 @@ func (s counter) Judge(ctx context.Context, item *event.Item) (Result, *event.It
 	return r, stored, err
 }
 
-// floors returns r, or why a total would refuse the transaction that puts these items of the event with
-// this key.
+// floors returns r, or the reason why a total would refuse the transaction that puts these items of
+// the event with this key.
 func (s counter) floors(ctx context.Context, r Result, key event.Key, items ...*event.Item) (Result, error) {
 	t := s.atomicPut(items[0], items[1:]...)
 	if len(t.floors()) == 0 {
@@ -122,7 +122,7 @@ func (s counter) judgeOne(ctx context.Context, item *event.Item, alone bool) (Re
 	}
 	stored, err := decode(img)
 	if err != nil {
-		stored = nil // the verdict then says that the key is taken
+		stored = nil // the verdict says that the key is taken
 	}
 	var r Result
 	judge := func() {

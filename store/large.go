@@ -12,8 +12,8 @@ import (
 )
 
 // LargeTotal is the size in bytes from which an aggregate item says that it is large. From
-// [event.MaxItem] the table refuses its updates for good. It takes a table some time to fill the
-// space between the two with marks.
+// [event.MaxItem] the table refuses its updates for good. It takes a while until marks fill the
+// space between the two sizes.
 const LargeTotal = 300 << 10
 
 // largeAttribute holds the warning. It is not the flag: the values are as they should be.
@@ -30,10 +30,10 @@ func (w *markedUpdate) noteLarge() {
 	}
 }
 
-// warn writes on each large item that it is large. It does so once: it leaves items alone that were
-// seen with the warning. No change depends on the warning. If the write fails, the next batch that
-// touches the item tries again. If the item has no room left for the warning, this process does not
-// try again.
+// warn writes on each large item that it is large. It writes the warning once: it leaves an item
+// alone if it has seen the warning there. No change depends on the warning. If the write fails, the
+// next batch that touches the item tries again. If the item has no room left for the warning, this
+// process does not try again.
 func (a *apply) warn(ctx context.Context) {
 	for _, w := range a.large {
 		if ctx.Err() != nil {

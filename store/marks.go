@@ -14,15 +14,15 @@ import (
 // markedUpdate writes one aggregate item under its lane's mark. It tries again and again until the
 // write is proven.
 //
-// The condition is that the mark is below the first record. If the answer to an earlier try was
-// lost, the mark that comes back shows that. The steps that the mark covers are then dropped, and
-// not counted twice.
+// The condition is that the mark is below the first record. If an earlier try was carried out but
+// its answer was lost, the item's mark shows that. The steps that the mark covers are then dropped,
+// and not counted twice.
 type markedUpdate struct {
 	*apply
 	lane    lanes.LaneID
 	update  *lanes.Update
 	rest    []lanes.Step // what did not fit into the update, and is written after it
-	failed  bool         // it is recorded why the update is not proven, so nothing after it may be written
+	failed  bool         // the batch knows why the update is not proven, so nothing after it may be written
 	seen    *observation
 	prune   bool  // old marks may go with it; not after a failed condition, because one of them may have caused it
 	stuck   int   // how often in a row its condition failed without an explanation
@@ -68,8 +68,8 @@ func (w *markedUpdate) run(ctx context.Context) {
 	}
 }
 
-// try sends the update once, as an UpdateItem. It has ended when the update is proven, or when it
-// is recorded why the update is not proven.
+// try sends the update once, as an UpdateItem. The update has ended when it is proven, or when the
+// batch knows why it is not proven.
 func (w *markedUpdate) try(ctx context.Context) (answer, next) {
 	e := w.edit()
 	answer, img := w.send(ctx, e)
@@ -114,7 +114,7 @@ func (w *markedUpdate) learn(img image) bool {
 }
 
 // look takes an image of the item and drops what its mark covers. It returns how many steps it
-// dropped, and what was seen before. The image may be stale. Even then its mark was once there, and
+// dropped, and what was seen before. The image may be stale, but its mark was once in the item, so
 // the steps that the mark covers were counted.
 func (w *markedUpdate) look(img image) (counted int, before *observation) {
 	before, created := w.seen, w.update.Steps[0].Created
@@ -136,15 +136,15 @@ func (w *markedUpdate) dropCounted(img image) int {
 	return counted
 }
 
-// afterInvalid hands values to quarantine that the table will never take, and goes on with flag and
+// afterInvalid sends values that the table will never take to quarantine, and goes on with flag and
 // mark. If the table does not take those either, the head carries the flag.
 //
 // In that last case the mark stays where it was. The next batch is refused again and quarantined
-// with its own steps. An earlier try that lingers can still be carried out if somebody makes room.
-// Neither counts a step twice. What is carried out moves the mark, and if it is delivered again
-// after that, it is dropped. So a step may be counted and also be in quarantine, under a flag that
-// nothing takes back. Only a new generation, which has other keys, mends such a total. Never replay
-// what is in quarantine to mend it.
+// with its own steps. An earlier try without an answer may still be carried out if somebody makes
+// room in the item. Neither of them counts a step twice: a try that is carried out moves the mark,
+// and its steps are dropped if they are delivered again. So a step may be counted and also be in
+// quarantine, and the flag stays. Only a new generation, which has other keys, repairs such a
+// total. Never replay the messages in quarantine to repair it.
 func (w *markedUpdate) afterInvalid(ctx context.Context, cause error) next {
 	if w.refusal != nil {
 		if err := w.flagHead(ctx, w.update, w.refusal); err != nil {
@@ -183,7 +183,7 @@ func (w *markedUpdate) edit() *edit {
 }
 
 // send makes one update and returns an image of the item. If the update succeeded, this is the item
-// after it, if that was asked for. If the condition failed, it is the item that made it fail.
+// after it, if the request asked for it. If the condition failed, it is the item that made it fail.
 func (w *markedUpdate) send(ctx context.Context, e *edit) (answer, image) {
 	x, returns := e.expression(), types.ReturnValueAllNew
 	if w.seen.fresh(w.lane, w.update.Steps[0].Created) && len(e.removes) == 0 {

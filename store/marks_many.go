@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// fewTotals is how many totals a batch writes one by one. One more would fill a request of
-	// statements.
+	// fewTotals is how many totals a batch writes one by one. A batch with one more total fills a
+	// request of statements.
 	fewTotals = maxStatements - 1
 	// mostLarge is how many requests run at the same time if their answers may bring items of up to
 	// 400 KB.
@@ -35,7 +35,7 @@ func (a *apply) marks(ctx context.Context, b *lanes.Batch) {
 	}
 	alone := all
 	if len(all) > a.store.few {
-		var cut []*markedUpdate // a part of a total must not go beside another part of it
+		var cut []*markedUpdate // two parts of one total must not be in the same request
 		whole := slices.DeleteFunc(slices.Clone(all), func(w *markedUpdate) bool {
 			if len(w.rest) > 0 {
 				cut = append(cut, w)
@@ -146,8 +146,7 @@ func (a *apply) images(ctx context.Context, of []*markedUpdate, consistent bool)
 	return images, answer
 }
 
-// keysOfALook returns how many items are read at once: as many as have fitted into an answer
-// lately.
+// keysOfALook returns how many items are read at once: as many as recent answers had room for.
 func (s *Store) keysOfALook() int { return int(s.lookKeys.Load()) }
 
 // errUnread is the answer to a read that left some items out.
@@ -159,7 +158,7 @@ type together struct {
 	*apply
 	waiting []*markedUpdate
 	alone   []*markedUpdate
-	blind   bool // the items in the way are not asked for, because together they are too large
+	blind   bool // the request does not ask for the stored items, because together they are too large
 }
 
 func (t *together) run(ctx context.Context) {
@@ -170,9 +169,9 @@ func (t *together) run(ctx context.Context) {
 	}
 }
 
-// try sends the waiting updates in one request. Each of them gets its own answer. Those that were
-// refused are sent again, without the others. If the request as a whole got no answer, each update
-// asks again under its own condition.
+// try sends the waiting updates in one request. Each of them gets its own answer. Refused updates
+// are sent again, without the others. If the request as a whole got no answer, each update asks
+// again under its own condition.
 func (t *together) try(ctx context.Context) (answer, next) {
 	statements, edits := t.statements()
 	if len(statements) == 0 {
@@ -229,7 +228,7 @@ func (t *together) judge(ctx context.Context, edits []*edit, responses []types.B
 		}
 	}
 	var slowest answer
-	var unknown []int // those that failed and brought no image
+	var unknown []int // updates whose condition failed, and whose item did not come with the answer
 	for i, w := range sent {
 		refusal := responses[i].Error
 		a := classifyStatement(refusal)

@@ -16,13 +16,14 @@ import (
 )
 
 // MissingParts returns the parts of stored wholes that are not stored, and the read units that it
-// took to find out. A part can be missing if an ingest function that did not know it has acknowledged
-// the whole alone. Items of types without parts are left out, and so are parts that are too late to be
-// stored, because they may have expired. A whole that lacks what its parts need was stored before they
-// were declared, and has none. So does a whole of which the item did not keep what they need: the payload
-// bucket is not read. A claim whose value another whole holds is missing.
+// took to find out. A part can be missing if an older ingest function, which did not know the part,
+// has stored the whole alone. Items of types without parts are left out. So are parts that are too
+// late to be stored, because they may have expired. If a whole lacks the fields that its parts
+// need, it was stored before the parts were declared and has none. The same holds if its item did
+// not keep these fields, because the payload bucket is not read. A claim whose value another whole
+// holds counts as missing.
 //
-// A message under way can look like missing parts: its whole is put first.
+// While a message is being stored, its parts can look missing, because the whole is put first.
 func (s *Store) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
 	var wanted []*event.Item
 	owner := map[*event.Item]*event.Item{} // the whole of each part
@@ -49,9 +50,9 @@ func (s *Store) MissingParts(ctx context.Context, wholes []*event.Item) (missing
 	return missing, units, nil
 }
 
-// absent returns the parts under whose keys nothing is stored, or another whole's claim. It reads up to 100 keys
-// consistently, without their payloads. Only of a claim that is not as it would be made today it reads the payload
-// too, to know whose it is.
+// absent returns the parts whose keys hold nothing, or the claim of another whole. It reads up to
+// 100 keys consistently, without payloads. If a claim differs from the one that would be made
+// today, it reads that payload too, to find out whose claim it is.
 func (s *Store) absent(ctx context.Context, parts []*event.Item, owner map[*event.Item]*event.Item) (list []*event.Item, units float64, err error) {
 	there, units, err := s.lying(ctx, summary, parts)
 	if err != nil {
@@ -77,7 +78,8 @@ func (s *Store) absent(ctx context.Context, parts []*event.Item, owner map[*even
 	return list, units + more, err
 }
 
-// lying reads consistently what lies under the keys of items, as far as want asks for it.
+// lying consistently reads the stored items under the keys of these items. want says how much of
+// each is read.
 func (s *Store) lying(ctx context.Context, want view, items []*event.Item) (there map[event.Key]image, units float64, err error) {
 	there = make(map[event.Key]image, len(items))
 	keys := make(map[event.Key]bool, len(items))
@@ -104,7 +106,7 @@ func (s *Store) lying(ctx context.Context, want view, items []*event.Item) (ther
 type PartsPut struct {
 	Wholes  int // seen
 	Missing int // parts that were not stored, and wholes whose parts cannot be known, because their payload is lost
-	Put     int // of them, those that are stored now
+	Put     int // parts that were missing and are stored now
 	// Refused says why the others are not stored, for at most 100 of them.
 	Refused []*event.Refusal
 }
@@ -118,11 +120,12 @@ func (p *PartsPut) lost(whole *event.Item, err error) {
 	}
 }
 
-// PutParts puts the missing parts of all stored wholes: see [Store.MissingParts]. It does no harm to
-// stop it and to repeat it, or to run it while events flow: a part that arrives in the meantime is a
-// Duplicate. If the payload of a whole is in the payload bucket, it is read from there. It is refused before it puts anything if no streams function has started with the
-// pipeline's epoch yet, because parts are stamped with it. It ends with the service's error if the
-// credentials may not put.
+// PutParts puts the missing parts of all stored wholes: see [Store.MissingParts]. It does no harm
+// to stop it and to repeat it, or to run it while events flow: a part that arrives in the meantime
+// is a Duplicate. If the payload of a whole is in the payload bucket, it is read from there. Parts
+// are stamped with the pipeline's epoch. So if no streams function has started with that epoch yet,
+// PutParts returns an error before it puts anything. If the credentials do not allow puts, it ends
+// with the service's error.
 func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
 	var p PartsPut
 	if err := s.mayStamp(ctx); err != nil {
@@ -134,8 +137,8 @@ func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
 		}
 		wholes := slices.DeleteFunc(page.All, func(item *event.Item) bool { return !s.pipeline.HasParts(item.Type) })
 		p.Wholes += len(wholes)
-		for _, whole := range wholes { // one by one: the parts of a page may be more than memory holds
-			// What the item keeps of its payload may lack what makes parts today.
+		for _, whole := range wholes { // one by one, because memory may not hold the parts of a whole page
+			// The item may not have kept all fields that parts are made of today.
 			again, err := s.withPayload(ctx, whole)
 			switch {
 			case err == nil:
@@ -155,7 +158,7 @@ func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
 			p.Missing += len(missing)
 			var results []Result
 			if s.pipeline.Atomic(whole.Type) {
-				for _, part := range missing { // one that is refused must not keep the others away
+				for _, part := range missing { // one refused part must not stop the others
 					results = append(results, s.putBeside(ctx, whole, part))
 				}
 			} else {
@@ -170,7 +173,7 @@ func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
 			for _, r := range results {
 				if r.Verdict.Stored() && r.Refusal == nil {
 					p.Put++
-				} else if awserr.Denied(r.cause) { // as every other would be
+				} else if awserr.Denied(r.cause) { // every other part would be refused too
 					return p, fmt.Errorf("put parts: %w", r.cause)
 				} else if len(p.Refused) < maxRefused {
 					p.Refused = append(p.Refused, r.Refusal)

@@ -20,7 +20,7 @@ import (
 type observation struct {
 	state    itemState
 	slots    uint64             // the attributes that the item has, one bit each; see slot
-	extremes []aggregate.Amount // aligned with Def.Values, set for each value that is there and only moves outwards; nil if there are none
+	extremes []aggregate.Amount // aligned with Def.Values, set for existing values that only move outwards; nil: none
 	floors   []aggregate.Amount // aligned with Def.Values, set for each value that has a floor; nil if there are none
 	buckets  []slot             // the buckets of histograms that the item has, in order; see bucketSlot
 	marks    []seenMark         // at most maxSeenMarks
@@ -32,7 +32,7 @@ type itemState uint8
 
 const (
 	unseen  itemState = iota
-	nowhere           // the item was looked for and does not exist
+	nowhere           // a read has shown that the item does not exist
 	present           // it exists
 )
 
@@ -80,11 +80,11 @@ type seenMark struct {
 const maxSeenMarks = 64
 
 // observeEvery is how long, in stream time, an update trusts what it saw before and does not ask
-// for the item again. A fresh look only serves to find marks to prune, and those are days old.
+// for the item again. A fresh read only helps to find marks to prune, and those are days old.
 const observeEvery = time.Hour
 
 // fresh reports whether the last look is still good enough for an update of the lane. If the lane
-// had no mark then, its update adds one. The item grows, which is worth another look.
+// had no mark then, its update adds one. The item grows, which is worth another read.
 func (o *observation) fresh(lane lanes.LaneID, now time.Time) bool {
 	return !o.at.IsZero() && now.Sub(o.at) < observeEvery && o.markIndex(lane.MarkAttribute()) >= 0
 }
@@ -93,8 +93,8 @@ func (o *observation) markIndex(name string) int {
 	return slices.IndexFunc(o.marks, func(m seenMark) bool { return m.name == name })
 }
 
-// after returns what the item must look like once the edit is done, as far as guessing needs it. If
-// the item did not exist before, all of it is known then.
+// after returns what the item must look like after the edit, as far as later guesses need it. If
+// the item did not exist before, all of it is known.
 func (o *observation) after(u *lanes.Update, e *edit, lane lanes.LaneID, d *lanes.Delta) *observation {
 	next := *o
 	next.state = present
@@ -269,8 +269,8 @@ func (o *observation) sameForm(other *observation) bool {
 	return true
 }
 
-// prunable lists the marks of other lanes that an update may remove if its first record was created
-// at first. The oldest mark comes first.
+// prunable lists the marks of other lanes that an update may remove. first is the time when its
+// first record was created. The oldest mark comes first.
 func (o *observation) prunable(own string, first time.Time) []seenMark {
 	var old []seenMark
 	for _, m := range o.marks {
@@ -293,8 +293,8 @@ func (o *observation) bytes(key event.Key) int {
 // maxObserved bounds how many bytes a sandbox uses to remember aggregate items.
 const maxObserved = 24 << 20
 
-// observations remembers aggregate items between batches. When it reaches half of the bound, it
-// forgets what was not used since the last time. A forgotten item costs a look or a failed
+// observations remembers aggregate items between batches. When the newer half is full, it forgets
+// the items that were not used since that half began. A forgotten item costs a read or a failed
 // condition.
 type observations struct {
 	mu    sync.Mutex

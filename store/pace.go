@@ -11,8 +11,8 @@ const (
 )
 
 // pace is how many requests run at the same time: as many as the table seems to take. A throttle
-// halves it, once for all requests that were in flight then. It grows by one after as many quiet
-// answers as there are requests in flight. It lasts from call to call.
+// halves it, but only once for all requests that were in flight then. It grows by one after as many
+// answers without a throttle as there are requests in flight. It is kept from call to call.
 type pace struct {
 	mu    sync.Mutex
 	limit int
@@ -54,7 +54,7 @@ func (s *Store) each(n, most int, do func(i int)) {
 	room := func() int { return min(most, s.pace.now()) }
 	var mu sync.Mutex
 	next, working := 0, min(n, room())
-	take := func() (i int, ok bool) { // it ends a worker if there is one too many
+	take := func() (i int, ok bool) { // it ends a worker if too many are running
 		mu.Lock()
 		defer mu.Unlock()
 		if next >= n || (working > room() && working > 1) {

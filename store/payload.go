@@ -9,18 +9,20 @@ import (
 	"github.com/ingot-events/ingot/internal/payloads"
 )
 
-// ErrPayloadLost says that a payload should be in the payload bucket and is not there, or is damaged. Asking
-// again does not help. The item itself still counts: what totals need of it is in the table.
+// ErrPayloadLost says that a payload should be in the payload bucket and is not there, or is
+// damaged. Asking again does not help. The item itself is still counted, because the table has the
+// fields that totals need.
 var ErrPayloadLost = errors.New("the payload is lost")
 
-// Payload returns the whole payload of a stored item, as it was received. If the payload is in the payload
-// bucket, that is one GET, of at most 16 MiB. The error is [ErrPayloadLost] if it is not there any more.
+// Payload returns the whole payload of a stored item, as it was received. If the payload is in the
+// payload bucket, this takes one GET, of at most 16 MiB. The error is [ErrPayloadLost] if the
+// object is gone.
 func (s *Store) Payload(ctx context.Context, item *event.Item) (string, error) {
 	return counter{s}.PayloadWithin(ctx, item, func(int64) bool { return true })
 }
 
-// PayloadWithin is [Store.Payload] where there may be too little room. room is asked with the size of the
-// object before it is read. If it says no, the error is [payloads.ErrNoRoom].
+// PayloadWithin is [Store.Payload] for callers with little memory. Before the object is read, room
+// is called with its size. If it returns false, the error is [payloads.ErrNoRoom].
 func (s counter) PayloadWithin(ctx context.Context, item *event.Item, room func(bytes int64) bool) (string, error) {
 	if item.Payload == nil || item.Payload.Text != "" {
 		return item.Text(), nil
@@ -35,7 +37,8 @@ func (s counter) PayloadWithin(ctx context.Context, item *event.Item, room func(
 	return text, err
 }
 
-// withPayload returns the item with its whole payload in data, for what is computed anew from it.
+// withPayload returns the item with its whole payload in data, for what must be computed again from
+// it.
 func (s *Store) withPayload(ctx context.Context, item *event.Item) (*event.Item, error) {
 	if item.Payload == nil {
 		return item, nil

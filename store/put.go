@@ -9,25 +9,28 @@ import (
 	"github.com/ingot-events/ingot/internal/awserr"
 )
 
-// ExpiryMargin is how long before its expiry an event is no longer written. It is longer than clock
-// skew and any request in flight. So no put can arrive after time to live has removed the same key,
-// and count twice.
+// ExpiryMargin is the time before its expiry in which an event is no longer written. It is longer
+// than any clock skew and any request in flight. So no put can arrive after time to live has
+// removed the same key, and be counted twice.
 const ExpiryMargin = time.Hour
 
 // Result says what became of one item.
 type Result struct {
 	Verdict event.Verdict
-	// Refusal says why, for Conflict, Rejected, Expired, Poison and Retry. It is nil for an item that is
-	// proven stored. A Duplicate has a Refusal if its key is barred: its reason is [event.Barred].
+	// Refusal says why, for Conflict, Rejected, Expired, Poison and Retry. It is nil for an item
+	// that is proven stored. A Duplicate has a Refusal only if its key is barred; the reason is
+	// then [event.Barred].
 	Refusal *event.Refusal
-	// Existing is what was read of the stored item to judge this one, if it is another item: its
-	// key, type, digest, revision and expiry. It has no payload, because a batch may meet more
-	// payloads than memory holds. It is nil if no item was read.
+	// Existing is the stored item that this one was compared with, as far as it was read: its key,
+	// type, digest, revision and expiry. It has no payload, because memory may not hold all
+	// payloads that a batch meets. It is nil if no item was read, or if the stored item is this
+	// one.
 	Existing *event.Item
 	// Units are the write units that this item cost.
 	Units float64
-	// Parts are the results of the item's parts, in their order, if they were put: the item itself is
-	// stored. Verdict, Refusal and Existing are then those of the worst of all these items.
+	// Parts are the results of the item's parts, in their order. They are put only if the item
+	// itself is stored. Verdict, Refusal and Existing are then those of the item or part with the
+	// worst verdict.
 	Parts []Result
 
 	// cause is the service's last error, if the item is not proven stored and there was one.
@@ -38,7 +41,7 @@ type Result struct {
 func (s *Store) putItems(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	p := &put{store: s, results: make([]Result, len(items)), items: items, parallel: s.parallel()}
 	p.fold()
-	_ = s.retry(ctx, func() (answer, next) { return answer{}, p.round(ctx) }) // what is left then is Retry
+	_ = s.retry(ctx, func() (answer, next) { return answer{}, p.round(ctx) }) // what is not settled is Retry
 	p.judgeRest()
 	return p.results, p.cost
 }
@@ -53,11 +56,11 @@ type put struct {
 	parallel int // requests in flight
 	// partitions is how many partition keys the writes have.
 	partitions int
-	stuckSince time.Time // when all writes that were left were first refused, if none has moved on since; zero: one has
+	stuckSince time.Time // since when all remaining writes were refused and none has moved on; zero: one has
 
-	mu   sync.Mutex // guards what follows and the writes, while requests are in flight
+	mu   sync.Mutex // guards the following fields and the writes, while requests are in flight
 	cost Cost
-	// The answers of the current round:
+	// These count the answers of the current round.
 	moved    bool            // a write has come into its next state
 	refusals int             // writes to ask for again: refused for capacity, or without an answer
 	troubled map[string]bool // their partition keys, except those that a refusal names as too hot
@@ -69,25 +72,25 @@ type write struct {
 	copies []int // places in the call's items
 	place  int   // item's own place among them
 	state  state
-	taken  bool          // the service has said that the key is taken, so absence proves nothing
+	taken  bool          // the service has said that the key is taken, so a read that finds nothing proves nothing
 	known  *stored       // what is to be replaced, while replacing
 	wrote  event.Verdict // Inserted or Updated if this call wrote it
 	missed time.Time     // when the key was found absent and item was too late to put; zero: never
 	last   answer        // why it is not settled
 	units  float64
 	sent   int
-	alone  bool // a request of several was refused as invalid; this one may not be the reason
-	// attempted is the size, in bytes, of an item whose refusal did not bring the stored one. It is
-	// 0 if there is none.
+	alone  bool // a request with several writes was refused as invalid; another write may be the reason
+	// attempted is the size, in bytes, of an item that was refused without the stored item in the
+	// answer. It is 0 if there is no such item.
 	attempted int
 	guessed   int // the size that the last read of the stored item was charged for
 }
 
-// fold makes one write of each key, because the service refuses a request that names a key twice.
-// Under insert the first item in event order is written, under latest the one with the highest
-// revision. If several have it, the first one wins. Items that can no longer be written are
-// considered only if there is no other. Copies have one digest, but may have several expiries if
-// their time is on the envelope.
+// fold makes one write for each key, because the service refuses a request that names a key twice.
+// Under insert, the first item of the batch is written. Under latest, the item with the highest
+// revision is written, and the first one if several have that revision. Items that can no longer be
+// written are considered only if there are no others. Copies have the same digest, but may have
+// different expiries if their time comes from the envelope.
 func (p *put) fold() {
 	now := p.store.env.Now()
 	byKey := make(map[event.Key]*write, len(p.items))
@@ -154,8 +157,8 @@ func (p *put) requests(ctx context.Context, work []*write) (requests []func()) {
 	now := p.store.env.Now()
 	var inserts, reads, compares []*write
 	for _, w := range work {
-		// The clock at the time of sending decides, also when a write is sent again. If an answer
-		// was lost an hour ago, the write is not repeated, but asked about.
+		// The clock at the time of sending decides, also when a write is sent again. If it is too
+		// late by then, the write is not repeated. Instead, the store reads what is there.
 		if (w.state == inserting || w.state == replacing) && tooLate(w.item, now) {
 			w.state = reading
 		}
@@ -200,7 +203,7 @@ func (p *put) note(w *write, a answer) {
 	}
 }
 
-// refuse counts a write that must be asked for again. Callers hold mu.
+// refuse counts a write that must be sent again. Callers hold mu.
 func (p *put) refuse(w *write) {
 	p.refusals++
 	if !w.last.hotKey() {
@@ -220,8 +223,8 @@ func (p *put) written(w *write, v event.Verdict) {
 	p.settle(w, &stored{own: true, payload: true, typ: w.item.Type, digest: w.item.Digest, revision: w.item.Revision, ties: &w.item.Ties, data: w.item.Text(), today: &w.item.Digest})
 }
 
-// settle judges every copy by what is proven stored, and then forgets it: the payloads of a batch's
-// conflicts may be more than memory holds. Callers hold mu.
+// settle judges every copy by what is proven stored, and then releases that item: memory may not
+// hold the payloads of all conflicts of a batch. Callers hold mu.
 func (p *put) settle(w *write, known *stored) {
 	now := p.store.env.Now()
 	for _, i := range w.copies {
@@ -264,13 +267,13 @@ func pastExpiry(item *event.Item) *event.Refusal {
 		Detail: "it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) + " and is not stored; an event is stored only until an hour before it expires"}
 }
 
-// unattempted refuses what nothing was sent for before the time was over.
+// unattempted returns the refusal of an item that nothing was sent for before the time was over.
 func unattempted() *event.Refusal {
 	return &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: "there was no time left to write it; it is delivered again"}
 }
 
 // unproven returns the result of an item whose key is not proven to hold anything. If another copy
-// was too late, or was refused for good, that does not decide about this one. Each copy is judged
+// was too late, or was refused for good, that decides nothing about this one. Each copy is judged
 // by its own expiry, digest and size.
 func (p *put) unproven(w *write, item *event.Item) Result {
 	same := item.Digest == w.item.Digest

@@ -15,8 +15,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// putAtomic puts each of the items at these places together with its parts. Copies of one event go one
-// after the other, because two transactions on one key would only stand in each other's way.
+// putAtomic puts each of the items at these places together with its parts. Copies of one event go
+// one after the other, because two transactions on the same key would only make each other fail.
 func (s *Store) putAtomic(ctx context.Context, items []*event.Item, places []int, results []Result) (cost Cost) {
 	copies := make(map[event.Key]int, len(places))
 	var groups [][]int
@@ -32,7 +32,7 @@ func (s *Store) putAtomic(ctx context.Context, items []*event.Item, places []int
 	s.env.Each(len(groups), s.parallel(), func(n int) {
 		first := groups[n][0]
 		for _, i := range groups[n] {
-			if i != first && items[i].Digest == items[first].Digest { // its parts have the digests of the first one's, too
+			if i != first && items[i].Digest == items[first].Digest { // then its parts are equal too
 				results[i] = results[first].again()
 				continue
 			}
@@ -62,11 +62,12 @@ func (r Result) again() Result {
 // atomicPut puts items in one transaction: all of them, or none. The first one is the whole, and the
 // others are its parts. The same transaction moves the totals that move with these items.
 //
-// If a key is taken, the item that came back decides. Another digest is a Conflict, and nothing is
-// stored. The same digest means that this item is stored already: by a try whose answer was lost, by an
-// earlier delivery, or by a function that put the whole and its parts one after the other. Its put
-// becomes a condition that the item is still there as it was met, and the rest is put again. Without
-// that condition a part could be put beside a whole that has been erased in the meantime.
+// If a key is taken, the item that came back decides. A different digest is a Conflict, and nothing
+// is stored. The same digest means that this item is stored already: by a try whose answer was
+// lost, by an earlier delivery, or by a function that put the whole and its parts one after the
+// other. In the next transaction, a condition replaces its put: the item is still the same. The
+// other items are put again. Without that condition, a part could be put next to a whole that has
+// been erased in the meantime.
 //
 // What the keys hold is judged before what the totals say: an event that is stored is a Duplicate,
 // whatever a floor says.
@@ -75,13 +76,13 @@ type atomicPut struct {
 	members []*atomicItem
 	cost    Cost
 	last    answer // why it is not settled
-	beside  bool   // the whole is stored already, and is never put
-	blind   bool   // items and totals are read after a refusal, because together they are too large for its answer
+	beside  bool   // only a part is put; the whole is stored already
+	blind   bool   // after a refusal, items and totals are read: together they are too large for its answer
 	halt    *halt
 	result  *Result // once it is known
 	// unanswered says that a try got no answer, and may still be carried out.
 	unanswered bool
-	ready      bool // no total with a floor that it takes from is being built
+	ready      bool // none of the totals that it takes from, and that have a floor, is being built
 }
 
 // atomicItem is one item of a transaction.
@@ -89,8 +90,8 @@ type atomicItem struct {
 	item *event.Item
 	// result is what was found under the key. It has no verdict if nothing was found there yet.
 	result Result
-	// met says that the item is proven stored, with this digest and size, or that its key is barred. It
-	// is not put again.
+	// met says that the item is proven stored, with this digest and size. barred says that its key
+	// is barred. In both cases it is not put again.
 	met, barred bool
 	digest      event.Digest
 	size        int
@@ -106,7 +107,8 @@ func (s *Store) atomicPut(whole *event.Item, parts ...*event.Item) *atomicPut {
 	return t
 }
 
-// put sends the transaction until it is settled. What is not settled then is Retry.
+// put sends the transaction until the message is settled. If it is not settled in time, it is
+// Retry.
 func (t *atomicPut) put(ctx context.Context) Result {
 	tries := 0
 	err := t.store.retry(ctx, func() (answer, next) {
@@ -123,7 +125,7 @@ func (t *atomicPut) put(ctx context.Context) Result {
 	return t.end(tries > 0, err)
 }
 
-// end returns the result. What is not settled is Retry.
+// end returns the result. A message that is not settled is Retry.
 func (t *atomicPut) end(tried bool, err error) Result {
 	switch {
 	case t.result != nil:
@@ -145,14 +147,14 @@ func (t *atomicPut) refused(r *event.Refusal) {
 	t.result = &Result{Verdict: r.Verdict, Refusal: r}
 }
 
-// halt is when others began to hold transactions up, if none of them has got any further since. It is
-// zero if they do not. Messages that move the same totals have one halt, so they are patient together:
-// each of a hundred would otherwise wait for the same total in its turn.
+// halt is the time since when other requests have held up transactions without any progress. It is
+// zero if nothing holds them up. Messages that move the same totals share one halt, so they share
+// their patience: otherwise each of a hundred messages would wait for the same total in turn.
 type halt struct{ since time.Time }
 
-// up takes an answer. It reports whether others have held the transaction up for as long as a batch has
-// patience: with a key that is too hot, or with requests that hold one of the items. Its messages come
-// again.
+// up takes an answer. It reports whether the transaction has been held up for longer than a batch
+// has patience, by a hot key or by requests that hold one of the items. Its messages are then
+// delivered again.
 func (h *halt) up(a answer, now time.Time) bool {
 	if a.outcome != contended && !a.hotKey() {
 		h.since = time.Time{}
@@ -208,8 +210,9 @@ func (t *atomicPut) unmet() (list []*atomicItem) {
 	return list
 }
 
-// transaction returns the transaction: a put for each item, a condition for each that is met, and an
-// update for each total. If blind is set, the items and totals in the way are not asked for.
+// transaction returns the transaction: a put for each item, a condition if the item is met, and an
+// update for each total. If blind is set, it does not ask for the items and totals that make
+// conditions fail.
 func (s *Store) transaction(members []*atomicItem, blind bool, moves []*totalMove) *dynamodb.TransactWriteItemsInput {
 	in := &dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 	images := types.ReturnValuesOnConditionCheckFailureAllOld
@@ -240,7 +243,7 @@ func (m *atomicItem) encode() image {
 	return img
 }
 
-// check returns the condition that the item is still there as it was met.
+// check returns the condition that the item is still the one that was met.
 func (m *atomicItem) check(table *string, images types.ReturnValuesOnConditionCheckFailure) *types.ConditionCheck {
 	c := &types.ConditionCheck{TableName: table, Key: keyImage(m.item.Key), ReturnValuesOnConditionCheckFailure: images}
 	if m.barred {
@@ -252,7 +255,7 @@ func (m *atomicItem) check(table *string, images types.ReturnValuesOnConditionCh
 	return c
 }
 
-// units returns what the transaction costs. If it is not done, indexes cost nothing.
+// units returns what the transaction costs. If it was not carried out, indexes cost nothing.
 func (t *atomicPut) units(done bool) (units float64) {
 	for _, m := range t.members {
 		switch {
@@ -289,7 +292,7 @@ func (t *atomicPut) cancelled(ctx context.Context, sent transacted, moves []*tot
 		switch a := classifyReason(reason); a.outcome {
 		case done:
 		case failed:
-			if m.met { // it was erased, or removed by a person
+			if m.met { // it was erased, or a person removed it
 				m.met, m.barred, m.result = false, false, Result{}
 				why, step = answer{outcome: unknown, err: errMoving}, later
 			}
@@ -354,7 +357,7 @@ func (m *atomicItem) take(r Result, digest event.Digest) {
 	}
 }
 
-// look reads what lies under the keys of members, and puts nothing.
+// look reads what is stored under the keys of members. It puts nothing.
 func (t *atomicPut) look(ctx context.Context, members []*atomicItem) {
 	items := make([]*event.Item, len(members))
 	for i, m := range members {
@@ -375,8 +378,8 @@ func digestIn(item *event.Item) (d event.Digest) {
 	return d
 }
 
-// look judges items by what lies under their keys, as Put does with items that it may no longer write.
-// The result of an item whose key holds nothing has no verdict.
+// look judges items by what is stored under their keys, as Put does with items that it may no
+// longer write. If a key holds nothing, the result has no verdict.
 func (s *Store) look(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	p := &put{store: s, results: make([]Result, len(items)), items: items, parallel: s.parallel()}
 	p.fold()
@@ -393,8 +396,8 @@ func (s *Store) look(ctx context.Context, items []*event.Item) ([]Result, Cost) 
 	return p.results, p.cost
 }
 
-// late judges a message of which an item may no longer be put. Nothing is put then: a part without its
-// whole, or one of two parts, would be a message that is half stored.
+// late judges a message if one of its items may no longer be put. Then nothing is put, because the
+// message would be only partly stored.
 func (t *atomicPut) late(ctx context.Context) {
 	unmet := t.unmet()
 	t.look(ctx, unmet)
@@ -436,7 +439,7 @@ func (t *atomicPut) decide() {
 	}
 }
 
-// stored ends the put of a message of which all items are proven stored.
+// stored ends the put of a message when all of its items are proven stored.
 func (t *atomicPut) stored(v event.Verdict) {
 	t.result = &Result{Verdict: v}
 	for _, m := range t.members[1:] {

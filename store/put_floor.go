@@ -15,9 +15,9 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// mayTake reports whether the message may take from the totals whose floors it must not break. It may
-// not while one of them is being built: its sum then says nothing. What is stored already is judged all
-// the same, and the rest is Retry.
+// mayTake reports whether the message may take from the totals whose floors it must not break. It
+// may not while one of them is being built, because its sum is not complete then. Items that are
+// stored already are judged in any case, and the others are Retry.
 func (t *atomicPut) mayTake(ctx context.Context) bool {
 	if t.ready {
 		return true
@@ -35,8 +35,8 @@ func (t *atomicPut) mayTake(ctx context.Context) bool {
 	return true
 }
 
-// stopped says what becomes of a message whose keys are free as far as the refusal says, and whose
-// transaction was cancelled. If no total refuses, others are in the way.
+// stopped decides about a message whose transaction was cancelled, although the refusal names no
+// key that is taken. If no total refuses either, other requests have held the items.
 func (t *atomicPut) stopped(ctx context.Context, moves []*totalMove, reasons []types.CancellationReason) (answer, next) {
 	why, refusing, busy := answer{outcome: contended, err: errSilent}, -1, false
 	for i := range moves {
@@ -63,9 +63,9 @@ func (t *atomicPut) stopped(ctx context.Context, moves []*totalMove, reasons []t
 	return t.refusedBy(ctx, moves[refusing], reasons[refusing])
 }
 
-// onlyTotals reads what lies under the keys, because a refusal need not name all that is in the way. It reports
-// whether totals alone refuse the message, and all tries of this delivery were answered. If not, the message is
-// settled, or is to be sent again at once.
+// onlyTotals reads the items under the keys, because a refusal may not name every item that caused
+// it. It reports whether only totals refuse the message, and all tries of this delivery were
+// answered. If not, the message is settled, or must be sent again at once.
 func (t *atomicPut) onlyTotals(ctx context.Context) (is bool, step next) {
 	unmet := t.unmet()
 	if t.look(ctx, unmet); t.result == nil {
@@ -84,10 +84,11 @@ func (t *atomicPut) onlyTotals(ctx context.Context) (is bool, step next) {
 	return true, ended
 }
 
-// refusedWhole says what becomes of a message whose transaction was refused, for why, without naming an item. The
-// file's rules leave no other reason in its data than that its items and the totals that they move are together
-// more than a transaction takes. Then its largest total refuses it: the message could be stored if that total were
-// small. Totals that cannot make so much are not read.
+// refusedWhole decides about a message whose transaction was refused without naming an item; why
+// has the reason. The rules for the file leave only one reason in the data: the items and the
+// totals that they move are together too large for a transaction. Then the largest total refuses
+// the message, which could be stored if that total were small. Totals are not read if they cannot
+// be large enough for this.
 func (t *atomicPut) refusedWhole(ctx context.Context, moves []*totalMove, why answer) (answer, next) {
 	bytes := 0
 	for _, m := range t.members {
@@ -117,14 +118,14 @@ func (t *atomicPut) refusedWhole(ctx context.Context, moves []*totalMove, why an
 	return t.refuseTotal(ctx, largest, fmt.Errorf("the items of the message take %d bytes and the totals that they move take %d, and a transaction takes about %d of both", bytes, totals, itemform.MaxTransaction))
 }
 
-// refusedBy says what becomes of a message that is not stored, and that a total refuses. All tries of
-// this delivery were answered.
+// refusedBy decides about a message that is not stored and that a total refuses. It may be called
+// only if all tries of this delivery were answered.
 func (t *atomicPut) refusedBy(ctx context.Context, u *totalMove, reason types.CancellationReason) (answer, next) {
 	a, img := classifyReason(reason), reason.Item
 	if a.outcome == invalid {
 		return t.refuseTotal(ctx, u, a.err)
 	}
-	if len(img) == 0 { // there is none, or the refusal did not bring it
+	if len(img) == 0 { // there is no such total, or the refusal did not include it
 		var err error
 		if img, err = t.store.get(ctx, u.Key); err != nil {
 			return classify(err), later
@@ -147,8 +148,8 @@ func (t *atomicPut) refusedBy(ctx context.Context, u *totalMove, reason types.Ca
 	return answer{}, ended
 }
 
-// refuseTotal flags a total that takes no more updates, or the head of its generation if it takes not
-// even a flag. The message is Rejected once that is proven.
+// refuseTotal flags a total that takes no more updates, or the head of its generation if the total
+// cannot even take a flag. The message is Rejected once that is proven.
 func (t *atomicPut) refuseTotal(ctx context.Context, u *totalMove, cause error) (answer, next) {
 	now, e := t.store.env.Now(), &edit{}
 	e.flag(now, "an event was rejected, because its update was refused: "+cause.Error())
@@ -181,9 +182,9 @@ func totalRefused(u *totalMove, key event.Key, cause string) *event.Refusal {
 		Detail: fmt.Sprintf("%s cannot be updated: %s; it is flagged, and the event can be sent again once the total is mended", u.name(), cause)}
 }
 
-// incomplete says why nothing may be taken from the totals of a generation: older events are not in
-// them yet, or nobody has started with it. It returns nil if they are complete. That is believed for
-// five minutes, unless now asks for what is true now.
+// incomplete returns the reason why nothing may be taken from the totals of a generation: older
+// events are not in them yet, or no function has started with it. It returns nil if the totals are
+// complete. This is remembered for five minutes; now makes it read the head again.
 func (s *Store) incomplete(ctx context.Context, def *aggregate.Definition, now bool, cost *Cost) *event.Refusal {
 	key := lanes.HeadKey(def)
 	if !now && s.complete.recently(key, s.env.Now()) {

@@ -8,10 +8,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// A key may be throttled for minutes. It must not hold up the rest of its batch, because the
-// messages of a batch are only done when the whole batch is answered. It must not hold up the next
-// batches either. A table that is short of capacity is different: there the batch waits, and so it
-// slows its queue down.
+// A key may be throttled for minutes. It must not hold up the rest of its batch, because no message
+// of a batch is done before the whole batch is. It must not hold up the next batches either. If the
+// whole table is short of capacity, the batch does wait, which slows its queue down.
 const (
 	// patience is how long a batch repeats its last few throttled writes while none of them moves
 	// on.
@@ -19,14 +18,14 @@ const (
 	// hotFor is how long the next batches have no patience with a key that has used up a batch's
 	// patience.
 	hotFor = 30 * time.Second
-	// maxHot bounds how many such keys are remembered. When there are more, all are forgotten,
-	// which costs patience.
+	// maxHot bounds how many such keys are remembered. When there are more, all are forgotten, and
+	// the next batches are patient with them again.
 	maxHot = 1024
 )
 
 // fewTroubled reports whether only a few of the batch's keys had trouble in this round. A key does
-// not count if a refusal says that it alone is hot. If true, other keys go through, and the problem
-// is not the table.
+// not count if a refusal says that it alone is hot. If so, other keys go through, and the table as
+// a whole is not the problem.
 func (p *put) fewTroubled() bool {
 	n := len(p.troubled)
 	return n < p.partitions && (n <= 3 || n*10 <= p.partitions)
@@ -34,8 +33,8 @@ func (p *put) fewTroubled() bool {
 
 // stuck reports whether the batch ends without the writes that are left. It does if all of them
 // were throttled, they have few keys, and none has moved on for as long as the batch has patience.
-// They come back as Retry and are delivered again. Their keys are remembered for a while, and the
-// next batches try them once.
+// These items are Retry and are delivered again. Their keys are remembered for a while, and the
+// next batches try them only once.
 func (p *put) stuck(left []*write) bool {
 	now := p.store.env.Now()
 	switch {

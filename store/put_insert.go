@@ -55,8 +55,9 @@ func (p *put) insertRequests(ctx context.Context, inserts []*write) []func() {
 	return requests
 }
 
-// insertOne puts one item if its key is free. If we stop after the put is applied and before the
-// answer comes, the next delivery meets the item, finds its own digest, and is a Duplicate.
+// insertOne puts one item if its key is free. If the function stops after the put is applied and
+// before the answer comes, the next delivery finds the item with its own digest, and is a
+// Duplicate.
 func (p *put) insertOne(ctx context.Context, w *write) {
 	_, err := p.store.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                           &p.store.events,
@@ -80,9 +81,9 @@ func refusedBy(err error) image {
 	return nil
 }
 
-// insertMany inserts up to 25 items in one request. The answer says what became of each. The
-// refusal of one stands inside a successful answer, and the SDK does not retry it. insertMany does
-// not ask for the items that are in the way, because 25 of them may be 10 MB. They are read
+// insertMany inserts up to 25 items in one request. The answer has a result for each. A refusal of
+// one item is part of a successful answer, and the SDK does not retry it. insertMany does not ask
+// for the stored items that made conditions fail, because 25 of them may take 10 MB. They are read
 // afterwards, first without their payloads.
 func (p *put) insertMany(ctx context.Context, chunk []*write) {
 	statements := make([]types.BatchStatementRequest, len(chunk))
@@ -110,8 +111,8 @@ func (p *put) insertMany(ctx context.Context, chunk []*write) {
 	}
 }
 
-// apart makes every write of an invalid request go alone in the next round. The refusal names none
-// of them, and the others must not come back with the wrong one at every delivery. This takes at
+// apart makes every write of an invalid request go alone in the next round. The refusal does not
+// say which write is wrong, and the others must not be delivered again because of it. This takes at
 // most one more request for each, because the refusal of a write that goes alone is final. Callers
 // hold mu.
 func apart(chunk []*write, a answer) {
@@ -120,8 +121,8 @@ func apart(chunk []*write, a answer) {
 	}
 }
 
-// inserted takes the answer to an insert. img is the item that is in the way, if the answer brought
-// it. Callers hold mu.
+// inserted takes the answer to an insert. img is the stored item, if the answer included it.
+// Callers hold mu.
 func (p *put) inserted(w *write, a answer, img image) {
 	switch a.outcome {
 	case done:
@@ -134,7 +135,7 @@ func (p *put) inserted(w *write, a answer, img image) {
 	}
 }
 
-// taken takes a failed condition. The key is held by img. If the refusal did not bring that item,
+// taken takes a failed condition. The key is held by img. If the refusal did not include that item,
 // it is read next. After a replacement its payload is read too, because the payload may be why the
 // condition failed. Callers hold mu.
 func (p *put) taken(w *write, a answer, img image, attempted int) {
@@ -188,8 +189,8 @@ type insertTexts struct {
 }
 
 // statement returns INSERT INTO "table" VALUE {'PK': ?, …} with one parameter for each attribute.
-// The service refuses a whole item as one parameter. The text depends on the attribute names alone.
-// It sorts item, and keeps none of it.
+// The service does not accept a whole item as one parameter. The text depends only on the names of
+// the attributes. statement sorts item, and keeps no reference to it.
 func (t *insertTexts) statement(item []attribute) types.BatchStatementRequest {
 	slices.SortFunc(item, func(a, b attribute) int { return strings.Compare(a.name, b.name) })
 	parameters := make([]types.AttributeValue, len(item))

@@ -17,15 +17,17 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// Totals that are moved by the put are updated in the transaction that puts the item. The condition of
-// the put, that the key is free, makes this exactly once: no mark and no receipt is needed. The item
-// then says, in i:put, that its put has counted it, and the stream does not count that change again.
+// Totals that are moved by the put are updated in the transaction that puts the item. The condition
+// of the put, that the key is free, makes this exactly once: no mark and no receipt is needed. The
+// item's attribute i:put then says that its put has counted it, and the stream does not count that
+// change again.
 //
-// A floor is a condition of the same transaction. So two events that subtract from one total cannot
-// both use what is there only once.
+// A floor is a condition of the same transaction. So two events that subtract from the same total
+// cannot both use the same amount.
 
-// moves returns what the put of an item adds to totals. It returns nothing if not all of it can be
-// computed. Such an item is put without i:put, and the stream counts it and says what is wrong.
+// moves returns what the put of an item adds to totals. It returns nothing if a part of it cannot
+// be computed. Such an item is put without i:put, and the stream counts it and reports what is
+// wrong.
 func (s *Store) moves(item *event.Item) (list []aggregate.Contribution) {
 	if item.Put == 0 {
 		return nil
@@ -41,7 +43,7 @@ func (s *Store) moves(item *event.Item) (list []aggregate.Contribution) {
 type totalMove struct {
 	lanes.Update
 	delta     lanes.Delta
-	subtracts []bool // aligned with the definition's values: an event of the transaction takes from it
+	subtracts []bool // aligned with the definition's values: whether an event of the transaction takes from the value
 }
 
 // totalMoves folds what these items move into one update of each total, because a transaction may name
@@ -149,9 +151,9 @@ func (u *totalMove) below(img image) (floor, mistyped string) {
 	return "", ""
 }
 
-// putMoved puts the items at these places, of which each moves totals, with their parts if they are
-// atomic. Messages that move one total share transactions. So they do not stand in each other's way,
-// and the total is paid for once. Copies of one event go after the first one.
+// putMoved puts the items at these places, together with their parts if they are atomic. Each of
+// them moves totals. Messages that move the same total share transactions. So they do not make each
+// other fail, and the total is paid for once. Copies of one event go after the first one.
 func (s *Store) putMoved(ctx context.Context, items []*event.Item, places []int, results []Result) (cost Cost) {
 	first := make(map[event.Key]int, len(places))
 	var puts []*atomicPut
@@ -188,16 +190,17 @@ func (s *Store) putMoved(ctx context.Context, items []*event.Item, places []int,
 	return cost
 }
 
-// putCopy settles an item whose key another item of the same call has, which came to this result. What
-// was found out about the other holds for a copy of it, so the copy is not tried:
+// putCopy settles an item that has the same key as another item of the call, which has this result.
+// In these cases the result also holds for a copy, so the copy is not tried:
 //
 //   - The other is stored.
 //   - The other is Retry, and a try of it may still be carried out.
 //   - The other is Rejected. Its letter will say that nothing is stored, so nothing may be stored now,
-//     even if the total has risen since. A later delivery is judged anew.
+//     even if the total has risen since. A later delivery is judged again.
 //
-// A copy may have a time of its own from its envelope. It is then tried after a rejection, because it
-// may move another total. An item with another digest is no copy, and is always tried.
+// A copy may have a different time, from its envelope. Then it is tried even after a rejection,
+// because it may move another total. An item with another digest is not a copy, and is always
+// tried.
 func (s *Store) putCopy(ctx context.Context, item, other *event.Item, r Result) (Result, Cost) {
 	if item.Digest == other.Digest {
 		switch {
@@ -234,8 +237,9 @@ func sendOnce(moves []*totalMove) []func(*dynamodb.Options) {
 	return []func(*dynamodb.Options){once}
 }
 
-// connected groups messages that move the same totals, directly or by way of others. The groups are in
-// the order of their first messages. In a group, messages that take nothing from a floor go first.
+// connected groups messages that move the same totals, directly or through other messages. The
+// groups are in the order of their first messages. In a group, messages that take nothing from a
+// floor go first.
 func connected(puts []*atomicPut) (groups [][]*atomicPut) {
 	group := make([]int, len(puts)) // the group of each message: the lowest place of its messages
 	owner := map[event.Key]int{}    // a message that moves the total

@@ -46,7 +46,7 @@ func packs(s *Store, group []*atomicPut) (list []*pack) {
 type pack struct {
 	store *Store
 	puts  []*atomicPut // those that are still together
-	alone []*atomicPut // those that are not, and not settled
+	alone []*atomicPut // those that were taken out, and are not settled
 	halt  *halt
 	cost  Cost // besides that of the messages
 }
@@ -56,7 +56,7 @@ func (p *pack) put(ctx context.Context) {
 	all := p.puts
 	p.puts = slices.DeleteFunc(slices.Clone(all), func(t *atomicPut) bool { return !t.mayTake(ctx) })
 	p.together(ctx)
-	for _, t := range append(p.alone, p.puts...) { // at most one is left of a pack
+	for _, t := range append(p.alone, p.puts...) { // at most one message is left in the pack
 		if t.result == nil {
 			t.put(ctx)
 		}
@@ -96,7 +96,8 @@ func (p *pack) together(ctx context.Context) {
 	}
 }
 
-// try sends the transaction once. Its items are all put: a message of which something is met goes alone.
+// try sends the transaction once. It only has puts: a message with an item that is stored already
+// goes alone.
 func (p *pack) try(ctx context.Context) (answer, next) {
 	now := p.store.env.Now()
 	p.leave(func(t *atomicPut) bool {
@@ -153,8 +154,8 @@ func (p *pack) units() (units float64) {
 	return units
 }
 
-// share gives each message what its items cost, and a part of what the totals cost. The parts are whole
-// units, as equal as they can be.
+// share charges each message for its items, and for a part of the totals. The parts are whole
+// units, and as equal as possible.
 func (p *pack) share(all float64) {
 	ofTotals, n := int(all-p.units()), len(p.puts)
 	for i, t := range p.puts {
@@ -205,7 +206,7 @@ func (p *pack) cancelled(ctx context.Context, sent transacted, items int, moves 
 			switch a := classifyReason(reason); a.outcome {
 			case done:
 			case failed, invalid:
-				met[t] = own // it counts for itself what it has cost
+				met[t] = own // it counts its own cost
 			default:
 				note(a)
 				busy = true

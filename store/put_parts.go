@@ -13,8 +13,8 @@ import (
 //
 // If an item has parts, they are put after it, once it is proven stored. A whole that is a conflict
 // therefore leaves no parts behind. The result's verdict is the worst of the whole and its parts.
-// If Put stops in between, the message is Retry, and the next delivery meets the whole as a Duplicate
-// and puts the parts that are missing.
+// If Put stops in between, the message is Retry. In the next delivery, the whole is a Duplicate,
+// and the missing parts are put.
 //
 // If its type is atomic, an item and its parts are put in one transaction: all of them, or none.
 // Totals that are moved by the put are updated in the transaction that puts the item.
@@ -50,8 +50,8 @@ func (s *Store) putAll(ctx context.Context, items []*event.Item) ([]Result, Cost
 	return results, cost
 }
 
-// putOthers puts the items that are not special, and returns the places of those that are. Their results
-// are still to be found.
+// putOthers puts the items that are not special, and returns the places of those that are. The
+// caller must still find their results.
 func putOthers(ctx context.Context, items []*event.Item, special func(*event.Item) bool, put func(context.Context, []*event.Item) ([]Result, Cost)) (results []Result, left []int, cost Cost) {
 	if !slices.ContainsFunc(items, special) {
 		results, cost = put(ctx, items)
@@ -123,7 +123,7 @@ func (s *Store) putAlone(ctx context.Context, items []*event.Item) ([]Result, Co
 	return results, cost
 }
 
-// putUploaded puts items whose payloads are where they are to be.
+// putUploaded puts items whose payloads are already where they belong.
 func (s *Store) putUploaded(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	results, moving, cost := putOthers(ctx, items, func(item *event.Item) bool { return item.Put != 0 }, s.putItems)
 	if len(moving) == 0 {
@@ -133,8 +133,8 @@ func (s *Store) putUploaded(ctx context.Context, items []*event.Item) ([]Result,
 	return results, cost
 }
 
-// yields reports whether the parts of item are to be put: its whole is proven stored. If the whole was
-// erased, its parts must not come back.
+// yields reports whether the parts of item are to be put. They are if the whole is proven stored.
+// If the whole was erased, its parts must not come back.
 func (r *Result) yields(item *event.Item) bool {
 	return item.Parts != nil && len(item.Parts.Items) > 0 && r.Verdict.Stored() && r.Refusal == nil
 }
@@ -155,8 +155,9 @@ func (r Result) with(parts []Result) Result {
 	return r
 }
 
-// severity orders the verdicts of one message's items. A message that has to come again comes again,
-// whatever else is wrong with it. All verdicts that mean stored are alike: the whole's decides.
+// severity orders the verdicts of one message's items. Retry is the worst: such a message is
+// delivered again, whatever else is wrong with it. All verdicts that mean stored are equal, so the
+// whole's is used.
 func severity(v event.Verdict) int {
 	switch v {
 	case event.Retry:

@@ -16,25 +16,27 @@ import (
 // A payload that is not in its item is in an object of the payload bucket. The order of requests keeps the
 // invariant that no item is without its object:
 //
-//   - The object is put before the item, in every delivery anew. The bucket's lifecycle counts from its last
-//     put, so no object is older than the last try to put its item.
+//   - The object is put before the item, and again in every delivery. The bucket's lifecycle counts
+//     from the object's last put, so no object is older than the last try to put its item.
 //   - If the object is not proven stored, its item is not put in this delivery.
-//   - An object without an item is left behind if the put stops in between, or if the item is refused. It has
-//     the item's key in its name, so erasing that key deletes it too.
+//   - If the put stops in between, or if the item is refused, an object without an item is left
+//     behind. A hash of the item's key is in its name, so erasing that key deletes it too.
 
 const (
-	// MaxAhead is how far in the future the time of an event may be whose payload goes to the payload bucket.
-	// The lifecycle of the bucket counts from the put, and the event's expiry from its time.
+	// MaxAhead is how far in the future an event's time may be if its payload goes to the payload
+	// bucket. The lifecycle of the bucket counts from the put, and the event's expiry from its
+	// time.
 	MaxAhead = 30 * 24 * time.Hour
-	// uploadsAtOnce is how many payloads of one call are on their way side by side.
+	// uploadsAtOnce is how many payloads one call uploads at the same time.
 	uploadsAtOnce = 8
-	// backStep is how far the machine's clock may be set back between an upload and the put that follows.
+	// backStep is how far the machine's clock may be set back between an upload and the put after
+	// it.
 	backStep = time.Minute
 	// turn is how long a payload that is to be read waits for another one that is being read.
 	turn = 20 * time.Millisecond
 )
 
-// carriers yields the item and its parts, as far as their payloads go to the payload bucket.
+// carriers returns those of the item and its parts whose payloads go to the payload bucket.
 func carriers(item *event.Item) (list []*event.Item) {
 	if item.Payload != nil {
 		list = append(list, item)
@@ -49,8 +51,8 @@ func carriers(item *event.Item) (list []*event.Item) {
 	return list
 }
 
-// putOffloading does what put does. Of items whose payloads go to the payload bucket, it refuses those that are
-// too far ahead, and takes the payloads of erased events back.
+// putOffloading does what put does. It also refuses items that are too far ahead, if their payloads
+// go to the payload bucket, and deletes the payloads of erased events again.
 func (s *Store) putOffloading(ctx context.Context, items []*event.Item, put func(context.Context, []*event.Item) ([]Result, Cost)) ([]Result, Cost) {
 	if !slices.ContainsFunc(items, func(item *event.Item) bool { return len(carriers(item)) > 0 }) {
 		return put(ctx, items)
@@ -86,9 +88,9 @@ type upload struct {
 // upload puts the payloads of the items at these places. If together is set, it puts those of their parts
 // too. It returns the places that may go on. The others have their results: Retry.
 //
-// What may no longer be written is only read, and needs no object. The put asks the clock again. If the clock
-// was set back in between, it might find that the item may still be written. So payloads are also put of what
-// has been too late for less than backStep.
+// An item that may no longer be written is only read, so it needs no object. But the put reads the
+// clock again. If the clock was set back in between, the item may be written after all. So the
+// payload of an item that became too late less than backStep ago is put too.
 func (s *Store) upload(ctx context.Context, items []*event.Item, places []int, together bool, results []Result) (ready []int, cost Cost) {
 	now := s.env.Now().Add(-backStep)
 	known := map[object]bool{}
@@ -96,7 +98,7 @@ func (s *Store) upload(ctx context.Context, items []*event.Item, places []int, t
 	late := func(item *event.Item) bool { return tooLate(item, now) }
 	of := func(item *event.Item) []*event.Item {
 		switch {
-		case together && !late(item) && !slices.ContainsFunc(item.Parts.Items, late): // else none of them is put
+		case together && !late(item) && !slices.ContainsFunc(item.Parts.Items, late): // otherwise none of them is put
 			return carriers(item)
 		case !together && item.Payload != nil && !late(item):
 			return []*event.Item{item}
@@ -149,7 +151,7 @@ func unstored(item *event.Item, err error) *event.Refusal {
 
 var errNoBucket = errors.New("no payload bucket is configured; set INGOT_PAYLOAD_BUCKET, or Config.Objects and Config.PayloadBucket of the store")
 
-// putPayload puts one payload. It begins nothing when the time is over.
+// putPayload puts one payload. It does not begin if the time is over.
 func (s *Store) putPayload(ctx context.Context, u upload) error {
 	if s.payloads == nil {
 		return errNoBucket
@@ -160,16 +162,16 @@ func (s *Store) putPayload(ctx context.Context, u upload) error {
 	return s.payloads.Put(ctx, s.env, u.typ, u.key, u.sum, u.text)
 }
 
-// takeBack deletes the payloads of an item, or of parts of it, whose keys turned out to be barred: these
-// events were erased, and their data must not be in the bucket again. An earlier delivery may have put them
-// too. If that is not proven, the message comes again.
+// takeBack deletes the payloads of an item, or of parts of it, whose keys turned out to be barred:
+// these events were erased, so their data must not stay in the bucket. An earlier delivery may have
+// put them too. If the deletion is not proven, the message is delivered again.
 func (s *Store) takeBack(ctx context.Context, item *event.Item, r *Result, cost *Cost) {
 	var list []*event.Item
-	if isBarred(r) { // no part was put then
+	if isBarred(r) { // then no part was put
 		list = carriers(item)
 	}
 	for n := range r.Parts {
-		part := item // it was put beside its whole
+		part := item // it was put in addition to its whole
 		if item.Parts != nil {
 			part = item.Parts.Items[n]
 		}
@@ -226,16 +228,16 @@ func isBarred(r *Result) bool {
 	return r.Verdict == event.Duplicate && r.Refusal != nil && r.Refusal.Reason == event.Barred
 }
 
-// unreadError says that a stored payload could not be read, which is needed to judge an event.
+// unreadError says that a stored payload, which is needed to judge an event, could not be read.
 type unreadError struct{ err error }
 
 func (u *unreadError) Error() string { return u.err.Error() }
 func (u *unreadError) Unwrap() error { return u.err }
 
-// fetch reads the payload of a stored item from the payload bucket, calls judge, and lets go of the payload. It
-// is called if the item's digest is not that of an event with its key: only the payload says whether they are
-// alike under today's rules. If the object is gone, what is stored is judged by its digest alone. If there is an
-// error, judge is not called.
+// fetch reads the payload of a stored item from the payload bucket, calls judge, and releases the
+// payload. It is called if an event with the same key has a different digest: only the payload
+// shows whether the two are equal under today's rules. If the object is gone, only the stored
+// digest is compared. If there is an error, judge is not called.
 //
 // Each payload is read and judged in its turn, because a small function has no room for two of the largest.
 func (s *Store) fetch(ctx context.Context, known *stored, cost *Cost, judge func()) error {
@@ -254,7 +256,7 @@ func (s *Store) fetch(ctx context.Context, known *stored, cost *Cost, judge func
 	text, err := s.payloads.Get(ctx, s.env, known.typ, known.key, known.object.Sum)
 	size := int64(len(text))
 	if err == nil {
-		err = ctx.Err() // to judge it may take longer than the time that is left
+		err = ctx.Err() // judging may take longer than the time that is left
 	}
 	switch {
 	case payloads.Lost(err):
@@ -270,7 +272,8 @@ func (s *Store) fetch(ctx context.Context, known *stored, cost *Cost, judge func
 	return nil
 }
 
-// elsewhere reports whether the payload is in the payload bucket, and is to be read there to judge item.
+// elsewhere reports whether the payload is in the payload bucket and must be read there to judge
+// item.
 func (s *stored) elsewhere(item *event.Item) bool {
 	return s.object != nil && !s.gone && s.unlike(item)
 }

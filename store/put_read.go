@@ -16,7 +16,7 @@ import (
 // maxKeys is the service's limit of keys for one BatchGetItem.
 const maxKeys = 100
 
-// view is how much of a stored item is read.
+// view says how much of a stored item is read.
 type view uint8
 
 const (
@@ -108,8 +108,8 @@ func (p *put) read(ctx context.Context, chunk []*write, v view) {
 	}
 }
 
-// chargeRead counts a read. If an item is read twice, the first read knew less of its size, and the
-// second corrects that. Callers hold mu.
+// chargeRead counts a read. If an item is read twice, the second read knows its size better and
+// corrects the cost of the first. Callers hold mu.
 func (p *put) chargeRead(w *write, size int) {
 	if w.state == comparing && w.guessed > 0 {
 		p.cost.ReadUnits += readUnits(size) - readUnits(w.guessed)
@@ -118,9 +118,9 @@ func (p *put) chargeRead(w *write, size int) {
 	w.guessed = size
 }
 
-// miss takes the answer that nothing is stored. It proves nothing if an earlier answer said that
-// something was stored, because the item may have been swept in between. If it was too late to put
-// the item, it proves that the item is Expired. Callers hold mu.
+// miss takes the answer that nothing is stored. If an earlier answer said that something was
+// stored, this proves nothing, because the item may have been removed in between. If it is too late
+// to put the item, it proves that the item is Expired. Callers hold mu.
 func (p *put) miss(w *write) {
 	if w.taken || w.state == comparing {
 		w.last = answer{outcome: unknown, err: errors.New("the item was there before and gone when it was read")}

@@ -12,13 +12,13 @@ import (
 
 // replace puts a newer revision over exactly the one that was read (optimistic locking). If another
 // write was faster, the item that won comes back and is judged. The same happens if the stored
-// payload is not the text that it should be, because the item may have been read without its
-// payload. If the answer is lost, the next try meets its own revision and digest.
+// payload is not text. An item that was read without its payload may have such a payload. If the
+// answer is lost, the next try meets its own revision and digest.
 func (p *put) replace(ctx context.Context, w *write) {
 	seen := w.known
 	item := *w.item
-	// The item gets the later of both expiries, so that no replacement lets the key lapse earlier
-	// than was promised.
+	// The item gets the later of the two expiries, so that a replacement never makes the key expire
+	// earlier than promised.
 	if item.ExpiresAt != 0 && (seen.expiresAt == 0 || seen.expiresAt > item.ExpiresAt) {
 		item.ExpiresAt = seen.expiresAt
 	}
@@ -30,7 +30,7 @@ func (p *put) replace(ctx context.Context, w *write) {
 		ExpressionAttributeValues: image{
 			":seen":   number(seen.revision.String()),
 			":digest": binary(seen.digest[:]),
-			":text":   text("\t"), // no JSON text sorts below it, and no other type compares with it
+			":text":   text("\t"), // every JSON text sorts after it; other types do not compare with it
 		},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		// What it costs depends on the replaced item's size and places, which are not all known.

@@ -40,8 +40,9 @@ package store
 //	  └─── 13 else every copy is judged ──────────────────────────────────────► settled
 //
 // 0 is throttled, contended or no answer. The write sends the same again, after a wait. If a
-// request of several writes is refused as invalid, they also go back to inserting, and each of them
-// is put alone. From every state, a write that is refused for good or is invalid goes to abandoned.
+// request with several writes is refused as invalid, they also go back to inserting, and each of
+// them is put alone. From every state, a write that is invalid or refused for good goes to
+// abandoned.
 //
 // Settled and absent are proofs. If a write is abandoned, or is not finished when Put ends, its
 // copies are Retry. They are Poison if the item is too large.
@@ -50,7 +51,7 @@ type state uint8
 const (
 	inserting state = iota // put it if the key is free
 	reading                // the key is taken, or it is too late to put: what is stored?
-	comparing              // another payload is stored, as its digest says: in what does it differ?
+	comparing              // another payload is stored, as its digest says: how does it differ?
 	fetching               // likewise, and the stored payload is in the payload bucket
 	replacing              // latest: the stored revision is older; replace exactly that one
 	settled                // it is proven what is stored, and every copy is judged

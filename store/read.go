@@ -29,9 +29,9 @@ const (
 type Ask struct {
 	// Values are the parameters. A parameter of the partition key may have up to 100 values.
 	Values map[string][]string
-	// From and To are a range: From is in it, To is not. It is a range of time if the partition key
-	// has a time that Values does not give. Otherwise it is a range of the next variable of the sort
-	// key. A time may be shortened, as in 2026-03-01.
+	// From and To are a range: From is in it, To is not. It is a range of times if the partition
+	// key has a time that Values does not give. Otherwise it is a range of the next variable of the
+	// sort key. A time may be shortened, as in 2026-03-01.
 	From, To string
 	// Prefix is the beginning of the next variable of the sort key.
 	Prefix string
@@ -44,8 +44,8 @@ type Ask struct {
 	MaxUnits float64
 	// Page is the Next of the page before. Empty means the first page.
 	Page string
-	// Consistent reads what every write before the call has left. Only the table's own key can be
-	// read so.
+	// Consistent makes the answer include every write before the call. It is possible only for the
+	// table's own key.
 	Consistent bool
 }
 
@@ -57,10 +57,10 @@ type Answer struct {
 	// Next is the [Ask.Page] of the next page. It is empty on the last page. Without
 	// [Config.TokenKey] it shows keys.
 	Next string
-	// Read is how many items were read. Those that are expired, of another type or not Ingot's are
-	// left out of Items.
+	// Read is how many items were read. Items leaves out those that have expired, have another type
+	// or are not Ingot's.
 	Read int
-	// Odd are items that say they are Ingot's, but cannot be understood. They are not in Items.
+	// Odd are items that have Ingot's type but cannot be decoded. They are not in Items.
 	Odd []*OddItem
 	// Requests and Units are what the page has cost. They do not include what Totals cost.
 	Requests int
@@ -71,8 +71,8 @@ type Answer struct {
 //
 // Items come in the order of (period, sort key, partition), the oldest first or the newest first.
 // Partitions of one period, such as shards, are read side by side and merged. Expired items are
-// left out. A read of an index is eventually consistent: it may lack the latest writes. An item of
-// a type under mode latest may move to another place between two pages, and then be on both or on
+// left out. A read of an index is eventually consistent: it may lack the latest writes. An item
+// under mode latest may move to another place between two pages. It may then be on both pages or on
 // neither.
 //
 // Read sends no request if the question is wrong. The error then says what to write.
@@ -214,7 +214,7 @@ func (r *question) continues(token string) error {
 		case start == at.period:
 			return nil
 		case (start < at.period) == r.plan.Newest:
-			r.resume = false // the period of the token is over, and this one follows it
+			r.resume = false // the token's period is finished, and this one follows it
 			return nil
 		}
 	}
@@ -243,7 +243,7 @@ func (r *question) run(ctx context.Context) error {
 	return nil
 }
 
-// spent reports whether the units left do not suffice to begin a period.
+// spent reports whether too few units are left to begin a period.
 func (r *question) spent(period pipeline.Period) bool {
 	return r.page.Requests > 0 && r.page.Units+r.least()*float64(len(period.Partitions)) > r.ask.MaxUnits
 }
@@ -329,7 +329,7 @@ func (r *question) merge(ctx context.Context, period int64, lines []*line) (full
 				}
 			}
 			if len(l.items) > 0 && (least == nil || r.before(textOf(l.items[0][sk]), textOf(least.items[0][sk]))) {
-				least = l // lines are in the order of partitions, so the first of equal ones stays
+				least = l // lines are in the order of partitions, so the first one is taken if several are equal
 			}
 		}
 		if least == nil {
@@ -345,9 +345,9 @@ func (r *question) merge(ctx context.Context, period int64, lines []*line) (full
 // maxShare is the largest number of items that one request asks for.
 const maxShare = 1000
 
-// share returns how many items to ask each of n partitions for. One request to each should fill the
-// page mostly. The number of items of a page that are in one of n partitions varies by about the
-// square root of their mean. If much of what was read is left out, more is asked for.
+// share returns how many items to ask each of n partitions for. Usually one request to each should
+// fill the page. The number of a page's items in one of n partitions varies by about the square
+// root of its mean. If many of the items read so far were left out, share asks for more.
 func (r *question) share(n int) int32 {
 	left := float64(r.ask.Limit-len(r.page.Items)+1) * float64(r.page.Read+1) / float64(len(r.page.Items)+1)
 	share := left
@@ -422,7 +422,7 @@ func (r *question) fetchOne(ctx context.Context, l *line) (float64, error) {
 	return unitsOf(out.ConsumedCapacity, r.least()), nil
 }
 
-// unitsOf returns the units that an answer says it took. An emulator may not say it.
+// unitsOf returns the units that an answer reports. An emulator may not report any.
 func unitsOf(c *types.ConsumedCapacity, least float64) float64 {
 	if c == nil || c.CapacityUnits == nil {
 		return least

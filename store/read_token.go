@@ -34,8 +34,9 @@ func unixOf(start time.Time) int64 {
 	return start.Unix()
 }
 
-// A page token is base64url of: a version, 16 bytes of digest of the pattern and the question, the
-// position, and 8 bytes of checksum. A sealed one is a version, a nonce, and all that encrypted.
+// A page token is base64url of these bytes: a version, 16 bytes of a digest of the pattern and the
+// question, the position, and 8 bytes of a checksum. A sealed token is a version, a nonce, and the
+// bytes of a token, encrypted.
 const (
 	openVersion   = 1
 	sealedVersion = 2
@@ -66,8 +67,8 @@ func sealToken(at position, key []byte, bound string) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// sealer encrypts tokens. Its nonce is a MAC of the token, so equal tokens are equal when sealed,
-// and no nonce is used for two of them.
+// sealer encrypts tokens. Its nonce is a MAC of the token. So equal tokens are equal when sealed,
+// and different tokens never share a nonce.
 func sealer(key []byte) cipher.AEAD {
 	block, err := aes.NewCipher(mac(key, "key", nil))
 	if err != nil {

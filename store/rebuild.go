@@ -19,35 +19,35 @@ import (
 
 // Touched is what a touch pass did.
 type Touched struct {
-	Scanned int // items of Ingot's seen
+	Scanned int // Ingot's items that were read
 	Touched int // items whose stamp was raised
 	Odd     int // items that could not be understood, and were left alone
 	// Payloads is how many payloads were read from the payload bucket. Each took a GET.
 	Payloads int
-	// Refused are items that take no higher stamp, because they are full or because their payload is
-	// lost. The error says why for each. There are at most 100.
+	// Refused are items whose stamp could not be raised, because they are full or because their
+	// payload is lost. The error has the reason for each. There are at most 100.
 	Refused []event.Key
 }
 
-// maxRefused ends a touch pass: if this many items are refused, they are not all full, and
-// something else is wrong.
+// maxRefused ends a touch pass: if so many items are refused, something else than full items is
+// wrong.
 const maxRefused = 100
 
-// Touch raises the stamp of every item below the pipeline's epoch to that epoch. Each write is a
-// MODIFY in the stream. Its old image contributes nothing to a newer generation, and its new image
-// contributes everything. The stream itself brings old items into new aggregates in this way, under
-// ordinary marks. It does no harm to stop Touch and to repeat it.
+// Touch raises the stamp of every item that is below the pipeline's epoch to that epoch. Each write
+// is a MODIFY in the stream. Its old image contributes nothing to a newer generation, and its new
+// image contributes everything. In this way the stream itself adds old items to new aggregates,
+// under ordinary marks. It does no harm to stop Touch and to repeat it.
 //
-// Touch is refused before it touches anything if no streams function has started with the
+// Touch returns an error before it writes anything if no streams function has started with the
 // pipeline's epoch yet. Only a start raises the epoch, and functions of an older epoch stop at the
 // first item that is stamped above it.
 //
 // If the payload of an item is in the payload bucket, Touch reads it. The item then also gets what this
 // pipeline needs of it, in the same write: newer generations may use fields that the item did not keep.
 //
-// If the table refuses to stamp an item, or if its payload is lost, the pass goes on with the others. Its error
-// then names each such item. Until they are mended or removed, and the pass has run again, no newer
-// generation is complete.
+// If the table refuses to stamp an item, or if its payload is lost, the pass goes on with the
+// others. Its error then names each such item. No newer generation is complete until these items
+// are repaired or removed and the pass has run again.
 func (s *Store) Touch(ctx context.Context) (Touched, error) {
 	var t Touched
 	var refusals []error
@@ -76,8 +76,8 @@ func (t *Touched) Add(other Touched) {
 	t.Refused = append(t.Refused, other.Refused...)
 }
 
-// RefusedTouches is the error of a touch pass that went through, except for items that take no higher
-// stamp. It is nil if there are none.
+// RefusedTouches returns the error of a touch pass that is complete except for items whose stamp
+// could not be raised. It returns nil if there are none.
 func RefusedTouches(refusals []error) error {
 	if len(refusals) == 0 {
 		return nil
@@ -85,8 +85,8 @@ func RefusedTouches(refusals []error) error {
 	return fmt.Errorf("touch: %d items take no higher stamp and stay uncounted in newer generations; shorten those that are full, bring back payloads that are lost, or remove the items, then run the touch pass again:\n%w", len(refusals), errors.Join(refusals...))
 }
 
-// TouchPages does what [Store.Touch] does, for one segment of the table, and tells of each page.
-// An error ends it.
+// TouchPages does what [Store.Touch] does, for one segment of the table, and yields a result for
+// each page. An error ends it.
 func (s *Store) TouchPages(ctx context.Context, seg Segment) iter.Seq2[TouchedPage, error] {
 	return func(yield func(TouchedPage, error) bool) {
 		if err := s.mayStamp(ctx); err != nil {
@@ -111,8 +111,8 @@ func (s *Store) TouchPages(ctx context.Context, seg Segment) iter.Seq2[TouchedPa
 	}
 }
 
-// touchAll touches the items of a page, 25 in a request. A few go one by one, and so does what a request
-// with others could not carry out.
+// touchAll touches the items of a page, 25 in a request. If there are only a few, they go one by
+// one. So do items that a shared request could not touch.
 func (s *Store) touchAll(ctx context.Context, page Page[*event.Item], t *TouchedPage) error {
 	t.Odd, t.Scanned = len(page.Odd), len(page.All)
 	var below, alone []event.Key
@@ -145,7 +145,8 @@ func (s *Store) touchAll(ctx context.Context, page Page[*event.Item], t *Touched
 	return s.touchElsewhere(ctx, elsewhere, t)
 }
 
-// uses reports whether the pipeline declares an event type. If it does not, no total needs anything of it.
+// uses reports whether the pipeline declares an event type. If it does not, no total needs any
+// field of it.
 func (s *Store) uses(eventType string) bool {
 	_, err := s.pipeline.Kept(eventType, "{}")
 	return err == nil
@@ -188,14 +189,14 @@ func (s *Store) keptToday(ctx context.Context, item *event.Item) (string, error)
 	return s.pipeline.Kept(item.Type, text)
 }
 
-// refuse notes that an item takes no higher stamp.
+// refuse notes that the stamp of an item could not be raised.
 func (t *TouchedPage) refuse(key event.Key, err error) {
 	t.Refused, t.Refusals = append(t.Refused, key), append(t.Refusals, fmt.Errorf("item %s: %w", key, err))
 }
 
-// touchMany touches up to 25 items in one request, with the condition of [Store.touch] for each. What is
-// throttled is sent again without the others. It returns what was refused as invalid: then only the
-// answer to a request of its own is final.
+// touchMany touches up to 25 items in one request, with the condition of [Store.touch] for each.
+// Throttled items are sent again without the others. It returns the items that were refused as
+// invalid, because only the refusal of a request with a single item is final.
 func (s *Store) touchMany(ctx context.Context, keys []event.Key, t *TouchedPage) (alone []event.Key, err error) {
 	set := statementText("UPDATE ").quoted(s.events).add(` SET "epoch" = ? WHERE PK = ? AND SK = ?`).
 		add(` AND "type" IS NOT MISSING`).add(` AND ("epoch" IS MISSING OR "epoch" < ?)`)
@@ -227,7 +228,7 @@ func (s *Store) touchMany(ctx context.Context, keys []event.Key, t *TouchedPage)
 			switch a := classifyStatement(out.Responses[i].Error); a.outcome {
 			case done:
 				t.Touched.Touched++
-			case failed: // somebody else touched it, or it is gone
+			case failed: // another process has touched it, or it is gone
 			case invalid:
 				alone = append(alone, key)
 			default:
@@ -244,8 +245,8 @@ func (s *Store) touchMany(ctx context.Context, keys []event.Key, t *TouchedPage)
 	return alone, err
 }
 
-// touchAlone touches one item, and notes if it takes no higher stamp. more changes the request, if it is to
-// do more.
+// touchAlone touches one item, and notes if its stamp could not be raised. more, if it is not nil,
+// adds to the request.
 func (s *Store) touchAlone(ctx context.Context, key event.Key, t *TouchedPage, more ...func(*dynamodb.UpdateItemInput)) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -270,8 +271,7 @@ func (s *Store) touchAlone(ctx context.Context, key event.Key, t *TouchedPage, m
 }
 
 // mayStamp returns an error if items must not carry this pipeline's epoch yet. It reads the table's
-// epoch once, consistently. An epoch never falls, so what may be stamped now may be stamped to the
-// end of the pass.
+// epoch once, consistently. An epoch never falls, so the answer holds until the end of the pass.
 func (s *Store) mayStamp(ctx context.Context) error {
 	if s.aggregates == "" {
 		return errors.New("Config.Aggregates names no table, and the epoch that items may carry is read there: set it to the aggregates table")
@@ -308,9 +308,9 @@ func (s *Store) touching(key event.Key) *dynamodb.UpdateItemInput {
 	}
 }
 
-// withData makes the request also set what the item keeps of its payload, if the item still has the payload
-// that was read. An erased event has none, and the key may hold another event by now. Stamp and data are one
-// write: no image has the stamp without what it promises.
+// withData makes the request also set what the item keeps of its payload, if the item still has the
+// payload that was read. An erased event has no payload, and the key may hold another event by now.
+// Stamp and data are one write, so no image has the new stamp without the data for it.
 func (s *Store) withData(item *event.Item, data string) func(*dynamodb.UpdateItemInput) {
 	return func(in *dynamodb.UpdateItemInput) {
 		in.UpdateExpression = aws.String(*in.UpdateExpression + ", #data = :data")
@@ -321,9 +321,9 @@ func (s *Store) withData(item *event.Item, data string) func(*dynamodb.UpdateIte
 	}
 }
 
-// touch sends a request of [Store.touching]. It returns false if somebody else has raised the stamp, or if
-// the item is gone: removed, or replaced by a bar, which has no type. units are what the service has counted
-// for the write.
+// touch sends a request of [Store.touching]. It returns false if another process has raised the
+// stamp, or if the item is gone: it was removed, or a bar, which has no type, has replaced it.
+// units are the units that the service has counted for the write.
 func (s *Store) touch(ctx context.Context, in *dynamodb.UpdateItemInput) (touched bool, units float64, err error) {
 	err = s.ask(ctx, func() error {
 		out, err := s.client.UpdateItem(ctx, in)
@@ -338,7 +338,8 @@ func (s *Store) touch(ctx context.Context, in *dynamodb.UpdateItemInput) (touche
 	return err == nil, units, err
 }
 
-// ErrBehind says that images below the generation have been met since the pass began. Begin again.
+// ErrBehind says that images stamped below the generation have come since the pass began, so
+// another pass must begin.
 var ErrBehind = errors.New("images stamped below the generation have been met since the pass began; begin again")
 
 // ClearBuilding declares a generation complete, on condition that behind of its head is still what

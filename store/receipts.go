@@ -23,16 +23,16 @@ const (
 	// as their sizes are known. The service takes 4 MB. If a transaction turns out to be larger, it
 	// is refused, and then halved.
 	maxTransactionBytes = 3 << 20
-	// receiptBytes is more than a receipt takes.
+	// receiptBytes is an upper bound for the size of a receipt.
 	receiptBytes = 200
-	// receiptLife is how long a receipt outlives its change, in stream time. It is longer than any
-	// redelivery takes (24 h of stream, 48 h of finished shards that are listed again). It is not
-	// counted by a machine's clock, because a slow one would end it early.
+	// receiptLife is how long a receipt outlives its change, in stream time. No change is delivered
+	// again after that (24 h in the stream, 48 h for finished shards that are listed again). It is
+	// not measured by the machine's clock, because a wrong clock could end it early.
 	receiptLife = 96 * time.Hour
 )
 
-// receipts counts a batch without order. Each change leaves a receipt in the transaction that
-// counts it in all its aggregates, so it cannot be counted again.
+// receipts counts a batch that has no order. The transaction that counts a change in all its
+// aggregates also writes a receipt for the change, so it cannot be counted again.
 func (a *apply) receipts(ctx context.Context, b *lanes.Batch) {
 	groups := groupEntries(b.Entries(), func(key event.Key) int { return a.store.seen.get(key).size })
 	a.store.each(len(groups), mostLarge, func(i int) {
@@ -85,7 +85,7 @@ func (m movedBuckets) full(e lanes.Entry) bool {
 		}
 		with := maps.Clone(m[u.Key])
 		if with == nil {
-			continue // those of one change always fit
+			continue // the buckets of one change always fit
 		}
 		if with.Add(stepOf(u, e)); len(with) > lanes.MaxBuckets {
 			return true
@@ -118,7 +118,7 @@ type receiptGroup struct {
 	stream   string
 	entries  []lanes.Entry
 	refusals map[event.Key]error // aggregate items that the table refused for good
-	full     map[event.Key]bool  // those that did not take even a flag; their heads carry it
+	full     map[event.Key]bool  // items that could not even take a flag; their heads have it
 	seen     map[event.Key]*observation
 	stuck    map[event.Key]int // how often the condition of an aggregate item failed without an explanation
 	silent   int               // how often the transaction was cancelled without a reason
@@ -202,7 +202,7 @@ func (g *receiptGroup) item(u *lanes.Update) *types.Update {
 	x := e.expression()
 	update := &types.Update{TableName: &g.store.aggregates, Key: keyImage(u.Key), UpdateExpression: &x.update, ConditionExpression: x.condition,
 		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values}
-	if x.condition != nil && !g.blind { // otherwise it cannot fail, or the item is read alone
+	if x.condition != nil && !g.blind { // otherwise the update cannot fail, or the item is read separately
 		update.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	}
 	return update
@@ -226,7 +226,7 @@ func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.Cancellati
 	}
 	ofReceipts, ofUpdates := reasons[:len(g.entries)], reasons[len(g.entries):]
 	if g.dropCounted(ofReceipts) {
-		return true, why // the rest is another transaction, whose aggregate items are judged anew
+		return true, why // the rest is another transaction, whose aggregate items are judged again
 	}
 	for _, reason := range ofReceipts {
 		if a := classifyReason(reason); a.outcome != done {
@@ -260,8 +260,8 @@ func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.Cancellati
 	return progress, why
 }
 
-// learn takes what was found of an aggregate item after its condition failed. It reports whether
-// the item is stuck: it explains nothing, several times in a row.
+// learn takes what was read of an aggregate item after its condition failed. It reports whether the
+// item is stuck: several times in a row, nothing in it explains the failure.
 func (g *receiptGroup) learn(u *lanes.Update, now *observation) (stuck bool) {
 	if before := g.seen[u.Key]; before != nil && before.sameForm(now) {
 		g.stuck[u.Key]++
@@ -273,8 +273,7 @@ func (g *receiptGroup) learn(u *lanes.Update, now *observation) (stuck bool) {
 	return g.stuck[u.Key] >= maxStuck
 }
 
-// dropCounted drops the changes whose receipts are there already. It reports whether there were
-// any.
+// dropCounted drops the changes whose receipts exist already. It reports whether there were any.
 func (g *receiptGroup) dropCounted(reasons []types.CancellationReason) bool {
 	var rest []lanes.Entry
 	for i, reason := range reasons {

@@ -6,7 +6,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// count adds what the transaction cost. It costs that whether it is done or cancelled.
+// count adds the cost of the transaction. A cancelled transaction costs the same.
 func (g *receiptGroup) count(answer answer, updates []*lanes.Update, units float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -15,7 +15,7 @@ func (g *receiptGroup) count(answer answer, updates []*lanes.Update, units float
 	case done:
 		g.Updates += len(updates)
 		for _, u := range updates {
-			if g.refusals[u.Key] != nil { // only flagged; flagHead counts those that did not take even the flag
+			if g.refusals[u.Key] != nil { // only flagged; flagHead counts the items that could not even take the flag
 				g.Refused++
 			}
 		}

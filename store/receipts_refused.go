@@ -9,10 +9,10 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// refuse hands an update to quarantine that the table will never take. It does so before the
-// receipts are written, because after that nothing would bring the update back. From then on the
-// item is only flagged. If it refuses the flag too, it is left out, and the generation's head
-// carries the flag.
+// refuse sends an update that the table will never take to quarantine. It does so before the
+// receipts are written, because after that the update would never come again. From then on the item
+// is only flagged. If it refuses the flag too, it is left out, and the generation's head has the
+// flag.
 func (g *receiptGroup) refuse(ctx context.Context, u *lanes.Update, a answer) (progress bool, why answer) {
 	if refusal := g.refusals[u.Key]; refusal != nil {
 		if err := g.flagHead(ctx, u, refusal); err != nil {
@@ -30,8 +30,9 @@ func (g *receiptGroup) refuse(ctx context.Context, u *lanes.Update, a answer) (p
 
 var errSilent = errors.New("a transaction was cancelled without a reason")
 
-// cancelledSilently waits and asks again. After a few times it tries each half on its own. It never
-// refuses a single change for this, because nothing says that the data of the change is the reason.
+// cancelledSilently handles a cancellation without a reason: it waits and tries again. After a few
+// times it tries each half of the changes on its own. It never refuses a single change, because
+// nothing shows that its data is the reason.
 func (g *receiptGroup) cancelledSilently(ctx context.Context) (progress bool, why answer) {
 	why = answer{outcome: contended, err: errSilent}
 	if g.silent++; g.silent < maxStuck || len(g.entries) == 1 {
@@ -43,11 +44,11 @@ func (g *receiptGroup) cancelledSilently(ctx context.Context) (progress bool, wh
 }
 
 // refusedWhole handles a transaction that the service refuses without naming an item. Either its
-// items together take more than 4 MB, or it is wrong in a way that was not foreseen. If it has
-// several changes, each half is tried on its own. If it has one change, its totals are refused one
-// after the other, as if each had been named. They are quarantined and flagged, and then left to
-// their heads, so that the receipt can be written and the shard goes on. If even the receipt alone
-// is refused, the data is not what is wrong, and the change stays unproven.
+// items together take more than 4 MB, or something unforeseen is wrong. If it has several changes,
+// each half is tried on its own. If it has one change, its totals are refused one after the other,
+// as if each had been named. They are quarantined and flagged, and then left to their heads, so
+// that the receipt can be written and the shard goes on. If even the receipt alone is refused, the
+// data is not the reason, and the change stays unproven.
 func (g *receiptGroup) refusedWhole(ctx context.Context, updates []*lanes.Update, a answer) (progress bool, why answer) {
 	if len(g.entries) > 1 {
 		g.cutHalf().run(ctx)

@@ -20,9 +20,9 @@ import (
 // [event.ParseDocument], and shard is the event's shardId, or empty. The stream must deliver both
 // images (NEW_AND_OLD_IMAGES).
 //
-// One record with an odd attribute says nothing about its neighbours. The change that comes with an
-// error holds what could be read of the record. Its Sequence is zero if not even the order is
-// known.
+// If one record cannot be read, the others of its batch still can. The change that is returned with
+// an error holds everything that could be read of the record. Its Sequence is zero if not even the
+// order is known.
 func ReadRecord(r event.Node, shard string) (event.Change, error) {
 	stream := member(r, "dynamodb")
 	before, after := member(stream, "OldImage"), member(stream, "NewImage")
@@ -60,7 +60,7 @@ func decodeImages(change *event.Change, before, after event.Node) (err error) {
 		return fmt.Errorf("stream record %s: old image: %w", change.Sequence, err)
 	}
 	if change.Expired = change.Kind == event.Remove && pastItsTime(change.Old, change.Created); change.Expired {
-		// The same image gives the same bytes, however it was sent.
+		// The same image always gives the same bytes, however it was sent.
 		change.OldImage = string(keys.Canonical(nil, asText(before, change.Old), nil))
 	}
 	if change.New, err = decodeItem(after); err != nil {
@@ -69,8 +69,8 @@ func decodeImages(change *event.Change, before, after event.Node) (err error) {
 	return nil
 }
 
-// asText returns an image with its payload as text. What is kept of an event is its payload, and not how it
-// was stored.
+// asText returns an image with its payload as text, so that the archive does not depend on how the
+// payload was stored.
 func asText(n event.Node, item *event.Item) event.Node {
 	if item.Packed == nil {
 		return n
@@ -89,7 +89,8 @@ func asText(n event.Node, item *event.Item) event.Node {
 	return doc.Root()
 }
 
-// member returns a record's member. Sources other than Lambda write some names in another case.
+// member returns a record's member. Sources other than Lambda write some names with other capital
+// letters.
 func member(n event.Node, name string) event.Node {
 	if m := n.Member(name); m.Exists() {
 		return m
@@ -112,8 +113,8 @@ func stringOf(n event.Node) string {
 	return n.Text()
 }
 
-// stampIn returns the epoch of an image that says it is Ingot's, whatever else is odd about the
-// image. It returns 0 if there is no epoch, or one that no pipeline can have.
+// stampIn returns the epoch of an image that has Ingot's type, even if other attributes of the
+// image cannot be read. It returns 0 if there is no epoch, or one that no pipeline can have.
 func stampIn(n event.Node) int64 {
 	if stringOf(n.Member("type").Member("S")) == "" {
 		return 0
@@ -123,8 +124,8 @@ func stampIn(n event.Node) int64 {
 }
 
 // pastItsTime reports whether an item that was removed at that second had expired by then. It uses
-// only the stream's own time. By a machine's clock, a change that comes late or again could be
-// judged differently.
+// only the stream's own time. By the machine's clock, a change that is delivered late or twice
+// could be judged differently.
 func pastItsTime(item *event.Item, removed time.Time) bool {
 	return item != nil && item.ExpiresAt != 0 && item.ExpiresAt <= removed.Unix()
 }
@@ -178,8 +179,8 @@ func decodeImage(n event.Node) (image, error) {
 	return img, nil
 }
 
-// decodeValue reads one typed value. It reads types that no part of Ingot stores only far enough to
-// tell them apart. Foreign attributes must not make an item unreadable.
+// decodeValue reads one typed value. Of a type that Ingot does not store, it only checks the name,
+// so that attributes of other programs cannot make an item unreadable.
 func decodeValue(n event.Node) (types.AttributeValue, error) {
 	if n.Kind() != event.Object {
 		return nil, fmt.Errorf("is a JSON %s and no typed value", n.Kind())

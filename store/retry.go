@@ -7,16 +7,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// next is what a try leaves to do.
+// next says what to do after a try.
 type next uint8
 
 const (
 	ended next = iota // nothing
-	again             // try again at once, because what stood in the way is not in the way of the next try
+	again             // try again at once, because the next try will not fail for the same reason
 	later             // try again after a wait
 )
 
-// retry calls try until it has ended. This is the only rule by which the store asks again:
+// retry calls try until it has ended. All repetitions in this package follow these rules:
 //
 //   - Between two tries it waits as [env.Env.Wait] does, unless try says that the next one can go
 //     at once. Only waits count as rounds.
@@ -64,8 +64,8 @@ func (s *Store) ask(ctx context.Context, send func() error) error {
 }
 
 // readAll reads up to 100 keys of one table, and calls take with each answer until all of them are
-// answered. What an answer leaves out it asks for again: at once if the answer had anything else, and
-// after a wait if it had not. capacity says which units the answers have, if any.
+// answered. It asks again for keys that an answer leaves out: at once if the answer had any items,
+// and otherwise after a wait. capacity says which consumed units the answers report, if any.
 func (s *Store) readAll(ctx context.Context, table string, request types.KeysAndAttributes, capacity types.ReturnConsumedCapacity, take func(*dynamodb.BatchGetItemOutput)) error {
 	for len(request.Keys) > 0 {
 		err := s.ask(ctx, func() error {

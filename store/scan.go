@@ -18,15 +18,15 @@ type Segment struct {
 	// Number is the number of the segment, from 0, if the table is divided into Of segments. The
 	// service reads several segments at the same time. Of 0 means that the table is not divided.
 	Number, Of int
-	// After lets a scan go on where another one ended: behind the Next of its last page. The zero
-	// value begins at the beginning. Number and Of must be the same ones.
+	// After lets a scan continue where another one ended: it is the Next of that scan's last page.
+	// Number and Of must be the same as there. The zero value begins at the beginning.
 	After event.Key
 }
 
 // Page is what one request of a scan brought.
 type Page[T any] struct {
 	All   []T
-	Odd   []*OddItem // items that say they are Ingot's, but cannot be understood
+	Odd   []*OddItem // items that have Ingot's type but cannot be decoded
 	Units float64    // read units that the service has counted for the request
 	Next  event.Key  // where the next page begins; zero after the last page
 }
@@ -57,10 +57,10 @@ func (s *Store) TotalPages(ctx context.Context, seg Segment) iter.Seq2[Page[Stor
 	})
 }
 
-// Items scans the events table consistently, page by page, in no order. It includes items that are
-// past their time and not yet swept, because they are counted until the stream says that they are
-// gone. It leaves out items that are not Ingot's. An item that says it is Ingot's, but cannot be
-// understood, comes as an [*OddItem] error, and the scan goes on. Any other error ends the scan.
+// Items scans the events table consistently, page by page, in no order. It includes expired items
+// that are not removed yet, because they count until the stream says that they are gone. It leaves
+// out items that are not Ingot's. An item that has Ingot's type but cannot be decoded is yielded as
+// an [*OddItem] error, and the scan goes on. Any other error ends the scan.
 func (s *Store) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 	return func(yield func(*event.Item, error) bool) {
 		for page, err := range s.ItemPages(ctx, Segment{}) {
@@ -82,7 +82,7 @@ func (s *Store) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 	}
 }
 
-// OddItem is the error for a stored item that says it is Ingot's, but cannot be understood.
+// OddItem is the error for a stored item that has Ingot's type but cannot be decoded.
 type OddItem struct {
 	Key event.Key
 	Err error

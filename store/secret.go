@@ -21,9 +21,9 @@ var ErrOtherSecret = errors.New("INGOT_PII_KEY is not the secret that the tables
 // CheckSecret makes sure, before the first event is put, that the pipeline's secret of hmac is the
 // one that the tables were filled with. The item K# of the aggregates table holds a check value of
 // the secret. The first function that starts puts it there. CheckSecret returns [ErrOtherSecret]
-// for another secret. Once the secret is found to agree, the item is not read again.
+// for another secret. After the first successful check, the item is not read again.
 //
-// It asks nothing if no key of an event uses hmac, or if Config.Aggregates names no table.
+// It sends no request if no key of an event uses hmac, or if Config.Aggregates names no table.
 func (s counter) CheckSecret(ctx context.Context) error {
 	check := s.pipeline.SecretCheck()
 	if check == "" || s.aggregates == "" || s.sure.Load() {
@@ -47,7 +47,7 @@ func (s *Store) checkSecret(ctx context.Context, check string) error {
 			_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.aggregates, Item: img, ConditionExpression: aws.String("attribute_not_exists(PK)")})
 			return err
 		})
-		if classify(err).outcome == failed { // the first put decides; it may be our own, if its answer was lost
+		if classify(err).outcome == failed { // the first put decides; it may be our own, with a lost answer
 			known, err = s.knownCheck(ctx)
 		} else {
 			known = check

@@ -18,11 +18,11 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// Start makes sure, before a handler counts anything, that the aggregates table agrees with
-// the pipeline: it has the same generations with the same definitions, counted in the same way. In
-// one transaction it creates the heads of new generations, retires those that are no longer
-// declared, and raises the epoch. It refuses, with an explanation, everything that would give a
-// total two meanings.
+// Start makes sure, before a handler counts anything, that the aggregates table agrees with the
+// pipeline: it has the same generations with the same definitions, counted in the same way. In one
+// transaction it creates the heads of new generations, retires those that are no longer declared,
+// and raises the epoch. It refuses, with an explanation, every change that would give a total two
+// meanings.
 func (s *Store) Start(ctx context.Context) error {
 	doubted := false
 	var last answer
@@ -32,7 +32,7 @@ func (s *Store) Start(ctx context.Context) error {
 			return last, ended
 		}
 		if mistaken := (*StartError)(nil); errors.As(last.err, &mistaken) && !doubted {
-			doubted = true // a batch is read key by key: another start may have written between two of them
+			doubted = true // the keys of a batch are read one by one, so another start may have written in between
 			return last, again
 		}
 		return last, later
@@ -57,10 +57,11 @@ func (e *StartError) Error() string {
 // knownFor is how long the store trusts what Start has found.
 const knownFor = 5 * time.Minute
 
-// Renew looks again if more than five minutes have passed since Start or Renew did. Code may go on
-// after newer code has started, or come back after it. Then it must learn what it does not know.
-// Renew reads only the small item of the epoch, because a thousand functions do the same. It starts
-// again only if that item has changed. It leaves a store alone that has not started.
+// Renew checks the table again if more than five minutes have passed since Start or Renew did. An
+// old function may keep running after a newer one has started, or return after a rollback. Then it
+// must learn which generations it does not know. Renew reads only the small item of the epoch,
+// because a thousand functions do the same. It starts again only if that item has changed. It does
+// nothing if the store has not started.
 func (s counter) Renew(ctx context.Context) error {
 	looked := s.looked.Load()
 	now := s.env.Now()
@@ -78,8 +79,8 @@ func (s counter) Renew(ctx context.Context) error {
 	return nil
 }
 
-// Begin starts the store if it has not started yet, and otherwise renews it. The ingest function calls
-// it where puts move totals. Whichever function is the first to start creates the heads.
+// Begin starts the store if it has not started yet, and otherwise renews it. The ingest function
+// calls it where puts move totals. The first function that starts creates the heads.
 func (s counter) Begin(ctx context.Context) error {
 	if s.looked.Load() == 0 {
 		return s.Start(ctx)
@@ -97,8 +98,8 @@ func stateOf(img image) string {
 }
 
 // Newer lists the generations that the aggregates table counts and this pipeline is too old to
-// know, as [Store.Start] found them. Only Name and Since are set. Everything that this pipeline
-// lets in is stamped below them.
+// know, as [Store.Start] found them. Only Name and Since are set. All events that this pipeline
+// stores are stamped below them.
 func (s counter) Newer() []*aggregate.Definition {
 	if newer := s.newer.Load(); newer != nil {
 		return *newer
@@ -107,8 +108,8 @@ func (s counter) Newer() []*aggregate.Definition {
 }
 
 // start tries once. Its answer is hopeless if the table and the pipeline do not agree. Any other
-// answer that is not done means that somebody else may have started, or that an answer was lost.
-// Then the next try looks anew.
+// answer that is not done means that another function may have started, or that an answer was lost.
+// Then the next try reads the table again.
 func (s *Store) start(ctx context.Context) answer {
 	t, err := s.roster(ctx)
 	if err != nil {
@@ -119,13 +120,13 @@ func (s *Store) start(ctx context.Context) answer {
 	if len(c.mistakes) > 0 {
 		return answer{outcome: invalid, err: &StartError{c.mistakes}}
 	}
-	// The secret is checked before the epoch is raised, but only once all else agrees: a function
-	// that must not start changes nothing. If the table has the value, CheckSecret asks nothing.
+	// The secret is checked before the epoch is raised, but after everything else: a function that
+	// must not start changes nothing. If the table has the value, CheckSecret asks nothing.
 	if check := s.pipeline.SecretCheck(); check != "" && t.check == check {
 		s.sure.Store(true)
 	}
 	if err := (counter{s}).CheckSecret(ctx); err != nil {
-		return answer{outcome: invalid, err: fmt.Errorf("start: %w", err)} // CheckSecret has asked again as often as it may
+		return answer{outcome: invalid, err: fmt.Errorf("start: %w", err)} // CheckSecret has retried already
 	}
 	if t.epoch < s.pipeline.Epoch() {
 		s.file.Store(&keptFile{epoch: s.pipeline.Epoch()})
@@ -137,7 +138,7 @@ func (s *Store) start(ctx context.Context) answer {
 	return answer{}
 }
 
-// roster is what the aggregates table says about itself.
+// roster is the state of the aggregates table: its epoch, its generations and its secret.
 type roster struct {
 	state   string                  // what its item E# says
 	epoch   int64                   // the highest that a streams handler has started with; 0: the table is fresh
@@ -151,7 +152,7 @@ type roster struct {
 const maxBatch = 100
 
 // roster reads the epoch and the heads of this pipeline's generations, consistently. If there is
-// room, it also reads the check value of the secret, which saves a start a request of its own.
+// room, it also reads the check value of the secret, which saves a request at the start.
 func (s *Store) roster(ctx context.Context) (*roster, error) {
 	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), Keys: []map[string]types.AttributeValue{keyImage(lanes.EpochKey)}}
 	for _, d := range s.pipeline.Definitions() {
@@ -199,7 +200,7 @@ const maxHeads = maxTransaction - 1
 // compare compares the table with the pipeline.
 func (s *Store) compare(t *roster) *changes {
 	own, c := s.pipeline.Epoch(), &changes{}
-	next := max(own, t.epoch+1) // the lowest epoch that something can be changed in
+	next := max(own, t.epoch+1) // the lowest epoch in which a change can be made
 	for _, d := range s.pipeline.Definitions() {
 		head := t.heads[lanes.HeadKey(d)]
 		switch {
@@ -250,10 +251,10 @@ func (s *Store) differs(d *aggregate.Definition, head *Head) string {
 	return ""
 }
 
-// raise writes the new epoch and the heads in one transaction. A head without its epoch would let a
-// second start add to the past. An epoch without its heads would refuse every start. A generation
-// that is no longer declared, but not retired, could one day go on as if it had counted all the
-// time.
+// raise writes the new epoch and the heads in one transaction. A head without its epoch would let
+// another start add generations to an epoch that is over. An epoch without its heads would make
+// every start fail. A generation that is not declared any more, but not retired, could later
+// continue as if it had counted all the time.
 func (s *Store) raise(ctx context.Context, from int64, c *changes) answer {
 	to := &types.Put{TableName: &s.aggregates, Item: keyImage(lanes.EpochKey)}
 	to.Item["epoch"], to.Item["generations"] = integer(s.pipeline.Epoch()), writeGenerations(s.pipeline.Definitions())

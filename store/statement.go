@@ -20,9 +20,9 @@ const maxStatementText = 8192
 // returns false if the text is too long. Then the edit must go as an UpdateItem.
 //
 // PartiQL has no ADD, and it refuses a sum with an attribute that is missing. So the form depends
-// on what was seen. If the attribute was there, the edit writes a sum. If not, it writes the first
-// value, on condition that the attribute is still missing. A sum needs no condition, because the
-// service refuses it if the attribute has gone.
+// on the last observation. If the attribute was there, the edit writes a sum. If not, it writes the
+// first value, on condition that the attribute is still missing. A sum needs no condition, because
+// the service refuses it if the attribute has gone.
 func (e *edit) statement(table string, key event.Key, seen *observation) (types.BatchStatementRequest, bool) {
 	if seen.state != present {
 		return e.insert(table, key), true
@@ -82,8 +82,7 @@ func (e *edit) statement(table string, key event.Key, seen *observation) (types.
 }
 
 // insert returns the edit of an item that does not exist. What it adds and sets is the whole item.
-// The guards are not needed: they compare with what is missing, and it is a stronger condition that
-// the item does not exist.
+// It needs no guards: the condition that the item does not exist is stronger.
 func (e *edit) insert(table string, key event.Key) types.BatchStatementRequest {
 	parameters := make([]types.AttributeValue, 0, len(e.adds)+len(e.sets)+2)
 	b := append(make(statementText, 0, 512), "INSERT INTO "...).quoted(table).add(" VALUE {'PK': ?, 'SK': ?")
@@ -101,8 +100,8 @@ func (e *edit) insert(table string, key event.Key) types.BatchStatementRequest {
 	return request(b.add("}"), parameters)
 }
 
-// execute sends statements in one request and returns the answers to them, in order. Another number
-// of answers proves nothing and is an error.
+// execute sends statements in one request and returns their answers, in order. If the number of
+// answers is wrong, they prove nothing, and execute returns an error.
 func (s *Store) execute(ctx context.Context, statements []types.BatchStatementRequest, options ...func(*dynamodb.Options)) ([]types.BatchStatementResponse, error) {
 	out, err := s.client.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: statements}, options...)
 	if err != nil {
@@ -127,13 +126,13 @@ type statementText []byte
 
 func (b statementText) add(text string) statementText { return append(b, text...) }
 
-// quoted adds a name in double quotes. Any name may stand in them.
+// quoted adds a name in double quotes. Any name may be written so.
 func (b statementText) quoted(name string) statementText {
 	return append(append(append(b, '"'), strings.ReplaceAll(name, `"`, `""`)...), '"')
 }
 
-// named adds a name without quotes where that is allowed. One emulator takes no quotes inside a
-// sum.
+// named adds a name without quotes where that is allowed. One emulator does not accept quotes
+// inside a sum.
 func (b statementText) named(name string) statementText {
 	if plain(name) {
 		return append(b, name...)
@@ -141,7 +140,7 @@ func (b statementText) named(name string) statementText {
 	return b.quoted(name)
 }
 
-// plain reports whether a name may stand in a statement without quotes.
+// plain reports whether a name may be written in a statement without quotes.
 func plain(name string) bool {
 	for i := range len(name) {
 		c := name[i] | 0x20 // lower case; digits and _ stay apart from letters

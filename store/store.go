@@ -50,8 +50,9 @@ type Config struct {
 	Aggregates string
 	// Counting is how new generations are counted. The zero value is marks.
 	Counting aggregate.Counting
-	// Concurrency is how many requests one call has in flight at most. 0 lets it follow the table:
-	// 4 at first, half as many after throttles, and up to 16 while counting if the table is quiet.
+	// Concurrency is the largest number of requests that one call has in flight. With 0 it adapts
+	// to the table: it begins with 4, halves after throttles, and grows up to 16 while counting if
+	// there are none.
 	Concurrency int
 	// OneByOne is how many totals a batch writes with an UpdateItem each. More totals go as PartiQL
 	// statements, 25 in a request. 0 means 24. A negative number writes all totals one by one.
@@ -77,7 +78,7 @@ type Store struct {
 	concurrency int // 0: as the pace allows
 	few         int // totals that are written one by one
 	tokenKey    []byte
-	reading     sync.Mutex       // held while a payload of the bucket is read to judge an event
+	reading     sync.Mutex       // held while a payload is read from the bucket to judge an event
 	payloads    *payloads.Bucket // nil: the configuration names none
 	env         env.Env
 	seen        observations
@@ -87,10 +88,10 @@ type Store struct {
 	flagged     recentHeads
 	complete    recentHeads                             // generations with floors that are not being built
 	newer       atomic.Pointer[[]*aggregate.Definition] // found by Start
-	sure        atomic.Bool                             // CheckSecret has found that the secret is the one of the tables
+	sure        atomic.Bool                             // CheckSecret has succeeded
 	looked      atomic.Int64                            // when Start or Renew found it, in unix nanoseconds; 0: never
 	known       atomic.Pointer[string]                  // what E# said then
-	file        atomic.Pointer[keptFile]                // the deployed file that Start has found; nil: it has not run
+	file        atomic.Pointer[keptFile]                // the deployed file, as Start found it; nil: it has not run
 }
 
 // New checks the configuration and makes a [Store]. It sends no request. Under receipts it refuses

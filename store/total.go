@@ -27,13 +27,13 @@ type StoredTotal struct {
 	Values    map[string]event.Decimal
 	Texts     map[string]string // values whose operation is [aggregate.Op.Textual], as amounts have them; nil if there are none
 	N         int64             // contributions counted and not taken back
-	FP, FPX   event.Decimal     // their fingerprint, and the expired part of it
+	FP, FPX   event.Decimal     // the fingerprint of these contributions, and the expired part of it
 	Flag      string            // why the values are not proven; empty if they are
-	Large     string            // says that the item may soon take no more updates; empty if it is not that large
+	Large     string            // the warning that the item may soon be too large for updates; empty if there is none
 	ExpiresAt int64             // epoch seconds; 0: never
 	Marks     int               // lanes whose marks it carries
-	// Rank and Score are its place in the index that keeps totals in order, and the copy of the
-	// value that it is ranked by; empty and nil if it has none.
+	// Rank is the item's partition in the index that ranks totals, and Score is the copy of the
+	// value that it is ranked by. They are empty and nil if the total is not ranked.
 	Rank  string
 	Score *event.Decimal
 }
@@ -55,28 +55,29 @@ type Total struct {
 	Flags []string
 	// Building says that older items may not be counted yet. See [Head].
 	Building bool
-	// Missing says that nothing is stored of any total that was asked for. This one total stands
-	// for all of them. It has no values and no window. Its Flags and Building speak for the whole
-	// generation: that nothing is stored does not mean 0.
+	// Missing says that none of the totals that were asked for is stored. This one total stands for
+	// all of them. It has no values and no window. Its Flags and Building are those of the whole
+	// generation, and they say why nothing stored does not mean 0.
 	Missing bool
 }
 
 // Total reads the totals of one aggregate for one set of by values, over the windows that start in
-// [from, to). A zero from means that it begins with the first window, and a zero to that it ends
-// with the last. Otherwise to must be after from. For an aggregate without windows, from and to are
-// ignored. Totals past their expiry are hidden. Totals run behind the events by the stream's lag.
+// [from, to). If from is zero, the range begins with the first window. If to is zero, it ends with
+// the last. If both are set, to must be after from. For an aggregate without windows, from and to
+// are ignored. Totals past their expiry are hidden. Totals run behind the events by the stream's
+// lag.
 //
-// Each total has the flags of its generation, and says whether the generation is building. If there
-// is no total, and the generation has something to say, Total returns one that is Missing. If it
-// has nothing to say, Total returns none, and nothing has been counted.
+// Each total has the flags of its generation, and says whether the generation is building. If no
+// total is stored, and the generation is building or has a flag, Total returns one total that is
+// Missing. Otherwise Total returns none, and nothing has been counted.
 //
 // The values of by are those that the template's functions return, not those of the event: the
 // lower case for {site | lower}, the hash for {customer_id | hmac}. A value that the template never
 // makes is an error. [pipeline.Pipeline.By] computes the values from an event, or from some of its
 // fields.
 //
-// Total refuses a definition or a secret other than the one that the totals are counted with,
-// because it would find other totals or none.
+// Total returns an error if the pipeline's definition or secret is not the one that the totals are
+// counted with, because it would find other totals or none.
 func (s *Store) Total(ctx context.Context, name string, by map[string]string, from, to time.Time) ([]Total, error) {
 	def, ok := s.pipeline.Definition(name)
 	if !ok {
@@ -124,7 +125,7 @@ func (s *Store) Total(ctx context.Context, name string, by map[string]string, fr
 // afterLast is after the last window that can be written.
 var afterLast = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// missing returns what there is to say if no total is stored.
+// missing returns the result of a read that found no stored total.
 func missing(def *aggregate.Definition, head *Head) []Total {
 	t := Total{Missing: true, Values: map[string]event.Decimal{}}
 	if head == nil {
@@ -137,9 +138,8 @@ func missing(def *aggregate.Definition, head *Head) []Total {
 	return nil
 }
 
-// readable refuses a definition or secret with which other totals would be found. A pipeline
-// without its secret ([pipeline.CheckOnly]) computes no hashes. Its readers have the hashes from
-// elsewhere.
+// readable returns an error if the definition or the secret would find other totals. A pipeline
+// without its secret ([pipeline.CheckOnly]) computes no hashes: its callers already have them.
 func readable(def *aggregate.Definition, head *Head) error {
 	if head == nil {
 		return nil
@@ -175,7 +175,7 @@ func (s *Store) bucketQuery(def *aggregate.Definition, bucket int, by []string, 
 	} else {
 		first, last := windowsIn(from, to)
 		if last < first {
-			return nil // both lie within one second, after its start, and the service refuses a reversed range
+			return nil // no window starts between from and to, and the service refuses a reversed range
 		}
 		in.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :from AND :to")
 		in.ExpressionAttributeValues = image{":pk": nil, ":from": text(lanes.WindowText(first)), ":to": text(lanes.WindowText(last))}
@@ -291,7 +291,8 @@ func (t *Total) Dated(name string) (aggregate.Dated, bool) {
 	return d, err == nil
 }
 
-// readText reads an attribute that is text. The names of values do not have these forms.
+// readText keeps the text of a value. It skips the item's own attributes, whose names no value can
+// have.
 func (t *StoredTotal) readText(name, value string) {
 	switch name {
 	case "PK", "SK", "flag", largeAttribute, lanes.RankAttribute:
@@ -339,7 +340,7 @@ func readTotal(img image) (t StoredTotal, ok bool) {
 			continue
 		}
 		n, err := event.ParseDecimal(numberOf(v))
-		if err != nil || !n.Storable() { // sums are made of these; a number that no table can hold is not ours
+		if err != nil || !n.Storable() { // Ingot never writes a number that a table cannot hold
 			continue
 		}
 		if value, bucket, ok := bucketName(name); ok {

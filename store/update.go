@@ -86,10 +86,10 @@ func (e *edit) fold(u *lanes.Update, d *lanes.Delta, seen *observation) {
 	}
 }
 
-// floors flags a total that falls below its floor because an event was removed or corrected, which a
-// floor does not prevent. Whether it falls depends on what is stored. As for [edit.extreme], the guess
-// is part of the condition. An event that a touch pass brings in is no reason: until the pass is over,
-// the sum lacks others.
+// floors flags a total that falls below its floor because an event was removed or corrected, which
+// a floor does not prevent. Whether it falls depends on what is stored. As in [edit.extreme], the
+// guess is part of the condition. An event that a touch pass adds never causes a flag: until the
+// pass is over, the sum lacks other events.
 func (e *edit) floors(u *lanes.Update, d *lanes.Delta, seen *observation) {
 	if u.Def.AtLeast == nil || !slices.ContainsFunc(u.Steps, func(s lanes.Step) bool { return s.Minus != nil && !s.Closes }) {
 		return
@@ -101,7 +101,7 @@ func (e *edit) floors(u *lanes.Update, d *lanes.Delta, seen *observation) {
 		}
 		need := floor.Number.Sub(d.Values[i].Number) // the least that must be stored
 		o := operand{u.Def.Values[i].Name, slotNone, ":f" + strconv.Itoa(i), number(need.String())}
-		if !need.Storable() { // no comparison can hold it
+		if !need.Storable() { // it cannot be written into a comparison
 			fallen = append(fallen, o.name)
 			continue
 		}
@@ -123,8 +123,9 @@ func (e *edit) place(u *lanes.Update) {
 	e.sets = append(e.sets, assignment{operand: operand{lanes.RankAttribute, slotRank, ":rank", text(lanes.RankOf(u.Def, u.Key))}})
 }
 
-// rankUnits returns what the index of ranked totals costs if the edit is carried out: its entry is
-// written where the total has come in, and removed and written where its value has moved.
+// rankUnits returns what the index of ranked totals costs if the edit is carried out. For a new
+// total, an entry is written. If the total's value has moved, the entry is removed and written
+// again.
 func (e *edit) rankUnits(u *lanes.Update, seen *observation) int {
 	if u.Def.Rank.Value == "" {
 		return 0
@@ -153,8 +154,9 @@ func (e *edit) rankUnits(u *lanes.Update, seen *observation) int {
 	return itemform.WriteUnits(entry)
 }
 
-// distinct replaces a sketch by one that has met the candidate's values too, on condition that it
-// still is what was seen. If the stored one has met all of them, it stays, on the same condition.
+// distinct replaces a sketch with one that has also met the candidate's values, on condition that
+// the stored sketch has not changed since it was read. If the stored sketch has met all of these
+// values already, it stays, on the same condition.
 func (e *edit) distinct(o operand, candidate, stored aggregate.Amount, placeholder string) {
 	merged := lanes.Merge(aggregate.Distinct, stored, candidate)
 	if merged.Text != stored.Text {
@@ -217,8 +219,8 @@ func (e *edit) addNumber(attribute string, at slot, placeholder string, v types.
 }
 
 // extreme moves a value that only moves outwards: a min or max, or a newest or oldest. Which of the
-// two forms is right depends on what is stored. The guess is part of the condition. So a wrong guess
-// fails, and the image that comes back corrects it. It reports whether the value moves.
+// two forms is right depends on what is stored. The guess is part of the condition. So a wrong
+// guess fails, and the image that comes back corrects it. extreme reports whether the value moves.
 func (e *edit) extreme(v aggregate.Value, o operand, candidate, stored aggregate.Amount) (moves bool) {
 	beyond, within := "<", ">="
 	if v.Op == aggregate.Min || v.Op == aggregate.Oldest {
@@ -253,15 +255,15 @@ func (e *edit) prune(seen *observation, own string, first time.Time) {
 	}
 }
 
-// expiry sets the aggregate item's own expiry with every update. So if an update creates a swept
-// item again, the new item is expired from the start.
+// expiry sets the aggregate item's own expiry with every update. So if an update creates an item
+// again that time to live has removed, the new item has expired from the start.
 func (e *edit) expiry(at int64) {
 	if at != 0 {
 		e.sets = append(e.sets, assignment{operand: operand{"expiresAt", slotExpiry, ":expiresAt", integer(at)}})
 	}
 }
 
-// flag records on the item why its values are no longer proven. The first reason stands.
+// flag records on the item why its values are no longer proven. The first reason stays.
 func (e *edit) flag(at time.Time, reason string) {
 	e.sets = append(e.sets, assignment{operand{"flag", slotFlag, ":flag", text(flagText(at, reason))}, true})
 }
