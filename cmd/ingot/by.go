@@ -17,13 +17,14 @@ import (
 const byHelp = `Instead of the fields, you may give the values of by under their own names, as the answer shows them. That is the
 only way if by has {@type} and an envelope says the type.`
 
-// errNotOne says that what was given does not find one total.
+// errNotOne says that the given fields do not name exactly one total.
 type errNotOne struct{ text string }
 
 func (e errNotOne) Error() string { return e.text }
 
-// valuesOfBy computes the values of an aggregate's by from what was given: from fields of the payload, or from
-// the values under their own names. An errNotOne says that something is missing.
+// valuesOfBy computes the values of an aggregate's by from the fields on the command line. These
+// are fields of the payload, or the values of by under their own names. The error is an errNotOne
+// if a field is missing.
 func valuesOfBy(p *pipeline.Pipeline, def *aggregate.Definition, given map[string]any, names []string) (map[string]string, error) {
 	fields, derived, err := fieldsOfBy(p, def)
 	if err != nil {
@@ -57,12 +58,13 @@ func valuesOfBy(p *pipeline.Pipeline, def *aggregate.Definition, given map[strin
 	missing := slices.DeleteFunc(slices.Clone(def.By), func(name string) bool { _, there := values[name]; return there })
 	if len(missing) == 0 {
 		if err := p.CheckBy(def.Name, values); err != nil {
-			text, _, _ := strings.Cut(err.Error(), "; Pipeline.By") // which is for programs
+			text, _, _ := strings.Cut(err.Error(), "; Pipeline.By") // that part is for programs
 			return nil, usage(fmt.Errorf("%s: %s", text, instead(fields)))
 		}
 		return values, nil
 	}
-	// A name may be that of a field as well. Then the field that is missing is the better thing to ask for.
+	// The name of a value may also be the name of a field. Then it is better to ask for the missing
+	// field.
 	var refusal *event.Refusal
 	if !derived && errors.As(err, &refusal) && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(fields, name) }) {
 		return nil, errNotOne{fmt.Sprintf("%s, and %s: give that too", foundBy(def, fields), lacks(err))}
@@ -78,7 +80,7 @@ func foundBy(def *aggregate.Definition, fields []string) string {
 	return fmt.Sprintf("a total of %s is found by %s", def.Name, and(fields))
 }
 
-// instead says which fields to give, if a value of by is not one that its template makes.
+// instead says which fields to give if the template could never make the given value of by.
 func instead(fields []string) string {
 	if len(fields) == 0 {
 		return "give what it makes"

@@ -50,7 +50,7 @@ func (a *app) sampleEvents(in check.Input, file, at string, each func(sample.Jud
 	}
 	p, err := in.Pipeline.Load(pipeline.Secret([]byte(secret)))
 	if err != nil {
-		fmt.Fprintf(a.stderr, "ingot: the events were not looked at, since %s has mistakes\n", in.Pipeline.Name)
+		fmt.Fprintf(a.stderr, "ingot: the sample events were not checked, because %s has mistakes\n", in.Pipeline.Name)
 		return nil, nil
 	}
 	from, name, err := a.open(file, "name a file with one event a line with --events FILE")

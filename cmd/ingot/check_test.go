@@ -133,7 +133,7 @@ func TestCheckEvents(t *testing.T) {
 		{"poison", "{}\n", []string{"--events", "-"}, exitDifference, "no mistakes; 1 event of standard input would be Poison\n", ""},
 		{"an array", "[" + strings.TrimSpace(good) + "]", []string{"--events", "-"}, exitDifference, "would be Poison; write each event as one JSON object on a line of its own; jq -c '.[]' makes that of an array\n", ""},
 		{"nothing", "", []string{"--events", "-"}, exitFine, "standard input: 0 events", ""},
-		{"a mistaken pipeline", good, []string{"--events", "-", "--pipeline", mistaken}, exitDifference, "1 mistake\n", "the events were not looked at, since "},
+		{"a mistaken pipeline", good, []string{"--events", "-", "--pipeline", mistaken}, exitDifference, "1 mistake\n", "the sample events were not checked, because "},
 		{"no such file", "", []string{"--events", "none"}, exitUsage, "", "none: no such file or directory; name a file with one event a line with --events FILE, or - for standard input"},
 		{"no name", "", []string{"--events", ""}, exitUsage, "", "--events is empty; name a file, or leave the option out"},
 		{"no time", "", []string{"--events", "-", "--now", "today"}, exitUsage, "", "write a time as in"},

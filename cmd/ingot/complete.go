@@ -65,7 +65,7 @@ func data(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDi
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
-// arguments completes what stands after a command's name. For other commands there is nothing to
+// arguments completes the words after a command's name. Commands that are not here have nothing to
 // offer.
 var arguments = map[string]completion{
 	"query":   declared(questions),
@@ -132,7 +132,8 @@ func questions(p *pipeline.Pipeline, words []string) (names []string) {
 	return notGiven(names, words)
 }
 
-// aggregateNames offers the aggregates. Which fields a total is by depends on the events.
+// aggregateNames offers the aggregates. It cannot offer the fields of by, because they depend on
+// the events.
 func aggregateNames(p *pipeline.Pipeline, words []string) (names []string) {
 	if len(words) > 0 {
 		return nil

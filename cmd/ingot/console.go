@@ -134,16 +134,16 @@ func (a *app) consoleSource(t *target.Target, now func() *pipeline.Pipeline, o c
 		Pipeline: now, Now: time.Now, Reveal: o.reveal}}
 }
 
-// followEvery is how often the console looks whether another pipeline.yaml is deployed, and followFor how
-// long it waits for the answer.
+// followEvery is how often the console checks whether another pipeline.yaml is deployed. followFor
+// is how long it waits for the answer.
 const (
 	followEvery = time.Minute
 	followFor   = 5 * time.Second
 )
 
-// follow returns a function that returns the deployed pipeline: at most a minute old, if somebody asks. It
-// stays with the one that it has if another one cannot be read, and says why. A file that --pipeline names
-// stays as it is.
+// follow returns a function that returns the deployed pipeline, at most a minute old. If a newer
+// file cannot be read, it keeps the pipeline that it has, and says why. With --pipeline, it always
+// returns the named file.
 func (a *app) follow(cmd *cobra.Command, t *target.Target) (func() *pipeline.Pipeline, error) {
 	file, p, err := a.chosenFile(cmd, t, false)
 	if err == nil {

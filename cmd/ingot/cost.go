@@ -155,7 +155,7 @@ func (o costOptions) input() (cost.Input, error) {
 	return in, nil
 }
 
-// sampleName returns how the report calls a file of events.
+// sampleName returns the name of a file of events for the report.
 func sampleName(file string) string {
 	if file == "-" {
 		return "standard input"

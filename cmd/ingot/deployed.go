@@ -25,8 +25,8 @@ func deployedFlag(cmd *cobra.Command) {
 // says whether the command makes hashes with it, so that the secret is needed. Otherwise the
 // pipeline is compiled without one.
 //
-// writes says whether the command changes the stack. Then a file that differs from the deployed one
-// in what matters is refused.
+// writes says whether the command changes the stack. Then a file is refused if it would store or
+// count differently from the deployed one.
 func (a *app) deployed(cmd *cobra.Command, t *target.Target, hashes, writes bool) (*pipeline.Pipeline, error) {
 	file, p, err := a.chosenFile(cmd, t, writes)
 	if err != nil || !hashes {
@@ -93,8 +93,8 @@ func (a *app) hashing(ctx context.Context, t *target.Target, file check.File, p 
 	return file.Load(pipeline.Secret(secret))
 }
 
-// same refuses a local file that would store or count otherwise than the deployed one. If they
-// differ, the function is woken once: it may not have started since it was deployed.
+// same refuses a local file that would store or count differently from the deployed one. If they
+// differ, the function is woken once, because it may not have started since it was deployed.
 func (a *app) same(cmd *cobra.Command, t *target.Target, deployed, local check.File) error {
 	different, err := differ(deployed, local)
 	if err != nil || len(different) == 0 {
@@ -116,7 +116,7 @@ func (a *app) same(cmd *cobra.Command, t *target.Target, deployed, local check.F
 	return refused(fmt.Errorf("%s differs from the pipeline.yaml that is deployed, in %s: deploy it first, or leave out --pipeline", local.Name, strings.Join(different, ", ")))
 }
 
-// differ lists what differs between two files in what matters.
+// differ lists the differences between two files that change what is stored or counted.
 func differ(was, is check.File) ([]string, error) {
 	old, err := was.Load(pipeline.CheckOnly())
 	if err != nil {

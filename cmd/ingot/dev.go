@@ -126,7 +126,7 @@ func (a *app) devConfig(o devOptions) (dev.Config, error) {
 	return cfg, nil
 }
 
-// greet says where everything is, and what to do next.
+// greet prints where everything is, and what to do next.
 func (a *app) greet(d *dev.Dev, o devOptions) error {
 	at := d.Local()
 	if a.json() {

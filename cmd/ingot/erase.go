@@ -144,7 +144,7 @@ func (a *app) erase(cmd *cobra.Command, args []string, fields map[string]any, o 
 			return usage(fmt.Errorf("%s; see ingot erase --help", wrong(err)))
 		}
 	}
-	if err := needsPayloads(t, p); err != nil { // also for a dry run: it must find what an erasure deletes
+	if err := needsPayloads(t, p); err != nil { // also for a dry run, which must find all that an erasure deletes
 		return err
 	}
 	out := &remains{Archive: []archive{}}
@@ -261,7 +261,7 @@ func archived(ctx context.Context, client *s3.Client, bucket, prefix string) ([]
 	return list, nil
 }
 
-// messages returns about how many messages a queue has.
+// messages returns the approximate number of messages in a queue.
 func messages(ctx context.Context, client *sqs.Client, url string) (int, error) {
 	names := []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible, types.QueueAttributeNameApproximateNumberOfMessagesDelayed}
 	out, err := client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: names})
@@ -276,8 +276,8 @@ func messages(ctx context.Context, client *sqs.Client, url string) (int, error) 
 	return sum, nil
 }
 
-// lettersOf lists the messages of a folder that have a key, or an event with it, today or when they were
-// quarantined.
+// lettersOf lists the messages of a folder that have this key, or contain an event with this key,
+// today or when they were quarantined.
 func lettersOf(p *pipeline.Pipeline, key event.Key, path string) ([]string, error) {
 	dir, err := quarantine.OpenDir(path)
 	if err != nil {
@@ -333,7 +333,7 @@ func (r *remains) print(w io.Writer, t *target.Target, o eraseOptions) {
 	r.printLetters(w, o)
 }
 
-// deletions writes how objects are deleted, 20 of them.
+// deletions writes the commands that delete objects, at most 20 of them.
 func deletions(w io.Writer, name string, list []archive) {
 	for i, one := range list {
 		if i == 20 {

@@ -16,7 +16,7 @@ const (
 	exitDifference  = 3   // done, with a difference or a finding
 	exitCredentials = 4   // there are no credentials, or they may not do it
 	exitRefused     = 5   // the tool refuses to do it
-	exitUntold      = 6   // done, and it could not tell
+	exitUntold      = 6   // done, but something could not be determined
 	exitInterrupted = 130 // stopped by a signal
 )
 
@@ -46,7 +46,7 @@ func difference() error { return &exitError{exitDifference, nil} }
 // code is 5.
 func refused(err error) error { return &exitError{exitRefused, err} }
 
-// untold reports exit code 6, after a command has printed what it could not tell.
+// untold reports exit code 6, after a command has printed what it could not determine.
 func untold() error { return &exitError{exitUntold, nil} }
 
 // exitCode returns the exit code for what a command returned. For an interrupted command it is 130,

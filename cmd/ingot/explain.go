@@ -147,7 +147,8 @@ func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 	return e, nil
 }
 
-// maxInput is more than Lambda ever sends (6 MB) and more than SQS ever returns.
+// maxInput is the largest input, in bytes. Lambda never sends more (6 MB), and SQS never returns
+// more.
 const maxInput = 16 << 20
 
 func (a *app) messages(o explainOptions, name string) ([]explain.Message, error) {

@@ -80,8 +80,8 @@ func (a *app) namedFields(words []string) (all map[string]any, names []string, e
 	return all, names, nil
 }
 
-// questionValues makes the values of a question of FIELD=VALUE. A value may be several, separated by
-// commas, and a field may be given more than once.
+// questionValues makes the values of a question of FIELD=VALUE. A field may have several values,
+// separated by commas, and may be given more than once.
 func (a *app) questionValues(words []string) (map[string][]string, error) {
 	list, err := a.fields(words)
 	if err != nil {
@@ -120,7 +120,7 @@ func commas(text string) []string {
 	return append(list, b.String())
 }
 
-// wrong says what is wrong with fields, without the verdict that an event would get.
+// wrong says what is wrong with the fields. It leaves out the verdict, which is for events.
 func wrong(err error) string {
 	var refusal *event.Refusal
 	if errors.As(err, &refusal) {
@@ -129,7 +129,7 @@ func wrong(err error) string {
 	return err.Error()
 }
 
-// lacks is wrong without the place in pipeline.yaml, if a field is missing.
+// lacks does what wrong does. If a field is missing, it also leaves out the place in pipeline.yaml.
 func lacks(err error) string {
 	text := wrong(err)
 	if i := strings.LastIndex(text, ": field "); i >= 0 {
@@ -140,6 +140,6 @@ func lacks(err error) string {
 
 // payload writes fields as the text of a payload.
 func payload(fields map[string]any) string {
-	text, _ := json.Marshal(fields) // of texts and of JSON that was parsed
+	text, _ := json.Marshal(fields) // cannot fail: it holds texts and JSON that was parsed
 	return string(text)
 }

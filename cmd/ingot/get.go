@@ -188,7 +188,8 @@ func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *ev
 	return got, nil
 }
 
-// countedIn reads the total that a contribution goes to. It is Missing if nothing is stored of it.
+// countedIn reads the total that a contribution goes to. The result is Missing if that total is not
+// stored.
 func countedIn(ctx context.Context, st *store.Store, c *aggregate.Contribution) (store.Total, error) {
 	total := store.Total{By: lanes.Group(c.Def, c.By), Missing: true}
 	var to time.Time

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// widestHelp is how wide the lines of the help texts are as they are written.
+// widestHelp is the width of the longest line in the help texts, as they are written here.
 const widestHelp = 118
 
 // fitHelp wraps the help of all commands where the terminal is narrower than its lines.
@@ -29,7 +29,7 @@ func (a *app) fitHelp(root *cobra.Command) {
 	})
 }
 
-// entry is a line of a list: a name, at least two blanks, and what it is.
+// entry matches a line of a list: a name, at least two blanks, and an explanation.
 var entry = regexp.MustCompile(`^( +\S.*?  +)(\S.*)$`)
 
 // wrapHelp wraps paragraphs, and the entries of lists under their own text. Examples stay as they are, so
@@ -63,13 +63,13 @@ func wrapHelp(text string, width int) string {
 	return b.String()
 }
 
-// goesOn reports whether a line goes on with a text that begins at this column.
+// goesOn reports whether a line continues a text that begins at this column.
 func goesOn(line string, column int) bool {
 	text := strings.TrimLeft(line, " ")
 	return text != "" && len(line)-len(text) == column && (column == 0 || entry.FindString(line) == "")
 }
 
-// wrapLine writes a text behind first, and all further lines under its beginning.
+// wrapLine writes first and then a text. Further lines are indented to the beginning of the text.
 func wrapLine(b *strings.Builder, first, text string, width int) {
 	indent := utf8.RuneCountInString(first)
 	b.WriteString(first)

@@ -137,8 +137,8 @@ func (a *app) next(dir string, untidy, unfit bool) {
 	fmt.Fprintf(a.stderr, "ingot: done; next: %s\n", first)
 }
 
-// propose reads sample events and proposes a pipeline.yaml. It reports the result on standard error,
-// and whether events of the sample do not fit what it proposes.
+// propose reads sample events and proposes a pipeline.yaml. It reports the result on standard
+// error. unfit says that events of the sample do not fit the proposal.
 func (a *app) propose(name string) (text []byte, bodies []string, unfit bool, err error) {
 	from, _, err := a.open(name, "name a file of events with --from")
 	if err != nil {
@@ -286,8 +286,8 @@ func (a *app) initDiff(o initOptions, dir string) error {
 	return nil
 }
 
-// owned reports whether a file belongs to the user from the first day. Nothing in such a file comes
-// from a version of Ingot.
+// owned reports whether a file belongs to the user from the first day, so that a new version of
+// Ingot changes nothing in it.
 func owned(name string) bool {
 	return name == "pipeline.yaml" || name == "README.md" || name == "go.mod" || name == scaffold.Prices || strings.HasPrefix(name, "events/")
 }

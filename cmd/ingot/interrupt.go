@@ -7,7 +7,7 @@ import (
 
 // interruptible returns a reader that reads from r until ctx ends. Otherwise a terminal or a pipe
 // without input would keep the tool from stopping at Ctrl-C. After ctx has ended, the last read
-// continues by itself for as long as the program runs.
+// goes on in the background until the program ends.
 func interruptible(ctx context.Context, r io.Reader) io.Reader {
 	return &interruptibleReader{ctx: ctx, r: r}
 }

@@ -14,7 +14,8 @@ type arns struct {
 	stack, events, aggregates, queue, quarantine, deadLetters, archive, payloads, ingest, streams, secret string
 }
 
-// arnsOf returns the ARNs of a stack. What is not known has a name to fill in. t may be nil.
+// arnsOf returns the ARNs of a stack. A part that is not known gets a placeholder such as ACCOUNT.
+// t may be nil.
 func arnsOf(t *target.Target) arns {
 	if t == nil {
 		t = &target.Target{}
@@ -114,8 +115,9 @@ func (r arns) key() policyStatement {
 	return allow("ReadSecretForHMAC", "secretsmanager:GetSecretValue", r.secret)
 }
 
-// payloadsToo adds what a command does in the payload bucket: it reads there, and does this. A role that may not
-// list the bucket is not told that an object is not there. A pipeline without offload has no such bucket.
+// payloadsToo adds the rights in the payload bucket: to read, and these actions. It includes the
+// right to list, because otherwise S3 does not say that an object is missing. A pipeline without
+// offload has no such bucket.
 func (r arns) payloadsToo(actions string, list ...policyStatement) []policyStatement {
 	if r.payloads == "" {
 		return list

@@ -120,7 +120,8 @@ func ingestOrStreams(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// functions returns the names of the function that is meant, and of the streams function.
+// functions returns the name of the function to pause or resume, and the name of the streams
+// function.
 func functions(t *target.Target, streams bool) (meant, counting string, err error) {
 	if t.Kind == target.KindLocal {
 		t.IngestFunction, t.StreamsFunction = dev.IngestFunction, dev.StreamsFunction
@@ -199,7 +200,7 @@ func (a *app) endPause(ctx context.Context, out paused, streams bool, unknown er
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	fmt.Fprintf(a.stderr, "ingot: paused, but whether the stream is read to its end could not be told: %s\n", show.Error(unknown))
+	fmt.Fprintf(a.stderr, "ingot: paused, but it is not known whether the stream is read to its end: %s\n", show.Error(unknown))
 	return untold()
 }
 

@@ -119,7 +119,7 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 // maxPolicy is the number of characters of a managed policy, without white space.
 const maxPolicy = 6144
 
-// statementOf returns the statement that lets somebody read by a pattern.
+// statementOf returns the statement that allows reading by a pattern.
 func statementOf(p *pipeline.Pattern, r arns, tag string) (policyStatement, error) {
 	sid := "Read"
 	for _, word := range strings.Split(p.Name(), "_") {
@@ -144,7 +144,7 @@ func statementOf(p *pipeline.Pattern, r arns, tag string) (policyStatement, erro
 	if err != nil {
 		return s, fmt.Errorf("no condition on --principal-tag is right for %w", err)
 	}
-	// ForAllValues also holds for a request without keys. Null refuses that one.
+	// ForAllValues also allows a request without keys. Null refuses such a request.
 	s.Condition = map[string]map[string]any{
 		"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": keys},
 		"Null":                      {"dynamodb:LeadingKeys": "false"},

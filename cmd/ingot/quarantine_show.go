@@ -39,7 +39,8 @@ func (a *app) plan(file string) (*pipeline.Pipeline, error) {
 	return p, nil
 }
 
-// examiner returns what judges messages by the deployed pipeline and the tables of a stack.
+// examiner returns an examiner that judges messages by the deployed pipeline and the tables of a
+// stack.
 func (a *app) examiner(cmd *cobra.Command, t *target.Target, writes bool) (quarantine.Examiner, error) {
 	p, err := a.deployed(cmd, t, true, writes)
 	if err != nil {
@@ -188,7 +189,7 @@ func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, 
 	} else {
 		report.print(a.stdout, path, strings.Join(sameTarget(cmd, t), " "), flaggedBy(x, today))
 	}
-	// Only what a person was shown may be replaced.
+	// Only an event that a person was shown may be replaced.
 	if seen := today.Digests(); err == nil && l.Open() && !slices.Equal(l.Seen, seen) {
 		l.Seen = seen
 		err = dir.Save(l)
@@ -225,7 +226,7 @@ func reportOf(dir quarantine.Dir, l *quarantine.Letter, today *quarantine.Today,
 		Today: shownToday{Verdict: today.Verdict.String(), Reason: string(today.Reason), Detail: detail(today.Detail, personal)},
 		Body:  personal.Data(l.Sends())}
 	if r.Group != "" && !personal.None() {
-		r.Group = show.Mask // nobody knows which field a producer has made the group of
+		r.Group = show.Mask // nobody knows which field the producer took the group from
 	}
 	if l.Note != nil {
 		r.Verdict, r.Reason, r.Detail = l.Note.Verdict, l.Note.Reason, detail(l.Note.Detail, personal)
@@ -448,7 +449,7 @@ func (a *app) edit(ctx context.Context, path, id, file string) error {
 	case err != nil:
 		return usage(err)
 	case !l.Open() || l.Resent != nil:
-		return refused(fmt.Errorf("message %s is %s; nothing that is sent can be changed", l.ID, l.State()))
+		return refused(fmt.Errorf("message %s is %s; a message that was sent can no longer be changed", l.ID, l.State()))
 	case l.OfStream():
 		return refused(fmt.Errorf("message %s: %w", l.ID, quarantine.ErrOfStream))
 	}
@@ -516,7 +517,7 @@ func (a *app) inEditor(file, text string) (string, error) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return "", err
 	}
-	// As git does: the variable may hold arguments.
+	// The variable may hold arguments, as for git.
 	cmd := exec.Command("sh", "-c", editor+` "$@"`, editor, file)
 	cmd.Stdout, cmd.Stderr = a.stdout, a.stderr
 	if a.json() {

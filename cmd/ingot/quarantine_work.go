@@ -34,7 +34,7 @@ type job struct {
 	failed  error // an error that is about the service, not about a message
 }
 
-// letters reads the letters that are meant. Without ids these are all open ones.
+// letters reads the letters with these ids. Without ids, it reads all open ones.
 func (j *job) letters(ids []string) ([]*quarantine.Letter, error) {
 	var list []*quarantine.Letter
 	if len(ids) == 0 {
@@ -75,7 +75,7 @@ func (j *job) of(letters []*quarantine.Letter) (fresh, dead []*quarantine.Letter
 	return fresh, dead, nil
 }
 
-// note records what became of a message, and says it.
+// note records and prints the outcome for a message.
 func (j *job) note(l *quarantine.Letter, err error) {
 	one := worked{ID: l.ID, Done: err == nil}
 	var no *quarantine.Refused
@@ -220,8 +220,8 @@ func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, ids []st
 	})
 }
 
-// storable returns the letters that would be stored today, and those of which only the ingest function can
-// tell. It says of the others why they stay.
+// storable returns the letters that would be stored today, and those that only the ingest function
+// can judge. For each of the others, it prints why it stays.
 func (j *job) storable(ctx context.Context, x quarantine.Examiner, letters []*quarantine.Letter) ([]*quarantine.Letter, error) {
 	var list []*quarantine.Letter
 	for _, l := range letters {

@@ -133,7 +133,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 		st, requests, err = asks(config, args[0], o.ask)
 	}
 	if err != nil {
-		return usage(errors.New(strings.TrimPrefix(err.Error(), "read: "))) // the reader of this asked by a command
+		return usage(errors.New(strings.TrimPrefix(err.Error(), "read: "))) // the user called no function
 	}
 	var out answer
 	if o.explain {
@@ -147,7 +147,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 		return err
 	}
 	for _, odd := range got.Odd {
-		fmt.Fprintf(a.stderr, "ingot: left out, since it cannot be understood: %s\n", show.Text(odd.Error()))
+		fmt.Fprintf(a.stderr, "ingot: left out, because it cannot be decoded: %s\n", show.Text(odd.Error()))
 	}
 	var hidden show.Personal
 	if !o.reveal {
@@ -164,7 +164,8 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 // noClient is the client of a store that sends nothing.
 type noClient struct{ store.Client }
 
-// asks checks a question, and returns what answers it and the first requests. It sends none.
+// asks checks a question, and returns the store that answers it and the first requests. It sends no
+// request.
 func asks(c store.Config, name string, ask store.Ask) (*store.Store, []any, error) {
 	st, err := store.New(c)
 	if err != nil {
@@ -266,7 +267,7 @@ func explained(in any) answerRequest {
 	return r
 }
 
-// fill takes over what was read. def is the aggregate that a pattern over totals reads.
+// fill copies the store's answer. def is the aggregate that a pattern over totals reads.
 func (out *answer) fill(got store.Answer, def *aggregate.Definition, hidden show.Personal) {
 	out.ofTotals = def != nil
 	out.Read, out.Returned, out.Requests, out.Units, out.Next = got.Read, len(got.Items), got.Requests, got.Units, got.Next

@@ -174,10 +174,10 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		fmt.Fprintf(a.stderr, "ingot: everything is touched, but whether the stream has counted it could not be told: %s; run the same command again\n", show.Error(unsure))
+		fmt.Fprintf(a.stderr, "ingot: everything is touched, but it is not known whether the stream has counted it: %s; run the same command again\n", show.Error(unsure))
 		return untold()
 	}
-	c.Work = nil // what an earlier call had read may lack what has come since
+	c.Work = nil // an earlier call may have read the tables before the latest events came
 	report, err := verify.Run(ctx, c)
 	if err != nil {
 		return err
@@ -199,8 +199,8 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 	return a.rebuilt(out)
 }
 
-// agreed reports whether a pass that changes the tables may begin. It says which stack is changed, and
-// asks the user if that takes many units.
+// agreed reports whether a pass that changes the tables may begin. It prints which stack it will
+// change, and asks the user if the pass takes many units.
 func (a *app) agreed(t *target.Target, p price, o verifyOptions) (begin bool, err error) {
 	if o.dry {
 		return false, a.showPrice(p)
@@ -222,8 +222,7 @@ func (a *app) touch(ctx context.Context, v verifying, c verify.Config, items int
 	return verify.Touch(ctx, c, v.store)
 }
 
-// meant returns the aggregates that a rebuild is about: those that are named, or else those that
-// are not complete.
+// meant returns the aggregates to rebuild: the named ones, or else all that are not complete.
 func (v verifying) meant(ctx context.Context, names []string) (defs []*aggregate.Definition, err error) {
 	for _, name := range names {
 		def, ok := v.plan.Definition(name)

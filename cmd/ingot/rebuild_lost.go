@@ -15,9 +15,9 @@ import (
 // lookedUp is how many totals of each aggregate rebuild --all looks up.
 const lookedUp = 20
 
-// doubts is what one page of the events table says against aggregates that say they are complete. An
-// aggregates table that was lost and made anew takes its first pipeline for the whole truth, and knows
-// of no event before.
+// doubts is the evidence, in one page of the events table, that aggregates are not complete
+// although they say so. This happens if the aggregates table was lost and created again: it then
+// knows nothing about earlier events.
 type doubts struct {
 	behind  []*aggregate.Definition // an event was written before the aggregate was declared
 	missing []aggregate.Contribution
@@ -54,7 +54,7 @@ func (v verifying) doubts(ctx context.Context, now time.Time) (d doubts, err err
 				}
 			}
 		}
-		break // one page tells enough: in a table that was lost, nearly every older total is missing
+		break // one page is enough: if the table was lost, nearly every older total is missing
 	}
 	return d, nil
 }
@@ -64,8 +64,9 @@ func (v verifying) isMissing(ctx context.Context, c *aggregate.Contribution) (bo
 	return total.Missing, err
 }
 
-// lost returns why aggregates that say they are complete are not. What the stream has not counted yet is
-// not lost, so it waits for the stream before it believes that a total is missing.
+// lost returns the reasons why aggregates are not complete although they say so. Events that the
+// stream has not counted yet are not lost, so lost waits for the stream before it takes a total for
+// missing.
 func (a *app) lost(ctx context.Context, v verifying, d doubts, patience time.Duration) (standing []string, err error) {
 	if len(d.missing) == 0 {
 		return nil, nil
@@ -74,7 +75,7 @@ func (a *app) lost(ctx context.Context, v verifying, d doubts, patience time.Dur
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		fmt.Fprintf(a.stderr, "ingot: totals of stored events are missing, but whether the stream has counted these events could not be told: %s\n", show.Error(unsure))
+		fmt.Fprintf(a.stderr, "ingot: totals of stored events are missing, but it is not known whether the stream has counted these events: %s\n", show.Error(unsure))
 		return nil, untold()
 	}
 	var gone []*aggregate.Definition

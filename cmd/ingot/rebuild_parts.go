@@ -46,7 +46,7 @@ func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
 	out := partsPut{Wholes: done.Wholes, Missing: done.Missing, Put: done.Put, Refused: []string{}}
 	for _, r := range done.Refused {
 		text := fmt.Sprintf("%s (%s)", r.Verdict, r.Reason)
-		if r.Verdict == event.Retry { // any other may quote the event
+		if r.Verdict == event.Retry { // any other refusal may quote the event
 			text = r.Error()
 		}
 		out.Refused = append(out.Refused, text)

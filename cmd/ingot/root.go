@@ -26,7 +26,8 @@ type app struct {
 	output string    // text or json
 	// columns is how wide the terminal is that stdout is. 0 means that it is not a terminal.
 	columns int
-	// clock is by what commands wait for a stack. The zero value is the real time; tests do not wait.
+	// clock is the clock by which commands wait for a stack. The zero value is the real time. Tests
+	// set another clock, so that they do not wait.
 	clock env.Env
 	// closers end what the command has opened.
 	closers []func()
@@ -119,8 +120,7 @@ Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 4 credentials, 5 re
 const csvToo = "csv"
 
 // strict changes the commands that cobra adds by itself, help and completion, so that they behave
-// like the others. What they do not know is an error, and they do not answer with help on something
-// else.
+// like the others: an unknown word is an error, and is not answered with unrelated help.
 func strict(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("")
@@ -140,8 +140,7 @@ func strict(root *cobra.Command) {
 	}
 }
 
-// noSuchCommand refuses what is left after the root command. If there is a near match, it names the
-// command that was probably meant.
+// noSuchCommand refuses an unknown command. If a command has a similar name, the error suggests it.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -37,7 +37,7 @@ const sendJSON = `With --output json, one object:
                           absent without such events
   elsewhere               with --wait: messages that point to S3, of which the tool knows no key; absent without`
 
-// sendGCPercent is high because little memory is in use, and each request leaves much behind.
+// sendGCPercent is high because little memory is in use, and each request makes much garbage.
 const sendGCPercent = 400
 
 type sendOptions struct {
@@ -118,7 +118,7 @@ type sentReport struct {
 	Refused *int    `json:"refused,omitempty"`
 	// Rejected counts the events that totals refuse.
 	Rejected int `json:"rejected,omitempty"`
-	// Elsewhere counts the messages whose payload is in S3. Nobody waits for them.
+	// Elsewhere counts the messages whose payload is in S3. Send does not wait for them.
 	Elsewhere int `json:"elsewhere,omitempty"`
 }
 
@@ -252,7 +252,7 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.P
 	return nil
 }
 
-// goes says what becomes of events that are refused.
+// goes says what happens to refused events.
 func goes(n int) string {
 	if n == 1 {
 		return "refused, so it goes to quarantine"
@@ -375,8 +375,8 @@ func (k *keyless) refuse(line int, why error) {
 	k.first = fmt.Sprintf("line %d, %s", line, text)
 }
 
-// planned notes the key that each line, or each event of a line that is an array, will have. It counts
-// those that have none.
+// planned notes the key of each line, or of each event of a line that is an array. It counts those
+// without a key.
 func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting send.Waiting, none *keyless) iter.Seq2[ndjson.Line, error] {
 	return func(yield func(ndjson.Line, error) bool) {
 		for line, err := range lines {

@@ -80,12 +80,13 @@ func columnsOf(stream any) int {
 	return 80
 }
 
-// storeOf says how the tables of a stack are opened with a pipeline, and its payload bucket.
+// storeOf returns the configuration of a store over the tables and the payload bucket of a stack.
 func storeOf(t *target.Target, p *pipeline.Pipeline) store.Config {
 	return store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable, Objects: t.S3(), PayloadBucket: t.PayloadBucket}
 }
 
-// needsPayloads returns an error if a pipeline offloads payloads and the stack does not say where they are.
+// needsPayloads returns an error if a pipeline offloads payloads and the stack has no output that
+// names the bucket.
 func needsPayloads(t *target.Target, p *pipeline.Pipeline) error {
 	if !p.UsesOffload() {
 		return nil

@@ -216,7 +216,7 @@ func topTotals(ctx context.Context, st *store.Store, def *aggregate.Definition, 
 	return list, nil
 }
 
-// unlessOfService says that a question was wrong, unless a service could not answer it.
+// unlessOfService returns a usage error, unless the error comes from a service.
 func unlessOfService(err error) error {
 	if errors.As(err, new(*smithy.OperationError)) {
 		return err
@@ -395,7 +395,7 @@ func totalsTable(b *strings.Builder, list []shownTotal, width int, named bool) {
 			var right []int
 			first := len(one.def.By) + 1
 			for i, value := range one.def.Values {
-				if value.Op != aggregate.Newest && value.Op != aggregate.Oldest { // texts may be cut, numbers not
+				if value.Op != aggregate.Newest && value.Op != aggregate.Oldest { // texts may be cut, numbers may not
 					right = append(right, first+i)
 				}
 			}
@@ -449,8 +449,8 @@ func (s *shownTotal) window() string {
 	return show.Window(s.def, start)
 }
 
-// bars draws the first value of each window, if there are several of one total. Bars of several totals would
-// not say which is whose.
+// bars draws the first value of each window, if all windows are of one total. With several totals,
+// the bars would not show which total they belong to.
 func bars(b *strings.Builder, def *aggregate.Definition, list []shownTotal, width int) {
 	if len(list) < 2 || def.Window == 0 || len(def.Values) == 0 ||
 		slices.ContainsFunc(list, func(one shownTotal) bool { return !maps.Equal(one.By, list[0].By) }) {
@@ -479,7 +479,7 @@ func bars(b *strings.Builder, def *aggregate.Definition, list []shownTotal, widt
 	}
 }
 
-// totalsCSV writes the totals for a program of tables.
+// totalsCSV writes the totals as CSV, for a spreadsheet.
 func totalsCSV(w io.Writer, def *aggregate.Definition, list []shownTotal) error {
 	out := csv.NewWriter(w)
 	row := append([]string{}, def.By...)

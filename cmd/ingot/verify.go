@@ -250,11 +250,12 @@ func (a *app) passConfig(v verifying, o verifyOptions) (verify.Config, error) {
 	return c, err
 }
 
-// besides is about what a pass holds in memory besides its sums: pages that are read and written.
+// besides is roughly the memory that a pass needs besides its sums: pages that are read and
+// written.
 const besides = 128 << 20
 
-// keepTo makes the process keep to the memory of a pass, until the returned function is called. Without
-// it, garbage would take as much again as the sums.
+// keepTo limits the memory of the process for a pass, until the returned function is called.
+// Without the limit, garbage would take as much memory as the sums.
 func (o verifyOptions) keepTo() (end func()) {
 	before := debug.SetMemoryLimit(-1)
 	debug.SetMemoryLimit(min(before, int64(o.memory)<<20+besides))
@@ -307,13 +308,13 @@ func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
 		}
 		return err
 	}
-	if report == nil { // of a segment
+	if report == nil { // a segment was read
 		return nil
 	}
 	return a.verified(v.plan, o, report, looked)
 }
 
-// pass does what the options say.
+// pass runs the step that the options ask for.
 func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOptions) (*verify.Report, *verify.Looks, error) {
 	switch {
 	case o.segment != "":
@@ -354,7 +355,7 @@ func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOp
 	return looks.First, looks, nil
 }
 
-// lag returns what tells how far the streams function of a stack is.
+// lag returns a Lag that knows how far the streams function of a stack has got.
 func (a *app) lag(t *target.Target) verify.Lag {
 	switch {
 	case t.Kind == target.KindLocal:
@@ -404,19 +405,20 @@ func (l devLag) Counted(ctx context.Context) (time.Time, error) {
 	return asked.Add(-age), nil
 }
 
-// tellEvery is the time between two lines that say for what a command waits.
+// tellEvery is the time between two lines that say what a command is waiting for.
 const tellEvery = 30 * time.Second
 
-// toldLag says for what a command waits that asks it again and again: the stream may stand still.
+// toldLag is a Lag that also prints what the command is waiting for, because the stream may stand
+// still.
 type toldLag struct {
 	verify.Lag
 	app      *app
 	patience time.Duration
-	began    time.Time // when it was asked first; what was written before is waited for
-	last     time.Time // when it was said last
+	began    time.Time // when it was asked first; it waits for everything that was written before
+	last     time.Time // when it last printed a line
 }
 
-// told returns a lag that says, while it is asked, how far the stream is.
+// told returns a Lag that prints how far the stream is, each time that it is asked.
 func (a *app) told(lag verify.Lag, patience time.Duration) verify.Lag {
 	return &toldLag{Lag: lag, app: a, patience: patience}
 }
@@ -443,7 +445,7 @@ func (l *toldLag) Counted(ctx context.Context) (time.Time, error) {
 	return counted, nil
 }
 
-// noLag is the lag of a stack of which only the tables are known.
+// noLag is the Lag of a stack if only its tables are known.
 type noLag struct{}
 
 func (noLag) Counted(context.Context) (time.Time, error) {
@@ -457,17 +459,17 @@ type price struct {
 	dollars       float64
 	known         bool   // dollars
 	region        string // of the prices
-	parts         int    // the figures are for one of so many parts
+	parts         int    // into how many parts the work is divided; the figures are for one of them
 	note          string // how exact the writes are
 }
 
-// ask is from how many units on the user has to agree.
+// ask is the number of units above which the user has to agree.
 const ask = 1_000_000
 
 // unitBytes is what a consistent read reads with one read unit.
 const unitBytes = 4096
 
-// goOn says how a pass goes on that was stopped.
+// goOn says how to continue a pass that was stopped.
 func goOn(work, without string) string {
 	if work != "" {
 		return "what was done is in " + work + "; the same command goes on there"
@@ -475,7 +477,8 @@ func goOn(work, without string) string {
 	return "the same command begins again: " + without + "; with --work DIR, it can be stopped and goes on"
 }
 
-// sized returns what the service says of a table. It counts the items a few times a day.
+// sized returns the service's description of a table. The service counts the items a few times a
+// day.
 func (v verifying) sized(ctx context.Context, table string) (*types.TableDescription, error) {
 	out, err := v.target.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
 	if gone := (*types.ResourceNotFoundException)(nil); errors.As(err, &gone) {
@@ -620,7 +623,7 @@ type unequal struct {
 	Damaged   *bool             `json:"damaged,omitempty"`
 }
 
-// verified prints a report and returns what the exit code follows from.
+// verified prints a report and returns the error that decides the exit code.
 func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Report, looks *verify.Looks) error {
 	masks := show.PersonalOf(plan)
 	if o.reveal {

@@ -2,8 +2,8 @@
 // archives the items that time to live removes.
 //
 // Only its environment configures it. See package ingot. It does not start if a variable is missing
-// or wrong. It also does not start on an aggregates table whose totals mean something else than its
-// pipeline.yaml says.
+// or wrong. It also does not start if the aggregates table and its pipeline.yaml disagree about
+// what a total means.
 package main
 
 import "github.com/ingot-events/ingot"

@@ -19,7 +19,7 @@ type Capacity struct {
 	Rate      float64 `json:"rate"`                  // changes a second
 	Shards    int     `json:"shards"`                // at once: one for each partition of the table
 	PerShard  float64 `json:"perShard"`              // changes a second of each, at most ChangesPerShard
-	Enough    bool    `json:"enoughShards"`          // false: the table needs more partitions
+	Enough    bool    `json:"enoughShards"`          // false means that the table needs more partitions
 	Updates   float64 `json:"updatesPerChange"`      // if no two changes of a batch share a total
 	By        string  `json:"updatesBy"`             // source of Updates: the type with the most, or the sample
 	Memory    int     `json:"memory,omitempty"`      // of the streams function in MB; 0: not known

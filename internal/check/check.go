@@ -41,8 +41,8 @@ type Input struct {
 	Rate       float64           // changes a second to keep up with; 0: not checked
 	ReadUnit   float64           // dollars for a read unit; 0: not known
 	Region     string            // where that is the price; "": not known
-	Events     *sample.Report    // what becomes of sample events; nil: there are none
-	Now        time.Time         // the deployment is later
+	Events     *sample.Report    // the plans of sample events; nil: none
+	Now        time.Time         // the time of the check; the deployment comes later
 }
 
 // Report is the result of a check.
@@ -52,7 +52,7 @@ type Report struct {
 	Counting   string         `json:"counting,omitempty"` // marks or receipts, as the template sets it; empty: not known
 	Partitions int            `json:"partitions"`         // assumed by the estimates
 	Findings   []Finding      `json:"findings"`           // in the order of the files
-	Events     *sample.Report `json:"events,omitempty"`   // what becomes of sample events; absent if there are none
+	Events     *sample.Report `json:"events,omitempty"`   // the result of planning sample events; absent if there are none
 	Capacity   *Capacity      `json:"capacity,omitempty"` // whether the streams functions keep up; absent if no rate is given
 	Patterns   []Pattern      `json:"patterns,omitempty"` // what a page of each pattern takes, by name
 	Hot        []Hot          `json:"hot,omitempty"`      // partition keys that all writes of one moment share
@@ -78,7 +78,7 @@ func Run(in Input) (*Report, error) {
 	r := &Report{Types: []string{}, Findings: []Finding{}, Totals: []Total{}, Partitions: max(1, in.Partitions)}
 	p := r.pipeline(in.Pipeline)
 	at := places{file: in.Pipeline.Name}
-	at.root, _ = template.Read(in.Pipeline.Text) // its mistakes were reported, and nobody asks for a place
+	at.root, _ = template.Read(in.Pipeline.Text) // if it has mistakes, they were reported, and no place is looked up
 	files := []string{in.Pipeline.Name}
 	environments, err := r.environments(in)
 	if err != nil {
@@ -216,7 +216,7 @@ func (r *Report) changes(was File, p *pipeline.Pipeline, at places, now time.Tim
 	old := r.load(was)
 	switch {
 	case old == nil:
-		r.Findings = append(r.Findings, Finding{Mistake, "was", was.Name, 1, 1, "nothing was compared: the file that is deployed now has no mistakes, and this one has", "the name of that file after --was"})
+		r.Findings = append(r.Findings, Finding{Mistake, "was", was.Name, 1, 1, "nothing was compared: this file has mistakes, so it cannot be the one that is deployed now", "the name of that file after --was"})
 		return
 	case p == nil:
 		return // its mistakes are reported first
@@ -226,7 +226,7 @@ func (r *Report) changes(was File, p *pipeline.Pipeline, at places, now time.Tim
 		what := strings.TrimPrefix(c.String(), "; ")
 		severity := Change
 		if c.Kind == changes.Index || c.Kind == changes.Rebuild || c.Kind == changes.Schema {
-			severity = Warning // it can be deployed, but somebody must know: readers of the index or the totals, or producers
+			severity = Warning // it can be deployed, but readers or producers must know of it
 		}
 		r.Findings = append(r.Findings, Finding{severity, "change-" + string(c.Kind), at.file, pos.Line, pos.Column, what, ""})
 	}

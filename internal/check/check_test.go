@@ -146,7 +146,7 @@ func TestWrongFilesAreFindings(t *testing.T) {
 		{"a resource twice", func(in *Input) { in.Template = &File{"t.yaml", []byte("Resources:\n  A: 1\n  A: 2\n")} }, []string{"t.yaml:3:3: not YAML: A is already declared on line 2; write one of the two instead"}},
 		{"no template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1")} }, []string{"t.yaml:1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables"}},
 		{"was", func(in *Input) { in.Was = &File{"old.yaml", []byte("ingot: 1\nepoch: 0\nevnts: {}\n")} },
-			[]string{"old.yaml:1:1: nothing was compared: the file that is deployed now has no mistakes, and this one has; write the name of that file after --was instead",
+			[]string{"old.yaml:1:1: nothing was compared: this file has mistakes, so it cannot be the one that is deployed now; write the name of that file after --was instead",
 				"old.yaml:2:8: epoch is 0; write a whole number from 1 to 1000000000 instead", "old.yaml:3:1: unknown name evnts; write events instead"}},
 		{"all of them", func(in *Input) {
 			in.Pipeline.Text, in.Template, in.Was = []byte("a: ["), &File{"t.yaml", []byte("")}, &File{"old.yaml", []byte("")}

@@ -14,14 +14,14 @@ import (
 type checker struct {
 	file     string
 	t        *template.Template
-	p        *pipeline.Pipeline // nil if it has mistakes; then what depends on it is not checked
+	p        *pipeline.Pipeline // nil if it has mistakes; then rules that depend on it are skipped
 	declared places
 	capacity *Capacity // nil: not asked
 	findings []Finding
 
 	ingest, streams *function // nil: not found
 	mappings        []*mapping
-	unsure          map[string]bool // roles of which an unknown part may allow what is missing
+	unsure          map[string]bool // roles with an unknown part, which may allow the missing rights
 }
 
 func newChecker(file string, t *template.Template, p *pipeline.Pipeline, declared places, capacity *Capacity) *checker {
@@ -69,7 +69,7 @@ func (c *checker) referred(n *template.Node) *template.Resource {
 	return c.t.Resource(n.Name)
 }
 
-// cannotTell warns that only a deployment knows what a rule would judge.
+// cannotTell warns that a rule cannot be checked, because only a deployment knows the value.
 func (c *checker) cannotTell(rule string, n *template.Node, whether string) {
 	why := n.Why
 	switch n.Kind {
@@ -99,7 +99,7 @@ func (c *checker) number(rule string, n *template.Node, absent int, whether stri
 	return value, true
 }
 
-// where returns n's position. If n is missing, it returns the position of what lacks it.
+// where returns n's position. If n is missing, it returns the position of the value that lacks it.
 func where(n *template.Node, missingIn template.Position) template.Position {
 	if n == nil {
 		return missingIn

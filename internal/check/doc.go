@@ -1,6 +1,6 @@
-// Package check checks that pipeline.yaml and template.yaml fit each other, and that they fulfil
-// what exactly-once needs. It also says what each aggregate will cost. [Run] checks an [Input] and
-// returns a [Report].
+// Package check checks that pipeline.yaml and template.yaml fit each other, and that they have
+// everything that exactly-once needs. It also says what each aggregate will cost. [Run] checks an
+// [Input] and returns a [Report].
 //
 // It finds the parts of the template by what they do, never by their names:
 //
@@ -14,6 +14,6 @@
 //   - Mappings are a function's Events of type SQS and DynamoDB, and resources of type
 //     AWS::Lambda::EventSourceMapping.
 //
-// The package never guesses a value that only a deployment can know. It warns at the place of the
-// value that it cannot tell.
+// The package never guesses a value that only a deployment can know. Instead, it warns at the place
+// of that value.
 package check

@@ -25,7 +25,7 @@ type mapping struct {
 // find finds the functions and mappings by what they do.
 func (c *checker) find() {
 	for _, at := range c.t.Loops() {
-		c.warn("loops", at, "cannot tell what Fn::ForEach makes: resources in a loop are not checked", "")
+		c.warn("loops", at, "cannot tell what Fn::ForEach creates: resources in a loop are not checked", "")
 	}
 	var functions []*template.Resource
 	for _, r := range c.t.Resources() {

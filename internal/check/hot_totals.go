@@ -39,7 +39,7 @@ func (r *Report) hotTotals(in Input, p *pipeline.Pipeline, counting aggregate.Co
 	}
 }
 
-// coolerBy returns what to write so that no item of a total gets more than it takes.
+// coolerBy returns what to write so that no item of a total gets more updates than it can take.
 func coolerBy(def *aggregate.Definition, load func(spread int) estimate.Load) string {
 	floored := slices.ContainsFunc(def.AtLeast, func(a aggregate.Amount) bool { return a.Set })
 	if !floored && def.Rank.Value == "" {
@@ -52,8 +52,9 @@ func coolerBy(def *aggregate.Definition, load func(spread int) estimate.Load) st
 	return "one more field in by:, so that fewer events share a total, and where it is deployed already a higher epoch as since,"
 }
 
-// share returns which part of all changes moves one total of an aggregate, and says why. It is 0 if that
-// is not known: the values in by come from the events, and there is no sample.
+// share returns the largest part of all changes that moves one total of an aggregate, and the
+// reason. It returns 0 if that is not known: the values in by come from the events, and there is no
+// sample.
 func (r *Report) share(def *aggregate.Definition, by map[string]string) (share float64, why string) {
 	if e := r.Events; e != nil && e.Items.Count > 0 {
 		for _, h := range e.Totals {

@@ -39,7 +39,7 @@ func TestAlarmWithFloors(t *testing.T) {
 		template: [][2]string{{keyed, "              - " + granted + "\n"}}}
 	in := o.input(t)
 	r := run(t, in)
-	want := "template.yaml:" + place(t, string(in.Template.Text), "  |QuarantineAlarm:") + ": warning: QuarantineAlarm goes off for every event that a floor (atLeast) refuses, and those are business as usual; " +
+	want := "template.yaml:" + place(t, string(in.Template.Text), "  |QuarantineAlarm:") + ": warning: QuarantineAlarm goes off for every event that a floor (atLeast) refuses, and such events are normal; " +
 		"write an alarm on the metrics of the other verdicts, as docs/operating.md#quarantine has it, instead"
 	if len(r.Findings) != 1 || r.Findings[0].String() != want {
 		t.Errorf("got  %v\nwant %s", r.Findings, want)

@@ -28,8 +28,8 @@ type Hot struct {
 	Key     string `json:"key"` // order.placed GSI2
 	Shards  int    `json:"shards"`
 	Ceiling int    `json:"ceiling"` // write units a second that all of them take
-	// EnoughShards is the N of shard:N with which the rate fits. It is 0 if the rate fits, or if there
-	// is none.
+	// EnoughShards is the N of a shard:N that is enough for the rate. It is 0 if the key is good
+	// enough already, or if no rate is given.
 	EnoughShards int `json:"enoughShards,omitempty"`
 }
 
@@ -38,7 +38,8 @@ const (
 	secondsAMonth = 730 * 3600 // as AWS bills it
 )
 
-// patterns prices the patterns, and judges the indexes that they read or do not read.
+// patterns prices the patterns, and checks the indexes that they read and those that no pattern
+// reads.
 func (r *Report) patterns(in Input, p *pipeline.Pipeline, at places) {
 	read := map[string]bool{}
 	for _, pattern := range p.Patterns() {

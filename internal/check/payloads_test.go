@@ -57,7 +57,7 @@ func TestPayloadBucket(t *testing.T) {
 			"StreamsFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start; write INGOT_PAYLOAD_BUCKET: !Ref the payload bucket instead",
 			"IngestFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start; write INGOT_PAYLOAD_BUCKET: !Ref the payload bucket instead"}},
 		"no rights": {keeps, [][2]string{with(rule), {"!If [KeepsPayloads, " + streams, "!If [KeepsPayloads, " + none}, {"!If [KeepsPayloads, " + ingest, "!If [KeepsPayloads, " + none}}, []string{
-			"StreamsRole does not allow s3:GetObject, s3:ListBucket on PayloadBucket: what expires could not be archived with its payload, and its shard would wait; write " + streams + " among the statements of StreamsRole instead",
+			"StreamsRole does not allow s3:GetObject, s3:ListBucket on PayloadBucket: expired events could not be archived with their payloads, and their shard would wait; write " + streams + " among the statements of StreamsRole instead",
 			"IngestRole does not allow s3:PutObject, s3:GetObject, s3:DeleteObject, s3:ListBucket on PayloadBucket: events with large payloads could not be stored, and would end in the dead-letter queue; write " + ingest + " among"}},
 		"too few days":     {keeps, [][2]string{with(strings.Replace(rule, "150", "149", 1))}, []string{"PayloadBucket removes the payloads of order.placed after 149 days: its events expire 90d after their time, which may be 30 days ahead, and may be there for 30 days more; write 150 or more instead"}},
 		"of everything":    {keeps, [][2]string{with("- {Id: all, Status: Enabled, ExpirationInDays: 30}")}, []string{"PayloadBucket removes the payloads of order.placed after 30 days"}},

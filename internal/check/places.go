@@ -12,8 +12,8 @@ type places struct {
 	root *template.Node
 }
 
-// of returns where a change's subject and member stand. If the member is not there, it returns the
-// nearest thing around it that is there.
+// of returns the position of a change's subject and member. If the file does not have the member,
+// it returns the position of the nearest member around it.
 func (p places) of(subject, member string) template.Position {
 	at := template.Position{Line: 1, Column: 1}
 	n := p.root
@@ -27,8 +27,8 @@ func (p places) of(subject, member string) template.Position {
 	return at
 }
 
-// longest returns the member with whose name rest begins. Names of event types contain dots
-// themselves.
+// longest returns the member whose name rest begins with. It takes the longest name that fits,
+// because names of event types contain dots.
 func longest(n *template.Node, rest string) (found *template.Member, after string) {
 	for i := range n.Members {
 		m := &n.Members[i]

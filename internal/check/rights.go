@@ -13,8 +13,8 @@ type rights struct {
 	of         string            // what the policies belong to: "IngestRole"
 	at         template.Position // position of the policies
 	statements []statement
-	// doubt is what only a deployment knows and what may allow anything. It is nil if there is no
-	// such thing.
+	// doubt is a part that only a deployment knows, and that may allow anything. It is nil if there
+	// is no such part.
 	doubt *template.Node
 }
 
@@ -27,8 +27,8 @@ type statement struct {
 	keys     bool             // it is for items with certain partition keys only
 }
 
-// managed are policies of AWS that grant either what a function needs or nothing that it needs. Any
-// other policy may grant anything.
+// managed lists AWS's managed policies whose grants are known here. Any other policy may grant
+// anything.
 var managed = map[string][]string{
 	"AdministratorAccess": {"*"}, "AmazonDynamoDBFullAccess": {"dynamodb:*"}, "AmazonSQSFullAccess": {"sqs:*"}, "AmazonS3FullAccess": {"s3:*"},
 	"AWSLambdaSQSQueueExecutionRole": receiving, "AWSLambdaDynamoDBExecutionRole": reading,
@@ -245,7 +245,7 @@ func (s statement) allows(action string) bool {
 	})
 }
 
-// covers returns false if the statement is certainly about something else.
+// covers returns false only if the statement is certainly about another resource.
 func (s statement) covers(on *template.Node) bool {
 	if s.keyOf != "" {
 		return on.Kind != template.Reference || on.Name == s.keyOf

@@ -29,7 +29,7 @@ func (c *checker) indexAlarms(table *template.Resource) {
 	for _, index := range there {
 		if !named(watched, index.Text) && (c.p == nil || c.uses(index.Text)) {
 			c.warn("index-alarm", index.Position, "index "+index.Text+" has no alarm: when it refuses writes, so does the table, and the table's own alarm does not see it",
-				"an alarm as the one for index "+watched[0].Text+", with GlobalSecondaryIndexName "+index.Text+",")
+				"an alarm like the one for index "+watched[0].Text+", with GlobalSecondaryIndexName "+index.Text+",")
 		}
 	}
 	for _, index := range watched {
@@ -54,7 +54,7 @@ func (c *checker) says(r *template.Resource, property, text string) bool {
 }
 
 // watches returns the index of table that an alarm is for, or nil if it is for no index, or for
-// another table. told is false if only a deployment knows.
+// another table. told is false if only a deployment knows it.
 func (c *checker) watches(alarm, table *template.Resource) (index *template.Node, told bool) {
 	list := c.t.Property(alarm, "Dimensions")
 	if list == nil {
@@ -106,8 +106,8 @@ func (c *checker) indexNames(table *template.Resource) (names []*template.Node, 
 	return names, true
 }
 
-// quarantineAlarm checks that no alarm goes off for each event that a floor refuses. Such events are
-// business as usual, and they lie in quarantine among the messages that are trouble.
+// quarantineAlarm checks that no alarm goes off for each event that a floor refuses. Such events
+// are normal, although they are in quarantine together with messages that need attention.
 func (c *checker) quarantineAlarm(f *function) {
 	queue := c.referred(c.variable(f.Resource, "INGOT_QUARANTINE_URL"))
 	if queue == nil || c.p == nil || !c.p.HasFloors() {
@@ -119,7 +119,7 @@ func (c *checker) quarantineAlarm(f *function) {
 		}
 		for _, item := range items(c.t.Property(r, "Dimensions")) {
 			if of := c.referred(c.t.Get(item, "Value")); of != nil && of.Name == queue.Name {
-				c.warn("quarantine-alarm", r.Position, r.Name+" goes off for every event that a floor (atLeast) refuses, and those are business as usual",
+				c.warn("quarantine-alarm", r.Position, r.Name+" goes off for every event that a floor (atLeast) refuses, and such events are normal",
 					"an alarm on the metrics of the other verdicts, as docs/operating.md#quarantine has it,")
 			}
 		}

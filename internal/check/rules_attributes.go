@@ -77,8 +77,8 @@ func lacking(names []string, defined []*template.Node) []string {
 	return missing
 }
 
-// defined returns the names in AttributeDefinitions. list is where they stand, or nil if there is
-// no list. doubt is what only a deployment could tell, or nil if there is no such thing.
+// defined returns the names in AttributeDefinitions. list is the node that holds them, or nil if
+// there is no list. doubt is a node that only a deployment could evaluate, or nil if there is none.
 func (c *checker) defined(table *template.Resource) (names []*template.Node, list, doubt *template.Node) {
 	list = c.t.Property(table, "AttributeDefinitions")
 	if list != nil && list.Kind != template.List {

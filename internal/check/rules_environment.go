@@ -62,7 +62,7 @@ func (c *checker) quarantine(f *function) {
 	n := c.variable(f.Resource, "INGOT_QUARANTINE_URL")
 	switch {
 	case n == nil && f.role == "ingest":
-		c.warn("quarantine", f.Position, f.Name+" has no quarantine queue: what can never succeed is tried again and again until the dead-letter queue takes it", "INGOT_QUARANTINE_URL: !Ref QuarantineQueue")
+		c.warn("quarantine", f.Position, f.Name+" has no quarantine queue: a message that can never succeed is tried again and again until it reaches the dead-letter queue", "INGOT_QUARANTINE_URL: !Ref QuarantineQueue")
 	case n == nil:
 		c.warn("quarantine", f.Position, f.Name+" has no quarantine queue: a change that can never be counted blocks its shard, and after 24 hours it is lost", "INGOT_QUARANTINE_URL: !Ref QuarantineQueue")
 	case n.Kind == template.Reference:
@@ -90,10 +90,10 @@ func (c *checker) quarantineQueue(n *template.Node) {
 			continue
 		}
 		if dead := c.t.Property(source, "RedrivePolicy", "deadLetterTargetArn"); dead != nil && dead.Kind == template.Reference && dead.Name == n.Name {
-			c.mistake("quarantine", n.Position, n.Name+" is the dead-letter queue of "+source.Name+": when it is redriven, what can never succeed would come back with what may", "a queue of its own")
+			c.mistake("quarantine", n.Position, n.Name+" is the dead-letter queue of "+source.Name+": a redrive would bring back messages that can never succeed, together with those that may", "a queue of its own")
 		}
 		if source.Name == n.Name {
-			c.mistake("quarantine", n.Position, n.Name+" is the queue that events come from: what is quarantined would come back for ever", "a queue of its own")
+			c.mistake("quarantine", n.Position, n.Name+" is the queue that events come from: quarantined messages would come back for ever", "a queue of its own")
 		}
 	}
 }
@@ -115,14 +115,14 @@ func (c *checker) secrets() {
 		return
 	}
 	if a.Kind == template.Scalar && b.Kind == template.Scalar && a.Text != b.Text || a.Kind == template.Reference && b.Kind == template.Reference && a.Name != b.Name {
-		c.mistake("secret", b.Position, "the two functions have different keys: totals by personal data would be of other people than the events", "the same "+name)
+		c.mistake("secret", b.Position, "the two functions have different secrets, so totals by personal data would not match the events", "the same "+name)
 	}
 	if a.Kind == template.Scalar && !strings.Contains(a.Text, "{{resolve:") {
-		c.warn("secret", a.Position, "the key stands in the template, where anyone who reads it can find out what keyed hashes stand for", "'{{resolve:secretsmanager:NAME}}'")
+		c.warn("secret", a.Position, "the secret is in the template, so everybody who reads the template can find out what keyed hashes stand for", "'{{resolve:secretsmanager:NAME}}'")
 	}
 }
 
-// archive checks that there is a bucket for the archive. Without one, what expires is gone.
+// archive checks that there is a bucket for the archive. Without one, expired events are gone.
 func (c *checker) archive() {
 	if c.p == nil || c.streams == nil || c.variable(c.streams.Resource, "INGOT_ARCHIVE_BUCKET") != nil {
 		return
@@ -174,8 +174,8 @@ func (c *checker) pipelineFile() {
 	c.checkedFile(a, rest)
 }
 
-// besideBinary checks that a file beside the binary can be there. What SAM builds of Go is the
-// program and nothing else.
+// besideBinary checks that a file next to the binary can exist. For Go, SAM builds the program and
+// nothing else.
 func (c *checker) besideBinary(n *template.Node) {
 	name := strings.TrimPrefix(n.Text, "/var/task/")
 	if path.IsAbs(name) {

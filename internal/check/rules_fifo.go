@@ -15,12 +15,12 @@ const fifoBatch = 10
 // as a standard queue.
 func (c *checker) fifo(queue *template.Resource) bool { return c.says(queue, "FifoQueue", "true") }
 
-// FIFO reports whether the ingest function of a template reads a FIFO queue, with the defaults of the
-// template's parameters. The error says why the template cannot be read. A template without the word
-// FifoQueue declares no FIFO queue, so FIFO does not read it.
+// FIFO reports whether the ingest function of a template reads a FIFO queue, with the defaults of
+// the template's parameters. The error says why the template cannot be read. A template without the
+// word FifoQueue has no FIFO queue, so FIFO does not parse it.
 func FIFO(f File) (bool, error) {
 	if !bytes.Contains(f.Text, []byte("FifoQueue")) {
-		return false, nil // ingot dev asks at each start, and to read a template takes longer than the rest of it
+		return false, nil // ingot dev asks this at each start, and parsing takes longer than all the rest
 	}
 	t, err := template.Open(f.Text, nil)
 	if err != nil {

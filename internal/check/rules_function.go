@@ -7,12 +7,12 @@ import (
 	"github.com/ingot-events/ingot/internal/check/template"
 )
 
-// runtimes are the runtimes that can run the functions, each of which is a program of its own,
-// called bootstrap.
+// runtimes are the runtimes that can run the functions. Each function is a compiled program called
+// bootstrap.
 var runtimes = []string{"provided.al2023", "provided.al2"}
 
-// runtime checks the runtime of a function. Lambda looks for a program only in these runtimes, and
-// for something else in any other.
+// runtime checks the runtime of a function. Only in these runtimes does Lambda look for such a
+// program.
 func (c *checker) runtime(f *function) {
 	if c.says(f.Resource, "PackageType", "Image") {
 		return
@@ -43,13 +43,13 @@ func (c *checker) reserved(f *function) {
 	for _, m := range c.mappingsOf(f.Name, false) {
 		maximum := c.t.Get(m.props, "ScalingConfig", "MaximumConcurrency")
 		if maximum == nil {
-			c.warn("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping has no MaximumConcurrency: what is called beyond is throttled, and messages reach the dead-letter queue without having been tried", reserved, f.Name),
+			c.warn("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping has no MaximumConcurrency: further calls are throttled, and their messages reach the dead-letter queue without a single try", reserved, f.Name),
 				fmt.Sprintf("ScalingConfig: {MaximumConcurrency: %d} into the mapping, and at least as many here,", max(2, reserved)))
 			continue
 		}
 		most, ok := c.number("concurrency", maximum, 0, whether)
 		if ok && reserved < most {
-			c.mistake("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping calls up to %d: what is called beyond is throttled, and messages reach the dead-letter queue without having been tried", reserved, f.Name, most),
+			c.mistake("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping calls up to %d: further calls are throttled, and their messages reach the dead-letter queue without a single try", reserved, f.Name, most),
 				fmt.Sprintf("ReservedConcurrentExecutions: %d", most))
 		}
 	}

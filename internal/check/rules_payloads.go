@@ -13,19 +13,19 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// payloadNeeds lists what each role needs of the payload bucket. Without s3:ListBucket, S3 calls an object that
-// is not there forbidden.
+// payloadNeeds lists what each role needs of the payload bucket. Without s3:ListBucket, S3 says
+// that a missing object is forbidden.
 var payloadNeeds = map[string]need{
 	"ingest": {[]string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:ListBucket"}, []string{"kms:GenerateDataKey", "kms:Decrypt"},
 		"events with large payloads could not be stored, and would end in the dead-letter queue"},
-	"streams": {[]string{"s3:GetObject", "s3:ListBucket"}, []string{"kms:Decrypt"}, "what expires could not be archived with its payload, and its shard would wait"},
+	"streams": {[]string{"s3:GetObject", "s3:ListBucket"}, []string{"kms:Decrypt"}, "expired events could not be archived with their payloads, and their shard would wait"},
 }
 
 // usesOffload reports whether there must be a payload bucket.
 func (c *checker) usesOffload() bool { return c.p != nil && c.p.UsesOffload() }
 
-// lateTTL is how long after its expiry an item may still be there, or its last change in the stream: payloads
-// are needed until it is archived.
+// lateTTL is how long after its expiry an item, or its last change in the stream, may still exist.
+// Payloads are needed until the item is archived.
 const lateTTL = 30 * lifetime.Day
 
 // payloads checks the bucket of large payloads, if the pipeline has one.
@@ -82,7 +82,7 @@ func (c *checker) lifecycle(bucket *template.Resource) {
 			continue
 		}
 		least, ends := 0, false
-		if e.Retain != 0 { // an event of an earlier time may live shorter (was), and none lives longer
+		if e.Retain != 0 { // earlier events may live shorter (was), but never longer
 			least = int((e.Retain + store.MaxAhead + lateTTL + lifetime.Day - 1) / lifetime.Day)
 		}
 		for _, rule := range items(rules) {

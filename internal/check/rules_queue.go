@@ -22,7 +22,7 @@ func (c *checker) ingestMapping() {
 	}
 	for _, m := range list {
 		c.responses(m, "queue-responses", "without it every failed message is deleted as done")
-		c.noFilter(m, "queue-filter", "SQS mappings delete what a filter does not let through")
+		c.noFilter(m, "queue-filter", "SQS mappings delete messages that a filter does not let through")
 		queue, window := c.queueOf(m), 0
 		if queue != nil && c.fifo(queue) {
 			c.fifoMapping(m)
@@ -71,8 +71,7 @@ func (c *checker) queue(queue *template.Resource, window int) {
 }
 
 // visibility checks the queue's visibility timeout. A message must not come back while it is
-// processed, nor while it waits for its batch to fill, nor while Lambda retries a throttled
-// invocation.
+// processed, while it waits for its batch to fill, or while Lambda retries a throttled invocation.
 func (c *checker) visibility(queue *template.Resource, window int) {
 	const whether = "the visibility timeout is at least 6 times the function's timeout"
 	timeout, ok := c.number("visibility", c.t.Property(c.ingest.Resource, "Timeout"), defaultTimeout, whether)
@@ -90,7 +89,7 @@ func (c *checker) visibility(queue *template.Resource, window int) {
 func (c *checker) redrive(queue *template.Resource) {
 	policy := c.t.Property(queue, "RedrivePolicy")
 	if policy == nil {
-		c.mistake("redrive", queue.Position, queue.Name+" has no RedrivePolicy: a message that fails again and again goes round until it is deleted unseen", "RedrivePolicy: {deadLetterTargetArn: …, maxReceiveCount: 10}")
+		c.mistake("redrive", queue.Position, queue.Name+" has no RedrivePolicy: a message that fails is delivered again and again until it is deleted unseen", "RedrivePolicy: {deadLetterTargetArn: …, maxReceiveCount: 10}")
 		return
 	}
 	if policy.Kind != template.Map {
@@ -109,7 +108,7 @@ func (c *checker) redrive(queue *template.Resource) {
 
 // deadLetters checks how long a standard queue's dead-letter queue keeps messages. Its clock runs
 // from the first send, so a message that was given up late would be deleted at once. (In a FIFO
-// queue the clock begins anew.)
+// queue the clock starts again.)
 func (c *checker) deadLetters(queue *template.Resource, target *template.Node) {
 	const whether = "the dead-letter queue keeps messages for longer than the queue"
 	if c.fifo(queue) {

@@ -21,31 +21,31 @@ type need struct {
 }
 
 // needs lists what each role needs, by the variable that names the thing. "Queue" and "Stream" are
-// what is mapped to the function. A test compares them with template.yaml.
+// the sources that are mapped to the function. A test compares them with template.yaml.
 var needs = map[string]map[string]need{
 	"ingest": {
 		"INGOT_TABLE": {[]string{"dynamodb:PutItem", "dynamodb:PartiQLInsert", "dynamodb:BatchGetItem"}, []string{"kms:Decrypt"}, "events could not be stored"},
 		// These are for the check value of the secret, if a key is hashed with the secret.
 		"INGOT_AGGREGATES_TABLE": {[]string{"dynamodb:GetItem", "dynamodb:PutItem"}, []string{"kms:Decrypt"}, "the function could not tell whether INGOT_PII_KEY is the right one, and would not start"},
-		"INGOT_QUARANTINE_URL":   {[]string{"sqs:SendMessage"}, []string{"kms:GenerateDataKey", "kms:Decrypt"}, "what can never succeed could not be put aside, and would be tried until the dead-letter queue takes it"},
+		"INGOT_QUARANTINE_URL":   {[]string{"sqs:SendMessage"}, []string{"kms:GenerateDataKey", "kms:Decrypt"}, "messages that can never succeed could not be quarantined, and would be tried until they reach the dead-letter queue"},
 		"INGOT_POINTER_BUCKETS":  {[]string{"s3:GetObject"}, []string{"kms:Decrypt"}, "payloads in S3 could not be read, and their messages would end in the dead-letter queue"},
 		"Queue":                  {[]string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}, []string{"kms:Decrypt"}, "Lambda could not read the queue"},
 	},
 	"streams": {
 		"INGOT_AGGREGATES_TABLE": {[]string{"dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate"}, []string{"kms:Decrypt"}, "events could not be counted"},
-		"INGOT_QUARANTINE_URL":   {[]string{"sqs:SendMessage"}, []string{"kms:GenerateDataKey", "kms:Decrypt"}, "a change that can never be counted could not be put aside, and would block its shard"},
-		"INGOT_ARCHIVE_BUCKET":   {[]string{"s3:PutObject"}, []string{"kms:GenerateDataKey"}, "what expires could not be archived, and its shard would wait"},
+		"INGOT_QUARANTINE_URL":   {[]string{"sqs:SendMessage"}, []string{"kms:GenerateDataKey", "kms:Decrypt"}, "a change that can never be counted could not be quarantined, and would block its shard"},
+		"INGOT_ARCHIVE_BUCKET":   {[]string{"s3:PutObject"}, []string{"kms:GenerateDataKey"}, "expired events could not be archived, and their shard would wait"},
 		"Stream":                 {[]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}, []string{"kms:Decrypt"}, "Lambda could not read the stream"},
 	},
 }
 
-// checkItem is what the ingest function must be allowed to do with the events table beside that, if an
-// event type is atomic.
+// checkItem is one more action that the ingest function needs on the events table if an event type
+// is atomic.
 const checkItem = "dynamodb:ConditionCheckItem"
 
-// moving is what the ingest function must be allowed to do with the aggregates table, if the puts of
-// events move totals: it updates them, reads what stands in the way, and creates the heads if it is the
-// first to start.
+// moving is what the ingest function must be allowed to do with the aggregates table if the puts of
+// events move totals: it updates totals, reads them after a refusal, and creates the heads if it is
+// the first function to start.
 var moving = need{[]string{"dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:BatchGetItem"}, []string{"kms:Decrypt"},
 	"events could not be stored together with what they add to totals"}
 
@@ -126,8 +126,8 @@ func (c *checker) things(f *function, name string) []*template.Node {
 	return known
 }
 
-// faulted reports whether there is a mistake at this position. If so, it does not refer to what was
-// meant.
+// faulted reports whether there is a mistake at this position. If so, the value there may refer to
+// the wrong resource.
 func (c *checker) faulted(at template.Position) bool {
 	return slices.ContainsFunc(c.findings, func(f Finding) bool {
 		return f.Severity == Mistake && f.Line == at.Line && f.Column == at.Column
@@ -155,7 +155,7 @@ func (c *checker) allowed(f *function, r *rights, on *template.Node, actions []s
 // grant returns the statement that a role lacks.
 func (c *checker) grant(f *function, r *rights, on *template.Node, actions []string) string {
 	resource := c.arn(on)
-	if slices.Contains(actions, "s3:ListBucket") { // it is about the bucket, and the others are about its objects
+	if slices.Contains(actions, "s3:ListBucket") { // this action is about the bucket, the others about its objects
 		resource = "[" + strings.TrimSuffix(resource, "/*") + ", " + resource + "]"
 		if bucket := c.referred(on); bucket != nil {
 			resource = "[!GetAtt " + bucket.Name + ".Arn, " + c.arn(on) + "]"
@@ -210,7 +210,7 @@ func (c *checker) keyOf(on *template.Node) *template.Node {
 	case key == nil || key.Kind == template.Scalar && (key.Text == "" || strings.HasPrefix(key.Text, "alias/aws/")):
 		return nil
 	case key.Kind != template.Scalar && key.Kind != template.Reference:
-		return nil // only a deployment knows which key it is; the same holds for what the role names
+		return nil // only a deployment knows which key this is
 	}
 	return c.behindAlias(key)
 }

@@ -37,8 +37,9 @@ func (c *checker) counting() (counting aggregate.Counting, known bool) {
 	return counting, true
 }
 
-// sameCounting checks that both functions count in the same way, if both start: with totals that move with the put.
-// Whichever starts first writes it into the heads, and the other one would refuse.
+// sameCounting checks that both functions count in the same way, if the pipeline has totals that
+// move with the put. Then both functions start the store: the first one writes the way of counting
+// into the heads, and the other one would refuse to start.
 func (c *checker) sameCounting(counting aggregate.Counting) {
 	if c.ingest == nil || !c.movesByPut() {
 		return
@@ -46,7 +47,7 @@ func (c *checker) sameCounting(counting aggregate.Counting) {
 	own, at := aggregate.Marks, c.ingest.Position
 	if n := c.variable(c.ingest.Resource, "INGOT_COUNTING"); n != nil {
 		if n.Kind != template.Scalar {
-			return // counting says so
+			return // the rule about counting reports it
 		}
 		at = n.Position
 		var err error
@@ -56,7 +57,7 @@ func (c *checker) sameCounting(counting aggregate.Counting) {
 		}
 	}
 	if own != counting {
-		c.mistake("counting", at, fmt.Sprintf("%s counts by %s and %s by %s, and both start with totals that are movedBy: put: the one that starts second would refuse", c.streams.Name, counting, c.ingest.Name, own),
+		c.mistake("counting", at, fmt.Sprintf("%s counts by %s and %s by %s, and both start with totals that are movedBy: put: the second one would refuse to start", c.streams.Name, counting, c.ingest.Name, own),
 			fmt.Sprintf("INGOT_COUNTING: %s for both", counting))
 	}
 }
@@ -89,7 +90,7 @@ func (c *checker) window(m *mapping) {
 	n := c.t.Get(m.props, "TumblingWindowInSeconds")
 	seconds, ok := c.number("stream-window", n, 0, whether)
 	if ok && (seconds < 1 || seconds > 900) {
-		what := "the mapping of the stream has no tumbling window: only with one does Lambda say the shard id, which marks need"
+		what := "the mapping of the stream has no tumbling window: marks need the shard id, which Lambda sends only with a window"
 		if n != nil && seconds != 0 {
 			what = fmt.Sprintf("a tumbling window of %d s: Lambda takes 1 to 900", seconds)
 		}
@@ -98,12 +99,12 @@ func (c *checker) window(m *mapping) {
 }
 
 // parallelization checks that every earlier record of a shard is delivered before a later one.
-// Marks are sound only under this condition.
+// Marks are only correct under this condition.
 func (c *checker) parallelization(m *mapping) {
 	n := c.t.Get(m.props, "ParallelizationFactor")
 	factor, ok := c.number("stream-parallel", n, 1, "ParallelizationFactor is 1, as marks need")
 	if ok && factor != 1 {
-		c.mistake("stream-parallel", n.Position, fmt.Sprintf("ParallelizationFactor is %d: several batches of a shard at the same time have no order, and marks need their order", factor), "ParallelizationFactor: 1")
+		c.mistake("stream-parallel", n.Position, fmt.Sprintf("ParallelizationFactor is %d: batches of a shard that run at the same time have no order, and marks need their order", factor), "ParallelizationFactor: 1")
 	}
 }
 
@@ -152,7 +153,7 @@ func (c *checker) noFilter(m *mapping, rule, why string) {
 
 func (c *checker) enabled(m *mapping) {
 	if n := c.t.Get(m.props, "Enabled"); n != nil && n.Kind == template.Scalar && n.Text == "false" {
-		c.warn("stream-enabled", n.Position, "the mapping is off: changes are gone from the stream after 24 hours, and the totals then need a rebuild", "Enabled: true")
+		c.warn("stream-enabled", n.Position, "the mapping is off: changes disappear from the stream after 24 hours, and the totals then need a rebuild", "Enabled: true")
 	}
 }
 
@@ -185,5 +186,5 @@ func (c *checker) order() {
 			return
 		}
 	}
-	c.mistake("order", c.ingest.Position, c.ingest.Name+" does not wait for "+c.streams.Name+": it could write items of an epoch that the streams function does not know, which then stops", "DependsOn: "+c.streams.Name)
+	c.mistake("order", c.ingest.Position, c.ingest.Name+" does not wait for "+c.streams.Name+": it could write items of an epoch that the streams function does not know yet, and that function would stop", "DependsOn: "+c.streams.Name)
 }

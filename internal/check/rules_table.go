@@ -84,7 +84,7 @@ func (c *checker) rankIndex(totals *template.Resource) {
 		"{IndexName: "+lanes.RankIndex+", "+schema+`, Projection: {ProjectionType: KEYS_ONLY}} into GlobalSecondaryIndexes, and {AttributeName: "`+lanes.RankAttribute+`", AttributeType: S} and {AttributeName: "`+lanes.ScoreAttribute+`", AttributeType: N} into AttributeDefinitions`)
 }
 
-// scoreIsNumber checks the type of what totals are ordered by.
+// scoreIsNumber checks the type of the attribute that totals are ordered by.
 func (c *checker) scoreIsNumber(totals *template.Resource) {
 	for _, item := range items(c.t.Property(totals, "AttributeDefinitions")) {
 		name, kind := c.t.Get(item, "AttributeName"), c.t.Get(item, "AttributeType")
@@ -294,7 +294,7 @@ func (c *checker) index(table *template.Resource, name, schema *template.Node) {
 }
 
 // projection refuses an index that holds only a part of each item, if a pattern reads it. Otherwise
-// it warns: who reads the index by hand may want just that.
+// it only warns, because a reader of its own may want just that part.
 func (c *checker) projection(name, projection *template.Node) {
 	if !slices.Contains(c.p.Indexes(), name.Text) {
 		return

@@ -28,9 +28,9 @@ const (
 
 var streamRules = []broken{
 	{"no window", [][2]string{{"TumblingWindowInSeconds: !If [Marks, 900, !Ref AWS::NoValue]", "BisectBatchOnFunctionError: false"}}, "        |Changes:",
-		"the mapping of the stream has no tumbling window: only with one does Lambda say the shard id, which marks need; write TumblingWindowInSeconds: 900 instead"},
+		"the mapping of the stream has no tumbling window: marks need the shard id, which Lambda sends only with a window; write TumblingWindowInSeconds: 900 instead"},
 	{"window 0", [][2]string{{"!If [Marks, 900, !Ref AWS::NoValue]", "0"}}, "TumblingWindowInSeconds: |0",
-		"the mapping of the stream has no tumbling window: only with one does Lambda say the shard id, which marks need; write TumblingWindowInSeconds: 900 instead"},
+		"the mapping of the stream has no tumbling window: marks need the shard id, which Lambda sends only with a window; write TumblingWindowInSeconds: 900 instead"},
 	{"window too long", [][2]string{{"[Marks, 900,", "[Marks, 901,"}}, "TumblingWindowInSeconds: !If [Marks, |901", "a tumbling window of 901 s: Lambda takes 1 to 900; write TumblingWindowInSeconds: 900 instead"},
 	{"window of text", [][2]string{{"[Marks, 900,", "[Marks, long,"}}, "[Marks, |long", `"long" is not a whole number; write a whole number instead`},
 	{"window unknown", [][2]string{{"!If [Marks, 900, !Ref AWS::NoValue]", "!ImportValue window"}}, "TumblingWindowInSeconds: |!ImportValue",
@@ -47,9 +47,9 @@ var streamRules = []broken{
 		"the mapping does not read the function's answer: without it one failure repeats the whole batch, and Lambda does not read which change failed; write FunctionResponseTypes: [ReportBatchItemFailures] instead"},
 	{"filter", [][2]string{{anyStream, anyStream + pad + "FilterCriteria: {Filters: []}\n"}}, "|FilterCriteria: {", "the mapping has FilterCriteria: changes that a filter does not let through are never counted; take it out"},
 	{"parallel", [][2]string{{anyStream, anyStream + pad + "ParallelizationFactor: 2\n"}}, "ParallelizationFactor: |2",
-		"ParallelizationFactor is 2: several batches of a shard at the same time have no order, and marks need their order; write ParallelizationFactor: 1 instead"},
+		"ParallelizationFactor is 2: batches of a shard that run at the same time have no order, and marks need their order; write ParallelizationFactor: 1 instead"},
 	{"parallel 1", [][2]string{{anyStream, anyStream + pad + "ParallelizationFactor: 1\n"}}, "", ""},
-	{"off", [][2]string{{anyStream, anyStream + pad + "Enabled: false\n"}}, "Enabled: |false", "warning: the mapping is off: changes are gone from the stream after 24 hours, and the totals then need a rebuild; write Enabled: true instead"},
+	{"off", [][2]string{{anyStream, anyStream + pad + "Enabled: false\n"}}, "Enabled: |false", "warning: the mapping is off: changes disappear from the stream after 24 hours, and the totals then need a rebuild; write Enabled: true instead"},
 	{"images", [][2]string{{"StreamViewType: NEW_AND_OLD_IMAGES", "StreamViewType: NEW_IMAGE"}}, "StreamViewType: |NEW_IMAGE",
 		"the stream carries NEW_IMAGE: a change counts new minus old, so both are needed; write StreamSpecification: {StreamViewType: NEW_AND_OLD_IMAGES} instead"},
 	{"other stream", [][2]string{{anyStream, "Stream: !GetAtt AggregatesTable.StreamArn\n"}}, "Stream: |!GetAtt AggregatesTable", "the stream is AggregatesTable's, and the ingest function writes to EventsTable; write !GetAtt EventsTable.StreamArn instead"},
@@ -58,14 +58,14 @@ var streamRules = []broken{
 	{"counting unknown", [][2]string{{"INGOT_COUNTING: !Ref Counting", "INGOT_COUNTING: !ImportValue c"}}, "INGOT_COUNTING: |!ImportValue",
 		"warning: cannot tell whether totals are counted by marks or by receipts: Fn::ImportValue is only worked out while deploying"},
 	{"order", [][2]string{{"DependsOn: StreamsFunction", "DependsOn: StreamsLogs"}}, "  |IngestFunction:\n",
-		"IngestFunction does not wait for StreamsFunction: it could write items of an epoch that the streams function does not know, which then stops; write DependsOn: StreamsFunction instead"},
+		"IngestFunction does not wait for StreamsFunction: it could write items of an epoch that the streams function does not know yet, and that function would stop; write DependsOn: StreamsFunction instead"},
 	{"no mapping", [][2]string{{"Type: DynamoDB", "Type: Kinesis"}}, "  |StreamsFunction:\n", "StreamsFunction has no mapping of the events table's stream: nothing would be counted; write an event of Type DynamoDB instead"},
 }
 
 var queueRules = []broken{
 	{"responses", [][2]string{{"FunctionResponseTypes: [ReportBatchItemFailures] # without it", "Enabled: true # without it"}}, "        |Messages:",
 		"the mapping does not read the function's answer: without it every failed message is deleted as done; write FunctionResponseTypes: [ReportBatchItemFailures] instead"},
-	{"filter", [][2]string{{anyQueue, anyQueue + pad + "FilterCriteria: {Filters: []}\n"}}, "|FilterCriteria: {", "the mapping has FilterCriteria: SQS mappings delete what a filter does not let through; take it out"},
+	{"filter", [][2]string{{anyQueue, anyQueue + pad + "FilterCriteria: {Filters: []}\n"}}, "|FilterCriteria: {", "the mapping has FilterCriteria: SQS mappings delete messages that a filter does not let through; take it out"},
 	{"no batching window", [][2]string{{"MaximumBatchingWindowInSeconds: 1 # required", "MaximumBatchingWindowInSeconds: 0 # required"}}, "MaximumBatchingWindowInSeconds: |0 #",
 		"a batch of 1000 needs a batching window: Lambda refuses more than 10 without one; write MaximumBatchingWindowInSeconds: 1 instead"},
 	{"visibility", [][2]string{{"VisibilityTimeout: 420", "VisibilityTimeout: 360"}}, "VisibilityTimeout: |360",
@@ -77,7 +77,7 @@ var queueRules = []broken{
 		"maxReceiveCount is 4: receives are counted even when Lambda is throttled and no code ran, so healthy messages would be given up; write maxReceiveCount: 10 instead"},
 	{"receives enough", [][2]string{{"maxReceiveCount: 10", "maxReceiveCount: 5"}}, "", ""},
 	{"no redrive", [][2]string{{"RedrivePolicy: {", "RedriveAllowPolicy: {"}}, "  |IngestQueue:",
-		"IngestQueue has no RedrivePolicy: a message that fails again and again goes round until it is deleted unseen; write RedrivePolicy: {deadLetterTargetArn: …, maxReceiveCount: 10} instead"},
+		"IngestQueue has no RedrivePolicy: a message that fails is delivered again and again until it is deleted unseen; write RedrivePolicy: {deadLetterTargetArn: …, maxReceiveCount: 10} instead"},
 	{"dead letters", [][2]string{{deadQueue, "      MessageRetentionPeriod: 345600 # 14 days"}}, "      MessageRetentionPeriod: |345600 # 14 days",
 		"DeadLetterQueue keeps messages for 345600 s and IngestQueue for 345600 s, both from the first send: what is given up late would be deleted before anybody sees it; write MessageRetentionPeriod: 1209600 instead"},
 	{"no mapping", [][2]string{{"Type: SQS\n", "Type: SNS\n"}}, "  |IngestFunction:\n", "IngestFunction has no mapping of a queue: nothing would be stored; write an event of Type SQS instead"},
@@ -127,7 +127,7 @@ var tableRules = []broken{
 	{"definitions unknown", [][2]string{{"AttributeDefinitions: [{", "AttributeDefinitions: !ImportValue a # [{"}}, "AttributeDefinitions: |!ImportValue",
 		"warning: cannot tell whether the attribute definitions of AggregatesTable are those of its keys: Fn::ImportValue is only worked out while deploying"},
 	{"index without an alarm", [][2]string{{"{Name: GlobalSecondaryIndexName, Value: GSI2}", "{Name: GlobalSecondaryIndexName, Value: GSI1}"}}, "IndexName: |GSI2\n",
-		"warning: index GSI2 has no alarm: when it refuses writes, so does the table, and the table's own alarm does not see it; write an alarm as the one for index GSI1, with GlobalSecondaryIndexName GSI2, instead"},
+		"warning: index GSI2 has no alarm: when it refuses writes, so does the table, and the table's own alarm does not see it; write an alarm like the one for index GSI1, with GlobalSecondaryIndexName GSI2, instead"},
 	{"alarm of no index", [][2]string{{"Resources:\n", "Resources:\n  X: {Type: AWS::CloudWatch::Alarm, Properties: {Namespace: AWS/DynamoDB, MetricName: WriteThrottleEvents, Dimensions: [{Name: TableName, Value: !Ref EventsTable}, {Name: GlobalSecondaryIndexName, Value: GSI4}]}}\n"}}, "Value: |GSI4}",
 		"warning: there is no index GSI4: this alarm never goes off; take it out"},
 	{"alarm of another table's index", [][2]string{{"Resources:\n", "Resources:\n  X: {Type: AWS::CloudWatch::Alarm, Properties: {Namespace: AWS/DynamoDB, MetricName: WriteThrottleEvents, Dimensions: [{Name: TableName, Value: other}, {Name: GlobalSecondaryIndexName, Value: GSI4}]}}\n"}}, "", ""},
@@ -208,9 +208,9 @@ var environmentRules = []broken{
 	{"quarantine", [][2]string{{"INGOT_QUARANTINE_URL: !Ref QuarantineQueue", "INGOT_QUARANTINE_URL: !GetAtt QuarantineQueue.Arn"}}, "INGOT_QUARANTINE_URL: |!GetAtt",
 		"INGOT_QUARANTINE_URL is the Arn of QuarantineQueue, not its URL; write !Ref QuarantineQueue instead"},
 	{"quarantine in a circle", [][2]string{{"INGOT_QUARANTINE_URL: !Ref QuarantineQueue", "INGOT_QUARANTINE_URL: !Ref IngestQueue"}}, "INGOT_QUARANTINE_URL: |!Ref IngestQueue",
-		"IngestQueue is the queue that events come from: what is quarantined would come back for ever; write a queue of its own instead"},
+		"IngestQueue is the queue that events come from: quarantined messages would come back for ever; write a queue of its own instead"},
 	{"key in the open", [][2]string{{`!Sub ["{{resolve:secretsmanager:${Arn}}}", {Arn: !If [OwnPiiKey, !Ref PiiKey, !Ref PiiKeySecretArn]}]`, "hunter2"}}, "INGOT_PII_KEY: |hunter2",
-		"warning: the key stands in the template, where anyone who reads it can find out what keyed hashes stand for; write '{{resolve:secretsmanager:NAME}}' instead"},
+		"warning: the secret is in the template, so everybody who reads the template can find out what keyed hashes stand for; write '{{resolve:secretsmanager:NAME}}' instead"},
 	{"archive", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}", "{OTHER: x}"}}, "  |StreamsFunction:\n",
 		"warning: StreamsFunction has no archive bucket: items that expire are gone for good; write INGOT_ARCHIVE_BUCKET: !Ref a bucket instead"},
 	{"payloads that may not be read", [][2]string{{"INGOT_POINTER_BUCKETS: !Ref PointerBucket", "INGOT_POINTER_BUCKETS: !Ref ArchiveBucket"}},
@@ -221,7 +221,7 @@ var environmentRules = []broken{
 		"warning: nothing reads variable INGOT_ARCHIVE; write one of INGOT_AGGREGATES_TABLE, INGOT_ARCHIVE_BUCKET, INGOT_COUNTING, INGOT_ENDPOINT_URL, INGOT_PAYLOAD_BUCKET, INGOT_PII_KEY, INGOT_PIPELINE, INGOT_POINTER_BUCKETS, INGOT_QUARANTINE_URL, INGOT_TABLE instead"},
 	{"different keys", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}", "{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"], INGOT_PII_KEY: '{{resolve:a}}'}"},
 		{`!Sub ["{{resolve:secretsmanager:${Arn}}}", {Arn: !If [OwnPiiKey, !Ref PiiKey, !Ref PiiKeySecretArn]}]`, "'{{resolve:b}}'"}}, "INGOT_PII_KEY: |'{{resolve:a}}'",
-		"the two functions have different keys: totals by personal data would be of other people than the events; write the same INGOT_PII_KEY instead"},
+		"the two functions have different secrets, so totals by personal data would not match the events; write the same INGOT_PII_KEY instead"},
 	{"pipeline of one function", [][2]string{{ingestCode, ingestCode + "      Environment: {Variables: {INGOT_PIPELINE: pipeline.yaml}}\n"}}, "INGOT_PIPELINE: |pipeline.yaml",
 		"IngestFunction has INGOT_PIPELINE and StreamsFunction does not: they would use two different pipelines; write INGOT_PIPELINE for both instead"},
 	{"pipeline of the other function", [][2]string{{"{INGOT_ARCHIVE_BUCKET:", "{INGOT_PIPELINE: pipeline.yaml, INGOT_ARCHIVE_BUCKET:"}}, "INGOT_PIPELINE: |pipeline.yaml",
@@ -457,7 +457,7 @@ Outputs: {EventsTableName: {Value: !Ref T}, AggregatesTableName: {Value: !Ref A}
 func TestCountingOfBothFunctions(t *testing.T) {
 	template := [][2]string{{counted, ""}, {"{INGOT_ARCHIVE_BUCKET:", "{INGOT_COUNTING: receipts, INGOT_ARCHIVE_BUCKET:"}}
 	const want = "StreamsFunction counts by receipts and IngestFunction by marks, and both start with totals that are movedBy: put: " +
-		"the one that starts second would refuse; write INGOT_COUNTING: receipts for both instead"
+		"the second one would refuse to start; write INGOT_COUNTING: receipts for both instead"
 	for moved, pipeline := range map[bool][][2]string{false: nil, true: {{"aggregates:\n", "aggregates:\n  placed_now:\n    since: 1\n    movedBy: put\n    from: {order.placed: {values: {orders: count}}}\n"}}} {
 		found := false
 		for _, f := range run(t, own{template: template, pipeline: pipeline}.input(t)).Findings {

@@ -11,26 +11,27 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// Total is the estimated cost of one aggregate. The values of `by` are not known, nor is the length
-// of its numbers.
+// Total is the estimated cost of one aggregate. The values of `by` and the lengths of its numbers
+// are not known.
 type Total struct {
 	Name       string   `json:"name"`
 	Since      int64    `json:"since"`
 	From       []string `json:"from"` // the event types that feed it
 	Spread     int      `json:"spread"`
-	Marks      int      `json:"marks"`      // most of one item, if all partitions touched it for 72 hours
+	Marks      int      `json:"marks"`      // the most marks of one item: if all partitions touched it for 72 hours
 	Bytes      int      `json:"bytes"`      // about how large such an item is
 	Units      int      `json:"units"`      // write units of one update of it
 	FreshUnits int      `json:"freshUnits"` // write units of one update of a new item
-	// Rank is the value that the totals are ranked by, and RankShards the partitions of each window.
-	// They are left out if the totals are not ranked. Units and FreshUnits then hold the index's.
+	// Rank is the value that the totals are ranked by, and RankShards the partitions of each
+	// window. They are left out if the totals are not ranked. Units and FreshUnits then include the
+	// index.
 	Rank       string `json:"rank,omitempty"`
 	RankShards int    `json:"rankShards,omitempty"`
 	// MovedBy is put if the put of an event moves the totals, in its transaction: Units and FreshUnits are
 	// what an update costs there. The stream then leaves marks only if something expires.
 	MovedBy      string `json:"movedBy,omitempty"`
 	floored      bool
-	SpreadForOne int `json:"spreadForOne"` // the least spread that makes Units 1; 0: it is 1 already, or no spread does
+	SpreadForOne int `json:"spreadForOne"` // the least spread that makes Units 1; 0: none, or it is 1 already
 }
 
 // outgrown reports the totals that would outgrow their items. DynamoDB would then refuse every
@@ -52,7 +53,8 @@ func (r *Report) outgrown(p *pipeline.Pipeline, at places) {
 	}
 }
 
-// compressed warns of types whose payloads are compressed for nothing, as far as the sample shows.
+// compressed warns of types whose payloads are compressed without any saving, as far as the sample
+// shows.
 func (r *Report) compressed(at places) {
 	if r.Events == nil {
 		return

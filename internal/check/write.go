@@ -72,7 +72,7 @@ func (r *Report) writeTotals(b *strings.Builder) {
 	b.WriteString(trimmed + "\n")
 }
 
-// turns says how often a total can move whose transactions exclude each other.
+// turns says how often a total can move if its transactions exclude each other.
 func (t *Total) turns() string {
 	text := fmt.Sprintf("moved by the put: one total takes about %d transactions a second", t.Spread*estimate.MovesASecond)
 	if t.floored {

@@ -77,7 +77,7 @@ func (e *Explainer) message(x *Explanation, m *Message) {
 	var elements []envelope.Message
 	var err error
 	if elements, err = sample.Events(e.Pipeline, message); err == nil && elements != nil {
-		_, _, err = e.Pipeline.PlanMessage(message) // all of them together may be too many
+		_, _, err = e.Pipeline.PlanMessage(message) // together they may be too many
 	}
 	if err == nil && elements == nil {
 		err = e.event(x, message, note)
@@ -153,9 +153,9 @@ func (x *Explanation) sum() {
 	}
 }
 
-// archived records where the archive would have the item, if the item had been stored and had
-// expired. It leaves out a key that contains a hash made with the stand-in key, because that is not
-// the item's key.
+// archived records the name of the item's object in the archive, if the item was stored and has
+// expired. It leaves the name out if the key contains a hash made with the stand-in key, because
+// that is not the item's real key.
 func (e *Explainer) archived(x *Explanation, item *event.Item) {
 	if !e.StandInKey || !slices.Contains(e.described().Hashed[item.Type], "key") {
 		x.Archive = handler.ArchiveName(item)
@@ -172,8 +172,8 @@ func (x *Explanation) refuse(err error) {
 	x.Type = cmp.Or(refusal.Type, x.Type)
 }
 
-// schema names the schema that the payloads of a type are checked against: its file, or where else it
-// stands. It is empty if there is none.
+// schema names the schema that the payloads of a type are checked against: its file, or the
+// pipeline itself. It is empty if there is none.
 func (e *Explainer) schema(typ string) string {
 	if e.described().Spec.Events[typ].Schema == "" {
 		return ""
@@ -282,7 +282,7 @@ func amountText(o aggregate.Op, a aggregate.Amount) string {
 
 func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Contribution) {
 	key, byPut := lanes.ItemKey(item.Key, c), c.Def.MovedBy == aggregate.Put
-	if c.Def.Spread > 1 && e.Counting == aggregate.Marks && !byPut { // by the shard of the change, which is not known beforehand
+	if c.Def.Spread > 1 && e.Counting == aggregate.Marks && !byPut { // the shard of the change decides
 		key, a.Buckets = lanes.Key(c.Def, 0, c.By, c.Window), c.Def.Spread
 	}
 	a.PK, a.SK = key.PK, key.SK
@@ -303,7 +303,7 @@ func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Co
 		a.MovedBy = c.Def.MovedBy.String()
 	}
 	bare := estimate.Bytes(c.Def, c.By)
-	if !byPut || item.ExpiresAt != 0 { // only the stream leaves marks, and only if it has something to count
+	if !byPut || item.ExpiresAt != 0 { // only the stream leaves marks, and only if it counts something
 		a.Marks = estimate.Marks(c.Def, e.Counting, e.Partitions)
 	}
 	a.FreshUnits = estimate.Units(c.Def, bare+min(1, a.Marks)*estimate.MarkBytes, e.Counting)

@@ -2,8 +2,8 @@ package explain
 
 import "slices"
 
-// shows reports whether what is said about the message contains a keyed hash. parts are the parts
-// that use hmac.
+// shows reports whether the explanation contains a keyed hash. parts are the parts of the
+// declaration that use hmac.
 func (x *Explanation) shows(parts []string) bool {
 	hashed := func(part string) bool { return slices.Contains(parts, part) }
 	return x.Key != nil && hashed("key") ||

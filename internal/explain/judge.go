@@ -41,7 +41,8 @@ func newer(a, b *event.Item) bool {
 	return a.NewerThan(b)
 }
 
-// beside judges an event whose key was taken by another item of the batch, that of the event of this name.
+// beside judges an event if another item of the batch has taken its key. name is the name of that
+// item's event.
 func beside(x *Explanation, winner *event.Item, name string) {
 	switch item := x.item; {
 	case newer(winner, item):
@@ -56,5 +57,5 @@ func beside(x *Explanation, winner *event.Item, name string) {
 	}
 }
 
-// nothing removes what a write would have cost and changed.
+// nothing removes the costs and changes of a write that will not happen.
 func (x *Explanation) nothing() { x.Item, x.Aggregates, x.Parts, x.Atomic = nil, nil, nil, false }

@@ -23,8 +23,8 @@ type Message struct {
 // ErrStream is returned for a batch of a table's stream, as Lambda sends it.
 var ErrStream = errors.New("this is a batch of a table's stream; give the event as its producer sends it, or what Lambda sends for a queue")
 
-// These errors are for files that are nearly what [Messages] reads. If such a file were explained
-// as a payload, this would help nobody.
+// These errors are for files that are nearly what [Messages] reads. To explain such a file as a
+// payload would help nobody.
 var (
 	errUTF16    = errors.New("this is UTF-16, and messages are UTF-8; save it as UTF-8")
 	errUTF8     = errors.New("this is not UTF-8, and messages are; save it as UTF-8")

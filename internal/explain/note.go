@@ -20,8 +20,8 @@ type Note struct {
 }
 
 // withoutNote returns a message as it was before quarantine, and quarantine's note. If a producer
-// has written an attribute of that name, it stays, and the note is nil. This is the ingest
-// function's own rule.
+// has written an attribute of that name, it stays, and the note is nil. The ingest function follows
+// the same rule.
 func withoutNote(m envelope.Message) (envelope.Message, *Note) {
 	n, is := handler.ReadNote(m.Attributes[handler.Attribute])
 	if !is {

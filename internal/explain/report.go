@@ -10,13 +10,13 @@ type Report struct {
 	Messages   []Explanation `json:"messages"`
 }
 
-// Explanation says what becomes of one message, if nothing is stored yet except what the messages
-// before it in the same file put there.
+// Explanation says what would happen to one message if nothing is stored except the messages before
+// it in the same file.
 type Explanation struct {
 	MessageID string `json:"messageId,omitempty"` // the id that the queue gave it
-	// Quarantined says why the message is already in quarantine. The rest then says what would
-	// become of the message if it were sent again. For a letter of the streams function there is no
-	// such rest, and verdict and reason are those of the note.
+	// Quarantined says why the message is already in quarantine. The other fields then say what
+	// would happen to the message if it were sent again. For a letter of the streams function they
+	// are empty, and verdict and reason are those of the note.
 	Quarantined *Note `json:"quarantined,omitempty"`
 
 	Verdict    string            `json:"verdict"`
@@ -45,8 +45,8 @@ type Explanation struct {
 	// Parts are the items that are put beside this one, once it is stored or together with it. Each of
 	// them is explained as a message is.
 	Parts []Explanation `json:"parts,omitempty"`
-	// Events are the events of a message that is an array, each explained as a message is. The message
-	// itself then has only a verdict, and what it was refused for.
+	// Events are the events of a message that is an array, each explained as a message is. The
+	// message itself then has only a verdict and the reason of a refusal.
 	Events []Explanation `json:"events,omitempty"`
 
 	item *event.Item // nil: it would not be put
@@ -73,9 +73,9 @@ type Cost struct {
 	EachUnits  int `json:"eachUnits"`  // for the table, and for each index that the item is in
 	// Transaction says that a transaction puts the item, which costs twice as much.
 	Transaction bool `json:"transaction,omitempty"`
-	// PayloadBytes is the size of the payload as it came, and CompressedBytes that of its stored form,
-	// if the type declares compress. CompressedBytes is absent if the payload is stored as it came,
-	// because compressed it would cost as many units.
+	// PayloadBytes is the size of the payload as it came, and CompressedBytes that of its stored
+	// form, if the type declares compress. CompressedBytes is absent if the payload is stored as it
+	// came, because compression would save no unit.
 	PayloadBytes    int `json:"payloadBytes,omitempty"`
 	CompressedBytes int `json:"compressedBytes,omitempty"`
 	// Kept is what the item keeps of a payload that goes to the payload bucket. It is absent if the payload stays
@@ -99,7 +99,7 @@ type Aggregate struct {
 	FullUnits  int    `json:"fullUnits,omitempty"`  // write units of one update of a total with all its marks
 }
 
-// Add is one value's part.
+// Add is what the item adds to one value.
 type Add struct {
 	Value  string `json:"value"`
 	Op     string `json:"op"` // count, sum, min or max

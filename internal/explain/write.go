@@ -115,8 +115,8 @@ func (r *Report) message(b *strings.Builder, x *Explanation) {
 	r.aggregates(b, x)
 }
 
-// events writes the events of a message that is an array. Of many it writes the first ones, and all that
-// could not be stored.
+// events writes the events of a message that is an array. If there are many, it writes the first
+// ones and all that could not be stored.
 func (r *Report) events(b *strings.Builder, events []Explanation) {
 	left := 0
 	for i := range events {
@@ -136,7 +136,7 @@ func (r *Report) events(b *strings.Builder, events []Explanation) {
 // maxEventsShown is how many events of an array the text shows.
 const maxEventsShown = 5
 
-// parts writes the parts of a message. Of many it writes the first ones.
+// parts writes the parts of a message. If there are many, it writes the first ones.
 func (r *Report) parts(b *strings.Builder, parts []Explanation, atomic bool) {
 	how := "put once the whole is stored"
 	if atomic {
@@ -155,7 +155,7 @@ func (r *Report) parts(b *strings.Builder, parts []Explanation, atomic bool) {
 // maxPartsShown is how many parts of a message the text shows.
 const maxPartsShown = 5
 
-// row says why a letter is in quarantine, and what would become of it now.
+// row says why a letter is in quarantine, and what would happen to it now.
 func (n *Note) row(t table, x *Explanation) {
 	t.row("quarantined", fmt.Sprintf("%s (%s)", n.Verdict, n.Reason))
 	if n.Detail != "" {
@@ -338,7 +338,7 @@ func (r *Report) update(a *Aggregate) string {
 	return a.cost("which all changes of one batch share")
 }
 
-// cost says what an update costs, and what else there is to say of it.
+// cost says what an update costs, with notes about it.
 func (a *Aggregate) cost(how string) string {
 	text := units(a.FreshUnits) + " an update, " + how
 	if a.FullUnits > a.FreshUnits {

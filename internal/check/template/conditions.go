@@ -1,11 +1,11 @@
 package template
 
 const (
-	// maxDepth bounds how deeply conditions and functions refer to each other. Beyond it they go in
-	// circles.
+	// maxDepth bounds how deeply conditions and functions refer to each other. Deeper references
+	// are taken for a circle.
 	maxDepth = 64
-	// maxSteps bounds the work on one template. If each of a few lines refers to the next one
-	// twice, the work could take for ever.
+	// maxSteps bounds the work on one template. If each of some lines refers to the next one twice,
+	// the work doubles with each line.
 	maxSteps = 100_000
 	// maxText bounds the size of texts that are put together, for the same reason.
 	maxText = 1 << 20
@@ -83,7 +83,7 @@ func (t *Template) equal(a, b *Node, depth int) (holds bool, why string) {
 		case n.Kind == Unknown:
 			return false, n.Why
 		case n.Kind != Scalar:
-			return false, "a condition compares what is not text"
+			return false, "a condition compares something that is not text"
 		}
 	}
 	return a.Text == b.Text, ""

@@ -14,7 +14,7 @@ func (t *Template) resolve(n *Node, depth int) *Node {
 		return n
 	}
 	if t.tooMuch(depth) {
-		return unknown(n, "functions lie too deep inside each other, or are too many")
+		return unknown(n, "functions are nested too deeply, or there are too many")
 	}
 	if n.Argument == nil {
 		return unknown(n, n.Name+" has no argument")
@@ -38,7 +38,7 @@ func (t *Template) resolve(n *Node, depth int) *Node {
 	return unknown(n, n.Name+" is only worked out while deploying")
 }
 
-// ref returns a parameter's value, a resource, or what AWS fills in.
+// ref returns a parameter's value, a resource, or a value that AWS fills in.
 func (t *Template) ref(n *Node, name string) *Node {
 	if name == "AWS::NoValue" {
 		return nil

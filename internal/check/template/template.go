@@ -131,8 +131,8 @@ func (t *Template) BuildMethod(r *Resource) *Node {
 	return t.Resolve(m.Value)
 }
 
-// DependsOn returns the logical ids that must be created before r, by its DependsOn alone, directly
-// or indirectly.
+// DependsOn returns the logical ids of the resources that must be created before r because of
+// DependsOn, directly or indirectly.
 func (t *Template) DependsOn(r *Resource) []string {
 	var all []string
 	open := []*Resource{r}
