@@ -38,6 +38,7 @@ func TestExamplePages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			labelled(t, string(page), path.Dir(file))
 			everyPattern(t, string(page), file)
 			_, session, ok := strings.Cut(string(page), "```text session\n$ ")
 			session, _, ended := strings.Cut(session, "```\n")
@@ -67,6 +68,19 @@ func TestExamplePages(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// labelled shows that the page says, before anything else, how its demo is run and where the data comes from,
+// and that it then begins with the questions.
+func labelled(t *testing.T, page, name string) {
+	t.Helper()
+	intro, rest, _ := strings.Cut(page, "\n## ")
+	if !strings.Contains(intro, "Its data is SYNTHETIC: ") || !strings.Contains(intro, "\n    ingot demo --data "+name+"\n") {
+		t.Errorf("the page does not say what its data is, and how to run its demo:\n%s", intro)
+	}
+	if !strings.HasPrefix(rest, "What is asked\n") {
+		t.Error("the page does not begin with what is asked")
 	}
 }
 
