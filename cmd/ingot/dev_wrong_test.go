@@ -30,6 +30,7 @@ func TestDevThatCannotStart(t *testing.T) {
 	}{
 		"the port is taken":           {nil, []string{"--port", port, "--port-console", "0"}, exitFailed, "ingot: port " + port + " is taken by another program, perhaps by another ingot dev: end that one, or choose a port with --port\n"},
 		"the console's port is taken": {nil, []string{"--port", "0", "--port-console", port}, exitFailed, "ingot: port " + port + " is taken by another program, perhaps by another ingot dev: end that one, or choose a port with --port-console\n"},
+		"both ports are taken":        {nil, []string{"--port", port, "--port-console", port}, exitFailed, "ingot: ports " + port + " and " + port + " are taken by other programs, perhaps by another ingot dev: end that one, or take free ports with --port 0 --port-console 0\n"},
 		"not a port":                  {nil, []string{"--port", "70000"}, exitUsage, "--port 70000: give a port from 1 to 65535, or 0 for any free one"},
 		"an address of another":       {nil, append(free, "--host", "192.0.2.1"), exitFailed, "port 0 of 192.0.2.1 cannot be used"},
 		"another one has the folder": {func(t *testing.T) {

@@ -297,13 +297,27 @@ func (d *Dev) fragment() string {
 
 // listen takes both ports.
 func (d *Dev) listen() (err error) {
-	if d.api, err = newServer(cmp.Or(d.cfg.Host, loopback), d.cfg.Port, "--port"); err != nil || d.cfg.Console == nil {
+	d.api, err = newServer(cmp.Or(d.cfg.Host, loopback), d.cfg.Port, "--port")
+	if d.cfg.Console == nil {
 		return err
 	}
-	if d.console, err = newServer(loopback, d.cfg.ConsolePort, "--port-console"); err != nil {
-		d.api.close()
+	var second error
+	d.console, second = newServer(loopback, d.cfg.ConsolePort, "--port-console")
+	var api, console *takenError
+	if errors.As(err, &api) && errors.As(second, &console) {
+		return fmt.Errorf("ports %d and %d are taken by other programs, perhaps by another ingot dev: end that one, or take free ports with --port 0 --port-console 0", api.port, console.port)
 	}
-	return err
+	return cmp.Or(err, second)
+}
+
+// takenError says that a port is in use. flag is the option that names another.
+type takenError struct {
+	port int
+	flag string
+}
+
+func (e *takenError) Error() string {
+	return fmt.Sprintf("port %d is taken by another program, perhaps by another ingot dev: end that one, or choose a port with %s", e.port, e.flag)
 }
 
 // server is an HTTP server on a port of this machine. A nil server serves nothing.
@@ -319,7 +333,7 @@ const loopback = "127.0.0.1"
 func newServer(host string, port int, flag string) (*server, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("port %d is taken by another program, perhaps by another ingot dev: end that one, or choose a port with %s", port, flag)
+		return nil, &takenError{port, flag}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("port %d of %s cannot be used (%s): choose another with %s", port, host, reason(err), flag)
