@@ -227,7 +227,7 @@ func (o checkOptions) input(named, configNamed bool) (check.Input, error) {
 		}
 		in.Parameters[name] = value
 	}
-	text, err := readFile(o.pipeline, "name the pipeline with --pipeline FILE")
+	text, err := readFile(o.pipeline, noPipeline)
 	if err != nil {
 		return in, err
 	}
@@ -260,6 +260,9 @@ func optionalFile(name string, needed bool, next string) (*check.File, error) {
 	}
 	return &check.File{Name: name, Text: text}, nil
 }
+
+// noPipeline says what to do if the pipeline cannot be read, to somebody who may have none yet.
+const noPipeline = "name the pipeline with --pipeline FILE, or make one with: ingot init"
 
 // readFile reads a file that the command line names. next says what to do if it cannot be read.
 func readFile(name, next string) ([]byte, error) {

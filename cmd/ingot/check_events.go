@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/ingot-events/ingot/internal/check"
@@ -68,9 +69,21 @@ func (a *app) open(name, next string) (io.ReadCloser, string, error) {
 		return io.NopCloser(a.stdin), "standard input", nil
 	}
 	f, err := os.Open(name)
+	if err == nil {
+		err = notFolder(f)
+	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		return nil, "", fmt.Errorf("%s: %w; %s, or - for standard input", name, path.Err, next)
 	}
 	return f, name, err
+}
+
+// notFolder closes f and returns an error if it is a folder, which can be opened but not read.
+func notFolder(f *os.File) error {
+	if info, err := f.Stat(); err != nil || !info.IsDir() {
+		return nil // a file that cannot be read says so when it is read
+	}
+	_ = f.Close() // nothing was written
+	return &fs.PathError{Op: "read", Path: f.Name(), Err: syscall.EISDIR}
 }

@@ -98,7 +98,7 @@ func (a *app) cost(o costOptions) error {
 	if err != nil {
 		return usage(err)
 	}
-	text, err := readFile(o.pipeline, "name the pipeline with --pipeline FILE")
+	text, err := readFile(o.pipeline, noPipeline)
 	if err != nil {
 		return usage(err)
 	}

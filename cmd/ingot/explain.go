@@ -130,7 +130,7 @@ func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 			return nil, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", o.now)
 		}
 	}
-	text, err := readFile(o.pipeline, "name the pipeline with --pipeline FILE")
+	text, err := readFile(o.pipeline, noPipeline)
 	if err != nil {
 		return nil, err
 	}

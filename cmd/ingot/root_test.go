@@ -56,6 +56,8 @@ func TestUsage(t *testing.T) {
 	tool(t, "demo", "--sed", "1").says(t, exitUsage, "--sed", "--seed")
 	tool(t, "demo", "--output", "yaml").says(t, exitUsage, `--output "yaml": write text or json`)
 	tool(t, "demo", "surplus").says(t, exitUsage, "surplus")
+	tool(t, "quarantine", "list", "letters", "--local").says(t, exitUsage, "unknown flag: --local; ingot quarantine list reaches no stack: leave it out")
+	tool(t, "check", "--pipeline", "../../pipeline.yaml", "--events", ".").says(t, exitUsage, ".: is a directory; name a file with one event a line with --events FILE, or - for standard input")
 	tool(t, "check", "--json").says(t, exitUsage, "unknown flag: --json; did you mean --output json?")
 	tool(t, "help", "chekc").says(t, exitUsage, `unknown command "chekc"; did you mean check?`)
 	tool(t, "completion", "tcsh").says(t, exitUsage, `unknown command "tcsh"; see ingot completion --help`)

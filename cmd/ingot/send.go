@@ -56,7 +56,7 @@ func newSend(a *app) *cobra.Command {
 		Short: "Send events to the queue",
 		Long: `send sends the events of a file, one JSON object a line, or those of standard input with -. It sends them in
 batches of ten, several at once, and shows how far it is. Ctrl-C prints with which --skip to go on. An event that is
-sent again is a Duplicate. An input whose JSON is spread over several lines is refused.
+sent again is a Duplicate. An input whose first line is not JSON, or only a part of it, is refused.
 
 With --sample TYPE it makes one event of a type instead, with the time of now, and fills in what --set does not give.
 With --wait it waits until each event is stored, and says which are not. It does not wait longer than 5 seconds
@@ -170,9 +170,9 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 	sent, err := send.Lines(cmd.Context(), c, lines)
 	tell(show.Step{})
 	r := sentReport{Sent: sent, Skipped: o.skip, Seconds: time.Since(began).Seconds()}
-	var spread *spreadError
-	if errors.As(err, &spread) {
-		return usage(spread)
+	var wrong *notEventError
+	if errors.As(err, &wrong) {
+		return usage(wrong)
 	}
 	if err != nil {
 		again := fmt.Sprintf("ingot send %s --skip %d", file, o.skip+sent)
@@ -280,8 +280,8 @@ func (a *app) lines(file string, o sendOptions, p *pipeline.Pipeline) (iter.Seq2
 		if err != nil {
 			return nil, 0, nothing, usage(fmt.Errorf("%s: %w; name a file with one event a line", file, err))
 		}
-		if ndjson.Unfinished(first) {
-			return nil, 0, nothing, usage(&spreadError{file, first})
+		if notEvent(first) {
+			return nil, 0, nothing, usage(&notEventError{file, first})
 		}
 		total = n
 	}
@@ -289,25 +289,34 @@ func (a *app) lines(file string, o sendOptions, p *pipeline.Pipeline) (iter.Seq2
 	if err != nil {
 		return nil, 0, nothing, usage(err)
 	}
-	return skipped(unlessSpread(ndjson.Lines(from), name), o.skip), total, func() { _ = from.Close() }, nil
+	return skipped(ofEvents(ndjson.Lines(from), name), o.skip), total, func() { _ = from.Close() }, nil
 }
 
-// spreadError says that the JSON of an input is spread over several lines.
-type spreadError struct{ name, first string }
-
-func (e *spreadError) Error() string {
-	return fmt.Sprintf("%s: its first line is only the beginning of its JSON, and each line is sent as a message of its own; write one event on each line%s",
-		e.name, ndjson.Advice(e.first))
+// notEvent reports whether a first line shows that the input is not one event on each line: it is not JSON that an
+// event could be, or only the beginning of one.
+func notEvent(first string) bool {
+	return first != "" && !strings.HasPrefix(first, "{") && !strings.HasPrefix(first, "[") || ndjson.Unfinished(first)
 }
 
-// unlessSpread yields the lines, or a [spreadError] if the first of them is only the beginning of its JSON. Standard
-// input cannot be read before it is sent.
-func unlessSpread(lines iter.Seq2[ndjson.Line, error], name string) iter.Seq2[ndjson.Line, error] {
+// notEventError says that an input does not have one event on each line.
+type notEventError struct{ name, first string }
+
+func (e *notEventError) Error() string {
+	what := "is not JSON"
+	if ndjson.Unfinished(e.first) {
+		what = "is only the beginning of its JSON"
+	}
+	return fmt.Sprintf("%s: its first line %s, and each line is sent as a message of its own; write one event on each line%s", e.name, what, ndjson.Advice(e.first))
+}
+
+// ofEvents yields the lines, or a [notEventError] if the first of them is one. Standard input cannot be read before
+// it is sent.
+func ofEvents(lines iter.Seq2[ndjson.Line, error], name string) iter.Seq2[ndjson.Line, error] {
 	return func(yield func(ndjson.Line, error) bool) {
 		seen := false
 		for line, err := range lines {
-			if !seen && err == nil && ndjson.Unfinished(line.Text) {
-				yield(line, &spreadError{name, line.Text})
+			if !seen && err == nil && notEvent(line.Text) {
+				yield(line, &notEventError{name, line.Text})
 				return
 			}
 			seen = true
@@ -321,6 +330,9 @@ func unlessSpread(lines iter.Seq2[ndjson.Line, error], name string) iter.Seq2[nd
 // countLines counts the lines of a file that are not empty, and returns the first of them.
 func countLines(name string) (n int, first string, err error) {
 	f, err := os.Open(name)
+	if err == nil {
+		err = notFolder(f)
+	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		return 0, "", path.Err

@@ -41,14 +41,16 @@ func TestSendSaysHowFarItIs(t *testing.T) {
 }
 
 // Each line is sent as a message. So a file whose JSON is spread over several lines is refused before anything of
-// it is sent. One array on one line is a message.
-func TestSendRefusesJSONOverSeveralLines(t *testing.T) {
+// it is sent, and so is a file of another kind. One array on one line is a message, and later lines may be anything.
+func TestSendRefusesWhatIsNotLinesOfJSON(t *testing.T) {
 	w := newDevWorld(t)
 	write(t, "pretty.json", "{\n \"type\": \"sale\"\n}\n")
 	write(t, "array.json", "[\n {\"type\": \"sale\"}\n]\n")
-	write(t, "one.json", "[{}]\n")
+	write(t, "one.json", "[{}]\n{\n")
+	write(t, "file.yaml", "# not events\ningot: 1\n")
 	for file, want := range map[string]string{
 		"pretty.json": "pretty.json: its first line is only the beginning of its JSON, and each line is sent as a message of its own; write one event on each line; jq -c . makes that of JSON over several lines\n",
+		"file.yaml":   "file.yaml: its first line is not JSON, and each line is sent as a message of its own; write one event on each line\n",
 		"array.json":  "write one event on each line; jq -c '.[]' makes that of an array\n",
 	} {
 		if got := w.run(exitUsage, "send", file, "--local"); !strings.Contains(got.errors, want) || got.out != "" {
