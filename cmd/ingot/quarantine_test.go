@@ -187,7 +187,7 @@ func TestQuarantine(t *testing.T) {
 
 	// Nothing is replaced before somebody has looked. The message has the command to do that.
 	unseen := w.run(exitRefused, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local")
-	if want := ids[0] + "  stays: nobody was shown what is stored: look at both first: ingot quarantine show letters " + ids[0][:8] + " --local\n"; unseen.out != want {
+	if want := ids[0] + "  stays: the stored event was not shown yet: look at both with ingot quarantine show first: ingot quarantine show letters " + ids[0][:8] + " --local\n"; unseen.out != want {
 		t.Errorf("%s%swant %s", unseen.out, unseen.errors, want)
 	}
 	w.grouped(ids[2], "ann@example.com")

@@ -8,8 +8,8 @@ import (
 )
 
 // Denied reports whether err is a service's refusal for permissions, or says that the table, queue
-// or bucket does not exist. Only a person can mend that. Asking again within the batch would use up
-// the time for what can still be done. Denied knows the codes of DynamoDB, SQS and S3.
+// or bucket does not exist. Only a person can mend that. Asking again would use up the batch's
+// time, which other requests need. Denied knows the codes of DynamoDB, SQS and S3.
 func Denied(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && DeniedCode(api.ErrorCode())

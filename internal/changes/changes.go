@@ -35,15 +35,14 @@ const (
 	// Shards means that an index is divided into fewer shards. Readers of the index would no longer
 	// find the items in the others.
 	Shards Kind = "shards"
-	// Rebuild means that an aggregate begins anew and counts what is stored from now on. The events
-	// that are already stored must be brought in after the deployment. Otherwise the aggregate
-	// lacks them. It also means that a new type is a part of an old one: events that are stored have no
-	// such parts yet.
+	// Rebuild means that an aggregate starts again and counts events from now on. Events that are
+	// already stored must be added by a rebuild after the deployment. It also means that a new type
+	// is a part of an old one: stored events have no such parts yet.
 	Rebuild Kind = "rebuild"
 	// Lifetime means that stored items outlive the totals that count them, or their payloads.
 	Lifetime Kind = "lifetime"
-	// Schema means that messages are checked against another schema. What is stored stays as it is, and
-	// so do keys and digests.
+	// Schema means that messages are checked against another schema. Stored events, keys and
+	// digests do not change.
 	Schema Kind = "schema"
 )
 
@@ -80,16 +79,16 @@ func orNothing(s string) string {
 const (
 	drainFirst  = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would become another item"
 	drainArrays = "drain the queue, redrive its dead-letter queue and send again what is in quarantine before deploying: a message that is an array of events would be Poison afterwards, and so would its events that are not stored yet"
-	drainParts  = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would yield other items than those that are stored"
-	atomically  = "drain the queue and redrive its dead-letter queue before deploying: while functions of before run beside new ones, a part may be refused after its whole is stored"
-	putParts    = "after deploying both functions, put the parts of the events that are stored: ingot rebuild --parts. Until then they have none, and verify counts them as missing"
+	drainParts  = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would yield items that differ from the stored ones"
+	atomically  = "drain the queue and redrive its dead-letter queue before deploying: while old functions run beside new ones, a part may be refused after its whole is stored"
+	putParts    = "after deploying both functions, put the parts of the events that are stored already: ingot rebuild --parts. Until then, verify counts these parts as missing"
 	noRevision  = "; items stored so far have no revision"
-	ignoreMore  = "nothing need be drained: digests of what is stored are computed anew under today's ignore, and what is in quarantine as a conflict for such a path can be sent again"
-	ignoreLess  = "drain the queue and redrive its dead-letter queue before deploying: an event sent again that differs in such a path alone would be a conflict afterwards"
-	rebuild     = "after deploying it, bring in the events that are stored, if there are any (\"Adding an aggregate\" in the operating guide): until then it counts newer ones alone, and reads say that it is building"
-	tiesMore    = "nothing need be drained and no epoch raised: ties with what is stored are broken by what its payload says. While functions of before run beside new ones, such an event is still a Conflict; from quarantine it can be sent again"
-	tiesLess    = "drain the queue and redrive its dead-letter queue before deploying: events whose revisions are equal but for such a field would be Conflicts afterwards, or be ordered otherwise"
-	newSchema   = "nothing need be drained and no epoch raised: keys and digests stay, and what is stored is not checked again. A message that the new schema refuses is Poison, also if it repeats an event that is stored"
+	ignoreMore  = "nothing needs to be drained: digests of stored events are computed again under today's ignore, and a message that is in quarantine as a conflict because of such a path can be sent again"
+	ignoreLess  = "drain the queue and redrive its dead-letter queue before deploying: an event that is sent again and differs only in such a path would be a conflict afterwards"
+	rebuild     = "after deploying it, bring in the events that are stored, if there are any (\"Adding an aggregate\" in the operating guide): until then it counts only newer ones, and reads say that it is building"
+	tiesMore    = "nothing needs to be drained and no epoch raised: the stored payload breaks ties with stored events. While old functions run beside new ones, such an event is still a Conflict; it can be sent again from quarantine"
+	tiesLess    = "drain the queue and redrive its dead-letter queue before deploying: events whose revisions differ only in such a field would be Conflicts afterwards, or be in another order"
+	newSchema   = "nothing needs to be drained and no epoch raised: keys and digests stay, and stored events are not checked again. A message that the new schema refuses is Poison, even if it repeats a stored event"
 	raiseEpoch  = "raise epoch and give the aggregate that epoch as its since"
 )
 
@@ -187,8 +186,8 @@ func atomicText(atomic bool) string {
 	return ""
 }
 
-// compressChanges reports types that are the first to be compressed, without a new epoch. Functions of versions
-// that cannot read compressed payloads know by the stamp that the item is newer than they are.
+// compressChanges reports types that begin to be compressed without a new epoch. Functions that
+// cannot read compressed payloads need a higher stamp to see that an item is newer than they are.
 func compressChanges(old, new pipeline.Spec) []Report {
 	for _, e := range old.Events {
 		if e.Compress {
@@ -199,15 +198,16 @@ func compressChanges(old, new pipeline.Spec) []Report {
 	for _, name := range sorted(new.Events) {
 		if new.Events[name].Compress && new.Epoch == old.Epoch {
 			list = append(list, Report{Epoch, "events." + name, "compress", "", "true",
-				fmt.Sprintf("write epoch: %d: a function of a version that cannot read compressed payloads must see that they are newer than itself", old.Epoch+1)})
+				fmt.Sprintf("write epoch: %d: a function of a version that cannot read compressed payloads must see that these items are newer than itself", old.Epoch+1)})
 		}
 	}
 	return list
 }
 
-// offloadChanges reports types that are the first to be offloaded, without a new epoch: functions that do not
-// know where a payload is must see by the stamp that the item is newer than they are. It reports types whose
-// bucket is no longer needed by the file too, because what is stored still needs it.
+// offloadChanges reports types that begin to be offloaded without a new epoch: functions that do
+// not know where a payload is need a higher stamp to see that an item is newer than they are. It
+// also reports types that are no longer offloaded, because their stored events still need the
+// bucket.
 //
 // No other change of what items keep is reported. An item keeps what its own file used. A new generation has a
 // higher epoch, and the touch pass brings each item what the new file uses.
@@ -225,7 +225,7 @@ func offloadChanges(old, new pipeline.Spec) []Report {
 		was, is := old.Events[name].Offload, new.Events[name].Offload
 		if is.Over > 0 && !offloads(old) && new.Epoch == old.Epoch {
 			list = append(list, Report{Epoch, "events." + name, "offload", "", offloadText(is),
-				fmt.Sprintf("write epoch: %d: a function that does not know where payloads are must see that they are newer than itself", old.Epoch+1)})
+				fmt.Sprintf("write epoch: %d: a function that does not know where payloads are must see that these items are newer than itself", old.Epoch+1)})
 		}
 		if was.Over > 0 && is.Over == 0 && !offloads(new) {
 			list = append(list, Report{Rebuild, "events." + name, "offload", offloadText(was), "",
@@ -335,7 +335,7 @@ func generationChanges(old, new pipeline.Spec) []Report {
 			list = append(list, definitionChanges(subject, members(was), members(def))...)
 		case def.Since <= old.Epoch:
 			list = append(list, Report{Epoch, subject, "since", before, now,
-				fmt.Sprintf("write epoch: %d and since: %d: items of the epochs before were not counted by it", old.Epoch+1, old.Epoch+1)})
+				fmt.Sprintf("write epoch: %d and since: %d: it has not counted the items of earlier epochs", old.Epoch+1, old.Epoch+1)})
 		default:
 			list = append(list, Report{Rebuild, subject, "since", before, now, rebuild})
 		}
@@ -355,7 +355,7 @@ func generationChanges(old, new pipeline.Spec) []Report {
 func takenOut(old, new pipeline.Spec) string {
 	const after = "its totals stand still from then on, and to count again it needs a new since"
 	if new.Epoch > old.Epoch {
-		return "nothing need be done first: " + after
+		return "nothing needs to be done first: " + after
 	}
 	return fmt.Sprintf("write epoch: %d to take it out; %s", old.Epoch+1, after)
 }

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	indexKeys  = "items that are stored keep the key they have, until a newer revision replaces them or they expire: read both till then"
-	indexPK    = "items that are stored keep the key they have, until a newer revision replaces them or they expire: put the old pk into was, so that patterns read both till then"
-	indexWas   = "nothing need be done: patterns read what is stored under the old key too, since was has it"
+	indexKeys  = "items that are stored keep the key they have, until a newer revision replaces them or they expire: read both until then"
+	indexPK    = "items that are stored keep the key they have, until a newer revision replaces them or they expire: put the old pk into was, so that patterns read both until then"
+	indexWas   = "nothing needs to be done: patterns also read items under the old key, because was has it"
 	indexWhere = "items that are stored stay in the index or out of it, until a newer revision replaces them or they expire"
-	moreShards = "nothing need be done: the larger number has all shards of the smaller one, so patterns go on reading what is stored"
+	moreShards = "nothing needs to be done: the larger number has all shards of the smaller one, so patterns still read every stored item"
 	lessShards = "patterns would no longer read the items in the shards that are left out: keep the larger number, or put the old pk into was until those items are gone"
 	wasTaken   = "make sure first that no item is stored under it any more: patterns do not read it from then on"
 )
@@ -53,7 +53,7 @@ func indexChanges(name string, was, is pipeline.Spec) []Report {
 
 var shardFunction = regexp.MustCompile(`\|shard:[0-9]+`)
 
-// newKey says what it means that the pk of an index was old and is that of now.
+// newKey says what a change of an index's pk means, from old to that of now.
 func newKey(old string, now pipeline.IndexSpec) (Kind, string) {
 	before, after := shardFunction.FindAllString(old, -1), shardFunction.FindAllString(now.PK, -1)
 	switch {

@@ -25,7 +25,7 @@ func TestIndexes(t *testing.T) {
 		says    string
 	}{
 		"the same":      {pipeline.IndexSpec{PK: day("8"), SK: "{id}"}, pipeline.IndexSpec{PK: "DAY#{ @at|day }#{id|shard:8}", SK: "{id}"}, "", ""},
-		"more shards":   {pipeline.IndexSpec{PK: day("8"), SK: "{id}"}, pipeline.IndexSpec{PK: day("16"), SK: "{id}"}, Index, "nothing need be done"},
+		"more shards":   {pipeline.IndexSpec{PK: day("8"), SK: "{id}"}, pipeline.IndexSpec{PK: day("16"), SK: "{id}"}, Index, "nothing needs to be done"},
 		"fewer shards":  {pipeline.IndexSpec{PK: day("16"), SK: "{id}"}, pipeline.IndexSpec{PK: day("8"), SK: "{id}"}, Shards, "would no longer read the items in the shards that are left out"},
 		"fewer and was": {pipeline.IndexSpec{PK: day("16"), SK: "{id}"}, pipeline.IndexSpec{PK: day("8"), SK: "{id}", Was: []string{day("16")}}, Index, "was has it"},
 		"another pk":    {pipeline.IndexSpec{PK: "A#{id}", SK: "{id}"}, pipeline.IndexSpec{PK: "B#{id}", SK: "{id}"}, Index, "put the old pk into was"},

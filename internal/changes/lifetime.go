@@ -29,8 +29,8 @@ func lifetimeChanges(old, new pipeline.Spec) []Report {
 	return list
 }
 
-// payloadLifetimes reports offloaded types whose events live shorter than before. The rule of the payload bucket
-// follows the new retain, and the items that are stored do not.
+// payloadLifetimes reports offloaded types whose events live shorter than before. The rule of the
+// payload bucket follows the new retain, but stored items keep their old expiry.
 func payloadLifetimes(old, new pipeline.Spec) []Report {
 	var list []Report
 	for _, name := range sorted(new.Events) {

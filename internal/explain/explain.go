@@ -125,7 +125,7 @@ func (e *Explainer) event(x *Explanation, m envelope.Message, note *Note) error 
 	}
 	if limit := time.Unix(item.ExpiresAt, 0).Add(-store.ExpiryMargin); item.ExpiresAt != 0 && !e.Now.Before(limit) {
 		x.refuse(&event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry,
-			Detail: fmt.Sprintf("it expires at %s, and an event is taken until an hour before that: stored later, it could be counted twice", x.ExpiresAt)})
+			Detail: fmt.Sprintf("it expires at %s, and an event is stored only until an hour before it expires: stored later, it could be counted twice", x.ExpiresAt)})
 		x.nothing()
 		e.archived(x, item)
 		return nil

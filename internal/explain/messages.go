@@ -167,7 +167,7 @@ type record struct {
 func decodeRecords(text string) ([]Message, bool, error) {
 	var batch struct{ Records []record }
 	if err := json.Unmarshal([]byte(text), &batch); err != nil {
-		return nil, false, fmt.Errorf("not what Lambda sends for a queue: %w", err)
+		return nil, false, fmt.Errorf("this is not what Lambda sends for a queue: %w", err)
 	}
 	return messages(batch.Records), true, nil
 }
@@ -175,7 +175,7 @@ func decodeRecords(text string) ([]Message, bool, error) {
 func decodeReceived(text string) ([]Message, bool, error) {
 	var batch struct{ Messages []record }
 	if err := json.Unmarshal([]byte(text), &batch); err != nil {
-		return nil, false, fmt.Errorf("not what SQS hands out: %w", err)
+		return nil, false, fmt.Errorf("this is not what SQS returns: %w", err)
 	}
 	return messages(batch.Messages), true, nil
 }

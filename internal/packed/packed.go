@@ -1,8 +1,8 @@
-// Package packed makes payloads smaller, and reads them back within bounds. [Pack] and [Unpack] are its
-// whole. The form is a zstd frame that says how large its content is, so that every zstd tool reads it.
+// Package packed compresses payloads, and reads them back within bounds: see [Pack] and [Unpack].
+// The form is a zstd frame that says how large its content is, so that every zstd tool can read it.
 //
-// Nothing that is decided of an event depends on the packed bytes. Another version may pack the same text
-// in another way.
+// No decision about an event depends on the packed bytes, because another version may pack the same
+// text in another way.
 package packed
 
 import (
@@ -49,7 +49,7 @@ func Pack(text string) []byte {
 		return nil
 	}
 	out := encoder().EncodeAll([]byte(text), nil)
-	// What packs too well is filled up with a frame that readers skip.
+	// If a text packs too well, the result is filled up with a frame that readers skip.
 	if missing := (len(text)+MaxRatio-1)/MaxRatio - len(out); missing > 0 {
 		fill := max(0, missing-skipHeader)
 		out = binary.LittleEndian.AppendUint32(out, skipMagic)
@@ -65,8 +65,8 @@ const (
 	skipHeader = 8
 )
 
-// Unpack returns the text that b is the packed form of. The size that b declares is looked at before
-// anything is unpacked, and nothing beyond it is.
+// Unpack returns the text that b is the packed form of. It checks the size that b declares before
+// it unpacks anything, and never unpacks more than that.
 func Unpack(b []byte) (string, error) {
 	var h zstd.Header
 	switch err := h.Decode(b); {

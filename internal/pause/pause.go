@@ -1,6 +1,6 @@
-// Package pause stops and starts the event source mappings of a stack, and says who stopped them.
-// [Read] returns the mappings of a function, [Pauser.Pause] and [Pauser.Resume] switch them, and
-// [Pauser.Drained] waits until the stream is read to its end.
+// Package pause stops and starts the event source mappings of a stack, and records who stopped
+// them. [Read] returns the mappings of a function, [Pauser.Pause] and [Pauser.Resume] switch them,
+// and [Pauser.Drained] waits until the stream is read to its end.
 //
 // A pause is marked with a tag on the mapping. A deployment that changes the mapping switches it on
 // again and leaves the tag. So the tag counts only while the mapping is off.
@@ -43,13 +43,13 @@ type Mapping struct {
 	Function string `json:"function"` // its name
 	Source   string `json:"source"`   // ARN of the queue or stream
 	State    string `json:"state"`    // as Lambda says it: "Enabled", "Disabling" and so on
-	// By and At say who paused the mapping and when. They are empty if it is not off, or if nobody
-	// has said so.
+	// By and At say who paused the mapping and when. They are empty if it is not off, or if it has
+	// no mark.
 	By string    `json:"by,omitempty"`
 	At time.Time `json:"at,omitzero"`
 
 	arn string
-	tag string // the mark as it stands there, also if the mapping is on
+	tag string // the mark as it is written, even if the mapping is on
 }
 
 // Off reports whether the mapping does not call its function, or soon will not.
@@ -84,7 +84,7 @@ func Read(ctx context.Context, client Client, function string) ([]Mapping, error
 
 func (m *Mapping) readMark(ctx context.Context, client Client) error {
 	if m.arn == "" {
-		return nil // an emulator that does not tell has no tags either
+		return nil // an emulator that does not return it has no tags either
 	}
 	out, err := client.ListTags(ctx, &lambda.ListTagsInput{Resource: &m.arn})
 	if err != nil {
@@ -125,7 +125,7 @@ type Pauser struct {
 	// Settle is how long a batch that is in work when the mapping is Disabled may still write. 0 means
 	// a minute, which is longer than the template's functions may run.
 	Settle time.Duration
-	// Tell is told of each step. nil means nobody.
+	// Tell is called for each step. It may be nil.
 	Tell func(format string, args ...any)
 }
 
@@ -285,7 +285,7 @@ const (
 	late  = time.Minute
 )
 
-// ErrUnread says that nobody reads the stream, so that waiting for its end is useless.
+// ErrUnread says that nothing reads the stream, so that waiting for its end is useless.
 var ErrUnread = errors.New("the streams function is paused or disabled, so nothing reads the stream: ingot resume streams")
 
 // Drained waits until the streams function has read everything that was written before since. A

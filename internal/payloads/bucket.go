@@ -54,8 +54,8 @@ func Name(eventType string, key event.Key, sum Sum) string {
 	return Prefix(eventType, key) + hex.EncodeToString(sum[:]) + ".json"
 }
 
-// ErrMissing says that an object is not there. S3 says so only to a role that may list the bucket. To
-// others it says that they may not read the object, and the error is that one.
+// ErrMissing says that an object is not there. S3 says so only to a role that may list the bucket.
+// Other roles get the error that they may not read the object.
 var ErrMissing = errors.New("it is not there")
 
 // Put uploads a payload. It returns nil only if the object is proven stored. It does no harm to repeat it:
@@ -81,14 +81,15 @@ func sumOf(text string) (sum Sum) {
 	return sum
 }
 
-// Get returns a payload. The error is [ErrMissing] if the object is not there, which is not asked again. Get
-// never returns a text that does not have this sum.
+// Get returns a payload. The error is [ErrMissing] if the object does not exist; then Get does not
+// ask again. It never returns a text with a different sum.
 func (b *Bucket) Get(ctx context.Context, e env.Env, eventType string, key event.Key, sum Sum) (string, error) {
 	return b.GetWithin(ctx, e, eventType, key, sum, func(int64) bool { return true })
 }
 
-// GetWithin is Get where there may be too little room. room is asked with the size that S3 declares, before
-// anything of the object is read, and again at each try. If it says no, the error is [ErrNoRoom].
+// GetWithin is Get for callers with little memory. Before anything of the object is read, room is
+// called with the size that S3 declares, again at each try. If it returns false, the error is
+// [ErrNoRoom].
 func (b *Bucket) GetWithin(ctx context.Context, e env.Env, eventType string, key event.Key, sum Sum, room func(bytes int64) bool) (text string, err error) {
 	name := Name(eventType, key, sum)
 	err = again(ctx, e, func() error {
@@ -104,8 +105,8 @@ func (b *Bucket) GetWithin(ctx context.Context, e env.Env, eventType string, key
 	return text, nil
 }
 
-// Lost reports whether an error of [Bucket.Get] says that asking again brings no payload: the
-// object is missing, or has other bytes than were stored.
+// Lost reports whether an error of [Bucket.Get] says that asking again is useless: the object is
+// missing, or its bytes are not those that were stored.
 func Lost(err error) bool {
 	return errors.Is(err, ErrMissing) || errors.Is(err, errOther) || errors.As(err, new(tooLarge))
 }

@@ -51,11 +51,13 @@ func (r *Reader) Allowed(p envelope.Pointer) *event.Refusal {
 	return nil
 }
 
-// tries is how often an object is asked for in one batch. After that, its message comes again.
+// tries is how often an object is asked for in one batch. After that, its message is delivered
+// again.
 const tries = 3
 
-// Read returns the text of the object. room is asked with the size that S3 declares, before anything of
-// the object is read. If it says no, the error is [ErrNoRoom]. Every other error is a *[event.Refusal].
+// Read returns the text of the object. Before anything of the object is read, room is called with
+// the size that S3 declares. If it returns false, the error is [ErrNoRoom]. Every other error is a
+// *[event.Refusal].
 //
 // Only an object that is too large is Poison. One that is missing is Retry: it may be on its way from
 // another Region, or a person may bring it back. S3 also calls a missing object forbidden, if the reader

@@ -85,7 +85,8 @@ type identity struct {
 	ignore []string // members that differ between copies of one event
 }
 
-// differs says that something is different in all events of a sample. One event shows nothing.
+// differs says that something is different in all events of a sample. For a sample of one event, it
+// says that this shows nothing.
 func differs(what string, n int) string {
 	if n == 1 {
 		return "there is one event only, so nothing shows that " + what + " different in every event"
@@ -158,7 +159,7 @@ func idScore(f *field, noun string) int {
 	score := 0
 	switch joined := strings.Join(list, "_"); {
 	case changes(f.last()):
-		return 0 // another value each time it is sent: it would make two events of one
+		return 0 // it has another value each time that the event is sent, so one event would become two
 	case slices.Contains([]string{"id", "event_id", "uuid", "guid", "uid", "message_id", "transaction_id"}, joined):
 		score = 100
 	case (last == "id" || last == "uuid" || last == "key") && len(list) > 1 && list[0] == noun:
@@ -187,7 +188,7 @@ func pairs(events []sampled, a, b *field) int {
 	return len(seen)
 }
 
-// changing are words in the names of fields that a producer sets anew each time it sends an event.
+// changing are words in the names of fields that a producer sets again each time it sends an event.
 var changing = []string{"sent", "trace", "span", "request", "attempt", "attempts", "retry", "retries", "received", "published", "delivered", "delivery", "correlation", "ingested"}
 
 // resent finds an identifier that some events share, if those events differ only in fields that are

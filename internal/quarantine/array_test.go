@@ -116,8 +116,8 @@ func TestReplaceOfAnArray(t *testing.T) {
 		do   func(*world, *quarantine.Letter)
 		says string
 	}{
-		"one was not shown":  {nil, func(_ *world, l *quarantine.Letter) { l.Seen[1] = "" }, "event [2] of the array: nobody was shown what is stored: look at both first"},
-		"nothing was shown":  {nil, func(_ *world, l *quarantine.Letter) { l.Seen = nil }, "event [0] of the array: nobody was shown"},
+		"one was not shown":  {nil, func(_ *world, l *quarantine.Letter) { l.Seen[1] = "" }, "event [2] of the array: the stored event was not shown yet: look at both with ingot quarantine show first"},
+		"nothing was shown":  {nil, func(_ *world, l *quarantine.Letter) { l.Seen = nil }, "event [0] of the array: the stored event was not shown yet"},
 		"another one is bad": {[]string{`{"type":"loan"}`}, nil, "event [3] of the array: it would be Poison (unknown-type)"},
 		"one is erased": {nil, func(w *world, _ *quarantine.Letter) {
 			_, err := w.store.Erase(w.t.Context(), event.Key{PK: "GIFT#2", SK: "-"})

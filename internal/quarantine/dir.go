@@ -18,7 +18,7 @@ import (
 // only their owner may read them.
 type Dir struct{ path string }
 
-// MakeDir opens a folder and makes it if it is not there.
+// MakeDir opens a folder, and makes it if it does not exist.
 func MakeDir(path string) (Dir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return Dir{}, fmt.Errorf("%s: %w", path, cause(err))
@@ -57,7 +57,8 @@ func safe(id string) bool {
 // File returns the path of a letter's file.
 func (d Dir) File(id string) string { return filepath.Join(d.path, id+".json") }
 
-// Save writes a letter's file. A reader sees the old file or the new one, also after a crash.
+// Save writes a letter's file. A reader sees either the old file or the new one, even after a
+// crash.
 func (d Dir) Save(l *Letter) error {
 	if !safe(l.ID) {
 		return fmt.Errorf("message id %q cannot be the name of a file", l.ID)
@@ -96,7 +97,7 @@ func writeWhole(dir, file string, text []byte) (err error) {
 	return err
 }
 
-// Load reads the letter with this id. It returns nil and no error if there is none.
+// Load reads the letter with this id. It returns nil and no error if there is no such letter.
 func (d Dir) Load(id string) (*Letter, error) {
 	if !safe(id) {
 		return nil, nil
@@ -136,8 +137,8 @@ func (d Dir) ids() ([]string, error) {
 	return ids, nil
 }
 
-// List reads all letters, those that came first to their queue first. The error says which files
-// cannot be read. The other letters are in the list all the same.
+// List reads all letters, in the order in which they came to their queue. The error names the files
+// that cannot be read. The other letters are in the list in any case.
 func (d Dir) List() ([]*Letter, error) {
 	ids, err := d.ids()
 	var list []*Letter
@@ -176,7 +177,7 @@ func (d Dir) Find(text string) (*Letter, error) {
 	case 1:
 		l, err := d.Load(found[0])
 		if err == nil && l == nil {
-			err = fmt.Errorf("%s has gone meanwhile", d.File(found[0]))
+			err = fmt.Errorf("%s has been deleted in the meantime", d.File(found[0]))
 		}
 		return l, err
 	}

@@ -45,7 +45,8 @@ type Letter struct {
 	// each event that is sent again, empty where nothing was stored. Only these events may be replaced.
 	// It is nil if nothing was shown.
 	Seen []string `json:"seen,omitempty"`
-	// Replaced are the stored events that had to go for this message. Each is saved before it is deleted.
+	// Replaced are the stored events that were deleted to make room for this message. Each is saved
+	// before it is deleted.
 	Replaced []Replaced `json:"replaced,omitempty"`
 	Resent   *Resent    `json:"resent,omitempty"`
 	Deleted  time.Time  `json:"deleted,omitzero"` // when it was deleted from its queue; zero: it is still there
@@ -109,15 +110,15 @@ func (l *Letter) OfStream() bool {
 	return false
 }
 
-// Message returns the part of the letter that decides what becomes of it if it is sent again.
+// Message returns the letter as the envelope sees it if it is sent again.
 func (l *Letter) Message() envelope.Message {
 	m := l.whole()
 	m.Body = l.Sends()
 	return m
 }
 
-// Sends returns the body that is sent again. Of an array of events, these are the events that could not
-// be stored, because the others are. A body that was edited is sent as it is.
+// Sends returns the body that is sent again. If the message is an array, this is an array of the
+// events that could not be stored, because the others are stored. An edited body is sent as it is.
 func (l *Letter) Sends() string {
 	if l.Original == nil && l.Note != nil && len(l.Note.Events) > 0 {
 		if body, ok := envelope.Keep(l.whole(), l.Note.Events); ok {
@@ -136,8 +137,8 @@ func (l *Letter) Positions() []int {
 	return l.Note.Events
 }
 
-// Has reports whether the message, or an event of it, has this key today, or had it when it came to
-// quarantine.
+// Has reports whether the message, or one of its events, has this key today, or had it when it came
+// to quarantine.
 func (l *Letter) Has(p *pipeline.Pipeline, key event.Key) bool {
 	if l.Note != nil && l.Note.PK == key.PK && l.Note.SK == key.SK {
 		return true
@@ -147,7 +148,7 @@ func (l *Letter) Has(p *pipeline.Pipeline, key event.Key) bool {
 		slices.ContainsFunc(list, func(one pipeline.Planned) bool { return one.Item != nil && one.Item.Key == key })
 }
 
-// whole returns the message with all that its body holds now.
+// whole returns the message with its whole body as it is now.
 func (l *Letter) whole() envelope.Message {
 	m := envelope.Message{Body: l.Body}
 	for name, a := range l.Attributes {
@@ -161,7 +162,7 @@ func (l *Letter) whole() envelope.Message {
 	return m
 }
 
-// Received returns a letter for what SQS handed out.
+// Received returns a letter for a message that SQS has returned.
 func Received(m types.Message, queue string, dead bool, now time.Time) *Letter {
 	l := &Letter{ID: aws.ToString(m.MessageId), Queue: queue, Dead: dead, Pulled: now.UTC(), Handle: aws.ToString(m.ReceiptHandle),
 		Body: aws.ToString(m.Body), Group: m.Attributes[string(types.MessageSystemAttributeNameMessageGroupId)]}

@@ -32,8 +32,8 @@ type Queue struct {
 	Env    env.Env
 }
 
-// These times decide how long a message is hidden. A process that is killed hides its messages for
-// Hide at most.
+// These times decide how long a message is hidden. After a process was killed, its messages stay
+// hidden for at most Hide.
 const (
 	Hide   = 2 * time.Minute
 	extend = Hide / 3         // how often that is extended
@@ -94,7 +94,7 @@ type holder struct {
 	Queue
 	env      env.Env
 	held     map[string]held // by message id
-	extended time.Time       // when all of them were last hidden anew
+	extended time.Time       // when all of them were last hidden again
 }
 
 func (h *holder) pull(ctx context.Context, dir Dir, p Pulling, done *Pulled) error {
@@ -139,8 +139,8 @@ func (h *holder) pull(ctx context.Context, dir Dir, p Pulling, done *Pulled) err
 	return nil
 }
 
-// receive takes messages. If ctx ends meanwhile, the request goes on for as long as it takes the
-// service to answer, because what it brings would stay hidden otherwise.
+// receive takes messages. If ctx ends in the meantime, the request goes on until the service
+// answers, because the messages of its answer would otherwise stay hidden.
 func (h *holder) receive(ctx context.Context, n int) ([]types.Message, error) {
 	asked, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -164,7 +164,7 @@ func (h *holder) receive(ctx context.Context, n int) ([]types.Message, error) {
 	return out.Messages, nil
 }
 
-// keep saves one message, or deletes it if its file proves that it is done with.
+// keep saves one message, or deletes it if its file proves that it was resent or dropped.
 func (h *holder) keep(ctx context.Context, dir Dir, m types.Message, p Pulling, done *Pulled) error {
 	l := Received(m, h.URL, h.Dead, h.env.Now())
 	known, err := dir.Load(l.ID)
@@ -204,7 +204,7 @@ func (h *holder) delete(ctx context.Context, handle string) error {
 }
 
 // extend hides all messages for another while. It gives up those whose 12 hours are nearly over:
-// they become visible, and are received anew.
+// they become visible, and are received again.
 func (h *holder) extend(ctx context.Context) error {
 	now := h.env.Now()
 	for id, m := range h.held {
@@ -242,9 +242,9 @@ func (h *holder) release(ctx context.Context) (released, lost int) {
 	return all - lost, lost
 }
 
-// change sets the visibility of all messages that are held. gone lists those that are no longer
-// there to be hidden: somebody has deleted them, or they are visible. failed counts those of which
-// nothing is known; err is the last reason.
+// change sets the visibility of all messages that are held. gone lists messages that cannot be
+// hidden any more: they were deleted, or they are visible. failed counts messages whose state is
+// not known; err is the last reason.
 func (h *holder) change(ctx context.Context, seconds int32) (gone []string, failed int, err error) {
 	var batches [][]types.ChangeMessageVisibilityBatchRequestEntry
 	ids := make([]string, 0, len(h.held))

@@ -32,7 +32,7 @@ type Events struct {
 // A Refused error says why a stored event is not replaced. Nothing was changed.
 type Refused struct {
 	why  string
-	Look bool // somebody has to look at both first
+	Look bool // a person has to look at both first
 }
 
 func (r *Refused) Error() string { return r.why }
@@ -40,18 +40,18 @@ func (r *Refused) Error() string { return r.why }
 func refused(format string, args ...any) *Refused { return &Refused{why: fmt.Sprintf(format, args...)} }
 
 // Replace makes room for a letter that is right, and then sends it: it deletes the stored event of
-// the same key, on condition that it still is the one that a person was shown (Letter.Seen). Of an
-// array it does so for each event that is sent, if it may for all of them.
+// the same key, on condition that it still is the one that a person was shown (Letter.Seen). For an
+// array, it does so for each event that is sent, but only if it may do so for all of them.
 //
-// The stream takes the deletion for a removal by a person, so every total loses what the event had
-// added. Then the letter is stored as a new event and adds its own. In between, readers find
-// nothing, and somebody may send the old event again: then that event is stored once more, and the
-// letter comes back to quarantine as a Conflict. Nothing is lost in any case: the deleted event is
-// in the letter's file before it is deleted.
+// For the stream, the deletion is a removal by a person, so every total loses what the event had
+// added. Then the letter is stored as a new event, and totals gain what it adds. In between,
+// readers find nothing. If somebody sends the old event again at that moment, it is stored again,
+// and the letter comes back to quarantine as a Conflict. Nothing is lost in any case: the event is
+// saved in the letter's file before it is deleted.
 //
-// Replace does nothing to an event that expires within an hour, because the stream might take its
-// removal for its expiry. Nor to a key that is barred, or that holds what is not Ingot's, and
-// nothing for a letter that would not be stored afterwards.
+// Replace refuses to delete an event that expires within an hour, because the stream might take the
+// removal for an expiry. It also refuses if the key is barred, if the stored item is not Ingot's,
+// or if the letter would not be stored afterwards.
 func (w *Work) Replace(ctx context.Context, l *Letter) error {
 	switch {
 	case !l.Open():
@@ -87,8 +87,8 @@ func (w *Work) Replace(ctx context.Context, l *Letter) error {
 	return w.Resend(ctx, l)
 }
 
-// inTheWay reports whether a stored event must go for event i of those that are sent, and may. It
-// returns why nothing can be replaced for it.
+// inTheWay reports whether a stored event must be deleted for event i of those that are sent. If it
+// must but may not, the refusal says why.
 func (w *Work) inTheWay(l *Letter, today *Today, i int) (bool, *Refused) {
 	now := w.Env.Real().Now()
 	seen := ""
@@ -111,7 +111,7 @@ func (w *Work) inTheWay(l *Letter, today *Today, i int) (bool, *Refused) {
 	case expiring(stored, now):
 		return false, refused("the stored event expires within the hour or has expired: totals might keep what it added")
 	case seen == "":
-		return false, &Refused{"nobody was shown what is stored: look at both first", true}
+		return false, &Refused{"the stored event was not shown yet: look at both with ingot quarantine show first", true}
 	case seen != stored.Digest.String():
 		return false, &Refused{"another event is stored than the one that was shown: look at both again", true}
 	}
@@ -121,7 +121,7 @@ func (w *Work) inTheWay(l *Letter, today *Today, i int) (bool, *Refused) {
 // remove deletes the stored event that is in the way of event i of those that are sent.
 func (w *Work) remove(ctx context.Context, l *Letter, i int, stored *event.Item) error {
 	payload, err := w.Events.Examiner.Store.Payload(ctx, stored)
-	if errors.Is(err, store.ErrPayloadLost) { // what the item keeps of it is all that there is
+	if errors.Is(err, store.ErrPayloadLost) { // only the part that the item keeps is left
 		payload, err = stored.Data, nil
 	}
 	if err != nil {
@@ -137,8 +137,8 @@ func (w *Work) remove(ctx context.Context, l *Letter, i int, stored *event.Item)
 	_, err = w.Events.Client.DeleteItem(ctx, w.deletion(stored))
 	var other *types.ConditionalCheckFailedException
 	if errors.As(err, &other) {
-		// The SDK sends a request again whose answer is lost, and the second one finds nothing. Or
-		// somebody else was faster. What is stored now tells.
+		// If an answer was lost, the SDK has sent the request again, and the second one found
+		// nothing. Or another process was faster. The stored item shows which.
 		today, lookErr := w.Events.Examiner.Examine(ctx, l)
 		if lookErr != nil {
 			return lookErr

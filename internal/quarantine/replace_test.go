@@ -162,7 +162,7 @@ func TestReplaceIsRefused(t *testing.T) {
 		change func(w *world, l *quarantine.Letter)
 		want   string
 	}{
-		"nobody has looked": {"sale", func(w *world, l *quarantine.Letter) { l.Seen = nil }, "look at both first"},
+		"nobody has looked": {"sale", func(w *world, l *quarantine.Letter) { l.Seen = nil }, "not shown yet"},
 		"somebody else has replaced it": {"sale", func(w *world, l *quarantine.Letter) {
 			w.remove(w.seen(l).Stored.Key)
 			w.send(body("sale", 1, "cents", 300))

@@ -32,13 +32,13 @@ type Work struct {
 var (
 	ErrDone     = errors.New("it was resent or dropped before")
 	ErrOfStream = errors.New("it is from the streams function: about a stored item, and not a message that could be sent; when the item is mended, drop it")
-	ErrNotThere = errors.New("the queue does not give it: somebody else holds it for now, or has deleted it")
+	ErrNotThere = errors.New("the queue does not return it: somebody else holds it for now, or has deleted it")
 	ErrNoGroup  = errors.New("the queue of events is a FIFO queue, and the message has no group: name one with --group")
 )
 
-// Hold makes sure that the letters stay hidden while they are worked on. It receives those again
-// whose time has run out, and makes the others that it meets visible again. It returns the letters
-// that it holds, and an error for each other one.
+// Hold makes sure that the letters stay hidden while they are worked on. If a letter's time has run
+// out, Hold receives it again. It makes other messages that it receives visible again. It returns
+// the letters that it holds, and an error for each of the others.
 func (w *Work) Hold(ctx context.Context, letters []*Letter) (ready []*Letter, errs map[string]error) {
 	errs = map[string]error{}
 	away := map[string]*Letter{}
@@ -69,8 +69,8 @@ func (w *Work) Hold(ctx context.Context, letters []*Letter) (ready []*Letter, er
 	return ready, errs
 }
 
-// sendersFault reports whether SQS has refused a request for what is in it. Here that is a receipt
-// handle that has run out.
+// sendersFault reports whether SQS has refused a request because of its content. Here, that means
+// an expired receipt handle.
 func sendersFault(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && api.ErrorFault() == smithy.FaultClient ||
@@ -80,8 +80,8 @@ func sendersFault(err error) bool {
 // maxSearch bounds how many messages are received to find some of them.
 const maxSearch = 10_000
 
-// find receives messages until it has those that are away, which it takes out of the map. Then it
-// makes all others visible again.
+// find receives messages until it has found all letters in away, and removes these from the map.
+// Then it makes all other messages visible again.
 func (w *Work) find(ctx context.Context, away map[string]*Letter) (found []*Letter, err error) {
 	h := &holder{Queue: w.Queue, env: w.Env.Real(), held: map[string]held{}}
 	h.extended = h.env.Now()
@@ -123,7 +123,7 @@ func (w *Work) find(ctx context.Context, away map[string]*Letter) (found []*Lett
 }
 
 // Resend sends a letter that is held, proves that it was sent, and then deletes it. If it is killed
-// in between, the next call goes on where the file says that this one stopped.
+// in between, the next call continues where this one stopped, as the file says.
 func (w *Work) Resend(ctx context.Context, l *Letter) error {
 	switch {
 	case !l.Open():
@@ -219,10 +219,10 @@ func (w *Work) send(ctx context.Context, l *Letter) (*Resent, error) {
 	return &Resent{At: w.Env.Real().Now().UTC(), Queue: w.To, MessageID: *out.MessageId, MD5: sum}, nil
 }
 
-// once returns the deduplication id of what is sent. The same letter with the same body has the same
-// one, so a FIFO queue drops the second copy of a letter that was sent, but not yet deleted, when the
-// tool was killed. It never is the id that the producer gave, because SQS would then take a message
-// that is sent within five minutes for a copy, and drop it.
+// once returns the deduplication id of the message to send. The same letter with the same body has
+// the same id. So if the tool was killed after a letter was sent and before it was deleted, a FIFO
+// queue drops the second copy. It is never the producer's id: within five minutes, SQS would take
+// the message for a copy of the producer's, and drop it.
 func (l *Letter) once() string {
 	sum := sha256.Sum256([]byte("ingot quarantine\x00" + l.ID + "\x00" + l.Sends()))
 	return hex.EncodeToString(sum[:])

@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Examiner says what letters would be today.
+// Examiner finds out which verdict letters would get today.
 type Examiner struct {
 	Pipeline *pipeline.Pipeline
 	Store    *store.Store // nil: the tables are not asked
@@ -36,12 +36,13 @@ type Today struct {
 	Elsewhere bool
 	// Differences are the members in which the two payloads differ, as their digests see them.
 	Differences []Difference
-	// Events says the same of each event that is sent again, if the message is an array. What is above is
-	// then about the one that decides, and names its position in Detail.
+	// Events has the same for each event that is sent again, if the message is an array. The other
+	// fields are then about the event that decides, and Detail names its position.
 	Events []Today
 }
 
-// All returns what each event that is sent again would be: t itself if the message is not an array.
+// All returns the result for each event that is sent again. If the message is not an array, this is
+// t itself.
 func (t *Today) All() []Today {
 	if t.Events == nil {
 		return []Today{*t}
@@ -98,8 +99,9 @@ func plainName(name string) bool {
 	return name != ""
 }
 
-// Examine says what a letter would be today: what is sent of it, if it is an array of events. The error is
-// about the tables. A letter that can never be stored is not an error.
+// Examine finds out which verdict a letter would get today. Of an array of events, it examines the
+// events that would be sent. The error is about the tables. A letter that can never be stored is
+// not an error.
 func (x Examiner) Examine(ctx context.Context, l *Letter) (*Today, error) {
 	if l.OfStream() {
 		return &Today{Verdict: event.Poison, Reason: event.Reason(l.Note.Reason), Detail: ErrOfStream.Error()}, nil
@@ -138,7 +140,7 @@ func (l *Letter) position(i int) int {
 	return i
 }
 
-// judge says what one event would be today, from what planning made of it.
+// judge finds out which verdict one event would get today, from the result of planning it.
 func (x Examiner) judge(ctx context.Context, item *event.Item, refusal *event.Refusal) (*Today, error) {
 	if refusal != nil {
 		return &Today{Verdict: refusal.Verdict, Reason: refusal.Reason, Detail: refusal.Detail}, nil
@@ -203,9 +205,9 @@ func compare(list []Difference, at []string, a, b event.Node) []Difference {
 	return list
 }
 
-// expiring reports whether an event may expire before its removal is recorded. The stream takes the
-// removal of an expired event for its expiry, whoever removes it: totals that keep what expires keep
-// it then.
+// expiring reports whether an event may expire before its removal is recorded. The stream takes
+// every removal of an expired event for its expiry, no matter who removes it. Totals that keep what
+// expires would then keep this event.
 func expiring(item *event.Item, now time.Time) bool {
 	return item.ExpiresAt != 0 && !now.Before(time.Unix(item.ExpiresAt, 0).Add(-store.ExpiryMargin))
 }

@@ -15,7 +15,7 @@ import (
 
 // Sample makes an event of a type: every field that the pipeline needs of it, with a made-up value,
 // or the one in set. The names in set are paths with points. now is the time of the event, and n
-// makes its id another than that of other samples.
+// makes its id different from that of other samples.
 func Sample(p *pipeline.Pipeline, eventType string, set map[string]any, now time.Time, n int64) (string, error) {
 	d := p.Describe()
 	spec, ok := d.Spec.Events[eventType]
@@ -117,7 +117,8 @@ func last(path event.Path) string {
 	return all[len(all)-1]
 }
 
-// put puts a value where nothing stands, or replaces a text by a number that another use needs.
+// put adds a value if there is none yet, or replaces a text by a number if another use needs a
+// number.
 func put(into map[string]any, names []string, value any) {
 	into = innermost(into, names)
 	name := names[len(names)-1]

@@ -42,8 +42,8 @@ type Config struct {
 	Rate float64
 	// Parallel is how many requests are under way at once. 0 means 16.
 	Parallel int
-	// Sent is told how many lines are sent for certain, counted from the first one, each time that
-	// there are more. nil means nobody.
+	// Sent is called each time that more lines are sent for certain, with their number counted from
+	// the first line. It may be nil.
 	Sent func(lines int)
 	// Sleep waits. nil means a timer.
 	Sleep func(context.Context, time.Duration) error
@@ -64,8 +64,8 @@ func (e *LineError) Unwrap() error { return e.Err }
 // tries is how often one message is sent if SQS answers that it failed to take it.
 const tries = 6
 
-// Lines sends lines. It returns how many of them are sent for certain, counted from the first one:
-// sending can go on behind them. What follows them may have been sent too. An error ends it.
+// Lines sends lines. It returns how many of them are sent for certain, counted from the first one,
+// so that sending can continue after them. Later lines may have been sent too. An error ends it.
 func Lines(ctx context.Context, c Config, lines iter.Seq2[ndjson.Line, error]) (int, error) {
 	s := newSender(ctx, c)
 	err := s.read(lines)
@@ -221,7 +221,7 @@ func (s *sender) send(b *batch) error {
 		}
 		var left []types.SendMessageBatchRequestEntry
 		for _, f := range out.Failed {
-			i, _ := strconv.Atoi(aws.ToString(f.Id)) // it is one of ours
+			i, _ := strconv.Atoi(aws.ToString(f.Id)) // cannot fail: the id is one of ours
 			if f.SenderFault || try == tries {
 				return &LineError{b.lines[i].Number, fmt.Errorf("SQS does not take it: %s: %s", aws.ToString(f.Code), aws.ToString(f.Message))}
 			}
@@ -231,7 +231,7 @@ func (s *sender) send(b *batch) error {
 			return nil
 		}
 		if !s.Group.IsZero() {
-			left = from(b.entries, left[0]) // what follows in its group must not overtake it
+			left = from(b.entries, left[0]) // later messages of its group must not overtake it
 		}
 		entries = left
 		if err := s.Sleep(s.ctx, time.Duration(try)*100*time.Millisecond); err != nil {

@@ -28,10 +28,12 @@ type Sent struct {
 	Digest event.Digest
 }
 
-// Due is what an event is stored with, and the event itself where the digests do not tell enough.
+// Due is what must be stored for an event, and the event itself if digests are not enough to
+// decide.
 type Due struct {
 	Parts map[event.Key]event.Digest // the digests under the keys of its parts
-	// Moves is the item if its put, or that of a part, moves totals: these may refuse it. Otherwise it is nil.
+	// Moves is the item if its put, or that of a part, moves totals, which may refuse it. Otherwise
+	// it is nil.
 	Moves *event.Item
 	// Revision is the item under mode latest, where a newer revision may be stored. Otherwise it is nil.
 	Revision *event.Item
@@ -71,16 +73,16 @@ type Waited struct {
 // Judge returns what the verdict on an event would be now.
 type Judge func(ctx context.Context, item *event.Item) (event.Verdict, error)
 
-// patience is how long Wait waits for an event before it asks whether a total refuses it. The function
-// may not have had it yet, and what comes before it may raise the total.
+// patience is how long Wait waits for an event before it asks whether a total refuses it. The
+// function may not have received it yet, and earlier events may raise the total.
 const patience = 5 * time.Second
 
 // maxGet is how many keys one BatchGetItem takes.
 const maxGet = 100
 
 // Wait asks until all items of each event are there, or until limit has passed. sleep waits between
-// two rounds. judge tells of an event that moves totals whether it is in vain to wait for it, and under
-// mode latest whether what is stored is newer.
+// two rounds. judge says for an event that moves totals whether waiting is useless, and under mode
+// latest whether the stored revision is newer.
 func Wait(ctx context.Context, client Table, table string, sent Waiting, judge Judge, limit time.Duration, sleep func(context.Context, time.Duration) error, told func(Waited)) (Waited, error) {
 	w := &waiting{sent: sent, judge: judge, unproven: make(map[Sent]int, len(sent)), asks: make(map[event.Key][]Sent, len(sent)),
 		seen: map[Sent]event.Digest{}, Waited: Waited{Left: len(sent)}}
@@ -127,7 +129,7 @@ func Wait(ctx context.Context, client Table, table string, sent Waiting, judge J
 type waiting struct {
 	sent     Waiting
 	judge    Judge
-	unproven map[Sent]int          // items of an event that were not found yet; 0: what became of it is known
+	unproven map[Sent]int          // items of an event that were not found yet; 0: its outcome is known
 	asks     map[event.Key][]Sent  // the events that still wait for what is under a key
 	seen     map[Sent]event.Digest // an older revision that was found in place of the event's own
 	Waited

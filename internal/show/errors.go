@@ -7,8 +7,8 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// Error returns the text of an error for a person. Where a service has refused something, it has the
-// operation and the service's own message, without what the SDK says around it.
+// Error returns the text of an error for a person. If a service has refused something, this is the
+// operation and the service's own message, without the SDK's additions.
 func Error(err error) string {
 	text := err.Error()
 	var shorten func(error)

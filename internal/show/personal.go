@@ -28,7 +28,7 @@ func PersonalOf(p *pipeline.Pipeline) Personal {
 	add := func(text string) {
 		t, err := keys.ParseTemplate(text)
 		if err != nil {
-			return // the pipeline has compiled it: it is empty, for what an envelope says
+			return // the pipeline has compiled it, so it is empty: an envelope has the value
 		}
 		for _, part := range t.Parts() {
 			if !part.Path.IsZero() && slices.ContainsFunc(part.Funcs, func(f keys.Func) bool { return f.Name == "hmac" }) && !slices.ContainsFunc(m.paths, part.Path.Equal) {
@@ -56,13 +56,14 @@ func PersonalOf(p *pipeline.Pipeline) Personal {
 // None reports whether there is nothing to mask.
 func (m Personal) None() bool { return len(m.paths) == 0 }
 
-// Is reports whether a path holds something personal, or lies in it or around it.
+// Is reports whether a path leads to a personal value, to a part of one, or to a value that
+// contains one.
 func (m Personal) Is(path event.Path) bool {
 	return slices.ContainsFunc(m.paths, func(p event.Path) bool { return p.Contains(path) || path.Contains(p) })
 }
 
-// reveals reports whether what a template makes shows a personal value: one that it does not pass
-// through hmac.
+// reveals reports whether the template's text shows a personal value, because the template does not
+// pass it through hmac.
 func (m Personal) reveals(text string) bool {
 	t, err := keys.ParseTemplate(text)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes a text of anybody's fit for a terminal and for one line: control characters, what
-// changes the direction of writing, and what cannot be seen stand there as escapes.
+// Text makes any text safe for a terminal, on one line: it escapes control characters, characters
+// that change the direction of writing, and characters that cannot be seen.
 func Text(s string) string {
 	clean := strings.IndexFunc(s, odd) < 0 && utf8.ValidString(s)
 	if clean {

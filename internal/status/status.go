@@ -1,5 +1,6 @@
-// Package status reads how a stack is: its queues, how far behind its totals are, what calls its
-// functions, its alarms, and what its generations say of themselves. [Read] changes nothing.
+// Package status reads the state of a stack: its queues, how far behind its totals are, the
+// mappings of its functions, its alarms, and the flags of its generations. [Read] does this, and
+// [Report.Text] writes it for people. The package changes nothing.
 package status
 
 import (
@@ -33,8 +34,8 @@ type Watch interface {
 	GetMetricStatistics(context.Context, *cloudwatch.GetMetricStatisticsInput, ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricStatisticsOutput, error)
 }
 
-// Source says what to read, and with what. A part that is nil or empty is not known, and the report
-// says so.
+// Source says what to read, and with what. If a part is nil or empty, the report says that it is
+// not known.
 type Source struct {
 	Queues Queues
 	Lambda pause.Client
@@ -66,7 +67,7 @@ type Alarm struct {
 	About string `json:"about"`
 }
 
-// Aggregate is what a generation says of itself.
+// Aggregate is the state of a generation.
 type Aggregate struct {
 	Name     string   `json:"name"`
 	Since    int64    `json:"since"`
@@ -74,7 +75,7 @@ type Aggregate struct {
 	Flags    []string `json:"flags"`
 }
 
-// Report is how a stack is.
+// Report is the state of a stack.
 type Report struct {
 	Stack string `json:"stack"`
 	Epoch int64  `json:"epoch"` // of the deployed pipeline; 0: not known
@@ -87,14 +88,14 @@ type Report struct {
 	Aggregates []Aggregate     `json:"aggregates"`
 	Unwell     []string        `json:"unwell"`  // why the stack is not well
 	Unknown    []string        `json:"unknown"` // what could not be read, and why
-	// Untold says that something which should be known is not.
+	// Untold says that something could not be read that should be known.
 	Untold bool `json:"untold"`
 }
 
 // lagLimit is how far totals may be behind: the threshold of the alarm.
 const lagLimit = time.Hour
 
-// Read reads all that it can. What it cannot read stands in Unknown.
+// Read reads as much as it can. Unknown lists the parts that it could not read.
 func Read(ctx context.Context, s Source) *Report {
 	r := &Report{Queues: []Queue{}, Mappings: []pause.Mapping{}, Alarms: []Alarm{}, Aggregates: []Aggregate{}, Unwell: []string{}, Unknown: []string{}}
 	r.queues(ctx, s)
@@ -143,7 +144,7 @@ func (r *Report) queues(ctx context.Context, s Source) {
 		}
 		r.Queues = append(r.Queues, one)
 		if q.name == "quarantine" && s.Watch != nil && s.Pipeline != nil && s.Pipeline.HasFloors() {
-			continue // what a floor refuses is there too, and is business as usual; the alarm tells of the rest
+			continue // events that a floor refuses are there too, which is normal; the alarm is for the others
 		}
 		if n := one.Waiting + one.InFlight; q.unwell != "" && n > 0 {
 			verb := "are"
@@ -190,7 +191,7 @@ func (r *Report) mappings(ctx context.Context, s Source) {
 			case m.Off() && m.By != "":
 				r.unwell("%s is paused by %s since %s", function, m.By, m.At.UTC().Format(time.RFC3339))
 			case m.Off():
-				r.unwell("%s is switched off, and nothing says by whom", function)
+				r.unwell("%s is switched off, and it is not known by whom", function)
 			}
 		}
 	}

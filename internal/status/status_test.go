@@ -200,7 +200,7 @@ func TestTrouble(t *testing.T) {
 		"quarantine":  {func(t *testing.T, s *Source) { letter(t, *s, s.Quarantine) }, "1 message is in quarantine", ""},
 		"dead letter": {func(t *testing.T, s *Source) { letter(t, *s, s.DeadLetters) }, "1 message is in the dead-letter queue", ""},
 		"switched off": {func(_ *testing.T, s *Source) { s.Lambda = mappings{state: "Disabled"} },
-			"ingest is switched off, and nothing says by whom", ""},
+			"ingest is switched off, and it is not known by whom", ""},
 		"alarm": {func(_ *testing.T, s *Source) {
 			s.Watch = watch{alarms: []cwtypes.MetricAlarm{{AlarmName: aws.String("shop-Lag-1"), AlarmDescription: aws.String("behind"), StateValue: cwtypes.StateValueAlarm},
 				{AlarmName: aws.String("shop-Quiet"), StateValue: cwtypes.StateValueOk}, {AlarmName: aws.String("other-Lag"), StateValue: cwtypes.StateValueAlarm}}}

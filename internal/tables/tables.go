@@ -2,7 +2,7 @@
 // its public methods. [Of] returns the [Tables] of a store. They count batches of changes, mark and
 // flag generations, and declare them complete.
 //
-// The package is apart from package store because a user of the library must not call any of it.
+// The package is separate from package store because users of the library must not call any of it.
 package tables
 
 import (
@@ -21,7 +21,7 @@ type Tables struct{ counter }
 // Of returns the [Tables] of a store.
 func Of(st *store.Store) Tables { return Tables{lanes.CounterOf(st).(counter)} }
 
-// Applied says what became of a batch of changes, and what it cost.
+// Applied is the outcome of a batch of changes, and its cost.
 type Applied struct {
 	lanes.Applied
 	Cost store.Cost

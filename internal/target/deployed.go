@@ -13,7 +13,7 @@ import (
 )
 
 // Deployed returns the pipeline.yaml that the streams function runs. If the table has none, because
-// the function has not started since it can keep one, Deployed wakes the function. The error says
+// the function has not started since its deployment, Deployed wakes the function. The error says
 // what else the user can do.
 func (t *Target) Deployed(ctx context.Context) (*store.File, error) {
 	f, err := t.file(ctx)
@@ -61,8 +61,8 @@ func (t *Target) Wake(ctx context.Context) error {
 	return nil
 }
 
-// Secret returns the secret that hmac uses: INGOT_PII_KEY, or else what the stack keeps. It is nil
-// if neither is there.
+// Secret returns the secret for hmac: INGOT_PII_KEY, or else the one that the stack keeps. It is
+// nil if there is neither.
 func (t *Target) Secret(ctx context.Context) ([]byte, error) {
 	if t.env != nil {
 		if value, _ := t.env(secretVariable); value != "" {

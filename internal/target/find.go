@@ -92,7 +92,7 @@ func deployment(o Options) (check.Deployment, error) {
 
 // awsConfig reads profile, Region, endpoint and credentials by the rules of the AWS CLI.
 func awsConfig(ctx context.Context, o Options) (aws.Config, error) {
-	options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})} // what matters of it is in the error
+	options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})} // the error has all that matters
 	if o.Profile != "" {
 		options = append(options, config.WithSharedConfigProfile(o.Profile))
 	}
@@ -166,7 +166,7 @@ func absent(err error) bool {
 	return errors.As(err, &api) && api.ErrorCode() == "ValidationError" && strings.Contains(api.ErrorMessage(), "does not exist")
 }
 
-// read takes over what CloudFormation says of a stack.
+// read copies CloudFormation's description of a stack.
 func (t *Target) read(s types.Stack) error {
 	t.Name = aws.ToString(s.StackName)
 	if id, err := arn.Parse(aws.ToString(s.StackId)); err == nil {
@@ -181,7 +181,7 @@ func (t *Target) read(s types.Stack) error {
 		outputs[aws.ToString(out.OutputKey)] = aws.ToString(out.OutputValue)
 	}
 	if len(outputs) == 0 {
-		return fmt.Errorf("stack %s has no outputs, and its state is %s: it is not deployed to its end, or its template is not Ingot's", t.Name, s.StackStatus)
+		return fmt.Errorf("stack %s has no outputs, and its state is %s: its deployment is not complete, or its template is not Ingot's", t.Name, s.StackStatus)
 	}
 	for _, p := range parts {
 		*p.field(t) = outputs[p.output]

@@ -17,7 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/wire"
 )
 
-// Local is what an `ingot dev` that runs says of itself, in a file beside its pipeline.yaml.
+// Local describes a running `ingot dev`, in a file beside its pipeline.yaml.
 type Local struct {
 	PID             int    `json:"pid"`
 	Endpoint        string `json:"endpoint"` // of the protocols of AWS
@@ -109,7 +109,7 @@ func findLocal(ctx context.Context, o Options) (*Target, error) {
 		EventsTable: d.EventsTable, AggregatesTable: d.AggregatesTable, QueueURL: d.QueueURL, QuarantineURL: d.QuarantineURL,
 		DeadLetterURL: d.DeadLetterURL, ArchiveBucket: d.ArchiveBucket, PayloadBucket: d.PayloadBucket, env: o.Env}
 	t.AWS = aws.Config{Region: d.Region, BaseEndpoint: &t.Endpoint, HTTPClient: wire.Client(),
-		Credentials: aws.AnonymousCredentials{}} // nobody there looks at a signature
+		Credentials: aws.AnonymousCredentials{}} // ingot dev does not check signatures
 	ask, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	_, err = t.DynamoDB().DescribeTable(ask, &dynamodb.DescribeTableInput{TableName: &t.EventsTable}, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
@@ -118,7 +118,7 @@ func findLocal(ctx context.Context, o Options) (*Target, error) {
 	switch {
 	case errors.As(err, &gone):
 		err = fmt.Errorf("the ingot dev of %s (process %d) has no table %s any more: somebody has deleted it; end ingot dev, and start it again with an empty folder: ingot dev --data FOLDER", file, d.PID, d.EventsTable)
-	case errors.As(err, &failure): // it is there, and says what ails it
+	case errors.As(err, &failure): // it runs, and says what is wrong with it
 		err = fmt.Errorf("the ingot dev of %s (process %d) cannot answer now: %s", file, d.PID, failure.ErrorMessage())
 	case err != nil && ctx.Err() == nil:
 		err = fmt.Errorf("the ingot dev of %s (process %d) does not answer at %s: %s; if it has ended, start it again with: ingot dev", file, d.PID, d.Endpoint, reason(err))

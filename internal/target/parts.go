@@ -19,7 +19,7 @@ const (
 	Payloads // only a stack whose pipeline offloads payloads has it
 )
 
-// part says how the outputs and the environment call a part, and where a target keeps it.
+// part has the names of a part in the outputs and in the environment, and where a target keeps it.
 type part struct {
 	what, output, variable string
 	field                  func(*Target) *string
@@ -78,7 +78,7 @@ func (t *Target) Needs(needed ...Part) error {
 	return nil
 }
 
-// older says that a stack lacks outputs.
+// older returns the error for a stack that lacks outputs.
 func older(name string, missing []string) error {
 	noun := "output"
 	if len(missing) > 1 {

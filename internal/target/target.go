@@ -24,8 +24,8 @@ const (
 	KindEnvironment Kind = "environment" // by the INGOT_* variables
 )
 
-// Target is a stack and the way to it. What is not known of it is empty: [Target.Needs] says what to
-// do about that.
+// Target is a stack and the way to reach it. A field is empty if the part is not known:
+// [Target.Needs] says what to do about that.
 type Target struct {
 	Kind Kind
 	// Name is the name of the stack. For KindLocal it is the path of the pipeline.yaml that runs. For
@@ -47,7 +47,7 @@ type Target struct {
 	PayloadBucket string
 	// Lambda has no functions under KindLocal.
 	IngestFunction, StreamsFunction string
-	// SecretARN is where the secret is kept that hmac uses. Only a stack has it.
+	// SecretARN is where the secret for hmac is kept. Only a stack has one.
 	SecretARN string
 
 	// Protected says that the stack or its tables are protected from deletion.

@@ -29,8 +29,9 @@ func (f *Fault) Error() string {
 // faultOf says what is wrong with the text, for the person who wrote it. The parser's own words
 // name its grammar, and often the place where it noticed the fault, not the slip. So faultOf looks
 // for the slip in the text and its tokens. It passes on what the parser says only if it is not
-// certain of any slip. What it says about a slip holds whatever the author meant: it names a quote
-// or a bracket only if its other end is missing, and a column only if no other column is possible.
+// certain of any slip. Its advice about a slip is right in any case, whatever the author meant: it
+// names a quote or a bracket only if its other end is missing, and a column only if no other column
+// is possible.
 func faultOf(text string, err error) *Fault {
 	var positioned yaml.Error
 	if !errors.As(err, &positioned) || positioned.GetToken() == nil {
