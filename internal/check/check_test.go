@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/estimate"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
@@ -276,7 +278,21 @@ func TestATotalThatOutgrowsItsItem(t *testing.T) {
 	if len(r.Findings) != 3 || r.Clean() || r.Findings[0].Rule != "total-size" || !strings.HasPrefix(r.Findings[0].String(), want) {
 		t.Fatalf("got  %v\nwant %s", r.Findings, want)
 	}
+	fit := map[bool]int{} // where the bound lies
+	for in.Partitions = 575; in.Partitions < 595; in.Partitions++ {
+		r := run(t, in)
+		i := slices.IndexFunc(r.Totals, func(t Total) bool { return t.Name == "merchant_daily" })
+		found := slices.ContainsFunc(r.Findings, func(f Finding) bool { return strings.Contains(f.What, "a total of merchant_daily ") })
+		fits := r.Totals[i].Bytes <= event.MaxItem
+		if fit[fits]++; found == fits {
+			t.Errorf("%d partitions: %d bytes of %d, and %v", in.Partitions, r.Totals[i].Bytes, event.MaxItem, r.Findings)
+		}
+	}
+	if len(fit) != 2 {
+		t.Errorf("the bound does not lie there: %v", fit)
+	}
 	spread, _, _ := strings.Cut(r.Findings[0].Instead, ",")
+	in.Partitions = 600
 	in.Pipeline.Text = []byte(strings.Replace(string(in.Pipeline.Text), "    spread: 1\n", "    "+spread+"\n", 1))
 	for _, f := range run(t, in).Findings {
 		if strings.Contains(f.What, "merchant_daily") {
