@@ -432,6 +432,8 @@ func (s *shownTotal) cells() []string {
 	}
 	note := ""
 	switch {
+	case s.Missing && s.Building:
+		note = "nothing is stored, and older events are not counted yet"
 	case s.Missing:
 		note = "nothing stored"
 	case s.Building:
@@ -443,8 +445,11 @@ func (s *shownTotal) cells() []string {
 // window names the window.
 func (s *shownTotal) window() string {
 	var start time.Time
-	if s.Window != nil {
+	switch {
+	case s.Window != nil:
 		start = *s.Window
+	case s.Missing && s.def.Window != 0:
+		return "-" // it stands for all windows that were asked for
 	}
 	return show.Window(s.def, start)
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/show"
@@ -27,6 +29,26 @@ func TestTextsOfTotals(t *testing.T) {
 	for name, want := range map[string]string{"last": "on", "levels": "p50 1.024 p90 1.024 p99 1.024", "states": "about 2 ±1.6 %"} {
 		if got[name].Text != want {
 			t.Errorf("%s is shown as %q, want %q", name, got[name].Text, want)
+		}
+	}
+}
+
+// A total that is not there says whether older events may belong to it, as a pattern does.
+func TestTotalsThatAreNotThere(t *testing.T) {
+	const days, always = 24 * time.Hour, 0
+	for _, tt := range []struct {
+		window   time.Duration
+		building bool
+		want     string
+	}{
+		{days, true, "m-1|-|-|nothing is stored, and older events are not counted yet"},
+		{days, false, "m-1|-|-|nothing stored"},
+		{always, true, "m-1|all time|-|nothing is stored, and older events are not counted yet"},
+	} {
+		def := &aggregate.Definition{Name: "x", Since: 1, By: []string{"shop"}, Window: tt.window, Values: []aggregate.Value{{Name: "orders"}}}
+		one := totalOf(def, map[string]string{"shop": "m-1"}, store.Total{Missing: true, Building: tt.building}, show.Personal{})
+		if got := strings.Join(one.cells(), "|"); got != tt.want {
+			t.Errorf("window %s, building %v: %s, want %s", tt.window, tt.building, got, tt.want)
 		}
 	}
 }
