@@ -18,18 +18,17 @@ import (
 // by. A sketch holds no value. But a person who can read a total with few values can test whether a
 // guessed value may be among them.
 type Sketch struct {
-	ranks [Registers]uint8
+	ranks [registers]uint8
 }
 
 const (
-	// Registers is how many registers a sketch has.
-	Registers    = 1 << registerBits
 	registerBits = 12
+	registers    = 1 << registerBits
 	mostRank     = 64 - registerBits + 1
 
 	sparse = 1 // three bytes for each register that is not 0: its number in two, and its rank
 	dense  = 2 // six bits for each register, in order, the first bit of each being the highest
-	packed = Registers * 6 / 8
+	packed = registers * 6 / 8
 )
 
 // DistinctError is the standard error of [Sketch.Estimate], as a part of the estimate.
@@ -62,7 +61,7 @@ func (s *Sketch) Merge(text string) error {
 		before := -1
 		for i := 0; i < len(body); i += 3 {
 			register := int(body[i])<<8 | int(body[i+1])
-			if register <= before || register >= Registers || body[i+2] == 0 || body[i+2] > mostRank {
+			if register <= before || register >= registers || body[i+2] == 0 || body[i+2] > mostRank {
 				return errSketch
 			}
 			before = register
@@ -74,12 +73,12 @@ func (s *Sketch) Merge(text string) error {
 		if len(body) != packed {
 			return errSketch
 		}
-		for i := range Registers {
+		for i := range registers {
 			if rankAt(body, i) > mostRank {
 				return errSketch
 			}
 		}
-		for i := range Registers {
+		for i := range registers {
 			s.meet(i, rankAt(body, i))
 		}
 	default:
@@ -143,15 +142,15 @@ func (s *Sketch) Estimate() int64 {
 	for _, rank := range s.ranks {
 		count[rank]++
 	}
-	if count[0] == Registers {
+	if count[0] == registers {
 		return 0
 	}
-	z := Registers * tau(1-count[mostRank]/Registers)
+	z := registers * tau(1-count[mostRank]/registers)
 	for rank := mostRank - 1; rank >= 1; rank-- {
 		z = (z + count[rank]) / 2
 	}
-	z += Registers * sigma(count[0]/Registers)
-	return int64(math.Round(Registers * Registers / (2 * math.Ln2 * z)))
+	z += registers * sigma(count[0]/registers)
+	return int64(math.Round(registers * registers / (2 * math.Ln2 * z)))
 }
 
 func sigma(x float64) float64 {

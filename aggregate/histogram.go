@@ -95,9 +95,10 @@ func (b Buckets) Quantile(q float64) (event.Decimal, bool) {
 const (
 	perDecade  = 47
 	firstPower = -9 // of ten, of the beginning of bucket 1
-	// LastBucket is the number of the bucket that holds 10^18.
-	LastBucket = perDecade*(18-firstPower) + 1
 )
+
+// LastBucket is the number of the bucket that holds 10^18.
+const LastBucket = perDecade*(18-firstPower) + 1
 
 // begins holds where the buckets of one power of ten begin: 10^(i/47), rounded up to 17 decimals, as
 // integers. A number's first 18 digits, cut off, are at least such an integer exactly if the number is

@@ -34,8 +34,8 @@ func (w *World) Items() []*event.Item {
 // [store.Total].
 //
 // The values of by are those that the functions of the template return: the lower case for {site |
-// lower}, the hash for {customer_id | hmac}. For any other value, all values of the total are 0.
-// [pipeline.Pipeline.By] computes the values.
+// lower}, the hash for {customer_id | hmac}. A value that the template never makes
+// ends the test. [pipeline.Pipeline.By] computes the values.
 func (w *World) Total(name string, by map[string]string, at time.Time) store.Total {
 	w.t.Helper()
 	def, ok := w.plan.Definition(name)

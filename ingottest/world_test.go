@@ -456,7 +456,14 @@ func TestWhatFailsATest(t *testing.T) {
 			w.Verify()
 		}, "cents is 2, and its items add up to 1", ""},
 		"no such aggregate": {func(tb TB) { New(tb, Config{Pipeline: p}).Total("weekly", nil, earliest) }, "", `no aggregate "weekly"`},
-		"no such by":        {func(tb TB) { New(tb, Config{Pipeline: p}).Total("daily", nil, earliest) }, "", "merchant"},
+		"a by that is never made": {func(tb TB) {
+			s := spec()
+			daily := s.Aggregates["daily"]
+			daily.By = map[string]string{"merchant": "{merchant | lower}"}
+			s.Aggregates["daily"] = daily
+			New(tb, Config{Pipeline: compile(t, s)}).Total("daily", map[string]string{"merchant": "M1"}, earliest)
+		}, "", `total of daily: merchant: `},
+		"no such by": {func(tb TB) { New(tb, Config{Pipeline: p}).Total("daily", nil, earliest) }, "", "merchant"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := watched(c.test)

@@ -13,9 +13,10 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
+// MaxParts is how many parts one message may yield.
+const MaxParts = 1000
+
 const (
-	// MaxParts is how many parts one message may yield.
-	MaxParts = 1000
 	// maxPartBytes is how many bytes the parts of one message may take together. A message of 1 MiB
 	// could otherwise yield a thousand times its size, because every part repeats the members that
 	// with names.

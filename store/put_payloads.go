@@ -22,11 +22,11 @@ import (
 //   - If the put stops in between, or if the item is refused, an object without an item is left
 //     behind. A hash of the item's key is in its name, so erasing that key deletes it too.
 
+// MaxAhead is how far in the future an event's time may be if its payload goes to the payload
+// bucket. The lifecycle of the bucket counts from the put, and the event's expiry from its time.
+const MaxAhead = 30 * 24 * time.Hour
+
 const (
-	// MaxAhead is how far in the future an event's time may be if its payload goes to the payload
-	// bucket. The lifecycle of the bucket counts from the put, and the event's expiry from its
-	// time.
-	MaxAhead = 30 * 24 * time.Hour
 	// uploadsAtOnce is how many payloads one call uploads at the same time.
 	uploadsAtOnce = 8
 	// backStep is how far the machine's clock may be set back between an upload and the put after

@@ -88,8 +88,10 @@ type OddItem struct {
 	Err error
 }
 
+// Error says what cannot be understood.
 func (o *OddItem) Error() string { return o.Err.Error() }
 
+// Unwrap returns Err.
 func (o *OddItem) Unwrap() error { return o.Err }
 
 // Totals scans the aggregates table consistently, in no order, for aggregate items of every

@@ -50,6 +50,7 @@ func (s *Store) Start(ctx context.Context) error {
 // mistake says where they differ, and what to do.
 type StartError struct{ Mistakes []string }
 
+// Error returns a line for each mistake, after one that says what was refused.
 func (e *StartError) Error() string {
 	return "start: refused, because pipeline.yaml and the aggregates table do not agree:\n  " + strings.Join(e.Mistakes, "\n  ")
 }
