@@ -119,26 +119,16 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 	if err != nil {
 		return err
 	}
+	out := rebuilt{Complete: []string{}, Standing: []string{}}
 	defs, err := v.meant(ctx, names)
+	if err == nil && len(defs) == 0 {
+		defs, out.Standing, err = a.doubtful(ctx, v, o.patience)
+	}
 	if err != nil {
 		return err
 	}
 	if len(defs) == 0 {
-		d, err := v.doubts(ctx, a.clock.Real().Now())
-		if err != nil {
-			return err
-		}
-		standing, err := a.lost(ctx, v, d, o.patience)
-		if err != nil {
-			return err
-		}
-		if len(standing) > 0 {
-			return a.rebuilt(rebuilt{Complete: []string{}, Standing: standing})
-		}
-		if defs = d.behind; len(defs) == 0 {
-			fmt.Fprintln(a.stderr, "ingot: every aggregate says that it is complete, and so do the first events: there is nothing to do. ingot verify proves it")
-			return a.rebuilt(rebuilt{Complete: []string{}, Standing: []string{}})
-		}
+		return a.rebuilt(out)
 	}
 	c, err := a.passConfig(v, o)
 	if err != nil {
@@ -153,14 +143,43 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 	if begin, err := a.agreed(v.target, price, o); !begin {
 		return err
 	}
-	out := rebuilt{Complete: []string{}, Standing: []string{}}
 	passes := make([]store.Pass, len(defs))
 	for i, def := range defs {
 		if passes[i], err = v.store.BeginPass(ctx, def); err != nil {
 			return err
 		}
 	}
-	touched, err := a.touch(ctx, v, c, price.items)
+	if err := a.touchAll(ctx, v, c, o, price.items, &out); err != nil {
+		return err
+	}
+	c.Work = nil // an earlier call may have read the tables before the latest events came
+	if err := a.declare(ctx, v, c, passes, &out); err != nil {
+		return err
+	}
+	return a.rebuilt(out)
+}
+
+// doubtful returns the aggregates that are to be rebuilt although they say that they are complete,
+// because the first events are not counted in them. standing says why others cannot be rebuilt. Then
+// defs is empty.
+func (a *app) doubtful(ctx context.Context, v verifying, patience time.Duration) (defs []*aggregate.Definition, standing []string, err error) {
+	d, err := v.doubts(ctx, a.clock.Real().Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	if standing, err = a.lost(ctx, v, d, patience); err != nil || len(standing) > 0 {
+		return nil, standing, err
+	}
+	if len(d.behind) == 0 {
+		fmt.Fprintln(a.stderr, "ingot: every aggregate says that it is complete, and so do the first events: there is nothing to do. ingot verify proves it")
+	}
+	return d.behind, []string{}, nil
+}
+
+// touchAll touches every item that is stamped below the pipeline's epoch, and waits until the stream has
+// counted that.
+func (a *app) touchAll(ctx context.Context, v verifying, c verify.Config, o verifyOptions, items int, out *rebuilt) error {
+	touched, err := a.touch(ctx, v, c, items)
 	out.Payloads = touched.Payloads
 	out.Scanned, out.Touched, out.ReadUnits, out.WriteUnits = touched.Scanned, touched.Touched.Touched, touched.Reads, touched.Writes
 	fmt.Fprintf(a.stderr, "ingot: touched %s of %s\n", show.Comma(out.Touched), show.Count(out.Scanned, "item"))
@@ -177,26 +196,31 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 		fmt.Fprintf(a.stderr, "ingot: everything is touched, but it is not known whether the stream has counted it: %s; run the same command again\n", show.Error(unsure))
 		return untold()
 	}
-	c.Work = nil // an earlier call may have read the tables before the latest events came
+	return nil
+}
+
+// declare verifies all totals once, and declares the generation of each pass complete if nothing
+// prevents it.
+func (a *app) declare(ctx context.Context, v verifying, c verify.Config, passes []store.Pass, out *rebuilt) error {
 	report, err := verify.Run(ctx, c)
 	if err != nil {
 		return err
 	}
 	out.ReadUnits += report.Units
-	for i, def := range defs {
-		standing, err := report.Finish(ctx, v.plan, v.store, passes[i], time.Now())
+	for _, pass := range passes {
+		standing, err := report.Finish(ctx, v.plan, v.store, pass, a.clock.Real().Now())
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			out.Standing = append(out.Standing, fmt.Sprintf("%s: %v", def, err))
+			out.Standing = append(out.Standing, fmt.Sprintf("%s: %v", pass.Definition, err))
 		case len(standing) > 0:
-			out.Standing = append(out.Standing, fmt.Sprintf("%s: %s in its totals; if events flow, pause first", def, show.Count(len(standing), "difference")))
+			out.Standing = append(out.Standing, fmt.Sprintf("%s: %s in its totals; if events flow, pause first", pass.Definition, show.Count(len(standing), "difference")))
 		default:
-			out.Complete = append(out.Complete, def.String())
+			out.Complete = append(out.Complete, pass.Definition.String())
 		}
 	}
-	return a.rebuilt(out)
+	return nil
 }
 
 // agreed reports whether a pass that changes the tables may begin. It prints which stack it will
