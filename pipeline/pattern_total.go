@@ -38,59 +38,17 @@ func (p *Pattern) Groups(q Question) (groups []map[string]string, from, to time.
 	if p.lacks {
 		return nil, from, to, ErrNoSecret
 	}
-	for _, end := range []struct {
-		name, raw string
-		at        *time.Time
-	}{{"from", q.From, &from}, {"to", q.To, &to}} {
-		if end.raw == "" {
-			continue
-		}
-		if *end.at, err = parseInstant(end.raw); err != nil {
-			return nil, from, to, fmt.Errorf("%s: %w", end.name, err)
-		}
+	if from, to, err = a.bounds(); err != nil {
+		return nil, from, to, err
 	}
-	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
-		return nil, from, to, fmt.Errorf("the range is empty: from %s is not before to %s", q.From, q.To)
-	}
-	choices := []map[string]string{{}}
-	var missing []string
-	for _, param := range p.Parameters() {
-		values := q.Values[param.Name]
-		if len(values) == 0 {
-			missing = append(missing, param.Name)
-			continue
-		}
-		var longer []map[string]string
-		for _, choice := range choices {
-			for _, v := range values {
-				next := map[string]string{param.Name: v}
-				for k, old := range choice {
-					next[k] = old
-				}
-				longer = append(longer, next)
-			}
-		}
-		if choices = longer; len(choices) > MaxPartitions {
-			return nil, from, to, a.tooMany(len(choices))
-		}
-	}
-	if len(missing) > 0 {
-		return nil, from, to, fmt.Errorf("%s needs %s; write %s=VALUE", p.name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
+	choices, err := a.combinations()
+	if err != nil {
+		return nil, from, to, err
 	}
 	for _, values := range choices {
-		by := map[string]string{}
-		for i, t := range p.by {
-			texts, err := a.texts(t, values, time.Time{})
-			if err != nil {
-				return nil, from, to, err
-			}
-			if len(texts) != 1 {
-				return nil, from, to, fmt.Errorf("%s groups by a shard, which no question gives", p.total)
-			}
-			// keys.Escape writes percent-encoding, and this reverses it.
-			if by[p.byNames[i]], err = url.PathUnescape(texts[0]); err != nil {
-				return nil, from, to, fmt.Errorf("%s: %w", p.byNames[i], err)
-			}
+		by, err := a.group(values)
+		if err != nil {
+			return nil, from, to, err
 		}
 		// Two values may be the same in the key, as M-1 and m-1 are for {merchant | lower}.
 		if !slices.ContainsFunc(groups, func(other map[string]string) bool { return maps.Equal(other, by) }) {
@@ -98,4 +56,70 @@ func (p *Pattern) Groups(q Question) (groups []map[string]string, from, to time.
 		}
 	}
 	return groups, from, to, nil
+}
+
+// bounds returns the range of windows that is asked for.
+func (a *asked) bounds() (from, to time.Time, err error) {
+	for _, end := range []struct {
+		name, raw string
+		at        *time.Time
+	}{{"from", a.q.From, &from}, {"to", a.q.To, &to}} {
+		if end.raw == "" {
+			continue
+		}
+		if *end.at, err = parseInstant(end.raw); err != nil {
+			return from, to, fmt.Errorf("%s: %w", end.name, err)
+		}
+	}
+	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		return from, to, fmt.Errorf("the range is empty: from %s is not before to %s", a.q.From, a.q.To)
+	}
+	return from, to, nil
+}
+
+// combinations returns each combination of the question's values, with one value for each parameter.
+func (a *asked) combinations() ([]map[string]string, error) {
+	choices := []map[string]string{{}}
+	var missing []string
+	for _, param := range a.Parameters() {
+		values := a.q.Values[param.Name]
+		if len(values) == 0 {
+			missing = append(missing, param.Name)
+			continue
+		}
+		var longer []map[string]string
+		for _, choice := range choices {
+			for _, v := range values {
+				next := maps.Clone(choice)
+				next[param.Name] = v
+				longer = append(longer, next)
+			}
+		}
+		if choices = longer; len(choices) > MaxPartitions {
+			return nil, a.tooMany(len(choices))
+		}
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%s needs %s; write %s=VALUE", a.name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
+	}
+	return choices, nil
+}
+
+// group computes the values of by from one combination of values.
+func (a *asked) group(values map[string]string) (map[string]string, error) {
+	by := map[string]string{}
+	for i, t := range a.by {
+		texts, err := a.texts(t, values, time.Time{})
+		if err != nil {
+			return nil, err
+		}
+		if len(texts) != 1 {
+			return nil, fmt.Errorf("%s groups by a shard, which no question gives", a.total)
+		}
+		// keys.Escape writes percent-encoding, and this reverses it.
+		if by[a.byNames[i]], err = url.PathUnescape(texts[0]); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.byNames[i], err)
+		}
+	}
+	return by, nil
 }

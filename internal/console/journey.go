@@ -35,42 +35,16 @@ const (
 // the same.
 const partitions = 4
 
-// journey tells the story of one event. past is what the feed knows of it, or nil.
+// journey tells the story of one event. find returns what the feed knows of an event, or nil.
 func (t *Tables) journey(ctx context.Context, q Question, find func(event.Key) *trace) (*Journey, error) {
 	p := t.Pipeline()
+	m, err := t.meant(p, q, find)
+	if err != nil {
+		return nil, err
+	}
+	message, given, planned, past := m.message, m.given, m.planned, m.past
 	j := &Journey{Steps: []Step{}}
-	key := event.Key{PK: q.PK, SK: q.SK}
-	message := envelope.Message{Body: q.Message}
-	given := strings.TrimSpace(q.Message) != ""
-	var past *trace
-	if !given {
-		if q.Type != "" {
-			var err error
-			if key, err = keyOf(p, q); err != nil {
-				return nil, &mistake{"this does not name an event: " + t.detail(err.Error())}
-			}
-		}
-		if key.PK == "" || key.SK == "" {
-			return nil, &mistake{"write a message, a type with the fields of its key, or both parts of a key"}
-		}
-		if past = find(key); past != nil && past.whole && past.body != "" {
-			message, given = envelope.Message{Body: past.body, Attributes: past.attributes}, true
-		}
-	}
-	var planned *event.Item
-	if given {
-		var err error
-		if _, list, _ := p.PlanMessage(message); list != nil {
-			return nil, &mistake{"this is an array of events; write one of them, without the brackets of the array"}
-		}
-		if planned, err = p.Plan(message); err == nil {
-			key = planned.Key
-		}
-		if past == nil && planned != nil {
-			past = find(key)
-		}
-	}
-	stored, err := t.readStored(ctx, key)
+	stored, err := t.readStored(ctx, m.key)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +88,47 @@ func (t *Tables) journey(ctx context.Context, q Question, find func(event.Key) *
 	}
 	j.Steps = append(j.Steps, again)
 	return j, nil
+}
+
+// meant is the event that a question means.
+type meant struct {
+	key     event.Key
+	message envelope.Message
+	given   bool        // there is a message: the question's own, or that of past
+	planned *event.Item // what the message comes to; nil if there is none or it is refused
+	past    *trace      // what the feed knows of it, or nil
+}
+
+// meant finds the event that a question means: by its message, its type with the fields of its key, or
+// its key.
+func (t *Tables) meant(p *pipeline.Pipeline, q Question, find func(event.Key) *trace) (m meant, err error) {
+	m = meant{key: event.Key{PK: q.PK, SK: q.SK}, message: envelope.Message{Body: q.Message}, given: strings.TrimSpace(q.Message) != ""}
+	if !m.given {
+		if q.Type != "" {
+			if m.key, err = keyOf(p, q); err != nil {
+				return m, &mistake{"this does not name an event: " + t.detail(err.Error())}
+			}
+		}
+		if m.key.PK == "" || m.key.SK == "" {
+			return m, &mistake{"write a message, a type with the fields of its key, or both parts of a key"}
+		}
+		if m.past = find(m.key); m.past != nil && m.past.whole && m.past.body != "" {
+			m.message, m.given = envelope.Message{Body: m.past.body, Attributes: m.past.attributes}, true
+		}
+	}
+	if !m.given {
+		return m, nil
+	}
+	if _, list, _ := p.PlanMessage(m.message); list != nil {
+		return m, &mistake{"this is an array of events; write one of them, without the brackets of the array"}
+	}
+	if planned, err := p.Plan(m.message); err == nil {
+		m.planned, m.key = planned, planned.Key
+	}
+	if m.past == nil && m.planned != nil {
+		m.past = find(m.key)
+	}
+	return m, nil
 }
 
 func (t *Tables) explain(p *pipeline.Pipeline, m envelope.Message, given bool) *explain.Explanation {
@@ -327,54 +342,12 @@ func (t *Tables) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *eve
 	s.Table = &FactTable{Head: []string{"aggregate", "group", "window", "adds", "now"}}
 	contributions := p.Contributions(item)
 	for _, c := range contributions.List {
-		var labels []string
-		by := lanes.Group(c.Def, c.By)
-		masked := t.personal().By(c.Def.Name, by)
-		for _, name := range c.Def.By {
-			labels = append(labels, name+"="+masked[name])
-		}
-		var from, to time.Time
-		if c.Def.Window > 0 {
-			from = time.Unix(c.Window, 0).UTC()
-			to = from.Add(time.Second)
-		}
-		var adds, now []string
-		added := map[string]aggregate.Amount{}
-		for i, a := range c.Values {
-			added[c.Def.Values[i].Name] = a
-		}
-		adding, is := t.shown(c.Def, func(name string) aggregate.Amount { return added[name] }), map[string]Amount{}
-		found, err := st.Total(ctx, c.Def.Name, by, from, to)
-		if err == nil && len(found) > 0 && !found[0].Missing {
-			is = t.amounts(c.Def, found[0].Values, found[0].Texts)
-		}
-		for _, v := range c.Def.Values {
-			if add, there := adding[v.Name]; there {
-				text := add.Text
-				switch v.Op { // one event has neither quantiles nor an estimate
-				case aggregate.Histogram:
-					text = "about " + show.Grouped(add.Number)
-				case aggregate.Distinct:
-					text = "one value"
-				}
-				adds = append(adds, fmt.Sprintf("%s %s %s", v.Op, v.Name, text))
-				if sum, counted := is[v.Name]; counted {
-					now = append(now, v.Name+" "+sum.Text)
-				}
-			}
-		}
+		s.Table.Rows = append(s.Table.Rows, t.totalRow(ctx, st, &c))
 		for i, floor := range c.Def.AtLeast {
 			if floor.Set {
 				s.add(c.Def.Name, fmt.Sprintf("No event brings %s below %s. One that would is Rejected.", c.Def.Values[i].Name, floor.Number))
 			}
 		}
-		switch {
-		case err != nil:
-			now = []string{"cannot be read: " + err.Error()}
-		case len(now) == 0:
-			now = []string{"not counted yet"}
-		}
-		s.Table.Rows = append(s.Table.Rows, []string{c.Def.Name, strings.Join(labels, ", "), show.Window(c.Def, from), strings.Join(adds, ", "), strings.Join(now, ", ")})
 	}
 	for _, d := range contributions.Behind {
 		s.add(d.Name, fmt.Sprintf("does not count it: it counts since epoch %d, and the item is of epoch %d", d.Since, item.Epoch))
@@ -388,6 +361,55 @@ func (t *Tables) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *eve
 	}
 	s.Cost = totalsCost(x)
 	return s, nil
+}
+
+// totalRow says which total a contribution moves, what it adds, and what the total is now.
+func (t *Tables) totalRow(ctx context.Context, st *store.Store, c *aggregate.Contribution) []string {
+	by := lanes.Group(c.Def, c.By)
+	masked := t.personal().By(c.Def.Name, by)
+	var labels []string
+	for _, name := range c.Def.By {
+		labels = append(labels, name+"="+masked[name])
+	}
+	var from, to time.Time
+	if c.Def.Window > 0 {
+		from = time.Unix(c.Window, 0).UTC()
+		to = from.Add(time.Second)
+	}
+	added := map[string]aggregate.Amount{}
+	for i, a := range c.Values {
+		added[c.Def.Values[i].Name] = a
+	}
+	adding, is := t.shown(c.Def, func(name string) aggregate.Amount { return added[name] }), map[string]Amount{}
+	found, err := st.Total(ctx, c.Def.Name, by, from, to)
+	if err == nil && len(found) > 0 && !found[0].Missing {
+		is = t.amounts(c.Def, found[0].Values, found[0].Texts)
+	}
+	var adds, now []string
+	for _, v := range c.Def.Values {
+		add, there := adding[v.Name]
+		if !there {
+			continue
+		}
+		text := add.Text
+		switch v.Op { // one event has neither quantiles nor an estimate
+		case aggregate.Histogram:
+			text = "about " + show.Grouped(add.Number)
+		case aggregate.Distinct:
+			text = "one value"
+		}
+		adds = append(adds, fmt.Sprintf("%s %s %s", v.Op, v.Name, text))
+		if sum, counted := is[v.Name]; counted {
+			now = append(now, v.Name+" "+sum.Text)
+		}
+	}
+	switch {
+	case err != nil:
+		now = []string{"cannot be read: " + err.Error()}
+	case len(now) == 0:
+		now = []string{"not counted yet"}
+	}
+	return []string{c.Def.Name, strings.Join(labels, ", "), show.Window(c.Def, from), strings.Join(adds, ", "), strings.Join(now, ", ")}
 }
 
 // totalsCost adds up what one update of each total costs. A batch shares updates, so this is the
