@@ -51,12 +51,14 @@ func (w *World) erasure() {
 		of = lines[0] // the line alone
 	}
 	w.fault(byErasure, of.key())
+	w.erasing[of.key()]++
 	ctx := w.deadline(context.Background(), w.now.Add(time.Hour), 0)
 	_, err := w.storeOf(eraser{client{w}}, w.toolEpoch(), w.env()).Erase(ctx, keyOfFact(of))
 	w.tracef("erased %s: %v", of.key(), err)
 	if err != nil {
 		return
 	}
+	w.erasing[of.key()]--
 	for _, img := range w.model.keys[of.key()].during(before) {
 		if img != nil && img.barred {
 			w.checkErasedParts(of, before)

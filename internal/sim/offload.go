@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -153,9 +154,74 @@ func (w *World) checkTakenBack(inv *invocation, m *message) {
 	if w.plan.Offload == 0 || m.fact.Type != "order" || inv.epoch < w.plan.Offload || len(w.invocations) > 1 {
 		return
 	}
-	sum := sha256.Sum256([]byte(m.carried()))
-	if w.payloadAt(payloadFolder(m.fact)+hex.EncodeToString(sum[:])+".json") != "" {
+	if w.payloadAt(m.objectName()) != "" {
 		w.fail(Returned, "%s was erased, and its payload is in the bucket again", m.fact.key())
+	}
+}
+
+// noteUpload takes what an invocation says of a message. Once it has settled the message, its upload needs no
+// other delivery to be taken back. Otherwise the upload stays loose: the message may have been settled by another
+// delivery before.
+func (w *World) noteUpload(inv *invocation, m *message, settled bool) {
+	if w.plan.Offload == 0 || m.fact.Type != "order" {
+		return
+	}
+	name := m.objectName()
+	if list, is := w.loose[name]; is && settled {
+		w.loose[name] = slices.DeleteFunc(list, func(by *invocation) bool { return by == inv })
+	} else if is {
+		w.loose[name] = append(list, nil)
+	}
+}
+
+// objectName returns the name of the object that holds the payload of a message, if it is large.
+func (m *message) objectName() string {
+	sum := sha256.Sum256([]byte(m.carried()))
+	return payloadFolder(m.fact) + hex.EncodeToString(sum[:]) + ".json"
+}
+
+// checkBucket checks the payload bucket at rest. No stored item is without its payload. Every object is the large
+// payload of an order that was sent. Nothing is there of an order that was erased, unless its erasure has not
+// finished, or an invocation has put it there and ended before it settled the message: then a person has to erase
+// it again.
+func (w *World) checkBucket() {
+	if w.plan.Offload == 0 {
+		return
+	}
+	for _, key := range sortedKeys(w.model.keys) {
+		if live := w.model.keys[key].live; live != nil && live.elsewhere != nil && !w.model.lost[live.elsewhere.sum] && w.payloadAt(live.objectName()) != live.data {
+			w.fail(Altered, "%s is stored at rest, and its payload is not in the bucket", key)
+			return
+		}
+	}
+	sentAs := map[string]*message{}
+	for _, body := range sortedKeys(w.sent) {
+		for _, m := range append([]*message{w.sent[body]}, w.sent[body].events...) {
+			if !m.malformed && m.fact.Type == "order" && len(m.carried()) > over {
+				sentAs[m.objectName()] = m
+			}
+		}
+	}
+	in := &s3.ListObjectsV2Input{Bucket: aws.String(payloadBucket)}
+	for {
+		out, err := w.engine.S3().ListObjectsV2(sent, in)
+		if w.must(err); err != nil {
+			return
+		}
+		for _, o := range out.Contents {
+			m := sentAs[*o.Key]
+			if m == nil || w.payloadAt(*o.Key) != m.carried() {
+				w.fail(Altered, "%s is in the payload bucket, and is not the large payload of an order", *o.Key)
+				return
+			}
+			if img := w.model.keys[m.fact.key()].holds(); img != nil && img.barred && w.erasing[m.fact.key()] == 0 && len(w.loose[*o.Key]) == 0 {
+				w.fail(Returned, "%s was erased, and at rest its payload is in the bucket", m.fact.key())
+				return
+			}
+		}
+		if in.ContinuationToken = out.NextContinuationToken; in.ContinuationToken == nil {
+			return
+		}
 	}
 }
 
@@ -206,7 +272,10 @@ func (l large) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...func(*
 }
 
 func (l large) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
-	return request(l.w, ctx, "PutObject", false, func() (*s3.PutObjectOutput, error) { return l.w.engine.S3().PutObject(sent, in) })
+	return request(l.w, ctx, "PutObject", false, func() (*s3.PutObjectOutput, error) {
+		l.w.loose[*in.Key] = append(l.w.loose[*in.Key], l.w.current.invocation())
+		return l.w.engine.S3().PutObject(sent, in)
+	})
 }
 
 func (l large) DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, _ ...func(*s3.Options)) (*s3.DeleteObjectOutput, error) {

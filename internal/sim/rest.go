@@ -34,6 +34,7 @@ func (w *World) checkDrained() bool {
 	w.checkStranded()
 	w.checkTotals()
 	w.checkLive()
+	w.checkBucket()
 	w.checkCost()
 	return w.failure == nil
 }

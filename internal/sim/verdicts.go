@@ -29,6 +29,7 @@ func (w *World) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
 	verdict := o.Verdict.String()
 	w.stats.Verdicts[verdict]++
 	w.noteParts(inv, m, verdict)
+	w.noteUpload(inv, m, verdict != "Retry" && !o.Failed)
 	if why := w.undeserved(inv, m, verdict); why != "" {
 		w.fail(Undeserved, "%s says %s of %s, but %s", inv.name, verdict, m.body, why)
 		return

@@ -84,10 +84,12 @@ type World struct {
 	// stranded holds the records that nothing can count.
 	stranded stranded
 	letters  letters
-	rejected map[fact]bool // events that a delivery was told are Rejected
-	heads    []headState   // what the head of the balances has said so far
-	damaged  []*slot       // totals that a person has spoiled
-	removing string        // the key whose item a person removed last
+	rejected map[fact]bool            // events that a delivery was told are Rejected
+	loose    map[string][]*invocation // by object of the payload bucket: who has put it there and not settled its message
+	erasing  map[string]int           // by key: erasures that have not finished
+	heads    []headState              // what the head of the balances has said so far
+	damaged  []*slot                  // totals that a person has spoiled
+	removing string                   // the key whose item a person removed last
 
 	model       *model
 	written     []written       // records of the stream that nobody has looked at yet
@@ -119,7 +121,7 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
 	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), replicas: rand.New(rand.NewPCG(p.Seed, 2)), looks: rand.New(rand.NewPCG(p.Seed, 3)), wholes: rand.New(rand.NewPCG(p.Seed, 5)), notes: rand.New(rand.NewPCG(p.Seed, 9)), arrays: rand.New(rand.NewPCG(p.Seed, 12)), pointing: rand.New(rand.NewPCG(p.Seed, 14)), payloads: rand.New(rand.NewPCG(p.Seed, 17)), objects: map[string]*largeObject{}, carried: map[string]*message{}, orders: map[string][]*message{}, records: map[string][]streamed{}, sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
-		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[object]bool{}, accepted: map[string]int{}, shards: map[string]bool{}, rejected: map[fact]bool{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{},
+		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[object]bool{}, accepted: map[string]int{}, shards: map[string]bool{}, rejected: map[fact]bool{}, loose: map[string][]*invocation{}, erasing: map[string]int{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{},
 		odds: odds{live: map[string]bool{}}, letters: newLetters(), stranded: stranded{records: map[string]*strandedRecord{}}}
 	w.reader = reader{w: w, draw: rand.New(rand.NewPCG(p.Seed, 4))}
 	w.now = origin

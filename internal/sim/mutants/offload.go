@@ -32,6 +32,10 @@ func offload() []Mutant {
 `}},
 		},
 		{
+			Name: "payload-of-a-duplicate-deleted", What: "a message that comes again deletes the payload of its stored event", Defends: "C1 I14", Checks: altered,
+			Edits: []Edit{{"store.Store.takeBack", `	if isBarred(r) {`, `	if r.Verdict == event.Duplicate {`}},
+		},
+		{
 			Name: "kept-part-archived", What: "the archive gets what an item keeps of its payload", Defends: "I5", Checks: []sim.Check{sim.Unarchived},
 			Edits: []Edit{{"handler.streamBatch.wholeImage", `if c.Old.Payload == nil {`, `if true {`}},
 		},
