@@ -13,7 +13,7 @@ const (
 )
 
 // makeSwitches makes what answers for Lambda: its event source mappings can be paused, as on a stack.
-// They are on again when ingot dev starts anew.
+// They are on again after a restart of ingot dev.
 func (d *Dev) makeSwitches() {
 	d.switches = mappings.New(
 		mappings.Mapping{UUID: "00000000-0000-4000-8000-000000000001", Function: IngestFunction, Source: d.queue.ARN()},

@@ -1,5 +1,5 @@
 // Package golden compares what a test makes with a file that is committed. [File] is the entry
-// point. The flag -update of go test writes the files anew instead. The package is for tests alone.
+// point. With the flag -update of go test, it writes the files again instead. Only tests use it.
 package golden
 
 import (
@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew; read the difference before you commit it")
 
-// Update reports whether files are to be written anew.
+// Update reports whether files are to be written again.
 func Update() bool { return *update }
 
 // File compares got with the file of that name, byte by byte. Under -update it writes the file.

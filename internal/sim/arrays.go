@@ -13,8 +13,8 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// In worlds whose plan has Arrays, a message may be an array of events. Each of them is judged as if it
-// had come alone. What becomes of the message is judged by what becomes of them.
+// In worlds whose plan has Arrays, a message may be an array of events. Each of them is judged as
+// if it had come alone. The outcome of the message is judged by the outcomes of its events.
 
 // planArrays decides whether messages may be arrays. Its draw is its own, so that other worlds stay as
 // they are.
@@ -96,7 +96,7 @@ func (w *World) gather(burst []*message) (list []*message) {
 	return list
 }
 
-// chanceOf is [World.chance], drawn apart from what worlds without arrays draw.
+// chanceOf is [World.chance] with draws of its own, so that worlds without arrays stay as they are.
 func (w *World) chanceOf(p float64) bool { return w.arrays.Float64() < p }
 
 // arrayOf returns an array of the events of messages. Now and then one more is among them that can never
@@ -137,8 +137,8 @@ func (m *message) alone() *message {
 	return &own
 }
 
-// judgeArray checks the outcome of an array: those of its events, and what they come to. An array that
-// was left alone has no outcomes of events.
+// judgeArray checks the outcome of an array: the outcomes of its events, and the verdict that
+// follows from them. An array that was left alone has no outcomes of events.
 func (w *World) judgeArray(inv *invocation, m *message, o handler.Outcome) {
 	verdict := o.Verdict.String()
 	if len(o.Events) != len(m.events) && (o.Events != nil || verdict != "Retry") {

@@ -34,9 +34,9 @@ func (p *Plan) planPut() {
 	}
 }
 
-// addPut declares totals that move with the put, from the epoch since on. One has a floor. If that begins with
-// the second epoch, nothing may be taken until a rebuild is over: see [World.keepBuilding]. Where they begin
-// with the first epoch, the second epoch adds one more.
+// addPut declares totals that move with the put, from the epoch since on. One has a floor. If these
+// totals begin with the second epoch, nothing may be taken from them until a rebuild is finished:
+// see [World.keepBuilding]. Where they begin with the first epoch, the second epoch adds one more.
 func addPut(spec *pipeline.Spec, since int64, spread int) {
 	from := func(values map[string]string) map[string]pipeline.FromSpec {
 		return map[string]pipeline.FromSpec{"order": {Values: values}}
@@ -145,7 +145,7 @@ func (m *model) applyPut(key string, p part) *slot {
 	return s
 }
 
-// level is a sum with a floor from one record of the stream on.
+// level is the value of a sum with a floor, from one record of the stream on.
 type level struct {
 	since int
 	cents int64
@@ -184,8 +184,8 @@ func balanceKey(since int64, merchant string) string {
 	return fmt.Sprintf("A#balance#%d#0#%s|-", since, strings.ReplaceAll(merchant, "#", "%23"))
 }
 
-// checkFloor checks a balance that was written. An order may not bring it below its floor. What a person
-// removes may, and then the total is flagged.
+// checkFloor checks a balance that was written. An order may not bring it below its floor. A
+// removal by a person may, and then the total is flagged.
 func (w *World) checkFloor(s *slot) {
 	if !s.floored() {
 		return
@@ -216,7 +216,7 @@ func (w *World) undeservedRejection(inv *invocation, m *message) string {
 		return "older orders are not in its balance yet"
 	case !w.heldByAny(inv, m, func(_ fact, img *image) bool { return img == nil }):
 		return "its key was never free"
-	case (inv.copies < 2 || w.copiesOf(inv, f) < 2) && inv.unanswered[unansweredName(f.pk(), digest[:])]: // otherwise each copy may be tried in its turn
+	case (inv.copies < 2 || w.copiesOf(inv, f) < 2) && inv.unanswered[unansweredName(f.pk(), digest[:])]: // otherwise each copy may be tried in turn
 		return "a try of it got no answer, and may still be carried out"
 	}
 	why := ""
@@ -325,8 +325,8 @@ func (w *World) waits(inv *invocation, f fact) bool {
 		(inv.heads == 0 || slices.ContainsFunc(w.heads[inv.heads-1:], func(h headState) bool { return h.building }))
 }
 
-// keepBuilding lets a person rebuild whenever orders wait for it, until the returned function is called. In the
-// end, nothing could come to rest without that.
+// keepBuilding lets a person rebuild whenever orders wait for it, until the returned function is
+// called. Without that, the world could not come to rest at the end.
 func (w *World) keepBuilding() (stop func()) {
 	if w.plan.Put < 2 || !w.deployed("ingest") {
 		return func() {}

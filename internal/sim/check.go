@@ -31,7 +31,7 @@ const (
 	Afterwards Check = "afterwards"  // an invocation went on after its answer
 	Unarchived Check = "unarchived"  // an item expired and is not in the archive, or the archive has something else
 	Generation Check = "generation"  // a generation differs from what its head says
-	Stuck      Check = "stuck"       // faults stopped, and the world does not come to rest
+	Stuck      Check = "stuck"       // faults have stopped, but the world does not come to rest
 	Cost       Check = "cost"        // more write units than promised
 	Returned   Check = "returned"    // an event that was erased is still there, or can come back
 	Unkept     Check = "unkept"      // what cannot be counted is not in quarantine, or no flag says so
@@ -66,7 +66,7 @@ func (w *World) fail(check Check, format string, args ...any) {
 	}
 }
 
-// wrote checks everything that the last request changed.
+// wrote checks all changes of the last request.
 func (w *World) wrote() {
 	w.observe()
 	for _, pk := range w.newReceipts {
@@ -93,7 +93,7 @@ type written struct {
 // observe reads what was written to the stream since it was last called.
 func (w *World) observe() {
 	for _, r := range w.written {
-		w.idle = 0 // the stream has something again
+		w.idle = 0 // the stream has a new record
 		w.record(r.shard, r.record)
 	}
 	clear(w.written)

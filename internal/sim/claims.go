@@ -128,8 +128,8 @@ func (f fact) order() fact {
 	return fact{Type: "order", ID: id}
 }
 
-// stands reports whether the key of a part holds just this part, or a bar in its place. Nothing may
-// stand in the place of a claim.
+// stands reports whether the key of a part holds exactly this part, or a bar. A bar never takes the
+// place of a claim.
 func (w *World) stands(p fact) bool {
 	item := w.read(eventsTable, p.pk(), p.sk())
 	if p.Type != "coupon" {
@@ -139,9 +139,9 @@ func (w *World) stands(p fact) bool {
 	return text(item["digest"]) == hex.EncodeToString(digest[:])
 }
 
-// checkClaim checks a claim that appears or goes. The same claim may not come a second time. It may go
-// when its time is over, when a person removes it, and at the moment in which its order is barred. If it
-// went before, two stored orders could have one value.
+// checkClaim checks a claim that appears or goes. The same claim may not come a second time. It may
+// go when it has expired, when a person removes it, and at the moment in which its order is barred.
+// If it went before, two stored orders could have one value.
 func (w *World) checkClaim(c *change) {
 	if c.new == nil {
 		if c.old.Type != "coupon" || c.expired || w.removing == c.old.key() {

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// sent is the context of a request on its way. A request that has been sent may arrive even if
-// nobody waits for it any more.
+// sent is the context of a request on its way. A request that was sent may still arrive after its
+// sender has stopped waiting.
 var sent = context.Background()
 
 // client is DynamoDB as an invocation reaches it: through the scheduler and its faults.

@@ -71,7 +71,7 @@ func (w *World) triage() {
 	}
 }
 
-// hopeless reports whether a message can never be stored, as things are now.
+// hopeless reports whether a message can never be stored in the present state of the world.
 //
 // An array is hopeless if one of its events is, and all others are stored or hopeless too.
 func (w *World) hopeless(m *message) bool {

@@ -4,7 +4,7 @@
 // and [Shrink] makes a failing plan smaller.
 //
 // One seed makes one world: a [Plan], an engine with its own clock, producers, mappings, sweeps and
-// people. Every request of a handler yields to a scheduler. From the seed, the scheduler decides
-// who goes on and what becomes of the request. Only one goroutine runs at a time, so the same seed
-// makes the same trace.
+// people. Every request of a handler yields to a scheduler. The scheduler decides, from the seed
+// alone, who runs next and what happens to the request. Only one goroutine runs at a time, so the
+// same seed makes the same trace.
 package sim

@@ -26,8 +26,8 @@ var (
 	keepers   = map[string]bool{"SendMessageBatch": true, "PutObject": true, "GetObject": true}
 )
 
-// request lets others go first, decides what becomes of a request, and lets others go again before
-// the answer.
+// request lets other tasks run, decides what happens to a request, and lets other tasks run again
+// before the answer.
 func request[O any](w *World, ctx context.Context, api string, write bool, call func() (O, error)) (O, error) {
 	var none O
 	w.spend()

@@ -103,9 +103,9 @@ func (w *World) readError(err error) {
 	})
 }
 
-// putAside lets a person give up something that blocks nothing: the same sequence number in another
-// shard or in no shard, or another number in the same shard. The code must not take it for the
-// record that was meant.
+// putAside lets a person give up a record that blocks nothing: the same sequence number in another
+// shard or in no shard, or another number in the same shard. The code must not confuse it with the
+// record that does block its shard.
 func (w *World) putAside(pk string) {
 	w.fault(misgiven, pk)
 	lane, seq := pk[len("X#"):strings.LastIndexByte(pk, '#')], pk[strings.LastIndexByte(pk, '#')+1:]

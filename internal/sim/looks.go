@@ -112,7 +112,7 @@ const patience = time.Hour
 func (w *World) lookTwice() bool {
 	draw := w.looks
 	f := &w.plan.Faults
-	if f.Odd+f.Damage+f.Stamp > 0 { // what a person spoils there is damaged
+	if f.Odd+f.Damage+f.Stamp > 0 { // a total that a person spoils there is damaged
 		return true
 	}
 	l := &looking{halted: draw.IntN(4) == 0, unread: draw.IntN(6) == 0}

@@ -98,12 +98,12 @@ func (w *World) writeOdds() {
 	}
 }
 
-// mostWorse is how often [World.worse] may strike in a world. What waits to be told is told again
-// and again.
+// mostWorse is how often [World.worse] may strike in a world. A record that cannot be reported is
+// delivered again and again.
 const mostWorse = 3
 
-// worse sometimes adds an outage to other trouble. There is something that cannot be counted, and
-// at that moment the queue that should get it is out, or the tables are.
+// worse sometimes adds an outage to other trouble. Something cannot be counted, and at that moment
+// either the queue that should get it has an outage, or the tables have one.
 func (w *World) worse() {
 	if w.calm || w.worsened == mostWorse || w.now.Before(w.outage) || w.now.Before(w.choosy) || !w.chance(0.3) {
 		return

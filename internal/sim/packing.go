@@ -79,8 +79,8 @@ func (w *World) checkPacked(c *change) {
 	}
 }
 
-// garble converts an item to what a version of Ingot makes of it that cannot read compressed payloads: its
-// payload is not text.
+// garble converts an item to the form that an older version of Ingot sees, which cannot read
+// compressed payloads: the payload is not text.
 func garble(item map[string]types.AttributeValue) map[string]types.AttributeValue {
 	if _, packed := item["data"].(*types.AttributeValueMemberB); !packed {
 		return item

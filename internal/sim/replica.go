@@ -2,16 +2,16 @@ package sim
 
 import "github.com/ingot-events/ingot/internal/embedded"
 
-// reads lets the requests until the end of a read meet a replica that is behind. The world's own
-// checks read without it, because they look at the current state.
+// reads makes requests meet a replica that is behind, until the returned function is called. The
+// world's own checks read without it, because they look at the current state.
 func (r recorder) reads() (end func()) {
 	r.w.reading = true
 	return func() { r.w.reading = false }
 }
 
-// behind decides how many of the latest writes the replica lacks that answers a read. A few are
-// more likely than many. Ingot asks for consistent reads, which are not affected. So these draws
-// use a source of their own, and do not shift any other draw.
+// behind decides how many of the latest writes are missing from the replica that answers a read. A
+// few are more likely than many. Ingot asks for consistent reads, which are not affected. So these
+// draws use a source of their own, and do not shift any other draw.
 func (w *World) behind(r embedded.Read) int {
 	if w.asking {
 		return w.reader.behind(r)

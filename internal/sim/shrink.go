@@ -6,8 +6,8 @@ import (
 )
 
 // Shrink makes a failing plan smaller as long as a world of it still breaks the same promise, and
-// returns the smallest plan that it found. It calls live at most tries times. What is left names
-// the few faults that cause the failure.
+// returns the smallest plan that it found. It calls live at most tries times. The plan that is left
+// names the few faults that cause the failure.
 func Shrink(p Plan, check Check, tries int, live func(Plan) Result) Plan {
 	fails := func(q Plan) bool {
 		if tries <= 0 {

@@ -146,8 +146,8 @@ func (r recorder) spendRead(pk string, payload bool) {
 	}
 }
 
-// checkPayload checks that a look at the payload follows a look at the rest of the item. That item
-// must not be the message's own, or it must have a later stamp.
+// checkPayload checks that a payload is read only after the rest of its item was read, and only if
+// that item is not the message's own or has a later stamp.
 func (w *World) checkPayload(inv *invocation, pk string, s *spent) {
 	other := false
 	for m := range w.eventsOf(inv) {

@@ -166,7 +166,8 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 }
 
 // untroubled returns why a message need not come again. In that case its invocation met no trouble
-// and had time, and neither what its key held nor another message of its batch was in its way.
+// and had time, and neither the item under its key nor another message of its batch prevented the
+// put.
 func (w *World) untroubled(inv *invocation, m *message) string {
 	instead := func(other *message) bool { // the message is tried in place of the other
 		return !other.malformed && other.fact.key() == m.fact.key() && other.fact != m.fact && !m.fact.newer(other.fact)

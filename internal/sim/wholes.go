@@ -15,8 +15,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// In worlds whose plan has Parts, every order has lines, and each line is a part of the order: an
-// item of its own beside it.
+// In worlds whose plan has Parts, every order has lines, and each line is a part of the order,
+// stored as a separate item.
 
 // lineSpec declares the lines of orders.
 var lineSpec = pipeline.EventSpec{ID: "{id}#{line}", Key: pipeline.KeySpec{PK: "LINE#{id}#{line}", SK: "LINE"}, Attributes: map[string]string{"amount": "cents"},
@@ -77,7 +77,7 @@ func (w *World) spellLines(f fact) string {
 	return `"lines":[` + strings.Join(lines, ",") + "]"
 }
 
-// spell writes the body of a message anew. Orders with lines often come in an envelope. Its id and
+// spell writes the body of a message again. Orders with lines often come in an envelope. Its id and
 // time differ each time.
 func (w *World) spell(m *message) {
 	m.body, m.payload = m.fact.spell(w.rng), ""
@@ -196,8 +196,8 @@ func (w *World) lacking(inv *invocation, m *message) string {
 	return ""
 }
 
-// unsettledParts returns which part of an acknowledged message is not stored and never was. It says
-// nothing where older code may have acknowledged the whole alone.
+// unsettledParts returns which part of an acknowledged message is not stored and never was. It
+// returns nothing if older code may have acknowledged the whole alone.
 func (w *World) unsettledParts(m *message) string {
 	if w.plan.Parts != 1 {
 		return ""
@@ -296,7 +296,7 @@ func (h *history) holds() *image {
 func (w *World) missingParts() (list []fact) {
 	for _, key := range sortedKeys(w.model.keys) {
 		whole := w.model.keys[key].live
-		if whole == nil || whole.elsewhere != nil && !w.knowsParts(whole.epoch) { // what it keeps does not say what parts it has
+		if whole == nil || whole.elsewhere != nil && !w.knowsParts(whole.epoch) { // what it keeps does not show its parts
 			continue
 		}
 		for _, p := range whole.parts() {

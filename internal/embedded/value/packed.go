@@ -9,7 +9,7 @@ import (
 )
 
 // A packed item holds its attributes as one string, in the form in which a journal keeps them. It
-// needs a third of the memory, and each read of an attribute decodes it anew.
+// needs a third of the memory, but each read of an attribute decodes it again.
 //
 // The form is the number of attributes, then each with its name, a letter for its type, and its
 // value.

@@ -134,7 +134,8 @@ func (w *world) tamper(a *arguments, out *report) error {
 	})
 }
 
-// alter updates the first total of an aggregate by hand. how gets what a scenario calls the total.
+// alter updates the first total of an aggregate by hand. how gets the name that a scenario uses for
+// the total.
 func (w *world) alter(name string, how func(at string, in *dynamodb.UpdateItemInput)) error {
 	items, err := w.scan(totals)
 	if err != nil {
