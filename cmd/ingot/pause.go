@@ -32,7 +32,7 @@ The tag ingot:paused of the event source mapping says who made the pause and whe
 shows it. A deployment that changes the mapping ends the pause. The first line that is printed is the command that
 resumes.
 
-Exit codes: 0 paused, 1 failed, 4 not permitted, 6 paused, and it could not tell whether the stream is read to its end.
+Exit codes: 0 paused, 1 failed, 4 not permitted, 6 paused, but it is not known whether the stream is read to its end.
 
 ` + targetHelp + `
 

@@ -41,7 +41,8 @@ during a pause later only has to finish.
 --parts does something else: it puts the parts of stored events that are missing, because an older function stored
 the whole alone, or because the file did not declare them yet. It needs no pause.
 
-Exit codes: 0 complete, 1 failed, 2 usage, 3 not complete yet, 4 not permitted, 5 refused, 6 could not tell.
+Exit codes: 0 complete, 1 failed, 2 usage, 3 not complete yet, 4 not permitted, 5 refused, 6 not known whether it is
+complete.
 
 ` + targetHelp + `
 

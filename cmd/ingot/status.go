@@ -20,7 +20,7 @@ const statusJSON = `With --output json, one object:
   alarms[]                name, state, about
   aggregates[]            name, since, building, flags
   unwell[], unknown[]     what is wrong; what could not be read
-  untold                  something that should be known is not`
+  untold                  true if something could not be read that says whether the stack is well`
 
 func newStatus(a *app) *cobra.Command {
 	var check bool
@@ -39,7 +39,7 @@ quarantine are usual, and the alarm on quarantine tells of the others.
 
 ` + targetHelp + `
 
-Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not well, 6 it could not tell.
+Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not well, 6 not everything could be read.
 
 ` + statusJSON,
 		Example: `  ingot status --stack shop
@@ -56,7 +56,7 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not
 	}
 	targetFlags(cmd)
 	deployedFlag(cmd)
-	cmd.Flags().BoolVar(&check, "check", false, "exit with 3 if the stack is not well, with 6 if that could not be told")
+	cmd.Flags().BoolVar(&check, "check", false, "exit with 3 if the stack is not well, with 6 if not everything could be read")
 	cmd.Flags().StringVar(&format, "format", "text", "text or prometheus")
 	return cmd
 }

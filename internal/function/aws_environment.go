@@ -15,9 +15,9 @@ import (
 
 // lambdaConfig returns the AWS configuration that Lambda's environment describes.
 //
-// config.LoadDefaultConfig would return the same. But it also knows shared files, profiles and four
-// services to sign in with, which Lambda does not have. Only because they are linked, each cold
-// start takes a tenth longer, and the binary is 2 MB larger.
+// config.LoadDefaultConfig would return the same. But it also supports shared files, profiles and
+// four sign-in services, which Lambda does not have. Linking that code makes each cold start a
+// tenth longer and the binary 2 MB larger.
 func lambdaConfig() (aws.Config, error) {
 	fips, err := trueOrFalse("AWS_USE_FIPS_ENDPOINT")
 	if err != nil {
@@ -44,7 +44,7 @@ func lambdaConfig() (aws.Config, error) {
 	return c, nil
 }
 
-// lambdaEnvironment is where the SDK's clients ask for what [aws.Config] has no field for.
+// lambdaEnvironment supplies the settings that the SDK's clients need and that [aws.Config] has no field for.
 type lambdaEnvironment struct{ fips, dualStack bool }
 
 // Retrieve returns the credentials of the function's role. They are valid for as long as the
@@ -53,7 +53,7 @@ func (lambdaEnvironment) Retrieve(context.Context) (aws.Credentials, error) {
 	c := aws.Credentials{AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY"),
 		SessionToken: os.Getenv("AWS_SESSION_TOKEN"), AccountID: os.Getenv("AWS_ACCOUNT_ID"), Source: "EnvConfigCredentials"}
 	if !c.HasKeys() {
-		return c, errors.New("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set: Lambda sets them; in another place, give the function an AWS configuration of your own (Options.AWS)")
+		return c, errors.New("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set: Lambda sets them; outside of Lambda, give the function an AWS configuration (Options.AWS)")
 	}
 	return c, nil
 }
@@ -64,18 +64,18 @@ func (lambdaEnvironment) GetServiceBaseEndpoint(_ context.Context, service strin
 	return url, url != "", nil
 }
 
-// GetUseFIPSEndpoint returns whether the endpoints are those with FIPS.
+// GetUseFIPSEndpoint returns whether clients use FIPS endpoints.
 func (e lambdaEnvironment) GetUseFIPSEndpoint(context.Context) (aws.FIPSEndpointState, bool, error) {
 	return aws.FIPSEndpointStateEnabled, e.fips, nil
 }
 
-// GetUseDualStackEndpoint returns whether the endpoints are those that IPv6 reaches too.
+// GetUseDualStackEndpoint returns whether clients use endpoints that also support IPv6.
 func (e lambdaEnvironment) GetUseDualStackEndpoint(context.Context) (aws.DualStackEndpointState, bool, error) {
 	return aws.DualStackEndpointStateEnabled, e.dualStack, nil
 }
 
-// trueOrFalse reads a variable that the SDK writes as true or false. A client ignores any other
-// value, and would not do what the variable is there for.
+// trueOrFalse reads a variable of the SDK that must be true or false. The SDK would ignore any
+// other value without an error.
 func trueOrFalse(name string) (bool, error) {
 	switch value := os.Getenv(name); {
 	case strings.EqualFold(value, "true"):

@@ -17,10 +17,10 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// statementBodies is the protocol of a client of DynamoDB. It writes the body of a batch of
-// statements into memory of the right size. Nearly all that both functions send are such batches.
-// The SDK's own memory grows with the body, and the body is copied at the end. For each byte to
-// send, it takes more than five bytes of memory. Everything else is up to the SDK.
+// statementBodies is the protocol of a DynamoDB client. It writes the body of a batch of statements
+// into a buffer of the right size. Nearly all requests of both functions are such batches. The
+// SDK's own buffer grows with the body, which is copied at the end, so the SDK allocates more than
+// five bytes for each byte of the body. All other requests are left to the SDK.
 type statementBodies struct{ smithyhttp.ClientProtocol }
 
 // SerializeRequest makes the request as the SDK does.
@@ -33,7 +33,7 @@ func (p statementBodies) SerializeRequest(ctx context.Context, operation *smithy
 	if !ok {
 		return p.ClientProtocol.SerializeRequest(ctx, operation, in, request)
 	}
-	// Method, path and header are the SDK's, made of a request without statements.
+	// The SDK sets method, path and header, for a request without statements.
 	if err := p.ClientProtocol.SerializeRequest(ctx, operation, &dynamodb.BatchExecuteStatementInput{}, request); err != nil {
 		return err
 	}
@@ -45,8 +45,8 @@ func (p statementBodies) SerializeRequest(ctx context.Context, operation *smithy
 	return nil
 }
 
-// bodySize returns how many bytes the body of the statements has at most. Only control characters,
-// and bytes that are not UTF-8, take more: then the memory grows.
+// bodySize returns the size of the buffer for the body of the statements. The body is larger only
+// if there are control characters or invalid UTF-8 in it. Then the buffer grows.
 func bodySize(statements []types.BatchStatementRequest) int {
 	size := len(`{"Statements":[]}`)
 	for i := range statements {
@@ -139,7 +139,7 @@ func appendValue(b []byte, v types.AttributeValue) ([]byte, bool) {
 func appendQuoted(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
-	from := 0 // what comes before it is written
+	from := 0 // everything before this index is written
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c >= ' ' && c < 0x7f && c != '"' && c != '\\' {

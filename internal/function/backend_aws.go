@@ -24,8 +24,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// These are limits of one request. A function has a minute for a batch, and a request that hangs
-// must leave time to ask again. Ingot's requests are answered within tens of milliseconds. The
+// These limit one request. A function has a minute for a batch, so a request that hangs must end
+// early enough to be repeated. Ingot's requests are answered within tens of milliseconds. The
 // largest one, 1 MiB to quarantine, is answered within a second.
 const (
 	requestTime = 5 * time.Second
@@ -35,8 +35,8 @@ const (
 // backend makes the clients of one process.
 type backend struct{ config aws.Config }
 
-// connect takes the given AWS configuration, or else what Lambda's environment says. It sends no
-// request.
+// connect uses the given AWS configuration. If that is nil, it uses Lambda's environment. It sends
+// no request.
 func connect(_ context.Context, _ *slog.Logger, given *aws.Config, s settings, _ *pipeline.Pipeline) (*backend, error) {
 	var c aws.Config
 	if given != nil {
@@ -57,8 +57,8 @@ func connect(_ context.Context, _ *slog.Logger, given *aws.Config, s settings, _
 	return &backend{c}, nil
 }
 
-// bounded returns a client with the limits of one request. If the given client is of another kind
-// than the SDK's own, it is left as it is, because its limits are its maker's.
+// bounded returns the client with the limits of one request. A client that is not of the SDK's own
+// type is returned unchanged, because only its author can limit it.
 func bounded(given aws.HTTPClient) aws.HTTPClient {
 	if given == nil {
 		given = awshttp.NewBuildableClient()
@@ -72,10 +72,10 @@ func bounded(given aws.HTTPClient) aws.HTTPClient {
 		WithTransportOptions(func(t *http.Transport) { t.TLSHandshakeTimeout = dialTime })
 }
 
-// once makes the SDK send each request a single time. Store and quarantine ask again themselves,
-// until the deadline and under the same condition. The archive asks again a few times in its half
-// of the invocation. A second layer below them would hide throttles from their metrics and from the
-// store's concurrency. It would also wait up to a second where they wait 25 ms.
+// once makes the SDK send each request only once. The store and quarantine repeat requests
+// themselves, until the deadline and under the same condition. The archive repeats a request a few
+// times in its half of the invocation. Retries of the SDK would hide throttles from their metrics
+// and from the store's concurrency, and would wait up to a second where they wait 25 ms.
 const once = 1
 
 // env returns the real world.
@@ -112,12 +112,12 @@ func (b *backend) s3() *s3.Client {
 		o.RetryMaxAttempts = once
 		// An emulator's host name does not resolve with a bucket in front of it.
 		o.UsePathStyle = b.config.BaseEndpoint != nil
-		o.DisableLogOutputChecksumValidationSkipped = true // a line for each object that an older client has put
+		o.DisableLogOutputChecksumValidationSkipped = true // otherwise it logs a line for each object that an older client has put
 	})
 }
 
-// lateSender makes its client when the first letter is sent, because most cold starts quarantine
-// nothing.
+// lateSender makes its client when the first message is sent to quarantine, because most processes
+// send none.
 type lateSender struct{ client func() *sqs.Client }
 
 func (l lateSender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, options ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {

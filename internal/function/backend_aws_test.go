@@ -329,7 +329,7 @@ func TestRefusalsToStart(t *testing.T) {
 		"no table":            {nil, plain, map[string]string{"ingest": "INGOT_TABLE", "streams": "INGOT_AGGREGATES_TABLE"}},
 		"hmac without secret": {tables, keyed, map[string]string{"ingest": "INGOT_PII_KEY", "streams": "INGOT_PII_KEY"}},
 		"no such file": {with("INGOT_PIPELINE", "absent.yaml"), plain, map[string]string{
-			"ingest": "INGOT_PIPELINE names absent.yaml, and there is no such file: a layer's files are under /opt", "streams": "leave the variable out"}},
+			"ingest": "INGOT_PIPELINE names absent.yaml, and there is no such file: the files of a layer are under /opt", "streams": "leave the variable out"}},
 		"no such folder": {with("INGOT_PIPELINE", "/opt/absent/p.yaml"), plain, map[string]string{
 			"ingest": "INGOT_PIPELINE names /opt/absent/p.yaml, and there is no such file", "streams": "/opt/absent/p.yaml"}},
 		"a folder": {with("INGOT_PIPELINE", folder), plain, map[string]string{

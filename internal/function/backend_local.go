@@ -28,8 +28,8 @@ type backend struct {
 	now    func() time.Time
 }
 
-// aheadVariable moves the clock of a local build ahead, by a time such as 8760h. CI sends the
-// sample events to one that is a year ahead. A deployed function does not know the variable.
+// aheadVariable sets the clock of a local build ahead by a duration such as 8760h. CI sends the
+// sample events to a build that is a year ahead. A deployed function ignores the variable.
 const aheadVariable = "INGOT_TEST_CLOCK_AHEAD"
 
 func clock(ahead string) (func() time.Time, error) {
@@ -43,14 +43,14 @@ func clock(ahead string) (func() time.Time, error) {
 	return func() time.Time { return time.Now().Add(d) }, nil
 }
 
-// connect makes tables, queue and bucket afresh. It ignores the AWS configuration, and an endpoint
+// connect makes new tables, queues and buckets. It ignores the AWS configuration and any endpoint
 // in the environment.
 //
 // It refuses to run anywhere but under the SAM CLI. If it were deployed by mistake, it would
-// acknowledge every message and lose it with its sandbox.
+// acknowledge every message, and lose them all when its sandbox ends.
 func connect(ctx context.Context, log *slog.Logger, _ *aws.Config, s settings, plan *pipeline.Pipeline) (*backend, error) {
 	if os.Getenv("AWS_SAM_LOCAL") != "true" {
-		return nil, errors.New("local build: what it takes ends with its process, so it runs under sam local alone (AWS_SAM_LOCAL is not true); build without the tag ingotlocal to deploy it")
+		return nil, errors.New("local build: it loses all events when its process ends, so it runs only under sam local (AWS_SAM_LOCAL is not true); build without the tag ingotlocal to deploy it")
 	}
 	log.WarnContext(ctx, "local build: tables, quarantine queue and archive are in this process and end with it; no AWS service or endpoint is used")
 	now, err := clock(os.Getenv(aheadVariable))

@@ -21,7 +21,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Process is what a function takes from the process it runs in. All fields but the last two are
+// Process holds what a function needs from the process that it runs in. All fields but the last two are
 // required.
 type Process struct {
 	Getenv    func(string) string
@@ -40,9 +40,9 @@ type IngestHandler func(context.Context, events.SQSEvent) (events.SQSEventRespon
 type StreamsHandler func(context.Context, json.RawMessage) (handler.StreamResponse, error)
 
 // Ingest makes the ingest function ready. It sends no request. If the events table does not exist,
-// or the aggregates table does not agree with totals that move with the put, the first batch says so,
-// and its messages stay in the queue. If adjust is not nil, it may change
-// the handler before it is used. The metrics are written whatever it does.
+// or the aggregates table does not agree with totals that move with the put, the first batch fails
+// with that error, and its messages stay in the queue. If adjust is not nil, it may change the
+// handler before it is used, but it cannot turn off the metrics.
 func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (IngestHandler, error) {
 	s, plan, err := p.read(ctx, tableVariable, pipeline.LoadForIngest)
 	if err != nil {
@@ -93,8 +93,8 @@ func (b *backend) configure(s settings, plan *pipeline.Pipeline) (store.Config, 
 	return c, nil
 }
 
-// both returns a function that calls the metrics' report of a batch, and then the user's own, if
-// there is one.
+// both returns a function that reports the metrics of a batch and then calls own, the user's hook,
+// if it is not nil.
 func both[R any](metrics, own func(context.Context, R)) func(context.Context, R) {
 	if own == nil {
 		return metrics
@@ -105,13 +105,13 @@ func both[R any](metrics, own func(context.Context, R)) func(context.Context, R)
 	}
 }
 
-// startTime bounds Store.Start. Lambda gives the init phase 10 seconds, and does not say why that
-// was not enough. So we end first, with an explanation.
+// startTime limits Store.Start. Lambda ends an init phase that takes longer than 10 seconds without
+// explaining what took so long. So the function gives up earlier, with an error that does.
 const startTime = 8 * time.Second
 
 // Streams makes the streams function ready, and makes sure that the aggregates table agrees with
-// the pipeline. New generations get their heads. It returns an error for anything that would make a
-// total mean two things. adjust is as for [Process.Ingest].
+// the pipeline. New generations get their heads. It returns an error if the pipeline and the table
+// disagree about what a total means. adjust is as for [Process.Ingest].
 func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (StreamsHandler, error) {
 	s, plan, err := p.read(ctx, aggregatesVariable, pipeline.LoadForStreams)
 	if err != nil {
@@ -149,14 +149,14 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 	return logged(p.Log, h.Handle), nil
 }
 
-// keep keeps pipeline.yaml where the tool reads it. Nothing that counts needs it.
+// keep stores pipeline.yaml where the tool can read it. Counting does not need it, so a failure is only logged.
 func (p Process) keep(ctx context.Context, st *store.Store) {
 	if err := tables.Of(st).KeepFile(ctx, false); err != nil {
 		p.Log.WarnContext(ctx, "the tool cannot read which pipeline.yaml runs; counting goes on", "error", err.Error())
 	}
 }
 
-// loader loads what one of the functions needs of a pipeline.
+// loader loads the parts of a pipeline that one of the functions needs.
 type loader func(fs.FS, string, ...pipeline.Option) (*pipeline.Pipeline, error)
 
 // read reads the environment and the pipeline that it names.
@@ -194,8 +194,8 @@ func (p Process) load(ctx context.Context, s settings, compile loader) (*pipelin
 	return plan, nil
 }
 
-// readable explains why the file that INGOT_PIPELINE names cannot be read. It returns nil if it
-// can.
+// readable returns an error that explains why the file that INGOT_PIPELINE names cannot be read. It
+// returns nil if the file can be read.
 func readable(name string) error {
 	file, err := os.Open(name)
 	if err != nil {
@@ -211,16 +211,16 @@ func readable(name string) error {
 func unreadable(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s names %s, and there is no such file: a layer's files are under /opt, and those beside the binary under /var/task; "+
-			"name the file as it lies there, or leave the variable out for the pipeline in the binary", pipelineVariable, name)
+		return fmt.Errorf("%s names %s, and there is no such file: the files of a layer are under /opt, and files packed with the binary are under /var/task; "+
+			"write the full path, or leave the variable out to use the pipeline in the binary", pipelineVariable, name)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%s names %s, which this function may not read: let everyone read the file before it is packed (chmod 644)", pipelineVariable, name)
 	}
 	return fmt.Errorf("%s names %s, which cannot be read: %w", pipelineVariable, name, err)
 }
 
-// logged writes the error that fails a whole batch as a line of the log, with its request id.
-// Lambda's own report of the error is not in the log's format.
+// logged returns a handler that logs an error that fails a whole batch, with the request id. Lambda
+// reports the error too, but not in the format of the log.
 func logged[In, Out any](log *slog.Logger, handle func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
 	return func(ctx context.Context, in In) (Out, error) {
 		out, err := handle(ctx, in)

@@ -16,7 +16,7 @@ const Namespace = "Ingot"
 
 const service = "ingot"
 
-// Metric describes one metric. Each metric is written once a batch, even if it is 0, except those of
+// Metric describes one metric. Each metric is written once for each batch, even if it is 0, except those of
 // [PartMetrics], [PutMetrics], [ArrayMetrics] and [PayloadMetrics].
 type Metric struct {
 	Name  string
@@ -32,7 +32,7 @@ func IngestMetrics() []Metric { return described(ingestMeters()) }
 func PartMetrics() []Metric { return described(partMeters()) }
 
 // PutMetrics lists what the ingest function also writes for a batch with an event that was Rejected, or
-// with a transaction that met another one, in order. Pipelines without totals that move with the put do not pay for these metrics.
+// with a transaction that conflicted with another one, in order. Pipelines without totals that move with the put do not pay for these metrics.
 func PutMetrics() []Metric { return described(putMeters()) }
 
 // ArrayMetrics lists what the ingest function also writes for a batch with messages that are arrays of
@@ -51,7 +51,7 @@ type meter[R any] struct {
 	value func(*batch[R]) float64
 }
 
-// batch is what is known of one batch when it is reported.
+// batch holds what is known about one batch when it is reported.
 type batch[R any] struct {
 	report R
 	cost   store.Cost
@@ -82,7 +82,7 @@ func ingestMeters() []meter[handler.IngestReport] {
 			func(b *ingested) float64 { return float64(b.report.Verdicts[v]) }})
 	}
 	meters = append(meters,
-		meter[handler.IngestReport]{Metric{"Returned", emf.Count, "messages given back to SQS: retries, and what quarantine could not take"},
+		meter[handler.IngestReport]{Metric{"Returned", emf.Count, "messages given back to SQS: retries, and messages that could not be put into quarantine"},
 			func(b *ingested) float64 { return float64(b.report.Failed) }},
 		meter[handler.IngestReport]{Metric{"OldestEventAgeSeconds", emf.Seconds, "age of the batch's oldest message since it was sent"},
 			func(b *ingested) float64 { return max(0, b.report.OldestAge.Seconds()) }},
@@ -92,11 +92,11 @@ func ingestMeters() []meter[handler.IngestReport] {
 
 func partMeters() []meter[handler.IngestReport] {
 	return []meter[handler.IngestReport]{
-		{Metric{"Parts", emf.Count, "items of parts, beside those of their messages, that the batch has put or found stored, or has tried to"},
+		{Metric{"Parts", emf.Count, "items of parts that the batch has put, found stored or tried to put; the items of whole events are not among them"},
 			func(b *ingested) float64 { return float64(sum(b.report.Parts[:])) }},
-		{Metric{"PartsInserted", emf.Count, "those of them that are new; as with Inserted, at most the number of new items"},
+		{Metric{"PartsInserted", emf.Count, "parts that are new; like Inserted, at most the number of new items"},
 			func(b *ingested) float64 { return float64(b.report.Parts[event.Inserted]) }},
-		{Metric{"PartsUnproven", emf.Count, "those of them of which nothing is proven; their messages are delivered again"},
+		{Metric{"PartsUnproven", emf.Count, "parts for which no outcome is proven; their messages are delivered again"},
 			func(b *ingested) float64 { return float64(b.report.Parts[event.Retry]) }},
 	}
 }
@@ -105,20 +105,20 @@ func putMeters() []meter[handler.IngestReport] {
 	return []meter[handler.IngestReport]{
 		{Metric{event.Rejected.String(), emf.Count, verdictAbout[event.Rejected]},
 			func(b *ingested) float64 { return float64(b.report.Verdicts[event.Rejected]) }},
-		{Metric{"RejectedByTotal", emf.Count, "those of them whose total cannot be updated any more: it is full, or holds something else than a number"},
+		{Metric{"RejectedByTotal", emf.Count, "rejected events whose total cannot be updated any more: it is full, or holds a value that is not a number"},
 			func(b *ingested) float64 { return float64(b.report.TotalRefused) }},
-		{Metric{"TransactionConflicts", emf.Count, "transactions of puts that were refused because another request held one of their items, and were sent again; `spread` makes them fewer"},
+		{Metric{"TransactionConflicts", emf.Count, "transactions of puts that were refused because another request held one of their items, and were sent again; `spread` reduces them"},
 			func(b *ingested) float64 { return float64(b.cost.Conflicts) }},
 	}
 }
 
 func arrayMeters() []meter[handler.IngestReport] {
 	return []meter[handler.IngestReport]{
-		{Metric{"ArrayEvents", emf.Count, "events of messages that are arrays; the verdicts count such a message once, as the one of them that outweighs the others"},
+		{Metric{"ArrayEvents", emf.Count, "events in messages that are arrays; the metrics named after verdicts count such a message once, under the verdict that outweighs those of its other events"},
 			func(b *ingested) float64 { return float64(sum(b.report.Events[:])) }},
-		{Metric{"ArrayEventsInserted", emf.Count, "those of them that are new; as with Inserted, at most the number of new items"},
+		{Metric{"ArrayEventsInserted", emf.Count, "events in arrays that are new; like Inserted, at most the number of new items"},
 			func(b *ingested) float64 { return float64(b.report.Events[event.Inserted]) }},
-		{Metric{"ArrayEventsRefused", emf.Count, "those of them that can never be stored; their messages go to quarantine once the others are stored"},
+		{Metric{"ArrayEventsRefused", emf.Count, "events in arrays that can never be stored; their messages go to quarantine once the other events are stored"},
 			func(b *ingested) (n float64) {
 				for v, of := range b.report.Events {
 					if event.Verdict(v).Quarantined() {
@@ -138,15 +138,15 @@ func sum(list []int) (n int) {
 }
 
 var verdictAbout = [len(event.Verdicts) + 1]string{
-	event.Inserted:  "new events, stored, as far as the answer arrived: where it is lost the event comes again as a Duplicate, so this is at most the number of new items",
+	event.Inserted:  "new events that were stored. If an answer is lost, the event comes again as a Duplicate, so this is at most the number of new items",
 	event.Updated:   "newer revisions that replaced the stored one",
 	event.Duplicate: "events that were stored already",
 	event.Stale:     "older revisions than the stored one",
 	event.Conflict:  "another payload under a stored event's key; quarantined",
-	event.Rejected:  "events that a total which moves with the put has refused; quarantined",
+	event.Rejected:  "events that were refused by a total that moves with the put; quarantined",
 	event.Expired:   "events that came after their time; quarantined",
 	event.Poison:    "messages that can never be stored; quarantined",
-	event.Retry:     "events of which nothing is proven; delivered again",
+	event.Retry:     "events for which no outcome is proven; delivered again",
 }
 
 type streamed = batch[handler.StreamsReport]
@@ -157,13 +157,13 @@ func streamsMeters() []meter[handler.StreamsReport] {
 			func(b *streamed) float64 { return float64(b.report.Received) }},
 		{Metric{"ChangesForeign", emf.Count, "records of items that are not Ingot's; ignored"},
 			func(b *streamed) float64 { return float64(b.report.Foreign) }},
-		{Metric{"ItemsInserted", emf.Count, "new items, of the records that are not delivered again. A batch whose answer is lost is counted once more, so over time this is at least the number of new items"},
+		{Metric{"ItemsInserted", emf.Count, "new items among the records that are not delivered again. A batch whose answer is lost is counted once more, so over time this is at least the number of new items"},
 			func(b *streamed) float64 { return float64(b.report.Inserted) }},
 		{Metric{"AggregateUpdates", emf.Count, "aggregate items written"},
 			func(b *streamed) float64 { return float64(b.report.Updates) }},
-		{Metric{"StepsDroppedByMark", emf.Count, "steps found counted already, by mark or receipt, and not counted again"},
+		{Metric{"StepsDroppedByMark", emf.Count, "steps that a mark or a receipt showed to be counted already, and that were not counted again"},
 			func(b *streamed) float64 { return float64(b.report.Dropped) }},
-		{Metric{"LargeTotals", emf.Count, "totals written that take 300 KB or more; from 400 KB on the table takes no update of them"},
+		{Metric{"LargeTotals", emf.Count, "written totals of 300 KB or more; from 400 KB on, DynamoDB refuses to update them"},
 			func(b *streamed) float64 { return float64(b.report.Large) }},
 		{Metric{"Quarantined", emf.Count, "records and updates put into quarantine; their totals are flagged"},
 			func(b *streamed) float64 { return float64(b.report.Quarantined) }},
@@ -207,8 +207,8 @@ func costMeters[R any]() []meter[R] {
 	}
 }
 
-// throttles counts refusals by what helps against them. If a reason of DynamoDB contains KeyRange,
-// it means one hot key.
+// throttles divides the refusals by their remedy. A reason of DynamoDB that contains KeyRange means
+// that one key is hot.
 func throttles(c store.Cost) (hotKey, capacity int) {
 	for reason, n := range c.Throttles {
 		if strings.Contains(reason, "KeyRange") {

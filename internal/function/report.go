@@ -17,8 +17,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// reporter writes two lines for each batch, with the same counts. One holds the metrics, for
-// CloudWatch. The other is a line of the log, for people. It is safe for concurrent use.
+// reporter writes two lines with the same counts for each batch: the metrics, for CloudWatch, and a
+// line of the log, for people. It is safe for concurrent use.
 type reporter[R any] struct {
 	emitter *emf.Emitter
 	log     *slog.Logger
@@ -71,8 +71,8 @@ func (p Process) emitter(s settings, role string) *emf.Emitter {
 	return &emf.Emitter{Out: p.Out, Namespace: cmp.Or(p.Namespace, Namespace), Service: service, Function: name, Level: s.level}
 }
 
-// batch reports one batch. It does not change the answer. If metrics cannot be written, that is a
-// line of the log and no failure, because the batch is done.
+// batch reports one batch. If the metrics cannot be written, it only logs that, because the batch
+// itself is done.
 func (p *reporter[R]) batch(ctx context.Context, r R) {
 	b := p.measure(r)
 	b.cold = !p.warm.Swap(true)

@@ -8,14 +8,14 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 )
 
-// These are the variables of the environment. The AWS SDK reads the rest (Region, credentials,
-// endpoint) itself.
+// These environment variables configure the functions. The AWS SDK reads its own variables (Region,
+// credentials, endpoint).
 const (
 	pipelineVariable   = "INGOT_PIPELINE"         // a file in place of the one in the binary
 	tableVariable      = "INGOT_TABLE"            // the events table; ingest needs it
 	aggregatesVariable = "INGOT_AGGREGATES_TABLE" // the aggregates table; streams needs it, and ingest needs it if a key uses hmac or a put moves totals
 	quarantineVariable = "INGOT_QUARANTINE_URL"   // URL of a standard queue; empty: no quarantine
-	archiveVariable    = "INGOT_ARCHIVE_BUCKET"   // empty: what expires is gone
+	archiveVariable    = "INGOT_ARCHIVE_BUCKET"   // empty: expired items are not archived
 	payloadsVariable   = "INGOT_PAYLOAD_BUCKET"   // where large payloads are; both functions need it if the pipeline has offload
 	pointersVariable   = "INGOT_POINTER_BUCKETS"  // names of buckets, with commas between, to which messages may point; empty: none
 	countingVariable   = "INGOT_COUNTING"         // marks (default) or receipts
@@ -52,9 +52,9 @@ func (m Mistakes) Error() string {
 	return "environment:\n  " + strings.Join(m, "\n  ")
 }
 
-// readSettings reads the environment. needs names the one of the two tables that must be there. A
-// variable that is set to nothing counts as not set, because template.yaml can declare variables
-// but cannot leave one out.
+// readSettings reads the environment. needs is the variable of the table that the function cannot
+// do without. An empty variable counts as not set, because template.yaml cannot leave a variable
+// out.
 func readSettings(getenv func(string) string, needs string) (settings, error) {
 	s := settings{pipeline: getenv(pipelineVariable), events: getenv(tableVariable), aggregates: getenv(aggregatesVariable),
 		quarantine: getenv(quarantineVariable), archive: getenv(archiveVariable), payloads: getenv(payloadsVariable), secret: []byte(getenv(secretVariable)), endpoint: getenv(endpointVariable),
@@ -66,7 +66,7 @@ func readSettings(getenv func(string) string, needs string) (settings, error) {
 	m.checkTable(tableVariable, s.events)
 	m.checkTable(aggregatesVariable, s.aggregates)
 	if s.events != "" && s.events == s.aggregates {
-		m.add("%s and %s are both %q: give totals a table of their own, or they would feed their own stream", tableVariable, aggregatesVariable, s.events)
+		m.add("%s and %s are both %q: use two tables, because changes of totals must not be in the stream of the events table", tableVariable, aggregatesVariable, s.events)
 	}
 	m.checkQueue(s.quarantine)
 	m.checkBucket(archiveVariable, s.archive)
@@ -114,7 +114,7 @@ func (m *Mistakes) checkQueue(text string) {
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || strings.Trim(u.Path, "/") == "" {
 		m.add("%s is %q: set it to the queue's URL (https://sqs.REGION.amazonaws.com/ACCOUNT/NAME), not its name or ARN", quarantineVariable, text)
 	} else if strings.HasSuffix(u.Path, ".fifo") {
-		m.add("%s is %q: quarantine needs a standard queue, since its messages carry no group", quarantineVariable, text)
+		m.add("%s is %q: quarantine needs a standard queue, because its messages have no message group", quarantineVariable, text)
 	}
 }
 
@@ -126,7 +126,7 @@ func (m *Mistakes) checkEndpoint(text string) {
 
 func (m *Mistakes) checkBucket(variable, name string) {
 	if strings.ContainsAny(name, ":/") {
-		m.add("%s is %q: set it to the bucket's name, without s3:// and not its ARN", variable, name)
+		m.add("%s is %q: set it to the bucket's name, without s3://, and not the ARN", variable, name)
 	}
 }
 
@@ -138,14 +138,14 @@ const bucketLetters = "abcdefghijklmnopqrstuvwxyz0123456789.-"
 func (m *Mistakes) checkPointers(list string, names []string) {
 	for _, name := range names {
 		if len(name) < 3 || len(name) > 63 || strings.Trim(name, bucketLetters) != "" {
-			m.add("%s is %q: set it to names of buckets with commas and no blanks between, without s3:// and not their ARNs", pointersVariable, list)
+			m.add("%s is %q: set it to the names of buckets, separated by commas without spaces; write no s3:// and no ARNs", pointersVariable, list)
 			return
 		}
 	}
 }
 
-// checkSecret refuses a reference that nobody resolved, because everybody who reads the template
-// knows that text.
+// checkSecret refuses an unresolved reference. As a secret it would be worthless, because everybody
+// who can read the template knows it.
 func (m *Mistakes) checkSecret(secret []byte) {
 	if strings.HasPrefix(string(secret), "{{resolve:") {
 		m.add("%s is a reference to a secret and not the secret: CloudFormation resolves it while deploying; for local runs set the variable itself (sam local invoke --env-vars env.json)", secretVariable)
