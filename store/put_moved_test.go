@@ -781,12 +781,12 @@ func TestTotalsLeaveNoRoomForAPack(t *testing.T) {
 func TestRefusalOfLargeTotals(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
-	short := 0
+	var short atomic.Int64
 	w.onCall = func(_ string, in any) error {
 		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok {
 			for _, item := range tx.TransactItems {
 				if item.Update != nil && item.Update.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
-					short++
+					short.Add(1)
 					return store.ErrTooLarge
 				}
 			}
@@ -794,7 +794,7 @@ func TestRefusalOfLargeTotals(t *testing.T) {
 		return nil
 	}
 	results := w.putNow(w.goods("reserved", "1", "x", 1), w.goods("reserved", "2", "y", 1), w.goods("received", "3", "y", 1))
-	if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.BelowFloor || short != 3 {
-		t.Errorf("%d answers are too large: %v", short, results)
+	if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.BelowFloor || short.Load() != 3 {
+		t.Errorf("%d answers are too large: %v", short.Load(), results)
 	}
 }
