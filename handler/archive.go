@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -107,29 +106,17 @@ func (b *streamBatch) archive(ctx context.Context) {
 }
 
 // keepSome archives these changes in order, and returns those whose payloads did not fit into
-// memory. There is always room for the first one, so each call makes progress.
+// memory. One of those that ask always fits, so each call makes progress.
 func (b *streamBatch) keepSome(ctx context.Context, expired []*event.Change, todo []int, errs []error) (later []int, failed bool) {
-	var mu sync.Mutex // guards room
-	room := int64(archivedRoom)
+	room := &room{size: archivedRoom}
 	var stop atomic.Bool
 	b.env.Each(len(todo), 8, func(n int) {
 		if stop.Load() || ctx.Err() != nil {
 			return
 		}
-		taken := int64(0)
-		err := b.keep(ctx, expired[todo[n]], func(size int64) bool {
-			mu.Lock()
-			defer mu.Unlock()
-			if room += taken; n > 0 && size > room {
-				taken = 0
-				return false
-			}
-			room, taken = room-size, size
-			return true
-		})
-		mu.Lock()
-		room += taken
-		mu.Unlock()
+		taken := share{of: room}
+		err := b.keep(ctx, expired[todo[n]], taken.fits)
+		taken.leave()
 		if errs[todo[n]] = err; err != nil && !errors.Is(err, payloads.ErrNoRoom) {
 			stop.Store(true)
 		}

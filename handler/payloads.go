@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
@@ -68,23 +67,13 @@ func (b *ingestBatch) follow(todo []*Outcome) {
 }
 
 // followSome reads, plans and puts these messages. It returns those that did not fit into memory.
-// There is always room for the first object.
+// One object always fits, whatever its size.
 func (b *ingestBatch) followSome(todo []*Outcome) (later []*Outcome) {
-	var mu sync.Mutex // guards room
-	room := int64(pointedRoom)
+	room := &room{size: pointedRoom}
 	texts, errs := make([]string, len(todo)), make([]error, len(todo))
 	b.env.Each(len(todo), readAtOnce, func(n int) {
-		taken := int64(0) // by an earlier try
-		texts[n], errs[n] = b.Payloads.reader.Read(b.writing, b.env, *todo[n].pointer, func(size int64) bool {
-			mu.Lock()
-			defer mu.Unlock()
-			if room += taken; size > room && room < pointedRoom {
-				taken = 0
-				return false
-			}
-			room, taken = room-size, size
-			return true
-		})
+		taken := share{of: room} // until all are put
+		texts[n], errs[n] = b.Payloads.reader.Read(b.writing, b.env, *todo[n].pointer, taken.fits)
 	})
 	var load load
 	for n, o := range todo {
@@ -99,9 +88,9 @@ func (b *ingestBatch) followSome(todo []*Outcome) (later []*Outcome) {
 		texts[n] = "" // the planned item holds it, and nothing else needs it
 	}
 	if slices.ContainsFunc(load.items, func(item *event.Item) bool { return item.Payload != nil }) {
-		payloads.Tidy(pointedRoom - room) // uploading them takes memory, too
+		payloads.Tidy(room.used) // uploading them takes memory, too
 	}
-	load.bytes += int(pointedRoom - room) // put releases the payloads that were read, too
+	load.bytes += int(room.used) // put releases the payloads that were read, too
 	b.put(&load)
 	return later
 }
