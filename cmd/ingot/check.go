@@ -116,7 +116,7 @@ func newCheck(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.was, "was", "", "compare with this earlier pipeline, the one deployed now; deployed: the one that the stack says it runs")
 	cmd.Flags().StringVar(&o.config, "samconfig", "", "the settings of SAM to take parameters from (default samconfig.toml beside the template)")
 	cmd.Flags().StringVar(&o.environment, "config-env", "", "one environment of samconfig.toml alone (default each of them)")
-	cmd.Flags().StringVar(&o.events, "events", "", "plan the events of this file, one a line, or of standard input with -")
+	cmd.Flags().StringVar(&o.events, "events", "", "plan the events of this file, one on each line; - is standard input")
 	cmd.Flags().StringVar(&o.now, "now", "", "plan --events as of this time (RFC 3339) instead of now")
 	targetFlags(cmd)
 	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil, "a parameter of the template as NAME=VALUE, in place of samconfig.toml's and of its default; repeatable")

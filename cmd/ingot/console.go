@@ -44,7 +44,7 @@ func newConsole(a *app) *cobra.Command {
 	var o consoleOptions
 	cmd := &cobra.Command{
 		Use:   "console",
-		Short: "Watch a stack on a page",
+		Short: "Show a stack on a page in the browser",
 		Long:  consoleHelp,
 		Example: `  ingot console --stack shop
   ingot console --stack shop --write --port 0

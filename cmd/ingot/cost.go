@@ -80,7 +80,7 @@ func newCost(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline")
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "events a second, on average over the month")
 	cmd.Flags().StringVar(&o.prices, "prices", "", "a file of prices; without one no dollars are shown")
-	cmd.Flags().StringVar(&o.events, "events", "", "take sizes, types and folding from the events of this file, one a line, or of standard input with -")
+	cmd.Flags().StringVar(&o.events, "events", "", "take sizes, types and folding from the events of this file, one on each line; - is standard input")
 	cmd.Flags().StringVar(&o.now, "now", "", "plan --events as of this time (RFC 3339) instead of now")
 	cmd.Flags().Float64Var(&o.duplicates, "duplicates", 0, "further deliveries for each event, such as 0.02, beside what repeats in --events")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 0, "partitions of the events table: 1 to 10000 (default as many as the rate needs, and at least the 4 of a new table)")

@@ -36,9 +36,9 @@ func newDemo(a *app) *cobra.Command {
 	var f demoFlags
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Run the whole pipeline in this process, with trouble, and prove that it adds up",
+		Short: "Run the whole pipeline in this process, with trouble, and check every total",
 		Long: `Sends events through the whole pipeline in this process: the queue, both functions, the tables, their
-stream, and time to live. The engine is part of this program, so nothing else must run.
+stream, and time to live. They are all part of this program, so nothing else needs to run.
 
 On the way it makes trouble at random: messages that come twice, late, broken or altered; functions
 that are killed between a write and their answer; lost answers; throttled requests; old checkpoints.
@@ -71,12 +71,12 @@ The same options give the same summary, to the byte. Exit code 3: a check found 
 		},
 	}
 	flags := cmd.Flags()
-	flags.Uint64Var(&f.seed, "seed", 7, "seed of all chance in the run")
+	flags.Uint64Var(&f.seed, "seed", 7, "seed of everything random in the run")
 	flags.StringVar(&f.data, "data", "earthquakes", "bundled data: "+bundles())
 	flags.StringVar(&f.input, "input", "", "your own events instead: a file with one JSON event a line, oldest first, or - for standard input")
 	flags.StringArrayVar(&f.attributes, "attribute", nil, "a message attribute of each line of --input as NAME=VALUE; repeatable")
 	flags.StringVar(&f.pipeline, "pipeline", "", "the pipeline.yaml for --input")
-	flags.IntVar(&f.repeat, "repeat", 1, "send the data so often: copy k has other ids and is k weeks later")
+	flags.IntVar(&f.repeat, "repeat", 1, "send the data this many times: copy k has other ids and is k weeks later")
 	flags.StringVar(&f.counting, "counting", "marks", "how totals are counted: marks or receipts")
 	flags.IntVar(&f.totals, "totals", 3, "how many totals of each aggregate to print; -1: all")
 	return cmd
@@ -118,7 +118,7 @@ func (a *app) events(input string) (name string, done func(), err error) {
 	switch info, err := os.Stat(input); {
 	case input == "-":
 		if a.typed {
-			fmt.Fprintln(a.stderr, "ingot: reading events from the terminal, one a line; end with Ctrl-D")
+			fmt.Fprintln(a.stderr, "ingot: reading events from the terminal, one on each line; end with Ctrl-D")
 		}
 		name, err = spool(a.stdin)
 		return name, func() { _ = os.Remove(name) }, err

@@ -39,10 +39,10 @@ AWS SDK and the AWS CLI work with AWS_ENDPOINT_URL=http://127.0.0.1:8611 and any
 commands find it with --local, in the folder of pipeline.yaml and below.
 
 Everything is kept in the folder .ingot/data beside pipeline.yaml, or in that of --data, and is there
-again at the next start. It outlives a process that is killed, but not a machine that loses its power.
+again at the next start. Nothing is lost if the process is killed; data can be lost if the machine loses its power.
 
 When pipeline.yaml changes, it is read again, and both functions go on with it as after a deployment. If
-it has mistakes, or if ingot check --was objects to the change, the file of before stays in use.
+it has mistakes, or if ingot check --was objects to the change, the previous file stays in use.
 
 If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a stand-in takes its
 place, as in ingot explain.

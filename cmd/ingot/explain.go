@@ -16,7 +16,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-const explainHelp = `Says what becomes of an event, and why: its envelope, type, id, time and key; the hash of its payload
+const explainHelp = `Shows what Ingot would do with an event, and why: its envelope, type, id, time and key; the hash of its payload
 and the text that was hashed; index keys and expiry; the size and write units of the item; each total
 that it moves, what that costs, and which floors may refuse it. If the event would be quarantined, it says
 exactly why. It sends no request, so it does not know whether the key is taken already.
@@ -27,7 +27,7 @@ EVENT is a file, or - for standard input. It holds one of these:
   what Lambda sends for a queue: {"Records": […]}
   what aws sqs receive-message prints: {"Messages": […]}
 Several messages are explained as one batch. For a message from quarantine, it first says why the
-message is there, and then what would become of it if it were sent again.
+message is there, and then which verdict it would get if it were sent again.
 
 Keyed hashes are made with INGOT_PII_KEY. If the pipeline uses hmac and the variable is not set, a
 stand-in key is used, and the output says so beside each hash.
@@ -67,7 +67,7 @@ func newExplain(a *app) *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
 		Use:   "explain EVENT",
-		Short: "Say what becomes of an event, and why",
+		Short: "Show what Ingot would do with an event, and why",
 		Long:  explainHelp,
 		Example: `  ingot explain events/ingest-one.json
   ingot explain - < events/ingest-latest.json

@@ -39,7 +39,7 @@ another type is not returned. The token of the next page shows keys. Personal va
 
 ` + targetHelp + `
 
-Exit codes: 0 answered, also with nothing, 1 it could not be read, 2 the question is wrong, 4 credentials.
+Exit codes: 0 answered, even if nothing was found, 1 it could not be read, 2 the question is wrong, 4 credentials.
 
 ` + queryJSON
 

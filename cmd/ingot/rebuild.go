@@ -31,10 +31,10 @@ If the payload of an older item is in the payload bucket, it is read from there,
 new aggregate uses. An item whose payload is lost is named and not touched, and no new aggregate is complete until its
 object is back or the event is erased.
 
-The table is read and touched in --segments, side by side. --rate is for reads and writes together, and also slows
+The table is read and touched in --segments at the same time. --rate is for reads and writes together, and also slows
 down what the stream brings to the streams function.
 
-An aggregate can be declared complete only at a moment when nothing is in motion. On a busy stack this needs a pause:
+An aggregate can be declared complete only at a moment when no change is on its way. On a busy stack this needs a pause:
 ingot pause, then ingot rebuild, then ingot resume. Without one, the touch pass still does its work, and a rebuild
 during a pause later only has to finish.
 

@@ -54,11 +54,11 @@ func newSend(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "send [FILE|-]",
 		Short: "Send events to the queue",
-		Long: `send sends the events of a file, one JSON object a line, or those of standard input with -. It sends them in
-batches of ten, several at once, and shows how far it is. Ctrl-C prints with which --skip to go on. An event that is
+		Long: `send sends the events of a file, one JSON object on each line; - is standard input. It sends them in
+batches of ten, several at once, and shows its progress. Ctrl-C prints the --skip with which to go on. An event that is
 sent again is a Duplicate. An input whose first line is not JSON, or only a part of it, is refused.
 
-With --sample TYPE it makes one event of a type instead, with the time of now, and fills in what --set does not give.
+With --sample TYPE it makes one event of a type instead, with the current time, and fills in what --set does not give.
 With --wait it waits until each event is stored, and says which are not. It does not wait longer than 5 seconds
 for an event that a floor refuses as the totals are.
 
@@ -98,7 +98,7 @@ Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused, or an
 	targetFlags(cmd)
 	deployedFlag(cmd)
 	cmd.Flags().StringVar(&o.group, "group", "", "the field whose value is the message group, for a FIFO queue")
-	cmd.Flags().Float64Var(&o.rate, "rate", 0, "events a second (default as many as can be)")
+	cmd.Flags().Float64Var(&o.rate, "rate", 0, "events a second (default as many as possible)")
 	cmd.Flags().IntVar(&o.skip, "skip", 0, "leave out this many lines, which were sent already")
 	cmd.Flags().StringVar(&o.sample, "sample", "", "make one event of this type instead of reading a file")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "a field of the sample as FIELD=VALUE, or FIELD:=JSON; repeatable")

@@ -27,13 +27,13 @@ func newStatus(a *app) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show how a stack is: queues, lag, pauses, alarms and flags",
-		Long: `status shows on one screen how a stack is: how many messages wait in its queues and since when, how far the totals
-are behind the events, which function is paused and by whom, which alarms ring, and which aggregates are building or
+		Short: "Show the state of a stack: queues, lag, pauses, alarms and flags",
+		Long: `status shows on one screen the state of a stack: how many messages wait in its queues and since when, how far the totals
+are behind the events, which function is paused and by whom, which alarms are on, and which aggregates are building or
 flagged. It changes nothing. It names what it could not read. An ingot dev has no CloudWatch, so there the ages, the lag
 and the alarms are not known.
 
-The stack is not well if an alarm rings, a function is paused, a message is in quarantine or in the dead-letter queue,
+The stack is not well if an alarm is on, a function is paused, a message is in quarantine or in the dead-letter queue,
 an aggregate is flagged, or the totals are more than an hour behind. Where totals have floors (atLeast), messages in
 quarantine are usual, and the alarm on quarantine tells of the others.
 

@@ -50,13 +50,13 @@ func newTotals(a *app) *cobra.Command {
 		Short: "Show totals of an aggregate, as a table, bars, JSON or CSV",
 		Long: `totals reads the totals of one aggregate. You give the fields that its by is made of. --from and --to bound the
 windows: those that start at --from or later, and before --to. It sends a Query for each part of its spread. On a
-terminal, each window of one total has a bar for its first value. Totals run behind the events by the stream's lag.
+terminal, each window of one total has a bar for its first value. Totals lag behind the events, as the stream does.
 
 With --top, it shows the totals of one window with the greatest values instead, if the aggregate declares rank. --from
 says which window: any time in it.
 
-With fewer fields than by needs, all totals must be scanned. That is refused without --scan. With --scan, the price
-is shown first. A field is then compared with the value of by that has its name.
+With fewer fields than by needs, the whole table must be scanned. That needs --scan. The command then shows the price
+first. A field is then compared with the value of by that has its name.
 
 ` + byHelp + `
 
@@ -85,9 +85,9 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials, 5 refused: it needs --sca
 	}
 	targetFlags(cmd)
 	deployedFlag(cmd)
-	cmd.Flags().StringVar(&o.from, "from", "", "the first window: a day such as 2026-03-01, or an RFC 3339 time (default the first there is)")
-	cmd.Flags().StringVar(&o.to, "to", "", "the window to end before (default after the last there is)")
-	cmd.Flags().IntVar(&o.top, "top", 0, "show so many totals with the greatest values, from 1 to 1000, of an aggregate with rank")
+	cmd.Flags().StringVar(&o.from, "from", "", "the first window: a day such as 2026-03-01, or an RFC 3339 time (default the first one)")
+	cmd.Flags().StringVar(&o.to, "to", "", "the window to end before (default after the last one)")
+	cmd.Flags().IntVar(&o.top, "top", 0, "show this many totals with the greatest values, from 1 to 1000, of an aggregate with rank")
 	cmd.Flags().BoolVar(&o.scan, "scan", false, "read the whole table of totals if the fields are fewer than by needs")
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
 	return cmd

@@ -39,7 +39,7 @@ While events flow, what the stream has not delivered yet looks like a difference
 the stream has delivered everything that was written before the first look ended. A total that then differs in the
 same way is damaged. A total that differs in another way is in motion. A total that was equal once is proven.
 
-Both tables are read in --segments, side by side, at --rate. Sums that do not fit into --memory go to files. With
+Both tables are read in --segments at the same time, at --rate. Sums that do not fit into --memory go to files. With
 --work, they go into that folder, and the same command goes on there after it was stopped. The files hold the fields
 that totals are grouped by.
 
@@ -113,9 +113,9 @@ func newVerify(a *app) *cobra.Command {
 // passFlags adds the flags of a pass over the tables, after those of the command itself.
 func passFlags(cmd *cobra.Command, o *verifyOptions) {
 	flags := cmd.Flags()
-	segments, rate := "how many parts of the tables are read side by side (default 4)", "read and write units a second at most; 0: no limit"
+	segments, rate := "how many parts of the tables are read at the same time (default 4)", "read and write units a second at most; 0: no limit"
 	if flags.Lookup("segment") != nil {
-		segments, rate = "how many parts of the tables are read side by side (default that of --segment, or 4)", "read units a second at most; 0: no limit"
+		segments, rate = "how many parts of the tables are read at the same time (default that of --segment, or 4)", "read units a second at most; 0: no limit"
 	}
 	flags.IntVar(&o.segments, "segments", 0, segments)
 	flags.Float64Var(&o.rate, "rate", 0, rate)

@@ -30,7 +30,7 @@ type build struct {
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Say which version this is, and what it was built from",
+		Short: "Show the version, and what it was built from",
 		Long:  "Says which version this is, from which commit it was built, and with which Go. --version says the version alone.\n\n" + versionJSON,
 		Example: `  ingot version
   ingot version --output json`,
