@@ -35,7 +35,7 @@ type Spec struct {
 	Batches bool `yaml:"batches"`
 	// Event types by name.
 	Events map[string]EventSpec `yaml:"events" like:"{order.placed: {id: \"{order_id}\", at: \"{placed_at}\", key: {pk: \"ORDER#{order_id}\", sk: \"ORDER\"}}}" need:"yes"`
-	// What is read, by name: a question that GetItem or Query can answer.
+	// The questions that you will ask, by name. GetItem or Query alone answers each of them.
 	Patterns map[string]PatternSpec `yaml:"patterns" like:"{order_story: {read: [order.placed, order.paid]}}" keys:"^[a-z][a-z0-9_]*$"`
 	// Live totals by name.
 	Aggregates map[string]AggregateSpec `yaml:"aggregates" like:"{orders: {since: 1, from: {order.placed: {values: {orders: count}}}}}"`
