@@ -91,7 +91,7 @@ func (c *compiler) rank(at place, def *aggregate.Definition, s AggregateSpec) {
 		c.mistake(at, "without by there is only one total in each window, so there is nothing to rank", `by: {player: "{player_id}"} beside it`)
 	}
 	if s.Spread > 1 {
-		c.mistake(at, fmt.Sprintf("spread is %d, and totals that are ranked have one item each: the index cannot add up their shares", s.Spread), "spread: 1 beside it, or leave rank out,")
+		c.mistake(at, fmt.Sprintf("spread is %d, and totals that are ranked have one item each: the index cannot add up their shares", s.Spread), "spread: 1 beside it, or leave rank out")
 	}
 	if s.Rank.Shards < 0 || s.Rank.Shards > 100 {
 		c.mistake(at.in("shards"), fmt.Sprintf("shards is %d", s.Rank.Shards), "a whole number from 1 to 100")
@@ -154,10 +154,10 @@ func (c *compiler) atLeast(at place, def *aggregate.Definition, s AggregateSpec)
 		c.misnamed(at, "atLeast is a condition of the transaction that puts an event, and these totals are moved by the stream", "movedBy: put beside it")
 	}
 	if s.Spread > 1 {
-		c.misnamed(at, fmt.Sprintf("spread is %d, and a floor needs a total that is one item", s.Spread), "spread: 1 beside it, or leave atLeast out,")
+		c.misnamed(at, fmt.Sprintf("spread is %d, and a floor needs a total that is one item", s.Spread), "spread: 1 beside it, or leave atLeast out")
 	}
 	if def.OnExpire == aggregate.Subtract {
-		c.misnamed(at, "onExpire is subtract, so what expires could bring the total below its floor", "onExpire: keep beside it, or leave atLeast out,")
+		c.misnamed(at, "onExpire is subtract, so what expires could bring the total below its floor", "onExpire: keep beside it, or leave atLeast out")
 	}
 	var names []string
 	for _, v := range def.Values {

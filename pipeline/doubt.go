@@ -223,7 +223,7 @@ func (d *doubts) lastingInstead(feeds map[string]*feed) string {
 		}
 		longest = max(longest, lifetime.Outliving(t.retain))
 	}
-	return "retain: " + lifetime.Format(longest) + " beside it, or window: 1h or longer,"
+	return "retain: " + lifetime.Format(longest) + " beside it, or window: 1h or longer"
 }
 
 // sharedKeys warns if items of two event types can have the same key. This may be intended: then

@@ -108,7 +108,7 @@ var doubtful = []advice{
 	{"a total of one event", `by: {shop: "{shop}"}`, `by: {order: "{order}", shop: "{shop}"}`, `p.yaml:23:9: by has every field that id has, so each total would count one event; write fewer fields in by, such as a customer or a product, instead`, []string{`by: {customer: "{customer}"}`, `by: {shop: "{shop}"}`}},
 	{"a total of one event, by its id", `by: {shop: "{shop}"}`, `by: {order: "{@id}"}`, `by has every field that id has`, []string{`by: {product: "{product}"}`}},
 	{"many windows", "    window: 1d\n    from:\n      placed: {where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}\n    onExpire: keep\n    spread: 4\n    retain: 400d\n",
-		"    window: 1m\n    from:\n      placed: {values: {orders: count}}\n", `p.yaml:24:13: a window of 1m without retain: each group gets 1440 totals a day, and they are kept for ever; write retain: 97d beside it, or window: 1h or longer, instead`,
+		"    window: 1m\n    from:\n      placed: {values: {orders: count}}\n", `p.yaml:24:13: a window of 1m without retain: each group gets 1440 totals a day, and they are kept for ever; write retain: 97d beside it, or window: 1h or longer`,
 		[]string{"    window: 1m\n    retain: 97d\n    from:\n      placed: {values: {orders: count}}\n", "    window: 1h\n    from:\n      placed: {values: {orders: count}}\n"}},
 	{"many windows of events that stay", "    since: 1\n    from:\n", "    since: 1\n    window: 90s\n    from:\n", `p.yaml:32:13: a window of 90s without retain: each group gets 960 totals a day, and they are kept for ever; write window: 1h or longer, or retain for moved and here, instead`,
 		[]string{"    since: 1\n    window: 1h\n    from:\n"}},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ingot-events/ingot/internal/yamlfile"
 )
 
 // Mistake is one thing wrong with a declaration.
@@ -13,10 +15,10 @@ type Mistake struct {
 	Line, Column int    // from 1, columns in characters; 0 for a Spec declared in Go
 	Where        string // the member: "events.order.placed.key.pk"
 	What         string // what is wrong
-	Instead      string // what to write instead; may be empty
+	Instead      string // what to write instead, or beside it; may be empty
 }
 
-// String returns "file:line:column: what; write … instead".
+// String returns "file:line:column: what; write … instead", or "…; write … beside it".
 func (m Mistake) String() string {
 	var b strings.Builder
 	switch {
@@ -27,10 +29,7 @@ func (m Mistake) String() string {
 	case m.Where != "":
 		fmt.Fprintf(&b, "%s: ", m.Where)
 	}
-	b.WriteString(m.What)
-	if m.Instead != "" {
-		b.WriteString("; write " + m.Instead + " instead")
-	}
+	b.WriteString(m.What + yamlfile.Advice(m.Instead))
 	return b.String()
 }
 

@@ -98,9 +98,9 @@ func TestPlannedItemMoves(t *testing.T) {
 func TestMistakesOfMovedBy(t *testing.T) {
 	for old, c := range map[string]struct{ now, want string }{
 		"movedBy: put":                  {"movedBy: puts", `p.yaml:17:14: unknown movedBy puts; write put instead`},
-		"    movedBy: put\n":            {"", `p.yaml:17:5: atLeast is a condition of the transaction that puts an event, and these totals are moved by the stream; write movedBy: put beside it instead`},
-		"    since: 2\n":                {"    since: 2\n    spread: 2\n", `p.yaml:19:5: spread is 2, and a floor needs a total that is one item; write spread: 1 beside it, or leave atLeast out, instead`},
-		"    by: {sku":                  {"    onExpire: subtract\n    by: {sku", `p.yaml:19:5: onExpire is subtract, so what expires could bring the total below its floor; write onExpire: keep beside it, or leave atLeast out, instead`},
+		"    movedBy: put\n":            {"", `p.yaml:17:5: atLeast is a condition of the transaction that puts an event, and these totals are moved by the stream; write movedBy: put beside it`},
+		"    since: 2\n":                {"    since: 2\n    spread: 2\n", `p.yaml:19:5: spread is 2, and a floor needs a total that is one item; write spread: 1 beside it, or leave atLeast out`},
+		"    by: {sku":                  {"    onExpire: subtract\n    by: {sku", `p.yaml:19:5: onExpire is subtract, so what expires could bring the total below its floor; write onExpire: keep beside it, or leave atLeast out`},
 		"{available: 0}":                {"{avalable: 0}", `p.yaml:18:15: there is no value avalable in stock; write available instead`},
 		"atLeast: {available: 0}":       {"atLeast: 0", `p.yaml:18:14: atLeast is a number, not a mapping; write {available: 0} instead`},
 		"available: 0}":                 {"available: none}", `p.yaml:18:26: available is none, which is not a plain number; write a number such as 0 or -100.5 instead`},

@@ -238,7 +238,7 @@ func (c *compiler) differs(at place, p *Pattern, a, b *eventType, names map[stri
 	}
 	instead := "one pattern for each of them, or the same pk in both"
 	if len(wants) > 0 && x.String() == y.String() {
-		instead = "as: {" + strings.Join(wants, ", ") + "} beside read:,"
+		instead = "as: {" + strings.Join(wants, ", ") + "} beside read:"
 	}
 	c.mistake(at.in("read"), what, instead)
 }

@@ -204,7 +204,7 @@ func TestPatternMistakes(t *testing.T) {
 		{"p: {read: [placed], total: daily}", "p.yaml:29:30: a pattern reads events or totals, not both; write read: or total: alone instead"},
 		{"p: {read: [placed], index: GSI7}", `p.yaml:29:30: no event type is in GSI7; write GSI1, or indexes: {GSI7: {pk: "…", sk: "…"}} in the event types that it reads, instead`},
 		{"p: {read: [placed, paid], index: GSI2}", "p.yaml:29:22: events of paid are not in GSI2; write only the types that are, or GSI2: {pk: …, sk: …} in the indexes: of paid, instead"},
-		{"p: {read: [placed, paid], index: GSI1}", "p.yaml:29:13: placed and paid have different pk in GSI1: CUSTOMER#{customer_id|hmac} and CUSTOMER#{buyer.id|hmac}, so no Query reads both; write as: {customer_id: [customer_id, buyer.id]} beside read:, instead"},
+		{"p: {read: [placed, paid], index: GSI1}", "p.yaml:29:13: placed and paid have different pk in GSI1: CUSTOMER#{customer_id|hmac} and CUSTOMER#{buyer.id|hmac}, so no Query reads both; write as: {customer_id: [customer_id, buyer.id]} beside read:"},
 		{"p: {read: [placed], index: GSI1, as: {amount: [total_cents]}}", "p.yaml:29:50: total_cents is in no key of GSI1; write {total_cents | pad:12} in a sort key to ask for a range of numbers, or {total_cents} in a key to ask for one value, instead"},
 		{"p: {read: [placed], index: GSI1, as: {c: [custmer_id]}}", "p.yaml:29:45: custmer_id is in no key of GSI1; write customer_id instead"},
 		{"p: {total: dialy}", "p.yaml:29:14: there is no aggregate dialy; write daily instead"},

@@ -75,8 +75,8 @@ func TestMistakesOfRank(t *testing.T) {
 		"value: points, shards: 4":         {"value: last", `p.yaml:13:19: last is a newest, and totals are ranked by a number; write one of points, wins instead`},
 		"value: points, ":                  {"", `p.yaml:13:5: value is missing in rank; write value: orders instead`},
 		"shards: 4":                        {"shards: 101", `p.yaml:13:35: shards is 101; write a whole number from 1 to 100 instead`},
-		"    since: 1\n":                   {"    since: 1\n    spread: 2\n", `p.yaml:14:11: spread is 2, and totals that are ranked have one item each: the index cannot add up their shares; write spread: 1 beside it, or leave rank out, instead`},
-		"    by: {player: \"{player}\"}\n": {"", `p.yaml:12:11: without by there is only one total in each window, so there is nothing to rank; write by: {player: "{player_id}"} beside it instead`},
+		"    since: 1\n":                   {"    since: 1\n    spread: 2\n", `p.yaml:14:11: spread is 2, and totals that are ranked have one item each: the index cannot add up their shares; write spread: 1 beside it, or leave rank out`},
+		"    by: {player: \"{player}\"}\n": {"", `p.yaml:12:11: without by there is only one total in each window, so there is nothing to rank; write by: {player: "{player_id}"} beside it`},
 		"rank: {value: points, shards: 4}": {"rank: points", `p.yaml:13:11:`},
 	} {
 		_, err := loadText(strings.Replace(rankedFile, old, c.now, 1))

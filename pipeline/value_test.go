@@ -70,7 +70,7 @@ func TestValuesAsMappings(t *testing.T) {
 
 func TestMistakesInValues(t *testing.T) {
 	for _, c := range []struct{ values, want, written string }{
-		{"paid: {where: a = 1}", "p.yaml:12:17: paid does not say how it is computed; write count: true, sum: PATH, min: PATH, max: PATH, newest: PATH, oldest: PATH, histogram: PATH or distinct: PATH beside where instead", "paid: {count: true, where: a = 1}"},
+		{"paid: {where: a = 1}", "p.yaml:12:17: paid does not say how it is computed; write count: true, sum: PATH, min: PATH, max: PATH, newest: PATH, oldest: PATH, histogram: PATH or distinct: PATH beside where", "paid: {count: true, where: a = 1}"},
 		{"paid: {sum: a, max: a}", "paid is computed in two ways, sum and max; write one of the two instead", "paid: {sum: a}"},
 		{"paid: {count: a}", "count counts events and reads no field; write count: true instead", "paid: {count: true}"},
 		{"paid: {count: false}", "count counts events and reads no field; write count: true instead", "paid: {count: true}"},

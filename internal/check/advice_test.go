@@ -82,7 +82,7 @@ var functionRules = []advised{
 	{broken{"an index without capacity", [][2]string{{eventsOnDemand, "      BillingMode: PROVISIONED\n      ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5}\n"},
 		{"        - IndexName: GSI1\n", "        - IndexName: GSI1\n          ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5}\n"},
 		{"        - IndexName: GSI3\n", "        - IndexName: GSI3\n          ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5}\n"}}, "IndexName: |GSI2",
-		"EventsTable has BillingMode PROVISIONED and index GSI2 no ProvisionedThroughput: CloudFormation refuses the table; write ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5} beside it instead"},
+		"EventsTable has BillingMode PROVISIONED and index GSI2 no ProvisionedThroughput: CloudFormation refuses the table; write ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5} beside it"},
 		[][2]string{{"        - IndexName: GSI2\n", "        - IndexName: GSI2\n          ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5}\n"}}},
 
 	{broken{"a key for the queue", [][2]string{{queueRetention + ofQueues, "      KmsMasterKeyId: !Ref Key\n"}, aKey}, "cannot ask for\n              |- {Effect",

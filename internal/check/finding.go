@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ingot-events/ingot/internal/yamlfile"
 )
 
 // Severity says how bad a finding is.
@@ -36,10 +38,7 @@ func (f Finding) String() string {
 	if f.Severity == Warning {
 		b.WriteString("warning: ")
 	}
-	b.WriteString(f.What)
-	if f.Instead != "" {
-		b.WriteString("; write " + f.Instead + " instead")
-	}
+	b.WriteString(f.What + yamlfile.Advice(f.Instead))
 	return b.String()
 }
 

@@ -89,7 +89,7 @@ func TestPatternsAreRefused(t *testing.T) {
 		"different pk": {"{read: [order.paid, order.shipped], index: GSI3}", [][2]string{shipped},
 			"order.paid and order.shipped have different pk in GSI3: MERCHANT#{merchant_id}#STATUS#{status} and SELLER#{merchant_id}, so no Query reads both; write one pattern for each of them, or the same pk in both instead"},
 		"different fields": {"{read: [order.placed, order.refunded], index: GSI1}", [][2]string{buyer},
-			"order.placed and order.refunded have different pk in GSI1: CUSTOMER#{customer_id|hmac} and CUSTOMER#{buyer.id|hmac}, so no Query reads both; write as: {customer_id: [customer_id, buyer.id]} beside read:, instead"},
+			"order.placed and order.refunded have different pk in GSI1: CUSTOMER#{customer_id|hmac} and CUSTOMER#{buyer.id|hmac}, so no Query reads both; write as: {customer_id: [customer_id, buyer.id]} beside read:"},
 		"too many partitions": {"{read: [order.placed], index: GSI2}", [][2]string{shards},
 			"payments reads 1001 partitions to answer any question, and one question reads at most 1000; write a smaller N in shard:N of the pk that it reads instead"},
 		"a field of no key": {"{read: [order.paid], index: GSI3, as: {amount: [total_cents]}}", nil,

@@ -19,11 +19,19 @@ type Fault struct {
 
 // Error returns "12:3: not YAML: …; write … instead".
 func (f *Fault) Error() string {
-	text := fmt.Sprintf("%d:%d: %s", f.Line, f.Column, f.What)
-	if f.Instead != "" {
-		text += "; write " + f.Instead + " instead"
+	return fmt.Sprintf("%d:%d: %s%s", f.Line, f.Column, f.What, Advice(f.Instead))
+}
+
+// Advice returns what a message about a mistake ends with: "; write … instead", "; write … beside it" if nothing
+// is to be replaced, or nothing for the empty text.
+func Advice(write string) string {
+	switch {
+	case write == "":
+		return ""
+	case strings.Contains(write, " beside "):
+		return "; write " + write
 	}
-	return text
+	return "; write " + write + " instead"
 }
 
 // faultOf says what is wrong with the text, for the person who wrote it. The parser's own words

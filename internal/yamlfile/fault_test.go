@@ -37,7 +37,7 @@ func explained(text string) (string, bool) {
 const (
 	quotes  = `write what holds a brace, a bracket, a comma, # or @ in quotes, as in "{order_id}" instead`
 	atEnds  = "write each text with a quote at either end instead"
-	columns = ", like the lines beside it, instead"
+	columns = ", like the lines beside it"
 )
 
 // slips are the slips of a first file. Each is one change in a correct file.

@@ -225,7 +225,7 @@ func (r *reader) indentation() bool {
 	if len(levels) == 0 || slices.Contains(levels, column) {
 		return false
 	}
-	return r.say(nil, fmt.Sprintf("this line begins in column %d, and no line that it could belong with does", column), "it in column "+either(levels)+", like the lines beside it,")
+	return r.say(nil, fmt.Sprintf("this line begins in column %d, and no line that it could belong with does", column), "it in column "+either(levels)+", like the lines beside it")
 }
 
 // levels returns the columns of the names and lists that are open above the line where the parser
