@@ -46,14 +46,14 @@ type Config struct {
 	// record.
 	OnRecord func(shardID string, r types.Record)
 	// Behind, when set, makes reads stale. At every read it returns how many of the table's latest
-	// writes the replica lacks that answers. A read that is not consistent is then answered as the
+	// writes the answering replica lacks. A read that is not consistent is then answered as the
 	// table was before those writes. A consistent read is not affected. The engine remembers the
 	// writes of the last 5 s, 64 at most. Default: every read is current. Behind runs under the
 	// lock of the engine, so it must not call the engine.
 	Behind func(Read) int
 	// Journal, when set, keeps every change of tables, streams, queues and buckets. A call is
-	// answered once its changes are safe. Use [Open] to go on with what a journal holds. Usage is not
-	// kept.
+	// answered once its changes are safe. Use [Open] to continue from what a journal holds. Usage is
+	// not kept.
 	Journal Journal
 }
 
@@ -79,7 +79,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// These are the types of the engine's parts that its users name.
+// These types belong to the packages below. They have names here for the users of the engine.
 type (
 	// DynamoDB is the client of the tables.
 	DynamoDB = dynamo.Client
@@ -91,13 +91,13 @@ type (
 	S3 = s3.Client
 	// Read describes a read to Config.Behind.
 	Read = dynamo.Read
-	// Usage counts what an engine was asked, and what that would have cost.
+	// Usage counts the requests to an engine, and what they would have cost.
 	Usage = api.Usage
 	// TableUsage is what one table was charged.
 	TableUsage = api.TableUsage
-	// Journal keeps what an engine holds, so that it outlives the process.
+	// Journal keeps the content of an engine, so that it outlives the process.
 	Journal = api.Journal
-	// Change is what a journal is given.
+	// Change is one change that a journal keeps.
 	Change = api.Change
 	// UnsupportedError says that a call asked for something the engine does not implement.
 	UnsupportedError = api.UnsupportedError
@@ -128,20 +128,20 @@ func New(cfg Config) *Engine {
 	}
 }
 
-// Open returns an engine with what its journal holds. Messages that were in flight are visible. Give it
-// another Seed than before, or its new ids are those of before.
+// Open returns an engine that holds what its journal holds. Messages that were in flight are visible
+// again. Give it a Seed that it has not had before, or it makes the same ids again.
 func Open(cfg Config) (*Engine, error) {
 	e := New(cfg)
 	for _, load := range []func(api.Journal) error{e.tables.Load, e.queues.Load, e.buckets.Load} {
 		if err := load(cfg.Journal); err != nil {
-			return nil, fmt.Errorf("what was kept cannot be read: %w", err)
+			return nil, fmt.Errorf("the stored data cannot be read: %w", err)
 		}
 	}
 	return e, nil
 }
 
-// AddIndex adds an index to a table, as UpdateTable does. What the table holds is in it at once. It
-// does nothing if there is an index of this name already.
+// AddIndex adds an index to a table, as UpdateTable does. The index holds the items of the table at
+// once. AddIndex does nothing if the table already has an index of this name.
 func (e *Engine) AddIndex(tableName string, index dynamotypes.GlobalSecondaryIndex, attributes []dynamotypes.AttributeDefinition) error {
 	return e.tables.AddIndex(tableName, index, attributes)
 }
@@ -158,7 +158,7 @@ func (e *Engine) SQS() *SQS { return e.queues.Client() }
 // S3 returns the client with the signatures of *s3.Client.
 func (e *Engine) S3() *S3 { return e.buckets.Client() }
 
-// Usage returns what the engine has been asked so far.
+// Usage returns what the engine has counted so far.
 func (e *Engine) Usage() Usage { return e.core.Meter.Usage() }
 
 // SweepExpired removes the items whose time has come, from every table with a TTL attribute. It
@@ -167,16 +167,16 @@ func (e *Engine) Usage() Usage { return e.core.Meter.Usage() }
 // other item. Removal costs no write units.
 func (e *Engine) SweepExpired() int { return e.tables.SweepExpired() }
 
-// Sweep is like [Engine.SweepExpired], but removes no more than most items of each table. So a
-// large table can be swept in parts.
+// Sweep is like [Engine.SweepExpired], but the parameter most limits how many items it removes from
+// each table. So a large table can be swept in parts.
 func (e *Engine) Sweep(most int) int { return e.tables.Sweep(most) }
 
 // RollShards closes every open shard of the table's stream and opens a child of each. The service
 // does so every few hours.
 func (e *Engine) RollShards(tableName string) error { return e.tables.RollShards(tableName) }
 
-// Forget drops a table with all its items. It leaves no record of that in the stream, which lives
-// on as it does in the service. Afterwards one can measure what the memory holds besides the items.
+// Forget drops a table with all its items. It writes no stream records for them, and the stream stays,
+// as it does in the service. It serves to measure how much memory everything except the items takes.
 func (e *Engine) Forget(tableName string) error { return e.tables.Forget(tableName) }
 
 // SplitShard closes one open shard of the table's stream and opens two children.

@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// errChunks says that a body in chunks ends early or is not one.
-var errChunks = errors.New("the body is not in chunks as its headers say")
+// errChunks says that a body ends too early, or is not in chunks.
+var errChunks = errors.New("the body is not in the encoding aws-chunked, although its headers say so")
 
-// chunked reads the encoding aws-chunked, in which an SDK sends an object whose checksum comes after it: lines with the
-// length of a chunk in hexadecimal, each followed by the chunk; the last has the length 0, and trailers follow it.
+// chunked reads the encoding aws-chunked. An SDK uses it for an object whose checksum comes after the
+// content. Before each chunk stands a line with its length in hexadecimal. The last chunk has the
+// length 0. Trailers follow it, which chunked does not read.
 type chunked struct {
 	from *bufio.Reader
 	left int64 // of the chunk that is being read
@@ -31,7 +32,7 @@ func (c *chunked) Read(p []byte) (int, error) {
 	}
 	n, err := c.from.Read(p[:min(int64(len(p)), c.left)])
 	if c.left -= int64(n); c.left == 0 && err == nil {
-		c.line() // the end of the chunk's own line
+		c.line() // the line end after the chunk
 	}
 	if err != nil {
 		c.err = broken(err)

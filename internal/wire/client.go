@@ -6,20 +6,21 @@ import (
 	"net/http"
 )
 
-// Client returns an HTTP client for the AWS SDK's clients of an endpoint on this machine. It sends each body of a
-// request whole, out of memory.
+// Client returns an HTTP client with which clients of the AWS SDK reach an endpoint on this machine.
+// It reads the body of each request into memory before it sends it.
 //
-// The SDK closes the body of a request as soon as the head of the answer is there. Its body then says EOF where net/http
-// looks whether there is more to send, and net/http closes the connection, while a long answer is still being read. An
-// endpoint must answer within microseconds for that, so it does not happen with AWS. The SDK sends such a request again.
+// Without that, connections can break. The SDK closes the body of a request as soon as the head of
+// the answer arrives. If net/http then checks whether the body has more to send, it gets EOF and
+// closes the connection, while a long answer is still being read. The SDK then sends the request
+// again. This happens only if the endpoint answers within microseconds, so AWS is not affected.
 func Client() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = connections
 	return &http.Client{Transport: whole{t}}
 }
 
-// connections is how many connections stay open for the next requests. Go's own value is 2, and a
-// program that sends events has more requests under way.
+// connections is how many idle connections stay open for later requests. Go's default is 2, but a
+// program that sends events makes more requests at a time.
 const connections = 32
 
 type whole struct{ *http.Transport }
@@ -30,7 +31,7 @@ func (w whole) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		_ = r.Body.Close() // of a buffer
+		_ = r.Body.Close() // it was read to its end, so an error says nothing more
 		r = r.Clone(r.Context())
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}

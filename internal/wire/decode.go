@@ -15,11 +15,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// deepest is how deep the documents of a request may be nested. DynamoDB takes 32 levels of an item, and each of them
-// is two in JSON.
+// deepest is how many levels the JSON of a request may have. DynamoDB takes items of 32 levels, and
+// each of these is two levels in JSON.
 const deepest = 100
 
-// unions are the types of the SDK that hold one of several kinds of value, by the member that JSON names.
+// unions holds the types of the SDK that can hold several kinds of value. For each, it has the types
+// of the kinds by their names in JSON.
 var unions = map[reflect.Type]map[string]reflect.Type{
 	reflect.TypeFor[types.AttributeValue](): {
 		"S":    reflect.TypeFor[types.AttributeValueMemberS](),
@@ -41,7 +42,7 @@ func decode(body []byte, into any) error {
 	d.UseNumber()
 	var document any
 	if err := d.Decode(&document); err == io.EOF {
-		return nil // an empty body asks for nothing in particular
+		return nil // an empty body is an input without members
 	} else if err != nil {
 		return fmt.Errorf("the body is not JSON: %w", err)
 	}
@@ -51,13 +52,13 @@ func decode(body []byte, into any) error {
 	return assign(document, reflect.ValueOf(into).Elem(), "the body", 0)
 }
 
-// assign puts one value of JSON where it belongs. Where names it in errors.
+// assign stores one value of JSON in to. Errors call the value by the name where.
 func assign(from any, to reflect.Value, where string, depth int) error {
 	if depth > deepest {
 		return fmt.Errorf("%s is nested more than %d levels deep", where, deepest)
 	}
 	if from == nil {
-		return nil // as if it were not there
+		return nil // null means the same as a missing member
 	}
 	switch to.Interface().(type) {
 	case time.Time:
@@ -101,7 +102,7 @@ func assign(from any, to reflect.Value, where string, depth int) error {
 	}
 }
 
-// present is assign for a value that cannot be left out.
+// present does what assign does, but refuses null.
 func present(from any, to reflect.Value, where string, depth int) error {
 	if from == nil {
 		return fmt.Errorf("%s must have a value, not null", where)
@@ -115,7 +116,8 @@ func assignStruct(from any, to reflect.Value, where string, depth int) error {
 		return mismatch(where, "an object", from)
 	}
 	for name, member := range members {
-		// Some members begin with a small letter on the wire, and no two differ in that alone.
+		// Some members begin with a lower-case letter on the wire. No two members of a type differ
+		// only in that.
 		field := to.FieldByName(upper(name))
 		if !field.IsValid() || !field.CanSet() {
 			return fmt.Errorf("%s has a member %q, which this version of the AWS SDK does not know", where, name)

@@ -14,13 +14,13 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// small are the types whose members begin with a small letter on the wire.
+// small holds the types whose members begin with a lower-case letter on the wire.
 var small = map[reflect.Type]bool{reflect.TypeFor[streams.Record](): true}
 
-// unsent are the members of the SDK's types that are not on the wire.
+// unsent lists the members of the SDK's types that are not sent.
 var unsent = []string{"ResultMetadata", "ErrorCodeOverride"}
 
-// encode writes an answer of the SDK as AWS JSON. What is not set is left out.
+// encode returns an answer of the SDK as AWS JSON. It leaves out members that are not set.
 func encode(answer any) ([]byte, error) { return appendValue(nil, reflect.ValueOf(answer)) }
 
 // appendMembers appends the members of a structure, each after a comma unless it is the first.
@@ -47,8 +47,8 @@ func appendMembers(b []byte, v reflect.Value, skip ...string) ([]byte, error) {
 	return b, nil
 }
 
-// isUnset reports whether a member is one that an answer leaves out. Numbers and truth values that are not pointers
-// are required, so that 0 and false say something.
+// isUnset reports whether an answer leaves out a member. It never leaves out a number or a bool that
+// is not a pointer: such a member is required, so 0 and false are values.
 func isUnset(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
@@ -104,7 +104,8 @@ func appendValue(b []byte, v reflect.Value) ([]byte, error) {
 	}
 }
 
-// appendUnion appends what a union holds under the name of its kind, which its type ends with.
+// appendUnion appends the value of a union, with its kind as its name. The name of the Go type ends
+// with the kind.
 func appendUnion(b []byte, v reflect.Value) ([]byte, error) {
 	if !v.IsValid() {
 		return nil, errors.New("an attribute has no value")

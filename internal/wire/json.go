@@ -16,14 +16,15 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// largest is the most bytes that a request may have: DynamoDB takes 16 MB, and JSON makes more of them.
+// largest is the largest request, in bytes. DynamoDB takes 16 MB, which can take more space in JSON.
 const largest = 32 << 20
 
-// service is one whose operations have their name in a header and their input in AWS JSON.
+// service is a service that speaks AWS JSON: a request names its operation in a header, and its body
+// is the input.
 type service struct {
-	shapes     string // what the names of its errors begin with
+	shapes     string // the prefix of the names of its errors
 	operations map[string]operation
-	query      bool // SQS: an older protocol's error codes go along in a header
+	query      bool // SQS: a header has the error code of the older protocol
 }
 
 // operation is a method of a client of the engine.
@@ -32,7 +33,8 @@ type operation struct {
 	input reflect.Type
 }
 
-// operations are the methods of a client that have the signature of the SDK's.
+// operations returns the methods of a client that have the signature of an operation of the SDK, by
+// name.
 func operations(client any) map[string]operation {
 	v := reflect.ValueOf(client)
 	all := map[string]operation{}
@@ -45,7 +47,8 @@ func operations(client any) map[string]operation {
 	return all
 }
 
-// services are those in AWS JSON, by what stands before the point in the header X-Amz-Target.
+// services returns the services that speak AWS JSON, by the part of the header X-Amz-Target before
+// the dot.
 func services(e *embedded.Engine) map[string]service {
 	return map[string]service{
 		"DynamoDB_20120810":        {shapes: "com.amazonaws.dynamodb.v20120810#", operations: operations(e.DynamoDB())},
@@ -88,8 +91,8 @@ func (s service) serve(w http.ResponseWriter, r *http.Request, name string) {
 	write(w, http.StatusOK, text)
 }
 
-// readBody reads the body of a request. length is what its head says, and is not positive if it says
-// nothing.
+// readBody reads the body of a request. length is the length that the headers give. It is 0 or
+// negative if they give none.
 func readBody(body io.Reader, length int64) ([]byte, error) {
 	if length <= 0 || length > largest {
 		return io.ReadAll(body)
@@ -124,7 +127,7 @@ func (s service) refuse(w http.ResponseWriter, err error) {
 	write(w, status, append(text, '}'))
 }
 
-// describe takes an error apart: the status, the code that the service's model has for it, and its text.
+// describe returns the HTTP status of an error, its code in the model of the service, and its text.
 func describe(err error) (status int, code, message string) {
 	var unsupported *embedded.UnsupportedError
 	if errors.As(err, &unsupported) {
@@ -144,7 +147,8 @@ func describe(err error) (status int, code, message string) {
 	return status, code, said.ErrorMessage()
 }
 
-// model is the structure of an error that the service's model has a type for; otherwise it is not valid.
+// model returns the structure of an error if the SDK has a type for it. Otherwise the result is not
+// valid.
 func model(err error) reflect.Value {
 	var said smithy.APIError
 	if !errors.As(err, &said) {
@@ -159,7 +163,7 @@ func model(err error) reflect.Value {
 	return reflect.Value{}
 }
 
-// write sends an answer. The SDKs compare the checksum, where there is one, with what they received.
+// write sends an answer with its checksum. Some SDKs compare it with the bytes that they received.
 func write(w http.ResponseWriter, status int, text []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/x-amz-json-1.0")
@@ -169,5 +173,5 @@ func write(w http.ResponseWriter, status int, text []byte) {
 	_, _ = w.Write(text) // a client that has gone away gets no answer
 }
 
-// requestID is a new one for each request, as the services' are.
+// requestID returns a new request id.
 func requestID() string { return rand.Text() }

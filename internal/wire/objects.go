@@ -21,9 +21,9 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// objects serves S3 in its REST protocol, with the bucket in the path. It knows what Ingot and its users do with an
-// archive or a work folder: create a bucket, and put, get, head, list and delete objects. It takes an object as it comes; the checksums that an
-// SDK sends along are for networks that lose bytes.
+// objects serves S3 in its REST protocol, with the bucket in the path. It has the operations that Ingot
+// and its users need: create a bucket, and put, get, head, list and delete objects. It does not check
+// the checksums that an SDK sends with an object.
 type objects struct{ client *embedded.S3 }
 
 const (
@@ -38,7 +38,7 @@ func (o objects) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer carries a request out. It has written nothing where it returns an error.
+// answer carries out a request. If it returns an error, it has not written anything to w.
 func (o objects) answer(w http.ResponseWriter, r *http.Request, bucket, key string) error {
 	query := r.URL.Query()
 	switch {
@@ -72,7 +72,8 @@ func (o objects) answer(w http.ResponseWriter, r *http.Request, bucket, key stri
 	}
 }
 
-// only reports whether a query asks for nothing but what is named. The SDKs name the operation in x-id.
+// only reports whether a query has no parameters except these names and x-id, in which the SDKs name
+// the operation.
 func only(query url.Values, names ...string) bool {
 	for name := range query {
 		if name != "x-id" && !slices.Contains(names, name) {
@@ -86,7 +87,7 @@ func unsupportedObject(r *http.Request, what string) error {
 	return &embedded.UnsupportedError{API: r.Method + " " + r.URL.RequestURI(), What: what}
 }
 
-// optional is nil for a header that is not there.
+// optional returns the value of a header, or nil if the request does not have it.
 func optional(h http.Header, name string) *string {
 	if text := h.Get(name); text != "" {
 		return &text
@@ -124,13 +125,13 @@ func (o objects) put(w http.ResponseWriter, r *http.Request, bucket, key string,
 	return nil
 }
 
-// get answers GET and HEAD: a HEAD's answer has no body, and net/http leaves it out.
+// get answers GET and HEAD. The answer to a HEAD has no body, because net/http drops it.
 func (o objects) get(w http.ResponseWriter, r *http.Request, bucket, key string, query url.Values) error {
 	if !only(query) || r.Header.Get("Range") != "" {
 		return unsupportedObject(r, "a part of an object, or another form of it")
 	}
 	owner := optional(r.Header, "X-Amz-Expected-Bucket-Owner")
-	if r.Method == http.MethodHead { // which has errors of its own
+	if r.Method == http.MethodHead { // its errors differ from those of GET
 		if _, err := o.client.HeadObject(r.Context(), &s3.HeadObjectInput{Bucket: &bucket, Key: &key, ExpectedBucketOwner: owner}); err != nil {
 			return err
 		}
@@ -145,7 +146,7 @@ func (o objects) get(w http.ResponseWriter, r *http.Request, bucket, key string,
 	h.Set("ETag", *out.ETag)
 	h.Set("Last-Modified", out.LastModified.UTC().Format(http.TimeFormat))
 	for _, name := range slices.Sorted(maps.Keys(out.Metadata)) {
-		h["x-amz-meta-"+name] = []string{out.Metadata[name]} // in small letters, as some SDKs expect it
+		h["x-amz-meta-"+name] = []string{out.Metadata[name]} // in lower case, as some SDKs expect
 	}
 	_, _ = io.Copy(w, out.Body) // a client that has gone away gets no answer
 	return nil
@@ -168,7 +169,8 @@ type deleted struct {
 	Deleted   []struct{ Key string }
 }
 
-// mostDeletion is the size of 1,000 keys of 1,024 bytes, each byte of which is written as an entity.
+// mostDeletion is the largest body of a DeleteObjects, in bytes. It has room for 1,000 keys of 1,024
+// bytes, each byte of them written as an XML entity.
 const mostDeletion = 8 << 20
 
 func (o objects) deleteAll(w http.ResponseWriter, r *http.Request, bucket string) error {
@@ -199,7 +201,8 @@ func (o objects) deleteAll(w http.ResponseWriter, r *http.Request, bucket string
 	return writeXML(w, http.StatusOK, answer)
 }
 
-// listing is the answer to both versions of the list: version 1 goes on from a marker, version 2 from a token.
+// listing is the answer to both versions of ListObjects. Version 1 continues after a marker, version 2
+// after a token.
 type listing struct {
 	XMLName               xml.Name `xml:"ListBucketResult"`
 	Namespace             string   `xml:"xmlns,attr"`
@@ -245,7 +248,7 @@ func (o objects) list(w http.ResponseWriter, r *http.Request, bucket string, que
 	if text := query.Get("max-keys"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			n = -1 // which the engine refuses as the service does
+			n = -1 // the engine refuses it, as the service does
 		}
 		in.MaxKeys = aws.Int32(int32(n))
 	}
@@ -253,7 +256,8 @@ func (o objects) list(w http.ResponseWriter, r *http.Request, bucket string, que
 	if err != nil {
 		return err
 	}
-	// Keys may have characters that XML does not; a client that asks for it gets them as in a URL.
+	// A key may have characters that XML cannot hold. A client can ask for keys that are encoded as
+	// in a URL.
 	name, encoding := func(key string) string { return key }, given("encoding-type")
 	if aws.ToString(encoding) == "url" {
 		name = func(key string) string { return strings.ReplaceAll(url.QueryEscape(key), "+", "%20") }
@@ -280,7 +284,7 @@ type objectError struct {
 	RequestID string `xml:"RequestId"`
 }
 
-// statuses are those of S3's errors that are not 400.
+// statuses holds the HTTP statuses of S3's errors, except those with the status 400.
 var statuses = map[string]int{"NoSuchKey": 404, "NoSuchBucket": 404, "NotFound": 404, "PreconditionFailed": 412, "BucketAlreadyOwnedByYou": 409, "AccessDenied": 403}
 
 func refuseObject(w http.ResponseWriter, r *http.Request, err error) {
@@ -302,7 +306,7 @@ func refuseObject(w http.ResponseWriter, r *http.Request, err error) {
 		w.WriteHeader(status)
 		return
 	}
-	_ = writeXML(w, status, objectError{Code: code, Message: message, RequestID: w.Header().Get("x-amzn-RequestId")}) // the client has gone away
+	_ = writeXML(w, status, objectError{Code: code, Message: message, RequestID: w.Header().Get("x-amzn-RequestId")}) // it cannot fail for this type
 }
 
 func writeXML(w http.ResponseWriter, status int, answer any) error {

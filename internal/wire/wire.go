@@ -7,7 +7,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// server answers for all services at one address, as AWS_ENDPOINT_URL wants it.
+// server serves all services at one address, because AWS_ENDPOINT_URL is one address.
 type server struct {
 	json map[string]service
 	s3   objects
@@ -18,14 +18,15 @@ func New(e *embedded.Engine) http.Handler {
 	return &server{json: services(e), s3: objects{e.S3()}}
 }
 
-// ServeHTTP tells the services apart as the SDKs' requests differ: AWS JSON names its operation in a header, SQS's older
-// protocol in a form, and everything else is S3's.
+// ServeHTTP finds out which service a request is for. A request in AWS JSON names its operation in a
+// header. A request in the older protocol of SQS is a form, and is refused. Every other request is
+// for S3.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("x-amzn-RequestId", requestID())
 	target := r.Header.Get("X-Amz-Target")
 	if target == "" {
 		if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
-			http.Error(w, "this is the query protocol of SQS, which older SDKs use and this endpoint does not know; use an SDK or an AWS CLI of 2024 or newer", http.StatusNotImplemented)
+			http.Error(w, "the request uses the older query protocol of SQS, which this endpoint does not support; use an AWS SDK or AWS CLI of 2024 or newer", http.StatusNotImplemented)
 			return
 		}
 		s.s3.serve(w, r)

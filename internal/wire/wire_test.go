@@ -178,7 +178,7 @@ func TestRefusalsInAWSJSON(t *testing.T) {
 			t.Errorf("%s: the answer has no request id", test.target)
 		}
 	}
-	if status, _, text := w.send("POST", "/", "Action=SendMessage", "Content-Type", "application/x-www-form-urlencoded; charset=utf-8"); status != 501 || !strings.Contains(text, "use an SDK or an AWS CLI of 2024 or newer") {
+	if status, _, text := w.send("POST", "/", "Action=SendMessage", "Content-Type", "application/x-www-form-urlencoded; charset=utf-8"); status != 501 || !strings.Contains(text, "use an AWS SDK or AWS CLI of 2024 or newer") {
 		t.Errorf("the query protocol: %d %s", status, text)
 	}
 }

@@ -64,8 +64,8 @@ func Call[I, O any](ctx context.Context, c *Core, op Operation, in *I, do func(*
 	return out, nil
 }
 
-// kept carries a call out and returns when the journal has its changes. What the call has seen is
-// safe then too.
+// kept makes a call and returns when the journal has made its changes safe. By then everything that
+// the call has read is safe too.
 func kept[I, O any](j Journal, in *I, do func(*I) (*O, error)) (*O, error) {
 	if err := j.Ready(); err != nil {
 		return nil, unkept(err)

@@ -10,21 +10,21 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// Journal keeps what an engine holds, so that it outlives the process. It is a store of values by
-// space and key. An engine without one holds everything in memory alone.
+// Journal keeps the content of an engine, so that it outlives the process. It stores values by
+// space and key. An engine without a journal holds everything in memory only.
 type Journal interface {
-	// Keep takes the changes of one call. Either all of them will be there after a crash, or none.
-	// Those of later calls never are without those of earlier ones. Keep does not wait, because the
-	// engine holds a lock.
+	// Keep takes the changes of one call. After a crash, either all of them are there or none. If
+	// the changes of a call are there, so are those of all earlier calls. Keep does not wait,
+	// because the engine holds a lock.
 	Keep(changes []Change)
-	// Safe returns when everything is safe that was kept before. It returns an error if that cannot
-	// be said.
+	// Safe waits until all changes that were given to Keep before are safe. It returns an error if
+	// they may not be safe.
 	Safe() error
-	// Ready returns an error if at present nothing can be made safe. The engine then refuses calls
-	// before they change anything.
+	// Ready returns an error if the journal cannot make changes safe at present. The engine then
+	// refuses calls before they change anything.
 	Ready() error
-	// Load hands out what a space holds, in the byte order of the keys. Key and value are valid
-	// until give returns.
+	// Load passes each key and value of a space to give, in the byte order of the keys. Both are
+	// valid until give returns.
 	Load(space string, give func(key, value []byte) error) error
 }
 
@@ -75,7 +75,8 @@ func (l *Log) Flush() {
 	l.changes = nil
 }
 
-// unkept is the answer to a call that the journal could not keep. The caller may send it again.
+// unkept returns the error of a call whose changes the journal could not keep. The caller may send
+// the call again.
 func unkept(err error) error {
 	return &smithy.GenericAPIError{Code: "InternalServerError", Message: err.Error(), Fault: smithy.FaultServer}
 }
@@ -107,7 +108,8 @@ type Unpacker struct {
 // Unpack reads from s. The texts that it reads share the memory of s.
 func Unpack(s string) *Unpacker { return &Unpacker{rest: s} }
 
-// UnpackBytes reads from b. Nothing that it reads may be kept beyond the use of b.
+// UnpackBytes reads from b. The texts that it reads share the memory of b, so they are valid only as
+// long as b is.
 func UnpackBytes(b []byte) *Unpacker { return Unpack(unsafe.String(unsafe.SliceData(b), len(b))) }
 
 var errShort = errors.New("it ends too early")
@@ -124,7 +126,7 @@ func (u *Unpacker) Text() string {
 	return s
 }
 
-// Bytes reads a text as bytes, which must not be altered.
+// Bytes reads a text as bytes. The caller must not change them.
 func (u *Unpacker) Bytes() []byte {
 	s := u.Text()
 	return unsafe.Slice(unsafe.StringData(s), len(s))
@@ -176,7 +178,7 @@ func (u *Unpacker) Peek() byte {
 // Failed reports whether there was an error.
 func (u *Unpacker) Failed() bool { return u.err != nil }
 
-// Fail ends the reading with an error, unless there was one before.
+// Fail ends the reading with an error. If there was an error before, Fail keeps that one.
 func (u *Unpacker) Fail(err error) {
 	if u.err == nil {
 		u.err = err
@@ -184,7 +186,7 @@ func (u *Unpacker) Fail(err error) {
 	u.rest = ""
 }
 
-// Err returns what was wrong, also if something is left unread.
+// Err returns the error of the reading. It is also an error if something is left unread.
 func (u *Unpacker) Err() error {
 	if u.err == nil && u.rest != "" {
 		return fmt.Errorf("%d bytes too many", len(u.rest))
@@ -192,7 +194,7 @@ func (u *Unpacker) Err() error {
 	return u.err
 }
 
-// Ordered returns a number as text whose byte order is that of the numbers.
+// Ordered returns a number as text. The texts have the same order as the numbers.
 func Ordered(n uint64) string { return string(binary.BigEndian.AppendUint64(nil, n)) }
 
 // FromOrdered reads what [Ordered] returned.

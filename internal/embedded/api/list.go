@@ -65,7 +65,7 @@ func (l *List[T]) Insert(p Position, v T) {
 	}
 }
 
-// Filler puts elements into empty lists. Short lists share blocks of memory.
+// Filler fills empty lists. Short lists share blocks of memory.
 type Filler[T any] struct {
 	elements Slab[T]
 	chunks   Slab[[]T]

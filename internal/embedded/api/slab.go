@@ -2,15 +2,15 @@ package api
 
 import "unsafe"
 
-// Slab hands out short slices of large blocks. What is loaded all at once then needs few allocations,
-// and the collector has few objects to look at. A block stays until nothing of it is in use. The zero
-// Slab can be used.
+// Slab hands out short slices of large blocks. So a large load needs few allocations, and the garbage
+// collector has few objects to look at. A block stays in memory until none of its slices is in use.
+// The zero Slab is ready to use.
 type Slab[T any] struct{ rest []T }
 
 // slabBytes is about how large a block is.
 const slabBytes = 64 << 10
 
-// Take returns n zero values. An append to them moves them elsewhere.
+// Take returns n zero values. The slice has no spare capacity, so an append to it copies it.
 func (s *Slab[T]) Take(n int) []T {
 	if n > len(s.rest) {
 		var one T
@@ -21,7 +21,7 @@ func (s *Slab[T]) Take(n int) []T {
 	return out
 }
 
-// TextIn copies bytes into a block.
+// TextIn returns a string with a copy of the bytes, whose memory is part of a block.
 func TextIn(s *Slab[byte], b []byte) string {
 	if len(b) == 0 {
 		return ""

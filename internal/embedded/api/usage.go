@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Usage counts what an engine was asked, and what DynamoDB would have charged for it by its own
+// Usage counts the requests to an engine, and what DynamoDB would have charged for them by its own
 // rules. Calls that Intercept refused never reached the engine, but they count as requests too.
 type Usage struct {
 	Requests map[string]int64      // by API name, such as PutItem or ReceiveMessage
@@ -79,7 +79,7 @@ func (m *Meter) Usage() Usage {
 	return u
 }
 
-// Meter counts what an engine is asked, and what it would charge for that.
+// Meter counts the requests to an engine, and what the service would charge for them.
 type Meter struct {
 	mu       sync.Mutex
 	requests map[string]int64

@@ -117,8 +117,8 @@ func (ts *Tables) newIndex(t *table, g types.GlobalSecondaryIndex, attributes []
 	return ix, nil
 }
 
-// AddIndex adds an index to a table, as UpdateTable does. What the table holds is in it at once. It
-// does nothing if there is an index of this name already.
+// AddIndex adds an index to a table, as UpdateTable does. The index holds the items of the table at
+// once. AddIndex does nothing if the table already has an index of this name.
 func (ts *Tables) AddIndex(tableName string, g types.GlobalSecondaryIndex, attributes []types.AttributeDefinition) error {
 	ts.mu.Lock()
 	defer ts.unlock()
@@ -149,8 +149,8 @@ func (ts *Tables) AddIndex(tableName string, g types.GlobalSecondaryIndex, attri
 	})
 }
 
-// newSchema reads the keys of a table or an index, and notes in used which attributes they are. A sort
-// key may be a number, which only an index can have.
+// newSchema reads the keys of a table or an index, and adds the names of their attributes to used. It
+// accepts a number as a sort key. Only an index can have such a key.
 func newSchema(keys []types.KeySchemaElement, defs []types.AttributeDefinition, used map[string]bool) (schema, error) {
 	if len(keys) < 1 || len(keys) > 2 || keys[0].KeyType != types.KeyTypeHash || (len(keys) == 2 && keys[1].KeyType != types.KeyTypeRange) {
 		return schema{}, api.Invalid("Invalid KeySchema: it must be one HASH key, then at most one RANGE key")

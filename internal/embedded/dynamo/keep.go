@@ -15,7 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// This file says how a journal keeps tables and streams, and how they are read again.
+// This file writes tables and streams to a journal, and reads them again:
 //
 //	tables         name           -> keptTable
 //	items/NAME     key            -> the attributes, packed
@@ -24,9 +24,9 @@ import (
 //	records/ARN    shard, ordinal -> the change, without its new image
 //	tokens         token          -> keptToken
 //
-// The new image of a record is the old image of the next record of the same item, or else the item
-// itself. So an image is kept once. When a table is deleted, its items go, and the last record of
-// each item is kept with its new image.
+// The new image of a record is the old image of the next record of the same item. If there is no next
+// record, it is the item itself. So each image is kept only once. When a table is deleted, its items
+// are removed. Then the last record of each item is kept together with its new image.
 
 const (
 	tableSpace  = "tables"
@@ -80,12 +80,12 @@ func (sh *shard) recordKey(i int) string {
 	return api.Ordered(sh.number) + api.Ordered(uint64(sh.base+i))
 }
 
-// itemKey returns the key of an item in its space. Two keys never make one.
+// itemKey returns the key of an item in its space. Different items have different keys.
 func itemKey(it *value.Item) string {
 	return string(binary.BigEndian.AppendUint16(nil, uint16(len(it.PK)))) + it.PK + it.SK
 }
 
-// marshal encodes what cannot fail to be encoded.
+// marshal encodes v as JSON. It panics on an error, which none of the types in this file can cause.
 func marshal(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -94,7 +94,7 @@ func marshal(v any) string {
 	return string(text)
 }
 
-// keep tells the journal that old is replaced by new. Either may be nil.
+// keep tells the journal that new replaces old. Either may be nil.
 func (t *table) keep(old, new *value.Item) {
 	switch {
 	case t.log == nil:
@@ -120,7 +120,7 @@ func (t *table) keepTable() {
 	t.log.Put(tableSpace, t.name, marshal(k))
 }
 
-// forget tells the journal that the table is gone. Its stream may live on.
+// forget tells the journal that the table is gone. Its stream, if it has one, stays.
 func (t *table) forget() {
 	if t.log == nil {
 		return
@@ -181,7 +181,7 @@ const (
 	hasIdentity
 )
 
-// keepRecord keeps one record of a shard. withImage also keeps its new image.
+// keepRecord keeps record i of a shard. If withImage is set, it also keeps the record's new image.
 func (s *stream) keepRecord(sh *shard, i int, withImage bool) {
 	if s.log == nil {
 		return
@@ -387,7 +387,7 @@ type recordUnpacker struct {
 	images *value.Loader
 }
 
-// record reads a record, whose memory it does not keep.
+// record reads a record. The result does not share memory with packed.
 func (from recordUnpacker) record(packed []byte) (r record, err error) {
 	u := api.UnpackBytes(packed)
 	flags := u.Number()
@@ -416,10 +416,10 @@ func (from recordUnpacker) record(packed []byte) (r record, err error) {
 	return r, u.Err()
 }
 
-// images gives each record its new image, from the newest record to the oldest. So far each has the
-// item as it is now.
+// images gives each record its new image, from the newest record to the oldest. Before that, a record
+// that was kept without its new image has the current item in its place, or only the key.
 func (s *stream) images() {
-	after := map[key]*value.Item{} // what an item was before the records that were passed
+	after := map[key]*value.Item{} // by key: the old image of the next newer record
 	for _, sh := range slices.Backward(s.shards) {
 		for i := len(sh.records) - 1; i >= 0; i-- {
 			r := &sh.records[i]

@@ -34,8 +34,8 @@ func (t *table) keyMap(it *value.Item) map[string]types.AttributeValue {
 	return it.Project(t.schema.names())
 }
 
-// identify sets the key of an item from its attributes. It makes every check that DynamoDB makes
-// before it stores an item.
+// identify sets the key of an item from its attributes. It also makes every check that DynamoDB
+// makes before it stores an item.
 func (t *table) identify(it *value.Item) error {
 	var texts [2]string
 	for i, name := range t.schema.names() {

@@ -11,16 +11,17 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// keyspace holds items by partition key. Within a partition they are in order of the sort
-// attribute. A table and each of its indexes is a keyspace. In an index, several items may share
-// both attributes, so their base keys decide the order.
+// keyspace holds items by partition key. Within a partition, the sort attribute decides their order.
+// A table is a keyspace, and so is each of its indexes. In an index, several items may have the same
+// value of both attributes. Their keys in the table then decide the order.
 type keyspace struct {
 	partitions map[string]*partition
 	scanned    bool             // a table, whose order is kept
 	order      api.List[hashed] // the order of a Scan
 }
 
-// hashed is a partition with its hash. The hash decides the order, then the key.
+// hashed is a partition with its hash. The hash decides the order. If two hashes are equal, the keys
+// decide.
 type hashed struct {
 	hash uint64
 	*partition
@@ -102,7 +103,8 @@ type filling struct {
 	filler     api.Filler[row]
 }
 
-// add takes an item. Those of one partition follow each other, in order.
+// add takes the next item. The items of one partition must come one after the other, in the order of
+// their sort keys.
 func (f *filling) add(it *value.Item) {
 	if len(f.rows) > 0 && f.rows[0].it.PK != it.PK {
 		f.next()
@@ -110,7 +112,7 @@ func (f *filling) add(it *value.Item) {
 	f.rows = append(f.rows, row{it.SK, it})
 }
 
-// next ends a partition.
+// next completes the partition of the items that add has taken since the last call.
 func (f *filling) next() {
 	part := &f.blocks.Take(1)[0]
 	part.key = f.rows[0].it.PK
@@ -120,7 +122,7 @@ func (f *filling) next() {
 	f.rows = f.rows[:0]
 }
 
-// fill puts everything into the keyspace.
+// fill puts all partitions into the keyspace.
 func (f *filling) fill(k *keyspace) {
 	if len(f.rows) > 0 {
 		f.next()

@@ -72,7 +72,7 @@ func (m *mutation) updated(old *value.Item) (*value.Item, error) {
 	return it, m.t.checkIndexKeys(it)
 }
 
-// bare returns the item that holds its key only.
+// bare returns an item that has no attributes except its key.
 func (t *table) bare(k key) *value.Item {
 	it := &value.Item{PK: k.pk, SK: k.sk, Attrs: make([]value.Attribute, 0, 8)}
 	it.Set(t.schema.pk, &types.AttributeValueMemberS{Value: k.pk})

@@ -39,7 +39,7 @@ func (c *Client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchEx
 	return api.Call(ctx, c.ts.core, batchExecuteStatement, in, c.ts.batchExecuteStatement)
 }
 
-// prepared is a statement that is ready to run. err is what is wrong with it, if anything.
+// prepared is a statement that is ready to run. err is set if the statement has a mistake.
 type prepared struct {
 	t      *table
 	m      *mutation // nil if it is not known what the statement would write
@@ -78,9 +78,8 @@ func (ts *Tables) prepare(api string, text *string, parameters []types.Attribute
 	return p
 }
 
-// updateBy returns the write that an UPDATE asks for with these parameters. The whole of WHERE is
-// its condition, including the equalities of the key. That is why the condition does not hold where
-// there is no item.
+// updateBy returns the write that an UPDATE asks for with these parameters. Its condition is all of
+// WHERE, including the equalities of the key. That is why the condition fails if there is no item.
 func (t *table) updateBy(api string, u *expr.UpdateStatement, parameters []types.AttributeValue, asked types.ReturnValuesOnConditionCheckFailure) (*mutation, error) {
 	k, b, err := u.Bind(t.schema.names(), parameters)
 	if err != nil {
@@ -96,13 +95,13 @@ func (t *table) updateBy(api string, u *expr.UpdateStatement, parameters []types
 // executed is the outcome of a statement. At most one of refused and err is set.
 type executed struct {
 	old     *value.Item // what was there
-	refused bool        // because of what was there: an item that an INSERT met, or one for which WHERE does not hold
+	refused bool        // because of old: an INSERT found an item, or WHERE does not hold
 	err     error
 	spent   cost
 }
 
-// execute runs a statement whose request was not refused as a whole. A refused statement costs what
-// it attempted, or the stored item if that is larger.
+// execute runs one statement of a request. A refused statement costs as much as the write that it
+// attempted, or as a write of the stored item if that is larger.
 func (ts *Tables) execute(p prepared) (x executed) {
 	if p.err != nil {
 		x.err = p.err
@@ -225,7 +224,8 @@ func (ts *Tables) prepareAll(statements []types.BatchStatementRequest) ([]prepar
 	return all, nil
 }
 
-// refusal returns the error of a statement that another item, or its own stored item, prevented.
+// refusal returns the error of a statement that was refused because of the stored item, or because
+// there is none.
 func (ts *Tables) refusal(p prepared, old *value.Item) *types.BatchStatementError {
 	out := &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumConditionalCheckFailed, Message: aws.String(conditionFailedMessage)}
 	if p.insert {

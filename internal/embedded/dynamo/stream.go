@@ -27,7 +27,7 @@ type stream struct {
 	created    time.Time
 	disabled   bool
 	shards     []*shard // in order of creation, parents before children
-	opened     uint64   // how many shards there were
+	opened     uint64   // how many shards the stream has ever had
 	log        *api.Log
 }
 
@@ -132,7 +132,7 @@ func (s *stream) open(sh *shard, now time.Time) {
 
 func (sh *shard) isOpen() bool { return sh.closed.IsZero() }
 
-// append writes a change. If nothing changed, it leaves no record.
+// append writes a record of a change. If nothing changed, it writes none.
 func (s *stream) append(old, new *value.Item, now time.Time, by *identity) {
 	if s.disabled || (old == nil && new == nil) || (old != nil && new != nil && old.Equal(new)) {
 		return
@@ -279,8 +279,8 @@ func (ts *Tables) RollShards(tableName string) error {
 	})
 }
 
-// Forget drops a table with all its items. It leaves no record of that in the stream, which lives
-// on as it does in the service. Afterwards one can measure what the memory holds besides the items.
+// Forget drops a table with all its items. It writes no stream records for them, and the stream stays,
+// as it does in the service. It serves to measure how much memory everything except the items takes.
 func (ts *Tables) Forget(tableName string) error {
 	ts.mu.Lock()
 	defer ts.unlock()

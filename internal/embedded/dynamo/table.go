@@ -22,7 +22,7 @@ type Tables struct {
 	streams map[string]*stream // by ARN; a stream outlives its table
 	tokens  tokens
 	parsed  *expr.Cache
-	log     *api.Log // nil: nothing is kept beyond this process
+	log     *api.Log // nil: nothing outlives this process
 }
 
 // New returns [Tables] without any table.
@@ -43,7 +43,7 @@ type Config struct {
 	RollAfter          time.Duration // the age at which an open shard is closed and continued by a child; negative: never
 	PartiQLReturnsItem bool          // whether a failed INSERT answers with the item it met, if asked
 	OnRecord           func(shardID string, r streams.Record)
-	Behind             func(Read) int // how many of the latest writes the replica lacks that answers the read; nil means none
+	Behind             func(Read) int // how many of the latest writes the answering replica lacks; nil means none
 }
 
 type table struct {
@@ -87,8 +87,8 @@ func (s schema) names() []string {
 
 func (s schema) has(name string) bool { return name == s.pk || (s.sk != "" && name == s.sk) }
 
-// index is a global secondary index that projects all attributes, or only keys. It lags behind its table:
-// Config.Behind is told which index is read, and decides how far behind each answer is.
+// index is a global secondary index that projects all attributes, or only keys. It can lag behind its
+// table: Config.Behind decides for each read of the index how far.
 type index struct {
 	name   string
 	arn    string
@@ -99,7 +99,7 @@ type index struct {
 	only []string
 }
 
-// project returns what the index holds of an item.
+// project returns an item with the attributes that the index projects.
 func (ix *index) project(it *value.Item) *value.Item {
 	if ix == nil || ix.only == nil || it == nil {
 		return it
@@ -121,7 +121,7 @@ func (ix *index) projection() *types.Projection {
 	return &types.Projection{ProjectionType: types.ProjectionTypeAll}
 }
 
-// called returns the name of the index. It is empty for nil, which is the table itself.
+// called returns the name of the index. It is empty if ix is nil, which stands for the table itself.
 func (ix *index) called() string {
 	if ix == nil {
 		return ""
@@ -129,8 +129,8 @@ func (ix *index) called() string {
 	return ix.name
 }
 
-// place returns the place of an item in the index. An item without the keys of the index is not in
-// it.
+// place returns the place of an item in the index. It returns false for an item without the keys of
+// the index, because the index does not hold such an item.
 func (ix *index) place(it *value.Item) (place, bool) {
 	if it == nil {
 		return place{}, false
@@ -179,8 +179,8 @@ func (t *table) get(k key) *value.Item {
 	return t.rows.get(place{partition: k.pk, sort: k.sk, pk: k.pk, sk: k.sk})
 }
 
-// commit replaces old by new in the table, its indexes and its stream, and returns what the write
-// costs. Either of the two may be nil. The caller must hold the lock.
+// commit replaces old with new in the table and its indexes, writes the stream record, and returns
+// what the write costs. Either of the two may be nil. The caller must hold the lock.
 func (t *table) commit(old, new *value.Item, now time.Time, by *identity) cost {
 	spent := t.price(old, new)
 	if old == nil && new == nil {
@@ -199,7 +199,7 @@ func (t *table) commit(old, new *value.Item, now time.Time, by *identity) cost {
 	return spent
 }
 
-// store replaces old by new in the table and its indexes. At least one of the two is an item.
+// store replaces old with new in the table and its indexes. One of the two may be nil.
 func (t *table) store(old, new *value.Item) {
 	it := new
 	if it == nil {

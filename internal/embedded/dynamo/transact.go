@@ -69,8 +69,8 @@ func (ts *Tables) transact(in *dynamodb.TransactWriteItemsInput) (*dynamodb.Tran
 	return out, nil
 }
 
-// repeated finds a transaction that was done under the same token. Such a transaction is not done
-// again. The capacity in the answer is that of the first time. (The service reports read units.)
+// repeated finds an earlier transaction with the same token. A transaction is not done twice. Its
+// second answer has the same capacity as the first. (The service reports read units instead.)
 func (ts *Tables) repeated(token string, digest [32]byte) (*dynamodb.TransactWriteItemsOutput, error) {
 	ts.tokens.forget(ts.core.Now())
 	entry, ok := ts.tokens.done[token]

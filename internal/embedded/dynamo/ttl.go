@@ -82,8 +82,8 @@ func (ts *Tables) describeTTL(in *dynamodb.DescribeTimeToLiveInput) (*dynamodb.D
 // other item. Removal costs no write units.
 func (ts *Tables) SweepExpired() int { return ts.Sweep(math.MaxInt) }
 
-// Sweep is like [Tables.SweepExpired], but removes no more than most items of each table. So a
-// large table can be swept in parts.
+// Sweep is like [Tables.SweepExpired], but the parameter most limits how many items it removes from
+// each table. So a large table can be swept in parts.
 func (ts *Tables) Sweep(most int) int {
 	ts.mu.Lock()
 	defer ts.unlock()

@@ -150,7 +150,7 @@ func (p *parser) parenthesis() (*node, error) {
 	return n, nil
 }
 
-// closes returns the token that closes the parenthesis opened at token i.
+// closes returns the index of the token that closes the parenthesis which token i opens.
 func (p *parser) closes(i int) int {
 	depth := 0
 	for ; i < len(p.toks); i++ {

@@ -62,7 +62,8 @@ func NewKeyRange(c *Condition, b Binding, pk, sk string, number bool) (KeyRange,
 
 var mirrored = map[condOp]condOp{opEqual: opEqual, opLess: opGreater, opLessEqual: opGreaterEqual, opGreater: opLess, opGreaterEqual: opLessEqual}
 
-// keyed brings a condition into the form path, operator, values. It turns :value = path round.
+// keyed brings a condition into the form path, operator, values. So :value = path becomes
+// path = :value.
 func keyed(n *node) (*node, error) {
 	switch n.op {
 	case opAnd, opOr, opNot, opIn, opExists, opNotExists, opNotEqual:

@@ -8,7 +8,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/api"
 )
 
-// This file says how a journal keeps buckets, and how they are read again.
+// This file writes buckets to a journal, and reads them again:
 //
 //	buckets         name -> nothing
 //	objects/NAME    key  -> keptObject as JSON, then the body

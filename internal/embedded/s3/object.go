@@ -22,7 +22,7 @@ type Buckets struct {
 	mu     sync.RWMutex
 	core   *api.Core
 	byName map[string]*bucket
-	log    *api.Log // nil: nothing is kept beyond this process
+	log    *api.Log // nil: nothing outlives this process
 }
 
 // New returns [Buckets] without any bucket.
@@ -194,7 +194,7 @@ func (bs *Buckets) head(in *s3.HeadObjectInput) (*s3.HeadObjectOutput, error) {
 	defer bs.mu.RUnlock()
 	b, err := bs.bucket(in.Bucket, in.ExpectedBucketOwner)
 	if err != nil {
-		return nil, &types.NotFound{Message: aws.String("Not Found")} // the answer to a HEAD has no body that could say more
+		return nil, &types.NotFound{Message: aws.String("Not Found")} // the answer to a HEAD has no body, so it cannot say more
 	}
 	o := b.objects[aws.ToString(in.Key)]
 	if o == nil {

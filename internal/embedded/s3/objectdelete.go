@@ -10,7 +10,8 @@ import (
 
 const maxDeletedKeys = 1000
 
-// delete answers in the same way whether there was an object or not, as the service does.
+// delete removes an object. Like the service, it gives the same answer whether there was an object or
+// not.
 func (bs *Buckets) delete(in *s3.DeleteObjectInput) (*s3.DeleteObjectOutput, error) {
 	bs.mu.Lock()
 	defer bs.unlock()

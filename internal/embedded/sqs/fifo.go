@@ -90,7 +90,7 @@ type accepted struct {
 	m  sentMessage
 }
 
-// sentMessage is what SendMessage answers.
+// sentMessage is the answer of SendMessage.
 type sentMessage struct {
 	id, bodyMD5, attributesMD5 string
 	sequence                   uint64

@@ -13,8 +13,8 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/api"
 )
 
-// This file says how a journal keeps queues, and how they are read again. Messages that were in
-// flight are visible then, and receipt handles of before remove nothing.
+// This file writes queues to a journal, and reads them again. After that, messages that were in
+// flight are visible, and the receipt handles from before remove nothing.
 //
 //	queues          name      -> keptQueue
 //	sequences       name      -> the number of the newest message
@@ -50,7 +50,7 @@ func (q *queue) keepQueue() {
 	}
 }
 
-// keep tells the journal of a message, new or changed.
+// keep writes a new or changed message to the journal.
 func (q *queue) keep(m *message) {
 	if q.log == nil {
 		return
@@ -123,7 +123,7 @@ func (qs *Queues) Load(j api.Journal) error {
 	})
 }
 
-// add gives a queue its place.
+// add adds a queue to the engine, and gives it its URL, its ARN and its journal.
 func (qs *Queues) add(q *queue) {
 	q.url = qs.core.Config.QueueURL + "/" + qs.core.Config.Account + "/" + q.name
 	q.arn = "arn:aws:sqs:" + qs.core.Config.Region + ":" + qs.core.Config.Account + ":" + q.name

@@ -23,7 +23,7 @@ type Queues struct {
 	rnd    *rand.Rand
 	byPath map[string]*queue
 	byARN  map[string]*queue
-	log    *api.Log // nil: nothing is kept beyond this process
+	log    *api.Log // nil: nothing outlives this process
 }
 
 // New returns [Queues] without any queue.
@@ -130,7 +130,7 @@ func (q *queue) landed(m *message) {
 	}
 }
 
-// release makes messages visible again whose time in flight is over.
+// release makes each message visible again whose visibility timeout is over.
 func (q *queue) release(now time.Time) {
 	for len(q.inflight) > 0 && !q.inflight[0].visibleAt.After(now) {
 		m := heap.Pop(&q.inflight).(*message)
@@ -199,7 +199,8 @@ func (f *flights) Pop() any {
 	return m
 }
 
-// newQueue checks the attributes of CreateQueue. It refuses those that it does not know.
+// newQueue returns a queue with the attributes of CreateQueue. It refuses attributes that it does not
+// know.
 func newQueue(name string, attributes map[string]string) (*queue, error) {
 	q := &queue{
 		name: name, visibility: 30 * time.Second, retention: 4 * 24 * time.Hour, attributes: map[string]string{},

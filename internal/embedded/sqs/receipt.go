@@ -10,10 +10,11 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/api"
 )
 
-// This file holds what is done with receipt handles, one by one and in batches.
+// This file deletes messages and changes their visibility by their receipt handles, one by one and in
+// batches.
 
-// maxHidden is how long a message can be hidden since it was received, however often that is
-// extended.
+// maxHidden is how long a message can stay hidden after it was received, no matter how often its
+// visibility timeout is extended.
 const maxHidden = 12 * time.Hour
 
 func (q *queue) change(qs *Queues, handle *string, seconds int32) error {

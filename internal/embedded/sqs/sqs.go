@@ -86,8 +86,8 @@ func path(url string) string {
 	return url[strings.LastIndexByte(url[:max(at, 0)], '/')+1:]
 }
 
-// queue finds a queue, and makes messages visible again whose time in flight is over. The caller
-// must hold the lock.
+// queue finds a queue by its URL. It also makes messages visible again whose visibility timeout is
+// over. The caller must hold the lock.
 func (qs *Queues) queue(url *string) (*queue, error) {
 	q := qs.byPath[path(aws.ToString(url))]
 	if q == nil {

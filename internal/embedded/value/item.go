@@ -128,7 +128,7 @@ func (it *Item) Map() map[string]types.AttributeValue {
 	return m
 }
 
-// All returns all attributes by name. The caller must not alter them.
+// All returns all attributes, sorted by name. The caller must not change them.
 func (it *Item) All() []Attribute { return it.attributes() }
 
 // Project returns only the attributes in names. If names is empty, it returns all.

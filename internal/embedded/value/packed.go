@@ -35,8 +35,8 @@ func (it *Item) Pack() {
 // Packed returns the string of a packed item.
 func (it *Item) Packed() string { return it.packed }
 
-// Loader makes packed items of what a journal holds. Many items share a block of memory, so that a
-// million of them need few allocations. A block stays until none of its items is in use.
+// Loader makes packed items from the content of a journal. Many items share a block of memory, so that
+// a million items need few allocations. A block stays in memory until none of its items is in use.
 type Loader struct {
 	pk, sk string
 	items  api.Slab[Item]
@@ -63,7 +63,7 @@ func (it *Item) unpackKey(pk, sk string) error {
 		name := u.Text()
 		it.Size += len(name)
 		switch kind := u.Peek(); {
-		case kind == 'S': // without a value in memory, because there are millions
+		case kind == 'S': // no value is allocated, because there are millions of items
 			u.Byte()
 			text := u.Text()
 			it.Size += len(text)
@@ -86,7 +86,7 @@ func (it *Item) unpackKey(pk, sk string) error {
 	return nil
 }
 
-// attributes returns all attributes, which the caller may not alter.
+// attributes returns all attributes. The caller must not change them.
 func (it *Item) attributes() []Attribute {
 	if it.packed == "" {
 		return it.Attrs
