@@ -10,8 +10,8 @@ import (
 )
 
 // firstBatch returns the payload of the invocation: the text of the event file, or one SQS message
-// with an order of the root pipeline.yaml. The order is placed now, because an older one would be
-// expired.
+// with an order for the pipeline.yaml in the root folder. The order is placed now, because an older
+// one might be expired.
 func (o options) firstBatch() ([]byte, error) {
 	if o.event != "" {
 		event, err := os.ReadFile(o.event)

@@ -14,9 +14,9 @@ import (
 )
 
 // database is a DynamoDB on loopback that accepts every write and answers at once, in the form of
-// the service. It keeps only what the first start in a new deployment writes (see kept), because
-// every later cold start finds that. It refuses requests to any other service, so that an event
-// that goes to quarantine is noticed.
+// the service. It keeps only what the first start of a new deployment writes (see keep), because
+// every later cold start finds that. It refuses requests to other services, so the bench fails if an
+// event goes to quarantine.
 type database struct {
 	server *httptest.Server
 
@@ -34,7 +34,7 @@ type (
 func (i item) key() key { return key{string(i["PK"]), string(i["SK"])} }
 
 // keep keeps the item if it is the epoch, the deployed file, a head, or the check value of the
-// secret. Nothing else may stay: each start is given the same event, and must store it as new.
+// secret. It drops all other items: each start gets the same event, and must store it as new.
 func (db *database) keep(i item) {
 	var pk struct{ S string }
 	if json.Unmarshal(i["PK"], &pk) == nil && len(pk.S) >= 2 && slices.Contains([]string{"E#", "F#", "G#", "K#"}, pk.S[:2]) {
@@ -89,13 +89,14 @@ func (db *database) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	db.mu.Unlock()
 	answer, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // the bodies are of this file's own making
+		panic(err) // cannot happen: this file makes the bodies
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	// The service sends it, and the SDK checks it. Without it, each answer costs a warning and a connection.
+	// The service sends this checksum, and the SDK checks it. Without it, each answer costs a warning
+	// and a connection.
 	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(answer)), 10))
 	w.WriteHeader(status)
-	_, _ = w.Write(answer) // if the process is gone, nobody reads it
+	_, _ = w.Write(answer) // it fails only if the process is gone
 }
 
 // capacity has the form of ConsumedCapacity. As in the service, it is sent only if a request asks
@@ -140,7 +141,7 @@ func (db *database) respond(operation string, request []byte) (int, any) {
 	case "TransactWriteItems":
 		for _, write := range asked.TransactItems {
 			db.keep(write.Put.Item)
-			// The only update of a start sets one attribute of an item that is kept.
+			// A start makes only one kind of update: it sets one attribute of a kept item.
 			var name, value string
 			if _, err := fmt.Sscanf(write.Update.UpdateExpression, "SET %s = %s", &name, &value); err == nil && db.kept[write.Update.Key.key()] != nil {
 				db.kept[write.Update.Key.key()][write.Update.ExpressionAttributeNames[name]] = write.Update.ExpressionAttributeValues[value]
@@ -162,7 +163,7 @@ func (db *database) respond(operation string, request []byte) (int, any) {
 	case "ExecuteStatement", "ExecuteTransaction", "Query", "Scan":
 		return http.StatusOK, map[string]any{"Items": []any{}, "Count": 0, "ScannedCount": 0}
 	}
-	return fail("UnknownOperationException", "the cold-start bench answers no "+operation)
+	return fail("UnknownOperationException", "the cold-start bench does not implement "+operation)
 }
 
 func batch(statements int, counted bool) (int, any) {

@@ -1,10 +1,11 @@
 // Command cold measures how long a Lambda function takes from the start of its process to the
-// answer to a first batch of one message, and how large its binary is. It measures a reference
-// beside it, which does the least that a Go function can do. Both are built with the production
-// flags, run in turns over internal/lambda/runtimeapi, and talk to a DynamoDB on loopback that
-// answers at once. An earlier start has written to the tables what a first start writes, as for
-// nearly every cold start. What is left is the work of the process itself. Lambda adds its own sandbox to
-// both alike. At small memory sizes it gives them less than the whole core that they have here.
+// answer to a first batch of one message, and how large its binary is. For comparison, it also
+// measures a reference, a function that does the least that a Go function can do. Both are built with
+// the production flags, run in turns in internal/lambda/runtimeapi, and use a DynamoDB on loopback
+// that answers at once. Its tables already hold what the first start of a deployment writes, as they
+// do for nearly every cold start. So the times show only the work of the process itself. Lambda adds
+// the time of its sandbox to both functions. At small memory sizes, it gives them less than the whole
+// core that they have here.
 //
 //	go run ./internal/lambda/cold -max-ratio 1.3
 package main
@@ -64,7 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	if flags.NArg() > 0 || o.runs < 1 || o.maxRatio < 0 {
-		fmt.Fprintln(stderr, "cold: give no arguments, -n of at least 1 and a -max-ratio that is not negative; see -h")
+		fmt.Fprintln(stderr, "cold: give no arguments, an -n of at least 1, and a -max-ratio that is not negative; see -h")
 		return 2
 	}
 	if err := o.compare(ctx, stdout); err != nil {
@@ -74,8 +75,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// compare builds and measures both functions, and prints the table. It returns an error if the
-// limit is not kept.
+// compare builds and measures both functions, and prints the table. It returns an error if the ratio
+// is above the limit.
 func (o options) compare(ctx context.Context, stdout io.Writer) error {
 	event, err := o.firstBatch()
 	if err != nil {
@@ -96,8 +97,8 @@ func (o options) compare(ctx context.Context, stdout io.Writer) error {
 			return err
 		}
 	}
-	// The functions run in turns, so that other work of the machine affects both alike. The first
-	// turn only warms the file cache.
+	// The functions run in turns, so that other work of the machine affects both in the same way. The
+	// first turn only warms the file cache.
 	for turn := range o.runs + 1 {
 		for _, f := range both {
 			t, err := f.once(ctx, db, event)

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// failures reads which items of a batch the answer reports as failed, as a set of positions in ids.
-// An error means that the whole batch failed. Names are case-sensitive. A wrong outer name reads as
-// success, because the answer then says nothing about failures (Lambda developer guide, "Reporting
+// failures returns the items that the answer reports as failed, as a set of positions in ids. An error
+// means that the whole batch failed. Names are case-sensitive. If the outer name is wrong, the batch
+// succeeds, because the answer then says nothing about failures (Lambda developer guide, "Reporting
 // batch item failures").
 //
 //	{}  null  []  {"batchItemFailures":null}  {"batchItemFailures":[]}  {"other":1}            success
@@ -49,7 +49,7 @@ func failures(answer []byte, ids []string) (map[int]bool, error) {
 
 // members returns the members of an answer that is an object. null and [] have none.
 func members(answer []byte) (map[string]json.RawMessage, error) {
-	// A map takes names as they are. A struct would take them in any case.
+	// A map keeps names as they are. With a struct, encoding/json would ignore the case of a name.
 	var m map[string]json.RawMessage
 	err := json.Unmarshal(answer, &m)
 	if err == nil {
@@ -89,8 +89,9 @@ func identifier(entry json.RawMessage) (string, error) {
 // early.
 const maxState = 1 << 20
 
-// windowState returns the state that an answer hands on. Lambda's documents say that the function
-// must return a state. They do not say what happens if it does not. Here the batch fails.
+// windowState returns the state in an answer, which is for the next invocation of the window. Lambda's
+// documents say that the function must return a state. They do not say what happens if it does not.
+// Here the batch fails.
 func windowState(answer []byte) (json.RawMessage, error) {
 	outer, err := members(answer)
 	if err != nil {

@@ -3,10 +3,10 @@
 // treats the answer as Lambda would. It works over any client with the SDK's method signatures: the
 // embedded engine, an emulator, or the services.
 //
-// A mapping is driven from outside. Poll does one round and reports what it did. A mapping starts
-// no goroutine of its own unless Concurrency is above 1. It never sleeps, and it reads no clock
-// except the one it is given. Run is a loop over Poll for real endpoints.
+// The caller drives a mapping. Poll does one round and reports what it did. A mapping starts no
+// goroutine of its own unless Concurrency is above 1. It never sleeps, and it reads no clock except
+// the one that it is given. Run calls Poll in a loop. It is for real endpoints.
 //
-// Where Lambda's documents say nothing, the mapping takes the stricter reading. So a function that
-// passes here has nothing to fear there. The code marks these choices as "undocumented".
+// If Lambda's documents leave something open, the mapping does what is harder for the function. So a
+// function that works here also works in Lambda. The code marks these choices as "undocumented".
 package esm

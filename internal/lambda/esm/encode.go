@@ -51,7 +51,7 @@ func validText(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// appendMember appends a comma if one is needed, and the name.
+// appendMember appends the name of a member and its colon, after a comma if one is needed.
 func appendMember(dst []byte, name string) []byte {
 	if last := dst[len(dst)-1]; last != '{' && last != '[' {
 		dst = append(dst, ',')
@@ -117,8 +117,7 @@ func appendValue(dst []byte, v types.AttributeValue) []byte {
 	case *types.AttributeValueMemberM:
 		dst = appendImage(appendMember(dst, "M"), v.Value)
 	}
-	// A type that this SDK does not know becomes {}. The record goes on, and the function sees the
-	// oddity.
+	// A type that this SDK does not know becomes {}. The function gets the record with it.
 	return append(dst, '}')
 }
 
@@ -138,7 +137,7 @@ func region(arn string) string {
 	return parts[3]
 }
 
-// appendRecords appends the event with the encoded records, without the closing brace.
+// appendRecords appends an event with the encoded records. It does not append the closing brace.
 func appendRecords(dst []byte, records [][]byte) []byte {
 	size := len(`{"Records":[]}`)
 	for _, r := range records {
@@ -148,8 +147,8 @@ func appendRecords(dst []byte, records [][]byte) []byte {
 	return appendList(append(dst, `{"Records":`...), records, func(dst, r []byte) []byte { return append(dst, r...) })
 }
 
-// fit returns how many of the encoded records one event holds besides overhead bytes. It is at
-// least 1. So a record that is too large on its own still reaches the function and fails there.
+// fit returns how many of the encoded records fit into one event beside overhead bytes. It is at
+// least 1 if there is a record. So a record that is too large on its own still reaches the function.
 func fit(records [][]byte, overhead int) int {
 	size := len(`{"Records":[]}`) + overhead
 	for i, r := range records {

@@ -14,7 +14,7 @@ type Handler func(ctx context.Context, payload []byte) ([]byte, error)
 // DefaultTimeout is the timeout of a function that sets none. It is Lambda's own default.
 const DefaultTimeout = 3 * time.Second
 
-// Function is a handler, and how it is run.
+// Function is a handler, with the settings for its invocations.
 type Function struct {
 	Handler Handler
 	// Timeout is how long one invocation may take. 0 means DefaultTimeout. The maximum is 15
@@ -26,13 +26,13 @@ type Function struct {
 	// Deadline makes the context of one invocation. nil means context.WithDeadline if Now is nil
 	// too, and [Untimed] otherwise, because a real timer does not follow another clock.
 	Deadline func(context.Context, time.Time) (context.Context, context.CancelFunc)
-	// Faults makes trouble. The zero value makes none.
+	// Faults injects faults. The zero value injects none.
 	Faults Faults
 }
 
-// Faults are the kinds of trouble that at-least-once delivery allows. Each func is called once for
-// each invocation. nil means that the fault never happens. With Concurrency above 1, several
-// goroutines call them.
+// Faults injects the faults that at-least-once delivery allows. Each func is called once for each
+// invocation, and reports whether the fault happens there. nil means that the fault never happens.
+// With Concurrency above 1, several goroutines call the funcs.
 type Faults struct {
 	// Duplicate calls the function a second time with the same payload. The second answer counts.
 	Duplicate func(Invocation) bool
@@ -119,8 +119,8 @@ func happens(fault func(Invocation) bool, inv Invocation) bool {
 	return fault != nil && fault(inv)
 }
 
-// Untimed returns a context that states a deadline but has no timer. It ends only with its parent
-// or when it is cancelled. It is for clocks other than the machine's.
+// Untimed returns a context that has a deadline but no timer. It ends only when its parent ends or
+// when it is cancelled. It is for clocks other than the machine's.
 func Untimed(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	return untimed{ctx, deadline}, cancel

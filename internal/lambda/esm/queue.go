@@ -116,7 +116,7 @@ func (q *Queue) ARN() string { return q.arn }
 type Polled struct {
 	Received    int // messages received from the queue in this round
 	Invocations int
-	Deleted     int // messages done with
+	Deleted     int // messages that succeeded and were deleted
 	Left        int // messages left to become visible again: reported as failed, or in a batch that failed
 	FailedWhole int // invocations that deleted nothing because the batch failed as a whole
 	Held        int // received messages that did not fit and go into the next round
@@ -126,8 +126,8 @@ type Polled struct {
 func (p Polled) Idle() bool { return p.Invocations == 0 && p.Received == 0 && p.Held == 0 }
 
 // Poll does one round. It gathers up to Concurrency batches, calls the function with each, and
-// deletes what succeeded. An error comes from the queue, never from the function. What the round
-// did before the error stands.
+// deletes the messages that succeeded. An error comes from the queue, never from the function. An
+// error does not undo what the round has done.
 func (q *Queue) Poll(ctx context.Context) (Polled, error) {
 	var p Polled
 	var batches [][]received
@@ -161,8 +161,8 @@ func (q *Queue) Poll(ctx context.Context) (Polled, error) {
 	return p, errors.Join(errs...)
 }
 
-// gather receives messages until the batch is full, the event is full, or the queue has nothing to
-// give.
+// gather receives messages until the batch is full, the event is full, or the queue returns no
+// message.
 func (q *Queue) gather(ctx context.Context, p *Polled) ([]received, error) {
 	batch := q.stillOurs()
 	q.held = nil
@@ -188,8 +188,8 @@ func (q *Queue) gather(ctx context.Context, p *Polled) ([]received, error) {
 	return batch, err
 }
 
-// stillOurs returns the held messages whose visibility timeout is still running. The others belong
-// to the queue again.
+// stillOurs returns the held messages whose visibility timeout is still running. The other messages
+// are visible in the queue again.
 func (q *Queue) stillOurs() []received {
 	now := q.cfg.Function.now()
 	var ours []received
@@ -236,8 +236,8 @@ type result struct {
 	err          error
 }
 
-// run calls the function with one batch and deletes what succeeded. If the process stops before the
-// deletion, everything becomes visible again.
+// run calls the function with one batch and deletes the messages that succeeded. If the process stops
+// before the deletion, all messages become visible again.
 func (q *Queue) run(ctx context.Context, batch []received) result {
 	inv := Invocation{Source: q.arn, Attempt: 1, Payload: append(appendRecords(nil, encoded(batch)), '}')}
 	for _, r := range batch {
@@ -265,8 +265,8 @@ func (q *Queue) run(ctx context.Context, batch []received) result {
 	return r
 }
 
-// delete deletes ten messages at a time, and returns how many are gone. A message that could not be
-// deleted comes back.
+// delete deletes messages, ten at a time, and returns how many it deleted. The queue delivers a
+// message again if it could not be deleted.
 func (q *Queue) delete(ctx context.Context, done []received) (int, error) {
 	deleted := 0
 	var errs []error
@@ -287,8 +287,8 @@ func (q *Queue) delete(ctx context.Context, done []received) (int, error) {
 	return deleted, errors.Join(errs...)
 }
 
-// release gives up held messages that come after a failed one of their FIFO group. Passing them on
-// would break the order of the group. The queue gives them again after the failed one.
+// release drops the held messages of FIFO groups in which a message failed. The function must not get
+// them before the failed message. The queue delivers them again after it.
 func (q *Queue) release(groups map[string]bool) {
 	if !q.fifo || len(groups) == 0 {
 		return

@@ -35,8 +35,8 @@ func appendMessage(dst []byte, m types.Message, arn string) []byte {
 	return append(dst, '}')
 }
 
-// appendMessageAttribute appends the value that is there, and the two lists. The lists are always
-// there, and the service does not fill them.
+// appendMessageAttribute appends an attribute: the value that it has, and two lists. Lambda always
+// sends the lists, although SQS does not fill them.
 func appendMessageAttribute(dst []byte, a types.MessageAttributeValue) []byte {
 	dst = append(dst, '{')
 	if a.StringValue != nil {

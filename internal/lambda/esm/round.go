@@ -8,7 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// prepare reads ahead in a shard, and reports whether there is something to tell the function.
+// prepare reads ahead in a shard, and reports whether there is a reason to call the function: a record,
+// or a window to close.
 func (s *Stream) prepare(ctx context.Context, sh *shard, p *Streamed) (due bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -29,13 +30,12 @@ type Round struct {
 	shard  *shard
 }
 
-// Attempt returns how many invocations there were at the shard's checkpoint, including this one. If
-// it is above 1, the last one failed, and Lambda would wait a little.
+// Attempt returns how many invocations there have been at the shard's checkpoint, including this one.
+// If it is above 1, the previous one failed, and Lambda would wait a little before this one.
 func (r *Round) Attempt() int { return r.shard.attempts + 1 }
 
 // Do calls the function and moves the shard's checkpoint according to the answer. It must be called
-// once. If the mapping went back to another checkpoint after Due, then the answer moves a
-// checkpoint that is no longer used.
+// exactly once. If Restore was called after Due, Do does not change the restored checkpoint.
 func (r *Round) Do(ctx context.Context) Streamed {
 	var p Streamed
 	defer func() { r.shard.busy = false }()
@@ -50,7 +50,7 @@ func (r *Round) Do(ctx context.Context) Streamed {
 	return p
 }
 
-// finish ends a shard that has nothing more to give.
+// finish marks a shard as finished if it is closed and everything in it is done.
 func (sh *shard) finish(p *Streamed) {
 	if sh.closed && len(sh.ahead) == 0 && sh.at.Window == nil {
 		sh.at.Finished, sh.ended = true, true
@@ -58,7 +58,7 @@ func (sh *shard) finish(p *Streamed) {
 	}
 }
 
-// discardOld gives up records that are older than MaxAge.
+// discardOld discards the next records of a shard if they are older than MaxAge.
 func (s *Stream) discardOld(sh *shard, p *Streamed) {
 	if s.cfg.MaxAge == 0 {
 		return
@@ -81,8 +81,8 @@ func (s *Stream) discard(sh *shard, n int, reason string, p *Streamed) {
 	sh.advance(n)
 }
 
-// batch calls the function with the next records of the shard, and moves the checkpoint as the
-// answer says.
+// batch calls the function with the next records of the shard, and moves the checkpoint according to
+// the answer.
 func (s *Stream) batch(ctx context.Context, sh *shard, p *Streamed) {
 	if s.cfg.Window > 0 && sh.at.Window == nil {
 		sh.at.Window = &Window{Start: s.windowOf(sh.ahead[0]), State: json.RawMessage("{}")}
@@ -136,8 +136,8 @@ func (s *Stream) ask(ctx context.Context, inv Invocation) (done int, state json.
 	if err != nil {
 		return 0, nil, err
 	}
-	// The lowest failed sequence number is the checkpoint. What the function did after it is done
-	// again.
+	// The lowest failed sequence number is the checkpoint. The function gets all later records again,
+	// even those that succeeded.
 	for done < len(inv.IDs) && !failed[done] {
 		done++
 	}
@@ -155,8 +155,8 @@ func (s *Stream) failed(sh *shard, n int, p *Streamed) {
 	sh.rewind()
 }
 
-// size returns how many records the next batch has. They must be within one window, one piece of a
-// bisected batch, and one event.
+// size returns how many records the next batch has. All of them must be in the same window and in the
+// same piece of a bisected batch, and fit into one event.
 func (s *Stream) size(sh *shard) int {
 	n := min(len(sh.ahead), s.cfg.BatchSize)
 	if len(sh.pieces) > 0 {

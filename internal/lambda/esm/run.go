@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// each calls do for 0 to n-1, at most concurrency at a time. With 1, the calls run in order on this
-// goroutine. It returns when all calls have.
+// each calls do for 0 to n-1, at most concurrency calls at a time. If concurrency is 1, the calls run
+// in order on the caller's goroutine. each returns when all calls have returned.
 func each(n, concurrency int, do func(i int)) {
 	if concurrency <= 1 || n <= 1 {
 		for i := range n {
@@ -33,7 +33,7 @@ type Loop struct {
 	Interval time.Duration
 	// Sleep pauses. It returns early with an error when the context ends. nil means a timer.
 	Sleep func(context.Context, time.Duration) error
-	// OnError is called with an error of the source. If it is nil, Run returns the error.
+	// OnError is called with each error of the source. If OnError is nil, Run returns the error.
 	OnError func(error)
 }
 

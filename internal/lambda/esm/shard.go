@@ -10,21 +10,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// shard is one shard as the mapping sees it. It holds where the mapping stands and what it has read
+// shard is the state of the mapping in one shard: its checkpoint, and the records that it has read
 // ahead.
 type shard struct {
 	id, parent string
 	at         ShardCheckpoint
-	busy       bool // a Round of it is not done yet
-	ended      bool // it has finished since the list of shards was read
+	busy       bool // a Round of the shard is not done yet
+	ended      bool // the shard has finished since the list of shards was read
 
 	ahead    []change // read, but after the checkpoint
-	iterator *string  // nil if there is none yet, or none that is still valid
+	iterator *string  // nil if there is no valid one
 	closed   bool     // the stream has no record after those in ahead, and never will have one
 	drained  bool     // when it was last read, it was open and had no record after those in ahead
 
 	attempts int   // failed invocations at this checkpoint
-	pieces   []int // sizes that bisecting gave to the next batches
+	pieces   []int // the sizes of the next batches, if a batch was bisected
 }
 
 // change is one record and its JSON.
@@ -35,13 +35,13 @@ type change struct {
 
 func (c change) sequence() string { return aws.ToString(c.record.Dynamodb.SequenceNumber) }
 
-// rewind forgets what was read ahead. The next round reads again from the checkpoint, like a poller
-// that knows nothing else.
+// rewind drops the records that were read ahead. The next round reads again from the checkpoint, as a
+// new poller does.
 func (sh *shard) rewind() {
 	sh.ahead, sh.iterator, sh.closed, sh.drained = nil, nil, false, false
 }
 
-// advance moves the checkpoint over the first n records read ahead.
+// advance moves the checkpoint past the first n records that were read ahead.
 func (sh *shard) advance(n int) {
 	if n == 0 {
 		return
@@ -70,11 +70,12 @@ func (sh *shard) split(n int) {
 	sh.pieces = append([]int{n / 2, n - n/2}, sh.pieces...)
 }
 
-// changeSize is the length of the JSON of a small item's change, so that it is written into one
-// piece of memory.
+// changeSize is the capacity with which the JSON of a change begins. It is enough for the change of a
+// small item, so that such a JSON needs one allocation.
 const changeSize = 2048
 
-// fill reads ahead until a batch is full or the shard has nothing more to give now.
+// fill reads ahead until there are enough records for a full batch, or the shard has no more records
+// for now.
 func (s *Stream) fill(ctx context.Context, sh *shard) (trimmed int, err error) {
 	sh.drained = false
 	for len(sh.ahead) < s.cfg.BatchSize && !sh.closed {
@@ -87,8 +88,8 @@ func (s *Stream) fill(ctx context.Context, sh *shard) (trimmed int, err error) {
 		}
 		out, err := s.cfg.Client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: sh.iterator, Limit: aws.Int32(1000)})
 		if err != nil {
-			// An iterator lives 15 minutes and must not point at trimmed records. The next round
-			// takes a new one.
+			// An iterator is valid for 15 minutes, and not if it points at trimmed records. The next
+			// round gets a new one.
 			sh.iterator = nil
 			var expired *types.ExpiredIteratorException
 			var gone *types.TrimmedDataAccessException
@@ -99,7 +100,7 @@ func (s *Stream) fill(ctx context.Context, sh *shard) (trimmed int, err error) {
 		}
 		for _, r := range out.Records {
 			if r.Dynamodb == nil {
-				return trimmed, fmt.Errorf("read shard %s: a record without its dynamodb part", sh.id)
+				return trimmed, fmt.Errorf("read shard %s: a record has no dynamodb member", sh.id)
 			}
 			sh.ahead = append(sh.ahead, change{record: r, json: appendChange(make([]byte, 0, changeSize), r, s.cfg.ARN)})
 		}
@@ -112,8 +113,8 @@ func (s *Stream) fill(ctx context.Context, sh *shard) (trimmed int, err error) {
 	return trimmed, nil
 }
 
-// iterate takes an iterator after what has been read. If the stream no longer has that record, then
-// records may be lost. In that case it goes on with the oldest record there is.
+// iterate gets an iterator to the place after the last record that was read. If the stream no longer
+// has that place, records may be lost, and the iterator begins at the oldest record that is left.
 func (s *Stream) iterate(ctx context.Context, sh *shard) (trimmed int, err error) {
 	after := sh.at.After
 	if n := len(sh.ahead); n > 0 {
@@ -131,7 +132,7 @@ func (s *Stream) iterate(ctx context.Context, sh *shard) (trimmed int, err error
 		out, err = s.cfg.Client.GetShardIterator(ctx, in)
 	}
 	if err != nil {
-		return trimmed, fmt.Errorf("iterator of shard %s: %w", sh.id, err)
+		return trimmed, fmt.Errorf("get an iterator of shard %s: %w", sh.id, err)
 	}
 	sh.iterator = out.ShardIterator
 	return trimmed, nil

@@ -48,11 +48,11 @@ type StreamConfig struct {
 	// OnFailure, if set, is called for every batch that failed, as a whole (with the error) or in
 	// part (with nil).
 	OnFailure func(Invocation, error)
-	// OnDiscard, if set, is called for records that were given up.
+	// OnDiscard, if set, is called for records that were discarded.
 	OnDiscard func(Discard)
 }
 
-// Discard describes records that were given up, as an on-failure destination is told.
+// Discard describes records that were discarded. Lambda tells an on-failure destination the same.
 type Discard struct {
 	ShardID string
 	IDs     []string // sequence numbers
@@ -103,7 +103,7 @@ type Streamed struct {
 	Records     int // records passed to the function
 	Done        int // records that the checkpoint moved past
 	Failed      int // invocations that failed in whole or in part
-	Discarded   int // records given up
+	Discarded   int // records that were discarded
 	Finished    int // shards that came to their end
 	Trimmed     int // shards where records may be lost, because they were trimmed before they were done
 }
@@ -125,8 +125,8 @@ func (p *Streamed) add(q Streamed) {
 }
 
 // Poll does one round. It makes at most one invocation for each shard that may be read, in the
-// order of their ids. An error comes from the stream, never from the function. What the round did
-// besides stands.
+// order of their ids. An error comes from the stream, never from the function. An error does not undo
+// what the round has done.
 func (s *Stream) Poll(ctx context.Context) (Streamed, error) {
 	rounds, p, err := s.Due(ctx)
 	done := make([]Streamed, len(rounds))
@@ -137,9 +137,10 @@ func (s *Stream) Poll(ctx context.Context) (Streamed, error) {
 	return p, err
 }
 
-// Drained reports whether the last [Stream.Poll] took everything that the stream had when it began. A
-// record that a full batch or an open window left behind, one that failed, and a shard that has not
-// been read yet are something that it has not taken.
+// Drained reports whether the last [Stream.Poll] processed everything that the stream held when the
+// Poll began. It returns false if a record is left, because the batch was full, because the record
+// belongs to another window, or because it failed. It also returns false if there may be a shard that
+// has not been read yet.
 func (s *Stream) Drained() bool {
 	if !s.described {
 		return false
@@ -152,11 +153,11 @@ func (s *Stream) Drained() bool {
 	return true
 }
 
-// Due reads ahead in every shard that may be read and has no round under way. It returns a [Round]
-// for each shard that has something to tell the function, in the order of their ids. It is for
-// callers that let shards go on without waiting for each other, as Lambda does. Each Round must be
-// done. Rounds may be done at the same time, but not while Due, Checkpoint or Restore runs in
-// another goroutine. An error comes from the stream.
+// Due reads ahead in every shard that may be read and has no [Round] in progress. It returns a Round
+// for each shard that has a reason to call the function, in the order of their ids. It is for callers
+// that let shards go on without waiting for each other, as Lambda does. The caller must call
+// [Round.Do] of each Round. Several may run at the same time, but not while Due, Checkpoint or Restore
+// runs. An error comes from the stream.
 func (s *Stream) Due(ctx context.Context) ([]*Round, Streamed, error) {
 	var p Streamed
 	for _, sh := range s.shards {
@@ -182,7 +183,7 @@ func (s *Stream) Due(ctx context.Context) ([]*Round, Streamed, error) {
 	}
 	err := errors.Join(errs...)
 	if err != nil {
-		s.described = false // a shard that cannot be read may be gone
+		s.described = false // perhaps a shard could not be read because it is gone
 	}
 	return rounds, p, err
 }
@@ -241,8 +242,9 @@ func (s *Stream) describe(ctx context.Context) (map[string]types.Shard, error) {
 	}
 }
 
-// ready returns the shards to work on, by id. They are not finished, and their parent is finished
-// or no longer known. Parents before children keeps the changes of one item in order.
+// ready returns the shards that may be read, in the order of their ids. Such a shard is not finished,
+// and its parent is finished or no longer known. Reading parents before children keeps the changes of
+// one item in order.
 func (s *Stream) ready() []*shard {
 	var list []*shard
 	for _, id := range s.order {

@@ -17,9 +17,10 @@ func (s *Stream) windowOf(c change) time.Time {
 	return time.Unix(at-((at%seconds)+seconds)%seconds, 0).UTC()
 }
 
-// windowOver reports whether the shard's open window must be closed. It must be if its state grew
-// too large, if the next record is of a later window, if no record has come until two minutes after
-// its end, or if the shard is at its end. A record older than the open window counts in it.
+// windowOver reports whether the shard's open window must be closed. That is so if its state has grown
+// too large, or if the next record belongs to a later window. If there is no next record, it is so at
+// the end of the shard, and from two minutes after the end of the window. A record that is older than
+// the open window counts in it.
 func (s *Stream) windowOver(sh *shard) bool {
 	w := sh.at.Window
 	switch {
@@ -33,8 +34,8 @@ func (s *Stream) windowOver(sh *shard) bool {
 	return sh.closed || !s.cfg.Function.now().Before(w.Start.Add(s.cfg.Window+windowGrace))
 }
 
-// final makes the last invocation of a window, without records. The shard stands still until it
-// succeeds.
+// final makes the last invocation of a window, without records. The shard does not go on until this
+// invocation has succeeded or its retries are used up.
 func (s *Stream) final(ctx context.Context, sh *shard, p *Streamed) {
 	inv := s.invocation(sh, nil, true)
 	p.Finals++

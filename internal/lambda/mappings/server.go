@@ -1,7 +1,7 @@
-// Package mappings is the part of Lambda's API that is about event source mappings: to list them, to
-// read one, to switch it on and off, and to tag it. [New] returns a [Server] for a few mappings,
-// which an HTTP server can answer with. It runs nothing. [Server.Enabled] tells who runs the
-// functions whether a mapping may call its function.
+// Package mappings serves the part of Lambda's API for event source mappings. It lists them, reads
+// one, switches one on and off, and tags it. [New] returns a [Server], which is an http.Handler, for a
+// few mappings. It does not run the mappings. [Server.Enabled] reports whether a mapping may call its
+// function, for the program that runs them.
 //
 // Answers and errors follow the API reference of Lambda.
 package mappings
@@ -25,14 +25,14 @@ type Mapping struct {
 
 // Server answers for mappings. Several goroutines may use it.
 type Server struct {
-	// Region and Account stand in the ARNs.
+	// Region and Account are those in the ARNs.
 	Region, Account string
 	// Now is the clock. nil means time.Now.
 	Now func() time.Time
 	// Takes is how long a mapping is Disabling or Enabling. 0 means that it changes at once.
 	Takes time.Duration
-	// Refuse returns the code of an error for a request, or nothing. nil refuses nothing. The action
-	// has the name of the permission, such as "UpdateEventSourceMapping".
+	// Refuse returns the error code with which a request is refused, or "" to allow it. nil allows
+	// every request. The action is the name of the permission, such as "UpdateEventSourceMapping".
 	Refuse func(action string) (code string)
 	// Page is how many mappings one answer lists. 0 means all.
 	Page int
@@ -41,11 +41,11 @@ type Server struct {
 	all []*state
 }
 
-// state is a mapping with what can change of it.
+// state is a mapping with the settings that can change.
 type state struct {
 	Mapping
 	enabled bool
-	at      time.Time // when it was asked to change last
+	at      time.Time // when enabled changed last
 	tags    map[string]string
 }
 
@@ -108,7 +108,8 @@ func (s *Server) arn(m *state) string {
 	return fmt.Sprintf("arn:aws:lambda:%s:%s:event-source-mapping:%s", s.Region, s.Account, m.UUID)
 }
 
-// configuration is EventSourceMappingConfiguration, as far as a reader of states needs it.
+// configuration has the members of EventSourceMappingConfiguration that a client needs to know the
+// state of a mapping.
 type configuration struct {
 	UUID                  string
 	EventSourceArn        string
@@ -143,12 +144,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case id != "" && r.Method == http.MethodPut:
 		s.update(w, r, id)
 	default:
-		fault(w, http.StatusNotImplemented, "NotImplemented", "this endpoint lists, reads, switches and tags event source mappings, and does nothing else of Lambda")
+		fault(w, http.StatusNotImplemented, "NotImplemented", "this endpoint can only list, read, switch on and off, and tag event source mappings")
 	}
 }
 
-// allowed finds a mapping for a request. It answers itself if there is none, or if the request is
-// refused, and then returns nil.
+// allowed finds the mapping of a request. If there is none, or if the request is refused, it writes
+// the error and returns nil.
 func (s *Server) allowed(w http.ResponseWriter, action string, is func(*state) bool) *state {
 	if s.refused(w, action) {
 		return nil
@@ -217,7 +218,7 @@ func (s *Server) update(w http.ResponseWriter, r *http.Request, id string) {
 	switch {
 	case m == nil:
 	case json.NewDecoder(r.Body).Decode(&in) != nil || in.Enabled == nil:
-		fault(w, http.StatusBadRequest, "InvalidParameterValueException", "this endpoint changes Enabled and nothing else")
+		fault(w, http.StatusBadRequest, "InvalidParameterValueException", "this endpoint can change only Enabled")
 	case strings.HasSuffix(s.stateOf(m), "ing"):
 		fault(w, http.StatusBadRequest, "ResourceInUseException", "Cannot update the event source mapping because it is in use.")
 	default:
@@ -240,7 +241,7 @@ func (s *Server) tags(w http.ResponseWriter, r *http.Request, arn string) {
 	case http.MethodPost:
 		var in struct{ Tags map[string]string }
 		if json.NewDecoder(r.Body).Decode(&in) != nil {
-			fault(w, http.StatusBadRequest, "InvalidParameterValueException", "Tags cannot be read")
+			fault(w, http.StatusBadRequest, "InvalidParameterValueException", "the body is not JSON with Tags")
 			return
 		}
 		for name, value := range in.Tags {
@@ -262,7 +263,7 @@ func (s *Server) tags(w http.ResponseWriter, r *http.Request, arn string) {
 func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client has gone, if this fails
+	_ = json.NewEncoder(w).Encode(v) // it fails only if the client has gone away
 }
 
 func fault(w http.ResponseWriter, status int, code, message string) {

@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// unfit says why Lambda takes no such tag (Developer Guide, "Using tags": up to 128 and 256
-// characters; letters, spaces, numbers, and + - = . _ : / @). It is empty for a good one.
+// unfit returns why Lambda refuses a tag, or "" if it accepts the tag. The rules are in the Developer
+// Guide, "Using tags": a key has up to 128 characters and a value up to 256; both may have letters,
+// spaces, numbers, and + - = . _ : / @.
 func unfit(name, value string) string {
 	odd := func(r rune) bool {
 		return !unicode.In(r, unicode.L, unicode.N, unicode.Zs) && !strings.ContainsRune("_.:/=+-@", r)

@@ -23,7 +23,7 @@ func (p *Process) routes() http.Handler {
 	return mux
 }
 
-// next gives the process its work. It blocks until there is some.
+// next gives the process its next invocation. It blocks until there is one.
 func (p *Process) next(w http.ResponseWriter, r *http.Request) {
 	if !p.askedForWork() {
 		refuse(w, http.StatusForbidden, "InvalidStateTransition", "asked for work before answering the work it has")
@@ -45,8 +45,8 @@ func (p *Process) next(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// askedForWork notes the end of the init phase. It returns false if the process still owes an
-// answer.
+// askedForWork notes the end of the init phase. It returns false if the process has an invocation that
+// it has not answered.
 func (p *Process) askedForWork() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,7 +84,7 @@ func (p *Process) response(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "response above the limit")
 		return
 	}
-	// A function that fails while it streams its answer says so after the body.
+	// If a function fails while it streams its answer, it says so in a trailer.
 	if kind := r.Trailer.Get("Lambda-Runtime-Function-Error-Type"); kind != "" {
 		report, _ := base64.StdEncoding.DecodeString(r.Trailer.Get("Lambda-Runtime-Function-Error-Body"))
 		p.settle(inv, answer{err: functionError(kind, report)})
@@ -158,8 +158,8 @@ func (p *Process) inProgress(w http.ResponseWriter, r *http.Request) *invocation
 	return nil
 }
 
-// settle ends the invocation before the process hears of it. Once a process knows that it has
-// answered, it may die, and the answer must not be lost with it.
+// settle ends the invocation. It must be called before the process gets its reply: after the reply the
+// process may exit, and the answer must not be lost then.
 func (p *Process) settle(inv *invocation, a answer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,6 +182,6 @@ func refuse(w http.ResponseWriter, status int, kind, message string) {
 func reply(w http.ResponseWriter, status int, body map[string]string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// A process that no longer listens is reaped elsewhere.
+	// If this fails, the process has died, and reap takes care of that.
 	_ = json.NewEncoder(w).Encode(body)
 }

@@ -9,15 +9,15 @@ import (
 	"strconv"
 )
 
-// These are the account and the Region that a function is told it runs in. Config.Env may name
-// another Region.
+// These are the account and the Region in the environment of a function. Config.Env may set another
+// Region.
 const (
 	account = "123456789012"
 	region  = "eu-central-1"
 )
 
-// environment returns what the process sees: Lambda's variables for an OS-only runtime, and then
-// the function's own, which override them. The order is fixed, so that two starts are alike.
+// environment returns the environment of the process. It has Lambda's variables for an OS-only runtime
+// and the function's own variables, which override Lambda's. The order is always the same.
 func (c Config) environment(api string) []string {
 	env := map[string]string{
 		"AWS_ACCESS_KEY_ID":               "AKIAIOSFODNN7EXAMPLE",
@@ -54,7 +54,8 @@ func (c Config) arn() string {
 	return fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", where, account, c.Name)
 }
 
-// traceID returns an X-Ray header. It is unsampled, because nobody listens for traces here.
+// traceID returns an X-Ray header. It says that the trace is not sampled, because nothing collects
+// traces here.
 func traceID(inv *invocation) string {
 	return fmt.Sprintf("Root=1-%08x-%s%s;Parent=%s;Sampled=0",
 		inv.deadline.Unix(), inv.id[:8], "0000000000000000", "0000000000000000")

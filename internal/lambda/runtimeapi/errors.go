@@ -23,8 +23,8 @@ func (e *FunctionError) Error() string {
 	return fmt.Sprintf("%s: %s: %s", when, e.Type, e.Message)
 }
 
-// functionError reads a report. If the report is not JSON of the known form, it becomes the
-// message.
+// functionError reads a report. If the report does not have the known JSON form, its whole text becomes
+// the message.
 func functionError(headerType string, body []byte) *FunctionError {
 	var report struct {
 		Type    string `json:"errorType"`
@@ -78,7 +78,7 @@ type ExitError struct {
 	Binary    string
 	RequestID string // the invocation that was in progress; empty if none had been handed out
 	Cause     Cause
-	State     *os.ProcessState // exit code or signal, CPU time, and resource usage where the system tells
+	State     *os.ProcessState // exit code or signal, CPU time, and resource usage if the system reports it
 	Err       error            // what waiting for the process returned; nil after exit code 0
 }
 

@@ -21,14 +21,14 @@ type answer struct {
 	err     *FunctionError
 }
 
-// Invoke hands the payload to the process and returns its answer. The function has timeout for it,
-// counted from the hand-over; 0 means Config.Timeout. Concurrent calls wait for their turn.
+// Invoke hands the payload to the process and returns its answer. The timeout counts from the
+// hand-over; 0 means Config.Timeout. Concurrent calls wait for their turn.
 //
 // A [*FunctionError] comes from the function itself. An [*ExitError] means that the process is
-// dead. It may be dead because the time was over, or because ctx ended after the hand-over: an
-// invocation cannot be called back, so the process is killed. If the process dies while its answer
-// is on the way, Invoke may return either the answer or the error. Any other error means that
-// nothing was handed over, because ctx ended before or because the payload is larger than
+// dead. It was killed if the timeout passed, or if ctx ended after the hand-over, because an
+// invocation cannot be taken back. It may also have died by itself. If the process dies while its
+// answer is on the way, Invoke may return either the answer or the error. Any other error means that
+// nothing was handed over, because ctx ended before that, or because the payload is larger than
 // MaxPayload.
 func (p *Process) Invoke(ctx context.Context, payload []byte, timeout time.Duration) ([]byte, error) {
 	if len(payload) > MaxPayload {
@@ -38,7 +38,7 @@ func (p *Process) Invoke(ctx context.Context, payload []byte, timeout time.Durat
 	case p.turn <- struct{}{}:
 		defer func() { <-p.turn }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("runtimeapi: wait for the invocation before: %w", ctx.Err())
+		return nil, fmt.Errorf("runtimeapi: wait for the previous invocation to end: %w", ctx.Err())
 	}
 	inv := p.newInvocation(payload, timeout)
 	if err := p.handOver(ctx, inv); err != nil {
@@ -86,7 +86,7 @@ func (p *Process) handOver(ctx context.Context, inv *invocation) error {
 	return p.exit("", nil)
 }
 
-// await waits for the answer to an invocation that the process has.
+// await waits for the answer to an invocation that was handed to the process.
 func (p *Process) await(ctx context.Context, inv *invocation) ([]byte, error) {
 	timer := time.NewTimer(inv.timeout)
 	defer timer.Stop()
@@ -117,8 +117,8 @@ func (a answer) result() ([]byte, error) {
 	return a.payload, nil
 }
 
-// exit returns the error of an invocation that the death of the process ended. The error also wraps
-// why. If the function itself reported its start as failed, the error uses the function's words.
+// exit returns the error of an invocation that ended because the process died. The error also wraps
+// why. If the function reported that its start failed, the error has the text of that report.
 func (p *Process) exit(requestID string, why error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -42,9 +42,9 @@ const reapDelay = time.Second
 type Config struct {
 	Binary string // required: path of the built bootstrap
 
-	// Env is the configured environment of the function. The process sees it and what Lambda sets,
-	// but nothing of the caller's own: a developer's AWS profile must not leak into a test. If
-	// Lambda sets a name too, the value given here wins, except for the address of this API.
+	// Env is the configured environment of the function. The process gets Env and the variables that
+	// Lambda sets. It gets none of the caller's own variables: a developer's AWS profile must not leak
+	// into a test. If Lambda sets a name too, Env wins, except for the address of this API.
 	Env map[string]string
 
 	Name        string        // AWS_LAMBDA_FUNCTION_NAME; empty: DefaultName
@@ -136,15 +136,15 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// serve answers the process until reap shuts the server down. If accepting fails, the process could
-// only wait for ever, so it is ended.
+// serve answers the process until reap shuts the server down. If the listener fails, the process would
+// wait for ever, so serve kills it.
 func (p *Process) serve(listener net.Listener) {
 	if err := p.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		p.kill(Crashed)
 	}
 }
 
-// reap waits for the end of the process, and then releases everything it held here.
+// reap waits for the end of the process. Then it releases the port and the goroutines that served it.
 func (p *Process) reap(stop func() bool) {
 	err := p.cmd.Wait()
 	stop()
@@ -174,7 +174,7 @@ func (p *Process) kill(cause Cause) {
 		p.cause = cause
 	}
 	p.mu.Unlock()
-	// It fails only if the process has already ended, and then nothing is wrong.
+	// Kill fails only if the process has already ended, which is fine.
 	_ = p.cmd.Process.Kill()
 }
 
