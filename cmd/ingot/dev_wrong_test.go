@@ -43,7 +43,7 @@ func TestDevThatCannotStart(t *testing.T) {
 		"kept with another pipeline": {func(t *testing.T) {
 			running(t)()
 			rewrite(t, `"ORDER#{order_id}"`, `"ORDERS#{order_id}"`)
-		}, free, exitFailed, "was stored with another pipeline.yaml, and this one does not go with it:\n"},
+		}, free, exitFailed, "was stored with another pipeline.yaml, and this one does not agree with it:\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
@@ -152,11 +152,11 @@ func TestPipelineThatBreaksWhileDevRuns(t *testing.T) {
 	}
 	send(1)
 	rewrite(t, "window: 1d", "window: 1fortnight")
-	errors.await(t, "ingot dev: pipeline.yaml has changed, and the file of before stays in use:\n  pipeline.yaml:13:13: ")
+	errors.await(t, "ingot dev: pipeline.yaml has changed, but the functions still use the previous file:\n  pipeline.yaml:13:13: ")
 	rewriteFile(t, "pipeline.yaml", strings.Replace(killPipeline, "sum total_cents", "max total_cents", 1))
 	errors.await(t, "epoch")
 	rewriteFile(t, "pipeline.yaml", killPipeline)
-	errors.await(t, "pipeline.yaml is again as it runs")
+	errors.await(t, "pipeline.yaml is the file that runs again")
 	send(2)
 	for until := time.Now().Add(time.Minute); ; { // send waits until the events are stored, and they are counted after that
 		got := piped(t, "", "verify", "--local")

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// read adds the routes that change nothing. Two of them are POST because a message does not fit an
-// address, and because addresses end up in histories.
+// read adds the routes that change nothing. Two of them use POST, because a message can be too long
+// for an address, and because browsers remember addresses.
 func (s *Server) read() {
 	get(s, "GET /api/about", func(ctx context.Context) (any, error) {
 		about, err := s.cfg.Source.About(ctx)
@@ -28,11 +28,11 @@ func (s *Server) read() {
 		ask(s, "POST /api/verify", func(ctx context.Context, _ struct{}) (any, error) { return lab.Verify(ctx) })
 	}
 	s.routes.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, http.StatusNotFound, "there is no "+r.Method+" "+r.URL.Path+" here; what changes something needs --write")
+		refuse(w, http.StatusNotFound, "there is no "+r.Method+" "+r.URL.Path+" here; routes that change something need --write")
 	})
 }
 
-// named is a request about one thing.
+// named is a request that names one thing.
 type named struct {
 	ID string `json:"id"`
 }
@@ -56,7 +56,8 @@ func (s *Server) write() {
 	}
 }
 
-// mistake is an error of the person who asks. Any other error is one of the place that was asked.
+// mistake is an error that the person made who asked. Any other error comes from the service that
+// was asked.
 type mistake struct{ text string }
 
 func (m *mistake) Error() string { return m.text }
@@ -72,7 +73,7 @@ func ask[In any](s *Server, pattern string, do func(context.Context, In) (any, e
 	s.routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		var in In
 		if !decode(w, r, &in) {
-			refuse(w, http.StatusBadRequest, "the request is not the JSON that this route takes")
+			refuse(w, http.StatusBadRequest, "the body of the request is not the JSON that this route expects")
 			return
 		}
 		body, err := do(r.Context(), in)

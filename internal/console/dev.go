@@ -15,8 +15,8 @@ import (
 	"github.com/ingot-events/ingot/internal/dev"
 )
 
-// InDev adds the console to the configuration of an ingot dev. It watches until ctx ends. reveal says
-// whether personal values are shown.
+// InDev adds the console to the configuration of an ingot dev, which the console follows until ctx
+// ends. Personal values are shown only if reveal is true.
 func InDev(ctx context.Context, cfg *dev.Config, reveal bool) {
 	trouble := &Trouble{Now: time.Now}
 	cfg.Token, cfg.Client, cfg.Function = rand.Text(), trouble.Client, trouble.Handler
@@ -37,13 +37,14 @@ func InDev(ctx context.Context, cfg *dev.Config, reveal bool) {
 	}
 }
 
-// name is what the page calls a pipeline: its folder, because most files have the same name.
+// name returns the name that the page shows for a pipeline: the folder of its file, because most
+// files are called pipeline.yaml.
 func name(file string) string { return filepath.Base(filepath.Dir(file)) }
 
-// atOnce is how many steps are taken over at once.
+// atOnce is how many steps follow asks for at once.
 const atOnce = 1000
 
-// follow takes over the steps of an ingot dev until ctx ends.
+// follow adds the steps of an ingot dev to the feed until ctx ends.
 func (f *Feed) follow(ctx context.Context, steps *dev.Steps) {
 	for number := int64(0); ; {
 		list, more := steps.After(number, atOnce)
@@ -80,7 +81,8 @@ func (f *Feed) take(ctx context.Context, s dev.Step) {
 	}
 }
 
-// outcome returns what became of a message, or of one event of an array, as the ingest function says it.
+// outcome converts what became of a message, or of one event of an array, to the form in which the
+// ingest function reports it.
 func outcome(m *dev.Message) handler.Outcome {
 	return handler.Outcome{Message: &events.SQSMessage{MessageId: m.ID, Body: m.Body}, Item: m.Item, Verdict: m.Verdict, Refusal: m.Refusal, Failed: m.Returned}
 }

@@ -5,6 +5,6 @@
 // sources. [Live] shows the pipeline of ingot dev, which tells a [Feed] everything that it does.
 // [Stack] shows a deployed stack by its tables, queues and one-minute metrics.
 //
-// The page is embedded and loads nothing from elsewhere. The package decides nothing: it reads what
-// the other packages store and compute. It never reads the stream of a stack.
+// The page is embedded and loads nothing from other servers. The package shows what other packages
+// store and compute. It never reads the stream of a stack.
 package console

@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/excerpt"
 )
 
-// These limits bound the memory of a Feed, and with it every answer, whatever the rate of events.
+// These constants limit the memory of a Feed and the size of its answers, at any rate of events.
 const (
 	feedSeconds   = 120
 	feedRecent    = 40
@@ -25,8 +25,8 @@ const (
 
 // Feed collects what a pipeline in this process does. Set its methods as the hooks of both
 // functions: [Feed.Result] and [Feed.Ingested] of handler.Ingest, [Feed.Changed] and [Feed.Counted]
-// of handler.Streams. It adds up as events come, so its cost for each event does not depend on who
-// watches. It is safe for concurrent use, and it never blocks a function.
+// of handler.Streams. It adds up events as they come, so an event costs the same however many pages
+// are open. It is safe for concurrent use, and it never blocks a function.
 type Feed struct {
 	now func() time.Time
 
@@ -38,7 +38,7 @@ type Feed struct {
 	lagAt   time.Time
 	traces  map[event.Key]*list.Element
 	order   list.List // of *trace, the latest event first
-	last    *trace    // that of the last message that was stored
+	last    *trace    // the trace of the last message that was stored
 }
 
 // second is what happened in one second.
@@ -48,7 +48,7 @@ type second struct {
 	sums     [sumCount]float64
 }
 
-// These are the sums of a second besides the verdicts.
+// These are the sums of a second, apart from the verdicts.
 const (
 	sumReceived = iota
 	sumReturned
@@ -66,7 +66,7 @@ const (
 	sumCount
 )
 
-// sumNames are the names of the sums as series.
+// sumNames holds the names of the series that the sums become.
 var sumNames = [sumCount]string{"received", "returned", "ingestRequests", "ingestWrites", "ingestReads", "queueRequests",
 	"changes", "updates", "dropped", "archived", "streamsRequests", "streamsWrites", "streamsReads"}
 
@@ -74,7 +74,7 @@ var sumNames = [sumCount]string{"received", "returned", "ingestRequests", "inges
 type trace struct {
 	key        event.Key
 	body       string
-	whole      bool // the body is all of the message's
+	whole      bool // body is the whole body of the message
 	attributes map[string]string
 	deliveries []delivery
 	changes    []changed
@@ -103,7 +103,8 @@ func NewFeed(now func() time.Time) *Feed {
 	return &Feed{now: now, traces: map[event.Key]*list.Element{}}
 }
 
-// second returns the place of now, emptied if it was used a turn ago.
+// second returns the sums of the second of now. It clears them if they are still those of an
+// earlier second.
 func (f *Feed) second(now time.Time) *second {
 	at := now.Unix()
 	s := &f.seconds[at%feedSeconds]
@@ -113,7 +114,7 @@ func (f *Feed) second(now time.Time) *second {
 	return s
 }
 
-// Result is told what became of one message. Of an array it notes each event.
+// Result records what became of one message, or of each event if the message is an array.
 func (f *Feed) Result(_ context.Context, o handler.Outcome) {
 	now := f.now()
 	f.mu.Lock()
@@ -140,7 +141,8 @@ func (f *Feed) Result(_ context.Context, o handler.Outcome) {
 	}
 }
 
-// event notes what became of one event. body is the message that brings it alone. The caller holds the lock.
+// event records what became of one event. body is the body of a message with this event alone. The
+// caller holds the lock.
 func (f *Feed) event(now time.Time, o *handler.Outcome, body string) {
 	r := Recent{At: now, Verdict: o.Verdict.String()}
 	d := delivery{at: now, verdict: r.Verdict, returned: o.Failed}
@@ -192,14 +194,14 @@ func (f *Feed) queueRequests(now time.Time, o handler.Outcome) {
 	f.second(now).sums[sumQueueRequests] += requests
 }
 
-// These are SQS's own: how many messages one request has at most, and how many bytes count as one
-// request.
+// These are limits of SQS: how many messages one request can have, and how many bytes are billed as
+// one request.
 const (
 	atOnceInSQS = 10
 	chunk       = 64 << 10
 )
 
-// chunks returns as how many requests SQS bills one that has a message of this size.
+// chunks returns how many requests SQS bills for a request with one message of this size.
 func chunks(size int) int { return max(1, (size+chunk-1)/chunk) }
 
 func attributes(m *events.SQSMessage) map[string]string {
@@ -215,7 +217,7 @@ func attributes(m *events.SQSMessage) map[string]string {
 	return all
 }
 
-// bounded appends to a list that keeps its first entries and its latest.
+// bounded appends to a list. If the list is full, the new entry replaces the last one.
 func bounded[T any](all []T, one T) []T {
 	if len(all) < feedDelivered {
 		return append(all, one)
@@ -224,8 +226,8 @@ func bounded[T any](all []T, one T) []T {
 	return all
 }
 
-// trace returns the trace of a key, and forgets the one that has been quiet for longest if there
-// are too many. The caller holds the lock.
+// trace returns the trace of a key, which it makes if there is none. If there are too many, it
+// forgets the one that was used least recently. The caller holds the lock.
 func (f *Feed) trace(key event.Key) *trace {
 	if e, there := f.traces[key]; there {
 		f.order.MoveToFront(e)
@@ -240,7 +242,7 @@ func (f *Feed) trace(key event.Key) *trace {
 	return t
 }
 
-// Ingested is told the sums of one batch of messages.
+// Ingested records the sums of one batch of messages.
 func (f *Feed) Ingested(_ context.Context, r handler.IngestReport) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -255,13 +257,13 @@ func (f *Feed) Ingested(_ context.Context, r handler.IngestReport) {
 	s.sums[sumIngestReads] += r.Cost.ReadUnits
 }
 
-// Changed is told of one change before it is counted. It always returns nil: the error is there so
-// that it can be a hook.
+// Changed records one change before it is counted. It always returns nil. It has an error only so
+// that it can be used as a hook.
 func (f *Feed) Changed(_ context.Context, c event.Change) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	// A change without a trace is one of the time before the start, or of an event that has been
-	// quiet for long. What is known of it is in the tables.
+	// A change has no trace if its event came before the start, or if its trace was forgotten. Then
+	// only the tables know it.
 	if e, there := f.traces[c.Key]; there {
 		t := e.Value.(*trace)
 		kind := c.Kind.String()
@@ -273,7 +275,7 @@ func (f *Feed) Changed(_ context.Context, c event.Change) error {
 	return nil
 }
 
-// Counted is told the sums of one batch of changes.
+// Counted records the sums of one batch of changes.
 func (f *Feed) Counted(_ context.Context, r handler.StreamsReport) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

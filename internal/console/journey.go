@@ -31,8 +31,8 @@ const (
 	stateUnknown = "unknown"
 )
 
-// partitions is what the estimates of a total's cost suppose. The demo and ingot explain suppose
-// the same.
+// partitions is the number of partitions that the estimates of a total's cost assume. ingot explain
+// and the demo assume the same.
 const partitions = 4
 
 // journey tells the story of one event. find returns what the feed knows of an event, or nil.
@@ -90,17 +90,17 @@ func (t *Tables) journey(ctx context.Context, q Question, find func(event.Key) *
 	return j, nil
 }
 
-// meant is the event that a question means.
+// meant holds the event that a question means.
 type meant struct {
 	key     event.Key
 	message envelope.Message
 	given   bool        // there is a message: the question's own, or that of past
-	planned *event.Item // what the message comes to; nil if there is none or it is refused
+	planned *event.Item // the item of the message; nil if there is no message or it is refused
 	past    *trace      // what the feed knows of it, or nil
 }
 
-// meant finds the event that a question means: by its message, its type with the fields of its key, or
-// its key.
+// meant finds the event that a question means. The question has its message, its key, or its type
+// with the fields of its key.
 func (t *Tables) meant(p *pipeline.Pipeline, q Question, find func(event.Key) *trace) (m meant, err error) {
 	m = meant{key: event.Key{PK: q.PK, SK: q.SK}, message: envelope.Message{Body: q.Message}, given: strings.TrimSpace(q.Message) != ""}
 	if !m.given {
@@ -174,7 +174,7 @@ func (s *Step) add(name, text string) {
 	}
 }
 
-// instant writes a time of the stored form, which always has nine decimals, without those that are 0.
+// instant returns a stored time without trailing zeros. The stored form always has nine decimals.
 func instant(text string) string {
 	if at, err := keys.ParseTime(text); err == nil {
 		return at.Format(time.RFC3339Nano)
@@ -184,7 +184,7 @@ func instant(text string) string {
 
 func clock(at time.Time) string { return at.UTC().Format("15:04:05.000") }
 
-// mask takes what is personal out of an explanation. planned is nil if the message was refused.
+// mask removes personal values from an explanation. planned is nil if the message was refused.
 func (t *Tables) mask(x *explain.Explanation, planned *event.Item) {
 	personal := t.personal()
 	if personal.None() {
@@ -239,7 +239,8 @@ func eventStep(x *explain.Explanation) Step {
 	return s
 }
 
-// storedItem is what the table holds under a key. item is nil if it is not an event of Ingot's.
+// storedItem is the item that the table holds under a key. item is nil if Ingot did not store it as
+// an event.
 type storedItem struct {
 	item   *event.Item
 	barred bool
@@ -273,7 +274,7 @@ func (t *Tables) itemStep(stored *storedItem) Step {
 		return s
 	case stored.item == nil:
 		s.State = stateRefused
-		s.add("", "What is stored under this key is not an event of Ingot's.")
+		s.add("", "The item under this key is not an event of Ingot's.")
 		return s
 	}
 	item := t.personal().Item(*stored.item)
@@ -345,7 +346,7 @@ func (t *Tables) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *eve
 		s.Table.Rows = append(s.Table.Rows, t.totalRow(ctx, st, &c))
 		for i, floor := range c.Def.AtLeast {
 			if floor.Set {
-				s.add(c.Def.Name, fmt.Sprintf("No event brings %s below %s. One that would is Rejected.", c.Def.Values[i].Name, floor.Number))
+				s.add(c.Def.Name, fmt.Sprintf("No event can bring %s below %s: an event that would is Rejected.", c.Def.Values[i].Name, floor.Number))
 			}
 		}
 	}
@@ -412,8 +413,8 @@ func (t *Tables) totalRow(ctx context.Context, st *store.Store, c *aggregate.Con
 	return []string{c.Def.Name, strings.Join(labels, ", "), show.Window(c.Def, from), strings.Join(adds, ", "), strings.Join(now, ", ")}
 }
 
-// totalsCost adds up what one update of each total costs. A batch shares updates, so this is the
-// most.
+// totalsCost adds up the costs of one update of each total. This is the most that counting the
+// event can cost, because the events of a batch share updates.
 func totalsCost(x *explain.Explanation) string {
 	if x == nil {
 		return ""
@@ -438,7 +439,7 @@ func totalsCost(x *explain.Explanation) string {
 	return strings.Join(list, "; ")
 }
 
-// again says what the event would become if its message came once more.
+// again returns the step that says what would happen if the message came once more.
 func (t *Tables) again(ctx context.Context, planned *event.Item, x *explain.Explanation, stored *storedItem) (Step, error) {
 	s := Step{Name: "again", Title: "If it came again", State: stateDone}
 	switch {
@@ -459,13 +460,13 @@ func (t *Tables) again(ctx context.Context, planned *event.Item, x *explain.Expl
 		s.add("", consequence(event.Poison))
 	case stored != nil && stored.barred:
 		s.add("verdict", event.Duplicate.String())
-		s.add("", "The key is barred: whatever comes under it is dropped.")
+		s.add("", "The key is barred: every event with this key is dropped.")
 	case stored != nil && stored.item != nil && stored.item.ExpiresAt != 0 && t.now().Unix() >= stored.item.ExpiresAt-int64(store.ExpiryMargin.Seconds()):
 		s.add("verdict", event.Expired.String())
 		s.add("", consequence(event.Expired))
 	case stored != nil && stored.item != nil:
 		s.add("verdict", event.Duplicate.String())
-		s.add("", "The same message would meet its own item. "+consequence(event.Duplicate))
+		s.add("", "The same message would find its own item stored. "+consequence(event.Duplicate))
 	default:
 		s.State = stateUnknown
 		s.add("", "Nothing is known under this key. Paste the message to see what it would become.")
@@ -484,5 +485,5 @@ func consequence(v event.Verdict) string {
 	case event.Conflict, event.Rejected, event.Expired, event.Poison:
 		return "It would go to quarantine, and nothing would be counted."
 	}
-	return "Nothing is proven; it would be delivered again."
+	return "No outcome is proven; it would be delivered again."
 }

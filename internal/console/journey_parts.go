@@ -14,8 +14,8 @@ import (
 // maxPartsShown is how many parts of an event the journey asks for.
 const maxPartsShown = 20
 
-// partsStep says which parts the item has, and whether they are stored. whole is planned, or it is what is
-// stored. It returns nil if its type has no parts.
+// partsStep returns the step that says which parts the item has and whether they are stored. whole
+// is the planned item or the stored one. The step is nil if the type of the item has no parts.
 func (t *Tables) partsStep(ctx context.Context, p *pipeline.Pipeline, whole *event.Item) (*Step, error) {
 	var parts []*event.Item
 	s := &Step{Name: "parts", Title: "Parts", State: stateDone, Table: &FactTable{Head: []string{"part", "partition key", "sort key", "state"}}}
@@ -65,7 +65,8 @@ func (t *Tables) partState(ctx context.Context, part *event.Item) (string, error
 	return "stored", nil
 }
 
-// wholeStep says which event the item is a part of. It returns nil if it is not a part.
+// wholeStep returns the step that says which event the item is a part of. The step is nil if the
+// item is not a part.
 func (t *Tables) wholeStep(ctx context.Context, p *pipeline.Pipeline, part *event.Item) (*Step, error) {
 	spec := p.Describe().Spec
 	of := spec.Events[part.Type].Part
@@ -99,7 +100,7 @@ func (t *Tables) wholeStep(ctx context.Context, p *pipeline.Pipeline, part *even
 	return s, nil
 }
 
-// row adds an item, with the key to follow unless that is personal.
+// row adds an item to the table. Its key is a link unless it is personal.
 func (f *FactTable) row(shown event.Item, key event.Key, state string) {
 	follow := [2]string{}
 	if shown.Key == key {

@@ -39,7 +39,7 @@ func (l *Live) Flow(ctx context.Context) (*Flow, error) {
 	return out, nil
 }
 
-// Journey tells what happened to an event since the start, and what is stored of it.
+// Journey shows what happened to an event since the start, and what is stored of it.
 func (l *Live) Journey(ctx context.Context, q Question) (*Journey, error) {
 	return l.journey(ctx, q, l.Feed.find)
 }
@@ -61,17 +61,18 @@ func (l *Live) Resend(ctx context.Context, id string) (said string, err error) {
 	return l.resend(ctx, id)
 }
 
-// maxFindings bounds what a person is shown.
+// maxFindings is how many findings are shown at most.
 const maxFindings = 50
 
-// These constants say how long Verify waits for what is on its way. It is longer than a throttle that
-// was asked for.
+// Verify looks this often and waits this long between two looks, because some changes may not be
+// counted yet. In total it waits longer than a throttle of [Trouble] lasts.
 const (
 	looks     = 15
 	lookAgain = time.Second
 )
 
-// Verify compares every total with the items. While totals are behind the events, it looks again.
+// Verify compares every total with the items. If there are differences, it looks again, because
+// totals may still be behind the events.
 func (l *Live) Verify(ctx context.Context) (out *Verified, err error) {
 	for look := 1; ; look++ {
 		if out, err = l.verify(ctx); err != nil || out.Same || look == looks {
@@ -112,7 +113,7 @@ func (l *Live) verify(ctx context.Context) (*Verified, error) {
 	if out.Same {
 		out.Said = compared + ": every one is the sum of its events."
 	} else {
-		out.Said = fmt.Sprintf("%s, and after %d looks there are %d findings. While events arrive, totals run behind: if nothing is on its way, this is damage.", compared, looks, len(out.Findings))
+		out.Said = fmt.Sprintf("%s, and after %d looks there are %d findings. Totals run behind while events arrive. If no events are arriving now, the totals are damaged.", compared, looks, len(out.Findings))
 	}
 	return out, nil
 }

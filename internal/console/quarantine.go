@@ -22,12 +22,12 @@ import (
 	"github.com/ingot-events/ingot/internal/quarantine"
 )
 
-// A look at a queue receives its messages, which hides them from others meanwhile. These constants
-// bound how many are hidden and for how long, if the look cannot end it.
+// To look at a queue is to receive its messages, which hides them from others. These constants
+// limit how many messages are hidden, and for how long if the look cannot make them visible again.
 const (
 	mostLetters = 200
 	hideSeconds = 60
-	emptyLooks  = 3 // a queue may answer with nothing although there is something
+	emptyLooks  = 3 // SQS may return no message although the queue is not empty
 )
 
 // letters holds what the last look found, so that one message can be shown without another look.
@@ -67,7 +67,8 @@ func (t *Tables) look(ctx context.Context) (list []*quarantine.Letter, more bool
 	return list, len(seen) >= mostLetters, nil
 }
 
-// release makes messages visible again. If it fails, they become visible by themselves in a minute.
+// release makes messages visible again. If that fails, they become visible when hideSeconds are
+// over.
 func (t *Tables) release(ctx context.Context, seen map[string]*quarantine.Letter) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -152,7 +153,7 @@ func (t *Tables) letter(ctx context.Context, id string) (*Letter, error) {
 	}
 	out.Today = today.Verdict.String() + ". " + consequence(today.Verdict)
 	if l.OfStream() {
-		out.Today = "It is about a stored item, and not a message that could be sent."
+		out.Today = "This is about a stored item. It is not a message that can be sent again."
 	}
 	if today.Elsewhere {
 		out.Today = "Its payload is in S3, where only the ingest function reads it. So nobody knows before the message is sent."
@@ -170,7 +171,7 @@ func (t *Tables) letter(ctx context.Context, id string) (*Letter, error) {
 	return out, nil
 }
 
-// These constants bound what is shown of two payloads that differ.
+// These constants limit what is shown of two payloads that differ.
 const (
 	maxDifferences = 100
 	maxDiffering   = 500 // bytes of one value
@@ -195,8 +196,9 @@ func (t *Tables) known(ctx context.Context, id string) (*quarantine.Letter, erro
 	return nil, &mistake{"this message is not in quarantine now; somebody else may be looking at it, or has sent it"}
 }
 
-// resend sends a message again, proves that, and then deletes it from quarantine. If it stops
-// between the two, the message is in both queues, and the second copy is a Duplicate or comes back.
+// resend sends a message again and deletes it from quarantine once the queue has taken it. If the
+// process ends between the two, the message is in both queues. Sent once more, the second copy
+// becomes a Duplicate or returns to quarantine.
 func (t *Tables) resend(ctx context.Context, id string) (string, error) {
 	ctx = context.WithoutCancel(ctx) // a page that is closed must not leave the message in both queues
 	if t.QueueURL == "" {

@@ -21,7 +21,7 @@ func keyFields(spec pipeline.EventSpec) []string {
 	add = func(template string) {
 		t, err := keys.ParseTemplate(template)
 		if err != nil {
-			return // the pipeline has compiled it: it is empty, for what an envelope says
+			return // the pipeline has compiled, so the template is empty and the envelope supplies the value
 		}
 		for _, part := range t.Parts() {
 			name := part.Path.String()
@@ -40,8 +40,9 @@ func keyFields(spec pipeline.EventSpec) []string {
 	return list
 }
 
-// keyOf returns the key that a question names by a type and the fields of its key. A field is text. If
-// the key cannot be made of that, fields that look like JSON numbers are taken for numbers.
+// keyOf returns the key for a question that has a type and the fields of the key. It takes the
+// fields as texts first. If no key can be made of texts, it takes fields that look like JSON
+// numbers as numbers.
 func keyOf(p *pipeline.Pipeline, q Question) (event.Key, error) {
 	key, err := keyFrom(p, q, func(text string) any { return text })
 	var refusal *event.Refusal

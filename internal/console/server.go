@@ -24,13 +24,13 @@ import (
 //go:embed page
 var embedded embed.FS
 
-// Config says what a console shows, and where.
+// Config configures a [Server].
 type Config struct {
 	Source Source
 	// Listen is the address that the page is served on, such as 127.0.0.1:8610. A request whose
 	// Host is anything else is refused.
 	Listen string
-	// Token is what a browser must show. If it is empty, New makes one.
+	// Token is the secret that a browser must send. If it is empty, New makes one.
 	Token string
 	// Write adds the routes that change something: resend, and the trouble of ingot dev.
 	Write bool
@@ -40,7 +40,7 @@ type Config struct {
 type Server struct {
 	cfg    Config
 	routes *http.ServeMux
-	cookie string // its name: cookies do not tell ports apart, so the name has the port
+	cookie string // the name of the cookie. It has the port in it, because browsers share cookies between ports
 	page   http.Handler
 }
 
@@ -89,8 +89,8 @@ func Listen(port int) (net.Listener, error) {
 	return l, nil
 }
 
-// URL returns the address to open. The token is in its fragment, which a browser sends to no server
-// and writes into no log of one.
+// URL returns the address to open. The token is in its fragment, which a browser does not send, so
+// it is in no server's log.
 func (s *Server) URL() string { return "http://" + s.cfg.Listen + "/#token=" + s.cfg.Token }
 
 // Serve answers requests until ctx ends. It refuses a listener on any address but its own.
@@ -118,7 +118,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
-	// A page of a foreign name that resolves to 127.0.0.1 sends that name as Host.
+	// If the name of a foreign page resolves to 127.0.0.1, the browser sends that name as Host.
 	if r.Host != s.cfg.Listen {
 		refuse(w, http.StatusForbidden, "this console is served as "+s.cfg.Listen+" only")
 		return
@@ -161,8 +161,8 @@ func (s *Server) own(r *http.Request) bool {
 	return origin == "http://"+s.cfg.Listen
 }
 
-// session exchanges the token for a cookie. The cookie holds a hash, so that the token itself is in
-// no cookie jar.
+// session exchanges the token for a cookie. The cookie holds a hash, so the browser does not store
+// the token itself.
 func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Token string `json:"token"`

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Source is where a console reads. Its methods may be called at the same time.
+// Source is what a console shows. Its methods may be called concurrently.
 type Source interface {
 	About(context.Context) (*About, error)
 	Flow(context.Context) (*Flow, error)
@@ -18,7 +18,8 @@ type Source interface {
 	Resend(ctx context.Context, id string) (said string, err error)
 }
 
-// Laboratory is a Source that may be troubled and verified at no cost: ingot dev.
+// Laboratory is a Source in which trouble can be made, and whose totals can be verified at no cost.
+// [Live] is one.
 type Laboratory interface {
 	Source
 	Trouble(ctx context.Context, kind string) (said string, err error)
@@ -40,7 +41,7 @@ type About struct {
 type Type struct {
 	Name   string   `json:"name"`
 	Fields []string `json:"fields"`
-	Part   bool     `json:"part,omitempty"` // a message never is one of these
+	Part   bool     `json:"part,omitempty"` // the type is that of a part, so no message has it
 }
 
 // Aggregate is a family of totals that can be browsed.
@@ -134,7 +135,8 @@ type Fact struct {
 type FactTable struct {
 	Head []string   `json:"head"`
 	Rows [][]string `json:"rows"`
-	// Keys are the keys of the items that the rows are about, to be followed. One is empty if it is personal.
+	// Keys are the keys of the items in Rows, for links to their journeys. The key is empty if it
+	// is personal.
 	Keys [][2]string `json:"keys,omitempty"`
 }
 
@@ -143,8 +145,8 @@ type Choice struct {
 	Aggregate string            `json:"aggregate"`
 	By        map[string]string `json:"by"` // empty: all groups, which takes a scan
 	Value     string            `json:"value"`
-	// Scan allows a scan of the aggregates table. On a stack that costs money, so a person has to
-	// say so.
+	// Scan allows a scan of the aggregates table. On a stack that costs money, so a person must
+	// allow it.
 	Scan bool `json:"scan"`
 }
 
@@ -155,7 +157,7 @@ type Totals struct {
 	Windows  []Window `json:"windows,omitempty"`
 	Flags    []string `json:"flags,omitempty"`
 	Building bool     `json:"building"`
-	// Price says what a scan would cost. If it is there, nothing was read.
+	// Price says what a scan would cost. If it is not empty, nothing was read.
 	Price string `json:"price,omitempty"`
 }
 
@@ -167,8 +169,8 @@ type Group struct {
 	Hidden  bool              `json:"hidden,omitempty"` // its name is masked, so it cannot be opened
 }
 
-// Amount is one value of a total: what a person reads, and a decimal for a chart or an order. Number
-// is empty if there is none.
+// Amount is one value of a total. Text is for people, and Number is a decimal for charts and for
+// sorting. Number is empty if the value has no number.
 type Amount struct {
 	Text   string `json:"text"`
 	Number string `json:"number,omitempty"`
@@ -215,7 +217,7 @@ type Letter struct {
 	LetterSummary
 	Detail string `json:"detail"`
 	Body   string `json:"body"`
-	// Sendable says that it is a message that could be sent again.
+	// Sendable says whether the message can be sent again.
 	Sendable bool `json:"sendable"`
 	// Today says what the message would become if it were sent again now.
 	Today string `json:"today"`

@@ -156,7 +156,7 @@ aggregates:
 	if !strings.Contains(says["whole"], "order | ORDER#1 | ORDER | stored\n") || found["whole"].Keys[0] != [2]string{"ORDER#1", "ORDER"} || says["parts"] != "" {
 		t.Errorf("the line says\n%s", says["whole"])
 	}
-	if !strings.Contains(says["totals"], "stock: No event brings available below -1. One that would is Rejected.") || !strings.Contains(says["totals"], "available -1") {
+	if !strings.Contains(says["totals"], "stock: No event can bring available below -1: an event that would is Rejected.") || !strings.Contains(says["totals"], "available -1") {
 		t.Errorf("its totals say\n%s", says["totals"])
 	}
 	if says, _ = follow(Question{PK: "BOX#1", SK: "LID"}); !strings.Contains(says["whole"], "It does not hold all fields of that event's key.") {

@@ -15,16 +15,16 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// CloudWatch is what the console needs of the metrics.
+// CloudWatch is the part of the CloudWatch client that the console needs.
 type CloudWatch interface {
 	GetMetricData(context.Context, *cloudwatch.GetMetricDataInput, ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricDataOutput, error)
 }
 
-// These say how a stack is watched.
+// These constants say how often the metrics of a stack are read, and which.
 const (
 	pollEvery  = time.Minute // at most one poll, however many pages are open
 	watched    = time.Hour
-	late       = time.Minute // a minute's metrics are complete some time after it ends
+	late       = time.Minute // the metrics of a minute are complete only some time after it ends
 	namespace  = "Ingot"
 	metricStep = 60
 )
@@ -61,7 +61,7 @@ func (s *Stack) Letter(ctx context.Context, id string) (*Letter, error) { return
 // Resend sends a message of quarantine again.
 func (s *Stack) Resend(ctx context.Context, id string) (string, error) { return s.resend(ctx, id) }
 
-// metrics names the series of a flow after the metrics that they are.
+// ingestMetrics and streamsMetrics hold, by the name of a series of [Flow], the name of its metric.
 var ingestMetrics = map[string]string{"received": "EventsReceived", "returned": "Returned",
 	"ingestRequests": "Requests", "ingestWrites": "WriteUnits", "ingestReads": "ReadUnits"}
 var streamsMetrics = map[string]string{"changes": "ChangesReceived", "updates": "AggregateUpdates", "dropped": "StepsDroppedByMark",
@@ -69,8 +69,8 @@ var streamsMetrics = map[string]string{"changes": "ChangesReceived", "updates": 
 
 const lagSeries = "lag"
 
-// Flow reads the metrics of the last hour and how full the queues are, at most once a minute. A
-// question before that gets the answer of the last one.
+// Flow reads the metrics of the last hour and how full the queues are, at most once a minute.
+// Within a minute it returns the last answer again.
 func (s *Stack) Flow(ctx context.Context) (*Flow, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +117,7 @@ func (s *Stack) queries() (queries []types.MetricDataQuery, names []string) {
 	return queries, names
 }
 
-// metrics fills the series. A minute without a datum is a minute in which nothing happened.
+// metrics fills the series. In a minute without a datum, nothing happened.
 func (s *Stack) metrics(ctx context.Context, out *Flow, end time.Time) error {
 	queries, names := s.queries()
 	if s.CloudWatch == nil || len(queries) == 0 {

@@ -23,19 +23,20 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// DynamoDB is what the console needs of the tables.
+// DynamoDB is the part of the DynamoDB client that the console needs.
 type DynamoDB interface {
 	store.Client
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
 
-// SQS is what the console needs of the queues.
+// SQS is the part of the SQS client that the console needs.
 type SQS interface {
 	quarantine.Client
 	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
 }
 
-// Tables says where the data of a pipeline is. Both sources read it in the same way.
+// Tables holds the clients and the names of the tables, queues and buckets of a pipeline. [Live]
+// and [Stack] both read with it.
 type Tables struct {
 	Name  string // what is shown, such as the name of the stack
 	Place string // account, region and endpoint, for people
@@ -51,7 +52,7 @@ type Tables struct {
 	Pipeline func() *pipeline.Pipeline
 	Counting aggregate.Counting
 	Now      func() time.Time // nil: time.Now
-	// Reveal shows personal values: those on paths that feed hmac.
+	// Reveal shows personal values. A value is personal if pipeline.yaml applies hmac to its field.
 	Reveal bool
 
 	letters letters
@@ -67,8 +68,8 @@ func (t *Tables) personal() show.Personal {
 
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// detail masks what a refusal quotes of a payload, if anything in payloads is personal. Nobody knows
-// where a quoted value comes from.
+// detail masks all values that a refusal quotes, if any field of payloads is personal. A refusal
+// does not say from which field a quoted value comes.
 func (t *Tables) detail(text string) string {
 	if t.personal().None() {
 		return text
@@ -125,7 +126,8 @@ func (t *Tables) about(live bool) *About {
 	return out
 }
 
-// queues reads how full the queues are. What cannot be read is left out, with its reason.
+// queues reads how full the queues are. It leaves out a queue that cannot be read, and returns the
+// reason.
 func (t *Tables) queues(ctx context.Context) (list []Queue, missing string) {
 	list = []Queue{}
 	for _, q := range [][2]string{{"queue", t.QueueURL}, {"quarantine", t.QuarantineURL}, {"dead letters", t.DeadLettersURL}} {

@@ -20,7 +20,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// maxGroups bounds a list of groups. scanned bounds how many groups a scan keeps in memory.
+// maxGroups is how many groups a list has at most. scanned is how many groups a scan keeps in
+// memory at most.
 const (
 	maxGroups = 50
 	scanned   = 100_000
@@ -162,7 +163,7 @@ func (t *Tables) shown(def *aggregate.Definition, amount func(name string) aggre
 	return out
 }
 
-// window writes the length of windows as pipeline.yaml does.
+// window returns the length of windows as pipeline.yaml writes it.
 func window(def *aggregate.Definition) string {
 	switch {
 	case def.Months >= 12:

@@ -28,18 +28,18 @@ const (
 	troubleExpire   = "expire"
 )
 
-// These are the functions as [Trouble] knows them.
+// These are the names of the functions in [Trouble].
 const (
 	Ingest  = "ingest"
 	Streams = "streams"
 )
 
-// throttled is how long a throttle lasts.
+// throttled is how long [Trouble] refuses writes when it throttles.
 const throttled = 10 * time.Second
 
 // Trouble makes the trouble that a person asks for. Give each function the client that
 // [Trouble.Client] returns, and let [Trouble.Handler] call it. It is safe for concurrent use. A nil
-// Trouble makes none.
+// Trouble makes no trouble.
 type Trouble struct {
 	// Now is the clock of the functions.
 	Now func() time.Time
@@ -49,7 +49,7 @@ type Trouble struct {
 	until  time.Time       // writes are refused until then
 }
 
-// errCrashed is what Lambda sees of a function that died.
+// errCrashed is the error that Lambda gets from a function that has crashed.
 var errCrashed = errors.New("the function crashed on purpose, right after a write")
 
 func (t *Trouble) kinds() []Kind {
@@ -65,7 +65,8 @@ func (t *Trouble) kinds() []Kind {
 	}
 }
 
-// invocation is one call of a function, from whose context its client learns that it is dead.
+// invocation is one call of a function. It is in the context of the call, so the client can see
+// that the function has crashed.
 type invocation struct {
 	mu     sync.Mutex
 	died   bool
@@ -105,7 +106,7 @@ func (i *invocation) die() {
 	i.cancel()
 }
 
-// Client returns the client of one function, which the trouble befalls.
+// Client returns a client for one function, to which the trouble happens.
 func (t *Trouble) Client(function string, client store.Client) store.Client {
 	return &troubled{Client: client, trouble: t, function: function}
 }
@@ -179,7 +180,7 @@ func (c *troubled) TransactWriteItems(ctx context.Context, in *dynamodb.Transact
 	return write(ctx, c, in, c.Client.TransactWriteItems)
 }
 
-// Trouble does what a person asked for, and says what will be seen.
+// Trouble makes the trouble that a person asked for, and returns what the person will see.
 func (l *Live) Trouble(ctx context.Context, kind string) (string, error) {
 	for _, k := range l.Troubles.kinds() {
 		if k.Name == kind {
@@ -220,8 +221,8 @@ func (l *Live) trouble(ctx context.Context, kind string) (string, error) {
 	return fmt.Sprintf("The message of %s was sent two more times.", last.key), nil
 }
 
-// expire ends the life of one event. Its own expiry does not change: sent again, it would be stored
-// again, which cannot happen to an event that is really past its time.
+// expire ends the life of one event. Only the stored item gets another expiry: if the event is sent
+// again, it is stored again. That cannot happen to an event that has really expired.
 func (l *Live) expire(ctx context.Context, key event.Key) (string, error) {
 	_, err := l.DynamoDB.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &l.Events,
 		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}},

@@ -157,7 +157,7 @@ aggregates:
 		b.await("document.querySelector('.asof').textContent === " + quote(about) + " && document.getElementById('moved').textContent === " + quote(rules))
 	}
 	says("stock", "exact, and right at the moment an event is stored",
-		"These totals move with the put: the transaction that stores an event moves them too.No event brings available below -1.5. One that would is Rejected.")
+		"These totals move with the put: the transaction that stores an event moves them too.No event can bring available below -1.5: an event that would is Rejected.")
 	says("all", "exact, and behind the events by seconds", "")
 }
 

@@ -6,28 +6,29 @@ import (
 )
 
 // clock is the time of everything that runs in an `ingot dev`. It never goes back, and it does not
-// jump while something is under way: it follows the seconds that pass and not the machine's calendar.
-// Otherwise a machine that wakes up after two days would find changes in the stream that are too old
-// to be read, and totals would lack them.
+// jump while work is under way, because it follows the seconds that pass and not the machine's
+// calendar. If it did, then after a machine has slept for two days, changes in the stream would be
+// too old to be read, and totals would lack them.
 type clock struct {
 	wall   func() time.Time     // the machine's calendar
-	passed func() time.Duration // what has passed since some moment, whatever happens to the calendar
+	passed func() time.Duration // the time since a fixed moment, even if the calendar is changed
 
 	mu    sync.Mutex
-	began time.Duration // of passed, when this clock was last set
+	began time.Duration // the result of passed when this clock was last set
 	at    time.Time     // what it was set to
 	leap  time.Duration // how far it may follow the calendar
 }
 
-// anyLeap lets a clock follow the calendar once, however far that is ahead.
+// anyLeap lets a clock follow the calendar once, however far the calendar is ahead.
 const anyLeap = 1<<63 - 1
 
-// longestLeap is how far a clock jumps ahead while it runs. A laptop sleeps for that long. A calendar that
-// is set to another year would let everything expire.
+// longestLeap is how far a running clock follows a jump of the calendar. It is long enough for a
+// laptop that slept. If the clock followed a calendar that was set to another year, all events
+// would expire.
 const longestLeap = 24 * time.Hour
 
-// newClock returns a clock that goes on where an earlier one stopped, which may be long ago. If that is
-// zero, it begins now.
+// newClock returns a clock that goes on at the time at which an earlier one stopped. If that time
+// is zero, it begins now.
 func newClock(wall func() time.Time, passed func() time.Duration, stopped time.Time) *clock {
 	c := &clock{wall: wall, passed: passed, at: stopped, leap: anyLeap}
 	if stopped.IsZero() {

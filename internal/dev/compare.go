@@ -2,8 +2,8 @@ package dev
 
 import "github.com/ingot-events/ingot/internal/check"
 
-// compare compares two versions of pipeline.yaml as `ingot check --was` does. It returns what speaks
-// against going on with the new one, and what else to know of the change.
+// compare compares two versions of pipeline.yaml as `ingot check --was` does. It returns the
+// reasons why the new one cannot be used, and notes about its changes.
 func (d *Dev) compare(was, is []byte) (objects, notes []string) {
 	file := name(d.cfg.File)
 	report, err := check.Run(check.Input{Pipeline: check.File{Name: file, Text: is}, Was: &check.File{Name: file + " of before", Text: was},

@@ -35,7 +35,7 @@ const (
 	Account = "000000000000"
 )
 
-// Config says what to run.
+// Config configures a [Dev].
 type Config struct {
 	File     string // path of pipeline.yaml
 	Secret   []byte // what hmac hashes with
@@ -46,15 +46,15 @@ type Config struct {
 	Port, ConsolePort int
 	// Host is the address of this machine at which the protocols of AWS are served; empty: 127.0.0.1.
 	Host string
-	// Console returns the handler of the console. nil means that there is no console. Token is what a
-	// browser must show it; the URL of the console ends with it.
+	// Console returns the handler of the console. nil means that there is no console. Token is the
+	// secret that a browser must send; the URL of the console ends with it.
 	Console func(*Dev) http.Handler
 	Token   string
-	// Client and Function stand around the client and the handler of "ingest" or "streams", so that
-	// trouble can be made on purpose. nil means nothing stands there.
+	// Client and Function wrap the client and the handler of "ingest" or "streams", so that trouble
+	// can be made on purpose. nil means that nothing is wrapped.
 	Client   func(function string, client store.Client) store.Client
 	Function func(call esm.Handler) esm.Handler
-	// Tell is given what a person should know, one line at a time. nil means nobody.
+	// Tell gets messages for a person, one line at a time. nil means that they are dropped.
 	Tell func(string)
 	// Log is the log of both functions. nil means that there is none.
 	Log *slog.Logger
@@ -77,7 +77,7 @@ type Dev struct {
 	stream   *esm.Stream
 	remade   atomic.Bool // a table may have been made again, and the functions do not know it yet
 	kept     *kept       // nil: in memory alone
-	unspare  func()      // the collector is as before
+	unspare  func()      // undoes what spare has set
 
 	api, console *server
 	requests     requests
@@ -141,7 +141,7 @@ func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
 	}
 	d.run()
 	if err := d.Local().Write(filepath.Dir(cfg.File)); err != nil {
-		return nil, errors.Join(fmt.Errorf("other commands find this one by a file, and it could not be written: %w", err), d.end())
+		return nil, errors.Join(fmt.Errorf("the file by which other commands find this ingot dev could not be written: %w", err), d.end())
 	}
 	return d, nil
 }
@@ -163,7 +163,7 @@ func (d *Dev) compile(text []byte) (*pipeline.Pipeline, error) {
 	return check.File{Name: name(d.cfg.File), Text: text}.Load(pipeline.Secret(d.cfg.Secret))
 }
 
-// open makes the engine and what is in it, or goes on with what is kept.
+// open makes the engine with its tables and queues, or goes on with those in the data folder.
 func (d *Dev) open(ctx context.Context, plan *pipeline.Pipeline) (err error) {
 	cfg := embedded.Config{Seed: uint64(d.cfg.Now().UnixNano()), Region: Region, Account: Account, QueueURL: d.api.url(), PartiQLReturnsItem: true}
 	if d.cfg.Data != "" {
@@ -177,7 +177,7 @@ func (d *Dev) open(ctx context.Context, plan *pipeline.Pipeline) (err error) {
 	cfg.Now = d.clock.Now
 	if d.kept.begun() {
 		if objects, _ := d.compare(d.kept.pipeline, d.text); len(objects) > 0 {
-			return fmt.Errorf("what is kept in %s was stored with another pipeline.yaml, and this one does not go with it:\n%s\nmend the file, or name another folder with --data to begin anew",
+			return fmt.Errorf("the data in %s was stored with another pipeline.yaml, and this one does not agree with it:\n%s\nchange the file, or name another folder with --data to begin anew",
 				d.cfg.Data, strings.Join(objects, "\n"))
 		}
 		if d.engine, err = embedded.Open(cfg); err != nil {
@@ -205,7 +205,8 @@ func (d *Dev) deploy(ctx context.Context, plan *pipeline.Pipeline, text []byte) 
 	if err := d.engine.AddIndex(stack.Aggregates, rank, keys); err != nil {
 		return err
 	}
-	// Even without offload: an erasure looks for payloads of an earlier pipeline that had it.
+	// This is needed without offload too: an erasure also deletes payloads of an earlier pipeline
+	// that had offload.
 	if err := stack.CreatePayloads(ctx, d.engine.S3()); err != nil {
 		return err
 	}
@@ -221,7 +222,8 @@ func (d *Dev) deploy(ctx context.Context, plan *pipeline.Pipeline, text []byte) 
 	return nil
 }
 
-// name is what messages call a file: relative to the working directory, if it is below that.
+// name returns the path of a file for messages. It is relative to the working directory if the file
+// is below that.
 func name(file string) string {
 	if here, err := os.Getwd(); err == nil {
 		if short, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(short) {
@@ -231,7 +233,7 @@ func name(file string) string {
 	return file
 }
 
-// run starts what runs until the end: both mappings, time to live, and the servers.
+// run starts both mappings, time to live, and the servers. They run until Close.
 func (d *Dev) run() {
 	d.makeSwitches()
 	d.work.Go(func() { d.poll("ingest", d.stop, d.pollQueue) })
@@ -245,7 +247,7 @@ func (d *Dev) run() {
 	}
 }
 
-// Close ends everything. What is under way is finished first.
+// Close ends everything, after the batches and requests that are under way.
 func (d *Dev) Close() error {
 	return errors.Join(d.Local().Remove(filepath.Dir(d.cfg.File)), d.end())
 }
@@ -262,17 +264,17 @@ func (d *Dev) end() error {
 	return d.kept.close()
 }
 
-// Local is what other commands need to know to find this one.
+// Local returns what other commands need to find this ingot dev.
 func (d *Dev) Local() target.Local {
 	return target.Local{PID: os.Getpid(), Endpoint: d.api.url(), Console: d.console.url() + d.fragment(), Region: Region, Account: Account,
 		EventsTable: stack.Events, AggregatesTable: stack.Aggregates, QueueURL: d.stack.Queue, QuarantineURL: d.stack.Quarantine,
 		DeadLetterURL: d.stack.DeadLetters, ArchiveBucket: stack.Bucket, PayloadBucket: stack.Payloads, Pipeline: d.cfg.File}
 }
 
-// Engine returns the tables, queues and buckets. Requests to it are those of a client of AWS.
+// Engine returns the engine that holds the tables, queues and buckets.
 func (d *Dev) Engine() *embedded.Engine { return d.engine }
 
-// Stack returns the names of what the engine holds.
+// Stack returns the names of the tables, queues and buckets.
 func (d *Dev) Stack() *stack.Stack { return d.stack }
 
 // Pipeline returns the pipeline that the functions run with now.
@@ -287,7 +289,7 @@ func (d *Dev) Steps() *Steps { return &d.steps }
 // Now returns the time by the clock of the pipeline.
 func (d *Dev) Now() time.Time { return d.clock.Now() }
 
-// fragment is the end of the console's URL. A browser sends it to no server.
+// fragment is the end of the console's URL. Browsers do not send it to servers.
 func (d *Dev) fragment() string {
 	if d.console == nil || d.cfg.Token == "" {
 		return ""
@@ -326,7 +328,7 @@ type server struct {
 	http     http.Server
 }
 
-// loopback is the address that only programs on this machine reach.
+// loopback is an address that only programs on this machine can reach.
 const loopback = "127.0.0.1"
 
 // newServer takes a port. flag is the option that names another.
@@ -341,7 +343,8 @@ func newServer(host string, port int, flag string) (*server, error) {
 	return &server{listener: listener, http: http.Server{ReadHeaderTimeout: 10 * time.Second}}, nil
 }
 
-// reason is the end of an error of package net, which says what happened without the addresses.
+// reason returns the last part of an error of package net, which says what happened without naming
+// addresses.
 func reason(err error) string {
 	text := err.Error()
 	return text[strings.LastIndex(text, ": ")+2:]
@@ -359,7 +362,7 @@ func (s *server) serve(h http.Handler) {
 	_ = s.http.Serve(s.listener) // it ends with close
 }
 
-// endTime is how long requests and batches that are under way may take when all ends.
+// endTime is how long Close waits for requests and batches that are under way.
 const endTime = 2 * time.Second
 
 func (s *server) close() {
@@ -371,5 +374,5 @@ func (s *server) close() {
 	if s.http.Shutdown(ctx) != nil {
 		_ = s.http.Close()
 	}
-	_ = s.listener.Close() // of a server that has not begun to serve
+	_ = s.listener.Close() // for a server that does not serve yet
 }

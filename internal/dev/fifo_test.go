@@ -27,7 +27,7 @@ func TestQueueIsOfTheKindThatTheTemplateSays(t *testing.T) {
 		"a FIFO queue":       {fifoTemplate, true, ""},
 		"a standard queue":   {strings.Replace(fifoTemplate, "FifoQueue: true", "VisibilityTimeout: 60", 1), false, ""},
 		"no ingest function": {"Resources:\n  Events: {Type: AWS::SQS::Queue, Properties: {FifoQueue: true}}\n", false, ""},
-		"not YAML":           {"Resources: [FifoQueue", false, "template.yaml, so it is a standard queue here: "},
+		"not YAML":           {"Resources: [FifoQueue", false, "template.yaml cannot be read, so the queue is a standard queue here: "},
 		"no FifoQueue":       {"Resources: [", false, ""},
 		"none":               {"", false, ""},
 	} {
@@ -62,7 +62,7 @@ func TestKeptQueueOfAnotherKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeTemplate(t, cfg.File, fifoTemplate)
-	want := "what is kept in " + cfg.Data + " has a standard queue, and now it would be a FIFO queue, by template.yaml: change that file back, or name another folder with --data to begin anew"
+	want := "the data in " + cfg.Data + " has a standard queue, and now it would be a FIFO queue, because of template.yaml: change that file back, or name another folder with --data to begin anew"
 	if err := again(); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

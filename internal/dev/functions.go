@@ -26,8 +26,8 @@ type functions struct {
 	streams *handler.Streams
 }
 
-// running holds the functions that take the next batch. A batch that is under way ends with those
-// that began it, as in a deployment.
+// running holds the functions that take the next batch. A batch that is under way is finished by
+// the functions that began it, as in a deployment.
 type running struct{ current atomic.Pointer[functions] }
 
 // begin starts both functions with a pipeline, as a deployment does.
@@ -69,7 +69,7 @@ func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, e
 	}, nil
 }
 
-// judged notes what became of a message.
+// judged records what became of a message.
 func (d *Dev) judged(_ context.Context, o handler.Outcome) {
 	received, _ := strconv.Atoi(o.Message.Attributes["ApproximateReceiveCount"]) // the engine always says it
 	m := messageOf(&o, received)
@@ -102,7 +102,7 @@ func guarded(do esm.Handler) esm.Handler {
 	}
 }
 
-// ingest is the ingest function as its mapping calls it.
+// ingest calls the ingest function, as its mapping does.
 func (r *running) ingest(ctx context.Context, payload []byte) ([]byte, error) {
 	var batch events.SQSEvent
 	if err := json.Unmarshal(payload, &batch); err != nil {
@@ -115,7 +115,7 @@ func (r *running) ingest(ctx context.Context, payload []byte) ([]byte, error) {
 	return json.Marshal(response)
 }
 
-// streams is the streams function as its mapping calls it.
+// streams calls the streams function, as its mapping does.
 func (r *running) streams(ctx context.Context, payload []byte) ([]byte, error) {
 	response, err := r.current.Load().streams.Handle(ctx, payload)
 	if err != nil {

@@ -16,12 +16,12 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// kept is the data folder, with what it holds besides the engine: the position of the stream's
-// mapping, the pipeline.yaml that ran last, the names of tables and queues, and the time. A nil kept
-// keeps nothing.
+// kept is the data folder. Besides the data of the engine, it holds the position of the stream's
+// mapping, the pipeline.yaml that ran last, the names of tables and queues, and the time. A nil
+// kept stores nothing.
 type kept struct {
 	disk     *disk.Disk
-	pipeline []byte // nil: nothing was begun
+	pipeline []byte // nil: the folder is new
 	names    stack.Stack
 	clock    time.Time
 	at       *esm.Checkpoint // nil: the stream was not read yet
@@ -29,8 +29,8 @@ type kept struct {
 
 const keptSpace = "dev"
 
-// openKept opens a data folder. What an earlier process did not finish to set up is removed: nothing can
-// have been stored in it.
+// openKept opens a data folder. If an earlier process did not finish setting it up, it begins anew:
+// no event can have been stored.
 func openKept(dir string) (*kept, error) {
 	d, err := disk.Open(dir)
 	if err != nil {
@@ -61,7 +61,7 @@ func openKept(dir string) (*kept, error) {
 	return k, nil
 }
 
-// begun reports whether there is something to go on with.
+// begun reports whether there is earlier data to go on with.
 func (k *kept) begun() bool { return k != nil && k.pipeline != nil }
 
 func (k *kept) stopped() time.Time {
@@ -71,8 +71,8 @@ func (k *kept) stopped() time.Time {
 	return k.clock
 }
 
-// stack returns the tables and queues of an engine that was read again. The URLs of queues have the
-// port of this process.
+// stack returns the tables and queues of an engine that was read from the folder. The URLs of its
+// queues have the port of this process.
 func (k *kept) stack(ctx context.Context, e *embedded.Engine) (*stack.Stack, error) {
 	s := k.names
 	s.Engine = e
@@ -86,7 +86,7 @@ func (k *kept) stack(ctx context.Context, e *embedded.Engine) (*stack.Stack, err
 	return &s, nil
 }
 
-// deployed keeps what runs now. It returns when that is safe.
+// deployed stores which pipeline and stack run now. It returns when that is safely on the disk.
 func (k *kept) deployed(s *stack.Stack, pipeline []byte) error {
 	if k == nil {
 		return nil
@@ -102,8 +102,8 @@ func (k *kept) deployed(s *stack.Stack, pipeline []byte) error {
 	return k.disk.Safe()
 }
 
-// position keeps how far the stream's mapping has come. It need not wait: what is delivered again is
-// not counted again.
+// position stores how far the stream's mapping has come. It need not wait for the disk, because
+// changes that are delivered again are not counted again.
 func (k *kept) position(c esm.Checkpoint, now time.Time) {
 	if k == nil {
 		return
@@ -112,14 +112,14 @@ func (k *kept) position(c esm.Checkpoint, now time.Time) {
 	if err != nil {
 		return // it would be delivered again
 	}
-	clock, _ := now.MarshalText() // fails for years of five digits alone
+	clock, _ := now.MarshalText() // fails only for years of five digits
 	k.disk.Keep([]embedded.Change{
 		{Space: keptSpace, Key: "position", Value: string(at)},
 		{Space: keptSpace, Key: "clock", Value: string(clock)},
 	})
 }
 
-// restore puts a mapping where it was.
+// restore puts a mapping back to its stored position.
 func (k *kept) restore(s *esm.Stream) {
 	if k != nil && k.at != nil {
 		s.Restore(*k.at)

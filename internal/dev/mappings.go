@@ -19,7 +19,7 @@ const (
 	fifoBatchSize = 10
 	// queueFunctions is how many batches of the queue are under way at once.
 	queueFunctions = 2
-	// pause is how long a mapping waits that found nothing.
+	// pause is how long a mapping waits after it found nothing.
 	pause = 50 * time.Millisecond
 	// afterFailure is how long a mapping waits after a batch that failed as a whole.
 	afterFailure = time.Second
@@ -48,7 +48,7 @@ func (d *Dev) mappings(ctx context.Context) error {
 	return nil
 }
 
-// guard returns a function as a mapping calls it.
+// guard returns a function in the form in which a mapping calls it.
 func (d *Dev) guard(do esm.Handler) esm.Function {
 	if d.cfg.Function != nil {
 		do = d.cfg.Function(do)
@@ -56,7 +56,7 @@ func (d *Dev) guard(do esm.Handler) esm.Function {
 	return esm.Function{Handler: guarded(do), Timeout: stack.FunctionTimeout, Now: d.clock.Now, Deadline: d.deadline}
 }
 
-// mapStream makes the mapping of the stream, from its first record on.
+// mapStream makes the mapping of the stream. It begins at the first record.
 func (d *Dev) mapStream() (err error) {
 	window := time.Duration(0) // receipts need none
 	if d.cfg.Counting == aggregate.Marks {
@@ -74,7 +74,8 @@ func (d *Dev) deadline(ctx context.Context, at time.Time) (context.Context, cont
 	return reckoned{ctx, at}, cancel
 }
 
-// reckoned is a context that states its deadline by another clock than that of its timer.
+// reckoned is a context whose stated deadline is by the clock of this process. Its timer runs by
+// the machine's.
 type reckoned struct {
 	context.Context
 	at time.Time
@@ -82,7 +83,8 @@ type reckoned struct {
 
 func (r reckoned) Deadline() (time.Time, bool) { return r.at, true }
 
-// failed returns what to do when a batch failed as a whole: say so, but not again and again.
+// failed returns the hook for batches that fail as a whole. It reports the error, but not again and
+// again.
 func (d *Dev) failed(function string) func(esm.Invocation, error) {
 	return func(_ esm.Invocation, err error) {
 		if err != nil {
@@ -91,7 +93,8 @@ func (d *Dev) failed(function string) func(esm.Invocation, error) {
 	}
 }
 
-// trouble tells of an error of one of the functions, once until another one comes.
+// trouble reports an error of one of the functions. It does not report the same error twice in a
+// row.
 func (d *Dev) trouble(function string, err error) {
 	text := err.Error()
 	if function != "clock" {
@@ -149,7 +152,7 @@ func (d *Dev) pollQueue(ctx context.Context) (time.Duration, error) {
 
 func (d *Dev) pollStream(ctx context.Context) (time.Duration, error) {
 	if d.remade.Load() {
-		d.remade.Store(false) // before the look: another table may be made during it
+		d.remade.Store(false) // before goOn looks, because another table may be made meanwhile
 		if err := d.goOn(ctx); err != nil {
 			d.remade.Store(true)
 			return 0, err
@@ -174,8 +177,8 @@ func (d *Dev) pollStream(ctx context.Context) (time.Duration, error) {
 	return 0, err
 }
 
-// rest notes that a mapping found nothing. When both have, nothing is left that could become too old, and
-// the clock may follow the machine's.
+// rest records that a mapping found nothing. When both mappings have found nothing, nothing is left
+// that could become too old, and the clock may follow the machine's.
 func (d *Dev) rest(idle *atomic.Bool) {
 	idle.Store(true)
 	if !d.queueIdle.Load() || !d.streamIdle.Load() {
@@ -186,12 +189,12 @@ func (d *Dev) rest(idle *atomic.Bool) {
 	}
 }
 
-// Counted is the path at which the port of the protocols says how long ago every change before had been
-// counted, as a duration of Go. It is an age, because the clock of an ingot dev may differ from that of
-// the program that asks. No bucket can have its name.
+// Counted is a path on the port of the protocols. Its answer is a duration of Go: all changes that
+// are older than that are counted. It is an age and not a time, because the clock of an ingot dev
+// may differ from that of the program that asks. No bucket can have this name.
 const Counted = "/-/counted"
 
-// tellCounted answers for [Counted].
+// tellCounted answers requests to [Counted].
 func (d *Dev) tellCounted(w http.ResponseWriter) {
 	counted := time.Unix(0, d.counted.Load())
 	fmt.Fprintln(w, d.clock.Now().Sub(counted))
@@ -208,7 +211,7 @@ func (d *Dev) sweep() {
 	}
 }
 
-// every calls do at each interval, until stop is closed.
+// every calls do once in each interval, until stop is closed.
 func every(interval time.Duration, stop <-chan struct{}, do func()) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

@@ -7,18 +7,20 @@ import (
 	"time"
 )
 
-// headroom is how much memory the process may take for what is no longer needed. With Go's default, that
-// would be as much as is needed: a gigabyte beside a million events.
+// headroom is how much garbage the heap may hold. With Go's default it could hold as much garbage
+// as data: a gigabyte with a million events.
 const headroom = 192 << 20
 
-// These bound the time that goes into looking for memory, and how often to look how much is in use.
+// These limit how much time the garbage collector takes, and how often spare checks how much memory
+// is in use.
 const (
 	leastPercent = 15
 	mostPercent  = 400
 	spareEvery   = time.Second
 )
 
-// spare adjusts the collector to how much memory is in use, which grows. It returns how to undo it.
+// spare adjusts the garbage collector to the memory in use. It must be called again as that grows.
+// It returns a function that undoes the change.
 func spare() (undo func()) {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)

@@ -30,9 +30,9 @@ func (r *refusals) add(reason event.Reason) (count int, first bool) {
 	return r.count, first
 }
 
-// refused tells of a message that is in quarantine: of the first one with each reason, and whenever
-// there are ten times as many. A file of the wrong kind would otherwise be refused in silence, or fill
-// the screen.
+// refused reports messages in quarantine: the first message with each reason, and the total
+// whenever it is a power of ten. So somebody who sends a file of the wrong kind sees it, and the
+// reports do not fill the screen.
 func (d *Dev) refused(o *handler.Outcome) {
 	if !o.Verdict.Quarantined() || o.Failed {
 		return

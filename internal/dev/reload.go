@@ -28,7 +28,7 @@ func (d *Dev) watch(stop <-chan struct{}) {
 		err = w.Add(filepath.Dir(d.cfg.File))
 	}
 	if err != nil {
-		d.cfg.Tell(fmt.Sprintf("changes of %s cannot be seen (%v): end ingot dev and start it again after each", name(d.cfg.File), err))
+		d.cfg.Tell(fmt.Sprintf("changes of %s cannot be noticed (%v): end ingot dev and start it again after each change", name(d.cfg.File), err))
 		<-stop
 		return
 	}
@@ -49,7 +49,7 @@ func (d *Dev) watch(stop <-chan struct{}) {
 			d.Reload(d.base)
 			files = d.files()
 			for _, file := range files[1:] {
-				_ = w.Add(filepath.Dir(file)) // if there is no such folder yet, the file is found wanting
+				_ = w.Add(filepath.Dir(file)) // if there is no such folder, reading the file reports it
 			}
 		}
 	}
@@ -68,14 +68,14 @@ func (d *Dev) files() []string {
 	return list
 }
 
-// Reload reads pipeline.yaml again. If it has changed, the functions go on with it, as after a
-// deployment, or it says why not.
+// Reload reads pipeline.yaml again. If the file has changed, the functions go on with it, as after
+// a deployment. If they cannot, Reload tells why.
 func (d *Dev) Reload(ctx context.Context) {
 	d.reloading.Lock()
 	defer d.reloading.Unlock()
 	text, err := os.ReadFile(d.cfg.File)
 	if err != nil {
-		return // while an editor replaces the file, there is none
+		return // the file is missing while an editor replaces it
 	}
 	plan, bad := d.compile(text)
 	if bad == nil {
@@ -92,7 +92,7 @@ func (d *Dev) Reload(ctx context.Context) {
 		return
 	}
 	if bytes.Equal(text, d.text) {
-		d.told(Deployed{Took: true, Notes: []string{name(d.cfg.File) + " is again as it runs"}})
+		d.told(Deployed{Took: true, Notes: []string{name(d.cfg.File) + " is the file that runs again"}})
 		return
 	}
 	objects, notes := d.compare(d.text, text)
@@ -107,13 +107,13 @@ func (d *Dev) Reload(ctx context.Context) {
 	d.told(Deployed{Took: true, Notes: notes})
 }
 
-// told says what became of a changed pipeline.yaml.
+// told reports whether a changed pipeline.yaml is in use now, and why not.
 func (d *Dev) told(deployed Deployed) {
 	file := name(d.cfg.File)
 	if deployed.Took {
 		d.cfg.Tell(fmt.Sprintf("%s has changed; both functions run with it now", file))
 	} else {
-		d.cfg.Tell(fmt.Sprintf("%s has changed, and the file of before stays in use:\n  %s", file,
+		d.cfg.Tell(fmt.Sprintf("%s has changed, but the functions still use the previous file:\n  %s", file,
 			strings.Join(deployed.Objects, "\n  ")))
 	}
 	for _, note := range deployed.Notes {

@@ -80,7 +80,7 @@ func TestChangedPipelineThatIsRefused(t *testing.T) {
 	if got := change(t, d, orders); !got.Took {
 		t.Errorf("the file of before: %+v", got)
 	}
-	if text := strings.Join(told, "\n"); !strings.Contains(text, "the file of before stays in use:\n  ") {
+	if text := strings.Join(told, "\n"); !strings.Contains(text, "but the functions still use the previous file:\n  ") {
 		t.Errorf("told was only %s", text)
 	}
 }
@@ -140,7 +140,7 @@ func TestAnotherPipelineOnKeptData(t *testing.T) {
 	if err := os.WriteFile(cfg.File, []byte(strings.Replace(orders, `"ORDER#{order_id}"`, `"ORDERS#{order_id}"`, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "mend the file, or name another folder with --data") {
+	if _, err = Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "change the file, or name another folder with --data") {
 		t.Errorf("%v does not say what to do", err)
 	}
 }

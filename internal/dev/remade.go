@@ -13,15 +13,15 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// makesTable reports whether a request makes a table, or may give it a stream.
+// makesTable reports whether a request makes a table, or may add a stream to one.
 func makesTable(r *http.Request) bool {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	return strings.HasPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_") && (operation == "CreateTable" || operation == "UpdateTable")
 }
 
-// goOn lets both functions go on with tables that somebody may have deleted and made again. What they know
-// of the old ones is wrong now, and another events table has another stream. Until it succeeds, nothing is
-// read. It runs between two polls of the stream.
+// goOn lets both functions go on after somebody may have deleted tables and made them again. What
+// the functions know about the old tables is wrong then, and a new events table has a new stream.
+// Until goOn succeeds, nothing is read. It runs between two polls of the stream.
 func (d *Dev) goOn(ctx context.Context) error {
 	d.reloading.Lock()
 	defer d.reloading.Unlock()
@@ -48,6 +48,6 @@ func (d *Dev) goOn(ctx context.Context) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.troubles, "streams") // if it comes again, it is said again
+	delete(d.troubles, "streams") // if the error comes again, it is reported again
 	return nil
 }

@@ -6,22 +6,23 @@ import (
 	"time"
 )
 
-// requests lets what comes from outside go before both functions, which need the same processors.
-// A program that sends events waits for each answer. What is in the queue can wait.
+// requests gives requests from outside priority over both functions, which need the same
+// processors. A program that sends events waits for each answer, but messages in the queue can
+// wait.
 type requests struct{ begun, underWay atomic.Int64 }
 
 // These say how long a function waits for requests.
 const (
-	// behind is how many times as long as a round took a mapping waits before the next one, while
-	// requests come in. So the functions still do a fifteenth of what they can.
+	// behind says how long a mapping waits between two rounds while requests come in: behind times
+	// as long as the last round took. So the functions still do a fifteenth of what they could.
 	behind = 14
-	// longestBehind bounds that.
+	// longestBehind limits that wait.
 	longestBehind = time.Second
-	// quiet is for how long no request must come to let the functions go on at once.
+	// quiet is how long no request must have come in until the functions go on without waiting.
 	quiet = 20 * time.Millisecond
 )
 
-// count counts what a handler answers.
+// count counts the requests to a handler.
 func (r *requests) count(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.begun.Add(1)
@@ -31,8 +32,8 @@ func (r *requests) count(h http.Handler) http.Handler {
 	})
 }
 
-// first waits while requests come in, after a round that took so long. It returns at once when stop is
-// closed.
+// first is called after a round of a mapping, which took so long. It waits while requests come in,
+// and returns at once when stop is closed.
 func (r *requests) first(took time.Duration, stop <-chan struct{}) {
 	most := min(behind*took, longestBehind)
 	tick := time.NewTicker(quiet)

@@ -28,7 +28,8 @@ type Message struct {
 	Refusal  *event.Refusal // nil if it was not refused
 	Item     *event.Item    // nil if it could not be planned; it must not be altered
 	Returned bool           // the message is back in the queue
-	// Events says the same of each event, if the message is an array: its body is that of the event.
+	// Events holds the same for each event if the message is an array. The body of each is that of
+	// the event.
 	Events []Message
 }
 
@@ -39,7 +40,7 @@ type Deployed struct {
 	Notes   []string // what else to know
 }
 
-// remembered is how many steps are kept for those who ask later.
+// remembered is how many steps are kept.
 const remembered = 8192
 
 // Steps keeps the latest steps. It is safe for concurrent use.
@@ -66,9 +67,9 @@ func (s *Steps) add(step Step) {
 	}
 }
 
-// After returns the steps after the one of that number, oldest first, at most most of them. If some of
-// them are forgotten already, the first one returned has a higher number than the next. more is
-// closed when there is another step than those that After has seen.
+// After returns up to most of the steps that come after the one with this number, oldest first. If
+// some of these are already forgotten, it begins with the oldest that is kept. more is closed when
+// the next step is added.
 func (s *Steps) After(number int64, most int) (steps []Step, more <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,14 +6,14 @@ import (
 	"github.com/ingot-events/ingot/internal/lambda/mappings"
 )
 
-// These are the names of the functions, for those who switch their mappings off and on.
+// These are the names of the functions, for commands that switch their mappings off and on.
 const (
 	IngestFunction  = "ingest"
 	StreamsFunction = "streams"
 )
 
-// makeSwitches makes what answers for Lambda: its event source mappings can be paused, as on a stack.
-// They are on again after a restart of ingot dev.
+// makeSwitches makes the part that answers requests to Lambda. The event source mappings can be
+// paused, as on a stack. They are on again after a restart of ingot dev.
 func (d *Dev) makeSwitches() {
 	d.switches = mappings.New(
 		mappings.Mapping{UUID: "00000000-0000-4000-8000-000000000001", Function: IngestFunction, Source: d.queue.ARN()},
@@ -21,7 +21,7 @@ func (d *Dev) makeSwitches() {
 	d.switches.Region, d.switches.Account = Region, Account
 }
 
-// protocols answers for all services of AWS.
+// protocols answers requests to all services of AWS.
 func (d *Dev) protocols(others http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

@@ -57,7 +57,7 @@ export function totals(main, about) {
   function rules(a) {
     fill(asof, a.byPut ? "exact, and right at the moment an event is stored" : "exact, and behind the events by seconds");
     const all = a.byPut ? ["These totals move with the put: the transaction that stores an event moves them too."] : [];
-    for (const v of a.values) if (v.atLeast) all.push("No event brings " + v.name + " below " + v.atLeast + ". One that would is Rejected.");
+    for (const v of a.values) if (v.atLeast) all.push("No event can bring " + v.name + " below " + v.atLeast + ": an event that would is Rejected.");
     fill(moved, all.map((text) => h("p", { class: "hint" }, text)));
   }
 
