@@ -1,10 +1,10 @@
-// Package emf writes metrics as CloudWatch embedded metric format: one JSON line on
-// standard output from which CloudWatch Logs extracts the metrics, with no API call.
+// Package emf writes metrics in the CloudWatch embedded metric format. [Emitter.Emit] writes one line
+// of JSON to standard output, and CloudWatch Logs extracts the metrics from it, without an API call.
 //
-// The package knows the format, but no metric. The package that counts a metric decides on its
-// name, its unit and its meaning. The format is AWS's "Specification: Embedded metric format". If a
-// document breaks it, nobody sees an error: CloudWatch silently extracts nothing. So everything
-// that the specification demands is checked before writing.
+// The package does not know any metric. The package that counts a metric decides on its name, its
+// unit and its meaning. AWS describes the format in "Specification: Embedded metric format". If a line
+// breaks it, nobody sees an error: CloudWatch silently extracts nothing. So Emit checks everything
+// that the specification demands before it writes.
 package emf
 
 import (
@@ -19,11 +19,12 @@ import (
 	"time"
 )
 
-// MaxMetrics is the most metrics one line may define (a limit of the format).
+// MaxMetrics is how many metrics one line may have at most. It is a limit of the format.
 const MaxMetrics = 100
 
-// MaxLine is the longest line that is written, in bytes, without the line feed. CloudWatch took log
-// events of 256 KB for years, and takes 1 MB today. The older limit holds everywhere.
+// MaxLine is the length of the longest line that Emit writes, in bytes, without the line feed. The
+// limit of CloudWatch for a log event was 256 KB for years, and is 1 MB today. A line within the older
+// limit is accepted everywhere.
 const MaxLine = 256 << 10
 
 // Unit is a CloudWatch unit. An unknown unit would make CloudWatch drop the whole line.
@@ -41,7 +42,7 @@ const (
 )
 
 // Metric is one number. Name is 1 to 255 printable ASCII characters, and does not begin with a
-// colon. Value is finite, and at most 2^360 either way, as CloudWatch demands.
+// colon. Value is finite, and between -2^360 and 2^360, as CloudWatch demands.
 type Metric struct {
 	Name  string
 	Unit  Unit
@@ -64,18 +65,18 @@ type Emitter struct {
 	Function  string           // required: value of the dimension "function"
 	Now       func() time.Time // nil: time.Now
 
-	// Level is the level that the line names. Empty means INFO. With JSON logging, Lambda drops
-	// every line whose level is below the function's application log level, and a line that names
-	// no level counts as INFO. So at WARN an INFO line, with its metrics, is lost. To have metrics
-	// at every setting, put the value of AWS_LAMBDA_LOG_LEVEL here.
+	// Level is the log level of the line. Empty means INFO. With JSON logging, Lambda drops every
+	// line whose level is below the function's application log level. A line without a level counts
+	// as INFO. So if that level is WARN, an INFO line is lost, together with its metrics. To keep the
+	// metrics at every setting, put the value of AWS_LAMBDA_LOG_LEVEL here.
 	Level string
 
-	mu sync.Mutex // guards Out, so that no line cuts another one
+	mu sync.Mutex // guards Out, so that two lines are never mixed
 }
 
 // Emit writes one line in one Write: the request id (left out if empty), all metrics and all
 // properties, in the order given. The same arguments at the same time give the same bytes. If Emit
-// returns an error, nothing was written, unless the error is Out's own.
+// returns an error, it has written nothing, unless the error comes from Out.
 func (e *Emitter) Emit(requestID string, metrics []Metric, properties ...Property) error {
 	line, err := e.line(requestID, metrics, properties)
 	if err != nil {
@@ -152,7 +153,7 @@ func (e *Emitter) level() string {
 	return strings.ToUpper(e.Level)
 }
 
-// check refuses what CloudWatch would refuse, and says which part that is.
+// check returns an error if CloudWatch would refuse the line. The error names the wrong part.
 func (e *Emitter) check(metrics []Metric) error {
 	for _, f := range []struct{ what, value string }{
 		{"namespace", e.Namespace}, {"service dimension", e.Service}, {"function dimension", e.Function},
@@ -187,8 +188,7 @@ func (m Metric) check() error {
 	return nil
 }
 
-// checkName checks metric names, dimension values and the namespace by the rules that CloudWatch
-// has for each of them.
+// checkName checks a metric name, a dimension value or the namespace, all by the same rules.
 func checkName(s string) error {
 	switch {
 	case len(s) > 255:

@@ -13,8 +13,8 @@ import (
 // MaxFindings is how many findings a check names.
 const MaxFindings = 5
 
-// These bound the steps of a check. A step is one rule for one value, one member or element that is looked
-// at, or 64 instructions of a regular expression. A step takes less than a microsecond.
+// These bound the steps of a check. A step is one rule for one value, a look at one member or element,
+// or 64 instructions of a regular expression. A step takes less than a microsecond.
 const (
 	freeSteps    = 20_000
 	stepsForByte = 10
@@ -27,7 +27,7 @@ type Finding struct {
 	Rule  string     // the JSON pointer of the rule in the schema
 }
 
-// String says it in one line.
+// String returns the finding in one line.
 func (f Finding) String() string {
 	where := excerpt.Of(f.Where.String(), 200)
 	if f.Where.IsZero() {
@@ -36,8 +36,8 @@ func (f Finding) String() string {
 	return where + " " + f.What + " (" + f.Rule + ")"
 }
 
-// Check returns where n breaks the schema, at most [MaxFindings] places. It returns nothing if n is as
-// the schema says. ok is false if the check takes too many steps: then nothing is known.
+// Check returns the places where n breaks the schema, at most [MaxFindings] of them. It returns none if
+// n is valid. ok is false if the check takes too many steps. Then it is not known whether n is valid.
 func (s *Schema) Check(n event.Node) (findings []Finding, ok bool) {
 	c := checker{tracks: s.tracks, left: freeSteps + stepsForByte*len(n.Raw())}
 	c.value(s.root, n, nil, nil)
@@ -51,11 +51,12 @@ func (s *Schema) Check(n event.Node) (findings []Finding, ok bool) {
 type checker struct {
 	tracks   bool
 	left     int // steps
-	quiet    int // above 0: nobody asks why
+	quiet    int // above 0: findings are not needed
 	findings []Finding
 }
 
-// place is where a value stands, from the inside out. Nil is the payload.
+// place is the place of a value in the payload: its name or index, and the place of the value around
+// it. nil is the payload itself.
 type place struct {
 	up    *place
 	name  string
@@ -75,16 +76,18 @@ func (p *place) path() event.Path {
 // covered notes which members or elements of one value some rule has covered, by position.
 type covered []bool
 
-// spend takes steps away. It returns false if there are no more.
+// spend uses up steps. It returns false if not enough were left.
 func (c *checker) spend(steps int) bool {
 	c.left -= steps
 	return c.left >= 0
 }
 
-// ended reports whether the rest of the check can change nothing.
+// ended reports whether the check can stop, because its steps are used up or it has all findings that
+// it may return.
 func (c *checker) ended() bool { return c.left < 0 || len(c.findings) >= MaxFindings }
 
-// fault notes that the value at p breaks a rule. It returns false, for its caller to return.
+// fault adds the finding that the value at p breaks a rule. It returns false, so that its caller can
+// return that.
 func (c *checker) fault(r *rule, p *place, keyword, format string, args ...any) bool {
 	if c.quiet == 0 && len(c.findings) < MaxFindings {
 		c.findings = append(c.findings, Finding{p.path(), fmt.Sprintf(format, args...), strings.TrimSuffix(r.where+"/"+keyword, "/")})
@@ -92,15 +95,15 @@ func (c *checker) fault(r *rule, p *place, keyword, format string, args ...any) 
 	return false
 }
 
-// silently reports whether n is as r says. It notes no faults.
+// silently reports whether n is valid by r. It adds no findings.
 func (c *checker) silently(r *rule, n event.Node, p *place, out covered) bool {
 	c.quiet++
 	defer func() { c.quiet-- }()
 	return c.value(r, n, p, out)
 }
 
-// value reports whether n, which stands at p, is as r says. If it is, out takes what r covers of it. out is
-// nil if nobody asks.
+// value reports whether n, whose place is p, is valid by r. If it is, value notes in out what r covers.
+// out is nil if that is not needed.
 func (c *checker) value(r *rule, n event.Node, p *place, out covered) bool {
 	if !c.spend(1) || c.ended() {
 		return false
@@ -405,7 +408,8 @@ func (c *checker) here(r *rule, in *inPlace, n event.Node, p *place, own covered
 	return true
 }
 
-// rest checks what no rule has covered: unevaluatedItems and unevaluatedProperties.
+// rest checks unevaluatedItems and unevaluatedProperties, which apply to everything that no other rule
+// has covered.
 func (c *checker) rest(r *rule, n event.Node, p *place, own covered) bool {
 	ok, i := true, 0
 	switch {

@@ -14,13 +14,13 @@ import (
 
 // These bound a schema.
 const (
-	// maxText is how many bytes a schema may take.
+	// maxText is how many bytes a schema may have.
 	maxText = 256 << 10
-	// maxSteps is how many rules may apply to one and the same value. References can double
-	// with each level, and 30 levels would take a thousand million steps.
+	// maxSteps is how many rules may apply to one value. References can double the number of rules
+	// with each level, so 30 levels could take a billion steps.
 	maxSteps = 2000
-	// maxPattern is how many instructions a regular expression may be compiled to. Matching takes
-	// time in proportion to them.
+	// maxPattern is how many instructions a compiled regular expression may have. The time for a
+	// match grows with their number.
 	maxPattern = 3000
 )
 
@@ -65,7 +65,7 @@ type compiler struct {
 
 func wrong(where, what, instead string) { panic(&Mistake{where, what, instead}) }
 
-// top looks at what only the root may have.
+// top checks the root of the schema.
 func (c *compiler) top() {
 	if c.root.Kind() != event.Object {
 		if c.root.Kind() != event.Bool {
@@ -98,7 +98,8 @@ func (c *compiler) findAnchors(where string, n event.Node) {
 	}
 }
 
-// rule compiles the schema at where. A schema that is referred to again and again is compiled once.
+// rule compiles the schema at where. It compiles a schema only once, even if there are many references
+// to it.
 func (c *compiler) rule(where string, n event.Node) *rule {
 	if r, ok := c.rules[where]; ok {
 		return r
@@ -138,7 +139,7 @@ func (c *compiler) conditional(r *rule, n event.Node) {
 	}
 }
 
-// ref compiles what a $ref refers to.
+// ref compiles the schema to which a $ref refers.
 func (c *compiler) ref(where, text string) *rule {
 	const instead = `a place in this file, such as "#/$defs/address"`
 	fragment := text
@@ -207,7 +208,8 @@ func (c *compiler) pattern(where, text string) *pattern {
 	return &pattern{regexp.MustCompile(text), len(program.Inst)}
 }
 
-// bound refuses a schema that applies to a value without end, or too often.
+// bound refuses a schema in which a rule applies to its own value again without end, or in which too
+// many rules apply to one value.
 func (c *compiler) bound() {
 	steps := map[*rule]int{}
 	const open = -1
@@ -234,7 +236,7 @@ func (c *compiler) bound() {
 	}
 }
 
-// sameValue lists the rules that apply to the value that r applies to.
+// sameValue lists the subschemas of r that apply to the same value as r.
 func (r *rule) sameValue() []*rule {
 	var list []*rule
 	for _, in := range r.here {
@@ -250,7 +252,7 @@ func (r *rule) sameValue() []*rule {
 	return list
 }
 
-// canonical returns the one text that all spellings of a value have.
+// canonical returns a text that is the same for all spellings of a value.
 func canonical(n event.Node) string { return string(keys.Canonical(nil, n, nil)) }
 
 // kindText returns a value's kind for people: "a string".

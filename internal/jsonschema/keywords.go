@@ -6,8 +6,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// keyword compiles one keyword of r. n is its value, and at its JSON pointer. It reports whether JSON Schema
-// 2020-12 has that keyword.
+// keyword compiles one keyword into r. n is the value of the keyword, and at is its JSON pointer.
+// keyword reports whether JSON Schema 2020-12 has that keyword.
 func (c *compiler) keyword(r *rule, name, at string, n event.Node) bool {
 	switch name {
 	case "$schema", "$comment", "$anchor", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly",
@@ -25,7 +25,7 @@ func (c *compiler) keyword(r *rule, name, at string, n event.Node) bool {
 		r.here = append(r.here, inPlace{name, c.list(at, n)})
 	case "not":
 		r.here = append(r.here, inPlace{name, []*rule{c.rule(at, n)}})
-	case "if", "then", "else": // conditional puts them together
+	case "if", "then", "else": // conditional combines them
 		c.rule(at, n)
 	case "type":
 		types(r, at, n)
@@ -234,7 +234,8 @@ func numberOf(at string, n event.Node) event.Decimal {
 	return d
 }
 
-// sizeOf reads a number of things. No payload has more of anything than an int32 can count.
+// sizeOf reads the value of a keyword such as maxItems. It lowers larger values to the largest int32,
+// because no payload has more of anything.
 func sizeOf(at string, n event.Node) int {
 	d := numberOf(at, n)
 	if !d.IsInteger() || d.Sign() < 0 {

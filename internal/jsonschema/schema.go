@@ -9,7 +9,8 @@ import (
 // Schema is a compiled schema. It is safe for concurrent use.
 type Schema struct {
 	root *rule
-	// tracks says that some rule asks which members or elements others have covered.
+	// tracks says that the schema has unevaluatedItems or unevaluatedProperties. Only then does a
+	// check note which members or elements the rules have covered.
 	tracks bool
 }
 
@@ -20,7 +21,7 @@ type Mistake struct {
 	Instead string // what to write instead; may be empty
 }
 
-// String says all of it.
+// String returns the mistake in one line.
 func (m *Mistake) String() string {
 	text := m.Where + ": " + m.What
 	if m.Instead != "" {
@@ -29,17 +30,18 @@ func (m *Mistake) String() string {
 	return text
 }
 
-// rule is one compiled subschema. What it does not say has its zero value, unless the field says otherwise.
+// rule is one compiled subschema. A field whose keyword is missing has its zero value, unless the
+// comment of the field says otherwise.
 type rule struct {
 	where string // its JSON pointer, for people
 	never bool   // the schema false
 
-	types        kinds           // of these; 0: any
+	types        kinds           // the allowed types; 0: any
 	enum         map[string]bool // canonical texts; nil: any value
 	enumName     string          // enum or const
 	least, above *limit          // minimum and exclusiveMinimum
 	most, below  *limit          // maximum and exclusiveMaximum
-	multipleOf   event.Decimal   // 0: of nothing
+	multipleOf   event.Decimal   // 0: no such rule
 
 	length  sizes // of a string, in code points
 	pattern *pattern
@@ -60,7 +62,7 @@ type rule struct {
 	with         []dependency // dependentSchemas
 	size         sizes        // of members
 
-	here         []inPlace // rules for the same value, in the order in which they stand in this package's list
+	here         []inPlace // rules for the same value, in the order of this package's list of keywords
 	otherItems   *rule     // unevaluatedItems
 	otherMembers *rule     // unevaluatedProperties
 }
@@ -68,7 +70,7 @@ type rule struct {
 // inPlace is a keyword whose rules apply to the same value.
 type inPlace struct {
 	keyword string  // $ref, allOf, anyOf, oneOf, not, if
-	rules   []*rule // of if: if, then and else. The last two may be nil
+	rules   []*rule // for if: the rules of if, then and else, of which the last two may be nil
 }
 
 type dependency struct {

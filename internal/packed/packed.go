@@ -1,5 +1,5 @@
-// Package packed compresses payloads, and reads them back within bounds: see [Pack] and [Unpack].
-// The form is a zstd frame that says how large its content is, so that every zstd tool can read it.
+// Package packed compresses payloads ([Pack]), and unpacks them within bounds ([Unpack]). The form is
+// a zstd frame that says how large its content is. Every zstd tool can read it.
 //
 // No decision about an event depends on the packed bytes, because another version may pack the same
 // text in another way.
@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// Max is how many bytes a text may have: no item holds more, and an item that is packed must not
-	// either.
+	// Max is how many bytes a text may have. Without packing, an item cannot hold more. Packing must
+	// not change that.
 	Max = 400 << 10
 	// MaxRatio is how much larger than its packed form a text may be. A program that reads many items at
 	// once needs room for what they unpack to. Without a bound, a batch of 6 MB could unpack to gigabytes.
@@ -26,7 +26,8 @@ const (
 var encoder = sync.OnceValue(newEncoder)
 
 func newEncoder() *zstd.Encoder {
-	// One stream at a time and a window of no more than a payload: this takes about a megabyte, once.
+	// With one stream at a time and a window no larger than a payload, the encoder takes about a
+	// megabyte of memory.
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(512<<10), zstd.WithLowerEncoderMem(true), zstd.WithSingleSegment(true))
 	if err != nil {
@@ -49,7 +50,7 @@ func Pack(text string) []byte {
 		return nil
 	}
 	out := encoder().EncodeAll([]byte(text), nil)
-	// If a text packs too well, the result is filled up with a frame that readers skip.
+	// If the packed form is too small for MaxRatio, a frame that readers skip is added to it.
 	if missing := (len(text)+MaxRatio-1)/MaxRatio - len(out); missing > 0 {
 		fill := max(0, missing-skipHeader)
 		out = binary.LittleEndian.AppendUint32(out, skipMagic)
@@ -59,14 +60,14 @@ func Pack(text string) []byte {
 	return out
 }
 
-// A frame to be skipped begins with these bytes and its length (RFC 8878, 3.1.2).
+// A skippable frame begins with these bytes and its length (RFC 8878, 3.1.2).
 const (
 	skipMagic  = 0x184D2A50
 	skipHeader = 8
 )
 
-// Unpack returns the text that b is the packed form of. It checks the size that b declares before
-// it unpacks anything, and never unpacks more than that.
+// Unpack returns the text whose packed form is b. It checks the size that b declares before it
+// unpacks anything, and never unpacks more than that.
 func Unpack(b []byte) (string, error) {
 	var h zstd.Header
 	switch err := h.Decode(b); {

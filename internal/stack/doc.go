@@ -1,5 +1,5 @@
-// Package stack makes what template.yaml declares in an account: tables with their indexes, stream
-// and time to live, the three queues, and the archive bucket. [New] makes all of it on the embedded
-// engine. [Table] and [Queue] make one thing on any client with the SDK's methods, including that
-// of an emulator. No other package makes any of these.
+// Package stack creates the resources that template.yaml declares: tables with their indexes, stream
+// and time to live, the three queues, and the archive bucket. [New] creates all of them on the
+// embedded engine. [Table] and [Queue] create one resource with any client that has the SDK's methods,
+// such as the client of an emulator. No other package creates these resources.
 package stack

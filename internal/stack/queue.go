@@ -14,24 +14,24 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// Queues is the client that makes queues: the engine's, or the SDK's.
+// Queues is a client that can create queues: the engine's, or the SDK's.
 type Queues interface {
 	CreateQueue(context.Context, *sqs.CreateQueueInput, ...func(*sqs.Options)) (*sqs.CreateQueueOutput, error)
 	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
 }
 
-// Queue is a queue to make. A zero field means the default of SQS.
+// Queue describes a queue to create. A zero field means the default of SQS.
 type Queue struct {
 	Name        string // the name of a FIFO queue ends in .fifo
 	FIFO        bool
-	ByContent   bool // two messages with the same body are one
+	ByContent   bool // content-based deduplication: two messages with the same body count as one
 	Visibility  time.Duration
 	Keep        time.Duration // how long messages are kept, at most 14 days
 	DeadLetters string        // URL of the queue that gets messages that were received MaxReceives times
 	MaxReceives int
 }
 
-// Create makes the queue and returns its URL.
+// Create creates the queue and returns its URL.
 func (q Queue) Create(ctx context.Context, client Queues) (url string, err error) {
 	in := &sqs.CreateQueueInput{QueueName: &q.Name, Attributes: map[string]string{}}
 	seconds := func(name types.QueueAttributeName, d time.Duration) {
@@ -69,12 +69,12 @@ func attribute(ctx context.Context, client Queues, url string, name types.QueueA
 	return out.Attributes[string(name)], nil
 }
 
-// Buckets is the client that makes buckets: the engine's, or the SDK's.
+// Buckets is a client that can create buckets: the engine's, or the SDK's.
 type Buckets interface {
 	CreateBucket(context.Context, *s3.CreateBucketInput, ...func(*s3.Options)) (*s3.CreateBucketOutput, error)
 }
 
-// CreatePayloads makes the payload bucket, unless it is there.
+// CreatePayloads creates the payload bucket if it does not exist.
 func CreatePayloads(ctx context.Context, client Buckets) error {
 	err := CreateArchive(ctx, client, Payloads)
 	if mine := (*s3types.BucketAlreadyOwnedByYou)(nil); errors.As(err, &mine) {
@@ -83,7 +83,7 @@ func CreatePayloads(ctx context.Context, client Buckets) error {
 	return err
 }
 
-// CreateArchive makes a bucket for what has expired.
+// CreateArchive creates the bucket for expired events.
 func CreateArchive(ctx context.Context, client Buckets, name string) error {
 	_, err := client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name})
 	return err

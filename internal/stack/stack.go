@@ -14,7 +14,8 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// These are names and settings of the resources. Where it matters, they are those of template.yaml.
+// These are names and settings of the resources. The settings that matter to Ingot are the same in
+// template.yaml.
 const (
 	Events     = "events"
 	Aggregates = "totals"
@@ -24,7 +25,7 @@ const (
 	FunctionTimeout = 30 * time.Second
 	Visibility      = 6 * FunctionTimeout
 	MaxReceives     = 10
-	Window          = time.Minute // a tumbling window; only a window tells the streams function its shard
+	Window          = time.Minute // a tumbling window; an event names its shard only if there is a window
 )
 
 // longestKeep is the longest time for which SQS keeps a message.
@@ -39,7 +40,7 @@ type Stack struct {
 	Queue, Quarantine, DeadLetters string
 }
 
-// Config says what differs between deployments.
+// Config holds the settings that differ between deployments.
 type Config struct {
 	Indexes  []string      // of the events table
 	FIFO     bool          // the events come through a FIFO queue
@@ -48,7 +49,7 @@ type Config struct {
 	Offload  bool          // the pipeline offloads payloads
 }
 
-// New makes all resources on an engine that does not have any of them.
+// New creates all resources on an engine. None of them may exist there.
 func New(ctx context.Context, e *embedded.Engine, c Config) (*Stack, error) {
 	s := &Stack{Engine: e}
 	var err error
@@ -72,8 +73,8 @@ func New(ctx context.Context, e *embedded.Engine, c Config) (*Stack, error) {
 	return s, nil
 }
 
-// queues makes the three queues. The dead-letter queue is of the same kind as the queue, as SQS
-// requires. Quarantine is always a standard queue, because its letters have no group.
+// queues creates the three queues. The dead-letter queue is of the same kind as the queue, as SQS
+// requires. The quarantine queue is always a standard queue, because its letters have no group.
 func (s *Stack) queues(ctx context.Context, c Config) (err error) {
 	client, suffix := s.Engine.SQS(), ""
 	if c.FIFO {

@@ -11,14 +11,14 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// Tables is the client that makes tables: the engine's, or the SDK's.
+// Tables is a client that can create tables: the engine's, or the SDK's.
 type Tables interface {
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
 }
 
-// Table is a table to make. Its keys are PK and SK.
+// Table describes a table to create. Its keys are PK and SK.
 type Table struct {
 	Name    string
 	Indexes []string // the keys of GSI1 are GSI1PK and GSI1SK
@@ -35,11 +35,11 @@ func EventsTable(name string, indexes ...string) Table {
 // AggregatesTable returns the aggregates table that template.yaml declares.
 func AggregatesTable(name string) Table { return Table{Name: name, Ranked: true, Expires: true} }
 
-// longestCreation limits how long to wait for a service that makes a table.
+// longestCreation limits how long Create waits until a service has created a table.
 const longestCreation = 3 * time.Minute
 
-// Create makes the table and returns when it can be used. If the table has a stream, it returns the
-// ARN of the stream.
+// Create creates the table and waits until it can be used. If the table has a stream, Create returns
+// the ARN of the stream.
 func (t Table) Create(ctx context.Context, db Tables) (streamARN string, err error) {
 	out, err := db.CreateTable(ctx, t.input())
 	if err != nil {
@@ -79,15 +79,15 @@ func (t Table) input() *dynamodb.CreateTableInput {
 	return in
 }
 
-// Index returns an index of the events table, and the attributes that are its keys.
+// Index returns the definition of an index of the events table, and the attributes that are its keys.
 func Index(name string) (types.GlobalSecondaryIndex, []types.AttributeDefinition) {
 	var in dynamodb.CreateTableInput
 	keys := keySchema(&in, name+"PK", name+"SK")
 	return types.GlobalSecondaryIndex{IndexName: &name, KeySchema: keys, Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}}, in.AttributeDefinitions
 }
 
-// RankIndex returns the index of the aggregates table that keeps totals in order, and the attributes
-// that are its keys.
+// RankIndex returns the definition of the index that keeps the totals of the aggregates table in order,
+// and the attributes that are its keys.
 func RankIndex() (types.GlobalSecondaryIndex, []types.AttributeDefinition) {
 	var in dynamodb.CreateTableInput
 	keys := keySchema(&in, lanes.RankAttribute, lanes.ScoreAttribute)

@@ -47,8 +47,8 @@ func each(n node, negated bool, yield func(test) bool) bool {
 	panic("where: a condition of an unknown kind")
 }
 
-// Paths lists the fields that the condition reads, in the order of its text. It lists a field as
-// often as it stands there.
+// Paths lists the fields that the condition reads, in the order of its text. It lists a field again
+// each time that the text names it.
 func (c *Condition) Paths() []event.Path {
 	var paths []event.Path
 	for t := range c.tests() {
@@ -93,12 +93,12 @@ func (c *Condition) Texts() []Text {
 // NoNumber is a test of a field against something other than a number.
 type NoNumber struct {
 	Offset  int    // of the literal in the condition's text, in bytes
-	With    string // the literal, as the grammar reads it
+	With    string // the literal, as one writes it in a condition
 	Numbers string // the same test against numbers; empty if a literal cannot be read as a number
 }
 
-// NoNumbers lists where the condition needs the field at path to be text, or true or false. It
-// leaves out tests under not, which mean the opposite.
+// NoNumbers lists the tests that need the field at path to be text, or true or false. It leaves out
+// tests under not, because they mean the opposite.
 func (c *Condition) NoNumbers(path event.Path) []NoNumber {
 	var list []NoNumber
 	for t := range c.tests() {
@@ -115,7 +115,7 @@ func (c *Condition) NoNumbers(path event.Path) []NoNumber {
 	return list
 }
 
-// asNumbers reads literals as numbers. ok is false if one of them cannot be read so.
+// asNumbers reads literals as numbers. ok is false if one of them is not a number.
 func asNumbers(list []literal) (numbers []literal, ok bool) {
 	for _, l := range list {
 		if l.kind != event.Number {

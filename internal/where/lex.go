@@ -13,7 +13,7 @@ const (
 	endToken    tokenKind = iota
 	wordToken             // a path or one of the words and, or, not, in, exists, true, false
 	numberToken           // a JSON number
-	textToken             // quoted text; token.text holds what it means
+	textToken             // quoted text; token.text is the text without quotes and escapes
 	opToken               // = != < <= > >=
 	openToken             // (
 	closeToken            // )
@@ -38,7 +38,7 @@ func (t token) String() string {
 	return t.text
 }
 
-// foreign maps operators of other languages to those of this one.
+// foreign maps operators of other languages to operators of conditions.
 var foreign = map[string]string{"==": "=", "<>": "!=", "&&": "and", "||": "or", "!": "not", "=~": "=", "=<": "<=", "=>": ">="}
 
 // lex cuts a condition into tokens. The last one is an endToken.
@@ -114,8 +114,8 @@ func lexText(s string, i int) (token, int, *Mistake) {
 	return token{}, 0, &Mistake{Offset: i, What: "the text that begins here has no closing quote", Instead: "a closing quote where it ends"}
 }
 
-// endOfWord returns where the word at i ends: at white space or at a sign outside of brackets.
-// Quoted names inside brackets are skipped as a whole.
+// endOfWord returns where the word at i ends: at white space, an operator, a comma, a parenthesis or a
+// quote. It skips brackets, with the quoted names in them, as a whole.
 func endOfWord(s string, i int) int {
 	for i < len(s) {
 		switch c := s[i]; {

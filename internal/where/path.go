@@ -6,7 +6,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Mistake says what is wrong with a text, Offset bytes into it.
+// Mistake says what is wrong with a text at a place in it. Offset is that place, in bytes.
 type Mistake struct {
 	Offset  int
 	What    string

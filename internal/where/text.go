@@ -7,8 +7,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// String returns the condition's text in one spelling for everything that means the same. It is
-// empty for nil.
+// String returns the canonical text of the condition. Conditions that differ only in their spelling
+// have the same text. It is empty for nil.
 func (c *Condition) String() string {
 	if c == nil {
 		return ""
@@ -56,8 +56,8 @@ func (o oneOf) print(b *strings.Builder, _ int) {
 	b.WriteByte(')')
 }
 
-// pathText returns a path as the grammar reads it. A field with the name of a grammar word goes in
-// brackets.
+// pathText returns a path as one writes it in a condition. A field that has the name of a word of the
+// grammar, such as and, is in brackets and quotes.
 func pathText(p event.Path) string {
 	text := p.String()
 	if slices.Contains(reservedWords, text) {
@@ -66,7 +66,7 @@ func pathText(p event.Path) string {
 	return text
 }
 
-// String returns the literal as the grammar reads it: numbers in normal form, text in double
+// String returns the literal as one writes it in a condition: numbers in normal form, text in double
 // quotes.
 func (l literal) String() string {
 	switch l.kind {

@@ -34,12 +34,12 @@ func Advice(write string) string {
 	return "; write " + write + " instead"
 }
 
-// faultOf says what is wrong with the text, for the person who wrote it. The parser's own words
-// name its grammar, and often the place where it noticed the fault, not the slip. So faultOf looks
-// for the slip in the text and its tokens. It passes on what the parser says only if it is not
-// certain of any slip. Its advice about a slip is right in any case, whatever the author meant: it
-// names a quote or a bracket only if its other end is missing, and a column only if no other column
-// is possible.
+// faultOf says what is wrong with the text, for the person who wrote it. The parser's own message uses
+// words of its grammar, and often names the place where the parser noticed the fault, not the slip
+// itself. So faultOf looks for the slip in the text and its tokens. It returns the parser's message
+// only if it is not certain of any slip. Its advice about a slip is right no matter what the author
+// meant: it names a quote or a bracket only if its other end is missing, and a column only if no other
+// column is possible.
 func faultOf(text string, err error) *Fault {
 	var positioned yaml.Error
 	if !errors.As(err, &positioned) || positioned.GetToken() == nil {
@@ -65,8 +65,8 @@ func faultOf(text string, err error) *Fault {
 	return &r.fault
 }
 
-// tokens returns what the parser reads, as far as it could read. If the lexer panics, there are no
-// tokens. Its code is not ours.
+// tokens returns the tokens of the text, as far as the lexer can read it. If the lexer panics, it
+// returns no tokens: the lexer is not our code.
 func tokens(text string) (list token.Tokens) {
 	defer func() {
 		if recover() != nil {

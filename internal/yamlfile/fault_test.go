@@ -56,7 +56,7 @@ var slips = []struct{ name, old, new, want string }{
 	{"no closing quote in a brace", `{sensor}", sk`, `{sensor}, sk`, "8:15: not YAML: the quote that opens here is closed by the one in 8:37, and more follows that one; " + atEnds},
 	{"no closing quote before a brace", `time}"}`, `time}}`, "8:38: not YAML: the quote that opens here is closed by the one in 13:18, and more follows that one; " + atEnds},
 	{"no opening quote in a brace", `{pk: "`, `{pk: `, "8:30: not YAML: the quote that opens here is closed by the one in 8:37, and more follows that one; " + atEnds},
-	{"a quote inside a text", "warmest: max celsius", `warmest: max "{celsius}"`, "16:52: not YAML: this text begins without a quote, and one opens inside it; write the whole text in quotes instead"},
+	{"a quote inside a text", "warmest: max celsius", `warmest: max "{celsius}"`, "16:52: not YAML: this text begins without a quote, and a quote opens inside it; write the whole text in quotes instead"},
 	{"never closed", `id: "`, `id: '`, "6:9: not YAML: the quote that opens here is not closed; write a closing quote where the text ends instead"},
 	{"a column too few", "    retain: 30d", "   retain: 30d", "9:4: not YAML: this line begins in column 4, and no line that it could belong with does; write it in column 1, 3 or 5" + columns},
 	{"a column too many", "    retain: 30d", "     retain: 30d", "9:6: not YAML: this line begins in column 6, and no line that it could belong with does; write it in column 1, 3 or 5" + columns},

@@ -18,8 +18,8 @@ const (
 	maxDepth = 1000
 )
 
-// parse refuses what is too much for the parser. It returns a panic of the parser, which is not our
-// code, as an error like any other.
+// parse parses a text. It refuses a text that is too large for the parser. If the parser panics, which
+// is not our code, parse returns an error.
 func parse(text []byte, options ...parser.Option) (file *ast.File, err error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("the file has %d bytes, and at most %d are read", len(text), maxFile)
@@ -38,7 +38,7 @@ func parse(text []byte, options ...parser.Option) (file *ast.File, err error) {
 	return parser.ParseBytes(text, 0, options...)
 }
 
-// encoded refuses what is not text, or not in UTF-8. A parser would read it as one odd word.
+// encoded refuses what is not text in UTF-8. A parser would read it as one odd word.
 func encoded(text []byte) error {
 	switch {
 	case bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")):
@@ -49,8 +49,8 @@ func encoded(text []byte) error {
 	return nil
 }
 
-// deepest returns how deeply brackets nest in a text. It also counts those in strings and comments.
-// So the result is at least the depth of the lists and mappings that a parser will find.
+// deepest returns how deeply brackets nest in a text. It also counts the brackets in strings and
+// comments, so a parser will not find a greater depth.
 func deepest(text []byte) (most int) {
 	depth := 0
 	for _, c := range text {

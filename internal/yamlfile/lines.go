@@ -2,7 +2,7 @@ package yamlfile
 
 import "strings"
 
-// lines is a text split into lines of characters, because positions count characters.
+// lines is a text as a list of lines. A line is a list of characters, because positions count these.
 type lines [][]rune
 
 func newLines(text string) lines {

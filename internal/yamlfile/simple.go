@@ -10,7 +10,7 @@ import (
 // are scalars, or flow mappings and lists on one line. It takes a tenth of the parser's time, and
 // the parser takes a tenth of a cold start. It returns nil for everything else, such as block
 // lists, escapes, tags, texts of several lines, and anything that may be wrong. The parser then
-// reads the text, and gives the same nodes where both can.
+// reads the text. For every text that both can read, both give the same nodes.
 func simple(text string) *Node {
 	r := simpleReader{rest: text}
 	if !r.nextLine() || r.indent != 0 {
@@ -23,7 +23,7 @@ func simple(text string) *Node {
 	return root
 }
 
-// simpleReader stands in front of the rest of a line, and knows the lines below it.
+// simpleReader is at a place in a line, and has the lines below it.
 type simpleReader struct {
 	rest   string // what follows the line
 	line   string // the current line, without its line end
@@ -34,7 +34,7 @@ type simpleReader struct {
 	failed bool   // the text is not simple
 }
 
-// maxSimpleDepth is how deep simple nests. Deeper files are left to the parser.
+// maxSimpleDepth is how many levels simple reads. Files with more levels are left to the parser.
 const maxSimpleDepth = 20
 
 // fail notes that the text is not simple.
@@ -56,7 +56,7 @@ func (r *simpleReader) nextLine() bool {
 		}
 		content := strings.TrimLeft(r.line, " ")
 		if content != "" && content[0] != '#' {
-			// The parser tells another place for a value with blanks up to the line's end.
+			// If blanks follow a value, the parser gives another position than simple would.
 			r.failed = r.failed || strings.HasSuffix(content, " ")
 			r.indent = len(r.line) - len(content)
 			r.at = r.indent
@@ -153,7 +153,7 @@ func (r *simpleReader) name() string {
 	return name
 }
 
-// reserved reports whether a plain text is not a text.
+// reserved reports whether YAML reads a plain text as something other than text.
 func reserved(text string) bool {
 	switch text {
 	case "null", "Null", "NULL":

@@ -12,7 +12,7 @@ import (
 )
 
 // quote finds a quoted text that never ends. It also finds a quoted text that ends at a quote which
-// was meant to begin another text. The text after that quote shows this.
+// was meant to begin another text. It recognizes that by what follows the quote.
 func (r *reader) quote() bool {
 	var inside *token.Token // the last text that begins without a quote and ends with one
 	for _, tk := range r.tokens {
@@ -29,7 +29,7 @@ func (r *reader) quote() bool {
 		}
 		line, column, closed := r.text.closing(p.Line, p.Column)
 		if !closed && inside != nil && inside.Position.Line == p.Line {
-			return r.say(inside.Position, "this text begins without a quote, and one opens inside it", "the whole text in quotes")
+			return r.say(inside.Position, "this text begins without a quote, and a quote opens inside it", "the whole text in quotes")
 		}
 		if !closed {
 			return r.say(p, "the quote that opens here is not closed", "a closing quote where the text ends")
@@ -41,7 +41,7 @@ func (r *reader) quote() bool {
 	return false
 }
 
-// spills reports whether rest cannot stand in a line after a quoted text.
+// spills reports whether rest cannot follow a quoted text in its line.
 func spills(rest string, severalLines bool) bool {
 	trimmed := strings.TrimLeft(rest, " \t")
 	if trimmed == "" || strings.ContainsRune(",]}:", rune(trimmed[0])) || trimmed[0] == '#' && trimmed != rest {
@@ -50,7 +50,7 @@ func spills(rest string, severalLines bool) bool {
 	return severalLines || trimmed == rest
 }
 
-// after reports whether a stands behind b.
+// after reports whether a comes after b.
 func after(a, b *token.Position) bool {
 	return a.Line > b.Line || a.Line == b.Line && a.Column > b.Column
 }
@@ -131,14 +131,14 @@ func (r *reader) strayQuote(open *token.Token) bool {
 	})
 }
 
-// swallowed reports whether a comment in the bracket's line holds its closer.
+// swallowed reports whether the bracket is not closed because its closer is in a comment in its line.
 func (r *reader) swallowed(open *token.Token, closer string) bool {
 	return !r.closed(open) && slices.ContainsFunc(r.tokens, func(tk *token.Token) bool {
 		return tk.Type == token.CommentType && tk.Position.Line == open.Position.Line && after(tk.Position, open.Position) && strings.Contains(tk.Value, closer)
 	})
 }
 
-// separate reports whether the parser stopped at a separate text, behind a quoted text or behind a
+// separate reports whether the parser stopped at a separate text, after a quoted text or after a
 // bracket.
 func (r *reader) separate() bool {
 	before := r.at.Prev
@@ -161,8 +161,7 @@ func (r *reader) closer() bool {
 	return r.say(nil, "the "+first[:1]+" here closes nothing", "the line without it")
 }
 
-// The expressions are compiled only when a file has a slip: a function that starts has no time for
-// them.
+// These expressions are compiled only if a file has a slip, because a cold start has no time for that.
 var (
 	noBlank = expression(`^([A-Za-z_][\w.-]*):([^\s:/].*)$`)
 	isName  = expression(`^"?[\w.-]+"?$`)
@@ -219,7 +218,7 @@ func (r *reader) twoValues() bool {
 func (r *reader) indentation() bool {
 	column := r.fault.Column
 	if !r.text.begins(r.fault.Line, column) || r.continues() {
-		return false // it may continue the text above, and not be a line by itself
+		return false // the line may continue the text above
 	}
 	levels := r.levels()
 	if len(levels) == 0 || slices.Contains(levels, column) {
@@ -253,7 +252,7 @@ func (r *reader) levels() []int {
 		}
 		line, before = tk.Position.Line, tk.Type
 	}
-	if depth != 0 { // columns inside a bracket mean nothing
+	if depth != 0 { // inside a bracket, columns have no meaning
 		return nil
 	}
 	return levels

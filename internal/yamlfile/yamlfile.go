@@ -1,7 +1,7 @@
-// Package yamlfile reads YAML that a person writes, and records where each thing stands. It serves
-// pipeline.yaml and the templates of CloudFormation. [Parse] is the entry point. It does not know
-// what the names and values of each file mean: its callers do. If a text is not YAML, it says
-// where, and what to write.
+// Package yamlfile reads YAML that a person writes, and records the position of each value. It reads
+// pipeline.yaml and the templates of CloudFormation. [Parse] is the entry point. If a text is not
+// YAML, a [Fault] says where, and what to write. The package does not know what the names and values
+// of a file mean.
 package yamlfile
 
 import (
@@ -67,7 +67,7 @@ type Member struct {
 	Name     string
 	// Plain is false for a name that is not a text, such as a list or nothing.
 	Plain bool
-	Merge bool // <<: the members of the value are meant
+	Merge bool // the name is <<, which stands for the members of the value
 	Value *Node
 }
 
@@ -84,8 +84,9 @@ func normal(text []byte) []byte {
 	return bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
 }
 
-// Parse reads a text, with or without a byte order mark, and with any line ends. A name that occurs
-// twice in a mapping is there twice. The fault is nil, or says why there is no file.
+// Parse reads a text, with or without a byte order mark, and with any line ends. If a mapping has a
+// name twice, its node has both members. If the text cannot be read, the fault says why. Otherwise it
+// is nil.
 func Parse(text []byte) (*File, *Fault) {
 	text = normal(text)
 	if len(text) <= maxFile && encoded(text) == nil {
@@ -119,7 +120,7 @@ func parseAny(text []byte) (*File, *Fault) {
 	return file, nil
 }
 
-// converter turns the parser's tree into Nodes. It has no text if the file has no tags.
+// converter turns the parser's tree into Nodes. text is nil if the file has no tags.
 type converter struct{ text lines }
 
 func (c converter) position(n ast.Node) Position {
@@ -153,7 +154,8 @@ func (c converter) at(t *token.Token) Position {
 	return p
 }
 
-// maxDrift is how far at looks for a token. A line does not have more tags than this.
+// maxDrift is how many columns at searches for a token. It is more than the tags that a line has in
+// practice.
 const maxDrift = 16
 
 func (c converter) node(n ast.Node) *Node {
@@ -242,8 +244,8 @@ func (n *Node) Repeated(yield func(first, again *Member) bool) {
 	}
 }
 
-// repeats reports whether a mapping may repeat a name. Nearly all are small and repeat none, and
-// need no memory to find that out.
+// repeats reports whether a mapping may repeat a name. For a small mapping, the answer is exact, and
+// finding it allocates no memory. Nearly all mappings are small and repeat no name.
 func (n *Node) repeats() bool {
 	const small = 16
 	if len(n.Members) > small {
@@ -259,8 +261,8 @@ func (n *Node) repeats() bool {
 	return false
 }
 
-// Repetition returns the first name that a mapping of the file repeats, or nil if there is none. It
-// serves readers for which a repetition is a fault of the whole file.
+// Repetition returns a fault at the first name that a mapping of the file repeats, or nil if there is
+// none. It is for readers that refuse a file with such a name.
 func (f *File) Repetition() *Fault { return f.Root.repetition() }
 
 func (n *Node) repetition() *Fault {
