@@ -13,9 +13,9 @@ import (
 	"github.com/ingot-events/ingot/internal/corpus"
 )
 
-// FuzzUpdate runs any update under any condition on one item. A refused update has changed nothing.
-// An update that is done has not changed the key, has reported what it wrote, and has written only
-// numbers that a table can hold.
+// FuzzUpdate runs any update under any condition on one item. A refused update must not change
+// anything. An update that succeeds must not change the key. It must report what it wrote, and write
+// only numbers that a table can hold.
 func FuzzUpdate(f *testing.F) {
 	corpus.Add(f)
 	for _, seed := range [][2]string{

@@ -28,7 +28,7 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// memory is a journal in memory. It counts the calls that waited.
+// memory is a journal in memory. It counts the calls of Safe.
 type memory struct {
 	mu     sync.Mutex
 	spaces map[string]map[string]string
@@ -130,7 +130,7 @@ func picture(t *testing.T, e *embedded.Engine) map[string]any {
 	return p
 }
 
-// messages receives everything from a queue, and what it says of each message.
+// messages receives all messages of a queue, with their attributes.
 func messages(t *testing.T, e *embedded.Engine, url string) []string {
 	t.Helper()
 	var all []string
@@ -155,8 +155,8 @@ func messages(t *testing.T, e *embedded.Engine, url string) []string {
 	}
 }
 
-// TestJournalHoldsEverything does random things to an engine with a journal, and reads the journal into
-// another engine. Everything must be there as it was.
+// TestJournalHoldsEverything makes random calls to an engine with a journal, and reads the journal into
+// another engine. Both engines must hold the same.
 func TestJournalHoldsEverything(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { keepAndOpen(t, rand.New(rand.NewPCG(seed, 1))) })

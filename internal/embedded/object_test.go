@@ -62,7 +62,8 @@ func TestObjects(t *testing.T) {
 	expectUnsupported(t, err, "embedded: ListObjectsV2: Delimiter is not supported")
 }
 
-// What is deleted is gone, from lists too, and can be put again. Deleting nothing succeeds.
+// A deleted object is gone, also from lists, and can be put again. Deleting an object that does not
+// exist succeeds.
 func TestDeleteObjects(t *testing.T) {
 	client := embedded.New(embedded.Config{}).S3()
 	bucket := aws.String("work")

@@ -16,7 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// replica is a table whose reads lack as many of the latest writes as the test wants.
+// replica is a table with stale reads. The test sets how many of the latest writes they lack.
 type replica struct {
 	*world
 	lacks  int
@@ -168,8 +168,8 @@ func TestReplicasCatchUp(t *testing.T) {
 	}
 }
 
-// TestStaleReadsLeaveNoTrace shows that what was taken back for a read is done again. The read
-// leaves no trace in the table, its size, its stream and its capacity.
+// TestStaleReadsLeaveNoTrace shows that the writes that were taken back for a read are done again. The
+// read changes nothing in the table, its size, its stream or its capacity.
 func TestStaleReadsLeaveNoTrace(t *testing.T) {
 	w := newReplica(t)
 	w.put(item("p0", "s0", attrs{"v": s("1")}))

@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/emf"
 )
 
-// writes keeps each Write apart, to show that a line is one of them.
+// writes records each Write by itself, to show that a line is written in one Write.
 type writes struct {
 	all []string
 	err error

@@ -35,7 +35,7 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// TestBombs shows that what was not made by Pack takes no more memory than what was.
+// TestBombs shows that bytes that Pack did not make cannot make Unpack use more memory than others.
 func TestBombs(t *testing.T) {
 	var gigabyte bytes.Buffer
 	w, err := zstd.NewWriter(&gigabyte)
@@ -104,7 +104,7 @@ func flipped(b []byte) []byte {
 	return b
 }
 
-// TestMemory holds the encoder to what the smallest function can spare.
+// TestMemory shows that the encoder takes no more memory than the smallest function can spare.
 func TestMemory(t *testing.T) {
 	text := []byte(strings.Repeat(`{"sku":"a","quantity":1,"price":1299},`, 4000))
 	var before, after runtime.MemStats

@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// TestNew shows that what is made exists, and that the functions can work with it.
+// TestNew shows that New creates all resources, and that the functions can work with them.
 func TestNew(t *testing.T) {
 	ctx := context.Background()
 	for _, fifo := range []bool{false, true} {

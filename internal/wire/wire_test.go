@@ -19,7 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// everything is one value of each kind, as DynamoDB's own documents spell them.
+// everything has one value of each kind, written as in DynamoDB's documents.
 const everything = `{"B":{"B":"AAE="},"BOOL":{"BOOL":true},"BS":{"BS":["AA=="]},"L":{"L":[{"S":"a"},{"L":[]}]},` +
 	`"M":{"M":{"x":{"N":"1"}}},"N":{"N":"-1.50"},"NS":{"NS":["1","2"]},"NULL":{"NULL":true},"S":{"S":"\u003cé\n"},"SS":{"SS":["a"]}}`
 
@@ -95,7 +95,7 @@ func TestRequestsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// What decodes is encoded as something that decodes to the same.
+// A decoded input is encoded as text that decodes to the same input.
 func FuzzRequest(f *testing.F) {
 	corpus.Add(f)
 	f.Add([]byte(`{"TableName":"t","Item":` + everything + `}`))
@@ -232,7 +232,8 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// A queue is found by its account and name, whatever the host is called where the client runs.
+// The endpoint finds a queue by its account and name. The host in the URL does not matter, because the
+// client may know the host by another name.
 func TestQueuesAreFoundByAnyHost(t *testing.T) {
 	w := newWorld(t)
 	ask := func(operation, body string) string {

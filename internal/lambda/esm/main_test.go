@@ -6,6 +6,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain checks that no test leaves a goroutine behind. What a mapping polls with ends with its
+// TestMain checks that no test leaves a goroutine behind. The goroutines of a mapping end with its
 // context.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -36,7 +36,7 @@ func TestFaultsOfAStream(t *testing.T) {
 func TestBisect(t *testing.T) {
 	rig := newStreamRig(t, func(c *StreamConfig) { c.BatchSize, c.Bisect, c.MaxRetries = 8, true, 2 })
 	rig.source.shard("a", "").put(1, 9)
-	// Record 3 fails, whatever comes with it, until its retries are used up.
+	// Every batch with record 3 fails, until the retries of the record are used up.
 	rig.cfg.Function.Handler = func(ctx context.Context, payload []byte) ([]byte, error) {
 		answer, _ := rig.handle(ctx, payload)
 		for _, n := range rig.calls[len(rig.calls)-1].Records {

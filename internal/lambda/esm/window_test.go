@@ -61,13 +61,13 @@ func TestWindowsSplitBatchesAndCarryState(t *testing.T) {
 		states = append(states, fmt.Sprint(c.State["n"]))
 	}
 	rig.want("98-99 final 100-102 103-105 106")
-	// The answer to the final call hands nothing on, so the next window starts fresh.
+	// The state in the answer to the final call is not used, so the next window starts with none.
 	if got := strings.Join(states, ","); got != ",1,,3," {
 		t.Errorf("states %q", got)
 	}
 }
 
-// TestDrained goes through what a round may leave behind.
+// TestDrained has a case for each thing that a round may leave behind.
 func TestDrained(t *testing.T) {
 	rig := newWindowRig(t, nil)
 	round := func(what string, want bool) {

@@ -8,8 +8,8 @@ import (
 	"github.com/ingot-events/ingot/internal/corpus"
 )
 
-// FuzzFunctionError reads what a function reports about its error. Nothing of it may be lost,
-// whatever its form.
+// FuzzFunctionError reads a function's report of its error. Nothing of the report may be lost, no
+// matter what form it has.
 func FuzzFunctionError(f *testing.F) {
 	corpus.Add(f)
 	for _, seed := range []string{`{"errorType":"errorString","errorMessage":"no"}`, `{"errorMessage":1}`, "panic: x", `null`, `[]`, `{"errorType":null}`} {
