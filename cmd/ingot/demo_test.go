@@ -120,11 +120,11 @@ func TestDemoRefuses(t *testing.T) {
 	tool(t, "demo", "--attribute", "a=b").says(t, exitUsage, "--attribute is for --input")
 	demo("--pipeline", "sub").says(t, exitUsage, "--pipeline sub: it is a directory; name the pipeline.yaml")
 	demo("--totals", "-5").says(t, exitUsage, "--totals -5: write how many", "or -1 for all")
-	demo("--input", "broken.ndjson").says(t, exitUsage, "broken.ndjson:2:", "celsius", "mend that line")
+	demo("--input", "broken.ndjson").says(t, exitUsage, "broken.ndjson:2:", "celsius", "correct that line")
 	write(t, "wrapped.ndjson", `{"specversion":"1.0","id":"1","source":"s","type":"reading","data":{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}}`)
 	o := demo("--input", "wrapped.ndjson", "--repeat", "2")
 	o.says(t, exitUsage, "wrapped.ndjson:1: it cannot be repeated: it comes in an envelope (CloudEvent (structured))", "leave --repeat away")
-	if strings.Contains(o.stderr, "mend that line") {
+	if strings.Contains(o.stderr, "correct that line") {
 		t.Errorf("it blames the line: %s", o.stderr)
 	}
 	demo("--input", "empty.ndjson").says(t, exitUsage, "there is no event in it")

@@ -14,8 +14,9 @@ const (
 	arrayBytes = 200_000
 )
 
-// together puts some of the originals that follow each other into arrays, if pipeline.yaml says batches. All
-// other messages stay as they are. Nothing is drawn if it does not.
+// together puts some of the originals that follow each other into arrays, if pipeline.yaml declares
+// batches. All other messages stay as they are. If pipeline.yaml does not declare batches, together
+// throws no die.
 func (p *producer) together(list []parcel) []parcel {
 	if !p.world.batches || p.world.trouble.calm {
 		return list
@@ -41,7 +42,8 @@ func (p *producer) together(list []parcel) []parcel {
 	return out
 }
 
-// bare reports whether a message is an original that is bare JSON, as the events of an array are.
+// bare reports whether a message is an original without an envelope. Only such events can be put
+// into an array.
 func bare(one parcel) bool {
 	if one.ours || len(one.Attributes) > 0 {
 		return false

@@ -17,9 +17,9 @@ const (
 // firstTransfer is when the invented transfers begin. They last ten days.
 var firstTransfer = time.Date(2024, 5, 27, 0, 0, 0, 0, time.UTC)
 
-// Bank returns the invented transfers of a ledger. Every account has a little money and is drawn on from
-// all sides, so some transfers are refused: which ones depends on the order in which they arrive. They
-// are made again from the seed each time they are read.
+// Bank returns the invented transfers of a ledger. Every account has only a little money, and many
+// transfers take from it. So some transfers are refused, depending on the order in which they
+// arrive. The transfers are made again from the seed each time they are read.
 func Bank(seed uint64) Data {
 	return Data{
 		Name:     "transfers between accounts",
@@ -64,8 +64,9 @@ func transfers(die *rand.Rand) []fact {
 
 var lastCents = regexp.MustCompile(`"cents":(\d+)\}\]`)
 
-// misquote lets a transfer bring more than it takes. If its key is taken, it is a Conflict. If the key is
-// free, because the transfer was refused, this one is refused too: its entries do not add up to 0.
+// misquote makes a transfer pay out more than it takes. If its key is taken, it is a Conflict. If
+// the key is free because the transfer was refused, this one is refused too, because its entries do
+// not add up to 0.
 func misquote(body string, die *rand.Rand) string {
 	return lastCents.ReplaceAllStringFunc(body, func(text string) string {
 		n, _ := strconv.Atoi(lastCents.FindStringSubmatch(text)[1]) // digits alone

@@ -13,7 +13,7 @@ import (
 
 // Bundle is data that comes with the demo, and the pipeline that it goes through.
 type Bundle struct {
-	Name   string // as --data has it
+	Name   string // for --data
 	Kind   string // "real" or "synthetic"
 	Data   func(seed uint64) Data
 	Files  fs.FS
@@ -21,7 +21,7 @@ type Bundle struct {
 	Secret string // the key for keyed hashes; empty if the pipeline has none
 }
 
-// Bundles returns all of them. The first is the demo's own.
+// Bundles returns all bundles. The first is the default of the demo.
 func Bundles() []Bundle {
 	return []Bundle{
 		{"earthquakes", "real", func(uint64) Data { return Earthquakes() }, bundled, "data/earthquakes.yaml", ""},
@@ -33,7 +33,7 @@ func Bundles() []Bundle {
 	}
 }
 
-// synthetic says what generated data is.
+// synthetic is the description of all generated data.
 const synthetic = "SYNTHETIC, made by a seeded generator"
 
 // fact is one event that a generator makes.
@@ -42,7 +42,7 @@ type fact struct {
 	body string
 }
 
-// made returns the lines of generated facts, in the order in which they happened.
+// made returns generated facts as lines, in the order in which they happened.
 func made(facts func() []fact) func() iter.Seq2[Line, error] {
 	return func() iter.Seq2[Line, error] {
 		return func(yield func(Line, error) bool) {

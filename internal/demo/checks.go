@@ -30,7 +30,7 @@ func (w *world) verified(ctx context.Context) (c Check, flags []string, err erro
 	}
 	c = Check{Name: "verify", Compared: report.Totals, Partly: report.Partly, Differences: []string{},
 		About: fmt.Sprintf("every total against a new fold of the %s stored", show.Count(report.Items, "item"))}
-	if report.Partly > 0 { // expired items are gone, so what they added cannot be added up again
+	if report.Partly > 0 { // the values of expired items are gone and cannot be added up again
 		c.About += fmt.Sprintf(" (%s by fingerprint alone: events expired)", show.Comma(report.Partly))
 	}
 	for _, d := range report.Differences {
@@ -40,7 +40,7 @@ func (w *world) verified(ctx context.Context) (c Check, flags []string, err erro
 	return c, flags, nil
 }
 
-// tallied compares the totals with the producer's list as it was before any trouble.
+// tallied compares the totals with a tally of the producer's list, made before any trouble.
 func (w *world) tallied(totals map[slot]*stored, t *tally.Tally) Check {
 	c := Check{Name: "tally", About: fmt.Sprintf("every total against a plain tally of the producer's %s, made before the trouble", show.Count(t.Events, "event")), Differences: []string{}}
 	seen := map[tally.Total]bool{}
@@ -82,8 +82,8 @@ func exactly(r *big.Rat) string {
 }
 
 // listed compares the totals with plain sums over the producer's list. It is for data without a
-// hand-written tally. The sums use no store, no marks and no trouble, but they read the pipeline as
-// Ingot does. A list that names an event twice cannot be summed like this.
+// hand-written tally. The sums are made without a store, marks or trouble, but Ingot's own code
+// reads the pipeline. A list with the same event twice cannot be summed in this way.
 func (w *world) listed(totals map[slot]*stored, list *naive, events, refused, planned, items int) Check {
 	c := Check{Name: "list", Differences: []string{}}
 	if planned != items {
@@ -112,8 +112,8 @@ func (w *world) listed(totals map[slot]*stored, list *naive, events, refused, pl
 	return c
 }
 
-// accounts checks that every message is accounted for. planned is how many items the events of the list
-// come to, which are more than the events if some of them have parts.
+// accounts checks that every message is accounted for. planned is how many items the events of the
+// list make. That is more than the number of events if some have parts.
 func (w *world) accounts(events, planned int, kept Kept, distinct bool) Check {
 	c := Check{Name: "accounts", About: "every message accounted for", Compared: w.ledger.sent, Differences: []string{}}
 	differ := func(format string, args ...any) { c.Differences = append(c.Differences, fmt.Sprintf(format, args...)) }
@@ -127,7 +127,8 @@ func (w *world) accounts(events, planned int, kept Kept, distinct bool) Check {
 	if distinct && kept.Items != planned {
 		differ("%d items are stored, and the producer's list has %d events of %d items", kept.Items, events, planned)
 	}
-	// A verdict is about a message, so this is for messages of one item.
+	// A verdict is about a whole message, so this comparison works only if every message makes one
+	// item.
 	if inserted := w.ledger.verdicts[event.Inserted]; planned == events && w.ledger.arrays == 0 && inserted+kept.Unheard != kept.Items {
 		differ("%d items are stored, and %d were reported Inserted and %d stored unheard", kept.Items, inserted, kept.Unheard)
 	}
@@ -145,9 +146,9 @@ func (w *world) accounts(events, planned int, kept Kept, distinct bool) Check {
 	return c
 }
 
-// aged compares the totals after everything expired with those before. A total that keeps what
-// expires must be unchanged. A total that subtracts it must have fallen to nothing. A total past
-// its own expiry may be gone.
+// aged compares the totals after everything has expired with those before. A total that keeps
+// expired events must be unchanged. A total that subtracts them must have fallen to nothing. A
+// total that has itself expired may be gone.
 func (w *world) aged(before, after map[slot]*stored) (kept, fallen Check) {
 	kept = Check{Name: "keep", About: "totals that keep what expires stand as they stood", Differences: []string{}}
 	fallen = Check{Name: "subtract", About: "totals that subtract what expires are down to nothing", Differences: []string{}}

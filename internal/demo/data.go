@@ -12,20 +12,19 @@ import (
 	"github.com/ingot-events/ingot/internal/demo/tally"
 )
 
-// Data is what the demo sends: the events, one by one, and what belongs to them.
+// Data is what the demo sends: the events, one by one, with how to alter, repeat and tally them.
 type Data struct {
 	Name   string // what the events are, in the plural: "earthquakes"
-	File   string // where the lines come from, for errors; empty if Name says it
+	File   string // the file of the lines, for errors; if it is empty, errors use Name
 	About  string // one line for people: what the data is and where it comes from
 	Events int    // how many lines there are; 0 if that is unknown before they are read
 	// Lines returns the events, oldest first. It may be called several times and returns the same
 	// each time.
 	Lines func() iter.Seq2[Line, error]
-	// Alter changes what an event says, but not which event it is: the id stays, the payload
-	// differs. nil means that a member is added.
+	// Alter changes the payload of an event but keeps its id. nil means that a member is added.
 	Alter func(body string, die *rand.Rand) string
-	// Resend returns what a producer sends when it sends an event a second time. nil means the same
-	// bytes.
+	// Resend returns the body that a producer sends when it sends an event a second time. nil means
+	// the same bytes.
 	Resend func(body string, die *rand.Rand) string
 	// Distinct says that no two lines are the same event, so every line makes an item.
 	Distinct bool
@@ -50,7 +49,7 @@ type LineError struct {
 	Err    error
 }
 
-// repeatError says why a correct event cannot be sent again as another event.
+// repeatError says why no copy can be made of a correct event for --repeat.
 type repeatError struct{ why string }
 
 func (e *repeatError) Error() string {
@@ -64,12 +63,12 @@ func (e *LineError) Error() string {
 	}
 	var refusal *event.Refusal
 	if errors.As(e.Err, &refusal) && refusal.Reason == event.Undecodable {
-		return fmt.Sprintf("%s:%d: %v; mend that line: an event is one JSON object on a line of its own", e.Data, e.Number, e.Err)
+		return fmt.Sprintf("%s:%d: %v; correct that line: an event is one JSON object on a line of its own", e.Data, e.Number, e.Err)
 	}
 	if refusal == nil {
 		return fmt.Sprintf("%s:%d: %v", e.Data, e.Number, e.Err)
 	}
-	return fmt.Sprintf("%s:%d: %v; mend that line, or change the pipeline so that it takes it", e.Data, e.Number, e.Err)
+	return fmt.Sprintf("%s:%d: %v; correct that line, or change the pipeline so that it accepts the line", e.Data, e.Number, e.Err)
 }
 
 func (e *LineError) Unwrap() error { return e.Err }

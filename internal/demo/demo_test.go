@@ -333,7 +333,7 @@ func TestLinesThatAreNoEvents(t *testing.T) {
 		data Data
 		want []string
 	}{
-		"not JSON":   {lines("f.ndjson", good, `{"id":`), []string{"f.ndjson:2: Poison (undecodable)", "mend that line: an event is one JSON object on a line of its own"}},
+		"not JSON":   {lines("f.ndjson", good, `{"id":`), []string{"f.ndjson:2: Poison (undecodable)", "correct that line: an event is one JSON object on a line of its own"}},
 		"no id":      {lines("f.ndjson", `{"properties":{"time":1,"net":"uw"}}`), []string{"f.ndjson:1:", "missing-field"}},
 		"no line":    {lines("f.ndjson"), []string{"f.ndjson: there is no event in it"}},
 		"long ago":   {lines("f.ndjson", good, good, old), []string{"f.ndjson:3:", "sort the lines by time"}},
@@ -354,7 +354,7 @@ func TestLinesThatAreNoEvents(t *testing.T) {
 					t.Errorf("%q says nothing of %q", err, want)
 				}
 			}
-			if name == "directory" && strings.Contains(err.Error(), "mend that line") {
+			if name == "directory" && strings.Contains(err.Error(), "correct that line") {
 				t.Errorf("%q blames a line", err)
 			}
 		})

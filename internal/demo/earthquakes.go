@@ -44,7 +44,7 @@ func Earthquakes() Data {
 
 var magnitude = regexp.MustCompile(`"mag":(-?[0-9.]+)`)
 
-// strengthen makes an earthquake one to three magnitudes stronger, as a correction under the same
+// strengthen makes an earthquake one to three magnitudes stronger, like a correction with the same
 // id.
 func strengthen(body string, die *rand.Rand) string {
 	return magnitude.ReplaceAllStringFunc(body, func(found string) string {

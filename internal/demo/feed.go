@@ -81,7 +81,7 @@ func postLength(n int, die *rand.Rand) int {
 // syllables make the words of the invented posts.
 var syllables = []string{"ba", "do", "fi", "ge", "hu", "ka", "lo", "mi", "ne", "pu", "ra", "so", "ti", "ve", "wu", "za"}
 
-// prose returns so many invented words.
+// prose returns a text of invented words.
 func prose(words int, die *rand.Rand) string {
 	var b strings.Builder
 	for range words {
@@ -95,7 +95,7 @@ func prose(words int, die *rand.Rand) string {
 	return b.String()
 }
 
-// rewrite gives a post other words, and anything else another member.
+// rewrite changes the words of a post, and adds a member to any other event.
 func rewrite(body string, die *rand.Rand) string {
 	if text, ok := strings.CutSuffix(body, "}"); ok {
 		body = text

@@ -6,9 +6,9 @@ import (
 )
 
 // File returns the user's own events from the file of that name, which has one JSON document on
-// each line. title is what the user calls it. The file is read again for every copy and never held
-// in memory. A line is a message with the given attributes, or a batch whose messages have their
-// own.
+// each line. title is the name that the user gave. The file is read again for every copy, and is
+// never in memory as a whole. A line is a message, which gets the given attributes, or a batch,
+// whose messages have their own.
 func File(name, title string, attributes map[string]string) Data {
 	return Data{
 		Name:  "events",

@@ -17,7 +17,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// floors watches the totals that may not fall below a floor, and the events that a floor has refused.
+// floors records which totals were seen below their floor, and which events a floor has refused.
 type floors struct {
 	defs    []*aggregate.Definition
 	refused map[event.Key]bool // keys of messages that were Rejected at least once
@@ -35,8 +35,8 @@ func newFloors(p *pipeline.Pipeline) *floors {
 	return f
 }
 
-// watch reads every total that a transaction has moved, right after it. So a total that is below its
-// floor for the shortest time is seen.
+// watch reads every total right after a transaction has moved it. So it notices a total that is
+// below its floor only for a moment.
 func (w *world) watch(ctx context.Context, input any) {
 	in, ok := input.(*dynamodb.TransactWriteItemsInput)
 	if !ok || len(w.floors.defs) == 0 {
@@ -68,7 +68,7 @@ func (f *floors) look(def *aggregate.Definition, pk string, img map[string]types
 		f.looks++
 		stored, _ := img[def.Values[i].Name].(*types.AttributeValueMemberN)
 		if stored == nil {
-			continue // nothing is 0, and no floor of a total that is moved up first is above that
+			continue // without a value the total is 0, and no floor of a total that moves up first is above 0
 		}
 		if n, err := event.ParseDecimal(stored.Value); err != nil || n.Cmp(floor.Number) < 0 {
 			f.below = append(f.below, fmt.Sprintf("%s: %s is %s, below %s", pk, def.Values[i].Name, stored.Value, floor.Number))
@@ -76,13 +76,13 @@ func (f *floors) look(def *aggregate.Definition, pk string, img map[string]types
 	}
 }
 
-// check says what was seen.
+// check returns what watch has seen.
 func (f *floors) check() Check {
 	return Check{Name: "floors", About: "no total below its floor, after any of the transactions that moved it", Compared: f.looks, Differences: append([]string{}, f.below...)}
 }
 
-// settle sums up the producer's list of a pipeline with floors, now that it is known which events were
-// refused for good: those that were Rejected and are not stored.
+// settle adds up the producer's list at the end of a run with floors. Only then is it known which
+// events were refused for good: those that were Rejected and are not stored.
 func (r *run) settle(ctx context.Context) error {
 	for _, item := range r.planned {
 		if r.world.floors.refused[item.Key] {

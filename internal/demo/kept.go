@@ -41,8 +41,7 @@ func (w *world) objects(ctx context.Context) (int, error) {
 	return len(names), err
 }
 
-// cost returns what the run has cost so far for each event. Setting up tables and heads does not
-// count.
+// cost returns what each event of the run has cost so far, without setting up tables and heads.
 func (w *world) cost(events int) Cost {
 	used, per := w.Engine.Usage().Sub(w.began), func(n float64) float64 { return math.Round(n/float64(events)*1000) / 1000 }
 	table := func(name string, requests int) TableCost {

@@ -67,7 +67,7 @@ func matches(seed uint64) []fact {
 
 var scored = regexp.MustCompile(`"(points|country)":("?)[0-9A-Z]+`)
 
-// outscore gives a result other points, or a player another country.
+// outscore changes the points of a result, or the country of a player.
 func outscore(body string, die *rand.Rand) string {
 	return scored.ReplaceAllString(body, `"$1":${2}9`+strconv.Itoa(die.IntN(10)))
 }

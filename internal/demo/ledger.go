@@ -40,15 +40,15 @@ const (
 	kinds
 )
 
-// ledger records what was done to the messages and changes, and what became of them. It holds
-// something for each message in flight, and nothing for messages that are done.
+// ledger records what was done to the messages and changes, and what became of them. It holds an
+// entry for each message in flight, and none for messages that are done.
 type ledger struct {
 	injected [kinds]int
 	touched  [kinds]int                          // messages or records that it happened to
 	became   [kinds][len(event.Verdicts) + 1]int // the verdict on the next delivery of each such message
 
-	first map[string]kind   // by message id: why it was sent at all; originals are not in it
-	again map[string][]kind // by message id: what it comes back from
+	first map[string]kind   // by message id: the trouble for which it was sent; originals are not in it
+	again map[string][]kind // by message id: the troubles because of which it will be delivered again
 
 	sent       int
 	arrays     int // of the messages sent, those with several events
@@ -81,7 +81,7 @@ func (l *ledger) happened(k kind, touched int) {
 	l.touched[k] += touched
 }
 
-// send records a message that is itself trouble.
+// send records that a message is sent as trouble.
 func (l *ledger) send(id string, k kind) {
 	l.happened(k, 1)
 	l.first[id] = k
@@ -96,7 +96,7 @@ func (l *ledger) comeBack(k kind, ids []string) {
 }
 
 func (l *ledger) touch(k kind, id string) {
-	if !slices.Contains(l.again[id], k) { // twice before its next verdict counts once
+	if !slices.Contains(l.again[id], k) { // the same trouble twice before the next verdict counts once
 		l.touched[k]++
 		l.again[id] = append(l.again[id], k)
 	}
@@ -110,7 +110,7 @@ func (l *ledger) outcome(o handler.Outcome) {
 		l.touch(ingestRefused, id)
 	}
 	if o.Failed {
-		return // the message is not settled, so what it comes back from stays
+		return // the message will be delivered again, so its entry in again stays
 	}
 	l.settled[o.Verdict]++
 	if k, ok := l.first[id]; ok {
@@ -123,7 +123,7 @@ func (l *ledger) outcome(o handler.Outcome) {
 	delete(l.again, id)
 }
 
-// forget drops what is known about shards that are gone from the stream.
+// forget drops the records of shards that are gone from the stream.
 func (l *ledger) forget(now esm.Checkpoint) {
 	for shard := range l.reached {
 		if _, there := now.Shards[shard]; !there {

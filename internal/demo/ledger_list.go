@@ -8,7 +8,7 @@ import (
 	"github.com/ingot-events/ingot/internal/show"
 )
 
-// kindTexts holds the name of each kind of trouble, and how its story is told.
+// kindTexts holds the name of each kind of trouble, and how to describe what became of it.
 var kindTexts = [kinds]struct {
 	name, title string
 	tell        func(l *ledger, k kind) string
@@ -37,7 +37,7 @@ var kindTexts = [kinds]struct {
 	payloadAnswerLost:    {"payload-answer-lost", "payload bucket took it, its answer lost", says("put again before the item: the same name, the same bytes")},
 }
 
-// list returns every kind of trouble with its story.
+// list returns every kind of trouble and what became of it.
 func (l *ledger) list() []Trouble {
 	var list []Trouble
 	for k := range kinds {

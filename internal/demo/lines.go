@@ -12,16 +12,16 @@ import (
 	"github.com/ingot-events/ingot/internal/ndjson"
 )
 
-// readLines returns the lines that are not blank, each as one message. An error with the number of
-// a line is about that line, and the next lines follow. An error without a number is about reading
-// itself.
+// readLines returns the lines that are not blank, each as one message. If an error has the number
+// of a line, the line is wrong, and the next lines follow. If it has no number, the data could not
+// be read.
 func readLines(r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for line, err := range ndjson.Lines(r) {
 			out := Line{Number: line.Number, Message: envelope.Message{Body: line.Text}}
 			switch {
 			case errors.Is(err, ndjson.ErrTooLong):
-				err = fmt.Errorf("it has more than %d bytes, and no message is so long", ndjson.MaxLine)
+				err = fmt.Errorf("it has more than %d bytes, and no message can be that long", ndjson.MaxLine)
 			case err != nil:
 				out = Line{}
 			}
@@ -34,7 +34,7 @@ func readLines(r io.Reader) iter.Seq2[Line, error] {
 
 // unpacked returns the messages of each line. A line may also be a batch in a form that explain
 // takes: the JSON of Lambda or of aws sqs receive-message, whose messages have their own
-// attributes. Other messages have the given attributes.
+// attributes. All other messages get the given attributes.
 func unpacked(lines iter.Seq2[Line, error], attributes map[string]string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for line, err := range lines {

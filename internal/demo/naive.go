@@ -18,11 +18,11 @@ type slot struct {
 	window int64
 }
 
-// naive is what a function would count that does one plain ADD for every delivery, and keeps the
-// largest and smallest. Such a function keeps no record of what it has counted and uses no
-// conditions. naive sees exactly the deliveries that Ingot's functions saw. Its ADDs come before
-// the answer of the function, so a delivery counts whatever became of the invocation. Only if the
-// table refused all requests of an invocation does it refuse these too.
+// naive counts as a simple function would: one plain ADD for every delivery, and the largest and
+// smallest values. Such a function keeps no record of what it has counted and uses no conditions.
+// naive gets exactly the deliveries that Ingot's functions got. Its ADDs happen before the answer
+// of the function, so a delivery counts even if the invocation failed. Only if the table refused
+// all requests of an invocation, its ADDs are refused too.
 type naive struct {
 	plan   *pipeline.Pipeline
 	totals map[slot]map[string]aggregate.Amount
@@ -32,7 +32,7 @@ func newNaive(p *pipeline.Pipeline) *naive {
 	return &naive{plan: p, totals: map[slot]map[string]aggregate.Amount{}}
 }
 
-// message counts one delivered message, if it can be read at all.
+// message counts one delivered message. It ignores one that cannot be read.
 func (n *naive) message(m envelope.Message) {
 	item, events, err := n.plan.PlanMessage(m)
 	if err != nil {
@@ -61,7 +61,7 @@ func itemsOf(item *event.Item) []*event.Item {
 }
 
 // change counts one delivered stream record. It adds the new item and subtracts the old one. It
-// subtracts an item that expires only if the total is declared to do so.
+// subtracts an expired item only if the total declares that.
 func (n *naive) change(c *event.Change) {
 	if c.New != nil {
 		n.fold(c.New, 1)
@@ -109,7 +109,7 @@ func (n *naive) add(c *aggregate.Contribution, sign int64) {
 		case !v.Set, sign < 0 && !value.Op.Additive():
 		case sign < 0 && value.Op == aggregate.Histogram:
 			sum := aggregate.Buckets{}
-			_, _ = sum.Add(old.Text, 1), sum.Add(v.Text, -1) // texts of our own
+			_, _ = sum.Add(old.Text, 1), sum.Add(v.Text, -1) // both are texts of Ingot, which are valid
 			total[value.Name] = aggregate.Amount{Set: true, Text: sum.Text()}
 		case sign < 0:
 			total[value.Name] = aggregate.Amount{Set: true, Number: old.Number.Sub(v.Number)}

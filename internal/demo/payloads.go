@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// payloads reads every payload that is in the payload bucket, and compares its digest with the one that
-// the item has had since it was stored.
+// payloads reads every payload in the payload bucket, and compares its digest with the digest in
+// the item.
 func (w *world) payloads(ctx context.Context) (Check, error) {
 	c := Check{Name: "payloads", About: "every payload in the payload bucket against the digest of what was sent", Differences: []string{}}
 	for item, err := range w.reader.Items(ctx) {
@@ -22,7 +22,7 @@ func (w *world) payloads(ctx context.Context) (Check, error) {
 			c.Differences = append(c.Differences, fmt.Sprintf("%s: %v", item.Key, err))
 			continue
 		}
-		if w.plan.IsPart(item.Type) { // its digest is also about its whole; that its bytes are those that were put is known
+		if w.plan.IsPart(item.Type) { // its digest covers its whole too, so it cannot be compared here
 			continue
 		}
 		if digest, err := w.plan.Redigest(item.Type, text); err != nil || digest != item.Digest {

@@ -21,8 +21,8 @@ const (
 	burstSpan = 6 * time.Hour
 	// burstSize is how many events one burst has at most.
 	burstSize = 120
-	// patience is how far the clock may run past an event whose message waits. It is far less than
-	// the shortest retain (a day), so the demo's own slowness lets nothing expire.
+	// patience is how far the clock may be ahead of an event whose message waits. It is far less
+	// than the shortest retain (a day), so no event expires only because the demo is slow.
 	patience = 12 * time.Hour
 )
 
@@ -31,7 +31,7 @@ type parcel struct {
 	envelope.Message
 	at   time.Time // event time
 	kind kind
-	ours bool // whether it is trouble, of the kind that kind names; an original in its place if false
+	ours bool // whether this is trouble of that kind; if false, it is an original
 }
 
 // with returns the same message with another body.
@@ -69,7 +69,7 @@ func (p *producer) add(ctx context.Context, m envelope.Message, item *event.Item
 		return err
 	}
 	if now := p.world.Clock.Now(); item.ExpiresAt != 0 && now.Unix() > item.ExpiresAt-int64(patience/time.Second) {
-		return fmt.Errorf("its time is %s, and the demo's clock is at %s: it waits %s for each message that comes again, and too many events came in too short a time, so this one would expire; give its type a longer retain, or send fewer events",
+		return fmt.Errorf("its time is %s, and the demo's clock is at %s: it waits %s for each message that comes again, and there are too many events in too short a time, so this one would expire; give its type a longer retain, or send fewer events",
 			item.At.Format(time.RFC3339), now.Format(time.RFC3339), stack.Visibility)
 	}
 	if len(p.burst) == burstSize || (len(p.burst) > 0 && item.At.Sub(p.burst[0].at) > burstSpan) {
@@ -84,15 +84,15 @@ func (p *producer) add(ctx context.Context, m envelope.Message, item *event.Item
 	return nil
 }
 
-// orderError says that an event comes after one so much newer that it would have expired by then.
+// orderError says that an event comes after a much newer one, by whose time it would have expired.
 type orderError struct{ at, newest time.Time }
 
 func (e *orderError) Error() string {
-	return fmt.Sprintf("its time is %s, and an earlier line's is %s: it would have expired; sort the lines by time, and repeat only what lies within a week or is retained for longer than it spans",
+	return fmt.Sprintf("its time is %s, and that of an earlier line is %s, when it would have expired; sort the lines by time, and use --repeat only if the events are within one week or are retained for longer than they span",
 		e.at.Format(time.RFC3339), e.newest.Format(time.RFC3339))
 }
 
-// inTime refuses an event that would have expired by the time it comes.
+// inTime returns an error if an event would have expired before it is sent.
 func inTime(item *event.Item, newest time.Time) error {
 	if item.ExpiresAt != 0 && newest.Unix() > item.ExpiresAt-int64(24*time.Hour/time.Second)+int64(patience/time.Second) {
 		return &orderError{item.At, newest}
@@ -119,7 +119,7 @@ func (p *producer) flush(ctx context.Context) error {
 	return p.send(ctx, p.together(out))
 }
 
-// finish sends what is left.
+// finish sends the rest of the events.
 func (p *producer) finish(ctx context.Context) error {
 	for len(p.burst)+len(p.waiting) > 0 {
 		if err := p.flush(ctx); err != nil {
@@ -135,8 +135,8 @@ func (p *producer) takeWaiting() []parcel {
 	return out
 }
 
-// disturb makes trouble with one original. It returns what must be sent now. What waits for the
-// next burst is kept.
+// disturb makes trouble with one original. It returns the messages to send now, and keeps those
+// that wait for the next burst.
 func (p *producer) disturb(original parcel) []parcel {
 	if p.world.trouble.calm {
 		return []parcel{original}
@@ -156,8 +156,8 @@ func (p *producer) disturb(original parcel) []parcel {
 		}
 	}
 	if p.chance(chanceAltered) {
-		// It comes in the next burst. By then the original is proven to be stored, so the altered
-		// event is the one that conflicts.
+		// The altered event is sent in the next burst. By then the original is certainly stored, so
+		// the altered event is the one that conflicts.
 		if body, ok := p.altered(original.Message); ok {
 			p.waiting = append(p.waiting, parcel{original.with(body), original.at, altered, true})
 		}
@@ -172,7 +172,7 @@ func (p *producer) disturb(original parcel) []parcel {
 
 func (p *producer) chance(c float64) bool { return p.die.Float64() < c }
 
-// altered returns the same event, as its key tells, with another payload.
+// altered returns an event with the same key and another payload.
 func (p *producer) altered(m envelope.Message) (string, bool) {
 	was, err := p.world.plan.Plan(m)
 	if err != nil {
@@ -208,7 +208,7 @@ func (p *producer) send(ctx context.Context, parcels []parcel) error {
 	return w.work(ctx)
 }
 
-// addMember is Alter for data that the demo knows nothing about.
+// addMember is the default for [Data.Alter]. It adds a member.
 func addMember(body string, die *rand.Rand) string {
 	for i := len(body) - 1; i > 0; i-- {
 		if body[i] == '}' {

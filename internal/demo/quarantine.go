@@ -12,8 +12,8 @@ import (
 )
 
 // empty takes the messages out of the quarantine queue, and counts them by the verdict in their
-// note. The operators of a stack do the same within the two weeks for which the queue keeps them.
-// So a long run does not hold any of them.
+// note. Operators of a stack do the same within the two weeks for which the queue keeps them. So a
+// long run does not hold many messages.
 func (w *world) empty(ctx context.Context) error {
 	for {
 		out, err := w.Engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MaxNumberOfMessages: 10,

@@ -128,8 +128,7 @@ type edit []struct {
 	text string
 }
 
-// apply appends n with the fields replaced. Parts that hold none of these fields stay as they are
-// written.
+// apply appends n with the fields replaced. All other parts of the text stay as they are.
 func (e edit) apply(dst []byte, n event.Node, at event.Path) []byte {
 	within := at.IsZero()
 	for _, one := range e {
@@ -145,7 +144,7 @@ func (e edit) apply(dst []byte, n event.Node, at event.Path) []byte {
 			if dst[len(dst)-1] != '{' {
 				dst = append(dst, ',')
 			}
-			quoted, _ := json.Marshal(name) // every string has JSON
+			quoted, _ := json.Marshal(name) // a string can always be written as JSON
 			dst = append(append(dst, quoted...), ':')
 			dst = e.apply(dst, member, at.Member(name))
 		}

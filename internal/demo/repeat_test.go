@@ -79,7 +79,7 @@ events:
 				t.Fatal("it ran")
 			}
 			if text := err.Error(); !strings.Contains(text, "f.ndjson:1: it cannot be repeated: ") || !strings.Contains(text, c.want) ||
-				!strings.HasSuffix(text, "; leave --repeat away") || strings.Contains(text, "mend that line") {
+				!strings.HasSuffix(text, "; leave --repeat away") || strings.Contains(text, "correct that line") {
 				t.Errorf("it says: %s", text)
 			}
 		})

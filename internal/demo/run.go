@@ -25,18 +25,17 @@ type Config struct {
 	Plan     *pipeline.Pipeline
 	Seed     uint64
 	Counting aggregate.Counting
-	// Repeat is how often the data is sent. 0 means once.
+	// Repeat is how many times the data is sent. 0 means once.
 	Repeat int
-	// Calm makes no trouble. It shows what the events cost by themselves.
+	// Calm turns all trouble off. It shows what the events cost without trouble.
 	Calm bool
-	// Progress, if not nil, is told how far the run is.
+	// Progress, if not nil, is called with how far the run is.
 	Progress func(show.Step)
-	// Tamper changes tables behind Ingot's back before they are checked. It is for tests of the
-	// checks.
+	// Tamper changes tables without Ingot before they are checked. It is for tests of the checks.
 	Tamper func(context.Context, *embedded.Engine) error
 }
 
-// ErrNoEvents says that there was nothing to run.
+// ErrNoEvents is the error for data without events.
 var ErrNoEvents = errors.New("there is no event in it; give it at least one line")
 
 // run is one run of the demo.
@@ -44,11 +43,11 @@ type run struct {
 	Config
 	world    *world
 	producer *producer
-	copies   copier // what makes events anew under Repeat
+	copies   copier // makes copies of events for Repeat
 	list     *naive // plain sums over the producer's list, for data without a tally
 	summary  Summary
-	planned  []*event.Item // in place of list until the end, where floors decide what is stored
-	items    int           // what the events come to; more than the events if some have parts
+	planned  []*event.Item // used instead of list until the end, if floors decide what is stored
+	items    int           // how many items the events make; more than the events if some have parts
 	refused  int           // events of planned that are not stored, because a floor refused them
 	expires  int64         // the latest expiry of any event, in epoch seconds; 0 if none expires
 	first    time.Time
@@ -124,8 +123,8 @@ func (r *run) produce(ctx context.Context) error {
 	return r.producer.finish(ctx)
 }
 
-// plan plans a line, or copy number copied of it. m becomes the copy. If the pipeline takes the
-// line but not the copy, then the copying broke it.
+// plan plans a line, or copy number copied of it. m becomes the copy. If the pipeline accepts the
+// line but not the copy, the error blames the copying.
 func (r *run) plan(m *envelope.Message, copied int) (*event.Item, error) {
 	item, err := r.Plan.Plan(*m)
 	if err != nil || copied == 0 {
@@ -141,8 +140,7 @@ func (r *run) plan(m *envelope.Message, copied int) (*event.Item, error) {
 	return copy, nil
 }
 
-// one sends one event. It tallies the producer's list here, before anything can happen to the
-// event.
+// one sends one event. It adds the event to the tally first, before any trouble can happen to it.
 func (r *run) one(ctx context.Context, copied int, line Line) error {
 	m := line.Message
 	item, err := r.plan(&m, copied)
@@ -227,7 +225,7 @@ func (r *run) judge(ctx context.Context) error {
 	return nil
 }
 
-// expire moves the clock past the time of every event, and lets time to live do its work.
+// expire moves the clock past the expiry of every event, and lets time to live remove the items.
 func (r *run) expire(ctx context.Context, before map[slot]*stored) error {
 	w := r.world
 	const phase = "letting everything expire"
@@ -265,7 +263,7 @@ func (r *run) expire(ctx context.Context, before map[slot]*stored) error {
 	e.Flags = flags
 	e.Checks = []Check{kept, fallen, archive, verified}
 	for _, t := range w.plan.Describe().Spec.Events {
-		if t.Retain == 0 { // its items are kept for ever, and still count
+		if t.Retain == 0 { // items of this type are kept for ever and still count
 			e.Checks = []Check{kept, archive, verified}
 		}
 	}

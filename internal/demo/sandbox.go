@@ -22,7 +22,7 @@ type sandbox struct {
 	typicalCalls int
 	kill, refuse kind                 // the names of a kill, and of a refusal of all requests
 	count        func(payload []byte) // notes what is delivered
-	imitate      func(payload []byte) // counts it with plain ADDs
+	imitate      func(payload []byte) // counts the payload with plain ADDs
 	onKill       func(payload []byte)
 	onRefusal    func(payload []byte) // called when the table is about to refuse everything
 
@@ -30,7 +30,7 @@ type sandbox struct {
 	batches  int // invocations that were given something
 }
 
-// invoke makes one invocation. It makes no trouble for a cold start.
+// invoke makes one invocation. No trouble happens to a cold start.
 func (s *sandbox) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	if records(payload) > 0 {
 		s.batches++
@@ -56,7 +56,7 @@ func (s *sandbox) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 // newIngest returns the ingest function.
 func newIngest(w *world) *sandbox {
 	s := &sandbox{world: w, function: "ingest", typicalCalls: 5, kill: ingestKilled, refuse: ingestRefused}
-	// The payload is read once, both for the function and for the demo's own records.
+	// The payload is parsed once, for the function and for the demo's own records.
 	var batch events.SQSEvent
 	var unread error
 	s.Cold = func(context.Context) (esm.Handler, error) {

@@ -15,7 +15,7 @@ const (
 	readingTries = 3
 )
 
-// firstReading is when the invented readings begin. They end in another month.
+// firstReading is when the invented readings begin. They end in the next month.
 var firstReading = time.Date(2024, 10, 30, 0, 0, 0, 0, time.UTC)
 
 // Sensors returns the invented readings of a city's air. They are made again from the seed each time
@@ -59,12 +59,12 @@ var (
 	tries     = regexp.MustCompile(`"tries":[0-9]+`)
 )
 
-// pollute gives a reading other particles, and keeps its sensor and its time.
+// pollute changes the particles of a reading, and keeps its sensor and its time.
 func pollute(body string, die *rand.Rand) string {
 	return particles.ReplaceAllString(body, `"pm10":`+strconv.Itoa(100+die.IntN(100)))
 }
 
-// again returns a reading as the sensor sends it once more.
+// again returns a reading in the form in which a sensor sends it a second time.
 func again(body string, die *rand.Rand) string {
 	return tries.ReplaceAllString(body, `"tries":`+strconv.Itoa(2+die.IntN(readingTries)))
 }

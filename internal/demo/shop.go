@@ -85,8 +85,8 @@ func raise(body string, die *rand.Rand) string {
 	return cents.ReplaceAllStringFunc(body, func(found string) string { return found + strconv.Itoa(die.IntN(10)) })
 }
 
-// retrace returns the fact as another try of the producer sends it. Only the trace differs, which
-// is not part of what the event says.
+// retrace returns the fact as the producer sends it in another try. Only the trace differs, which
+// is not part of the content of the event.
 func retrace(body string, die *rand.Rand) string {
 	return tracing.ReplaceAllString(body, fmt.Sprintf(`"trace_id":"%016x"`, die.Uint64()))
 }

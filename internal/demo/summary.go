@@ -112,7 +112,7 @@ type Check struct {
 	Name        string   `json:"name"`
 	About       string   `json:"about"`
 	Compared    int      `json:"compared"`
-	Partly      int      `json:"partly"`      // of them, totals of which only the fingerprint could be compared
+	Partly      int      `json:"partly"`      // those of which only the fingerprint could be compared
 	Differences []string `json:"differences"` // empty: none
 }
 

@@ -20,12 +20,12 @@ const (
 	maxRanges = 20 // ranges of numbers of the other lines
 )
 
-// LinesError reports all lines that cannot be sent: the first of them with their errors, the others
+// LinesError lists all lines that cannot be sent: the first ones with their errors, the others only
 // by number.
 type LinesError struct {
 	Data   string
 	Lines  int // read
-	Bad    int // of them, those that cannot be sent
+	Bad    int // those that cannot be sent
 	First  []*LineError
 	others []span
 	text   string // of the first line
@@ -58,8 +58,8 @@ func (e *LinesError) Error() string {
 	return b.String()
 }
 
-// undecodable reports whether the first lines are not JSON, as happens when JSON is spread over
-// several lines.
+// undecodable reports whether the first lines are not JSON. This happens if one JSON value is
+// spread over several lines.
 func (e *LinesError) undecodable() bool {
 	return !slices.ContainsFunc(e.First, func(one *LineError) bool {
 		var refusal *event.Refusal
@@ -101,8 +101,8 @@ func (e *LinesError) add(line *LineError) {
 	}
 }
 
-// survey reads all lines before the run, if the size of the data is unknown. It counts them, and
-// finds every line that cannot be sent, not only the first. It holds only a few of them.
+// survey reads all lines before the run, if their number is unknown. It counts them and finds all
+// lines that cannot be sent. It keeps only a few of them in memory.
 func (r *run) survey(ctx context.Context) error {
 	found := &LinesError{Data: r.Data.from()}
 	var newest time.Time

@@ -19,7 +19,7 @@ type stored struct {
 	n      int64
 }
 
-// readTotals reads all stored totals.
+// readTotals returns all stored totals.
 func (w *world) readTotals(ctx context.Context) (map[slot]*stored, error) {
 	totals := map[slot]*stored{}
 	for part, err := range w.reader.Totals(ctx) {
@@ -44,8 +44,8 @@ func (w *world) readTotals(ctx context.Context) (map[slot]*stored, error) {
 	return totals, nil
 }
 
-// list puts every stored total beside the result of plain ADDs. It is sorted by aggregate, and
-// within an aggregate the total with the highest count comes first.
+// list returns every stored total together with the results of plain ADDs. The list is sorted by
+// aggregate, and within an aggregate the total with the highest count comes first.
 func (w *world) list(totals map[slot]*stored) []Total {
 	slots := make([]slot, 0, len(totals))
 	for at := range totals {

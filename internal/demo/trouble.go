@@ -42,8 +42,8 @@ type trouble struct {
 	calm   bool // no trouble happens
 	die    *rand.Rand
 	ledger *ledger
-	items  func(context.Context) (int, error) // returns how many items the events table holds
-	watch  func(context.Context, any)         // is told of each request that was carried out
+	items  func(context.Context) (int, error) // returns the number of items in the events table
+	watch  func(context.Context, any)         // called with each request that was carried out
 	in     *invocation                        // nil if no function runs
 	tries  [kinds]int                         // how often each kind could have happened
 }
@@ -60,9 +60,9 @@ type invocation struct {
 	requests *int
 }
 
-// chance throws the die for one kind of trouble. A kind that has not happened yet becomes more
-// likely with each try. So a run of some length shows every kind, whatever its seed. After that,
-// its chance is p.
+// chance decides by the die whether one kind of trouble happens. As long as it has not happened, it
+// becomes more likely with each try, so every long enough run has every kind. Afterwards its chance
+// is p.
 func (t *trouble) chance(k kind, p float64) bool {
 	if t.calm {
 		return false
@@ -99,7 +99,8 @@ func (t *trouble) intercept(ctx context.Context, api string, input any, call fun
 	t.in.calls++
 	before := t.count(ctx)
 	out, err := t.disturb(api, input, call)
-	// Everything runs on one goroutine. So this request has stored what the table has more now.
+	// Everything runs on one goroutine, so all items that the table has gained were stored by this
+	// request.
 	if stored := t.count(ctx) - before; errors.Is(err, errLost) {
 		t.ledger.unheard += stored
 	} else {
@@ -110,7 +111,7 @@ func (t *trouble) intercept(ctx context.Context, api string, input any, call fun
 	carriedOut := err == nil || errors.Is(err, errLost)
 	if carriedOut {
 		in := t.in
-		t.in = nil // its own requests meet no trouble
+		t.in = nil // no trouble happens to the requests of watch
 		t.watch(ctx, input)
 		t.in = in
 	}
@@ -120,14 +121,14 @@ func (t *trouble) intercept(ctx context.Context, api string, input any, call fun
 	return out, err
 }
 
-// count returns the number of items. Its own request meets no trouble.
+// count returns the number of items. No trouble happens to its own request.
 func (t *trouble) count(ctx context.Context) int {
 	in := t.in
 	t.in = nil
 	defer func() { t.in = in }()
 	n, err := t.items(ctx)
 	if err != nil {
-		return 0 // then the accounts will not add up
+		return 0 // then the check of the accounts finds a difference
 	}
 	return n
 }
@@ -173,8 +174,8 @@ func (t *trouble) loseAnswer(k kind, p float64, call func() (any, error)) (any, 
 	return out, err
 }
 
-// throttleSome refuses a few statements of a batch and carries out the others. The answer as a
-// whole is a success. For each refused statement it says that the statement was throttled.
+// throttleSome refuses a few statements of a batch and carries out the others. The answer is a
+// success, with an error for each throttled statement.
 func (t *trouble) throttleSome(in *dynamodb.BatchExecuteStatementInput, call func() (any, error)) (any, error) {
 	refused := make([]bool, len(in.Statements))
 	for range min(1+t.die.IntN(3), len(refused)-1) {

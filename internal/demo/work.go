@@ -9,8 +9,8 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// maxIdleRounds is how many rounds queue and stream may be polled without any progress. It is far
-// more than trouble can need.
+// maxIdleRounds is how many rounds queue and stream may be polled without any progress. Trouble
+// never causes nearly as many.
 const maxIdleRounds = 300
 
 // sweepSize is how many items of a table time to live removes at once.
@@ -19,8 +19,8 @@ const sweepSize = 1000
 // rollAfter is about how long DynamoDB keeps a shard of a stream open.
 const rollAfter = 4 * time.Hour
 
-// work polls queue and stream, with trouble around them, until nothing is left in either. It waits
-// for what comes back to the queue, by moving the clock by the visibility timeout.
+// work polls queue and stream, with trouble around them, until both are empty. If messages are
+// still hidden, it moves the clock by the visibility timeout.
 func (w *world) work(ctx context.Context) error {
 	rolling := w.rollDue()
 	before := w.stream.Checkpoint()
@@ -60,7 +60,7 @@ func (w *world) work(ctx context.Context) error {
 		}
 		w.Clock.Reach(w.Clock.Now().Add(stack.Visibility))
 	}
-	return fmt.Errorf("demo: queue and stream got nothing done in %d rounds; the last failure was: %w", maxIdleRounds, w.ledger.lastError)
+	return fmt.Errorf("demo: queue and stream made no progress in %d rounds; the last failure was: %w", maxIdleRounds, w.ledger.lastError)
 }
 
 // rollDue reports whether the shards of the stream are old enough to roll, by the time of the
@@ -81,7 +81,7 @@ func (w *world) roll() error {
 	return w.Engine.RollShards(stack.Events)
 }
 
-// drain polls only the stream, until it has nothing more to give.
+// drain polls only the stream, until it has no more records.
 func (w *world) drain(ctx context.Context) error {
 	for stuck := 0; stuck < maxIdleRounds; stuck++ {
 		streamed, err := w.stream.Poll(ctx)
@@ -95,12 +95,12 @@ func (w *world) drain(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("demo: the stream got nothing done in %d rounds; the last failure was: %w", maxIdleRounds, w.ledger.lastError)
+	return fmt.Errorf("demo: the stream made no progress in %d rounds; the last failure was: %w", maxIdleRounds, w.ledger.lastError)
 }
 
 // sweep lets time to live remove what has expired. Like the service, it does so in parts, and the
-// demo processes each part before the next. A part takes an hour, so that the stream forgets what
-// it has kept for a day.
+// demo processes each part before the next. Each part takes an hour of the demo's time, so the
+// stream can drop records that are a day old.
 func (w *world) sweep(ctx context.Context, tell func(swept int)) error {
 	for swept := 0; ; {
 		n := w.Engine.Sweep(sweepSize)

@@ -27,7 +27,7 @@ type world struct {
 	trouble *trouble
 	ledger  *ledger
 	floors  *floors
-	reader  *store.Store // for reading independently of the functions, without trouble
+	reader  *store.Store // reads independently of the functions and without trouble
 
 	began  embedded.Usage // the usage once everything is set up; what comes after is the cost of the events
 	rolled time.Time      // when the shards of the stream last rolled; zero if never
@@ -40,8 +40,8 @@ type world struct {
 	perMessage, perChange *naive
 }
 
-// source returns a seeded die for one concern. One more throw in one place shifts nothing in
-// another.
+// source returns a seeded die for one purpose. So an additional throw for one purpose does not
+// change the throws for another.
 func source(seed uint64, concern uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, concern)) }
 
 const (

@@ -1,6 +1,6 @@
-// Package tables does what only Ingot's own functions, verify and the tests do with a store, beyond
-// its public methods. [Of] returns the [Tables] of a store. They count batches of changes, mark and
-// flag generations, and declare them complete.
+// Package tables holds the operations of a store that only Ingot's own functions, verify and the
+// tests need. [Of] returns the [Tables] of a store. They count batches of changes, mark and flag
+// generations, and declare generations complete.
 //
 // The package is separate from package store because users of the library must not call any of it.
 package tables
@@ -15,7 +15,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Tables counts into the tables of a store.
+// Tables counts changes in the tables of a store.
 type Tables struct{ counter }
 
 // Of returns the [Tables] of a store.
@@ -33,7 +33,7 @@ func (t Tables) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quar
 	return Applied{applied, cost}
 }
 
-// counter is what package store implements. The comments on its methods are there.
+// counter is implemented in package store, which documents its methods.
 type counter interface {
 	Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, store.Cost)
 	Begin(ctx context.Context) error
