@@ -14,8 +14,9 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// verifyApart verifies the stack in one process, and then in parts that two processes at a time read and merge
-// over a bucket. Both find the same. One total of the stack is damaged for that.
+// verifyApart damages one total of the stack. Then it verifies the stack in one process, and in
+// parts by two processes at a time, whose results are merged over a bucket. Both ways must find the
+// same.
 func (d *deployed) verifyApart(w tool) {
 	d.Helper()
 	d.damage()

@@ -163,8 +163,8 @@ func (d *deployed) conflicting(w tool) (id string) {
 
 func nothing() error { return nil }
 
-// eraseWithVersions erases an event of which the archive has two versions. What the tool names is all that
-// is left of it.
+// eraseWithVersions erases an event of which the archive has two versions. Everything that is left
+// of the event is what the tool names.
 func (d *deployed) eraseWithVersions(w tool) {
 	d.Helper()
 	const line = "erase order.placed merchant_id=m-101 order_id=o-3"

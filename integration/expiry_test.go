@@ -75,8 +75,8 @@ func timeToLive(w *world) {
 		w.expire(items["ORDER#o2"])
 	}
 	report := w.drain(mapping, 2)
-	// A total cannot take back its largest value. The window from which a person removed an item
-	// says so, and the other window does not.
+	// A total cannot take back its largest value. So the window from which a person removed an item
+	// is flagged, and the other window is not.
 	if report.Items != 1 || len(report.Flagged) != 1 || !strings.Contains(report.Flagged[0], "m0 at 2099-09-17") {
 		w.Errorf("verify saw %d items; flagged %v", report.Items, report.Flagged)
 	}

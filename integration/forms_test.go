@@ -45,7 +45,7 @@ func TestEveryFormIsInTheContract(t *testing.T) {
 	}
 }
 
-// forms collects what an engine is asked.
+// forms collects the forms of the requests that an engine gets.
 type forms struct {
 	mu  sync.Mutex
 	all map[string]bool
@@ -111,7 +111,7 @@ func (f *forms) transacted(api string, item types.TransactWriteItem) {
 	}
 }
 
-// fields notes which members of an input are set.
+// fields records which members of an input are set.
 func (f *forms) fields(api string, input any) {
 	v := reflect.ValueOf(input).Elem()
 	for i := range v.NumField() {
@@ -130,7 +130,7 @@ func (f *forms) add(api string, expression *string) {
 	}
 }
 
-// condition notes each of the parts that AND joins.
+// condition records each of the parts that AND joins.
 func (f *forms) condition(api string, expression *string) {
 	if expression == nil {
 		return

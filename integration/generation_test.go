@@ -54,7 +54,7 @@ func newAggregate(w *world) {
 	if w.verdicts[event.Inserted] != 25 {
 		w.Errorf("verdicts %v", w.verdicts)
 	}
-	// The records from before the deployment came again with their old stamp, so the head says that
+	// The records from before the deployment came again with their old epoch, so the head says that
 	// it is behind.
 	if head, err = w.store.Head(ctx, def); err != nil || head.Behind == 0 || w.counted.Behind != 20 {
 		w.Errorf("behind %d, reports %d; %v", head.Behind, w.counted.Behind, err)

@@ -17,9 +17,9 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// TestOffloadedPayloads sends orders with long notes through a real bucket. Their items keep what counts, and
-// they are events like others: copies are Duplicates, another note is a Conflict that names it, and a new
-// generation reads what the items did not keep.
+// TestOffloadedPayloads sends orders with long notes through a real bucket. Their items keep what
+// totals need, and they are events like others: copies are Duplicates, another note is a Conflict
+// that names the note, and a new generation reads the rest from the bucket.
 func TestOffloadedPayloads(t *testing.T) {
 	onEach(t, func(t *testing.T, b *backend) {
 		bucket := name(t)

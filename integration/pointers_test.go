@@ -16,9 +16,9 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// TestPayloadsInS3 sends pointers as the extended client libraries do, in both spellings, to objects in a real
-// bucket. They are events like others. One whose object is missing ends in the dead-letter queue as it came,
-// and is an event like others when the object is back.
+// TestPayloadsInS3 sends pointers as the extended client libraries do, in both spellings, to
+// objects in a real bucket. They are events like others. A pointer whose object is missing ends in
+// the dead-letter queue unchanged. When the object is back, it is an event like others.
 func TestPayloadsInS3(t *testing.T) {
 	onEach(t, func(t *testing.T, b *backend) {
 		w := newWorld(t, b, aggregate.Marks)

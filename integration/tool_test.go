@@ -92,7 +92,7 @@ func (d *deployed) useTool(w tool, calls []toolCall) {
 }
 
 // used are the commands that were run.
-var used = map[string]bool{"console": true} // which serves until it is ended. Its views read as the others do
+var used = map[string]bool{"console": true} // it serves until it is ended; its views read as the other commands do
 
 // The differences that TestDeployed checks are those that the page lists.
 func TestToolDifferencesAreListed(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 // streamLength is how many requests a stream has.
 const streamLength = 40
 
-// TestTwins lets the engine and an emulator live the same random lives. INGOT_STREAMS is how many
-// lives. INGOT_SEED replays one.
+// TestTwins sends the same random streams of requests to the engine and to an emulator.
+// INGOT_STREAMS is how many streams. INGOT_SEED replays one.
 func TestTwins(t *testing.T) {
 	t.Run("dynoxide", func(t *testing.T) {
 		live(t, dynoxide(t), 60, 800, twin.Leniency{})
@@ -27,7 +27,7 @@ func TestTwins(t *testing.T) {
 	})
 }
 
-// live lives few streams, or many if INTEGRATION_REQUIRED=1.
+// live sends few streams, or many if INTEGRATION_REQUIRED=1.
 func live(t *testing.T, h *contract.Harness, few, many int, l twin.Leniency) {
 	t.Helper()
 	w, err := twin.New(t.Context(), twin.Side{Name: "the engine", DB: embedded.New(embedded.Config{}).DynamoDB()}, twin.Side{Name: h.Backend, DB: h.DynamoDB}, h.Name(t), l)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// delay is about what the service itself takes for a request. The emulator is faster.
+// delay is about how long the service takes for a request. The emulator is faster.
 const delay = 5 * time.Millisecond
 
 // newDelayed returns a proxy before url that adds the delay to every request.

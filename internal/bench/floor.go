@@ -60,8 +60,8 @@ func record(ctx context.Context, batches []events.SQSEvent) ([][]byte, error) {
 }
 
 // replay is the floor. It sends exactly the bytes that ingest sends, with four requests in flight.
-// It uses no SDK, works nothing out, and reads answers only for their end. Anything
-// faster than this is up to the emulator.
+// It uses no SDK, computes nothing, and reads answers only to their end. No client of the emulator
+// can be faster than this.
 func replay(ctx context.Context, url string, bodies [][]byte, stored int) (run, error) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: inFlight}}
 	defer client.CloseIdleConnections()

@@ -1,7 +1,7 @@
-// Command bench measures Ingot beside what it is compared with. It does so in one run and in turns,
-// and says which of its targets are kept. What it measures over HTTP runs on a DynamoDB emulator
-// that scripts/dynoxide.sh fetches. Without the emulator it skips those parts and says so. Run it
-// in the module's root:
+// Command bench measures Ingot and what it is compared with, in turns in one run, and says which
+// targets are met. The parts that use HTTP run on a DynamoDB emulator that scripts/dynoxide.sh
+// fetches. Without the emulator, the command skips those parts and says so. Run it in the module's
+// root:
 //
 //	go run ./internal/bench -emulator "$(scripts/dynoxide.sh)"
 //
@@ -143,7 +143,7 @@ func (b *bench) run(ctx context.Context, chosen map[string]bool) error {
 			continue
 		}
 		if s.emulator && b.emulator == "" {
-			b.head("%s: left out, for it needs the DynamoDB emulator: -emulator \"$(scripts/dynoxide.sh)\" (which needs npm, on Linux on x86-64)", s.name)
+			b.head("%s: left out, because it needs the DynamoDB emulator: -emulator \"$(scripts/dynoxide.sh)\" (which needs npm, on Linux on x86-64)", s.name)
 			b.missed = append(b.missed, s.name+": not measured")
 			continue
 		}

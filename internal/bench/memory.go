@@ -41,7 +41,7 @@ func (b *bench) memory(ctx context.Context) error {
 	began := time.Now()
 	peak, err := b.peak(ctx, url, resident{"./cmd/ingest", "orders.yaml", sandboxMB, [][]byte{batch, batch, batch}})
 	if errors.Is(err, os.ErrNotExist) {
-		b.note("memory: not measured, for this system has no /proc")
+		b.note("memory: not measured, because this system has no /proc")
 		return nil
 	}
 	if err != nil {
@@ -82,7 +82,7 @@ func (b *bench) streamsMemory(ctx context.Context) error {
 	defer e.Close()
 	peak, err := b.peak(ctx, e.URL, resident{"./cmd/streams", "many.yaml", streamsMB, batches})
 	if errors.Is(err, os.ErrNotExist) {
-		b.note("memory of streams: not measured, for this system has no /proc")
+		b.note("memory of streams: not measured, because this system has no /proc")
 		return nil
 	}
 	if err != nil {

@@ -70,8 +70,8 @@ func planAll(p *pipeline.Pipeline, bodies []string) (took time.Duration, before,
 	return took, before, after, nil
 }
 
-// unmarshalAll does with the same bodies what a program does that does not know their form. It is
-// what planning is compared with, because every machine does it at its own speed.
+// unmarshalAll decodes the same bodies as a program would that does not know their form. Planning
+// is compared with this, so the result does not depend on the speed of the machine.
 func unmarshalAll(bodies []string) (time.Duration, error) {
 	runtime.GC()
 	began := time.Now()

@@ -193,8 +193,8 @@ func putAll(ctx context.Context, st *store.Store, batch []*event.Item) error {
 	return ctx.Err()
 }
 
-// byHand stores each event and adds to its total in a transaction of its own, as one writes it without
-// Ingot. A transaction that meets another one is sent again after a random wait.
+// byHand stores each event and adds to its total in a transaction of its own, as a program without
+// Ingot would. A transaction that conflicts with another one is sent again after a random wait.
 func byHand(ctx context.Context, engine *embedded.Engine, p *pipeline.Pipeline, batch []*event.Item) error {
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 	for _, item := range batch {
@@ -241,7 +241,7 @@ func countAll(ctx context.Context, st *store.Store, p *pipeline.Pipeline, items 
 	return nil
 }
 
-// holding delays every request, and lets a transaction hold its items while it is under way.
+// holding delays every request. A transaction holds its items while it is under way.
 type holding struct {
 	on                      atomic.Bool
 	conflicts, refusedUnits atomic.Int64 // the engine does not count what never reaches it

@@ -18,8 +18,8 @@ import (
 )
 
 // putEach does what a plain Go function does. It reads each message into a struct and puts it on
-// condition that its key is free. It does so one after another, with the SDK's default settings.
-// Its item is as large as ours.
+// condition that its key is free, one after another, with the SDK's default settings. Its items are
+// as large as Ingot's.
 func putEach(ctx context.Context, url string, batches []events.SQSEvent) (run, error) {
 	client, err := plainClient(ctx, url)
 	if err != nil {
@@ -101,7 +101,7 @@ func addEach(ctx context.Context, url string, changes []image) (run, error) {
 	return r, err
 }
 
-// readAndAddEach does the same with what a function is really given: the batch as Lambda sends it.
+// readAndAddEach does the same as addEach, but reads the batch as Lambda sends it.
 func readAndAddEach(ctx context.Context, url string, batches []json.RawMessage) (run, error) {
 	client, err := plainClient(ctx, url)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // valueEvents is how many numbers each distribution of the values part has.
 const valueEvents = 200_000
 
-// values compares what histogram and distinct say with exact answers, on three distributions, and
-// says how large their totals get.
+// values compares the results of histogram and distinct with exact answers, on three distributions,
+// and prints how large their totals get.
 func (b *bench) values() error {
 	b.head("What histogram and distinct say of %d numbers, beside exact answers", valueEvents)
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -29,8 +29,8 @@ type Input struct {
 	Architecture string   // of both functions: arm64 or x86_64
 	Events       *Sampled // sample events; nil: none
 	Prices       *Prices  // nil: none are given
-	// Parts is how many parts of each type a message yields, if the type has each. It is supposed, so
-	// sample events do without it. 0 means 1.
+	// Parts is how many parts of each type a message is assumed to have, if its type declares parts
+	// with each. It is not used for sample events. 0 means 1.
 	Parts int
 	// Messages and Changes are how many a function is given at once. 0 means as many as arrive.
 	Messages, Changes float64
@@ -44,11 +44,11 @@ const hours = 730
 
 // template.yaml creates these, whatever the rate.
 const (
-	// alarmMetrics is how many metrics alarms watch, apart from those of indexes, which have one
+	// alarmMetrics is how many metrics the alarms watch, without those of indexes, which have one
 	// alarm each.
 	alarmMetrics = 16
-	// leastPolls is how often in a second Lambda asks an empty queue: two pollers, for 20 seconds
-	// each.
+	// leastPolls is how many requests a second Lambda sends to an empty queue: it has two pollers,
+	// and each of their requests waits 20 seconds.
 	leastPolls = 2.0 / 20
 	// windowSeconds is the tumbling window of the stream's mapping. At its end the function is
 	// invoked once more.
@@ -58,10 +58,10 @@ const (
 	platformLog = 700
 )
 
-// load is what happens in a second.
+// load holds what happens in one second.
 type load struct {
 	*events
-	scale    float64 // how many seconds' worth one message of the sample is
+	scale    float64 // multiplies a sum over the sample to get a rate a second
 	messages float64 // messages that are handed to the ingest function
 	put      estimate.Put
 	batches  float64 // of the ingest function
@@ -95,7 +95,7 @@ func (in Input) events() *events {
 // inMessage returns how many events a message has.
 func (e *events) inMessage() float64 { return math.Max(1, e.messages/math.Max(1, e.sent)) }
 
-// shape is what a pipeline says about all items of one event type.
+// shape holds what a pipeline declares for all items of one event type.
 type shape struct {
 	indexes int // how many an item can be in
 	// transaction says that a transaction puts the item, and inWhole that it is the one of its whole.
@@ -149,7 +149,7 @@ func (s shape) units() float64 {
 	return units
 }
 
-// factor returns how many times as much the put of the item costs.
+// factor returns by how much the cost of the put is multiplied: a put in a transaction costs more.
 func (s shape) factor() float64 {
 	if s.transaction {
 		return estimate.InTransaction
@@ -272,7 +272,7 @@ func (l *load) report(in Input) *Report {
 	add("archive", "PUT requests", S3Puts, each(l.expire))
 	add("archive", "GET requests", S3Gets, each(l.apart.expire))
 	r.add(in.Prices, "archive", "GB more each month", S3Storage, each(l.expired)*ArchiveForm*hours*3600/gigabyte)
-	r.Grows = l.forever.table > 0 // payloads that are kept for ever are of such items
+	r.Grows = l.forever.table > 0 // a payload is kept for ever only if its item is
 	// What is kept for ever is counted as it is after a month. Backups hold the table without its
 	// indexes.
 	stored := func(h func(held) float64) float64 {
@@ -327,8 +327,8 @@ func share(sum, one, other float64) float64 {
 
 const gigabyte = 1 << 30
 
-// ArchiveForm is how much larger an object of the archive is than the item. A test compares it with
-// what the engine keeps.
+// ArchiveForm is how many times as large as its item an object of the archive is. A test compares
+// it with the objects that the engine stores.
 const ArchiveForm = 1.3
 
 func gigabytes(memory int) float64 { return float64(memory) / 1024 }
@@ -340,8 +340,8 @@ func gbSeconds(architecture string) string {
 	return LambdaArm
 }
 
-// traced returns how many traces X-Ray records of a function that is invoked so often a second: one
-// each second, and a twentieth of the others (Lambda developer guide, "Visualize Lambda function
+// traced returns how many traces a second X-Ray records for a function with so many invocations a
+// second: one, and a twentieth of the others (Lambda developer guide, "Visualize Lambda function
 // invocations using AWS X-Ray").
 func traced(aSecond float64) float64 {
 	return math.Min(1, aSecond) + math.Max(0, aSecond-1)/20

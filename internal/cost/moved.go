@@ -12,24 +12,25 @@ import (
 )
 
 // moved is what is known about the transactions that put items: those of atomic types, and those that
-// move totals. All fields are sums over the sample, or of one message where nothing is sampled.
+// move totals. All fields are sums over the sample, or values of one message if there is no sample.
 type moved struct {
-	items  float64 // that a transaction puts; they are in the sums of all items too
-	met    float64 // the same of messages whose event is stored already
+	items  float64 // items that transactions put; the sums of all items include them
+	met    float64 // such items of messages whose event is stored already
 	groups float64 // of items that must be in one transaction
 	packs  float64 // transactions: groups that move the same totals share them
-	// totals are the write units of the totals, once for each transaction. own are what they would be
+	// totals is the write units of the totals, once for each transaction. own is what they would be
 	// if no group shared a transaction.
 	totals, own float64
-	// shared are the transactions of two groups or more, sharing the groups in them, and units what they
-	// cost if they are refused. Indexes cost nothing then.
+	// shared is the number of transactions of two groups or more, and sharing the number of groups
+	// in them. units is what these transactions cost if they are refused. Indexes cost nothing
+	// then.
 	shared, sharing, units float64
 	batches                float64 // of the ingest function
 }
 
-// again returns what n groups cost that are delivered again, beside their own items: the totals of those
-// that go alone, and whole transactions that are refused because one of these groups is in them. Each
-// refused transaction is sent again without it.
+// again returns what n groups cost that are delivered again, apart from their own items. A group
+// that is alone in its transaction costs its totals. If it shares a transaction, the whole
+// transaction is refused because of it, and is sent again without it.
 func (m *moved) again(n float64) (units, requests float64) {
 	if m.groups == 0 || n == 0 {
 		return 0, 0
@@ -50,7 +51,8 @@ func (m *moved) beside(of *moved, n float64) {
 	m.totals, m.own = m.totals+n*of.totals, m.own+n*of.own
 }
 
-// group is what one transaction puts at least: an item that moves totals, or a whole with its parts.
+// group is the smallest content of a transaction: an item that moves totals, or a whole with its
+// parts.
 type group struct {
 	items, bytes int
 	units        float64 // without indexes
@@ -68,8 +70,8 @@ const (
 // byPut reports whether the put moves the totals of a definition.
 func byPut(def *aggregate.Definition) bool { return def.MovedBy == aggregate.Put }
 
-// transaction returns how many times as much the put of an item costs, and whether a transaction puts it
-// alone or together with its whole.
+// transaction reports whether a transaction puts the item, alone or with its whole, and by how much
+// that multiplies the cost of the put.
 func transaction(atomic bool, item *event.Item) (factor float64, is bool) {
 	if atomic || item.Put != 0 {
 		return estimate.InTransaction, true
@@ -77,7 +79,7 @@ func transaction(atomic bool, item *event.Item) (factor float64, is bool) {
 	return 1, false
 }
 
-// transactions notes the transactions that a line needs.
+// transactions records the transactions that a line needs.
 func (s *Sampled) transactions(j sample.Judged) {
 	atomic := j.Item.Parts != nil && j.Item.Parts.Atomic
 	var whole *group
@@ -133,7 +135,7 @@ func (s *Sampled) batch() {
 	}
 }
 
-// connect divides groups into those that move the same totals, directly or by way of others.
+// connect puts groups together that move the same totals, directly or through other groups.
 func connect(groups []*group) (list [][]*group) {
 	of := make([]int, len(groups))
 	root := func(i int) int {

@@ -45,7 +45,7 @@ type About struct {
 	Region string `json:"region"`
 }
 
-// of returns the dollars for one of what is billed.
+// of returns the dollars for one unit of what is billed.
 func (p *Prices) of(name string) (float64, bool) {
 	one := p.prices[name]
 	if one.Dollars == nil {
@@ -61,7 +61,8 @@ func (p *Prices) ReadUnit() float64 {
 	return price
 }
 
-// Dollars returns what n of what a name is billed by cost. It returns false if the price is not known.
+// Dollars returns the cost of n units of what is billed under a name. It returns false if the price
+// is not known.
 func (p *Prices) Dollars(name string, n float64) (float64, bool) {
 	if p == nil {
 		return 0, false

@@ -9,7 +9,7 @@ import (
 	"github.com/ingot-events/ingot/internal/yamlfile"
 )
 
-// ReadPrices reads a file of prices. name is the name of the file, for the error.
+// ReadPrices reads a file of prices. name is the name of the file, for errors.
 func ReadPrices(name string, text []byte) (*Prices, error) {
 	r := reader{name}
 	parsed, fault := yamlfile.Parse(text)
@@ -62,7 +62,8 @@ func (r reader) mistake(at yamlfile.Position, what string) error {
 	return fmt.Errorf("%s:%d:%d: %s", r.file, at.Line, at.Column, what)
 }
 
-// mapping reads each member of a mapping. what names it, for the error. A missing value has none.
+// mapping reads each member of a mapping. what is the name of the mapping, for errors. A missing
+// value has no members.
 func (r reader) mapping(n *yamlfile.Node, what string, read func(yamlfile.Member) error) error {
 	if n == nil || n.Kind == yamlfile.Null {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/ingot-events/ingot/internal/sample"
 )
 
-// maxTotals is how many different totals are told apart. They take about 100 bytes each. If events
-// change further totals, these count as new totals.
+// maxTotals is how many different totals are remembered, at about 100 bytes each. Every change of
+// any other total counts as the change of a new total.
 const maxTotals = 1 << 20
 
 // Sampled adds up what sample events would cost. Make it with [NewSampled], and give its
@@ -56,16 +56,16 @@ type events struct {
 
 // apart is what is known about payloads that go to the payload bucket.
 type apart struct {
-	puts     float64 // each delivery puts the payload, whatever comes of it
+	puts     float64 // each delivery puts the payload, even if the event is not stored
 	stored   float64 // of the puts, those of items that are stored
-	compared float64 // payloads that are read because another one has come under their key
+	compared float64 // payloads that are read because a different one came with the same key
 	expire   float64 // of items that expire: the archive reads them
 	kept     float64 // bytes times the seconds that they are kept
 	forever  float64 // bytes of those that are kept for ever
 }
 
-// payloadsLonger is how much longer than its item a payload is kept at least: the rule of the bucket's
-// lifecycle that ingot check asks for.
+// payloadsLonger is how much longer than its item a payload is kept at least. The lifecycle rule
+// that ingot check requires sets this.
 const payloadsLonger = 30 * 24 * time.Hour
 
 // held is how much is stored of items.
@@ -166,7 +166,7 @@ func (s *Sampled) item(j sample.Judged, atomic bool) {
 	switch j.Verdict {
 	case event.Inserted:
 		s.table, s.index = s.table+units, s.index+units*indexes
-	case event.Updated: // its first put is refused; an index entry that moves is deleted and put
+	case event.Updated: // its first put is refused; to move an index entry is to delete it and put another
 		s.table, s.index = s.table+units, s.index+2*units*indexes
 		s.refused, s.reread = s.refused+units, s.reread+reading
 		s.change(j)
@@ -201,8 +201,8 @@ func apartBytes(item *event.Item) int {
 	return len(item.Payload.Text)
 }
 
-// payload adds the payload of one item, if it goes to the payload bucket. It does at every delivery, before
-// its item, unless the event is too late to be stored.
+// payload adds the payload of one item, if it goes to the payload bucket. Each delivery puts the
+// payload before the item, unless the event is too late to be stored.
 func (s *Sampled) payload(j sample.Judged) {
 	if j.Item.Payload == nil || j.Verdict == event.Expired {
 		return
@@ -243,7 +243,7 @@ func (s *Sampled) change(j sample.Judged) {
 		if j.Item.ExpiresAt != 0 {
 			sum.leave++
 		} else if byPut(c.Def) {
-			continue // the stream never moves it
+			continue // the stream does not move this total
 		}
 		at := total{def: c.Def, by: hashOf(c.By...), window: c.Window}
 		if _, moved := s.open[shard][at]; moved {
@@ -275,7 +275,8 @@ func (t total) anyWindow() total {
 	return t
 }
 
-// touched returns what is counted of a total. If too many are known, a further one is forgotten at once.
+// touched returns the counts of a total. If maxTotals are remembered, it does not remember a new
+// one.
 func (s *Sampled) touched(sum *summed, at total, by []string) *touched {
 	at = at.anyWindow()
 	t := s.totals[at]
@@ -299,7 +300,7 @@ func (s *Sampled) sum(def *aggregate.Definition) *summed {
 	return s.sums[len(s.sums)-1]
 }
 
-// hashOf returns the same hash in every run, so that the same sample costs the same.
+// hashOf returns the same hash in every run, so the same sample always gives the same cost.
 func hashOf(parts ...string) uint64 {
 	h := fnv.New64a()
 	for _, part := range parts {
@@ -354,8 +355,8 @@ func marksOf(def *aggregate.Definition, aSecond float64, shards int) float64 {
 	return math.Max(1, estimate.Touched(aSecond*live.Seconds(), math.Max(1, lanes)))
 }
 
-// supposed returns the worst events that a pipeline allows. They are of the type that costs the
-// most, and no two of them share a total.
+// supposed returns the most expensive events that a pipeline allows. They are of the type that
+// costs the most, and no two of them share a total.
 func supposed(s shape) *events {
 	bytes := float64(supposedBytes + storageOverhead)
 	e := &events{messages: 1, sent: 1, bytes: supposedBytes, chunks: 1, table: s.factor(), index: float64(s.indexes) * s.factor(), stored: supposedBytes}
@@ -421,7 +422,7 @@ func (e *events) duplicates(share float64) {
 	e.refused += again * e.table / (stored + e.verdicts[event.Updated])
 	items := (stored + e.parts) / stored // of a message
 	e.partsTaken += again * e.parts / stored
-	// What a transaction meets comes back with its refusal, and is not read.
+	// A refused transaction returns the items that it met, so they are not read.
 	e.reread += again * (items - e.moved.items/stored) * math.Max(1, math.Ceil(e.stored/stored/items/4096))
 	e.moved.met += again * e.moved.items / stored
 	e.metGroups += again * e.moved.groups / stored

@@ -49,8 +49,8 @@ type Put struct {
 	Uploads, Fetched float64
 }
 
-// Single reports whether the items are put one by one. Then a refusal brings the stored item, so
-// nothing is read.
+// Single reports whether the items are put one by one. Then a refusal contains the stored item, so
+// no item is read.
 func (p Put) Single() bool { return p.Writes <= fewPuts }
 
 // Requests returns how many requests to DynamoDB the batch takes.
@@ -75,8 +75,8 @@ type Count struct {
 	Fetched  float64 // of these, those whose payload is read from the payload bucket first
 }
 
-// Single reports whether the totals are updated one by one. Then an answer shows the content of the
-// total, so nothing is read.
+// Single reports whether the totals are updated one by one. Then each answer contains the total, so
+// no total is read.
 func (c Count) Single() bool { return c.Updates <= fewTotals }
 
 // Requests returns how many requests to DynamoDB the batch takes.
@@ -109,7 +109,7 @@ func rounds(requests float64) float64 { return pieces(requests, InFlight) }
 func cores(memory int) float64 { return float64(memory) / MemoryOfOneCPU }
 
 // LooksASecond is how often in a second a function reads a total that it updates together with many
-// others. It does this once an hour.
+// others: once an hour.
 const LooksASecond = 1.0 / 3600
 
 // Touched returns how many different lanes a total has been touched from, if so many batches

@@ -2,9 +2,9 @@ package estimate
 
 import "math"
 
-// Sustained returns about how many changes a second one streams function of so many MB counts. Each
-// change moves so many totals. It assumes that no two changes of a batch share a total; if they do,
-// fewer updates are needed.
+// Sustained returns about how many changes a second one streams function can count, given its
+// memory in MB and how many totals each change moves. It assumes that no two changes of a batch
+// share a total; if they do, fewer updates are needed.
 func Sustained(memory int, updates float64) float64 {
 	computing := (CPUPerChange + updates*CPUPerUpdate) / cores(memory)
 	waiting := updates * RequestsPerUpdate * Latency / InFlight

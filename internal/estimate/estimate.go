@@ -23,7 +23,7 @@ const (
 	countBytes = 5
 	proofBytes = 13 // the fingerprint
 	datedBytes = 84 // a time, a tie and a JSON text of 20 bytes
-	// sketchBytes is what a sketch takes that has met a thousand values or more.
+	// sketchBytes is the size of a sketch of a thousand values or more.
 	sketchBytes = 3073
 	// bucketsOfATotal is how many buckets a histogram has whose numbers are of two powers of ten.
 	bucketsOfATotal = 94
@@ -74,8 +74,9 @@ func Bytes(def *aggregate.Definition, by []string) int {
 	return size
 }
 
-// UpdateUnits returns what one update of an item of so many bytes costs outside of a transaction: its
-// started kilobytes. A ranked total also moves in its index: one entry goes and one comes.
+// UpdateUnits returns what one update of an item of so many bytes costs outside of a transaction:
+// one unit for each started kilobyte. A ranked total also moves in its index, where one entry is
+// deleted and one is put.
 func UpdateUnits(def *aggregate.Definition, bytes int) int {
 	units := itemform.WriteUnits(bytes)
 	if def.Rank.Value != "" {
@@ -84,9 +85,9 @@ func UpdateUnits(def *aggregate.Definition, bytes int) int {
 	return units
 }
 
-// Units returns what one update costs that is made by what moves the total. Receipts need a
-// transaction, and a total that moves with the put is in the transaction of the put. The receipt itself
-// costs [ReceiptUnits] more for each change.
+// Units returns what one update of a total costs in the request that makes it. Under receipts that
+// is a transaction. A total that moves with the put is in the transaction of the put. The receipt
+// itself costs [ReceiptUnits] more for each change.
 func Units(def *aggregate.Definition, bytes int, counting aggregate.Counting) int {
 	units := UpdateUnits(def, bytes)
 	if counting == aggregate.Receipts || def.MovedBy == aggregate.Put {
@@ -120,8 +121,8 @@ const (
 // ReceiptUnits is what the receipt of one change costs, in its transaction.
 const ReceiptUnits = 2
 
-// SpreadForOne returns the smallest spread under which an update under marks costs one unit, or 0
-// if there is none.
+// SpreadForOne returns the smallest spread with which an update costs one unit under marks. It
+// returns 0 if there is none.
 func SpreadForOne(bytes, partitions int) int {
 	room := (1024 - bytes) / MarkBytes
 	if room < 1 {

@@ -10,16 +10,16 @@ import (
 // receipts are in one transaction.
 const changesAReceipt = 98
 
-// Load is what reaches one total, and with it each of the items that share its writes.
+// Load is how much is written to each of the items that a total is spread over.
 type Load struct {
 	Updates float64 // of one item, a second
 	Units   int     // of one update
 }
 
-// LoadOf estimates what reaches each item of a total that so many of the changes move each second. All
-// changes of a second are aSecond, and come from so many partitions. The total is spread over so many items.
-// Events that the put moves share a transaction as far as it has room. bytes is the size of an item without
-// marks.
+// LoadOf estimates the load of each item of a total. moving changes a second move the total, out of
+// aSecond changes from all partitions. The total is spread over spread items. If the total moves
+// with the put, events share a transaction as far as it has room. bytes is the size of an item
+// without marks.
 func LoadOf(def *aggregate.Definition, counting aggregate.Counting, spread, bytes, partitions int, aSecond, moving float64) Load {
 	spreaded := *def
 	spreaded.Spread = spread
@@ -37,7 +37,7 @@ func LoadOf(def *aggregate.Definition, counting aggregate.Counting, spread, byte
 	return Load{updates * shards / float64(spread), Units(&spreaded, bytes+Marks(&spreaded, counting, partitions)*MarkBytes, counting)}
 }
 
-// TooMuch reports whether the item cannot take this.
+// TooMuch reports whether the load is more than one item can take.
 func (l Load) TooMuch(def *aggregate.Definition) bool {
 	return l.Updates*float64(l.Units) > UnitsASecond || def.MovedBy == aggregate.Put && l.Updates >= float64(MovesASecond)
 }
