@@ -499,7 +499,7 @@ func (a *app) edit(ctx context.Context, path, id, file string) error {
 	case err != nil:
 		return err
 	case today.Verdict.Stored():
-		fmt.Fprintf(a.stdout, "saved; it can be stored, unless its key is taken\nnext: ingot quarantine resend %s %s\n", show.Text(path), l.ID)
+		fmt.Fprintf(a.stdout, "saved; it can be stored, unless its key is taken\nnext: ingot quarantine resend %s %s\n  with the --stack or --local that it was pulled with\n", show.Text(path), l.ID)
 		return nil
 	}
 	fmt.Fprintf(a.stdout, "saved; it would still be %s (%s): %s\n", today.Verdict, today.Reason, show.Text(detail(today.Detail, show.PersonalOf(p))))
