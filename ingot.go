@@ -42,6 +42,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
@@ -176,13 +177,18 @@ type Metric struct {
 	About string // what it counts, as docs/operating.md has it
 }
 
-// IngestMetrics lists the metrics of the ingest function, in the order in which it writes them. It
-// leaves out the metrics of parts and of Rejected events, which the function writes only for
-// batches that have some.
-func IngestMetrics() []Metric { return described(function.IngestMetrics()) }
+// IngestMetrics lists the metrics of the ingest function, in the order in which it writes them. Those of
+// parts, of arrays and of totals that move with the put are last. The function writes them only for batches
+// that have something to count there.
+func IngestMetrics() []Metric {
+	return described(slices.Concat(function.IngestMetrics(), function.PartMetrics(), function.PutMetrics(), function.ArrayMetrics()))
+}
 
-// StreamsMetrics lists the metrics of the streams function, in the order in which it writes them.
-func StreamsMetrics() []Metric { return described(function.StreamsMetrics()) }
+// StreamsMetrics lists the metrics of the streams function, in the order in which it writes them. Those of
+// payloads are last. The function writes them only for batches in which payloads were lost.
+func StreamsMetrics() []Metric {
+	return described(slices.Concat(function.StreamsMetrics(), function.PayloadMetrics()))
+}
 
 func described(metrics []function.Metric) []Metric {
 	list := make([]Metric, len(metrics))

@@ -69,9 +69,19 @@ func TestOptionsReachTheHandler(t *testing.T) {
 }
 
 func TestMetricsAreDescribed(t *testing.T) {
-	for _, m := range append(ingot.IngestMetrics(), ingot.StreamsMetrics()...) {
-		if m.Name == "" || m.Unit == "" || m.About == "" {
-			t.Errorf("metric %+v", m)
+	for _, of := range []struct {
+		metrics []ingot.Metric
+		last    string // written only for some batches
+	}{{ingot.IngestMetrics(), "ArrayEvents"}, {ingot.StreamsMetrics(), "PayloadsLost"}} {
+		listed := make(map[string]bool)
+		for _, m := range of.metrics {
+			if m.Name == "" || m.Unit == "" || m.About == "" || listed[m.Name] {
+				t.Errorf("metric %+v, listed before: %t", m, listed[m.Name])
+			}
+			listed[m.Name] = true
+		}
+		if !listed[of.last] {
+			t.Errorf("%s is not listed", of.last)
 		}
 	}
 }
