@@ -269,7 +269,7 @@ func TestCommand(t *testing.T) {
 		"no turns":     {[]string{"-n", "0"}, 2, "-n of at least 1"},
 		"no flag":      {[]string{"-x"}, 2, "-x"},
 		"arguments":    {[]string{"x"}, 2, "no arguments"},
-		"no emulator":  {[]string{"-only", "ingest,totals"}, 0, "ingest: left out, for it needs the DynamoDB emulator"},
+		"no emulator":  {[]string{"-only", "ingest,totals"}, 0, "ingest: left out, because it needs the DynamoDB emulator"},
 		"not checked":  {[]string{"-check", "-only", "totals"}, 1, "totals: not measured"},
 		"not emulator": {[]string{"-emulator", "/nonexistent", "-only", "totals"}, 1, "start the emulator"},
 	} {
