@@ -25,42 +25,64 @@ const (
 // send measures ingot send of a file into an ingot dev, beside calling the engine directly. Both
 // keep their data on the disk, and both functions run meanwhile.
 func (b *bench) send(ctx context.Context) error {
-	folder, d, err := newDev(ctx)
-	defer os.RemoveAll(folder)
+	tool, direct := &series{name: "ingot send"}, &series{name: "the engine, called directly"}
+	turns, most := min(b.turns, 3), 0.0
+	err := byTurns(turns, []*series{tool, direct}, func(way int) (run, error) {
+		folder, err := os.MkdirTemp("", "bench")
+		defer os.RemoveAll(folder)
+		if err != nil {
+			return run{}, err
+		}
+		events := filepath.Join(folder, "events.ndjson")
+		if err := writeReadings(events, sentEvents); err != nil {
+			return run{}, err
+		}
+		if way == 1 {
+			took, err := directly(ctx, folder, events)
+			return run{events: sentEvents, took: took}, err
+		}
+		took, mb, err := byTool(ctx, events)
+		most = max(most, mb)
+		return run{events: sentEvents, took: took}, err
+	})
 	if err != nil {
 		return err
 	}
-	events := filepath.Join(folder, "events.ndjson")
-	if err := writeReadings(events, sentEvents); err != nil {
-		return err
+	b.head("ingot send, with %d events of %d bytes into ingot dev; %d runs of each by turns", sentEvents, eventBytes, turns)
+	_, rate, _ := tool.spread(run.rate)
+	_, directRate, _ := direct.spread(run.rate)
+	fmt.Fprintf(b.out, "  %.0f events a second, and %.0f where the engine is called directly\n", rate, directRate)
+	b.atMost("times as long as calling the engine directly", ratio(tool, direct, func(r run) float64 { return r.took.Seconds() }), sendSlower)
+	b.atMost("MB of ingot send at its peak", most, sendMB)
+	return nil
+}
+
+// byTool sends the events by ingot send to an ingot dev of its own. It returns how long the sending
+// took, and the megabytes of ingot send at its peak.
+func byTool(ctx context.Context, events string) (took time.Duration, mb float64, err error) {
+	folder, d, err := newDev(ctx)
+	defer os.RemoveAll(folder)
+	if err != nil {
+		return 0, 0, err
 	}
-	b.head("ingot send, with %d events of %d bytes into ingot dev", sentEvents, eventBytes)
 	if _, err := d.start(ctx); err != nil {
-		return err
+		return 0, 0, err
 	}
 	defer d.kill()
 	cmd := exec.CommandContext(ctx, d.binary, "send", events, "--local", "--output", "json")
 	cmd.Dir = folder
 	out, mb, err := outputAndPeak(cmd)
 	if err != nil {
-		return fmt.Errorf("ingot send: %w", err)
+		return 0, 0, fmt.Errorf("ingot send: %w", err)
 	}
 	var report struct {
 		Sent    int     `json:"sent"`
 		Seconds float64 `json:"seconds"`
 	}
 	if err := json.Unmarshal(out, &report); err != nil || report.Sent != sentEvents {
-		return fmt.Errorf("ingot send sent %d of %d: %w", report.Sent, sentEvents, err)
+		return 0, 0, fmt.Errorf("ingot send sent %d of %d: %w", report.Sent, sentEvents, err)
 	}
-	d.kill()
-	direct, err := directly(ctx, folder, events)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(b.out, "  %.0f events a second, and %.0f where the engine is called directly\n", sentEvents/report.Seconds, sentEvents/direct.Seconds())
-	b.atMost("times as long as calling the engine directly", report.Seconds/direct.Seconds(), sendSlower)
-	b.atMost("MB of ingot send at its peak", mb, sendMB)
-	return nil
+	return time.Duration(report.Seconds * float64(time.Second)), mb, nil
 }
 
 // writeReadings writes a file of events.
