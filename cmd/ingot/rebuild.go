@@ -275,11 +275,12 @@ func (v verifying) meant(ctx context.Context, names []string) (defs []*aggregate
 	return defs, nil
 }
 
-// awaitStream waits until the stream has counted everything up to now.
+// awaitStream waits until the stream has counted everything up to now. It asks soon, because an
+// ingot dev has counted within moments, and then each second.
 func (a *app) awaitStream(ctx context.Context, v verifying, patience time.Duration) error {
 	lag, clock := a.told(a.lag(v.target), patience), a.clock.Real()
 	now := clock.Now()
-	for {
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		counted, err := lag.Counted(ctx)
 		if err != nil {
 			return err
@@ -290,7 +291,7 @@ func (a *app) awaitStream(ctx context.Context, v verifying, patience time.Durati
 		if clock.Now().Sub(now) >= patience {
 			return fmt.Errorf("after %s it has not", patience)
 		}
-		if err := clock.Sleep(ctx, time.Second); err != nil {
+		if err := clock.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}

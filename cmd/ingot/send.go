@@ -195,8 +195,8 @@ func (a *app) sent(r sentReport) error {
 		return a.writeJSON(r)
 	}
 	text := show.Count(r.Sent, "event") + " sent"
-	if r.Sent > 1 { // the rate of one says nothing
-		text += fmt.Sprintf(" in %.1f s, %s a second", r.Seconds, show.Comma(int(float64(r.Sent)/max(r.Seconds, 1e-3))))
+	if r.Seconds >= 1 { // the rate of less says nothing
+		text += fmt.Sprintf(" in %.1f s, %s a second", r.Seconds, show.Comma(int(float64(r.Sent)/r.Seconds)))
 	}
 	_, err := fmt.Fprintln(a.stdout, text)
 	return err
