@@ -18,6 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
 
 	"github.com/ingot-events/ingot"
 	"github.com/ingot-events/ingot/internal/propose"
@@ -215,13 +217,25 @@ func tidy(ctx context.Context, dir string) error {
 	return nil
 }
 
-// release returns the version that this program was built from, if it is a release.
+// release returns the version of this program, if go can download it.
 func release() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok || !strings.HasPrefix(info.Main.Version, "v") || strings.Contains(info.Main.Version, "-0.") || strings.Contains(info.Main.Version, "+") {
+	if !ok {
 		return ""
 	}
-	return info.Main.Version
+	return releaseOf(info.Main)
+}
+
+// releaseOf returns the version of a program's main module, if go can download it: the program was built from a
+// download, which has a checksum, or from a checkout at a tag. For any other checkout, go makes up a version from the
+// commit. Nobody else knows that commit.
+func releaseOf(main debug.Module) string {
+	downloaded := main.Sum != ""
+	tagged := semver.IsValid(main.Version) && semver.Build(main.Version) == "" && !module.IsPseudoVersion(main.Version)
+	if downloaded || tagged {
+		return main.Version
+	}
+	return ""
 }
 
 // checkout returns the folder of the sources that this program was built from, if the program was

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -204,6 +205,27 @@ func TestInitFromTooLittle(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "pipeline.yaml"))
 	if err != nil || !strings.Contains(string(text), "# MISSING: ") {
 		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// Only a version that go can download is written into go.mod. A build of a checkout has a version that go has made
+// of the commit, or none.
+func TestReleaseOf(t *testing.T) {
+	for _, tt := range []struct {
+		version, sum, want string
+	}{
+		{"(devel)", "", ""},
+		{"v1.2.3", "", "v1.2.3"},
+		{"v1.2.3-rc.1", "", "v1.2.3-rc.1"},
+		{"v1.2.3+dirty", "", ""},
+		{"v0.0.0-20260301090000-0123456789ab", "", ""},        // no tag before the commit
+		{"v1.2.4-0.20260301090000-0123456789ab", "", ""},      // a tag before it
+		{"v1.2.3-rc.1.0.20260301090000-0123456789ab", "", ""}, // a tag of a candidate before it
+		{"v0.0.0-20260301090000-0123456789ab", "h1:sum", "v0.0.0-20260301090000-0123456789ab"},
+	} {
+		if got := releaseOf(debug.Module{Version: tt.version, Sum: tt.sum}); got != tt.want {
+			t.Errorf("%s (sum %q): %q, want %q", tt.version, tt.sum, got, tt.want)
+		}
 	}
 }
 
