@@ -168,20 +168,20 @@ func (t *eventType) idText() string {
 }
 
 // key returns the two templates of the item's key. There is one partition for what the events
-// belong to, if that is known, or else one for each event.
-func (t *eventType) key() (pk, sk, why string) {
+// belong to, if that is known, or else one for each event. comment says how certain that is.
+func (t *eventType) key() (pk, sk, comment string) {
 	noun, verb := keyWord(t.noun), keyWord(t.verb)
 	if verb == "" {
 		verb = noun
 	}
 	switch own := t.ownID(); {
 	case t.belongs != nil:
-		return noun + "#" + variable(t.belongs), verb + "#" + own, "one Query reads everything of one " + t.noun
+		return noun + "#" + variable(t.belongs), verb + "#" + own, choice{how: likely, why: "one Query reads everything of one " + t.noun}.comment()
 	case t.id.timed:
 		f := t.id.fields[0]
-		return keyWord(strings.Join(stem(f), "_")) + "#" + variable(f), verb + "#{@at | time}", "one Query reads one " + strings.Join(stem(f), " ") + " in the order of time"
+		return keyWord(strings.Join(stem(f), "_")) + "#" + variable(f), verb + "#{@at | time}", choice{how: likely, why: "one Query reads one " + strings.Join(stem(f), " ") + " in the order of time"}.comment()
 	default:
-		return noun + "#" + own, verb, "each event has a partition of its own"
+		return noun + "#" + own, verb, choice{how: t.id.how, why: "it is made of the id, so each event has a partition of its own"}.comment()
 	}
 }
 
@@ -309,8 +309,8 @@ func (w *writer) eventType(t *eventType) {
 	default:
 		w.remark(4, `MISSING: no field is a time in every event, and an event needs one. Name it here, as in at: "{placed_at}".`)
 	}
-	pk, sk, why := t.key()
-	w.remark(4, why)
+	pk, sk, comment := t.key()
+	w.remark(4, comment)
 	w.line(4, "key: {pk: %s, sk: %s}", quote(pk), quote(sk))
 	if len(t.id.ignore) > 0 {
 		w.remark(4, string(likely)+": filled anew whenever the producer sends an event again")
@@ -330,7 +330,7 @@ func (w *writer) indexes(t *eventType) {
 	if len(t.groups) == 0 {
 		return
 	}
-	w.remark(4, "To find them by something else, take out the # below. Each index costs one more write unit for each started KB of an event.")
+	w.remark(4, string(guess)+": you will find them by something else too. If so, take out the # below. Each index costs one more write unit for each started KB of an event.")
 	w.line(4, "# indexes:")
 	for i, f := range t.groups[:min(2, len(t.groups))] {
 		w.line(4, "#   GSI%d: {pk: %s, sk: %s}", i+1, quote(keyWord(strings.Join(stem(f), "_"))+"#"+variable(f)), quote("{@at | time}#{@id}"))
@@ -342,7 +342,7 @@ func (w *writer) indexes(t *eventType) {
 func (w *writer) aggregates(p *Proposal) {
 	w.line(0, "# Totals follow the events within seconds, and count each of them exactly once.")
 	w.line(0, "aggregates:")
-	w.remark(2, "how many events of each type each day has, in UTC")
+	w.remark(2, string(certain)+": it fits any events; how many of each type each day has, in UTC")
 	w.line(2, "events_daily:")
 	w.line(4, "since: 1")
 	w.line(4, `by: {type: "{@type}"}`)

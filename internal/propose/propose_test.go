@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,39 @@ func TestShop(t *testing.T) {
 		`order.placed: {values: {events: count, total_cents: sum total_cents}}`,
 		`by: {currency: "{currency}"}`,
 	)
+}
+
+// Each choice has a comment above it that says how certain it is.
+func TestEachChoiceSaysHowCertain(t *testing.T) {
+	choices := regexp.MustCompile(`^( *)(type|id|at|key|ignore|# indexes|  [a-z_]+_daily):`)
+	certainty := regexp.MustCompile(`^ *# (certain|likely|guess): `)
+	readings := `{"device_id":"d1","ts":1772323200,"celsius":1.5}` + "\n" + `{"device_id":"d1","ts":1772323260,"celsius":2.5}` + "\n" + `{"device_id":"d2","ts":1772323260,"celsius":2.5}` + "\n"
+	for name, lines := range map[string]string{"shop": shop(120), "readings": readings, "one": `{"type":"visit","visit_id":"v1","at":"2026-03-01T09:00:00Z"}` + "\n"} {
+		p := proposal(t, lines)
+		found := 0
+		said := ""
+		for line := range strings.Lines(string(p.YAML())) {
+			line = strings.TrimSuffix(line, "\n")
+			switch {
+			case choices.MatchString(line):
+				found++
+				if said == "" {
+					t.Errorf("%s: no comment above %q says how certain it is", name, line)
+				}
+				said = ""
+			case certainty.MatchString(line):
+				said = line
+			case !strings.HasPrefix(strings.TrimSpace(line), "#"):
+				said = ""
+			}
+		}
+		if found < 5 {
+			t.Errorf("%s: only %d choices found", name, found)
+		}
+		if t.Failed() {
+			t.Logf("%s", p.YAML())
+		}
+	}
 }
 
 func TestCopiesThatDifferInWhatIsFilledAnew(t *testing.T) {
