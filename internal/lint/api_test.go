@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
+	"go/doc/comment"
 	"go/parser"
 	"go/token"
 	"os/exec"
@@ -182,16 +183,58 @@ func TestExportedNamesAreListed(t *testing.T) {
 	}
 }
 
-// TestPublicPackagesAreExplained shows that each public package says what it is for, and has an
-// example that runs.
+// TestPublicPackagesAreExplained shows that each public package says what it is for, with links to its
+// names or to other packages, and has an example that runs.
 func TestPublicPackagesAreExplained(t *testing.T) {
 	for _, folder := range publicPackages(t) {
 		code, tests := filesOf(t, folder)
 		if !slices.ContainsFunc(code, func(f *ast.File) bool { return f.Doc != nil && len(f.Doc.Text()) > 100 }) {
 			t.Errorf("package %q has no comment that says what it is for", folder)
 		}
+		if !slices.ContainsFunc(code, func(f *ast.File) bool { return f.Doc != nil && hasLink(f.Doc.Text()) }) {
+			t.Errorf("the comment of package %q links to no name; write the names that a reader looks for in brackets, as in [Store.Put]", folder)
+		}
 		if !slices.ContainsFunc(tests, hasExample) {
 			t.Errorf("package %q has no example that runs: write a function Example… that ends with an // Output: comment", folder)
+		}
+	}
+}
+
+// hasLink reports whether a doc comment has a link to a name or to a page.
+func hasLink(text string) bool {
+	parser := comment.Parser{LookupSym: func(_, name string) bool { return ast.IsExported(name) }}
+	var linked func(blocks []comment.Block) bool
+	linked = func(blocks []comment.Block) bool {
+		return slices.ContainsFunc(blocks, func(b comment.Block) bool {
+			switch b := b.(type) {
+			case *comment.Paragraph:
+				return slices.ContainsFunc(b.Text, func(t comment.Text) bool {
+					switch t.(type) {
+					case *comment.DocLink, *comment.Link:
+						return true
+					}
+					return false
+				})
+			case *comment.List:
+				return slices.ContainsFunc(b.Items, func(i *comment.ListItem) bool { return linked(i.Content) })
+			}
+			return false
+		})
+	}
+	return linked(parser.Parse(text).Content)
+}
+
+func TestLinksAreFound(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Put stores an [Item].":              true,
+		"Put stores [Item]s.":                false, // go doc makes no link of it
+		"See [github.com/a/b/store.Put].":    true,
+		"These:\n\n  - [Item] is one.\n":     true,
+		"Put stores items [of a pipeline].":  false,
+		"A paragraph.\n\n\tw.Send([Item])\n": false,
+	} {
+		if hasLink(text) != want {
+			t.Errorf("%q: %t", text, !want)
 		}
 	}
 }
