@@ -179,7 +179,7 @@ func TestTimeTemplates(t *testing.T) {
 	}
 	s := &Source{
 		Data:       root(t, `{"end":253402300799.999999999,"beyond":253402300800,"fine":0.0000000001,"zero":0,"ms":0.000001,"n":5,"huge":1e999999999999999999,"tiny":1e-999999999999999999}`),
-		Attributes: map[string]string{"sent": "1530000000000", "at": "2024-03-05T14:07:31+02:00"},
+		Attributes: map[string]string{"sent": "1530000000000", "word": "word", "at": "2024-03-05T14:07:31+02:00"},
 	}
 	for text, want := range map[string]string{
 		"{end | unix}": "9999-12-31T23:59:59.999999999Z", "{zero | unix}": "1970-01-01T00:00:00.000000000Z", "{ms | unixms}": "1970-01-01T00:00:00.000000001Z",
@@ -191,7 +191,7 @@ func TestTimeTemplates(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"{beyond | unix}": "outside of the years", "{fine | unix}": "finer than a nanosecond", "{huge | unix}": "outside of the years", "{tiny | unix}": "finer than a nanosecond",
-		"{n}": "declare what it counts with | unix or | unixms", "{@attribute.at | unix}": "is not a number", "{@attribute.sent}": "not an RFC 3339 time",
+		"{n}": "declare what it counts with | unix or | unixms", "{@attribute.at | unix}": "is not a number but an RFC 3339 time: leave | unix out", "{@attribute.word | unix}": "\"word\" is not a number", "{@attribute.sent}": "not an RFC 3339 time",
 	} {
 		_, err := must(t, text).Time(s)
 		var refusal *event.Refusal

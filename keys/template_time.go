@@ -76,6 +76,9 @@ func (p *Part) unixTime(text string, unit int64) (time.Time, error) {
 	}
 	number, err := event.ParseDecimal(text)
 	if err != nil {
+		if _, err := parseTime(text); err == nil {
+			return bad(fmt.Sprintf("is not a number but an RFC 3339 time: leave | %s out", p.Funcs[len(p.Funcs)-1].Name))
+		}
 		return bad("is not a number")
 	}
 	if number.Sign() < 0 || number.Cmp(event.DecimalOf(unixEnd*(int64(time.Second)/unit))) >= 0 {
