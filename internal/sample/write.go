@@ -73,7 +73,7 @@ func (r *Report) verdicts(b *strings.Builder) {
 }
 
 func (r *Report) paths(b *strings.Builder) {
-	columns(b, "fields that are missing or wrong in some events", func(row func(...string)) {
+	columns(b, "fields that are missing, empty or of another type in some events", func(row func(...string)) {
 		for _, p := range r.Paths {
 			need := "may be missing"
 			if p.Needed {
@@ -85,11 +85,11 @@ func (r *Report) paths(b *strings.Builder) {
 			row("none")
 		}
 	})
-	are := "are"
+	have := "have"
 	if r.Fine == 1 {
-		are = "is"
+		have = "has"
 	}
-	fmt.Fprintf(b, "  %s %s right in every event\n", counted(r.Fine, "other field"), are)
+	fmt.Fprintf(b, "  %s %s the right type in every event\n", counted(r.Fine, "other field"), have)
 }
 
 // faults returns text such as "absent 3, number 2 of 100".
