@@ -99,7 +99,7 @@ func differs(what string, n int) string {
 func chooseID(events []sampled, fields []*field, noun string, when *field) identity {
 	n := len(events)
 	candidates := slices.DeleteFunc(slices.Clone(fields), func(f *field) bool {
-		return !f.always(n) || !f.scalar() || f == when || f.isTime(n) || idScore(f, noun) == 0
+		return !f.always(n) || !f.scalar() || f == when || f.isTime(n) || f.dates > 0 || idScore(f, noun) == 0
 	})
 	slices.SortStableFunc(candidates, func(a, b *field) int { return idScore(b, noun) - idScore(a, noun) })
 	for _, f := range candidates {
@@ -252,6 +252,18 @@ func differing(events []sampled, f *field) []string {
 // isTime reports whether all values are times.
 func (f *field) isTime(n int) bool {
 	return f.always(n) && (f.times == n || f.seconds == n || f.millis == n)
+}
+
+// otherTime returns a field that every event has and that is a date in a form that is not RFC 3339 in
+// some of them. It returns nil if there is none.
+func otherTime(fields []*field, n int) *field {
+	var best *field
+	for _, f := range fields {
+		if f.dates > 0 && f.dates+f.times == n && (best == nil || timeScore(f) > timeScore(best)) {
+			best = f
+		}
+	}
+	return best
 }
 
 // timeScores say how much a word in a field's name suggests that the field is the time of the

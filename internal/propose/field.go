@@ -23,6 +23,7 @@ type field struct {
 	wholes  int // numbers without decimals, not negative
 	others  int // booleans, arrays, objects
 	times   int // RFC 3339 text
+	dates   int // text that begins with a date and is not RFC 3339, such as 2026-03-01 09:00
 	seconds int // numbers that are seconds since 1970 in the years 2000 to 2100
 	millis  int // the same in milliseconds
 	sums    int // numbers that can be summed
@@ -41,6 +42,8 @@ const (
 var plainPath = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 
 var mail = regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`)
+
+var date = regexp.MustCompile(`^(\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{4})([ T,]|$)`)
 
 var hashSeed = maphash.MakeSeed()
 
@@ -109,6 +112,8 @@ func (f *field) see(value event.Node) {
 func (f *field) seeText(text string) {
 	if _, err := keys.ParseTime(text); err == nil {
 		f.times++
+	} else if date.MatchString(text) {
+		f.dates++
 	}
 	if mail.MatchString(text) {
 		f.mails++

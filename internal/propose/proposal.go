@@ -30,6 +30,7 @@ type eventType struct {
 	wrapped bool   // an envelope says id and time of every event
 	id      identity
 	at      choice // its text is empty if the envelope says it, or nothing does
+	date    *field // looks like a time that Ingot cannot read; nil if there is none
 	belongs *field // what the events belong to, as order.paid belongs to an order
 	groups  []*field
 	amounts []*field
@@ -112,6 +113,7 @@ func (t *eventType) choose(vendor string) {
 	var when *field
 	if !timed {
 		when, t.at = chooseTime(t.events, fields)
+		t.date = otherTime(fields, n)
 	}
 	if t.id = chooseID(t.events, fields, t.noun, when); len(t.id.fields) == 0 && t.wrapped {
 		t.id.why = "no field of the payload tells these events apart, so the id of the envelope does"
@@ -306,6 +308,9 @@ func (w *writer) eventType(t *eventType) {
 		w.line(4, "at: %s", quote(t.at.text))
 	case t.wrapped:
 		w.remark(4, "The time is the envelope's.")
+	case t.date != nil:
+		w.remark(4, "MISSING: "+t.date.path+" looks like a time, but Ingot reads only RFC 3339 (2026-03-01T09:00:00Z, with T and Z or an offset) and seconds or milliseconds since 1970. "+
+			`An event needs a time: let the producer write one, and name it here, as in at: "{placed_at}".`)
 	default:
 		w.remark(4, `MISSING: no field is a time in every event, and an event needs one. Name it here, as in at: "{placed_at}".`)
 	}

@@ -190,6 +190,22 @@ func TestNothingTellsApart(t *testing.T) {
 	wants(t, p, "# guess: no field tells these events apart", `id: "{@digest}"`, "# MISSING: no field is a time")
 }
 
+// A time that Ingot cannot read is named, and it does not tell events apart.
+func TestTimesOfAnotherForm(t *testing.T) {
+	for _, form := range []string{"2026-03-01 09:%02d:00", "2026-03-01T09:%02d:00", "01.03.2026 09:%02d", "3/1/2026 9:%02d"} {
+		var b strings.Builder
+		for i := range 10 {
+			fmt.Fprintf(&b, `{"type":"signup","created_at":%q,"user_id":"u%d"}`+"\n", fmt.Sprintf(form, i), i)
+		}
+		p := proposal(t, b.String())
+		wants(t, p, `id: "{user_id}"`, "# MISSING: created_at looks like a time, but Ingot reads only RFC 3339")
+		if _, poison, err := p.Check(); err != nil || len(poison) != 1 {
+			t.Errorf("%s: %v, %v", form, poison, err)
+		}
+	}
+	wants(t, proposal(t, `{"type":"signup","user_id":"u1","version":"2026-03"}`+"\n"), "# MISSING: no field is a time")
+}
+
 func TestEnvelopes(t *testing.T) {
 	p := proposal(t, `{"specversion":"1.0","id":"1","source":"/a","type":"ping","time":"2026-03-01T00:00:00Z","data":{"n":1}}`+"\n"+
 		`{"specversion":"1.0","id":"2","source":"/a","type":"ping","time":"2026-03-01T00:00:01Z","data":{"n":2}}`+"\n")
