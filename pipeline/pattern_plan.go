@@ -35,8 +35,8 @@ type Question struct {
 	Now time.Time
 }
 
-// Plan says which partitions answer a question, and which part of each is read.
-type Plan struct {
+// QueryPlan says which partitions answer a question, and which part of each is read.
+type QueryPlan struct {
 	Index string
 	// Backward reports whether sort keys are read in falling order.
 	Backward bool
@@ -69,7 +69,7 @@ type Partition struct {
 }
 
 // Size returns how many partitions the plan reads.
-func (p *Plan) Size() int {
+func (p *QueryPlan) Size() int {
 	n := 0
 	for _, period := range p.Periods {
 		n += len(period.Partitions)
@@ -79,7 +79,7 @@ func (p *Plan) Size() int {
 
 // Plan computes what is read to answer a question. It is a pure function. The error says what is
 // wrong with the question and what to write.
-func (p *Pattern) Plan(q Question) (*Plan, error) {
+func (p *Pattern) Plan(q Question) (*QueryPlan, error) {
 	if p.total != "" {
 		return nil, fmt.Errorf("%s reads totals, which no plan of partitions answers", p.name)
 	}
@@ -322,12 +322,12 @@ func (a *asked) tooMany(n int) error {
 }
 
 // plan makes the partitions of all periods.
-func (a *asked) plan() (*Plan, error) {
+func (a *asked) plan() (*QueryPlan, error) {
 	order := false
 	if s := a.next(); s != nil {
 		order = s.reversed()
 	}
-	plan := &Plan{Index: a.index, Newest: a.newest, Backward: a.newest != order, Types: a.Types()}
+	plan := &QueryPlan{Index: a.index, Newest: a.newest, Backward: a.newest != order, Types: a.Types()}
 	choices, err := a.choices()
 	if err != nil {
 		return nil, err

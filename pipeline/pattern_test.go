@@ -40,7 +40,7 @@ patterns:
 `
 
 // planText prints a plan: a line for each partition.
-func planText(p *Plan) string {
+func planText(p *QueryPlan) string {
 	var b strings.Builder
 	for _, period := range p.Periods {
 		for _, part := range period.Partitions {

@@ -117,7 +117,7 @@ func (s *Store) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*ev
 
 // Explain returns the requests that the first round of [Store.Read] would send, and the plan behind
 // them. It sends none. Each request is a *dynamodb.GetItemInput or a *dynamodb.QueryInput.
-func (s *Store) Explain(name string, ask Ask) ([]any, *pipeline.Plan, error) {
+func (s *Store) Explain(name string, ask Ask) ([]any, *pipeline.QueryPlan, error) {
 	pattern, err := s.pipeline.Pattern(name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read: %w", err)
@@ -148,7 +148,7 @@ func (s *Store) Explain(name string, ask Ask) ([]any, *pipeline.Plan, error) {
 type question struct {
 	s      *Store
 	ask    Ask
-	plan   *pipeline.Plan
+	plan   *pipeline.QueryPlan
 	period int // the one that is being read
 	after  position
 	resume bool // the period begins after the position

@@ -69,7 +69,7 @@ func (s *Store) onePage(pattern *pipeline.Pattern, ask Ask, order string) error 
 
 // explainTotals returns the requests for totals. Before them, one GetItem reads the generation's
 // head.
-func (s *Store) explainTotals(pattern *pipeline.Pattern, ask Ask) ([]any, *pipeline.Plan, error) {
+func (s *Store) explainTotals(pattern *pipeline.Pattern, ask Ask) ([]any, *pipeline.QueryPlan, error) {
 	if pattern.Top() > 0 {
 		at, n, err := s.topOf(pattern, ask)
 		if err != nil {
