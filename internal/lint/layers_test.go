@@ -55,7 +55,17 @@ var layers = []string{
 // count.
 func imports(t *testing.T, tags string) map[string][]string {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-tags="+tags, "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...")
+	return importsOf(t, tags, "Imports")
+}
+
+// importsOf is like imports. The fields are those of go list that count.
+func importsOf(t *testing.T, tags string, fields ...string) map[string][]string {
+	t.Helper()
+	format := "{{.ImportPath}}"
+	for _, field := range fields {
+		format += "{{range ." + field + "}} {{.}}{{end}}"
+	}
+	cmd := exec.Command("go", "list", "-tags="+tags, "-f", format, "./...")
 	cmd.Dir = "../.."
 	cmd.Env = append(cmd.Environ(), "GOFLAGS=", "CGO_ENABLED=0", "GOOS=linux")
 	var stderr strings.Builder
@@ -156,7 +166,7 @@ func breaches(insides map[string]map[string][]string, packages map[string][]stri
 			for _, other := range imported {
 				target, inside := strings.CutPrefix(other, facade+"/")
 				switch {
-				case !inside || name == facade:
+				case !inside || name == facade || other == name:
 				case !within:
 					faults = append(faults, name+" imports "+other+", which only "+facade+" may use; import "+facade+" instead")
 				case !slices.Contains(rooms[room], target):
@@ -169,8 +179,9 @@ func breaches(insides map[string]map[string][]string, packages map[string][]stri
 	return faults
 }
 
+// Tests count here: what they need of a façade is missing from it.
 func TestWallsInsideAFacade(t *testing.T) {
-	packages := imports(t, "")
+	packages := importsOf(t, "", "Imports", "TestImports", "XTestImports")
 	for _, fault := range breaches(insides, packages) {
 		t.Error(fault)
 	}
@@ -181,6 +192,29 @@ func TestWallsInsideAFacade(t *testing.T) {
 				t.Errorf("%s is not in the map insides of internal/lint/layers_test.go; say there what it may import", name)
 			}
 		}
+	}
+}
+
+// TestOnlyStoreKnowsDynamoDB shows that no other package that the functions and verify are made of uses
+// the client of DynamoDB. The layers above "What stands in for AWS" are these packages.
+func TestOnlyStoreKnowsDynamoDB(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, module+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := slices.Index(layers, "internal/embedded/api")
+	var users []string
+	for line := range strings.Lines(string(out)) {
+		own := strings.Fields(line)
+		name := strings.TrimPrefix(own[0], module)
+		if at := slices.Index(layers, name); 0 <= at && at < end && slices.ContainsFunc(own, func(path string) bool {
+			return strings.HasPrefix(path, "github.com/aws/aws-sdk-go-v2/service/dynamodb")
+		}) {
+			users = append(users, name)
+		}
+	}
+	if !slices.Equal(users, []string{"store"}) {
+		t.Errorf("%v use the client of DynamoDB; only store may", users)
 	}
 }
 
