@@ -68,12 +68,18 @@ func (c *compiler) ofTheEvent(p place, t *keys.Template, instead string) {
 		return
 	}
 	for _, d := range t.Derived() {
-		name, _ := strings.CutPrefix(d, "@attribute.")
-		if slices.Contains(deliveries, name) {
+		if name, is := ofDelivery(d); is {
 			c.mistakeAt(p, t.Text(), strings.Index(t.Text(), d),
 				fmt.Sprintf("%s uses %s, which SQS sets again each time a message is sent: an event that is sent twice would be two events", nameOf(p), name), instead)
 		}
 	}
+}
+
+// ofDelivery reports whether a variable is what SQS says about a single delivery, and returns the
+// name that SQS has for it.
+func ofDelivery(variable string) (name string, is bool) {
+	name, _ = strings.CutPrefix(variable, "@attribute.")
+	return name, slices.Contains(deliveries, name)
 }
 
 // comparedAsText reports a condition that no event can fulfil together with its value. The

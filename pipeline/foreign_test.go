@@ -49,6 +49,7 @@ var foreignMistakes = []advice{
 
 	{"an average", "revenue: sum total", "revenue: avg total", `p.yaml:26:67: an average is not kept, because two averages cannot be added up; write sum total, with a count in a value of its own, and divide when you read, instead`, []string{"revenue: sum total, n_revenue: count"}},
 	{"an average of nothing", "revenue: sum total", "revenue: mean", `write sum PATH, with a count in a value of its own, and divide when you read, instead`, []string{"revenue: sum total, n_revenue: count"}},
+	{"a length alone", "revenue: sum total", "revenue: length items", `p.yaml:26:67: length stands in place of a path, after an operation; write sum length items instead`, []string{"revenue: sum length items"}},
 	{"many types at once", "      placed: {where", "      plac*: {where", `p.yaml:26:7: there is no event type plac*, and * is not a wildcard; write each event type by its whole name, such as moved, instead`, []string{"      placed: {where"}},
 }
 
@@ -62,6 +63,11 @@ func TestForeignMistakesAndTheirAdvice(t *testing.T) {
 				t.Fatalf("\n got %v\nwant %s", err, c.want)
 			}
 			saysWhatToWrite(t, c.name, ms)
+			for _, m := range ms[1:] { // each of two values may need a number
+				if len(c.followed) > 0 && (m.Line != ms[0].Line || m.Column != ms[0].Column) {
+					t.Errorf("one mistake is refused in two places: %v", ms)
+				}
+			}
 			for _, followed := range c.followed {
 				if _, err := loadText(change(t, c.old, followed)); err != nil {
 					t.Errorf("%s: the advice was followed, and it is refused: %v", followed, err)

@@ -97,6 +97,9 @@ func (c *compiler) keyHoldsID(at place, t *eventType) {
 		if full[v] || v == "@type" || full["@digest"] && v[0] != '@' {
 			continue
 		}
+		if _, is := ofDelivery(v); is {
+			continue // id must not use it, and neither must the key
+		}
 		what := fmt.Sprintf("key does not use %s, which id uses: two events with different ids could have one key", v)
 		if all[v] {
 			what = fmt.Sprintf("key shows %s, which id uses, only through a function that loses a part of it: two events could have one key", v)

@@ -116,6 +116,9 @@ func notAValue(text, word, rest string) *where.Mistake {
 	if average := strings.ToLower(word); average == "avg" || average == "average" || average == "mean" {
 		return averageError(rest)
 	}
+	if word == "length" && rest != "" {
+		return &where.Mistake{What: "length stands in place of a path, after an operation", Instead: "sum length " + rest}
+	}
 	if best := nearest(strings.ToLower(word), slices.Sorted(maps.Keys(ops))); best != "" {
 		return &where.Mistake{What: word + " is not a way to compute a value", Instead: strings.TrimSpace(best + " " + rest)}
 	}
