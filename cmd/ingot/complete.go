@@ -74,6 +74,8 @@ var arguments = map[string]completion{
 	"get":     declared(eventTypes),
 	"erase":   declared(eventTypes),
 	"explain": filesNamed("json", "ndjson"),
+	"send":    filesNamed("ndjson", "jsonl", "json"),
+	"rebuild": declared(otherAggregates),
 	"init":    folders,
 	// These are the commands of quarantine. They begin with a folder.
 	"pull": folders, "list": folders, "show": folders, "edit": folders, "resend": folders, "drop": folders,
@@ -142,6 +144,11 @@ func aggregateNames(p *pipeline.Pipeline, words []string) (names []string) {
 		names = append(names, def.Name)
 	}
 	return names
+}
+
+// otherAggregates offers the aggregates that no word names.
+func otherAggregates(p *pipeline.Pipeline, words []string) []string {
+	return slices.DeleteFunc(aggregateNames(p, nil), func(name string) bool { return slices.Contains(words, name) })
 }
 
 // eventTypes offers the types of events.

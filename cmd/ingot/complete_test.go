@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -57,6 +58,10 @@ func TestCompletionOfValues(t *testing.T) {
 		{"get order.p|", []string{"order.placed", "order.paid"}, noFiles},
 		{"send --sample order.s|", []string{"order.shipped"}, noFiles},
 		{"explain |", []string{"json", "ndjson"}, extensions},
+		{"send |", []string{"ndjson"}, extensions},
+		{"rebuild merchant|", []string{"merchant_daily", "merchant_parcels"}, noFiles},
+		{"rebuild merchant_daily merchant_p|", []string{"merchant_parcels"}, noFiles},
+		{"rebuild merchant_daily merchant_d|", nil, noFiles},
 		{"init |", nil, folders},
 		{"check |", nil, noFiles},
 		{"ver|", []string{"version"}, noFiles},
@@ -71,6 +76,16 @@ func TestCompletionOfValues(t *testing.T) {
 		}
 		if directive != c.directive || len(c.want) == 0 && len(got) > 0 {
 			t.Errorf("%s: %q with %s, want %s", c.words, got, directive, c.directive)
+		}
+	}
+}
+
+// Every command that takes words completes them.
+func TestEveryArgumentIsCompleted(t *testing.T) {
+	for _, cmd := range all(newRoot(&app{})) {
+		_, takes, _ := strings.Cut(cmd.Use, " ")
+		if strings.ContainsFunc(strings.ReplaceAll(takes, "[flags]", ""), unicode.IsUpper) && arguments[cmd.Name()] == nil {
+			t.Errorf("%s takes %s, and none of it is completed; put it into arguments in complete.go", cmd.CommandPath(), takes)
 		}
 	}
 }
