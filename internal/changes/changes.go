@@ -78,6 +78,7 @@ func orNothing(s string) string {
 
 const (
 	drainFirst  = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would become another item"
+	laterAt     = ". An event whose time becomes later also expires later: if it has expired and is sent again, it would be stored and counted twice, whether the queue is drained or not"
 	drainArrays = "drain the queue, redrive its dead-letter queue and send again what is in quarantine before deploying: a message that is an array of events would be Poison afterwards, and so would its events that are not stored yet"
 	drainParts  = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would yield items that differ from the stored ones"
 	atomically  = "drain the queue and redrive its dead-letter queue before deploying: while old functions run beside new ones, a part may be refused after its whole is stored"
@@ -248,7 +249,7 @@ func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Repor
 	}
 	var list []Report
 	for _, m := range []struct{ member, was, is, do string }{
-		{"id", was.ID, is.ID, drainFirst}, {"at", was.At, is.At, drainFirst},
+		{"id", was.ID, is.ID, drainFirst}, {"at", was.At, is.At, atAdvice(was)},
 		{"key.pk", was.Key.PK, is.Key.PK, drainFirst}, {"key.sk", was.Key.SK, is.Key.SK, drainFirst},
 		{"mode", was.Mode, is.Mode, drainFirst + noRevision},
 		{"part", partText(was.Part), partText(is.Part), drainParts},
@@ -264,6 +265,14 @@ func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Repor
 		list = append(list, Report{Identity, subject, "ignore", strings.Join(was.Ignore, ", "), strings.Join(is.Ignore, ", "), do})
 	}
 	return list
+}
+
+// atAdvice returns what to do about a change of at.
+func atAdvice(was pipeline.EventSpec) string {
+	if was.Retain == 0 && len(was.Was) == 0 {
+		return drainFirst // nothing has expired
+	}
+	return drainFirst + laterAt
 }
 
 // revisionAdvice returns what to do about a change of revision.

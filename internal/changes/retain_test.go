@@ -81,6 +81,19 @@ func TestChangesOfRetain(t *testing.T) {
 	}
 }
 
+// A later time is a later expiry. So a change of at can bring an expired event back, as a longer
+// retain can. Draining the queue does not help.
+func TestChangeOfTimeNamesWhatHasExpired(t *testing.T) {
+	const said = "whether the queue is drained or not"
+	for lifetime, want := range map[string]bool{"": false, "retain: 30d": true, "was: [{retain: 30d, before: 2026-01-01T00:00:00Z}]": true} {
+		changed := mustLoad(t, strings.Replace(keptText(lifetime), "{t}", "{sent}", 1))
+		reports := Between(kept(t, lifetime), changed, deployed)
+		if len(reports) != 1 || reports[0].Member != "at" || !strings.HasPrefix(reports[0].Do, "drain the queue") || strings.Contains(reports[0].Do, said) != want {
+			t.Errorf("%q: %v", lifetime, reports)
+		}
+	}
+}
+
 var shownWas = regexp.MustCompile(`write (was: \[.*\]) in this event type`)
 
 // pasted returns a lifetime in which the was of a message replaces its own.
