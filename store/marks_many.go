@@ -80,18 +80,17 @@ func (a *apply) many(ctx context.Context, all []*markedUpdate) (alone []*markedU
 // hold. The read may be stale, or leave some items out. That does no harm, because the conditions
 // of the updates decide.
 func (a *apply) lookAt(ctx context.Context, updates []*markedUpdate) {
-	images, _ := a.images(ctx, updates, false)
-	for _, w := range updates {
-		if img, read := images[w.update.Key]; read {
-			w.look(img)
-		}
-	}
+	a.images(ctx, updates, false, func(w *markedUpdate, img image) {
+		w.look(img)
+	})
 }
 
-// images reads the items of updates. An item that does not exist has an empty image. An item that
-// was left unread has no image. If an answer is too large, images asks again for each half. A
-// single item that is too large stays unread.
-func (a *apply) images(ctx context.Context, of []*markedUpdate, consistent bool) (map[event.Key]image, answer) {
+// images reads the items of updates and hands each to take. An item that does not exist has an
+// empty image. An item that was left unread is not handed over, and the answer says why. If an
+// answer is too large, images asks again for each half. A single item that is too large stays
+// unread. No image is kept after the answer that brought it, because a hundred of them can take
+// more memory than the smallest function has.
+func (a *apply) images(ctx context.Context, of []*markedUpdate, consistent bool, take func(*markedUpdate, image)) answer {
 	request := types.KeysAndAttributes{ConsistentRead: &consistent, Keys: make([]image, len(of))}
 	for i, w := range of {
 		request.Keys[i] = keyImage(w.update.Key)
@@ -103,23 +102,19 @@ func (a *apply) images(ctx context.Context, of []*markedUpdate, consistent bool)
 	a.mu.Lock()
 	a.Cost.Requests++
 	a.mu.Unlock()
-	images := make(map[event.Key]image, len(of))
 	switch {
 	case errors.Is(err, errTooLarge) && len(of) > 1:
 		a.store.lookKeys.Store(int32(len(of) / 2))
 		for _, half := range [][]*markedUpdate{of[:len(of)/2], of[len(of)/2:]} {
-			some, why := a.images(ctx, half, consistent)
-			for key, img := range some {
-				images[key] = img
-			}
-			if why.outcome != done {
+			if why := a.images(ctx, half, consistent, take); why.outcome != done {
 				answer = why
 			}
 		}
-		return images, answer
+		return answer
 	case err != nil:
-		return images, answer
+		return answer
 	}
+	images := make(map[event.Key]image, len(of))
 	for _, w := range of {
 		images[w.update.Key] = image{}
 	}
@@ -129,21 +124,26 @@ func (a *apply) images(ctx context.Context, of []*markedUpdate, consistent bool)
 			delete(images, keyOf(key))
 		}
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	for _, img := range out.Responses[a.store.aggregates] {
 		images[keyOf(img)] = img
 	}
 	bytes := 0
+	a.mu.Lock()
 	for _, img := range images {
 		size := imageSize(img)
 		bytes += size
 		a.Cost.look(size, consistent)
 	}
+	a.mu.Unlock()
 	if len(of) >= a.store.keysOfALook() && bytes < maxAnswer/8 {
 		a.store.lookKeys.Store(int32(min(2*len(of), maxKeys)))
 	}
-	return images, answer
+	for _, w := range of {
+		if img, read := images[w.update.Key]; read {
+			take(w, img)
+		}
+	}
+	return answer
 }
 
 // keysOfALook returns how many items are read at once: as many as recent answers had room for.
@@ -257,16 +257,17 @@ func (t *together) judge(ctx context.Context, edits []*edit, responses []types.B
 	if len(unknown) == 0 {
 		return why, then
 	}
-	inTheWay := make([]*markedUpdate, len(unknown))
+	inTheWay, places := make([]*markedUpdate, len(unknown)), make(map[*markedUpdate]int, len(unknown))
 	for n, i := range unknown {
-		inTheWay[n] = sent[i]
+		inTheWay[n], places[sent[i]] = sent[i], i
 	}
-	images, read := t.images(ctx, inTheWay, true)
-	for n, i := range unknown {
-		w := inTheWay[n]
-		switch img, known := images[w.update.Key]; {
-		case known:
-			t.met(w, edits[i], img, keep)
+	read := t.images(ctx, inTheWay, true, func(w *markedUpdate, img image) {
+		t.met(w, edits[places[w]], img, keep)
+		delete(places, w)
+	})
+	for _, w := range inTheWay {
+		switch _, unread := places[w]; {
+		case !unread:
 		case errors.Is(read.err, errTooLarge):
 			t.alone = append(t.alone, w)
 		default:

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/packed"
 	"github.com/ingot-events/ingot/internal/slow"
 )
@@ -56,6 +57,36 @@ func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
 		t.Errorf("%d transactions asked for images, %d totals were read, %d updates done", totals.asked, totals.read, totals.done)
 	}
 	fn.fits(t)
+}
+
+// The same holds for a batch that is counted by marks, whatever brings the totals: the reads before the
+// statements, the statements that are refused, and the reads after them.
+func TestLargeTotalsUnderMarksFitSmallestFunction(t *testing.T) {
+	slow.Test(t, "it fills the smallest function's memory")
+	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
+	if err := os.WriteFile(plan, []byte(readings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, there := range map[string]bool{"shown before": true, "met alone": false} {
+		t.Run(name, func(t *testing.T) {
+			totals := newLargeTotals(t)
+			totals.looks = there
+			fn := startSmallest(t, binary, totals, map[string]string{
+				"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "marks", "INGOT_PIPELINE": plan,
+			})
+			const changes = 100
+			for batch := range 2 {
+				body := readingsFrom(batch*changes, changes)
+				fn.takes(t, append([]byte(`{"shardId":"shardId-00000004070908800000-0123abcd",`), body[1:]...), 55*time.Second)
+			}
+			totals.mu.Lock()
+			defer totals.mu.Unlock()
+			if totals.asked == 0 || len(totals.updated) != 2*3*changes {
+				t.Errorf("%d updates asked for images, %d totals are updated", totals.asked, len(totals.updated))
+			}
+			fn.fits(t)
+		})
+	}
 }
 
 // A batch of the stream with as many compressed payloads as fit, each as large as a payload can be and packed
@@ -169,6 +200,9 @@ type largeTotals struct {
 	filler            string // attributes
 	mu                sync.Mutex
 	known             map[string]bool // totals that were shown, so the next guess is right
+	looks             bool            // a BatchGetItem that is not consistent finds the totals, too
+	refused           map[string]int  // how often an update of a total was refused that had no transaction
+	updated           map[string]bool // totals that an update without a transaction has changed
 	asked, read, done int
 }
 
@@ -177,7 +211,7 @@ func newLargeTotals(t *testing.T) *largeTotals {
 	for i := 0; b.Len() < 500<<10; i++ { // the names and values of such an attribute take 40 of its 54 bytes
 		fmt.Fprintf(&b, `,"attribute-%020d":{"S":"12345678"}`, i)
 	}
-	return &largeTotals{t: t, filler: b.String(), known: map[string]bool{}}
+	return &largeTotals{t: t, filler: b.String(), known: map[string]bool{}, refused: map[string]int{}, updated: map[string]bool{}}
 }
 
 func (l *largeTotals) item(key map[string]map[string]string) string {
@@ -187,7 +221,16 @@ func (l *largeTotals) item(key map[string]map[string]string) string {
 func (l *largeTotals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, action, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	var in struct {
-		Key           map[string]map[string]string
+		Key                                 map[string]map[string]string
+		ReturnValuesOnConditionCheckFailure string
+		RequestItems                        map[string]struct {
+			Keys           []map[string]map[string]string
+			ConsistentRead bool
+		}
+		Statements []struct {
+			Parameters                          []map[string]any
+			ReturnValuesOnConditionCheckFailure string
+		}
 		TransactItems []struct {
 			Update *struct {
 				Key                                 map[string]map[string]string
@@ -201,8 +244,8 @@ func (l *largeTotals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, body := http.StatusOK, "{}"
 	l.mu.Lock()
 	switch action {
-	case "BatchGetItem": // a fresh table
-		body = `{"Responses":{"totals":[]},"UnprocessedKeys":{}}`
+	case "BatchGetItem":
+		body = l.found(in.RequestItems["totals"].Keys, in.RequestItems["totals"].ConsistentRead)
 	case "PutItem": // the deployed pipeline.yaml
 	case "GetItem":
 		if !strings.HasPrefix(in.Key["PK"]["S"], "A#") { // it was never put
@@ -237,6 +280,19 @@ func (l *largeTotals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} else {
 			l.done += updates
 		}
+	case "BatchExecuteStatement":
+		answers := make([]string, len(in.Statements))
+		for i, s := range in.Statements {
+			answers[i] = "{}"
+			if refusal := l.update(keyIn(s.Parameters), s.ReturnValuesOnConditionCheckFailure); refusal != "" {
+				answers[i] = `{"Error":{"Code":"ConditionalCheckFailed","Message":"The conditional request failed"` + refusal + `}}`
+			}
+		}
+		body = `{"Responses":[` + strings.Join(answers, ",") + `]}`
+	case "UpdateItem":
+		if refusal := l.update(in.Key, in.ReturnValuesOnConditionCheckFailure); refusal != "" {
+			status, body = http.StatusBadRequest, `{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","Message":"The conditional request failed"`+refusal+`}`
+		}
 	default:
 		l.t.Errorf("%s is not served", action)
 	}
@@ -246,4 +302,53 @@ func (l *largeTotals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Length", fmt.Sprint(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(body))
+}
+
+// found returns the answer to a BatchGetItem: the totals that are asked for, up to the 16 MB that an answer
+// may have. A read that is not consistent may find a fresh table.
+func (l *largeTotals) found(keys []map[string]map[string]string, consistent bool) string {
+	var items, left []string
+	for _, key := range keys {
+		switch {
+		case !l.looks && !consistent || !strings.HasPrefix(key["PK"]["S"], "A#"):
+		case len(items) < 16<<20/event.MaxItem:
+			items = append(items, l.item(key))
+		default:
+			left = append(left, fmt.Sprintf(`{"PK":{"S":%q},"SK":{"S":"-"}}`, key["PK"]["S"]))
+		}
+	}
+	unread := ""
+	if len(left) > 0 {
+		unread = `"totals":{"Keys":[` + strings.Join(left, ",") + `]}`
+	}
+	return `{"Responses":{"totals":[` + strings.Join(items, ",") + `]},"UnprocessedKeys":{` + unread + `}}`
+}
+
+// update carries out the update of one total. The first two are refused, with the total if the request asks for
+// it. The refusal is empty if the update is done.
+func (l *largeTotals) update(key map[string]map[string]string, asks string) (refusal string) {
+	pk := key["PK"]["S"]
+	switch {
+	case !strings.HasPrefix(pk, "A#"): // a head
+		return ""
+	case l.refused[pk] == 2:
+		l.updated[pk] = true
+		return ""
+	}
+	l.refused[pk]++
+	if asks != "ALL_OLD" {
+		return " "
+	}
+	l.asked++
+	return `,"Item":` + l.item(key)
+}
+
+// keyIn returns the key among the parameters of a statement.
+func keyIn(parameters []map[string]any) map[string]map[string]string {
+	for _, p := range parameters {
+		if pk, is := p["S"].(string); is && strings.HasPrefix(pk, "A#") {
+			return map[string]map[string]string{"PK": {"S": pk}}
+		}
+	}
+	return nil
 }

@@ -64,9 +64,9 @@ func statements() []Mutant {
 		{
 			Name: "look-believed", What: "what a BatchGetItem showed of the mark goes into no condition", Defends: "C3 I4", Checks: []sim.Check{sim.Miscounted},
 			Fields: []Field{{"store.markedUpdate", "believed bool"}},
-			Edits: []Edit{{"store.apply.lookAt", `			w.look(img)
-`, `			w.look(img)
-			w.believed = true
+			Edits: []Edit{{"store.apply.lookAt", `		w.look(img)
+`, `		w.look(img)
+		w.believed = true
 `}, {"store.markedUpdate.edit", `	e.mark(w.lane, &delta)
 `, `	if e.mark(w.lane, &delta); w.believed {
 		e.guards = e.guards[:len(e.guards)-1]
