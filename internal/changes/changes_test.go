@@ -194,7 +194,7 @@ func TestChangesOfLifetimes(t *testing.T) {
 
 // What was given up or quarantined is somebody's event. No advice discards it.
 func TestNoAdvicePurges(t *testing.T) {
-	for _, advice := range []string{noRevision, retainLonger, retainShorter, tiesMore, tiesLess, drainFirst, ignoreMore, ignoreLess, raiseEpoch} {
+	for _, advice := range []string{noRevision, retainLonger, retainShorter, tiesMore, tiesLess, drainFirst, laterAt, ignoreMore, ignoreLess, raiseEpoch} {
 		if strings.Contains(advice, "purge") {
 			t.Error(advice)
 		}
