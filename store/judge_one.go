@@ -10,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/payloads"
 )
 
 // Judge returns what [Store.Put] would answer for the item now, and the event that is stored under
@@ -19,6 +20,10 @@ import (
 // that is stored under the part's key is returned. Judge also reads the totals with floors that the
 // event takes from. If one of them is too low now, the answer is Rejected.
 func (s counter) Judge(ctx context.Context, item *event.Item) (Result, *event.Item, error) {
+	if payloads.IsAhead(item, s.env.Now()) {
+		refusal := payloads.TooFarAhead(item)
+		return Result{Verdict: refusal.Verdict, Refusal: refusal}, nil, nil
+	}
 	atomic := isAtomic(item)
 	r, stored, err := s.judgeOne(ctx, item, !atomic)
 	if err != nil || !r.yields(item) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/payloads"
-	"github.com/ingot-events/ingot/keys"
 )
 
 // A payload that is not in its item is in an object of the payload bucket. The order of requests keeps the
@@ -24,7 +23,7 @@ import (
 
 // MaxAhead is how far in the future an event's time may be if its payload goes to the payload
 // bucket. The lifecycle of the bucket counts from the put, and the event's expiry from its time.
-const MaxAhead = 30 * 24 * time.Hour
+const MaxAhead = payloads.MaxAhead
 
 const (
 	// uploadsAtOnce is how many payloads one call uploads at the same time.
@@ -57,12 +56,10 @@ func (s *Store) putOffloading(ctx context.Context, items []*event.Item, put func
 	if !slices.ContainsFunc(items, func(item *event.Item) bool { return len(carriers(item)) > 0 }) {
 		return put(ctx, items)
 	}
-	last := s.env.Now().Add(MaxAhead)
-	results, ahead, cost := putOthers(ctx, items, func(item *event.Item) bool { return item.At.After(last) && len(carriers(item)) > 0 }, put)
+	now := s.env.Now()
+	results, ahead, cost := putOthers(ctx, items, func(item *event.Item) bool { return payloads.IsAhead(item, now) }, put)
 	for _, i := range ahead {
-		refusal := event.Poisoned(event.TooFarAhead, "its time is "+keys.FormatTime(items[i].At)+", and its payload goes to the payload bucket: such an event is taken at most 30 days ahead, because the lifecycle of the bucket counts from now")
-		refusal.Key = items[i].Key
-		results[i] = Result{Verdict: event.Poison, Refusal: refusal}
+		results[i] = Result{Verdict: event.Poison, Refusal: payloads.TooFarAhead(items[i])}
 	}
 	for i, item := range items {
 		s.takeBack(ctx, item, &results[i], &cost)

@@ -512,6 +512,9 @@ func TestNoObjectOfWhatIsNotPut(t *testing.T) {
 			t.Errorf("%s, too late: %v, %d requests to S3", typ, results[0].Refusal, cost.Objects)
 		}
 		item := at(typ, ahead)
+		if judged, stored, err := tables.Of(w.store).Judge(deadline(t), item); err != nil || stored != nil || judged.Verdict != event.Poison || judged.Refusal.Reason != event.TooFarAhead || judged.Refusal.Type != typ {
+			t.Errorf("%s: Judge says %+v, %v", typ, judged, err)
+		}
 		results, cost = w.store.Put(deadline(t), []*event.Item{item, w.order("9", 1)})
 		if !strings.HasPrefix(verdicts(results), "Poison ") || !results[1].Verdict.Stored() || results[0].Refusal.Reason != event.TooFarAhead || cost.Objects != 0 || w.objects() != 0 {
 			t.Errorf("%s, too far ahead: %s, %v", typ, verdicts(results), results[0].Refusal)

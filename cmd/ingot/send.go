@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/ndjson"
+	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/send"
 	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/tables"
@@ -399,6 +400,7 @@ func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting 
 					list = []pipeline.Planned{{Item: item}}
 				}
 				_, points := envelope.PointerOf(message)
+				now := time.Now()
 				for _, one := range list {
 					switch {
 					case refusal != nil && points:
@@ -407,8 +409,10 @@ func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting 
 						none.refuse(line.Number, refusal)
 					case one.Refusal != nil:
 						none.refuse(line.Number, one.Refusal)
-					case one.Item.Expired(time.Now()):
+					case one.Item.Expired(now):
 						none.refuse(line.Number, nil)
+					case payloads.IsAhead(one.Item, now):
+						none.refuse(line.Number, payloads.TooFarAhead(one.Item))
 					default:
 						waiting.Add(one.Item)
 					}

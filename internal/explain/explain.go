@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/sample"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
@@ -128,6 +129,11 @@ func (e *Explainer) event(x *Explanation, m envelope.Message, note *Note) error 
 			Detail: fmt.Sprintf("it expires at %s, and an event is stored only until an hour before it expires: stored later, it could be counted twice", x.ExpiresAt)})
 		x.nothing()
 		e.archived(x, item)
+		return nil
+	}
+	if payloads.IsAhead(item, e.Now) {
+		x.refuse(payloads.TooFarAhead(item))
+		x.nothing()
 		return nil
 	}
 	x.item = item

@@ -282,6 +282,28 @@ func TestRefusalsNameTheType(t *testing.T) {
 	}
 }
 
+// An event that is too far ahead for the payload bucket is refused, as the function refuses it.
+func TestTooFarAhead(t *testing.T) {
+	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "post", Events: map[string]pipeline.EventSpec{
+		"post": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "POST#{id}", SK: "-"}, Offload: pipeline.OffloadSpec{Over: 1 << 10}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &Explainer{Pipeline: p, Partitions: 4, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	for _, c := range []struct {
+		at, text, want string
+	}{
+		{"2026-03-31T00:00:00Z", strings.Repeat("x", 2000), "Inserted"},
+		{"2026-03-31T00:00:01Z", strings.Repeat("x", 2000), "Poison"},
+		{"2026-03-31T00:00:01Z", "short", "Inserted"},
+	} {
+		x := e.Explain([]Message{{Message: envelope.Message{Body: `{"id":"1","at":"` + c.at + `","text":"` + c.text + `"}`}}}).Messages[0]
+		if x.Verdict != c.want || (x.Reason == "too-far-ahead") != (c.want == "Poison") || (x.Item == nil) != (c.want == "Poison") {
+			t.Errorf("at %s, %d bytes: %s (%s), item %v", c.at, len(c.text), x.Verdict, x.Reason, x.Item)
+		}
+	}
+}
+
 // The stand-in is mentioned if a hash is shown: in an index, a key or a total. It is not mentioned
 // for a message that is refused before that.
 func TestTheStandInIsNamedOnlyBesideAHash(t *testing.T) {

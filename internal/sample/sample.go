@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/ndjson"
+	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -156,6 +157,9 @@ func (x *run) event(line int, m envelope.Message) (judged Judged) {
 	}
 	item, err := x.Pipeline.PlanEvent(opened.Event)
 	var refusal *event.Refusal
+	if err == nil && payloads.IsAhead(item, x.Now) {
+		err = payloads.TooFarAhead(item)
+	}
 	switch {
 	case err == nil:
 		x.fieldsOf(item.Type).see(opened.Data.Root())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -13,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/golden"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
 )
 
 // plain is a pipeline without hmac, so that keys and details are shown.
@@ -192,5 +194,26 @@ func TestArraysOfASample(t *testing.T) {
 	}
 	if got := counts(plain); got[event.Inserted] != 2 || got[event.Poison] != 2 {
 		t.Errorf("without batches: %v", got)
+	}
+}
+
+// An event that is too far ahead for the payload bucket would be Poison, and nothing of it counts.
+func TestTooFarAhead(t *testing.T) {
+	s := sampler(t, `{ingot: 1, epoch: 1, type: post, events: {post: {id: "{id}", at: "{at}", key: {pk: "POST#{id}", sk: "-"}, offload: {over: 1KB}}}}`)
+	var got []string
+	s.Each = func(j Judged) { got = append(got, fmt.Sprint(j.Verdict, " ", j.Item != nil)) }
+	var text strings.Builder
+	for i, ahead := range []time.Duration{store.MaxAhead, store.MaxAhead + time.Second} {
+		fmt.Fprintf(&text, `{"id":"%d","at":%q,"text":%q}`+"\n", i, now.Add(ahead).Format(time.RFC3339), strings.Repeat("x", 2000))
+	}
+	r, err := s.Read("sample.ndjson", strings.NewReader(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(got) != "[Inserted true Poison false]" {
+		t.Errorf("%v", got)
+	}
+	if i := slices.IndexFunc(r.Verdicts, func(v Verdict) bool { return v.Reason == string(event.TooFarAhead) }); i < 0 || r.Verdicts[i].Type != "post" || r.Verdicts[i].Line != 2 {
+		t.Errorf("%+v", r.Verdicts)
 	}
 }

@@ -1,0 +1,34 @@
+package payloads
+
+import (
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// MaxAhead is how far in the future an event's time may be if its payload goes to the payload
+// bucket.
+const MaxAhead = 30 * 24 * time.Hour
+
+// IsAhead reports whether the time of a planned event is more than [MaxAhead] after now, and its
+// payload or that of a part goes to the payload bucket. Such an event is refused: [TooFarAhead].
+func IsAhead(item *event.Item, now time.Time) bool {
+	if !item.At.After(now.Add(MaxAhead)) {
+		return false
+	}
+	carries := item.Payload != nil
+	if item.Parts != nil {
+		for _, part := range item.Parts.Items {
+			carries = carries || part.Payload != nil
+		}
+	}
+	return carries
+}
+
+// TooFarAhead returns the refusal of an event that [IsAhead].
+func TooFarAhead(item *event.Item) *event.Refusal {
+	refusal := event.Poisoned(event.TooFarAhead, "its time is "+keys.FormatTime(item.At)+", and its payload goes to the payload bucket: such an event is taken at most 30 days ahead, because the lifecycle of the bucket counts from now")
+	refusal.Key, refusal.Type = item.Key, item.Type
+	return refusal
+}
