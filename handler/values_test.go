@@ -191,7 +191,7 @@ func TestManyBuckets(t *testing.T) {
 				want := aggregate.Buckets{}
 				var records []map[string]any
 				for i := range 600 {
-					level := fmt.Sprintf("%d.5", i*i*i*i-100000)
+					level := fmt.Sprintf("%d.5", i*i*i*i*i*i*(1-i%2*2)) // those of one batch are too many for one expression
 					body := fmt.Sprintf(`{"type":"reading","id":"%d","sensor":"s1","site":"north","at":%q,"level":%s}`, i, epoch.Format(time.RFC3339), level)
 					d, err := event.ParseDecimal(level)
 					if err != nil {
@@ -200,7 +200,7 @@ func TestManyBuckets(t *testing.T) {
 					want[aggregate.Bucket(d)]++
 					records = append(records, insert(i+1, w.image(body)))
 				}
-				if len(want) < 200 {
+				if len(want) < 400 {
 					t.Fatalf("only %d buckets", len(want))
 				}
 				for _, api := range []string{"UpdateItem", "TransactWriteItems"} { // the second part is counted, and nobody learns of it

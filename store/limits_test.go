@@ -82,7 +82,7 @@ func (l *longest) measure(config *embedded.Config) {
 // test counts both. It also counts groups in parentheses, because what the service counts is not
 // documented.
 func TestLongestExpressions(t *testing.T) {
-	for _, op := range []string{"max cents", "sum cents"} {
+	for _, op := range []string{"max cents", "sum cents", "histogram cents"} {
 		for _, way := range bothWays {
 			t.Run(op+" "+way.String(), func(t *testing.T) {
 				var got longest

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/replay"
 	"github.com/ingot-events/ingot/internal/slow"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -542,6 +544,40 @@ func TestConflictsOfMovedPuts(t *testing.T) {
 		t.Errorf("%v, %+v, %d waits", results, cost, w.slept)
 	}
 	w.agree("after the conflicts")
+}
+
+// attempts is a client that notes how often the SDK would send each transaction.
+type attempts struct {
+	store.Client
+	of []int
+}
+
+func (a *attempts) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	o := dynamodb.Options{Retryer: retry.NewStandard()}
+	for _, option := range options {
+		option(&o)
+	}
+	a.of = append(a.of, o.Retryer.MaxAttempts())
+	return a.Client.TransactWriteItems(ctx, in, options...)
+}
+
+// Whether a message may be Rejected depends on whether all tries were answered. So the SDK must not repeat a
+// transaction that moves totals, whatever the client's own settings are.
+func TestMovedPutsAreSentOnce(t *testing.T) {
+	w := newWorld(t, stocked)
+	w.start()
+	client := &attempts{Client: w.Engine.DynamoDB()}
+	s := w.open(store.Config{Client: client, Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env})
+	for _, items := range [][]*event.Item{
+		{w.goods("received", "1", "a", 1)},
+		{w.goods("received", "2", "a", 1), w.goods("received", "3", "a", 1)}, // one transaction for both
+		{w.transfer("1", "x", "y", 1)},
+	} {
+		client.of = nil
+		if results, _ := s.Put(deadline(t), items); !results[0].Verdict.Stored() || fmt.Sprint(client.of) != "[1]" {
+			t.Errorf("%s: %v, and the SDK would send %v times", items[0].Key, results[0].Refusal, client.of)
+		}
+	}
 }
 
 // Random batches under random trouble: at every moment each total is the sum over what is stored, and no

@@ -236,6 +236,62 @@ func TestTopOfManyPages(t *testing.T) {
 	}
 }
 
+// The index is behind the totals. It decides which totals come, and their values decide the order.
+func TestTopIsSortedByWhatIsRead(t *testing.T) {
+	w := newWorld(t, ranked)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	add := func(sequence int, merchant string, cents int) {
+		w.apply(w.batch(aggregate.Marks, int64(sequence), w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","merchant":%q,"cents":%d`, sequence, merchant, cents), `"at":"2099-03-01T10:00:00Z"`)))
+	}
+	add(1, "a", 10)
+	add(2, "b", 5)
+	w.Clock.Pass(10 * time.Second)
+	add(3, "b", 100)
+	for name, want := range map[string]string{"leaders": "b 105, a 10", "tallest": "b 100, a 10"} {
+		top, err := w.store.Top(context.Background(), name, epoch, 2)
+		def, _ := w.plan.Definition(name)
+		var got []string
+		for _, total := range top {
+			got = append(got, standingOf(def, total))
+		}
+		if text := strings.Join(got, ", "); err != nil || text != want {
+			t.Errorf("%s: %s, %v; want %s", name, text, err, want)
+		}
+	}
+}
+
+// A total that falls while it is read is met again further down the index. It comes once.
+func TestRankingOfATotalThatFalls(t *testing.T) {
+	const totals = 150 // more than a page
+	w := newWorld(t, ranked)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	var items []*event.Item
+	for i := range totals {
+		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","merchant":"m%d","cents":%d`, i, i, 1000-i), `"at":"2099-03-01T10:00:00Z"`))
+	}
+	w.apply(w.batch(aggregate.Marks, 1, items...))
+	w.Clock.Pass(10 * time.Second)
+	def, _ := w.plan.Definition("tallest")
+	seen := map[string]int{}
+	for total, err := range w.store.Ranking(context.Background(), "tallest", epoch) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(seen) == 0 {
+			w.alter(lanes.Key(def, 0, []string{"m0"}, lanes.WindowStart(def, epoch)), "i:score", &types.AttributeValueMemberN{Value: "1"})
+			w.Clock.Pass(10 * time.Second)
+		}
+		seen[total.By["merchant"]]++
+	}
+	if len(seen) != totals || seen["m0"] != 1 {
+		t.Errorf("%d of %d totals came, and the one that falls %d times", len(seen), totals, seen["m0"])
+	}
+}
+
 // What an answer leaves out is asked for again: at once if the answer had something, and after a wait
 // if it had nothing.
 func TestTopAsksAgainForWhatIsLeftOut(t *testing.T) {
