@@ -130,7 +130,7 @@ const (
 	ItemTooLarge     Reason = "item-too-large"    // over 400 KB
 	TooManyParts     Reason = "too-many-parts"    // a message that yields over 1,000 parts, or over 4 MiB of them
 	BadArray         Reason = "bad-array"         // an array of no events, or of over 1,000
-	PartsClash       Reason = "parts-clash"       // two items of one message have one key, or a part has one name twice
+	PartsClash       Reason = "parts-clash"       // two items of one message have one key or id, or a part has one name twice
 	BreaksSchema     Reason = "schema"            // the payload is not as the schema of its type says
 	PayloadElsewhere Reason = "payload-elsewhere" // the payload is in S3, in a bucket that may not be read
 	PayloadTooLarge  Reason = "payload-too-large" // the payload is in S3 and has over 16 MiB

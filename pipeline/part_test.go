@@ -157,6 +157,15 @@ func manyLines(n int) string {
 	return strings.Join(list, ",")
 }
 
+// Two elements with one id are refused too if their keys differ: they would be one event in two items.
+func TestPartsWithOneID(t *testing.T) {
+	p := mustLoad(t, strings.Replace(withParts, `sk: "LINE#{line | pad:4}#{line}"`, `sk: "LINE#{line | pad:4}#{line}#{sku}"`, 1))
+	_, err := p.Plan(message(`[{"line":1,"sku":"a","quantity":1},{"line":2,"sku":"a","quantity":1},{"line":1,"sku":"b","quantity":1}]`))
+	if r := refusal(t, err); r.Reason != event.PartsClash || r.Detail != "part line: lines[0] and lines[2] have the same id, so they would be one event" {
+		t.Error(err)
+	}
+}
+
 // A whole and a part that have one key are refused too.
 func TestPartWithTheKeyOfItsWhole(t *testing.T) {
 	p := mustLoad(t, strings.Replace(withParts, `sk: "LINE#{line | pad:4}#{line}"`, `sk: "{line}"`, 1))

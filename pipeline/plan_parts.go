@@ -150,10 +150,12 @@ type partsBuilder struct {
 	items    []*event.Item
 	bytes    int
 	keys     map[event.Key]string // the name of the item that has the key, for people
+	ids      map[string]string    // likewise for the ids of parts of one type
 }
 
 func (b *partsBuilder) ofType(t *eventType) *event.Refusal {
 	with := b.with(t)
+	b.ids = map[string]string{}
 	if t.part.each.IsZero() {
 		return b.add(t, t.name, with)
 	}
@@ -231,7 +233,10 @@ func (b *partsBuilder) add(t *eventType, name string, members ...string) *event.
 	if other, taken := b.keys[item.Key]; taken {
 		return event.Poisoned(event.PartsClash, fmt.Sprintf("part %s: %s and %s have the same key", t.name, other, name))
 	}
-	b.keys[item.Key] = name
+	if other, taken := b.ids[item.ID]; taken {
+		return event.Poisoned(event.PartsClash, fmt.Sprintf("part %s: %s and %s have the same id, so they would be one event", t.name, other, name))
+	}
+	b.keys[item.Key], b.ids[item.ID] = name, name
 	b.items = append(b.items, item)
 	return nil
 }
