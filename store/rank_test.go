@@ -189,6 +189,39 @@ func TestVerifyFindsAMovedRank(t *testing.T) {
 	}
 }
 
+// Totals that move with the put keep their order too: the transaction moves the copy with the value.
+func TestRankOfTotalsThatMoveWithThePut(t *testing.T) {
+	w := newWorld(t, stocked, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+		stock := s.Aggregates["stock"]
+		stock.Rank = pipeline.RankSpec{Value: "available", Shards: 2}
+		s.Aggregates["stock"] = stock
+	})
+	w.start()
+	for _, step := range []struct {
+		items []*event.Item
+		want  string
+	}{
+		{[]*event.Item{w.goods("received", "1", "a", 5), w.goods("received", "2", "b", 4), w.goods("received", "3", "b", 5), w.goods("received", "4", "c", 1)}, "b 9, a 5, c 1"},
+		{[]*event.Item{w.goods("reserved", "1", "b", 6), w.goods("reserved", "2", "c", 2)}, "a 5, b 3, c 1"}, // there is too little of c
+		{[]*event.Item{w.goods("reserved", "3", "a", 5), w.goods("received", "1", "a", 5)}, "b 3, c 1, a 0"},
+	} {
+		w.putNow(step.items...)
+		w.Clock.Pass(10 * time.Second)
+		top, err := w.store.Top(context.Background(), "stock", epoch, 10)
+		var got []string
+		for _, total := range top {
+			got = append(got, fmt.Sprint(total.By["sku"], " ", total.Values["available"]))
+		}
+		if text := strings.Join(got, ", "); err != nil || text != step.want {
+			t.Errorf("%s, %v; want %s", text, err, step.want)
+		}
+	}
+	w.agree("at the end")
+	if report, err := verify.Totals(context.Background(), w.plan, w.store, w.Clock.Now()); err != nil || !report.OK() {
+		t.Errorf("%+v %v", report, err)
+	}
+}
+
 func (w *world) alter(key event.Key, attribute string, v types.AttributeValue) {
 	w.t.Helper()
 	table, update := "totals", "SET #a = :v"
