@@ -65,6 +65,24 @@ func (d *doubts) aggregate(at place, def *aggregate.Definition) {
 	}
 	d.byOfAnID(at.in("by"), by, feeds)
 	d.manyWindows(at.in("window"), def, feeds)
+	d.floorOfAPart(at.in("from"), def, feeds)
+}
+
+// floorOfAPart warns of a floor that may refuse a part after its whole is stored.
+func (d *doubts) floorOfAPart(at place, def *aggregate.Definition, feeds map[string]*feed) {
+	for _, name := range slices.Sorted(maps.Keys(feeds)) {
+		t := d.p.types[name]
+		if def.AtLeast == nil || t.part == nil || t.part.whole.atomic {
+			continue
+		}
+		for i, v := range feeds[name].values {
+			if v.mayTake() && def.AtLeast[i].Set {
+				d.warnNamed(at.in(name), fmt.Sprintf("%s is a part of %s, which is stored first: if a floor refuses the part, the message goes to quarantine, and the rest of it stays stored", name, t.part.whole.name),
+					"atomic: true in "+t.part.whole.name)
+				break
+			}
+		}
+	}
 }
 
 // warn reports what is allowed but probably not meant.

@@ -192,3 +192,39 @@ func TestOneWarningForAllTypes(t *testing.T) {
 		}
 	}
 }
+
+// A floor that may refuse a part is doubted if its whole is not atomic: the whole would be stored without it.
+func TestFloorOfAPart(t *testing.T) {
+	text := func(atomic, value string) string {
+		return `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order:
+    id: "{order}"` + atomic + `
+    at: "{at}"
+    key: {pk: "ORDER#{order}", sk: "ORDER"}
+  line:
+    part: {of: order, each: lines, with: [order]}
+    id: "{order}#{n}"
+    key: {pk: "ORDER#{order}", sk: "LINE#{n}"}
+aggregates:
+  stock:
+    since: 1
+    by: {sku: "{sku}"}
+    movedBy: put
+    atLeast: {available: 0}
+    from:
+      line: {values: {available: ` + value + `, lines: count, sizes: sum size?}}
+`
+	}
+	const want = "p.yaml:20:7: line is a part of order, which is stored first: if a floor refuses the part, the message goes to quarantine, and the rest of it stays stored; write atomic: true in order instead"
+	for value, doubted := range map[string]bool{"sum -quantity": true, "sum quantity": true, "sum -length pieces": true, "sum length pieces": false, "count": false} {
+		if w := mustLoad(t, text("", value)).Describe().Warnings; doubted && (len(w) != 1 || w[0].String() != want) || !doubted && len(w) > 0 {
+			t.Errorf("%s: %v", value, w)
+		}
+		if w := mustLoad(t, text("\n    atomic: true", value)).Describe().Warnings; len(w) > 0 {
+			t.Errorf("%s, atomic: %v", value, w)
+		}
+	}
+}

@@ -134,6 +134,11 @@ func averageError(path string) *where.Mistake {
 	return &where.Mistake{What: "an average is not kept, because two averages cannot be added up", Instead: "sum " + path + ", with a count in a value of its own, and divide when you read,"}
 }
 
+// mayTake reports whether the value may be a negative number.
+func (v value) mayTake() bool {
+	return v.set && v.op == aggregate.Sum && (v.negative || !v.length)
+}
+
 // String returns the expression in its one canonical spelling.
 func (v value) String() string {
 	text := v.op.String()
