@@ -14,8 +14,8 @@ import (
 )
 
 // byHelp is for the long help of totals.
-const byHelp = `Instead of the fields, you may give the values of by under their own names, as the answer shows them. That is the
-only way if by has {@type} and an envelope says the type.`
+const byHelp = `Instead of the fields, you may give the values of by under their own names, as the answer shows them. If by has
+{@type} and the type comes from an envelope, this is the only way.`
 
 // errNotOne says that the given fields do not name exactly one total.
 type errNotOne struct{ text string }

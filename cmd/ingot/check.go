@@ -19,7 +19,8 @@ import (
 
 const checkHelp = `Checks pipeline.yaml, and checks template.yaml against it: everything that exactly-once needs of the
 queue, the stream, the tables and the functions. It reports all mistakes at once, each as
-file:line:column: what is wrong; write … instead. It deploys nothing and sends no request.
+file:line:column: what is wrong; write … instead. It deploys nothing, and sends requests only with
+--was deployed.
 
 It finds the functions by their code (a CodeUri that ends in cmd/ingest or cmd/streams), or else by
 their variables INGOT_TABLE and INGOT_AGGREGATES_TABLE and by what is mapped to them. It finds tables
@@ -27,27 +28,29 @@ and queues by what the functions refer to. It does not guess: what only a deploy
 warning.
 
 The parameters of the template are those of samconfig.toml beside it, for each of its environments.
-If a finding holds in some of them only, it says in which. The command also finds mistakes in
+If something is wrong only in some environments, the finding names them. The command also finds mistakes in
 samconfig.toml itself: parameters that the template does not have or that sam build does not see, a
 missing capability, and one stack for two environments.
 
 With --was FILE it compares with the pipeline.yaml that is deployed now. It says which messages would
-become other items if they are delivered again, which aggregates must begin anew or be rebuilt, whose
-totals would expire before events that are stored, and what to drain first. If a longer retain needs
-an entry in was, it prints that entry. (A change of INGOT_PII_KEY makes other items too. No file
-shows such a change.) With --was deployed, the stack itself says which pipeline.yaml that is.
+become other items if they are delivered again, which aggregates must begin anew or be rebuilt, which
+aggregates have totals that would expire before stored events do, and what to drain first. If a longer
+retain needs an entry in was, it prints that entry. With --was deployed, it reads the deployed file from
+the stack. A change of INGOT_PII_KEY also makes other items, but no file shows such a change.
 
 ` + eventsHelp + `
 
 With --rate it says whether the streams functions can count that many changes a second. Each shard
 has one function, and a shard of a busy table delivers up to 1,000 changes a second. With --events,
-it takes from the sample how many totals a change updates.
+the sample says how many totals a change updates.
 
-The table of patterns shows what a page of each takes: its requests and read units, and what it costs in
-a month at the rate: that the file gives, by the prices of us-east-1 or of --prices. An index that no pattern reads is a
-warning. So are partition keys that all events of one moment share, if --rate is more than they take.
-So are totals that get more updates at --rate than one item takes: those that all events of one moment
-share, and with --events those that many of the sample share. The warning says which spread is enough.
+The table of patterns shows what a page of each takes: its requests and read units. If pipeline.yaml gives a
+rate for the pattern, it also shows what that costs in a month, by the prices of us-east-1 or of --prices.
+
+The command warns of an index that no pattern reads. With --rate, it also warns of partition keys that all
+events of one moment share, if they take fewer writes than the rate. It warns of a total that gets more
+updates at the rate than one item takes, if all events of one moment share it, or with --events if many
+events of the sample share it. The warning says how many shards, or which spread, is enough.
 
 The table of aggregates shows the write units of one update of a total: of a new total, and of a
 full one. A total is full if all partitions of the events table have changed it within 72 hours. It
@@ -62,7 +65,7 @@ YAML, 2 the command line is wrong, or a file that it names does not exist or can
 const checkJSON = `With --output json, one object:
   types, epoch            of the pipeline
   counting                marks or receipts, as the template sets it; absent if not known
-  partitions              that the estimates suppose
+  partitions              as the estimates assume
   findings[]              severity (mistake, change, warning), rule, file, line, column, what, instead
   capacity                rate, shards, perShard, enoughShards, updatesPerChange, updatesBy, memory, sustained,
                           leastMemory
@@ -113,14 +116,14 @@ func newCheck(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline to check")
 	cmd.Flags().StringVar(&o.template, "template", "template.yaml", "the SAM template to check against it")
-	cmd.Flags().StringVar(&o.was, "was", "", "compare with this earlier pipeline, the one deployed now; deployed: the one that the stack says it runs")
+	cmd.Flags().StringVar(&o.was, "was", "", "the file of the pipeline that is deployed now, to compare with; deployed: read it from the stack")
 	cmd.Flags().StringVar(&o.config, "samconfig", "", "the settings of SAM to take parameters from (default samconfig.toml beside the template)")
-	cmd.Flags().StringVar(&o.environment, "config-env", "", "one environment of samconfig.toml alone (default each of them)")
+	cmd.Flags().StringVar(&o.environment, "config-env", "", "only this environment of samconfig.toml (default each of them)")
 	cmd.Flags().StringVar(&o.events, "events", "", "plan the events of this file, one on each line; - is standard input")
 	cmd.Flags().StringVar(&o.now, "now", "", "plan --events as of this time (RFC 3339) instead of now")
 	targetFlags(cmd)
-	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil, "a parameter of the template as NAME=VALUE, in place of samconfig.toml's and of its default; repeatable")
-	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 10000; with --rate, as many as that needs")
+	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil, "a parameter of the template as NAME=VALUE, in place of its value in samconfig.toml and its default; repeatable")
+	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 10000; with --rate, the default is as many as that needs")
 	cmd.Flags().StringVar(&o.prices, "prices", "", pricesUsage)
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "changes a second that the streams functions must keep up with")
 	return cmd

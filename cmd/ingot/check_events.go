@@ -18,22 +18,22 @@ import (
 const eventsHelp = `With --events it plans each line of a file of events, or of standard input with -. A line is one
 message body. It reports the verdicts and their reasons; the fields that are absent, null or of
 another type; the hottest keys and totals; sizes and write units. If a line would be Poison, the exit
-code is 3. A file of any size takes the same memory. What is stored already is not known. Where hmac
-is used, only hashes of keys are shown.`
+code is 3. A file of any size takes the same memory. The command does not know what is stored already.
+If a key uses hmac, only a hash of the key is shown.`
 
 // eventsJSON documents the part of --output json that --events adds.
 const eventsJSON = `
   events                  file, lines, verdicts, judgedKeys, bounded, paths, fine, keys, hotTotals, items, updates,
                           compress
     verdicts[]            verdict, reason, type, count; line and detail of the first
-    bounded               true: repetitions are noticed of the first judgedKeys keys alone
+    bounded               true: repeated events are noticed only for the first judgedKeys keys
     paths[]               type, path, uses, needed, of, absent, null, empty, other (by the type that is there)
-    fine                  fields that every event has as it should
+    fine                  how many fields are right in every event
     keys[], hotTotals[]   in (table, GSI1 …, an aggregate), count, distinct, exact, top
       top[]               pk, sk, or keyHash; atLeast, atMost
     items                 count, leastBytes, mostBytes, meanBytes, largestLine, writeUnits, unitsEach
     updates               count, each, most: totals that an event moves
-    compress[]            type, of, saves: items of a type with compress, and those that it makes cheaper`
+    compress[]            type, of, saves: items of a type with compress, and how many of them it makes cheaper`
 
 // sampleEvents plans the events of a file, as of now or as of the given time. It calls each for
 // every line, unless each is nil.

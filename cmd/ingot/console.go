@@ -18,16 +18,17 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-const consoleHelp = `Serves a page about a stack on 127.0.0.1: what flows, what is stored of one event and what a redelivery would be,
-totals, and quarantine. Open the address that it prints. Its end is a token: without it, nothing is shown.
+const consoleHelp = `Serves a page about a stack on 127.0.0.1. It shows what flows, what is stored of one event and which verdict a
+redelivery would get, totals, and quarantine. Open the address that the command prints. It ends with a token,
+without which nothing is shown.
 
-What flows comes from one-minute metrics, at most once a minute, and only while the page is visible. The stream of
-the stack is never read. To look into quarantine is to receive its messages, which hides them from others for a moment.
-Before it reads a whole table of totals, the page says what that costs.
+What flows is read from one-minute metrics, at most once a minute, and only while the page is visible. The stack's
+stream is never read. To show quarantine, the page must receive the messages, which hides them from others for a
+moment. Before it reads a whole table of totals, the page says what that costs.
 
-If another pipeline.yaml is deployed, the page goes on with it within a minute, unless --pipeline names a file.
+If another pipeline.yaml is deployed, the page uses it within a minute, unless --pipeline names a file.
 
-Without --write the page only reads. With it, messages of quarantine can be sent again.
+Without --write the page only reads. With --write, it can send messages of quarantine again.
 
 ingot dev serves a console of its own; with --local this command prints its address and ends.
 
@@ -70,7 +71,7 @@ func newConsole(a *app) *cobra.Command {
 	targetFlags(cmd)
 	deployedFlag(cmd)
 	cmd.Flags().IntVar(&o.port, "port", 8610, "port of this machine for the page; 0: any free one")
-	cmd.Flags().BoolVar(&o.write, "write", false, "allow what changes the stack: sending messages of quarantine again")
+	cmd.Flags().BoolVar(&o.write, "write", false, "allow the page to change the stack: it can send messages of quarantine again")
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
 	return cmd
 }

@@ -17,13 +17,13 @@ const costHelp = `Computes what a pipeline costs at a rate of events: the reques
 million events and for a month. With a file of prices, it adds dollars. prices/us-east-1.yaml is such
 a file, and says where each price comes from.
 
-Without --events it supposes that every event has 1 KB and the type that costs the most, and that no
+Without --events it assumes that every event has 1 KB and the type that costs the most, and that no
 two events of a batch move the same total. With --events it takes sizes, types, repetitions and totals
-from the sample, and supposes that events come in the order of the sample and at the rate.
+from the sample, and assumes that events come in the order of the sample and at the rate.
 
-The figures are those of a stack of template.yaml after its first events have expired. They are
-estimates: from what the functions send, and from the time that they took in the benchmarks. The
-command sends no request.
+The figures are those of a stack made from template.yaml, after its first events have expired. They
+are estimates, made from the requests that the functions send and from the time that they took in the
+benchmarks. The command sends no request.
 
 Exit codes: 0 computed, 2 the command line is wrong, or a file cannot be used.
 
@@ -32,12 +32,12 @@ Exit codes: 0 computed, 2 the command line is wrong, or a file cannot be used.
 // costJSON documents --output json. A test compares it with cost.Report.
 const costJSON = `With --output json, one object:
   pipeline, rate          messages a second
-  duplicates, hours       more deliveries for each message; of the month
-  messages, partitions    in the month; of the events table
+  duplicates, hours       further deliveries for each message; hours of the month
+  messages, partitions    messages in the month; partitions of the events table
   memory, architecture    of each function
-  events                  file, lines, type, indexes, bytes, inMessage, parts, updatesEachChange: what is supposed
-  batches                 ingest, streams: messages and changes that a function is given at once;
-                          transaction: items that one transaction puts, if there are any
+  events                  file, lines, type, indexes, bytes, inMessage, parts, updatesEachChange: what is assumed
+  batches                 ingest, streams: messages and changes that a function gets at once;
+                          transaction: items that one transaction puts, if transactions are used
   partial                 true: the sample is shorter than a batch of each partition
   grows                   true: some events are kept for ever
   movedByPut              true: the puts of these events move totals
@@ -80,11 +80,11 @@ func newCost(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline")
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "events a second, on average over the month")
 	cmd.Flags().StringVar(&o.prices, "prices", "", "a file of prices; without one no dollars are shown")
-	cmd.Flags().StringVar(&o.events, "events", "", "take sizes, types and folding from the events of this file, one on each line; - is standard input")
+	cmd.Flags().StringVar(&o.events, "events", "", "take sizes, types, repetitions and totals from the events of this file, one on each line; - is standard input")
 	cmd.Flags().StringVar(&o.now, "now", "", "plan --events as of this time (RFC 3339) instead of now")
-	cmd.Flags().Float64Var(&o.duplicates, "duplicates", 0, "further deliveries for each event, such as 0.02, beside what repeats in --events")
+	cmd.Flags().Float64Var(&o.duplicates, "duplicates", 0, "further deliveries for each event, such as 0.02, in addition to the repetitions in --events")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 0, "partitions of the events table: 1 to 10000 (default as many as the rate needs, and at least the 4 of a new table)")
-	cmd.Flags().IntVar(&o.parts, "parts", 0, "parts that a message yields of each type with each, without --events: 0 to 1000 (default 1)")
+	cmd.Flags().IntVar(&o.parts, "parts", 0, "without --events: how many parts a message yields of each part type with each: 0 to 1000 (default 1)")
 	cmd.Flags().IntVar(&o.memory, "memory", cost.DefaultMemory, "memory of each function in MB: 128 to 10240")
 	cmd.Flags().StringVar(&o.architecture, "architecture", "arm64", "processor of both functions: arm64 or x86_64")
 	return cmd

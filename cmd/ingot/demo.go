@@ -43,15 +43,15 @@ stream, and time to live. They are all part of this program, so nothing else nee
 On the way it makes trouble at random: messages that come twice, late, broken or altered; functions
 that are killed between a write and their answer; lost answers; throttled requests; old checkpoints.
 It then shows what became of each trouble, and the totals beside those that plain ADDs would have
-made. It checks everything twice: against the stored items, and against sums over the events that
-were made before the trouble.
+made. It checks every total twice: against the stored items, and against sums over the events as they
+were before the trouble.
 
-Each line of --input is a message body, whose attributes are those of --attribute. Or it is a whole
+Each line of --input is a message body, and all get the attributes of --attribute. Or a line is a whole
 batch, whose messages have attributes of their own: what Lambda sends for a queue ({"Records": […]})
 or what aws sqs receive-message prints ({"Messages": […]}). If lines cannot be used, all of them are
 listed before anything is sent.
 
-The same options give the same summary, to the byte. Exit code 3: a check found a difference.`,
+The same options give the same summary, byte for byte. Exit code 3: a check found a difference.`,
 		Example: `  ingot demo
   ingot demo --seed 42 --counting receipts
   ingot demo --data shop --totals 10

@@ -30,24 +30,25 @@ func newDev(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dev",
 		Short: "Run a pipeline of your own on this machine",
-		Long: `dev runs the whole pipeline in this process, for a pipeline.yaml of your own: queue, both
-functions, tables, stream, time to live, quarantine and archive. It needs no account, no Docker and no
-network. Ctrl-C ends it.
+		Long: `Runs the whole pipeline in this process, for a pipeline.yaml of your own: queue, both functions,
+tables, stream, time to live, quarantine and archive. It needs no account, no Docker and no network.
+Ctrl-C ends it.
 
-The protocols of DynamoDB, DynamoDB Streams, SQS and S3 are served at port 8611 of this machine. Every
+It serves the protocols of DynamoDB, DynamoDB Streams, SQS and S3 on port 8611 of this machine. Every
 AWS SDK and the AWS CLI work with AWS_ENDPOINT_URL=http://127.0.0.1:8611 and any credentials. The other
 commands find it with --local, in the folder of pipeline.yaml and below.
 
-Everything is kept in the folder .ingot/data beside pipeline.yaml, or in that of --data, and is there
-again at the next start. Nothing is lost if the process is killed; data can be lost if the machine loses its power.
+Everything is kept in the folder .ingot/data beside pipeline.yaml, or in the folder that --data names, and
+is there again at the next start. Nothing is lost if the process is killed. Data can be lost if the machine
+loses its power.
 
 When pipeline.yaml changes, it is read again, and both functions go on with it as after a deployment. If
 it has mistakes, or if ingot check --was objects to the change, the previous file stays in use.
 
-If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a stand-in takes its
-place, as in ingot explain.
+If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a made-up secret is
+used, as in ingot explain.
 
-With --output json, one line of JSON says where everything is, once it can be used.`,
+With --output json, one line of JSON says where everything is, as soon as it is ready.`,
 		Example: `  ingot dev
   ingot dev --file shop/pipeline.yaml --data shop/data
   ingot dev --port 9611 --port-console 9610
@@ -64,7 +65,7 @@ With --output json, one line of JSON says where everything is, once it can be us
 	flags.StringVarP(&o.file, "file", "f", "pipeline.yaml", "the pipeline to run")
 	flags.StringVar(&o.data, "data", "", "the folder where everything is kept (default .ingot/data beside the pipeline)")
 	flags.IntVar(&o.port, "port", 8611, "port of this machine for the protocols of AWS; 0: any free one")
-	flags.StringVar(&o.host, "host", "127.0.0.1", "address of this machine for the protocols of AWS; containers reach that of Docker's bridge, often 172.17.0.1")
+	flags.StringVar(&o.host, "host", "127.0.0.1", "address of this machine for the protocols of AWS; for containers, give that of Docker's bridge, often 172.17.0.1")
 	flags.IntVar(&o.console, "port-console", 8610, "port of this machine for the console; 0: any free one")
 	flags.StringVar(&o.counting, "counting", "marks", "how totals are counted: marks or receipts")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values in the console")

@@ -26,21 +26,21 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-const eraseHelp = `Erases one event for good. Its item is replaced by one that only bars the key: every total loses what the event
-added, and whatever comes under the key again is a Duplicate. Totals that cannot take a
-value back (min, max, newest, oldest, distinct) are flagged. Its payloads in the payload bucket are deleted. You may
-run it again: that finishes what was interrupted. If no event is stored, the key is barred in advance.
+const eraseHelp = `Erases one event for good, with its parts. Its item is replaced by one that only bars the key: whatever comes under
+the key again is a Duplicate. Every total loses what the event added. Totals with values that cannot be subtracted
+(min, max, newest, oldest, distinct) are flagged. The event's payloads in the payload bucket are deleted. If the
+command was interrupted, run it again, and it finishes the work. If no event is stored, the key is barred in advance.
 
 Then it lists what else may hold the event, and how to remove it there: objects of the archive, with their
-versions, older versions of payloads, and messages in the queues. It removes none of them. With --letters, it also
-lists the messages with this key in a folder of ingot quarantine pull.
+versions, older versions of payloads, and messages in the queues. It removes none of these. With --letters, it also
+looks in a folder of ingot quarantine pull, and lists the messages that have this key.
 
-The event is named by its type and the fields that its key is made of. Where the key is hashed, they are hashed
-with the stack's secret. After a restore you may only have a list of keys: then give --pk and --sk instead.
+You name the event by its type and the fields that its key is made of. If the key is hashed, the stack's secret is
+used. After a restore you may only have a list of keys: then give --pk and --sk instead.
 
 ` + fieldsHelp + `
 
-docs/erasing.md says what remains, and what ends by itself.
+docs/erasing.md says what remains, and what is removed by itself after some time.
 
 Exit codes: 0 erased or barred, 1 failed, 2 the key cannot be made, 4 not permitted, 6 erased, but what else holds the
 event could not be read.
@@ -52,8 +52,8 @@ With --output json, one object:
   erased        true: an event was stored there; absent with --dry-run
   barred        true: the key is barred
   archive[]     bucket, name, version, marker
-  payloads[]    the same, of the payload bucket: what --dry-run finds there, and otherwise what is left
-  quarantine, deadLetters, queue   how many messages, about; absent if not known
+  payloads[]    the same, of the payload bucket: with --dry-run all that is there, otherwise what is left
+  quarantine, deadLetters, queue   about how many messages each queue holds; absent if not known
   letters[]     ids of the messages in --letters that have this key`
 
 type eraseOptions struct {

@@ -18,41 +18,43 @@ import (
 
 const explainHelp = `Shows what Ingot would do with an event, and why: its envelope, type, id, time and key; the hash of its payload
 and the text that was hashed; index keys and expiry; the size and write units of the item; each total
-that it moves, what that costs, and which floors may refuse it. If the event would be quarantined, it says
-exactly why. It sends no request, so it does not know whether the key is taken already.
+that the event moves, what that costs, and which floors may refuse the event. If the event would be
+quarantined, the output says exactly why. The command sends no request, so it does not know whether the
+key is taken already.
 
 EVENT is a file, or - for standard input. It holds one of these:
-  a message body, as its producer sends it; give its message attributes with --attribute
-  message bodies, one on each line
-  what Lambda sends for a queue: {"Records": […]}
-  what aws sqs receive-message prints: {"Messages": […]}
+  a message body      as its producer sends it; give its message attributes with --attribute
+  message bodies      one on each line
+  {"Records": […]}    what Lambda sends for a queue
+  {"Messages": […]}   what aws sqs receive-message prints
 Several messages are explained as one batch. For a message from quarantine, it first says why the
 message is there, and then which verdict it would get if it were sent again.
 
-Keyed hashes are made with INGOT_PII_KEY. If the pipeline uses hmac and the variable is not set, a
-stand-in key is used, and the output says so beside each hash.
+If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a made-up secret is
+used, and the output says so beside each hash.
 
-Exit codes: 0 it would be stored, or the file holds no message, 3 at least one message would be quarantined or
-comes from quarantine, 2 a file cannot be used.
+Exit codes: 0 everything would be stored, or the file holds no message, 3 at least one message would be
+quarantined or comes from quarantine, 2 a file cannot be used.
 
 ` + explainJSON
 
 // explainJSON documents --output json. A test compares it with explain.Report.
 const explainJSON = `With --output json, one object; what is not known or does not apply is absent:
-  standInKey              true: a keyed hash is in it, made with a stand-in key
-  counting, partitions    that the estimates suppose
+  standInKey              true: it has a hash of hmac that is made with a made-up secret
+  counting, partitions    as the estimates assume
   messages[]              messageId, quarantined, verdict, reason, detail, line, column, advice, envelope, type, id,
                           at, key, schema, digest, digestText, revision, attributes, indexes, expiresAt, retain,
-                          archive, item, aggregates, atomic, parts, events; line and column are where the file is not JSON
-    parts[]               the items that are put beside it, each with the same members
-    events[]              those of a message that is an array, each with the same members
-    quarantined           of a message from there, why: verdict, reason, detail, pk, sk, group, events (positions);
-                          the verdict beside it is what it would get if its key were free
+                          archive, item, aggregates, atomic, parts, events; line and column say where the file
+                          is not JSON
+    parts[]               the items of its parts, each with the same members
+    events[]              the events of a message that is an array, each with the same members
+    quarantined           why a message from quarantine is there: verdict, reason, detail, pk, sk, group, events
+                          (positions); the verdict beside it is what it would get if its key were free
     key                   pk, sk
     indexes[]             name, pk, sk; or name, missing
     item                  bytes, writeUnits, eachUnits; transaction, if it is put in one; payloadBytes and
                           compressedBytes, if its type has compress (the second only if that saves units);
-                          payloadBytes and kept, if its payload goes to the payload bucket: what the item keeps
+                          payloadBytes and kept (what the item keeps), if its payload goes to the payload bucket
     aggregates[]          name, since, pk, sk, buckets, movedBy, expiresAt, adds, marks, freshUnits, fullUnits;
                           or name, since, notCounted
       adds[]              value, op, amount, atLeast (the floor, if the event takes from the value)`
@@ -86,11 +88,11 @@ func newExplain(a *app) *cobra.Command {
 			return a.explain(o, args[0])
 		},
 	}
-	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline that explains it")
+	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline to explain it with")
 	cmd.Flags().StringArrayVar(&o.attributes, "attribute", nil, "a message attribute as NAME=VALUE; repeatable")
 	cmd.Flags().StringVar(&o.counting, "counting", "marks", "how totals are counted: marks or receipts")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 1000")
-	cmd.Flags().StringVar(&o.now, "now", "", "explain it as of this time (RFC 3339) instead of now")
+	cmd.Flags().StringVar(&o.now, "now", "", "explain the event as of this time (RFC 3339) instead of now")
 	return cmd
 }
 

@@ -12,9 +12,9 @@ import (
 )
 
 // fieldsHelp is for the long help of commands that take fields of an event.
-const fieldsHelp = `Each FIELD=VALUE is a field of the payload, with its value as text; the fields of an object are written with a
-point, as in customer.id=c-1. FIELD:=JSON gives a value as JSON. FIELD=@- reads the value from standard input, so
-that a personal one does not end up in the shell's history.`
+const fieldsHelp = `Each FIELD=VALUE is a field of the payload, with its value as text. Write a field inside an object with a point, as
+in customer.id=c-1. FIELD:=JSON gives the value as JSON. FIELD=@- reads the value from standard input, so that a
+personal value does not end up in the shell's history.`
 
 // field is one FIELD=VALUE of the command line.
 type field struct {

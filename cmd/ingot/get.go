@@ -30,8 +30,8 @@ const getJSON = `With --output json, one object:
   indexes[]               name, pk, sk
   attributes              by name, as text
   payload                 as text
-  object                  bucket and name, if the payload is in the payload bucket: payload then is what the item
-                          keeps of it, and all of it with --payload
+  object                  bucket and name, if the payload is in the payload bucket. payload is then what the item
+                          keeps of it, or with --payload all of it
   totals[]                aggregate, since, by, window, values, flags, building, missing`
 
 func newGet(a *app) *cobra.Command {
@@ -39,12 +39,12 @@ func newGet(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get TYPE FIELD=VALUE…",
 		Short: "Show the item of one event, and the totals that it counts in",
-		Long: `get computes the key of one event from its fields, and shows what is stored under it: the item, its payload,
-and the totals that it counts in, as they are now. It needs only the fields that the key is made of, and
+		Long: `Computes the key of one event from its fields, and shows what is stored under it: the item, its payload,
+and the totals that it counts in, as they are now. It needs only the fields that the key is made of. It
 sends one GetItem, and a Query for each total.
 
-If the payload is in the payload bucket, the item keeps a part of it, which is shown. --payload reads the whole
-payload from there, with one GET.
+If the payload is in the payload bucket, the command shows what the item keeps of it. --payload reads the
+whole payload from the bucket, with one GET.
 
 ` + fieldsHelp + `
 

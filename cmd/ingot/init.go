@@ -33,15 +33,16 @@ main programs of both functions, template.yaml, samconfig.toml, sample events, t
 workflow and a README. If DIR does not exist, it is made. Without DIR, the repository is made in this
 folder. No file that exists is changed.
 
-With --from it proposes a pipeline.yaml from sample events, one JSON document on each line: their
-types, ids, times and keys. A comment beside each says how certain it is. - is standard input.
+With --from it proposes a pipeline.yaml from a file of sample events, one JSON document on each line: the
+types, ids, times and keys. A comment beside each choice says how certain it is. --from - reads standard
+input.
 
 With --diff it writes nothing. It compares the files in DIR with those that this version of Ingot
 would write for the pipeline.yaml in DIR, and shows the differences. Use it after an upgrade, to see
 what you can take over.
 
-Exit codes: 0 done, or no differences, 1 a file could not be written, 2 the command line or a file is wrong,
-3 with --diff: there are differences.`
+Exit codes: 0 done, or with --diff no differences, 1 a file could not be written, 2 the command line or a file
+is wrong, 3 with --diff: there are differences.`
 
 type initOptions struct {
 	module, from string
@@ -77,7 +78,7 @@ func newInit(a *app) *cobra.Command {
 			return a.init(cmd.Context(), o, dir)
 		},
 	}
-	cmd.Flags().StringVar(&o.module, "module", "", "the module path; without it example.com/ and the folder's name")
+	cmd.Flags().StringVar(&o.module, "module", "", "the module path (default example.com/ and the folder's name)")
 	cmd.Flags().StringVar(&o.from, "from", "", "propose pipeline.yaml from this file of events, one on each line; - is standard input")
 	cmd.Flags().BoolVar(&o.diff, "diff", false, "write nothing; show how the files differ from what this version would write")
 	cmd.Flags().BoolVar(&o.noTidy, "no-tidy", false, "do not run go mod tidy, which completes go.mod and go.sum")

@@ -19,18 +19,18 @@ import (
 	"github.com/ingot-events/ingot/internal/target"
 )
 
-const pauseHelp = `Stops one function of a stack: it switches off what calls the function, and waits until nothing is in work any
-more. What is stopped is the ingest function, unless you write streams.
+const pauseHelp = `Stops one function of a stack: it switches off what calls the function, and waits until no call is running any
+more. It stops the ingest function, unless you write streams.
 
-ingest    Events wait in the queue, which keeps them for 4 days. The command also waits until the stream is read
-          to its end, by the ages that CloudWatch has, at least 5 minutes. Then verify is exact, and an aggregate can
-          be declared complete. With --local it does not: ingot dev keeps no ages.
+ingest    Events wait in the queue, which keeps them for 4 days. The command also waits until the streams function has
+          read the stream to its end, as CloudWatch says. That takes at least 4 minutes. Then verify is exact, and an
+          aggregate can be declared complete. With --local it does not wait for the stream, because ingot dev has no
+          CloudWatch.
 streams   Totals stand still. Changes wait in the stream, which forgets them after 24 hours: totals then have to be
           rebuilt. So this needs --yes.
 
-The tag ingot:paused of the event source mapping says who made the pause and when. ingot status
-shows it. A deployment that changes the mapping ends the pause. The first line that is printed is the command that
-resumes.
+The tag ingot:paused of the event source mapping says who paused the function and when. ingot status shows it. A
+deployment that changes the mapping ends the pause. Before it stops anything, the command prints how to resume.
 
 Exit codes: 0 paused, 1 failed, 4 not permitted, 6 paused, but it is not known whether the stream is read to its end.
 
@@ -40,12 +40,12 @@ Exit codes: 0 paused, 1 failed, 4 not permitted, 6 paused, but it is not known w
 
 const mappingsJSON = `With --output json, one object at the end:
   mappings[]   uuid, function, source, state, by, at
-  drained      true: the stream is read to its end
+  drained      true: pause has waited until the stream is read to its end
   resume       the command that resumes; absent after resume`
 
 const resumeHelp = `Starts a function again that ingot pause or somebody else has stopped. It switches on what calls the function,
-waits until that is done, and removes the tag of the pause. What was stopped goes on where it stopped. What is
-started is the ingest function, unless you write streams.
+waits until that is done, and removes the tag of the pause. The function goes on where it stopped. The command
+starts the ingest function, unless you write streams.
 
 Exit codes: 0 it runs, 1 failed, 4 not permitted.
 
@@ -66,7 +66,7 @@ func newPause(a *app) *cobra.Command {
 	var o pauseOptions
 	cmd := &cobra.Command{
 		Use:   "pause [ingest|streams]",
-		Short: "Stop taking events, or counting them, and wait until it is done",
+		Short: "Stop storing events, or counting them, and wait until that is done",
 		Long:  pauseHelp,
 		Example: `  ingot pause --stack shop
   ingot pause streams --yes --stack shop
@@ -94,7 +94,7 @@ func newPause(a *app) *cobra.Command {
 func newResume(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resume [ingest|streams]",
-		Short: "Start a function again that was paused",
+		Short: "Start a paused function again",
 		Long:  resumeHelp,
 		Example: `  ingot resume --stack shop
   ingot resume streams --stack shop

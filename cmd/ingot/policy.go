@@ -15,23 +15,23 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-const policyHelp = `Prints the smallest IAM policy with which somebody can read by the named patterns. It allows GetItem or Query on the
-table or the index, and nothing else.
+const policyHelp = `Prints the smallest IAM policy with which somebody can read by the named patterns. It allows only what the patterns
+send, such as GetItem or Query, on the table or the index.
 
-With --principal-tag each principal reads only the partitions whose key has the value of its tag of that name.
-The condition lists every shard, and it also holds if a request names no key. Where the partition key has a hash,
-a time or a function that loses a part of the value, such a condition cannot be right, and the command says why.
-A value of the tag must have no #, no % and no control character: keys have these escaped.
+With --principal-tag TAG, each principal can read only the partitions whose key has the value of the principal's tag
+TAG. The condition lists every shard, and refuses a request that names no key. If the partition key has a hash, a
+time or a function that loses a part of the value, no such condition is right, and the command says why. The value
+of the tag must not contain #, % or control characters, because keys have these escaped.
 
-With --for it prints what a command of this tool needs instead. Leave out what you do not use: waking an idle
-function, the secret, and the bucket of --work.
+With --for COMMAND it prints what a command of this tool needs instead. Remove what you do not use: the rights to wake
+an idle function, to read the secret, and to use the bucket of --work.
 
-Without a stack, names such as REGION, ACCOUNT and EVENTS stand in the ARNs, and the patterns are those of
-pipeline.yaml. Name a stack to fill the names in, and to use the patterns of the file that is deployed.
+If you name no stack, the ARNs have placeholders such as REGION, ACCOUNT and EVENTS, and the patterns are those of
+pipeline.yaml. If you name one, the ARNs are complete, and the patterns are those of the file that is deployed.
+Name it with --stack, with --config-env for an environment of samconfig.toml, or with --local for the ingot dev that
+runs in this folder or in one above it.
 
-` + targetHelp + `
-
-Exit codes: 0 printed, 2 the command line is wrong, or no such policy can be right, 4 credentials.`
+Exit codes: 0 printed, 1 failed, 2 the command line is wrong, or no such policy is right, 4 credentials.`
 
 type policyOptions struct{ tag, command string }
 
@@ -49,7 +49,7 @@ func newPolicy(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&o.tag, "principal-tag", "", "the tag whose value is in the partition keys that a principal may read")
-	cmd.Flags().StringVar(&o.command, "for", "", "a command of this tool, such as query")
+	cmd.Flags().StringVar(&o.command, "for", "", "print what this command of the tool needs, such as query")
 	targetFlags(cmd)
 	cmd.Flags().String("pipeline", "", "use this file (default the deployed one of the stack, or else pipeline.yaml)")
 	return cmd

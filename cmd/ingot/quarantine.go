@@ -15,20 +15,21 @@ import (
 )
 
 const quarantineHelp = `Works on the messages that Ingot gave up: those in the quarantine queue, and with pull --dead those in the
-dead-letter queue. The way of a message:
+dead-letter queue. The commands, in the order in which you use them:
 
-  pull     save the messages as files of a folder, and hide them from others while you work
-  list     what the folder holds
-  show     why a message is there, what it would be today, and what is stored in its place
+  pull     save the messages as files in a folder, and hide them from others while you work
+  list     show what the folder holds
+  show     say why a message is there, what it would be today, and what is stored under its key
   edit     change a body with your editor
   resend   send messages again, prove that they were sent, and then delete them from quarantine
   drop     delete messages from quarantine; their files stay
 
-Work in two terminals: pull runs in one until ctrl-C, everything else in the other. Without a pull that
-runs, resend and drop look for their messages themselves.
+Work in two terminals: pull runs in one until ctrl-C, everything else in the other. If no pull is running,
+resend and drop look for their messages themselves.
 
-Nothing is lost if a command is killed: a message is deleted only after it is proven sent. A message that
-is sent twice is a Duplicate. The files hold whole messages: delete the folder when you are done.`
+Nothing is lost if a command is killed: a message is deleted only after it is proven sent, or if you drop
+it. A message that is sent twice is a Duplicate. The files hold whole messages: delete the folder when you
+are done.`
 
 func newQuarantine(a *app) *cobra.Command {
 	cmd := &cobra.Command{
@@ -61,7 +62,7 @@ const pullHelp = `Receives the messages of the quarantine queue, saves each one 
 from others until ctrl-C. Then all of them become visible again, within 5 seconds. If the command is killed,
 they become visible after 2 minutes.
 
-SQS hides a message for 12 hours at a time. After that the message is received again.
+SQS hides a message for at most 12 hours. After that the command receives the message again.
 
 A file is never overwritten: what you edited stays. A message that was resent or dropped before, and has come
 back because its deletion had no effect, is deleted again.
@@ -101,9 +102,9 @@ func newPull(a *app) *cobra.Command {
 		},
 	}
 	targetFlags(cmd)
-	cmd.Flags().BoolVar(&o.dead, "dead", false, "from the dead-letter queue")
+	cmd.Flags().BoolVar(&o.dead, "dead", false, "pull from the dead-letter queue")
 	cmd.Flags().BoolVar(&o.once, "once", false, "end when the queue gives no more, instead of at ctrl-C")
-	cmd.Flags().IntVar(&o.most, "max", 1000, "hold at most so many messages at a time: 1 to 10000")
+	cmd.Flags().IntVar(&o.most, "max", 1000, "hold at most this many messages at a time: 1 to 10000")
 	return cmd
 }
 
@@ -158,10 +159,10 @@ func queueOf(t *target.Target, dead bool) (quarantine.Queue, error) {
 }
 
 const listHelp = `Lists the messages that a folder holds: why each one was put into quarantine, and what became of it since.
-It asks no service. States: open, edited, resent, dropped, and "sent, not deleted" for a message that the next
+It sends no request. States: open, edited, resent, dropped, and "sent, not deleted" for a message that the next
 pull or resend deletes.
 
-Exit codes: 0 fine, 1 a file cannot be used; it is named, and the others are listed.
+Exit codes: 0 fine, 1 a file cannot be used (it is named, and the others are listed).
 
 With --output json, one object:
   messages[]   id, dead, sent, pulled, receives, verdict, reason, bytes, state`
@@ -256,17 +257,18 @@ func shortIDs(letters []*quarantine.Letter) []string {
 	}
 }
 
-const resendHelp = `Sends messages again, without Ingot's note, proves with SQS's checksums that they were sent, and then deletes
-them from their queue. Without an ID it sends every open message that would be stored today, and says of each
-other one why it stays. With IDs it sends those. An ID may be shortened.
+const resendHelp = `Sends messages again, without the attribute that Ingot added, proves with SQS's checksums that they were sent, and
+then deletes them from their queue. Without an ID it sends every open or edited message that would be stored today,
+and says why each of the others stays. With IDs it sends only those messages. An ID may be shortened.
 
 If the command is killed between sending and deleting, run it again: it goes on where it stopped. A second copy
-is a Duplicate. On a FIFO queue a message keeps its group. --group names one for messages that have none.
+is a Duplicate. On a FIFO queue a message keeps its group. --group names a group for messages that have none.
 
---replace says that the quarantined message is right and the stored event is wrong. It needs IDs, --yes, and that
-ingot quarantine show has shown you both. It deletes the stored event, on condition that it is the one that was
-shown, and then sends. The deleted event is kept in the message's file. Totals lose what it added, and gain what
-the message adds; a total that cannot take a value back, as min and max, is flagged. Between the two nothing is stored under the key.
+Use --replace if the quarantined message is right and the stored event is wrong. It needs IDs and --yes, and ingot
+quarantine show must have shown you both. It deletes the stored event, on condition that it is still the one that was
+shown, and then sends the message. Between the two, nothing is stored under the key. The deleted event is kept in the
+message's file. Totals lose what the event added, and gain what the message adds. A total with values that cannot be
+subtracted, such as min and max, is flagged.
 
 Exit codes: 0 all are sent, 3 some stay where they are, 5 refused, 1 failed.
 
@@ -307,12 +309,12 @@ func newResend(a *app) *cobra.Command {
 	deployedFlag(cmd)
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "delete the stored event that the message conflicts with, and then send")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm --replace")
-	cmd.Flags().StringVar(&o.group, "group", "", "the group, on a FIFO queue, of messages that have none")
+	cmd.Flags().StringVar(&o.group, "group", "", "on a FIFO queue, the group of messages that have none")
 	return cmd
 }
 
-const dropHelp = `Deletes messages from their queue for good. Their files stay in the folder, and each file is read again just
-before: without the saved copy nothing is deleted.
+const dropHelp = `Deletes messages from their queue for good. Their files stay in the folder. Just before a message is deleted, its
+file is read again: if the file is not there, the message is not deleted.
 
 Exit codes: 0 all are deleted, 3 some are not, 1 failed.
 

@@ -51,14 +51,17 @@ func (a *app) examiner(cmd *cobra.Command, t *target.Target, writes bool) (quara
 }
 
 const showHelp = `Says why a message is in quarantine, what it would be if it were sent today, and what is stored under its key.
-If both are there, it lists the members that differ, as the digests see them. An ID may be shortened.
+If an event is stored there, it lists the members that differ, except those that pipeline.yaml ignores. An ID may be
+shortened.
 
-Values on paths that feed hmac are personal. They are masked, also inside envelopes, unless --reveal is given.
-A body that is not JSON is then masked whole, and so are the group and what a detail quotes.
+Values that pipeline.yaml hashes with hmac are personal and are masked, also inside envelopes, unless --reveal is
+given. If the pipeline has such values, a body that is not JSON is masked as a whole, and so are the group and what a
+detail quotes.
 
-Of an array of events it shows those that could not be stored. The others are stored, and are not sent again.
+If the message is an array, only the events that could not be stored are shown. The others are stored, and are not
+sent again.
 
-The messages of a folder can be replaced (resend --replace) only after show has printed what is stored.
+A message can replace a stored event (resend --replace) only after show has printed both.
 
 Exit codes: 0 it would be stored today, 3 it would be quarantined again or its payload is in S3, 1 failed.
 
@@ -70,8 +73,8 @@ With --output json, one object:
   stored        type, id, pk, sk, digest, at, data; absent if there is no event under the key; elsewhere, if its
                 payload is in the payload bucket and data is what the item keeps of it
   differences[] path, stored, message; a value is JSON, and absent if the member is missing there
-  events[]      position, verdict, reason, detail, type, id, pk, sk, digest, at, stored, differences:
-                instead, if the message is an array
+  events[]      in place of today, stored and differences, if the message is an array: position, verdict, reason,
+                detail, type, id, pk, sk, digest, at, stored, differences
   attributes    by name, text or binary
   body`
 
@@ -409,15 +412,15 @@ func missing(value string) string {
 	return abridged(value, maxValue)
 }
 
-const editHelp = `Opens the body of a message in your editor: VISUAL, EDITOR, or else vi. When the editor ends, the body is checked:
-it must be one that SQS takes, and the pipeline says what it would be. The file keeps the body as it was pulled.
-Nothing is sent. ingot quarantine resend sends what you saved. Of an array of events you edit those that could
-not be stored.
+const editHelp = `Opens the body of a message in your editor: the one that VISUAL or EDITOR names, or else vi. When you leave the
+editor, the command checks whether SQS would take the body, and says what the event would be. The file also keeps the
+body as it was pulled. Nothing is sent: ingot quarantine resend sends what you saved. If the message is an array, you
+edit only the events that could not be stored.
 
-A line end that the editor adds after the last line is taken off.
+A line end that the editor adds after the last line is removed.
 
-Exit codes: 0 it could be stored, or nothing was changed; 3 it would be quarantined again; 2 it cannot be sent:
-then your text is kept in a file that the message names.`
+Exit codes: 0 it could be stored, or nothing was changed, 3 it would be quarantined again, 2 it cannot be sent. In the
+last case your text is kept in a file, and the error names it.`
 
 func newEdit(a *app) *cobra.Command {
 	var file string

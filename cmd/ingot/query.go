@@ -25,17 +25,19 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-const queryHelp = `Asks one of the patterns that pipeline.yaml declares, and prints one page of the answer. Only GetItem and Query
-are sent. Values are those of the payload: where a key is hashed, they are hashed with the stack's secret, or with
-INGOT_PII_KEY. The patterns are those of the deployed pipeline.yaml. With --explain and --pipeline, no stack is asked.
+const queryHelp = `Asks one of the patterns that the deployed pipeline.yaml declares, and prints one page of the answer. It never scans a
+table. Give the values of the payload: if a key is hashed, the command hashes them with the stack's secret, or with
+INGOT_PII_KEY. With --explain and --pipeline, it asks no stack.
 
-A field of the partition key may have several values, separated by commas; write \, for a comma in a value, or
-give the field twice. FIELD=@- reads the value from standard input, so that it is in no list of processes and
-no history. Instead of a time in the partition key, --from and --to may give a range. They may also be a range
-of the next field of the sort key. A time may be shortened, as in 2026-03-01; --from is in the range, --to is not.
+A field of the partition key may have several values, separated by commas. For a comma in a value, write \, or give
+the field twice. FIELD=@- reads the value from standard input, so that it does not appear in the list of processes or
+in the shell's history. In place of a time in the partition key, you may give a range with --from and --to. Otherwise
+these give a range of the next field of the sort key. A time may be shortened, as in 2026-03-01. --from is in the
+range, --to is not.
 
-The page ends at --limit items, or when --max-units read units are spent. What was read and is expired or of
-another type is not returned. The token of the next page shows keys. Personal values are masked without --reveal.
+The page ends at --limit items, or when --max-units read units are spent. Items that have expired or are of another
+type are read, but not returned. The token of the next page contains keys, and is not encrypted. Personal values are
+masked without --reveal.
 
 ` + targetHelp + `
 
@@ -45,11 +47,11 @@ Exit codes: 0 answered, even if nothing was found, 1 it could not be read, 2 the
 
 // queryJSON documents --output json. A test compares it with answer.
 const queryJSON = `With --output json, one object:
-  items[]                 type, id, at, key and indexes (each pk, sk), expiresAt, data: the payload;
+  items[]                 type, id, at, key and indexes (each pk, sk), expiresAt, data (the payload);
                           elsewhere, if the payload is in the payload bucket and data is what the item keeps of it
   totals[]                by, window, values, n, flags, building, missing; values that are not numbers are objects, as
-                          of ingot totals
-  read, returned          items that were read, and those of the answer
+                          in ingot totals
+  read, returned          how many items were read, and how many of them are in the answer
   requests, units         what it took
   next                    the token of the next page, for --page; absent on the last
   explain[]               with --explain, in place of all of these: api, table, index, condition, values, backward`
@@ -83,11 +85,11 @@ func newQuery(a *app) *cobra.Command {
 	flags.StringVar(&o.ask.From, "from", "", "the beginning of a range of time, or of the next field of the sort key")
 	flags.StringVar(&o.ask.To, "to", "", "the end of the range, which is not in it")
 	flags.StringVar(&o.ask.Prefix, "prefix", "", "what the next field of the sort key begins with")
-	flags.BoolVar(&o.newest, "newest", false, "the newest first (default as the pattern says)")
+	flags.BoolVar(&o.newest, "newest", false, "return the newest first (default as the pattern says)")
 	flags.IntVar(&o.ask.Limit, "limit", 50, "items of a page: 1 to 10000")
 	flags.Float64Var(&o.ask.MaxUnits, "max-units", 100, "read units that a page may spend")
-	flags.StringVar(&o.ask.Page, "page", "", "the token that the page before gave")
-	flags.BoolVar(&o.ask.Consistent, "consistent", false, "read what every earlier write has left; not of an index")
+	flags.StringVar(&o.ask.Page, "page", "", "the token that the previous page printed")
+	flags.BoolVar(&o.ask.Consistent, "consistent", false, "read consistently, with every earlier write; not possible on an index")
 	flags.BoolVar(&o.explain, "explain", false, "show the first requests, and send none")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
 	targetFlags(cmd)

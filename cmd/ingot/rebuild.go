@@ -16,30 +16,32 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-const rebuildHelp = `Brings older items into aggregates that were added or changed: it touches every item that an older pipeline.yaml has
-written, waits until the stream has counted that, verifies, and declares the aggregates complete.
+const rebuildHelp = `Brings older items into aggregates that were added or changed. It touches every item that an older pipeline.yaml has
+written, so that the stream delivers the item again. Then it waits until the streams function has counted these
+items, verifies, and declares the aggregates complete.
 
-What it reads and writes, and what that costs, is printed first; --dry-run stops there. Above 1,000,000 units it asks,
-or needs --yes. It may be stopped at any time and run again: an item that was touched is not touched again. With
---work, the touch pass goes on where it was, and does not read again what it has read.
+It first prints what it reads and writes, and what that costs. --dry-run stops there. Above 1,000,000 units it asks
+you, or needs --yes. You may stop it at any time and run it again: an item that was touched is not touched again. With
+--work, the touch pass goes on where it stopped, and does not read again what it has read.
 
---all is for every aggregate that says it is not complete. If all say that they are, one page of events is read to see
-whether that can be: an aggregates table that was lost and made anew does not know what it lacks. One page does not prove
-it: a total that newer events have made anew is there, but too small. Only ingot verify proves it.
+--all is for every aggregate that says it is not complete. If all say that they are, the command reads one page of
+events and looks up their totals, because an aggregates table that was lost and created again does not know what it
+lacks. One page proves nothing: if newer events have created a total again, it is there, but too small. Only ingot
+verify proves that nothing is missing.
 
 If the payload of an older item is in the payload bucket, it is read from there, because the item may not keep what a
-new aggregate uses. An item whose payload is lost is named and not touched, and no new aggregate is complete until its
+new aggregate uses. An item whose payload is lost is named and not touched. No new aggregate is complete until the
 object is back or the event is erased.
 
-The table is read and touched in --segments at the same time. --rate is for reads and writes together, and also slows
-down what the stream brings to the streams function.
+The table is read and touched in --segments at the same time. --rate limits reads and writes together. It also limits
+how fast the stream brings the items to the streams function.
 
-An aggregate can be declared complete only at a moment when no change is on its way. On a busy stack this needs a pause:
-ingot pause, then ingot rebuild, then ingot resume. Without one, the touch pass still does its work, and a rebuild
-during a pause later only has to finish.
+An aggregate can be declared complete only at a moment when no change is on its way. On a busy stack this needs a
+pause: ingot pause, then ingot rebuild, then ingot resume. You can also run it without a pause first. The touch pass
+then does its work, and a later rebuild during a pause only has to finish.
 
---parts does something else: it puts the parts of stored events that are missing, because an older function stored
-the whole alone, or because the file did not declare them yet. It needs no pause.
+--parts does something else: it puts the missing parts of stored events. A part is missing if an older function stored
+the whole alone, or if the file did not declare the part yet. It needs no pause.
 
 Exit codes: 0 complete, 1 failed, 2 usage, 3 not complete yet, 4 not permitted, 5 refused, 6 not known whether it is
 complete.
@@ -50,12 +52,12 @@ complete.
 
 // rebuildJSON documents --output json. A test compares it with rebuilt.
 const rebuildJSON = `With --output json, one object:
-  scanned, touched        items seen, and items that were touched
+  scanned, touched        how many items were read, and how many were touched
   payloads                how many payloads the touch pass has read from the payload bucket; absent if none
   readUnits, writeUnits   what the touch pass and verify took of the two tables
   complete[]              the aggregates that are complete
-  standing[]              what keeps the others from being complete
-  parts                   with --parts: wholes, missing, put, and refused[], which says why the others are not put`
+  standing[]              why the other aggregates are not complete
+  parts                   with --parts: wholes, missing, put, and refused[], which says why some parts are not put`
 
 // rebuilt is the JSON of rebuild.
 type rebuilt struct {
@@ -75,7 +77,7 @@ func newRebuild(a *app) *cobra.Command {
 	var all, parts bool
 	cmd := &cobra.Command{
 		Use:   "rebuild AGGREGATE…",
-		Short: "Bring older items into aggregates and declare them complete",
+		Short: "Bring older items into aggregates, and declare the aggregates complete",
 		Long:  rebuildHelp,
 		Example: `  ingot rebuild orders_daily --local
   ingot rebuild --all --local --dry-run
@@ -107,7 +109,7 @@ func newRebuild(a *app) *cobra.Command {
 	deployedFlag(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&all, "all", false, "rebuild every aggregate that is not complete")
-	flags.BoolVar(&parts, "parts", false, "put the parts of stored events that are missing, instead")
+	flags.BoolVar(&parts, "parts", false, "put the missing parts of stored events instead")
 	passFlags(cmd, &o)
 	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "how long to wait for the stream")
 	return cmd

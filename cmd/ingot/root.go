@@ -86,8 +86,8 @@ func newRoot(a *app) *cobra.Command {
 		Short: "Events from a queue into a table exactly once, with live totals that add up",
 		Long: `ingot runs, checks and explains an Ingot pipeline.
 
-Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 4 credentials, 5 refused, 6 could not tell,
-130 interrupted.`,
+Exit codes: 0 fine, 1 failed, 2 the command line or a file is wrong, 3 found a difference, 4 no credentials or not
+permitted, 5 refused, 6 could not tell, 130 interrupted.`,
 		Version:       readBuild(debug.ReadBuildInfo()).Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,

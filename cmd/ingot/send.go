@@ -28,15 +28,16 @@ import (
 )
 
 const sendJSON = `With --output json, one object:
-  sent                    events sent for certain, this time
-  skipped                 lines that --skip left out
-  seconds                 how long that took
-  stored, other, left     with --wait: stored, or older than the revision that is; another payload is stored under
-                          the key; not stored yet
+  sent                    how many events this call has certainly sent
+  skipped                 how many lines --skip left out
+  seconds                 how long it took to send them
+  stored, other, left     with --wait: how many events are stored, or older than the stored revision; how many have
+                          another payload stored under their key; how many are not stored yet
   refused                 with --wait: events that go to quarantine as Poison or Expired
-  rejected                with --wait: not stored after 5 seconds, and a total that they move refuses them as it is;
-                          absent without such events
-  elsewhere               with --wait: messages that point to S3, of which the tool knows no key; absent without`
+  rejected                with --wait: events that are not stored after 5 seconds, and that a total refuses at the
+                          moment; absent if there are none
+  elsewhere               with --wait: messages that point to S3, whose keys the tool does not know; absent if there
+                          are none`
 
 // sendGCPercent is high because little memory is in use, and each request makes much garbage.
 const sendGCPercent = 400
@@ -55,13 +56,13 @@ func newSend(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "send [FILE|-]",
 		Short: "Send events to the queue",
-		Long: `send sends the events of a file, one JSON object on each line; - is standard input. It sends them in
-batches of ten, several at once, and shows its progress. Ctrl-C prints the --skip with which to go on. An event that is
-sent again is a Duplicate. An input whose first line is not JSON, or only a part of it, is refused.
+		Long: `Sends the events of a file to the queue. Each line is one message; - is standard input. It sends the lines in
+batches of ten, several at once, and shows its progress. If you press ctrl-C, it prints the --skip with which to go
+on. An event that is sent again is a Duplicate. If the first line is not a whole JSON value, nothing is sent.
 
-With --sample TYPE it makes one event of a type instead, with the current time, and fills in what --set does not give.
-With --wait it waits until each event is stored, and says which are not. It does not wait longer than 5 seconds
-for an event that a floor refuses as the totals are.
+With --sample TYPE it makes one event of that type instead, with the current time, and fills in what --set does not
+give. With --wait it waits until each event is stored, and says which are not. If a floor refuses an event at the
+moment, it waits for this event at most 5 seconds.
 
 For a FIFO queue, --group names the field whose value is the message group. The order of the lines is then kept.
 
@@ -99,8 +100,8 @@ Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused, or an
 	targetFlags(cmd)
 	deployedFlag(cmd)
 	cmd.Flags().StringVar(&o.group, "group", "", "the field whose value is the message group, for a FIFO queue")
-	cmd.Flags().Float64Var(&o.rate, "rate", 0, "events a second (default as many as possible)")
-	cmd.Flags().IntVar(&o.skip, "skip", 0, "leave out this many lines, which were sent already")
+	cmd.Flags().Float64Var(&o.rate, "rate", 0, "send this many events a second (default as many as possible)")
+	cmd.Flags().IntVar(&o.skip, "skip", 0, "leave out this many lines at the beginning, which were sent already")
 	cmd.Flags().StringVar(&o.sample, "sample", "", "make one event of this type instead of reading a file")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "a field of the sample as FIELD=VALUE, or FIELD:=JSON; repeatable")
 	cmd.Flags().BoolVar(&o.wait, "wait", false, "wait until the events are stored")

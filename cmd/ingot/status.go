@@ -19,8 +19,8 @@ const statusJSON = `With --output json, one object:
   mappings[]              uuid, function, source, state, by, at
   alarms[]                name, state, about
   aggregates[]            name, since, building, flags
-  unwell[], unknown[]     what is wrong; what could not be read
-  untold                  true if something could not be read that says whether the stack is well`
+  unwell[], unknown[]     why the stack is not well; what could not be read
+  untold                  true: something could not be read, so the stack may not be well`
 
 func newStatus(a *app) *cobra.Command {
 	var check bool
@@ -28,14 +28,14 @@ func newStatus(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the state of a stack: queues, lag, pauses, alarms and flags",
-		Long: `status shows on one screen the state of a stack: how many messages wait in its queues and since when, how far the totals
-are behind the events, which function is paused and by whom, which alarms are on, and which aggregates are building or
-flagged. It changes nothing. It names what it could not read. An ingot dev has no CloudWatch, so there the ages, the lag
-and the alarms are not known.
+		Long: `Shows the state of a stack on one screen: how many messages wait in its queues and since when, how far the totals are
+behind the events, which function is paused and by whom, which alarms are on, and which aggregates are building or
+flagged. It changes nothing. It names what it could not read. An ingot dev has no CloudWatch, so its ages, lag and
+alarms are not known.
 
 The stack is not well if an alarm is on, a function is paused, a message is in quarantine or in the dead-letter queue,
-an aggregate is flagged, or the totals are more than an hour behind. Where totals have floors (atLeast), messages in
-quarantine are usual, and the alarm on quarantine tells of the others.
+an aggregate is flagged, or the totals are more than an hour behind. Messages that a floor (atLeast) has refused count
+too, although they are usual. The alarm on quarantine that ingot check then asks for leaves them out.
 
 ` + targetHelp + `
 

@@ -13,9 +13,10 @@ import (
 )
 
 // targetHelp is for the long help of the commands that reach a stack.
-const targetHelp = `The stack is the one that --stack names, or --config-env in samconfig.toml, or --local: the ingot dev that
-runs in this folder or in one above it. Without these options, the command uses the tables that INGOT_TABLE and
-INGOT_AGGREGATES_TABLE name. If these are not set, it uses the stack of samconfig.toml's environment default.`
+const targetHelp = `Name the stack with --stack, with --config-env for an environment of samconfig.toml, or with --local for the
+ingot dev that runs in this folder or in one above it. Without these options, the command uses the tables that
+INGOT_TABLE and INGOT_AGGREGATES_TABLE name. If these are not set, it uses the stack of samconfig.toml's
+environment default.`
 
 // targetFlags adds the flags that say which stack a command works on. [app.find] reads them.
 func targetFlags(cmd *cobra.Command) {

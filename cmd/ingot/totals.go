@@ -29,13 +29,13 @@ import (
 
 const totalsJSON = `With --output json, an array with one object for each total:
   aggregate, since        the name, and its since in pipeline.yaml
-  by                      the values that it is of
-  window                  its start; absent without windows
+  by                      the values of by, by name
+  window                  the start of its window; absent without windows
   values                  by name. Numbers are text, because they are exact. A histogram has count, p50, p90, p99
                           and their error; distinct has estimate and its standard error; newest and oldest have at
-                          and value. What is personal is ***
+                          and value. Personal values are ***
   flags[]                 why the values are not proven
-  building, missing       older items may not be counted yet; nothing is stored of it`
+  building, missing       building: older items may not be counted yet; missing: no such total is stored`
 
 type totalsOptions struct {
 	from, to     string
@@ -48,15 +48,16 @@ func newTotals(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "totals NAME [FIELD=VALUE…]",
 		Short: "Show totals of an aggregate, as a table, bars, JSON or CSV",
-		Long: `totals reads the totals of one aggregate. You give the fields that its by is made of. --from and --to bound the
-windows: those that start at --from or later, and before --to. It sends a Query for each part of its spread. On a
-terminal, each window of one total has a bar for its first value. Totals lag behind the events, as the stream does.
+		Long: `Reads the totals of one aggregate. You give the fields that its by is made of. --from and --to select windows: those
+that start at --from or later, and before --to. The command sends one Query, or as many as the aggregate's spread.
+On a terminal, each window of one total has a bar for its first value. Totals follow the events with the lag of the
+stream.
 
 With --top, it shows the totals of one window with the greatest values instead, if the aggregate declares rank. --from
-says which window: any time in it.
+is then any time in that window.
 
-With fewer fields than by needs, the whole table must be scanned. That needs --scan. The command then shows the price
-first. A field is then compared with the value of by that has its name.
+If you give fewer fields than by needs, the whole table must be scanned. That needs --scan, and the command shows the
+price first. Each field that you give is then compared with the value of by that has the same name.
 
 ` + byHelp + `
 
@@ -85,9 +86,9 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials, 5 refused: it needs --sca
 	}
 	targetFlags(cmd)
 	deployedFlag(cmd)
-	cmd.Flags().StringVar(&o.from, "from", "", "the first window: a day such as 2026-03-01, or an RFC 3339 time (default the first one)")
-	cmd.Flags().StringVar(&o.to, "to", "", "the window to end before (default after the last one)")
-	cmd.Flags().IntVar(&o.top, "top", 0, "show this many totals with the greatest values, from 1 to 1000, of an aggregate with rank")
+	cmd.Flags().StringVar(&o.from, "from", "", "the first window: a day such as 2026-03-01, or an RFC 3339 time (default the first one that is stored)")
+	cmd.Flags().StringVar(&o.to, "to", "", "end before this window (default after the last one)")
+	cmd.Flags().IntVar(&o.top, "top", 0, "show this many totals with the greatest values, of an aggregate with rank: 1 to 1000")
 	cmd.Flags().BoolVar(&o.scan, "scan", false, "read the whole table of totals if the fields are fewer than by needs")
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
 	return cmd

@@ -32,20 +32,21 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-const verifyHelp = `Adds up all stored items again and compares every total with the result. What it reads and what that costs is
-printed first; --dry-run stops there. Above 1,000,000 read units it asks, or needs --yes.
+const verifyHelp = `Adds up all stored items again and compares every total with the result. It first prints what it reads and what that
+costs. --dry-run stops there. Above 1,000,000 read units it asks you, or needs --yes.
 
 While events flow, what the stream has not delivered yet looks like a difference. --twice looks a second time, after
 the stream has delivered everything that was written before the first look ended. A total that then differs in the
-same way is damaged. A total that differs in another way is in motion. A total that was equal once is proven.
+same way is damaged. A total that differs in another way is still changing. A total that was equal at one of the two
+looks is right.
 
-Both tables are read in --segments at the same time, at --rate. Sums that do not fit into --memory go to files. With
---work, they go into that folder, and the same command goes on there after it was stopped. The files hold the fields
-that totals are grouped by.
+Both tables are read in --segments at the same time, at most at --rate. Sums that do not fit into --memory go to
+files. With --work, the files go into that folder, and if the command is stopped, the same command goes on there. The
+files contain the fields that totals are grouped by.
 
-For tables that outgrow one machine, --segment and --merge do one part of the work each, in any order and on any
-machine, with the same --segments, --buckets and --work. --result prints what all parts have found.
-docs/verify.md shows how.
+If the tables are too large for one machine, run the command many times: with --segment or --merge each run does one
+part of the work. The parts may run on any machine, all with the same --segments, --buckets and --work. --result
+prints what all parts have found. docs/verify.md shows how.
 
 Exit codes: 0 equal, 1 failed, 2 usage, 3 different, 4 not permitted, 5 refused, 6 could not tell.
 
@@ -55,16 +56,17 @@ Exit codes: 0 equal, 1 failed, 2 usage, 3 different, 4 not permitted, 5 refused,
 
 // verifyJSON documents --output json. A test compares it with verified.
 const verifyJSON = `With --output json, one object:
-  items, totals           compared
-  partly                  totals of which only the fingerprint is compared, because some of their events have expired
+  items, totals           how many were compared
+  partly                  of how many totals only the fingerprint is compared, because some of their events have
+                          expired
   units                   read units that were spent
   equal                   true: nothing differs
-  differences[]           aggregate, since, by, window, what, has, wants, and damaged with --twice
+  differences[]           aggregate, since, by, window, what, has, wants, and with --twice damaged
   more                    differences beyond the 10,000 that are listed
-  building[], flagged[]   aggregates that are not complete; what totals say of themselves
+  building[], flagged[]   aggregates that are not complete; the flags of totals
   odd[]                   items that cannot be understood
   missingParts            parts of stored events that are not stored; absent if there are none
-  unsure                  with --twice: why nothing can be called damaged; absent if it could be told`
+  unsure                  with --twice: why no difference can be called damaged; absent otherwise`
 
 type verifyOptions struct {
 	prices, work                    string
@@ -99,7 +101,7 @@ func newVerify(a *app) *cobra.Command {
 	targetFlags(cmd)
 	deployedFlag(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&o.twice, "twice", false, "look a second time when the stream has delivered what was written before")
+	flags.BoolVar(&o.twice, "twice", false, "look a second time, after the stream has delivered what was written before the first look ended")
 	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "with --twice, how long to wait for the stream")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
 	flags.StringVar(&o.segment, "segment", "", "read only this segment, such as 3/64, into --work; the first is 0")
@@ -120,8 +122,8 @@ func passFlags(cmd *cobra.Command, o *verifyOptions) {
 	flags.IntVar(&o.segments, "segments", 0, segments)
 	flags.Float64Var(&o.rate, "rate", 0, rate)
 	flags.IntVar(&o.memory, "memory", 64, "MB of sums that are held in memory")
-	flags.StringVar(&o.work, "work", "", "the folder in which to go on after a stop: a path, or s3://BUCKET/PREFIX")
-	flags.BoolVar(&o.dry, "dry-run", false, "only print what is going to be read and what it costs")
+	flags.StringVar(&o.work, "work", "", "the folder for files, in which to go on after a stop: a path, or s3://BUCKET/PREFIX")
+	flags.BoolVar(&o.dry, "dry-run", false, "only print what the command would read, and what that costs")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask, however much it costs")
 	flags.StringVar(&o.prices, "prices", "", pricesUsage)
 }
@@ -131,7 +133,7 @@ const (
 	mostBuckets  = 10_000
 )
 
-const pricesUsage = "a file of prices (default those of us-east-1 that the tool brings)"
+const pricesUsage = "a file of prices (default those of us-east-1 that are built in)"
 
 // readPrices reads a file of prices. Without one, the prices are those that the tool brings.
 func readPrices(file string) (*cost.Prices, error) {

@@ -11,9 +11,9 @@ import (
 
 // versionJSON documents --output json. A test compares it with build.
 const versionJSON = `With --output json, one object; what is not known is absent:
-  version                 a release, or a name that go made of the commit
+  version                 a release, or a name that Go made from the commit
   revision, time          of the commit it was built from
-  modified                true: the sources had changes that no commit has
+  modified                true: the sources had changes that were not committed
   go, os, arch            what it was built by, and for`
 
 // build says how this program was built.
@@ -31,7 +31,7 @@ func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Show the version, and what it was built from",
-		Long:  "Says which version this is, from which commit it was built, and with which Go. --version says the version alone.\n\n" + versionJSON,
+		Long:  "Prints which version this is, from which commit it was built, and with which Go. ingot --version prints only the\nversion.\n\n" + versionJSON,
 		Example: `  ingot version
   ingot version --output json`,
 		Args: noArguments,
