@@ -69,7 +69,7 @@ func TestRetentionIsSaid(t *testing.T) {
 // see. It sees the same damage before anything has expired.
 func TestWhatVerifyCannotSee(t *testing.T) {
 	text := breaks(t, "If a total is wrong all the same")
-	for _, says := range []string{"Once some of its events have expired, its values are not compared", "Once all of them have expired, a deleted total is not missed"} {
+	for _, says := range []string{"Once some of its events have expired, its values are not compared", "Once all of them have expired, verify does not notice a deleted total"} {
 		if !strings.Contains(text, says) {
 			t.Errorf("%s does not say %q: %s", guarantees, says, text)
 		}
