@@ -229,8 +229,12 @@ func release() string {
 
 // releaseOf returns the version of a program's main module, if go can download it: the program was built from a
 // download, which has a checksum, or from a checkout at a tag. For any other checkout, go makes up a version from the
-// commit. Nobody else knows that commit.
+// commit. Nobody else knows that commit. In a repository that init has made, go tool ingot is built from the folder
+// that go.mod names in its replace, and has a version that does not exist.
 func releaseOf(main debug.Module) string {
+	if main.Replace != nil {
+		return ""
+	}
 	downloaded := main.Sum != ""
 	tagged := semver.IsValid(main.Version) && semver.Build(main.Version) == "" && !module.IsPseudoVersion(main.Version)
 	if downloaded || tagged {

@@ -52,6 +52,9 @@ func TestInitMakesARepository(t *testing.T) {
 			if out := inRepository(t, dir, "go", "tool", "ingot", "init", "--diff"); out != "" {
 				t.Errorf("it is not what this version writes:\n%s", out)
 			}
+			next := filepath.Join(filepath.Dir(dir), "next")
+			inRepository(t, dir, "go", "tool", "ingot", "init", next)
+			inRepository(t, next, "go", "build", "./...")
 		})
 	}
 }
@@ -226,6 +229,9 @@ func TestReleaseOf(t *testing.T) {
 		if got := releaseOf(debug.Module{Version: tt.version, Sum: tt.sum}); got != tt.want {
 			t.Errorf("%s (sum %q): %q, want %q", tt.version, tt.sum, got, tt.want)
 		}
+	}
+	if got := releaseOf(debug.Module{Version: "v0.0.0", Replace: &debug.Module{Path: "../ingot"}}); got != "" {
+		t.Errorf("replaced by a folder: %q", got)
 	}
 }
 
