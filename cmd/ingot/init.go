@@ -39,7 +39,7 @@ input.
 
 With --diff it writes nothing. It compares the files in DIR with those that this version of Ingot
 would write for the pipeline.yaml in DIR, and shows the differences. Use it after an upgrade, to see
-what you can take over.
+what you can take over. What you have changed yourself differs too: a line with - is yours.
 
 Exit codes: 0 done, or with --diff no differences, 1 a file could not be written, 2 the command line or a file
 is wrong, 3 with --diff: there are differences.`
