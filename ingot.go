@@ -21,9 +21,11 @@
 //	                        if a key uses hmac or a total moves with the put
 //	INGOT_QUARANTINE_URL    a standard queue for what can never be stored or counted; empty: none
 //	INGOT_ARCHIVE_BUCKET    a bucket for events that expire; empty: they are not kept. Streams only
+//	INGOT_PAYLOAD_BUCKET    the bucket of large payloads; both functions need it if the pipeline has offload
 //	INGOT_POINTER_BUCKETS   buckets with payloads that messages point to, with commas between. Ingest only
 //	INGOT_COUNTING          marks (default) or receipts. Streams only
 //	INGOT_PII_KEY           the secret of hmac; needed if the pipeline uses it
+//	INGOT_ENDPOINT_URL      an emulator that takes the place of every AWS service; empty: none
 //
 // To do more than the two functions do, use the packages below this one. [pipeline] plans events.
 // [store] writes and reads the two tables. [handler] has the functions' handlers. [verify] adds

@@ -38,8 +38,8 @@ const (
 	maxEntries      = 10
 )
 
-// Attribute is the name of the only message attribute that quarantine adds. It holds reason, detail
-// and key as JSON. See [Note].
+// Attribute is the name of the only message attribute that quarantine adds. It holds the
+// verdict, the reason, the detail and the key as JSON, among other things. See [Note].
 const Attribute = "ingot"
 
 // Sender is what quarantine needs of SQS. A *sqs.Client is a Sender.

@@ -45,7 +45,7 @@ loses its power.
 When pipeline.yaml changes, it is read again, and both functions go on with it as after a deployment. If
 it has mistakes, or if ingot check --was objects to the change, the previous file stays in use.
 
-If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a made-up secret is
+If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a stand-in is
 used, as in ingot explain.
 
 With --output json, one line of JSON says where everything is, as soon as it is ready.`,

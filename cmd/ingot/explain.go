@@ -30,7 +30,7 @@ EVENT is a file, or - for standard input. It holds one of these:
 Several messages are explained as one batch. For a message from quarantine, it first says why the
 message is there, and then which verdict it would get if it were sent again.
 
-If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a made-up secret is
+If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a stand-in is
 used, and the output says so beside each hash.
 
 Exit codes: 0 everything would be stored, or the file holds no message, 3 at least one message would be
@@ -40,7 +40,7 @@ quarantined or comes from quarantine, 2 a file cannot be used.
 
 // explainJSON documents --output json. A test compares it with explain.Report.
 const explainJSON = `With --output json, one object; what is not known or does not apply is absent:
-  standInKey              true: it has a hash of hmac that is made with a made-up secret
+  standInKey              true: it has a hash of hmac that is made with a stand-in
   counting, partitions    as the estimates assume
   messages[]              messageId, quarantined, verdict, reason, detail, line, column, advice, envelope, type, id,
                           at, key, schema, digest, digestText, revision, attributes, indexes, expiresAt, retain,
@@ -91,7 +91,7 @@ func newExplain(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline to explain it with")
 	cmd.Flags().StringArrayVar(&o.attributes, "attribute", nil, "a message attribute as NAME=VALUE; repeatable")
 	cmd.Flags().StringVar(&o.counting, "counting", "marks", "how totals are counted: marks or receipts")
-	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 1000")
+	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 10000")
 	cmd.Flags().StringVar(&o.now, "now", "", "explain the event as of this time (RFC 3339) instead of now")
 	return cmd
 }
@@ -124,8 +124,8 @@ func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 	if e.Counting, err = aggregate.ParseCounting(o.counting); err != nil {
 		return nil, fmt.Errorf("--counting %q: write marks or receipts", o.counting)
 	}
-	if o.partitions < 1 || o.partitions > 1000 {
-		return nil, fmt.Errorf("--partitions %d: give 1 to 1000", o.partitions)
+	if o.partitions < 1 || o.partitions > 10000 {
+		return nil, fmt.Errorf("--partitions %d: give 1 to 10000", o.partitions)
 	}
 	if o.now != "" {
 		if e.Now, err = time.Parse(time.RFC3339, o.now); err != nil {

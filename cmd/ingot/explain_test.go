@@ -49,7 +49,7 @@ func TestExplainExitCodes(t *testing.T) {
 		{"a mistaken pipeline", order, []string{"-", "--pipeline", mistaken}, exitUsage, "", "is not a duration"},
 		{"counting", order, []string{"-", "--counting", "both"}, exitUsage, "", "write marks or receipts"},
 		{"now", order, []string{"-", "--now", "today"}, exitUsage, "", "write a time as in"},
-		{"partitions", order, []string{"-", "--partitions", "-1"}, exitUsage, "", "give 1 to 1000"},
+		{"partitions", order, []string{"-", "--partitions", "-1"}, exitUsage, "", "give 1 to 10000"},
 		{"a misspelled flag", "", []string{"--atribute", "x"}, exitUsage, "", "did you mean --attribute?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -67,7 +67,7 @@ go test ./integration/contract -run TestDocument -update   # writes this page
 
 ` + "`" + `TestTwins` + "`" + ` makes random streams of the requests that the package ` + "`" + `store` + "`" + ` sends, on a few keys. It sends each
 stream to the engine and to an emulator, one request after the other. Every answer must be the same
-(success or failure, error code, item image, cancellation reasons). In the end, the whole tables
+(success or failure, error code, item image, cancellation reasons). At the end, the whole tables
 must be the same. If a stream differs, it is made smaller and printed with the command that replays it. ` + "`" + `INGOT_STREAMS=5000` + "`" + ` asks
 for more streams.
 

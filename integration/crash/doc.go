@@ -1,5 +1,5 @@
 // Package crash runs the built functions as they are deployed, and kills them with SIGKILL at
-// random moments, a few hundred times, while events flow. In the end nothing may be lost and
+// random moments, a few hundred times, while events flow. At the end nothing may be lost and
 // nothing doubled. The package holds only a test.
 //
 // Messages come from the queue of internal/embedded. internal/lambda/esm passes them on, in the

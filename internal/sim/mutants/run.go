@@ -59,7 +59,7 @@ func run(ctx context.Context, list []Mutant, beside int, markdown bool) error {
 }
 
 // all hunts the mutants, beside at a time. As soon as it knows the outcome of one, it prints it on
-// talk. In the end it lives the worlds that have killed once more, without any mutant. Nothing may
+// talk. At the end it lives the worlds that have killed once more, without any mutant. Nothing may
 // go wrong in them.
 func (r runner) all(ctx context.Context, list []Mutant, beside int, table *table, talk io.Writer) error {
 	binary, broken, err := r.buildAll(ctx, list, talk)
