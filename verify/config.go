@@ -41,6 +41,8 @@ type Config struct {
 	// Env has the clock, which decides which totals are past their expiry. The zero value is the
 	// real world.
 	Env env.Env
+
+	looks bool // one of [Twice], which must have read all totals before the first item
 }
 
 // Progress says how far a pass is.
@@ -85,6 +87,9 @@ func newPass(c Config) (*pass, error) {
 func jobOf(c Config) [sha256.Size]byte {
 	h := sha256.New()
 	fmt.Fprintf(h, "ingot verify %d\n%q\n%d %d\n", runVersion, c.About, c.Segments, c.Buckets)
+	if c.looks { // the segments of [Segment] are read in any order
+		fmt.Fprintln(h, "looks")
+	}
 	for _, def := range c.Pipeline.Definitions() {
 		fmt.Fprintf(h, "%q %d %q %q\n", def.Name, def.Since, def.KeyCheck, def.Text)
 	}

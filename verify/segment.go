@@ -17,8 +17,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Segment reads one segment of both tables into runs in Config.Work: from what its items add to
-// their totals, and from the totals that are stored. It writes checkpoints on the way, and goes on
+// Segment reads one segment of both tables into runs in Config.Work: from the totals that are stored,
+// and from what its items add to their totals. It writes checkpoints on the way, and goes on
 // from the last one if it is called again. If the segment was read to its end by an earlier call,
 // Segment reads nothing and returns false. segment is below Config.Segments.
 func Segment(ctx context.Context, c Config, segment int) (read bool, err error) {
@@ -39,7 +39,10 @@ func Segment(ctx context.Context, c Config, segment int) (read bool, err error) 
 	if err != nil || s.ended() {
 		return false, err
 	}
-	return true, s.read(ctx)
+	if err := s.totals(ctx); err != nil {
+		return true, err
+	}
+	return true, s.items(ctx)
 }
 
 // reading is one segment that is being read.
@@ -93,34 +96,68 @@ func (m *manifest) belongs(p *pass) error {
 	if m.Job == hex.EncodeToString(p.job[:]) {
 		return nil
 	}
-	return fmt.Errorf("%s holds sums of another pipeline.yaml, of other tables, or of other --segments and --buckets; use an empty folder", p.Work)
+	return fmt.Errorf("%s holds sums of another pipeline.yaml, of other tables, of other --segments and --buckets, or of a call that differs in --twice; use an empty folder", p.Work)
 }
 
 // ended reports whether the segment is read to its end.
 func (m *manifest) ended() bool { return !m.Ended.IsZero() }
 
-// read reads the segment to its end. If it is interrupted, it writes a checkpoint first.
-func (s *reading) read(ctx context.Context) error {
-	err := s.items(ctx)
-	if err == nil {
-		err = s.totals(ctx)
-	}
-	if s.Work == nil {
-		return err
-	}
-	if err == nil {
-		s.Ended = s.Env.Now().UTC()
-		return s.checkpoint(ctx)
-	}
-	if ctx.Err() != nil { // save a checkpoint, so that these pages are not read again
-		return errors.Join(err, s.checkpoint(context.WithoutCancel(ctx)))
-	}
-	return err
-}
-
 var errStopped = errors.New("another segment has failed")
 
+// interrupted writes a checkpoint if a context has ended, so that no page is read again.
+func (s *reading) interrupted(ctx context.Context, err error) error {
+	if s.Work == nil || ctx.Err() == nil {
+		return err
+	}
+	return errors.Join(err, s.checkpoint(context.WithoutCancel(ctx)))
+}
+
+// totals reads the totals. Each is read before any item, so what is under way looks the same only once.
+func (s *reading) totals(ctx context.Context) error {
+	if err := s.readTotals(ctx); err != nil {
+		return s.interrupted(ctx, err)
+	}
+	return nil
+}
+
+func (s *reading) readTotals(ctx context.Context) error {
+	if s.Totals.Done {
+		return nil
+	}
+	for page, err := range s.Source.TotalPages(ctx, s.from(s.Segment, s.Totals)) {
+		if err != nil {
+			return err
+		}
+		for i := range page.All {
+			t := &page.All[i]
+			if def, ok := s.Pipeline.Definition(t.Address.Name); ok && def.Since == t.Address.Since {
+				s.sums.bucket(def, t)
+			}
+		}
+		s.Totals = positionOf(page.Next)
+		if err := s.turned(ctx, 0, len(page.All), page.Units); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// items reads the items, and so the segment to its end.
 func (s *reading) items(ctx context.Context) error {
+	if s.ended() {
+		return nil
+	}
+	if err := s.readItems(ctx); err != nil {
+		return s.interrupted(ctx, err)
+	}
+	if s.Work == nil {
+		return nil
+	}
+	s.Ended = s.Env.Now().UTC()
+	return s.checkpoint(ctx)
+}
+
+func (s *reading) readItems(ctx context.Context) error {
 	if s.Items.Done {
 		return nil
 	}
@@ -187,28 +224,6 @@ func (s *reading) missingParts(ctx context.Context, items []*event.Item) (units 
 		}
 	}
 	return units, nil
-}
-
-func (s *reading) totals(ctx context.Context) error {
-	if s.Totals.Done {
-		return nil
-	}
-	for page, err := range s.Source.TotalPages(ctx, s.from(s.Segment, s.Totals)) {
-		if err != nil {
-			return err
-		}
-		for i := range page.All {
-			t := &page.All[i]
-			if def, ok := s.Pipeline.Definition(t.Address.Name); ok && def.Since == t.Address.Since {
-				s.sums.bucket(def, t)
-			}
-		}
-		s.Totals = positionOf(page.Next)
-		if err := s.turned(ctx, 0, len(page.All), page.Units); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // from returns the rest of a segment, after a position.

@@ -3,12 +3,15 @@ package verify_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -19,7 +22,12 @@ func (f lagFunc) Counted(context.Context) (time.Time, error) { return f() }
 
 func looks(t *testing.T, w *world, lag lagFunc) *verify.Looks {
 	t.Helper()
-	c := verify.Config{Pipeline: w.plan, Source: w.store, Env: w.Clock.Env(func() float64 { return 0.5 })}
+	return looksAt(t, w, w.store, lag)
+}
+
+func looksAt(t *testing.T, w *world, from verify.Source, lag lagFunc) *verify.Looks {
+	t.Helper()
+	c := verify.Config{Pipeline: w.plan, Source: from, Env: w.Clock.Env(func() float64 { return 0.5 })}
 	l, err := verify.Twice(context.Background(), c, lag, time.Minute)
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +47,51 @@ func TestTwiceWhileEventsFlow(t *testing.T) {
 	})
 	if len(l.Damaged) > 0 || len(l.Undecided) == 0 || l.OK() || l.Unsure != "" {
 		t.Errorf("%+v", l)
+	}
+}
+
+// halfway is a store that calls a function each time a table has been read to its end.
+type halfway struct {
+	*store.Store
+	read func()
+}
+
+func (h halfway) ItemPages(ctx context.Context, of store.Segment) iter.Seq2[store.Page[*event.Item], error] {
+	return then(h.Store.ItemPages(ctx, of), h.read)
+}
+
+func (h halfway) TotalPages(ctx context.Context, of store.Segment) iter.Seq2[store.Page[store.StoredTotal], error] {
+	return then(h.Store.TotalPages(ctx, of), h.read)
+}
+
+// then calls a function after the last page.
+func then[T any](pages iter.Seq2[store.Page[T], error], end func()) iter.Seq2[store.Page[T], error] {
+	return func(yield func(store.Page[T], error) bool) {
+		for page, err := range pages {
+			if !yield(page, err) {
+				return
+			}
+		}
+		end()
+	}
+}
+
+// One event is being inserted at the first look, and a person removes it while the second look reads.
+// The total never was wrong.
+func TestTwiceWhileAnEventComesAndGoes(t *testing.T) {
+	w := filled(t)
+	w.put(w.plan, w.store, 100, "a", 5)
+	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#100"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}}
+	tables := 0
+	from := halfway{w.store, func() {
+		if tables++; tables == 3 {
+			w.remove("events", key)
+			w.drain()
+		}
+	}}
+	l := looksAt(t, w, from, func() (time.Time, error) { w.drain(); return w.Clock.Now(), nil })
+	if tables != 4 || len(l.Damaged) > 0 || len(l.Undecided) == 0 {
+		t.Errorf("%d tables read: %+v", tables, l)
 	}
 }
 

@@ -53,8 +53,8 @@ func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Tim
 }
 
 // Run compares all totals with the items in this process. It reads every segment of both tables into
-// sums: what the items add to each total, and what is stored of it. It then merges the sums of all
-// segments and compares both sides. Memory stays near Config.Memory, whatever the number of totals.
+// sums: what is stored of each total, and what the items add to it. It reads all totals before the
+// first item. It then merges the sums of all segments and compares both sides. Memory stays near Config.Memory, whatever the number of totals.
 //
 // With Config.Work, Run continues where an earlier call with the same folder stopped. After it has
 // compared everything, the folder can be used for the next pass.
@@ -97,27 +97,37 @@ func Run(ctx context.Context, c Config) (r *Report, err error) {
 	return r, p.clear(ctx, segments)
 }
 
-// readAll reads all segments side by side.
+// readAll reads all segments side by side: first the totals of all of them, then the items. [Twice]
+// depends on this order.
 func (p *pass) readAll(ctx context.Context) ([]*reading, error) {
-	readings, errs := make([]*reading, p.Segments), make([]error, p.Segments)
-	p.Env.Each(p.Segments, p.Segments, func(i int) {
-		s, err := p.segment(ctx, i)
-		if err == nil {
-			s.budget /= p.Segments
-			if readings[i] = s; !s.ended() {
-				err = s.read(ctx)
-			}
+	readings := make([]*reading, p.Segments)
+	err := p.sideBySide(func(i int) (err error) {
+		if readings[i], err = p.segment(ctx, i); err != nil {
+			return err
 		}
-		if errs[i] = err; err != nil {
+		readings[i].budget /= p.Segments
+		return readings[i].totals(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return readings, p.sideBySide(func(i int) error { return readings[i].items(ctx) })
+}
+
+// sideBySide calls do for all segments at once. After an error, the others stop at their next page.
+func (p *pass) sideBySide(do func(segment int) error) error {
+	errs := make([]error, p.Segments)
+	p.Env.Each(p.Segments, p.Segments, func(i int) {
+		if errs[i] = do(i); errs[i] != nil {
 			p.stop()
 		}
 	})
 	for _, err := range errs { // one reason is enough: the others often have the same one
 		if err != nil && !errors.Is(err, errStopped) {
-			return nil, err
+			return err
 		}
 	}
-	return readings, nil
+	return nil
 }
 
 // clear removes the files of a pass once everything is compared: the next pass must not use these
