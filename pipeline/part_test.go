@@ -166,6 +166,29 @@ func TestPartsWithOneID(t *testing.T) {
 	}
 }
 
+// If the id of a part was changed, two parts that are stored may have one id today. They are found all the same,
+// under their own keys. They are refused if they were not put with their whole.
+func TestStoredPartsWithOneID(t *testing.T) {
+	was := mustLoad(t, withParts)
+	whole, err := was.Plan(message(`[{"line":1,"sku":"a","quantity":1},{"line":2,"sku":"a","quantity":1}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := mustLoad(t, strings.Replace(withParts, `id: "{shop}#{order}#{line}"`, `id: "{shop}#{order}"`, 1))
+	stored := *whole
+	stored.Parts = &event.Parts{Count: whole.Parts.Count}
+	again, err := is.Parts(&stored)
+	if err != nil || len(again) != 3 || again[1].Key != whole.Parts.Items[1].Key || again[2].Key != whole.Parts.Items[2].Key || again[2].Digest != whole.Parts.Items[2].Digest {
+		t.Errorf("%v, %v", again, err)
+	}
+	for name, put := range map[string]*event.Parts{"no parts": nil, "fewer parts": {Count: 1}} {
+		stored.Parts = put
+		if _, err := is.Parts(&stored); err == nil || refusal(t, err).Reason != event.PartsClash {
+			t.Errorf("a whole that was stored with %s: %v", name, err)
+		}
+	}
+}
+
 // A whole and a part that have one key are refused too.
 func TestPartWithTheKeyOfItsWhole(t *testing.T) {
 	p := mustLoad(t, strings.Replace(withParts, `sk: "LINE#{line | pad:4}#{line}"`, `sk: "{line}"`, 1))

@@ -87,13 +87,17 @@ func (p *Pipeline) HasParts(eventType string) bool {
 
 // planParts plans what the payload of a whole yields beside the whole's item. If one part is bad,
 // nothing of the message is stored. stored says that the whole is stored already. Then its parts
-// are not checked against schemas, which may have changed since.
+// are not checked against schemas, which may have changed since. If as many parts were put with the
+// whole, two of them may also have one id: they lie under their keys, whatever their ids are today.
 func (p *Pipeline) planParts(t *eventType, root event.Node, whole *event.Item, stored bool) *event.Refusal {
 	b := partsBuilder{pipeline: p, stored: stored, root: root, whole: whole, keys: map[event.Key]string{whole.Key: "the whole"}}
 	for _, part := range t.parts {
 		if refusal := b.ofType(part); refusal != nil {
 			return refusal
 		}
+	}
+	if put := whole.Parts; b.clash != nil && (put == nil || put.Count != len(b.items)) {
+		return b.clash
 	}
 	whole.Parts = &event.Parts{Count: len(b.items), Items: b.items, Atomic: t.atomic && len(b.items) > 0}
 	return nil
@@ -151,6 +155,7 @@ type partsBuilder struct {
 	bytes    int
 	keys     map[event.Key]string // the name of the item that has the key, for people
 	ids      map[string]string    // likewise for the ids of parts of one type
+	clash    *event.Refusal       // two parts of a stored whole have one id
 }
 
 func (b *partsBuilder) ofType(t *eventType) *event.Refusal {
@@ -234,7 +239,10 @@ func (b *partsBuilder) add(t *eventType, name string, members ...string) *event.
 		return event.Poisoned(event.PartsClash, fmt.Sprintf("part %s: %s and %s have the same key", t.name, other, name))
 	}
 	if other, taken := b.ids[item.ID]; taken {
-		return event.Poisoned(event.PartsClash, fmt.Sprintf("part %s: %s and %s have the same id, so they would be one event", t.name, other, name))
+		b.clash = event.Poisoned(event.PartsClash, fmt.Sprintf("part %s: %s and %s have the same id, so they would be one event", t.name, other, name))
+		if !b.stored {
+			return b.clash
+		}
 	}
 	b.keys[item.Key], b.ids[item.ID] = name, name
 	b.items = append(b.items, item)

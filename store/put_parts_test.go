@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/itemform"
@@ -250,6 +251,35 @@ func TestCostOfParts(t *testing.T) {
 			if cost.WriteUnits != step.writes || cost.ReadUnits != step.reads || int64(cost.Requests) != used.TotalRequests() {
 				t.Errorf("%d rows, %s: own accounts say %+v", c.rows, step.name, cost)
 			}
+		}
+	}
+}
+
+// The id of a part was changed, so that two stored parts have one id today. It is still known which part is
+// missing, and erasing the whole erases both.
+func TestErasePartsWithOneID(t *testing.T) {
+	w := newWorld(t, carts)
+	item := w.cart("a", 1, 2)
+	later := w.with(func(s *pipeline.Spec) {
+		carts(nil, s, nil)
+		row := s.Events["row"]
+		row.ID = "{id}"
+		s.Events["row"] = row
+	}, aggregate.Marks)
+	w.keepAll(without(item, func(i int) bool { return item.Parts.Items[i].Key.SK != "ROW#1" }))
+	stored, err := later.Item(deadline(t), item.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing, _, err := later.MissingParts(deadline(t), []*event.Item{stored}); err != nil || len(missing) != 1 || missing[0].Key.SK != "ROW#1" {
+		t.Errorf("%v are missing, %v", missing, err)
+	}
+	if erased, err := later.Erase(deadline(t), item.Key); err != nil || !erased {
+		t.Fatal(erased, err)
+	}
+	for _, part := range item.Parts.Items {
+		if !strings.Contains(w.lies(part.Key), "i:barred=BOOL true") {
+			t.Errorf("%s remains as %s", part.Key, w.lies(part.Key))
 		}
 	}
 }
