@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/payloads"
 )
 
 // MissingParts returns the parts of stored wholes that are not stored, and the read units that it
@@ -114,9 +116,24 @@ type PartsPut struct {
 // lost notes a whole whose parts cannot be made again, because its payload is lost.
 func (p *PartsPut) lost(whole *event.Item, err error) {
 	p.Missing++
+	p.refuse(&event.Refusal{Verdict: event.Retry, Reason: event.PayloadUnread, Key: whole.Key, Type: whole.Type,
+		Detail: fmt.Sprintf("the parts of item %s cannot be made again: %v; bring the object back", whole.Key, err)})
+}
+
+// tooFarAhead reports whether a part must not be put yet, and then notes why. The lifecycle of the
+// payload bucket would delete its payload before it expires.
+func (p *PartsPut) tooFarAhead(part *event.Item, now time.Time) bool {
+	if !payloads.IsAhead(part, now) {
+		return false
+	}
+	p.refuse(payloads.TooFarAhead(part))
+	return true
+}
+
+// refuse notes why a part is not stored.
+func (p *PartsPut) refuse(why *event.Refusal) {
 	if len(p.Refused) < maxRefused {
-		p.Refused = append(p.Refused, &event.Refusal{Verdict: event.Retry, Reason: event.PayloadUnread, Key: whole.Key, Type: whole.Type,
-			Detail: fmt.Sprintf("the parts of item %s cannot be made again: %v; bring the object back", whole.Key, err)})
+		p.Refused = append(p.Refused, why)
 	}
 }
 
@@ -156,6 +173,7 @@ func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
 				return p, err
 			}
 			p.Missing += len(missing)
+			missing = slices.DeleteFunc(missing, func(part *event.Item) bool { return p.tooFarAhead(part, s.env.Now()) })
 			var results []Result
 			if s.pipeline.Atomic(whole.Type) {
 				for _, part := range missing { // one refused part must not stop the others
@@ -175,8 +193,8 @@ func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
 					p.Put++
 				} else if awserr.Denied(r.cause) { // every other part would be refused too
 					return p, fmt.Errorf("put parts: %w", r.cause)
-				} else if len(p.Refused) < maxRefused {
-					p.Refused = append(p.Refused, r.Refusal)
+				} else {
+					p.refuse(r.Refusal)
 				}
 			}
 		}

@@ -593,3 +593,28 @@ func TestMissingPartsAreOffloaded(t *testing.T) {
 		}
 	}
 }
+
+// PutParts does not put a part whose payload would be gone before it expires, as Put does not. The part is named,
+// and can be put later.
+func TestMissingPartsTooFarAhead(t *testing.T) {
+	w := newWorld(t, posts, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+		for _, name := range []string{"thread", "digest"} { // the payload of the whole stays in the item
+			whole := s.Events[name]
+			whole.Offload = pipeline.OffloadSpec{}
+			s.Events[name] = whole
+		}
+	})
+	w.start()
+	for _, name := range []string{"thread", "digest"} {
+		whole := w.item(fmt.Sprintf(`"type":%q,"id":%q,"at":"2099-05-01T10:00:00Z"`, name, name), `"replies":[{"n":1,"text":"`+lorem+`"},{"n":2}]`)
+		w.keepAll(without(whole, none))
+	}
+	p, err := w.store.PutParts(deadline(t))
+	if err != nil || p.Missing != 4 || p.Put != 2 || len(p.Refused) != 2 || p.Refused[0].Reason != event.TooFarAhead || w.objects() != 0 {
+		t.Errorf("%+v, %v, and %d objects", p, err, w.objects())
+	}
+	w.Clock.Set(time.Date(2099, 4, 2, 0, 0, 0, 0, time.UTC))
+	if p, err := w.store.PutParts(deadline(t)); err != nil || p.Missing != 2 || p.Put != 2 || w.objects() != 2 {
+		t.Errorf("a month later: %+v, %v, and %d objects", p, err, w.objects())
+	}
+}
