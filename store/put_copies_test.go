@@ -221,3 +221,29 @@ func TestCopyOfARejectedEventInALaterPut(t *testing.T) {
 		t.Error(wrong)
 	}
 }
+
+// A copy that comes from another source may move another total. It is tried even if that of the first copy has
+// rejected the event.
+func TestCopyOfARejectedEventFromElsewhere(t *testing.T) {
+	w := newWorld(t, stocked, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+		stock := s.Aggregates["stock"]
+		stock.By = map[string]string{"source": "{@source}"}
+		s.Aggregates["stock"] = stock
+	})
+	w.start()
+	from := func(source, typ string, id, quantity int) *event.Item {
+		item, err := w.plan.PlanEvent(w.eventFrom(source, fmt.Sprintf(`{"type":%q,"id":"%d","sku":"a","quantity":%d,"at":"2099-03-01T10:00:00Z"}`, typ, id, quantity)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return item
+	}
+	w.keepAll(from("north", "received", 1, 1), from("south", "received", 2, 5))
+	out := func(source string) *event.Item { return from(source, "reserved", 1, 4) }
+	if got := verdicts(w.putNow(out("north"), out("north"), out("south"), out("north"))); got != "Rejected Rejected Inserted Duplicate" {
+		t.Error(got)
+	}
+	if wrong := w.twin(); len(wrong) > 0 {
+		t.Error(wrong)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -186,6 +187,9 @@ func (s *Store) putMoved(ctx context.Context, items []*event.Item, places []int,
 		var own Cost
 		results[i], own = s.putCopy(ctx, items[i], items[first[items[i].Key]], results[first[items[i].Key]])
 		cost.Add(own)
+		if results[i].Verdict.Stored() {
+			first[items[i].Key] = i // it decides about the copies after it
+		}
 	}
 	return cost
 }
@@ -198,13 +202,13 @@ func (s *Store) putMoved(ctx context.Context, items []*event.Item, places []int,
 //   - The other is Rejected. Its letter will say that nothing is stored, so nothing may be stored now,
 //     even if the total has risen since. A later delivery is judged again.
 //
-// A copy may have a different time, from its envelope. Then it is tried even after a rejection,
-// because it may move another total. An item with another digest is not a copy, and is always
-// tried.
+// A copy may have a different time, source or attributes, from its envelope. Then it is tried even
+// after a rejection, because it may move another total. An item with another digest is not a copy,
+// and is always tried.
 func (s *Store) putCopy(ctx context.Context, item, other *event.Item, r Result) (Result, Cost) {
 	if item.Digest == other.Digest {
 		switch {
-		case r.Verdict.Stored(), r.Verdict == event.Rejected && item.At.Equal(other.At):
+		case r.Verdict.Stored(), r.Verdict == event.Rejected && item.At.Equal(other.At) && maps.Equal(item.Meta, other.Meta):
 			return r.again(), Cost{}
 		case r.Verdict == event.Retry:
 			refusal := inPlaceOf(item)
