@@ -41,7 +41,8 @@ pause: ingot pause, then ingot rebuild, then ingot resume. You can also run it w
 then does its work, and a later rebuild during a pause only has to finish.
 
 --parts does something else: it puts the missing parts of stored events. A part is missing if an older function stored
-the whole alone, or if the file did not declare the part yet. It needs no pause.
+the whole alone, or if the file did not declare the part yet. It needs no pause. Do not run it if the key of a part
+was changed after events were stored: their parts are under the keys of that time, and would be stored a second time.
 
 Exit codes: 0 complete, 1 failed, 2 usage, 3 not complete yet, 4 not permitted, 5 refused, 6 not known whether it is
 complete.

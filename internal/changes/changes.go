@@ -81,6 +81,7 @@ const (
 	laterAt     = ". An event whose time becomes later also expires later: if it has expired and is sent again, it would be stored and counted twice, whether the queue is drained or not"
 	drainArrays = "drain the queue, redrive its dead-letter queue and send again what is in quarantine before deploying: a message that is an array of events would be Poison afterwards, and so would its events that are not stored yet"
 	drainParts  = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would yield items that differ from the stored ones"
+	staysThere  = ". Parts that are stored keep their keys: if the key of a part is now another, verify counts the part as missing, and ingot rebuild --parts would store it a second time, and count it twice. Declare the changed part under another name instead"
 	atomically  = "drain the queue and redrive its dead-letter queue before deploying: while old functions run beside new ones, a part may be refused after its whole is stored"
 	putParts    = "after deploying both functions, put the parts of the events that are stored already: ingot rebuild --parts. Until then, verify counts these parts as missing"
 	noRevision  = "; items stored so far have no revision"
@@ -248,11 +249,15 @@ func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Repor
 		return []Report{{Identity, subject, "", "declared", "", "drain the queues before deploying: its messages would be quarantined, and its items would no longer be counted"}}
 	}
 	var list []Report
+	stays := ""
+	if was.Part.Of != "" && is.Part.Of != "" {
+		stays = staysThere
+	}
 	for _, m := range []struct{ member, was, is, do string }{
-		{"id", was.ID, is.ID, drainFirst}, {"at", was.At, is.At, atAdvice(was)},
-		{"key.pk", was.Key.PK, is.Key.PK, drainFirst}, {"key.sk", was.Key.SK, is.Key.SK, drainFirst},
+		{"id", was.ID, is.ID, drainFirst + stays}, {"at", was.At, is.At, atAdvice(was)},
+		{"key.pk", was.Key.PK, is.Key.PK, drainFirst + stays}, {"key.sk", was.Key.SK, is.Key.SK, drainFirst + stays},
 		{"mode", was.Mode, is.Mode, drainFirst + noRevision},
-		{"part", partText(was.Part), partText(is.Part), drainParts},
+		{"part", partText(was.Part), partText(is.Part), drainParts + stays},
 		{"atomic", atomicText(was.Atomic), atomicText(is.Atomic), atomically},
 		{"revision", listText(lines(was.Revision)), listText(lines(is.Revision)), revisionAdvice(lines(was.Revision), lines(is.Revision))},
 	} {

@@ -194,7 +194,7 @@ func TestChangesOfLifetimes(t *testing.T) {
 
 // What was given up or quarantined is somebody's event. No advice discards it.
 func TestNoAdvicePurges(t *testing.T) {
-	for _, advice := range []string{noRevision, retainLonger, retainShorter, tiesMore, tiesLess, drainFirst, laterAt, ignoreMore, ignoreLess, raiseEpoch} {
+	for _, advice := range []string{noRevision, retainLonger, retainShorter, tiesMore, tiesLess, drainFirst, staysThere, laterAt, ignoreMore, ignoreLess, raiseEpoch} {
 		if strings.Contains(advice, "purge") {
 			t.Error(advice)
 		}
@@ -260,8 +260,10 @@ events:
 		want     string
 	}{
 		"a new part":    {file, file + line, Rebuild, "events.line: part was not there and is {of: order, each: lines, with: [order]}; after deploying both functions, put the parts"},
-		"another array": {file + line, file + strings.Replace(line, "each: lines", "each: rows", 1), Identity, "events.line: part was {of: order, each: lines, with: [order]} and is {of: order, each: rows, with: [order]}; drain the queue"},
+		"another array": {file + line, file + strings.Replace(line, "each: lines", "each: rows", 1), Identity, "events.line: part was {of: order, each: lines, with: [order]} and is {of: order, each: rows, with: [order]}; " + drainParts + staysThere},
 		"more members":  {file + line, file + strings.Replace(line, "[order]", "[order, currency]", 1), Identity, "with: [order, currency]}; drain the queue"},
+		"another key":   {file + line, file + strings.Replace(line, "LINE#", "L#", 1), Identity, "events.line: key.sk was LINE#{line} and is L#{line}; " + drainFirst + staysThere},
+		"another id":    {file + line, file + strings.Replace(line, `id: "{order}#{line}"`, `id: "{line}"`, 1), Identity, "events.line: id was {order}#{line} and is {line}; " + drainFirst + staysThere},
 		"atomic":        {file + line, strings.Replace(file, "{id", "{atomic: true, id", 1) + line, Identity, "events.order: atomic was not there and is true; drain the queue"},
 		"not atomic":    {strings.Replace(file, "{id", "{atomic: true, id", 1) + line, file + line, Identity, "events.order: atomic was true and is not there; drain the queue"},
 		"taken out":     {file + line, file, Identity, "events.line was declared and is not there; drain the queues"},
