@@ -43,7 +43,7 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 		c.ofTheEvent(part.place, part.tpl, `the fields that tell events apart, such as "{order_id}", or "{@digest}",`)
 	}
 	for _, n := range slices.Sorted(maps.Keys(s.Indexes)) {
-		t.indexes = append(t.indexes, c.index(at.in("indexes").in(n), n, t, s.Indexes[n], all))
+		t.indexes = append(t.indexes, c.index(at.in("indexes").in(n), n, s.Indexes[n], all))
 	}
 	for _, n := range slices.Sorted(maps.Keys(s.Attributes)) {
 		t.attributes = append(t.attributes, c.attribute(at.in("attributes").in(n), n, s.Attributes[n]))
@@ -88,7 +88,7 @@ func badTypeName(name string) string {
 	return ""
 }
 
-func (c *compiler) index(at place, name string, t *eventType, s IndexSpec, derived []string) index {
+func (c *compiler) index(at place, name string, s IndexSpec, derived []string) index {
 	if !itemform.IsIndex(name) {
 		c.misnamed(at, name+" is not an index", "GSI1 to GSI20")
 	} else if !slices.Contains(c.p.indexes, name) {

@@ -52,7 +52,7 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *Pattern {
 		return nil
 	}
 	names, ok := c.as(at, p, s, types)
-	if !ok || !c.samePartition(at, p, s, types, names) {
+	if !ok || !c.samePartition(at, p, types, names) {
 		return nil
 	}
 	if n := p.Partitions(); n > MaxPartitions {
@@ -190,7 +190,7 @@ func (p *Pattern) keyFor(path string, used map[string]bool) string {
 }
 
 // samePartition makes the partition keys that the pattern reads. All types must have the same.
-func (c *compiler) samePartition(at place, p *Pattern, s PatternSpec, types []*eventType, names map[string]string) bool {
+func (c *compiler) samePartition(at place, p *Pattern, types []*eventType, names map[string]string) bool {
 	for _, t := range types {
 		pk, _, was := p.templates(t)
 		mine := p.slots(pk, names)

@@ -64,7 +64,7 @@ func (s *Store) ranking(ctx context.Context, name string, at time.Time, page int
 			yield(Total{}, fmt.Errorf("ranking of %s: %w", name, err))
 			return
 		}
-		r := &ranking{store: s, def: def, page: page, window: lanes.WindowStart(def, at), seen: map[event.Key]bool{}}
+		r := &ranking{store: s, page: page, window: lanes.WindowStart(def, at), seen: map[event.Key]bool{}}
 		for shard := range def.Rank.Shards {
 			r.shards = append(r.shards, &rankShard{partition: lanes.RankPartition(def, r.window, shard)})
 		}
@@ -124,7 +124,6 @@ func firstNumber(def *aggregate.Definition) string {
 // ranking merges the shards of one window, the greatest score first.
 type ranking struct {
 	store  *Store
-	def    *aggregate.Definition
 	window int64
 	page   int
 	shards []*rankShard

@@ -11,7 +11,7 @@ import (
 
 // arns are the ARNs of the parts of a stack.
 type arns struct {
-	stack, events, aggregates, queue, quarantine, deadLetters, archive, payloads, ingest, streams, secret string
+	stack, events, aggregates, queue, quarantine, deadLetters, archive, payloads, streams, secret string
 }
 
 // arnsOf returns the ARNs of a stack. A part that is not known gets a placeholder such as ACCOUNT.
@@ -39,8 +39,8 @@ func arnsOf(t *target.Target) arns {
 		events: arn("dynamodb", "table/", t.EventsTable, "EVENTS"), aggregates: arn("dynamodb", "table/", t.AggregatesTable, "AGGREGATES"),
 		queue: queue(t.QueueURL, "QUEUE"), quarantine: queue(t.QuarantineURL, "QUARANTINE"), deadLetters: queue(t.DeadLetterURL, "DEAD-LETTERS"),
 		archive: "arn:aws:s3:::" + cmp.Or(t.ArchiveBucket, "ARCHIVE"), payloads: payloads,
-		ingest: arn("lambda", "function:", t.IngestFunction, "INGEST"), streams: arn("lambda", "function:", t.StreamsFunction, "STREAMS"),
-		secret: cmp.Or(t.SecretARN, arn("secretsmanager", "secret:", "", "SECRET"))}
+		streams: arn("lambda", "function:", t.StreamsFunction, "STREAMS"),
+		secret:  cmp.Or(t.SecretARN, arn("secretsmanager", "secret:", "", "SECRET"))}
 }
 
 // needs lists what each command sends to a stack. A test compares it with the calls that the

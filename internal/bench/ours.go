@@ -73,7 +73,6 @@ func ingest(ctx context.Context, url string, batches []events.SQSEvent) (run, er
 		return nil
 	})
 	r.events, r.requests, r.units = int(sum["Inserted"]), sum["Requests"], sum["WriteUnits"]
-	r.reads = sum["ReadUnits"]
 	if bad := sum["EventsReceived"] - sum["Inserted"] - sum["Duplicate"]; err == nil && bad != 0 {
 		err = fmt.Errorf("%v messages are neither stored nor duplicates", bad)
 	}
@@ -100,6 +99,6 @@ func count(ctx context.Context, url, plan string, batches []json.RawMessage, cha
 		}
 		return nil
 	})
-	r.events, r.requests, r.units, r.reads = changes, sum["Requests"], sum["WriteUnits"], sum["ReadUnits"]
+	r.events, r.requests, r.units = changes, sum["Requests"], sum["WriteUnits"]
 	return r, err
 }

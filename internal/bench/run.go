@@ -16,7 +16,6 @@ type run struct {
 	cpu      time.Duration // CPU time of this process
 	requests float64
 	units    float64 // write units
-	reads    float64 // read units
 }
 
 func (r run) rate() float64 { return float64(r.events) / r.took.Seconds() }

@@ -13,7 +13,6 @@ import (
 // environment is one environment of samconfig.toml: what `sam --config-env NAME` reads.
 type environment struct {
 	name       string
-	at         template.Position // position of the parameters
 	parameters map[string]override
 }
 
@@ -111,9 +110,8 @@ func parametersOf(environment *template.Node, section string) *template.Node {
 }
 
 func (c *config) environment(m *template.Member) environment {
-	e := environment{name: m.Name, at: m.Position, parameters: map[string]override{}}
+	e := environment{name: m.Name, parameters: map[string]override{}}
 	if n := setting(m.Value, "deploy", "parameter_overrides"); n != nil {
-		e.at = n.Position
 		c.overrides(e, n)
 	}
 	c.bothCommands(m)

@@ -16,8 +16,7 @@ import (
 // sandbox is one of the two functions as Lambda runs it, with the trouble that happens to it.
 type sandbox struct {
 	testworld.Sandbox
-	world    *world
-	function string
+	world *world
 	// typicalCalls is about how many requests an invocation sends. A kill happens at one of them.
 	typicalCalls int
 	kill, refuse kind                 // the names of a kill, and of a refusal of all requests
@@ -39,7 +38,7 @@ func (s *sandbox) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	if err := s.Warm(ctx); err != nil {
 		return nil, err
 	}
-	s.world.trouble.begin(s.function, s.typicalCalls, &s.requests, s.kill, s.refuse)
+	s.world.trouble.begin(s.typicalCalls, &s.requests, s.kill, s.refuse)
 	if s.world.trouble.in.refused {
 		s.onRefusal(payload)
 	} else {
@@ -55,7 +54,7 @@ func (s *sandbox) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 
 // newIngest returns the ingest function.
 func newIngest(w *world) *sandbox {
-	s := &sandbox{world: w, function: "ingest", typicalCalls: 5, kill: ingestKilled, refuse: ingestRefused}
+	s := &sandbox{world: w, typicalCalls: 5, kill: ingestKilled, refuse: ingestRefused}
 	// The payload is parsed once, for the function and for the demo's own records.
 	var batch events.SQSEvent
 	var unread error
@@ -132,7 +131,7 @@ func planned(m *events.SQSMessage) envelope.Message {
 
 // newStreams returns the streams function.
 func newStreams(w *world) *sandbox {
-	s := &sandbox{world: w, function: "streams", typicalCalls: 30, kill: streamsKilled, refuse: streamsRefused}
+	s := &sandbox{world: w, typicalCalls: 30, kill: streamsKilled, refuse: streamsRefused}
 	s.Cold = func(ctx context.Context) (esm.Handler, error) {
 		st, err := w.Store(w.plan)
 		if err != nil {

@@ -50,11 +50,10 @@ type trouble struct {
 
 // invocation is one run of a function.
 type invocation struct {
-	function string
-	calls    int
-	killAt   int  // the number of calls after which it is killed; 0 if it is not killed
-	refused  bool // the table refuses all its requests
-	stored   int  // items that its requests added to the events table and whose answers it got
+	calls   int
+	killAt  int  // the number of calls after which it is killed; 0 if it is not killed
+	refused bool // the table refuses all its requests
+	stored  int  // items that its requests added to the events table and whose answers it got
 	// requests counts the requests that this function has sent to DynamoDB. It is kept between
 	// invocations.
 	requests *int
@@ -76,8 +75,8 @@ func (t *trouble) chance(k kind, p float64) bool {
 
 // begin starts an invocation. It decides whether and when the invocation is killed. A kill happens
 // between a request that was carried out and the answer of the function.
-func (t *trouble) begin(function string, typicalCalls int, requests *int, kill, refuse kind) {
-	t.in = &invocation{function: function, requests: requests}
+func (t *trouble) begin(typicalCalls int, requests *int, kill, refuse kind) {
+	t.in = &invocation{requests: requests}
 	if t.chance(kill, chanceKilled) {
 		t.in.killAt = 1 + t.die.IntN(typicalCalls)
 	}

@@ -48,7 +48,7 @@ const (
 	forTrouble = iota + 1
 	forJitter
 	forProducer
-	forBursts
+	_ // so that the other purposes keep their numbers, and with them their throws
 	forOrders
 	forMatches
 	forReadings

@@ -21,7 +21,6 @@ const (
 	bucket      = stack.Bucket
 
 	functionTimeout = stack.FunctionTimeout
-	visibility      = stack.Visibility
 )
 
 // World is one run of a seed.

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -62,9 +61,6 @@ type Target struct {
 
 // DynamoDB returns a new client of the tables.
 func (t *Target) DynamoDB() *dynamodb.Client { return dynamodb.NewFromConfig(t.AWS) }
-
-// Streams returns a new client of the tables' streams.
-func (t *Target) Streams() *dynamodbstreams.Client { return dynamodbstreams.NewFromConfig(t.AWS) }
 
 // SQS returns a new client of the queues.
 func (t *Target) SQS() *sqs.Client { return sqs.NewFromConfig(t.AWS) }

@@ -137,14 +137,13 @@ func region(arn string) string {
 	return parts[3]
 }
 
-// appendRecords appends an event with the encoded records. It does not append the closing brace.
-func appendRecords(dst []byte, records [][]byte) []byte {
+// openEvent returns an event with the encoded records, without the closing brace.
+func openEvent(records [][]byte) []byte {
 	size := len(`{"Records":[]}`)
 	for _, r := range records {
 		size += len(r) + 1
 	}
-	dst = slices.Grow(dst, size)
-	return appendList(append(dst, `{"Records":`...), records, func(dst, r []byte) []byte { return append(dst, r...) })
+	return appendList(append(make([]byte, 0, size), `{"Records":`...), records, func(dst, r []byte) []byte { return append(dst, r...) })
 }
 
 // fit returns how many of the encoded records fit into one event beside overhead bytes. It is at

@@ -48,7 +48,6 @@ type Invocation struct {
 	Source  string   // ARN of the queue or stream
 	ShardID string   // of a stream only
 	IDs     []string // message ids, or sequence numbers, in the order of the payload
-	Attempt int      // 1, 2, ... at the same checkpoint; always 1 for a queue
 	Final   bool     // of a stream only: the last invocation of a window
 	Payload []byte
 }

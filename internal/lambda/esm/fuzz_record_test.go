@@ -34,7 +34,7 @@ func checkMessage(t *testing.T, body, name, value string, bytes []byte) {
 	t.Helper()
 	m := queues.Message{MessageId: aws.String("m"), Body: &body, Attributes: map[string]string{"MessageGroupId": value}, MessageAttributes: map[string]queues.MessageAttributeValue{
 		name: {DataType: aws.String("String"), StringValue: &value}, name + "b": {DataType: aws.String("Binary"), BinaryValue: bytes}}}
-	payload := append(appendRecords(nil, [][]byte{appendMessage(nil, m, "arn:aws:sqs:eu-west-1:1:q")}), '}')
+	payload := append(openEvent([][]byte{encodeMessage(m, "arn:aws:sqs:eu-west-1:1:q")}), '}')
 	var e events.SQSEvent
 	if err := json.Unmarshal(payload, &e); err != nil || len(e.Records) != 1 {
 		t.Fatalf("%q: %v", payload, err)

@@ -31,9 +31,6 @@ type QueueConfig struct {
 	// Concurrency is how many invocations run at once. 0 means 1, which starts no goroutine. The
 	// maximum is 1,000.
 	Concurrency int
-	// Wait is how long a receive waits for messages, in whole seconds and at most 20 s. With 0 it
-	// returns at once.
-	Wait time.Duration
 	// ReportBatchItemFailures makes the mapping read the answer. Without it, an invocation that
 	// returns no error succeeds as a whole, and failed messages are deleted. That is Lambda's
 	// default.
@@ -101,8 +98,6 @@ func (q *Queue) check() error {
 		return fmt.Errorf("field BatchSize is %d, not 1 to %d", cfg.BatchSize, largest)
 	case cfg.Concurrency < 1 || cfg.Concurrency > 1000:
 		return fmt.Errorf("field Concurrency is %d, not 1 to 1000", cfg.Concurrency)
-	case cfg.Wait < 0 || cfg.Wait > 20*time.Second || cfg.Wait%time.Second != 0:
-		return fmt.Errorf("field Wait is %v, not whole seconds up to 20s", cfg.Wait)
 	case cfg.Function.timeout() > q.visibility:
 		return fmt.Errorf("field Function.Timeout %v is longer than the queue's visibility timeout %v", cfg.Function.timeout(), q.visibility)
 	}
@@ -216,14 +211,13 @@ func (q *Queue) receive(ctx context.Context, n int) ([]received, error) {
 		MaxNumberOfMessages:         int32(n),
 		MessageAttributeNames:       []string{"All"},
 		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
-		WaitTimeSeconds:             int32(q.cfg.Wait / time.Second),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("receive from %s: %w", q.arn, err)
 	}
 	list := make([]received, len(out.Messages))
 	for i, m := range out.Messages {
-		list[i] = received{message: m, json: appendMessage(nil, m, q.arn), until: until}
+		list[i] = received{message: m, json: encodeMessage(m, q.arn), until: until}
 	}
 	return list, nil
 }
@@ -239,7 +233,7 @@ type result struct {
 // run calls the function with one batch and deletes the messages that succeeded. If the process stops
 // before the deletion, all messages become visible again.
 func (q *Queue) run(ctx context.Context, batch []received) result {
-	inv := Invocation{Source: q.arn, Attempt: 1, Payload: append(appendRecords(nil, encoded(batch)), '}')}
+	inv := Invocation{Source: q.arn, Payload: append(openEvent(encoded(batch)), '}')}
 	for _, r := range batch {
 		inv.IDs = append(inv.IDs, aws.ToString(r.message.MessageId))
 	}

@@ -285,7 +285,6 @@ func TestQueueConfigIsChecked(t *testing.T) {
 	for want, change := range map[string]func(*QueueConfig){
 		"BatchSize":          func(c *QueueConfig) { c.BatchSize = 10_001 },
 		"Concurrency":        func(c *QueueConfig) { c.Concurrency = 1001 },
-		"Wait":               func(c *QueueConfig) { c.Wait = 1500 * time.Millisecond },
 		"Handler":            func(c *QueueConfig) { c.Function.Handler = nil },
 		"visibility timeout": func(c *QueueConfig) { c.Function.Timeout = 31 * time.Second },
 	} {

@@ -8,10 +8,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// appendMessage appends one record of an SQS event (Lambda developer guide, "Using Lambda with
+// encodeMessage returns one record of an SQS event (Lambda developer guide, "Using Lambda with
 // Amazon SQS").
-func appendMessage(dst []byte, m types.Message, arn string) []byte {
-	dst = append(dst, '{')
+func encodeMessage(m types.Message, arn string) []byte {
+	dst := []byte{'{'}
 	dst = appendText(dst, "messageId", aws.ToString(m.MessageId))
 	dst = appendText(dst, "receiptHandle", aws.ToString(m.ReceiptHandle))
 	dst = appendText(dst, "body", aws.ToString(m.Body))

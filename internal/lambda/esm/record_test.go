@@ -43,7 +43,7 @@ func TestQueueRecordIsLambdas(t *testing.T) {
 			"myAttribute": {DataType: aws.String("String"), StringValue: aws.String("myValue")},
 		},
 	}
-	golden(t, appendMessage(nil, m, "arn:aws:sqs:us-east-2:123456789012:my-queue"), queueSample)
+	golden(t, encodeMessage(m, "arn:aws:sqs:us-east-2:123456789012:my-queue"), queueSample)
 }
 
 func TestQueueRecordOfEveryKindOfAttribute(t *testing.T) {
@@ -57,7 +57,7 @@ func TestQueueRecordOfEveryKindOfAttribute(t *testing.T) {
 			"e": {DataType: aws.String("String.x"), StringValue: aws.String("")},
 		},
 	}
-	payload := append(appendRecords(nil, [][]byte{appendMessage(nil, m, "arn:aws:sqs:eu-west-1:1:q.fifo")}), '}')
+	payload := append(openEvent([][]byte{encodeMessage(m, "arn:aws:sqs:eu-west-1:1:q.fifo")}), '}')
 	var decoded events.SQSEvent
 	if err := json.Unmarshal(payload, &decoded); err != nil {
 		t.Fatal(err)

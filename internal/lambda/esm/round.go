@@ -19,7 +19,6 @@ func (s *Stream) prepare(ctx context.Context, sh *shard, p *Streamed) (due bool,
 	if err != nil {
 		return false, err
 	}
-	s.discardOld(sh, p)
 	sh.finish(p)
 	return len(sh.ahead) > 0 || s.windowOver(sh), nil
 }
@@ -58,24 +57,9 @@ func (sh *shard) finish(p *Streamed) {
 	}
 }
 
-// discardOld discards the next records of a shard if they are older than MaxAge.
-func (s *Stream) discardOld(sh *shard, p *Streamed) {
-	if s.cfg.MaxAge == 0 {
-		return
-	}
-	n, now := 0, s.cfg.Function.now()
-	for n < len(sh.ahead) && now.Sub(sh.ahead[n].created()) > s.cfg.MaxAge {
-		n++
-	}
-	s.discard(sh, n, "RecordAgeExceeded", p)
-}
-
-func (s *Stream) discard(sh *shard, n int, reason string, p *Streamed) {
-	if n == 0 {
-		return
-	}
+func (s *Stream) discard(sh *shard, n int, p *Streamed) {
 	if s.cfg.OnDiscard != nil {
-		s.cfg.OnDiscard(Discard{ShardID: sh.id, IDs: sequences(sh.ahead[:n]), Reason: reason})
+		s.cfg.OnDiscard(Discard{ShardID: sh.id, IDs: sequences(sh.ahead[:n])})
 	}
 	p.Discarded += n
 	sh.advance(n)
@@ -149,7 +133,7 @@ func (s *Stream) ask(ctx context.Context, inv Invocation) (done int, state json.
 func (s *Stream) failed(sh *shard, n int, p *Streamed) {
 	sh.attempts++
 	if s.cfg.MaxRetries > 0 && sh.attempts > s.cfg.MaxRetries {
-		s.discard(sh, n, "RetryAttemptsExhausted", p)
+		s.discard(sh, n, p)
 		return
 	}
 	sh.rewind()
@@ -184,11 +168,11 @@ func (s *Stream) invocation(sh *shard, batch []change, final bool) Invocation {
 	for i, c := range batch {
 		records[i] = c.json
 	}
-	payload := appendRecords(nil, records)
+	payload := openEvent(records)
 	if s.cfg.Window > 0 {
 		payload = s.appendWindow(payload, sh, final)
 	}
-	return Invocation{Source: s.cfg.ARN, ShardID: sh.id, IDs: sequences(batch), Attempt: sh.attempts + 1, Final: final, Payload: append(payload, '}')}
+	return Invocation{Source: s.cfg.ARN, ShardID: sh.id, IDs: sequences(batch), Final: final, Payload: append(payload, '}')}
 }
 
 func sequences(batch []change) []string {

@@ -2,9 +2,7 @@ package esm
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -57,34 +55,6 @@ func TestMachineClockGivesRealDeadlines(t *testing.T) {
 	defer stop()
 	if at, _ := inner.Deadline(); time.Until(at) > time.Minute {
 		t.Errorf("deadline %v is after the parent's", at)
-	}
-}
-
-func TestRunPausesWhenIdleAndStopsWithItsContext(t *testing.T) {
-	rig := newQueueRig(t, false, nil)
-	rig.source.send(bodies(15)...)
-	ctx, cancel := context.WithCancel(context.Background())
-	var pauses []time.Duration
-	var met []error
-	err := rig.Run(ctx, Loop{
-		Interval: time.Minute,
-		OnError:  func(err error) { met = append(met, err) },
-		Sleep: func(_ context.Context, d time.Duration) error {
-			pauses = append(pauses, d)
-			if len(pauses) == 1 {
-				rig.source.err = errors.New("no network")
-				return nil
-			}
-			cancel()
-			return ctx.Err()
-		},
-	})
-	if !errors.Is(err, context.Canceled) || len(pauses) != 2 || pauses[0] != time.Minute || len(met) != 1 || rig.source.left() != 0 {
-		t.Errorf("ended with %v after pauses %v and errors %v, %d left", err, pauses, met, rig.source.left())
-	}
-	rig.source.err = errors.New("no network")
-	if err := rig.Run(context.Background(), Loop{}); err == nil || !strings.Contains(err.Error(), "no network") {
-		t.Errorf("without OnError: %v", err)
 	}
 }
 

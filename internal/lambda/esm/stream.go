@@ -43,20 +43,17 @@ type StreamConfig struct {
 	Bisect bool
 	// MaxRetries discards records after this many retries. 0 means never, which is Lambda's -1.
 	MaxRetries int
-	// MaxAge discards records older than this. 0 means never, which is Lambda's -1.
-	MaxAge time.Duration
 	// OnFailure, if set, is called for every batch that failed, as a whole (with the error) or in
 	// part (with nil).
 	OnFailure func(Invocation, error)
-	// OnDiscard, if set, is called for records that were discarded.
+	// OnDiscard, if set, is called for what was discarded.
 	OnDiscard func(Discard)
 }
 
-// Discard describes records that were discarded. Lambda tells an on-failure destination the same.
+// Discard describes what was discarded because its retries ran out.
 type Discard struct {
 	ShardID string
-	IDs     []string // sequence numbers
-	Reason  string   // "RetryAttemptsExhausted" or "RecordAgeExceeded"
+	IDs     []string // sequence numbers; none if it was the end of a window
 }
 
 // Stream is an event source mapping from a stream. [NewStream] makes one. Its methods are not safe
@@ -90,8 +87,6 @@ func (cfg *StreamConfig) check() error {
 		return fmt.Errorf("field Window is %v, not whole seconds up to 15m", cfg.Window)
 	case cfg.MaxRetries < 0 || cfg.MaxRetries > 10_000:
 		return fmt.Errorf("field MaxRetries is %d, not 0 to 10000", cfg.MaxRetries)
-	case cfg.MaxAge != 0 && (cfg.MaxAge < time.Minute || cfg.MaxAge > 7*24*time.Hour):
-		return fmt.Errorf("field MaxAge is %v, not 0 or 1m to 168h", cfg.MaxAge)
 	}
 	return cfg.Function.check()
 }

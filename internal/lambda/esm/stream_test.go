@@ -214,7 +214,6 @@ func TestStreamConfigIsChecked(t *testing.T) {
 		"Concurrency": func(c *StreamConfig) { c.Concurrency = -1 },
 		"Window":      func(c *StreamConfig) { c.Window = 16 * time.Minute },
 		"MaxRetries":  func(c *StreamConfig) { c.MaxRetries = -1 },
-		"MaxAge":      func(c *StreamConfig) { c.MaxAge = time.Second },
 		"Handler":     func(c *StreamConfig) { c.Function.Handler = nil },
 		"Timeout":     func(c *StreamConfig) { c.Function.Timeout = time.Hour },
 	} {

@@ -54,7 +54,7 @@ func (s *Stream) final(ctx context.Context, sh *shard, p *Streamed) {
 	}
 	if s.cfg.MaxRetries > 0 && sh.attempts > s.cfg.MaxRetries {
 		if s.cfg.OnDiscard != nil {
-			s.cfg.OnDiscard(Discard{ShardID: sh.id, Reason: "RetryAttemptsExhausted"})
+			s.cfg.OnDiscard(Discard{ShardID: sh.id})
 		}
 		sh.at.Window, sh.attempts = nil, 0
 	}

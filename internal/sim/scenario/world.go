@@ -21,7 +21,6 @@ const (
 	bucket      = stack.Bucket
 
 	functionTimeout = stack.FunctionTimeout
-	visibility      = stack.Visibility
 )
 
 // origin is the time when every scenario begins. It is a Monday.
