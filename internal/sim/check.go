@@ -285,6 +285,19 @@ func (s *slot) has(name string) bool {
 	return summed || greatest || least
 }
 
+// text returns a string, a number, or bytes in hex.
+func text(v types.AttributeValue) string {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return v.Value
+	case *types.AttributeValueMemberN:
+		return v.Value
+	case *types.AttributeValueMemberB:
+		return fmt.Sprintf("%x", v.Value)
+	}
+	return fmt.Sprintf("%T", v)
+}
+
 func number(v types.AttributeValue) *big.Int {
 	n := new(big.Int)
 	if v, ok := v.(*types.AttributeValueMemberN); ok {

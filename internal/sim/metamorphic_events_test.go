@@ -192,18 +192,6 @@ func (w *World) scan(table string, take func(map[string]types.AttributeValue)) {
 	}
 }
 
-func text(v types.AttributeValue) string {
-	switch v := v.(type) {
-	case *types.AttributeValueMemberS:
-		return v.Value
-	case *types.AttributeValueMemberN:
-		return v.Value
-	case *types.AttributeValueMemberB:
-		return fmt.Sprintf("%x", v.Value)
-	}
-	return fmt.Sprintf("%T", v)
-}
-
 func describe(item map[string]types.AttributeValue) string {
 	var b strings.Builder
 	for _, name := range sortedKeys(item) {
