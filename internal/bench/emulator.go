@@ -8,7 +8,11 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/ingot-events/ingot/integration/dynoxide"
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 // emulator is a DynamoDB in its own process. Each run has a fresh one.
@@ -31,11 +35,9 @@ func startEmulator(ctx context.Context, binary string) (*emulator, error) {
 }
 
 func (e *emulator) prepare(ctx context.Context) error {
+	client := dynamodb.New(dynamodb.Options{BaseEndpoint: &e.URL, Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")})
 	for _, table := range []string{eventsTable, totalsTable} {
-		_, err := e.call(ctx, "CreateTable", []byte(`{"TableName":"`+table+`","BillingMode":"PAY_PER_REQUEST",`+
-			`"KeySchema":[{"AttributeName":"PK","KeyType":"HASH"},{"AttributeName":"SK","KeyType":"RANGE"}],`+
-			`"AttributeDefinitions":[{"AttributeName":"PK","AttributeType":"S"},{"AttributeName":"SK","AttributeType":"S"}]}`))
-		if err != nil {
+		if _, err := (stack.Table{Name: table}).Create(ctx, client); err != nil {
 			return err
 		}
 	}

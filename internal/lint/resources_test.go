@@ -54,8 +54,17 @@ func makes(t *testing.T, name string, src []byte) []string {
 	files, file := parsed(t, name, src)
 	var faults []string
 	ast.Inspect(file, func(n ast.Node) bool {
-		if s, ok := n.(*ast.SelectorExpr); ok && slices.Contains(creations, s.Sel.Name) {
-			faults = append(faults, fmt.Sprintf("%s: calls %s; make it with internal/stack", files.Position(n.Pos()), s.Sel.Name))
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if slices.Contains(creations, n.Sel.Name) {
+				faults = append(faults, fmt.Sprintf("%s: calls %s; make it with internal/stack", files.Position(n.Pos()), n.Sel.Name))
+			}
+		case *ast.CallExpr:
+			for _, a := range n.Args {
+				if text, ok := a.(*ast.BasicLit); ok && slices.Contains(creations, strings.Trim(text.Value, `"`)) {
+					faults = append(faults, fmt.Sprintf("%s: asks for %s; make it with internal/stack", files.Position(n.Pos()), text.Value))
+				}
+			}
 		}
 		return true
 	})
@@ -70,6 +79,7 @@ func TestMakesFindsEachWay(t *testing.T) {
 		"table":     {`func f() { db().CreateTable(ctx, in) }`, "x.go:3:12: calls CreateTable"},
 		"queue":     {`var make = client.CreateQueue`, "calls CreateQueue"},
 		"bucket":    {`func f() { e.S3().CreateBucket(ctx, in) }`, "calls CreateBucket"},
+		"by name":   {`func f() { call(ctx, "CreateTable", body) }`, `asks for "CreateTable"`},
 		"interface": {`type db interface { CreateTable() error }`, ""},
 		"stack":     {`func f() { stack.AggregatesTable("t").Create(ctx, db) }`, ""},
 	} {
