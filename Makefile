@@ -29,9 +29,10 @@ lint: ## gofmt, vet, staticcheck, govulncheck, and the template's checks
 	scripts/lint.sh
 
 # Without the emulator (npm missing, or no Linux on x86-64) the parts over HTTP are left out, and the output says so.
-bench: ## speed and memory beside what they are compared with (BENCHFLAGS=-check fails where a target is missed)
+bench: ## speed and memory beside what they are compared with, then make cold (BENCHFLAGS=-check fails where a target is missed)
 	go run ./internal/bench -emulator "$$(scripts/dynoxide.sh)" $(BENCHFLAGS)
 	go test -run '^$$' -bench . ./...
+	$(MAKE) --no-print-directory cold
 
 # With BENCHFLAGS=-events=336776 of another size.
 bench-large: ## a million events: what one costs, what memory holds, verify and rebuild (minutes; BENCHFLAGS=-check)
