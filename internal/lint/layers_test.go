@@ -181,15 +181,17 @@ func breaches(insides map[string]map[string][]string, packages map[string][]stri
 
 // Tests count here: what they need of a façade is missing from it.
 func TestWallsInsideAFacade(t *testing.T) {
-	packages := importsOf(t, "", "Imports", "TestImports", "XTestImports")
-	for _, fault := range breaches(insides, packages) {
-		t.Error(fault)
-	}
-	for facade, rooms := range insides {
-		for name := range packages {
-			room, within := strings.CutPrefix(name, facade+"/")
-			if _, known := rooms[room]; within && !known {
-				t.Errorf("%s is not in the map insides of internal/lint/layers_test.go; say there what it may import", name)
+	for _, tags := range []string{"", "ingotlocal"} {
+		packages := importsOf(t, tags, "Imports", "TestImports", "XTestImports")
+		for _, fault := range breaches(insides, packages) {
+			t.Errorf("with tags %q: %s", tags, fault)
+		}
+		for facade, rooms := range insides {
+			for name := range packages {
+				room, within := strings.CutPrefix(name, facade+"/")
+				if _, known := rooms[room]; within && !known {
+					t.Errorf("%s is not in the map insides of internal/lint/layers_test.go; say there what it may import", name)
+				}
 			}
 		}
 	}
