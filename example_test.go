@@ -22,7 +22,7 @@ import (
 
 // The packages also work without the two Lambdas: plan a message, put its event, read a verdict.
 func Example_put() {
-	ctx, client, key := context.Background(), newTables().DynamoDB(), []byte("a key of the example's")
+	ctx, client, key := context.Background(), newTables().Engine.DynamoDB(), []byte("a key of the example's")
 	body := `{"type":"order.placed","merchant_id":"m1","order_id":"o1","customer_id":"c1","product_id":"p1","quantity":2,
 		"placed_at":"2099-03-01T10:00:00Z","total_cents":1250,"currency":"EUR"}`
 

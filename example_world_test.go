@@ -2,20 +2,20 @@ package ingot_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
 	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -27,20 +27,18 @@ func check(err error) {
 	}
 }
 
-// newTables returns an engine with empty tables and a stream, in this process.
-func newTables() *embedded.Engine {
-	engine := embedded.New(embedded.Config{Partitions: 1})
-	_, err := stack.EventsTable("events", "GSI1", "GSI2", "GSI3").Create(context.Background(), engine.DynamoDB())
+// newTables returns a world with empty tables and a stream, in this process.
+func newTables() *testworld.World {
+	w, err := testworld.New(context.Background(), testworld.Config{Start: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC),
+		Engine: embedded.Config{Partitions: 1}, Stack: stack.Config{Indexes: []string{"GSI1", "GSI2", "GSI3"}}})
 	check(err)
-	_, err = stack.AggregatesTable("totals").Create(context.Background(), engine.DynamoDB())
-	check(err)
-	return engine
+	return w
 }
 
 // exampleWorld is a deployed pipeline in this process.
 type exampleWorld struct {
+	*testworld.World
 	ctx    context.Context
-	engine *embedded.Engine
 	spec   pipeline.Spec
 	plan   *pipeline.Pipeline
 	store  *store.Store
@@ -50,18 +48,16 @@ type exampleWorld struct {
 
 // newWorld places an order for each amount and waits until the totals have them.
 func newWorld(ctx context.Context, merchant string, cents ...int) *exampleWorld {
-	w := &exampleWorld{ctx: ctx, engine: newTables(), spec: pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
+	w := &exampleWorld{World: newTables(), ctx: ctx, spec: pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{"order.placed": {ID: "{merchant_id}#{order_id}", At: "{placed_at}",
 			Key: pipeline.KeySpec{PK: "ORDER#{merchant_id}#{order_id}", SK: "ORDER"}}},
 		Aggregates: map[string]pipeline.AggregateSpec{"merchant_daily": {Since: 1, Window: 24 * time.Hour,
 			By: map[string]string{"merchant": "{merchant_id}", "currency": "{currency}"},
 			From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{
 				"orders": "count", "ordered": "sum total_cents", "largest": "max total_cents"}}}}}}}
-	out, err := w.engine.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String("events")})
-	check(err)
 	w.deploy(func(*pipeline.Spec) {})
-	w.stream, err = esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: aws.ToString(out.Table.LatestStreamArn),
-		Window: time.Minute, ReportBatchItemFailures: true, Function: esm.Function{Handler: w.count}})
+	var err error
+	w.stream, err = w.MapStream(esm.StreamConfig{Window: w.Window(), Function: esm.Function{Handler: w.count}})
 	check(err)
 	w.place(merchant, cents...)
 	return w
@@ -73,19 +69,14 @@ func (w *exampleWorld) deploy(change func(*pipeline.Spec)) {
 	var err error
 	w.plan, err = pipeline.New(w.spec)
 	check(err)
-	w.store, err = store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals"})
+	w.store, err = w.Store(w.plan)
 	check(err)
 	check(w.store.Start(w.ctx))
 }
 
 // count is the streams function.
 func (w *exampleWorld) count(ctx context.Context, payload []byte) ([]byte, error) {
-	streams := &handler.Streams{Pipeline: w.plan, Store: w.store}
-	response, err := streams.Handle(ctx, payload)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(response)
+	return lambda.NewHandler(w.Streams(w.plan, w.store).Handle).Invoke(ctx, payload)
 }
 
 func (w *exampleWorld) place(merchant string, cents ...int) {
@@ -112,7 +103,7 @@ func (w *exampleWorld) drain() {
 
 // spoil adds 1 to a value of a total, which nobody should do.
 func (w *exampleWorld) spoil(pk, sk, value string) {
-	_, err := w.engine.DynamoDB().UpdateItem(w.ctx, &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
+	_, err := w.Engine.DynamoDB().UpdateItem(w.ctx, &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
 		Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
 		UpdateExpression: aws.String("ADD #v :one"), ExpressionAttributeNames: map[string]string{"#v": value},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})

@@ -3,23 +3,21 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambda"
+
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
-	"github.com/ingot-events/ingot/internal/stack"
 	counting "github.com/ingot-events/ingot/internal/tables"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 )
 
 const spec = `ingot: 1
@@ -39,21 +37,19 @@ const more = "  all: {since: 2, from: {visit: {values: {visits: count}}}}\n"
 // world is a stack in this process.
 type world struct {
 	tables
+	*testworld.World
 	t      *testing.T
-	engine *embedded.Engine
 	stream *esm.Stream
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, engine: embedded.New(embedded.Config{})}
-	arn, err := stack.EventsTable("events").Create(t.Context(), w.engine.DynamoDB())
-	w.must(err)
-	_, err = stack.AggregatesTable("totals").Create(t.Context(), w.engine.DynamoDB())
+	w := &world{t: t}
+	var err error
+	w.World, err = testworld.New(t.Context(), testworld.Config{Start: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)})
 	w.must(err)
 	w.deploy(strings.Replace(spec, "EPOCH", "1", 1))
-	w.stream, err = esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: arn, Window: time.Minute, ReportBatchItemFailures: true,
-		Function: esm.Function{Handler: w.count, Timeout: time.Minute}})
+	w.stream, err = w.MapStream(esm.StreamConfig{Window: w.Window(), Function: esm.Function{Handler: w.count}})
 	w.must(err)
 	return w
 }
@@ -72,18 +68,14 @@ func (w *world) deploy(text string) {
 	var err error
 	w.plan, err = pipeline.Load(os.DirFS(dir), "pipeline.yaml")
 	w.must(err)
-	w.store, err = store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals"})
+	w.store, err = w.Store(w.plan)
 	w.must(err)
 	w.must(w.store.Start(w.t.Context()))
 }
 
 // count runs the streams function.
 func (w *world) count(ctx context.Context, payload []byte) ([]byte, error) {
-	response, err := (&handler.Streams{Pipeline: w.plan, Store: w.store}).Handle(ctx, payload)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(response)
+	return lambda.NewHandler(w.Streams(w.plan, w.store).Handle).Invoke(ctx, payload)
 }
 
 func (w *world) visit(id int) {
@@ -150,7 +142,7 @@ func TestCommands(t *testing.T) {
 	w.drain()
 	w.says("read all {}", "visits=2 building: false\n")
 	def, _ := w.plan.Definition("all")
-	_, err := counting.Of(w.store).Flag(t.Context(), []*aggregate.Definition{def}, time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), "odd")
+	_, err := counting.Of(w.store).Flag(t.Context(), []*aggregate.Definition{def}, w.Clock.Now(), "odd")
 	w.must(err)
 	w.says("read all {}", "visits=2 building: false\nflagged: 2099-03-01T12:00:00Z odd\n")
 	w.says("verify", "flagged: all since 2, all totals: 2099-03-01T12:00:00Z odd\n2 items, 2 totals, 0 of them in part: 0 differences\n")
