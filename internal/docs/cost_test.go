@@ -2,12 +2,12 @@ package docs
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -15,10 +15,10 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
 	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -74,33 +74,32 @@ func TestCostTable(t *testing.T) {
 // costWorld is both tables, with one event type of about 400 bytes for each item and one aggregate
 // of 20 totals.
 type costWorld struct {
-	engine *embedded.Engine
-	plan   *pipeline.Pipeline
-	store  *store.Store
-	items  []*event.Item
+	*testworld.World
+	plan  *pipeline.Pipeline
+	store *store.Store
+	items []*event.Item
 }
 
 func newCostWorld(t *testing.T, index bool, counting aggregate.Counting) *costWorld {
 	t.Helper()
-	w := &costWorld{engine: embedded.New(embedded.Config{Partitions: 1})}
-	if _, err := stack.EventsTable("events", "GSI1").Create(t.Context(), w.engine.DynamoDB()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stack.AggregatesTable("totals").Create(t.Context(), w.engine.DynamoDB()); err != nil {
+	w := &costWorld{}
+	var err error
+	w.World, err = testworld.New(t.Context(), testworld.Config{Start: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), Counting: counting,
+		Engine: embedded.Config{Partitions: 1}, Stack: stack.Config{Indexes: []string{"GSI1"}}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	spec := pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "E#{id}", SK: "-"}}
 	if index {
 		spec.Indexes = map[string]pipeline.IndexSpec{"GSI1": {PK: "K#{k}", SK: "{@id}"}}
 	}
-	var err error
 	w.plan, err = pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "order", Events: map[string]pipeline.EventSpec{"order": spec},
 		Aggregates: map[string]pipeline.AggregateSpec{"by_k": {Since: 1, By: map[string]string{"k": "{k}"},
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.store, err = store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: counting})
+	w.store, err = w.Store(w.plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,39 +122,27 @@ func newCostWorld(t *testing.T, index bool, counting aggregate.Counting) *costWo
 
 // put stores the first n items in one call.
 func (w *costWorld) put(n int) embedded.Usage {
-	before := w.engine.Usage()
+	before := w.Engine.Usage()
 	w.store.Put(context.Background(), w.items[:n])
-	return w.engine.Usage().Sub(before)
+	return w.Engine.Usage().Sub(before)
 }
 
 // count delivers all changes, beginning with the first.
 func (w *costWorld) count(t *testing.T) embedded.Usage {
 	t.Helper()
-	out, err := w.engine.DynamoDB().DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("events")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	streams := &handler.Streams{Pipeline: w.plan, Store: w.store}
-	handle := func(ctx context.Context, payload []byte) ([]byte, error) {
-		response, err := streams.Handle(ctx, payload)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(response)
-	}
-	stream, err := esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: aws.ToString(out.Table.LatestStreamArn), BatchSize: costBatch,
-		Window: 15 * time.Minute, ReportBatchItemFailures: true, Function: esm.Function{Handler: handle, Timeout: time.Minute}})
+	stream, err := w.MapStream(esm.StreamConfig{BatchSize: costBatch, Window: 15 * time.Minute,
+		Function: esm.Function{Handler: lambda.NewHandler(w.Streams(w.plan, w.store).Handle).Invoke}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var used embedded.Usage
 	for done := 0; done < costEvents; {
-		before := w.engine.Usage()
+		before := w.Engine.Usage()
 		polled, err := stream.Poll(t.Context())
 		if err != nil || polled.Failed > 0 || polled.Records == 0 {
 			t.Fatalf("polled %+v, error %v", polled, err)
 		}
-		used = add(used, w.engine.Usage().Sub(before))
+		used = add(used, w.Engine.Usage().Sub(before))
 		done += polled.Done
 	}
 	return used
