@@ -94,19 +94,21 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 	if c.Module == "" {
 		c.Module = "example.com/" + filepath.Base(full)
 	}
+	list, err := files(c)
+	if err == nil {
+		err = taken(full, list)
+	}
+	if err != nil {
+		return err
+	}
 	unfit := false
-	if o.from != "" {
+	if o.from != "" { // only now, because it says what it proposes
 		if c.Pipeline, c.Sample, unfit, err = a.propose(o.from); err != nil {
 			return err
 		}
-	}
-	r, err := scaffold.New(c)
-	if err != nil {
-		return usage(err)
-	}
-	list, err := r.Files(ingot.Deployment())
-	if err != nil {
-		return err
+		if list, err = files(c); err != nil {
+			return err
+		}
 	}
 	if err := writeFiles(full, list); err != nil {
 		return err
@@ -124,6 +126,15 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 	}
 	a.next(dir, o.noTidy || err != nil, unfit)
 	return err
+}
+
+// files returns the files of a repository.
+func files(c scaffold.Config) ([]scaffold.File, error) {
+	r, err := scaffold.New(c)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return r.Files(ingot.Deployment())
 }
 
 // next says what to do with a new repository. If events of the sample do not fit the proposed
@@ -177,8 +188,11 @@ func (a *app) propose(name string) (text []byte, bodies []string, unfit bool, er
 	return p.YAML(), bodies, len(poison) > 0, nil
 }
 
-// writeFiles creates all files, or none of them. It changes no file that exists.
-func writeFiles(dir string, list []scaffold.File) error {
+// taken returns an error if one of the files exists.
+func taken(dir string, list []scaffold.File) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return usage(fmt.Errorf("%s is a file; name a folder, which init makes if it does not exist", dir))
+	}
 	var there []string
 	for _, f := range list {
 		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.Name))); err == nil {
@@ -190,6 +204,11 @@ func writeFiles(dir string, list []scaffold.File) error {
 	if len(there) > 0 {
 		return usage(fmt.Errorf("%s has %s already, and init changes no file; name a new folder, or see what differs with ingot init --diff %s", dir, strings.Join(there, ", "), dir))
 	}
+	return nil
+}
+
+// writeFiles creates all files, after [taken] has found none of them. It changes no file that exists.
+func writeFiles(dir string, list []scaffold.File) error {
 	for _, f := range list {
 		name := filepath.Join(dir, filepath.FromSlash(f.Name))
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -263,6 +282,9 @@ func checkout() string {
 
 // initDiff shows how the files of a repository differ from what this version would write for it.
 func (a *app) initDiff(o initOptions, dir string) error {
+	if o.from != "" {
+		return usage(errors.New("--diff and --from do not go together: --diff compares the files of a repository, and --from begins one"))
+	}
 	c := scaffold.Config{Module: o.module, Version: release(), Replace: checkout()}
 	if c.Module == "" {
 		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))

@@ -135,15 +135,19 @@ func TestInitRefuses(t *testing.T) {
 	write(t, filepath.Join(broken, "pipeline.yaml"), "ingot: 1\n")
 	noEvents := filepath.Join(t.TempDir(), "no.ndjson")
 	write(t, noEvents, "nope\n")
+	events := filepath.Join(t.TempDir(), "events.ndjson")
+	write(t, events, samples)
 	for _, tt := range []struct {
 		args []string
 		want string
 	}{
 		{[]string{"init", filepath.Join(empty, "a"), "b"}, "takes one folder, not 2"},
 		{[]string{"init", filepath.Join(empty, "a b")}, "write one with --module, such as example.com/shop"},
-		{[]string{"init", empty, "--from", "/nowhere.ndjson"}, "name a file of events with --from"},
-		{[]string{"init", empty, "--from", noEvents}, "write one JSON object on each line (line 1: "},
+		{[]string{"init", filepath.Join(empty, "a"), "--from", "/nowhere.ndjson"}, "name a file of events with --from"},
+		{[]string{"init", filepath.Join(empty, "a"), "--from", noEvents}, "write one JSON object on each line (line 1: "},
 		{[]string{"init", empty, "--from", ""}, "--from is empty"},
+		{[]string{"init", noEvents}, noEvents + " is a file; name a folder"},
+		{[]string{"init", "--diff", empty, "--from", events}, "--diff and --from do not go together"},
 		{[]string{"init", "--diff", empty}, "has no go.mod that names a module"},
 		{[]string{"init", "--diff", empty, "--module", "example.com/shop"}, "run ingot init --diff in a repository"},
 		{[]string{"init", "--diff", broken, "--module", "example.com/shop"}, "pipeline.yaml has mistakes"},
@@ -155,6 +159,18 @@ func TestInitRefuses(t *testing.T) {
 	}
 	if list, err := os.ReadDir(empty); err != nil || len(list) != 0 {
 		t.Errorf("written: %v, %v", list, err)
+	}
+}
+
+// If the folder is taken, nothing is said of a proposal that is not written.
+func TestInitFromIntoATakenFolder(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "Makefile"), "mine\n")
+	events := filepath.Join(t.TempDir(), "events.ndjson")
+	write(t, events, samples)
+	got := tool(t, "init", dir, "--module", "example.com/shop", "--from", events)
+	if got.code != exitUsage || !strings.HasPrefix(got.stderr, "ingot: "+dir+" has Makefile already") {
+		t.Errorf("exit %d: %s", got.code, got.stderr)
 	}
 }
 
