@@ -181,6 +181,10 @@ func (a *app) propose(name string) (text []byte, bodies []string, unfit bool, er
 	for _, why := range slices.Sorted(maps.Keys(poison)) {
 		fmt.Fprintf(a.stderr, "ingot: it does not fit %s yet: %s\n", show.Count(poison[why], "event"), why)
 	}
+	aside := p.Aside()
+	for _, why := range slices.Sorted(maps.Keys(aside)) {
+		fmt.Fprintf(a.stderr, "ingot: %s of the sample would go to quarantine: %s\n", show.Count(aside[why], "event"), why)
+	}
 	bodies = p.Bodies(scaffold.MaxSample)
 	if len(bodies) < taken {
 		fmt.Fprintf(a.stderr, "ingot: events/sample.ndjson has %d of them, for the tests and make demo; ingot demo --input FILE --pipeline pipeline.yaml takes a whole file\n", len(bodies))

@@ -212,6 +212,29 @@ func TestInitFromMuch(t *testing.T) {
 	}
 }
 
+// Broken events among many do not spoil the proposal, and are named. The repository's sample does without them.
+func TestInitFromWithBrokenEvents(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "visits")
+	var b strings.Builder
+	for i := range 40 {
+		at := fmt.Sprintf("2026-03-01T09:00:%02dZ", i)
+		if i == 5 {
+			at = "soon"
+		}
+		fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":%q}`+"\n", i, at)
+	}
+	got := piped(t, b.String(), "init", dir, "--from", "-", "--no-tidy")
+	for _, want := range []string{"it fits 39 events of the sample\n", "ingot: 1 event of the sample would go to quarantine: at: field at: \"soon\" is not ", "ingot: done; next: cd "} {
+		if got.code != exitFine || !strings.Contains(got.errors, want) {
+			t.Errorf("exit %d, no %q in\n%s", got.code, want, got.errors)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
+	if err != nil || strings.Contains(string(text), "soon") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
 // A sample that says too little gives a file with a gap. That is said before anybody runs its tests.
 func TestInitFromTooLittle(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "visits")

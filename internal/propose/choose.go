@@ -95,7 +95,8 @@ func differs(what string, n int) string {
 }
 
 // chooseID finds what is different in every event. This is a field, a field together with what it
-// belongs to, a field together with the time, or else the payload itself.
+// belongs to, a field together with the time, or else the payload itself. A field is also enough if
+// it is different in nearly all events, and the others look altered.
 func chooseID(events []sampled, fields []*field, noun string, when *field) identity {
 	n := len(events)
 	candidates := slices.DeleteFunc(slices.Clone(fields), func(f *field) bool {
@@ -108,6 +109,9 @@ func chooseID(events []sampled, fields []*field, noun string, when *field) ident
 		}
 	}
 	if id, ok := resent(events, candidates, noun, when); ok {
+		return id
+	}
+	if id, ok := altered(events, candidates, noun, when); ok {
 		return id
 	}
 	for i, a := range candidates {

@@ -2,9 +2,9 @@
 //
 // [Read] takes the events, one JSON document to a line. [Sample.Proposal] finds the event types.
 // For each of them it says what the type is, which fields tell two events apart, which field is the
-// event's time, and what key the item could have. [Proposal.YAML] writes that as a file. The file
-// compiles and accepts every event of the sample. A comment next to each choice says how certain it
-// is.
+// event's time, and what key the item could have. [Proposal.YAML] writes that as a file. A comment
+// next to each choice says how certain it is. The file compiles. [Proposal.Check] says which events
+// of the sample it does not accept: those that are broken, and those of a type without a time.
 //
 // A sample can show that a choice is wrong, but never that it is right. Whether two orders may one
 // day have the same number is known to the people who make the orders, but the file does not say

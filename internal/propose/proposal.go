@@ -19,15 +19,18 @@ type Proposal struct {
 	typ    choice // of the bare payloads; text is empty if there are none
 	types  []*eventType
 	again  map[int]bool // lines whose event an earlier line has; known once Check has run
+	aside  map[string]int
 }
 
 // eventType is one type of the sample's events.
 type eventType struct {
 	name    string
 	events  []sampled
-	noun    string // "order" of order.placed
-	verb    string // "placed"; empty for a name of one word
-	wrapped bool   // an envelope says id and time of every event
+	aside   []sampled // further events, in which something is broken that nearly all others have
+	lacks   []string  // what that is
+	noun    string    // "order" of order.placed
+	verb    string    // "placed"; empty for a name of one word
+	wrapped bool      // an envelope says id and time of every event
 	id      identity
 	at      choice // its text is empty if the envelope says it, or nothing does
 	date    *field // looks like a time that Ingot cannot read; nil if there is none
@@ -109,12 +112,22 @@ func (t *eventType) choose(vendor string) {
 		t.wrapped = t.wrapped && !e.raw && e.opened.ID != ""
 		timed = timed && !e.raw && !e.opened.At.IsZero()
 	}
-	n, fields := len(t.events), profile(t.events)
+	fields := profile(t.events)
 	var when *field
 	if !timed {
-		when, t.at = chooseTime(t.events, fields)
-		t.date = otherTime(fields, n)
+		if when, t.at = chooseTime(t.events, fields); when == nil {
+			t.asideUntimed(fields)
+			fields = profile(t.events)
+			when, t.at = chooseTime(t.events, fields)
+		}
+		t.date = otherTime(fields, len(t.events))
 	}
+	if !t.wrapped {
+		t.asideUnnamed(fields)
+		fields = profile(t.events)
+		when = sameField(fields, when)
+	}
+	n := len(t.events)
 	if t.id = chooseID(t.events, fields, t.noun, when); len(t.id.fields) == 0 && t.wrapped {
 		t.id.why = "no field of the payload tells these events apart, so the id of the envelope does"
 	}
@@ -129,6 +142,15 @@ func (t *eventType) choose(vendor string) {
 	}
 	t.groups, t.amounts = groups(fields, n, t.id, t.belongs), amounts(fields, n)
 	t.money = currency(fields, n)
+}
+
+// sameField returns the field of the same path in another profile.
+func sameField(fields []*field, f *field) *field {
+	i := slices.IndexFunc(fields, func(other *field) bool { return f != nil && other.path == f.path })
+	if i < 0 {
+		return nil
+	}
+	return fields[i]
 }
 
 // variable returns a field as a template's variable. A field that looks personal is hashed, because
@@ -210,16 +232,21 @@ func stem(f *field) []string {
 }
 
 // Check compiles the proposal and plans every event of the sample with it. It returns how many
-// would become Poison, by reason. It also notes which events repeat an earlier one, for
-// [Proposal.Bodies]. If a proposal does not compile, that is a mistake in this package.
+// would become Poison, by reason. Events that the proposal sets aside as broken are not among them:
+// see [Proposal.Aside]. It also notes which events repeat an earlier one, for [Proposal.Bodies]. If a proposal does not compile, that is a mistake in this package.
 func (p *Proposal) Check() (planned int, poison map[string]int, err error) {
 	file := check.File{Name: "pipeline.yaml", Text: p.YAML()}
 	compiled, err := file.Load(pipeline.Secret([]byte("only-to-check-the-proposal")))
 	if err != nil {
 		return 0, nil, fmt.Errorf("the proposal does not compile, which is a mistake of this program:\n%w", err)
 	}
-	poison, p.again = map[string]int{}, map[int]bool{}
-	stored := map[event.Key]bool{}
+	poison, p.again, p.aside = map[string]int{}, map[int]bool{}, map[string]int{}
+	stored, aside := map[event.Key]bool{}, map[int]bool{}
+	for _, t := range p.types {
+		for _, e := range t.aside {
+			aside[e.line] = true
+		}
+	}
 	for _, e := range p.sample.events {
 		item, err := compiled.PlanEvent(e.opened.Event)
 		if err != nil {
@@ -227,7 +254,11 @@ func (p *Proposal) Check() (planned int, poison map[string]int, err error) {
 			if !errors.As(err, &refusal) {
 				return planned, poison, err
 			}
-			poison[refusal.Detail]++
+			if aside[e.line] {
+				p.aside[refusal.Detail]++
+			} else {
+				poison[refusal.Detail]++
+			}
 			continue
 		}
 		planned++
@@ -238,6 +269,10 @@ func (p *Proposal) Check() (planned int, poison map[string]int, err error) {
 	}
 	return planned, poison, nil
 }
+
+// Aside returns how many events the proposal leaves to quarantine, by what is broken in them. Call
+// [Proposal.Check] first.
+func (p *Proposal) Aside() map[string]int { return p.aside }
 
 // YAML returns the proposal as a pipeline.yaml with comments.
 func (p *Proposal) YAML() []byte {
@@ -295,7 +330,10 @@ func (w *writer) head(p *Proposal) {
 }
 
 func (w *writer) eventType(t *eventType) {
-	w.line(2, "%s:   # %s", yamlName(t.name), count(len(t.events), "event"))
+	w.line(2, "%s:   # %s", yamlName(t.name), count(len(t.events)+len(t.aside), "event"))
+	if text := t.asideRemark(); text != "" {
+		w.remark(4, text)
+	}
 	w.remark(4, t.id.comment())
 	if text := t.idText(); text != "" {
 		w.line(4, "id: %s", quote(text))
