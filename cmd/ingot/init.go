@@ -187,7 +187,11 @@ func (a *app) propose(name string) (text []byte, bodies []string, unfit bool, er
 	}
 	bodies = p.Bodies(scaffold.MaxSample)
 	if len(bodies) < taken {
-		fmt.Fprintf(a.stderr, "ingot: events/sample.ndjson has %d of them, for the tests and make demo; ingot demo --input FILE --pipeline pipeline.yaml takes a whole file\n", len(bodies))
+		skip := ""
+		if count > 0 || len(aside) > 0 {
+			skip = " --skip"
+		}
+		fmt.Fprintf(a.stderr, "ingot: events/sample.ndjson has %d of them, for the tests and make demo; ingot demo --input FILE --pipeline pipeline.yaml%s takes a whole file\n", len(bodies), skip)
 	}
 	return p.YAML(), bodies, len(poison) > 0, nil
 }

@@ -29,6 +29,9 @@ type Config struct {
 	Repeat int
 	// Calm turns all trouble off. It shows what the events cost without trouble.
 	Calm bool
+	// Skip, if not nil, leaves out the lines that cannot be sent, and is called with them before
+	// anything is sent. If it is nil, or if no other line is left, they are the error of [Run].
+	Skip func(*LinesError)
 	// Progress, if not nil, is called with how far the run is.
 	Progress func(show.Step)
 	// Tamper changes tables without Ingot before they are checked. It is for tests of the checks.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,9 +40,28 @@ func (e *LinesError) Error() string {
 	if e.Bad == e.Lines {
 		advice = ndjson.Advice(e.text)
 	}
-	if e.Bad == 1 && advice == "" {
+	switch {
+	case e.Bad == 1 && advice == "" && e.Bad < e.Lines:
+		return e.First[0].Error() + "; leave it out with --skip"
+	case e.Bad == 1 && advice == "":
 		return e.First[0].Error()
+	case advice != "" || e.Bad == e.Lines && e.undecodable():
+		return e.list() + "\nWrite each event as one JSON object on a line of its own" + advice + "."
+	case e.Bad == e.Lines:
+		return e.list() + "\nMend these lines, or change the pipeline so that it takes them."
 	}
+	return e.list() + "\nMend these lines, change the pipeline so that it takes them, or leave them out with --skip."
+}
+
+// Skipped returns the list of the lines, if all others are sent.
+func (e *LinesError) Skipped() string {
+	if e.Bad == 1 {
+		return e.list() + "\nIt is left out."
+	}
+	return e.list() + "\nThey are left out."
+}
+
+func (e *LinesError) list() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s of %s cannot be used:", e.Data, show.Comma(e.Bad), show.Count(e.Lines, "line"))
 	for _, one := range e.First {
@@ -49,11 +69,6 @@ func (e *LinesError) Error() string {
 	}
 	if len(e.others) > 0 {
 		fmt.Fprintf(&b, "\n  and %s more: %s", show.Comma(e.Bad-len(e.First)), e.where())
-	}
-	if advice != "" || e.Bad == e.Lines && e.undecodable() {
-		b.WriteString("\nWrite each event as one JSON object on a line of its own" + advice + ".")
-	} else {
-		b.WriteString("\nMend these lines, or change the pipeline so that it takes them.")
 	}
 	return b.String()
 }
@@ -102,11 +117,13 @@ func (e *LinesError) add(line *LineError) {
 }
 
 // survey reads all lines before the run, if their number is unknown. It counts them and finds all
-// lines that cannot be sent. It keeps only a few of them in memory.
+// lines that cannot be sent. It keeps only a few of them in memory. With Skip, the run is without
+// these lines, if any others are left.
 func (r *run) survey(ctx context.Context) error {
 	found := &LinesError{Data: r.Data.from()}
 	var newest time.Time
-	events, last := 0, 0
+	events, last, place := 0, 0, 0
+	bad := map[int]bool{} // places of messages, if they are left out
 	for line, err := range r.Data.Lines() {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -114,6 +131,7 @@ func (r *run) survey(ctx context.Context) error {
 		if err != nil && line.Number == 0 {
 			return err // the data as a whole cannot be read
 		}
+		place++
 		var item *event.Item
 		if err == nil {
 			item, err = r.plan(&line.Message, 0)
@@ -133,6 +151,9 @@ func (r *run) survey(ctx context.Context) error {
 		}
 		if err != nil {
 			found.add(&LineError{r.Data.from(), line.Number, err})
+			if r.Skip != nil {
+				bad[place] = true
+			}
 			continue
 		}
 		if item.At.After(newest) {
@@ -142,9 +163,27 @@ func (r *run) survey(ctx context.Context) error {
 			r.Progress(show.Step{Phase: "reading the events", Done: events, Total: 0})
 		}
 	}
-	if found.Bad > 0 {
+	switch {
+	case found.Bad > 0 && (r.Skip == nil || events == 0):
 		return found
+	case found.Bad > 0:
+		r.Data.Lines = without(r.Data.Lines, bad)
+		r.Skip(found)
 	}
 	r.Data.Events = events
 	return nil
+}
+
+// without returns the messages except those at some places, counted from 1.
+func without(lines func() iter.Seq2[Line, error], places map[int]bool) func() iter.Seq2[Line, error] {
+	return func() iter.Seq2[Line, error] {
+		return func(yield func(Line, error) bool) {
+			place := 0
+			for line, err := range lines() {
+				if place++; !places[place] && !yield(line, err) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -32,7 +32,7 @@ func TestLinesErrorIsBounded(t *testing.T) {
 	if bad.Lines != 1000 || bad.Bad != 352 || len(bad.First) != maxTold {
 		t.Errorf("%d of %d lines, %d told", bad.Bad, bad.Lines, len(bad.First))
 	}
-	for _, want := range []string{"f.ndjson: 352 of 1,000 lines cannot be used:\n  f.ndjson:1: Poison (missing-field)", "\n  and 342 more: lines 25-40, 43, 46, ", ", and others up to line 1000\nMend these lines, or change"} {
+	for _, want := range []string{"f.ndjson: 352 of 1,000 lines cannot be used:\n  f.ndjson:1: Poison (missing-field)", "\n  and 342 more: lines 25-40, 43, 46, ", ", and others up to line 1000\nMend these lines, change the pipeline so that it takes them, or leave"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it says nothing of %q:\n%s", want, text)
 		}
