@@ -11,13 +11,14 @@ import (
 )
 
 // TestInitDeployed shows that the repository that ingot init makes can be built by its own make
-// build. Its functions store and count its own sample events.
+// build. Its functions store and count its own sample events, as processes and, where that is
+// possible, in a whole deployment.
 func TestInitDeployed(t *testing.T) {
 	cli := findSAM(t)
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Fatal("make is not on PATH; install it")
 	}
-	e, _ := open(t)
+	e, clients := open(t)
 	dir := filepath.Join(t.TempDir(), "shop")
 	inFolder(t, "..", nil, "go", "run", "./cmd/ingot", "init", dir)
 	config := filepath.Join(dir, "samconfig.toml")
@@ -44,7 +45,15 @@ func TestInitDeployed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.check(strings.Split(strings.TrimSpace(string(events)), "\n"))
+	bodies := strings.Split(strings.TrimSpace(string(events)), "\n")
+	d.check(bodies)
+
+	// The same repository, deployed by sam, where the image can run functions.
+	t.Run("whole", func(t *testing.T) {
+		needsLambda(t, e)
+		own := samCLI{path: cli.path, root: dir, architecture: cli.architecture, overrides: []string{"Architecture=" + cli.architecture, "Counting=receipts"}}
+		own.deploy(t, e, clients, filepath.Join(dir, ".aws-sam", "build", "template.yaml")).check(bodies)
+	})
 }
 
 // inFolder runs a command as a user would, without the AWS configuration of the developer.

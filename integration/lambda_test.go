@@ -84,13 +84,21 @@ func TestWholeDeployment(t *testing.T) {
 	needsLambda(t, e)
 	cli := findSAM(t)
 	cli.overrides = append(cli.overrides, "Counting=receipts")
-	built, stack := cli.build(t, "lambda.norpc"), name(t)
+	d := cli.deploy(t, e, clients, cli.build(t, "lambda.norpc"))
+	d.check(orders(t, 12))
+	checkDay(t, d.store, 12)
+}
+
+// deploy deploys what sam has built. Then messages that are sent to the queue go through Lambda's own functions and
+// mappings.
+func (s *samCLI) deploy(t *testing.T, e *endpoint.Endpoint, clients *endpoint.Clients, built string) *deployed {
+	t.Helper()
+	stack := name(t)
 	t.Cleanup(func() { cloudFormation{e.URL}.call(t, "DeleteStack", url.Values{"StackName": {stack}}) })
-	cli.run(t, []string{"AWS_ENDPOINT_URL=" + e.URL, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test"},
+	s.run(t, []string{"AWS_ENDPOINT_URL=" + e.URL, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test"},
 		"deploy", "--template-file", built, "--stack-name", stack, "--no-confirm-changeset")
 	outputs := cloudFormation{e.URL}.outputs(t, stack)
 	d := &deployed{T: t, clients: clients, queueURL: outputs["QueueUrl"], quarantine: outputs["QuarantineQueueUrl"]}
-	d.read("..", askLambda(t, e, http.MethodGet, "functions/"+outputs["StreamsFunctionName"]+"/configuration", nil).Environment.Variables)
-	d.check(orders(t, 12))
-	checkDay(t, d.store, 12)
+	d.read(s.root, askLambda(t, e, http.MethodGet, "functions/"+outputs["StreamsFunctionName"]+"/configuration", nil).Environment.Variables)
+	return d
 }
