@@ -50,7 +50,7 @@ were before the trouble.
 Each line of --input is a message body, and all get the attributes of --attribute. Or a line is a whole
 batch, whose messages have attributes of their own: what Lambda sends for a queue ({"Records": […]})
 or what aws sqs receive-message prints ({"Messages": […]}). If lines cannot be used, all of them are
-listed before anything is sent. With --skip, the demo then goes on without them.
+listed before anything is sent. With --skip-unusable, the demo then goes on without them.
 
 The same options give the same summary, byte for byte. Exit code 3: a check found a difference.`,
 		Example: `  ingot demo
@@ -77,7 +77,7 @@ The same options give the same summary, byte for byte. Exit code 3: a check foun
 	flags.StringVar(&f.input, "input", "", "your own events instead: a file with one JSON event a line, oldest first, or - for standard input")
 	flags.StringArrayVar(&f.attributes, "attribute", nil, "a message attribute of each line of --input as NAME=VALUE; repeatable")
 	flags.StringVar(&f.pipeline, "pipeline", "", "the pipeline.yaml for --input")
-	flags.BoolVar(&f.skip, "skip", false, "leave out the lines of --input that cannot be used")
+	flags.BoolVar(&f.skip, "skip-unusable", false, "leave out the lines of --input that cannot be used")
 	flags.IntVar(&f.repeat, "repeat", 1, "send the data this many times: copy k has other ids and is k weeks later")
 	flags.StringVar(&f.counting, "counting", "marks", "how totals are counted: marks or receipts")
 	flags.IntVar(&f.totals, "totals", 3, "how many totals of each aggregate to print; -1: all")
@@ -177,7 +177,7 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 	case len(f.attributes) > 0 && f.input == "":
 		return usage(errors.New("--attribute is for --input: the bundled data has no message attributes"))
 	case f.skip && f.input == "":
-		return usage(errors.New("--skip is for --input: the bundled data has no lines that cannot be used"))
+		return usage(errors.New("--skip-unusable is for --input: the bundled data has no lines that cannot be used"))
 	case f.input != "":
 		attributes, err := parseAttributes(f.attributes)
 		if err == nil {

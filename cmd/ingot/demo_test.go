@@ -256,7 +256,7 @@ func TestDemoListsAllBadLines(t *testing.T) {
 	}
 }
 
-// With --skip, lines that cannot be used are named and left out. Without it, the error names the option.
+// With --skip-unusable, lines that cannot be used are named and left out. Without it, the error names the option.
 func TestDemoSkipsBadLines(t *testing.T) {
 	inDirectory(t)
 	good := `{"id":%d,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}` + "\n"
@@ -264,18 +264,18 @@ func TestDemoSkipsBadLines(t *testing.T) {
 	demo := func(file string, more ...string) outcome {
 		return tool(t, append([]string{"demo", "--input", file, "--pipeline", "pipeline.yaml"}, more...)...)
 	}
-	demo("some.ndjson").says(t, exitUsage, "or leave them out with --skip.")
-	o := demo("some.ndjson", "--skip")
+	demo("some.ndjson").says(t, exitUsage, "or leave them out with --skip-unusable.")
+	o := demo("some.ndjson", "--skip-unusable")
 	o.says(t, exitFine, "ingot: some.ndjson: 2 of 5 lines cannot be used:\n  some.ndjson:2: Poison (undecodable)", "\n  some.ndjson:4: Poison (missing-field)", "\nThey are left out.\n")
 	if !strings.Contains(o.stdout, "INGOT DEMO  3 events") || !strings.Contains(o.stdout, "Every event is stored once and counted once.") {
 		t.Errorf("the other lines:\n%s", o.stdout)
 	}
 	write(t, "one.ndjson", fmt.Sprintf(good, 1)+"nope\n")
-	demo("one.ndjson").says(t, exitUsage, "one.ndjson:2: Poison (undecodable)", "; leave it out with --skip")
-	demo("one.ndjson", "--skip").says(t, exitFine, "one.ndjson: 1 of 2 lines cannot be used:\n  one.ndjson:2: ", "\nIt is left out.\n")
+	demo("one.ndjson").says(t, exitUsage, "one.ndjson:2: Poison (undecodable)", "; leave it out with --skip-unusable")
+	demo("one.ndjson", "--skip-unusable").says(t, exitFine, "one.ndjson: 1 of 2 lines cannot be used:\n  one.ndjson:2: ", "\nIt is left out.\n")
 	write(t, "none.ndjson", "nope\n")
-	demo("none.ndjson", "--skip").says(t, exitUsage, "none.ndjson:1: Poison (undecodable)")
-	tool(t, "demo", "--skip").says(t, exitUsage, "--skip is for --input: the bundled data has no lines that cannot be used")
+	demo("none.ndjson", "--skip-unusable").says(t, exitUsage, "none.ndjson:1: Poison (undecodable)")
+	tool(t, "demo", "--skip-unusable").says(t, exitUsage, "--skip-unusable is for --input: the bundled data has no lines that cannot be used")
 }
 
 // TestDemoReadsAPipe checks that the demo reads a pipe, whatever its name. A pipe can be read only

@@ -189,7 +189,7 @@ func (a *app) propose(name string) (text []byte, bodies []string, unfit bool, er
 	if len(bodies) < taken {
 		skip := ""
 		if count > 0 || len(aside) > 0 {
-			skip = " --skip"
+			skip = " --skip-unusable"
 		}
 		fmt.Fprintf(a.stderr, "ingot: events/sample.ndjson has %d of them, for the tests and make demo; ingot demo --input FILE --pipeline pipeline.yaml%s takes a whole file\n", len(bodies), skip)
 	}

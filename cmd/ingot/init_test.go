@@ -224,7 +224,7 @@ func TestInitFromWithBrokenEvents(t *testing.T) {
 		fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":%q}`+"\n", i, at)
 	}
 	got := piped(t, b.String(), "init", dir, "--from", "-", "--no-tidy")
-	for _, want := range []string{"it fits 39 events of the sample\n", "ingot: 1 event of the sample would go to quarantine: at: field at: \"soon\" is not ", "ingot demo --input FILE --pipeline pipeline.yaml --skip takes a whole file\n", "ingot: done; next: cd "} {
+	for _, want := range []string{"it fits 39 events of the sample\n", "ingot: 1 event of the sample would go to quarantine: at: field at: \"soon\" is not ", "ingot demo --input FILE --pipeline pipeline.yaml --skip-unusable takes a whole file\n", "ingot: done; next: cd "} {
 		if got.code != exitFine || !strings.Contains(got.errors, want) {
 			t.Errorf("exit %d, no %q in\n%s", got.code, want, got.errors)
 		}

@@ -42,7 +42,7 @@ func (e *LinesError) Error() string {
 	}
 	switch {
 	case e.Bad == 1 && advice == "" && e.Bad < e.Lines:
-		return e.First[0].Error() + "; leave it out with --skip"
+		return e.First[0].Error() + "; leave it out with --skip-unusable"
 	case e.Bad == 1 && advice == "":
 		return e.First[0].Error()
 	case advice != "" || e.Bad == e.Lines && e.undecodable():
@@ -50,7 +50,7 @@ func (e *LinesError) Error() string {
 	case e.Bad == e.Lines:
 		return e.list() + "\nMend these lines, or change the pipeline so that it takes them."
 	}
-	return e.list() + "\nMend these lines, change the pipeline so that it takes them, or leave them out with --skip."
+	return e.list() + "\nMend these lines, change the pipeline so that it takes them, or leave them out with --skip-unusable."
 }
 
 // Skipped returns the list of the lines, if all others are sent.
