@@ -102,7 +102,7 @@ func (d *decoder) value(p place, n *yamlfile.Node, into reflect.Value, tags *ref
 		if into.Kind() == reflect.Map { // "aggregates:" with nothing below it
 			return
 		}
-		d.breaks(p, nameOf(p)+" has no value", "its value after a colon and a blank, or leave "+nameOf(p)+" out,")
+		d.breaks(p, nameOf(p)+" has no value", "its value after a colon and a space, or leave "+nameOf(p)+" out,")
 		return
 	}
 	switch {

@@ -180,7 +180,7 @@ func (d *doubts) partitionKey(p place, t *keys.Template) {
 // does so if it says how to find their type.
 func (d *doubts) noTime(at place, t *eventType) {
 	if len(d.spec.Type) > 0 && t.at == nil && t.part == nil {
-		d.warn(at, t.name+" has no at, and a message that is bare JSON has no other time: it would be refused", `at: and its time, such as "{placed_at}", unless all its messages come in an envelope,`)
+		d.warn(at, t.name+" has no at, and a message that is bare JSON has no other time: it would be refused", `at: with the field of its time, such as "{placed_at}", beside key, unless all its messages come in an envelope`)
 	}
 }
 

@@ -76,7 +76,7 @@ func (r *reader) bracket() bool {
 	case r.at.Type == token.MappingEndType || r.at.Type == token.SequenceEndType: // next to the one that closes it
 		return r.closer()
 	case r.separate():
-		return r.say(nil, "no comma stands before "+r.at.Value, "a comma before it")
+		return r.say(nil, "there is no comma before "+r.at.Value, "a comma before it")
 	}
 	return false
 }
@@ -180,15 +180,15 @@ func (r *reader) colon() bool {
 	}
 	line := r.rest()
 	if m := noBlank().FindStringSubmatch(line); m != nil {
-		return r.say(nil, "no blank stands after the colon of "+m[1], m[1]+": "+m[2])
+		return r.say(nil, "there is no space after the colon of "+m[1], m[1]+": "+m[2])
 	}
 	if strings.Contains(line, ": ") || strings.HasSuffix(line, ":") {
 		return false
 	}
 	if isName().MatchString(line) {
-		return r.say(nil, "no colon stands after "+line, line+":")
+		return r.say(nil, "there is no colon after "+line, line+":")
 	}
-	return r.say(nil, "no name with a colon stands in this line", "a name, a colon, a blank and the value")
+	return r.say(nil, "this line has no name with a colon", "a name, a colon, a space and the value")
 }
 
 // entry finds a list entry among names.
@@ -196,7 +196,7 @@ func (r *reader) entry() bool {
 	if r.at.Type != token.SequenceEntryType || !slices.Contains(r.levels(), r.fault.Column) {
 		return false
 	}
-	return r.say(nil, "an entry of a list stands among names", "it without the dash, or below a name of its own,")
+	return r.say(nil, "an entry of a list is among names", "it without the dash, or below a name of its own,")
 }
 
 // twoValues finds a second colon in the line, or a value with names below it.
@@ -205,7 +205,7 @@ func (r *reader) twoValues() bool {
 		return false
 	}
 	if rest := r.rest(); strings.Contains(rest, ": ") || strings.HasSuffix(rest, ":") {
-		return r.say(nil, "a second colon stands in this line", "text that holds a colon and a blank in quotes")
+		return r.say(nil, "this line has a second colon", "text that has a colon and a space in quotes")
 	}
 	below := r.text.next(r.fault.Line)
 	if below == 0 || !named().MatchString(strings.TrimSpace(string(r.text.line(below)))) {
