@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -42,7 +43,26 @@ would write for the pipeline.yaml in DIR, and shows the differences. Use it afte
 what you can take over. What you have changed yourself differs too: a line with - is yours.
 
 Exit codes: 0 done, or with --diff no differences, 1 a file could not be written, 2 the command line or a file
-is wrong, 3 with --diff: there are differences.`
+is wrong, 3 with --diff: there are differences.
+
+` + initJSON
+
+// initJSON documents --output json. A test compares it with initReport.
+const initJSON = `With --output json, one object:
+  files[]                 the files that were made
+  differences[]           with --diff: file, diff; absent if there are none`
+
+// fileDiff is how a file differs from what this version would write.
+type fileDiff struct {
+	File string `json:"file"`
+	Diff string `json:"diff"`
+}
+
+// initReport is what init did, or found, as JSON.
+type initReport struct {
+	Files       []string   `json:"files,omitempty"`
+	Differences []fileDiff `json:"differences,omitempty"`
+}
 
 type initOptions struct {
 	module, from string
@@ -113,8 +133,8 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 	if err := writeFiles(full, list); err != nil {
 		return err
 	}
-	for _, f := range list {
-		fmt.Fprintln(a.stdout, filepath.Join(dir, filepath.FromSlash(f.Name)))
+	if err := a.printMade(dir, list); err != nil {
+		return err
 	}
 	if c.Replace != "" {
 		fmt.Fprintf(a.stderr, "ingot: go.mod takes Ingot from the folder %s, which this program was built from; take the replace out to use a release\n", c.Replace)
@@ -125,6 +145,19 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 		}
 	}
 	a.next(dir, o.noTidy || err != nil, unfit)
+	return err
+}
+
+// printMade lists the files of a new repository.
+func (a *app) printMade(dir string, list []scaffold.File) error {
+	var made initReport
+	for _, f := range list {
+		made.Files = append(made.Files, filepath.Join(dir, filepath.FromSlash(f.Name)))
+	}
+	if a.json() {
+		return a.writeJSON(made)
+	}
+	_, err := fmt.Fprintln(a.stdout, strings.Join(made.Files, "\n"))
 	return err
 }
 
@@ -315,7 +348,7 @@ func (a *app) initDiff(o initOptions, dir string) error {
 	if err != nil {
 		return err
 	}
-	differs := false
+	var found initReport
 	for _, f := range list {
 		if owned(f.Name) {
 			continue
@@ -325,14 +358,26 @@ func (a *app) initDiff(o initOptions, dir string) error {
 			return usage(err)
 		}
 		if text := diff.Diff(f.Name+" (yours)", was, f.Name+" (this version)", f.Text); text != nil {
-			differs = true
-			if _, err := a.stdout.Write(text); err != nil {
-				return err
-			}
+			found.Differences = append(found.Differences, fileDiff{f.Name, string(text)})
 		}
 	}
-	if differs {
+	if err := a.printDiff(found); err != nil {
+		return err
+	}
+	if len(found.Differences) > 0 {
 		return difference()
+	}
+	return nil
+}
+
+func (a *app) printDiff(found initReport) error {
+	if a.json() {
+		return a.writeJSON(found)
+	}
+	for _, d := range found.Differences {
+		if _, err := io.WriteString(a.stdout, d.Diff); err != nil {
+			return err
+		}
 	}
 	return nil
 }

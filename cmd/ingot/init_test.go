@@ -1,11 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,6 +119,26 @@ func TestInitDiff(t *testing.T) {
 	}
 	if got.code != exitDifference || strings.Contains(got.stdout, "My shop") {
 		t.Errorf("exit %d\n%s", got.code, got.stdout)
+	}
+}
+
+// With --output json, init lists its files in one object, and --diff the differences.
+func TestInitJSON(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "shop")
+	got := tool(t, "init", dir, "--no-tidy", "--output", "json")
+	var made initReport
+	if err := json.Unmarshal([]byte(got.stdout), &made); got.code != exitFine || err != nil || !slices.Contains(made.Files, filepath.Join(dir, "pipeline.yaml")) {
+		t.Errorf("exit %d, %v: %s", got.code, err, got.stdout)
+	}
+	if got = tool(t, "init", "--diff", dir, "--output", "json"); got.code != exitFine || strings.TrimSpace(got.stdout) != "{}" {
+		t.Errorf("no differences: exit %d: %s", got.code, got.stdout)
+	}
+	change(t, filepath.Join(dir, "Makefile"), "CONFIG = default", "CONFIG = prod")
+	got = tool(t, "init", "--diff", dir, "--output", "json")
+	var differs initReport
+	if err := json.Unmarshal([]byte(got.stdout), &differs); got.code != exitDifference || err != nil || len(differs.Differences) != 1 ||
+		differs.Differences[0].File != "Makefile" || !strings.Contains(differs.Differences[0].Diff, "\n-CONFIG = prod\n+CONFIG = default\n") {
+		t.Errorf("exit %d, %v: %s", got.code, err, got.stdout)
 	}
 }
 
