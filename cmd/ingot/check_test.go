@@ -49,7 +49,7 @@ func TestCheckExitCodes(t *testing.T) {
 		{"a warning alone", []string{"--template", unclear}, exitFine, "1 warning\n", ""},
 		{"a mistake in the template", []string{"--template", broken}, exitDifference, "; write DependsOn: StreamsFunction instead\n", ""},
 		{"a mistake in the pipeline", []string{"--pipeline", mistaken}, exitDifference, "1 mistake\n", ""},
-		{"not YAML", []string{"--pipeline", garbled}, exitDifference, ":7:8: not YAML: the bracket that opens here is not closed; write ] where it ends instead\n", ""},
+		{"not YAML", []string{"--pipeline", garbled}, exitDifference, ":7:8: invalid YAML: the bracket that opens here is not closed; write ] where it ends instead\n", ""},
 		{"an empty pipeline", []string{"--pipeline", empty}, exitDifference, ":1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead\n", ""},
 		{"an empty template", []string{"--template", empty}, exitDifference, ":1:1: the file is empty; write a SAM template instead\n", ""},
 		{"an empty deployed file", []string{"--was", empty}, exitDifference, ":1:1: nothing was compared: ", ""},
@@ -104,7 +104,7 @@ func TestCheckJSON(t *testing.T) {
 	var unread check.Report
 	if r := piped(t, "", "check", "--pipeline", garbled, "--output", "json"); r.code != exitDifference || json.Unmarshal([]byte(r.out), &unread) != nil ||
 		len(unread.Findings) != 1 || unread.Findings[0].Line != 7 || unread.Findings[0].Instead == "" || unread.Types == nil {
-		t.Errorf("not YAML: exit %d\n%s%s", r.code, r.out, r.errors)
+		t.Errorf("invalid YAML: exit %d\n%s%s", r.code, r.out, r.errors)
 	}
 	if len(report.Findings) != 1 || report.Findings[0].Rule != "redrive" || report.Findings[0].Severity != check.Mistake || len(report.Totals) != 4 {
 		t.Errorf("%+v", report)

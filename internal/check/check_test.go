@@ -134,18 +134,18 @@ func TestWrongFilesAreFindings(t *testing.T) {
 		change func(*Input)
 		want   []string
 	}{
-		{"pipeline", func(in *Input) { in.Pipeline.Text = []byte("a: [1") }, []string{"pipeline.yaml:1:4: not YAML: the bracket that opens here is not closed; write ] where it ends instead"}},
+		{"pipeline", func(in *Input) { in.Pipeline.Text = []byte("a: [1") }, []string{"pipeline.yaml:1:4: invalid YAML: the bracket that opens here is not closed; write ] where it ends instead"}},
 		{"nothing", func(in *Input) { in.Pipeline.Text = nil }, []string{"pipeline.yaml:1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead"}},
 		{"a comment", func(in *Input) { in.Pipeline.Text = []byte("# later\n") }, []string{"pipeline.yaml:1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead"}},
-		{"without quotes", func(in *Input) { in.Pipeline.Text = []byte("type: {a: @b}") }, []string{"pipeline.yaml:1:11: not YAML: '@' is a reserved character; write what holds a brace"}},
+		{"without quotes", func(in *Input) { in.Pipeline.Text = []byte("type: {a: @b}") }, []string{"pipeline.yaml:1:11: invalid YAML: '@' is a reserved character; write what holds a brace"}},
 		{"a name twice", func(in *Input) {
 			in.Pipeline.Text = []byte("ingot: 1\nepoch: 1\nepoch: 2\nevents: {a: {retian: 1d, key: {pk: '{@id}', sk: '-'}}}\n")
 		},
 			[]string{"pipeline.yaml:3:1: epoch is already declared on line 2; write one of the two instead", "pipeline.yaml:4:14: unknown name retian; write retain instead"}},
-		{"UTF-16", func(in *Input) { in.Pipeline.Text = []byte("\xff\xfea\x00") }, []string{"pipeline.yaml:1:1: not YAML: the file is UTF-16; save it as UTF-8"}},
-		{"template of bytes", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: \xff")} }, []string{"t.yaml:1:1: not YAML: the file is not UTF-8; save it as UTF-8"}},
-		{"template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1\nb: {")} }, []string{"t.yaml:2:4: not YAML: the brace that opens here is not closed; write } where it ends instead"}},
-		{"a resource twice", func(in *Input) { in.Template = &File{"t.yaml", []byte("Resources:\n  A: 1\n  A: 2\n")} }, []string{"t.yaml:3:3: not YAML: A is already declared on line 2; write one of the two instead"}},
+		{"UTF-16", func(in *Input) { in.Pipeline.Text = []byte("\xff\xfea\x00") }, []string{"pipeline.yaml:1:1: invalid YAML: the file is UTF-16; save it as UTF-8"}},
+		{"template of bytes", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: \xff")} }, []string{"t.yaml:1:1: invalid YAML: the file is not UTF-8; save it as UTF-8"}},
+		{"template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1\nb: {")} }, []string{"t.yaml:2:4: invalid YAML: the brace that opens here is not closed; write } where it ends instead"}},
+		{"a resource twice", func(in *Input) { in.Template = &File{"t.yaml", []byte("Resources:\n  A: 1\n  A: 2\n")} }, []string{"t.yaml:3:3: invalid YAML: A is already declared on line 2; write one of the two instead"}},
 		{"no template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1")} }, []string{"t.yaml:1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables"}},
 		{"was", func(in *Input) { in.Was = &File{"old.yaml", []byte("ingot: 1\nepoch: 0\nevnts: {}\n")} },
 			[]string{"old.yaml:1:1: nothing was compared: this file has mistakes, so it cannot be the one that is deployed now; write the name of that file after --was instead",
@@ -153,7 +153,7 @@ func TestWrongFilesAreFindings(t *testing.T) {
 		{"all of them", func(in *Input) {
 			in.Pipeline.Text, in.Template, in.Was = []byte("a: ["), &File{"t.yaml", []byte("")}, &File{"old.yaml", []byte("")}
 		},
-			[]string{"pipeline.yaml:1:4: not YAML: ", "t.yaml:1:1: the file is empty; write a SAM template instead", "old.yaml:1:1: nothing was compared", "old.yaml:1:1: the file declares nothing"}},
+			[]string{"pipeline.yaml:1:4: invalid YAML: ", "t.yaml:1:1: the file is empty; write a SAM template instead", "old.yaml:1:1: nothing was compared", "old.yaml:1:1: the file declares nothing"}},
 	} {
 		in := good
 		c.change(&in)

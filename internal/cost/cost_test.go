@@ -229,7 +229,7 @@ func TestBadPrices(t *testing.T) {
 		"empty":         {"", "p.yaml: it is not a file of prices that this version reads; write ingotPrices: 1 at its top"},
 		"another file":  {"epoch: 1\n", "p.yaml:1:1: epoch is not a member of a file of prices, which has ingotPrices, region and prices"},
 		"a list":        {"- 1\n", "p.yaml:1:1: a file of prices must be a mapping"},
-		"not YAML":      {"prices: [", "p.yaml:1:9: not YAML: "},
+		"not YAML":      {"prices: [", "p.yaml:1:9: invalid YAML: "},
 		"twice":         {head + "region: us-east-1\n", "p.yaml:3:1: "},
 		"two documents": {head + "---\n" + head, "p.yaml:4:1: a second YAML document begins here"},
 		"no Region":     {"ingotPrices: 1\n", "p.yaml: it does not say for which Region its prices are; write region: us-east-1, for example"},

@@ -13,11 +13,11 @@ import (
 // Fault says why a text cannot be read.
 type Fault struct {
 	Position
-	What    string // "not YAML: …"
+	What    string // "invalid YAML: …"
 	Instead string // what to write; empty if What says what to do
 }
 
-// Error returns "12:3: not YAML: …; write … instead".
+// Error returns "12:3: invalid YAML: …; write … instead".
 func (f *Fault) Error() string {
 	return fmt.Sprintf("%d:%d: %s%s", f.Line, f.Column, f.What, Advice(f.Instead))
 }
@@ -43,7 +43,7 @@ func Advice(write string) string {
 func faultOf(text string, err error) *Fault {
 	var positioned yaml.Error
 	if !errors.As(err, &positioned) || positioned.GetToken() == nil {
-		return &Fault{Position{1, 1}, "not YAML: " + err.Error(), ""}
+		return &Fault{Position{1, 1}, "invalid YAML: " + err.Error(), ""}
 	}
 	tk := positioned.GetToken()
 	r := reader{text: newLines(text), tokens: tokens(text), at: tk, fault: Fault{Position: Position{tk.Position.Line, max(1, tk.Position.Column)}}}
@@ -57,11 +57,11 @@ func faultOf(text string, err error) *Fault {
 	}
 	for _, slip := range slips {
 		if slip(&r) {
-			r.fault.What = "not YAML: " + r.fault.What
+			r.fault.What = "invalid YAML: " + r.fault.What
 			return &r.fault
 		}
 	}
-	r.fault.What, r.fault.Instead = "not YAML: "+positioned.GetMessage(), r.advice()
+	r.fault.What, r.fault.Instead = "invalid YAML: "+positioned.GetMessage(), r.advice()
 	return &r.fault
 }
 

@@ -270,7 +270,7 @@ func (n *Node) repetition() *Fault {
 		return nil
 	}
 	for first, again := range n.Repeated {
-		return &Fault{again.Position, fmt.Sprintf("not YAML: %s is already declared on line %d", again.Name, first.Line), "one of the two"}
+		return &Fault{again.Position, fmt.Sprintf("invalid YAML: %s is already declared on line %d", again.Name, first.Line), "one of the two"}
 	}
 	for _, m := range n.Members {
 		if fault := m.Value.repetition(); fault != nil {

@@ -78,10 +78,10 @@ func TestDocumentsAndRepetitions(t *testing.T) {
 
 func TestTooMuchOrNoText(t *testing.T) {
 	for text, want := range map[string]string{
-		strings.Repeat("[", 1001):    "1:1: not YAML: brackets nest 1001 deep, and at most 1000 are read",
-		strings.Repeat("a", 1<<20+1): "1:1: not YAML: the file has 1048577 bytes, and at most 1048576 are read",
-		"\xff\xfea\x00":              "1:1: not YAML: the file is UTF-16; save it as UTF-8",
-		"a: \xff":                    "1:1: not YAML: the file is not UTF-8; save it as UTF-8",
+		strings.Repeat("[", 1001):    "1:1: invalid YAML: brackets nest 1001 deep, and at most 1000 are read",
+		strings.Repeat("a", 1<<20+1): "1:1: invalid YAML: the file has 1048577 bytes, and at most 1048576 are read",
+		"\xff\xfea\x00":              "1:1: invalid YAML: the file is UTF-16; save it as UTF-8",
+		"a: \xff":                    "1:1: invalid YAML: the file is not UTF-8; save it as UTF-8",
 	} {
 		if _, fault := Parse([]byte(text)); fault == nil || fault.Error() != want {
 			t.Errorf("%.20q: %v, want %s", text, fault, want)

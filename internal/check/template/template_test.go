@@ -168,8 +168,8 @@ func TestBadTemplates(t *testing.T) {
 		{"empty", "", "1:1: the file is empty; write a SAM template instead"},
 		{"no resources", "A: 1\n", "1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables, queues and functions, or name the template with --template, instead"},
 		{"text", "just text\n", "1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables, queues and functions, or name the template with --template, instead"},
-		{"brackets too deep", strings.Repeat("[", 200_000), "1:1: not YAML: brackets nest 200000 deep, and at most 1000 are read"},
-		{"a name twice", "A: 1\nB:\n  C: 1\n  D: 2\n  C: 3\n", "5:3: not YAML: C is already declared on line 3; write one of the two instead"},
+		{"brackets too deep", strings.Repeat("[", 200_000), "1:1: invalid YAML: brackets nest 200000 deep, and at most 1000 are read"},
+		{"a name twice", "A: 1\nB:\n  C: 1\n  D: 2\n  C: 3\n", "5:3: invalid YAML: C is already declared on line 3; write one of the two instead"},
 		{"two documents", "A: 1\n---\nB: 1\n", "3:1: a second YAML document begins here; write one document, without this --- and what follows it, instead"},
 	} {
 		_, err := Open([]byte(c.text), nil)
@@ -178,7 +178,7 @@ func TestBadTemplates(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
 	}
-	if _, err := Open([]byte("A: [1\n"), nil); err == nil || !strings.Contains(err.Error(), "not YAML") {
+	if _, err := Open([]byte("A: [1\n"), nil); err == nil || !strings.Contains(err.Error(), "invalid YAML") {
 		t.Errorf("an open bracket: %v", err)
 	}
 	var parameter *ParameterError
