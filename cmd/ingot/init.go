@@ -242,10 +242,17 @@ func taken(dir string, list []scaffold.File) error {
 			return usage(fmt.Errorf("%s: %w", dir, err))
 		}
 	}
-	if len(there) > 0 {
-		return usage(fmt.Errorf("%s has %s already, and init changes no file; name a new folder, or see what differs with ingot init --diff %s", dir, strings.Join(there, ", "), dir))
+	what := "see what differs with ingot init --diff " + dir
+	switch {
+	case len(there) == 0:
+		return nil
+	case slices.Contains(there, "go.mod") && slices.Contains(there, "pipeline.yaml"): // init has made it
+	case len(there) == 1:
+		what = "move this file away"
+	default:
+		what = "move these files away"
 	}
-	return nil
+	return usage(fmt.Errorf("%s has %s already, and init changes no file; name a new folder, or %s", dir, strings.Join(there, ", "), what))
 }
 
 // writeFiles creates all files, after [taken] has found none of them. It changes no file that exists.

@@ -89,11 +89,21 @@ func TestInitChangesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "Makefile"), "mine\n")
 	got := tool(t, "init", dir, "--module", "example.com/shop")
-	if got.code != exitUsage || !strings.Contains(got.stderr, "has Makefile already, and init changes no file") {
+	if got.code != exitUsage || !strings.Contains(got.stderr, "has Makefile already, and init changes no file; name a new folder, or move this file away\n") {
 		t.Errorf("exit %d: %s", got.code, got.stderr)
 	}
 	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v", list, err)
+	}
+	write(t, filepath.Join(dir, "README.md"), "mine\n")
+	if got := tool(t, "init", dir, "--module", "example.com/shop"); !strings.Contains(got.stderr, "or move these files away\n") {
+		t.Errorf("two files: %s", got.stderr)
+	}
+	// In a repository that init has made, --diff is what helps.
+	write(t, filepath.Join(dir, "go.mod"), "module example.com/shop\n")
+	write(t, filepath.Join(dir, "pipeline.yaml"), "ingot: 1\n")
+	if got := tool(t, "init", dir, "--module", "example.com/shop"); !strings.Contains(got.stderr, "or see what differs with ingot init --diff "+dir+"\n") {
+		t.Errorf("a repository: %s", got.stderr)
 	}
 }
 
