@@ -66,6 +66,11 @@ func TestPayloadBucket(t *testing.T) {
 		"switched off":     {keeps, [][2]string{with(rule, "- {Id: a, Status: Disabled, ExpirationInDays: 1}")}, nil},
 		"for ever":         {keeps, nil, []string{"warning: PayloadBucket keeps the payloads of order.placed for ever, and the events expire; write {Status: Enabled, Prefix: order.placed/, ExpirationInDays: 150} among its LifecycleConfiguration's Rules instead"}},
 		"on a certain day": {keeps, [][2]string{with(strings.Replace(rule, "ExpirationInDays: 150", "ExpirationDate: 2030-01-01", 1))}, []string{"PayloadBucket removes payloads of order.placed on a certain day"}},
+		"to a slow class": {keeps, [][2]string{with(rule, "- {Id: a, Status: Enabled, Transitions: [{StorageClass: STANDARD_IA, TransitionInDays: 30}, {StorageClass: DEEP_ARCHIVE, TransitionInDays: 60}]}")}, []string{
+			"PayloadBucket moves the payloads of order.placed to the storage class DEEP_ARCHIVE, and S3 refuses to read them there: a shard of the stream would wait for one until it is restored; write GLACIER_IR instead"}},
+		"to a slow one, alone": {keeps, [][2]string{with(strings.Replace(rule, "ExpirationInDays: 150", "ExpirationInDays: 150, Transition: {StorageClass: GLACIER, TransitionInDays: 60}", 1))}, []string{
+			"PayloadBucket moves the payloads of order.placed to the storage class GLACIER"}},
+		"to a cheap class": {keeps, [][2]string{with(rule, "- {Id: a, Status: Enabled, Transitions: [{StorageClass: GLACIER_IR, TransitionInDays: 30}]}", "- {Id: b, Status: Enabled, Prefix: other/, Transition: {StorageClass: GLACIER, TransitionInDays: 30}}")}, nil},
 		"another bucket": {keeps, [][2]string{with(rule), {"INGOT_ARCHIVE_BUCKET: !If", "INGOT_PAYLOAD_BUCKET: !Ref ArchiveBucket, INGOT_ARCHIVE_BUCKET: !If"}}, []string{
 			"the two functions have different payload buckets, ArchiveBucket and PayloadBucket: what one puts, the other would not find; write the same INGOT_PAYLOAD_BUCKET instead"}},
 	} {

@@ -112,6 +112,7 @@ func (c *checker) rule(rule *template.Node, bucket *template.Resource, typ strin
 	if !strings.HasPrefix(folder, prefix) && !strings.HasPrefix(prefix, folder) {
 		return false
 	}
+	c.transitions(rule, bucket, typ)
 	days := c.t.Get(rule, "ExpirationInDays")
 	if date := c.t.Get(rule, "ExpirationDate"); date != nil {
 		c.mistake("lifecycle", date.Position, fmt.Sprintf("%s removes payloads of %s on a certain day, whatever their events are", bucket.Name, typ), "ExpirationInDays")
@@ -130,4 +131,16 @@ func (c *checker) rule(rule *template.Node, bucket *template.Resource, typ strin
 			strconv.Itoa(least)+" or more")
 	}
 	return strings.HasPrefix(folder, prefix)
+}
+
+// transitions refuses a rule that moves payloads to a storage class from which S3 reads nothing until a person
+// has restored it. A function would ask again and again meanwhile, as if the bucket were down.
+func (c *checker) transitions(rule *template.Node, bucket *template.Resource, typ string) {
+	for _, to := range append(slices.Clip(items(c.t.Get(rule, "Transitions"))), c.t.Get(rule, "Transition")) {
+		class := c.t.Get(c.t.Resolve(to), "StorageClass")
+		if class == nil || class.Text != "GLACIER" && class.Text != "DEEP_ARCHIVE" {
+			continue
+		}
+		c.mistake("lifecycle", class.Position, fmt.Sprintf("%s moves the payloads of %s to the storage class %s, and S3 refuses to read them there: a shard of the stream would wait for one until it is restored", bucket.Name, typ, class.Text), "GLACIER_IR")
+	}
 }
