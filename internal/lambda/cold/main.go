@@ -7,7 +7,7 @@
 // the time of its sandbox to both functions. At small memory sizes, it gives them less than the whole
 // core that they have here.
 //
-//	go run ./internal/lambda/cold -max-ratio 1.3
+//	go run ./internal/lambda/cold -max-ratio 1.3 -max-mb 15
 package main
 
 import (
@@ -25,7 +25,7 @@ const usage = `Measures the cold start and binary size of a Lambda function.
 
 Usage: go run ./internal/lambda/cold [flags]
 
-Exit code: 0 measured, 1 failed or above -max-ratio, 2 wrong usage.
+Exit code: 0 measured, 1 failed or above -max-ratio or -max-mb, 2 wrong usage.
 
 `
 
@@ -42,6 +42,7 @@ type options struct {
 	event     string   // file with the Lambda event to send; empty means an order
 	runs      int      // measured runs of each
 	maxRatio  float64  // 0 means no limit
+	maxMB     float64  // 0 means no limit
 	arches    []string // Linux architectures whose binaries are sized
 }
 
@@ -58,14 +59,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&o.event, "event", "", "`file` with the Lambda event to send (default: one SQS message with an order placed now)")
 	flags.IntVar(&o.runs, "n", 20, "measured runs of each function")
 	flags.Float64Var(&o.maxRatio, "max-ratio", 0, "exit with 1 if the median cold start is above this many `times` the reference's (0: no limit)")
+	flags.Float64Var(&o.maxMB, "max-mb", 0, "exit with 1 if a binary of the function has more than this many `MB` (0: no limit)")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
 		}
 		return 2
 	}
-	if flags.NArg() > 0 || o.runs < 1 || o.maxRatio < 0 {
-		fmt.Fprintln(stderr, "cold: give no arguments, an -n of at least 1, and a -max-ratio that is not negative; see -h")
+	if flags.NArg() > 0 || o.runs < 1 || o.maxRatio < 0 || o.maxMB < 0 {
+		fmt.Fprintln(stderr, "cold: give no arguments, an -n of at least 1, and a -max-ratio and -max-mb that are not negative; see -h")
 		return 2
 	}
 	if err := o.compare(ctx, stdout); err != nil {
@@ -76,7 +78,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // compare builds and measures both functions, and prints the table. It returns an error if the ratio
-// is above the limit.
+// or a size is above its limit.
 func (o options) compare(ctx context.Context, stdout io.Writer) error {
 	event, err := o.firstBatch()
 	if err != nil {
@@ -115,6 +117,11 @@ func (o options) compare(ctx context.Context, stdout io.Writer) error {
 	ratio, err := writeTable(stdout, o.arches, ours, reference)
 	if err != nil {
 		return err
+	}
+	for i, size := range ours.sizes {
+		if mb := float64(size) / 1e6; o.maxMB > 0 && mb > o.maxMB {
+			return fmt.Errorf("%s has %.2f MB for %s; at most %.2f MB is allowed", o.function, mb, o.arches[i], o.maxMB)
+		}
 	}
 	if o.maxRatio > 0 && ratio > o.maxRatio {
 		return fmt.Errorf("%s takes %.2f times as long as %s to start; at most %.2f is allowed", o.function, ratio, o.reference, o.maxRatio)

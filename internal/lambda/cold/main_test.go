@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,23 @@ func TestTooSlowIsAnError(t *testing.T) {
 	}
 }
 
+func TestTooLargeIsAnError(t *testing.T) {
+	o := testOptions(t)
+	o.arches, o.runs, o.maxMB = []string{runtime.GOARCH}, 1, 1000
+	var out bytes.Buffer
+	if err := o.compare(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	o.maxMB = 1
+	err := o.compare(t.Context(), &out)
+	if err == nil || !strings.Contains(err.Error(), "MB for "+runtime.GOARCH+"; at most 1.00 MB is allowed") {
+		t.Errorf("error %v", err)
+	}
+	if !strings.Contains(out.String(), "ratio") {
+		t.Errorf("the table is missing: %q", &out)
+	}
+}
+
 // TestOnlyAStoredEventCounts shows that a start that does not store its event never passes as a
 // fast one.
 func TestOnlyAStoredEventCounts(t *testing.T) {
@@ -96,6 +114,7 @@ func TestUsage(t *testing.T) {
 		"argument":       {[]string{"ingest"}, 2, "no arguments"},
 		"no runs":        {[]string{"-n", "0"}, 2, "-n of at least 1"},
 		"negative ratio": {[]string{"-max-ratio", "-1"}, 2, "not negative"},
+		"negative size":  {[]string{"-max-mb", "-1"}, 2, "not negative"},
 		"no event file":  {[]string{"-event", "absent.json"}, 1, "absent.json"},
 		"bad event file": {[]string{"-event", "main.go"}, 1, "not JSON"},
 	}
