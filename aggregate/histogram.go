@@ -101,8 +101,9 @@ const (
 const LastBucket = perDecade*(18-firstPower) + 1
 
 // begins holds where the buckets of one power of ten begin: 10^(i/47), rounded up to 17 decimals, as
-// integers. A number's first 18 digits, cut off, are at least such an integer exactly if the number is
-// at least the beginning.
+// integers. They are compared with the first 18 digits of a number, and what follows these is cut off.
+// So a number with more digits may be in the bucket below if it is hardly greater than a beginning, by
+// one part in 10^17.
 var begins = [perDecade]uint64{
 	100000000000000000, 105021107963666662, 110294331179161291, 115832328625471040, 121648394902585104,
 	127756492146711474, 134171283547991176, 140908168551173138, 147983319823752935, 155413722080321698,

@@ -1,6 +1,7 @@
 package aggregate_test
 
 import (
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -45,6 +46,11 @@ func TestBucket(t *testing.T) {
 			t.Errorf("%s is in bucket %d, or naively in %d, want %d", text, got, naiveBucket(t, text), want)
 		}
 	}
+	// Only 18 digits decide. The number is hardly greater than the beginning of bucket 1224.
+	const long = "105021107963666661.362435821"
+	if got := aggregate.Bucket(decimal(t, long)); got != 1223 || naiveBucket(t, long) != 1224 {
+		t.Errorf("%s is in bucket %d", long, got)
+	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
 		text := strconv.FormatInt(rng.Int64N(1e18)>>rng.IntN(60), 10)
@@ -76,6 +82,16 @@ func TestQuantiles(t *testing.T) {
 		off := new(big.Rat).Sub(is, want)
 		if off.Abs(off); !ok || off.Cmp(new(big.Rat).Mul(big.NewRat(25, 1000), new(big.Rat).Abs(want))) > 0 {
 			t.Errorf("quantile %v is %s, and exactly %s", q, got, want.FloatString(0))
+		}
+	}
+	for k := 1; k < aggregate.LastBucket; k++ { // both ends of every bucket
+		middle, _ := aggregate.Buckets{k: 1}.Quantile(0.5)
+		is, _ := middle.Rat().Float64()
+		for _, end := range []int{k - 1, k} {
+			number := math.Pow(10, float64(end)/47-9)
+			if off := math.Abs(is-number) / number; off > aggregate.BucketError {
+				t.Errorf("bucket %d stands for %s, which is %v off %v", k, middle, off, number)
+			}
 		}
 	}
 	if _, ok := (aggregate.Buckets{}).Quantile(0.5); ok {
