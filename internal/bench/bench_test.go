@@ -303,3 +303,29 @@ func TestManyTotals(t *testing.T) {
 		t.Errorf("100 changes touch %d totals of %d aggregates", len(touched), len(p.Definitions()))
 	}
 }
+
+// TestUnitsABatch shows that a histogram and a sketch cost what the engine counts, and more than a count: the
+// more different numbers there are, the larger the total.
+func TestUnitsABatch(t *testing.T) {
+	few, many := make([]int64, 3*changesABatch), make([]int64, 30*changesABatch)
+	for i := range many {
+		many[i] = int64(i) * int64(i)
+	}
+	units := func(value string, numbers []int64) float64 {
+		t.Helper()
+		got, err := unitsABatch(t.Context(), value, numbers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	for _, value := range []string{"count", "histogram number", "distinct number"} {
+		if got := units(value, few); got != 1 {
+			t.Errorf("%s of one number: %v units", value, got)
+		}
+	}
+	count, histogram, distinct := units("count", many), units("histogram number", many), units("distinct number", many)
+	if count != 1 || histogram < 1.5 || distinct < 3 || distinct > 4 {
+		t.Errorf("many numbers: %v, %v and %v units", count, histogram, distinct)
+	}
+}

@@ -59,7 +59,7 @@ var sections = []struct {
 	{"delayed", true, false, (*bench).delayed},
 	{"totals", true, false, (*bench).totals},
 	{"many", true, false, (*bench).many},
-	{"values", false, false, func(b *bench, _ context.Context) error { return b.values() }},
+	{"values", false, false, (*bench).values},
 	{"pages", false, false, (*bench).pages},
 	{"parts", false, false, (*bench).parts},
 	{"compress", false, false, (*bench).compress},

@@ -221,12 +221,12 @@ func byHand(ctx context.Context, engine *embedded.Engine, p *pipeline.Pipeline, 
 	return nil
 }
 
-// countAll counts all items as the changes of one shard, 100 in a batch.
+// countAll counts all items as the changes of one shard, changesABatch in a batch.
 func countAll(ctx context.Context, st *store.Store, p *pipeline.Pipeline, items []*event.Item) error {
 	lane := event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1", ShardID: "shardId-1"}
-	for at := 0; at < len(items); at += 100 {
+	for at := 0; at < len(items); at += changesABatch {
 		batch := lanes.NewBatch(aggregate.Marks, lane)
-		for i, item := range items[at:min(at+100, len(items))] {
+		for i, item := range items[at:min(at+changesABatch, len(items))] {
 			sequence, err := event.ParseSequence(fmt.Sprintf("%021s", strconv.Itoa(1000+at+i)))
 			if err != nil {
 				return err

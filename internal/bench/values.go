@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,16 +9,23 @@ import (
 	"strconv"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
 )
 
-// valueEvents is how many numbers each distribution of the values part has.
-const valueEvents = 200_000
+const (
+	valueEvents  = 200_000 // numbers of each distribution of the values part
+	valueCounted = 10_000  // how many of them are also counted in a total, to see what that costs
+)
 
 // values compares the results of histogram and distinct with exact answers, on three distributions,
-// and prints how large their totals get.
-func (b *bench) values() error {
+// and prints how large their totals get, and what a batch of changes costs.
+func (b *bench) values(ctx context.Context) error {
 	b.head("What histogram and distinct say of %d numbers, beside exact answers", valueEvents)
 	rng := rand.New(rand.NewPCG(1, 1))
 	zipf := rand.NewZipf(rng, 1.2, 10, 1<<20)
@@ -29,7 +37,7 @@ func (b *bench) values() error {
 		{"latencies (log-normal)", func() int64 { return int64(math.Exp(rng.NormFloat64()*1.2+8)) + 1 }},
 		{"few popular ones (Zipf)", func() int64 { return int64(zipf.Uint64()) + 1 }},
 	} {
-		if err := b.distribution(d.name, d.draw); err != nil {
+		if err := b.distribution(ctx, d.name, d.draw); err != nil {
 			return err
 		}
 	}
@@ -37,7 +45,7 @@ func (b *bench) values() error {
 }
 
 // distribution draws numbers and compares.
-func (b *bench) distribution(name string, draw func() int64) error {
+func (b *bench) distribution(ctx context.Context, name string, draw func() int64) error {
 	buckets, different := aggregate.Buckets{}, map[int64]bool{}
 	var sketch aggregate.Sketch
 	all := make([]int64, valueEvents)
@@ -47,6 +55,13 @@ func (b *bench) distribution(name string, draw func() int64) error {
 		different[all[i]] = true
 		if err := sketch.Merge(aggregate.DistinctText(strconv.AppendInt(nil, all[i], 10))); err != nil {
 			return err
+		}
+	}
+	units := map[string]float64{}
+	for _, value := range []string{"count", "histogram number", "distinct number"} {
+		var err error
+		if units[value], err = unitsABatch(ctx, value, all[:valueCounted]); err != nil {
+			return fmt.Errorf("%s: %w", value, err)
 		}
 	}
 	slices.Sort(all)
@@ -65,9 +80,48 @@ func (b *bench) distribution(name string, draw func() int64) error {
 	for k, n := range buckets {
 		size += len("h:x:") + len(strconv.Itoa(k)) + itemform.NumberSize(strconv.FormatInt(n, 10))
 	}
-	fmt.Fprintf(b.out, "  %s: %d buckets take %d bytes, %d write units an update; %d different, estimated as %d, take %d bytes, %d write units an update\n",
-		name, len(buckets), size, itemform.WriteUnits(size), len(different), sketch.Estimate(), len(sketch.Text()), itemform.WriteUnits(len(sketch.Text())))
+	fmt.Fprintf(b.out, "  %s: %d buckets take %d bytes; %d different, estimated as %d, take %d bytes\n",
+		name, len(buckets), size, len(different), sketch.Estimate(), len(sketch.Text()))
+	fmt.Fprintf(b.out, "  %d of them in one total, write units of a batch of %d changes: %s as a count, %s in a histogram, %s as distinct\n",
+		valueCounted, changesABatch, short(units["count"]), short(units["histogram number"]), short(units["distinct number"]))
 	b.atMost("% off, the worst of nine quantiles, "+name, 100*worst, 100*aggregate.BucketError)
 	b.atMost("% off, distinct, "+name, 100*off, 300*aggregate.DistinctError)
+	b.atMost("write units of a batch, histogram, "+name, units["histogram number"], 4)
+	b.atMost("write units of a batch, distinct, "+name, units["distinct number"], 5)
 	return nil
+}
+
+// unitsABatch counts one event for each number in one total that has a single value. It returns the write
+// units of a batch of changes, as the engine counts them.
+func unitsABatch(ctx context.Context, value string, numbers []int64) (float64, error) {
+	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
+		Events: map[string]pipeline.EventSpec{"drawn": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "DRAWN#{id}", SK: "-"}}},
+		Aggregates: map[string]pipeline.AggregateSpec{"drawn": {Since: 1,
+			From: map[string]pipeline.FromSpec{"drawn": {Values: map[string]string{"x": value}}}}}})
+	if err != nil {
+		return 0, err
+	}
+	items := make([]*event.Item, len(numbers))
+	for i, number := range numbers {
+		if items[i], err = p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"drawn","id":"%d","at":"2026-03-01T10:00:00Z","number":%d}`, i, number)}); err != nil {
+			return 0, err
+		}
+	}
+	engine := embedded.New(embedded.Config{})
+	if _, err := stack.New(ctx, engine, stack.Config{}); err != nil {
+		return 0, err
+	}
+	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
+	if err != nil {
+		return 0, err
+	}
+	if err := st.Start(ctx); err != nil {
+		return 0, err
+	}
+	before := engine.Usage()
+	if err := countAll(ctx, st, p, items); err != nil {
+		return 0, err
+	}
+	batches := (len(items) + changesABatch - 1) / changesABatch
+	return engine.Usage().Sub(before).WriteUnits() / float64(batches), nil
 }
