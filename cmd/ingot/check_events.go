@@ -18,8 +18,8 @@ import (
 const eventsHelp = `With --events it plans each line of a file of events, or of standard input with -. A line is one
 message body. It reports the verdicts and their reasons; the fields that are absent, null or of
 another type; the hottest keys and totals; sizes and write units. If a line would be Poison, the exit
-code is 3. A file of any size takes the same memory. The command does not know what is stored already.
-If a key uses hmac, only a hash of the key is shown.`
+code is 3. A file of any size takes the same memory. The command does not know what is stored already,
+and not what a floor would refuse. If a key uses hmac, only a hash of the key is shown.`
 
 // eventsJSON documents the part of --output json that --events adds.
 const eventsJSON = `
@@ -31,8 +31,9 @@ const eventsJSON = `
     fine                  how many fields are right in every event
     keys[], hotTotals[]   in (table, GSI1 …, an aggregate), count, distinct, exact, top
       top[]               pk, sk, or keyHash; atLeast, atMost
-    items                 count, leastBytes, mostBytes, meanBytes, largestLine, writeUnits, unitsEach
-    updates               count, each, most: totals that an event moves
+    items                 count, leastBytes, mostBytes, meanBytes, largestLine, writeUnits, unitsEach; parts, if some
+                          of them are parts
+    updates               count, each, most: totals that an event and its parts move
     compress[]            type, of, saves: items of a type with compress, and how many of them it makes cheaper`
 
 // sampleEvents plans the events of a file, as of now or as of the given time. It calls each for

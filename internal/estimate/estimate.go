@@ -108,7 +108,7 @@ const ItemsATransaction = 100
 const UnitsASecond = 1000
 
 // InTransaction is how many times as much a write costs in a transaction.
-const InTransaction = 2
+const InTransaction = itemform.InTransaction
 
 const (
 	// RankUnits is what an update costs in the index of ranked totals, if it moves the value.

@@ -27,3 +27,6 @@ const MaxTransaction = 4_000_000
 // WriteUnits returns what one put of an item of this many bytes costs on the table, and on each index
 // that holds the item.
 func WriteUnits(size int) int { return max(1, (size+1023)/1024) }
+
+// InTransaction is how many times as much a write costs in a transaction.
+const InTransaction = 2

@@ -76,22 +76,23 @@ type Key struct {
 	AtMost  int    `json:"atMost"`
 }
 
-// Items describes the items that would be written.
+// Items describes the items that would be written, parts included.
 type Items struct {
 	Count   int     `json:"count"`
 	Least   int     `json:"leastBytes"`
 	Most    int     `json:"mostBytes"`
 	Mean    float64 `json:"meanBytes"`
 	Largest int     `json:"largestLine"`
-	Units   int     `json:"writeUnits"` // of table and indexes together
+	Parts   int     `json:"parts,omitempty"` // of Count, those that are parts of an event
+	Units   int     `json:"writeUnits"`      // of table and indexes together
 	Each    float64 `json:"unitsEach"`
 }
 
 // Updates describes the totals that the items would change.
 type Updates struct {
 	Count int     `json:"count"` // one for each item and total
-	Each  float64 `json:"each"`  // for each item
-	Most  int     `json:"most"`  // the most updates of one item
+	Each  float64 `json:"each"`  // for each event, with its parts
+	Most  int     `json:"most"`  // the most updates of one event
 }
 
 // Poison returns how many events would be Poison.

@@ -66,6 +66,7 @@ type run struct {
 	totals    map[string]*frequent.Counter
 	compress  map[string]*Compress // by type
 	bytes     int
+	events    int // that would be written
 	limit     int // the limit of stored
 }
 
@@ -164,8 +165,12 @@ func (x *run) event(line int, m envelope.Message) (judged Judged) {
 	case err == nil:
 		x.fieldsOf(item.Type).see(opened.Data.Root())
 		judged.Item = item
-		judged.Verdict, judged.Contributions = x.item(line, item)
-		judged.Parts = x.parts(item, judged.Verdict)
+		var adds [][]aggregate.Contribution
+		judged.Verdict, adds = x.item(line, item)
+		if len(adds) > 0 {
+			judged.Contributions = adds[0]
+		}
+		judged.Parts = x.parts(item, judged.Verdict, adds)
 	case errors.As(err, &refusal) && refusal.Type != "":
 		x.fieldsOf(refusal.Type).see(opened.Data.Root())
 		fallthrough
@@ -175,15 +180,15 @@ func (x *run) event(line int, m envelope.Message) (judged Judged) {
 	return judged
 }
 
-// parts judges the parts of an item.
-func (x *run) parts(item *event.Item, verdict event.Verdict) (list []Judged) {
+// parts judges the parts of an item. adds is what the item and its parts add to totals, if they are written.
+func (x *run) parts(item *event.Item, verdict event.Verdict, adds [][]aggregate.Contribution) (list []Judged) {
 	if x.Each == nil || item.Parts == nil || verdict != event.Inserted && verdict != event.Duplicate {
 		return nil
 	}
-	for _, part := range item.Parts.Items {
+	for i, part := range item.Parts.Items {
 		j := Judged{Verdict: verdict, Item: part}
-		if verdict == event.Inserted {
-			j.Contributions = x.Pipeline.Contributions(part).List
+		if len(adds) > 0 {
+			j.Contributions = adds[1+i]
 		}
 		list = append(list, j)
 	}
@@ -210,17 +215,19 @@ func (x *run) count(v Verdict, line int, detail string) {
 }
 
 // item judges an item by what the lines before it stored. If the item is written, item returns what
-// it adds to totals.
-func (x *run) item(line int, item *event.Item) (event.Verdict, []aggregate.Contribution) {
+// it adds to totals, and after that what each of its parts adds.
+func (x *run) item(line int, item *event.Item) (event.Verdict, [][]aggregate.Contribution) {
 	if item.ExpiresAt != 0 && !x.Now.Before(time.Unix(item.ExpiresAt, 0).Add(-store.ExpiryMargin)) {
 		x.count(Verdict{Verdict: event.Expired.String(), Reason: string(event.PastExpiry), Type: item.Type}, line, "")
 		return event.Expired, nil
 	}
 	verdict, reason := event.Inserted, ""
 	key := hashOf(item.Key)
-	now := stored{maphash.String(seed, item.Type+"\x00"+string(item.Digest[:])), item.Revision}
+	now := storedOf(item)
 	before, taken := x.stored[key]
 	switch {
+	case !taken && x.claimed(item):
+		verdict, reason = event.Conflict, string(event.Claimed)
 	case !taken:
 	case now.newer(before):
 		verdict = event.Updated
@@ -235,12 +242,44 @@ func (x *run) item(line int, item *event.Item) (event.Verdict, []aggregate.Contr
 	if verdict != event.Inserted && verdict != event.Updated {
 		return verdict, nil
 	}
-	if taken || len(x.stored) < x.limit {
-		x.stored[key] = now
-	} else {
-		x.report.Bounded = true
+	x.remember(key, now)
+	for _, part := range x.claims(item) {
+		x.remember(hashOf(part.Key), storedOf(part))
 	}
 	return verdict, x.written(line, item)
+}
+
+func storedOf(item *event.Item) stored {
+	return stored{maphash.String(seed, item.Type+"\x00"+string(item.Digest[:])), item.Revision}
+}
+
+func (x *run) remember(key uint64, now stored) {
+	if _, known := x.stored[key]; known || len(x.stored) < x.limit {
+		x.stored[key] = now
+		return
+	}
+	x.report.Bounded = true
+}
+
+// claims returns the parts of an item that claim a unique value.
+func (x *run) claims(item *event.Item) (list []*event.Item) {
+	if item.Parts == nil {
+		return nil
+	}
+	for _, part := range item.Parts.Items {
+		if _, is := x.Pipeline.ClaimOf(part.Type); is {
+			list = append(list, part)
+		}
+	}
+	return list
+}
+
+// claimed reports whether another event has a value that the item claims.
+func (x *run) claimed(item *event.Item) bool {
+	return slices.ContainsFunc(x.claims(item), func(part *event.Item) bool {
+		before, taken := x.stored[hashOf(part.Key)]
+		return taken && before.digest != storedOf(part).digest
+	})
 }
 
 // newer reports whether a replaces b under mode latest.
@@ -248,8 +287,29 @@ func (a stored) newer(b stored) bool {
 	return a.revision != nil && b.revision != nil && a.revision.Cmp(*b.revision) > 0
 }
 
-// written counts what an item costs and changes. It returns what the item adds to totals.
-func (x *run) written(line int, item *event.Item) []aggregate.Contribution {
+// written counts what an event costs and changes. It returns what its item adds to totals, and after
+// that what each of its parts adds.
+func (x *run) written(line int, item *event.Item) [][]aggregate.Contribution {
+	items, atomic := []*event.Item{item}, false
+	if item.Parts != nil {
+		items, atomic = append(items, item.Parts.Items...), item.Parts.Atomic
+	}
+	x.report.Items.Parts += len(items) - 1
+	x.events++
+	var adds [][]aggregate.Contribution
+	moved := 0
+	for _, one := range items {
+		list := x.put(line, one, atomic)
+		adds, moved = append(adds, list), moved+len(list)
+	}
+	x.report.Updates.Count += moved
+	x.report.Updates.Most = max(x.report.Updates.Most, moved)
+	return adds
+}
+
+// put counts what one item costs, and returns what it adds to totals. atomic means that one transaction
+// puts it together with the other items of its event.
+func (x *run) put(line int, item *event.Item, atomic bool) []aggregate.Contribution {
 	size := item.Size()
 	i := &x.report.Items
 	if i.Count++; i.Count == 1 || size < i.Least {
@@ -259,13 +319,12 @@ func (x *run) written(line int, item *event.Item) []aggregate.Contribution {
 		i.Most, i.Largest = size, line
 	}
 	x.bytes += size
-	i.Units += itemform.WriteUnits(size) * (1 + len(item.Indexes))
-	x.compressed(item)
-	if item.Parts != nil {
-		for _, part := range item.Parts.Items {
-			x.compressed(part)
-		}
+	units := itemform.WriteUnits(size) * (1 + len(item.Indexes))
+	if atomic || item.Put != 0 {
+		units *= itemform.InTransaction
 	}
+	i.Units += units
+	x.compressed(item)
 	hides := x.Pipeline.HidesKeys(item.Type)
 	add(x.keys, "table", event.Key{PK: item.Key.PK}, hides)
 	for _, index := range item.Indexes {
@@ -275,8 +334,6 @@ func (x *run) written(line int, item *event.Item) []aggregate.Contribution {
 	for _, c := range list {
 		add(x.totals, c.Def.Name, lanes.Key(c.Def, 0, c.By, c.Window), x.Pipeline.HidesTotals(c.Def.Name))
 	}
-	x.report.Updates.Count += len(list)
-	x.report.Updates.Most = max(x.report.Updates.Most, len(list))
 	return list
 }
 
@@ -337,7 +394,7 @@ func (x *run) finish() {
 	r.Totals = hot(x.totals, names)
 	if n := r.Items.Count; n > 0 {
 		r.Items.Mean, r.Items.Each = rounded(x.bytes, n), rounded(r.Items.Units, n)
-		r.Updates.Each = rounded(r.Updates.Count, n)
+		r.Updates.Each = rounded(r.Updates.Count, x.events)
 	}
 }
 

@@ -217,3 +217,88 @@ func TestTooFarAhead(t *testing.T) {
 		t.Errorf("%+v", r.Verdicts)
 	}
 }
+
+const transfers = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  transfer:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "TRANSFER#{id}", sk: "-"}
+    atomic: true
+  entry:
+    part: {of: transfer, each: entries, with: [id]}
+    id: "{id}#{account}"
+    key: {pk: "ACCOUNT#{account}", sk: "{id}"}
+    indexes: {GSI1: {pk: "BOOK#{book}", sk: "{@id}"}}
+aggregates:
+  balances:
+    since: 1
+    by: {account: "{account}"}
+    from: {entry: {values: {cents: sum cents}}}
+`
+
+func transfer(id, from, to string) string {
+	return fmt.Sprintf(`{"type":"transfer","id":%q,"at":"2026-03-14T09:00:00Z","entries":[{"account":%q,"book":"b","cents":-5},{"account":%q,"book":"b","cents":5}]}`, id, from, to) + "\n"
+}
+
+// The parts of an event cost and count too: they are items, with keys of their own and totals. A transaction
+// costs twice as much.
+func TestPartsOfASample(t *testing.T) {
+	lines := transfer("1", "a", "b") + transfer("2", "b", "c") + transfer("2", "b", "c")
+	for name, c := range map[string]struct {
+		file  string
+		units int
+	}{
+		"atomic":              {transfers, 2 * (1 + 2*2) * 2},
+		"apart":               {strings.Replace(transfers, "    atomic: true\n", "", 1), 2 * (1 + 2*2)},
+		"totals with the put": {strings.NewReplacer("    atomic: true\n", "", "    since: 1\n", "    since: 1\n    movedBy: put\n").Replace(transfers), 2 * (1 + 2*2*2)},
+	} {
+		s := sampler(t, c.file)
+		parts := 0
+		s.Each = func(j Judged) {
+			for _, part := range j.Parts {
+				if parts++; len(part.Contributions) != 1 && j.Verdict == event.Inserted {
+					t.Errorf("%s: a part adds to %d totals", name, len(part.Contributions))
+				}
+			}
+		}
+		r, err := s.Read("sample.ndjson", strings.NewReader(lines))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Items.Count != 6 || r.Items.Parts != 4 || r.Items.Units != c.units || r.Updates.Count != 4 || r.Updates.Each != 2 || r.Updates.Most != 2 || parts != 6 {
+			t.Errorf("%s: %+v, %+v, %d parts; want %d units", name, r.Items, r.Updates, parts, c.units)
+		}
+		for _, want := range []string{"table  5 different  2 of 6  ACCOUNT#b\n", "GSI1   1 different  4 of 4  BOOK#b\n", "balances  3 different  2 of 4  A#balances#1#0#b  -\n",
+			"items    6 of ", " on average; 4 of them are parts\n", "2.00 totals moved by each event on average, 2 at most"} {
+			if !strings.Contains(r.Text(), want) {
+				t.Errorf("%s: no %q in\n%s", name, want, r.Text())
+			}
+		}
+	}
+}
+
+// A second owner of a unique value is a Conflict, and nothing of its message is stored.
+func TestClaimsOfASample(t *testing.T) {
+	file := `{ingot: 1, epoch: 1, type: "{type}", events: {account: {id: "{id}", at: "{at}", key: {pk: "ACCOUNT#{id}", sk: "-"}, atomic: true},
+  email: {part: {of: account, with: [email]}, id: "{email}", key: {pk: "EMAIL#{email}", sk: "-"}},
+  name: {part: {of: account, with: [name]}, id: "{name}", key: {pk: "NAME#{name}", sk: "-"}}}}`
+	account := func(id, email, name string) string {
+		return fmt.Sprintf(`{"type":"account","id":%q,"email":%q,"name":%q,"at":"2026-03-14T09:00:00Z"}`, id, email, name) + "\n"
+	}
+	s := sampler(t, file)
+	var got []string
+	s.Each = func(j Judged) { got = append(got, fmt.Sprint(j.Verdict)) }
+	r, err := s.Read("sample.ndjson", strings.NewReader(account("1", "x", "n")+account("2", "x", "m")+account("1", "x", "n")+account("3", "y", "m")+account("4", "z", "n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(got, " ") != "Inserted Conflict Duplicate Inserted Conflict" {
+		t.Errorf("%v", got)
+	}
+	if i := slices.IndexFunc(r.Verdicts, func(v Verdict) bool { return v.Reason == string(event.Claimed) }); i < 0 || r.Verdicts[i].Count != 2 || r.Verdicts[i].Line != 2 || r.Items.Count != 6 {
+		t.Errorf("%+v, %+v", r.Verdicts, r.Items)
+	}
+}

@@ -155,7 +155,11 @@ func (r *Report) costs(b *strings.Builder) {
 	}
 	columns(b, "sizes and units", func(row func(...string)) {
 		i := &r.Items
-		row("items", fmt.Sprintf("%s of %s to %s bytes (line %d), %s on average", Number(i.Count), Number(i.Least), Number(i.Most), i.Largest, decimal(i.Mean)))
+		parts := ""
+		if i.Parts > 0 {
+			parts = fmt.Sprintf("; %s of them are parts", Number(i.Parts))
+		}
+		row("items", fmt.Sprintf("%s of %s to %s bytes (line %d), %s on average%s", Number(i.Count), Number(i.Least), Number(i.Most), i.Largest, decimal(i.Mean), parts))
 		row("puts", fmt.Sprintf("%s write units with all indexes, %s each on average", Number(i.Units), decimal(i.Each)))
 		for _, c := range r.Compress {
 			row("compress", fmt.Sprintf("%s of %s of %s take fewer write units", Number(c.Saves), counted(c.Of, "item"), c.Type))
