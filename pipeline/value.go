@@ -248,7 +248,7 @@ func (v value) number(n event.Node) (event.Decimal, *event.Refusal) {
 	}
 	bound := d.Unstorable()
 	if v.op == aggregate.Sum || v.op == aggregate.Histogram {
-		bound = d.Unsummable()
+		bound = strings.Replace(d.Unsummable(), "a sum takes", "a "+v.op.String()+" takes", 1)
 	}
 	if bound != "" {
 		return d, event.Poisoned(event.NumberOutOfRange, "field "+v.path.String()+" "+bound)

@@ -290,6 +290,11 @@ func TestHistogramAmounts(t *testing.T) {
 			t.Errorf("%s: %+v, %v", body, a, refusal)
 		}
 	}
+	for body, says := range map[string]string{`{"x":1e300}`: "beyond 10^18, the most that a histogram takes; ", `{"x":1e-10}`: "has 10 decimals, and a histogram takes at most 9; "} {
+		if _, refusal := v.amount(document(t, body).Root()); refusal == nil || !strings.Contains(refusal.Detail, says) {
+			t.Errorf("%s: %v, want %q", body, refusal, says)
+		}
+	}
 	for body, want := range map[string]event.Reason{
 		`{"x":1e300}`: event.NumberOutOfRange, `{"x":1e-10}`: event.NumberOutOfRange, `{"x":"1"}`: event.WrongType, `{}`: event.MissingField,
 	} {
