@@ -94,3 +94,72 @@ func TestVerifyNamesMissingParts(t *testing.T) {
 		t.Errorf("%v", sold)
 	}
 }
+
+const claiming = `
+ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  account:
+    atomic: true
+    id: "{account}"
+    at: "{at}"
+    key: {pk: "ACCOUNT#{account}", sk: "ACCOUNT"}
+  email:
+    part: {of: account, with: [account, email]}
+    id: "{email}"
+    key: {pk: "EMAIL#{email}", sk: "CLAIM"}
+  name:
+    part: {of: account, with: [name]}
+    id: "{name}"
+    key: {pk: "NAME#{name}", sk: "CLAIM"}
+aggregates:
+  claims:
+    since: 1
+    from:
+      email: {values: {claims: count}}
+`
+
+// Whatever fault befalls one request, a unique value has one owner, all of the owner's items are stored, and
+// nothing of the other's.
+func TestEveryFaultOfClaims(t *testing.T) {
+	account := func(id, email, name string) string {
+		return `{"type":"account","account":"` + id + `","email":"` + email + `","name":"` + name + `","at":"2026-03-01T10:00:00Z"}`
+	}
+	EveryFault(t, Config{Pipeline: loaded(t, claiming)}, func(t *testing.T, w *World) {
+		w.Send(account("1", "x", "ann"), account("2", "x", "bob"), account("1", "x", "ann"), account("3", "y", "eve"))
+		w.Drain()
+		w.Send(account("4", "z", "eve"))
+		w.Redeliver()
+		w.Drain()
+		stored := map[string]bool{}
+		for _, item := range w.Items() {
+			stored[item.Type+" "+item.ID] = true
+		}
+		owners := 0
+		for id, name := range map[string]string{"1": "ann", "2": "bob"} { // which one is first depends on the fault
+			if stored["account "+id] {
+				owners++
+			}
+			if stored["account "+id] != stored["name "+name] {
+				t.Errorf("account %s is stored in part: %v", id, stored)
+			}
+		}
+		if owners != 1 || !stored["email x"] || !stored["account 3"] || !stored["email y"] || !stored["name eve"] || len(stored) != 6 {
+			t.Errorf("%d owners of x, and stored are %v", owners, stored)
+		}
+		if total := w.Total("claims", nil, w.Now()); total.Values["claims"].String() != "2" {
+			t.Errorf("%v", total)
+		}
+		refused := map[string]bool{}
+		for _, letter := range w.Quarantined() {
+			if letter.Verdict != event.Conflict.String() || letter.Reason != event.Claimed {
+				t.Errorf("in quarantine is %+v", letter)
+			}
+			refused[letter.Body] = true
+		}
+		if len(refused) != 2 {
+			t.Errorf("refused are %v", refused)
+		}
+	})
+}
