@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -144,9 +145,13 @@ func (g *receiptGroup) run(ctx context.Context) {
 // try sends the transaction once.
 func (g *receiptGroup) try(ctx context.Context) (answer, next) {
 	items, updates := g.items()
-	sent := g.store.transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+	in := &dynamodb.TransactWriteItemsInput{TransactItems: items}
+	if slices.ContainsFunc(updates, func(u *lanes.Update) bool { return u.Def.Rank.Value != "" }) {
+		in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal // what the index took depends on what was there
+	}
+	sent := g.store.transact(ctx, in)
 	answer := sent.answer
-	g.count(answer, updates, g.units(items))
+	g.count(answer, updates, cmp.Or(sent.units, g.units(items)))
 	if sent.long && !g.blind {
 		g.blind = true
 		return answer, again
