@@ -65,16 +65,20 @@ func TestAlarmWithFloors(t *testing.T) {
 // An update of such a total costs what it costs in a transaction. Transactions on one total exclude each
 // other, so check says how many it takes.
 func TestCostOfTotalsThatMoveWithThePut(t *testing.T) {
-	for _, c := range []struct{ more, advice string }{
-		{"", "moved by the put: one total takes about 200 transactions a second, and spread multiplies that\n"},
-		{", spread: 3", "moved by the put: one total takes about 600 transactions a second, and spread multiplies that\n"},
-		{", atLeast: {cents: -1000}", "moved by the put: one total takes about 200 transactions a second\n"},
+	for _, c := range []struct {
+		more, advice string
+		units        int
+	}{
+		{"", "moved by the put: one total takes about 200 transactions a second, and spread multiplies that\n", 2},
+		{", spread: 3", "moved by the put: one total takes about 600 transactions a second, and spread multiplies that\n", 2},
+		{", atLeast: {cents: -1000}", "moved by the put: one total takes about 200 transactions a second\n", 2},
+		{", rank: {value: cents}", "ranked by cents: 4 units of it are the index's, which takes about 500 moves a second in each window; moved by the put: one total takes about 200 transactions a second\n", 6},
 	} {
 		o := own{pipeline: [][2]string{{"\naggregates:\n", strings.Replace(movedTotal, "movedBy: put", "movedBy: put"+c.more, 1)}}}
 		in := o.input(t)
 		r := run(t, in)
 		total := r.Totals[slices.IndexFunc(r.Totals, func(t Total) bool { return t.Name == "credit" })]
-		if total.MovedBy != "put" || total.FreshUnits != 2 || total.Marks == 0 || total.SpreadForOne != 0 { // orders expire
+		if total.MovedBy != "put" || total.FreshUnits != c.units || total.Marks == 0 || total.SpreadForOne != 0 { // orders expire
 			t.Errorf("%+v", total)
 		}
 		var b strings.Builder

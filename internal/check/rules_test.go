@@ -291,6 +291,11 @@ func TestRankIndex(t *testing.T) {
 			t.Errorf("%s: got  %v\nwant %s", name, strings.Join(found, "\n"), want)
 		}
 	}
+	receipts := own{pipeline: ranked, parameters: map[string]string{"Counting": "receipts"}}.input(t)
+	var twice strings.Builder
+	if err := run(t, receipts).WriteText(&twice, Input{}); err != nil || !strings.Contains(twice.String(), "ranked by orders: 4 units of it are the index's") {
+		t.Errorf("by receipts: %v\n%s", err, twice.String())
+	}
 	r := run(t, own{pipeline: ranked}.input(t))
 	i := slices.IndexFunc(r.Totals, func(t Total) bool { return t.Name == "merchant_daily" })
 	var text strings.Builder

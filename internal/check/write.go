@@ -59,7 +59,11 @@ func (r *Report) writeTotals(b *strings.Builder) {
 			advice = fmt.Sprintf("spread: %d lowers full to 1", total.SpreadForOne)
 		}
 		if total.RankShards > 0 {
-			advice = fmt.Sprintf("ranked by %s: %d units of it are the index's, which takes about %d moves a second in each window", total.Rank, estimate.RankUnits, total.RankShards*estimate.RankMoves)
+			units := estimate.RankUnits
+			if total.MovedBy != "" || r.Counting == "receipts" {
+				units *= estimate.InTransaction
+			}
+			advice = fmt.Sprintf("ranked by %s: %d units of it are the index's, which takes about %d moves a second in each window", total.Rank, units, total.RankShards*estimate.RankMoves)
 		}
 		if total.MovedBy != "" {
 			advice = strings.TrimPrefix(advice+"; "+total.turns(), "; ")
@@ -75,7 +79,7 @@ func (r *Report) writeTotals(b *strings.Builder) {
 // turns says how often a total can move if its transactions exclude each other.
 func (t *Total) turns() string {
 	text := fmt.Sprintf("moved by the put: one total takes about %d transactions a second", t.Spread*estimate.MovesASecond)
-	if t.floored {
+	if t.floored || t.Rank != "" { // neither goes with spread
 		return text
 	}
 	return text + ", and spread multiplies that"
