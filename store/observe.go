@@ -116,6 +116,9 @@ func (o *observation) after(u *lanes.Update, e *edit, lane lanes.LaneID, d *lane
 		grow(a)
 	}
 	for _, s := range e.sets {
+		if i := int(s.slot) - int(firstValueSlot); i >= 0 && o.extreme(i).Set { // a text or number takes the place of another
+			next.size += valueSize(s.value) - valueSize(storedAmount(u.Def.Values[i].Op, o.extreme(i)))
+		}
 		grow(s.operand)
 	}
 	if len(added) > 0 {

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -44,5 +46,38 @@ func TestItemIsAskedForOnceAnHour(t *testing.T) {
 		}
 		w.expect(t, "by_merchant", map[string]string{"largest": fmt.Sprint(largest), "least": "0", "orders": fmt.Sprint(i + 1)})
 		w.Clock.Pass(10 * time.Minute)
+	}
+}
+
+// A sketch and a newest value may be larger after each update. The own accounts follow them, although the
+// item is not read again.
+func TestCostOfValuesThatGrow(t *testing.T) {
+	for _, single := range []int{0, -1} {
+		w := newWorld(t, oneByOne(single), func(_ *embedded.Config, spec *pipeline.Spec, _ *store.Config) {
+			spec.Aggregates = map[string]pipeline.AggregateSpec{"values": {Since: 1, From: map[string]pipeline.FromSpec{
+				"order": {Values: map[string]string{"ids": "distinct id", "last": "newest note"}}}}}
+		})
+		if err := w.store.Start(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+		id, most := int64(0), 0.0
+		for n := range 12 {
+			b := lanes.NewBatch(aggregate.Marks, lane)
+			for range 100 {
+				id++
+				at := epoch.Add(time.Duration(id) * time.Millisecond).Format(time.RFC3339Nano)
+				item := w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","merchant":"m","cents":1,"at":%q,"note":%q`, id, at, strings.Repeat("x", 80*n)))
+				b.Add(w.insert(id, item), nil, w.plan.Contributions(item).List)
+			}
+			before := w.Engine.Usage()
+			a := w.apply(b)
+			used := w.Engine.Usage().Sub(before).WriteUnits()
+			if most = max(most, used); used != a.Cost.WriteUnits {
+				t.Errorf("batch %d: own accounts say %v write units, the engine %v", n, a.Cost.WriteUnits, used)
+			}
+		}
+		if most < 4 {
+			t.Errorf("no update took more than %v units", most)
+		}
 	}
 }
