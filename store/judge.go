@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/itemform"
 )
@@ -15,8 +17,9 @@ type stored struct {
 	typ       string
 	digest    event.Digest
 	revision  *event.Decimal
-	tied      string  // the stored values that break ties between equal revisions
-	ties      *string // the same under today's rules, once computed
+	tied      string               // the stored values that break ties between equal revisions
+	tiedAs    types.AttributeValue // the attribute that holds them, whatever it holds; nil: there is none
+	ties      *string              // the same under today's rules, once computed
 	expiresAt int64
 	payload   bool             // data was read
 	packed    []byte           // its packed form, if it has one
@@ -82,11 +85,12 @@ func readPart(img image, payload bool) *stored {
 		s.foreign, s.odd, s.barred = true, s.typ != "", barred(img)
 		return s
 	}
-	s.digest, s.tied = event.Digest(digest), textOf(img["i:revision"])
+	s.digest, s.tied, s.tiedAs = event.Digest(digest), textOf(img["i:revision"]), img["i:revision"]
+	s.odd = s.tiedAs != nil && s.tied == ""
 	if revision, err := event.ParseDecimal(numberOf(img["revision"])); err == nil {
 		s.revision = &revision
 	} else {
-		s.odd = img["revision"] != nil
+		s.odd = s.odd || img["revision"] != nil
 	}
 	return s
 }

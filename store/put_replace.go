@@ -11,9 +11,10 @@ import (
 )
 
 // replace puts a newer revision over exactly the one that was read (optimistic locking). If another
-// write was faster, the item that won comes back and is judged. The same happens if the stored
-// payload is not text. An item that was read without its payload may have such a payload. If the
-// answer is lost, the next try meets its own revision and digest.
+// write was faster, the item that won comes back and is judged. The same happens if the item was
+// read without its payload, and the payload is not text. What comes back then has its payload. If
+// that can be read, the next try replaces it, whatever its form. If the answer is lost, the next try
+// meets its own revision and digest.
 func (p *put) replace(ctx context.Context, w *write) {
 	seen := w.known
 	item := *w.item
@@ -25,12 +26,11 @@ func (p *put) replace(ctx context.Context, w *write) {
 	request := &dynamodb.PutItemInput{
 		TableName:                &p.store.events,
 		Item:                     encode(&item),
-		ConditionExpression:      aws.String("#r = :seen AND #d = :digest AND #p >= :text"),
-		ExpressionAttributeNames: map[string]string{"#r": "revision", "#d": "digest", "#p": "data"},
+		ConditionExpression:      aws.String("#r = :seen AND #d = :digest"),
+		ExpressionAttributeNames: map[string]string{"#r": "revision", "#d": "digest"},
 		ExpressionAttributeValues: image{
 			":seen":   number(seen.revision.String()),
 			":digest": binary(seen.digest[:]),
-			":text":   text("\t"), // every JSON text sorts after it; other types do not compare with it
 		},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		// What it costs depends on the replaced item's size and places, which are not all known.
@@ -38,6 +38,11 @@ func (p *put) replace(ctx context.Context, w *write) {
 	}
 	if item.Ties != "" {
 		seen.sameTies(request)
+	}
+	if !seen.payload {
+		request.ConditionExpression = aws.String(*request.ConditionExpression + " AND #p >= :text")
+		request.ExpressionAttributeNames["#p"] = "data"
+		request.ExpressionAttributeValues[":text"] = text("\t") // every JSON text sorts after it; other types do not compare with it
 	}
 	out, err := p.store.client.PutItem(ctx, request)
 	p.mu.Lock()
@@ -60,13 +65,13 @@ func (p *put) replace(ctx context.Context, w *write) {
 }
 
 // sameTies adds to the condition of a replacement that the ties beside the revision are still those
-// that were read.
+// that were read, also if a person has written something there that is not ties.
 func (s *stored) sameTies(in *dynamodb.PutItemInput) {
 	in.ExpressionAttributeNames["#i"] = "i:revision"
-	if s.tied == "" {
+	if s.tiedAs == nil {
 		in.ConditionExpression = aws.String(*in.ConditionExpression + " AND attribute_not_exists(#i)")
 		return
 	}
 	in.ConditionExpression = aws.String(*in.ConditionExpression + " AND #i = :ties")
-	in.ExpressionAttributeValues[":ties"] = text(s.tied)
+	in.ExpressionAttributeValues[":ties"] = s.tiedAs
 }

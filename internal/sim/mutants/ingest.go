@@ -43,7 +43,7 @@ func ingest() []Mutant {
 		},
 		{
 			Name: "replaces-unseen", What: "a newer revision replaces whatever is stored by now", Defends: "C2", Checks: []sim.Check{sim.Rewritten, sim.Expiry},
-			Edits: []Edit{{"store.put.replace", `"#r = :seen AND #d = :digest AND #p >= :text"`, `"(#r = :seen AND #d = :digest AND #p >= :text) OR attribute_exists(PK)"`},
+			Edits: []Edit{{"store.put.replace", `"#r = :seen AND #d = :digest"`, `"(#r = :seen AND #d = :digest OR attribute_exists(PK))"`},
 				{"store.put.replace", `if item.Ties != "" {`, `if item.Ties == "-" {`}},
 		},
 		{

@@ -1,0 +1,71 @@
+package store_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/packed"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// A newer revision meets an item that has the attributes of this version in another form, as a person
+// or a newer version writes them. It must not be tried again and again, which would cost the batch all
+// of its time: the item is replaced, or, if it cannot be read, judged.
+func TestReplaceWhatIsOddlyStored(t *testing.T) {
+	type image = map[string]types.AttributeValue
+	long := `"note":"` + strings.Repeat("x", 5000) + `"`
+	for name, c := range map[string]struct {
+		alter     func(image)
+		newerForm bool // this version cannot read it
+	}{
+		"packed payload": {func(img image) {
+			img["data"] = &types.AttributeValueMemberB{Value: packed.Pack(img["data"].(*types.AttributeValueMemberS).Value)}
+		}, false},
+		"ties as a number": {func(img image) { img["i:revision"] = &types.AttributeValueMemberN{Value: "7"} }, true},
+		"ties as a list":   {func(img image) { img["i:revision"] = &types.AttributeValueMemberL{} }, true},
+		"empty ties":       {func(img image) { img["i:revision"] = &types.AttributeValueMemberS{} }, true},
+		"other ties":       {func(img image) { img["i:revision"] = &types.AttributeValueMemberS{Value: "x"} }, false},
+	} {
+		for _, stamp := range []string{"1", "2"} { // the pipeline is at epoch 1
+			for _, n := range []int{1, 40} { // alone, and together
+				t.Run(fmt.Sprintf("%s, epoch %s, %d items", name, stamp, n), func(t *testing.T) {
+					w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+						e := s.Events["parcel"]
+						e.Revision = "rev number\nb number"
+						s.Events["parcel"] = e
+					})
+					var newer []*event.Item
+					for i := range n {
+						first := w.parcel(fmt.Sprint(i), 3, long, `"b":1`)
+						w.keepAll(first)
+						img := maps.Clone(w.stored("events", first.Key))
+						c.alter(img)
+						img["epoch"] = &types.AttributeValueMemberN{Value: stamp}
+						put(t, w, "events", img)
+						newer = append(newer, w.parcel(fmt.Sprint(i), 4, long, `"b":3`))
+					}
+					want, before := event.Updated, w.Engine.Usage().Requests["PutItem"]
+					if c.newerForm && stamp == "2" {
+						want = event.Retry
+					}
+					results, _ := w.store.Put(deadline(t), newer)
+					for _, r := range results {
+						if r.Verdict != want || want == event.Retry && r.Refusal.Reason != event.NewerStamp {
+							t.Fatalf("%s (%v), want %s", r.Verdict, r.Refusal, want)
+						}
+					}
+					if puts := w.Engine.Usage().Requests["PutItem"] - before; puts > int64(3*n) {
+						t.Errorf("%d puts of %d items", puts, n)
+					}
+				})
+			}
+		}
+	}
+}
