@@ -55,11 +55,18 @@ func barred(img image) bool {
 // repeat it to finish an interrupted call. If the key is barred already, it only deletes the
 // payloads that are left. It refuses an item that is not Ingot's.
 //
+// If a key of an event uses hmac, and Config.Aggregates is set, Erase first reads there whether the
+// pipeline's secret is the one that the tables were filled with. Otherwise it returns
+// [ErrOtherSecret], because it would not find the parts of the event.
+//
 // Everything else that holds the event stays: archive objects, older versions of objects, backups, queues and
 // logs. The page docs/erasing.md says what to do about them.
 func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err error) {
 	if s.events == "" {
 		return false, errors.New("erase: Config.Events names no table: set it to the events table")
+	}
+	if err := s.sameSecret(ctx); err != nil {
+		return false, fmt.Errorf("erase %s: %w", key, err)
 	}
 	folders := s.pipeline.OffloadTypes()
 	err = s.retry(ctx, func() (answer, next) {

@@ -59,6 +59,25 @@ func (s *Store) checkSecret(ctx context.Context, check string) error {
 	return err
 }
 
+// sameSecret returns [ErrOtherSecret] if the tables were filled with another secret than the
+// pipeline's. Unlike CheckSecret, it writes nothing. It is for what computes keys of events outside of
+// the functions, on a machine whose INGOT_PII_KEY may be that of another stack.
+func (s *Store) sameSecret(ctx context.Context) error {
+	check := s.pipeline.SecretCheck()
+	if check == "" || s.aggregates == "" || s.sure.Load() {
+		return nil
+	}
+	known, err := s.knownCheck(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the check value of INGOT_PII_KEY in the aggregates table %s: %w", s.aggregates, awserr.Quiet(err))
+	case known != "" && known != check:
+		return ErrOtherSecret
+	}
+	s.sure.Store(known != "")
+	return nil
+}
+
 // knownCheck returns the check value in the aggregates table. It is empty if there is none.
 func (s *Store) knownCheck(ctx context.Context) (string, error) {
 	img, err := s.get(ctx, lanes.SecretKey)

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
@@ -112,6 +113,54 @@ func TestRefusedStartLeavesNoCheck(t *testing.T) {
 	other := w.under(two, func(s *pipeline.Spec) { hashed(s); delete(s.Aggregates, "live") })
 	if err := other.Start(deadline(t)); !errors.As(err, new(*store.StartError)) || w.check() != "" {
 		t.Errorf("%v, and the check value %q", err, w.check())
+	}
+}
+
+// A person's machine may have the secret of another stack. Under it, the parts of stored events would
+// have other keys: they would be stored a second time, and erasing an event would leave them.
+func TestAnotherSecretOfAPerson(t *testing.T) {
+	w := newWorld(t)
+	withParts := func(s *pipeline.Spec) {
+		hashed(s)
+		accounts(nil, s, nil)
+		row := s.Events["row"]
+		row.Key.PK = "ACCOUNT#{id | hmac}"
+		s.Events["row"] = row
+	}
+	right, wrong := w.under(one, withParts), w.under(two, withParts)
+	for _, err := range []error{right.Start(deadline(t)), tables.Of(right).CheckSecret(deadline(t))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	spec := orders()
+	withParts(&spec)
+	p, err := pipeline.New(spec, pipeline.Secret([]byte(one)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	item := w.itemOf(p, `"type":"account"`, `"id":"a"`, `"email":"x@y"`, `"at":"2099-03-01T10:00:00Z"`, `"rows":[{"n":1,"sku":"s"}]`)
+	if results, _ := right.Put(deadline(t), []*event.Item{item}); verdicts(results) != "Inserted" {
+		t.Fatal(results)
+	}
+	if done, err := wrong.PutParts(deadline(t)); !errors.Is(err, store.ErrOtherSecret) || done.Put != 0 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if erased, err := wrong.Erase(deadline(t), item.Key); !errors.Is(err, store.ErrOtherSecret) || erased {
+		t.Errorf("%v, %v", erased, err)
+	}
+	if whole, parts := w.lieThere(item); !whole || parts != 2 {
+		t.Errorf("whole %v, %d parts", whole, parts)
+	}
+	again := w.under(one, withParts)
+	if done, err := again.PutParts(deadline(t)); err != nil || done.Put != 0 || done.Wholes != 1 {
+		t.Errorf("the same secret: %+v, %v", done, err)
+	}
+	if erased, err := again.Erase(deadline(t), item.Key); err != nil || !erased {
+		t.Errorf("the same secret: %v, %v", erased, err)
+	}
+	if lies := w.lies(item.Parts.Items[1].Key); !strings.Contains(lies, "i:barred") {
+		t.Errorf("the part that is not a claim: %s", lies)
 	}
 }
 
