@@ -29,6 +29,7 @@ func (s *Store) putAtomic(ctx context.Context, items []*event.Item, places []int
 		groups[n] = append(groups[n], i)
 	}
 	costs := make([]Cost, len(groups))
+	among := s.throttles(items)
 	s.env.Each(len(groups), s.parallel(), func(n int) {
 		first := groups[n][0]
 		for _, i := range groups[n] {
@@ -37,6 +38,7 @@ func (s *Store) putAtomic(ctx context.Context, items []*event.Item, places []int
 				continue
 			}
 			t := s.atomicPut(items[i], items[i].Parts.Items...)
+			t.halt.among = among
 			results[i] = t.put(ctx)
 			costs[n].Add(t.cost)
 		}
@@ -83,6 +85,9 @@ type atomicPut struct {
 	// unanswered says that a try got no answer, and may still be carried out.
 	unanswered bool
 	ready      bool // none of the totals that it takes from, and that have a floor, is being built
+	// throttled are the partition keys for which the last try was refused, as far as its refusal
+	// names them.
+	throttled []string
 }
 
 // atomicItem is one item of a transaction.
@@ -116,7 +121,7 @@ func (t *atomicPut) put(ctx context.Context) Result {
 			t.cost.Retries++
 		}
 		a, next := t.try(ctx)
-		held := t.halt.up(a, t.store.env.Now())
+		held := t.halt.up(a, t.throttled, t.store.env.Now())
 		if t.last = a; t.result != nil || held {
 			return a, ended
 		}
@@ -150,20 +155,34 @@ func (t *atomicPut) refused(r *event.Refusal) {
 // halt is the time since when other requests have held up transactions without any progress. It is
 // zero if nothing holds them up. Messages that move the same totals share one halt, so they share
 // their patience: otherwise each of a hundred messages would wait for the same total in turn.
-type halt struct{ since time.Time }
+type halt struct {
+	since time.Time
+	among *throttles // nil: only a refusal of the whole transaction says that a key is hot
+}
 
-// up takes an answer. It reports whether the transaction has been held up for longer than a batch
-// has patience, by a hot key or by requests that hold one of the items. Its messages are then
-// delivered again.
-func (h *halt) up(a answer, now time.Time) bool {
-	if a.outcome != contended && !a.hotKey() {
+// up takes an answer, and the partition keys that were throttled, as far as it names them. It
+// reports whether the transaction has been held up for longer than a batch has patience, by hot keys
+// or by requests that hold one of the items. Its messages are then delivered again. Hot keys are
+// remembered for a while, and the next batches do not wait for them.
+func (h *halt) up(a answer, throttled []string, now time.Time) bool {
+	few := h.among.few(throttled)
+	if a.outcome != contended && !a.hotKey() && !few {
 		h.since = time.Time{}
 		return false
+	}
+	if few && h.among.hot.all(throttled, now) {
+		return true
 	}
 	if h.since.IsZero() {
 		h.since = now
 	}
-	return now.Sub(h.since) >= patience
+	if now.Sub(h.since) < patience {
+		return false
+	}
+	if few {
+		h.among.hot.add(throttled, now)
+	}
+	return true
 }
 
 // try sends the transaction once.
@@ -183,8 +202,10 @@ func (t *atomicPut) try(ctx context.Context) (answer, next) {
 	moves := totalMoves(t.unmet())
 	sent := t.store.transact(ctx, t.store.transaction(t.members, t.blind, moves), sendOnce(moves)...)
 	t.cost.Requests++
+	t.throttled = nil
 	switch sent.outcome {
 	case done:
+		t.halt.among.wrote(t.members, moves)
 		t.cost.WriteUnits += cmp.Or(sent.units, t.units(true)+movedUnits(&t.store.aggregates, moves, nil))
 		t.stored(event.Inserted)
 		return sent.answer, ended
@@ -303,6 +324,7 @@ func (t *atomicPut) cancelled(ctx context.Context, sent transacted, moves []*tot
 			t.meet(ctx, m, known)
 		default:
 			t.cost.refused(a)
+			t.refusedFor(a, m.item.Key)
 			why, step = a, later
 		}
 	}
@@ -319,6 +341,13 @@ func (t *atomicPut) cancelled(ctx context.Context, sent transacted, moves []*tot
 		return t.stopped(ctx, moves, ofMoves)
 	}
 	return why, step
+}
+
+// refusedFor notes the key of an item that was throttled.
+func (t *atomicPut) refusedFor(a answer, key event.Key) {
+	if a.outcome == throttled {
+		t.throttled = append(t.throttled, key.PK)
+	}
 }
 
 func isFailed(reason types.CancellationReason) bool { return classifyReason(reason).outcome == failed }

@@ -48,6 +48,7 @@ func (t *atomicPut) stopped(ctx context.Context, moves []*totalMove, reasons []t
 			}
 		default:
 			t.cost.refused(a)
+			t.refusedFor(a, moves[i].Key)
 			why, busy = a, true
 		}
 	}

@@ -26,10 +26,10 @@ const (
 // fewTroubled reports whether only a few of the batch's keys had trouble in this round. A key does
 // not count if a refusal says that it alone is hot. If so, other keys go through, and the table as
 // a whole is not the problem.
-func (p *put) fewTroubled() bool {
-	n := len(p.troubled)
-	return n < p.partitions && (n <= 3 || n*10 <= p.partitions)
-}
+func (p *put) fewTroubled() bool { return minority(len(p.troubled), p.partitions) }
+
+// minority reports whether n is so small a part of all that the trouble lies with these n.
+func minority(n, all int) bool { return n < all && (n <= 3 || n*10 <= all) }
 
 // stuck reports whether the batch ends without the writes that are left. It does if all of them
 // were throttled, they have few keys, and none has moved on for as long as the batch has patience.
@@ -41,7 +41,7 @@ func (p *put) stuck(left []*write) bool {
 	case p.refusals < len(left) || slices.ContainsFunc(left, func(w *write) bool { return w.last.outcome != throttled }):
 		p.stuckSince = time.Time{}
 		return false
-	case p.store.hot.all(left, now):
+	case p.store.hot.all(keysOf(left), now):
 		return true
 	case p.moved || !p.fewTroubled():
 		p.stuckSince = time.Time{}
@@ -52,8 +52,16 @@ func (p *put) stuck(left []*write) bool {
 	if now.Sub(p.stuckSince) < patience {
 		return false
 	}
-	p.store.hot.add(left, now)
+	p.store.hot.add(keysOf(left), now)
 	return true
+}
+
+func keysOf(writes []*write) []string {
+	keys := make([]string, len(writes))
+	for i, w := range writes {
+		keys[i] = w.item.Key.PK
+	}
+	return keys
 }
 
 // hotKeys remembers, between batches, the partition keys that have used up a batch's patience.
@@ -62,23 +70,23 @@ type hotKeys struct {
 	seen map[string]time.Time
 }
 
-func (h *hotKeys) add(writes []*write, now time.Time) {
+func (h *hotKeys) add(keys []string, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, w := range writes {
+	for _, pk := range keys {
 		if h.seen == nil || len(h.seen) >= maxHot {
 			h.seen = map[string]time.Time{}
 		}
-		h.seen[w.item.Key.PK] = now
+		h.seen[pk] = now
 	}
 }
 
-// all reports whether the key of each write is remembered.
-func (h *hotKeys) all(writes []*write, now time.Time) bool {
+// all reports whether each of the keys is remembered.
+func (h *hotKeys) all(keys []string, now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, w := range writes {
-		if since, hot := h.seen[w.item.Key.PK]; !hot || now.Sub(since) >= hotFor {
+	for _, pk := range keys {
+		if since, hot := h.seen[pk]; !hot || now.Sub(since) >= hotFor {
 			return false
 		}
 	}
@@ -90,4 +98,59 @@ func (h *hotKeys) cooled(key event.Key) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.seen, key.PK)
+}
+
+// throttles holds, for one call of Put, the partition keys for which transactions are refused. A
+// cancelled transaction says which of its items were throttled, but never that one key is too hot.
+// So this is judged by how many of the call's keys it hits.
+type throttles struct {
+	hot  *hotKeys
+	mu   sync.Mutex
+	keys map[string]bool // of the items of the call, of their parts and of the totals that they move
+	now  map[string]bool // those that a transaction was refused for, and that none has written since
+}
+
+func (s *Store) throttles(items []*event.Item) *throttles {
+	t := &throttles{hot: &s.hot, keys: map[string]bool{}, now: map[string]bool{}}
+	for _, item := range items {
+		t.keys[item.Key.PK] = true
+		for _, part := range atomicParts(item) {
+			t.keys[part.Key.PK] = true
+		}
+	}
+	return t
+}
+
+// few takes the keys that a transaction was refused for. It reports whether these are only a few of
+// all keys, so that the table as a whole is not the problem.
+func (t *throttles) few(keys []string) bool {
+	if t == nil || len(keys) == 0 {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, pk := range keys {
+		t.now[pk] = true
+	}
+	return minority(len(t.now), len(t.keys))
+}
+
+// wrote takes the keys that a transaction has written.
+func (t *throttles) wrote(members []*atomicItem, moves []*totalMove) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, m := range members {
+		t.cooled(m.item.Key)
+	}
+	for _, u := range moves {
+		t.cooled(u.Key)
+	}
+}
+
+func (t *throttles) cooled(key event.Key) {
+	delete(t.now, key.PK)
+	t.hot.cooled(key)
 }

@@ -160,6 +160,7 @@ func (s *Store) putMoved(ctx context.Context, items []*event.Item, places []int,
 	var puts []*atomicPut
 	var copies []int
 	of := map[*atomicPut]int{}
+	among := s.throttles(items)
 	for _, i := range places {
 		if _, again := first[items[i].Key]; again {
 			copies = append(copies, i)
@@ -167,6 +168,10 @@ func (s *Store) putMoved(ctx context.Context, items []*event.Item, places []int,
 		}
 		first[items[i].Key] = i
 		t := s.atomicPut(items[i], atomicParts(items[i])...)
+		t.halt.among = among
+		for key := range t.totals() {
+			among.keys[key.PK] = true
+		}
 		puts, of[t] = append(puts, t), i
 	}
 	groups := connected(puts)

@@ -18,7 +18,7 @@ const assumedTotal = 1 << 10
 // packs splits the messages of a group over transactions.
 func packs(s *Store, group []*atomicPut) (list []*pack) {
 	var p *pack
-	together := &halt{}
+	together := &halt{among: group[0].halt.among}
 	var totals map[event.Key]bool // of p
 	items, bytes := 0, 0          // likewise
 	for _, t := range group {
@@ -48,7 +48,10 @@ type pack struct {
 	puts  []*atomicPut // those that are still together
 	alone []*atomicPut // those that were taken out, and are not settled
 	halt  *halt
-	cost  Cost // besides that of the messages
+	// throttled are the partition keys for which the last try was refused, as far as its refusal
+	// names them.
+	throttled []string
+	cost      Cost // besides that of the messages
 }
 
 // put settles all messages of the pack.
@@ -81,7 +84,7 @@ func (p *pack) together(ctx context.Context) {
 			p.cost.Retries++
 		}
 		a, next := p.try(ctx)
-		if last = a; p.halt.up(a, p.store.env.Now()) {
+		if last = a; p.halt.up(a, p.throttled, p.store.env.Now()) {
 			held = true
 			return a, ended
 		}
@@ -113,8 +116,10 @@ func (p *pack) try(ctx context.Context) (answer, next) {
 	moves := totalMoves(members)
 	sent := p.store.transact(ctx, p.store.transaction(members, false, moves), once)
 	p.cost.Requests++
+	p.throttled = nil
 	switch sent.outcome {
 	case done:
+		p.halt.among.wrote(members, moves)
 		p.share(cmp.Or(sent.units, movedUnits(&p.store.aggregates, moves, nil)+p.units()))
 		for _, t := range p.puts {
 			t.stored(event.Inserted)
@@ -169,7 +174,8 @@ func (p *pack) share(all float64) {
 
 // cancelled reads the reasons of a cancelled transaction, which have the order of its items. A message
 // that meets a stored item is judged by it. A message whose total refuses goes alone, because another
-// one may be the reason.
+// one may be the reason. A few messages whose own items are throttled go alone, so that the others do not
+// wait for them.
 func (p *pack) cancelled(ctx context.Context, sent transacted, items int, moves []*totalMove) (why answer, step next) {
 	if len(sent.reasons) != items+len(moves) {
 		p.cost.WriteUnits += movedUnits(&p.store.aggregates, moves, nil)
@@ -193,25 +199,36 @@ func (p *pack) cancelled(ctx context.Context, sent transacted, items int, moves 
 			refusing[u.Key] = true
 		default:
 			note(a)
-			busy = true
+			if busy = true; a.outcome == throttled {
+				p.throttled = append(p.throttled, u.Key.PK)
+			}
 		}
 	}
 	p.cost.WriteUnits += movedUnits(&p.store.aggregates, moves, ofMoves)
 	left, at := len(p.puts), 0
-	met := map[*atomicPut][]types.CancellationReason{}
+	met, hot := map[*atomicPut][]types.CancellationReason{}, map[*atomicPut][]string{}
 	for _, t := range p.puts {
 		own := sent.reasons[at : at+len(t.members)]
 		at += len(t.members)
-		for _, reason := range own {
+		for i, reason := range own {
 			switch a := classifyReason(reason); a.outcome {
 			case done:
 			case failed, invalid:
 				met[t] = own // it counts its own cost
+			case throttled:
+				note(a)
+				hot[t] = append(hot[t], t.members[i].item.Key.PK)
 			default:
 				note(a)
 				busy = true
 			}
 		}
+	}
+	if !minority(len(hot), len(p.puts)) { // then they stay, and all wait
+		for _, keys := range hot {
+			p.throttled, busy = append(p.throttled, keys...), true
+		}
+		hot = nil
 	}
 	for _, t := range p.puts {
 		if met[t] == nil {
@@ -219,7 +236,7 @@ func (p *pack) cancelled(ctx context.Context, sent transacted, items int, moves 
 		}
 	}
 	p.leave(func(t *atomicPut) bool {
-		refused := met[t] != nil
+		refused := met[t] != nil || hot[t] != nil
 		for key := range t.totals() {
 			refused = refused || refusing[key]
 		}

@@ -53,6 +53,9 @@ func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExe
 func (c client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	out, err := request(c.w, ctx, "TransactWriteItems", true, func() (*dynamodb.TransactWriteItemsOutput, error) {
 		c.w.goneBeforeCheck(in)
+		if hot := c.w.coolTransaction(in); hot != nil {
+			return nil, hot
+		}
 		return c.w.cancel(in, func() (*dynamodb.TransactWriteItemsOutput, error) { return c.w.dynamo.TransactWriteItems(sent, in) })
 	})
 	c.w.noteUnanswered(in, err)

@@ -61,6 +61,37 @@ func (w *World) coolStatements(in *dynamodb.BatchExecuteStatementInput, call fun
 	return all, nil
 }
 
+// coolTransaction cancels a transaction that puts an item under a hot key, and another item under
+// another key. The reasons name the item. They never say that its key is hot, so nothing could tell
+// a hot key from a table short of capacity if all items had that key.
+func (w *World) coolTransaction(in *dynamodb.TransactWriteItemsInput) error {
+	keys := map[string]bool{}
+	for _, item := range in.TransactItems {
+		switch {
+		case item.Put != nil:
+			keys[text(item.Put.Item["PK"])] = true
+		case item.Update != nil:
+			keys[text(item.Update.Key["PK"])] = true
+		}
+	}
+	if len(keys) < 2 {
+		return nil
+	}
+	cancelled := &types.TransactionCanceledException{CancellationReasons: make([]types.CancellationReason, len(in.TransactItems))}
+	some := false
+	for i, item := range in.TransactItems {
+		r := &cancelled.CancellationReasons[i]
+		r.Code = aws.String("None")
+		if item.Put != nil && *item.Put.TableName == eventsTable && w.isHot(text(item.Put.Item["PK"])) {
+			r.Code, r.Message, some = aws.String("ThrottlingError"), aws.String("slow down"), true
+		}
+	}
+	if !some {
+		return nil
+	}
+	return cancelled
+}
+
 // checkHotKey checks that one hot key does not hold up a batch.
 func (w *World) checkHotKey(inv *invocation, took time.Duration) {
 	if inv.hot > 0 && inv.hot == inv.faults && took > mostForHotKey {

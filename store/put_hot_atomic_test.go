@@ -1,0 +1,142 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/store"
+)
+
+// hotInTransactions is a client that throttles transactions which write to some partition keys. The
+// reasons of a cancelled transaction name the item, and not that one key is too hot. Each request
+// takes five milliseconds of the world's clock.
+type hotInTransactions struct {
+	store.Client
+	w    *world
+	keys map[string]bool // nil: all keys
+}
+
+func (c *hotInTransactions) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	c.w.Clock.Pass(5 * time.Millisecond)
+	reasons, hot := make([]types.CancellationReason, len(in.TransactItems)), false
+	for i, one := range in.TransactItems {
+		var key types.AttributeValue
+		switch {
+		case one.Put != nil:
+			key = one.Put.Item["PK"]
+		case one.Update != nil:
+			key = one.Update.Key["PK"]
+		}
+		reasons[i].Code = aws.String("None")
+		if pk, is := key.(*types.AttributeValueMemberS); is && (c.keys == nil || c.keys[pk.Value]) {
+			reasons[i].Code, hot = aws.String("ThrottlingError"), true
+		}
+	}
+	if hot {
+		return nil, &types.TransactionCanceledException{CancellationReasons: reasons}
+	}
+	return c.Client.TransactWriteItems(ctx, in, options...)
+}
+
+func newHotInTransactions(t *testing.T, keys ...string) (*hotInTransactions, *store.Store) {
+	c := &hotInTransactions{w: newWorld(t, stocked, accounts, quick)}
+	for _, key := range keys {
+		if c.keys == nil {
+			c.keys = map[string]bool{}
+		}
+		c.keys[key] = true
+	}
+	c.w.start()
+	c.Client = c.w.Engine.DynamoDB()
+	return c, c.w.open(store.Config{Client: c, Pipeline: c.w.plan, Events: "events", Aggregates: "totals", Env: env.Env{
+		Now:  func() time.Time { return c.w.Clock.Now() },
+		Rand: func() float64 { return 0.5 },
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			c.w.Clock.Pass(d)
+			return ctx.Err()
+		},
+		Group: func() env.Group { return counted{new(int)} },
+	}})
+}
+
+// One key is throttled for good, and it is written in transactions. The first batch waits for it for
+// three seconds, and the next ones do not wait. All messages that do not need the key are done.
+func TestHotKeyInTransactions(t *testing.T) {
+	for name, c := range map[string]struct {
+		hot  string
+		puts func(w *world, first int) []*event.Item // the first message is the one with the hot key
+		held int                                     // messages that need the key
+	}{
+		"an atomic message": {"ACCOUNT#0", func(w *world, first int) []*event.Item {
+			list := []*event.Item{w.account("0", "0@y", 2)}
+			for i := range 20 {
+				id := fmt.Sprint(first + i)
+				list = append(list, w.account(id, id+"@y", 2), w.order(id, i))
+			}
+			return list
+		}, 1},
+		"the claim of an atomic message": {"EMAIL#0@y", func(w *world, first int) []*event.Item {
+			return []*event.Item{w.account("0", "0@y", 2), w.order(fmt.Sprint(first), 1)}
+		}, 1},
+		"among messages that move one total": {"IN#0", func(w *world, first int) []*event.Item {
+			list := []*event.Item{w.goods("received", "0", "a", 1)}
+			for i := range 150 {
+				list = append(list, w.goods("received", fmt.Sprint(first+i), "a", 1))
+			}
+			return list
+		}, 1},
+		"a total": {"A#stock#1#0#hot", func(w *world, first int) []*event.Item {
+			list := []*event.Item{w.goods("received", fmt.Sprint(first, "-0"), "hot", 1), w.goods("received", fmt.Sprint(first, "-1"), "hot", 1)}
+			for i := range 20 {
+				list = append(list, w.goods("received", fmt.Sprint(first+i), fmt.Sprint("cold", i), 1), w.order(fmt.Sprint(first+i), i))
+			}
+			return list
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, s := newHotInTransactions(t, c.hot)
+			put := func(name string, first int, most time.Duration) {
+				t.Helper()
+				began, items := client.w.Clock.Now(), c.puts(client.w, first)
+				results, _ := s.Put(deadline(t), items)
+				if took := client.w.Clock.Now().Sub(began); took > most {
+					t.Errorf("%s took %s, want %s at the most", name, took, most)
+				}
+				for i, r := range results {
+					if i >= c.held && !r.Verdict.Stored() || i < c.held && (r.Verdict != event.Retry || r.Refusal.Reason != event.Throttled) {
+						t.Errorf("%s: item %d: %s (%v)", name, i, r.Verdict, r.Refusal)
+					}
+				}
+			}
+			put("the first batch", 1000, 6*time.Second)
+			for n := range 3 {
+				put("a batch after it", 2000*(n+1), 500*time.Millisecond)
+			}
+			client.w.Clock.Pass(time.Minute)
+			put("a batch a minute later", 9000, 6*time.Second)
+			client.keys = map[string]bool{}
+			results, _ := s.Put(deadline(t), c.puts(client.w, 9000))
+			if !results[0].Verdict.Stored() {
+				t.Errorf("the key is not hot any more: %v", results[0])
+			}
+		})
+	}
+}
+
+// If most keys are throttled, the table is short of capacity. Then transactions wait, as other puts do.
+func TestTransactionsWaitForTheTable(t *testing.T) {
+	client, s := newHotInTransactions(t)
+	began := client.w.Clock.Now()
+	results, _ := s.Put(context.Background(), []*event.Item{client.w.account("1", "1@y", 1), client.w.account("2", "2@y", 1), client.w.goods("received", "1", "a", 1), client.w.goods("received", "2", "a", 1)})
+	if took := client.w.Clock.Now().Sub(began); took < 10*time.Second || verdicts(results) != "Retry Retry Retry Retry" {
+		t.Errorf("%s after %s", verdicts(results), took)
+	}
+}
