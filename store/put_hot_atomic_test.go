@@ -12,6 +12,8 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -20,11 +22,13 @@ import (
 // takes five milliseconds of the world's clock.
 type hotInTransactions struct {
 	store.Client
-	w    *world
-	keys map[string]bool // nil: all keys
+	w        *world
+	keys     map[string]bool // nil: all keys
+	requests int
 }
 
 func (c *hotInTransactions) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	c.requests++
 	c.w.Clock.Pass(5 * time.Millisecond)
 	reasons, hot := make([]types.CancellationReason, len(in.TransactItems)), false
 	for i, one := range in.TransactItems {
@@ -138,5 +142,74 @@ func TestTransactionsWaitForTheTable(t *testing.T) {
 	results, _ := s.Put(context.Background(), []*event.Item{client.w.account("1", "1@y", 1), client.w.account("2", "2@y", 1), client.w.goods("received", "1", "a", 1), client.w.goods("received", "2", "a", 1)})
 	if took := client.w.Clock.Now().Sub(began); took < 10*time.Second || verdicts(results) != "Retry Retry Retry Retry" {
 		t.Errorf("%s after %s", verdicts(results), took)
+	}
+}
+
+// Half of a batch needs the hot key. The other half is done, with few requests, and the totals are right.
+func TestManyMessagesOfAHotKey(t *testing.T) {
+	seat := func(w *world, hall string, i int) *event.Item {
+		return w.item(fmt.Sprintf(`"type":"seat","hall":%q,"id":"%d"`, hall, i), `"at":"2099-03-01T10:00:00Z"`)
+	}
+	seats := func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+		s.Events["seat"] = pipeline.EventSpec{ID: "{hall}#{id}", At: "{at}", Key: pipeline.KeySpec{PK: "HALL#{hall}", SK: "{id}"}, Atomic: true}
+		s.Events["claim"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "seat", With: []string{"hall", "id"}}, ID: "{hall}#{id}", Key: pipeline.KeySpec{PK: "CLAIM#{hall}#{id}", SK: "-"}}
+	}
+	for name, c := range map[string]struct {
+		declare option
+		hot     string
+		item    func(w *world, hot bool, i int) *event.Item
+		held    int // messages of 100 that need the hot key
+	}{
+		"atomic messages": {seats, "HALL#hot", func(w *world, hot bool, i int) *event.Item {
+			return seat(w, map[bool]string{true: "hot", false: fmt.Sprint(i)}[hot], i)
+		}, 50},
+		"a total": {stocked, "A#stock#1#0#hot", func(w *world, hot bool, i int) *event.Item {
+			return w.goods("received", fmt.Sprint(i), map[bool]string{true: "hot", false: fmt.Sprint(i % 7)}[hot], 1)
+		}, 50},
+		"one item beside others": {stocked, "IN#hot", func(w *world, hot bool, i int) *event.Item {
+			return w.goods("received", map[bool]string{true: "hot", false: fmt.Sprint(i)}[hot], "a", 1)
+		}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, c.declare, quick)
+			w.start()
+			client := &hotInTransactions{Client: w.Engine.DynamoDB(), w: w, keys: map[string]bool{c.hot: true}}
+			ctx, cancel := context.WithCancel(deadline(t))
+			defer cancel()
+			began := w.Clock.Now()
+			s := w.open(store.Config{Client: client, Pipeline: w.plan, Events: "events", Aggregates: "totals", Env: env.Env{
+				Now: w.Clock.Now, Rand: func() float64 { return 0.5 },
+				Sleep: func(ctx context.Context, d time.Duration) error {
+					if w.Clock.Pass(d); w.Clock.Now().Sub(began) > time.Minute {
+						cancel()
+					}
+					return ctx.Err()
+				},
+				Group: func() env.Group { n := 0; return counted{&n} },
+			}})
+			for batch, most := range []time.Duration{6 * time.Second, time.Second} {
+				var items []*event.Item
+				for i := range 100 {
+					items = append(items, c.item(w, i < c.held, 1000*batch+i))
+				}
+				began, client.requests = w.Clock.Now(), 0
+				results, _ := s.Put(ctx, items)
+				for i, r := range results {
+					if want := map[bool]event.Verdict{true: event.Retry, false: event.Inserted}[i < c.held]; r.Verdict != want || want == event.Retry && r.Refusal.Reason != event.Throttled {
+						t.Errorf("batch %d, message %d: %s (%v), want %s", batch, i, r.Verdict, r.Refusal, want)
+					}
+				}
+				if took := w.Clock.Now().Sub(began); took > most || client.requests > 150 {
+					t.Errorf("batch %d took %s and %d requests", batch, took, client.requests)
+				}
+			}
+			client.keys = map[string]bool{}
+			if results, _ := s.Put(ctx, []*event.Item{c.item(w, true, 5000)}); results[0].Verdict != event.Inserted {
+				t.Errorf("the key is not hot any more: %v", results[0])
+			}
+			if wrong := w.twin(); len(wrong) > 0 {
+				t.Error(wrong)
+			}
+		})
 	}
 }
