@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/ingot-events/ingot/internal/estimate"
 	"github.com/ingot-events/ingot/internal/show"
@@ -27,7 +26,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	for i := range r.Messages {
 		if len(r.Messages) > 1 || r.Messages[i].MessageID != "" {
-			fmt.Fprintln(b, strings.TrimSpace(fmt.Sprintf("message %d of %d  %s", i+1, len(r.Messages), shown(r.Messages[i].MessageID))))
+			fmt.Fprintln(b, strings.TrimSpace(fmt.Sprintf("message %d of %d  %s", i+1, len(r.Messages), show.Text(r.Messages[i].MessageID))))
 		}
 		r.message(b, &r.Messages[i])
 		r.parts(b, r.Messages[i].Parts, r.Messages[i].Atomic)
@@ -45,19 +44,9 @@ type table struct{ w *tabwriter.Writer }
 
 func (t table) row(label string, values ...string) {
 	for i := range values {
-		values[i] = shown(values[i])
+		values[i] = show.Text(values[i])
 	}
 	fmt.Fprintf(t.w, "%s\t%s\n", label, strings.Join(values, "\t"))
-}
-
-// shown keeps a payload's control characters away from the terminal.
-func shown(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
 }
 
 func (r *Report) message(b *strings.Builder, x *Explanation) {

@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"unicode"
+
+	"github.com/ingot-events/ingot/internal/show"
 )
 
 // Text returns the report for people.
@@ -28,21 +29,11 @@ func columns(b *strings.Builder, heading string, rows func(row func(cells ...str
 	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	rows(func(cells ...string) {
 		for i := range cells {
-			cells[i] = shown(cells[i])
+			cells[i] = show.Text(cells[i])
 		}
 		fmt.Fprintf(t, "  %s\n", strings.Join(cells, "\t"))
 	})
 	t.Flush() // a strings.Builder accepts everything
-}
-
-// shown keeps a payload's control characters away from the terminal.
-func shown(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
 }
 
 func trimmed(text string) string {

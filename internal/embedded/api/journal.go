@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -192,6 +193,16 @@ func (u *Unpacker) Err() error {
 		return fmt.Errorf("%d bytes too many", len(u.rest))
 	}
 	return u.err
+}
+
+// JSON encodes v for a [Journal]. It panics if v cannot be encoded, which only a mistake in the
+// caller's types can cause.
+func JSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic("embedded: " + err.Error())
+	}
+	return string(text)
 }
 
 // Ordered returns a number as text. The texts have the same order as the numbers.

@@ -85,15 +85,6 @@ func itemKey(it *value.Item) string {
 	return string(binary.BigEndian.AppendUint16(nil, uint16(len(it.PK)))) + it.PK + it.SK
 }
 
-// marshal encodes v as JSON. It panics on an error, which none of the types in this file can cause.
-func marshal(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic("embedded: " + err.Error())
-	}
-	return string(text)
-}
-
 // keep tells the journal that new replaces old. Either may be nil.
 func (t *table) keep(old, new *value.Item) {
 	switch {
@@ -117,7 +108,7 @@ func (t *table) keepTable() {
 	if t.stream != nil {
 		k.Stream = t.stream.arn
 	}
-	t.log.Put(tableSpace, t.name, marshal(k))
+	t.log.Put(tableSpace, t.name, api.JSON(k))
 }
 
 // forget tells the journal that the table is gone. Its stream, if it has one, stays.
@@ -150,13 +141,13 @@ func (r *record) key() key {
 
 func (s *stream) keepStream() {
 	if s.log != nil {
-		s.log.Put(streamSpace, s.arn, marshal(keptStream{s.t.name, s.t.schema.pk, s.t.schema.sk, s.label, s.created, s.disabled, s.opened}))
+		s.log.Put(streamSpace, s.arn, api.JSON(keptStream{s.t.name, s.t.schema.pk, s.t.schema.sk, s.label, s.created, s.disabled, s.opened}))
 	}
 }
 
 func (s *stream) keepShard(sh *shard) {
 	if s.log != nil {
-		s.log.Put(s.shardSpace(), api.Ordered(sh.number), marshal(keptShard{sh.id, sh.parent, sh.low, sh.high, sh.created, sh.closed,
+		s.log.Put(s.shardSpace(), api.Ordered(sh.number), api.JSON(keptShard{sh.id, sh.parent, sh.low, sh.high, sh.created, sh.closed,
 			[2]uint64{sh.first.high, sh.first.low}, [2]uint64{sh.trimmed.high, sh.trimmed.low}, sh.base}))
 	}
 }
@@ -224,7 +215,7 @@ func (s *stream) keepRecord(sh *shard, i int, withImage bool) {
 
 func (t *tokens) keep(e tokenEntry) {
 	if t.log != nil {
-		t.log.Put(tokenSpace, e.token, marshal(keptToken{e.digest[:], e.at, e.out.ConsumedCapacity}))
+		t.log.Put(tokenSpace, e.token, api.JSON(keptToken{e.digest[:], e.at, e.out.ConsumedCapacity}))
 	}
 }
 

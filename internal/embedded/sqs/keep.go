@@ -36,17 +36,9 @@ type keptDedup struct {
 
 func (q *queue) messageSpace() string { return "messages/" + q.name }
 
-func marshal(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic("embedded: " + err.Error())
-	}
-	return string(text)
-}
-
 func (q *queue) keepQueue() {
 	if q.log != nil {
-		q.log.Put(queueSpace, q.name, marshal(keptQueue{q.attributes}))
+		q.log.Put(queueSpace, q.name, api.JSON(keptQueue{q.attributes}))
 	}
 }
 
@@ -88,7 +80,7 @@ func (q *queue) unkeep(m *message) {
 
 func (d *dedup) keep(a accepted) {
 	if d.log != nil {
-		d.log.Put(d.space, a.id, marshal(keptDedup{a.at, a.m.id, a.m.bodyMD5, a.m.attributesMD5, a.m.sequence}))
+		d.log.Put(d.space, a.id, api.JSON(keptDedup{a.at, a.m.id, a.m.bodyMD5, a.m.attributesMD5, a.m.sequence}))
 	}
 }
 
