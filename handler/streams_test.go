@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
@@ -369,6 +370,27 @@ func TestStreamsReports(t *testing.T) {
 	w.expect(batch(record(3, event.Modify, w.image(order("1", 5)), w.image(order("1", 5))), insert(4, w.image(order("3", 5))), insert(5, w.image(order("4", 5)))), from(5))
 	if third := w.counted[2]; third.Inserted != 1 || !third.Unproven {
 		t.Errorf("%+v", third)
+	}
+}
+
+// A batch that writes a total of 300 KB reports it, which raises the metric and the alarm.
+func TestStreamsReportLargeTotals(t *testing.T) {
+	w := newWorld(t).started()
+	w.expect(batch(insert(1, w.image(order("1", 5)))), done)
+	if _, err := w.Engine.DynamoDB().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
+		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#2#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}},
+		UpdateExpression:          aws.String("SET attachment = :a"),
+		ConditionExpression:       aws.String("attribute_exists(PK)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":a": &types.AttributeValueMemberB{Value: make([]byte, store.LargeTotal)}}}); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if w.streams.Store, err = store.New(w.StoreConfig(w.plan)); err != nil { // another process: this one looks at the total again within an hour
+		t.Fatal(err)
+	}
+	w.expect(batch(insert(2, w.image(order("2", 5)))), done)
+	if small, large := w.counted[0].Large, w.counted[1].Large; small != 0 || large != 1 {
+		t.Errorf("%d and %d large totals are reported, want 0 and 1", small, large)
 	}
 }
 

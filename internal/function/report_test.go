@@ -117,13 +117,13 @@ func TestIngestReport(t *testing.T) {
 }
 
 func TestStreamsReport(t *testing.T) {
-	report := handler.StreamsReport{ShardID: "shardId-1", Received: 9, Foreign: 1, Inserted: 10, Quarantined: 2, Archived: 3, Updates: 4, Dropped: 5, Behind: 6, Unproven: true,
+	report := handler.StreamsReport{ShardID: "shardId-1", Received: 9, Foreign: 1, Inserted: 10, Quarantined: 2, Archived: 3, Updates: 4, Dropped: 5, Large: 11, Behind: 6, Unproven: true,
 		Lag: 1500 * time.Millisecond, Took: time.Second, Cost: store.Cost{Requests: 7, WriteUnits: 8}}
 	var out lines
 	out.process().streamsReporter(settings{}).batch(request("r"), report)
 	got := decode(t, out.metrics.Bytes())
 	for name, want := range map[string]any{
-		"ChangesReceived": 9.0, "ChangesForeign": 1.0, "ItemsInserted": 10.0, "Quarantined": 2.0, "Archived": 3.0, "AggregateUpdates": 4.0, "StepsDroppedByMark": 5.0,
+		"ChangesReceived": 9.0, "ChangesForeign": 1.0, "ItemsInserted": 10.0, "Quarantined": 2.0, "Archived": 3.0, "AggregateUpdates": 4.0, "StepsDroppedByMark": 5.0, "LargeTotals": 11.0,
 		"Behind": 6.0, "BatchesUnproven": 1.0, "IteratorLagMs": 1500.0, "BatchMs": 1000.0, "Requests": 7.0, "WriteUnits": 8.0, "ReadUnits": 0.0,
 		"Retries": 0.0, "ThrottlesHotKey": 0.0, "ThrottlesCapacity": 0.0, "ColdStart": 1.0, "function": "streams", "level": "INFO",
 	} {
