@@ -35,7 +35,7 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	all := append(derived, "id")
 	t.pk = c.template(at.in("key").in("pk"), s.Key.PK, all...)
 	t.sk = c.template(at.in("key").in("sk"), s.Key.SK, all...)
-	c.ofTheEvent(at.in("at"), t.at, `a time that the event itself tells, such as "{placed_at}",`)
+	c.ofTheEvent(at.in("at"), t.at, ownTime)
 	for _, part := range []struct {
 		place place
 		tpl   *keys.Template
@@ -190,9 +190,34 @@ func (c *compiler) timeTemplate(p place, text string) *keys.Template {
 	if t == nil {
 		return nil
 	}
+	if t.Constant() && c.notATime(p, text) {
+		return nil
+	}
 	if err := t.CheckTime(); err != nil {
 		c.badTemplate(p, text, err)
 		return nil
 	}
 	return t
 }
+
+// notATime refuses a constant in place of a time, if the same text in braces would be refused too.
+func (c *compiler) notATime(p place, text string) bool {
+	_, ofDelivery := ofDelivery(text)
+	bad := where.JSONPath(text)
+	switch {
+	case ofDelivery:
+		c.mistakeAt(p, text, 0, fmt.Sprintf(deliveredAnew, nameOf(p), strings.TrimPrefix(text, "@attribute.")), ownTime)
+	case bad != nil && bad.Instead != where.APath:
+		c.mistakeAt(p, text, 0, bad.What, `"{`+bad.Instead+`}"`)
+	case bad != nil:
+		c.mistakeAt(p, text, 0, bad.What, ownTime)
+	case strings.HasPrefix(text, "@") && !strings.HasPrefix(text, "@attribute."):
+		c.mistakeAt(p, text, 0, nameOf(p)+" cannot use "+text, ownTime)
+	default:
+		return false
+	}
+	return true
+}
+
+// ownTime is what to write for a time that is not the event's own.
+const ownTime = `a time that the event itself tells, such as "{placed_at}",`

@@ -18,6 +18,10 @@ func (d *decoder) valueMapping(p place, n *yamlfile.Node, into reflect.Value, me
 	for _, m := range d.pairs(p, n, aValue) {
 		at := p.in(m.name)
 		switch {
+		case isAverage(m.name):
+			bad := averageError(m.value.Text)
+			d.misnamed(at, bad.What, bad.Instead)
+			d.broken[p] = true
 		case !slices.Contains(members, m.name):
 			d.misnamed(at, "unknown name "+m.name, suggest(m.name, members))
 			d.broken[p] = true

@@ -143,7 +143,7 @@ func (w warning) kind() string {
 func (d *doubts) was(at place, t *eventType) {
 	for i, w := range d.spec.Events[t.name].Was {
 		if p := at.in(fmt.Sprint(i)); !lifetime.Shorter(w.Retain, t.retain) {
-			d.warn(p, fmt.Sprintf("%s changes nothing: the retain of %s is as short", nameOf(p), t.name), "the other entries alone")
+			d.warn(p, nameOf(p)+" changes nothing: today's retain is as short", "the other entries alone")
 		}
 	}
 }
@@ -180,7 +180,7 @@ func (d *doubts) partitionKey(p place, t *keys.Template) {
 // does so if it says how to find their type.
 func (d *doubts) noTime(at place, t *eventType) {
 	if len(d.spec.Type) > 0 && t.at == nil && t.part == nil {
-		d.warn(at, t.name+" has no at, and a message that is bare JSON has no other time: it would be refused", `at: with the field of its time, such as "{placed_at}", beside key, unless all its messages come in an envelope`)
+		d.warn(at, "at is missing, and a message that is bare JSON has no other time: it would be refused", `at: with the field of its time, such as "{placed_at}", beside key, unless all its messages come in an envelope`)
 	}
 }
 

@@ -61,6 +61,8 @@ func variableText(text string) string {
 // reads only attributes that the producer sets.
 var deliveries = []string{"MessageId", "ReceiptHandle", "SentTimestamp", "ApproximateFirstReceiveTimestamp", "ApproximateReceiveCount", "SequenceNumber"}
 
+const deliveredAnew = "%s uses %s, which SQS sets again each time a message is sent: an event that is sent twice would be two events"
+
 // ofTheEvent refuses a template that decides what the event is, but uses what SQS says about a
 // single delivery.
 func (c *compiler) ofTheEvent(p place, t *keys.Template, instead string) {
@@ -70,7 +72,7 @@ func (c *compiler) ofTheEvent(p place, t *keys.Template, instead string) {
 	for _, d := range t.Derived() {
 		if name, is := ofDelivery(d); is {
 			c.mistakeAt(p, t.Text(), strings.Index(t.Text(), d),
-				fmt.Sprintf("%s uses %s, which SQS sets again each time a message is sent: an event that is sent twice would be two events", nameOf(p), name), instead)
+				fmt.Sprintf(deliveredAnew, nameOf(p), name), instead)
 		}
 	}
 }

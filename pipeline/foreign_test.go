@@ -41,14 +41,21 @@ var foreignMistakes = []advice{
 
 	{"the queue's id", `id: "{shop}#{order}"`, `id: "{@attribute.MessageId}"`, `p.yaml:6:11: id uses MessageId, which SQS sets again each time a message is sent: an event that is sent twice would be two events; write the fields that tell events apart, such as "{order_id}", or "{@digest}", instead`, []string{`id: "{order}"`}},
 	{"the queue's time", `at: "{placed_at}"`, `at: "{@attribute.SentTimestamp | unixms}"`, `p.yaml:7:11: at uses SentTimestamp, which SQS sets again each time a message is sent: an event that is sent twice would be two events; write a time that the event itself tells, such as "{placed_at}", instead`, []string{`at: "{placed_at}"`}},
+	{"the queue's time without braces", `at: "{placed_at}"`, `at: "@attribute.SentTimestamp"`, `p.yaml:7:10: at uses SentTimestamp, which SQS sets again each time a message is sent: an event that is sent twice would be two events; write a time that the event itself tells, such as "{placed_at}", instead`, []string{`at: "{placed_at}"`}},
+	{"another variable as the time", `at: "{placed_at}"`, `at: "@id"`, `p.yaml:7:10: at cannot use @id; write a time that the event itself tells, such as "{placed_at}", instead`, []string{`at: "{placed_at}"`}},
+	{"JSONPath of the time", `at: "{placed_at}"`, `at: $.placed_at`, `p.yaml:7:9: $.placed_at is a JSONPath, and $ would be a field of that name: paths begin at the payload; write "{placed_at}" instead`, []string{`at: "{placed_at}"`}},
 	{"the queue's id in a key", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{@attribute.MessageId}"`, `p.yaml:8:50: sk uses MessageId`, []string{`sk: "ORDER#{order}#{@digest}"`}},
 
 	{"a type that cannot be", `type: "{type}"`, `type: "{event}#{action}"`, `p.yaml:3:7: type can never be one of the declared event types, whatever an event says; write a field that holds moved or placed, such as "{type}", instead`, []string{`type: "{type}"`, `type: "{event}"`}},
 	{"a type in capitals", `type: "{type}"`, `type: "{type | upper}"`, `type can never be one of the declared event types`, []string{`type: "{type}"`}},
+	{"a type that is a hash", `type: "{type}"`, `type: "{type | sha256}"`, `type can never be one of the declared event types`, []string{`type: "{type}"`}},
+	{"a type that is a day", `type: "{type}"`, `type: "{type | day}"`, `type can never be one of the declared event types`, []string{`type: "{type}"`}},
+	{"a type that is too short", `type: "{type}"`, `type: "{type | first:3}"`, `type can never be one of the declared event types`, []string{`type: "{type | first:6}"`}},
 	{"a type with too much", `type: "{type}"`, `type: "event {type}"`, `type can never be one of the declared event types`, []string{`type: "{type}"`}},
 
 	{"an average", "revenue: sum total", "revenue: avg total", `p.yaml:26:67: an average is not kept, because two averages cannot be added up; write sum total, with a count in a value of its own, and divide when you read, instead`, []string{"revenue: sum total, n_revenue: count"}},
 	{"an average of nothing", "revenue: sum total", "revenue: mean", `write sum PATH, with a count in a value of its own, and divide when you read, instead`, []string{"revenue: sum total, n_revenue: count"}},
+	{"an average as a mapping", "revenue: sum total", "revenue: {avg: total}", `an average is not kept, because two averages cannot be added up; write sum total, with a count in a value of its own, and divide when you read, instead`, []string{"revenue: {sum: total}, n_revenue: count"}},
 	{"a length alone", "revenue: sum total", "revenue: length items", `p.yaml:26:67: length stands in place of a path, after an operation; write sum length items instead`, []string{"revenue: sum length items"}},
 	{"many types at once", "      placed: {where", "      plac*: {where", `p.yaml:26:7: there is no event type plac*, and * is not a wildcard; write each event type by its whole name, such as moved, instead`, []string{"      placed: {where"}},
 }
@@ -96,6 +103,8 @@ func TestNotForeign(t *testing.T) {
 		{"where: total > 0", "where: other = '0'"},
 		{`id: "{shop}#{order}"`, `id: "{shop}#{order}#{@attribute.MessageDeduplicationId}"`},
 		{`type: "{type}"`, `type: "p{kind}"`},
+		{`type: "{type}"`, `type: "{type | upper | lower}"`},
+		{`type: "{type}"`, `type: "{type | trim | first:6}"`},
 		{`pk: "PARCEL#{parcel}"`, `pk: "US$#{parcel}"`},
 	} {
 		text := change(t, c[0], c[1])
@@ -173,6 +182,10 @@ func TestOneWarningForAllTypes(t *testing.T) {
 	}{
 		{"all", head + event("c", "ALL", "C#{order}") + event("a", "ALL", "A#{order}") + event("b", "ALL", "B#{order}"),
 			[]string{`p.yaml:5:44: of every event type: pk is the same for every item of the type, and`}},
+		{"all without a time", head + strings.ReplaceAll(event("c", "C#{order}", "-")+event("a", "A#{order}", "-"), "at: \"{at}\", ", ""),
+			[]string{`p.yaml:5:6: of every event type: at is missing, and a message that is bare JSON has no other time`}},
+		{"all with an idle was", head + strings.ReplaceAll(event("c", "C#{order}", "-")+event("a", "A#{order}", "-"), "id:", "retain: 1d, was: [{retain: 2d, before: 2026-03-01T00:00:00Z}], id:"),
+			[]string{`p.yaml:5:25: of every event type: was[0] changes nothing: today's retain is as short; write the other entries alone instead`}},
 		{"all but one", head + event("c", "ALL", "C#{order}") + event("a", "ALL", "A#{order}") + event("b", "B#{order}", "B"),
 			[]string{`p.yaml:5:44: pk is the same`, `p.yaml:6:44: pk is the same`}},
 		{"a file of one type", head + event("a", "ALL", "A#{order}"), []string{`p.yaml:5:44: pk is the same`}},

@@ -481,7 +481,7 @@ func TestEveryWarning(t *testing.T) {
 		{"time in key", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{@at | time}"`, `key uses placed_at, which id does not`},
 		{"by without braces", `by: {shop: "{shop}"}`, `by: {shop: shop}`, `p.yaml:23:16: shop is the text shop for every event, which groups nothing; write "{shop}" instead`},
 		{"by of one text", `by: {shop: "{shop}"}`, `by: {shop: "all shops"}`, `shop is the text all shops for every event, which groups nothing`},
-		{"no time", "    at: \"{placed_at}\"\n", "", `p.yaml:6:5: placed has no at, and a message that is bare JSON has no other time: it would be refused; write at: with the field of its time, such as "{placed_at}", beside key, unless all its messages come in an envelope`},
+		{"no time", "    at: \"{placed_at}\"\n", "", `p.yaml:6:5: at is missing, and a message that is bare JSON has no other time: it would be refused; write at: with the field of its time, such as "{placed_at}", beside key, unless all its messages come in an envelope`},
 		{"shared keys", `{pk: "PARCEL#{parcel}", sk: "-"}`, `{pk: "SHOP#{parcel}", sk: "ORDER#{parcel}"}`, `events of moved and placed can have the same key`},
 	} {
 		w := mustLoad(t, strings.Replace(base, c.old, c.new, 1)).Describe().Warnings

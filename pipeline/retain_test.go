@@ -90,7 +90,7 @@ func TestMistakesInWas(t *testing.T) {
 		t.Error(err)
 	}
 	p := mustLoad(t, keptText("retain: 30d; was: [{retain: 30d, before: 2026-03-01T00:00:00Z}]"))
-	if w := p.Describe().Warnings; len(w) != 1 || !strings.Contains(w[0].What, "was[0] changes nothing: the retain of a is as short") {
+	if w := p.Describe().Warnings; len(w) != 1 || !strings.Contains(w[0].What, "was[0] changes nothing: today's retain is as short") {
 		t.Error(w)
 	}
 }

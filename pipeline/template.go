@@ -1,7 +1,10 @@
 package pipeline
 
 import (
+	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/keys"
 )
@@ -53,8 +56,10 @@ func canMake(t *keys.Template, name string) bool {
 				}
 				continue
 			}
-			for to := from; to < len(name) && keepsCase(part, name[to:to+1]); to++ {
-				next[to+1] = true
+			for to := from + 1; to <= len(name); to++ {
+				if canReturn(part, name[from:to]) {
+					next[to] = true
+				}
 			}
 		}
 		ends = next
@@ -62,12 +67,35 @@ func canMake(t *keys.Template, name string) bool {
 	return ends[len(name)]
 }
 
-// keepsCase reports whether a variable's functions can return text. After lower, text cannot have a
-// capital letter.
-func keepsCase(p keys.Part, text string) bool {
-	for _, f := range p.Funcs {
-		if f.Name == "lower" && text != strings.ToLower(text) || f.Name == "upper" && text != strings.ToUpper(text) {
-			return false
+// canReturn reports whether a variable can become text by its functions. The last of them decide: a
+// hash, a time or a number says all about its characters, and text is in the case that was set last.
+func canReturn(p keys.Part, text string) bool {
+	cased, cut := false, false
+	for _, f := range slices.Backward(p.Funcs) {
+		plain := text
+		if cased {
+			plain = strings.ToLower(text)
+		}
+		switch f.Name {
+		case "lower", "upper":
+			if !cased && text != map[string]string{"lower": strings.ToLower(text), "upper": strings.ToUpper(text)}[f.Name] {
+				return false
+			}
+			cased = true
+		case "first":
+			if n, _ := strconv.Atoi(f.Arg); utf8.RuneCountInString(text) > n {
+				return false
+			}
+			cut = true
+		case "trim":
+		case "hmac", "sha256":
+			digits := 64
+			if n, err := strconv.Atoi(f.Arg); f.Name == "sha256" && err == nil {
+				digits = n
+			}
+			return (cut || len(text) == digits) && len(text) <= digits && strings.Trim(plain, "0123456789abcdef") == ""
+		default: // a time or a number
+			return strings.Trim(strings.ToUpper(text), "0123456789-:.TZ") == ""
 		}
 	}
 	return true

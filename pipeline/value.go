@@ -113,7 +113,7 @@ func (v *value) read(text, op, operand string) *where.Mistake {
 
 // notAValue says what to write for a text that does not begin with an operation.
 func notAValue(text, word, rest string) *where.Mistake {
-	if average := strings.ToLower(word); average == "avg" || average == "average" || average == "mean" {
+	if isAverage(word) {
 		return averageError(rest)
 	}
 	if word == "length" && rest != "" {
@@ -123,6 +123,10 @@ func notAValue(text, word, rest string) *where.Mistake {
 		return &where.Mistake{What: word + " is not a way to compute a value", Instead: strings.TrimSpace(best + " " + rest)}
 	}
 	return &where.Mistake{What: fmt.Sprintf("%q is not a way to compute a value", text), Instead: valueForms}
+}
+
+func isAverage(word string) bool {
+	return slices.Contains([]string{"avg", "average", "mean"}, strings.ToLower(word))
 }
 
 // averageError says how to get an average. Two averages cannot be added up, but their sums and
