@@ -22,7 +22,7 @@ type completion = cobra.CompletionFunc
 // values completes the values of options, by the names of the options. An option has the same
 // values in each command.
 var values = map[string]completion{
-	"output":   cobra.FixedCompletions([]string{"text\tfor people", "json\tfor programs"}, cobra.ShellCompDirectiveNoFileComp),
+	"output":   outputs,
 	"format":   cobra.FixedCompletions([]string{"text\tfor people", "prometheus\tfor Prometheus"}, cobra.ShellCompDirectiveNoFileComp),
 	"counting": cobra.FixedCompletions([]string{"marks\tthe default", "receipts\twhere nothing names the shard"}, cobra.ShellCompDirectiveNoFileComp),
 	"data":     data,
@@ -40,17 +40,39 @@ var values = map[string]completion{
 	"events":    filesNamed("ndjson", "jsonl", "json"),
 	"parameter": parameters,
 
+	"config-env": environments,
+
 	"work": cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 
 	// Only the user knows these values.
 	"limit": cobra.NoFileCompletions, "max-units": cobra.NoFileCompletions, "for": cobra.FixedCompletions(slices.Sorted(maps.Keys(needs)), cobra.ShellCompDirectiveNoFileComp), "principal-tag": cobra.NoFileCompletions, "page": cobra.NoFileCompletions, "prefix": cobra.NoFileCompletions, "to": cobra.NoFileCompletions, "top": cobra.NoFileCompletions,
 	"buckets": cobra.NoFileCompletions, "merge": cobra.NoFileCompletions, "patience": cobra.NoFileCompletions, "segment": cobra.NoFileCompletions, "segments": cobra.NoFileCompletions,
-	"attribute": cobra.NoFileCompletions, "config-env": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions, "module": cobra.NoFileCompletions,
+	"attribute": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions, "module": cobra.NoFileCompletions,
 	"now": cobra.NoFileCompletions, "parts": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions, "rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
 	"sample": declared(eventTypes), "set": cobra.NoFileCompletions, "skip": cobra.NoFileCompletions,
 	"wait-limit": cobra.NoFileCompletions,
 	"stack":      cobra.NoFileCompletions, "profile": cobra.NoFileCompletions, "region": cobra.NoFileCompletions, "endpoint-url": cobra.NoFileCompletions,
 	"group": cobra.NoFileCompletions, "pk": cobra.NoFileCompletions, "sk": cobra.NoFileCompletions, "letters": folders, "max": cobra.NoFileCompletions, "host": cobra.NoFileCompletions, "port": cobra.NoFileCompletions, "port-console": cobra.NoFileCompletions, "seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
+}
+
+// outputs completes the forms of a command's output.
+func outputs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	forms := []string{"text\tfor people", "json\tfor programs"}
+	if cmd.Annotations[csvToo] != "" {
+		forms = append(forms, "csv\tfor spreadsheets")
+	}
+	return forms, cobra.ShellCompDirectiveNoFileComp
+}
+
+// environments completes those of samconfig.toml, or of the file that --samconfig names.
+func environments(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	name, _ := cmd.Flags().GetString("samconfig")
+	name = cmp.Or(name, "samconfig.toml")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return check.Environments(check.File{Name: name, Text: text}), cobra.ShellCompDirectiveNoFileComp
 }
 
 // data completes the bundled data of the demo, and the folder of dev.

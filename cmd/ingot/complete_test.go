@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +25,9 @@ func offers(t *testing.T, words ...string) (list []string, directive string) {
 
 func TestCompletionOfValues(t *testing.T) {
 	atRoot(t)
+	if err := os.WriteFile("samconfig.toml", []byte("version = 0.1\n[default.global.parameters]\nstack_name = \"a\"\n[prod.global.parameters]\nstack_name = \"b\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	const noFiles, noSpace, extensions, folders = ":4", ":6", ":8", ":16"
 	for _, c := range []struct {
 		words     string
@@ -35,6 +39,10 @@ func TestCompletionOfValues(t *testing.T) {
 		{"demo --counting |", []string{"marks", "receipts"}, noFiles},
 		{"explain --counting r|", []string{"receipts"}, noFiles},
 		{"check --output |", []string{"text", "json"}, noFiles},
+		{"totals --output |", []string{"text", "json", "csv"}, noFiles},
+		{"check --config-env |", []string{"default", "prod"}, noFiles},
+		{"status --config-env p|", []string{"prod"}, noFiles},
+		{"check --samconfig none.toml --config-env |", nil, noFiles},
 		{"demo -o |", []string{"text", "json"}, noFiles},
 		{"check --pipeline |", []string{"yaml", "yml"}, extensions},
 		{"demo --input |", []string{"ndjson", "jsonl", "json"}, extensions},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -96,11 +97,12 @@ permitted, 5 refused, 6 could not tell, 130 interrupted.`,
 		Args:                       noSuchCommand,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if a.output == "csv" && cmd.Annotations[csvToo] != "" {
-				return nil
+			forms, which := []string{"text", "json"}, "text or json"
+			if cmd.Annotations[csvToo] != "" {
+				forms, which = append(forms, "csv"), "text, json or csv"
 			}
-			if a.output != "text" && a.output != "json" {
-				return usage(fmt.Errorf("--output %q: write text or json", a.output))
+			if !slices.Contains(forms, a.output) {
+				return usage(fmt.Errorf("--output %q: write %s", a.output, which))
 			}
 			return nil
 		},

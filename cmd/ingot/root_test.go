@@ -55,6 +55,7 @@ func TestUsage(t *testing.T) {
 	tool(t, "--nonsense").says(t, exitUsage, "unknown flag: --nonsense")
 	tool(t, "demo", "--sed", "1").says(t, exitUsage, "--sed", "--seed")
 	tool(t, "demo", "--output", "yaml").says(t, exitUsage, `--output "yaml": write text or json`)
+	tool(t, "totals", "orders", "--output", "yaml").says(t, exitUsage, `--output "yaml": write text, json or csv`)
 	tool(t, "demo", "surplus").says(t, exitUsage, "surplus")
 	tool(t, "quarantine", "list", "letters", "--local").says(t, exitUsage, "unknown flag: --local; ingot quarantine list reaches no stack: leave it out")
 	tool(t, "check", "--pipeline", "../../pipeline.yaml", "--events", ".").says(t, exitUsage, ".: is a directory; name a file with one event a line with --events FILE, or - for standard input")

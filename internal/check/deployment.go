@@ -25,15 +25,9 @@ func DeploymentOf(f File, name string) (Deployment, error) {
 	if err != nil {
 		return Deployment{}, err
 	}
-	var names []string
-	for i := range root.Members {
-		if m := &root.Members[i]; m.Value.Kind == template.Map {
-			names = append(names, m.Name)
-		}
-	}
 	m := root.Member(name)
 	if m == nil || m.Value.Kind != template.Map {
-		return Deployment{}, fmt.Errorf("%s has no environment %s; it has %s", f.Name, name, strings.Join(names, ", "))
+		return Deployment{}, fmt.Errorf("%s has no environment %s; it has %s", f.Name, name, strings.Join(Environments(f), ", "))
 	}
 	text := func(key string) string {
 		if n := setting(m.Value, "deploy", key); n != nil {
@@ -48,4 +42,19 @@ func DeploymentOf(f File, name string) (Deployment, error) {
 	at := setting(m.Value, "deploy", "stack_name").Position
 	d.From = fmt.Sprintf("%s:%d:%d", f.Name, at.Line, at.Column)
 	return d, nil
+}
+
+// Environments returns the names of the environments of a samconfig.toml, in the order of the file.
+// It returns none if the file is not TOML.
+func Environments(f File) (names []string) {
+	root, err := readTOML(f.Text)
+	if err != nil {
+		return nil
+	}
+	for i := range root.Members {
+		if m := &root.Members[i]; m.Value.Kind == template.Map {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }
