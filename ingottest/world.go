@@ -171,7 +171,7 @@ func (w *World) mapFunctions() {
 // faults do not affect it.
 func (w *World) Store() *store.Store { return w.reader }
 
-// The names of the two tables.
+// These are the names of the two tables: "events" and "totals".
 const (
 	EventsTable     = stack.Events
 	AggregatesTable = stack.Aggregates

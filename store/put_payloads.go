@@ -21,8 +21,8 @@ import (
 //   - If the put stops in between, or if the item is refused, an object without an item is left
 //     behind. A hash of the item's key is in its name, so erasing that key deletes it too.
 
-// MaxAhead is how far in the future an event's time may be if its payload goes to the payload
-// bucket. The lifecycle of the bucket counts from the put, and the event's expiry from its time.
+// MaxAhead, 30 days, is how far in the future an event's time may be if its payload goes to the
+// payload bucket. The lifecycle of the bucket counts from the put, and the event's expiry from its time.
 const MaxAhead = payloads.MaxAhead
 
 const (
