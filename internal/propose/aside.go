@@ -8,12 +8,12 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// few reports whether at most one in twenty of n events are bad. These may be broken. If there are more of them, they
-// are probably events of another shape.
+// few reports whether at most one in twenty of n events are bad. These may be broken. If there are
+// more of them, they are probably events of another shape.
 func few(bad, n int) bool { return bad > 0 && bad*20 <= n }
 
-// setAside leaves out the events of which fits is false, because what nearly all others have is missing or wrong in
-// them. lack says what: "no paid_at that is a time".
+// setAside leaves out the events of which fits is false, because what nearly all others have is
+// missing or wrong in them. lack says what: "no paid_at that is a time".
 func (t *eventType) setAside(lack string, fits func(*sampled) bool) {
 	var rest, odd []sampled
 	for _, e := range t.events {
@@ -43,7 +43,8 @@ func (t *eventType) asideRemark() string {
 	return strings.Join(t.lacks, ", and ") + ". Ingot would put " + which + " into quarantine. What follows is about the others."
 }
 
-// asideUntimed sets the events aside in which the time is broken, if nearly all others have one in the same field.
+// asideUntimed sets the events aside in which the time is broken, if nearly all others have one in
+// the same field.
 func (t *eventType) asideUntimed(fields []*field) {
 	n := len(t.events)
 	var best *field
@@ -86,8 +87,9 @@ func (t *eventType) asideUnnamed(fields []*field) {
 	}
 }
 
-// altered finds an identifier that nearly all events have for themselves. The others have the identifier of an earlier
-// event and another payload, but the same time: if the time were another one too, they would be events of their own.
+// altered finds an identifier that nearly all events have for themselves. The others have the
+// identifier of an earlier event and another payload, but the same time: if the time were another
+// one too, they would be events of their own.
 func altered(events []sampled, candidates []*field, noun string, when *field) (identity, bool) {
 	n := len(events)
 	for _, f := range candidates {
