@@ -39,7 +39,7 @@ func capacityOf(in Input, p *pipeline.Pipeline) *Capacity {
 	}
 	k := &Capacity{Rate: in.Rate, Shards: max(1, in.Partitions), Updates: float64(most), By: typ}
 	if e := in.Events; e != nil && e.Items.Count > 0 {
-		k.Updates, k.By = e.Updates.Each, e.File
+		k.Updates, k.By = float64(e.Updates.Count)/float64(e.Items.Count), e.File // a part is a change too
 	}
 	each := in.Rate / float64(k.Shards)
 	k.PerShard, k.Enough = math.Min(each, estimate.ChangesPerShard), each <= estimate.ChangesPerShard

@@ -63,12 +63,12 @@ func TestARateForNoMemory(t *testing.T) {
 	for estimate.MemoryFor(1000, updates) != 0 {
 		updates *= 2
 	}
-	in.Events = &sample.Report{File: "s.ndjson", Items: sample.Items{Count: 10}, Updates: sample.Updates{Each: updates}}
+	in.Events = &sample.Report{File: "s.ndjson", Items: sample.Items{Count: 10, Parts: 5}, Updates: sample.Updates{Count: int(10 * updates), Each: 2 * updates}}
 	r := run(t, in)
 	if len(r.Findings) != 1 || !strings.HasPrefix(r.Findings[0].Instead, "fewer aggregates of many keys") || r.Capacity.By != "s.ndjson" {
 		t.Errorf("%v, %+v", r.Findings, r.Capacity)
 	}
-	in.Events.Updates.Each = 1.5
+	in.Events.Updates.Count, in.Events.Updates.Each = 15, 3 // a part is a change too
 	if r := run(t, in); len(r.Findings) > 0 || r.Capacity.Updates != 1.5 || !strings.Contains(r.Capacity.text(), "updates  1.50 of each change, by s.ndjson") {
 		t.Errorf("%v, %s", r.Findings, r.Capacity.text())
 	}
