@@ -103,6 +103,40 @@ func Example_by() {
 	// Output: 1 1250 false
 }
 
+// A total keeps more than numbers: quantiles, an estimate, and the newest value. And totals with rank have an
+// order.
+func Example_values() {
+	p, err := pipeline.Load(os.DirFS("../examples/leaderboard"), "pipeline.yaml")
+	check(err)
+	w, ctx := ingottest.New(t, ingottest.Config{Pipeline: p}), context.Background()
+	for i, player := range []string{"ada", "bob", "ada", "eve"} {
+		w.Send(fmt.Sprintf(`{"type":"match.scored","match_id":"m%d","player_id":%q,"ended_at":"2026-03-01T1%d:00:00Z","points":%d,"seconds":%d}`,
+			i, player, i, 100*(4-i), 60*(i+1)))
+	}
+	w.Verify()
+	w.Advance(10 * time.Second) // the index of ranked totals has caught up
+
+	st, day := w.Store(), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	totals, err := st.Total(ctx, "game_daily", nil, day, day.AddDate(0, 0, 1))
+	check(err)
+	seconds, _ := totals[0].Buckets("seconds")
+	median, _ := seconds.Quantile(0.5) // at most aggregate.BucketError off
+	players, _ := totals[0].Distinct("players")
+	fmt.Println(median, players.Estimate()) // the standard error is aggregate.DistinctError
+
+	best, err := st.Top(ctx, "records", day, 10) // the greatest first
+	check(err)
+	for _, t := range best {
+		last, _ := t.Dated("last")
+		fmt.Println(t.By["player"], t.Values["best"], last.JSON, last.At.Hour())
+	}
+	// Output:
+	// 118.7 3
+	// ada 400 "m2" 12
+	// bob 300 "m1" 11
+	// eve 100 "m3" 13
+}
+
 // Your own hooks run inside the real functions.
 func Example_hooks() {
 	shipped := map[event.Key]int{}
