@@ -164,6 +164,7 @@ func (x *run) event(line int, m envelope.Message) (judged Judged) {
 	switch {
 	case err == nil:
 		x.fieldsOf(item.Type).see(opened.Data.Root())
+		x.fieldsOfParts(item)
 		judged.Item = item
 		var adds [][]aggregate.Contribution
 		judged.Verdict, adds = x.item(line, item)
@@ -178,6 +179,18 @@ func (x *run) event(line int, m envelope.Message) (judged Judged) {
 		x.refused(line, err)
 	}
 	return judged
+}
+
+// fieldsOfParts looks at what the parts of an item have at the paths that their types read.
+func (x *run) fieldsOfParts(item *event.Item) {
+	if item.Parts == nil {
+		return
+	}
+	for _, part := range item.Parts.Items {
+		if doc, err := event.ParseDocument(part.Data); err == nil {
+			x.fieldsOf(part.Type).see(doc.Root())
+		}
+	}
 }
 
 // parts judges the parts of an item. adds is what the item and its parts add to totals, if they are written.

@@ -302,3 +302,15 @@ func TestClaimsOfASample(t *testing.T) {
 		t.Errorf("%+v, %+v", r.Verdicts, r.Items)
 	}
 }
+
+// The fields of parts are looked at like those of events.
+func TestFieldsOfParts(t *testing.T) {
+	lines := transfer("1", "a", "b") + strings.Replace(transfer("2", "b", "c"), `"book":"b",`, "", 1)
+	r, err := sampler(t, transfers).Read("sample.ndjson", strings.NewReader(lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "  entry  book  absent 1 of 4  may be missing  read by GSI1.pk\n"; !strings.Contains(r.Text(), want) {
+		t.Errorf("no %q in\n%s", want, r.Text())
+	}
+}
