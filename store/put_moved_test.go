@@ -580,6 +580,45 @@ func TestMovedPutsAreSentOnce(t *testing.T) {
 	}
 }
 
+// Parts of a whole that is not atomic move totals one by one. If a floor refuses one of them, the others are
+// stored, and the message is Rejected. When it comes again, only the part that was refused is put. If a total
+// cannot be updated at all, that is the reason, because an alarm rings for it alone.
+func TestFloorOfParts(t *testing.T) {
+	w := newWorld(t, stocked, quick, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+		s.Events["picked"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PICKED#{id}", SK: "X"}}
+		s.Events["pick"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "picked", Each: "picks", With: []string{"id"}}, ID: "{id}#{sku}", Key: pipeline.KeySpec{PK: "PICKED#{id}", SK: "{sku}"}}
+		s.Aggregates["stock"].From["pick"] = pipeline.FromSpec{Values: map[string]string{"available": "sum -quantity"}}
+	})
+	w.start()
+	picked := func(id string, skus ...string) *event.Item {
+		var picks []string
+		for _, sku := range skus {
+			picks = append(picks, fmt.Sprintf(`{"sku":%q,"quantity":2}`, sku))
+		}
+		return w.item(`"type":"picked"`, fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`, `"picks":[`+strings.Join(picks, ",")+`]`)
+	}
+	w.putNow(w.goods("received", "1", "a", 1), w.goods("received", "2", "b", 5))
+	results := w.putNow(picked("1", "a", "b"))
+	if verdicts(results) != "Rejected" || results[0].Refusal.Reason != event.BelowFloor || verdicts(results[0].Parts) != "Rejected Inserted" {
+		t.Fatalf("%v of %s", results[0].Refusal, verdicts(results[0].Parts))
+	}
+	w.agree("one part is refused")
+	w.putNow(w.goods("received", "3", "a", 5))
+	if results = w.putNow(picked("1", "a", "b")); verdicts(results) != "Duplicate" || verdicts(results[0].Parts) != "Inserted Duplicate" {
+		t.Errorf("it comes again: %v of %s", results[0].Refusal, verdicts(results[0].Parts))
+	}
+	w.agree("it has come again")
+
+	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: "A#stock#1#0#d"}, "SK": &types.AttributeValueMemberS{Value: "-"}, "available": &types.AttributeValueMemberS{Value: "many"}}}); err != nil {
+		t.Fatal(err)
+	}
+	results = w.putNow(picked("2", "c", "d"))
+	if verdicts(results) != "Rejected" || verdicts(results[0].Parts) != "Rejected Rejected" || results[0].Refusal.Reason != event.TotalRefused {
+		t.Errorf("a floor, and a total that is no number: %v of %s", results[0].Refusal, verdicts(results[0].Parts))
+	}
+}
+
 // Random batches under random trouble: at every moment each total is the sum over what is stored, and no
 // sum is below its floor.
 func TestMovedPutsAgainstANaiveTwin(t *testing.T) {

@@ -140,11 +140,12 @@ func (r *Result) yields(item *event.Item) bool {
 }
 
 // with returns the result of a whole together with those of its parts. The worst verdict decides, and
-// the first item that has it says why.
+// the first item that has it says why. If several parts are Rejected, it is the first one whose total
+// cannot be updated any more, because what a floor refuses is normal and no alarm rings for it.
 func (r Result) with(parts []Result) Result {
 	worst := Result{Verdict: r.Verdict}
 	for _, p := range parts {
-		if severity(p.Verdict) > severity(worst.Verdict) {
+		if severity(p.Verdict) > severity(worst.Verdict) || p.Verdict == worst.Verdict && p.refusedByTotal() && !worst.refusedByTotal() {
 			worst = p
 		}
 	}
@@ -153,6 +154,11 @@ func (r Result) with(parts []Result) Result {
 	}
 	r.Parts = parts
 	return r
+}
+
+// refusedByTotal reports whether an item is Rejected because a total cannot be updated any more.
+func (r *Result) refusedByTotal() bool {
+	return r.Verdict == event.Rejected && r.Refusal.Reason == event.TotalRefused
 }
 
 // severity orders the verdicts of one message's items. Retry is the worst: such a message is
