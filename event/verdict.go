@@ -67,16 +67,19 @@ func (v Verdict) Quarantined() bool {
 
 // Outweighs reports whether a message that is an array of events has verdict v rather than other,
 // if its events have both. Retry comes first, because the message is delivered again. Then come the
-// verdicts that belong in quarantine, which are equal. The others come last, in the order of their
-// constants.
+// verdicts that belong in quarantine. Of these, Rejected is last, because what a floor refuses is
+// normal and no alarm rings for it; the others are equal. The verdicts of stored events come after
+// them, in the order of their constants.
 func (v Verdict) Outweighs(other Verdict) bool { return v.weight() > other.weight() }
 
 func (v Verdict) weight() int {
 	switch {
 	case v == Retry:
-		return 2
-	case v.Quarantined():
+		return 3
+	case v == Rejected:
 		return 1
+	case v.Quarantined():
+		return 2
 	}
 	return -int(v)
 }

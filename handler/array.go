@@ -21,7 +21,8 @@ func (o *Outcome) each(yield func(*Outcome) bool) {
 // sum computes the verdict of a message that is an array from the verdicts of its events. If one
 // event is Retry, so is the message: it is delivered again, and the events that are stored are then
 // Duplicates. Otherwise, if some events can never be stored, the message goes to quarantine with
-// the verdict of the first of them. Otherwise all events are stored, and the message is done.
+// the verdict of the first of them that is not Rejected, or with Rejected if all of them are.
+// Otherwise all events are stored, and the message is done.
 func (o *Outcome) sum() {
 	if o.Events == nil {
 		return

@@ -275,6 +275,28 @@ func TestLetterOfAnArray(t *testing.T) {
 	}
 }
 
+// What a floor refuses is business as usual, and no alarm rings for it. So an array that has an event with
+// any other trouble has the verdict of that event, whichever of them comes first.
+func TestTroubleOutweighsAFloor(t *testing.T) {
+	for _, queue := range []string{"", ".fifo"} {
+		for body, want := range map[string]string{
+			array(order("1", -20), "7", order("2", 1)): "Rejected Poison Inserted",
+			array("7", order("1", -20)):                "Poison Rejected",
+		} {
+			w := newWorld(t, arrays, moving)
+			if got := w.receive(inGroup(messages(body), queue)); got != failures() || of(w.outcomes[0]) != want {
+				t.Fatalf("%s: %s %s", body, got, of(w.outcomes[0]))
+			}
+			if v := w.batches[0].Verdicts; v[event.Poison] != 1 || v[event.Rejected] != 0 {
+				t.Errorf("%s: %v", body, v)
+			}
+			if n := w.note(); n.Verdict != "Poison" || n.Reason != string(event.NotAnObject) || len(n.Events) != 2 {
+				t.Errorf("%s: %+v", body, n)
+			}
+		}
+	}
+}
+
 // The events of an array may have parts. What is stored is the same as if they had come alone. Together
 // they may not yield more parts than one message may: then nothing of the message is stored.
 func TestArrayOfWholes(t *testing.T) {

@@ -60,8 +60,8 @@ type Note struct {
 	// so the note keeps it until the message is sent again.
 	Group string `json:"group,omitempty"`
 	// Events are the positions of the events that can never be stored, in a message that is an array.
-	// They are counted from 0. The rest of the note is about the first of them. All other events of
-	// the array are stored.
+	// They are counted from 0. The rest of the note is about the first of them that is not Rejected,
+	// or about the first if all of them are. All other events of the array are stored.
 	Events []int `json:"events,omitempty"`
 }
 

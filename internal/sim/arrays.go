@@ -164,7 +164,7 @@ func (w *World) judgeArray(inv *invocation, m *message, o handler.Outcome) {
 	case !fits:
 		fits, failed = verdict == "Retry", true
 	case len(refused) > 0:
-		if fits = verdict == refused[0]; !o.Failed {
+		if fits = verdict == refused[decider(refused)]; !o.Failed {
 			w.stats.Faults[arrayKept]++
 		}
 	default:
@@ -173,6 +173,12 @@ func (w *World) judgeArray(inv *invocation, m *message, o handler.Outcome) {
 	if !fits || o.Failed != failed {
 		w.fail(Undeserved, "%s says %s of an array whose events are %v; that it goes back is %v: %s", inv.name, verdict, all, o.Failed, m.body)
 	}
+}
+
+// decider returns which of these verdicts of refused events is that of their array: the first that is not
+// Rejected, if there is one.
+func decider(refused []string) int {
+	return max(0, slices.IndexFunc(refused, func(v string) bool { return v != "Rejected" }))
 }
 
 // keep notes which events of an array a letter in quarantine names.
@@ -189,7 +195,8 @@ func (m *message) keep(beside string) {
 }
 
 // unjustifiedArray returns what is wrong with the note beside an array. The events that it names can never
-// be stored, and all others are. The rest of the note is about the first that it names.
+// be stored, and all others are. The rest of the note is about the first that it names, or about one before
+// which it names only events that are Rejected.
 func (w *World) unjustifiedArray(inv *invocation, m *message, n note) string {
 	if len(n.Events) == 0 || !slices.IsSorted(n.Events) || n.Events[0] < 0 || n.Events[len(n.Events)-1] >= len(m.events) {
 		return fmt.Sprintf("it names the events %v of %d", n.Events, len(m.events))
@@ -203,13 +210,16 @@ func (w *World) unjustifiedArray(inv *invocation, m *message, n note) string {
 			return fmt.Sprintf("event %d is not stored, and the note does not name it", i)
 		}
 	}
-	first := n.Events[0]
-	detail, ok := strings.CutPrefix(n.Detail, fmt.Sprintf("event [%d] of the array: ", first))
-	if !ok {
-		return fmt.Sprintf("it is not about event %d", first)
+	for _, i := range n.Events {
+		if detail, is := strings.CutPrefix(n.Detail, fmt.Sprintf("event [%d] of the array: ", i)); is {
+			n.Detail, n.Events = detail, nil
+			return w.unjustifiedEvent(inv, m.events[i], n)
+		}
+		if n.Verdict == "Rejected" || w.undeserved(inv, m.events[i], "Rejected") != "" {
+			return fmt.Sprintf("it is not about event %d", i)
+		}
 	}
-	n.Detail, n.Events = detail, nil
-	return w.unjustifiedEvent(inv, m.events[first], n)
+	return "it is about none of the events that it names"
 }
 
 // refusable reports whether an event may be judged as one that can never be stored.
