@@ -18,13 +18,13 @@ import (
 const eventsHelp = `With --events it plans each line of a file of events, or of standard input with -. A line is one
 message body. It reports the verdicts and their reasons; the fields that are absent, null or of
 another type; the hottest keys and totals; sizes and write units. If a line would be Poison, the exit
-code is 3. A file of any size takes the same memory. The command does not know what is stored already,
-and not what a floor would refuse. If a key uses hmac, only a hash of the key is shown.`
+code is 3. A file of any size takes the same memory. The command does not know what is stored already.
+It says how many events a floor may refuse. If a key uses hmac, only a hash of the key is shown.`
 
 // eventsJSON documents the part of --output json that --events adds.
 const eventsJSON = `
   events                  file, lines, verdicts, judgedKeys, bounded, paths, fine, keys, hotTotals, items, updates,
-                          compress
+                          compress; takingFromFloors, if a floor may refuse some of the Inserted
     verdicts[]            verdict, reason, type, count; line and detail of the first
     bounded               true: repeated events are noticed only for the first judgedKeys keys
     paths[]               type, path, uses, needed, of, absent, null, empty, other (by the type that is there)

@@ -21,6 +21,9 @@ type Report struct {
 	Totals  []Hot   `json:"hotTotals"`
 	Items   Items   `json:"items"`
 	Updates Updates `json:"updates"`
+	// Taking is how many of the events that are Inserted take from a total with a floor. They are Rejected
+	// if it is too low, which depends on the order in which events arrive, and on what is stored.
+	Taking int `json:"takingFromFloors,omitempty"`
 	// Compress says of each type with compress what it saves, by type.
 	Compress []Compress `json:"compress,omitempty"`
 

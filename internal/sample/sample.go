@@ -259,7 +259,23 @@ func (x *run) item(line int, item *event.Item) (event.Verdict, [][]aggregate.Con
 	for _, part := range x.claims(item) {
 		x.remember(hashOf(part.Key), storedOf(part))
 	}
-	return verdict, x.written(line, item)
+	adds := x.written(line, item)
+	if slices.ContainsFunc(adds, takesFromAFloor) {
+		x.report.Taking++
+	}
+	return verdict, adds
+}
+
+// takesFromAFloor reports whether one of these contributions takes from a value that has a floor.
+func takesFromAFloor(list []aggregate.Contribution) bool {
+	return slices.ContainsFunc(list, func(c aggregate.Contribution) bool {
+		for i, floor := range c.Def.AtLeast {
+			if floor.Set && c.Values[i].Set && c.Values[i].Number.Sign() < 0 {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 func storedOf(item *event.Item) stored {

@@ -280,6 +280,19 @@ func TestPartsOfASample(t *testing.T) {
 	}
 }
 
+// The report says how many of the events that it takes for Inserted a floor may refuse.
+func TestFloorsOfASample(t *testing.T) {
+	file := strings.Replace(transfers, "    from: {entry", "    movedBy: put\n    atLeast: {cents: 0}\n    from: {entry", 1)
+	in := `{"type":"transfer","id":"3","at":"2026-03-14T09:00:00Z","entries":[{"account":"a","book":"b","cents":5}]}` + "\n"
+	r, err := sampler(t, file).Read("sample.ndjson", strings.NewReader(transfer("1", "a", "b")+transfer("2", "b", "c")+transfer("2", "b", "c")+in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "  2 of the Inserted take from a total with a floor. They are Rejected if it is too low.\n"; r.Taking != 2 || !strings.Contains(r.Text(), want) {
+		t.Errorf("%d take from a floor:\n%s", r.Taking, r.Text())
+	}
+}
+
 // A second owner of a unique value is a Conflict, and nothing of its message is stored.
 func TestClaimsOfASample(t *testing.T) {
 	file := `{ingot: 1, epoch: 1, type: "{type}", events: {account: {id: "{id}", at: "{at}", key: {pk: "ACCOUNT#{id}", sk: "-"}, atomic: true},

@@ -58,6 +58,9 @@ func (r *Report) verdicts(b *strings.Builder) {
 			row(Number(v.Count), what, v.Type, where)
 		}
 	})
+	if r.Taking > 0 {
+		fmt.Fprintf(b, "  %s of the Inserted take from a total with a floor. They are Rejected if it is too low.\n", Number(r.Taking))
+	}
 	if r.Bounded {
 		fmt.Fprintf(b, "  Repetitions are noticed of the first %s keys alone: at most so many are Inserted, and at least so many Duplicate, Stale or Conflict.\n", Number(r.Judged))
 	}
