@@ -3,7 +3,6 @@ package pipeline
 import (
 	"fmt"
 	"net/url"
-	"strings"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
@@ -81,7 +80,7 @@ func (p *Pipeline) workOn(f *feed, m envelope.Message) (*work, error) {
 	}
 	root := opened.Data.Root()
 	if root.Kind() != event.Object {
-		return nil, event.Poisoned(event.NotAnObject, "the payload is "+strings.ToLower(root.Kind().String())+", not an object")
+		return nil, event.Poisoned(event.NotAnObject, "the payload is "+kindText(root)+", not an object")
 	}
 	for _, t := range f.by {
 		if len(t.Derived()) == 0 {

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
@@ -25,7 +24,7 @@ func (p *Pipeline) Key(eventType string, m envelope.Message) (event.Key, error) 
 	}
 	root := opened.Data.Root()
 	if root.Kind() != event.Object {
-		return event.Key{}, event.Poisoned(event.NotAnObject, "the payload is "+strings.ToLower(root.Kind().String())+", not an object")
+		return event.Key{}, event.Poisoned(event.NotAnObject, "the payload is "+kindText(root)+", not an object")
 	}
 	e := &opened.Event
 	w := newWork(keys.Source{Data: root, Type: t.name, Source: e.Source, Attributes: e.Attributes, Secret: p.secret})

@@ -149,7 +149,7 @@ func tooLarge(item *event.Item) *event.Refusal {
 func (p *Pipeline) begin(w *work, e *event.Event) (*eventType, *event.Refusal) {
 	root := e.Data.Root()
 	if root.Kind() != event.Object {
-		return nil, event.Poisoned(event.NotAnObject, "the payload is "+strings.ToLower(root.Kind().String())+", not an object")
+		return nil, event.Poisoned(event.NotAnObject, "the payload is "+kindText(root)+", not an object")
 	}
 	w.source = keys.Source{Data: root, Type: e.Type, Source: e.Source, Attributes: e.Attributes, Secret: p.secret}
 	return p.typeOf(w)

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ingot-events/ingot/event"
@@ -92,7 +91,7 @@ func (w *work) rank(r revision) (d event.Decimal, ok bool, refusal *event.Refusa
 	case event.Absent, event.Null:
 		return d, false, nil
 	default:
-		return d, false, event.Poisoned(event.WrongType, fmt.Sprintf("revision: field %s is %s, and the pipeline declares %s", r.path, strings.ToLower(n.Kind().String()), r))
+		return d, false, event.Poisoned(event.WrongType, fmt.Sprintf("revision: field %s is %s, and the pipeline declares %s", r.path, kindText(n), r))
 	}
 	if r.time {
 		at, err := keys.ParseTime(n.Text())

@@ -334,8 +334,8 @@ third [] A#third#3#0 / - added=0.001`
 func TestAmounts(t *testing.T) {
 	p := mustLoad(t, small)
 	for data, want := range map[string]string{
-		`{"w":{"x":"1"}}`:                     "wrong-type aggregate third, value added: field w.x is string, not a number",
-		`{"w":{"x":{}}}`:                      "wrong-type aggregate third, value added: field w.x is object, not a number",
+		`{"w":{"x":"1"}}`:                     "wrong-type aggregate third, value added: field w.x is a string, not a number",
+		`{"w":{"x":{}}}`:                      "wrong-type aggregate third, value added: field w.x is an object, not a number",
 		`{"w":{"x":null}}`:                    "missing-field aggregate third, value added: field w.x is missing",
 		`{"w":{"x":1e18}}`:                    "",
 		`{"w":{"x":1.000000001}}`:             "",

@@ -22,7 +22,7 @@ func TestRevisionLists(t *testing.T) {
 		{three, `"updated_at":"1970-01-01T00:00:00.000000007Z","seq":-1`, "7 15008~,0"},
 		{three, `"seq":1`, "Poison (missing-field): revision: field updated_at is missing"},
 		{three, `"updated_at":null,"seq":1`, "Poison (missing-field): revision: field updated_at is missing"},
-		{three, `"updated_at":"1970-01-01T00:00:00Z","seq":"1"`, "Poison (wrong-type): revision: field seq is string, and the pipeline declares seq number"},
+		{three, `"updated_at":"1970-01-01T00:00:00Z","seq":"1"`, "Poison (wrong-type): revision: field seq is a string, and the pipeline declares seq number"},
 		{three, `"updated_at":"1970-01-01T00:00:00Z","checked_at":"now"`, `Poison (bad-time): revision: "now" is not`},
 		{three, `"updated_at":"1970-01-01T00:00:00Z","seq":1e200`, "Poison (number-range): revision: field seq "},
 	} {
