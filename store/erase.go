@@ -20,7 +20,7 @@ import (
 
 // barredAttribute marks the key of an event that was erased. An item with this attribute is no
 // longer an event. It has no type, so nothing counts, touches or archives it.
-const barredAttribute = "i:barred"
+const barredAttribute = itemform.Barred
 
 func barred(img image) bool {
 	b, _ := img[barredAttribute].(*types.AttributeValueMemberBOOL)

@@ -33,6 +33,15 @@ func TestErase(t *testing.T) {
 		t.Error(got.errors)
 	}
 	w.send(1, oldSale, newSale) // both are Duplicates now
+	if got := w.run(3, "get", "sale", "id=1", "--local"); got.errors != "ingot: the event under SALE#1 / - was erased, and its key is barred\n" {
+		t.Error(got.errors)
+	}
+	if err := os.WriteFile("again.ndjson", []byte(oldSale+"\n"+newSale+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.run(3, "send", "again.ndjson", "--wait", "--local"); !strings.Contains(got.out, "0 events stored, 2 erased before, so the key is barred\n") {
+		t.Error(got.out)
+	}
 	w.run(0, "quarantine", "drop", "letters", id, "--yes", "--local")
 	var out remains
 	if err := json.Unmarshal([]byte(w.run(0, "erase", "--pk", "SALE#1", "--sk", "-", "--yes", "--local", "--output", "json").out), &out); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/internal/target"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -132,7 +133,11 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 		return err
 	}
 	if item == nil {
-		fmt.Fprintf(a.stderr, "ingot: nothing is stored under %s\n", show.Text(key.String()))
+		what := "nothing is stored under %s"
+		if _, _, barred, err := tables.Of(st).Find(cmd.Context(), key); err == nil && barred {
+			what = "the event under %s was erased, and its key is barred"
+		}
+		fmt.Fprintf(a.stderr, "ingot: "+what+"\n", show.Text(key.String()))
 		return difference()
 	}
 	mask := show.PersonalOf(p)

@@ -36,6 +36,8 @@ const sendJSON = `With --output json, one object:
   refused                 with --wait: events that go to quarantine as Poison or Expired
   rejected                with --wait: events that are not stored after 5 seconds, and that a total refuses at the
                           moment; absent if there are none
+  barred                  with --wait: events whose key is barred, because the event was erased; absent if there are
+                          none
   elsewhere               with --wait: messages that point to S3, whose keys the tool does not know; absent if there
                           are none`
 
@@ -68,7 +70,7 @@ For a FIFO queue, --group names the field whose value is the message group. The 
 
 ` + targetHelp + `
 
-Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused, or another payload is stored,
+Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused or was erased, or another payload is stored,
 4 credentials, 5 refused, 6 with --wait: not everything was stored in time, or a payload is in S3, 130 interrupted.
 
 ` + sendJSON,
@@ -120,6 +122,8 @@ type sentReport struct {
 	Refused *int    `json:"refused,omitempty"`
 	// Rejected counts the events that totals refuse.
 	Rejected int `json:"rejected,omitempty"`
+	// Barred counts the events whose key is barred.
+	Barred int `json:"barred,omitempty"`
 	// Elsewhere counts the messages whose payload is in S3. Send does not wait for them.
 	Elsewhere int `json:"elsewhere,omitempty"`
 }
@@ -215,13 +219,13 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.P
 	}
 	tell := show.NewProgress(a.stderr, isTerminal(a.stderr))
 	w, err := send.Wait(ctx, t.DynamoDB(), t.EventsTable, waiting, judge, limit, env.Env{}.Real().Sleep, func(w send.Waited) {
-		tell(show.Step{Phase: "storing", Done: w.Stored + w.Other + w.Rejected, Total: len(waiting)})
+		tell(show.Step{Phase: "storing", Done: w.Stored + w.Other + w.Rejected + w.Barred, Total: len(waiting)})
 	})
 	tell(show.Step{})
 	if err != nil {
 		return fmt.Errorf("waiting until the events are stored: %w", err)
 	}
-	r.Stored, r.Other, r.Left, r.Refused, r.Rejected = &w.Stored, &w.Other, &w.Left, &none.refused, w.Rejected
+	r.Stored, r.Other, r.Left, r.Refused, r.Rejected, r.Barred = &w.Stored, &w.Other, &w.Left, &none.refused, w.Rejected, w.Barred
 	if err := a.sent(r); err != nil {
 		return err
 	}
@@ -230,7 +234,7 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.P
 		for _, one := range []struct {
 			n    int
 			what string
-		}{{w.Other, "with another payload under the key"}, {w.Rejected, "rejected, as a total is now"}, {w.Left, "not stored yet"}, {none.refused, goes(none.refused)}, {r.Elsewhere, "with the payload in S3, not waited for"}} {
+		}{{w.Other, "with another payload under the key"}, {w.Rejected, "rejected, as a total is now"}, {w.Barred, "erased before, so the key is barred"}, {w.Left, "not stored yet"}, {none.refused, goes(none.refused)}, {r.Elsewhere, "with the payload in S3, not waited for"}} {
 			if one.n > 0 {
 				fmt.Fprintf(a.stdout, ", %d %s", one.n, one.what)
 			}
@@ -246,7 +250,7 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.P
 	switch {
 	case w.Left > 0:
 		return untold()
-	case w.Other > 0 || none.refused > 0 || w.Rejected > 0:
+	case w.Other > 0 || none.refused > 0 || w.Rejected > 0 || w.Barred > 0:
 		return difference()
 	case r.Elsewhere > 0:
 		return untold()

@@ -14,6 +14,9 @@ var OwnAttributes = []string{"PK", "SK", "type", "id", "at", "digest", "epoch", 
 // payload's bytes.
 const Payload = "i:payload"
 
+// Barred is the attribute of an item that only bars the key of an event that was erased.
+const Barred = "i:barred"
+
 // ownPrefix begins the names of attributes that Ingot adds only to some items.
 const ownPrefix = "i:"
 

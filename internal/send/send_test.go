@@ -234,7 +234,9 @@ func (t *table) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, 
 	for name, keys := range in.RequestItems {
 		for _, key := range keys.Keys {
 			pk := key["PK"].(*dynamotypes.AttributeValueMemberS).Value
-			if first, there := t.items[pk]; there {
+			if first, there := t.items[pk]; there && first == barred {
+				out.Responses[name] = append(out.Responses[name], map[string]dynamotypes.AttributeValue{"PK": key["PK"], "SK": key["SK"], "i:barred": &dynamotypes.AttributeValueMemberBOOL{Value: true}})
+			} else if there {
 				digest := event.Digest{first}
 				out.Responses[name] = append(out.Responses[name], map[string]dynamotypes.AttributeValue{"PK": key["PK"], "SK": key["SK"], "digest": &dynamotypes.AttributeValueMemberB{Value: digest[:]}})
 			}
@@ -242,6 +244,9 @@ func (t *table) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, 
 	}
 	return out, nil
 }
+
+// barred stands for the digest of an item that bars its key.
+const barred = 0
 
 // sentTo makes an event under a key of one letter.
 func sentTo(pk string, digest byte) *event.Item {
@@ -298,6 +303,18 @@ func TestWaitForTwoPayloadsUnderOneKey(t *testing.T) {
 		if err != nil || w != (send.Waited{Stored: 1, Other: 1}) || client.rounds != 2 {
 			t.Errorf("%d is stored: %+v, %v, %d rounds", stored, w, err, client.rounds)
 		}
+	}
+}
+
+// An event under a barred key is never stored, and neither is a whole with such a part. Wait does not wait for them.
+func TestWaitForBarredKeys(t *testing.T) {
+	client := &table{items: map[string]byte{"a": 1, "b": barred, "c": 3, "p": barred}, grows: func(int, map[string]byte) {}}
+	late := sentTo("b", 4)
+	late.Revision = new(event.Decimal)
+	sent := waitingFor(sentTo("a", 1), sentTo("b", 2), sentTo("b", 3), late, withPartsAt(sentTo("c", 3), sentTo("p", 5)))
+	w, err := send.Wait(context.Background(), client, "events", sent, nil, time.Minute, noSleep, func(send.Waited) {})
+	if err != nil || w != (send.Waited{Stored: 1, Barred: 4}) || client.rounds != 1 {
+		t.Errorf("%+v, %v after %d rounds", w, err, client.rounds)
 	}
 }
 

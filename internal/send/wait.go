@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 )
 
 // Table is the client that reads the events table.
@@ -65,6 +66,7 @@ type Waited struct {
 	// Stored counts events whose items are all there with these digests, or with a newer revision.
 	Stored int
 	Other  int // events of which an item's key holds another payload
+	Barred int // events of which an item's key is barred, because its event was erased: they are never stored
 	// Rejected counts events that were not stored after some time, and that a total would refuse as it is.
 	Rejected int
 	Left     int // events that were not stored, or not with all their parts, when the time was over
@@ -100,8 +102,10 @@ func Wait(ctx context.Context, client Table, table string, sent Waiting, judge J
 			if err != nil {
 				return w.Waited, err
 			}
-			for key, digest := range found {
-				if err := w.found(ctx, key, digest); err != nil {
+			for key, item := range found {
+				if item.barred {
+					w.barred(key)
+				} else if err := w.found(ctx, key, item.digest); err != nil {
 					return w.Waited, err
 				}
 			}
@@ -172,6 +176,16 @@ func (w *waiting) found(ctx context.Context, key event.Key, digest event.Digest)
 	return nil
 }
 
+// barred notes that a key is barred.
+func (w *waiting) barred(key event.Key) {
+	for _, one := range w.asks[key] {
+		if w.unproven[one] > 0 {
+			w.unproven[one], w.Barred, w.Left = 0, w.Barred+1, w.Left-1
+		}
+	}
+	w.asks[key] = nil
+}
+
 // rejected asks whether totals refuse the events that are left.
 func (w *waiting) rejected(ctx context.Context) error {
 	for one, n := range w.unproven {
@@ -190,14 +204,20 @@ func (w *waiting) rejected(ctx context.Context) error {
 	return nil
 }
 
-// read returns the digests of the items that are there.
-func read(ctx context.Context, client Table, table string, keys []event.Key) (map[event.Key]event.Digest, error) {
-	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String("PK, SK, #digest"),
-		ExpressionAttributeNames: map[string]string{"#digest": "digest"}}
+// there is what is under a key.
+type there struct {
+	digest event.Digest
+	barred bool
+}
+
+// read returns the items that are there.
+func read(ctx context.Context, client Table, table string, keys []event.Key) (map[event.Key]there, error) {
+	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String("PK, SK, #digest, #barred"),
+		ExpressionAttributeNames: map[string]string{"#digest": "digest", "#barred": itemform.Barred}}
 	for _, key := range keys {
 		request.Keys = append(request.Keys, map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}})
 	}
-	found := map[event.Key]event.Digest{}
+	found := map[event.Key]there{}
 	out, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: request}})
 	if err != nil {
 		return nil, err
@@ -206,8 +226,13 @@ func read(ctx context.Context, client Table, table string, keys []event.Key) (ma
 		pk, _ := item["PK"].(*types.AttributeValueMemberS)
 		sk, _ := item["SK"].(*types.AttributeValueMemberS)
 		digest, _ := item["digest"].(*types.AttributeValueMemberB)
-		if pk != nil && sk != nil && digest != nil && len(digest.Value) == len(event.Digest{}) {
-			found[event.Key{PK: pk.Value, SK: sk.Value}] = event.Digest(digest.Value)
+		barred, _ := item[itemform.Barred].(*types.AttributeValueMemberBOOL)
+		switch {
+		case pk == nil || sk == nil:
+		case barred != nil && barred.Value:
+			found[event.Key{PK: pk.Value, SK: sk.Value}] = there{barred: true}
+		case digest != nil && len(digest.Value) == len(event.Digest{}):
+			found[event.Key{PK: pk.Value, SK: sk.Value}] = there{digest: event.Digest(digest.Value)}
 		}
 	}
 	return found, nil
