@@ -63,17 +63,21 @@ func contributePut(img *image, since int64, spread int) []part {
 	return append(list, part{name: "later", since: 2, window: "-", subtract: true, spread: 1, byPut: true, values: map[string]int64{"orders": 1}})
 }
 
-// planTransfers decides whether the lines of orders move accounts. Its draw is its own, so that other worlds
-// stay as they are.
+// planTransfers decides whether the lines of orders move accounts. Its draws are its own, so that other worlds
+// stay as they are. In a third of these worlds, orders are not atomic: of an order, some lines may be stored
+// and others be refused.
 func (p *Plan) planTransfers() {
 	if rand.New(rand.NewPCG(p.Seed, 15)).IntN(16) > 0 || p.Patterns || p.Faults.Odd > 0 || p.Faults.Damage > 0 {
 		return
 	}
-	p.Transfers, p.Parts, p.Atomic, p.Put = true, 1, true, 1
+	p.Transfers, p.Parts, p.Put = true, 1, 1
+	if p.Atomic = rand.New(rand.NewPCG(p.Seed, 20)).IntN(3) < 2; !p.Atomic {
+		p.Claims = false
+	}
 }
 
-// addAccounts declares an account for each number of a line, with a floor. So an order moves several accounts
-// in the transaction that puts it, or none.
+// addAccounts declares an account for each number of a line, with a floor. So an atomic order moves several
+// accounts in the transaction that puts it, or none.
 func addAccounts(spec *pipeline.Spec) {
 	spec.Aggregates["accounts"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"account": "{line}"}, MovedBy: "put", AtLeast: map[string]event.Decimal{"cents": {}},
 		From: map[string]pipeline.FromSpec{"line": {Values: map[string]string{"cents": "sum cents"}}}}
@@ -101,16 +105,25 @@ func (w *World) transferred(cents int64) int64 {
 
 // taking lists the totals with a floor that an order takes from, and how much.
 func (w *World) taking(f fact) map[string]int64 {
-	list := map[string]int64{}
-	if w.plan.Put == 0 || f.Type != "order" {
-		return list
-	}
-	list[balanceKey(w.plan.Put, f.Merchant)] = -f.Cents
-	if w.plan.Transfers {
+	list := w.takenBy(f)
+	if f.Type == "order" {
 		for _, line := range f.lines() {
-			_, number := line.wholeID()
-			list[accountKey(number)] = -line.Cents
+			maps.Copy(list, w.takenBy(line))
 		}
+	}
+	return list
+}
+
+// takenBy lists what a single item takes: an order without its lines, or a line.
+func (w *World) takenBy(f fact) map[string]int64 {
+	list := map[string]int64{}
+	switch {
+	case w.plan.Put == 0:
+	case f.Type == "order":
+		list[balanceKey(w.plan.Put, f.Merchant)] = -f.Cents
+	case f.Type == "line" && w.plan.Transfers:
+		_, number := f.wholeID()
+		list[accountKey(number)] = -f.Cents
 	}
 	maps.DeleteFunc(list, func(_ string, cents int64) bool { return cents <= 0 })
 	return list
@@ -205,18 +218,36 @@ func (w *World) checkFloor(s *slot) {
 	}
 }
 
-// undeservedRejection returns why a message may not be Rejected. It returns an empty text if it may.
-func (w *World) undeservedRejection(inv *invocation, m *message) string {
-	f := m.fact
-	digest, taking := f.digest(), w.taking(f)
+// undeservedRejection returns why a message may not be Rejected. It returns an empty text if it may. If its
+// items are put one after the other, it may be Rejected for any one of them.
+func (w *World) undeservedRejection(inv *invocation, m *message) (why string) {
+	if w.plan.Atomic || !w.plan.Transfers {
+		return w.undeservedRefusal(inv, m, m.fact, w.taking(m.fact), w.itemsOf(m, inv.epoch))
+	}
+	for _, f := range w.itemsOf(m, inv.epoch) {
+		one := w.undeservedRefusal(inv, m, f, w.takenBy(f), []fact{f})
+		if one == "" {
+			return ""
+		}
+		why += f.key() + ": " + one + "; "
+	}
+	return why
+}
+
+// undeservedRefusal returns why a total may not refuse the transaction that puts these items of a message, the
+// first of which is f.
+func (w *World) undeservedRefusal(inv *invocation, m *message, f fact, taking map[string]int64, items []fact) string {
+	digest := f.digest()
 	switch {
 	case len(taking) == 0 || inv.epoch < w.plan.Put:
 		return "it takes nothing from a total with a floor"
 	case !w.builtDuring(inv):
 		return "older orders are not in its balance yet"
-	case !w.heldByAny(inv, m, func(_ fact, img *image) bool { return img == nil }):
+	case !slices.ContainsFunc(items, func(f fact) bool {
+		return w.heldUnder(inv, f.key(), func(img *image) bool { return img == nil })
+	}):
 		return "its key was never free"
-	case (inv.copies < 2 || w.copiesOf(inv, f) < 2) && inv.unanswered[unansweredName(f.pk(), digest[:])]: // otherwise each copy may be tried in turn
+	case (inv.copies < 2 || w.copiesOf(inv, m.fact) < 2) && inv.unanswered[unansweredName(f.pk(), digest[:])]: // otherwise each copy may be tried in turn
 		return "a try of it got no answer, and may still be carried out"
 	}
 	why := ""

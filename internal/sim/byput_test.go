@@ -175,18 +175,32 @@ func TestTaking(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	w.plan.Put, w.plan.Transfers = 1, true
+	w.plan.Put, w.plan.Transfers, w.plan.Parts = 1, true, 1
+	enough := "A#accounts#1#0#2|- was 60 or more, and it takes 40; "
 	for i, c := range []struct {
+		atomic  bool
 		account int64
+		lost    string // the line of which a try got no answer
 		want    string
-	}{{39, ""}, {60, "A#accounts#1#0#2|- was 60 or more, and it takes 40; A#accounts#1#0#3|- was 60 or more, and it takes 50; "}} {
-		f.Cents, f.ID = 5, fmt.Sprint(i)
-		for _, number := range []string{"2", "3"} {
+	}{
+		{true, 39, "", ""},
+		{true, 60, "", enough + "A#accounts#1#0#3|- was 60 or more, and it takes 50; "},
+		{false, 45, "", ""},
+		{false, 45, "2", ""},
+		{false, 45, "3", "line/4#3: a try of it got no answer, and may still be carried out; "},
+		{false, 60, "", "line/5#2: " + enough},
+	} {
+		w.plan.Atomic, f.Cents, f.ID = c.atomic, 5, fmt.Sprint(i)
+		inv := &invocation{epoch: 1, began: w.model.records, unanswered: map[string]bool{}}
+		for _, line := range f.lines() {
+			_, number := line.wholeID()
 			w.model.slot(accountKey(number), 0).levels = []level{{0, c.account}}
+			if number == c.lost {
+				unanswer(inv, line)
+			}
 		}
-		inv := &invocation{epoch: 1, began: w.model.records}
-		if got := w.undeservedRejection(inv, &message{fact: f}); got != c.want {
-			t.Errorf("the accounts are at %d: %q", c.account, got)
+		if got := w.undeservedRejection(inv, &message{fact: f}); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("atomic %v, and the accounts are at %d: %q, want %q", c.atomic, c.account, got, c.want)
 		}
 	}
 }

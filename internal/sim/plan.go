@@ -60,7 +60,7 @@ type Plan struct {
 	Put int64
 	// Offload is the epoch from which on large payloads go to the payload bucket; 0 means never.
 	Offload int64
-	// Transfers lets the lines of atomic orders move accounts with the put, each with a floor.
+	// Transfers lets the lines of orders move accounts with the put, each with a floor.
 	Transfers bool
 	// Arrays lets a message be an array of events.
 	Arrays bool

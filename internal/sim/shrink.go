@@ -78,7 +78,7 @@ func cuts() []func(Plan) Plan {
 		func(p Plan) Plan { p.Arrays = false; return p },
 		func(p Plan) Plan { p.Offload = 0; return p },
 		func(p Plan) Plan { p.Pointers = false; return p },
-		func(p Plan) Plan { p.Atomic, p.Claims, p.Transfers = false, false, false; return p },
+		func(p Plan) Plan { p.Atomic, p.Claims = false, false; return p },
 		func(p Plan) Plan { p.Late = 0; return p },
 		func(p Plan) Plan { p.Poison = 0; return p },
 		func(p Plan) Plan { p.Conflicts = 0; return p },

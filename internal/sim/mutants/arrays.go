@@ -43,6 +43,12 @@ func arrays() []Mutant {
 			Edits: []Edit{{"handler.Outcome.refused", `positions = append(positions, i)`, `return []int{i}`}},
 		},
 		{
+			Name: "floor-hides-trouble", What: "an array has the verdict of an event that a floor refuses, although another one can never be stored", Defends: "C1", Checks: lost,
+			Edits: []Edit{{"event.Verdict.weight", `case v == Rejected:
+		return 1`, `case v == Rejected:
+		return 2`}},
+		},
+		{
 			Name: "array-goes-on", What: "the events of an array in a FIFO group are put after one of which nothing is proven", Defends: "C2", Checks: []sim.Check{sim.Order},
 			Edits: []Edit{{"handler.ingestBatch.one", `stopped = e.Verdict == event.Retry`, `stopped = false`}},
 		},

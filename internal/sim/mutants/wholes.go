@@ -36,6 +36,12 @@ func wholes() []Mutant {
 		return 0`}},
 		},
 		{
+			Name: "rejected-part-ignored", What: "a part that a floor refuses does not matter", Defends: "C1 I13", Checks: lost,
+			Edits: []Edit{{"store.severity", `case event.Rejected:
+		return 2`, `case event.Rejected:
+		return 0`}},
+		},
+		{
 			Name: "parts-left-by-erasing", What: "an event is erased and its parts are not", Defends: "C2", Checks: []sim.Check{sim.Returned},
 			Edits: []Edit{{"store.Store.Erase", `whole, claims, a := s.eraseParts(ctx, key, textOf(known["type"]))`, `whole, claims, a := (*event.Item)(nil), []*event.Item(nil), answer{}`}},
 		},
