@@ -87,7 +87,8 @@ func (c *compiler) rank(at place, def *aggregate.Definition, s AggregateSpec) {
 		c.mistake(at.in("value"), "there is no value "+s.Rank.Value+" in "+def.Name, number)
 	case def.Values[i].Op.Textual():
 		c.mistake(at.in("value"), fmt.Sprintf("%s is a %s, and totals are ranked by a number", s.Rank.Value, def.Values[i].Op), number)
-	case len(def.By) == 0:
+	}
+	if len(def.By) == 0 {
 		c.mistake(at, "without by there is only one total in each window, so there is nothing to rank", `by: {player: "{player_id}"} beside it`)
 	}
 	if s.Spread > 1 {
@@ -440,7 +441,7 @@ func (c *compiler) extreme(p place, def *aggregate.Definition, t *eventType, v v
 
 // lifetimes checks the aggregate against the lifetime of the items of one event type.
 func (c *compiler) lifetimes(def *aggregate.Definition, t *eventType) {
-	if t.latest && def.OnExpire == aggregate.Keep {
+	if t.latest && def.OnExpire == aggregate.Keep && def.MovedBy != aggregate.Put { // canMove refuses that
 		p := place("aggregates").in(def.Name).in("onExpire")
 		c.mistake(p, fmt.Sprintf("onExpire is keep over %s, whose mode is latest: what was kept of an expired revision could be counted again", t.name), "onExpire: subtract")
 	}
