@@ -9,6 +9,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/jsonschema"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -169,7 +170,7 @@ func (b *partsBuilder) ofType(t *eventType) *event.Refusal {
 	case !list.Exists() || list.Kind() == event.Null:
 		return event.Poisoned(event.MissingField, fmt.Sprintf("part %s: field %s is missing; if there are no parts, it is an empty array", t.name, t.part.each))
 	case list.Kind() != event.Array:
-		return event.Poisoned(event.WrongType, fmt.Sprintf("part %s: field %s is %s, not an array", t.name, t.part.each, kindText(list)))
+		return event.Poisoned(event.WrongType, fmt.Sprintf("part %s: field %s is %s, not an array", t.name, t.part.each, jsonschema.KindText(list)))
 	case len(b.items)+list.Len() > MaxParts:
 		return event.Poisoned(event.TooManyParts, fmt.Sprintf("part %s: field %s has %d elements, and a message yields at most %d parts", t.name, t.part.each, list.Len(), MaxParts))
 	}
@@ -177,7 +178,7 @@ func (b *partsBuilder) ofType(t *eventType) *event.Refusal {
 	for element := range list.Elements() {
 		name := t.part.each.Index(i).String()
 		if element.Kind() != event.Object {
-			return event.Poisoned(event.WrongType, fmt.Sprintf("part %s: %s is %s, not an object", t.name, name, kindText(element)))
+			return event.Poisoned(event.WrongType, fmt.Sprintf("part %s: %s is %s, not an object", t.name, name, jsonschema.KindText(element)))
 		}
 		for _, path := range t.part.with {
 			if member, _ := path.Name(); element.Member(member).Exists() && b.root.Member(member).Exists() {
@@ -209,17 +210,6 @@ func (b *partsBuilder) with(t *eventType) string {
 func inside(object event.Node) string {
 	text := object.Raw()
 	return strings.TrimSpace(text[1 : len(text)-1])
-}
-
-// kindText returns a value's kind for people: "a string".
-func kindText(n event.Node) string {
-	switch n.Kind() {
-	case event.Null:
-		return "null"
-	case event.Array, event.Object:
-		return "an " + n.Kind().String()
-	}
-	return "a " + n.Kind().String()
 }
 
 // add plans the part with these members. Some of the texts may be empty. name says for people which

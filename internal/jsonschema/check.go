@@ -112,7 +112,7 @@ func (c *checker) value(r *rule, n event.Node, p *place, out covered) bool {
 		return c.fault(r, p, "", "is not allowed")
 	}
 	if r.types != 0 && !r.types.has(n) {
-		return c.fault(r, p, "type", "is %s and must be %s", kindText(n), r.types)
+		return c.fault(r, p, "type", "is %s and must be %s", KindText(n), r.types)
 	}
 	ok := c.oneOf(r, n, p)
 	var own covered

@@ -69,7 +69,7 @@ func wrong(where, what, instead string) { panic(&Mistake{where, what, instead}) 
 func (c *compiler) top() {
 	if c.root.Kind() != event.Object {
 		if c.root.Kind() != event.Bool {
-			wrong("#", "a schema is "+kindText(c.root)+", and it must be an object", "an object")
+			wrong("#", "a schema is "+KindText(c.root)+", and it must be an object", "an object")
 		}
 		return
 	}
@@ -113,7 +113,7 @@ func (c *compiler) rule(where string, n event.Node) *rule {
 		return r
 	case event.Object:
 	default:
-		wrong(where, "a schema is "+kindText(n)+", and it must be an object, true or false", "an object")
+		wrong(where, "a schema is "+KindText(n)+", and it must be an object, true or false", "an object")
 	}
 	for name, value := range n.Members() {
 		at := where + "/" + escape(name)
@@ -255,8 +255,8 @@ func (r *rule) sameValue() []*rule {
 // canonical returns a text that is the same for all spellings of a value.
 func canonical(n event.Node) string { return string(keys.Canonical(nil, n, nil)) }
 
-// kindText returns a value's kind for people: "a string".
-func kindText(n event.Node) string {
+// KindText returns a value's kind for people: "a string".
+func KindText(n event.Node) string {
 	switch n.Kind() {
 	case event.Null:
 		return "null"

@@ -95,7 +95,7 @@ func (c *compiler) ofArrays(r *rule, name, at string, n event.Node) bool {
 		r.count.most = sizeOf(at, n)
 	case "uniqueItems":
 		if n.Kind() != event.Bool {
-			wrong(at, "this is "+kindText(n)+", and it must be true or false", "true or false")
+			wrong(at, "this is "+KindText(n)+", and it must be true or false", "true or false")
 		}
 		r.unique = n.Text() == "true"
 	case "unevaluatedItems":
@@ -221,7 +221,7 @@ func (r *rule) oneOf(name string, values map[string]bool) {
 
 func textOf(at string, n event.Node) string {
 	if n.Kind() != event.String {
-		wrong(at, "this is "+kindText(n)+", and it must be a string", `"…"`)
+		wrong(at, "this is "+KindText(n)+", and it must be a string", `"…"`)
 	}
 	return n.Text()
 }
@@ -229,7 +229,7 @@ func textOf(at string, n event.Node) string {
 func numberOf(at string, n event.Node) event.Decimal {
 	d, err := n.Decimal()
 	if err != nil {
-		wrong(at, "this is "+kindText(n)+", and it must be a number", "a number")
+		wrong(at, "this is "+KindText(n)+", and it must be a number", "a number")
 	}
 	return d
 }
@@ -250,7 +250,7 @@ func sizeOf(at string, n event.Node) int {
 
 func membersOf(at string, n event.Node) func(func(string, event.Node) bool) {
 	if n.Kind() != event.Object {
-		wrong(at, "this is "+kindText(n)+", and it must be an object", "{…}")
+		wrong(at, "this is "+KindText(n)+", and it must be an object", "{…}")
 	}
 	return n.Members()
 }
@@ -258,7 +258,7 @@ func membersOf(at string, n event.Node) func(func(string, event.Node) bool) {
 // namesOf reads an array of different strings.
 func namesOf(at string, n event.Node) []string {
 	if n.Kind() != event.Array {
-		wrong(at, "this is "+kindText(n)+", and it must be an array of strings", `["…"]`)
+		wrong(at, "this is "+KindText(n)+", and it must be an array of strings", `["…"]`)
 	}
 	var names []string
 	seen := map[string]bool{}
