@@ -71,7 +71,7 @@ func (r *Report) writeTotals(b *strings.Builder) {
 		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", total.Name, total.Since, total.Spread, total.FreshUnits, total.Units, total.Marks, total.Bytes, advice)
 	}
 	t.Flush() // a strings.Builder accepts everything
-	trimmed := trimLines(b.String())
+	trimmed := show.TrimLines(b.String())
 	b.Reset()
 	b.WriteString(trimmed + "\n")
 }
@@ -92,15 +92,6 @@ func writeRows(b *strings.Builder, rows [][]string) {
 		fmt.Fprintln(t, "  "+strings.Join(row, "\t"))
 	}
 	t.Flush() // a strings.Builder accepts everything
-}
-
-// trimLines removes the blanks that padding leaves at the ends of lines.
-func trimLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
 }
 
 // summary returns the last line, which says what was checked and how many findings there are.

@@ -20,7 +20,7 @@ func (r *Report) Text() string {
 	hottest(b, "hottest partition keys", r.Keys)
 	hottest(b, "hottest totals", r.Totals)
 	r.costs(b)
-	return trimmed(b.String())
+	return show.TrimLines(b.String())
 }
 
 // columns writes rows with aligned columns below a heading.
@@ -34,14 +34,6 @@ func columns(b *strings.Builder, heading string, rows func(row func(cells ...str
 		fmt.Fprintf(t, "  %s\n", strings.Join(cells, "\t"))
 	})
 	t.Flush() // a strings.Builder accepts everything
-}
-
-func trimmed(text string) string {
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
 }
 
 func (r *Report) verdicts(b *strings.Builder) {
