@@ -526,13 +526,18 @@ func (a *asked) texts(t keyTemplate, values map[string]string, start time.Time) 
 			}
 			pieces = []string{text}
 		}
-		longer := make([]string, 0, len(list)*len(pieces))
-		for _, before := range list {
-			for _, piece := range pieces {
-				longer = append(longer, before+piece)
-			}
-		}
-		list = longer
+		list = continued(list, pieces)
 	}
 	return list, nil
+}
+
+// continued returns each text followed by each piece.
+func continued(texts, pieces []string) []string {
+	longer := make([]string, 0, len(texts)*len(pieces))
+	for _, before := range texts {
+		for _, piece := range pieces {
+			longer = append(longer, before+piece)
+		}
+	}
+	return longer
 }

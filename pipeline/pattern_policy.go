@@ -48,13 +48,7 @@ func (p *Pattern) LeadingKeys(value string) ([]string, error) {
 				}
 				name, pieces = s.name, []string{value}
 			}
-			var longer []string
-			for _, before := range texts {
-				for _, piece := range pieces {
-					longer = append(longer, before+piece)
-				}
-			}
-			texts = longer
+			texts = continued(texts, pieces)
 		}
 		list = append(list, texts...)
 	}
