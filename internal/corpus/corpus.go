@@ -26,24 +26,24 @@ import (
 // header is the first line of a failing input as Go writes it. In this file it may be left out.
 const header = "go test fuzz v1"
 
-// Seed is one entry of a file.
-type Seed struct {
-	Name   string
-	Values []any // string, []byte, bool or int64
+// seed is one entry of a file.
+type seed struct {
+	name   string
+	values []any // string, []byte, bool or int64
 }
 
 // Add adds the target's seeds to f. Call it before any f.Add. Then seed#0 of a failure is the first
 // seed in the file. If a seed fails, Add lists the names.
 func Add(f *testing.F) {
 	f.Helper()
-	seeds, err := Read(filepath.Join("testdata", "fuzz", f.Name()+".txtar"))
+	seeds, err := read(filepath.Join("testdata", "fuzz", f.Name()+".txtar"))
 	if err != nil {
 		f.Fatal(err)
 	}
 	names := make([]string, len(seeds))
 	for i, s := range seeds {
-		f.Add(s.Values...)
-		names[i] = fmt.Sprintf("seed#%d is %q", i, s.Name)
+		f.Add(s.values...)
+		names[i] = fmt.Sprintf("seed#%d is %q", i, s.name)
 	}
 	f.Cleanup(func() {
 		if f.Failed() {
@@ -52,8 +52,8 @@ func Add(f *testing.F) {
 	})
 }
 
-// Read reads a file of seeds. It is a txtar archive whose entries are values, one to a line.
-func Read(file string) ([]Seed, error) {
+// read reads a file of seeds. It is a txtar archive whose entries are values, one to a line.
+func read(file string) ([]seed, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("the seeds of a fuzz target: %w", err)
@@ -61,8 +61,8 @@ func Read(file string) ([]Seed, error) {
 	return parse(file, string(text))
 }
 
-func parse(file, text string) ([]Seed, error) {
-	var seeds []Seed
+func parse(file, text string) ([]seed, error) {
+	var seeds []seed
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
@@ -70,7 +70,7 @@ func parse(file, text string) ([]Seed, error) {
 		name, entry := strings.CutPrefix(line, "-- ")
 		switch {
 		case entry:
-			seeds = append(seeds, Seed{Name: strings.TrimSpace(strings.TrimSuffix(name, "--"))})
+			seeds = append(seeds, seed{name: strings.TrimSpace(strings.TrimSuffix(name, "--"))})
 		case line == "" || line == header || len(seeds) == 0:
 		default:
 			v, err := value(line)
@@ -78,7 +78,7 @@ func parse(file, text string) ([]Seed, error) {
 				return nil, fmt.Errorf("%s:%d: %w", file, number, err)
 			}
 			last := &seeds[len(seeds)-1]
-			last.Values = append(last.Values, v)
+			last.values = append(last.values, v)
 		}
 	}
 	if len(seeds) == 0 {

@@ -14,7 +14,7 @@ func TestSeedsRoundTrip(t *testing.T) {
 	for b := range 256 {
 		every.WriteByte(byte(b))
 	}
-	want := []Seed{
+	want := []seed{
 		{"every byte", []any{every.String(), []byte(every.String())}},
 		{"looks like an entry", []any{"-- b --\n" + header + "\nstring(\"x\")\r\n", []byte{}}},
 		{"others", []any{true, false, int64(-1 << 63), int64(7)}},
@@ -29,11 +29,11 @@ func TestSeedsRoundTrip(t *testing.T) {
 }
 
 // written returns the text of a file, with values as Go writes them.
-func written(seeds []Seed) string {
+func written(seeds []seed) string {
 	var file strings.Builder
 	for _, s := range seeds {
-		fmt.Fprintf(&file, "-- %s --\n", s.Name)
-		for _, v := range s.Values {
+		fmt.Fprintf(&file, "-- %s --\n", s.name)
+		for _, v := range s.values {
 			switch v := v.(type) {
 			case string:
 				fmt.Fprintf(&file, "string(%q)\n", v)
@@ -60,7 +60,7 @@ func TestMistakesInAFile(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := Read("none.txtar"); err == nil {
+	if _, err := read("none.txtar"); err == nil {
 		t.Error("a file that is not there has seeds")
 	}
 }

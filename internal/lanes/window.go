@@ -43,9 +43,9 @@ func monthsStart(at time.Time, months int) int64 {
 	return time.Date(at.Year(), time.Month(m-m%months+1), 1, 0, 0, 0, 0, time.UTC).Unix()
 }
 
-// WindowEnd returns the end of the window that begins at start, in epoch seconds. There must be
+// windowEnd returns the end of the window that begins at start, in epoch seconds. There must be
 // windows.
-func WindowEnd(d *aggregate.Definition, start int64) int64 {
+func windowEnd(d *aggregate.Definition, start int64) int64 {
 	if d.Months > 0 {
 		return time.Unix(start, 0).UTC().AddDate(0, d.Months, 0).Unix()
 	}
@@ -93,5 +93,5 @@ func Expiry(d *aggregate.Definition, start int64) int64 {
 		return 0
 	}
 	// The sum is in seconds, because together they can be longer than a time.Duration's 292 years.
-	return WindowEnd(d, start) + int64(d.Retain/time.Second)
+	return windowEnd(d, start) + int64(d.Retain/time.Second)
 }

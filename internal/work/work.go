@@ -27,8 +27,8 @@ type Client interface {
 
 const scheme = "s3://"
 
-// InBucket reports whether a place is in a bucket, and returns the bucket and the prefix.
-func InBucket(place string) (bucket, prefix string, ok bool) {
+// inBucket reports whether a place is in a bucket, and returns the bucket and the prefix.
+func inBucket(place string) (bucket, prefix string, ok bool) {
 	rest, ok := strings.CutPrefix(place, scheme)
 	if !ok {
 		return "", "", false
@@ -40,7 +40,7 @@ func InBucket(place string) (bucket, prefix string, ok bool) {
 // Open returns the folder that a user names: a path, or s3://BUCKET/PREFIX. client makes the client
 // of S3 if one is needed.
 func Open(place string, client func() Client) (verify.Folder, error) {
-	bucket, prefix, ok := InBucket(place)
+	bucket, prefix, ok := inBucket(place)
 	switch {
 	case place == "":
 		return nil, errors.New("the work folder has no name: write a path, or s3://BUCKET/PREFIX")

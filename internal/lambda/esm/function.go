@@ -24,7 +24,8 @@ type Function struct {
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// Deadline makes the context of one invocation. nil means context.WithDeadline if Now is nil
-	// too, and [Untimed] otherwise, because a real timer does not follow another clock.
+	// too. Otherwise the context has a deadline but no timer, because a real timer does not follow
+	// another clock.
 	Deadline func(context.Context, time.Time) (context.Context, context.CancelFunc)
 	// Faults injects faults. The zero value injects none.
 	Faults Faults
@@ -88,7 +89,7 @@ func (f *Function) context(ctx context.Context, deadline time.Time) (context.Con
 	case f.Now == nil:
 		return context.WithDeadline(ctx, deadline)
 	}
-	return Untimed(ctx, deadline)
+	return withoutTimer(ctx, deadline)
 }
 
 // invoke calls the function with the faults around it.
@@ -118,9 +119,9 @@ func happens(fault func(Invocation) bool, inv Invocation) bool {
 	return fault != nil && fault(inv)
 }
 
-// Untimed returns a context that has a deadline but no timer. It ends only when its parent ends or
-// when it is cancelled. It is for clocks other than the machine's.
-func Untimed(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
+// withoutTimer returns a context that has a deadline but no timer. It ends only when its parent ends
+// or when it is cancelled. It is for clocks other than the machine's.
+func withoutTimer(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	return untimed{ctx, deadline}, cancel
 }

@@ -51,7 +51,7 @@ func TestMachineClockGivesRealDeadlines(t *testing.T) {
 	}
 	outer, cancel := context.WithDeadline(context.Background(), time.Now().Add(time.Minute))
 	defer cancel()
-	inner, stop := Untimed(outer, time.Now().Add(time.Hour))
+	inner, stop := withoutTimer(outer, time.Now().Add(time.Hour))
 	defer stop()
 	if at, _ := inner.Deadline(); time.Until(at) > time.Minute {
 		t.Errorf("deadline %v is after the parent's", at)
