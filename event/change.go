@@ -52,11 +52,8 @@ type Change struct {
 
 // Lane is one shard of one stream. Changes keep their order only inside a lane. ShardID is empty if
 // the event source does not send it, because it has no tumbling window. Such a lane has no order.
+// Lambda sends the shard only together with ParallelizationFactor 1, and therefore with order.
 type Lane struct {
 	StreamARN string
 	ShardID   string
 }
-
-// Ordered reports whether the shard is known. Lambda sends the shard only together with
-// ParallelizationFactor 1, and therefore with order.
-func (l Lane) Ordered() bool { return l.StreamARN != "" && l.ShardID != "" }

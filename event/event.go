@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"strings"
 	"time"
 )
@@ -64,18 +63,6 @@ func (k Key) Hash() string {
 // Digest is the SHA-256 of an event's type and canonical payload. Two events with one key and
 // different digests are a conflict, never a duplicate.
 type Digest [32]byte
-
-// ParseDigest reads the 64 lower-case hex digits that [Digest.String] writes.
-func ParseDigest(s string) (Digest, error) {
-	var d Digest
-	if len(s) != hex.EncodedLen(len(d)) || s != strings.ToLower(s) {
-		return d, fmt.Errorf("digest %q: not 64 lower-case hex digits", s)
-	}
-	if _, err := hex.Decode(d[:], []byte(s)); err != nil {
-		return d, fmt.Errorf("digest %q: %w", s, err)
-	}
-	return d, nil
-}
 
 // IsZero reports whether d is the zero value, which no event has.
 func (d Digest) IsZero() bool { return d == Digest{} }

@@ -89,16 +89,3 @@ func FuzzSequence(f *testing.F) {
 		}
 	})
 }
-
-// FuzzDigest reads digests as text: one digest, one text.
-func FuzzDigest(f *testing.F) {
-	corpus.Add(f)
-	f.Add(strings.Repeat("0a", 32))
-	f.Add(strings.Repeat("0A", 32))
-	f.Add("")
-	f.Fuzz(func(t *testing.T, text string) {
-		if d, err := ParseDigest(text); err == nil && d.String() != text {
-			t.Errorf("%q is written again as %s", text, d)
-		}
-	})
-}

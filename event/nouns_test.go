@@ -3,6 +3,7 @@ package event
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -78,13 +79,8 @@ func TestDigestText(t *testing.T) {
 	for i := range d {
 		d[i] = byte(i * 9)
 	}
-	if again, err := ParseDigest(d.String()); err != nil || again != d || d.IsZero() || len(d.String()) != 64 {
-		t.Errorf("%s comes back as %s, %v", d, again, err)
-	}
-	for _, s := range []string{"", d.String()[1:], d.String() + "0", strings.ToUpper(d.String()), "zz" + d.String()[2:]} {
-		if _, err := ParseDigest(s); err == nil {
-			t.Errorf("%q is taken for a digest", s)
-		}
+	if got := d.String(); got != fmt.Sprintf("%x", d[:]) || d.IsZero() || !(Digest{}).IsZero() {
+		t.Errorf("a digest reads %s", got)
 	}
 }
 
@@ -123,14 +119,11 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-func TestChangeAndLane(t *testing.T) {
+func TestChangeKinds(t *testing.T) {
 	for kind, want := range map[ChangeKind]string{Insert: "INSERT", Modify: "MODIFY", Remove: "REMOVE", 0: "UNKNOWN", 9: "UNKNOWN"} {
 		if kind.String() != want {
 			t.Errorf("kind %d is %s", kind, kind)
 		}
-	}
-	if !(Lane{"arn", "shard"}).Ordered() || (Lane{"arn", ""}).Ordered() || (Lane{"", "shard"}).Ordered() {
-		t.Error("order needs both stream and shard")
 	}
 }
 

@@ -84,7 +84,7 @@ func TestRecords(t *testing.T) {
 				t.Errorf("%s: record %d does not ascend", s.file, i)
 			}
 			last = change.Sequence
-			if change.Kind != r.kind || change.Expired != r.ttl || change.Lane.Ordered() != (s.shard != "") {
+			if change.Kind != r.kind || change.Expired != r.ttl || change.Lane.ShardID != s.shard || change.Lane.StreamARN == "" {
 				t.Errorf("%s: record %d is read as %+v", s.file, i, change)
 			}
 			if r.outcome == quarantined {

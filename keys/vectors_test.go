@@ -118,9 +118,11 @@ func (e *vectorEvent) source(t *testing.T) *Source {
 		}
 	}
 	if e.Digest != "" {
-		if s.Digest, err = event.ParseDigest(e.Digest); err != nil {
-			t.Fatal(err)
+		digest, err := hex.DecodeString(e.Digest)
+		if err != nil || len(digest) != len(s.Digest) {
+			t.Fatalf("digest %q: %v", e.Digest, err)
 		}
+		s.Digest = event.Digest(digest)
 	}
 	return s
 }

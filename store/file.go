@@ -30,7 +30,6 @@ const (
 // before.
 type File struct {
 	Text   []byte
-	Epoch  int64
 	Digest string // SHA-256 of Text, in hex
 }
 
@@ -127,7 +126,7 @@ func DeployedFile(ctx context.Context, client Client, aggregates string) (*File,
 	if len(out.Item) == 0 {
 		return nil, nil
 	}
-	f := &File{Epoch: integerOf(out.Item["epoch"]), Digest: textOf(out.Item["digest"])}
+	f := &File{Digest: textOf(out.Item["digest"])}
 	if f.Text, err = unpack(bytesOf(out.Item["file"])); err == nil && digestOf(f.Text) != f.Digest {
 		err = errors.New("its digest is another")
 	}
