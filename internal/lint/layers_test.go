@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // layers lists all packages of the module; "." is the root. Each package may import those above it,
@@ -282,6 +283,9 @@ func TestDisorderIsFound(t *testing.T) {
 	}
 }
 
+// widestRow is how many characters a row of the table of docs/design.md may have.
+const widestRow = 160
+
 // TestDesignListsPackagesInThisOrder shows that the table of docs/design.md names each package once, in
 // this order, and fits on a screen.
 func TestDesignListsPackagesInThisOrder(t *testing.T) {
@@ -302,6 +306,9 @@ func TestDesignListsPackagesInThisOrder(t *testing.T) {
 	}
 	if rows > 55 {
 		t.Errorf("the table of docs/design.md has %d rows, which do not fit on a screen; put packages of one purpose into one row", rows)
+	}
+	for _, row := range tooWide(section) {
+		t.Errorf("docs/design.md: this row has %d characters, and at most %d are read at a glance; shorten it:\n%s", utf8.RuneCountInString(row), widestRow, row)
 	}
 }
 
@@ -330,9 +337,23 @@ func listedPackages(section string, known []string) (listed []string, rows int) 
 	return listed, rows
 }
 
+// tooWide returns the rows of the table that are too wide.
+func tooWide(section string) (rows []string) {
+	for line := range strings.Lines(section) {
+		if row := strings.TrimSpace(line); strings.HasPrefix(row, "| `") && utf8.RuneCountInString(row) > widestRow {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
 func TestListedPackages(t *testing.T) {
 	listed, rows := listedPackages("| package | x |\n| --- | --- |\n| `a/`, `.` | both |\n| `b/…` | c |\n", []string{"a", ".", "b/c", "b", "bc"})
 	if got := strings.Join(listed, " "); got != "a . b/c b" || rows != 2 {
 		t.Errorf("%d rows with %s", rows, got)
+	}
+	fits := "| `a/` | " + strings.Repeat("…", widestRow-len("| `a/` |  |")) + " |"
+	if got := tooWide(fits + "\nNo row is " + strings.Repeat("x", widestRow) + "\n" + fits + " \n" + fits + ".\n"); len(got) != 1 || got[0] != fits+"." {
+		t.Errorf("too wide are %q", got)
 	}
 }
