@@ -6,6 +6,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/jsonschema"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -80,7 +81,7 @@ func (p *Pipeline) workOn(f *feed, m envelope.Message) (*work, error) {
 	}
 	root := opened.Data.Root()
 	if root.Kind() != event.Object {
-		return nil, event.Poisoned(event.NotAnObject, "the payload is "+kindText(root)+", not an object")
+		return nil, event.Poisoned(event.NotAnObject, "the payload is "+jsonschema.KindText(root)+", not an object")
 	}
 	for _, t := range f.by {
 		if len(t.Derived()) == 0 {

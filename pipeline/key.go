@@ -6,6 +6,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/jsonschema"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -24,7 +25,7 @@ func (p *Pipeline) Key(eventType string, m envelope.Message) (event.Key, error) 
 	}
 	root := opened.Data.Root()
 	if root.Kind() != event.Object {
-		return event.Key{}, event.Poisoned(event.NotAnObject, "the payload is "+kindText(root)+", not an object")
+		return event.Key{}, event.Poisoned(event.NotAnObject, "the payload is "+jsonschema.KindText(root)+", not an object")
 	}
 	e := &opened.Event
 	w := newWork(keys.Source{Data: root, Type: t.name, Source: e.Source, Attributes: e.Attributes, Secret: p.secret})

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/jsonschema"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -149,7 +150,7 @@ func tooLarge(item *event.Item) *event.Refusal {
 func (p *Pipeline) begin(w *work, e *event.Event) (*eventType, *event.Refusal) {
 	root := e.Data.Root()
 	if root.Kind() != event.Object {
-		return nil, event.Poisoned(event.NotAnObject, "the payload is "+kindText(root)+", not an object")
+		return nil, event.Poisoned(event.NotAnObject, "the payload is "+jsonschema.KindText(root)+", not an object")
 	}
 	w.source = keys.Source{Data: root, Type: e.Type, Source: e.Source, Attributes: e.Attributes, Secret: p.secret}
 	return p.typeOf(w)

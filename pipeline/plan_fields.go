@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/jsonschema"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -91,7 +92,7 @@ func (w *work) rank(r revision) (d event.Decimal, ok bool, refusal *event.Refusa
 	case event.Absent, event.Null:
 		return d, false, nil
 	default:
-		return d, false, event.Poisoned(event.WrongType, fmt.Sprintf("revision: field %s is %s, and the pipeline declares %s", r.path, kindText(n), r))
+		return d, false, event.Poisoned(event.WrongType, fmt.Sprintf("revision: field %s is %s, and the pipeline declares %s", r.path, jsonschema.KindText(n), r))
 	}
 	if r.time {
 		at, err := keys.ParseTime(n.Text())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/jsonschema"
 	"github.com/ingot-events/ingot/internal/where"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -181,7 +182,7 @@ func (v value) dated(a aggregate.Amount, item *event.Item) aggregate.Amount {
 // scalar returns the field in canonical form. The field must exist.
 func (v value) scalar(n event.Node) (string, *event.Refusal) {
 	if kind := n.Kind(); kind == event.Object || kind == event.Array {
-		return "", event.Poisoned(event.WrongType, fmt.Sprintf("field %s is %s, and %s takes text, a number, true or false", v.path, kindText(n), v.op))
+		return "", event.Poisoned(event.WrongType, fmt.Sprintf("field %s is %s, and %s takes text, a number, true or false", v.path, jsonschema.KindText(n), v.op))
 	}
 	text := string(keys.Canonical(nil, n, nil))
 	if v.op != aggregate.Distinct && len(text) > aggregate.MaxDated {
@@ -241,7 +242,7 @@ func (v value) number(n event.Node) (event.Decimal, *event.Refusal) {
 		want, kind = "an array", event.Array
 	}
 	if n.Kind() != kind {
-		return event.Decimal{}, event.Poisoned(event.WrongType, fmt.Sprintf("field %s is %s, not %s", v.path, kindText(n), want))
+		return event.Decimal{}, event.Poisoned(event.WrongType, fmt.Sprintf("field %s is %s, not %s", v.path, jsonschema.KindText(n), want))
 	}
 	if v.length {
 		return event.DecimalOf(int64(n.Len())), nil

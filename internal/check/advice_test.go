@@ -79,6 +79,12 @@ var functionRules = []advised{
 	{broken{"no mode", [][2]string{{eventsOnDemand, ""}}, "  |EventsTable:\n",
 		"EventsTable has no BillingMode, which means PROVISIONED, and no ProvisionedThroughput: CloudFormation refuses the table; write BillingMode: PAY_PER_REQUEST instead"},
 		[][2]string{{"      DeletionProtectionEnabled: !Ref DeletionProtection\n", "      DeletionProtectionEnabled: !Ref DeletionProtection\n" + eventsOnDemand}}},
+	{broken{"a capacity of 0", [][2]string{{eventsOnDemand, "      BillingMode: PROVISIONED\n      ProvisionedThroughput: {ReadCapacityUnits: 0, WriteCapacityUnits: 5}\n"},
+		{"        - IndexName: GSI1\n", "        - IndexName: GSI1\n          ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5}\n"},
+		{"        - IndexName: GSI2\n", "        - IndexName: GSI2\n          ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5}\n"},
+		{"        - IndexName: GSI3\n", "        - IndexName: GSI3\n          ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5}\n"}}, "ReadCapacityUnits: |0, W",
+		"EventsTable has ReadCapacityUnits 0: CloudFormation refuses the table; write ReadCapacityUnits: 1, or more instead"},
+		[][2]string{{"ReadCapacityUnits: 0", "ReadCapacityUnits: 1"}}},
 	{broken{"an index without capacity", [][2]string{{eventsOnDemand, "      BillingMode: PROVISIONED\n      ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5}\n"},
 		{"        - IndexName: GSI1\n", "        - IndexName: GSI1\n          ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5}\n"},
 		{"        - IndexName: GSI3\n", "        - IndexName: GSI3\n          ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5}\n"}}, "IndexName: |GSI2",
@@ -95,6 +101,8 @@ var functionRules = []advised{
 		"StreamsRole does not allow kms:GenerateDataKey on Key: "}, nil},
 	{broken{"a key that says so itself", [][2]string{{queueRetention + ofQueues, "      KmsMasterKeyId: !Ref Key\n"},
 		{aKey[0], strings.Replace(aKey[1], "Statement: []", "Statement: [{Effect: Allow, Principal: {AWS: !GetAtt IngestRole.Arn}, Action: \"kms:*\", Resource: \"*\"}]", 1)}}, "", ""}, nil},
+	{broken{"a key by its name", [][2]string{{queueRetention + ofQueues, "      KmsMasterKeyId: alias/mine\n"}}, "KmsMasterKeyId: |alias/mine",
+		"warning: cannot tell whether IngestRole allows kms:Decrypt on the key alias/mine: a statement names a key by its ARN, which only a deployment knows"}, nil},
 	{broken{"a key of AWS", [][2]string{{queueRetention + ofQueues, "      KmsMasterKeyId: alias/aws/sqs\n"}}, "", ""}, nil},
 }
 

@@ -79,13 +79,29 @@ func (c *checker) rights() {
 			}
 			for _, on := range c.things(f, name) {
 				c.allowed(f, r, on, actions, n.without)
-				if key := c.keyOf(on); key != nil {
+				key := c.keyOf(on)
+				switch {
+				case key == nil:
+				case key.Kind == template.Scalar && !strings.HasPrefix(key.Text, "arn:"):
+					c.unnamedKey(r, key, n.key)
+				default:
 					c.allowed(f, r, key, n.key, n.without+", since "+on.Name+" is encrypted with a key of its own")
 				}
 			}
 		}
 		if r.doubt != nil && c.unsure[f.role] {
 			c.cannotTell("rights", r.doubt, r.of+" allows "+f.Name+" what it does")
+		}
+	}
+}
+
+// unnamedKey warns that a role may lack actions on a key that has only an alias or an id here. A
+// statement names a key by its ARN.
+func (c *checker) unnamedKey(r *rights, key *template.Node, actions []string) {
+	for _, action := range actions {
+		if !r.allows(action, key) {
+			c.warn("rights", key.Position, fmt.Sprintf("cannot tell whether %s allows %s on the key %s: a statement names a key by its ARN, which only a deployment knows", r.of, strings.Join(actions, ", "), key.Text), "")
+			return
 		}
 	}
 }

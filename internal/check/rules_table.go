@@ -186,10 +186,22 @@ func (c *checker) provisioned(table *template.Resource) {
 		c.mistake("capacity", at, what+" and no ProvisionedThroughput: CloudFormation refuses the table", instead)
 		return
 	}
+	c.someCapacity(table.Name, c.t.Property(table, "ProvisionedThroughput"))
 	for _, item := range items(c.t.Property(table, "GlobalSecondaryIndexes")) {
 		item = c.t.Resolve(item)
 		if name := c.t.Get(item, "IndexName"); name != nil && c.t.Get(item, "ProvisionedThroughput") == nil {
 			c.mistake("capacity", name.Position, what+" and index "+nameOf(name)+" no ProvisionedThroughput: CloudFormation refuses the table", "ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5} beside it")
+		} else if name != nil {
+			c.someCapacity("index "+nameOf(name), c.t.Get(item, "ProvisionedThroughput"))
+		}
+	}
+}
+
+// someCapacity refuses a capacity of 0, which DynamoDB does not take.
+func (c *checker) someCapacity(of string, throughput *template.Node) {
+	for _, name := range []string{"ReadCapacityUnits", "WriteCapacityUnits"} {
+		if n := c.t.Get(throughput, name); n != nil && n.Kind == template.Scalar && n.Text == "0" {
+			c.mistake("capacity", n.Position, of+" has "+name+" 0: CloudFormation refuses the table", name+": 1, or more")
 		}
 	}
 }
