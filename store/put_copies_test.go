@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
@@ -220,6 +221,38 @@ func TestCopyOfARejectedEventInALaterPut(t *testing.T) {
 	if wrong := w.twin(); len(wrong) > 0 {
 		t.Error(wrong)
 	}
+}
+
+// Two copies follow a different payload under their key. A try of the first copy gets no answer, and then a total
+// refuses it. The try may still be carried out, so the second copy is not Rejected either.
+func TestCopyOfWhatMayStillBeStored(t *testing.T) {
+	w := newWorld(t, stocked, quick)
+	w.start()
+	w.putNow(w.goods("received", "1", "a", 5))
+	client := &lostOnce{Client: w.Engine.DynamoDB(), then: func() { w.putNow(w.goods("reserved", "2", "a", 4)) }}
+	s := w.open(store.Config{Client: client, Pipeline: w.plan, Events: "events", Aggregates: "totals", Env: w.Clock.Env(func() float64 { return 0.5 })})
+	other, out := w.goods("reserved", "1", "a", 9), w.goods("reserved", "1", "a", 4)
+	results, _ := s.Put(deadline(t), []*event.Item{other, out, out})
+	if got := verdicts(results); got != "Rejected Retry Retry" {
+		t.Errorf("%s, with %d lost", got, client.lost)
+	}
+}
+
+// lostOnce is a client that loses the first transaction that takes 4, and calls a function instead.
+type lostOnce struct {
+	store.Client
+	then func()
+	lost int
+}
+
+func (c *lostOnce) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	put := in.TransactItems[0].Put
+	if c.lost == 0 && put != nil && strings.Contains(put.Item["data"].(*types.AttributeValueMemberS).Value, `"quantity":4`) {
+		c.lost++
+		c.then()
+		return nil, errLost
+	}
+	return c.Client.TransactWriteItems(ctx, in, options...)
 }
 
 // A copy that comes from another source may move another total. It is tried even if that of the first copy has

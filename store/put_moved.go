@@ -156,17 +156,17 @@ func (u *totalMove) below(img image) (floor, mistyped string) {
 // them moves totals. Messages that move the same total share transactions. So they do not make each
 // other fail, and the total is paid for once. Copies of one event go after the first one.
 func (s *Store) putMoved(ctx context.Context, items []*event.Item, places []int, results []Result) (cost Cost) {
-	first := make(map[event.Key]int, len(places))
+	first := make(map[event.Key]bool, len(places))
 	var puts []*atomicPut
 	var copies []int
 	of := map[*atomicPut]int{}
 	among := s.throttles(items)
 	for _, i := range places {
-		if _, again := first[items[i].Key]; again {
+		if first[items[i].Key] {
 			copies = append(copies, i)
 			continue
 		}
-		first[items[i].Key] = i
+		first[items[i].Key] = true
 		t := s.atomicPut(items[i], atomicParts(items[i])...)
 		t.halt.among = among
 		for key := range t.totals() {
@@ -185,43 +185,83 @@ func (s *Store) putMoved(ctx context.Context, items []*event.Item, places []int,
 	for _, c := range costs {
 		cost.Add(c)
 	}
+	known := triedItems{stored: map[event.Key]*triedItem{}, others: map[copied][]*triedItem{}}
 	for t, i := range of {
 		results[i] = *t.result
+		if len(copies) > 0 {
+			known.add(items[i], results[i])
+		}
 	}
 	for _, i := range copies {
-		var own Cost
-		results[i], own = s.putCopy(ctx, items[i], items[first[items[i].Key]], results[first[items[i].Key]])
-		cost.Add(own)
-		if results[i].Verdict.Stored() {
-			first[items[i].Key] = i // it decides about the copies after it
+		if r := known.copyOf(items[i]); r != nil {
+			results[i] = *r
+			continue
 		}
+		t := s.atomicPut(items[i], atomicParts(items[i])...)
+		results[i] = t.put(ctx)
+		known.add(items[i], results[i])
+		cost.Add(t.cost)
 	}
 	return cost
 }
 
-// putCopy settles an item that has the same key as another item of the call, which has this result.
-// In these cases the result also holds for a copy, so the copy is not tried:
+// triedItems are the items of a call that were tried, and their results.
+type triedItems struct {
+	stored map[event.Key]*triedItem
+	others map[copied][]*triedItem // Retry or Rejected
+}
+
+type triedItem struct {
+	item   *event.Item
+	result Result
+}
+
+// copied is what copies of one event have in common.
+type copied struct {
+	key    event.Key
+	digest event.Digest
+}
+
+func (s triedItems) add(item *event.Item, r Result) {
+	it := &triedItem{item, r}
+	switch {
+	case r.Verdict.Stored():
+		s.stored[item.Key] = it
+	case r.Verdict == event.Retry, r.Verdict == event.Rejected:
+		of := copied{item.Key, item.Digest}
+		s.others[of] = append(s.others[of], it)
+	}
+}
+
+// copyOf settles an item if a copy of it in the same call was tried already, with one of these results:
 //
-//   - The other is stored.
-//   - The other is Retry, and a try of it may still be carried out.
-//   - The other is Rejected. Its letter will say that nothing is stored, so nothing may be stored now,
+//   - The copy is stored.
+//   - The copy is Retry, and a try of it may still be carried out.
+//   - The copy is Rejected. Its letter will say that nothing is stored, so nothing may be stored now,
 //     even if the total has risen since. A later delivery is judged again.
 //
 // A copy may have a different time, source or attributes, from its envelope. Then it is tried even
-// after a rejection, because it may move another total. An item with another digest is not a copy,
-// and is always tried.
-func (s *Store) putCopy(ctx context.Context, item, other *event.Item, r Result) (Result, Cost) {
-	if item.Digest == other.Digest {
-		switch {
-		case r.Verdict.Stored(), r.Verdict == event.Rejected && item.At.Equal(other.At) && maps.Equal(item.Meta, other.Meta):
-			return r.again(), Cost{}
-		case r.Verdict == event.Retry:
+// after a rejection, because it may move another total. Otherwise, copyOf returns nil, and the item is
+// tried. So is an item with another digest, which is not a copy.
+func (s triedItems) copyOf(item *event.Item) *Result {
+	if it := s.stored[item.Key]; it != nil && it.item.Digest == item.Digest {
+		r := it.result.again()
+		return &r
+	}
+	others := s.others[copied{item.Key, item.Digest}]
+	for _, it := range others {
+		if it.result.Verdict == event.Retry {
 			refusal := inPlaceOf(item)
-			return Result{Verdict: refusal.Verdict, Refusal: refusal}, Cost{}
+			return &Result{Verdict: refusal.Verdict, Refusal: refusal}
 		}
 	}
-	t := s.atomicPut(item, atomicParts(item)...)
-	return t.put(ctx), t.cost
+	for _, it := range others {
+		if item.At.Equal(it.item.At) && maps.Equal(item.Meta, it.item.Meta) {
+			r := it.result.again()
+			return &r
+		}
+	}
+	return nil
 }
 
 // atomicParts returns the parts that are put in one transaction with the item.
