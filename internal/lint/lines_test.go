@@ -32,7 +32,7 @@ func TestProseIsNotWide(t *testing.T) {
 				n := files.Position(c.Pos()).Line
 				line := lines[n-1]
 				output = output || strings.HasSuffix(line, "utput:")
-				if tooWide(line) && !output && strings.HasPrefix(strings.TrimSpace(line), "// ") && !strings.Contains(line, "//  ") {
+				if isWide(line) && !output && strings.HasPrefix(strings.TrimSpace(line), "// ") && !strings.Contains(line, "//  ") {
 					t.Errorf("%s:%d: the comment is wider than %d columns", strings.TrimPrefix(file, "../../"), n, widest)
 				}
 			}
@@ -48,15 +48,15 @@ func TestProseIsNotWide(t *testing.T) {
 			if strings.HasPrefix(strings.TrimSpace(line), "```") {
 				listing = !listing
 			}
-			if !listing && tooWide(line) && !strings.HasPrefix(strings.TrimSpace(line), "|") && !strings.HasPrefix(strings.TrimSpace(line), "![") && !strings.HasPrefix(line, "    ") {
+			if !listing && isWide(line) && !strings.HasPrefix(strings.TrimSpace(line), "|") && !strings.HasPrefix(strings.TrimSpace(line), "![") && !strings.HasPrefix(line, "    ") {
 				t.Errorf("%s:%d: the line is wider than %d columns", strings.TrimPrefix(file, "../../"), i+1, widest)
 			}
 		}
 	}
 }
 
-// tooWide reports whether a line is too wide and could be broken.
-func tooWide(line string) bool {
+// isWide reports whether a line is too wide and could be broken.
+func isWide(line string) bool {
 	if utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")) <= widest {
 		return false
 	}

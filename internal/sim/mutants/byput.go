@@ -130,11 +130,11 @@ func (f *recentHeads) ever(head event.Key) bool {
 		},
 		{
 			Name: "transfer-in-two", What: "the sides of an atomic event that moves totals are put one after the other", Defends: "C3 I13", Checks: []sim.Check{sim.Parted},
-			Edits: []Edit{{"store.Store.putMoved", `		t := s.atomicPut(items[i], atomicParts(items[i])...)
-`, `		if len(atomicParts(items[i])) > 0 {
+			Edits: []Edit{{"store.Store.putMoved", `		first[items[i].Key] = true
+`, `		first[items[i].Key] = true
+		if len(atomicParts(items[i])) > 0 {
 			s.atomicPut(items[i]).put(ctx)
 		}
-		t := s.atomicPut(items[i], atomicParts(items[i])...)
 `}},
 		},
 	}
