@@ -179,15 +179,16 @@ type Metric struct {
 	About string // what it counts, as docs/operating.md has it
 }
 
-// IngestMetrics lists the metrics of the ingest function, in the order in which it writes them. Those of
-// parts, of arrays and of totals that move with the put are last. The function writes them only for batches
-// that have something to count there.
+// IngestMetrics lists the metrics of the ingest function, in the order in which it writes them.
+// Those of parts, of arrays and of totals that move with the put are last. The function writes them
+// only for batches that have something to count there.
 func IngestMetrics() []Metric {
 	return described(slices.Concat(function.IngestMetrics(), function.PartMetrics(), function.PutMetrics(), function.ArrayMetrics()))
 }
 
-// StreamsMetrics lists the metrics of the streams function, in the order in which it writes them. Those of
-// payloads are last. The function writes them only for batches in which payloads were lost.
+// StreamsMetrics lists the metrics of the streams function, in the order in which it writes them.
+// Those of payloads are last. The function writes them only for batches in which payloads were
+// lost.
 func StreamsMetrics() []Metric {
 	return described(slices.Concat(function.StreamsMetrics(), function.PayloadMetrics()))
 }

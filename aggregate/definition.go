@@ -86,9 +86,9 @@ func ParseCounting(s string) (Counting, error) {
 // Mover is what moves the totals of a generation.
 type Mover uint8
 
-// Stream moves totals after the events, by the changes that the table's stream brings. Put moves them
-// in the transaction that stores the event. Everything else that happens to an item, such as its
-// removal, is counted by the stream in either case.
+// Stream moves totals after the events, by the changes that the table's stream brings. Put moves
+// them in the transaction that stores the event. Everything else that happens to an item, such as
+// its removal, is counted by the stream in either case.
 const (
 	Stream Mover = iota
 	Put

@@ -8,10 +8,10 @@ import (
 	"math/bits"
 )
 
-// Sketch is what a [Distinct] value keeps: a HyperLogLog with 4,096 registers, from which the number
-// of different values can be estimated. Each value has one register, the first 12 bits of its hash, and
-// a rank, which is 1 plus the number of zeros that the other 52 bits begin with. A register holds the
-// greatest rank that it has met. The zero Sketch has met no value.
+// Sketch is what a [Distinct] value keeps: a HyperLogLog with 4,096 registers, from which the
+// number of different values can be estimated. Each value has one register, the first 12 bits of
+// its hash, and a rank, which is 1 plus the number of zeros that the other 52 bits begin with. A
+// register holds the greatest rank that it has met. The zero Sketch has met no value.
 //
 // The hash is the first 8 bytes of the SHA-256 of the value's canonical JSON. It has no secret, so
 // that every program finds the same registers, and totals need no second key beside that of their
@@ -135,8 +135,8 @@ func (s *Sketch) Text() string {
 	return string(text)
 }
 
-// Estimate returns about how many different values the sketch has met: see [DistinctError]. It is the
-// improved estimator of Ertl (2017), which needs no correction for small or large numbers.
+// Estimate returns about how many different values the sketch has met: see [DistinctError]. It is
+// the improved estimator of Ertl (2017), which needs no correction for small or large numbers.
 func (s *Sketch) Estimate() int64 {
 	var count [mostRank + 1]float64
 	for _, rank := range s.ranks {

@@ -75,9 +75,9 @@ func (b Buckets) Count() (n int64) {
 // number.
 const BucketError = 0.025
 
-// Quantile returns a number that is at most [BucketError] away from the quantile q, from 0 (the least
-// number) to 1 (the greatest): the first number in order such that at least q of all numbers are not
-// above it. It returns false if there are no numbers.
+// Quantile returns a number that is at most [BucketError] away from the quantile q, from 0 (the
+// least number) to 1 (the greatest): the first number in order such that at least q of all numbers
+// are not above it. It returns false if there are no numbers.
 func (b Buckets) Quantile(q float64) (event.Decimal, bool) {
 	all := b.Count()
 	if all == 0 {
@@ -100,10 +100,10 @@ const (
 // LastBucket is the number of the bucket that holds 10^18.
 const LastBucket = perDecade*(18-firstPower) + 1
 
-// begins holds where the buckets of one power of ten begin: 10^(i/47), rounded up to 17 decimals, as
-// integers. They are compared with the first 18 digits of a number, and what follows these is cut off.
-// So a number with more digits may be in the bucket below if it is hardly greater than a beginning, by
-// one part in 10^17.
+// begins holds where the buckets of one power of ten begin: 10^(i/47), rounded up to 17 decimals,
+// as integers. They are compared with the first 18 digits of a number, and what follows these is
+// cut off. So a number with more digits may be in the bucket below if it is hardly greater than a
+// beginning, by one part in 10^17.
 var begins = [perDecade]uint64{
 	100000000000000000, 105021107963666662, 110294331179161291, 115832328625471040, 121648394902585104,
 	127756492146711474, 134171283547991176, 140908168551173138, 147983319823752935, 155413722080321698,
@@ -143,8 +143,8 @@ func Bucket(d event.Decimal) int {
 	return perDecade*(size-firstPower) + i + 1
 }
 
-// middle returns a number in the middle of a bucket, with 4 digits: its relative distance from every
-// number of the bucket is at most 2.5 %.
+// middle returns a number in the middle of a bucket, with 4 digits: its relative distance from
+// every number of the bucket is at most 2.5 %.
 func middle(bucket int) event.Decimal {
 	switch {
 	case bucket == 0:

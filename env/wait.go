@@ -14,9 +14,9 @@ const (
 )
 
 // Wait waits before a request is repeated, and reports whether to repeat it. round counts the
-// repetitions, from 1. The wait is random, so that callers who collided do not collide again. It is at
-// most 25 ms in the first round, and this bound doubles with each round, up to 2 s. There are rounds
-// until ctx ends. If ctx has no deadline, there are 20 rounds.
+// repetitions, from 1. The wait is random, so that callers who collided do not collide again. It is
+// at most 25 ms in the first round, and this bound doubles with each round, up to 2 s. There are
+// rounds until ctx ends. If ctx has no deadline, there are 20 rounds.
 func (e Env) Wait(ctx context.Context, round int) bool {
 	if _, bounded := ctx.Deadline(); !bounded && round > maxRounds {
 		return false

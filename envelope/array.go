@@ -11,8 +11,9 @@ import (
 const MaxEvents = 1000
 
 // OpenArray is [Open] for a message that may be a JSON array of events, bare or in an SNS
-// notification. It then returns each of them as a message of its own, in order, for Open. They share
-// their Attributes. If the message is not an array, there are none, and Opened is what Open returns.
+// notification. It then returns each of them as a message of its own, in order, for Open. They
+// share their Attributes. If the message is not an array, there are none, and Opened is what Open
+// returns.
 func OpenArray(m Message) (Opened, []Message, error) {
 	var elements []Message
 	opened, refusal := open(m, &elements)
@@ -38,8 +39,8 @@ func elementsOf(array event.Node, m Message) ([]Message, *event.Refusal) {
 }
 
 // Keep returns the body of a message that is an array of events with only those at these positions,
-// counted from 0. What is around the array stays. It returns false if m is not an array of events, or
-// has no such positions.
+// counted from 0. What is around the array stays. It returns false if m is not an array of events,
+// or has no such positions.
 func Keep(m Message, positions []int) (body string, ok bool) {
 	_, elements, err := OpenArray(m)
 	if err != nil || elements == nil {

@@ -56,7 +56,8 @@ func notification(root event.Node) (Message, bool) {
 		if !ok || value.Member("Value").Kind() != event.String {
 			return Message{}, false
 		}
-		// String.Array is JSON text, and custom types such as Number.cents begin with the type they are.
+		// String.Array is JSON text, and custom types such as Number.cents begin with the type they
+		// are.
 		if base, _, _ := strings.Cut(kind, "."); base == "String" || base == "Number" {
 			m.Attributes = with(m.Attributes, name, value.Member("Value").Text())
 		}

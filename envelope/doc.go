@@ -40,7 +40,7 @@
 //
 // # What is refused
 //
-// The payload must be a JSON object, and is parsed strictly. A recognised envelope with an unusable part
-// is refused as a whole, for example if its time is not RFC 3339, or if it has data and
+// The payload must be a JSON object, and is parsed strictly. A recognised envelope with an unusable
+// part is refused as a whole, for example if its time is not RFC 3339, or if it has data and
 // data_base64.
 package envelope

@@ -9,8 +9,9 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// FuzzBinary opens a body beside the attributes of a CloudEvent in binary mode: it is one exactly if all four
-// marks are there, and its identity never depends on where one of source and id ends and the other begins.
+// FuzzBinary opens a body beside the attributes of a CloudEvent in binary mode: it is one exactly
+// if all four marks are there, and its identity never depends on where one of source and id ends
+// and the other begins.
 func FuzzBinary(f *testing.F) {
 	corpus.Add(f)
 	f.Add(orderPayload, "1.0", "42", "/shop", "order.placed", "2099-01-02T02:04:05.5Z", "trace", "t")

@@ -10,8 +10,9 @@ import (
 	"github.com/ingot-events/ingot/internal/corpus"
 )
 
-// FuzzOpen holds Open to what is true of any message: it refuses with Poison, or gives an object that is text
-// of the message, and never claims an envelope whose markers a plain JSON decoder does not see.
+// FuzzOpen holds Open to what is true of any message: it refuses with Poison, or gives an object
+// that is text of the message, and never claims an envelope whose markers a plain JSON decoder does
+// not see.
 func FuzzOpen(f *testing.F) {
 	corpus.Add(f)
 	structured, bridge := object(structuredMembers...), object(eventBridgeMembers...)
@@ -65,9 +66,9 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzArray holds OpenArray to what is true of any message: what is not an array is opened as by Open.
-// The elements of an array are those that a plain JSON decoder sees, in its order, and each is opened as a message of
-// its own would be.
+// FuzzArray holds OpenArray to what is true of any message: what is not an array is opened as by
+// Open. The elements of an array are those that a plain JSON decoder sees, in its order, and each
+// is opened as a message of its own would be.
 func FuzzArray(f *testing.F) {
 	corpus.Add(f)
 	structured, bridge := object(structuredMembers...), object(eventBridgeMembers...)
@@ -127,8 +128,9 @@ func FuzzArray(f *testing.F) {
 	})
 }
 
-// checkPointer holds two ways of looking at one message against each other: a message has a pointer exactly if
-// Open refuses it for that, and with the object's text it is opened as that text would be.
+// checkPointer holds two ways of looking at one message against each other: a message has a pointer
+// exactly if Open refuses it for that, and with the object's text it is opened as that text would
+// be.
 func checkPointer(t *testing.T, body string, attributes map[string]string) {
 	const payload = `{"a":1}`
 	text := payload

@@ -195,7 +195,8 @@ func TestSNS(t *testing.T) {
 	})
 }
 
-// TestOneMarkerAtATime takes each marker away, and gives each a wrong type: what is left is a bare payload.
+// TestOneMarkerAtATime takes each marker away, and gives each a wrong type: what is left is a bare
+// payload.
 func TestOneMarkerAtATime(t *testing.T) {
 	formats := map[string]struct {
 		members []string
@@ -314,8 +315,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Each element of an array is opened as if it had come alone. In a notification, it has the notification's
-// attributes, and those of the message where they do not say otherwise.
+// Each element of an array is opened as if it had come alone. In a notification, it has the
+// notification's attributes, and those of the message where they do not say otherwise.
 func TestOpenArray(t *testing.T) {
 	structured, bridge := object(structuredMembers...), object(eventBridgeMembers...)
 	elements := []string{orderPayload, structured, bridge, "[" + orderPayload + "]"}
@@ -351,7 +352,8 @@ func TestOpenArray(t *testing.T) {
 	if _, messages, err := OpenArray(Message{Body: bridge}); err != nil || messages != nil {
 		t.Errorf("an event is opened as %d elements, %v", len(messages), err)
 	}
-	// EventBridge has an object as its detail, and a CloudEvent is one event: neither holds an array.
+	// EventBridge has an object as its detail, and a CloudEvent is one event: neither holds an
+	// array.
 	cloud := append(slices.Clone(structuredMembers[:8]), "data", list)
 	if _, messages, err := OpenArray(Message{Body: object(cloud...)}); err == nil || messages != nil {
 		t.Errorf("the data of a CloudEvent: %d elements, %v", len(messages), err)

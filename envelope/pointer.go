@@ -8,8 +8,8 @@ type Pointer struct {
 	Key    string
 }
 
-// PointerOf returns the pointer that a message has in place of its payload. An SNS notification may have
-// one as its Message. It returns false for every other message.
+// PointerOf returns the pointer that a message has in place of its payload. An SNS notification may
+// have one as its Message. It returns false for every other message.
 func PointerOf(m Message) (Pointer, bool) {
 	doc, err := event.ParseDocument(m.Body)
 	if err != nil {

@@ -36,7 +36,8 @@ func (d Decimal) Add(o Decimal) Decimal {
 // Sub returns the exact difference d - o, with the same limit as [Decimal.Add].
 func (d Decimal) Sub(o Decimal) Decimal { return d.Add(o.Neg()) }
 
-// addSmall adds without allocation if both coefficients, brought to o's exponent, and the sum are small.
+// addSmall adds without allocation if both coefficients, brought to o's exponent, and the sum are
+// small.
 func (d Decimal) addSmall(o Decimal, span int) (Decimal, bool) {
 	if d.large != "" || o.large != "" {
 		return Decimal{}, false

@@ -2,8 +2,8 @@ package event
 
 import "math/bits"
 
-// Divides reports whether [Decimal.IsMultipleOf] can divide by d: it is not 0, and its coefficient has at
-// most 18 digits.
+// Divides reports whether [Decimal.IsMultipleOf] can divide by d: it is not 0, and its coefficient
+// has at most 18 digits.
 func (d Decimal) Divides() bool { return !d.IsZero() && d.large == "" && d.len() <= 18 }
 
 // IsMultipleOf reports whether d is a whole number of times m, exactly. m must satisfy

@@ -77,8 +77,8 @@ func rat(t *testing.T, d Decimal) *big.Rat {
 	return r
 }
 
-// someLiteral makes numbers around all the edges: zeros in odd places, 18 to 41 digits, exponents near each
-// other so that coefficients meet.
+// someLiteral makes numbers around all the edges: zeros in odd places, 18 to 41 digits, exponents
+// near each other so that coefficients meet.
 func someLiteral(r *rand.Rand) string {
 	var b strings.Builder
 	if r.IntN(2) == 0 {

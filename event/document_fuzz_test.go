@@ -14,8 +14,8 @@ import (
 	"github.com/ingot-events/ingot/internal/corpus"
 )
 
-// acceptable is the naive twin of ParseDocument: the standard library's judgement and then each extra rule by
-// itself.
+// acceptable is the naive twin of ParseDocument: the standard library's judgement and then each
+// extra rule by itself.
 func acceptable(src string) bool {
 	return utf8.ValidString(src) && json.Valid([]byte(src)) && pairedSurrogates(src) && tokensFine(src)
 }

@@ -198,7 +198,8 @@ func TestMessagesStayShortAndSayWhatIsThere(t *testing.T) {
 	}
 }
 
-// Duplicates must be found at every size of object and at any distance, and names that merely look alike not.
+// Duplicates must be found at every size of object and at any distance, and names that merely look
+// alike not.
 func TestDuplicateMembersInObjectsOfAnySize(t *testing.T) {
 	object := func(names []string) string {
 		var b strings.Builder
@@ -275,8 +276,8 @@ func BenchmarkParseDocument(b *testing.B) {
 	}
 }
 
-// A text of many tiny values must not take many times its own size. The bound counts values and names, and
-// does not depend on how long the text is.
+// A text of many tiny values must not take many times its own size. The bound counts values and
+// names, and does not depend on how long the text is.
 func TestTooManyValues(t *testing.T) {
 	for _, many := range []string{"[" + strings.Repeat("0,", MaxNodes+1) + "0]", "[" + strings.Repeat("[],", MaxNodes+1) + "0]"} {
 		var refused *SyntaxError

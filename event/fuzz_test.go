@@ -8,7 +8,8 @@ import (
 	"github.com/ingot-events/ingot/internal/corpus"
 )
 
-// FuzzDecimal holds the decimal parser and its arithmetic to math/big, and a number to its own text.
+// FuzzDecimal holds the decimal parser and its arithmetic to math/big, and a number to its own
+// text.
 func FuzzDecimal(f *testing.F) {
 	corpus.Add(f)
 	for _, s := range []string{"0", "-0", "1.50", "1e-3", "9007199254740993", "99999999999999999999999999999999999999", "1e400", "-0.1E+2", "01", "1e1000000000000000000"} {
@@ -62,7 +63,8 @@ func rational(t *testing.T, s string) *big.Rat {
 	return r
 }
 
-// FuzzSequence holds sequence numbers to math/big: what is taken is 21 to 40 digits and in the order of numbers.
+// FuzzSequence holds sequence numbers to math/big: what is taken is 21 to 40 digits and in the
+// order of numbers.
 func FuzzSequence(f *testing.F) {
 	corpus.Add(f)
 	f.Add("000000000000000000007", "4100000000012345678901")

@@ -31,8 +31,8 @@ type Item struct {
 	Ties       string
 	Meta       map[string]string // the @-values besides id, at, type, digest that a template uses: "source", "attribute.NAME"
 	Attributes []Attribute       // declared top-level attributes, by name
-	// Data is the payload's JSON text as received. If the payload is in the payload bucket, it is a JSON
-	// object with only those of its members that the pipeline uses.
+	// Data is the payload's JSON text as received. If the payload is in the payload bucket, it is a
+	// JSON object with only those of its members that the pipeline uses.
 	Data    string
 	Packed  []byte   `json:"-"`          // Data compressed, if that saves write units; nil: stored as it is
 	Payload *Payload `json:",omitempty"` // the payload, if it is in the payload bucket; nil: Data is all of it
@@ -49,8 +49,8 @@ func (i *Item) Expired(now time.Time) bool {
 	return i.ExpiresAt != 0 && now.Unix() >= i.ExpiresAt
 }
 
-// NewerThan reports whether i is a later version than other, which must have the same key. It returns
-// false for items without a revision.
+// NewerThan reports whether i is a later version than other, which must have the same key. It
+// returns false for items without a revision.
 func (i *Item) NewerThan(other *Item) bool {
 	if i.Revision == nil || other.Revision == nil {
 		return false

@@ -12,8 +12,8 @@ type names struct {
 
 const manyNames = 24
 
-// repeats adds the name at index name of p's tape to those of the open object self, and reports whether it
-// was there before.
+// repeats adds the name at index name of p's tape to those of the open object self, and reports
+// whether it was there before.
 func (s *names) repeats(p *parser, self, name int) bool {
 	text := nameAt(p, name)
 	s.count++

@@ -49,7 +49,8 @@ func (v Verdict) String() string {
 	return "Invalid"
 }
 
-// ParseVerdict returns the verdict of this name, as [Verdict.String] writes it. ok is false if there is none.
+// ParseVerdict returns the verdict of this name, as [Verdict.String] writes it. ok is false if
+// there is none.
 func ParseVerdict(name string) (v Verdict, ok bool) {
 	i := slices.Index(verdictNames[1:], name)
 	return Verdict(i + 1), i >= 0

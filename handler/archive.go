@@ -63,8 +63,8 @@ const archiveTries = 3
 
 var errNotBegun = errors.New("not begun: another object of the batch was refused, or half of the invocation's time was up")
 
-// archivedRoom is how many bytes of payloads from the payload bucket are in memory at once. A payload takes
-// up to three times as much, because the image has it as text in JSON.
+// archivedRoom is how many bytes of payloads from the payload bucket are in memory at once. A
+// payload takes up to three times as much, because the image has it as text in JSON.
 const archivedRoom = 4 << 20
 
 // archive keeps the old image of every item that was removed after it had expired. It does not keep

@@ -99,8 +99,8 @@ func TestArchiveHoldsThePayload(t *testing.T) {
 	}
 }
 
-// An object that is gone never holds up the shard. The image is archived as it is, and the log says so without
-// a value of the event.
+// An object that is gone never holds up the shard. The image is archived as it is, and the log says
+// so without a value of the event.
 func TestArchiveOfALostPayload(t *testing.T) {
 	w := newWorld(t, offloading).started()
 	a, b := w.image(long("1", 5)), w.image(long("2", 7))
@@ -126,8 +126,8 @@ func TestArchiveOfALostPayload(t *testing.T) {
 	}
 }
 
-// While S3 does not answer, or the role may not read, the batch is held at its first such record, and counted
-// all the same. Nothing is archived without its payload.
+// While S3 does not answer, or the role may not read, the batch is held at its first such record,
+// and counted all the same. Nothing is archived without its payload.
 func TestArchiveWhilePayloadsCannotBeRead(t *testing.T) {
 	for what, c := range map[string]struct {
 		err  error

@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// each yields the outcomes that may have an item: those of the events if the message is an array, or
-// else its own.
+// each yields the outcomes that may have an item: those of the events if the message is an array,
+// or else its own.
 func (o *Outcome) each(yield func(*Outcome) bool) {
 	if o.Events == nil {
 		yield(o)

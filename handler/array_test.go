@@ -56,8 +56,8 @@ func (w *world) note() handler.Note {
 	return n
 }
 
-// Each event of an array gets the verdict that it would get alone. The message has one verdict, and is
-// done when all of its events are.
+// Each event of an array gets the verdict that it would get alone. The message has one verdict, and
+// is done when all of its events are.
 func TestIngestArrays(t *testing.T) {
 	for _, queue := range []string{"", ".fifo"} {
 		for name, c := range map[string]struct {
@@ -111,8 +111,8 @@ func TestIngestArrays(t *testing.T) {
 	}
 }
 
-// Two revisions of one event in an array: the newer one wins, wherever it is. On a FIFO queue they are
-// written one after the other, as two messages would be.
+// Two revisions of one event in an array: the newer one wins, wherever it is. On a FIFO queue they
+// are written one after the other, as two messages would be.
 func TestIngestArrayOfRevisions(t *testing.T) {
 	for queue, want := range map[string]string{"": "Stale Inserted Stale Duplicate", ".fifo": "Inserted Updated Stale Duplicate"} {
 		w := newWorld(t, arrays)
@@ -189,8 +189,8 @@ func refuses(id string) fault {
 	}}
 }
 
-// While nothing is proven of one event, the message goes back, and no letter is sent for another one that
-// can never be stored. The next delivery does the rest.
+// While nothing is proven of one event, the message goes back, and no letter is sent for another
+// one that can never be stored. The next delivery does the rest.
 func TestArrayWithARetry(t *testing.T) {
 	w := newWorld(t, arrays)
 	body := array(order("1", 1), "7", order("2", 1))
@@ -215,8 +215,8 @@ func TestArrayWithARetry(t *testing.T) {
 	}
 }
 
-// On a FIFO queue, an array stops at the first event of which nothing is proven. What comes after it,
-// in the array and in its group, goes back untouched.
+// On a FIFO queue, an array stops at the first event of which nothing is proven. What comes after
+// it, in the array and in its group, goes back untouched.
 func TestFIFOArrayStopsAtRetry(t *testing.T) {
 	w := newWorld(t, arrays)
 	w.faults = []fault{refuses("2")}
@@ -259,7 +259,8 @@ func TestFIFOArrayKeepsOrder(t *testing.T) {
 	}
 }
 
-// The letter is sent after the other events are stored, and the message goes back if it is not kept.
+// The letter is sent after the other events are stored, and the message goes back if it is not
+// kept.
 func TestLetterOfAnArray(t *testing.T) {
 	for _, queue := range []string{"", ".fifo"} {
 		w := newWorld(t, arrays)
@@ -275,8 +276,8 @@ func TestLetterOfAnArray(t *testing.T) {
 	}
 }
 
-// What a floor refuses is business as usual, and no alarm rings for it. So an array that has an event with
-// any other trouble has the verdict of that event, whichever of them comes first.
+// What a floor refuses is business as usual, and no alarm rings for it. So an array that has an
+// event with any other trouble has the verdict of that event, whichever of them comes first.
 func TestTroubleOutweighsAFloor(t *testing.T) {
 	for _, queue := range []string{"", ".fifo"} {
 		for body, want := range map[string]string{
@@ -297,8 +298,9 @@ func TestTroubleOutweighsAFloor(t *testing.T) {
 	}
 }
 
-// The events of an array may have parts. What is stored is the same as if they had come alone. Together
-// they may not yield more parts than one message may: then nothing of the message is stored.
+// The events of an array may have parts. What is stored is the same as if they had come alone.
+// Together they may not yield more parts than one message may: then nothing of the message is
+// stored.
 func TestArrayOfWholes(t *testing.T) {
 	for _, queue := range []string{"", ".fifo"} {
 		w := newWorld(t, arrays, carts, accounts)
@@ -330,8 +332,8 @@ func TestArrayOfWholes(t *testing.T) {
 	}
 }
 
-// Many arrays are put in turns, so the items of a batch never wait in memory all together. When the time
-// to write is over, further arrays are not even planned.
+// Many arrays are put in turns, so the items of a batch never wait in memory all together. When the
+// time to write is over, further arrays are not even planned.
 func TestIngestPutsArraysInTurns(t *testing.T) {
 	var bodies []string
 	for i := range 30 {
@@ -371,8 +373,8 @@ func TestIngestPutsArraysInTurns(t *testing.T) {
 	})
 }
 
-// An array of a thousand events may be tiny, and what becomes of them is kept until the batch is reported. So
-// after a hundred thousand of them, the other messages of a batch go back untouched.
+// An array of a thousand events may be tiny, and what becomes of them is kept until the batch is
+// reported. So after a hundred thousand of them, the other messages of a batch go back untouched.
 func TestTooManyArraysForOneBatch(t *testing.T) {
 	tiny := "[" + strings.TrimSuffix(strings.Repeat("1,", 1000), ",") + "]"
 	var bodies []string
@@ -394,8 +396,8 @@ func TestTooManyArraysForOneBatch(t *testing.T) {
 	}
 }
 
-// A lost answer, or a crash of the function, at any request: the next delivery finishes the message, and
-// each event is stored once.
+// A lost answer, or a crash of the function, at any request: the next delivery finishes the
+// message, and each event is stored once.
 func TestArrayAfterAnyCrash(t *testing.T) {
 	body := array(cart("0", "x", 2), order("1", 1), order("1", 2), order("2", 1), cart("a", "x", 2))
 	for _, queue := range []string{"", ".fifo"} {
@@ -447,8 +449,8 @@ func TestArrayInANotification(t *testing.T) {
 	}
 }
 
-// Logs say of an array what they may say of its events, and no more: a key that may be personal is left
-// out, whether its event can never be stored or goes back.
+// Logs say of an array what they may say of its events, and no more: a key that may be personal is
+// left out, whether its event can never be stored or goes back.
 func TestLogsOfArrays(t *testing.T) {
 	other := body(with(person(), "weight", "1"))
 	for _, queue := range []string{"", ".fifo"} {

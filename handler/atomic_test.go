@@ -25,8 +25,8 @@ func account(id, email string, devices ...int) string {
 	return fmt.Sprintf(`{"type":"account","id":%q,"at":"2099-03-01T10:00:00Z","email":%q,"devices":[%s]}`, id, email, strings.Join(list, ","))
 }
 
-// An atomic message is one verdict: all of it is stored or nothing. The second owner of a value goes to
-// quarantine, with a note that names the value, and so does what no transaction could put.
+// An atomic message is one verdict: all of it is stored or nothing. The second owner of a value
+// goes to quarantine, with a note that names the value, and so does what no transaction could put.
 func TestIngestAtomic(t *testing.T) {
 	many := make([]int, 99)
 	for i := range many {

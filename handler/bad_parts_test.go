@@ -10,8 +10,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// baskets adds a message with lines, one that is atomic, one with a schema that takes long on purpose, and
-// readings whose totals keep what not every value fits.
+// baskets adds a message with lines, one that is atomic, one with a schema that takes long on
+// purpose, and readings whose totals keep what not every value fits.
 func baskets(s *setup) {
 	const at = "{at}"
 	whole := func(kind string, atomic bool) {
@@ -30,8 +30,9 @@ func baskets(s *setup) {
 		"level": {Values: map[string]string{"all": "histogram x?", "last": "newest y?"}}}}
 }
 
-// What can never be stored is Poison with the reason that says why, and nothing of it is stored: no whole
-// without its parts, and no part. It is in quarantine unchanged, and its neighbours are stored.
+// What can never be stored is Poison with the reason that says why, and nothing of it is stored: no
+// whole without its parts, and no part. It is in quarantine unchanged, and its neighbours are
+// stored.
 func TestNothingOfBadInputIsStored(t *testing.T) {
 	const at = `"at":"2099-03-01T10:00:00Z"`
 	noted := func(kind, lines, note string) string {

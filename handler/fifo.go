@@ -42,8 +42,8 @@ func (b *ingestBatch) fifo() {
 	}
 }
 
-// untilPointer settles the messages of a group up to the first one whose payload is in S3. It returns
-// the places of that one and of those after it.
+// untilPointer settles the messages of a group up to the first one whose payload is in S3. It
+// returns the places of that one and of those after it.
 func (b *ingestBatch) untilPointer(places []int, mu *sync.Mutex) []int {
 	for len(places) > 0 {
 		planned := b.plan(&b.outcomes[places[0]], nil)

@@ -134,8 +134,8 @@ func (w *world) nothingLost(e events.SQSEvent, failed map[string]bool) {
 	}
 }
 
-// allStored reports whether there is an item of the message, and of each of its events if it is an array. It
-// counts the events that have one.
+// allStored reports whether there is an item of the message, and of each of its events if it is an
+// array. It counts the events that have one.
 func (w *world) allStored(m *events.SQSMessage, stored map[event.Key]int, planned *int) bool {
 	item, list, err := w.plan.PlanMessage(envelopeOf(m))
 	if list == nil {

@@ -187,8 +187,8 @@ func (w *world) golden(batches [][]string) string {
 	return b.String()
 }
 
-// dump returns the items of a table in the order of their keys, an attribute in each line. Of receipts
-// it returns only how many there are.
+// dump returns the items of a table in the order of their keys, an attribute in each line. Of
+// receipts it returns only how many there are.
 func (w *world) dump(table string) string {
 	found, receipts := map[event.Key]string{}, 0
 	in := &dynamodb.ScanInput{TableName: &table}

@@ -47,7 +47,8 @@ type Ingest struct {
 // Outcome is what became of one message.
 type Outcome struct {
 	Message *events.SQSMessage
-	// Item is nil if it could not be planned. If the payload came from S3, the item's Data is empty.
+	// Item is nil if it could not be planned. If the payload came from S3, the item's Data is
+	// empty.
 	Item    *event.Item
 	Verdict event.Verdict
 	Refusal *event.Refusal
@@ -67,8 +68,8 @@ type Outcome struct {
 	pointer *envelope.Pointer // to the payload, if it is in S3 and must be read
 }
 
-// IngestReport sums up one batch. The verdicts add up to Received: each is that of a message, with all
-// the items that it yields.
+// IngestReport sums up one batch. The verdicts add up to Received: each is that of a message, with
+// all the items that it yields.
 type IngestReport struct {
 	Received int
 	Verdicts [len(event.Verdicts) + 1]int // by event.Verdict

@@ -59,9 +59,9 @@ type Note struct {
 	// Group is the group id that the message had in its queue. The quarantine queue has no groups,
 	// so the note keeps it until the message is sent again.
 	Group string `json:"group,omitempty"`
-	// Events are the positions of the events that can never be stored, in a message that is an array.
-	// They are counted from 0. The rest of the note is about the first of them that is not Rejected,
-	// or about the first if all of them are. All other events of the array are stored.
+	// Events are the positions of the events that can never be stored, in a message that is an
+	// array. They are counted from 0. The rest of the note is about the first of them that is not
+	// Rejected, or about the first if all of them are. All other events of the array are stored.
 	Events []int `json:"events,omitempty"`
 }
 

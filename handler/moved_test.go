@@ -132,7 +132,8 @@ func TestFloorOfManyTotals(t *testing.T) {
 }
 
 // TestIngestStarts shows that the ingest function of a pipeline whose puts move totals starts the
-// tables if it is the first, looks again after five minutes, and returns its batch if it is refused.
+// tables if it is the first, looks again after five minutes, and returns its batch if it is
+// refused.
 func TestIngestStarts(t *testing.T) {
 	w := newWorld(t, moving)
 	if got := w.receive(messages(order("1", 5))); got != failures() || w.verdicts() != "Inserted" {

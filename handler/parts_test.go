@@ -26,8 +26,8 @@ func cart(id, note string, rows int) string {
 	return fmt.Sprintf(`{"type":"cart","id":%q,"at":"2099-03-01T10:00:00Z","note":%q,"rows":[%s]}`, id, note, strings.Join(list, ","))
 }
 
-// One message is one verdict, however many items it yields. A bad part stores nothing of its message
-// and does not harm the others.
+// One message is one verdict, however many items it yields. A bad part stores nothing of its
+// message and does not harm the others.
 func TestIngestParts(t *testing.T) {
 	for _, queue := range []string{"", ".fifo"} {
 		w := newWorld(t, carts)
@@ -81,8 +81,8 @@ func TestIngestPutsPartsInTurns(t *testing.T) {
 	}
 }
 
-// When the time to write is over, the parts of further messages are not even planned: that would take the
-// time that the answer needs. Such a message goes back untouched.
+// When the time to write is over, the parts of further messages are not even planned: that would
+// take the time that the answer needs. Such a message goes back untouched.
 func TestIngestPlansNoPartsTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, carts)

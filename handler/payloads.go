@@ -17,12 +17,12 @@ type Downloader interface {
 	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
 }
 
-// Payloads reads payloads that are too large for a message. The extended client libraries of SQS put
-// them into S3, and send a pointer: see [envelope.Pointer].
+// Payloads reads payloads that are too large for a message. The extended client libraries of SQS
+// put them into S3, and send a pointer: see [envelope.Pointer].
 type Payloads struct{ reader payloads.Reader }
 
-// NewPayloads makes a [Payloads] that reads from these buckets alone. Anyone who may send a message can
-// name any object in them, so they must hold nothing else than payloads.
+// NewPayloads makes a [Payloads] that reads from these buckets alone. Anyone who may send a message
+// can name any object in them, so they must hold nothing else than payloads.
 func NewPayloads(client Downloader, buckets ...string) *Payloads {
 	return &Payloads{payloads.Reader{Client: client, Buckets: buckets}}
 }

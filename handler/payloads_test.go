@@ -47,8 +47,8 @@ func pointer(key string) string {
 	return fmt.Sprintf(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":%q,"s3Key":%q}]`, large, key)
 }
 
-// A payload that is in S3 is stored and judged as if it had come in its message, whichever library wrote the
-// pointer. One request reads it.
+// A payload that is in S3 is stored and judged as if it had come in its message, whichever library
+// wrote the pointer. One request reads it.
 func TestPayloadsInS3(t *testing.T) {
 	w := newWorld(t)
 	w.withObjects(map[string]string{"1": order("1", 100), "2": order("2", 200), "3": order("3", 300), "bad": "hello"})
@@ -83,8 +83,8 @@ func TestPayloadsInS3(t *testing.T) {
 	}
 }
 
-// A message whose object is not there may succeed later. So it goes back, and in the end to the dead-letter
-// queue. Its key is in no log, because it may be personal.
+// A message whose object is not there may succeed later. So it goes back, and in the end to the
+// dead-letter queue. Its key is in no log, because it may be personal.
 func TestMissingPayloadIsRetried(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault *fault
@@ -204,8 +204,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A batch may point to far more than memory holds. Payloads are read while there is room, put, and let go
-// of, until all of them are done. Nothing goes back for that.
+// A batch may point to far more than memory holds. Payloads are read while there is room, put, and
+// let go of, until all of them are done. Nothing goes back for that.
 func TestPayloadsBeyondMemory(t *testing.T) {
 	for _, fifo := range []bool{false, true} {
 		w := newWorld(t)
@@ -312,7 +312,8 @@ func TestPayloadsKeepOrder(t *testing.T) {
 	}
 }
 
-// A group goes on after a payload in S3, whatever stands before and after it, and whatever other groups do.
+// A group goes on after a payload in S3, whatever stands before and after it, and whatever other
+// groups do.
 func TestGroupsGoOnAfterPointers(t *testing.T) {
 	w := newWorld(t)
 	w.withObjects(map[string]string{"2": parcel("p", 2), "4": parcel("p", 4), "bad": "hello"})

@@ -110,8 +110,8 @@ func TestAtomicNeedsOnePermissionMore(t *testing.T) {
 	}
 }
 
-// With a bucket for large payloads, the ingest function needs one permission more, and its role has it for the
-// objects of that bucket alone.
+// With a bucket for large payloads, the ingest function needs one permission more, and its role has
+// it for the objects of that bucket alone.
 func TestPointersNeedOnePermissionMore(t *testing.T) {
 	used := map[string]bool{}
 	for _, faults := range append(faultsOfEachKind(), []fault{{API: "GetObject", Always: true, Before: errLost}}) {
@@ -145,8 +145,8 @@ func TestPointersNeedOnePermissionMore(t *testing.T) {
 	}
 }
 
-// With a payload bucket, each function needs what its role then allows more. To list is what it takes to be told
-// that an object is missing.
+// With a payload bucket, each function needs what its role then allows more. To list is what it
+// takes to be told that an object is missing.
 func TestOffloadNeedsMorePermissions(t *testing.T) {
 	used := map[string]map[string]bool{"ingest": {"s3:ListBucket": true}, "streams": {"s3:ListBucket": true}}
 	w := newWorld(t, offloading).started()
@@ -355,7 +355,8 @@ func allowedIn(t *testing.T, tpl *template.Template, role string) (list []string
 	return list
 }
 
-// resourceText returns the logical id that a GetAtt names, or the text itself. Of a list it returns all.
+// resourceText returns the logical id that a GetAtt names, or the text itself. Of a list it returns
+// all.
 func resourceText(n *template.Node) string {
 	if n.Kind == template.List {
 		var list []string

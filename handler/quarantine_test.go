@@ -260,8 +260,8 @@ func TestDetailIsBounded(t *testing.T) {
 	}
 }
 
-// TestNoteOfEveryVerdict shows that a note with any verdict that leads to quarantine is one of Ingot's
-// own. If it were not, a message that was sent again could never come back to quarantine.
+// TestNoteOfEveryVerdict shows that a note with any verdict that leads to quarantine is one of
+// Ingot's own. If it were not, a message that was sent again could never come back to quarantine.
 func TestNoteOfEveryVerdict(t *testing.T) {
 	for _, v := range event.Verdicts {
 		note, is := handler.ReadNote(`{"verdict":"` + v.String() + `","reason":"r","detail":"d"}`)

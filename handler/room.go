@@ -2,8 +2,8 @@ package handler
 
 import "sync"
 
-// room bounds how many bytes of payloads are in memory at once. Readers share it. A payload that is larger
-// than the whole room is read while there is no other, so one reader always gets further.
+// room bounds how many bytes of payloads are in memory at once. Readers share it. A payload that is
+// larger than the whole room is read while there is no other, so one reader always gets further.
 type room struct {
 	size int64
 
@@ -17,8 +17,8 @@ type share struct {
 	bytes int64
 }
 
-// fits reports whether there is room for a payload of so many bytes, and takes it. What the reader had
-// before is given back first: a request that is sent again may find another object.
+// fits reports whether there is room for a payload of so many bytes, and takes it. What the reader
+// had before is given back first: a request that is sent again may find another object.
 func (s *share) fits(bytes int64) bool {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()

@@ -9,8 +9,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// TestEveryFaultWithArrays sends arrays of events. Whatever goes wrong on the way, each event is stored and
-// counted once, and the message with events that can never be stored is in quarantine in the end.
+// TestEveryFaultWithArrays sends arrays of events. Whatever goes wrong on the way, each event is
+// stored and counted once, and the message with events that can never be stored is in quarantine in
+// the end.
 func TestEveryFaultWithArrays(t *testing.T) {
 	order := func(id string, cents int) string {
 		return fmt.Sprintf(`{"type":"order.placed","merchant":"m1","id":%q,"at":"2026-03-01T10:00:00Z","cents":%d}`, id, cents)

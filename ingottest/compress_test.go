@@ -14,8 +14,9 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// TestEveryFaultWithCompressedPayloads deploys compress over items that are stored as they are, and takes it
-// out again. Whatever goes wrong on the way, an event is one item with one payload, whichever form it has.
+// TestEveryFaultWithCompressedPayloads deploys compress over items that are stored as they are, and
+// takes it out again. Whatever goes wrong on the way, an event is one item with one payload,
+// whichever form it has.
 func TestEveryFaultWithCompressedPayloads(t *testing.T) {
 	large := func(id string, cents int, escape string) string {
 		return fmt.Sprintf(`{"type":"order.placed","merchant":"m1","id":%q,"at":"2026-03-01T10:00:00Z","cents":%d,"text":"%s"}`, id, cents, strings.Repeat("lorem"+escape+"ipsum", 400))

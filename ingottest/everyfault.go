@@ -7,10 +7,10 @@ import (
 
 // EveryFault runs a scenario once without faults, and then again and again, each time in a new
 // world. In these runs a crash follows each single request that a function sent, the answer to each
-// request is lost, each request is throttled, each transaction meets another one ([World.Contend]), and
-// each read that may be stale is stale ([World.StaleRead]). Each run ends with [World.Verify]. The scenario's assertions must hold in all
-// of these runs. It may count items and totals, but not deliveries or letters, because a fault may
-// double these.
+// request is lost, each request is throttled, each transaction meets another one ([World.Contend]),
+// and each read that may be stale is stale ([World.StaleRead]). Each run ends with [World.Verify].
+// The scenario's assertions must hold in all of these runs. It may count items and totals, but not
+// deliveries or letters, because a fault may double these.
 func EveryFault(t *testing.T, c Config, scenario func(*testing.T, *World)) {
 	t.Helper()
 	run := func(t *testing.T, plant func(*World)) *World {

@@ -103,8 +103,8 @@ func Example_by() {
 	// Output: 1 1250 false
 }
 
-// A total keeps more than numbers: quantiles, an estimate, and the newest value. And totals with rank have an
-// order.
+// A total keeps more than numbers: quantiles, an estimate, and the newest value. And totals with
+// rank have an order.
 func Example_values() {
 	p, err := pipeline.Load(os.DirFS("../examples/leaderboard"), "pipeline.yaml")
 	check(err)

@@ -48,9 +48,10 @@ func (w *World) LoseAnswer(f Function, request int) { w.plant(f, loseAnswer, req
 // Throttle refuses one of a function's requests for capacity. request is as for [World.Crash].
 func (w *World) Throttle(f Function, request int) { w.plant(f, throttle, request) }
 
-// Contend refuses one of a function's requests because somebody else is writing one of its items at this
-// moment. DynamoDB does so with transactions, and with the write of one item that a transaction holds. A
-// request that is neither is carried out as usual. request is as for [World.Crash].
+// Contend refuses one of a function's requests because somebody else is writing one of its items at
+// this moment. DynamoDB does so with transactions, and with the write of one item that a
+// transaction holds. A request that is neither is carried out as usual. request is as for
+// [World.Crash].
 func (w *World) Contend(f Function, request int) { w.plant(f, contend, request) }
 
 // StaleRead answers one of a function's requests with the tables as they were some moments ago.
@@ -160,8 +161,8 @@ func throttled(api string) error {
 	return &types.ProvisionedThroughputExceededException{Message: aws.String("the test throttled this request")}
 }
 
-// contended returns the refusal of a request whose first item another request holds. It is nil if the
-// service would not refuse it for that.
+// contended returns the refusal of a request whose first item another request holds. It is nil if
+// the service would not refuse it for that.
 func contended(in any) error {
 	const message = "Transaction is ongoing for the item"
 	switch in := in.(type) {

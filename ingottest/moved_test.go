@@ -58,8 +58,8 @@ func TestEveryFaultOfTransfers(t *testing.T) {
 	})
 }
 
-// What meets another transaction is sent again, and moves nothing twice: the transaction of an event that moves
-// a total, and the update of a total by the stream.
+// What meets another transaction is sent again, and moves nothing twice: the transaction of an
+// event that moves a total, and the update of a total by the stream.
 func TestContend(t *testing.T) {
 	for f, movedBy := range map[Function]string{Ingest: "put", Streams: "stream"} {
 		s := spec()

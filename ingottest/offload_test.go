@@ -23,9 +23,10 @@ func large(id string, cents int) string {
 	return fmt.Sprintf(`{"type":"order.placed","merchant":"m1","id":%q,"at":"2026-03-01T10:00:00Z","cents":%d,"tip":3,"text":"%s"}`, id, cents, strings.Repeat("lorem ipsum ", 400))
 }
 
-// TestEveryFaultWithOffloadedPayloads deploys offload over items that are stored whole, then a new aggregate over a
-// field that the items do not keep, and lets everything expire. Whatever goes wrong on the way, an event is one item,
-// its payload is there as long as the item is, it counts once in old and new totals, and it is archived whole.
+// TestEveryFaultWithOffloadedPayloads deploys offload over items that are stored whole, then a new
+// aggregate over a field that the items do not keep, and lets everything expire. Whatever goes
+// wrong on the way, an event is one item, its payload is there as long as the item is, it counts
+// once in old and new totals, and it is archived whole.
 func TestEveryFaultWithOffloadedPayloads(t *testing.T) {
 	EveryFault(t, Config{Pipeline: compile(t, spec())}, func(t *testing.T, w *World) {
 		w.Send(large("before", 1))
@@ -70,7 +71,8 @@ func TestEveryFaultWithOffloadedPayloads(t *testing.T) {
 	})
 }
 
-// A payload that is lost is lost for the archive and for new aggregates. What counts goes on counting.
+// A payload that is lost is lost for the archive and for new aggregates. What counts goes on
+// counting.
 func TestLostPayload(t *testing.T) {
 	w := New(t, Config{Pipeline: compile(t, offloading())})
 	w.Send(large("1", 20))

@@ -45,8 +45,8 @@ func loaded(t *testing.T, text string) *pipeline.Pipeline {
 	return p
 }
 
-// TestDiesBetweenWholeAndParts kills the ingest function after each of its puts. The next delivery meets
-// the whole, and puts the parts that are missing.
+// TestDiesBetweenWholeAndParts kills the ingest function after each of its puts. The next delivery
+// meets the whole, and puts the parts that are missing.
 func TestDiesBetweenWholeAndParts(t *testing.T) {
 	for request := 1; request <= 3; request++ { // the whole, and each line
 		w := New(t, Config{Pipeline: loaded(t, withLines)})
@@ -120,8 +120,8 @@ aggregates:
       email: {values: {claims: count}}
 `
 
-// Whatever fault befalls one request, a unique value has one owner, all of the owner's items are stored, and
-// nothing of the other's.
+// Whatever fault befalls one request, a unique value has one owner, all of the owner's items are
+// stored, and nothing of the other's.
 func TestEveryFaultOfClaims(t *testing.T) {
 	account := func(id, email, name string) string {
 		return `{"type":"account","account":"` + id + `","email":"` + email + `","name":"` + name + `","at":"2026-03-01T10:00:00Z"}`

@@ -16,9 +16,10 @@ import (
 // largePayloads is the bucket that the ingest function may read payloads from.
 const largePayloads = "large-payloads"
 
-// PutPayload puts a payload that is too large for a message into S3, as the extended client libraries of
-// SQS do. It returns the pointer that they send in its place. Send that. The ingest function reads the
-// payload from there, by a request that counts for [World.Crash] like all others.
+// PutPayload puts a payload that is too large for a message into S3, as the extended client
+// libraries of SQS do. It returns the pointer that they send in its place. Send that. The ingest
+// function reads the payload from there, by a request that counts for [World.Crash] like all
+// others.
 func (w *World) PutPayload(payload string) (pointer string) {
 	w.t.Helper()
 	if w.payloads == nil {
@@ -36,8 +37,9 @@ func (w *World) PutPayload(payload string) (pointer string) {
 	return fmt.Sprintf(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":%q,"s3Key":%q}]`, p.Bucket, p.Key)
 }
 
-// RemovePayload removes the object that a pointer of [World.PutPayload] names, as a lifecycle rule of the
-// bucket may do too early. A message that points to it is Retry, and ends in the dead-letter queue.
+// RemovePayload removes the object that a pointer of [World.PutPayload] names, as a lifecycle rule
+// of the bucket may do too early. A message that points to it is Retry, and ends in the dead-letter
+// queue.
 func (w *World) RemovePayload(pointer string) {
 	w.t.Helper()
 	p, is := envelope.PointerOf(envelope.Message{Body: pointer})
@@ -50,8 +52,8 @@ func (w *World) RemovePayload(pointer string) {
 	delete(w.payloads, p)
 }
 
-// Payload returns the whole payload of a stored event, wherever it is. If the event's type has offload and its
-// payload is in the payload bucket, the item has only a part of it in Data.
+// Payload returns the whole payload of a stored event, wherever it is. If the event's type has
+// offload and its payload is in the payload bucket, the item has only a part of it in Data.
 func (w *World) Payload(item *event.Item) string {
 	w.t.Helper()
 	text, err := w.reader.Payload(w.ctx, item)
@@ -61,9 +63,9 @@ func (w *World) Payload(item *event.Item) string {
 	return text
 }
 
-// LosePayload removes the object that holds the payload of a stored event from the payload bucket, as a lifecycle
-// rule may do too early, or a person. The event still counts. Its archived form lacks the payload, and a touch pass
-// cannot bring it into a new aggregate.
+// LosePayload removes the object that holds the payload of a stored event from the payload bucket,
+// as a lifecycle rule may do too early, or a person. The event still counts. Its archived form
+// lacks the payload, and a touch pass cannot bring it into a new aggregate.
 func (w *World) LosePayload(item *event.Item) {
 	w.t.Helper()
 	if item.Payload == nil {

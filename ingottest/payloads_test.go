@@ -8,8 +8,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// TestEveryFaultWithPayloadsInS3 sends payloads that are in S3. Whatever goes wrong on the way, each is one
-// event, however often and in whatever way it comes.
+// TestEveryFaultWithPayloadsInS3 sends payloads that are in S3. Whatever goes wrong on the way,
+// each is one event, however often and in whatever way it comes.
 func TestEveryFaultWithPayloadsInS3(t *testing.T) {
 	const first = `{"type":"order.placed","merchant":"m1","id":"1","at":"2026-03-01T10:00:00Z","cents":100}`
 	const second = `{"type":"order.placed","merchant":"m1","id":"2","at":"2026-03-01T10:00:00Z","cents":20}`
@@ -30,7 +30,8 @@ func TestEveryFaultWithPayloadsInS3(t *testing.T) {
 	}
 }
 
-// An object that is gone keeps its message from being stored, and nothing else. The message is not lost.
+// An object that is gone keeps its message from being stored, and nothing else. The message is not
+// lost.
 func TestRemovePayload(t *testing.T) {
 	w := New(t, Config{Pipeline: compile(t, spec())})
 	gone := w.PutPayload(`{"type":"order.placed","merchant":"m1","id":"1","at":"2026-03-01T10:00:00Z","cents":100}`)

@@ -11,8 +11,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Whatever fault befalls one request, a leaderboard's totals say what happened once: its newest value, its
-// estimates, and the order of its players.
+// Whatever fault befalls one request, a leaderboard's totals say what happened once: its newest
+// value, its estimates, and the order of its players.
 func TestEveryFaultOfValues(t *testing.T) {
 	p, err := pipeline.Load(examples.Files, "leaderboard/pipeline.yaml")
 	if err != nil {

@@ -212,8 +212,8 @@ func TestStaleRead(t *testing.T) {
 	}
 }
 
-// TestStaleReadOfOneRequest plants the fault by hand: the hook's request is the first that the streams
-// function sends for a change, because the hook is called before anything is counted.
+// TestStaleReadOfOneRequest plants the fault by hand: the hook's request is the first that the
+// streams function sends for a change, because the hook is called before anything is counted.
 func TestStaleReadOfOneRequest(t *testing.T) {
 	var w *World
 	found := map[string]int{}

@@ -10,8 +10,9 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// TestAtomic stores accounts that claim their email address, on real clients: new ones, again, beside
-// what an older function stored, in the place of an erased one. No two ever have one address.
+// TestAtomic stores accounts that claim their email address, on real clients: new ones, again,
+// beside what an older function stored, in the place of an erased one. No two ever have one
+// address.
 func TestAtomic(t *testing.T) {
 	onEach(t, func(t *testing.T, b *backend) { atomicRequests(newWorld(t, b, aggregate.Marks, accounts)) })
 }

@@ -22,14 +22,14 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// standInNames are the outputs that name the functions of a stack. Functions of these names only hold
-// mappings that can be switched: this process runs the real ones.
+// standInNames are the outputs that name the functions of a stack. Functions of these names only
+// hold mappings that can be switched: this process runs the real ones.
 func standInNames(stack string) map[string]string {
 	return map[string]string{"IngestFunctionName": stack + "-ingest", "StreamsFunctionName": stack + "-streams"}
 }
 
-// standIns makes the functions of standInNames, each with a mapping of a queue that is always empty. They stay
-// at the endpoint: LocalStack cannot delete a function that it could not start.
+// standIns makes the functions of standInNames, each with a mapping of a queue that is always
+// empty. They stay at the endpoint: LocalStack cannot delete a function that it could not start.
 func (d *deployed) standIns(e *endpoint.Endpoint) {
 	d.Helper()
 	var code bytes.Buffer
@@ -52,7 +52,8 @@ func (d *deployed) standIns(e *endpoint.Endpoint) {
 	}
 }
 
-// deliver runs both functions while commands of the tool wait for them. The returned function ends that.
+// deliver runs both functions while commands of the tool wait for them. The returned function ends
+// that.
 func (d *deployed) deliver() (end func()) {
 	d.restart()
 	ctx, stop := context.WithCancel(d.Context())

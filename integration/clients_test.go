@@ -137,7 +137,8 @@ func TestAWSCLI(t *testing.T) {
 	c.want("what is left", c.aws("Contents", "s3api", "list-objects-v2", "--bucket", "by-hand"), nil)
 }
 
-// anEvent sends an event to the pipeline that runs, as docs/dev.md does, and looks at what became of it.
+// anEvent sends an event to the pipeline that runs, as docs/dev.md does, and looks at what became
+// of it.
 func (c *clients) anEvent() {
 	c.Helper()
 	text, err := os.ReadFile("../events/ingest-one.json")

@@ -315,7 +315,8 @@ func (d *deployed) checkQuarantine() {
 	}
 }
 
-// TestDeployed deploys the sample shop with the parameters of docs/localstack.md, and with a payload bucket.
+// TestDeployed deploys the sample shop with the parameters of docs/localstack.md, and with a
+// payload bucket.
 func TestDeployed(t *testing.T) {
 	sampleshop.PipelineAtRoot(t, "..")
 	e, _ := open(t)

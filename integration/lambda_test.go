@@ -89,8 +89,8 @@ func TestWholeDeployment(t *testing.T) {
 	checkDay(t, d.store, 12)
 }
 
-// deploy deploys what sam has built. Then messages that are sent to the queue go through Lambda's own functions and
-// mappings.
+// deploy deploys what sam has built. Then messages that are sent to the queue go through Lambda's
+// own functions and mappings.
 func (s *samCLI) deploy(t *testing.T, e *endpoint.Endpoint, clients *endpoint.Clients, built string) *deployed {
 	t.Helper()
 	stack := name(t)

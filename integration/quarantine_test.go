@@ -96,9 +96,9 @@ func (dying) DeleteMessage(context.Context, *sqs.DeleteMessageInput, ...func(*sq
 	return nil, errKilled
 }
 
-// TestQuarantinedIsRight replaces a stored event by the one in quarantine. The tool is killed between
-// sending and deleting, once with the proof of sending in its file and once without. Nothing is lost,
-// and the second copy is a Duplicate.
+// TestQuarantinedIsRight replaces a stored event by the one in quarantine. The tool is killed
+// between sending and deleting, once with the proof of sending in its file and once without.
+// Nothing is lost, and the second copy is a Duplicate.
 func TestQuarantinedIsRight(t *testing.T) {
 	onEach(t, func(t *testing.T, b *backend) {
 		for name, proof := range map[string]bool{"with the proof": true, "before the proof is saved": false} {
@@ -153,8 +153,8 @@ func TestQuarantinedIsRight(t *testing.T) {
 	})
 }
 
-// TestLargeLetter pulls a message of 1 MiB with ten attributes and sends it again, the same to the byte.
-// Another message is dropped.
+// TestLargeLetter pulls a message of 1 MiB with ten attributes and sends it again, the same to the
+// byte. Another message is dropped.
 func TestLargeLetter(t *testing.T) {
 	onEach(t, func(t *testing.T, b *backend) {
 		l := newLetters(newWorld(t, b, aggregate.Receipts))
@@ -239,8 +239,8 @@ func TestCtrlCGivesBack(t *testing.T) {
 	})
 }
 
-// TestFIFODeadLetters pulls 25 dead letters of one group. SQS hands out ten of a group at most, until
-// they are deleted. So a pull saves ten, and the next one the others once these are dropped.
+// TestFIFODeadLetters pulls 25 dead letters of one group. SQS hands out ten of a group at most,
+// until they are deleted. So a pull saves ten, and the next one the others once these are dropped.
 func TestFIFODeadLetters(t *testing.T) {
 	onEach(t, func(t *testing.T, b *backend) {
 		l := newLetters(newWorld(t, b, aggregate.Receipts))

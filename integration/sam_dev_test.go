@@ -16,8 +16,8 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// startDev runs the sample shop in an ingot dev, at the given address of this machine, until the test
-// ends. Its data is in a folder, as that of every ingot dev.
+// startDev runs the sample shop in an ingot dev, at the given address of this machine, until the
+// test ends. Its data is in a folder, as that of every ingot dev.
 func startDev(t *testing.T, host, key string) *dev.Dev {
 	t.Helper()
 	sampleshop.PipelineAtRoot(t, "..")
@@ -42,8 +42,8 @@ func startDev(t *testing.T, host, key string) *dev.Dev {
 	return d
 }
 
-// TestSAMOnDev runs the functions as they are deployed, in their containers, against an ingot dev. What
-// the ingest function stores there, the streams function of ingot dev counts.
+// TestSAMOnDev runs the functions as they are deployed, in their containers, against an ingot dev.
+// What the ingest function stores there, the streams function of ingot dev counts.
 func TestSAMOnDev(t *testing.T) {
 	cli := findSAM(t)
 	all := readSamples(t)

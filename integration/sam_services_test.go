@@ -161,8 +161,8 @@ func withFunctions(t *testing.T, template string, worlds []*samWorld) (copied, e
 	return copied, environmentFile(t, variables)
 }
 
-// environmentFile writes a file for --env-vars: the variables by the name of the function, or of all
-// functions as Parameters.
+// environmentFile writes a file for --env-vars: the variables by the name of the function, or of
+// all functions as Parameters.
 func environmentFile(t *testing.T, variables map[string]map[string]string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "env.json")

@@ -41,7 +41,8 @@ var toolDifferences = []struct {
 	{toolCall{"rebuild merchant_daily --patience 1ms", 6, "it is not known whether"}, "LocalStack has no IteratorAge of a function that it does not run, so a rebuild waits until nothing can be under way any more, which takes minutes"},
 }
 
-// tool is the built tool, in a folder with the pipeline.yaml of a stack, which it finds by name at the endpoint.
+// tool is the built tool, in a folder with the pipeline.yaml of a stack, which it finds by name at
+// the endpoint.
 type tool struct {
 	binary, dir string
 	flags, env  []string

@@ -13,9 +13,9 @@ func Digest(typ string, payload event.Node, ignore []event.Path) event.Digest {
 	return sha256.Sum256(DigestText(text, typ, payload, ignore))
 }
 
-// PartDigestText appends the text whose SHA-256 is the digest of a part:
-// ["<type>",<payload>,"<type of the whole>","<id of the whole>"]. Parts of two wholes therefore have
-// different digests, even if they say the same.
+// PartDigestText appends the text whose SHA-256 is the digest of a part: ["<type>",<payload>,"<type
+// of the whole>","<id of the whole>"]. Parts of two wholes therefore have different digests, even
+// if they say the same.
 func PartDigestText(dst []byte, typ string, payload event.Node, whole, wholeID string) []byte {
 	dst = append(appendString(append(dst, '['), typ), ',')
 	dst = append(Canonical(dst, payload, nil), ',')

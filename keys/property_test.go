@@ -90,7 +90,8 @@ func TestEscapeAgainstItsTwin(t *testing.T) {
 	}
 }
 
-// Two different tuples never give one key, whatever a template puts between them, as long as it is separated.
+// Two different tuples never give one key, whatever a template puts between them, as long as it is
+// separated.
 func TestDifferentTuplesNeverShareAKey(t *testing.T) {
 	r := seeded(t)
 	templates := []*Template{must(t, "{a}#{b}#{c}"), must(t, "P{a}x#{b}#y{c}"), must(t, "{a}##{b}%23#{c}#"), must(t, "{c}#{a}a#A{b | sha256}")}
@@ -124,7 +125,8 @@ func TestDifferentTuplesNeverShareAKey(t *testing.T) {
 	}
 }
 
-// Where a function promises order, text order is the order of times or numbers, and rev turns it around.
+// Where a function promises order, text order is the order of times or numbers, and rev turns it
+// around.
 func TestOrder(t *testing.T) {
 	r := seeded(t)
 	check := func(text, a, b string, want int, keyed func(string) string) {

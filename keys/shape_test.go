@@ -53,7 +53,8 @@ func TestWhatIsMadePasses(t *testing.T) {
 	}
 }
 
-// What an event has, in place of what the functions leave of it, is told apart, and so is a misspelled text.
+// What an event has, in place of what the functions leave of it, is told apart, and so is a
+// misspelled text.
 func TestWhatIsNeverMade(t *testing.T) {
 	for _, tt := range []struct{ template, text, says string }{
 		{"{c | hmac}", "c1", "64 digits of lower-case hex"},

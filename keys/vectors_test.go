@@ -251,8 +251,8 @@ func TestVectorsOfChecks(t *testing.T) {
 	}
 }
 
-// What plain hmac stores of a field never is the key that a label derives, whatever the field holds: else who reads
-// the table could compute the hashes of that label.
+// What plain hmac stores of a field never is the key that a label derives, whatever the field
+// holds: else who reads the table could compute the hashes of that label.
 func TestLabelsHaveKeysOfTheirOwn(t *testing.T) {
 	secret := []byte("a secret of sixteen bytes")
 	expand := func(template, value string) string {

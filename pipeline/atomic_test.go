@@ -16,8 +16,8 @@ var atomicOrders = strings.Replace(strings.Replace(withParts, `    ignore: [trac
     key: {pk: "NUMBER#{number}", sk: "CLAIM"}
   byCustomer:`, 1)
 
-// An atomic type plans the same items, and says that they are put together. A part whose key does not
-// show the id of the whole is a claim.
+// An atomic type plans the same items, and says that they are put together. A part whose key does
+// not show the id of the whole is a claim.
 func TestAtomic(t *testing.T) {
 	p, plain := mustLoad(t, atomicOrders), mustLoad(t, withParts)
 	m := message(`[{"line":1,"sku":"a","quantity":2}]`, `"number":7`)
@@ -64,8 +64,8 @@ func TestAtomic(t *testing.T) {
 	}
 }
 
-// What one transaction cannot put is Poison. A whole that was stored with more parts before it became
-// atomic still has them.
+// What one transaction cannot put is Poison. A whole that was stored with more parts before it
+// became atomic still has them.
 func TestTooMuchAtOnce(t *testing.T) {
 	p := mustLoad(t, atomicOrders)
 	for _, c := range []struct {

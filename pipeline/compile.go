@@ -58,8 +58,8 @@ func compile(spec *Spec, r *report, more func(*compiler), opts []Option) (*Pipel
 	return c.p, nil
 }
 
-// forPeople compiles what the tool and tests ask for: the schemas, the patterns, and the warnings of a file
-// that has no mistakes.
+// forPeople compiles what the tool and tests ask for: the schemas, the patterns, and the warnings
+// of a file that has no mistakes.
 func (c *compiler) forPeople() {
 	c.forPlanning()
 	c.patterns()

@@ -11,8 +11,8 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// isPart reports whether the file declares a part. A part that does not say what it is a part of has
-// a mistake of its own.
+// isPart reports whether the file declares a part. A part that does not say what it is a part of
+// has a mistake of its own.
 func (s PartSpec) isPart() bool { return s.Of != "" || s.Each != "" || len(s.With) > 0 }
 
 // hasParts reports whether any type is a part of the named one.

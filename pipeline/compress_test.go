@@ -32,7 +32,8 @@ func large(id, text string) envelope.Message {
 	return envelope.Message{Body: fmt.Sprintf(`{"id":%q,"at":"2099-01-01T00:00:00Z","cents":1,"rows":[],"text":%q}`, id, text)}
 }
 
-// A payload is compressed where that saves a write unit, and nothing else of the item depends on it.
+// A payload is compressed where that saves a write unit, and nothing else of the item depends on
+// it.
 func TestCompress(t *testing.T) {
 	with, plain := mustLoad(t, withCompress), mustLoad(t, strings.ReplaceAll(strings.ReplaceAll(withCompress, ", compress: true", ""), "    compress: true\n", ""))
 	noise := make([]byte, 3000)
@@ -78,8 +79,8 @@ func TestCompress(t *testing.T) {
 	}
 }
 
-// What DynamoDB would not store as it is stays Poison, however small it packs. A reader of many items would
-// need room for it.
+// What DynamoDB would not store as it is stays Poison, however small it packs. A reader of many
+// items would need room for it.
 func TestCompressMakesNoItemStorable(t *testing.T) {
 	_, err := mustLoad(t, withCompress).Plan(large("1", strings.Repeat(" ", event.MaxItem)))
 	if r := refusal(t, err); r.Reason != event.ItemTooLarge {

@@ -206,7 +206,8 @@ func TestOneWarningForAllTypes(t *testing.T) {
 	}
 }
 
-// A floor that may refuse a part is doubted if its whole is not atomic: the whole would be stored without it.
+// A floor that may refuse a part is doubted if its whole is not atomic: the whole would be stored
+// without it.
 func TestFloorOfAPart(t *testing.T) {
 	text := func(atomic, value string) string {
 		return `ingot: 1

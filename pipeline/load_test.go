@@ -457,8 +457,9 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// TestExamplesAreNotDoubted shows that nothing in the examples is probably not meant. The key of the ledger's
-// entries uses the time of their transfer, which their id does not: a correction is a Conflict of the transfer.
+// TestExamplesAreNotDoubted shows that nothing in the examples is probably not meant. The key of
+// the ledger's entries uses the time of their transfer, which their id does not: a correction is a
+// Conflict of the transfer.
 func TestExamplesAreNotDoubted(t *testing.T) {
 	files, err := fs.Glob(os.DirFS("../examples"), "*/pipeline.yaml")
 	if err != nil || len(files) < 5 {

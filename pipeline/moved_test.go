@@ -121,8 +121,8 @@ func TestMistakesOfMovedBy(t *testing.T) {
 	}
 }
 
-// The items of an atomic message and the totals that they move fit into one transaction, or the message is
-// Poison. Two items that move one total need one place for it.
+// The items of an atomic message and the totals that they move fit into one transaction, or the
+// message is Poison. Two items that move one total need one place for it.
 func TestAtomicWithItsTotals(t *testing.T) {
 	p, err := loadText(`ingot: 1
 epoch: 1

@@ -33,13 +33,13 @@ func (c *compiler) offload(p place, t *eventType, s OffloadSpec) {
 }
 
 const (
-	// minOver and maxOver are the bounds of over, in bytes. A payload that stays in the item leaves room
-	// there for keys and attributes.
+	// minOver and maxOver are the bounds of over, in bytes. A payload that stays in the item leaves
+	// room there for keys and attributes.
 	minOver, maxOver = 1 << 10, 256 << 10
 )
 
-// namesAFolder reports whether the name of a type can be the first part of the names of objects, and the
-// prefix of a lifecycle rule.
+// namesAFolder reports whether the name of a type can be the first part of the names of objects,
+// and the prefix of a lifecycle rule.
 func namesAFolder(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -69,9 +69,9 @@ func sumOf(text string) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// Kept returns what the item of an event keeps of a payload that is in the payload bucket, under this
-// pipeline: a JSON object for its data. Keys, attributes, parts and contributions are the same whether they
-// are computed from it or from the payload. The error is an [*event.Refusal].
+// Kept returns what the item of an event keeps of a payload that is in the payload bucket, under
+// this pipeline: a JSON object for its data. Keys, attributes, parts and contributions are the same
+// whether they are computed from it or from the payload. The error is an [*event.Refusal].
 func (p *Pipeline) Kept(eventType, payload string) (string, error) {
 	t, doc, err := p.payload(eventType, payload)
 	if err != nil {
@@ -93,7 +93,8 @@ func (p *Pipeline) OffloadsOver(eventType string) int64 {
 // UsesOffload reports whether payloads of any event type go to the payload bucket.
 func (p *Pipeline) UsesOffload() bool { return len(p.OffloadTypes()) > 0 }
 
-// OffloadTypes returns the names of the event types whose large payloads go to the payload bucket, in order.
+// OffloadTypes returns the names of the event types whose large payloads go to the payload bucket,
+// in order.
 func (p *Pipeline) OffloadTypes() (names []string) {
 	for name, t := range p.types {
 		if t.over > 0 {

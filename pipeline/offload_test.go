@@ -63,8 +63,8 @@ func planned(t testing.TB, p *Pipeline, body string) *event.Item {
 	return item
 }
 
-// An item whose payload is offloaded keeps what the pipeline uses, spelled as it came. All else of it is as if
-// the payload were in the item.
+// An item whose payload is offloaded keeps what the pipeline uses, spelled as it came. All else of
+// it is as if the payload were in the item.
 func TestOffload(t *testing.T) {
 	with := offloading(t, withOffload)
 	without := offloading(t, strings.NewReplacer("    offload: {over: 1KB, keep: [order.note]}\n", "", "    offload: {over: 1KB}\n", "").Replace(withOffload))
@@ -172,9 +172,9 @@ func decodeMistakes(text string) string {
 	return r.mistakes.Error()
 }
 
-// What is computed from what an item keeps is what is computed from the payload, for random files and
-// payloads: every key, attribute and condition, every total, and every part. A naive program that knows
-// encoding/json alone finds the same values at every path that is used.
+// What is computed from what an item keeps is what is computed from the payload, for random files
+// and payloads: every key, attribute and condition, every total, and every part. A naive program
+// that knows encoding/json alone finds the same values at every path that is used.
 func TestKeptAgainstANaiveTwin(t *testing.T) {
 	seed := replay.Seed(t, 0)
 	r := rand.New(rand.NewPCG(seed, 1))

@@ -157,7 +157,8 @@ func manyLines(n int) string {
 	return strings.Join(list, ",")
 }
 
-// Two elements with one id are refused too if their keys differ: they would be one event in two items.
+// Two elements with one id are refused too if their keys differ: they would be one event in two
+// items.
 func TestPartsWithOneID(t *testing.T) {
 	p := mustLoad(t, strings.Replace(withParts, `sk: "LINE#{line | pad:4}#{line}"`, `sk: "LINE#{line | pad:4}#{line}#{sku}"`, 1))
 	_, err := p.Plan(message(`[{"line":1,"sku":"a","quantity":1},{"line":2,"sku":"a","quantity":1},{"line":1,"sku":"b","quantity":1}]`))
@@ -166,8 +167,8 @@ func TestPartsWithOneID(t *testing.T) {
 	}
 }
 
-// If the id of a part was changed, two parts that are stored may have one id today. They are found all the same,
-// under their own keys. They are refused if they were not put with their whole.
+// If the id of a part was changed, two parts that are stored may have one id today. They are found
+// all the same, under their own keys. They are refused if they were not put with their whole.
 func TestStoredPartsWithOneID(t *testing.T) {
 	was := mustLoad(t, withParts)
 	whole, err := was.Plan(message(`[{"line":1,"sku":"a","quantity":1},{"line":2,"sku":"a","quantity":1}]`))
@@ -317,8 +318,8 @@ func TestKeyOfAPart(t *testing.T) {
 	}
 }
 
-// A naive program that knows encoding/json alone makes the same parts of random messages, or refuses
-// the same ones.
+// A naive program that knows encoding/json alone makes the same parts of random messages, or
+// refuses the same ones.
 func TestPartsAgainstANaiveTwin(t *testing.T) {
 	seed := replay.Seed(t, 0)
 	r := rand.New(rand.NewPCG(seed, 1))

@@ -42,8 +42,8 @@ func (p *Pattern) Types() []string { return slices.Clone(p.types) }
 // Total returns the aggregate whose totals are read. It is empty if events are read.
 func (p *Pattern) Total() string { return p.total }
 
-// Top returns how many totals with the greatest values are read. It is 0 if the totals of groups are
-// read.
+// Top returns how many totals with the greatest values are read. It is 0 if the totals of groups
+// are read.
 func (p *Pattern) Top() int { return p.top }
 
 // Rate returns how often the question is asked each second. It is 0 if the file does not say.
@@ -55,7 +55,8 @@ func (p *Pattern) Newest() bool { return p.newest }
 // Parameter is a value that a question gives.
 type Parameter struct {
 	Name string
-	// Sort reports whether the parameter is in the sort key alone. Such a parameter may be left out.
+	// Sort reports whether the parameter is in the sort key alone. Such a parameter may be left
+	// out.
 	Sort bool
 	// Personal reports whether the value is hashed with hmac before it is stored.
 	Personal bool
@@ -181,8 +182,8 @@ func (t keyTemplate) String() string {
 // type in pk, and for each earlier pk.
 func (p *Pattern) Partitions() int { return partitions(p.pks, len(p.types)) }
 
-// partitions returns how many partition keys templates make for one value of each field. If that is more
-// than 2^30, it returns some number above 2^30.
+// partitions returns how many partition keys templates make for one value of each field. If that is
+// more than 2^30, it returns some number above 2^30.
 func partitions(pks []keyTemplate, types int) int {
 	n := 0
 	for _, t := range pks {
@@ -203,8 +204,8 @@ func partitions(pks []keyTemplate, types int) int {
 	return n
 }
 
-// Request returns the request that answers the pattern, for people: GetItem or Query, and its key as
-// the file writes it.
+// Request returns the request that answers the pattern, for people: GetItem or Query, and its key
+// as the file writes it.
 func (p *Pattern) Request() string {
 	if p.top > 0 {
 		return fmt.Sprintf("Query the top %d totals of %s", p.top, p.total)

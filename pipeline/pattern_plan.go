@@ -24,8 +24,9 @@ const (
 type Question struct {
 	// Values are the parameters. A parameter of pk may have several values.
 	Values map[string][]string
-	// From and To are a range: From is in it, To is not. They are times if pk has a time that Values
-	// does not give. Otherwise they are values of the first variable of sk that Values does not give.
+	// From and To are a range: From is in it, To is not. They are times if pk has a time that
+	// Values does not give. Otherwise they are values of the first variable of sk that Values does
+	// not give.
 	From, To string
 	// Prefix is the beginning of the first variable of sk that Values does not give.
 	Prefix string
@@ -44,8 +45,8 @@ type QueryPlan struct {
 	Newest bool
 	// Periods are read one after another, in this order.
 	Periods []Period
-	// Question identifies the pattern and the question, without raw values. A page token is bound to
-	// it.
+	// Question identifies the pattern and the question, without raw values. A page token is bound
+	// to it.
 	Question string
 	// Types are the event types that are read.
 	Types []string

@@ -59,8 +59,8 @@ func (p *Pattern) LeadingKeys(value string) ([]string, error) {
 	return slices.Compact(list), nil
 }
 
-// unchanged refuses a parameter that functions change: IAM compares the key as it is stored with the tag
-// as it is.
+// unchanged refuses a parameter that functions change: IAM compares the key as it is stored with
+// the tag as it is.
 func unchanged(name string, s *slot) error {
 	for _, f := range s.part.Funcs {
 		switch {

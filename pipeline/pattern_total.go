@@ -77,7 +77,8 @@ func (a *asked) bounds() (from, to time.Time, err error) {
 	return from, to, nil
 }
 
-// combinations returns each combination of the question's values, with one value for each parameter.
+// combinations returns each combination of the question's values, with one value for each
+// parameter.
 func (a *asked) combinations() ([]map[string]string, error) {
 	choices := []map[string]string{{}}
 	var missing []string

@@ -47,15 +47,16 @@ func (p *Pipeline) Parts(whole *event.Item) ([]*event.Item, error) {
 	return again.Parts.Items, nil
 }
 
-// IsPart reports whether events of the type are parts of others. A message cannot be of such a type.
+// IsPart reports whether events of the type are parts of others. A message cannot be of such a
+// type.
 func (p *Pipeline) IsPart(eventType string) bool {
 	t, ok := p.types[eventType]
 	return ok && t.part != nil
 }
 
-// ClaimOf returns the type of the wholes that events of this type are claims of: parts that only one
-// whole can have, because their key does not show the id of the whole. It returns false for every other
-// type.
+// ClaimOf returns the type of the wholes that events of this type are claims of: parts that only
+// one whole can have, because their key does not show the id of the whole. It returns false for
+// every other type.
 func (p *Pipeline) ClaimOf(eventType string) (whole string, is bool) {
 	t, ok := p.types[eventType]
 	if !ok || t.part == nil || !t.part.claim {
@@ -104,8 +105,8 @@ func (p *Pipeline) planParts(t *eventType, root event.Node, whole *event.Item, s
 	return nil
 }
 
-// tooMuchAtOnce refuses a message whose items do not fit into one transaction, together with the totals
-// that their puts move.
+// tooMuchAtOnce refuses a message whose items do not fit into one transaction, together with the
+// totals that their puts move.
 func (p *Pipeline) tooMuchAtOnce(whole *event.Item) *event.Refusal {
 	if !whole.Parts.Atomic {
 		return nil

@@ -17,18 +17,20 @@ import (
 	"github.com/ingot-events/ingot/internal/jsonschema"
 )
 
-// schema says what is wrong with a payload, at most [jsonschema.MaxFindings] places. ok is false if that
-// cannot be found out within bounds. The streams function has none, and its binary no validator.
+// schema says what is wrong with a payload, at most [jsonschema.MaxFindings] places. ok is false if
+// that cannot be found out within bounds. The streams function has none, and its binary no
+// validator.
 type schema func(payload event.Node) (findings []jsonschema.Finding, ok bool)
 
-// maxFile is how many bytes a file and its schemas may take together: what is read again as one file.
+// maxFile is how many bytes a file and its schemas may take together: what is read again as one
+// file.
 const maxFile = 1 << 20
 
 // isSchemaText reports whether a member schema is the schema itself, and not a path.
 func isSchemaText(s string) bool { return strings.HasPrefix(s, "{") }
 
-// withSchemas puts the text of each schema in the place of its path, in spec and in the text of the file,
-// which it returns.
+// withSchemas puts the text of each schema in the place of its path, in spec and in the text of the
+// file, which it returns.
 func (r *report) withSchemas(fsys fs.FS, spec *Spec, text []byte) []byte {
 	type change struct {
 		at    position
@@ -72,8 +74,8 @@ func (r *report) withSchemas(fsys fs.FS, spec *Spec, text []byte) []byte {
 	return []byte(full)
 }
 
-// SchemaFiles returns the files that the text of a file names as schemas, by event type. They are paths
-// from its folder down. What is wrong with the text is for [Load] to say.
+// SchemaFiles returns the files that the text of a file names as schemas, by event type. They are
+// paths from its folder down. What is wrong with the text is for [Load] to say.
 func SchemaFiles(text []byte) map[string]string {
 	files := map[string]string{}
 	for name, s := range decode(text, newReport("")).Events {

@@ -83,7 +83,8 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// The streams function checks nothing, and so needs no validator. It keeps the text with the schemas.
+// The streams function checks nothing, and so needs no validator. It keeps the text with the
+// schemas.
 func TestSchemaOfTheStreamsFunction(t *testing.T) {
 	p, err := LoadForStreams(schemaFiles, "sub/p.yaml")
 	if err != nil {
@@ -128,8 +129,8 @@ func TestSchemaIsNoPartOfAnItem(t *testing.T) {
 	}
 }
 
-// What is stored is not checked again: a stricter schema of a part must not keep the parts of a stored whole
-// from being counted as missing and put.
+// What is stored is not checked again: a stricter schema of a part must not keep the parts of a
+// stored whole from being counted as missing and put.
 func TestStoredPartsAreNotCheckedAgain(t *testing.T) {
 	loose := mustLoad(t, strings.NewReplacer(", schema: schemas/a.json", "", "    schema: \"b'ü.json\"   # in quotes\n", "",
 		"    schema: '{\"properties\": {\"n\": {\"maximum\": 5}}}'\n", "").Replace(withSchema))

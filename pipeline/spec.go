@@ -24,8 +24,8 @@ const (
 type Spec struct {
 	// The version of the file format: 1.
 	Ingot int `yaml:"ingot" need:"yes"`
-	// Raise it by one whenever you add, change or remove an aggregate. Never lower it. Every item is
-	// stamped with it.
+	// Raise it by one whenever you add, change or remove an aggregate. Never lower it. Every item
+	// is stamped with it.
 	Epoch int64 `yaml:"epoch" need:"yes" min:"1" max:"1000000000"`
 	// The type of a bare payload: a template such as {type} or {@attribute.NAME}, or a constant. It
 	// may be a list. Then the first entry whose fields all exist is used. The type of an envelope
@@ -54,8 +54,8 @@ type EventSpec struct {
 	// The keys in the secondary indexes GSI1 to GSI20. An event that lacks a field is not in that
 	// index.
 	Indexes map[string]IndexSpec `yaml:"indexes" like:"{GSI1: {pk: \"…\", sk: \"…\"}}" keys:"^GSI([1-9]|1[0-9]|20)$"`
-	// Attributes at the top level of the item, for filters and other readers. Each is a path into the
-	// payload.
+	// Attributes at the top level of the item, for filters and other readers. Each is a path into
+	// the payload.
 	Attributes map[string]string `yaml:"attributes" like:"{status: status}" keys:"^[A-Za-z_][A-Za-z0-9_]*$"`
 	// The item expires at its event time plus this. It must be at least 1d. By default items never
 	// expire.
@@ -72,23 +72,25 @@ type EventSpec struct {
 	Ignore []string `yaml:"ignore"`
 	// Stores the payload compressed where that saves a write unit.
 	Compress bool `yaml:"compress"`
-	// Puts large payloads into the payload bucket. The item then keeps the fields that this file uses.
+	// Puts large payloads into the payload bucket. The item then keeps the fields that this file
+	// uses.
 	Offload OffloadSpec `yaml:"offload"`
-	// Makes the type a part of another one, its whole. A message of the whole yields its parts beside
-	// it, and each of them is an item of its own.
+	// Makes the type a part of another one, its whole. A message of the whole yields its parts
+	// beside it, and each of them is an item of its own.
 	Part PartSpec `yaml:"part"`
-	// For a type that has parts: it is stored together with them, all in one transaction or nothing. A
-	// part whose key does not show the id of the whole is then a claim to a unique value.
+	// For a type that has parts: it is stored together with them, all in one transaction or
+	// nothing. A part whose key does not show the id of the whole is then a claim to a unique
+	// value.
 	Atomic bool `yaml:"atomic"`
-	// What a payload must look like: the path of a JSON Schema (2020-12), from the folder of this file, or
-	// the schema itself as a text that begins with a brace. What breaks it is Poison.
+	// What a payload must look like: the path of a JSON Schema (2020-12), from the folder of this
+	// file, or the schema itself as a text that begins with a brace. What breaks it is Poison.
 	Schema string `yaml:"schema"`
 }
 
 // OffloadSpec says which payloads go to the payload bucket.
 type OffloadSpec struct {
-	// A payload goes to the bucket if its JSON text has more bytes than this: a whole number and KB, from
-	// 1KB to 256KB.
+	// A payload goes to the bucket if its JSON text has more bytes than this: a whole number and
+	// KB, from 1KB to 256KB.
 	Over int64 `yaml:"over" need:"yes" min:"1024" max:"262144" size:"yes"`
 	// Further paths into the payload that the item keeps, for other readers of the table.
 	Keep []string `yaml:"keep" like:"[customer.name]"`
@@ -98,8 +100,8 @@ type OffloadSpec struct {
 type PartSpec struct {
 	// The event type that is the whole. It is never a part itself.
 	Of string `yaml:"of" need:"yes"`
-	// A path to an array in the payload of the whole. There is one part for each of its elements, which
-	// are objects. By default there is exactly one part.
+	// A path to an array in the payload of the whole. There is one part for each of its elements,
+	// which are objects. By default there is exactly one part.
 	Each string `yaml:"each"`
 	// Members of the payload of the whole that every part has too, before those of its element.
 	With []string `yaml:"with" like:"[order_id, currency]"`
@@ -111,8 +113,8 @@ type PartSpec struct {
 type WasSpec struct {
 	// The shorter retain. It must be at least 1d.
 	Retain time.Duration `yaml:"retain" need:"yes"`
-	// The entry holds for events whose own time is before this RFC 3339 time. Choose a time after the
-	// deployment that makes retain longer.
+	// The entry holds for events whose own time is before this RFC 3339 time. Choose a time after
+	// the deployment that makes retain longer.
 	Before time.Time `yaml:"before" need:"yes"`
 }
 
@@ -146,8 +148,8 @@ type PatternSpec struct {
 	Index string `yaml:"index"`
 	// The aggregate whose totals are read, instead of events.
 	Total string `yaml:"total"`
-	// With total: how many totals with the greatest values of a window are read, in the order of the
-	// aggregate's rank.
+	// With total: how many totals with the greatest values of a window are read, in the order of
+	// the aggregate's rank.
 	Top int `yaml:"top" min:"1" max:"1000"`
 	// Whether the newest come first. The default is the oldest first.
 	Newest bool `yaml:"newest"`
@@ -165,17 +167,18 @@ type AggregateSpec struct {
 	Since int64 `yaml:"since" need:"yes" min:"1"`
 	// What the totals are grouped by: a template for each name.
 	By map[string]string `yaml:"by" like:"{merchant: \"{merchant_id}\"}" keys:"^[a-z][a-z0-9_]*$"`
-	// The length of the windows over the event time, which are aligned in UTC: a duration, or 1mo or
-	// 1y for months and years of the calendar. By default there is one total for all time.
+	// The length of the windows over the event time, which are aligned in UTC: a duration, or 1mo
+	// or 1y for months and years of the calendar. By default there is one total for all time.
 	Window time.Duration `yaml:"window" calendar:"yes"`
 	// The event types that feed it, and what each adds.
 	From map[string]FromSpec `yaml:"from" like:"{order.placed: {values: {orders: count}}}" need:"yes"`
 	// With keep (the default) totals keep what expires. With subtract they lose it.
 	OnExpire string `yaml:"onExpire" enum:"keep,subtract"`
-	// How many items each total is spread over, if many events move the same total. The default is 1.
+	// How many items each total is spread over, if many events move the same total. The default is
+	// 1.
 	Spread int `yaml:"spread" min:"1" max:"1000"`
-	// What moves the totals. With stream (the default) they follow the events within seconds. With put
-	// they move in the transaction that stores the event.
+	// What moves the totals. With stream (the default) they follow the events within seconds. With
+	// put they move in the transaction that stores the event.
 	MovedBy string `yaml:"movedBy" enum:"stream,put"`
 	// With put: the least that a value may come to. An event that subtracts more is Rejected.
 	AtLeast map[string]event.Decimal `yaml:"atLeast" like:"{available: 0}" keys:"^[a-z][a-z0-9_]*$"`
@@ -197,11 +200,12 @@ type RankSpec struct {
 
 // FromSpec is what one event type adds to an aggregate.
 type FromSpec struct {
-	// A condition for the events that count: path op literal, in, exists, and, or, not, parentheses.
+	// A condition for the events that count: path op literal, in, exists, and, or, not,
+	// parentheses.
 	Where string `yaml:"where"`
-	// The name of each value, and how it is computed: count, sum PATH, sum -PATH, min PATH, max PATH,
-	// newest PATH, oldest PATH, histogram PATH or distinct PATH. PATH? adds nothing where the field is
-	// missing or null. length PATH is the number of elements of an array. A value may have a condition of
-	// its own: {sum: PATH, where: CONDITION}.
+	// The name of each value, and how it is computed: count, sum PATH, sum -PATH, min PATH, max
+	// PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH. PATH? adds nothing where the
+	// field is missing or null. length PATH is the number of elements of an array. A value may have
+	// a condition of its own: {sum: PATH, where: CONDITION}.
 	Values map[string]string `yaml:"values" entry:"count,sum,min,max,newest,oldest,histogram,distinct,where" like:"{orders: count}" need:"yes" keys:"^[a-z][a-z0-9_]*$"`
 }

@@ -68,7 +68,8 @@ func canMake(t *keys.Template, name string) bool {
 }
 
 // canReturn reports whether a variable can become text by its functions. The last of them decide: a
-// hash, a time or a number says all about its characters, and text is in the case that was set last.
+// hash, a time or a number says all about its characters, and text is in the case that was set
+// last.
 func canReturn(p keys.Part, text string) bool {
 	cased, cut := false, false
 	for _, f := range slices.Backward(p.Funcs) {

@@ -29,8 +29,8 @@ func (w *world) note(id string, pages int, more ...string) *event.Item {
 	return w.item(append([]string{`"type":"note"`, fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`, fmt.Sprintf(`"pages":%d`, pages), `"text":"` + strings.Repeat("lorem ipsum ", 330) + `"`}, more...)...)
 }
 
-// A compressed payload is stored as bytes, costs what they take, and is read as the text that it was. What
-// is said of an event depends on the text alone.
+// A compressed payload is stored as bytes, costs what they take, and is read as the text that it
+// was. What is said of an event depends on the text alone.
 func TestCompressedPayload(t *testing.T) {
 	for what, n := range map[string]int{"alone": 1, "in a batch": 40} {
 		w := newWorld(t, compressed)
@@ -72,8 +72,9 @@ func TestCompressedPayload(t *testing.T) {
 	}
 }
 
-// An atomic whole and its parts are compressed each for itself, in one transaction. A copy of them meets
-// what is stored, also if only a part is there, and a transaction costs twice what the compressed items take.
+// An atomic whole and its parts are compressed each for itself, in one transaction. A copy of them
+// meets what is stored, also if only a part is there, and a transaction costs twice what the
+// compressed items take.
 func TestCompressedAndAtomic(t *testing.T) {
 	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		s.Events["letter"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "LETTER#{id}", SK: "X"}, Retain: 90 * 24 * time.Hour, Atomic: true, Compress: true}

@@ -16,8 +16,8 @@ const (
 	maxShownName     = 40  // bytes of one name, before it is quoted
 	maxShownPath     = 120 // bytes of a whole path
 	tooLong          = ".…"
-	// maxCompared is how many bytes two payloads may have together. To compare them takes up to twenty
-	// times as much memory.
+	// maxCompared is how many bytes two payloads may have together. To compare them takes up to
+	// twenty times as much memory.
 	maxCompared = 2 << 20
 )
 

@@ -38,8 +38,8 @@ func barred(img image) bool {
 // may expire after the one that was erased, and if nothing was stored to say when it expires.
 //
 // The parts of an event are erased before it, in the same way. They are a function of the stored
-// whole, so a call that stops in between can be repeated. Once the whole is barred, a message that is
-// delivered again puts no parts.
+// whole, so a call that stops in between can be repeated. Once the whole is barred, a message that
+// is delivered again puts no parts.
 //
 // A claim of the event is not barred but removed, in the same transaction that bars the whole. From
 // then on, another event can claim the value. The value must not be free any earlier: if the call
@@ -59,8 +59,8 @@ func barred(img image) bool {
 // pipeline's secret is the one that the tables were filled with. Otherwise it returns
 // [ErrOtherSecret], because it would not find the parts of the event.
 //
-// Everything else that holds the event stays: archive objects, older versions of objects, backups, queues and
-// logs. The page docs/erasing.md says what to do about them.
+// Everything else that holds the event stays: archive objects, older versions of objects, backups,
+// queues and logs. The page docs/erasing.md says what to do about them.
 func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err error) {
 	if s.events == "" {
 		return false, errors.New("erase: Config.Events names no table: set it to the events table")

@@ -211,7 +211,8 @@ func TestFilesThatCannotBeKept(t *testing.T) {
 	}
 }
 
-// Somebody's item at that key is refused by a reader, and replaced when a person wakes the function.
+// Somebody's item at that key is refused by a reader, and replaced when a person wakes the
+// function.
 func TestAlteredFile(t *testing.T) {
 	w := newWorld(t, current)
 	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "F#"}, "SK": &types.AttributeValueMemberS{Value: "-"}}

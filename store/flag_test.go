@@ -136,8 +136,8 @@ func TestFlagThatFails(t *testing.T) {
 	}
 }
 
-// A head that a person deletes just before it is flagged stays deleted. A head of nothing but a flag would
-// stand in the way of the next start.
+// A head that a person deletes just before it is flagged stays deleted. A head of nothing but a
+// flag would stand in the way of the next start.
 func TestFlagMakesNoHead(t *testing.T) {
 	w := newWorld(t)
 	if err := w.store.Start(deadline(t)); err != nil {

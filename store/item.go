@@ -28,7 +28,8 @@ func (s *Store) Item(ctx context.Context, key event.Key) (*event.Item, error) {
 	return item, nil
 }
 
-// image reads what is stored under a key of the events table, consistently. It is empty if nothing is.
+// image reads what is stored under a key of the events table, consistently. It is empty if nothing
+// is.
 func (s *Store) image(ctx context.Context, key event.Key) (img image, err error) {
 	in := &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
 	err = s.ask(ctx, func() error {

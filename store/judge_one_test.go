@@ -73,8 +73,8 @@ func TestJudgeSaysWhatPutDoes(t *testing.T) {
 	}
 }
 
-// Judge says that a floor would refuse an event, as Put does, and writes nothing. What is stored already
-// is a Duplicate, whatever a floor says.
+// Judge says that a floor would refuse an event, as Put does, and writes nothing. What is stored
+// already is a Duplicate, whatever a floor says.
 func TestJudgeAsksFloors(t *testing.T) {
 	w := newWorld(t, stocked)
 	judge := func(item *event.Item) store.Result {

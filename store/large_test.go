@@ -137,8 +137,8 @@ func TestLargeTotalThatTakesNoWarning(t *testing.T) {
 	}
 }
 
-// A total that is removed just before it is warned about stays removed. A total of nothing but a warning has no
-// values, and never expires.
+// A total that is removed just before it is warned about stays removed. A total of nothing but a
+// warning has no values, and never expires.
 func TestWarningMakesNoTotal(t *testing.T) {
 	w := newWorld(t)
 	key := event.Key{PK: "A#live#1#0", SK: "-"}

@@ -45,8 +45,8 @@ func (a *apply) marked(lane lanes.LaneID, u *lanes.Update) *markedUpdate {
 	return w
 }
 
-// runAll writes the update. If it was cut, it then writes the rest, one part after the other: the mark
-// of a part covers everything before it.
+// runAll writes the update. If it was cut, it then writes the rest, one part after the other: the
+// mark of a part covers everything before it.
 func (w *markedUpdate) runAll(ctx context.Context) {
 	for w.run(ctx); len(w.rest) > 0 && !w.failed; w.run(ctx) {
 		part := &lanes.Update{Key: w.update.Key, Def: w.update.Def, ExpiresAt: w.update.ExpiresAt, Steps: w.rest}

@@ -141,9 +141,9 @@ func (p *PartsPut) refuse(why *event.Refusal) {
 // to stop it and to repeat it, or to run it while events flow: a part that arrives in the meantime
 // is a Duplicate. If the payload of a whole is in the payload bucket, it is read from there. Parts
 // are stamped with the pipeline's epoch. So if no streams function has started with that epoch yet,
-// PutParts returns an error before it puts anything. It also does so if the secret of hmac is not the
-// one that the tables were filled with: all parts would be put again, under other keys. If the credentials do not allow puts, it ends
-// with the service's error.
+// PutParts returns an error before it puts anything. It also does so if the secret of hmac is not
+// the one that the tables were filled with: all parts would be put again, under other keys. If the
+// credentials do not allow puts, it ends with the service's error.
 func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
 	var p PartsPut
 	if err := s.mayStamp(ctx); err != nil {

@@ -49,8 +49,8 @@ func TestItemIsAskedForOnceAnHour(t *testing.T) {
 	}
 }
 
-// A sketch and a newest value may be larger after each update. The own accounts follow them, although the
-// item is not read again.
+// A sketch and a newest value may be larger after each update. The own accounts follow them,
+// although the item is not read again.
 func TestCostOfValuesThatGrow(t *testing.T) {
 	for _, single := range []int{0, -1} {
 		w := newWorld(t, oneByOne(single), func(_ *embedded.Config, spec *pipeline.Spec, _ *store.Config) {

@@ -11,7 +11,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// An item says by one attribute that its payload is in the payload bucket. Nothing else of its form changes.
+// An item says by one attribute that its payload is in the payload bucket. Nothing else of its form
+// changes.
 func TestFormOfAnOffloadedItem(t *testing.T) {
 	item := &event.Item{Key: event.Key{PK: "p", SK: "s"}, Type: "order", ID: "1", At: time.Date(2099, 3, 1, 0, 0, 0, 0, time.UTC), Digest: event.Digest{1}, Epoch: 3,
 		Data: `{"id":"1"}`, Payload: &event.Payload{Sum: [32]byte{5}, Text: `{"id":"1","text":"x"}`}}

@@ -19,8 +19,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// postsOfTwo is the pipeline of posts at its second epoch: a new aggregate uses a field that the items of the
-// first epoch have not kept.
+// postsOfTwo is the pipeline of posts at its second epoch: a new aggregate uses a field that the
+// items of the first epoch have not kept.
 func (w *world) postsOfTwo() *pipeline.Pipeline {
 	spec := orders()
 	posts(nil, &spec, nil)
@@ -59,7 +59,8 @@ func (w *world) touching() *store.Store {
 	return st
 }
 
-// A payload is read whole, wherever it is. One that is gone is an error that says so, and where it should be.
+// A payload is read whole, wherever it is. One that is gone is an error that says so, and where it
+// should be.
 func TestPayload(t *testing.T) {
 	w := newWorld(t, posts)
 	large, small := w.post("post", "1"), w.item(`"type":"post"`, `"id":"2"`, `"at":"2099-03-01T10:00:00Z"`, `"pages":7`)
@@ -92,8 +93,8 @@ func TestPayload(t *testing.T) {
 	}
 }
 
-// A touch pass brings into the item what a new generation uses of a payload that is elsewhere: in the same write
-// as the stamp, and as if the event had come under the new pipeline.
+// A touch pass brings into the item what a new generation uses of a payload that is elsewhere: in
+// the same write as the stamp, and as if the event had come under the new pipeline.
 func TestTouchReadsPayloads(t *testing.T) {
 	w := newWorld(t, posts)
 	var items []*event.Item
@@ -129,8 +130,8 @@ func TestTouchReadsPayloads(t *testing.T) {
 	}
 }
 
-// An item whose payload is lost keeps its stamp, and the pass names it. The others are touched. When the object is
-// back, the next pass brings the item in.
+// An item whose payload is lost keeps its stamp, and the pass names it. The others are touched.
+// When the object is back, the next pass brings the item in.
 func TestTouchOfALostPayload(t *testing.T) {
 	w := newWorld(t, posts)
 	a, b := w.liked("1", 1), w.liked("2", 2)
@@ -155,7 +156,8 @@ func TestTouchOfALostPayload(t *testing.T) {
 	}
 }
 
-// While payloads cannot be read, the pass ends, and stamps nothing without its data. It may be repeated.
+// While payloads cannot be read, the pass ends, and stamps nothing without its data. It may be
+// repeated.
 func TestTouchWhilePayloadsCannotBeRead(t *testing.T) {
 	for _, code := range []string{"AccessDenied", "SlowDown"} {
 		w := newWorld(t, posts)
@@ -176,8 +178,9 @@ func TestTouchWhilePayloadsCannotBeRead(t *testing.T) {
 	}
 }
 
-// Whatever happens to the item between the read of its payload and the write, no image gets data that is not its
-// own: it was erased, removed, replaced by another event, or touched by somebody else.
+// Whatever happens to the item between the read of its payload and the write, no image gets data
+// that is not its own: it was erased, removed, replaced by another event, or touched by somebody
+// else.
 func TestTouchMeetsAnotherItem(t *testing.T) {
 	for what, change := range map[string]func(w *world, st *store.Store, a *event.Item) error{
 		"erased": func(w *world, st *store.Store, a *event.Item) error {
@@ -224,7 +227,8 @@ func TestTouchMeetsAnotherItem(t *testing.T) {
 	}
 }
 
-// A touch is a single write, which may fail and be absent, or fail and be present. Each is repeated.
+// A touch is a single write, which may fail and be absent, or fail and be present. Each is
+// repeated.
 func TestEveryFaultOfTouchedPayloads(t *testing.T) {
 	for _, f := range []fault{{API: "GetObject", Before: errLost}, {API: "GetObject", After: errLost}, {API: "UpdateItem", Before: errLost}, {API: "UpdateItem", After: errLost}, {API: "UpdateItem", Before: errThrottled}} {
 		w := newWorld(t, posts)
@@ -263,8 +267,8 @@ func TestTouchKeepsMoreThanFits(t *testing.T) {
 	}
 }
 
-// Parts that the file declares only now are made from the whole payload. If it is lost, the pass says which parts
-// cannot be known.
+// Parts that the file declares only now are made from the whole payload. If it is lost, the pass
+// says which parts cannot be known.
 func TestPartsOfPayloadsElsewhere(t *testing.T) {
 	w := newWorld(t, posts)
 	a, b := w.post("post", "1", `"remarks":[{"n":1},{"n":2}]`), w.post("post", "2", `"remarks":[{"n":1}]`)
@@ -294,8 +298,8 @@ func TestPartsOfPayloadsElsewhere(t *testing.T) {
 	}
 }
 
-// Erasing bars the key and then deletes all payloads of it, and of no other key. What was interrupted is finished by
-// erasing again.
+// Erasing bars the key and then deletes all payloads of it, and of no other key. What was
+// interrupted is finished by erasing again.
 func TestEraseDeletesPayloads(t *testing.T) {
 	w := newWorld(t, posts)
 	thread, other := w.thread("thread", "1"), w.post("post", "2")
@@ -339,8 +343,8 @@ func TestEraseDeletesPayloads(t *testing.T) {
 	}
 }
 
-// Without the bucket nothing is erased, because payloads would stay. A file without offload asks S3 nothing, unless
-// the item says that its payload is there.
+// Without the bucket nothing is erased, because payloads would stay. A file without offload asks S3
+// nothing, unless the item says that its payload is there.
 func TestEraseNeedsTheBucket(t *testing.T) {
 	w := newWorld(t, posts)
 	a := w.post("post", "1")

@@ -46,8 +46,8 @@ func (s *Store) putItems(ctx context.Context, items []*event.Item) ([]Result, Co
 	return p.results, p.cost
 }
 
-// put is one call of putItems. The writes are independent of each other. One request carries several of
-// them.
+// put is one call of putItems. The writes are independent of each other. One request carries
+// several of them.
 type put struct {
 	store    *Store
 	items    []*event.Item

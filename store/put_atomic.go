@@ -61,8 +61,8 @@ func (r Result) again() Result {
 	return r
 }
 
-// atomicPut puts items in one transaction: all of them, or none. The first one is the whole, and the
-// others are its parts. The same transaction moves the totals that move with these items.
+// atomicPut puts items in one transaction: all of them, or none. The first one is the whole, and
+// the others are its parts. The same transaction moves the totals that move with these items.
 //
 // If a key is taken, the item that came back decides. A different digest is a Conflict, and nothing
 // is stored. The same digest means that this item is stored already: by a try whose answer was
@@ -161,9 +161,9 @@ type halt struct {
 }
 
 // up takes an answer, and the partition keys that were throttled, as far as it names them. It
-// reports whether the transaction has been held up for longer than a batch has patience, by hot keys
-// or by requests that hold one of the items. Its messages are then delivered again. Hot keys are
-// remembered for a while, and the next batches do not wait for them.
+// reports whether the transaction has been held up for longer than a batch has patience, by hot
+// keys or by requests that hold one of the items. Its messages are then delivered again. Hot keys
+// are remembered for a while, and the next batches do not wait for them.
 func (h *halt) up(a answer, throttled []string, now time.Time) bool {
 	few := h.among.few(throttled)
 	if a.outcome != contended && !a.hotKey() && !few {
@@ -254,8 +254,8 @@ func (s *Store) transaction(members []*atomicItem, blind bool, moves []*totalMov
 	return in
 }
 
-// encode returns the stored form of the item. It says under which epoch the put has counted it, if the
-// transaction does so.
+// encode returns the stored form of the item. It says under which epoch the put has counted it, if
+// the transaction does so.
 func (m *atomicItem) encode() image {
 	img := encode(m.item)
 	if len(m.moves) > 0 {
@@ -293,8 +293,8 @@ func (t *atomicPut) units(done bool) (units float64) {
 
 var errMoving = errors.New("an item that was there before is gone or has changed")
 
-// cancelled reads the reasons of a cancelled transaction. They have the order of its items: first the
-// members, then the totals.
+// cancelled reads the reasons of a cancelled transaction. They have the order of its items: first
+// the members, then the totals.
 func (t *atomicPut) cancelled(ctx context.Context, sent transacted, moves []*totalMove) (why answer, step next) {
 	if len(sent.reasons) != len(t.members)+len(moves) {
 		t.cost.WriteUnits += t.units(false) + movedUnits(&t.store.aggregates, moves, nil)
@@ -479,8 +479,8 @@ func (t *atomicPut) stored(v event.Verdict) {
 	}
 }
 
-// putBeside puts a part of a stored whole that is atomic, on condition that the whole is still there. A
-// whole that was removed does not come back.
+// putBeside puts a part of a stored whole that is atomic, on condition that the whole is still
+// there. A whole that was removed does not come back.
 func (s *Store) putBeside(ctx context.Context, whole, part *event.Item) Result {
 	result := make([]Result, 1)
 	if ready, _ := s.upload(ctx, []*event.Item{part}, []int{0}, false, result); len(ready) == 0 {

@@ -21,8 +21,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// accounts adds an account that claims its email address and has a part for each of its rows, all of
-// which are put together.
+// accounts adds an account that claims its email address and has a part for each of its rows, all
+// of which are put together.
 func accounts(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 	s.Events["account"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "ACCOUNT"}, Retain: 90 * 24 * time.Hour, Atomic: true}
 	s.Events["email"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "account", With: []string{"email"}},
@@ -66,8 +66,8 @@ func (w *world) keepAll(items ...*event.Item) {
 	}
 }
 
-// A whole and its parts are stored together, and again they are Duplicates. A second owner of a value
-// is a Conflict that names it, and nothing of it is stored.
+// A whole and its parts are stored together, and again they are Duplicates. A second owner of a
+// value is a Conflict that names it, and nothing of it is stored.
 func TestPutAtomic(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b, other := w.account("a", "x@y", 2), w.account("b", "x@y", 2), w.account("a", "x@y", 2, `"name":"n"`)
@@ -96,8 +96,8 @@ func TestPutAtomic(t *testing.T) {
 	}
 }
 
-// Whatever is stored of a message already, the rest of it is put, and the message is a Duplicate only if
-// all of it was there.
+// Whatever is stored of a message already, the rest of it is put, and the message is a Duplicate
+// only if all of it was there.
 func TestAtomicBesidesWhatIsThere(t *testing.T) {
 	for mask := range 1 << 4 { // the whole, and each of three parts
 		w := newWorld(t, accounts)
@@ -128,8 +128,8 @@ func TestAtomicBesidesWhatIsThere(t *testing.T) {
 	}
 }
 
-// Whatever happens to any request, either all of a message is stored or nothing, and the next delivery
-// settles it.
+// Whatever happens to any request, either all of a message is stored or nothing, and the next
+// delivery settles it.
 func TestEveryFaultOfAtomic(t *testing.T) {
 	for name, f := range map[string]fault{
 		"lost before": {Before: errLost}, "lost after": {After: errLost}, "throttled": {Before: errThrottled},
@@ -171,8 +171,8 @@ func cancelledFor(code string, n int) error {
 	return &types.TransactionCanceledException{CancellationReasons: slices.Repeat([]types.CancellationReason{{Code: &code}}, n)}
 }
 
-// If the whole is erased between the refusal of a try and the next try, nothing more of it is stored. A
-// part that is put beside it all the same would hold its value for ever.
+// If the whole is erased between the refusal of a try and the next try, nothing more of it is
+// stored. A part that is put beside it all the same would hold its value for ever.
 func TestTheRestIsPutBesideItsWholeAlone(t *testing.T) {
 	w := newWorld(t, accounts)
 	item := w.account("a", "x@y", 2)
@@ -203,8 +203,8 @@ func barOf(item *event.Item) *dynamodb.PutItemInput {
 		"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}, "i:barred": &types.AttributeValueMemberBOOL{Value: true}}}
 }
 
-// A whole that is past its time is not stored, and none of its parts. If all of it is stored, it is a
-// Duplicate.
+// A whole that is past its time is not stored, and none of its parts. If all of it is stored, it is
+// a Duplicate.
 func TestExpiredAtomic(t *testing.T) {
 	w := newWorld(t, accounts)
 	all, some, nothing := w.account("a", "a@y", 1), w.account("b", "b@y", 1), w.account("c", "c@y", 1)
@@ -238,8 +238,8 @@ func TestAtomicBesideLargeItems(t *testing.T) {
 	}
 }
 
-// An atomic message costs two units for each started KB of each item, and of each index that it is in,
-// in one request. A message that is refused costs as much without the indexes.
+// An atomic message costs two units for each started KB of each item, and of each index that it is
+// in, in one request. A message that is refused costs as much without the indexes.
 func TestCostOfAtomic(t *testing.T) {
 	for _, rows := range []int{0, 9, 98} { // and the claim: 1, 10 and 99 parts
 		w := newWorld(t, accounts)
@@ -269,8 +269,9 @@ func TestCostOfAtomic(t *testing.T) {
 	}
 }
 
-// Erasing an owner bars its key and releases its value in one step, wherever the first try stops. Until
-// then nobody else gets the value, and the message of the owner does not get it back afterwards.
+// Erasing an owner bars its key and releases its value in one step, wherever the first try stops.
+// Until then nobody else gets the value, and the message of the owner does not get it back
+// afterwards.
 func TestEraseReleasesClaims(t *testing.T) {
 	for n := range 12 {
 		w := newWorld(t, accounts)
@@ -308,7 +309,8 @@ func TestEraseReleasesClaims(t *testing.T) {
 	}
 }
 
-// A claim is erased with its owner alone. One that a person bars all the same can be claimed by nobody.
+// A claim is erased with its owner alone. One that a person bars all the same can be claimed by
+// nobody.
 func TestEraseClaims(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b := w.account("a", "x@y", 1), w.account("b", "free@y", 1)
@@ -334,8 +336,8 @@ func TestEraseClaims(t *testing.T) {
 	}
 }
 
-// While an older owner without a claim is erased, the one that holds its value may go, and the older one may get
-// the value. It is released all the same.
+// While an older owner without a claim is erased, the one that holds its value may go, and the
+// older one may get the value. It is released all the same.
 func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 	for _, before := range []string{"the claim is read", "the key is barred"} {
 		w := newWorld(t, accounts)
@@ -421,8 +423,8 @@ func TestOlderClaimsAreNotMissing(t *testing.T) {
 	}
 }
 
-// Somebody removes a whole while PutParts is at its missing parts. Neither the parts nor the whole come
-// back.
+// Somebody removes a whole while PutParts is at its missing parts. Neither the parts nor the whole
+// come back.
 func TestPutPartsOfARemovedWhole(t *testing.T) {
 	w := newWorld(t, accounts)
 	a := w.account("a", "x@y", 1)
@@ -450,8 +452,8 @@ func TestPutPartsOfARemovedWhole(t *testing.T) {
 	}
 }
 
-// The claims of what was stored before they were declared are put by PutParts. Of two owners one gets
-// the value, and the other one is named.
+// The claims of what was stored before they were declared are put by PutParts. Of two owners one
+// gets the value, and the other one is named.
 func TestPutMissingClaims(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b, c := w.account("a", "x@y", 1), w.account("b", "x@y", 1), w.account("c", "c@y", 1)

@@ -148,9 +148,9 @@ func TestClockPassesOneCopy(t *testing.T) {
 	}
 }
 
-// The copies of an event may come to one Put, or to one after the other: a batch with many parts or pointers is
-// put in several rounds, and each message of a FIFO queue alone. What is stored is the same, and so is what goes
-// to quarantine.
+// The copies of an event may come to one Put, or to one after the other: a batch with many parts or
+// pointers is put in several rounds, and each message of a FIFO queue alone. What is stored is the
+// same, and so is what goes to quarantine.
 func TestCopiesInTwoPuts(t *testing.T) {
 	copyOf := func(w *world, typ, last string) *event.Item {
 		return w.item(fmt.Sprintf(`"type":%q`, typ), `"id":"1"`, `"at":"2099-03-01T10:00:00Z"`, `"pages":7`, `"text":"`+lorem+`"`, `"replies":[{"n":1,"text":"`+lorem+`"},{"n":2}]`, last)
@@ -208,8 +208,9 @@ func TestCopiesInTwoPuts(t *testing.T) {
 	}
 }
 
-// A Rejected event whose copy comes in a later Put is judged anew, as a delivery of its own: if the total has
-// risen, the copy is stored. It counts once, and the letter of the first, sent again, is a Duplicate.
+// A Rejected event whose copy comes in a later Put is judged anew, as a delivery of its own: if the
+// total has risen, the copy is stored. It counts once, and the letter of the first, sent again, is
+// a Duplicate.
 func TestCopyOfARejectedEventInALaterPut(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
@@ -223,8 +224,9 @@ func TestCopyOfARejectedEventInALaterPut(t *testing.T) {
 	}
 }
 
-// Two copies follow a different payload under their key. A try of the first copy gets no answer, and then a total
-// refuses it. The try may still be carried out, so the second copy is not Rejected either.
+// Two copies follow a different payload under their key. A try of the first copy gets no answer,
+// and then a total refuses it. The try may still be carried out, so the second copy is not Rejected
+// either.
 func TestCopyOfWhatMayStillBeStored(t *testing.T) {
 	w := newWorld(t, stocked, quick)
 	w.start()
@@ -255,8 +257,8 @@ func (c *lostOnce) TransactWriteItems(ctx context.Context, in *dynamodb.Transact
 	return c.Client.TransactWriteItems(ctx, in, options...)
 }
 
-// A copy that comes from another source may move another total. It is tried even if that of the first copy has
-// rejected the event.
+// A copy that comes from another source may move another total. It is tried even if that of the
+// first copy has rejected the event.
 func TestCopyOfARejectedEventFromElsewhere(t *testing.T) {
 	w := newWorld(t, stocked, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		stock := s.Aggregates["stock"]

@@ -71,8 +71,8 @@ func newHotInTransactions(t *testing.T, keys ...string) (*hotInTransactions, *st
 	}})
 }
 
-// One key is throttled for good, and it is written in transactions. The first batch waits for it for
-// three seconds, and the next ones do not wait. All messages that do not need the key are done.
+// One key is throttled for good, and it is written in transactions. The first batch waits for it
+// for three seconds, and the next ones do not wait. All messages that do not need the key are done.
 func TestHotKeyInTransactions(t *testing.T) {
 	for name, c := range map[string]struct {
 		hot  string
@@ -143,7 +143,8 @@ func TestHotKeyInTransactions(t *testing.T) {
 	}
 }
 
-// If most keys are throttled, the table is short of capacity. Then transactions wait, as other puts do.
+// If most keys are throttled, the table is short of capacity. Then transactions wait, as other puts
+// do.
 func TestTransactionsWaitForTheTable(t *testing.T) {
 	client, s := newHotInTransactions(t)
 	began := client.w.Clock.Now()
@@ -153,7 +154,8 @@ func TestTransactionsWaitForTheTable(t *testing.T) {
 	}
 }
 
-// Half of a batch needs the hot key. The other half is done, with few requests, and the totals are right.
+// Half of a batch needs the hot key. The other half is done, with few requests, and the totals are
+// right.
 func TestManyMessagesOfAHotKey(t *testing.T) {
 	seat := func(w *world, hall string, i int) *event.Item {
 		return w.item(fmt.Sprintf(`"type":"seat","hall":%q,"id":"%d"`, hall, i), `"at":"2099-03-01T10:00:00Z"`)

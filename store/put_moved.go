@@ -47,8 +47,8 @@ type totalMove struct {
 	subtracts []bool // aligned with the definition's values: whether an event of the transaction takes from the value
 }
 
-// totalMoves folds what these items move into one update of each total, because a transaction may name
-// an item only once. The updates are in the order of their keys.
+// totalMoves folds what these items move into one update of each total, because a transaction may
+// name an item only once. The updates are in the order of their keys.
 func totalMoves(members []*atomicItem) []*totalMove {
 	byKey := map[event.Key]*totalMove{}
 	var list []*totalMove
@@ -80,8 +80,8 @@ func subtracts(c *aggregate.Contribution, v int, amount aggregate.Amount) bool {
 	return v < len(c.Def.AtLeast) && c.Def.AtLeast[v].Set && amount.Set && amount.Number.Sign() < 0
 }
 
-// update returns the update of the total, on condition that no value that is taken from falls below its
-// floor. images says whether a refusal is to bring the total.
+// update returns the update of the total, on condition that no value that is taken from falls below
+// its floor. images says whether a refusal is to bring the total.
 func (u *totalMove) update(table *string, images types.ReturnValuesOnConditionCheckFailure) *types.Update {
 	e := &edit{}
 	e.fold(&u.Update, &u.delta, &observation{})
@@ -101,7 +101,8 @@ func (u *totalMove) update(table *string, images types.ReturnValuesOnConditionCh
 	return update
 }
 
-// need returns what a value must be before the transaction, so that it does not fall below its floor.
+// need returns what a value must be before the transaction, so that it does not fall below its
+// floor.
 func (u *totalMove) need(v int) event.Decimal {
 	return u.Def.AtLeast[v].Number.Sub(u.delta.Values[v].Number)
 }
@@ -129,8 +130,8 @@ func (u *totalMove) name() string {
 	return text
 }
 
-// below says why the condition of the update fails for a total as it was found: which floor does not
-// hold, or which value is not a number. Both are empty if the condition holds for that total.
+// below says why the condition of the update fails for a total as it was found: which floor does
+// not hold, or which value is not a number. Both are empty if the condition holds for that total.
 func (u *totalMove) below(img image) (floor, mistyped string) {
 	for v, takes := range u.subtracts {
 		if !takes {
@@ -233,7 +234,8 @@ func (s triedItems) add(item *event.Item, r Result) {
 	}
 }
 
-// copyOf settles an item if a copy of it in the same call was tried already, with one of these results:
+// copyOf settles an item if a copy of it in the same call was tried already, with one of these
+// results:
 //
 //   - The copy is stored.
 //   - The copy is Retry, and a try of it may still be carried out.
@@ -241,8 +243,8 @@ func (s triedItems) add(item *event.Item, r Result) {
 //     even if the total has risen since. A later delivery is judged again.
 //
 // A copy may have a different time, source or attributes, from its envelope. Then it is tried even
-// after a rejection, because it may move another total. Otherwise, copyOf returns nil, and the item is
-// tried. So is an item with another digest, which is not a copy.
+// after a rejection, because it may move another total. Otherwise, copyOf returns nil, and the item
+// is tried. So is an item with another digest, which is not a copy.
 func (s triedItems) copyOf(item *event.Item) *Result {
 	if it := s.stored[item.Key]; it != nil && it.item.Digest == item.Digest {
 		r := it.result.again()
@@ -272,8 +274,8 @@ func atomicParts(item *event.Item) []*event.Item {
 	return item.Parts.Items
 }
 
-// movesTotals reports whether the put of the item moves totals: its own put, or that of a part in the
-// same transaction.
+// movesTotals reports whether the put of the item moves totals: its own put, or that of a part in
+// the same transaction.
 func movesTotals(item *event.Item) bool {
 	return item.Put != 0 || slices.ContainsFunc(atomicParts(item), func(part *event.Item) bool { return part.Put != 0 })
 }

@@ -27,8 +27,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// stocked adds goods that come and go, and transfers between accounts: totals that are moved by the put,
-// some with a floor, one that is spread, and one that follows the stream.
+// stocked adds goods that come and go, and transfers between accounts: totals that are moved by the
+// put, some with a floor, one that is spread, and one that follows the stream.
 func stocked(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 	zero := map[string]event.Decimal{"available": {}}
 	for name, pk := range map[string]string{"received": "IN", "reserved": "OUT"} {
@@ -78,8 +78,8 @@ func (w *world) start() {
 	}
 }
 
-// twin is what the totals that move with the put must be: a naive sum over the stored items that say
-// that their put was counted. It returns the differences.
+// twin is what the totals that move with the put must be: a naive sum over the stored items that
+// say that their put was counted. It returns the differences.
 func (w *world) twin() (wrong []string) {
 	w.t.Helper()
 	type sum struct {
@@ -162,7 +162,8 @@ func (w *world) agree(when string) {
 	}
 }
 
-// A total moves once with the put of each event that feeds it, however often it comes. The item says so.
+// A total moves once with the put of each event that feeds it, however often it comes. The item
+// says so.
 func TestPutMovesTotals(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
@@ -189,8 +190,8 @@ func TestPutMovesTotals(t *testing.T) {
 	w.agree("delivered again")
 }
 
-// An event that would bring a sum below its floor is Rejected, and nothing of it is stored. It can be sent
-// again when there is enough. What is stored is a Duplicate, whatever the floor says.
+// An event that would bring a sum below its floor is Rejected, and nothing of it is stored. It can
+// be sent again when there is enough. What is stored is a Duplicate, whatever the floor says.
 func TestFloor(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
@@ -201,7 +202,8 @@ func TestFloor(t *testing.T) {
 	if w.stored("events", w.goods("reserved", "1", "a", 4).Key) != nil {
 		t.Error("a rejected event is stored")
 	}
-	// What comes in goes first, in whatever order a batch brings it. Of two that take the same, one is left.
+	// What comes in goes first, in whatever order a batch brings it. Of two that take the same, one
+	// is left.
 	results = w.putNow(w.goods("reserved", "1", "a", 4), w.goods("reserved", "2", "a", 4), w.goods("received", "1", "a", 5), w.goods("reserved", "3", "b", 1), w.goods("received", "4", "b", 1))
 	if got := verdicts(results); got != "Inserted Rejected Inserted Inserted Inserted" {
 		t.Errorf("%s: %v", got, results)
@@ -212,7 +214,8 @@ func TestFloor(t *testing.T) {
 		t.Errorf("%s: %v", got, results)
 	}
 	w.agree("put again")
-	// An amount may be negative: then the words say the opposite of what happens, and the floor holds.
+	// An amount may be negative: then the words say the opposite of what happens, and the floor
+	// holds.
 	results = w.putNow(w.goods("received", "9", "b", -1), w.goods("reserved", "9", "b", -1))
 	if got := verdicts(results); got != "Inserted Inserted" {
 		t.Errorf("%s: %v", got, results)
@@ -220,7 +223,8 @@ func TestFloor(t *testing.T) {
 	w.agree("negative amounts")
 }
 
-// What comes in may be taken by the same transaction, to the last piece, even if the total is not there yet.
+// What comes in may be taken by the same transaction, to the last piece, even if the total is not
+// there yet.
 func TestFloorOfANewTotal(t *testing.T) {
 	w := newWorld(t, stocked, quick)
 	w.start()
@@ -239,9 +243,10 @@ func TestFloorOfANewTotal(t *testing.T) {
 	w.agree("put")
 }
 
-// What is true of a rejected event is true of its copies in the same batch: their letters say that nothing
-// is stored, so none of them may be stored, even if the total has risen meanwhile. An item that only has the
-// same key is no copy, and one with another time may move another total. Both are tried.
+// What is true of a rejected event is true of its copies in the same batch: their letters say that
+// nothing is stored, so none of them may be stored, even if the total has risen meanwhile. An item
+// that only has the same key is no copy, and one with another time may move another total. Both are
+// tried.
 func TestCopyOfARejectedEvent(t *testing.T) {
 	for name, c := range map[string]struct {
 		quantity int
@@ -283,7 +288,8 @@ func TestCopyOfARejectedEvent(t *testing.T) {
 	}
 }
 
-// A transfer moves both sides or none, and its claim. What both sides move in one total is one update.
+// A transfer moves both sides or none, and its claim. What both sides move in one total is one
+// update.
 func TestTransfers(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
@@ -307,7 +313,8 @@ func TestTransfers(t *testing.T) {
 	if results = w.putNow(w.transfer("1", "x", "y", 70)); verdicts(results) != "Duplicate" || verdicts(results[0].Parts) != "Duplicate Duplicate Duplicate" {
 		t.Errorf("%v", results)
 	}
-	// A part that an older function has stored by itself was not counted by its put: the stream does that.
+	// A part that an older function has stored by itself was not counted by its put: the stream
+	// does that.
 	late := w.transfer("6", "x", "y", 5)
 	debit := *late.Parts.Items[1]
 	if debit.Type != "debit" {
@@ -323,8 +330,8 @@ func TestTransfers(t *testing.T) {
 	}
 }
 
-// Whatever happens to a request, every total is the sum over what is stored, and the next delivery settles
-// what is left.
+// Whatever happens to a request, every total is the sum over what is stored, and the next delivery
+// settles what is left.
 func TestEveryFaultOfMovedPuts(t *testing.T) {
 	for name, f := range map[string]fault{
 		"lost before": {Before: errLost}, "lost after": {After: errLost}, "throttled": {Before: errThrottled},
@@ -381,8 +388,9 @@ func TestEveryFaultOfMovedPuts(t *testing.T) {
 	}
 }
 
-// A try without an answer may still be carried out. So a floor that refuses the next one proves nothing,
-// and the event is Retry. It is stored by the late try, and a Duplicate when it comes again.
+// A try without an answer may still be carried out. So a floor that refuses the next one proves
+// nothing, and the event is Retry. It is stored by the late try, and a Duplicate when it comes
+// again.
 func TestLateTryIsNotRejected(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
@@ -412,7 +420,8 @@ func TestLateTryIsNotRejected(t *testing.T) {
 	w.agree("delivered again")
 }
 
-// While older events are not in a total, nothing is taken from it. What is stored is judged all the same.
+// While older events are not in a total, nothing is taken from it. What is stored is judged all the
+// same.
 func TestNothingIsTakenWhileItIsBuilt(t *testing.T) {
 	w := newWorld(t, stocked)
 	if results := w.putNow(w.goods("reserved", "0", "a", 1)); verdicts(results) != "Retry" || !strings.Contains(results[0].Refusal.Detail, "the event takes from aggregate stock since 1, and no function has started with it yet") {
@@ -443,7 +452,8 @@ func TestNothingIsTakenWhileItIsBuilt(t *testing.T) {
 	w.agree("in the end")
 }
 
-// A total that is damaged or full takes no update. Its events are Rejected, it is flagged, and others go on.
+// A total that is damaged or full takes no update. Its events are Rejected, it is flagged, and
+// others go on.
 func TestRefusedTotalRejects(t *testing.T) {
 	for name, damage := range map[string]map[string]types.AttributeValue{
 		"text in place of a floored sum": {"available": &types.AttributeValueMemberS{Value: "many"}},
@@ -474,8 +484,8 @@ func TestRefusedTotalRejects(t *testing.T) {
 	}
 }
 
-// What it costs: an event and its total cost two units each, and events of one total pay for it once. Of
-// messages that come again, only those go alone whose items are in the way of others.
+// What it costs: an event and its total cost two units each, and events of one total pay for it
+// once. Of messages that come again, only those go alone whose items are in the way of others.
 func TestCostOfMovedPuts(t *testing.T) {
 	for _, c := range []struct {
 		name             string
@@ -561,8 +571,8 @@ func (a *attempts) TransactWriteItems(ctx context.Context, in *dynamodb.Transact
 	return a.Client.TransactWriteItems(ctx, in, options...)
 }
 
-// Whether a message may be Rejected depends on whether all tries were answered. So the SDK must not repeat a
-// transaction that moves totals, whatever the client's own settings are.
+// Whether a message may be Rejected depends on whether all tries were answered. So the SDK must not
+// repeat a transaction that moves totals, whatever the client's own settings are.
 func TestMovedPutsAreSentOnce(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
@@ -580,9 +590,10 @@ func TestMovedPutsAreSentOnce(t *testing.T) {
 	}
 }
 
-// Parts of a whole that is not atomic move totals one by one. If a floor refuses one of them, the others are
-// stored, and the message is Rejected. When it comes again, only the part that was refused is put. If a total
-// cannot be updated at all, that is the reason, because an alarm rings for it alone.
+// Parts of a whole that is not atomic move totals one by one. If a floor refuses one of them, the
+// others are stored, and the message is Rejected. When it comes again, only the part that was
+// refused is put. If a total cannot be updated at all, that is the reason, because an alarm rings
+// for it alone.
 func TestFloorOfParts(t *testing.T) {
 	w := newWorld(t, stocked, quick, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		s.Events["picked"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PICKED#{id}", SK: "X"}}
@@ -619,8 +630,8 @@ func TestFloorOfParts(t *testing.T) {
 	}
 }
 
-// Random batches under random trouble: at every moment each total is the sum over what is stored, and no
-// sum is below its floor.
+// Random batches under random trouble: at every moment each total is the sum over what is stored,
+// and no sum is below its floor.
 func TestMovedPutsAgainstANaiveTwin(t *testing.T) {
 	seed := replay.Seed(t, 0)
 	runs := uint64(20)
@@ -689,8 +700,8 @@ func TestMovedPutsAgainstANaiveTwin(t *testing.T) {
 	}
 }
 
-// Messages of one total are patient together. If it is held all the time, the batch ends after three
-// seconds, however many of them there are, and events of other totals are stored.
+// Messages of one total are patient together. If it is held all the time, the batch ends after
+// three seconds, however many of them there are, and events of other totals are stored.
 func TestHeldTotal(t *testing.T) {
 	w := newWorld(t, stocked, quick)
 	w.start()
@@ -733,8 +744,8 @@ func TestHeldTotal(t *testing.T) {
 	}
 }
 
-// baskets adds an atomic event whose lines may take almost all of a transaction, because each of them has its text
-// too. Each line moves a total.
+// baskets adds an atomic event whose lines may take almost all of a transaction, because each of
+// them has its text too. Each line moves a total.
 func baskets(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 	s.Events["basket"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "BASKET#{id}", SK: "X"}, Atomic: true}
 	s.Events["line"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "basket", Each: "lines", With: []string{"id", "text"}},
@@ -762,9 +773,9 @@ func sizeOf(item map[string]types.AttributeValue) (n int) {
 	return n
 }
 
-// A transaction takes 4 MB. If the service counts the totals that it moves, however it says so, a message that
-// takes almost all of that is Rejected for its largest total. Nothing of it is stored, and it is stored once that
-// total is small. Other messages with these totals go on.
+// A transaction takes 4 MB. If the service counts the totals that it moves, however it says so, a
+// message that takes almost all of that is Rejected for its largest total. Nothing of it is stored,
+// and it is stored once that total is small. Other messages with these totals go on.
 func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 	none := func(n int) error {
 		return &types.TransactionCanceledException{CancellationReasons: slices.Repeat([]types.CancellationReason{{Code: aws.String("None")}}, n)}
@@ -832,7 +843,8 @@ func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 	}
 }
 
-// Several messages that share transactions may be too large together with their totals, and not alone.
+// Several messages that share transactions may be too large together with their totals, and not
+// alone.
 func TestTotalsLeaveNoRoomForAPack(t *testing.T) {
 	w := newWorld(t, stocked, baskets)
 	w.start()

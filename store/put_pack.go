@@ -41,8 +41,8 @@ func packs(s *Store, group []*atomicPut) (list []*pack) {
 	return list
 }
 
-// pack puts messages that move the same totals in one transaction. If the transaction is refused because
-// of some of them, these are settled, or go alone, and the rest is sent again.
+// pack puts messages that move the same totals in one transaction. If the transaction is refused
+// because of some of them, these are settled, or go alone, and the rest is sent again.
 type pack struct {
 	store *Store
 	puts  []*atomicPut // those that are still together
@@ -172,10 +172,10 @@ func (p *pack) share(all float64) {
 	}
 }
 
-// cancelled reads the reasons of a cancelled transaction, which have the order of its items. A message
-// that meets a stored item is judged by it. A message whose total refuses goes alone, because another
-// one may be the reason. A few messages whose own items are throttled go alone, so that the others do not
-// wait for them.
+// cancelled reads the reasons of a cancelled transaction, which have the order of its items. A
+// message that meets a stored item is judged by it. A message whose total refuses goes alone,
+// because another one may be the reason. A few messages whose own items are throttled go alone, so
+// that the others do not wait for them.
 func (p *pack) cancelled(ctx context.Context, sent transacted, items int, moves []*totalMove) (why answer, step next) {
 	if len(sent.reasons) != items+len(moves) {
 		p.cost.WriteUnits += movedUnits(&p.store.aggregates, moves, nil)

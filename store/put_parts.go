@@ -20,12 +20,12 @@ import (
 // Totals that are moved by the put are updated in the transaction that puts the item.
 //
 // Inserted, Updated, Duplicate and Stale are proofs: the service has said that the item, or an
-// equal or newer one, is stored, and all of its parts. Everything that is not proven when ctx ends is
-// Retry. Put ends earlier if only a few writes are left and none of them makes progress for three
-// seconds.
+// equal or newer one, is stored, and all of its parts. Everything that is not proven when ctx ends
+// is Retry. Put ends earlier if only a few writes are left and none of them makes progress for
+// three seconds.
 //
-// Payloads that go to the payload bucket are put there before their items. If that fails, the item is
-// Retry, and so is all of an atomic message.
+// Payloads that go to the payload bucket are put there before their items. If that fails, the item
+// is Retry, and so is all of an atomic message.
 func (s *Store) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	return s.putOffloading(ctx, items, s.putAll)
 }
@@ -109,7 +109,8 @@ func (s *Store) putInTurn(ctx context.Context, items []*event.Item) ([]Result, C
 	return results, cost
 }
 
-// putAlone puts items without their parts. Those that move totals are put in transactions with them.
+// putAlone puts items without their parts. Those that move totals are put in transactions with
+// them.
 func (s *Store) putAlone(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	if !slices.ContainsFunc(items, func(item *event.Item) bool { return item.Payload != nil }) {
 		return s.putUploaded(ctx, items)
@@ -139,9 +140,10 @@ func (r *Result) yields(item *event.Item) bool {
 	return item.Parts != nil && len(item.Parts.Items) > 0 && r.Verdict.Stored() && r.Refusal == nil
 }
 
-// with returns the result of a whole together with those of its parts. The worst verdict decides, and
-// the first item that has it says why. If several parts are Rejected, it is the first one whose total
-// cannot be updated any more, because what a floor refuses is normal and no alarm rings for it.
+// with returns the result of a whole together with those of its parts. The worst verdict decides,
+// and the first item that has it says why. If several parts are Rejected, it is the first one whose
+// total cannot be updated any more, because what a floor refuses is normal and no alarm rings for
+// it.
 func (r Result) with(parts []Result) Result {
 	worst := Result{Verdict: r.Verdict}
 	for _, p := range parts {

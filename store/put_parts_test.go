@@ -202,8 +202,8 @@ func TestVerdictOfAMessage(t *testing.T) {
 	}
 }
 
-// A whole that is past its time is not stored, and neither are its parts. If it is stored, parts that
-// are missing are Expired.
+// A whole that is past its time is not stored, and neither are its parts. If it is stored, parts
+// that are missing are Expired.
 func TestExpiredParts(t *testing.T) {
 	w := newWorld(t, carts)
 	alone := *w.cart("b", 1)
@@ -216,8 +216,8 @@ func TestExpiredParts(t *testing.T) {
 	}
 }
 
-// A message of n parts costs one unit for each item, and one more for each index. Whole and parts go
-// in requests of their own.
+// A message of n parts costs one unit for each item, and one more for each index. Whole and parts
+// go in requests of their own.
 func TestCostOfParts(t *testing.T) {
 	for _, c := range []struct {
 		rows         int // and one part more: 1, 10 and 99 parts
@@ -255,8 +255,8 @@ func TestCostOfParts(t *testing.T) {
 	}
 }
 
-// The id of a part was changed, so that two stored parts have one id today. It is still known which part is
-// missing, and erasing the whole erases both.
+// The id of a part was changed, so that two stored parts have one id today. It is still known which
+// part is missing, and erasing the whole erases both.
 func TestErasePartsWithOneID(t *testing.T) {
 	w := newWorld(t, carts)
 	item := w.cart("a", 1, 2)
@@ -284,8 +284,8 @@ func TestErasePartsWithOneID(t *testing.T) {
 	}
 }
 
-// Erasing a whole erases its parts, also if the first try stops in between. The message puts none of
-// them again.
+// Erasing a whole erases its parts, also if the first try stops in between. The message puts none
+// of them again.
 func TestEraseParts(t *testing.T) {
 	for n := range 8 {
 		w := newWorld(t, carts)

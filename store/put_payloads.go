@@ -12,8 +12,8 @@ import (
 	"github.com/ingot-events/ingot/internal/payloads"
 )
 
-// A payload that is not in its item is in an object of the payload bucket. The order of requests keeps the
-// invariant that no item is without its object:
+// A payload that is not in its item is in an object of the payload bucket. The order of requests
+// keeps the invariant that no item is without its object:
 //
 //   - The object is put before the item, and again in every delivery. The bucket's lifecycle counts
 //     from the object's last put, so no object is older than the last try to put its item.
@@ -22,7 +22,8 @@ import (
 //     behind. A hash of the item's key is in its name, so erasing that key deletes it too.
 
 // MaxAhead, 30 days, is how far in the future an event's time may be if its payload goes to the
-// payload bucket. The lifecycle of the bucket counts from the put, and the event's expiry from its time.
+// payload bucket. The lifecycle of the bucket counts from the put, and the event's expiry from its
+// time.
 const MaxAhead = payloads.MaxAhead
 
 const (
@@ -82,8 +83,8 @@ type upload struct {
 	text string
 }
 
-// upload puts the payloads of the items at these places. If together is set, it puts those of their parts
-// too. It returns the places that may go on. The others have their results: Retry.
+// upload puts the payloads of the items at these places. If together is set, it puts those of their
+// parts too. It returns the places that may go on. The others have their results: Retry.
 //
 // An item that may no longer be written is only read, so it needs no object. But the put reads the
 // clock again. If the clock was set back in between, the item may be written after all. So the
@@ -195,8 +196,9 @@ func (s *Store) takeBack(ctx context.Context, item *event.Item, r *Result, cost 
 	}
 }
 
-// erasedParts returns the parts of a refused atomic message that were erased alone. The payloads of all its parts
-// were put before it was judged, and its result says nothing of each. If a key cannot be read, the refusal says why.
+// erasedParts returns the parts of a refused atomic message that were erased alone. The payloads of
+// all its parts were put before it was judged, and its result says nothing of each. If a key cannot
+// be read, the refusal says why.
 func (s *Store) erasedParts(ctx context.Context, item *event.Item, r *Result, cost *Cost) (erased []*event.Item, why *event.Refusal) {
 	if !isAtomic(item) || r.Verdict != event.Conflict && r.Verdict != event.Rejected && r.Verdict != event.Expired {
 		return nil, nil
@@ -236,7 +238,8 @@ func (u *unreadError) Unwrap() error { return u.err }
 // shows whether the two are equal under today's rules. If the object is gone, only the stored
 // digest is compared. If there is an error, judge is not called.
 //
-// Each payload is read and judged in its turn, because a small function has no room for two of the largest.
+// Each payload is read and judged in its turn, because a small function has no room for two of the
+// largest.
 func (s *Store) fetch(ctx context.Context, known *stored, cost *Cost, judge func()) error {
 	if s.payloads == nil {
 		known.gone = true

@@ -24,8 +24,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// posts adds types whose payloads are offloaded: a post, a vote that moves a total with its put, and a thread
-// and a digest with replies. The digest is stored together with them.
+// posts adds types whose payloads are offloaded: a post, a vote that moves a total with its put,
+// and a thread and a digest with replies. The digest is stored together with them.
 func posts(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 	over := pipeline.OffloadSpec{Over: 1 << 10}
 	const retain = 90 * 24 * time.Hour
@@ -98,8 +98,8 @@ func (w *world) calls() *[]string {
 	return &list
 }
 
-// The payload is put before the item, in every delivery. The item costs what it keeps. What is said of an
-// event depends on its payload alone.
+// The payload is put before the item, in every delivery. The item costs what it keeps. What is said
+// of an event depends on its payload alone.
 func TestOffloadedPut(t *testing.T) {
 	for what, n := range map[string]int{"alone": 1, "in a batch": 40} {
 		w := newWorld(t, posts)
@@ -180,8 +180,8 @@ func TestPayloadOfCopies(t *testing.T) {
 	}
 }
 
-// Before a Conflict is declared, the payload is read, because today's ignore may say that it is the same.
-// If its object is gone, the stored digest decides. If it cannot be read, nothing does.
+// Before a Conflict is declared, the payload is read, because today's ignore may say that it is the
+// same. If its object is gone, the stored digest decides. If it cannot be read, nothing does.
 func TestJudgedByTheStoredPayload(t *testing.T) {
 	for _, typ := range []string{"post", "vote", "digest"} {
 		w := newWorld(t, posts)
@@ -221,7 +221,8 @@ func TestJudgedByTheStoredPayload(t *testing.T) {
 	}
 }
 
-// Two payloads that are large together are judged, and not compared: that takes many times their size.
+// Two payloads that are large together are judged, and not compared: that takes many times their
+// size.
 func TestLargePayloadsAreNotCompared(t *testing.T) {
 	for _, c := range []struct {
 		bytes int
@@ -254,8 +255,8 @@ func (l *lateObjects) GetObject(ctx context.Context, in *s3.GetObjectInput, o ..
 	return l.Objects.GetObject(ctx, in, o...)
 }
 
-// A stored payload that comes when the time is over is not judged any more: that may take longer than the time
-// that is left for the answer.
+// A stored payload that comes when the time is over is not judged any more: that may take longer
+// than the time that is left for the answer.
 func TestStoredPayloadComesTooLate(t *testing.T) {
 	for _, typ := range []string{"post", "digest"} {
 		w := newWorld(t, posts)
@@ -274,8 +275,8 @@ func TestStoredPayloadComesTooLate(t *testing.T) {
 
 var errDenied = &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no"}
 
-// No item is ever without its object, whatever happens to any request. The next delivery stores what is
-// missing.
+// No item is ever without its object, whatever happens to any request. The next delivery stores
+// what is missing.
 func TestEveryFaultOfOffloadedPuts(t *testing.T) {
 	const most = 25 // more requests than any of them takes
 	all := []string{"PutObject", "PutItem", "BatchExecuteStatement", "BatchGetItem", "TransactWriteItems", "GetItem", "GetObject"}
@@ -339,7 +340,8 @@ func TestEveryFaultOfOffloadedPuts(t *testing.T) {
 	}
 }
 
-// complete fails if an item is stored without its object, or if a message is said to be stored and is not.
+// complete fails if an item is stored without its object, or if a message is said to be stored and
+// is not.
 func (w *world) complete(what string, given []*event.Item, results []store.Result) {
 	w.t.Helper()
 	for i, item := range given {
@@ -367,8 +369,8 @@ func (w *world) complete(what string, given []*event.Item, results []store.Resul
 	}
 }
 
-// If the key was erased, the payload does not stay in the bucket. If that is not proven, the message comes
-// again.
+// If the key was erased, the payload does not stay in the bucket. If that is not proven, the
+// message comes again.
 func TestPayloadOfAnErasedEvent(t *testing.T) {
 	for _, typ := range []string{"post", "vote", "thread", "digest"} {
 		w := newWorld(t, posts)
@@ -394,8 +396,8 @@ func TestPayloadOfAnErasedEvent(t *testing.T) {
 	}
 }
 
-// A part may have been erased alone. Its payload does not come back with a message that is refused, even though
-// all payloads of an atomic message are put before its items.
+// A part may have been erased alone. Its payload does not come back with a message that is refused,
+// even though all payloads of an atomic message are put before its items.
 func TestPayloadOfAnErasedPart(t *testing.T) {
 	for _, typ := range []string{"thread", "digest"} {
 		w := newWorld(t, posts)
@@ -424,8 +426,8 @@ func TestPayloadOfAnErasedPart(t *testing.T) {
 	}
 }
 
-// An erasure that stops after the key is barred is finished by the next one, even if the type has lost its offload
-// since the event was stored: the bar does not say of which type the event was.
+// An erasure that stops after the key is barred is finished by the next one, even if the type has
+// lost its offload since the event was stored: the bar does not say of which type the event was.
 func TestEraseIsFinishedWithoutOffload(t *testing.T) {
 	for _, typ := range []string{"post", "thread", "digest"} {
 		w := newWorld(t, posts)
@@ -474,8 +476,8 @@ func TestEraseWithoutABucket(t *testing.T) {
 	}
 }
 
-// Parts that are declared later may need what an offloaded whole did not keep. MissingParts reads no bucket, so it
-// does not know them. PutParts does.
+// Parts that are declared later may need what an offloaded whole did not keep. MissingParts reads
+// no bucket, so it does not know them. PutParts does.
 func TestLaterPartsOfAnOffloadedWhole(t *testing.T) {
 	w := newWorld(t, posts)
 	w.store.Put(deadline(t), []*event.Item{w.post("post", "1", `"tags":[{"n":1}]`)})
@@ -498,8 +500,8 @@ func TestLaterPartsOfAnOffloadedWhole(t *testing.T) {
 	}
 }
 
-// What is not put has no object: an event that is too late, or too far ahead. Without offload, an event may be
-// as far ahead as before.
+// What is not put has no object: an event that is too late, or too far ahead. Without offload, an
+// event may be as far ahead as before.
 func TestNoObjectOfWhatIsNotPut(t *testing.T) {
 	w := newWorld(t, posts)
 	at := func(typ string, at time.Time) *event.Item {
@@ -528,8 +530,8 @@ func TestNoObjectOfWhatIsNotPut(t *testing.T) {
 	}
 }
 
-// The clock of a machine may be set back. An event that was too late to be put may then be put after all, and its
-// payload is in the bucket even then.
+// The clock of a machine may be set back. An event that was too late to be put may then be put
+// after all, and its payload is in the bucket even then.
 func TestClockIsSetBack(t *testing.T) {
 	for _, typ := range []string{"post", "vote", "thread", "digest"} {
 		w := newWorld(t, posts)
@@ -594,8 +596,8 @@ func TestMissingPartsAreOffloaded(t *testing.T) {
 	}
 }
 
-// PutParts does not put a part whose payload would be gone before it expires, as Put does not. The part is named,
-// and can be put later.
+// PutParts does not put a part whose payload would be gone before it expires, as Put does not. The
+// part is named, and can be put later.
 func TestMissingPartsTooFarAhead(t *testing.T) {
 	w := newWorld(t, posts, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		for _, name := range []string{"thread", "digest"} { // the payload of the whole stays in the item

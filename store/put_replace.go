@@ -13,8 +13,8 @@ import (
 // replace puts a newer revision over exactly the one that was read (optimistic locking). If another
 // write was faster, the item that won comes back and is judged. The same happens if the item was
 // read without its payload, and the payload is not text. What comes back then has its payload. If
-// that can be read, the next try replaces it, whatever its form. If the answer is lost, the next try
-// meets its own revision and digest.
+// that can be read, the next try replaces it, whatever its form. If the answer is lost, the next
+// try meets its own revision and digest.
 func (p *put) replace(ctx context.Context, w *write) {
 	seen := w.known
 	item := *w.item

@@ -15,9 +15,9 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// A newer revision meets an item that has the attributes of this version in another form, as a person
-// or a newer version writes them. It must not be tried again and again, which would cost the batch all
-// of its time: the item is replaced, or, if it cannot be read, judged.
+// A newer revision meets an item that has the attributes of this version in another form, as a
+// person or a newer version writes them. It must not be tried again and again, which would cost the
+// batch all of its time: the item is replaced, or, if it cannot be read, judged.
 func TestReplaceWhatIsOddlyStored(t *testing.T) {
 	type image = map[string]types.AttributeValue
 	long := `"note":"` + strings.Repeat("x", 5000) + `"`

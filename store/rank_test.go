@@ -189,7 +189,8 @@ func TestVerifyFindsAMovedRank(t *testing.T) {
 	}
 }
 
-// Totals that move with the put keep their order too: the transaction moves the copy with the value.
+// Totals that move with the put keep their order too: the transaction moves the copy with the
+// value.
 func TestRankOfTotalsThatMoveWithThePut(t *testing.T) {
 	w := newWorld(t, stocked, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		stock := s.Aggregates["stock"]
@@ -325,8 +326,8 @@ func TestRankingOfATotalThatFalls(t *testing.T) {
 	}
 }
 
-// What an answer leaves out is asked for again: at once if the answer had something, and after a wait
-// if it had nothing.
+// What an answer leaves out is asked for again: at once if the answer had something, and after a
+// wait if it had nothing.
 func TestTopAsksAgainForWhatIsLeftOut(t *testing.T) {
 	w := newWorld(t, ranked)
 	if err := w.store.Start(deadline(t)); err != nil {

@@ -310,8 +310,8 @@ func (tw *twin) compare(x, y *event.Item, newest bool) int {
 	return cmp.Or(period, sort, cmp.Compare(k1, k2))
 }
 
-// TestReadAgainstNaiveTwin compares the answers to random questions over random pipelines with those
-// of a twin that looks at all events, page by page, with stale indexes and expired items.
+// TestReadAgainstNaiveTwin compares the answers to random questions over random pipelines with
+// those of a twin that looks at all events, page by page, with stale indexes and expired items.
 func TestReadAgainstNaiveTwin(t *testing.T) {
 	rounds := 120
 	switch {

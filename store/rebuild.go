@@ -42,8 +42,9 @@ const maxRefused = 100
 // pipeline's epoch yet. Only a start raises the epoch, and functions of an older epoch stop at the
 // first item that is stamped above it.
 //
-// If the payload of an item is in the payload bucket, Touch reads it. The item then also gets what this
-// pipeline needs of it, in the same write: newer generations may use fields that the item did not keep.
+// If the payload of an item is in the payload bucket, Touch reads it. The item then also gets what
+// this pipeline needs of it, in the same write: newer generations may use fields that the item did
+// not keep.
 //
 // If the table refuses to stamp an item, or if its payload is lost, the pass goes on with the
 // others. Its error then names each such item. No newer generation is complete until these items
@@ -155,8 +156,8 @@ func (s *Store) uses(eventType string) bool {
 // touchedAtOnce is how many payloads of the payload bucket are held at the same time.
 const touchedAtOnce = 4
 
-// touchElsewhere touches items whose payloads are in the payload bucket: each of them gets what this
-// pipeline needs of its payload.
+// touchElsewhere touches items whose payloads are in the payload bucket: each of them gets what
+// this pipeline needs of its payload.
 func (s *Store) touchElsewhere(ctx context.Context, items []*event.Item, t *TouchedPage) error {
 	for some := range slices.Chunk(items, touchedAtOnce) {
 		texts, errs := make([]string, len(some)), make([]error, len(some))
@@ -296,7 +297,8 @@ func (s *Store) reached(epoch int64) error {
 	}
 }
 
-// touching returns the request that raises one item's stamp, if the item is still there and still below it.
+// touching returns the request that raises one item's stamp, if the item is still there and still
+// below it.
 func (s *Store) touching(key event.Key) *dynamodb.UpdateItemInput {
 	return &dynamodb.UpdateItemInput{
 		TableName: &s.events, Key: keyImage(key),

@@ -75,7 +75,8 @@ func groupEntries(entries []lanes.Entry, size func(event.Key) int) [][]lanes.Ent
 	return groups
 }
 
-// movedBuckets holds the buckets of histograms that the changes of one transaction move in each total.
+// movedBuckets holds the buckets of histograms that the changes of one transaction move in each
+// total.
 type movedBuckets map[event.Key]lanes.Moved
 
 // full reports whether the buckets of one more change would not fit.

@@ -34,8 +34,8 @@ type Page[T any] struct {
 // Last reports whether no page follows.
 func (p *Page[T]) Last() bool { return p.Next == event.Key{} }
 
-// ItemPages scans one segment of the events table consistently, in no order, one request for each page.
-// A page may be empty. An error ends the scan. [Store.Items] says which items it returns.
+// ItemPages scans one segment of the events table consistently, in no order, one request for each
+// page. A page may be empty. An error ends the scan. [Store.Items] says which items it returns.
 func (s *Store) ItemPages(ctx context.Context, seg Segment) iter.Seq2[Page[*event.Item], error] {
 	return pages(ctx, s, s.events, seg, func(page *Page[*event.Item], img image) {
 		switch item, err := decode(img); {
@@ -47,8 +47,8 @@ func (s *Store) ItemPages(ctx context.Context, seg Segment) iter.Seq2[Page[*even
 	})
 }
 
-// TotalPages scans one segment of the aggregates table consistently, in no order, one request for each
-// page. It returns what [Store.Totals] returns.
+// TotalPages scans one segment of the aggregates table consistently, in no order, one request for
+// each page. It returns what [Store.Totals] returns.
 func (s *Store) TotalPages(ctx context.Context, seg Segment) iter.Seq2[Page[StoredTotal], error] {
 	return pages(ctx, s, s.aggregates, seg, func(page *Page[StoredTotal], img image) {
 		if total, ok := readTotal(img); ok {

@@ -60,8 +60,8 @@ func (s *Store) checkSecret(ctx context.Context, check string) error {
 }
 
 // sameSecret returns [ErrOtherSecret] if the tables were filled with another secret than the
-// pipeline's. Unlike CheckSecret, it writes nothing. It is for what computes keys of events outside of
-// the functions, on a machine whose INGOT_PII_KEY may be that of another stack.
+// pipeline's. Unlike CheckSecret, it writes nothing. It is for what computes keys of events outside
+// of the functions, on a machine whose INGOT_PII_KEY may be that of another stack.
 func (s *Store) sameSecret(ctx context.Context) error {
 	check := s.pipeline.SecretCheck()
 	if check == "" || s.aggregates == "" || s.sure.Load() {

@@ -116,8 +116,8 @@ func TestRefusedStartLeavesNoCheck(t *testing.T) {
 	}
 }
 
-// A person's machine may have the secret of another stack. Under it, the parts of stored events would
-// have other keys: they would be stored a second time, and erasing an event would leave them.
+// A person's machine may have the secret of another stack. Under it, the parts of stored events
+// would have other keys: they would be stored a second time, and erasing an event would leave them.
 func TestAnotherSecretOfAPerson(t *testing.T) {
 	w := newWorld(t)
 	withParts := func(s *pipeline.Spec) {

@@ -46,8 +46,8 @@ func (s *Store) Start(ctx context.Context) error {
 	return err
 }
 
-// StartError is returned by [Store.Start] if the aggregates table and the pipeline do not agree. Each
-// mistake says where they differ, and what to do.
+// StartError is returned by [Store.Start] if the aggregates table and the pipeline do not agree.
+// Each mistake says where they differ, and what to do.
 type StartError struct{ Mistakes []string }
 
 // Error returns a line for each mistake, after one that says what was refused.

@@ -226,7 +226,8 @@ func TestRenew(t *testing.T) {
 	}
 }
 
-// A batch is read key by key. What another start writes between two of them does not make it refuse.
+// A batch is read key by key. What another start writes between two of them does not make it
+// refuse.
 func TestStartDoubtsWhatItReads(t *testing.T) {
 	w := newWorld(t)
 	for _, s := range []*store.Store{w.store, w.with(added(2, 2), aggregate.Marks)} {

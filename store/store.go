@@ -30,7 +30,8 @@ type Client interface {
 	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
 }
 
-// Objects is what the store needs of S3, if payloads are in the payload bucket. A *s3.Client is one.
+// Objects is what the store needs of S3, if payloads are in the payload bucket. A *s3.Client is
+// one.
 type Objects interface {
 	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
 	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
@@ -57,12 +58,12 @@ type Config struct {
 	// OneByOne is how many totals a batch writes with an UpdateItem each. More totals go as PartiQL
 	// statements, 25 in a request. 0 means 24. A negative number writes all totals one by one.
 	OneByOne int
-	// TokenKey seals the page tokens of Read, so that they show nothing and cannot be made by others.
-	// It needs 16 bytes or more, and must not be the secret of hmac. Without it, tokens have a
-	// checksum alone, and show the key of the last item on the page.
+	// TokenKey seals the page tokens of Read, so that they show nothing and cannot be made by
+	// others. It needs 16 bytes or more, and must not be the secret of hmac. Without it, tokens
+	// have a checksum alone, and show the key of the last item on the page.
 	TokenKey []byte
-	// Objects and PayloadBucket say where large payloads are, if an event type of the pipeline has offload.
-	// Objects may be a client that is made at its first request.
+	// Objects and PayloadBucket say where large payloads are, if an event type of the pipeline has
+	// offload. Objects may be a client that is made at its first request.
 	Objects       Objects
 	PayloadBucket string
 	Env           env.Env

@@ -20,8 +20,8 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// StoredTotal is one item of the aggregates table. It is a whole total or, if the aggregate declares
-// spread, one of the buckets that [Total] adds up.
+// StoredTotal is one item of the aggregates table. It is a whole total or, if the aggregate
+// declares spread, one of the buckets that [Total] adds up.
 type StoredTotal struct {
 	Address   aggregate.Address
 	Values    map[string]event.Decimal
@@ -311,7 +311,8 @@ func (t *Total) Buckets(name string) (aggregate.Buckets, bool) {
 	return b, ok && b.Add(text, 1) == nil
 }
 
-// Distinct returns a sketch of different values. It returns false if the total has none of this name.
+// Distinct returns a sketch of different values. It returns false if the total has none of this
+// name.
 func (t *Total) Distinct(name string) (*aggregate.Sketch, bool) {
 	var s aggregate.Sketch
 	text, ok := t.Texts[name]

@@ -18,8 +18,8 @@ import (
 type Config struct {
 	Pipeline *pipeline.Pipeline
 	Source   Source
-	// Segments is how many segments both tables are divided into. [Run] reads all of them side by side.
-	// 0 means 1.
+	// Segments is how many segments both tables are divided into. [Run] reads all of them side by
+	// side. 0 means 1.
 	Segments int
 	// Buckets is the number of parts that [Merge] divides the totals into, by a hash of their keys.
 	// 0 means 1.

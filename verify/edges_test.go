@@ -15,7 +15,8 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// A total is compared up to the second before its own expiry; from then on time to live may have removed it.
+// A total is compared up to the second before its own expiry; from then on time to live may have
+// removed it.
 func TestTotalsAreComparedUntilTheyExpire(t *testing.T) {
 	w := filled(t)
 	w.remove("totals", w.key("daily", 0))

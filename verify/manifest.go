@@ -16,8 +16,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// A paper is a small file of a pass. Its first line says what it is, its version, and the SHA-256 of
-// the rest in hex:
+// A paper is a small file of a pass. Its first line says what it is, its version, and the SHA-256
+// of the rest in hex:
 //
 //	ingot-verify segment 1 9f86d081884c7d65…
 //

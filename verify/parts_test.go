@@ -25,8 +25,8 @@ func withLines(s pipeline.Spec) pipeline.Spec {
 	return s
 }
 
-// While a deployment rolls on, an older function stores wholes alone. Verify counts the parts that are
-// missing, and a pass puts them, so that the stream counts them as it counts any item.
+// While a deployment rolls on, an older function stores wholes alone. Verify counts the parts that
+// are missing, and a pass puts them, so that the stream counts them as it counts any item.
 func TestMissingParts(t *testing.T) {
 	w := newWorld(t)
 	older, olderStore := w.plan, w.store
@@ -77,7 +77,8 @@ func TestMissingParts(t *testing.T) {
 	if err != nil || len(totals) != 1 || totals[0].Values["pieces"].String() != "15" {
 		t.Errorf("%+v %v", totals, err)
 	}
-	// Another file cannot make the parts of what is stored with parts: nobody can tell whether they are there.
+	// Another file cannot make the parts of what is stored with parts: nobody can tell whether they
+	// are there.
 	other := withLines(orders())
 	line := other.Events["line"]
 	line.ID, line.Key.SK = "{id}#{number}", "LINE#{number}"
@@ -111,7 +112,8 @@ func TestMissingParts(t *testing.T) {
 	}
 }
 
-// Parts are stamped with the epoch of the file, so they wait for the streams function of that epoch.
+// Parts are stamped with the epoch of the file, so they wait for the streams function of that
+// epoch.
 func TestPutPartsWaitsForTheEpoch(t *testing.T) {
 	w := newWorld(t)
 	spec := orders()

@@ -33,8 +33,8 @@ type Report struct {
 	// definition cannot be computed.
 	Odd  []string
 	More More
-	// MissingParts is how many parts of stored events are not stored: see [store.Store.MissingParts].
-	// [store.Store.PutParts] puts them.
+	// MissingParts is how many parts of stored events are not stored: see
+	// [store.Store.MissingParts]. [store.Store.PutParts] puts them.
 	MissingParts int
 	// missing is the first odd item that is not in a generation.
 	missing map[*aggregate.Definition]string

@@ -17,10 +17,10 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Segment reads one segment of both tables into runs in Config.Work: from the totals that are stored,
-// and from what its items add to their totals. It writes checkpoints on the way, and goes on
-// from the last one if it is called again. If the segment was read to its end by an earlier call,
-// Segment reads nothing and returns false. segment is below Config.Segments.
+// Segment reads one segment of both tables into runs in Config.Work: from the totals that are
+// stored, and from what its items add to their totals. It writes checkpoints on the way, and goes
+// on from the last one if it is called again. If the segment was read to its end by an earlier
+// call, Segment reads nothing and returns false. segment is below Config.Segments.
 func Segment(ctx context.Context, c Config, segment int) (read bool, err error) {
 	p, err := newPass(c)
 	if err != nil {
@@ -112,7 +112,8 @@ func (s *reading) interrupted(ctx context.Context, err error) error {
 	return errors.Join(err, s.checkpoint(context.WithoutCancel(ctx)))
 }
 
-// totals reads the totals. Each is read before any item, so what is under way looks the same only once.
+// totals reads the totals. Each is read before any item, so what is under way looks the same only
+// once.
 func (s *reading) totals(ctx context.Context) error {
 	if err := s.readTotals(ctx); err != nil {
 		return s.interrupted(ctx, err)
@@ -259,8 +260,8 @@ func (s *reading) turned(ctx context.Context, items, buckets int, units float64)
 	return s.spent(ctx, items, buckets, units)
 }
 
-// checkpoint puts everything that was read into runs, and then says in the manifest that they count.
-// The order matters: a manifest never covers what is only in memory.
+// checkpoint puts everything that was read into runs, and then says in the manifest that they
+// count. The order matters: a manifest never covers what is only in memory.
 func (s *reading) checkpoint(ctx context.Context) error {
 	if err := s.spill(ctx); err != nil {
 		return err
@@ -320,8 +321,8 @@ func (s *reading) inMemory(bucket int) held {
 	return part
 }
 
-// bucketOf returns the hash bucket of a hash. Each bucket is one range of hashes, so a sorted run has
-// its buckets one after the other.
+// bucketOf returns the hash bucket of a hash. Each bucket is one range of hashes, so a sorted run
+// has its buckets one after the other.
 func bucketOf(hash uint64, buckets int) int {
 	bucket, _ := bits.Mul64(hash, uint64(buckets))
 	return int(bucket)

@@ -17,8 +17,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// appendKey appends the key of a total: its generation, its window, and its by values with # between
-// them. No escaped value holds a #. All buckets of a total have the same key.
+// appendKey appends the key of a total: its generation, its window, and its by values with #
+// between them. No escaped value holds a #. All buckets of a total have the same key.
 func appendKey(dst []byte, name string, since, window int64, by []string) []byte {
 	dst = append(append(dst, name...), '#')
 	dst = append(strconv.AppendInt(dst, since, 10), '#')
@@ -103,8 +103,8 @@ type sum struct {
 	flagged bool               // one of its buckets says that the values are not proven
 }
 
-// columns returns how many values a sum of the definition's totals has. If they are ranked, the last
-// one is the copy that the index is ordered by.
+// columns returns how many values a sum of the definition's totals has. If they are ranked, the
+// last one is the copy that the index is ordered by.
 func columns(def *aggregate.Definition) int {
 	if def.Rank.Value == "" {
 		return len(def.Values)

@@ -36,10 +36,10 @@ type TouchPass struct {
 	Reads, Writes float64 // units, including those of earlier calls that were stopped
 }
 
-// Touch is [store.Store.Touch] with more to choose: Config.Segments of the events table side by side,
-// at Config.Rate for reads and writes together. With Config.Work, it writes checkpoints on the way and
-// goes on where an earlier call with the same folder stopped. Config.Progress is told how many items
-// were seen. Source, Buckets and Memory do not matter.
+// Touch is [store.Store.Touch] with more to choose: Config.Segments of the events table side by
+// side, at Config.Rate for reads and writes together. With Config.Work, it writes checkpoints on
+// the way and goes on where an earlier call with the same folder stopped. Config.Progress is told
+// how many items were seen. Source, Buckets and Memory do not matter.
 //
 // If an older function stores an item in a part of the table that the pass has already read, that
 // item is not touched. [Finish] then says that items are still stamped below.

@@ -76,8 +76,8 @@ func then[T any](pages iter.Seq2[store.Page[T], error], end func()) iter.Seq2[st
 	}
 }
 
-// One event is being inserted at the first look, and a person removes it while the second look reads.
-// The total never was wrong.
+// One event is being inserted at the first look, and a person removes it while the second look
+// reads. The total never was wrong.
 func TestTwiceWhileAnEventComesAndGoes(t *testing.T) {
 	w := filled(t)
 	w.put(w.plan, w.store, 100, "a", 5)

@@ -52,9 +52,10 @@ func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Tim
 	return Run(ctx, Config{Pipeline: p, Source: from, Env: env.Env{Now: func() time.Time { return now }}})
 }
 
-// Run compares all totals with the items in this process. It reads every segment of both tables into
-// sums: what is stored of each total, and what the items add to it. It reads all totals before the
-// first item. It then merges the sums of all segments and compares both sides. Memory stays near Config.Memory, whatever the number of totals.
+// Run compares all totals with the items in this process. It reads every segment of both tables
+// into sums: what is stored of each total, and what the items add to it. It reads all totals before
+// the first item. It then merges the sums of all segments and compares both sides. Memory stays
+// near Config.Memory, whatever the number of totals.
 //
 // With Config.Work, Run continues where an earlier call with the same folder stopped. After it has
 // compared everything, the folder can be used for the next pass.

@@ -112,8 +112,8 @@ func (w *world) write(item, key map[string]types.AttributeValue) {
 	}
 }
 
-// Kept totals outlive their items, subtracted ones fall, and verify knows which is which: before the sweep,
-// half-way, after it, and when the totals themselves have gone.
+// Kept totals outlive their items, subtracted ones fall, and verify knows which is which: before
+// the sweep, half-way, after it, and when the totals themselves have gone.
 func TestAfterExpiry(t *testing.T) {
 	w := filled(t)
 	w.Clock.Pass(60 * day)
@@ -151,8 +151,8 @@ func TestAfterExpiry(t *testing.T) {
 	}
 }
 
-// Of a kept total, some of whose events have expired, the fingerprint alone can be compared: what that sees and what
-// it does not. The report says how many such totals there are.
+// Of a kept total, some of whose events have expired, the fingerprint alone can be compared: what
+// that sees and what it does not. The report says how many such totals there are.
 func TestPartlyCompared(t *testing.T) {
 	for name, c := range map[string]struct {
 		expression, by, what string // what: the difference; empty: it is not seen
@@ -273,7 +273,8 @@ func withAgain() pipeline.Spec {
 	return spec
 }
 
-// A new aggregate on a full table becomes exact through the stream, while writes go on by both versions.
+// A new aggregate on a full table becomes exact through the stream, while writes go on by both
+// versions.
 func TestNewAggregateOnAFullTable(t *testing.T) {
 	w := filled(t)
 	oldPlan, oldStore := w.plan, w.store
@@ -354,8 +355,8 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 	}
 }
 
-// An item that nobody can read keeps no generation from being complete, and its head says that it is missing; another
-// pipeline's definition of that name is not taken for ours.
+// An item that nobody can read keeps no generation from being complete, and its head says that it
+// is missing; another pipeline's definition of that name is not taken for ours.
 func TestFinishWithAnOddItem(t *testing.T) {
 	w := filled(t)
 	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
@@ -391,8 +392,9 @@ func (keepsAll) Send(_ context.Context, letters []handler.Letter) []error {
 	return make([]error, len(letters))
 }
 
-// Both functions go back to an older version for a while: it counts what it writes, and knows of the newer aggregate
-// only that it is there and misses all that. If somebody cleared its head by hand, verify would see it all the same.
+// Both functions go back to an older version for a while: it counts what it writes, and knows of
+// the newer aggregate only that it is there and misses all that. If somebody cleared its head by
+// hand, verify would see it all the same.
 func TestOldVersionAlone(t *testing.T) {
 	w := filled(t)
 	spec, older := withAgain(), orders()
@@ -430,7 +432,8 @@ func TestOldVersionAlone(t *testing.T) {
 	}
 }
 
-// Another secret or an edited definition is a mistake of who verifies: it is said, and not taken for damage.
+// Another secret or an edited definition is a mistake of who verifies: it is said, and not taken
+// for damage.
 func TestVerifyWithAnotherPipeline(t *testing.T) {
 	deployed, edited := withAgain(), withAgain()
 	a := deployed.Aggregates["again"]

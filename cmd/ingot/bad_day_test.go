@@ -27,8 +27,8 @@ var (
 )
 
 // TestABadDay walks through the stories of the operating guide. It runs the commands of the page as
-// they are written, in bash, against README's pipeline and messages, and compares what they print with
-// the page. On the page, … stands for anything.
+// they are written, in bash, against README's pipeline and messages, and compares what they print
+// with the page. On the page, … stands for anything.
 func TestABadDay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it runs a shell, and in it the commands that other tests run")
@@ -221,7 +221,8 @@ func (s *story) prints(text, want string) {
 	})
 }
 
-// run runs commands in bash. It returns what they print on standard output, or else on standard error.
+// run runs commands in bash. It returns what they print on standard output, or else on standard
+// error.
 func (s *story) run(text string) string {
 	s.Helper()
 	cmd := exec.CommandContext(s.Context(), s.bash, "-uc", text)
@@ -251,8 +252,8 @@ func (s *story) until(what string, is func() bool) {
 	}
 }
 
-// awsCLI stands in for the AWS CLI: it sends one request to DynamoDB. Values that begin with { or [ are
-// JSON, and NAME=VALUE,NAME=VALUE is the CLI's shorthand for an object.
+// awsCLI stands in for the AWS CLI: it sends one request to DynamoDB. Values that begin with { or [
+// are JSON, and NAME=VALUE,NAME=VALUE is the CLI's shorthand for an object.
 func awsCLI() {
 	if err := awsRequest(context.Background(), os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "aws:", err)

@@ -24,8 +24,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// badInput is what people and machines do wrong with the tool. Each ends with the exit code of the page on
-// commands and one clear sentence, and nothing is lost. The named test shows it.
+// badInput is what people and machines do wrong with the tool. Each ends with the exit code of the
+// page on commands and one clear sentence, and nothing is lost. The named test shows it.
 var badInput = []struct{ what, folder, test string }{
 	{"a pattern on an index that does not exist", "pipeline", "TestPatternMistakes"},
 	{"a pattern over types with different partition keys", "pipeline", "TestPatternMistakes"},

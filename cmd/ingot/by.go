@@ -88,8 +88,8 @@ func instead(fields []string) string {
 	return "give " + and(assigned(fields)) + " instead"
 }
 
-// fieldsOfBy lists the fields of the payload that an aggregate's by is made of. derived reports whether it also has
-// values that are not fields, such as {@type}.
+// fieldsOfBy lists the fields of the payload that an aggregate's by is made of. derived reports
+// whether it also has values that are not fields, such as {@type}.
 func fieldsOfBy(p *pipeline.Pipeline, def *aggregate.Definition) (fields []string, derived bool, err error) {
 	spec := p.Describe().Spec.Aggregates[def.Name].By
 	for _, name := range def.By {

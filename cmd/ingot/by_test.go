@@ -9,8 +9,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// A total is found by the fields that its by is made of, or by the values of by under their own names. A field that
-// plays no part in it is named, and so are those that do.
+// A total is found by the fields that its by is made of, or by the values of by under their own
+// names. A field that plays no part in it is named, and so are those that do.
 func TestValuesOfBy(t *testing.T) {
 	const head = "ingot: 1\nepoch: 1\ntype: '{type}'\nevents:\n  paid: {id: '{id}', at: '{at}', key: {pk: 'P#{id}', sk: P}}\naggregates:\n  t: {since: 1, window: 1d, "
 	const fields, typed = head + "by: {shop: '{shop.id}', currency: '{currency}'}, ", head + "by: {type: '{@type}'}, "

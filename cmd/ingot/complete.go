@@ -111,8 +111,8 @@ func from(cmd *cobra.Command, words []string, typed string) ([]string, cobra.She
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-// declared completes what the pipeline.yaml of the folder declares, or the file that --pipeline names. A
-// shell cannot wait for a stack. offers gets the words before the one that is typed.
+// declared completes what the pipeline.yaml of the folder declares, or the file that --pipeline
+// names. A shell cannot wait for a stack. offers gets the words before the one that is typed.
 func declared(offers func(p *pipeline.Pipeline, words []string) []string) completion {
 	return func(cmd *cobra.Command, words []string, typed string) ([]string, cobra.ShellCompDirective) {
 		name, _ := cmd.Flags().GetString("pipeline")

@@ -20,8 +20,8 @@ import (
 	"github.com/ingot-events/ingot/internal/lambda/mappings"
 )
 
-// consoleOf runs ingot console. It returns a function that asks it as a browser does, the token, and a
-// function that ends it.
+// consoleOf runs ingot console. It returns a function that asks it as a browser does, the token,
+// and a function that ends it.
 func consoleOf(t *testing.T, look func(string) (string, bool), args ...string) (ask func(method, path, body string) (int, string), token string, end func() (int, string)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -71,8 +71,8 @@ func consoleOf(t *testing.T, look func(string) (string, bool), args ...string) (
 	}
 }
 
-// The command serves the console of a stack with the address that it prints, and nothing without the
-// token in it.
+// The command serves the console of a stack with the address that it prints, and nothing without
+// the token in it.
 func TestConsoleOfAStack(t *testing.T) {
 	env := cloud(t, mappings.New())
 	for name, value := range env {

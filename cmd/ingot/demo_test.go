@@ -256,7 +256,8 @@ func TestDemoListsAllBadLines(t *testing.T) {
 	}
 }
 
-// With --skip-unusable, lines that cannot be used are named and left out. Without it, the error names the option.
+// With --skip-unusable, lines that cannot be used are named and left out. Without it, the error
+// names the option.
 func TestDemoSkipsBadLines(t *testing.T) {
 	inDirectory(t)
 	good := `{"id":%d,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}` + "\n"

@@ -21,8 +21,8 @@ func deployedFlag(cmd *cobra.Command) {
 	cmd.Flags().String("pipeline", "", "use this file in place of the one that is deployed")
 }
 
-// deployed returns the pipeline of a stack: the deployed one, or the file that --pipeline names. hashes
-// says whether the command makes hashes with it, so that the secret is needed. Otherwise the
+// deployed returns the pipeline of a stack: the deployed one, or the file that --pipeline names.
+// hashes says whether the command makes hashes with it, so that the secret is needed. Otherwise the
 // pipeline is compiled without one.
 //
 // writes says whether the command changes the stack. Then a file is refused if it would store or

@@ -16,8 +16,9 @@ import (
 	"github.com/ingot-events/ingot/internal/slow"
 )
 
-// TestFullDiskUnderDev lets the disk of the data folder become full while events are sent, and makes room
-// again. What was answered is there, also after a kill, and every event is stored and counted once.
+// TestFullDiskUnderDev lets the disk of the data folder become full while events are sent, and
+// makes room again. What was answered is there, also after a kill, and every event is stored and
+// counted once.
 func TestFullDiskUnderDev(t *testing.T) {
 	slow.Test(t, "it fills a disk twice")
 	data := filepath.Join(t.TempDir(), "data")

@@ -49,8 +49,9 @@ aggregates:
       order.placed: {values: {orders: count, revenue: sum total_cents}}
 `
 
-// TestKilledDevLosesAndDoublesNothing kills ingot dev with SIGKILL while events are sent to it, again and
-// again. What it has answered must be there, and every event must be stored and counted once.
+// TestKilledDevLosesAndDoublesNothing kills ingot dev with SIGKILL while events are sent to it,
+// again and again. What it has answered must be there, and every event must be stored and counted
+// once.
 //
 // INGOT_SEED repeats the times of the kills, as far as a machine repeats itself.
 func TestKilledDevLosesAndDoublesNothing(t *testing.T) {
@@ -159,8 +160,8 @@ func (k *killing) sendAgain() {
 	k.again = nil
 }
 
-// sendUntilKilled sends new events from several senders, and kills the process in the middle. An event that
-// was acknowledged is not sent again, but for one of ten.
+// sendUntilKilled sends new events from several senders, and kills the process in the middle. An
+// event that was acknowledged is not sent again, but for one of ten.
 func (k *killing) sendUntilKilled(after time.Duration) {
 	k.t.Helper()
 	var mu sync.Mutex

@@ -77,8 +77,8 @@ func TestFIFOInDev(t *testing.T) {
 	}
 }
 
-// TestAttributesThroughDev sends a message with attributes, which goes to quarantine, is mended, and is
-// sent again from there. Its attributes are the same each time.
+// TestAttributesThroughDev sends a message with attributes, which goes to quarantine, is mended,
+// and is sent again from there. Its attributes are the same each time.
 func TestAttributesThroughDev(t *testing.T) {
 	w := newDevWorld(t)
 	sent := map[string]types.MessageAttributeValue{

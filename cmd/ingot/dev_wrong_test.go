@@ -134,8 +134,8 @@ func runningDev(t *testing.T) (errors *said, end func()) {
 	return errors, end
 }
 
-// TestPipelineThatBreaksWhileDevRuns breaks pipeline.yaml, and mends it again. Meanwhile events are stored
-// by the file of before.
+// TestPipelineThatBreaksWhileDevRuns breaks pipeline.yaml, and mends it again. Meanwhile events are
+// stored by the file of before.
 func TestPipelineThatBreaksWhileDevRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rewriteFile(t, "pipeline.yaml", killPipeline)

@@ -143,8 +143,8 @@ func TestEveryCommandHasExamples(t *testing.T) {
 }
 
 // TestExamples runs every example of every command as a script, in a folder of its own, against a
-// pipeline that runs: once into a pipe, and once on a terminal of 80 columns. With -short it leaves out
-// the terminal, and what takes seconds. What only reads does both in one script.
+// pipeline that runs: once into a pipe, and once on a terminal of 80 columns. With -short it leaves
+// out the terminal, and what takes seconds. What only reads does both in one script.
 func TestExamples(t *testing.T) {
 	scripts := t.TempDir()
 	golden := map[string]bool{}
@@ -209,8 +209,8 @@ func leaveOut(t *testing.T, file string) {
 	}
 }
 
-// readOnly reports whether an example leaves everything as it was. It can be run a second time in the
-// same place.
+// readOnly reports whether an example leaves everything as it was. It can be run a second time in
+// the same place.
 func readOnly(cmd *cobra.Command, e expected) bool {
 	return e.until == "" && slices.Contains([]string{"check", "cost", "explain", "get", "list", "query", "show", "status", "totals"}, cmd.Name())
 }
@@ -243,7 +243,8 @@ func script(name, line string, e expected, tool, width string) string {
 	return b.String()
 }
 
-// widthOf says how wide the output of an example may be on a terminal. What programs read has no width.
+// widthOf says how wide the output of an example may be on a terminal. What programs read has no
+// width.
 func widthOf(line string, e expected) string {
 	if e.wide != "" || strings.Contains(line, "--output") || strings.Contains(line, "prometheus") || strings.Contains(line, "ingot policy") {
 		return "wide"

@@ -60,7 +60,8 @@ func (a *app) payloadFields(words []string) (map[string]any, error) {
 	return all, err
 }
 
-// namedFields makes a payload of FIELD=VALUE, and returns the names of the fields as they were written.
+// namedFields makes a payload of FIELD=VALUE, and returns the names of the fields as they were
+// written.
 func (a *app) namedFields(words []string) (all map[string]any, names []string, err error) {
 	list, err := a.fields(words)
 	if err != nil {

@@ -32,8 +32,8 @@ func (a *app) fitHelp(root *cobra.Command) {
 // entry matches a line of a list: a name, at least two blanks, and an explanation.
 var entry = regexp.MustCompile(`^( +\S.*?  +)(\S.*)$`)
 
-// wrapHelp wraps paragraphs, and the entries of lists under their own text. Examples stay as they are, so
-// that they can be copied.
+// wrapHelp wraps paragraphs, and the entries of lists under their own text. Examples stay as they
+// are, so that they can be copied.
 func wrapHelp(text string, width int) string {
 	var b strings.Builder
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")

@@ -23,8 +23,8 @@ func helpOf(t *testing.T, cmd *cobra.Command, columns int) string {
 	return out.String()
 }
 
-// On a terminal of 80 columns, the help of every command says the same words, in lines that fit. Only
-// examples are as long as they are.
+// On a terminal of 80 columns, the help of every command says the same words, in lines that fit.
+// Only examples are as long as they are.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	for _, cmd := range all(newRoot(&app{})) {
 		if cmd.Parent() != nil && cmd.Parent().Name() == "completion" {

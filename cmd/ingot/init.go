@@ -255,7 +255,8 @@ func taken(dir string, list []scaffold.File) error {
 	return usage(fmt.Errorf("%s has %s already, and init changes no file; name a new folder, or %s", dir, strings.Join(there, ", "), what))
 }
 
-// writeFiles creates all files, after [taken] has found none of them. It changes no file that exists.
+// writeFiles creates all files, after [taken] has found none of them. It changes no file that
+// exists.
 func writeFiles(dir string, list []scaffold.File) error {
 	for _, f := range list {
 		name := filepath.Join(dir, filepath.FromSlash(f.Name))
@@ -296,10 +297,11 @@ func release() string {
 	return releaseOf(info.Main)
 }
 
-// releaseOf returns the version of a program's main module, if go can download it: the program was built from a
-// download, which has a checksum, or from a checkout at a tag. For any other checkout, go makes up a version from the
-// commit. Nobody else knows that commit. In a repository that init has made, go tool ingot is built from the folder
-// that go.mod names in its replace, and has a version that does not exist.
+// releaseOf returns the version of a program's main module, if go can download it: the program was
+// built from a download, which has a checksum, or from a checkout at a tag. For any other checkout,
+// go makes up a version from the commit. Nobody else knows that commit. In a repository that init
+// has made, go tool ingot is built from the folder that go.mod names in its replace, and has a
+// version that does not exist.
 func releaseOf(main debug.Module) string {
 	if main.Replace != nil {
 		return ""

@@ -61,8 +61,8 @@ func TestInitMakesARepository(t *testing.T) {
 	}
 }
 
-// An example is a beginning: its pipeline.yaml takes the place of the one in a new repository, whose tests know
-// that an event may be several items.
+// An example is a beginning: its pipeline.yaml takes the place of the one in a new repository,
+// whose tests know that an event may be several items.
 func TestInitTakesAnExample(t *testing.T) {
 	slow.Test(t, "it builds and tests a repository")
 	dir := filepath.Join(t.TempDir(), "ledger")
@@ -219,8 +219,8 @@ func TestInitFrom(t *testing.T) {
 	}
 }
 
-// The repository keeps a part of a long sample, and says so. It keeps no event that was sent again, because its
-// tests count each line.
+// The repository keeps a part of a long sample, and says so. It keeps no event that was sent again,
+// because its tests count each line.
 func TestInitFromMuch(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "visits")
 	var b strings.Builder
@@ -244,7 +244,8 @@ func TestInitFromMuch(t *testing.T) {
 	}
 }
 
-// Broken events among many do not spoil the proposal, and are named. The repository's sample does without them.
+// Broken events among many do not spoil the proposal, and are named. The repository's sample does
+// without them.
 func TestInitFromWithBrokenEvents(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "visits")
 	var b strings.Builder
@@ -267,7 +268,8 @@ func TestInitFromWithBrokenEvents(t *testing.T) {
 	}
 }
 
-// A sample that says too little gives a file with a gap. That is said before anybody runs its tests.
+// A sample that says too little gives a file with a gap. That is said before anybody runs its
+// tests.
 func TestInitFromTooLittle(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "visits")
 	got := piped(t, `{"x":1}`+"\n", "init", dir, "--from", "-", "--no-tidy")
@@ -282,8 +284,8 @@ func TestInitFromTooLittle(t *testing.T) {
 	}
 }
 
-// Only a version that go can download is written into go.mod. A build of a checkout has a version that go has made
-// of the commit, or none.
+// Only a version that go can download is written into go.mod. A build of a checkout has a version
+// that go has made of the commit, or none.
 func TestReleaseOf(t *testing.T) {
 	for _, tt := range []struct {
 		version, sum, want string

@@ -15,9 +15,9 @@ import (
 	"github.com/ingot-events/ingot/env"
 )
 
-// TestMain makes the test program the tool itself where a script calls ingot, the tool on a terminal of
-// 80 columns where it calls ingot80, and a stand-in for the AWS CLI where it calls aws. No command
-// leaves a goroutine behind, whether it ends by itself or is interrupted.
+// TestMain makes the test program the tool itself where a script calls ingot, the tool on a
+// terminal of 80 columns where it calls ingot80, and a stand-in for the AWS CLI where it calls aws.
+// No command leaves a goroutine behind, whether it ends by itself or is interrupted.
 func TestMain(m *testing.M) {
 	testscript.Main(careful{m}, map[string]func(){"ingot": quick(0), "ingot80": quick(80), "aws": awsCLI})
 }
@@ -36,8 +36,8 @@ func (c careful) Run() int {
 	return code
 }
 
-// quick returns the tool as main runs it, on a terminal of so many columns. What it waits for a stack
-// is over at once.
+// quick returns the tool as main runs it, on a terminal of so many columns. What it waits for a
+// stack is over at once.
 func quick(columns int) func() {
 	return func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

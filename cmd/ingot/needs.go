@@ -104,8 +104,8 @@ func (r arns) find() policyStatement {
 	return allow("FindStack", "cloudformation:DescribeStacks", r.stack)
 }
 
-// file lets a command read the deployed file and the heads of aggregates, and wake the function that
-// puts the file there.
+// file lets a command read the deployed file and the heads of aggregates, and wake the function
+// that puts the file there.
 func (r arns) file() policyStatement {
 	return policyStatement{Sid: "ReadDeployedFile", Effect: "Allow", Action: []string{"dynamodb:GetItem", "lambda:InvokeFunction"}, Resource: []string{r.aggregates, r.streams}}
 }

@@ -29,8 +29,8 @@ type called struct {
 	code int
 }
 
-// calls are command lines of each command that together need all that it may need. LETTER is the id of
-// the message in the folder letters.
+// calls are command lines of each command that together need all that it may need. LETTER is the id
+// of the message in the folder letters.
 var calls = map[string][]called{
 	"check":  {{"check --was deployed --pipeline pipeline.yaml", 0}},
 	"erase":  {{"erase order.placed order_id=o-1 --yes", 0}, {"erase account id=a-1 --yes", 0}},
@@ -48,8 +48,8 @@ var calls = map[string][]called{
 		{"quarantine show letters LETTER", exitDifference}, {"quarantine resend letters LETTER --replace --yes", 0}},
 }
 
-// TestNeeds compares the policy of each command with the calls that the command makes. Every call is
-// allowed, on its own table or queue, and every action that is allowed is used.
+// TestNeeds compares the policy of each command with the calls that the command makes. Every call
+// is allowed, on its own table or queue, and every action that is allowed is used.
 func TestNeeds(t *testing.T) {
 	for _, command := range slices.Sorted(maps.Keys(needs)) {
 		t.Run(command, func(t *testing.T) {
@@ -117,7 +117,8 @@ func TestEveryCommandHasAPolicy(t *testing.T) {
 	}
 }
 
-// allows reports whether a statement allows an action on a table or queue; empty: on whatever it is.
+// allows reports whether a statement allows an action on a table or queue; empty: on whatever it
+// is.
 func (s policyStatement) allows(action, resource string) bool {
 	return slices.Contains(s.Action, action) && slices.ContainsFunc(s.Resource, func(arn string) bool {
 		return resource == "" || strings.HasSuffix(arn, "table/"+resource) || strings.HasSuffix(arn, ":"+resource)
@@ -151,8 +152,8 @@ func (r arns) with(w *living) arns {
 	return r
 }
 
-// hashedShop is README's deployment with a key that is hashed, with parts and with a ranking. It is the
-// working directory.
+// hashedShop is README's deployment with a key that is hashed, with parts and with a ranking. It is
+// the working directory.
 func hashedShop(t *testing.T, command string) (*living, *heard) {
 	t.Helper()
 	dir := t.TempDir()
@@ -275,7 +276,8 @@ func (w *living) spoil(t *testing.T) {
 	}
 }
 
-// copies is how many parts an order has. So many are put in one request, and one alone is put by itself.
+// copies is how many parts an order has. So many are put in one request, and one alone is put by
+// itself.
 const copies = 4
 
 // lose deletes all parts of an event, and one part of another.

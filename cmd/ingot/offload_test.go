@@ -49,8 +49,8 @@ func (w *devWorld) objects() (names []string) {
 	return names
 }
 
-// A payload that is in the payload bucket is shown as far as the item keeps it, and whole if somebody asks. Personal
-// values are masked in both. Erasing deletes it.
+// A payload that is in the payload bucket is shown as far as the item keeps it, and whole if
+// somebody asks. Personal values are masked in both. Erasing deletes it.
 func TestOffloadedPayloads(t *testing.T) {
 	w := newDevWorldOf(t, postSpec)
 	w.send(0, post("1", 400), post("2", 10))
@@ -146,8 +146,8 @@ func TestReplacingAnOffloadedEvent(t *testing.T) {
 	}
 }
 
-// A new aggregate over a field that the items do not keep is exact after a rebuild. A payload that is lost keeps it
-// from being complete, until the object is back.
+// A new aggregate over a field that the items do not keep is exact after a rebuild. A payload that
+// is lost keeps it from being complete, until the object is back.
 func TestRebuildOfOffloadedEvents(t *testing.T) {
 	w := newDevWorldOf(t, postSpec)
 	w.send(0, post("1", 400), post("2", 10))

@@ -13,9 +13,9 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// TestExamplePages types what the page of each example says beside an ingot dev that runs the example's
-// pipeline.yaml, and compares what is printed. On a page, … stands for anything, and a command without
-// output may print anything. What is to be saved in a file is there before.
+// TestExamplePages types what the page of each example says beside an ingot dev that runs the
+// example's pipeline.yaml, and compares what is printed. On a page, … stands for anything, and a
+// command without output may print anything. What is to be saved in a file is there before.
 func TestExamplePages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs each command in a process of its own, which -short leaves out")
@@ -71,8 +71,8 @@ func TestExamplePages(t *testing.T) {
 	}
 }
 
-// labelled shows that the page says, before anything else, how its demo is run and where the data comes from,
-// and that it then begins with the questions.
+// labelled shows that the page says, before anything else, how its demo is run and where the data
+// comes from, and that it then begins with the questions.
 func labelled(t *testing.T, page, name string) {
 	t.Helper()
 	intro, rest, _ := strings.Cut(page, "\n## ")
@@ -86,7 +86,8 @@ func labelled(t *testing.T, page, name string) {
 
 var inTable = regexp.MustCompile("`([a-z_]+)[^`]*`")
 
-// everyPattern holds the table of a page's questions and the patterns of its pipeline.yaml to each other.
+// everyPattern holds the table of a page's questions and the patterns of its pipeline.yaml to each
+// other.
 func everyPattern(t *testing.T, page, file string) {
 	t.Helper()
 	p, err := pipeline.Load(examples.Files, file, pipeline.CheckOnly())

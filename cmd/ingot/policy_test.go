@@ -57,8 +57,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestPolicyOfOnePrincipal shows the condition with each shard. Null refuses a request without keys,
-// which ForAllValues alone would allow.
+// TestPolicyOfOnePrincipal shows the condition with each shard. Null refuses a request without
+// keys, which ForAllValues alone would allow.
 func TestPolicyOfOnePrincipal(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "p.yaml")
 	text := `{ingot: 1, epoch: 1, type: "{type}", events: {item: {id: "{tenant}#{id}", at: "{at}", key: {pk: "T#{tenant}", sk: "{id}"},

@@ -25,8 +25,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// plan compiles a pipeline that only checks. A stand-in takes the place of the secret, which changes
-// no verdict.
+// plan compiles a pipeline that only checks. A stand-in takes the place of the secret, which
+// changes no verdict.
 func (a *app) plan(file string) (*pipeline.Pipeline, error) {
 	text, err := readFile(file, "name the pipeline with --pipeline FILE")
 	if err != nil {
@@ -117,7 +117,8 @@ type shownOne struct {
 type shownEvent struct {
 	shownKey
 	Data string `json:"data"`
-	// Elsewhere says that the payload is in the payload bucket, and data is what the item keeps of it.
+	// Elsewhere says that the payload is in the payload bucket, and data is what the item keeps of
+	// it.
 	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
@@ -309,8 +310,8 @@ func abridged(text string, most int) string {
 	return show.Text(text[:end]) + fmt.Sprintf("… (%s bytes, whole with --output json)", show.Comma(len(text)))
 }
 
-// print writes the report for people. same are the flags with which another command reaches the same
-// stack.
+// print writes the report for people. same are the flags with which another command reaches the
+// same stack.
 func (r *shown) print(w io.Writer, path, same string, flagged []string) {
 	row := func(label, value string) {
 		if value != "" {

@@ -234,7 +234,8 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// Of an array, show prints the events that could not be stored, and edit and resend work on them alone.
+// Of an array, show prints the events that could not be stored, and edit and resend work on them
+// alone.
 func TestQuarantineOfAnArray(t *testing.T) {
 	w := newDevWorldOf(t, strings.Replace(letterSpec, "epoch: 1\n", "epoch: 1\nbatches: true\n", 1))
 	other := strings.Replace(oldSale, `"id":1`, `"id":7`, 1)
@@ -373,8 +374,8 @@ func TestDeadLetters(t *testing.T) {
 	}
 }
 
-// Only the ingest function reads payloads in S3. So nobody else says what such a message would be, and resend
-// sends it, pointer and all.
+// Only the ingest function reads payloads in S3. So nobody else says what such a message would be,
+// and resend sends it, pointer and all.
 func TestPointersInQuarantine(t *testing.T) {
 	w := newDevWorld(t)
 	const pointer = `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"a/b"}]`
@@ -391,7 +392,8 @@ func TestPointersInQuarantine(t *testing.T) {
 	}
 }
 
-// Of a message that points to S3, send --wait knows no key. It says so, and does not call it refused.
+// Of a message that points to S3, send --wait knows no key. It says so, and does not call it
+// refused.
 func TestSendDoesNotWaitForPointers(t *testing.T) {
 	w := newDevWorld(t)
 	const pointer = `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"a/b"}]`
@@ -407,8 +409,8 @@ func TestSendDoesNotWaitForPointers(t *testing.T) {
 	}
 }
 
-// A floor refuses an event: send --wait says so, show and resend look at the total as it is now, and once
-// the total has risen the message is stored.
+// A floor refuses an event: send --wait says so, show and resend look at the total as it is now,
+// and once the total has risen the message is stored.
 func TestRejectedMessages(t *testing.T) {
 	w := newDevWorldOf(t, `ingot: 1
 epoch: 1

@@ -216,7 +216,8 @@ type answerItem struct {
 	Indexes   map[string]answerKey `json:"indexes,omitempty"`
 	ExpiresAt int64                `json:"expiresAt,omitempty"`
 	Data      json.RawMessage      `json:"data"`
-	// Elsewhere says that the payload is in the payload bucket, and data is what the item keeps of it.
+	// Elsewhere says that the payload is in the payload bucket, and data is what the item keeps of
+	// it.
 	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
@@ -359,8 +360,9 @@ func (a *app) printAnswer(out answer) error {
 	return err
 }
 
-// writeItems writes one line for each item. If that does not fit on the terminal, each payload has a line of its own,
-// which ends with the terminal. cut reports whether one of them is longer than that. columns 0 is any width.
+// writeItems writes one line for each item. If that does not fit on the terminal, each payload has
+// a line of its own, which ends with the terminal. cut reports whether one of them is longer than
+// that. columns 0 is any width.
 func writeItems(b *strings.Builder, items []answerItem, columns int) (cut bool) {
 	wide := false
 	one, two := show.NewTable(), show.NewTable()

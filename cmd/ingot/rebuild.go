@@ -164,8 +164,8 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 }
 
 // doubtful returns the aggregates that are to be rebuilt although they say that they are complete,
-// because the first events are not counted in them. standing says why others cannot be rebuilt. Then
-// defs is empty.
+// because the first events are not counted in them. standing says why others cannot be rebuilt.
+// Then defs is empty.
 func (a *app) doubtful(ctx context.Context, v verifying, patience time.Duration) (defs []*aggregate.Definition, standing []string, err error) {
 	d, err := v.doubts(ctx, a.clock.Real().Now())
 	if err != nil {
@@ -180,8 +180,8 @@ func (a *app) doubtful(ctx context.Context, v verifying, patience time.Duration)
 	return d.behind, []string{}, nil
 }
 
-// touchAll touches every item that is stamped below the pipeline's epoch, and waits until the stream has
-// counted that.
+// touchAll touches every item that is stamped below the pipeline's epoch, and waits until the
+// stream has counted that.
 func (a *app) touchAll(ctx context.Context, v verifying, c verify.Config, o verifyOptions, items int, out *rebuilt) error {
 	touched, err := a.touch(ctx, v, c, items)
 	out.Payloads = touched.Payloads

@@ -13,8 +13,8 @@ import (
 	"github.com/ingot-events/ingot/internal/lambda/mappings"
 )
 
-// withoutIt lists what a command can do without: the exit code if the action is refused. Otherwise the
-// exit code is that of credentials.
+// withoutIt lists what a command can do without: the exit code if the action is refused. Otherwise
+// the exit code is that of credentials.
 var withoutIt = map[string]int{
 	// It is erased, but what else holds the event is not known.
 	"erase sqs:GetQueueAttributes": exitUntold, "erase s3:ListBucket": exitUntold, "erase s3:ListBucketVersions": exitUntold,

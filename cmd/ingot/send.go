@@ -298,8 +298,8 @@ func (a *app) lines(file string, o sendOptions, p *pipeline.Pipeline) (iter.Seq2
 	return skipped(ofEvents(ndjson.Lines(from), name), o.skip), total, func() { _ = from.Close() }, nil
 }
 
-// notEvent reports whether a first line shows that the input is not one event on each line: it is not JSON that an
-// event could be, or only the beginning of one.
+// notEvent reports whether a first line shows that the input is not one event on each line: it is
+// not JSON that an event could be, or only the beginning of one.
 func notEvent(first string) bool {
 	return first != "" && !strings.HasPrefix(first, "{") && !strings.HasPrefix(first, "[") || ndjson.Unfinished(first)
 }
@@ -315,8 +315,8 @@ func (e *notEventError) Error() string {
 	return fmt.Sprintf("%s: its first line %s, and each line is sent as a message of its own; write one event on each line%s", e.name, what, ndjson.Advice(e.first))
 }
 
-// ofEvents yields the lines, or a [notEventError] if the first of them is one. Standard input cannot be read before
-// it is sent.
+// ofEvents yields the lines, or a [notEventError] if the first of them is one. Standard input
+// cannot be read before it is sent.
 func ofEvents(lines iter.Seq2[ndjson.Line, error], name string) iter.Seq2[ndjson.Line, error] {
 	return func(yield func(ndjson.Line, error) bool) {
 		seen := false

@@ -11,8 +11,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// Where no terminal is, send says how far it is at the beginning and at each quarter. With --skip, what was
-// sent before counts.
+// Where no terminal is, send says how far it is at the beginning and at each quarter. With --skip,
+// what was sent before counts.
 func TestSendSaysHowFarItIs(t *testing.T) {
 	w := newDevWorld(t)
 	var lines strings.Builder
@@ -57,8 +57,9 @@ func TestSendSaysHowFastItWas(t *testing.T) {
 	}
 }
 
-// Each line is sent as a message. So a file whose JSON is spread over several lines is refused before anything of
-// it is sent, and so is a file of another kind. One array on one line is a message, and later lines may be anything.
+// Each line is sent as a message. So a file whose JSON is spread over several lines is refused
+// before anything of it is sent, and so is a file of another kind. One array on one line is a
+// message, and later lines may be anything.
 func TestSendRefusesWhatIsNotLinesOfJSON(t *testing.T) {
 	w := newDevWorld(t)
 	write(t, "pretty.json", "{\n \"type\": \"sale\"\n}\n")
@@ -112,8 +113,8 @@ func TestPlannedArrays(t *testing.T) {
 	}
 }
 
-// TestPlannedTooFarAhead does not wait for an event that goes to quarantine, because it is too far ahead
-// for the payload bucket.
+// TestPlannedTooFarAhead does not wait for an event that goes to quarantine, because it is too far
+// ahead for the payload bucket.
 func TestPlannedTooFarAhead(t *testing.T) {
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "e", Events: map[string]pipeline.EventSpec{
 		"e": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "E#{id}", SK: "E"}, Offload: pipeline.OffloadSpec{Over: 1 << 10}}}})

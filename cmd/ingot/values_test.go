@@ -30,8 +30,8 @@ patterns:
   calls: {total: calls_monthly}
 `
 
-// Values that are more than sums look the same wherever a total is shown, and what is personal in them
-// is masked.
+// Values that are more than sums look the same wherever a total is shown, and what is personal in
+// them is masked.
 func TestValuesOfEveryKind(t *testing.T) {
 	w := newDevWorldOf(t, valuesSpec)
 	w.post(w.dev.Stack().Queue, `{"type":"call.ended","id":"c-1","at":"2026-03-01T09:00:00Z","site":"bonn","email":"jo@example.com","state":"=busy\u0007","ms":1000}`, nil)

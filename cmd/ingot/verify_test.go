@@ -99,7 +99,8 @@ func TestVerifyCannotTell(t *testing.T) {
 	}
 }
 
-// While the stream stands still, a command says at once for what it waits, and then every half minute.
+// While the stream stands still, a command says at once for what it waits, and then every half
+// minute.
 func TestWaitingForTheStreamIsSaid(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var said strings.Builder
@@ -241,8 +242,8 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// TestLagOfDev asks an ingot dev whose clock is two hours ahead how far it has counted. Its answer is in
-// the time of the program that asks.
+// TestLagOfDev asks an ingot dev whose clock is two hours ahead how far it has counted. Its answer
+// is in the time of the program that asks.
 func TestLagOfDev(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pipeline.yaml")
 	text, err := readme("yaml pipeline")
@@ -277,7 +278,8 @@ func TestLagOfDev(t *testing.T) {
 	}
 }
 
-// A total that newer events have made anew is there, so the sample does not show the loss. Verify does.
+// A total that newer events have made anew is there, so the sample does not show the loss. Verify
+// does.
 func TestRebuildDoesNotProve(t *testing.T) {
 	w := newDevWorld(t)
 	w.sales(6)
@@ -314,8 +316,8 @@ func TestRebuildAfterALoss(t *testing.T) {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 
-	// The new table may also begin with the new file. Then nothing is missing that the file knows of, but
-	// the events are older than it.
+	// The new table may also begin with the new file. Then nothing is missing that the file knows
+	// of, but the events are older than it.
 	w.loseTotals()
 	next = strings.NewReplacer("epoch: 2", "epoch: 3", "since: 2", "since: 3").Replace(next)
 	if err := os.WriteFile("pipeline.yaml", []byte(next), 0o644); err != nil {
@@ -327,8 +329,8 @@ func TestRebuildAfterALoss(t *testing.T) {
 	}
 }
 
-// loseTotals deletes the table of the totals, and makes an empty one, as a client of AWS does. It returns
-// when the functions go on.
+// loseTotals deletes the table of the totals, and makes an empty one, as a client of AWS does. It
+// returns when the functions go on.
 func (w *devWorld) loseTotals() {
 	w.t.Helper()
 	client := wire.Client()

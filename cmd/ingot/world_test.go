@@ -132,8 +132,8 @@ func (w *living) sendMessages() error {
 	return w.settle()
 }
 
-// settle waits until each of README's messages has its verdict and every stored event is counted. So it
-// does for some more events, all of which are new.
+// settle waits until each of README's messages has its verdict and every stored event is counted.
+// So it does for some more events, all of which are new.
 func (w *living) settle(more ...string) error {
 	limit := time.After(2 * time.Minute)
 	judged, counted, events := 0, 0, 0
@@ -173,8 +173,9 @@ func (w *living) environment() map[string]string {
 		"AWS_CA_BUNDLE": ""} // no certificate is asked for, and a machine's own bundle takes long to read
 }
 
-// runScripts runs scripts. Each has a deployment of its own, with README's messages in it, unless its
-// name says that it works in another place: NAME@PLACE.txt. In NAME@silent.txt nothing is sent yet.
+// runScripts runs scripts. Each has a deployment of its own, with README's messages in it, unless
+// its name says that it works in another place: NAME@PLACE.txt. In NAME@silent.txt nothing is sent
+// yet.
 func runScripts(t *testing.T, p testscript.Params) {
 	t.Helper()
 	own, err := os.Getwd()
@@ -240,8 +241,8 @@ func runScripts(t *testing.T, p testscript.Params) {
 			}
 			ts.Setenv("LETTER", filepath.Base(files[0])[:8])
 		},
-		// serve runs a command until it has printed a text, and then ends it with Ctrl-C. What it printed
-		// is in the file served.
+		// serve runs a command until it has printed a text, and then ends it with Ctrl-C. What it
+		// printed is in the file served.
 		"serve": serve,
 		"golden": func(ts *testscript.TestScript, _ bool, args []string) {
 			compareGolden(ts, own, args[0], args[1], args[2:])
@@ -278,8 +279,8 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("served"), []byte(out.String()), 0o600))
 }
 
-// compareGolden compares a file of a script with a golden file. On a terminal, its lines fit into 80
-// columns, and a golden file of its own is there only if the output is another.
+// compareGolden compares a file of a script with a golden file. On a terminal, its lines fit into
+// 80 columns, and a golden file of its own is there only if the output is another.
 func compareGolden(ts *testscript.TestScript, own, name, from string, how []string) {
 	got := steady(ts, ts.ReadFile(from))
 	file := filepath.Join(own, "testdata", "examples", name+".golden")

@@ -50,13 +50,14 @@ func write(t *testing.T, r *record, cases []*contract.Case) string {
 
 const head = `# Contracts
 
-This page is for everyone who wants to know how far to trust the *engine* in ` + "`" + `internal/embedded` + "`" + `: Ingot's
-own emulator of DynamoDB, SQS and S3. The simulation, the demo, ` + "`" + `ingot dev` + "`" + ` and most tests run on it.
+This page is for everyone who wants to know how far to trust the *engine* in ` + "`" + `internal/embedded` + "`" + `:
+Ingot's own emulator of DynamoDB, SQS and S3. The simulation, the demo, ` + "`" + `ingot dev` + "`" + ` and most tests
+run on it.
 
-One suite compares the engine's answers, case by case, with those of two other emulators: LocalStack,
-whose tables are AWS's own DynamoDB Local, and Dynoxide. The suite runs on all three. If an emulator
-differs, the case asserts what the emulator does instead. If a difference disappears, the case fails
-too.
+One suite compares the engine's answers, case by case, with those of two other emulators:
+LocalStack, whose tables are AWS's own DynamoDB Local, and Dynoxide. The suite runs on all three. If
+an emulator differs, the case asserts what the emulator does instead. If a difference disappears,
+the case fails too.
 
 ` + "```" + `sh
 go test ./integration/contract                          # the engine; needs only Go
@@ -65,18 +66,18 @@ go test ./integration -run TestTwins -v                 # random streams of requ
 go test ./integration/contract -run TestDocument -update   # writes this page
 ` + "```" + `
 
-` + "`" + `TestTwins` + "`" + ` makes random streams of the requests that the package ` + "`" + `store` + "`" + ` sends, on a few keys. It sends each
-stream to the engine and to an emulator, one request after the other. Every answer must be the same
-(success or failure, error code, item image, cancellation reasons). At the end, the whole tables
-must be the same. If a stream differs, it is made smaller and printed with the command that replays it. ` + "`" + `INGOT_STREAMS=5000` + "`" + ` asks
-for more streams.
+` + "`" + `TestTwins` + "`" + ` makes random streams of the requests that the package ` + "`" + `store` + "`" + ` sends, on a few keys. It
+sends each stream to the engine and to an emulator, one request after the other. Every answer must
+be the same (success or failure, error code, item image, cancellation reasons). At the end, the
+whole tables must be the same. If a stream differs, it is made smaller and printed with the command
+that replays it. ` + "`" + `INGOT_STREAMS=5000` + "`" + ` asks for more streams.
 
 The suite uses only consistent reads. The emulators answer other reads with the newest state. On AWS
 such a read may lack a write that has just been made
 (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.ReadConsistency.html).
-The engine can do both. If a program asks for stale reads, as the simulation and ` + "`" + `ingottest` + "`" + ` do, the
-engine answers such a read with the table as it was up to 5 seconds and 64 writes ago. ` + "`" + `TestStaleReads` + "`" + ` in ` + "`" + `internal/embedded` + "`" + ` compares every kind of read with the table's
-history.
+The engine can do both. If a program asks for stale reads, as the simulation and ` + "`" + `ingottest` + "`" + ` do,
+the engine answers such a read with the table as it was up to 5 seconds and 64 writes ago.
+` + "`" + `TestStaleReads` + "`" + ` in ` + "`" + `internal/embedded` + "`" + ` compares every kind of read with the table's history.
 
 `
 

@@ -299,8 +299,8 @@ func (s *shop) counting() {
 	}
 }
 
-// moving stores events whose totals move with the put: several in one transaction, with a floor that holds
-// and one that does not, and a total that takes no number.
+// moving stores events whose totals move with the put: several in one transaction, with a floor
+// that holds and one that does not, and a total that takes no number.
 func (s *shop) moving() {
 	st := s.open(1)
 	goods := func(id, sku string, quantity int) *event.Item {

@@ -21,8 +21,8 @@ import (
 // AWS SDK's own clients.
 func TestContractOverHTTP(t *testing.T) { overHTTP(t, embedded.Config{}) }
 
-// TestContractOfDev does the same with everything that ingot dev adds to the engine: it keeps each change in
-// a folder before it answers.
+// TestContractOfDev does the same with everything that ingot dev adds to the engine: it keeps each
+// change in a folder before it answers.
 func TestContractOfDev(t *testing.T) {
 	d, err := disk.Open(t.TempDir())
 	if err != nil {

@@ -132,11 +132,12 @@ func (w *world) pump(ctx context.Context, kills int) {
 // patience is how long a change may take from the table to the stream.
 const patience = 10 * time.Second
 
-// mostAgain is how often everything is delivered again, and how many bursts are sent for each process to kill.
+// mostAgain is how often everything is delivered again, and how many bursts are sent for each
+// process to kill.
 const mostAgain = 200
 
-// drainStream delivers what is left. If too few processes have been killed by then, or no change has
-// come again, it delivers everything again until that is so.
+// drainStream delivers what is left. If too few processes have been killed by then, or no change
+// has come again, it delivers everything again until that is so.
 func (w *world) drainStream(kills int) {
 	w.Helper()
 	beginning := w.stream.Checkpoint()

@@ -86,7 +86,8 @@ func TestWithoutDocker(t *testing.T) {
 	}
 }
 
-// fakeEngine answers like a Docker engine that has no image. create answers the pull and the tag of one.
+// fakeEngine answers like a Docker engine that has no image. create answers the pull and the tag of
+// one.
 func fakeEngine(t *testing.T, create http.HandlerFunc) (host string) {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "docker.sock")

@@ -35,8 +35,8 @@ type docker struct {
 	provider *testcontainers.DockerProvider
 }
 
-// connect finds the Docker engine. A socket that accepts connections and does not answer within wait
-// is not an engine. If DOCKER_HOST is set, no other engine is used.
+// connect finds the Docker engine. A socket that accepts connections and does not answer within
+// wait is not an engine. If DOCKER_HOST is set, no other engine is used.
 func connect(ctx context.Context, wait time.Duration) (engine, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

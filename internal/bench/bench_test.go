@@ -304,8 +304,8 @@ func TestManyTotals(t *testing.T) {
 	}
 }
 
-// TestUnitsABatch shows that a histogram and a sketch cost what the engine counts, and more than a count: the
-// more different numbers there are, the larger the total.
+// TestUnitsABatch shows that a histogram and a sketch cost what the engine counts, and more than a
+// count: the more different numbers there are, the larger the total.
 func TestUnitsABatch(t *testing.T) {
 	few, many := make([]int64, 3*changesABatch), make([]int64, 30*changesABatch)
 	for i := range many {

@@ -20,8 +20,8 @@ const (
 	packedBytes  = 4 << 10 // of a body, about
 )
 
-// compress compares orders of 4 KB that are stored compressed with the same ones that are not, on the engine:
-// the write units, and the time from the bodies to the stored items.
+// compress compares orders of 4 KB that are stored compressed with the same ones that are not, on
+// the engine: the write units, and the time from the bodies to the stored items.
 func (b *bench) compress(ctx context.Context) error {
 	rng := rand.New(rand.NewPCG(1, 1))
 	bodies := make([]string, packedOrders)
@@ -49,7 +49,8 @@ func (b *bench) compress(ctx context.Context) error {
 	return nil
 }
 
-// wideOrder returns an order with as many lines as fit into packedBytes. Names repeat, and values do not.
+// wideOrder returns an order with as many lines as fit into packedBytes. Names repeat, and values
+// do not.
 func wideOrder(rng *rand.Rand, i int) string {
 	var lines []string
 	body := func() string {

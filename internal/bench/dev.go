@@ -72,8 +72,8 @@ func newDev(ctx context.Context) (folder string, d devProcess, err error) {
 	return folder, d, err
 }
 
-// dev measures ingot dev: how fast it starts with nothing and with many events, what memory it needs for
-// them, and how fast it takes them.
+// dev measures ingot dev: how fast it starts with nothing and with many events, what memory it
+// needs for them, and how fast it takes them.
 func (b *bench) dev(ctx context.Context) error {
 	folder, d, err := newDev(ctx)
 	defer os.RemoveAll(folder)

@@ -9,8 +9,8 @@ import (
 	"github.com/ingot-events/ingot/internal/estimate"
 )
 
-// ingest compares storing new events with a plain function and with the floor. Its speed lies within
-// a few per cent of the floor's, as do two runs of one way, so it takes twice as many runs.
+// ingest compares storing new events with a plain function and with the floor. Its speed lies
+// within a few per cent of the floor's, as do two runs of one way, so it takes twice as many runs.
 func (b *bench) ingest(ctx context.Context) error {
 	input := batches(orders(newEvents, duplicates))
 	bodies, err := record(ctx, input)

@@ -173,9 +173,9 @@ func largestBatch() ([]byte, error) {
 	return batch, nil
 }
 
-// outputAndPeak runs a command. It returns what the command prints, and the most megabytes that it had
-// in memory, or 0 on a system without /proc. The peak in a process's state will not do: there, Linux
-// counts the memory of the process that started it as well.
+// outputAndPeak runs a command. It returns what the command prints, and the most megabytes that it
+// had in memory, or 0 on a system without /proc. The peak in a process's state will not do: there,
+// Linux counts the memory of the process that started it as well.
 func outputAndPeak(cmd *exec.Cmd) (out []byte, mb float64, err error) {
 	var printed bytes.Buffer
 	cmd.Stdout = &printed

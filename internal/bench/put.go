@@ -39,9 +39,10 @@ type movedWay struct {
 	spread  int
 }
 
-// put compares totals that move with the put with TransactWriteItems by hand and with totals by stream.
-// It runs on the engine, with the delay for each request. While a transaction is under way, it holds its
-// items, as it does in the service: another one that meets them is refused with TransactionConflict.
+// put compares totals that move with the put with TransactWriteItems by hand and with totals by
+// stream. It runs on the engine, with the delay for each request. While a transaction is under way,
+// it holds its items, as it does in the service: another one that meets them is refused with
+// TransactionConflict.
 func (b *bench) put(ctx context.Context) error {
 	b.head("Totals with the put: %d events of under 1 KB in batches of %d, %s for each request", movedEvents, movedBatch, delay)
 	var ways []*series

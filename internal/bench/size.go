@@ -86,8 +86,8 @@ func (d *devProcess) settled(ctx context.Context, events int) error {
 			least = min(least, *out.Table.ItemCount)
 		}
 		if least >= int64(events) {
-			// The aggregates table also has some items of its own, so a few totals may still be under way.
-			// Verify says so.
+			// The aggregates table also has some items of its own, so a few totals may still be
+			// under way. Verify says so.
 			return nil
 		}
 		select {

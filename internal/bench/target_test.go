@@ -18,8 +18,8 @@ import (
 	"github.com/ingot-events/ingot/internal/golden"
 )
 
-// TestTargetsAreListed compares the targets with a list. To weaken a target is a decision, and the list
-// makes it visible. It is also the one place to read them all.
+// TestTargetsAreListed compares the targets with a list. To weaken a target is a decision, and the
+// list makes it visible. It is also the one place to read them all.
 func TestTargetsAreListed(t *testing.T) {
 	names, err := filepath.Glob("*.go")
 	if err != nil {
@@ -70,7 +70,8 @@ func TestTargetsAreListed(t *testing.T) {
 	golden.File(t, "testdata/targets.txt", list.String())
 }
 
-// signOf returns what a call demands of a figure. It returns an empty text if the call judges no figure.
+// signOf returns what a call demands of a figure. It returns an empty text if the call judges no
+// figure.
 func signOf(call *ast.CallExpr) string {
 	if f, is := call.Fun.(*ast.SelectorExpr); is && len(call.Args) == 3 {
 		return map[string]string{"atLeast": "at least", "atMost": "at most"}[f.Sel.Name]
@@ -78,7 +79,8 @@ func signOf(call *ast.CallExpr) string {
 	return ""
 }
 
-// textOf returns the constant text in an expression, with … for what is known only when the bench runs.
+// textOf returns the constant text in an expression, with … for what is known only when the bench
+// runs.
 func textOf(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -91,8 +91,8 @@ func (b *bench) distribution(ctx context.Context, name string, draw func() int64
 	return nil
 }
 
-// unitsABatch counts one event for each number in one total that has a single value. It returns the write
-// units of a batch of changes, as the engine counts them.
+// unitsABatch counts one event for each number in one total that has a single value. It returns the
+// write units of a batch of changes, as the engine counts them.
 func unitsABatch(ctx context.Context, value string, numbers []int64) (float64, error) {
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{"drawn": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "DRAWN#{id}", SK: "-"}}},

@@ -96,9 +96,9 @@ const (
 
 // Between lists the changes from old to new that affect identity, generations, lifetimes or stored
 // index keys, and what to do first. The order is: identity by type, then aggregates by name, then
-// their lifetimes, then indexes by type, then schemas by type. If there are only indexes and schemas, and
-// aggregates to rebuild, new can simply be deployed. Between assumes that the deployment is after now: an event type's `was`
-// covers the events until then.
+// their lifetimes, then indexes by type, then schemas by type. If there are only indexes and
+// schemas, and aggregates to rebuild, new can simply be deployed. Between assumes that the
+// deployment is after now: an event type's `was` covers the events until then.
 func Between(old, new *pipeline.Pipeline, now time.Time) []Report {
 	was, is := old.Describe().Spec, new.Describe().Spec
 	var list []Report
@@ -211,8 +211,8 @@ func compressChanges(old, new pipeline.Spec) []Report {
 // also reports types that are no longer offloaded, because their stored events still need the
 // bucket.
 //
-// No other change of what items keep is reported. An item keeps what its own file used. A new generation has a
-// higher epoch, and the touch pass brings each item what the new file uses.
+// No other change of what items keep is reported. An item keeps what its own file used. A new
+// generation has a higher epoch, and the touch pass brings each item what the new file uses.
 func offloadChanges(old, new pipeline.Spec) []Report {
 	offloads := func(s pipeline.Spec) bool {
 		for _, e := range s.Events {

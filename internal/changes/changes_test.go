@@ -120,8 +120,8 @@ func TestChangesOfIgnoreUnderADigest(t *testing.T) {
 	}
 }
 
-// Items keep the expiry that they were stored with. The rule of the payload bucket must not remove their payloads
-// before that.
+// Items keep the expiry that they were stored with. The rule of the payload bucket must not remove
+// their payloads before that.
 func TestChangesOfLifetimesOfPayloads(t *testing.T) {
 	file := func(more string) *pipeline.Pipeline {
 		return mustLoad(t, "ingot: 1\nepoch: 1\ntype: a\nevents: {a: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '-'}"+more+"}}\n")

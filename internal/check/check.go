@@ -232,8 +232,8 @@ func (r *Report) changes(was File, p *pipeline.Pipeline, at places, now time.Tim
 	}
 }
 
-// oneFile is a file system of one file, which may have any name, and of the files that it names. fs.FS
-// itself refuses ../ and absolute names.
+// oneFile is a file system of one file, which may have any name, and of the files that it names.
+// fs.FS itself refuses ../ and absolute names.
 type oneFile File
 
 func (f oneFile) Open(name string) (fs.File, error) {

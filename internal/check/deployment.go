@@ -8,8 +8,8 @@ import (
 	"github.com/ingot-events/ingot/internal/check/template"
 )
 
-// Deployment is what samconfig.toml says of where an environment is deployed. Region and Profile are
-// empty if it does not say them.
+// Deployment is what samconfig.toml says of where an environment is deployed. Region and Profile
+// are empty if it does not say them.
 type Deployment struct {
 	Stack, Region, Profile string
 	From                   string // the place that names the stack, such as samconfig.toml:13:14

@@ -28,8 +28,8 @@ aggregates:
       order: {values: {orders: count}}
 `
 
-// hotTotalsAt returns the warnings of totals that get too much, and holds them to the advice: with it, there
-// is no such warning, and no mistake.
+// hotTotalsAt returns the warnings of totals that get too much, and holds them to the advice: with
+// it, there is no such warning, and no mistake.
 func hotTotalsAt(t *testing.T, all, shops string, rate float64, partitions int, lines string) (got []string) {
 	t.Helper()
 	check := func(all, shops string) (found []Finding) {
@@ -76,8 +76,8 @@ func hotTotalsAt(t *testing.T, all, shops string, rate float64, partitions int, 
 	return got
 }
 
-// A total that gets more updates than an item takes is a warning, if the rate is given. The figures of those
-// that the stream moves are those of docs/scale.md.
+// A total that gets more updates than an item takes is a warning, if the rate is given. The figures
+// of those that the stream moves are those of docs/scale.md.
 func TestHotTotals(t *testing.T) {
 	var sampled strings.Builder
 	for n := range 100 {

@@ -16,8 +16,9 @@ const (
 	granted    = `{Effect: Allow, Action: ["dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:BatchGetItem"], Resource: !GetAtt AggregatesTable.Arn}`
 )
 
-// The ingest function of a pipeline whose puts move totals must be allowed more. A statement for the
-// one key of the secret's check value is not enough. What the finding says to write is accepted.
+// The ingest function of a pipeline whose puts move totals must be allowed more. A statement for
+// the one key of the secret's check value is not enough. What the finding says to write is
+// accepted.
 func TestRightsOfTotalsThatMoveWithThePut(t *testing.T) {
 	o := own{pipeline: [][2]string{{"\naggregates:\n", movedTotal}}}
 	r := run(t, o.input(t))
@@ -32,8 +33,8 @@ func TestRightsOfTotalsThatMoveWithThePut(t *testing.T) {
 	}
 }
 
-// A floor refuses events every day. So the alarm on everything in quarantine gives way to the one of
-// the operating guide.
+// A floor refuses events every day. So the alarm on everything in quarantine gives way to the one
+// of the operating guide.
 func TestAlarmWithFloors(t *testing.T) {
 	o := own{pipeline: [][2]string{{"\naggregates:\n", strings.Replace(movedTotal, "movedBy: put", "movedBy: put, atLeast: {cents: -1000}", 1)}},
 		template: [][2]string{{keyed, "              - " + granted + "\n"}}}
@@ -62,8 +63,8 @@ func TestAlarmWithFloors(t *testing.T) {
 	}
 }
 
-// An update of such a total costs what it costs in a transaction. Transactions on one total exclude each
-// other, so check says how many it takes.
+// An update of such a total costs what it costs in a transaction. Transactions on one total exclude
+// each other, so check says how many it takes.
 func TestCostOfTotalsThatMoveWithThePut(t *testing.T) {
 	for _, c := range []struct {
 		more, advice string

@@ -22,8 +22,8 @@ type Pattern struct {
 	DollarsAMonth *float64 `json:"dollarsAMonth,omitempty"` // at that rate; absent without prices
 }
 
-// Hot is a partition key that all writes of one moment share, because it is made of constants, times
-// and types.
+// Hot is a partition key that all writes of one moment share, because it is made of constants,
+// times and types.
 type Hot struct {
 	Key     string `json:"key"` // order.placed GSI2
 	Shards  int    `json:"shards"`

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPatternsArePriced fixes the table of the sample shop's patterns. The store's own tests compare
-// such figures with what is sent.
+// TestPatternsArePriced fixes the table of the sample shop's patterns. The store's own tests
+// compare such figures with what is sent.
 func TestPatternsArePriced(t *testing.T) {
 	in := own{}.input(t)
 	in.ReadUnit = 0.125e-6
@@ -33,8 +33,8 @@ func TestPatternsArePriced(t *testing.T) {
 	}
 }
 
-// TestPatternsAreJudged shows an index that nothing reads, and a rate that is more than the shards of
-// a day take.
+// TestPatternsAreJudged shows an index that nothing reads, and a rate that is more than the shards
+// of a day take.
 func TestPatternsAreJudged(t *testing.T) {
 	unread := own{pipeline: [][2]string{{"  customer_orders: {read: [order.placed, order.refunded], index: GSI1, newest: true}\n", ""}}}.input(t)
 	if got := run(t, unread).Findings; len(got) != 1 || got[0].Rule != "index-unread" || got[0].Severity != Warning || !strings.Contains(got[0].What, "no pattern reads GSI1") {

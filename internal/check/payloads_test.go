@@ -10,7 +10,8 @@ import (
 // offloads makes a type of the sample offload its payloads. Its events expire after 90 days.
 var offloads = [2]string{"\n  order.placed:\n", "\n  order.placed:\n    offload: {over: 64KB}\n"}
 
-// keeps is the parameter with which template.yaml has a payload bucket, and lifecycleRules is where its lifecycle begins.
+// keeps is the parameter with which template.yaml has a payload bucket, and lifecycleRules is where
+// its lifecycle begins.
 var (
 	keeps          = map[string]string{"Payloads": "keep"}
 	lifecycleRules = "        Rules: # and for each type with offload and retain a rule of its own, as docs/operating.md says\n"
@@ -30,8 +31,8 @@ func guided(t *testing.T) string {
 	return rule
 }
 
-// The template of a pipeline with offload needs a bucket, and the rights to use it. What the findings say to
-// write is accepted, and what the operating guide says to add is enough.
+// The template of a pipeline with offload needs a bucket, and the rights to use it. What the
+// findings say to write is accepted, and what the operating guide says to add is enough.
 func TestPayloadBucket(t *testing.T) {
 	rule := guided(t)
 	with := func(list ...string) [2]string { // these rules
@@ -111,8 +112,8 @@ func TestPayloadsThatNeverExpire(t *testing.T) {
 	}
 }
 
-// The payloads of the events that live longest are what the rule must leave, whatever shorter lives there were
-// before.
+// The payloads of the events that live longest are what the rule must leave, whatever shorter lives
+// there were before.
 func TestPayloadsOfALongerLife(t *testing.T) {
 	for _, c := range []struct{ retain, want string }{
 		{"    retain: 180d\n", "PayloadBucket removes the payloads of order.placed after 150 days: its events expire 180d after their time, which may be 30 days ahead, and may be there for 30 days more; write 240 or more instead"},

@@ -8,8 +8,8 @@ import (
 	"github.com/ingot-events/ingot/internal/check/template"
 )
 
-// ToolOutputs are the outputs by which the tool finds the parts of a stack. SecretOutput is one more,
-// for a pipeline that uses hmac.
+// ToolOutputs are the outputs by which the tool finds the parts of a stack. SecretOutput is one
+// more, for a pipeline that uses hmac.
 var ToolOutputs = []string{"EventsTableName", "AggregatesTableName", "QueueUrl", "QuarantineQueueUrl", "DeadLetterQueueUrl", "ArchiveBucketName",
 	"IngestFunctionName", "StreamsFunctionName"}
 
@@ -19,8 +19,8 @@ const SecretOutput = "PiiKeySecret"
 // PayloadsOutput is the output with the name of the payload bucket, for a pipeline with offload.
 const PayloadsOutput = "PayloadBucketName"
 
-// outputs checks that the tool will find the parts of the stack. A template with one of the functions
-// alone is not judged, because the outputs may be those of another stack.
+// outputs checks that the tool will find the parts of the stack. A template with one of the
+// functions alone is not judged, because the outputs may be those of another stack.
 func (c *checker) outputs() {
 	if c.ingest == nil || c.streams == nil {
 		return

@@ -55,8 +55,8 @@ func (c *checker) payloads() {
 	}
 }
 
-// payloadsRemedy says what to write if a function has no payload bucket: the parameter of our own template, if
-// it is there, or the variable.
+// payloadsRemedy says what to write if a function has no payload bucket: the parameter of our own
+// template, if it is there, or the variable.
 func (c *checker) payloadsRemedy(variable string) string {
 	const parameter = "Payloads"
 	for _, p := range c.t.Parameters() {
@@ -67,8 +67,8 @@ func (c *checker) payloadsRemedy(variable string) string {
 	return variable + ": !Ref the payload bucket"
 }
 
-// lifecycle checks that no rule of the payload bucket removes a payload that an item or the archive still
-// needs, and that payloads do not stay for ever when their events expire.
+// lifecycle checks that no rule of the payload bucket removes a payload that an item or the archive
+// still needs, and that payloads do not stay for ever when their events expire.
 func (c *checker) lifecycle(bucket *template.Resource) {
 	rules := c.t.Property(bucket, "LifecycleConfiguration", "Rules")
 	if rules != nil && rules.Kind != template.List {
@@ -95,8 +95,8 @@ func (c *checker) lifecycle(bucket *template.Resource) {
 	}
 }
 
-// rule checks one rule against the payloads of a type, which must stay for at least so many days; 0 means for
-// ever. It reports whether the rule ends all of them.
+// rule checks one rule against the payloads of a type, which must stay for at least so many days; 0
+// means for ever. It reports whether the rule ends all of them.
 func (c *checker) rule(rule *template.Node, bucket *template.Resource, typ string, least int) (ends bool) {
 	if status := c.t.Get(rule, "Status"); status == nil || status.Text != "Enabled" {
 		return false
@@ -133,8 +133,9 @@ func (c *checker) rule(rule *template.Node, bucket *template.Resource, typ strin
 	return strings.HasPrefix(folder, prefix)
 }
 
-// transitions refuses a rule that moves payloads to a storage class from which S3 reads nothing until a person
-// has restored it. A function would ask again and again meanwhile, as if the bucket were down.
+// transitions refuses a rule that moves payloads to a storage class from which S3 reads nothing
+// until a person has restored it. A function would ask again and again meanwhile, as if the bucket
+// were down.
 func (c *checker) transitions(rule *template.Node, bucket *template.Resource, typ string) {
 	for _, to := range append(slices.Clip(items(c.t.Get(rule, "Transitions"))), c.t.Get(rule, "Transition")) {
 		class := c.t.Get(c.t.Resolve(to), "StorageClass")

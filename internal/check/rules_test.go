@@ -457,8 +457,8 @@ Outputs: {EventsTableName: {Value: !Ref T}, AggregatesTableName: {Value: !Ref A}
 	}
 }
 
-// Whichever function starts first writes into the heads how totals are counted, and the other one refuses to start
-// if it counts otherwise. The ingest function starts where puts move totals.
+// Whichever function starts first writes into the heads how totals are counted, and the other one
+// refuses to start if it counts otherwise. The ingest function starts where puts move totals.
 func TestCountingOfBothFunctions(t *testing.T) {
 	template := [][2]string{{counted, ""}, {"{INGOT_ARCHIVE_BUCKET:", "{INGOT_COUNTING: receipts, INGOT_ARCHIVE_BUCKET:"}}
 	const want = "StreamsFunction counts by receipts and IngestFunction by marks, and both start with totals that are movedBy: put: " +

@@ -27,8 +27,9 @@ type Total struct {
 	// index.
 	Rank       string `json:"rank,omitempty"`
 	RankShards int    `json:"rankShards,omitempty"`
-	// MovedBy is put if the put of an event moves the totals, in its transaction: Units and FreshUnits are
-	// what an update costs there. The stream then leaves marks only if something expires.
+	// MovedBy is put if the put of an event moves the totals, in its transaction: Units and
+	// FreshUnits are what an update costs there. The stream then leaves marks only if something
+	// expires.
 	MovedBy      string `json:"movedBy,omitempty"`
 	floored      bool
 	SpreadForOne int `json:"spreadForOne"` // the least spread that makes Units 1; 0: none, or it is 1 already

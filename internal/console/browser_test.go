@@ -197,7 +197,8 @@ func quote(text string) string {
 	return string(out)
 }
 
-// views are the four views, with the totals of an aggregate whose values are not numbers as a fifth.
+// views are the four views, with the totals of an aggregate whose values are not numbers as a
+// fifth.
 var views = []string{"flow", "journey", "totals", "values", "quarantine"}
 
 // clean reports requests to other hosts, and errors of the page.
@@ -219,8 +220,9 @@ func (b *tab) clean(d *dev.Dev) {
 	}
 }
 
-// TestViews shows every view with data, in both themes and two widths: axe finds nothing, nothing is
-// wider than the window, and markup in payloads stays text. make test-all shows each theme in each width.
+// TestViews shows every view with data, in both themes and two widths: axe finds nothing, nothing
+// is wider than the window, and markup in payloads stays text. make test-all shows each theme in
+// each width.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	b, d := browse(t), shop(t)

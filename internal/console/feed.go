@@ -176,9 +176,9 @@ func (f *Feed) event(now time.Time, o *handler.Outcome, body string) {
 	}
 }
 
-// queueRequests adds what SQS bills for one message after it was sent, if ten are received and deleted
-// at once: SQS bills a request for each started 64 KB. A message that is returned is not deleted, and
-// one that is quarantined is sent to another queue. The caller holds the lock.
+// queueRequests adds what SQS bills for one message after it was sent, if ten are received and
+// deleted at once: SQS bills a request for each started 64 KB. A message that is returned is not
+// deleted, and one that is quarantined is sent to another queue. The caller holds the lock.
 func (f *Feed) queueRequests(now time.Time, o handler.Outcome) {
 	size := 0
 	if o.Message != nil {

@@ -74,7 +74,8 @@ func (t *Tables) wholeStep(ctx context.Context, p *pipeline.Pipeline, part *even
 		return nil, nil
 	}
 	s := &Step{Name: "whole", Title: "Whole", State: stateUnknown}
-	// An element may have a field of the same name as the whole. So only those that it is given decide.
+	// An element may have a field of the same name as the whole. So only those that it is given
+	// decide.
 	if slices.ContainsFunc(keyFields(spec.Events[of.Of]), func(name string) bool { return !slices.Contains(of.With, name) }) {
 		s.add("", "It is a part of an event of type "+of.Of+". It does not hold all fields of that event's key.")
 		return s, nil

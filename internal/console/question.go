@@ -14,7 +14,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// keyFields returns the fields of a payload that the key of a type is made of, in their order there.
+// keyFields returns the fields of a payload that the key of a type is made of, in their order
+// there.
 func keyFields(spec pipeline.EventSpec) []string {
 	list := []string{}
 	var add func(template string)

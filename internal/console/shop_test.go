@@ -51,8 +51,8 @@ aggregates:
       order.placed: {values: {buyers: distinct email, cents: histogram cents, last: newest status, mail: newest email}}
 `
 
-// evil is markup that would run if it were ever taken for markup, with characters that cannot be seen
-// or that turn the direction of writing.
+// evil is markup that would run if it were ever taken for markup, with characters that cannot be
+// seen or that turn the direction of writing.
 const evil = `<img src=x onerror=\"document.title='owned'\">\u202e\u0007`
 
 func order(n, cents int) string {

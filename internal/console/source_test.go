@@ -102,7 +102,8 @@ func TestJourneyOnAStack(t *testing.T) {
 	}
 }
 
-// From an order one follows its lines, and back. Totals that move with the put say what their floors are.
+// From an order one follows its lines, and back. Totals that move with the put say what their
+// floors are.
 func TestJourneyOfParts(t *testing.T) {
 	d := devOf(t, `ingot: 1
 epoch: 1
@@ -206,8 +207,8 @@ func TestTotalsOnAStack(t *testing.T) {
 	}
 }
 
-// TestResendOnAStack sends a message again. Its letter is gone and the queue has it; one that is not
-// there is said not to be.
+// TestResendOnAStack sends a message again. Its letter is gone and the queue has it; one that is
+// not there is said not to be.
 func TestResendOnAStack(t *testing.T) {
 	d := shop(t)
 	mustSend(t, d, order(1, 100), order(1, 200))
@@ -275,8 +276,8 @@ func TestStackPollsOnceAMinute(t *testing.T) {
 	}
 }
 
-// TestFeedOfAnArray shows that each event of an array has a journey of its own, by the message that it would
-// be alone.
+// TestFeedOfAnArray shows that each event of an array has a journey of its own, by the message that
+// it would be alone.
 func TestFeedOfAnArray(t *testing.T) {
 	f := NewFeed(func() time.Time { return time.Unix(1_700_000_000, 0) })
 	m := &events.SQSMessage{MessageId: "m", Body: `[{"a": 1} , 7, {"a": 2}]`}

@@ -33,7 +33,8 @@ const (
 type Stack struct {
 	Tables
 	CloudWatch CloudWatch // nil: there are no metrics to read
-	// IngestFunction and StreamsFunction are the names of the functions, as their metrics have them.
+	// IngestFunction and StreamsFunction are the names of the functions, as their metrics have
+	// them.
 	IngestFunction, StreamsFunction string
 
 	mu    sync.Mutex

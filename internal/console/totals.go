@@ -27,7 +27,8 @@ const (
 	scanned   = 100_000
 )
 
-// totals reads the totals of one aggregate: those of one group by its key, or all of them by a scan.
+// totals reads the totals of one aggregate: those of one group by its key, or all of them by a
+// scan.
 func (t *Tables) totals(ctx context.Context, c Choice) (*Totals, error) {
 	st, p, err := t.store()
 	if err != nil {
@@ -75,7 +76,8 @@ func (t *Tables) price(ctx context.Context) (string, error) {
 		show.Comma(int((bytes+4095)/4096)), show.Comma(int(items))), nil
 }
 
-// groups scans the totals of one aggregate, and lists its groups with the largest of one value first.
+// groups scans the totals of one aggregate, and lists its groups with the largest of one value
+// first.
 func (t *Tables) groups(ctx context.Context, st *store.Store, def *aggregate.Definition, by string) (*Totals, error) {
 	type sum struct {
 		by      []string

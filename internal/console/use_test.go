@@ -100,7 +100,8 @@ func TestKeyboard(t *testing.T) {
 	b.clean(d)
 }
 
-// TestTroubleOnThePage makes all trouble with the buttons of the page. Afterwards the totals add up.
+// TestTroubleOnThePage makes all trouble with the buttons of the page. Afterwards the totals add
+// up.
 func TestTroubleOnThePage(t *testing.T) {
 	t.Parallel() // beside TestViews: it waits for the ten seconds of a throttled table
 	b, d := browse(t), shop(t)
@@ -131,8 +132,8 @@ func TestTroubleOnThePage(t *testing.T) {
 	b.await("document.querySelector('.outcome .good')?.textContent.includes('every one is the sum')")
 }
 
-// TestFloorsOnThePage shows that the page of totals says which totals move with the put, and what their floors
-// are, and says neither of others.
+// TestFloorsOnThePage shows that the page of totals says which totals move with the put, and what
+// their floors are, and says neither of others.
 func TestFloorsOnThePage(t *testing.T) {
 	t.Parallel()
 	b, d := browse(t), devOf(t, `ingot: 1
@@ -164,12 +165,12 @@ aggregates:
 // rate is how many events a second the console must stay smooth with.
 const eventsASecond = 2000
 
-// TestSmooth feeds 2,000 events a second through the whole pipeline while the page Flow is open. The
-// page counts its own frames for ten seconds, and how long each of its tasks takes.
+// TestSmooth feeds 2,000 events a second through the whole pipeline while the page Flow is open.
+// The page counts its own frames for ten seconds, and how long each of its tasks takes.
 //
 // The events are real: they go through queue, functions and tables in this process, on the same
-// processors as the browser. So the rate that is reached is printed too. A frame is late if it comes
-// more than 100 ms after the one before: that is when a person notices.
+// processors as the browser. So the rate that is reached is printed too. A frame is late if it
+// comes more than 100 ms after the one before: that is when a person notices.
 func TestSmooth(t *testing.T) {
 	slow.Test(t, "it watches the page for ten seconds under load")
 	b, d := browse(t), shop(t)
@@ -271,7 +272,8 @@ func TestHiddenPageAsksNothing(t *testing.T) {
 	}
 }
 
-// Under the pointer, the chart says its numbers. Messages of every verdict that ends in quarantine are drawn.
+// Under the pointer, the chart says its numbers. Messages of every verdict that ends in quarantine
+// are drawn.
 func TestChartSaysItsNumbers(t *testing.T) {
 	t.Parallel()
 	b, d := browse(t), shop(t)

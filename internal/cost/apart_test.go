@@ -23,7 +23,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// postsFile has posts that are kept for ten days, and notes that stand below them and are kept for ever.
+// postsFile has posts that are kept for ten days, and notes that stand below them and are kept for
+// ever.
 const postsFile = `ingot: 1
 epoch: 1
 type: "{type}"
@@ -42,8 +43,8 @@ events:
     offload: {over: 2KB}
 `
 
-// somePosts returns posts and notes, of which some are large. Every tenth comes again some batches later, and
-// every twentieth comes with another text.
+// somePosts returns posts and notes, of which some are large. Every tenth comes again some batches
+// later, and every twentieth comes with another text.
 func somePosts(n, batch int) (lines []string) {
 	text := func(i, salt int) string {
 		typ, size := "post", 100
@@ -67,8 +68,9 @@ func somePosts(n, batch int) (lines []string) {
 	return lines
 }
 
-// What is computed for the payload bucket is what is sent to it: when events are stored, come again, conflict
-// and are archived, with few in a batch and with many. What is kept there has as many bytes.
+// What is computed for the payload bucket is what is sent to it: when events are stored, come
+// again, conflict and are archived, with few in a batch and with many. What is kept there has as
+// many bytes.
 func TestPayloadsAreWhatIsSent(t *testing.T) {
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(postsFile)}}, "p.yaml")
 	if err != nil {

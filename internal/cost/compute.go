@@ -98,7 +98,8 @@ func (e *events) inMessage() float64 { return math.Max(1, e.messages/math.Max(1,
 // shape holds what a pipeline declares for all items of one event type.
 type shape struct {
 	indexes int // how many an item can be in
-	// transaction says that a transaction puts the item, and inWhole that it is the one of its whole.
+	// transaction says that a transaction puts the item, and inWhole that it is the one of its
+	// whole.
 	transaction, inWhole bool
 	retain               time.Duration           // 0: it is kept for ever
 	aggregates           []*aggregate.Definition // that the type feeds

@@ -11,8 +11,9 @@ import (
 	"github.com/ingot-events/ingot/internal/sample"
 )
 
-// moved is what is known about the transactions that put items: those of atomic types, and those that
-// move totals. All fields are sums over the sample, or values of one message if there is no sample.
+// moved is what is known about the transactions that put items: those of atomic types, and those
+// that move totals. All fields are sums over the sample, or values of one message if there is no
+// sample.
 type moved struct {
 	items  float64 // items that transactions put; the sums of all items include them
 	met    float64 // such items of messages whose event is stored already
@@ -59,8 +60,8 @@ type group struct {
 	totals       map[event.Key]*touched
 }
 
-// These are the limits that the store keeps when it packs transactions. A test compares the outcome with
-// what the store sends.
+// These are the limits that the store keeps when it packs transactions. A test compares the outcome
+// with what the store sends.
 const (
 	packItems = estimate.ItemsATransaction
 	packBytes = 3 << 20

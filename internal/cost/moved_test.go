@@ -60,8 +60,8 @@ func byPutEvents(n int) []string {
 	return list
 }
 
-// What is computed for transactions is what the tables charge: for those that share totals, and for those
-// that do not.
+// What is computed for transactions is what the tables charge: for those that share totals, and for
+// those that do not.
 func TestTransactionsAreWhatIsCharged(t *testing.T) {
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(byPutFile)}}, "p.yaml")
 	if err != nil {

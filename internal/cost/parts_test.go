@@ -49,7 +49,8 @@ func lines(n, each int) string {
 	return b.String()
 }
 
-// Parts cost what items of their own cost. How many there are is taken from the sample, or supposed.
+// Parts cost what items of their own cost. How many there are is taken from the sample, or
+// supposed.
 func TestPartsAreItems(t *testing.T) {
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(withLines)}}, "p.yaml")
 	if err != nil {

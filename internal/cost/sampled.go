@@ -103,9 +103,9 @@ type touched struct {
 	bytes   int     // of its item, without marks
 }
 
-// NewSampled returns a Sampled for events of a file. They are stored in batches of so many messages.
-// Their changes are dealt to so many partitions and counted in batches of so many. [InBatch] and
-// [MessagesInBatch] say how many a batch has at a given rate.
+// NewSampled returns a Sampled for events of a file. They are stored in batches of so many
+// messages. Their changes are dealt to so many partitions and counted in batches of so many.
+// [InBatch] and [MessagesInBatch] say how many a batch has at a given rate.
 func NewSampled(file string, partitions int, changes, messages float64) *Sampled {
 	return &Sampled{shards: partitions, changesIn: int(math.Max(1, math.Round(changes))), messagesIn: int(math.Max(1, math.Round(messages))), events: events{file: file},
 		open: make([]map[total]struct{}, partitions), filled: make([]int, partitions), totals: map[total]*touched{}}
@@ -154,7 +154,8 @@ func (s *Sampled) Add(j sample.Judged) {
 	}
 }
 
-// item adds one item of a line. A transaction that is refused brings what is stored, so nothing is read.
+// item adds one item of a line. A transaction that is refused brings what is stored, so nothing is
+// read.
 func (s *Sampled) item(j sample.Judged, atomic bool) {
 	size, indexes := j.Item.Size(), float64(len(j.Item.Indexes))
 	factor, together := transaction(atomic, j.Item)

@@ -217,8 +217,8 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestBundles sends all data that comes with the demo through its pipeline. The demo's own and the shop's
-// have tests of their own, and a tally.
+// TestBundles sends all data that comes with the demo through its pipeline. The demo's own and the
+// shop's have tests of their own, and a tally.
 func TestBundles(t *testing.T) {
 	for _, b := range Bundles()[2:] {
 		if b.Name == "ledger" && !slow.All() {

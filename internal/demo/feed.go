@@ -17,8 +17,8 @@ const (
 // firstPost is when the invented posts begin. They last twelve days, so they are of two months.
 var firstPost = time.Date(2024, 5, 24, 0, 0, 0, 0, time.UTC)
 
-// Feed returns the invented users of a social network: whom they follow, what they write and what they
-// like. They are made again from the seed each time they are read.
+// Feed returns the invented users of a social network: whom they follow, what they write and what
+// they like. They are made again from the seed each time they are read.
 func Feed(seed uint64) Data {
 	return Data{
 		Name:     "follows, posts and likes",
@@ -66,8 +66,8 @@ func feedFacts(die *rand.Rand) []fact {
 	return facts
 }
 
-// postLength returns how many words a post has. Most posts are notes. Every fifth is a story of a few
-// kilobytes, and every tenth an essay of tens of them, which is too large for its item.
+// postLength returns how many words a post has. Most posts are notes. Every fifth is a story of a
+// few kilobytes, and every tenth an essay of tens of them, which is too large for its item.
 func postLength(n int, die *rand.Rand) int {
 	switch {
 	case n%10 == 0:

@@ -29,8 +29,9 @@ func ledgerRun(t *testing.T, seed uint64, counting aggregate.Counting) Config {
 	return Config{Data: Bank(seed), Plan: p, Seed: seed, Counting: counting}
 }
 
-// TestLedger draws on every account from all sides, through all trouble. No balance is below its floor
-// after any transaction, the customers have what came in from outside, and all entries add up to 0.
+// TestLedger draws on every account from all sides, through all trouble. No balance is below its
+// floor after any transaction, the customers have what came in from outside, and all entries add up
+// to 0.
 func TestLedger(t *testing.T) {
 	seeds := uint64(1)
 	if slow.All() {
@@ -101,8 +102,8 @@ func fromAllSides(t *testing.T, data Data) {
 	}
 }
 
-// TestLedgerChecksBite shows that a balance which is taken below its floor is seen right after it, and
-// that a cent which is lost is seen in the end.
+// TestLedgerChecksBite shows that a balance which is taken below its floor is seen right after it,
+// and that a cent which is lost is seen in the end.
 func TestLedgerChecksBite(t *testing.T) {
 	c := ledgerRun(t, seed, aggregate.Marks)
 	w, err := newWorld(t.Context(), c, firstTransfer)

@@ -16,8 +16,8 @@ const (
 // season is when the invented matches begin. They last eight days, so they are of two months.
 var season = time.Date(2024, 3, 28, 0, 0, 0, 0, time.UTC)
 
-// Leaderboard returns the invented players of a game and the results of their matches. They are made
-// again from the seed each time they are read.
+// Leaderboard returns the invented players of a game and the results of their matches. They are
+// made again from the seed each time they are read.
 func Leaderboard(seed uint64) Data {
 	return Data{
 		Name:     "players and results of matches",

@@ -31,9 +31,9 @@ func feed(t *testing.T) Config {
 	return Config{Data: Feed(seed), Plan: p, Seed: seed}
 }
 
-// TestPosts shows that the posts of the feed need what its pipeline.yaml has for them: essays are in the
-// payload bucket, stories are compressed, notes are as they are, and what is not a post breaks the schema. It
-// holds the page of the example to what it says of their cost.
+// TestPosts shows that the posts of the feed need what its pipeline.yaml has for them: essays are
+// in the payload bucket, stories are compressed, notes are as they are, and what is not a post
+// breaks the schema. It holds the page of the example to what it says of their cost.
 func TestPosts(t *testing.T) {
 	c := feed(t)
 	essays, stories, notes := 0, 0, 0
@@ -86,7 +86,8 @@ func TestPosts(t *testing.T) {
 	}
 }
 
-// TestPayloadsSeesTampering shows that the check finds a payload that is lost, and nothing without a reason.
+// TestPayloadsSeesTampering shows that the check finds a payload that is lost, and nothing without
+// a reason.
 func TestPayloadsSeesTampering(t *testing.T) {
 	c := feed(t)
 	c.Calm = true

@@ -14,9 +14,9 @@ import (
 
 const week = 7 * 24 * time.Hour
 
-// copier makes copies of events for --repeat, by the rules of each event type. Copy number k is another
-// event: ~k is appended to a field of its id, and it happens k weeks later. It works on the fields that
-// the pipeline names in id and at.
+// copier makes copies of events for --repeat, by the rules of each event type. Copy number k is
+// another event: ~k is appended to a field of its id, and it happens k weeks later. It works on the
+// fields that the pipeline names in id and at.
 type copier map[string]copyRule
 
 // copyRule says which fields of one event type must change in a copy.

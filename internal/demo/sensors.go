@@ -18,8 +18,8 @@ const (
 // firstReading is when the invented readings begin. They end in the next month.
 var firstReading = time.Date(2024, 10, 30, 0, 0, 0, 0, time.UTC)
 
-// Sensors returns the invented readings of a city's air. They are made again from the seed each time
-// they are read.
+// Sensors returns the invented readings of a city's air. They are made again from the seed each
+// time they are read.
 func Sensors(seed uint64) Data {
 	return Data{
 		Name:     "readings of the air",
@@ -31,8 +31,8 @@ func Sensors(seed uint64) Data {
 	}
 }
 
-// airReadings returns a reading of each sensor for every hour. The air is worse in the morning and in the
-// evening, and some sensors get new firmware on the way.
+// airReadings returns a reading of each sensor for every hour. The air is worse in the morning and
+// in the evening, and some sensors get new firmware on the way.
 func airReadings(seed uint64) []fact {
 	die := source(seed, forReadings)
 	districts := []string{"centre", "harbour", "hills", "north", "south", "west"}

@@ -60,8 +60,8 @@ type Changes struct {
 	Dropped  int `json:"dropped"`  // steps found counted already and dropped by mark or receipt
 }
 
-// Kept says where the messages are after the run. If no event has parts and no message is an array, Items is
-// the sum of Unheard and the verdicts Inserted.
+// Kept says where the messages are after the run. If no event has parts and no message is an array,
+// Items is the sum of Unheard and the verdicts Inserted.
 type Kept struct {
 	Items       int `json:"items"`       // in the events table
 	Unheard     int `json:"unheard"`     // of them, stored by a killed invocation or by a request whose answer was lost
@@ -84,8 +84,8 @@ type ByValue struct {
 	Text string `json:"text"` // as it stands in the key
 }
 
-// TotalValue is one value of a total. Numbers are decimal text, because they are exact. Other values
-// are texts for people.
+// TotalValue is one value of a total. Numbers are decimal text, because they are exact. Other
+// values are texts for people.
 type TotalValue struct {
 	Name       string `json:"name"`
 	Stored     string `json:"stored"`

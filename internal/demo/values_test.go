@@ -37,8 +37,8 @@ aggregates:
     from: {call: {values: {ms: histogram ms}}}
 `
 
-// Values that are more than numbers are in the demo's table, and are compared with plain sums before
-// and after everything expired.
+// Values that are more than numbers are in the demo's table, and are compared with plain sums
+// before and after everything expired.
 func TestValuesInTheDemo(t *testing.T) {
 	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(calls)}}, "pipeline.yaml")
 	if err != nil {

@@ -53,8 +53,8 @@ func (c *clock) Now() time.Time {
 
 func (c *clock) now() time.Time { return c.at.Add(c.passed() - c.began) }
 
-// follow sets the clock to the machine's calendar if that is ahead. It must be called when nothing is
-// under way. If the calendar is too far ahead to follow, it returns by how much.
+// follow sets the clock to the machine's calendar if that is ahead. It must be called when nothing
+// is under way. If the calendar is too far ahead to follow, it returns by how much.
 func (c *clock) follow() (tooFar time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -44,7 +44,8 @@ type Config struct {
 	// Port is where the protocols of AWS are served on this machine, and ConsolePort where the
 	// console is. 0 means any free port.
 	Port, ConsolePort int
-	// Host is the address of this machine at which the protocols of AWS are served; empty: 127.0.0.1.
+	// Host is the address of this machine at which the protocols of AWS are served; empty:
+	// 127.0.0.1.
 	Host string
 	// Console returns the handler of the console. nil means that there is no console. Token is the
 	// secret that a browser must send; the URL of the console ends with it.

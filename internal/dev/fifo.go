@@ -12,8 +12,8 @@ import (
 // templateFile is the file beside pipeline.yaml that says whether the queue is a FIFO queue.
 const templateFile = "template.yaml"
 
-// readsFIFO reports whether template.yaml declares a FIFO queue for the ingest function. Without that
-// file, the queue is a standard queue.
+// readsFIFO reports whether template.yaml declares a FIFO queue for the ingest function. Without
+// that file, the queue is a standard queue.
 func (d *Dev) readsFIFO() bool {
 	file := filepath.Join(filepath.Dir(d.cfg.File), templateFile)
 	text, err := os.ReadFile(file)

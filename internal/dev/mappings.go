@@ -23,8 +23,8 @@ const (
 	pause = 50 * time.Millisecond
 	// afterFailure is how long a mapping waits after a batch that failed as a whole.
 	afterFailure = time.Second
-	// sweepEvery is how often time to live removes what has expired, and sweepSize how much at once.
-	// Clients wait for that long.
+	// sweepEvery is how often time to live removes what has expired, and sweepSize how much at
+	// once. Clients wait for that long.
 	sweepEvery = time.Minute
 	sweepSize  = 1000
 )

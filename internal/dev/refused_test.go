@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// A file of messages that are refused is not refused in silence: the first of each reason is told, and the number of
-// them as it grows tenfold.
+// A file of messages that are refused is not refused in silence: the first of each reason is told,
+// and the number of them as it grows tenfold.
 func TestRefusedAreTold(t *testing.T) {
 	for name, hashed := range map[string]bool{"plain": false, "hashed": true} {
 		t.Run(name, func(t *testing.T) {

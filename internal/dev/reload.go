@@ -19,8 +19,8 @@ import (
 // settle is how long a file must be left alone before it is read. An editor may write it in parts.
 const settle = 100 * time.Millisecond
 
-// watch reads pipeline.yaml again whenever it or one of its schemas changes. It watches the folders, because
-// many editors put a new file in the place of the old one.
+// watch reads pipeline.yaml again whenever it or one of its schemas changes. It watches the
+// folders, because many editors put a new file in the place of the old one.
 func (d *Dev) watch(stop <-chan struct{}) {
 	w, err := fsnotify.NewWatcher()
 	if err == nil {

@@ -178,7 +178,8 @@ func TestClockDoesNotJump(t *testing.T) {
 	is("a year is not followed", slept.Add(time.Minute))
 }
 
-// TestClockDoesNotBeginAhead lets time pass while the clock is made and while it follows the calendar.
+// TestClockDoesNotBeginAhead lets time pass while the clock is made and while it follows the
+// calendar.
 func TestClockDoesNotBeginAhead(t *testing.T) {
 	at, passed := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), time.Duration(0)
 	tick := func() time.Duration { passed += time.Second; return passed }
@@ -191,8 +192,8 @@ func TestClockDoesNotBeginAhead(t *testing.T) {
 	}
 }
 
-// TestCalendarThatJumpsWhileDevRuns lets the machine's calendar jump far ahead and back again. Events are
-// stored and counted all the while, nothing expires, and it is said once.
+// TestCalendarThatJumpsWhileDevRuns lets the machine's calendar jump far ahead and back again.
+// Events are stored and counted all the while, nothing expires, and it is said once.
 func TestCalendarThatJumpsWhileDevRuns(t *testing.T) {
 	var ahead atomic.Int64
 	today := time.Now().UTC().Format(time.RFC3339) // or the events would have expired

@@ -10,8 +10,8 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// Tables that are deleted and made again are another beginning: of the heads, and of the stream. Events are
-// stored and counted in them, also after the next start.
+// Tables that are deleted and made again are another beginning: of the heads, and of the stream.
+// Events are stored and counted in them, also after the next start.
 func TestTablesThatAreMadeAgain(t *testing.T) {
 	cfg := Config{File: folder(t, orders), Data: t.TempDir()}
 	d, err := Start(t.Context(), cfg)

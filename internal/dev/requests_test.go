@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestFunctionsWaitForRequests shows how long the functions wait after a round: while requests come in,
-// but never for long.
+// TestFunctionsWaitForRequests shows how long the functions wait after a round: while requests come
+// in, but never for long.
 func TestFunctionsWaitForRequests(t *testing.T) {
 	for name, c := range map[string]struct {
 		took   time.Duration // the round before

@@ -90,8 +90,8 @@ func TestAlarmsOnOwnMetrics(t *testing.T) {
 	}
 }
 
-// TestAlarmWithFloors shows that the alarm which the guide has for pipelines with floors adds up the
-// messages of every verdict that leads to quarantine, except those that a floor refuses.
+// TestAlarmWithFloors shows that the alarm which the guide has for pipelines with floors adds up
+// the messages of every verdict that leads to quarantine, except those that a floor refuses.
 func TestAlarmWithFloors(t *testing.T) {
 	found := map[string]bool{}
 	for _, b := range blocksOf(t, operatingPage, "yaml template") {
@@ -198,9 +198,9 @@ var (
 	indexAlarm = regexp.MustCompile(`MetricName: WriteThrottleEvents,\s+Dimensions: \[\{Name: TableName, Value: !Ref EventsTable\}, \{Name: GlobalSecondaryIndexName, Value: (\w+)\}\]`)
 )
 
-// TestEveryIndexHasAnAlarm shows that every index of the events table that the template declares has
-// an alarm. The index of ranked totals has none: what it refuses holds up the stream, which has one.
-// CloudWatch counts the throttles of an index only under the index.
+// TestEveryIndexHasAnAlarm shows that every index of the events table that the template declares
+// has an alarm. The index of ranked totals has none: what it refuses holds up the stream, which has
+// one. CloudWatch counts the throttles of an index only under the index.
 func TestEveryIndexHasAnAlarm(t *testing.T) {
 	template := read(t, sampleshop.Template)
 	names := func(pattern *regexp.Regexp) (list []string) {

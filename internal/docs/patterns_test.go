@@ -48,8 +48,8 @@ func TestPatternsOfThePage(t *testing.T) {
 	}
 }
 
-// answerOf stores events by a file and asks a question. It returns the requests and the answer as the
-// page shows them.
+// answerOf stores events by a file and asks a question. It returns the requests and the answer as
+// the page shows them.
 func answerOf(t *testing.T, file, stored, question string) string {
 	t.Helper()
 	p, err := pipeline.Load(fstest.MapFS{"p.yaml": &fstest.MapFile{Data: []byte("ingot: 1\nepoch: 1\ntype: \"{type}\"\n" + file)}}, "p.yaml", pipeline.Secret([]byte("the secret of this page")))

@@ -16,8 +16,8 @@ import (
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
-// tool builds the tool as the README's go run does, which keeps it in the build cache. It is built once
-// for all tests that need it.
+// tool builds the tool as the README's go run does, which keeps it in the build cache. It is built
+// once for all tests that need it.
 func tool(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {

@@ -52,8 +52,8 @@ type Config struct {
 	// lock of the engine, so it must not call the engine.
 	Behind func(Read) int
 	// Journal, when set, keeps every change of tables, streams, queues and buckets. A call is
-	// answered once its changes are safe. Use [Open] to continue from what a journal holds. Usage is
-	// not kept.
+	// answered once its changes are safe. Use [Open] to continue from what a journal holds. Usage
+	// is not kept.
 	Journal Journal
 }
 
@@ -128,8 +128,8 @@ func New(cfg Config) *Engine {
 	}
 }
 
-// Open returns an engine that holds what its journal holds. Messages that were in flight are visible
-// again. Give it a Seed that it has not had before, or it makes the same ids again.
+// Open returns an engine that holds what its journal holds. Messages that were in flight are
+// visible again. Give it a Seed that it has not had before, or it makes the same ids again.
 func Open(cfg Config) (*Engine, error) {
 	e := New(cfg)
 	for _, load := range []func(api.Journal) error{e.tables.Load, e.queues.Load, e.buckets.Load} {
@@ -175,8 +175,9 @@ func (e *Engine) Sweep(most int) int { return e.tables.Sweep(most) }
 // does so every few hours.
 func (e *Engine) RollShards(tableName string) error { return e.tables.RollShards(tableName) }
 
-// Forget drops a table with all its items. It writes no stream records for them, and the stream stays,
-// as it does in the service. It serves to measure how much memory everything except the items takes.
+// Forget drops a table with all its items. It writes no stream records for them, and the stream
+// stays, as it does in the service. It serves to measure how much memory everything except the
+// items takes.
 func (e *Engine) Forget(tableName string) error { return e.tables.Forget(tableName) }
 
 // SplitShard closes one open shard of the table's stream and opens two children.

@@ -14,8 +14,8 @@ import (
 )
 
 // FuzzUpdate runs any update under any condition on one item. A refused update must not change
-// anything. An update that succeeds must not change the key. It must report what it wrote, and write
-// only numbers that a table can hold.
+// anything. An update that succeeds must not change the key. It must report what it wrote, and
+// write only numbers that a table can hold.
 func FuzzUpdate(f *testing.F) {
 	corpus.Add(f)
 	for _, seed := range [][2]string{

@@ -155,8 +155,8 @@ func messages(t *testing.T, e *embedded.Engine, url string) []string {
 	}
 }
 
-// TestJournalHoldsEverything makes random calls to an engine with a journal, and reads the journal into
-// another engine. Both engines must hold the same.
+// TestJournalHoldsEverything makes random calls to an engine with a journal, and reads the journal
+// into another engine. Both engines must hold the same.
 func TestJournalHoldsEverything(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { keepAndOpen(t, rand.New(rand.NewPCG(seed, 1))) })

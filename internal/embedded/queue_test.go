@@ -129,8 +129,8 @@ func TestVisibility(t *testing.T) {
 	}
 }
 
-// A message stays hidden for at most 12 hours, no matter how often that is extended. If it is received
-// again, it has 12 hours again.
+// A message stays hidden for at most 12 hours, no matter how often that is extended. If it is
+// received again, it has 12 hours again.
 func TestVisibilityEndsAfterTwelveHours(t *testing.T) {
 	m := newMail(t)
 	q := m.queue("q", nil)
@@ -294,8 +294,8 @@ func TestFIFODeadLetters(t *testing.T) {
 	}
 }
 
-// TestAttributes expects the digests that SQS itself makes of these attributes. They are from the tests
-// of other clients, which recorded them.
+// TestAttributes expects the digests that SQS itself makes of these attributes. They are from the
+// tests of other clients, which recorded them.
 func TestAttributes(t *testing.T) {
 	m := newMail(t)
 	q := m.queue("in", nil)

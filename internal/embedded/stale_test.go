@@ -168,8 +168,8 @@ func TestReplicasCatchUp(t *testing.T) {
 	}
 }
 
-// TestStaleReadsLeaveNoTrace shows that the writes that were taken back for a read are done again. The
-// read changes nothing in the table, its size, its stream or its capacity.
+// TestStaleReadsLeaveNoTrace shows that the writes that were taken back for a read are done again.
+// The read changes nothing in the table, its size, its stream or its capacity.
 func TestStaleReadsLeaveNoTrace(t *testing.T) {
 	w := newReplica(t)
 	w.put(item("p0", "s0", attrs{"v": s("1")}))

@@ -1,10 +1,11 @@
-// Package emf writes metrics in the CloudWatch embedded metric format. [Emitter.Emit] writes one line
-// of JSON to standard output, and CloudWatch Logs extracts the metrics from it, without an API call.
+// Package emf writes metrics in the CloudWatch embedded metric format. [Emitter.Emit] writes one
+// line of JSON to standard output, and CloudWatch Logs extracts the metrics from it, without an API
+// call.
 //
 // The package does not know any metric. The package that counts a metric decides on its name, its
-// unit and its meaning. AWS describes the format in "Specification: Embedded metric format". If a line
-// breaks it, nobody sees an error: CloudWatch silently extracts nothing. So Emit checks everything
-// that the specification demands before it writes.
+// unit and its meaning. AWS describes the format in "Specification: Embedded metric format". If a
+// line breaks it, nobody sees an error: CloudWatch silently extracts nothing. So Emit checks
+// everything that the specification demands before it writes.
 package emf
 
 import (
@@ -23,8 +24,8 @@ import (
 const MaxMetrics = 100
 
 // MaxLine is the length of the longest line that Emit writes, in bytes, without the line feed. The
-// limit of CloudWatch for a log event was 256 KB for years, and is 1 MB today. A line within the older
-// limit is accepted everywhere.
+// limit of CloudWatch for a log event was 256 KB for years, and is 1 MB today. A line within the
+// older limit is accepted everywhere.
 const MaxLine = 256 << 10
 
 // Unit is a CloudWatch unit. An unknown unit would make CloudWatch drop the whole line.
@@ -67,8 +68,8 @@ type Emitter struct {
 
 	// Level is the log level of the line. Empty means INFO. With JSON logging, Lambda drops every
 	// line whose level is below the function's application log level. A line without a level counts
-	// as INFO. So if that level is WARN, an INFO line is lost, together with its metrics. To keep the
-	// metrics at every setting, put the value of AWS_LAMBDA_LOG_LEVEL here.
+	// as INFO. So if that level is WARN, an INFO line is lost, together with its metrics. To keep
+	// the metrics at every setting, put the value of AWS_LAMBDA_LOG_LEVEL here.
 	Level string
 
 	mu sync.Mutex // guards Out, so that two lines are never mixed

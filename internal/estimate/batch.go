@@ -44,8 +44,8 @@ type Put struct {
 	Compared float64 // of the taken ones, those with another payload
 	// Transactions put items that are not among the others.
 	Transactions float64
-	// Uploads are payloads that go to the payload bucket, and Fetched those that are read there, one after
-	// the other.
+	// Uploads are payloads that go to the payload bucket, and Fetched those that are read there,
+	// one after the other.
 	Uploads, Fetched float64
 }
 

@@ -96,8 +96,8 @@ func Units(def *aggregate.Definition, bytes int, counting aggregate.Counting) in
 	return units
 }
 
-// MovesASecond is about how many transactions a second move one total that moves with the put. They go
-// one after the other, and each takes [Latency].
+// MovesASecond is about how many transactions a second move one total that moves with the put. They
+// go one after the other, and each takes [Latency].
 const MovesASecond = int(1 / Latency)
 
 // ItemsATransaction is the most that one transaction writes, totals included.

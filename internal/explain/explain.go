@@ -32,8 +32,8 @@ type Explainer struct {
 	Partitions int       // of the events table, for the estimates; at least 1
 	Now        time.Time // the time that decides whether an event is Expired
 	StandInKey bool      // whether the pipeline's secret is StandIn
-	// Schemas are the files of schemas by event type, as [pipeline.SchemaFiles] returns them. A schema
-	// that is not in it stands in the file itself.
+	// Schemas are the files of schemas by event type, as [pipeline.SchemaFiles] returns them. A
+	// schema that is not in it stands in the file itself.
 	Schemas map[string]string
 
 	description *pipeline.Description // made when it is first needed

@@ -22,8 +22,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// byPut has totals that move with the put: one with a floor, one that is spread, and one that parts feed.
-// Its payloads have a schema and are compressed.
+// byPut has totals that move with the put: one with a floor, one that is spread, and one that parts
+// feed. Its payloads have a schema and are compressed.
 const byPut = `ingot: 1
 epoch: 1
 type: "{type}"
@@ -92,8 +92,8 @@ func TestTotalsByPutAreExplained(t *testing.T) {
 	}
 }
 
-// The total that is explained is the one that is moved, under spread too. What its update and the item
-// cost is what the tables charge.
+// The total that is explained is the one that is moved, under spread too. What its update and the
+// item cost is what the tables charge.
 func TestTotalsByPutAreThoseThatMove(t *testing.T) {
 	e := byPutExplainer(t)
 	buckets := map[string]bool{}

@@ -42,8 +42,8 @@ type Explanation struct {
 	Item       *Cost             `json:"item,omitempty"`
 	Aggregates []Aggregate       `json:"aggregates,omitempty"` // those that its type feeds, by name
 	Atomic     bool              `json:"atomic,omitempty"`     // this item and its parts are put in one transaction
-	// Parts are the items that are put beside this one, once it is stored or together with it. Each of
-	// them is explained as a message is.
+	// Parts are the items that are put beside this one, once it is stored or together with it. Each
+	// of them is explained as a message is.
 	Parts []Explanation `json:"parts,omitempty"`
 	// Events are the events of a message that is an array, each explained as a message is. The
 	// message itself then has only a verdict and the reason of a refusal.
@@ -78,8 +78,8 @@ type Cost struct {
 	// came, because compression would save no unit.
 	PayloadBytes    int `json:"payloadBytes,omitempty"`
 	CompressedBytes int `json:"compressedBytes,omitempty"`
-	// Kept is what the item keeps of a payload that goes to the payload bucket. It is absent if the payload stays
-	// in the item.
+	// Kept is what the item keeps of a payload that goes to the payload bucket. It is absent if the
+	// payload stays in the item.
 	Kept string `json:"kept,omitempty"`
 }
 
@@ -104,8 +104,8 @@ type Add struct {
 	Value  string `json:"value"`
 	Op     string `json:"op"` // count, sum, min or max
 	Amount string `json:"amount"`
-	// AtLeast is the floor of the value, if the item takes from it: the message is Rejected if the value
-	// would be less.
+	// AtLeast is the floor of the value, if the item takes from it: the message is Rejected if the
+	// value would be less.
 	AtLeast string `json:"atLeast,omitempty"`
 }
 

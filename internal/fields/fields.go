@@ -1,5 +1,6 @@
 // Package fields makes a payload out of single fields, as a person gives them. [Set] puts one value
-// into an object. The names of fields are paths: customer.id is the member id of the object customer.
+// into an object. The names of fields are paths: customer.id is the member id of the object
+// customer.
 package fields
 
 import (

@@ -44,7 +44,8 @@ func lambdaConfig() (aws.Config, error) {
 	return c, nil
 }
 
-// lambdaEnvironment supplies the settings that the SDK's clients need and that [aws.Config] has no field for.
+// lambdaEnvironment supplies the settings that the SDK's clients need and that [aws.Config] has no
+// field for.
 type lambdaEnvironment struct{ fips, dualStack bool }
 
 // Retrieve returns the credentials of the function's role. They are valid for as long as the

@@ -140,8 +140,8 @@ func TestArchiveReachesItsBucket(t *testing.T) {
 	}
 }
 
-// A function asks a bucket only for a message that points to it. The client of S3 is made then, and not when
-// the function starts.
+// A function asks a bucket only for a message that points to it. The client of S3 is made then, and
+// not when the function starts.
 func TestPayloadsReachTheirBucket(t *testing.T) {
 	r := newRecorder(t, http.StatusOK, `{"type":"x"}`)
 	t.Setenv("INGOT_TABLE", "events")

@@ -21,8 +21,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Process holds what a function needs from the process that it runs in. All fields but the last two are
-// required.
+// Process holds what a function needs from the process that it runs in. All fields but the last two
+// are required.
 type Process struct {
 	Getenv    func(string) string
 	Files     fs.FS        // holds the pipeline that was built in
@@ -149,7 +149,8 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 	return logged(p.Log, h.Handle), nil
 }
 
-// keep stores pipeline.yaml where the tool can read it. Counting does not need it, so a failure is only logged.
+// keep stores pipeline.yaml where the tool can read it. Counting does not need it, so a failure is
+// only logged.
 func (p Process) keep(ctx context.Context, st *store.Store) {
 	if err := tables.Of(st).KeepFile(ctx, false); err != nil {
 		p.Log.WarnContext(ctx, "the tool cannot read which pipeline.yaml runs; counting goes on", "error", err.Error())

@@ -56,8 +56,8 @@ func (b *buckets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A batch of expired items whose payloads are as large as the payload bucket holds them must fit the smallest
-// function. As text inside of JSON, such a payload takes twice its size.
+// A batch of expired items whose payloads are as large as the payload bucket holds them must fit
+// the smallest function. As text inside of JSON, such a payload takes twice its size.
 func TestArchivedPayloadsFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")

@@ -59,8 +59,8 @@ func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
 	fn.fits(t)
 }
 
-// The same holds for a batch that is counted by marks, whatever brings the totals: the reads before the
-// statements, the statements that are refused, and the reads after them.
+// The same holds for a batch that is counted by marks, whatever brings the totals: the reads before
+// the statements, the statements that are refused, and the reads after them.
 func TestLargeTotalsUnderMarksFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	binary, plan := build(t, "streams"), filepath.Join(t.TempDir(), "pipeline.yaml")
@@ -89,8 +89,9 @@ func TestLargeTotalsUnderMarksFitSmallestFunction(t *testing.T) {
 	}
 }
 
-// A batch of the stream with as many compressed payloads as fit, each as large as a payload can be and packed
-// as well as it can be, must fit the smallest function: its records unpack to 8 times their size.
+// A batch of the stream with as many compressed payloads as fit, each as large as a payload can be
+// and packed as well as it can be, must fit the smallest function: its records unpack to 8 times
+// their size.
 func TestCompressedBatchFitsSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	const changes, batchBytes = 88, 6 << 20
@@ -125,8 +126,8 @@ func TestCompressedBatchFitsSmallestFunction(t *testing.T) {
 	fn.fits(t)
 }
 
-// The worst batches of changes that Lambda can send must fit: as many as the event source may be told to send
-// at once, and the images that take the most memory to understand.
+// The worst batches of changes that Lambda can send must fit: as many as the event source may be
+// told to send at once, and the images that take the most memory to understand.
 func TestWorstChangesFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	const batchBytes = 6 << 20
@@ -304,8 +305,8 @@ func (l *largeTotals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(body))
 }
 
-// found returns the answer to a BatchGetItem: the totals that are asked for, up to the 16 MB that an answer
-// may have. A read that is not consistent may find a fresh table.
+// found returns the answer to a BatchGetItem: the totals that are asked for, up to the 16 MB that
+// an answer may have. A read that is not consistent may find a fresh table.
 func (l *largeTotals) found(keys []map[string]map[string]string, consistent bool) string {
 	var items, left []string
 	for _, key := range keys {
@@ -324,8 +325,8 @@ func (l *largeTotals) found(keys []map[string]map[string]string, consistent bool
 	return `{"Responses":{"totals":[` + strings.Join(items, ",") + `]},"UnprocessedKeys":{` + unread + `}}`
 }
 
-// update carries out the update of one total. The first two are refused, with the total if the request asks for
-// it. The refusal is empty if the update is done.
+// update carries out the update of one total. The first two are refused, with the total if the
+// request asks for it. The refusal is empty if the update is done.
 func (l *largeTotals) update(key map[string]map[string]string, asks string) (refusal string) {
 	pk := key["PK"]["S"]
 	switch {

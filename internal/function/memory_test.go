@@ -53,7 +53,8 @@ func build(t *testing.T, name string) (binary string) {
 	return binary
 }
 
-// startSmallest runs a built function as the smallest that is allowed. The services stand in for AWS.
+// startSmallest runs a built function as the smallest that is allowed. The services stand in for
+// AWS.
 func startSmallest(t *testing.T, binary string, services http.Handler, env map[string]string) *sandbox {
 	t.Helper()
 	aws := httptest.NewServer(services)
@@ -118,8 +119,9 @@ func TestWorstBatchesFitSmallestFunction(t *testing.T) {
 	}
 }
 
-// Parts can take far more memory than the message that yields them: there may be a thousand of a few bytes
-// each, and each may repeat a large member of the whole. The worst batches of them must fit, too.
+// Parts can take far more memory than the message that yields them: there may be a thousand of a
+// few bytes each, and each may repeat a large member of the whole. The worst batches of them must
+// fit, too.
 func TestWorstPartsFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
 	binary := build(t, "ingest")
@@ -154,8 +156,8 @@ func TestWorstPartsFitSmallestFunction(t *testing.T) {
 	}
 }
 
-// An array of a thousand small events is a small message, so a batch may hold a hundred thousand events. The
-// worst batches of them must fit, too.
+// An array of a thousand small events is a small message, so a batch may hold a hundred thousand
+// events. The worst batches of them must fit, too.
 func TestWorstArraysFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
 	binary, plan := build(t, "ingest"), filepath.Join(t.TempDir(), "pipeline.yaml")
@@ -211,8 +213,8 @@ func arraysOf(t *testing.T, one func(i int) string) []byte {
 	return batch
 }
 
-// An object in S3 may have sixteen times what a message has, and a batch may point to thousands of them. The
-// worst batches of pointers must fit, too.
+// An object in S3 may have sixteen times what a message has, and a batch may point to thousands of
+// them. The worst batches of pointers must fit, too.
 func TestWorstPointersFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
 	binary := build(t, "ingest")
@@ -223,7 +225,8 @@ func TestWorstPointersFitSmallestFunction(t *testing.T) {
 	enveloped := func(i int, note string) string {
 		return fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"s","type":"order.placed","data":%s}`, i, order(i, note))
 	}
-	// As many values as a text may have, in 16 MiB. They are parsed twice: with the envelope, and alone.
+	// As many values as a text may have, in 16 MiB. They are parsed twice: with the envelope, and
+	// alone.
 	most := enveloped(1, "["+strings.Repeat("[],", 1<<21-100)+strings.Repeat(" ", payloads.Max-3<<21-1000)+"0]")
 	soon := func(text string) string { // a payload that is offloaded may be 30 days ahead
 		return strings.Replace(text, "2099-01-02T03:04:05Z", time.Now().UTC().Format(time.RFC3339), 1)
@@ -267,8 +270,8 @@ func TestWorstPointersFitSmallestFunction(t *testing.T) {
 	}
 }
 
-// A conflict with an event whose payload is in the payload bucket reads that payload, of up to 16 MiB, and
-// compares the two. The worst batches of such conflicts must fit, too.
+// A conflict with an event whose payload is in the payload bucket reads that payload, of up to 16
+// MiB, and compares the two. The worst batches of such conflicts must fit, too.
 func TestWorstStoredPayloadsFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
 	binary, plan := build(t, "ingest"), offloadingShop(t)
@@ -317,8 +320,8 @@ func TestWorstStoredPayloadsFitSmallestFunction(t *testing.T) {
 	}
 }
 
-// offloadingShop returns the file of the sample shop's pipeline, in which the payloads of orders go to the
-// payload bucket.
+// offloadingShop returns the file of the sample shop's pipeline, in which the payloads of orders go
+// to the payload bucket.
 func offloadingShop(t *testing.T) (file string) {
 	t.Helper()
 	text, err := os.ReadFile("../../" + sampleshop.Pipeline)
@@ -332,7 +335,8 @@ func offloadingShop(t *testing.T) (file string) {
 	return file
 }
 
-// pointers returns a batch of messages that point to objects. On a FIFO queue, each has a group of its own.
+// pointers returns a batch of messages that point to objects. On a FIFO queue, each has a group of
+// its own.
 func pointers(t *testing.T, n int, queue string) []byte {
 	t.Helper()
 	var e events.SQSEvent
@@ -364,8 +368,8 @@ events:
     key: {pk: "O#{o}", sk: "L#{n}"}
 `
 
-// wholes returns a batch of as many orders with lines as Lambda sends. From a FIFO queue these are ten, here each
-// of a group of its own and as large as ten can be.
+// wholes returns a batch of as many orders with lines as Lambda sends. From a FIFO queue these are
+// ten, here each of a group of its own and as large as ten can be.
 func wholes(t *testing.T, lines, memo int, queue string) []byte {
 	t.Helper()
 	most, filler := 10_000, ""

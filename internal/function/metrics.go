@@ -16,8 +16,8 @@ const Namespace = "Ingot"
 
 const service = "ingot"
 
-// Metric describes one metric. Each metric is written once for each batch, even if it is 0, except those of
-// [PartMetrics], [PutMetrics], [ArrayMetrics] and [PayloadMetrics].
+// Metric describes one metric. Each metric is written once for each batch, even if it is 0, except
+// those of [PartMetrics], [PutMetrics], [ArrayMetrics] and [PayloadMetrics].
 type Metric struct {
 	Name  string
 	Unit  emf.Unit
@@ -31,18 +31,20 @@ func IngestMetrics() []Metric { return described(ingestMeters()) }
 // Pipelines without parts do not pay for these metrics.
 func PartMetrics() []Metric { return described(partMeters()) }
 
-// PutMetrics lists what the ingest function also writes for a batch with an event that was Rejected, or
-// with a transaction that conflicted with another one, in order. Pipelines without totals that move with the put do not pay for these metrics.
+// PutMetrics lists what the ingest function also writes for a batch with an event that was
+// Rejected, or with a transaction that conflicted with another one, in order. Pipelines without
+// totals that move with the put do not pay for these metrics.
 func PutMetrics() []Metric { return described(putMeters()) }
 
-// ArrayMetrics lists what the ingest function also writes for a batch with messages that are arrays of
-// events, in order.
+// ArrayMetrics lists what the ingest function also writes for a batch with messages that are arrays
+// of events, in order.
 func ArrayMetrics() []Metric { return described(arrayMeters()) }
 
 // StreamsMetrics lists what the streams function writes, in order.
 func StreamsMetrics() []Metric { return described(streamsMeters()) }
 
-// PayloadMetrics lists what the streams function also writes for a batch in which payloads were lost, in order.
+// PayloadMetrics lists what the streams function also writes for a batch in which payloads were
+// lost, in order.
 func PayloadMetrics() []Metric { return described(payloadMeters()) }
 
 // meter is a metric and the source of its value.

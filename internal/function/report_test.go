@@ -209,8 +209,8 @@ func TestNamespaceIsTheProcessesOwn(t *testing.T) {
 	}
 }
 
-// TestReportOfParts shows that parts and the events of arrays are counted beside messages, in the metrics and in
-// the log.
+// TestReportOfParts shows that parts and the events of arrays are counted beside messages, in the
+// metrics and in the log.
 func TestReportOfParts(t *testing.T) {
 	report := handler.IngestReport{Received: 2}
 	report.Verdicts[event.Inserted], report.Verdicts[event.Retry] = 1, 1
@@ -232,8 +232,8 @@ func TestReportOfParts(t *testing.T) {
 	}
 }
 
-// TestReportOfRejected shows that a batch with Rejected events says how many, and how many of them no
-// floor is to blame for. Alarms watch the second number alone.
+// TestReportOfRejected shows that a batch with Rejected events says how many, and how many of them
+// no floor is to blame for. Alarms watch the second number alone.
 func TestReportOfRejected(t *testing.T) {
 	report := handler.IngestReport{Received: 4, TotalRefused: 1, Cost: store.Cost{Conflicts: 2}}
 	report.Verdicts[event.Inserted], report.Verdicts[event.Rejected] = 1, 3

@@ -133,8 +133,8 @@ func (m *Mistakes) checkBucket(variable, name string) {
 // bucketLetters and a length of 3 to 63 are what S3 allows (user guide, "Bucket naming rules").
 const bucketLetters = "abcdefghijklmnopqrstuvwxyz0123456789.-"
 
-// checkPointers refuses a list with a name that no bucket has. Such a name would allow nothing, and the
-// messages that were meant to be allowed would go to quarantine.
+// checkPointers refuses a list with a name that no bucket has. Such a name would allow nothing, and
+// the messages that were meant to be allowed would go to quarantine.
 func (m *Mistakes) checkPointers(list string, names []string) {
 	for _, name := range names {
 		if len(name) < 3 || len(name) > 63 || strings.Trim(name, bucketLetters) != "" {

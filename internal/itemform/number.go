@@ -20,12 +20,12 @@ func NumberSize(text string) int {
 	return size
 }
 
-// MaxTransaction is how many bytes the items of one transaction may take together. DynamoDB's 4 MB could mean
-// 4,000,000 bytes or 4 MiB. This is the smaller one.
+// MaxTransaction is how many bytes the items of one transaction may take together. DynamoDB's 4 MB
+// could mean 4,000,000 bytes or 4 MiB. This is the smaller one.
 const MaxTransaction = 4_000_000
 
-// WriteUnits returns what one put of an item of this many bytes costs on the table, and on each index
-// that holds the item.
+// WriteUnits returns what one put of an item of this many bytes costs on the table, and on each
+// index that holds the item.
 func WriteUnits(size int) int { return max(1, (size+1023)/1024) }
 
 // InTransaction is how many times as much a write costs in a transaction.

@@ -13,8 +13,8 @@ import (
 // MaxFindings is how many findings a check names.
 const MaxFindings = 5
 
-// These bound the steps of a check. A step is one rule for one value, a look at one member or element,
-// or 64 instructions of a regular expression. A step takes less than a microsecond.
+// These bound the steps of a check. A step is one rule for one value, a look at one member or
+// element, or 64 instructions of a regular expression. A step takes less than a microsecond.
 const (
 	freeSteps    = 20_000
 	stepsForByte = 10
@@ -36,8 +36,9 @@ func (f Finding) String() string {
 	return where + " " + f.What + " (" + f.Rule + ")"
 }
 
-// Check returns the places where n breaks the schema, at most [MaxFindings] of them. It returns none if
-// n is valid. ok is false if the check takes too many steps. Then it is not known whether n is valid.
+// Check returns the places where n breaks the schema, at most [MaxFindings] of them. It returns
+// none if n is valid. ok is false if the check takes too many steps. Then it is not known whether n
+// is valid.
 func (s *Schema) Check(n event.Node) (findings []Finding, ok bool) {
 	c := checker{tracks: s.tracks, left: freeSteps + stepsForByte*len(n.Raw())}
 	c.value(s.root, n, nil, nil)
@@ -55,8 +56,8 @@ type checker struct {
 	findings []Finding
 }
 
-// place is the place of a value in the payload: its name or index, and the place of the value around
-// it. nil is the payload itself.
+// place is the place of a value in the payload: its name or index, and the place of the value
+// around it. nil is the payload itself.
 type place struct {
 	up    *place
 	name  string
@@ -82,12 +83,12 @@ func (c *checker) spend(steps int) bool {
 	return c.left >= 0
 }
 
-// ended reports whether the check can stop, because its steps are used up or it has all findings that
-// it may return.
+// ended reports whether the check can stop, because its steps are used up or it has all findings
+// that it may return.
 func (c *checker) ended() bool { return c.left < 0 || len(c.findings) >= MaxFindings }
 
-// fault adds the finding that the value at p breaks a rule. It returns false, so that its caller can
-// return that.
+// fault adds the finding that the value at p breaks a rule. It returns false, so that its caller
+// can return that.
 func (c *checker) fault(r *rule, p *place, keyword, format string, args ...any) bool {
 	if c.quiet == 0 && len(c.findings) < MaxFindings {
 		c.findings = append(c.findings, Finding{p.path(), fmt.Sprintf(format, args...), strings.TrimSuffix(r.where+"/"+keyword, "/")})
@@ -102,8 +103,8 @@ func (c *checker) silently(r *rule, n event.Node, p *place, out covered) bool {
 	return c.value(r, n, p, out)
 }
 
-// value reports whether n, whose place is p, is valid by r. If it is, value notes in out what r covers.
-// out is nil if that is not needed.
+// value reports whether n, whose place is p, is valid by r. If it is, value notes in out what r
+// covers. out is nil if that is not needed.
 func (c *checker) value(r *rule, n event.Node, p *place, out covered) bool {
 	if !c.spend(1) || c.ended() {
 		return false
@@ -408,8 +409,8 @@ func (c *checker) here(r *rule, in *inPlace, n event.Node, p *place, own covered
 	return true
 }
 
-// rest checks unevaluatedItems and unevaluatedProperties, which apply to everything that no other rule
-// has covered.
+// rest checks unevaluatedItems and unevaluatedProperties, which apply to everything that no other
+// rule has covered.
 func (c *checker) rest(r *rule, n event.Node, p *place, own covered) bool {
 	ok, i := true, 0
 	switch {

@@ -98,8 +98,8 @@ func (c *compiler) findAnchors(where string, n event.Node) {
 	}
 }
 
-// rule compiles the schema at where. It compiles a schema only once, even if there are many references
-// to it.
+// rule compiles the schema at where. It compiles a schema only once, even if there are many
+// references to it.
 func (c *compiler) rule(where string, n event.Node) *rule {
 	if r, ok := c.rules[where]; ok {
 		return r
@@ -208,8 +208,8 @@ func (c *compiler) pattern(where, text string) *pattern {
 	return &pattern{regexp.MustCompile(text), len(program.Inst)}
 }
 
-// bound refuses a schema in which a rule applies to its own value again without end, or in which too
-// many rules apply to one value.
+// bound refuses a schema in which a rule applies to its own value again without end, or in which
+// too many rules apply to one value.
 func (c *compiler) bound() {
 	steps := map[*rule]int{}
 	const open = -1

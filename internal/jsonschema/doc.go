@@ -3,8 +3,8 @@
 //
 // A check works on the parsed payload itself. It makes no copy of the payload, compares numbers
 // exactly, and stops after a few findings. So even a large payload takes hardly any memory. A check
-// counts its steps, and ends if it takes more steps than the payload's size allows. The result depends
-// only on the schema and the payload.
+// counts its steps, and ends if it takes more steps than the payload's size allows. The result
+// depends only on the schema and the payload.
 //
 // The package does not implement parts of the standard that the check of one message does not need:
 // references to other files, $id below the root, and dynamic references. Compile refuses these, and

@@ -159,8 +159,8 @@ func TestRefusedSchemas(t *testing.T) {
 	}
 }
 
-// These schemas, or payloads, are made to take long. A check of any of them takes no more steps than the
-// size of the payload allows.
+// These schemas, or payloads, are made to take long. A check of any of them takes no more steps
+// than the size of the payload allows.
 func TestHostileSchemas(t *testing.T) {
 	zeros := "[" + strings.Repeat("0,", 100_000) + "0]"
 	nested := strings.Repeat(`{"x":`, 200) + "0" + strings.Repeat("}", 200)
@@ -199,8 +199,8 @@ func TestHostileSchemas(t *testing.T) {
 	}
 }
 
-// FuzzCheck shows that Compile and Check cope with any schema and payload. A refusal has a place and a
-// reason, and two checks of the same payload have the same result.
+// FuzzCheck shows that Compile and Check cope with any schema and payload. A refusal has a place
+// and a reason, and two checks of the same payload have the same result.
 func FuzzCheck(f *testing.F) {
 	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, schema, payload string) {

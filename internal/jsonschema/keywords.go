@@ -234,8 +234,8 @@ func numberOf(at string, n event.Node) event.Decimal {
 	return d
 }
 
-// sizeOf reads the value of a keyword such as maxItems. It lowers larger values to the largest int32,
-// because no payload has more of anything.
+// sizeOf reads the value of a keyword such as maxItems. It lowers larger values to the largest
+// int32, because no payload has more of anything.
 func sizeOf(at string, n event.Node) int {
 	d := numberOf(at, n)
 	if !d.IsInteger() || d.Sign() < 0 {

@@ -33,8 +33,8 @@ func suite(t *testing.T) event.Node {
 	return doc.Root()
 }
 
-// The official tests agree with every schema that Compile takes. Those that it refuses are known by file,
-// and by what they need.
+// The official tests agree with every schema that Compile takes. Those that it refuses are known by
+// file, and by what they need.
 func TestSuite(t *testing.T) {
 	taken, refused := map[string]int{}, map[string]int{}
 	checks := 0
@@ -69,8 +69,8 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// refusedOfSuite says how many schemas of each file are refused: they refer to other files, have an $id
-// below the root or another vocabulary, or refer dynamically.
+// refusedOfSuite says how many schemas of each file are refused: they refer to other files, have an
+// $id below the root or another vocabulary, or refer dynamically.
 var refusedOfSuite = map[string]int{
 	"anchor": 3, "defs": 1, "dynamicRef": 20, "ref": 12, "refRemote": 15, "unevaluatedItems": 1, "unevaluatedProperties": 1, "vocabulary": 2,
 }

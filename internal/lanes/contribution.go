@@ -27,9 +27,9 @@ func sameTotal(c, other *aggregate.Contribution) bool {
 }
 
 // term returns the first 8 bytes of SHA-256, big-endian, shifted right by 2. The hash is over PK,
-// SK, and then each supplied value's name (in byte order) with its text or its decimal text. Every part is
-// preceded by its 4-byte length. A term has 62 bits, so that ten billion terms fit into DynamoDB's
-// 38 digits.
+// SK, and then each supplied value's name (in byte order) with its text or its decimal text. Every
+// part is preceded by its 4-byte length. A term has 62 bits, so that ten billion terms fit into
+// DynamoDB's 38 digits.
 func term(d *aggregate.Definition, key event.Key, values []aggregate.Amount) int64 {
 	text := make([]byte, 0, 160)
 	text = appendPart(appendPart(text, key.PK), key.SK)

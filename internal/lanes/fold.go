@@ -34,7 +34,8 @@ type Delta struct {
 	FP     event.Decimal
 	FPX    event.Decimal
 	Values []aggregate.Amount // aligned with Def.Values; additive ones are added, extremes are candidates
-	// Buckets holds what is added to histograms, aligned with Def.Values. It is nil if there are none.
+	// Buckets holds what is added to histograms, aligned with Def.Values. It is nil if there are
+	// none.
 	Buckets []aggregate.Buckets
 	// sketches holds what has been met, aligned with Def.Values. It is nil if there are none.
 	sketches []*aggregate.Sketch
@@ -188,14 +189,14 @@ func HasHistogram(d *aggregate.Definition) bool {
 	return slices.ContainsFunc(d.Values, func(v aggregate.Value) bool { return v.Op == aggregate.Histogram })
 }
 
-// MaxBuckets is how many buckets of histograms one update moves at most, so that its expression stays
-// below 4 KB and 300 operators. A single change moves at most two buckets of each value, which is
-// not more.
+// MaxBuckets is how many buckets of histograms one update moves at most, so that its expression
+// stays below 4 KB and 300 operators. A single change moves at most two buckets of each value,
+// which is not more.
 const MaxBuckets = 100
 
-// Cut takes the leading records of an update whose steps move at most [MaxBuckets] buckets, at least
-// one record, and returns the steps of the others. All steps of one record stay together, because
-// the mark says only which records are counted.
+// Cut takes the leading records of an update whose steps move at most [MaxBuckets] buckets, at
+// least one record, and returns the steps of the others. All steps of one record stay together,
+// because the mark says only which records are counted.
 func (u *Update) Cut() (rest []Step) {
 	if !HasHistogram(u.Def) {
 		return nil

@@ -109,9 +109,9 @@ func ParseKey(key event.Key) (a aggregate.Address, ok bool) {
 	return a, errs == [3]error{} && strconv.FormatInt(a.Since, 10) == parts[2] && strconv.Itoa(a.Bucket) == parts[3]
 }
 
-// ItemKey returns where the total of an item's contribution is stored, if the item and not a shard of the
-// stream decides: under receipts, and for totals that move with the put. An item always moves the same
-// share of a total that is spread.
+// ItemKey returns where the total of an item's contribution is stored, if the item and not a shard
+// of the stream decides: under receipts, and for totals that move with the put. An item always
+// moves the same share of a total that is spread.
 func ItemKey(item event.Key, c *aggregate.Contribution) event.Key {
 	bucket := 0
 	if c.Def.Spread > 1 {

@@ -183,8 +183,8 @@ func TestExportedNamesAreListed(t *testing.T) {
 	}
 }
 
-// TestPublicPackagesAreExplained shows that each public package says what it is for, with links to its
-// names or to other packages, and has an example that runs.
+// TestPublicPackagesAreExplained shows that each public package says what it is for, with links to
+// its names or to other packages, and has an example that runs.
 func TestPublicPackagesAreExplained(t *testing.T) {
 	for _, folder := range publicPackages(t) {
 		code, tests := filesOf(t, folder)

@@ -127,8 +127,9 @@ func TestEachPackageImportsThoseAboveIt(t *testing.T) {
 	}
 }
 
-// TestOneReaderOfYAML shows that only internal/yamlfile uses the YAML library, so that every mistake in
-// a file that a person writes has a place and says what to write. Tests may use the library.
+// TestOneReaderOfYAML shows that only internal/yamlfile uses the YAML library, so that every
+// mistake in a file that a person writes has a place and says what to write. Tests may use the
+// library.
 func TestOneReaderOfYAML(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, module+"...").Output()
 	if err != nil {
@@ -198,8 +199,8 @@ func TestWallsInsideAFacade(t *testing.T) {
 	}
 }
 
-// TestOnlyStoreKnowsDynamoDB shows that no other package that the functions and verify are made of uses
-// the client of DynamoDB. The layers above "What stands in for AWS" are these packages.
+// TestOnlyStoreKnowsDynamoDB shows that no other package that the functions and verify are made of
+// uses the client of DynamoDB. The layers above "What stands in for AWS" are these packages.
 func TestOnlyStoreKnowsDynamoDB(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, module+"...").Output()
 	if err != nil {
@@ -286,8 +287,8 @@ func TestDisorderIsFound(t *testing.T) {
 // widestRow is how many characters a row of the table of docs/design.md may have.
 const widestRow = 160
 
-// TestDesignListsPackagesInThisOrder shows that the table of docs/design.md names each package once, in
-// this order, and fits on a screen.
+// TestDesignListsPackagesInThisOrder shows that the table of docs/design.md names each package
+// once, in this order, and fits on a screen.
 func TestDesignListsPackagesInThisOrder(t *testing.T) {
 	page, err := os.ReadFile("../../docs/design.md")
 	if err != nil {

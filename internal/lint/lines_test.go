@@ -13,8 +13,8 @@ import (
 // widest is how many columns a line of prose may have. A tab counts as four.
 const widest = 100
 
-// Comments and pages are easy to read beside each other if no line is wide. A line may be wider if it
-// cannot be broken: a table, a listing, the output of an example, or one long word.
+// Comments and pages are easy to read beside each other if no line is wide. A line may be wider if
+// it cannot be broken: a table, a listing, the output of an example, or one long word.
 func TestProseIsNotWide(t *testing.T) {
 	for _, file := range tracked(t, "*.go") {
 		text, err := os.ReadFile(file)

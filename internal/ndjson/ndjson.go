@@ -55,8 +55,8 @@ func Lines(r io.Reader) iter.Seq2[Line, error] {
 	}
 }
 
-// Unfinished reports whether a line is only the beginning of a JSON object or array, as in a file whose
-// JSON is spread over several lines.
+// Unfinished reports whether a line is only the beginning of a JSON object or array, as in a file
+// whose JSON is spread over several lines.
 func Unfinished(line string) bool {
 	if !strings.HasPrefix(line, "{") && !strings.HasPrefix(line, "[") {
 		return false
@@ -66,8 +66,9 @@ func Unfinished(line string) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
 }
 
-// Advice says how to make a file with one event on each line of one that has none, judged by its first
-// line. It follows a sentence that asks for such a file, and is empty if the line suggests nothing.
+// Advice says how to make a file with one event on each line of one that has none, judged by its
+// first line. It follows a sentence that asks for such a file, and is empty if the line suggests
+// nothing.
 func Advice(first string) string {
 	switch {
 	case strings.HasPrefix(first, "["):

@@ -1,5 +1,5 @@
-// Package packed compresses payloads ([Pack]), and unpacks them within bounds ([Unpack]). The form is
-// a zstd frame that says how large its content is. Every zstd tool can read it.
+// Package packed compresses payloads ([Pack]), and unpacks them within bounds ([Unpack]). The form
+// is a zstd frame that says how large its content is. Every zstd tool can read it.
 //
 // No decision about an event depends on the packed bytes, because another version may pack the same
 // text in another way.
@@ -15,11 +15,12 @@ import (
 )
 
 const (
-	// Max is how many bytes a text may have. Without packing, an item cannot hold more. Packing must
-	// not change that.
+	// Max is how many bytes a text may have. Without packing, an item cannot hold more. Packing
+	// must not change that.
 	Max = 400 << 10
-	// MaxRatio is how much larger than its packed form a text may be. A program that reads many items at
-	// once needs room for what they unpack to. Without a bound, a batch of 6 MB could unpack to gigabytes.
+	// MaxRatio is how much larger than its packed form a text may be. A program that reads many
+	// items at once needs room for what they unpack to. Without a bound, a batch of 6 MB could
+	// unpack to gigabytes.
 	MaxRatio = 8
 )
 

@@ -107,7 +107,8 @@ func (m *Mapping) show() {
 	m.By = by
 }
 
-// mark returns the value of the tag. Lambda takes letters, numbers, spaces and few other characters.
+// mark returns the value of the tag. Lambda takes letters, numbers, spaces and few other
+// characters.
 func mark(by string, at time.Time) string {
 	text := []rune(at.UTC().Format(time.RFC3339) + " by " + strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.L, unicode.N) || strings.ContainsRune(" _.:/=+-@", r) {
@@ -122,8 +123,8 @@ func mark(by string, at time.Time) string {
 type Pauser struct {
 	Client Client
 	Env    env.Env
-	// Settle is how long a batch that is in work when the mapping is Disabled may still write. 0 means
-	// a minute, which is longer than the template's functions may run.
+	// Settle is how long a batch that is in work when the mapping is Disabled may still write. 0
+	// means a minute, which is longer than the template's functions may run.
 	Settle time.Duration
 	// Tell is called for each step. It may be nil.
 	Tell func(format string, args ...any)

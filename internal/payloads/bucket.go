@@ -28,11 +28,11 @@ type Objects interface {
 	ListObjectsV2(context.Context, *s3.ListObjectsV2Input, ...func(*s3.Options)) (*s3.ListObjectsV2Output, error)
 }
 
-// Bucket keeps the payloads of items whose type has offload. An object never changes: its name has the
-// hash of its bytes. A Bucket is safe for concurrent use.
+// Bucket keeps the payloads of items whose type has offload. An object never changes: its name has
+// the hash of its bytes. A Bucket is safe for concurrent use.
 //
-// Each request is sent up to three times, and once if only a person can mend what is wrong. The text of an
-// error names the object. It holds no payload and no key, so a log may have it.
+// Each request is sent up to three times, and once if only a person can mend what is wrong. The
+// text of an error names the object. It holds no payload and no key, so a log may have it.
 type Bucket struct {
 	Client Objects
 	Name   string
@@ -41,12 +41,12 @@ type Bucket struct {
 // Sum is the SHA-256 of a payload's bytes.
 type Sum = [sha256.Size]byte
 
-// Folder is what the names of all objects of an event type begin with. A rule of the bucket's lifecycle
-// names it.
+// Folder is what the names of all objects of an event type begin with. A rule of the bucket's
+// lifecycle names it.
 func Folder(eventType string) string { return eventType + "/" }
 
-// Prefix is what the names of all objects under one key begin with. The key is hashed as in the names of the
-// archive.
+// Prefix is what the names of all objects under one key begin with. The key is hashed as in the
+// names of the archive.
 func Prefix(eventType string, key event.Key) string { return Folder(eventType) + key.Hash() + "/" }
 
 // Name is the name of the object that holds one payload of a key.
@@ -58,8 +58,8 @@ func Name(eventType string, key event.Key, sum Sum) string {
 // Other roles get the error that they may not read the object.
 var ErrMissing = errors.New("it is not there")
 
-// Put uploads a payload. It returns nil only if the object is proven stored. It does no harm to repeat it:
-// the name says what the bytes are. The bucket's lifecycle counts from the last Put.
+// Put uploads a payload. It returns nil only if the object is proven stored. It does no harm to
+// repeat it: the name says what the bytes are. The bucket's lifecycle counts from the last Put.
 func (b *Bucket) Put(ctx context.Context, e env.Env, eventType string, key event.Key, sum Sum, text string) error {
 	name := Name(eventType, key, sum)
 	err := again(ctx, e, func() error {
@@ -69,8 +69,8 @@ func (b *Bucket) Put(ctx context.Context, e env.Env, eventType string, key event
 	return b.failed("store "+name, err)
 }
 
-// body returns a text as the body of a request. It hides that a [strings.Reader] can write itself: to do so, it
-// makes a copy of all of its text, for each checksum and for the request.
+// body returns a text as the body of a request. It hides that a [strings.Reader] can write itself:
+// to do so, it makes a copy of all of its text, for each checksum and for the request.
 func body(text string) io.ReadSeeker { return struct{ io.ReadSeeker }{strings.NewReader(text)} }
 
 // sumOf returns the SHA-256 of a text, without a copy of it.
@@ -120,8 +120,8 @@ func (b *Bucket) Delete(ctx context.Context, e env.Env, eventType string, key ev
 	}))
 }
 
-// Clear deletes every object of a key, and returns how many there were. It returns no error only if S3 has
-// said that none is left. It may be repeated.
+// Clear deletes every object of a key, and returns how many there were. It returns no error only if
+// S3 has said that none is left. It may be repeated.
 func (b *Bucket) Clear(ctx context.Context, e env.Env, eventType string, key event.Key) (deleted int, err error) {
 	prefix := Prefix(eventType, key)
 	for {

@@ -32,7 +32,8 @@ type world struct {
 	env   env.Env
 	s3    *embedded.S3
 	calls map[string]int
-	// befall is asked about each request. before: it is not carried out. after: it is, and the answer is lost.
+	// befall is asked about each request. before: it is not carried out. after: it is, and the
+	// answer is lost.
 	befall func(api string, n int) (before, after error)
 }
 
@@ -99,8 +100,8 @@ func coded(code string) error {
 	return &smithy.GenericAPIError{Code: code, Message: "POST#jane secret"}
 }
 
-// The name is fixed, because lifecycles and other programs look objects up by it. The hash of the key is the
-// one that names the archive's objects.
+// The name is fixed, because lifecycles and other programs look objects up by it. The hash of the
+// key is the one that names the archive's objects.
 func TestName(t *testing.T) {
 	sum := sha256.Sum256([]byte("{}"))
 	got := payloads.Name("feed.posted", event.Key{PK: "ORDER#1", SK: "ORDER"}, sum)
@@ -165,7 +166,8 @@ func TestClearMany(t *testing.T) {
 	}
 }
 
-// Each request may fail, or be carried out and its answer lost. It is repeated, and the result is the same.
+// Each request may fail, or be carried out and its answer lost. It is repeated, and the result is
+// the same.
 func TestEveryRequestFails(t *testing.T) {
 	sum := sha256.Sum256([]byte("{}"))
 	for what, c := range map[string]struct {
@@ -249,7 +251,8 @@ func TestDamagedObject(t *testing.T) {
 	}
 }
 
-// refusing answers a DeleteObjects with the refusal of one object, as S3 does inside a successful answer.
+// refusing answers a DeleteObjects with the refusal of one object, as S3 does inside a successful
+// answer.
 type refusing struct {
 	*embedded.S3
 	code string

@@ -59,9 +59,10 @@ const tries = 3
 // the size that S3 declares. If it returns false, the error is [ErrNoRoom]. Every other error is a
 // *[event.Refusal].
 //
-// Only an object that is too large is Poison. One that is missing is Retry: it may be on its way from
-// another Region, or a person may bring it back. S3 also calls a missing object forbidden, if the reader
-// may not list the bucket. After its last delivery, the message goes to the dead-letter queue as it came.
+// Only an object that is too large is Poison. One that is missing is Retry: it may be on its way
+// from another Region, or a person may bring it back. S3 also calls a missing object forbidden, if
+// the reader may not list the bucket. After its last delivery, the message goes to the dead-letter
+// queue as it came.
 func (r *Reader) Read(ctx context.Context, e env.Env, p envelope.Pointer, room func(bytes int64) bool) (string, error) {
 	for try := 1; ; try++ {
 		text, err := r.once(ctx, p, room)
@@ -93,8 +94,8 @@ func (t tooLarge) Error() string {
 	return fmt.Sprintf("it has %d bytes, and at most %d are read", int64(t), Max)
 }
 
-// fetch reads an object of at most [Max] bytes, whole or not at all. room is asked with its size before
-// anything of it is read. If it says no, the error is [ErrNoRoom].
+// fetch reads an object of at most [Max] bytes, whole or not at all. room is asked with its size
+// before anything of it is read. If it says no, the error is [ErrNoRoom].
 func fetch(ctx context.Context, client Getter, bucket, key string, room func(bytes int64) bool) (string, error) {
 	out, err := client.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: &key})
 	if err != nil {
@@ -132,8 +133,8 @@ func unread(p envelope.Pointer, err error) *event.Refusal {
 		Detail: "the object that the message points to could not be read from bucket " + p.Bucket + ": " + why}
 }
 
-// reason says why a request failed. It leaves out the text of S3, which names the key of what it denies,
-// and the address of the request.
+// reason says why a request failed. It leaves out the text of S3, which names the key of what it
+// denies, and the address of the request.
 func reason(err error) string {
 	var api smithy.APIError
 	var sent *url.Error

@@ -2,7 +2,8 @@ package payloads
 
 import "runtime"
 
-// many is how many bytes of payloads, or of parts, make so much garbage that the next ones need its room.
+// many is how many bytes of payloads, or of parts, make so much garbage that the next ones need its
+// room.
 const many = 2 << 20
 
 // Tidy collects the garbage of payloads or parts of so many bytes, if it is much. Parsing or

@@ -258,8 +258,8 @@ func (f *field) isTime(n int) bool {
 	return f.always(n) && (f.times == n || f.seconds == n || f.millis == n)
 }
 
-// otherTime returns a field that every event has and that is a date in a form that is not RFC 3339 in
-// some of them. It returns nil if there is none.
+// otherTime returns a field that every event has and that is a date in a form that is not RFC 3339
+// in some of them. It returns nil if there is none.
 func otherTime(fields []*field, n int) *field {
 	var best *field
 	for _, f := range fields {
@@ -367,7 +367,8 @@ func amounts(fields []*field, n int) []*field {
 	})
 }
 
-// currency finds the field that has the currency of every event. Of several, it is the one that is least deep.
+// currency finds the field that has the currency of every event. Of several, it is the one that is
+// least deep.
 func currency(fields []*field, n int) (best *field) {
 	for _, f := range fields {
 		list := f.words()

@@ -233,7 +233,8 @@ func stem(f *field) []string {
 
 // Check compiles the proposal and plans every event of the sample with it. It returns how many
 // would become Poison, by reason. Events that the proposal sets aside as broken are not among them:
-// see [Proposal.Aside]. It also notes which events repeat an earlier one, for [Proposal.Bodies]. If a proposal does not compile, that is a mistake in this package.
+// see [Proposal.Aside]. It also notes which events repeat an earlier one, for [Proposal.Bodies]. If
+// a proposal does not compile, that is a mistake in this package.
 func (p *Proposal) Check() (planned int, poison map[string]int, err error) {
 	file := check.File{Name: "pipeline.yaml", Text: p.YAML()}
 	compiled, err := file.Load(pipeline.Secret([]byte("only-to-check-the-proposal")))
@@ -471,8 +472,8 @@ func yamlName(name string) string {
 	return quote(name)
 }
 
-// Bodies returns at most n of the sample's events, none of which repeats another one. The types take
-// turns, so each has about as many as it can. Call [Proposal.Check] first.
+// Bodies returns at most n of the sample's events, none of which repeats another one. The types
+// take turns, so each has about as many as it can. Call [Proposal.Check] first.
 func (p *Proposal) Bodies(n int) []string {
 	var rounds [][]string
 	for _, t := range p.types {

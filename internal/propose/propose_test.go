@@ -122,7 +122,8 @@ func TestCopiesThatDifferInWhatIsFilledAnew(t *testing.T) {
 	wants(t, p, `id: "{visit_id}"`, "# likely: of events with the same visit_id there are 10 more, which differ in trace_id alone", "ignore: [trace_id]")
 }
 
-// The repository's own sample has each event once, or its tests would fail, and all types have a share in it.
+// The repository's own sample has each event once, or its tests would fail, and all types have a
+// share in it.
 func TestBodies(t *testing.T) {
 	var b strings.Builder
 	for i := range 30 {
@@ -216,7 +217,8 @@ func TestEnvelopes(t *testing.T) {
 	}
 }
 
-// The names of types are those of producers: with a domain in reverse, with blanks and with shortened words.
+// The names of types are those of producers: with a domain in reverse, with blanks and with
+// shortened words.
 func TestNamesOfTypes(t *testing.T) {
 	cloud := func(types ...string) *Proposal {
 		var b strings.Builder
@@ -276,8 +278,8 @@ func TestUnusableLines(t *testing.T) {
 	}
 }
 
-// Events that are broken or altered do not spoil the proposal for the others. They are what quarantine is
-// for, and the file says so.
+// Events that are broken or altered do not spoil the proposal for the others. They are what
+// quarantine is for, and the file says so.
 func TestBrokenEventsAreSetAside(t *testing.T) {
 	var b strings.Builder
 	for i := range 200 {
@@ -316,7 +318,8 @@ func TestBrokenEventsAreSetAside(t *testing.T) {
 	}
 }
 
-// An identifier that only nearly all events have does not matter if another one is there in all of them.
+// An identifier that only nearly all events have does not matter if another one is there in all of
+// them.
 func TestOptionalIdentifiersAreNotBroken(t *testing.T) {
 	var b strings.Builder
 	for i := range 100 {
@@ -348,7 +351,8 @@ func TestObjectsAreNoIdentifiers(t *testing.T) {
 	}
 }
 
-// If copies have another time, they are events of their own, and something else must tell them apart.
+// If copies have another time, they are events of their own, and something else must tell them
+// apart.
 func TestLaterEventsAreNoCopies(t *testing.T) {
 	var b strings.Builder
 	for i := range 200 {

@@ -15,8 +15,8 @@ import (
 
 func array(events ...string) string { return "[" + strings.Join(events, " , ") + "]" }
 
-// array stores two gifts and brings an array into quarantine: a new gift, another payload of each of the
-// two, and, with bad, an event of no type.
+// array stores two gifts and brings an array into quarantine: a new gift, another payload of each
+// of the two, and, with bad, an event of no type.
 func (w *world) array(wrap func(string) string, bad ...string) *quarantine.Letter {
 	w.t.Helper()
 	w.send(body("gift", 1, "cents", 100), body("gift", 2, "cents", 200))
@@ -34,8 +34,8 @@ func notification(text string) string {
 	return fmt.Sprintf(`{"Type" : "Notification","MessageId":"m","TopicArn":"arn:aws:sns:r:1:t","Message":%q,"Timestamp":"2030-01-02T03:00:00Z"}`, text)
 }
 
-// Of an array, only the events that could not be stored are examined and sent again, in the envelope in
-// which they came. Their new message is an array too.
+// Of an array, only the events that could not be stored are examined and sent again, in the
+// envelope in which they came. Their new message is an array too.
 func TestResendOfAnArray(t *testing.T) {
 	for name, wrap := range map[string]func(string) string{"bare": bare, "notification": notification} {
 		t.Run(name, func(t *testing.T) {
@@ -93,8 +93,8 @@ func TestEditedArray(t *testing.T) {
 	}
 }
 
-// Replacing works on every event of the array in whose place another one is stored, and on none if one of
-// them may not be replaced.
+// Replacing works on every event of the array in whose place another one is stored, and on none if
+// one of them may not be replaced.
 func TestReplaceOfAnArray(t *testing.T) {
 	w := newWorld(t)
 	l := w.array(bare)
@@ -141,8 +141,8 @@ func TestReplaceOfAnArray(t *testing.T) {
 	}
 }
 
-// A replacement of several events may die at every request. Nothing is lost, and doing it again brings
-// all of them in.
+// A replacement of several events may die at every request. Nothing is lost, and doing it again
+// brings all of them in.
 func TestReplaceOfAnArraySurvivesEveryCrash(t *testing.T) {
 	lost := errors.New("the connection was lost")
 	want := body("gift", 1, "cents", 101) + " " + body("gift", 2, "cents", 202) + " " + body("gift", 3, "cents", 300)

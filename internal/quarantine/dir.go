@@ -14,8 +14,8 @@ import (
 	"github.com/ingot-events/ingot/internal/show"
 )
 
-// Dir is a folder of letters. It holds one file for each, ID.json. The files hold whole messages, so
-// only their owner may read them.
+// Dir is a folder of letters. It holds one file for each, ID.json. The files hold whole messages,
+// so only their owner may read them.
 type Dir struct{ path string }
 
 // MakeDir opens a folder, and makes it if it does not exist.

@@ -41,9 +41,9 @@ type Letter struct {
 
 	// Original is the body as it was pulled, if it was edited since.
 	Original *string `json:"original,omitempty"`
-	// Seen are the digests of the stored events that a person was shown next to this message: one for
-	// each event that is sent again, empty where nothing was stored. Only these events may be replaced.
-	// It is nil if nothing was shown.
+	// Seen are the digests of the stored events that a person was shown next to this message: one
+	// for each event that is sent again, empty where nothing was stored. Only these events may be
+	// replaced. It is nil if nothing was shown.
 	Seen []string `json:"seen,omitempty"`
 	// Replaced are the stored events that were deleted to make room for this message. Each is saved
 	// before it is deleted.
@@ -128,8 +128,8 @@ func (l *Letter) Sends() string {
 	return l.Body
 }
 
-// Positions returns where the events that are sent again stood in the message that is in quarantine, if
-// they are some events of an array. Otherwise it returns nil.
+// Positions returns where the events that are sent again stood in the message that is in
+// quarantine, if they are some events of an array. Otherwise it returns nil.
 func (l *Letter) Positions() []int {
 	if l.Sends() == l.Body {
 		return nil

@@ -52,8 +52,8 @@ type Pulled struct {
 	Saved   int // new files
 	Known   int // messages whose files were there
 	Deleted int // messages that were resent or dropped before, and had come back
-	// Released is how many messages are visible again at the end. Lost is how many are not proven to
-	// be; they become visible within Hide.
+	// Released is how many messages are visible again at the end. Lost is how many are not proven
+	// to be; they become visible within Hide.
 	Released, Lost int
 }
 

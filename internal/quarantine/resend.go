@@ -137,8 +137,8 @@ func (w *Work) Resend(ctx context.Context, l *Letter) error {
 			return err
 		}
 		l.Resent = resent
-		// A crash before this line means that the message is sent once more, and the second copy is a
-		// Duplicate. So does an error here.
+		// A crash before this line means that the message is sent once more, and the second copy is
+		// a Duplicate. So does an error here.
 		if err := w.Dir.Save(l); err != nil {
 			return err
 		}

@@ -228,7 +228,8 @@ func TestDropNeedsTheFile(t *testing.T) {
 	}
 }
 
-// A FIFO queue takes no receipt handle that has run out. The message is received once more, and deleted.
+// A FIFO queue takes no receipt handle that has run out. The message is received once more, and
+// deleted.
 func TestDeleteAfterTheHandleHasRunOut(t *testing.T) {
 	w := newWorld(t)
 	w.send("x")

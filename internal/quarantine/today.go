@@ -31,8 +31,8 @@ type Today struct {
 	Stored *event.Item
 	// Asked reports whether the tables were asked. If not, the verdict is that of an empty table.
 	Asked bool
-	// Elsewhere reports whether the payload is in S3. Only the ingest function reads it there, so nobody
-	// knows the verdict before the message is sent.
+	// Elsewhere reports whether the payload is in S3. Only the ingest function reads it there, so
+	// nobody knows the verdict before the message is sent.
 	Elsewhere bool
 	// Differences are the members in which the two payloads differ, as their digests see them.
 	Differences []Difference
@@ -50,8 +50,8 @@ func (t *Today) All() []Today {
 	return t.Events
 }
 
-// Digests returns the digests of the stored events, one for each of All. A person who is shown them has
-// seen what a letter would replace: see Letter.Seen. It returns nil if nothing is stored.
+// Digests returns the digests of the stored events, one for each of All. A person who is shown them
+// has seen what a letter would replace: see Letter.Seen. It returns nil if nothing is stored.
 func (t *Today) Digests() (list []string) {
 	all := t.All()
 	for i, one := range all {

@@ -1,5 +1,5 @@
-// Package replay gives random tests their seeds, and says how to run a test with the same seed again.
-// It is for tests alone.
+// Package replay gives random tests their seeds, and says how to run a test with the same seed
+// again. It is for tests alone.
 package replay
 
 import (
@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Seed returns the seed of a random test: INGOT_SEED, or else fixed. If fixed is 0, each run has another
-// seed. The test logs how to replay it, which is shown if it fails.
+// Seed returns the seed of a random test: INGOT_SEED, or else fixed. If fixed is 0, each run has
+// another seed. The test logs how to replay it, which is shown if it fails.
 func Seed(t testing.TB, fixed uint64) uint64 {
 	t.Helper()
 	seed := Seeds(t, fixed, 1)[0]
@@ -21,8 +21,9 @@ func Seed(t testing.TB, fixed uint64) uint64 {
 	return seed
 }
 
-// Seeds returns the seeds of a test that runs n times: INGOT_SEED alone, or n seeds in a row from fixed
-// on. If fixed is 0, each run of the test has others. A run that fails must tell its [Command].
+// Seeds returns the seeds of a test that runs n times: INGOT_SEED alone, or n seeds in a row from
+// fixed on. If fixed is 0, each run of the test has others. A run that fails must tell its
+// [Command].
 func Seeds(t testing.TB, fixed uint64, n int) []uint64 {
 	t.Helper()
 	if text := os.Getenv("INGOT_SEED"); text != "" {
@@ -48,7 +49,8 @@ func Command(t testing.TB, seed uint64) string {
 	return fmt.Sprintf("INGOT_SEED=%d go test -run '^%s$' %s", seed, name, folder)
 }
 
-// folder is the package under test, from the root of the module. A test runs in its package's folder.
+// folder is the package under test, from the root of the module. A test runs in its package's
+// folder.
 var folder = func() string {
 	at, err := os.Getwd()
 	if err != nil {

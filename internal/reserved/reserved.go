@@ -1,5 +1,5 @@
-// Package reserved knows the words that DynamoDB does not take as bare names of attributes. The engine refuses them
-// in expressions and statements; the store puts them in quotes.
+// Package reserved knows the words that DynamoDB does not take as bare names of attributes. The
+// engine refuses them in expressions and statements; the store puts them in quotes.
 package reserved
 
 import "strings"
@@ -7,13 +7,14 @@ import "strings"
 // Word reports whether an expression must not use the word as a bare attribute name.
 func Word(word string) bool { return in(words, word) }
 
-// InStatements reports whether a PartiQL statement must put the name in quotes. These are the words of expressions
-// and the keywords that PartiQL has besides.
+// InStatements reports whether a PartiQL statement must put the name in quotes. These are the words
+// of expressions and the keywords that PartiQL has besides.
 func InStatements(word string) bool { return Word(word) || in(keywords, word) }
 
 func in(list, word string) bool { return strings.Contains(list, " "+strings.ToUpper(word)+" ") }
 
-// keywords are what DynamoDB Local refuses as a bare name in a statement and takes in an expression.
+// keywords are what DynamoDB Local refuses as a bare name in a statement and takes in an
+// expression.
 const keywords = " BAG BIT_LENGTH BOOL CHARACTER_LENGTH CHAR_LENGTH CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP " +
 	"CURRENT_USER DATE_ADD DATE_DIFF LET MODIFIED NOTHING OCTET_LENGTH PIVOT REMOVE SESSION_USER SEXP SYMBOL " +
 	"SYSTEM_USER UNPIVOT "

@@ -21,8 +21,9 @@ type Report struct {
 	Totals  []Hot   `json:"hotTotals"`
 	Items   Items   `json:"items"`
 	Updates Updates `json:"updates"`
-	// Taking is how many of the events that are Inserted take from a total with a floor. They are Rejected
-	// if it is too low, which depends on the order in which events arrive, and on what is stored.
+	// Taking is how many of the events that are Inserted take from a total with a floor. They are
+	// Rejected if it is too low, which depends on the order in which events arrive, and on what is
+	// stored.
 	Taking int `json:"takingFromFloors,omitempty"`
 	// Compress says of each type with compress what it saves, by type.
 	Compress []Compress `json:"compress,omitempty"`
@@ -109,8 +110,8 @@ func (r *Report) Poison() int {
 	return n
 }
 
-// Advice says what to do about a file that does not have one event on each line. It is empty for every
-// other file.
+// Advice says what to do about a file that does not have one event on each line. It is empty for
+// every other file.
 func (r *Report) Advice() string {
 	if r.advice == "" || r.Poison() < r.Lines {
 		return ""

@@ -49,8 +49,8 @@ type Judged struct {
 	Message       int                      // of the line, at the first of its events; 0 at the others
 	Item          *event.Item              // nil: the line cannot be planned
 	Contributions []aggregate.Contribution // of an item that would be written
-	// Parts are the items of the line's parts, if it would be stored or is stored already. They have
-	// the verdict of the line.
+	// Parts are the items of the line's parts, if it would be stored or is stored already. They
+	// have the verdict of the line.
 	Parts []Judged
 }
 
@@ -135,8 +135,8 @@ func (x *run) line(line ndjson.Line) {
 	}
 }
 
-// Events returns the events of a message that is an array, each as if it had come alone. It returns nil if
-// the message is not an array, or if the file does not say batches.
+// Events returns the events of a message that is an array, each as if it had come alone. It returns
+// nil if the message is not an array, or if the file does not say batches.
 func Events(p *pipeline.Pipeline, m envelope.Message) ([]envelope.Message, error) {
 	if !p.Batches() {
 		return nil, nil
@@ -193,7 +193,8 @@ func (x *run) fieldsOfParts(item *event.Item) {
 	}
 }
 
-// parts judges the parts of an item. adds is what the item and its parts add to totals, if they are written.
+// parts judges the parts of an item. adds is what the item and its parts add to totals, if they are
+// written.
 func (x *run) parts(item *event.Item, verdict event.Verdict, adds [][]aggregate.Contribution) (list []Judged) {
 	if x.Each == nil || item.Parts == nil || verdict != event.Inserted && verdict != event.Duplicate {
 		return nil
@@ -316,8 +317,8 @@ func (a stored) newer(b stored) bool {
 	return a.revision != nil && b.revision != nil && a.revision.Cmp(*b.revision) > 0
 }
 
-// written counts what an event costs and changes. It returns what its item adds to totals, and after
-// that what each of its parts adds.
+// written counts what an event costs and changes. It returns what its item adds to totals, and
+// after that what each of its parts adds.
 func (x *run) written(line int, item *event.Item) [][]aggregate.Contribution {
 	items, atomic := []*event.Item{item}, false
 	if item.Parts != nil {
@@ -336,8 +337,8 @@ func (x *run) written(line int, item *event.Item) [][]aggregate.Contribution {
 	return adds
 }
 
-// put counts what one item costs, and returns what it adds to totals. atomic means that one transaction
-// puts it together with the other items of its event.
+// put counts what one item costs, and returns what it adds to totals. atomic means that one
+// transaction puts it together with the other items of its event.
 func (x *run) put(line int, item *event.Item, atomic bool) []aggregate.Contribution {
 	size := item.Size()
 	i := &x.report.Items

@@ -243,8 +243,8 @@ func transfer(id, from, to string) string {
 	return fmt.Sprintf(`{"type":"transfer","id":%q,"at":"2026-03-14T09:00:00Z","entries":[{"account":%q,"book":"b","cents":-5},{"account":%q,"book":"b","cents":5}]}`, id, from, to) + "\n"
 }
 
-// The parts of an event cost and count too: they are items, with keys of their own and totals. A transaction
-// costs twice as much.
+// The parts of an event cost and count too: they are items, with keys of their own and totals. A
+// transaction costs twice as much.
 func TestPartsOfASample(t *testing.T) {
 	lines := transfer("1", "a", "b") + transfer("2", "b", "c") + transfer("2", "b", "c")
 	for name, c := range map[string]struct {

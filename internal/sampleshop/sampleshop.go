@@ -1,5 +1,5 @@
-// Package sampleshop is for tests that need the sample shop's files at the root of the repository. Users put their own there;
-// all other tests read the copies that this package names.
+// Package sampleshop is for tests that need the sample shop's files at the root of the repository.
+// Users put their own there; all other tests read the copies that this package names.
 package sampleshop
 
 import (
@@ -16,7 +16,8 @@ const (
 	Template = "internal/check/testdata/template.yaml"
 )
 
-// PipelineAtRoot skips a test of the messages in events/ unless the pipeline.yaml under root is the one they are for.
+// PipelineAtRoot skips a test of the messages in events/ unless the pipeline.yaml under root is the
+// one they are for.
 func PipelineAtRoot(t testing.TB, root string) {
 	t.Helper()
 	if !same(t, root, "pipeline.yaml", Pipeline) {
@@ -25,7 +26,8 @@ func PipelineAtRoot(t testing.TB, root string) {
 	}
 }
 
-// TemplateAtRoot skips a test unless the template.yaml under root is the one that the tests read and alter.
+// TemplateAtRoot skips a test unless the template.yaml under root is the one that the tests read
+// and alter.
 func TemplateAtRoot(t testing.TB, root string) {
 	t.Helper()
 	if !same(t, root, "template.yaml", Template) {
@@ -47,7 +49,8 @@ func same(t testing.TB, root, own, sample string) bool {
 	return bytes.Equal(texts[0], texts[1])
 }
 
-// Patched is a text with a diff of a document applied: each of its blocks, which is one place, must be there once.
+// Patched is a text with a diff of a document applied: each of its blocks, which is one place, must
+// be there once.
 func Patched(t testing.TB, text string, diffs ...string) string {
 	t.Helper()
 	for _, diff := range diffs {

@@ -1,5 +1,6 @@
-// Package schema generates pipeline.schema.json, the JSON Schema of pipeline.yaml for editors, out of the tags and the
-// comments of package pipeline's Spec. It is a test alone: what runs needs no schema.
+// Package schema generates pipeline.schema.json, the JSON Schema of pipeline.yaml for editors, out
+// of the tags and the comments of package pipeline's Spec. It is a test alone: what runs needs no
+// schema.
 package schema
 
 //go:generate go test -run TestSchemaIsCommitted -update .
@@ -20,7 +21,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// schemaNode is the part of JSON Schema draft-07 that the file format needs, in the order it is printed.
+// schemaNode is the part of JSON Schema draft-07 that the file format needs, in the order it is
+// printed.
 type schemaNode struct {
 	Schema      string                 `json:"$schema,omitempty"`
 	Title       string                 `json:"title,omitempty"`
@@ -45,7 +47,8 @@ type schemaNode struct {
 	Least  int         `json:"minItems,omitempty"`
 }
 
-// generate makes the JSON Schema (draft-07). It checks names and kinds; `ingot check` checks everything.
+// generate makes the JSON Schema (draft-07). It checks names and kinds; `ingot check` checks
+// everything.
 func generate(t *testing.T) []byte {
 	t.Helper()
 	root := comments(t).schemaOf(reflect.TypeFor[pipeline.Spec]())

@@ -97,7 +97,8 @@ func elements(d *pipeline.Description, eventType string, payload map[string]any,
 	}
 }
 
-// innermost returns the object that holds the last of names, and makes those on the way that are missing.
+// innermost returns the object that holds the last of names, and makes those on the way that are
+// missing.
 func innermost(into map[string]any, names []string) map[string]any {
 	for _, name := range names[:len(names)-1] {
 		inner, ok := into[name].(map[string]any)

@@ -306,7 +306,8 @@ func TestWaitForTwoPayloadsUnderOneKey(t *testing.T) {
 	}
 }
 
-// An event under a barred key is never stored, and neither is a whole with such a part. Wait does not wait for them.
+// An event under a barred key is never stored, and neither is a whole with such a part. Wait does
+// not wait for them.
 func TestWaitForBarredKeys(t *testing.T) {
 	client := &table{items: map[string]byte{"a": 1, "b": barred, "c": 3, "p": barred}, grows: func(int, map[string]byte) {}}
 	late := sentTo("b", 4)
@@ -318,8 +319,8 @@ func TestWaitForBarredKeys(t *testing.T) {
 	}
 }
 
-// Under latest, an older revision under the key is waited for, and a newer one will do. Each that is found
-// is judged once.
+// Under latest, an older revision under the key is waited for, and a newer one will do. Each that
+// is found is judged once.
 func TestWaitForRevisions(t *testing.T) {
 	revised := func(pk string, digest byte) *event.Item {
 		item := sentTo(pk, digest)
@@ -353,7 +354,8 @@ func TestWaitForRevisions(t *testing.T) {
 	}
 }
 
-// An event is stored when all its parts are. If one of its keys holds something else, it never will be.
+// An event is stored when all its parts are. If one of its keys holds something else, it never will
+// be.
 func TestWaitForParts(t *testing.T) {
 	sent := waitingFor(withPartsAt(sentTo("a", 1), sentTo("p", 2), sentTo("q", 3)), withPartsAt(sentTo("b", 4), sentTo("r", 5)), sentTo("c", 6))
 	client := &table{items: map[string]byte{}, grows: func(round int, items map[string]byte) {
@@ -374,8 +376,8 @@ func TestWaitForParts(t *testing.T) {
 	}
 }
 
-// An event that a total refuses is not waited for, but only after it has had some time. One that is stored
-// by then counts as stored.
+// An event that a total refuses is not waited for, but only after it has had some time. One that is
+// stored by then counts as stored.
 func TestWaitForFloors(t *testing.T) {
 	sent := waitingFor(moving(sentTo("a", 1)), moving(sentTo("b", 1)), withPartsAt(sentTo("w", 1), moving(sentTo("p", 2))), sentTo("c", 3))
 	client := &table{items: map[string]byte{"w": 1}, grows: func(round int, items map[string]byte) {

@@ -22,8 +22,8 @@ type Table interface {
 // Waiting says what to wait for.
 type Waiting map[Sent]Due
 
-// Sent names an event by its key and digest. Two payloads under one key are two events, and under insert
-// at most one of them is stored.
+// Sent names an event by its key and digest. Two payloads under one key are two events, and under
+// insert at most one of them is stored.
 type Sent struct {
 	Key    event.Key
 	Digest event.Digest
@@ -36,7 +36,8 @@ type Due struct {
 	// Moves is the item if its put, or that of a part, moves totals, which may refuse it. Otherwise
 	// it is nil.
 	Moves *event.Item
-	// Revision is the item under mode latest, where a newer revision may be stored. Otherwise it is nil.
+	// Revision is the item under mode latest, where a newer revision may be stored. Otherwise it is
+	// nil.
 	Revision *event.Item
 }
 
@@ -67,7 +68,8 @@ type Waited struct {
 	Stored int
 	Other  int // events of which an item's key holds another payload
 	Barred int // events of which an item's key is barred, because its event was erased: they are never stored
-	// Rejected counts events that were not stored after some time, and that a total would refuse as it is.
+	// Rejected counts events that were not stored after some time, and that a total would refuse as
+	// it is.
 	Rejected int
 	Left     int // events that were not stored, or not with all their parts, when the time was over
 }

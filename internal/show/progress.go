@@ -20,8 +20,8 @@ type Step struct {
 // redraw is the shortest time between two drawings of a bar.
 const redraw = 100 * time.Millisecond
 
-// NewProgress shows on w how far a piece of work is. On a terminal it shows a bar with the percentage, the
-// time taken and the time left. Otherwise it writes a line now and then.
+// NewProgress shows on w how far a piece of work is. On a terminal it shows a bar with the
+// percentage, the time taken and the time left. Otherwise it writes a line now and then.
 func NewProgress(w io.Writer, terminal bool) func(Step) {
 	if terminal {
 		return bar(w)

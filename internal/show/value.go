@@ -75,8 +75,8 @@ func ValueOf(op aggregate.Op, a aggregate.Amount) (Value, bool) {
 	return Value{Text: Grouped(text), Number: text, JSON: text, Cells: []string{text}}, true
 }
 
-// Values returns the values of a total by their names. It leaves out those that nothing has supplied,
-// and masks those that are personal.
+// Values returns the values of a total by their names. It leaves out those that nothing has
+// supplied, and masks those that are personal.
 func (m Personal) Values(def *aggregate.Definition, amount func(name string) aggregate.Amount) map[string]Value {
 	shown := map[string]Value{}
 	for _, v := range def.Values {

@@ -16,8 +16,8 @@ import (
 // In worlds whose plan has Arrays, a message may be an array of events. Each of them is judged as
 // if it had come alone. The outcome of the message is judged by the outcomes of its events.
 
-// planArrays decides whether messages may be arrays. Its draw is its own, so that other worlds stay as
-// they are.
+// planArrays decides whether messages may be arrays. Its draw is its own, so that other worlds stay
+// as they are.
 func (p *Plan) planArrays() {
 	p.Arrays = rand.New(rand.NewPCG(p.Seed, 11)).IntN(4) == 0
 }
@@ -38,7 +38,8 @@ func (m *message) each(yield func(*message) bool) {
 	}
 }
 
-// eventsOf yields the events of all messages that an invocation was sent, each as often as it was sent.
+// eventsOf yields the events of all messages that an invocation was sent, each as often as it was
+// sent.
 func (w *World) eventsOf(inv *invocation) iter.Seq[*message] {
 	return func(yield func(*message) bool) {
 		for i := range inv.messages {
@@ -99,8 +100,8 @@ func (w *World) gather(burst []*message) (list []*message) {
 // chanceOf is [World.chance] with draws of its own, so that worlds without arrays stay as they are.
 func (w *World) chanceOf(p float64) bool { return w.arrays.Float64() < p }
 
-// arrayOf returns an array of the events of messages. Now and then one more is among them that can never
-// be stored.
+// arrayOf returns an array of the events of messages. Now and then one more is among them that can
+// never be stored.
 func (w *World) arrayOf(list []*message) *message {
 	all := &message{}
 	add := func(e message) {
@@ -175,8 +176,8 @@ func (w *World) judgeArray(inv *invocation, m *message, o handler.Outcome) {
 	}
 }
 
-// decider returns which of these verdicts of refused events is that of their array: the first that is not
-// Rejected, if there is one.
+// decider returns which of these verdicts of refused events is that of their array: the first that
+// is not Rejected, if there is one.
 func decider(refused []string) int {
 	return max(0, slices.IndexFunc(refused, func(v string) bool { return v != "Rejected" }))
 }
@@ -194,9 +195,9 @@ func (m *message) keep(beside string) {
 	}
 }
 
-// unjustifiedArray returns what is wrong with the note beside an array. The events that it names can never
-// be stored, and all others are. The rest of the note is about the first that it names, or about one before
-// which it names only events that are Rejected.
+// unjustifiedArray returns what is wrong with the note beside an array. The events that it names
+// can never be stored, and all others are. The rest of the note is about the first that it names,
+// or about one before which it names only events that are Rejected.
 func (w *World) unjustifiedArray(inv *invocation, m *message, n note) string {
 	if len(n.Events) == 0 || !slices.IsSorted(n.Events) || n.Events[0] < 0 || n.Events[len(n.Events)-1] >= len(m.events) {
 		return fmt.Sprintf("it names the events %v of %d", n.Events, len(m.events))
@@ -227,9 +228,9 @@ func (w *World) refusable(inv *invocation, m *message) bool {
 	return slices.ContainsFunc(sortedKeys(reasons), func(v string) bool { return w.undeserved(inv, m, v) == "" })
 }
 
-// passedBy reports whether a later event of an array may be stored before this one is done with: this one
-// can never be stored, and goes to quarantine with the array when the others are stored. If the request comes
-// late, this may have been found out at any time before.
+// passedBy reports whether a later event of an array may be stored before this one is done with:
+// this one can never be stored, and goes to quarantine with the array when the others are stored.
+// If the request comes late, this may have been found out at any time before.
 func (w *World) passedBy(earlier, later *message) bool {
 	inv := w.current.invocation()
 	if inv == nil {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestGather shows that arrays hold the events of a burst, each once, and that a FIFO group keeps its
-// order.
+// TestGather shows that arrays hold the events of a burst, each once, and that a FIFO group keeps
+// its order.
 func TestGather(t *testing.T) {
 	for _, fifo := range []bool{false, true} {
 		p := StillPlan(1)
@@ -62,8 +62,9 @@ func (m *message) events0() fact {
 	return fact{}
 }
 
-// TestUnjustifiedArray shows which notes beside an array are right. Of its events, the first is stored, the
-// second cannot be stored, the third conflicts with what is stored, and nothing is known of the fourth.
+// TestUnjustifiedArray shows which notes beside an array are right. Of its events, the first is
+// stored, the second cannot be stored, the third conflicts with what is stored, and nothing is
+// known of the fourth.
 func TestUnjustifiedArray(t *testing.T) {
 	stored := order(1)
 	w, inv := judged(t, []fact{stored}, nil)
@@ -99,7 +100,8 @@ func TestUnjustifiedArray(t *testing.T) {
 	}
 }
 
-// TestKeptEvents shows that an array that is kept for one of its events is not done with for that alone.
+// TestKeptEvents shows that an array that is kept for one of its events is not done with for that
+// alone.
 func TestKeptEvents(t *testing.T) {
 	w := newWorld(StillPlan(1), false)
 	t.Cleanup(w.killAll)

@@ -19,11 +19,12 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// In worlds whose plan has Put, orders move some totals in the transaction that puts them, next to those
-// that the stream moves. One of them has a floor, and orders take from it as often as they add to it.
+// In worlds whose plan has Put, orders move some totals in the transaction that puts them, next to
+// those that the stream moves. One of them has a floor, and orders take from it as often as they
+// add to it.
 
-// planPut decides whether totals move with the put. Its draw is its own, so that other worlds stay as they
-// are. Nobody spoils such totals.
+// planPut decides whether totals move with the put. Its draw is its own, so that other worlds stay
+// as they are. Nobody spoils such totals.
 func (p *Plan) planPut() {
 	draw := rand.New(rand.NewPCG(p.Seed, 10))
 	if draw.IntN(4) > 0 || p.Faults.Damage > 0 {
@@ -63,9 +64,9 @@ func contributePut(img *image, since int64, spread int) []part {
 	return append(list, part{name: "later", since: 2, window: "-", subtract: true, spread: 1, byPut: true, values: map[string]int64{"orders": 1}})
 }
 
-// planTransfers decides whether the lines of orders move accounts. Its draws are its own, so that other worlds
-// stay as they are. In a third of these worlds, orders are not atomic: of an order, some lines may be stored
-// and others be refused.
+// planTransfers decides whether the lines of orders move accounts. Its draws are its own, so that
+// other worlds stay as they are. In a third of these worlds, orders are not atomic: of an order,
+// some lines may be stored and others be refused.
 func (p *Plan) planTransfers() {
 	if rand.New(rand.NewPCG(p.Seed, 15)).IntN(16) > 0 || p.Patterns || p.Faults.Odd > 0 || p.Faults.Damage > 0 {
 		return
@@ -76,8 +77,8 @@ func (p *Plan) planTransfers() {
 	}
 }
 
-// addAccounts declares an account for each number of a line, with a floor. So an atomic order moves several
-// accounts in the transaction that puts it, or none.
+// addAccounts declares an account for each number of a line, with a floor. So an atomic order moves
+// several accounts in the transaction that puts it, or none.
 func addAccounts(spec *pipeline.Spec) {
 	spec.Aggregates["accounts"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"account": "{line}"}, MovedBy: "put", AtLeast: map[string]event.Decimal{"cents": {}},
 		From: map[string]pipeline.FromSpec{"line": {Values: map[string]string{"cents": "sum cents"}}}}
@@ -91,8 +92,8 @@ func contributeAccount(img *image) part {
 
 func accountKey(number string) string { return "A#accounts#1#0#" + number + "|-" }
 
-// transferred returns the cents of a line. Where lines move accounts, about a third of them take from theirs.
-// Where nothing goes wrong, none does.
+// transferred returns the cents of a line. Where lines move accounts, about a third of them take
+// from theirs. Where nothing goes wrong, none does.
 func (w *World) transferred(cents int64) int64 {
 	switch {
 	case !w.plan.Transfers:
@@ -129,8 +130,8 @@ func (w *World) takenBy(f fact) map[string]int64 {
 	return list
 }
 
-// takeMore makes about half of the orders take from the balance. Where nothing goes wrong, no order does, so
-// that none is rejected.
+// takeMore makes about half of the orders take from the balance. Where nothing goes wrong, no order
+// does, so that none is rejected.
 func (w *World) takeMore(f *fact) {
 	switch {
 	case w.plan.Put == 0 || f.Type != "order":
@@ -141,13 +142,15 @@ func (w *World) takeMore(f *fact) {
 	}
 }
 
-// countedByPut reports whether the transaction that put an item has counted it in a generation. It has if
-// nothing was there before, and the item says that a put of that epoch or a later one has counted it.
+// countedByPut reports whether the transaction that put an item has counted it in a generation. It
+// has if nothing was there before, and the item says that a put of that epoch or a later one has
+// counted it.
 func countedByPut(c *change, p part) bool {
 	return p.byPut && (c.old == nil || c.old.barred) && c.new != nil && atoi(valueOf(c.new.whole["i:put"])) >= p.since
 }
 
-// applyPut counts what the put of an item has added to a total. Total and item change at one moment.
+// applyPut counts what the put of an item has added to a total. Total and item change at one
+// moment.
 func (m *model) applyPut(key string, p part) *slot {
 	s := m.slot(key, p.expires)
 	st := &step{slot: s, n: 1, fp: new1(), fpx: new1(), values: p.values}
@@ -218,8 +221,8 @@ func (w *World) checkFloor(s *slot) {
 	}
 }
 
-// undeservedRejection returns why a message may not be Rejected. It returns an empty text if it may. If its
-// items are put one after the other, it may be Rejected for any one of them.
+// undeservedRejection returns why a message may not be Rejected. It returns an empty text if it
+// may. If its items are put one after the other, it may be Rejected for any one of them.
 func (w *World) undeservedRejection(inv *invocation, m *message) (why string) {
 	if w.plan.Atomic || !w.plan.Transfers {
 		return w.undeservedRefusal(inv, m, m.fact, w.taking(m.fact), w.itemsOf(m, inv.epoch))
@@ -234,8 +237,8 @@ func (w *World) undeservedRejection(inv *invocation, m *message) (why string) {
 	return why
 }
 
-// undeservedRefusal returns why a total may not refuse the transaction that puts these items of a message, the
-// first of which is f.
+// undeservedRefusal returns why a total may not refuse the transaction that puts these items of a
+// message, the first of which is f.
 func (w *World) undeservedRefusal(inv *invocation, m *message, f fact, taking map[string]int64, items []fact) string {
 	digest := f.digest()
 	switch {
@@ -298,8 +301,8 @@ func (w *World) putAttribute(c *change) streamtypes.AttributeValue {
 	return &streamtypes.AttributeValueMemberN{Value: fmt.Sprint(c.new.epoch)}
 }
 
-// checkPut checks what an item says about the put that has counted it, and whether it says so. It also
-// measures how often a late try stores what a later delivery has rejected.
+// checkPut checks what an item says about the put that has counted it, and whether it says so. It
+// also measures how often a late try stores what a later delivery has rejected.
 func (w *World) checkPut(c *change) (says bool) {
 	want, has := w.putAttribute(c), c.new.whole["i:put"]
 	if valueOf(want) != valueOf(has) || has != nil && kindOf(has) != "N" {
@@ -311,15 +314,16 @@ func (w *World) checkPut(c *change) (says bool) {
 	return has != nil
 }
 
-// headState is what the head of the balances says from a time on, where they begin with the second epoch.
+// headState is what the head of the balances says from a time on, where they begin with the second
+// epoch.
 type headState struct {
 	at       time.Time
 	building bool // older orders are not in them yet
 }
 
-// believed is how long ago a function may have read that the balances are complete, and still let an order
-// take from one. It believes what it has read for five minutes. Its request and the order's may be slow, and
-// the order's late.
+// believed is how long ago a function may have read that the balances are complete, and still let
+// an order take from one. It believes what it has read for five minutes. Its request and the
+// order's may be slow, and the order's late.
 const believed = 5*time.Minute + functionTimeout + 2*onItsWay
 
 // noteHead remembers what the head of the balances says.
@@ -343,14 +347,14 @@ func (w *World) builtSince(at time.Time) bool {
 	return false
 }
 
-// builtDuring reports whether the balances were complete at some moment of an invocation. Where they begin
-// with the first epoch, they always are.
+// builtDuring reports whether the balances were complete at some moment of an invocation. Where
+// they begin with the first epoch, they always are.
 func (w *World) builtDuring(inv *invocation) bool {
 	return w.plan.Put == 1 || slices.ContainsFunc(w.heads[max(0, inv.heads-1):], func(h headState) bool { return !h.building })
 }
 
-// waits reports whether an order may have to come again because the balances lacked older orders at some moment
-// of an invocation.
+// waits reports whether an order may have to come again because the balances lacked older orders at
+// some moment of an invocation.
 func (w *World) waits(inv *invocation, f fact) bool {
 	return w.plan.Put > 1 && inv.epoch >= w.plan.Put && len(w.taking(f)) > 0 &&
 		(inv.heads == 0 || slices.ContainsFunc(w.heads[inv.heads-1:], func(h headState) bool { return h.building }))

@@ -10,8 +10,8 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// TestCheckFloor shows when a balance may stand below its floor: after a removal, which flags it, and never
-// because of an order that takes from it.
+// TestCheckFloor shows when a balance may stand below its floor: after a removal, which flags it,
+// and never because of an order that takes from it.
 func TestCheckFloor(t *testing.T) {
 	for name, test := range map[string]struct {
 		puts    []int64
@@ -117,8 +117,9 @@ func TestCheckPut(t *testing.T) {
 	}
 }
 
-// TestBuilt shows when a balance that begins with the second epoch is known to lack older orders: an invocation
-// that saw it complete at any moment may reject an order, and one that saw it being built may leave the order.
+// TestBuilt shows when a balance that begins with the second epoch is known to lack older orders:
+// an invocation that saw it complete at any moment may reject an order, and one that saw it being
+// built may leave the order.
 func TestBuilt(t *testing.T) {
 	w := newWorld(StillPlan(1), false)
 	t.Cleanup(w.killAll)
@@ -153,8 +154,8 @@ func TestBuilt(t *testing.T) {
 	}
 }
 
-// TestTaking shows from which totals with a floor an order takes: from the balance of its merchant, and from
-// the accounts of its lines.
+// TestTaking shows from which totals with a floor an order takes: from the balance of its merchant,
+// and from the accounts of its lines.
 func TestTaking(t *testing.T) {
 	w := newWorld(StillPlan(1), false)
 	t.Cleanup(w.killAll)

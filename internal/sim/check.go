@@ -128,8 +128,8 @@ func (w *World) record(shard string, r streamtypes.Record) {
 	}
 	w.accept(c)
 	h := w.model.history(c.new.key())
-	// A parcel may be inserted again: an older revision may expire later than the newest one did. A coupon
-	// may be claimed for another order.
+	// A parcel may be inserted again: an older revision may expire later than the newest one did. A
+	// coupon may be claimed for another order.
 	if h.inserts > 1 && !h.removed && c.new.Type != "parcel" && c.new.Type != "coupon" {
 		w.fail(Reinserted, "%s was inserted %d times", c.new.key(), h.inserts)
 	}
@@ -352,7 +352,8 @@ func (w *World) unsettled(m *message) string {
 	return "its key held something else, and it is not in quarantine"
 }
 
-// isKept reports whether a message, or the array of an event, is in quarantine, or a person keeps it.
+// isKept reports whether a message, or the array of an event, is in quarantine, or a person keeps
+// it.
 func (w *World) isKept(m *message) bool {
 	return m.kept || m.of == nil && w.quarantined[m.body]+w.byHand[m.body] > 0
 }

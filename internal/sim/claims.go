@@ -14,8 +14,9 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// In worlds whose plan has Claims, orders are atomic and may want coupons. A coupon is a part without
-// its order's id in its key, so only one stored order can have it. It is a claim to a unique value.
+// In worlds whose plan has Claims, orders are atomic and may want coupons. A coupon is a part
+// without its order's id in its key, so only one stored order can have it. It is a claim to a
+// unique value.
 
 // couponSpec declares the coupons of orders.
 var couponSpec = pipeline.EventSpec{ID: "{coupon}", Key: pipeline.KeySpec{PK: "COUPON#{coupon}", SK: "COUPON"},
@@ -74,12 +75,12 @@ func readCoupon(data string) (fact, error) {
 	return fact{Type: "coupon", ID: raw.Coupon, Merchant: raw.Merchant, At: raw.At, Owner: raw.ID}, nil
 }
 
-// values is how many different coupons there are in a world. There are so few that orders often want
-// the same one.
+// values is how many different coupons there are in a world. There are so few that orders often
+// want the same one.
 const values = 12
 
-// addSomeCoupons lets an order want coupons, if the world has them. Where nothing goes wrong, no two
-// orders want the same one.
+// addSomeCoupons lets an order want coupons, if the world has them. Where nothing goes wrong, no
+// two orders want the same one.
 func (w *World) addSomeCoupons(f *fact) {
 	if !w.plan.Claims || f.Type != "order" {
 		return
@@ -105,8 +106,8 @@ func (f fact) storedCoupon() map[string]typed {
 		"at": {"S", f.at().UTC().Format("2006-01-02T15:04:05.000000000Z")}, "digest": {"B", string(digest[:])}}
 }
 
-// digestCoupon returns the digest of a claim, which is about its order too. So two orders that want one
-// coupon never have the same claim.
+// digestCoupon returns the digest of a claim, which is about its order too. So two orders that want
+// one coupon never have the same claim.
 func (f fact) digestCoupon() [sha256.Size]byte {
 	payload := map[string]any{"id": f.Owner, "merchant": f.Merchant, "at": f.At, "coupon": f.ID}
 	text, _ := json.Marshal([]any{f.Type, payload, "order", f.Owner}) // texts: Marshal cannot fail
@@ -180,8 +181,8 @@ func (w *World) holders() (list []fact) {
 	return list
 }
 
-// goneBeforeCheck lets a person remove or erase an item that a transaction has met and is now about to
-// name in a condition.
+// goneBeforeCheck lets a person remove or erase an item that a transaction has met and is now about
+// to name in a condition.
 func (w *World) goneBeforeCheck(in *dynamodb.TransactWriteItemsInput) {
 	if !w.plan.Claims || w.calm {
 		return
@@ -209,8 +210,8 @@ func (w *World) goneBeforeCheck(in *dynamodb.TransactWriteItemsInput) {
 	}
 }
 
-// checkReleased checks that the erased order has left no claim behind, and that nothing keeps others from
-// claiming the value.
+// checkReleased checks that the erased order has left no claim behind, and that nothing keeps
+// others from claiming the value.
 func (w *World) checkReleased(of fact) {
 	for _, p := range of.coupons() {
 		if img := w.model.keys[p.key()].holds(); img != nil && (img.barred || img.fact == p) {

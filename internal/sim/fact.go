@@ -16,10 +16,11 @@ type fact struct {
 	At                 string // RFC 3339, whole seconds
 	Customer           string // empty: the payload has none
 	Gift               bool
-	// Lines are the lines of an order, such as "1=250,2=-30": number and cents. It is empty in worlds
-	// without parts.
+	// Lines are the lines of an order, such as "1=250,2=-30": number and cents. It is empty in
+	// worlds without parts.
 	Lines string
-	// Coupons are the coupons that an order claims, such as "3,7". It is empty in worlds without claims.
+	// Coupons are the coupons that an order claims, such as "3,7". It is empty in worlds without
+	// claims.
 	Coupons string
 	Owner   string // of a coupon: the id of its order
 	Note    int    // how long the note of an order is; 0: it has none

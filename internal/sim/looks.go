@@ -49,8 +49,8 @@ func (m memory) Remove(_ context.Context, name string) error {
 	return nil
 }
 
-// shortPages is DynamoDB with pages of some items, so that a pass over a small table has many steps.
-// It breaks off at one of them.
+// shortPages is DynamoDB with pages of some items, so that a pass over a small table has many
+// steps. It breaks off at one of them.
 type shortPages struct {
 	store.Client
 	limit   int32
@@ -68,8 +68,8 @@ func (s *shortPages) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func
 	return s.Client.Scan(ctx, &short, o...)
 }
 
-// verified verifies the tables at rest, in one of the ways in which a person may do it: in segments,
-// with sums that do not fit into memory, broken off and resumed.
+// verified verifies the tables at rest, in one of the ways in which a person may do it: in
+// segments, with sums that do not fit into memory, broken off and resumed.
 func (w *World) verified(epoch int64) (*verify.Report, error) {
 	draw := w.looks
 	env := w.env()

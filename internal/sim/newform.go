@@ -21,8 +21,8 @@ import (
 // stores the payload of an event as bytes, which today's code cannot read. It reads both forms.
 // Here, that version is today's code with this translation between it and the table.
 //
-// Where newer code compresses payloads, the translation is the other way round: blind code, which is
-// older, meets payloads that it cannot read.
+// Where newer code compresses payloads, the translation is the other way round: blind code, which
+// is older, meets payloads that it cannot read.
 type newForm struct {
 	store.Client
 	w     *World
@@ -107,8 +107,8 @@ func (f newForm) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchEx
 	return out, nil
 }
 
-// TransactWriteItems converts items that are put. The reasons of a cancelled transaction may have items
-// of either form.
+// TransactWriteItems converts items that are put. The reasons of a cancelled transaction may have
+// items of either form.
 func (f newForm) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	own := *in
 	own.TransactItems = slices.Clone(in.TransactItems)

@@ -16,12 +16,12 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// In worlds whose plan has Offload, many orders have a note. From that epoch on, payloads with long notes go
-// to the payload bucket, and their items keep what the pipeline uses. The second epoch uses more than the
-// first.
+// In worlds whose plan has Offload, many orders have a note. From that epoch on, payloads with long
+// notes go to the payload bucket, and their items keep what the pipeline uses. The second epoch
+// uses more than the first.
 
-// planOffload decides whether large payloads go to the payload bucket. Its draw is its own, so that other
-// worlds stay as they are.
+// planOffload decides whether large payloads go to the payload bucket. Its draw is its own, so that
+// other worlds stay as they are.
 func (p *Plan) planOffload() {
 	draw := rand.New(rand.NewPCG(p.Seed, 16))
 	if draw.IntN(5) > 0 || p.Packed > 0 || p.NewForm {
@@ -38,8 +38,8 @@ const (
 	over = aUnit
 )
 
-// addOffload declares that payloads of orders go to the payload bucket from the epoch since on. The second
-// epoch has an aggregate of their notes, which no item of the first keeps.
+// addOffload declares that payloads of orders go to the payload bucket from the epoch since on. The
+// second epoch has an aggregate of their notes, which no item of the first keeps.
 func addOffload(spec *pipeline.Spec, since int64) {
 	if spec.Epoch >= since {
 		order := spec.Events["order"]
@@ -66,8 +66,8 @@ type apart struct {
 	sum  [sha256.Size]byte
 }
 
-// offloaded reads what an image has of a payload that is elsewhere. It returns nil if the payload is in the
-// item.
+// offloaded reads what an image has of a payload that is elsewhere. It returns nil if the payload
+// is in the item.
 func (m *model) offloaded(sum, data string) (e *apart, text string) {
 	if sum == "" {
 		return nil, data
@@ -77,7 +77,8 @@ func (m *model) offloaded(sum, data string) (e *apart, text string) {
 	return e, m.texts[e.sum]
 }
 
-// reads reports whether a reader of the image gets this item: with its payload, or with what it keeps of it.
+// reads reports whether a reader of the image gets this item: with its payload, or with what it
+// keeps of it.
 func (img *image) reads(got *event.Item) bool {
 	if got.Payload == nil || img.elsewhere == nil {
 		return got.Payload == nil && img.elsewhere == nil && img.data == got.Data
@@ -107,8 +108,9 @@ func (w *World) payloadAt(name string) string {
 	return string(text)
 }
 
-// checkOffloaded checks where a payload is. Code that offloads puts a large one into the bucket, and does so
-// before it stores the item. The item keeps exactly what the pipeline of its stamp uses, spelled as it came.
+// checkOffloaded checks where a payload is. Code that offloads puts a large one into the bucket,
+// and does so before it stores the item. The item keeps exactly what the pipeline of its stamp
+// uses, spelled as it came.
 func (w *World) checkOffloaded(c *change) (is bool) {
 	img := c.new
 	switch e := img.elsewhere; {
@@ -148,8 +150,8 @@ func (w *World) checkOffloaded(c *change) (is bool) {
 	return true
 }
 
-// checkTakenBack checks a message whose event was erased. Its payload must not be in the bucket again, unless
-// another invocation may have put it there just now.
+// checkTakenBack checks a message whose event was erased. Its payload must not be in the bucket
+// again, unless another invocation may have put it there just now.
 func (w *World) checkTakenBack(inv *invocation, m *message) {
 	if w.plan.Offload == 0 || m.fact.Type != "order" || inv.epoch < w.plan.Offload || len(w.invocations) > 1 {
 		return
@@ -159,9 +161,9 @@ func (w *World) checkTakenBack(inv *invocation, m *message) {
 	}
 }
 
-// noteUpload takes what an invocation says of a message. Once it has settled the message, its upload needs no
-// other delivery to be taken back. Otherwise the upload stays loose: the message may have been settled by another
-// delivery before.
+// noteUpload takes what an invocation says of a message. Once it has settled the message, its
+// upload needs no other delivery to be taken back. Otherwise the upload stays loose: the message
+// may have been settled by another delivery before.
 func (w *World) noteUpload(inv *invocation, m *message, settled bool) {
 	if w.plan.Offload == 0 || m.fact.Type != "order" {
 		return
@@ -180,10 +182,10 @@ func (m *message) objectName() string {
 	return payloadFolder(m.fact) + hex.EncodeToString(sum[:]) + ".json"
 }
 
-// checkBucket checks the payload bucket at rest. No stored item is without its payload. Every object is the large
-// payload of an order that was sent. Nothing is there of an order that was erased, unless its erasure has not
-// finished, or an invocation has put it there and ended before it settled the message: then a person has to erase
-// it again.
+// checkBucket checks the payload bucket at rest. No stored item is without its payload. Every
+// object is the large payload of an order that was sent. Nothing is there of an order that was
+// erased, unless its erasure has not finished, or an invocation has put it there and ended before
+// it settled the message: then a person has to erase it again.
 func (w *World) checkBucket() {
 	if w.plan.Offload == 0 {
 		return
@@ -258,8 +260,8 @@ func (w *World) losePayload() {
 	w.must(err)
 }
 
-// isLost reports whether the payload of an image may be lost when the archive asks for it: somebody has deleted
-// it, or the event was erased after its item had expired.
+// isLost reports whether the payload of an image may be lost when the archive asks for it: somebody
+// has deleted it, or the event was erased after its item had expired.
 func (w *World) isLost(img *image) bool {
 	return w.model.lost[img.elsewhere.sum] || w.model.history(img.key()).barred
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// In worlds whose plan has Packed, many orders have a note, and their payloads are compressed from that
-// epoch on. If the plan has NewForm too, older code is of a version that cannot read such payloads.
+// In worlds whose plan has Packed, many orders have a note, and their payloads are compressed from
+// that epoch on. If the plan has NewForm too, older code is of a version that cannot read such
+// payloads.
 
-// planPacking decides whether payloads are compressed. Its draw is its own, so that other worlds stay as
-// they are.
+// planPacking decides whether payloads are compressed. Its draw is its own, so that other worlds
+// stay as they are.
 func (p *Plan) planPacking() {
 	draw := rand.New(rand.NewPCG(p.Seed, 8))
 	if draw.IntN(5) > 0 {
@@ -27,8 +28,8 @@ func (p *Plan) planPacking() {
 // note returns the text of a note.
 func (f fact) note() string { return strings.Repeat("fragile; ", f.Note) }
 
-// addNote gives an order a note, if the world has them. With a long one, the item takes two write units as
-// it is, and one when it is compressed.
+// addNote gives an order a note, if the world has them. With a long one, the item takes two write
+// units as it is, and one when it is compressed.
 func (w *World) addNote(f *fact) {
 	if (w.plan.Packed > 0 || w.plan.Offload > 0) && f.Type == "order" && w.notes.IntN(3) > 0 {
 		f.Note = 60 + w.notes.IntN(56)
@@ -40,7 +41,8 @@ var unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1)) // without
 
 const zstdMagic = "\x28\xb5\x2f\xfd"
 
-// unpack returns the text of a payload that is stored in bytes: compressed, or in the form of [newForm].
+// unpack returns the text of a payload that is stored in bytes: compressed, or in the form of
+// [newForm].
 func unpack(data string) (text string, packed bool) {
 	if !strings.HasPrefix(data, zstdMagic) {
 		return data, false
@@ -55,8 +57,9 @@ func unpack(data string) (text string, packed bool) {
 // aUnit is what one write unit pays for, in bytes.
 const aUnit = 1024
 
-// checkPacked checks in which form a payload is stored. Code that compresses does so where the payload
-// alone takes more than a write unit, and other code never does. Nothing changes the form later.
+// checkPacked checks in which form a payload is stored. Code that compresses does so where the
+// payload alone takes more than a write unit, and other code never does. Nothing changes the form
+// later.
 func (w *World) checkPacked(c *change) {
 	if w.plan.Packed == 0 {
 		return

@@ -11,8 +11,8 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// TestBlindCode shows that blind code meets bytes that are not a payload, in an item and in a stream record, and
-// that it meets everything else as it is.
+// TestBlindCode shows that blind code meets bytes that are not a payload, in an item and in a
+// stream record, and that it meets everything else as it is.
 func TestBlindCode(t *testing.T) {
 	w := newWorld(StillPlan(1), false)
 	defer w.killAll()

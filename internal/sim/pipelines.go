@@ -74,8 +74,8 @@ func monthly(spread int) pipeline.AggregateSpec {
 var sizes = pipeline.AggregateSpec{Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{
 	"order": {Values: map[string]string{"sizes": "histogram cents"}}, "parcel": {Values: map[string]string{"sizes": "histogram cents"}}}}
 
-// leaders and tallest are ranked aggregates of these worlds. In one, totals move up and down. In the
-// other, they only move up, and nothing but its own condition guards what is newest.
+// leaders and tallest are ranked aggregates of these worlds. In one, totals move up and down. In
+// the other, they only move up, and nothing but its own condition guards what is newest.
 var (
 	leaders = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract", Rank: pipeline.RankSpec{Value: "revenue", Shards: rankShards},
 		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}}, "parcel": {Values: map[string]string{"parcels": "count"}}}}

@@ -45,8 +45,8 @@ type Plan struct {
 	// Values adds an aggregate with windows of months and with values that are not numbers. Events
 	// then come at full hours, so that some have equal times.
 	Values bool
-	// Patterns adds two indexes, and a reader who asks questions by patterns. Half-way, the key of an
-	// index changes.
+	// Patterns adds two indexes, and a reader who asks questions by patterns. Half-way, the key of
+	// an index changes.
 	Patterns bool
 	// Parts is the epoch from which on the lines of orders are parts of them; 0 means never.
 	Parts int64
@@ -56,7 +56,8 @@ type Plan struct {
 	Claims bool
 	// Packed is the epoch from which on the payloads of orders are compressed; 0 means never.
 	Packed int64
-	// Put is the epoch from which on orders move totals with their put, one of them with a floor; 0 means never.
+	// Put is the epoch from which on orders move totals with their put, one of them with a floor; 0
+	// means never.
 	Put int64
 	// Offload is the epoch from which on large payloads go to the payload bucket; 0 means never.
 	Offload int64

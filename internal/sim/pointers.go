@@ -12,11 +12,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// In worlds whose plan has Pointers, some messages only say where their text is: in an object of a bucket.
-// Some of these objects come later than their messages. Others are gone before somebody has read them.
+// In worlds whose plan has Pointers, some messages only say where their text is: in an object of a
+// bucket. Some of these objects come later than their messages. Others are gone before somebody has
+// read them.
 
-// planPointers decides whether messages may be pointers. Its draw is its own, so that other worlds stay as
-// they are.
+// planPointers decides whether messages may be pointers. Its draw is its own, so that other worlds
+// stay as they are.
 func (p *Plan) planPointers() {
 	p.Pointers = rand.New(rand.NewPCG(p.Seed, 13)).IntN(4) == 0
 }
@@ -64,8 +65,8 @@ func (w *World) point(burst []*message) (list []*message) {
 	return list
 }
 
-// place puts the object of a pointer that is about to be sent: now, or later. Where things go wrong, it may
-// also be gone again soon.
+// place puts the object of a pointer that is about to be sent: now, or later. Where things go
+// wrong, it may also be gone again soon.
 func (w *World) place(m *message) {
 	o := w.objects[m.object]
 	if o == nil || o.states != nil {
@@ -112,8 +113,8 @@ func (w *World) moved(name string, there bool) {
 	o.states = append(o.states, presence{there, w.moves})
 }
 
-// bringBack lets a person bring back objects that are missing. Where there are dead letters, the person
-// keeps some of the messages instead: see [World.triage].
+// bringBack lets a person bring back objects that are missing. Where there are dead letters, the
+// person keeps some of the messages instead: see [World.triage].
 func (w *World) bringBack() {
 	for _, name := range sortedKeys(w.objects) {
 		if o := w.objects[name]; len(o.states) > 0 && !w.isThere(name) && (w.plan.Receives > dying || w.pointing.IntN(2) == 0) {
@@ -130,8 +131,8 @@ func (w *World) isThere(name string) bool {
 	return len(o.states) > 0 && o.states[len(o.states)-1].there
 }
 
-// seen reports whether the object of a message was there, and whether it was missing, at some moment of an
-// invocation.
+// seen reports whether the object of a message was there, and whether it was missing, at some
+// moment of an invocation.
 func (w *World) seen(inv *invocation, m *message) (there, missing bool) {
 	o := w.objects[m.pointer()]
 	missing = true // before it was first put
@@ -144,8 +145,8 @@ func (w *World) seen(inv *invocation, m *message) (there, missing bool) {
 	return there, missing
 }
 
-// pointer returns the name of the object that holds the text of a message, or of the array that an event
-// is in. It is empty if there is none.
+// pointer returns the name of the object that holds the text of a message, or of the array that an
+// event is in. It is empty if there is none.
 func (m *message) pointer() string {
 	if m.of != nil {
 		return m.of.object
@@ -153,8 +154,8 @@ func (m *message) pointer() string {
 	return m.object
 }
 
-// downloader is the bucket as an invocation reaches it. It checks that no object is read more often than
-// its messages ask for.
+// downloader is the bucket as an invocation reaches it. It checks that no object is read more often
+// than its messages ask for.
 type downloader struct{ w *World }
 
 func (d downloader) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options)) (*s3.GetObjectOutput, error) {

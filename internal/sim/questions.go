@@ -21,8 +21,8 @@ import (
 )
 
 // addPatterns gives a pipeline two more indexes, and patterns that read all of them. GSI4 is
-// sharded, and its key changes with the second epoch. GSI5 is sparse, and events of one time share a
-// sort key in it.
+// sharded, and its key changes with the second epoch. GSI5 is sparse, and events of one time share
+// a sort key in it.
 func addPatterns(spec *pipeline.Spec, secret bool) {
 	byDay := pipeline.IndexSpec{PK: oldDay + "{@at | day}#{id | shard:3}", SK: "{@at | time}#{id}"}
 	if spec.Epoch > 1 {

@@ -193,8 +193,8 @@ func (w *World) checkAsked(inv *invocation, pk string, s *spent, most, others in
 }
 
 // checkCost compares the write units of the events table with the writes that were asked for. An
-// event is under a kilobyte, or under two where payloads are compressed. So each write is one unit, or two.
-// In a transaction it is twice that. Nothing else writes there.
+// event is under a kilobyte, or under two where payloads are compressed. So each write is one unit,
+// or two. In a transaction it is twice that. Nothing else writes there.
 func (w *World) checkCost() {
 	most := float64(w.eventWrites)
 	if w.plan.Packed > 0 || w.plan.Offload > 0 {

@@ -103,7 +103,8 @@ func (w *World) heldUnder(inv *invocation, key string, such func(*image) bool) b
 	return slices.ContainsFunc(w.model.keys[key].during(inv.began), func(img *image) bool { return !inv.unreadable(img) && such(img) })
 }
 
-// heldByAny reports whether the key of the message's item, or of one of its parts, held such an image.
+// heldByAny reports whether the key of the message's item, or of one of its parts, held such an
+// image.
 func (w *World) heldByAny(inv *invocation, m *message, such func(fact, *image) bool) bool {
 	return slices.ContainsFunc(w.itemsOf(m, inv.epoch), func(f fact) bool {
 		return w.heldUnder(inv, f.key(), func(img *image) bool { return such(f, img) })

@@ -180,13 +180,14 @@ func (w *World) partsOf(m *message, epoch int64) []fact {
 	return m.fact.parts()
 }
 
-// itemsOf returns the facts of all items that code of an epoch stores for a message, the whole first.
+// itemsOf returns the facts of all items that code of an epoch stores for a message, the whole
+// first.
 func (w *World) itemsOf(m *message, epoch int64) []fact {
 	return append([]fact{m.fact}, w.partsOf(m, epoch)...)
 }
 
-// lacking returns which part of a message its invocation cannot have found stored. It returns an empty
-// text if there is none. A part whose key is barred is done with.
+// lacking returns which part of a message its invocation cannot have found stored. It returns an
+// empty text if there is none. A part whose key is barred is done with.
 func (w *World) lacking(inv *invocation, m *message) string {
 	for _, p := range w.partsOf(m, inv.epoch) {
 		if !w.heldUnder(inv, p.key(), func(img *image) bool { return img != nil && (img.barred || img.fact == p) }) {
@@ -210,8 +211,8 @@ func (w *World) unsettledParts(m *message) string {
 	return ""
 }
 
-// checkWhole checks a part that is inserted. The order that it is a part of must have been stored before,
-// with just this part.
+// checkWhole checks a part that is inserted. The order that it is a part of must have been stored
+// before, with just this part.
 func (w *World) checkWhole(c *change) {
 	if !c.new.isPart() || c.old != nil {
 		return
@@ -226,8 +227,8 @@ func (w *World) checkWhole(c *change) {
 	w.fail(Parted, "%s (%d cents) is stored, and no order with such a part ever was", c.new.key(), c.new.Cents)
 }
 
-// writeOf returns the write that earns a message its verdict: that of its item. If all of a message is
-// put in one transaction, and its item was there already, it may be that of a part.
+// writeOf returns the write that earns a message its verdict: that of its item. If all of a message
+// is put in one transaction, and its item was there already, it may be that of a part.
 func (w *World) writeOf(inv *invocation, m *message, verdict string) write {
 	own := write{m.fact, verdict}
 	if w.plan.Atomic && inv.wrote[own] == 0 && w.held(inv, m, func(img *image) bool { return img != nil && img.fact == m.fact }) {
@@ -240,8 +241,8 @@ func (w *World) writeOf(inv *invocation, m *message, verdict string) write {
 	return own
 }
 
-// checkAtomic checks an item of an order that code puts in one transaction. At the moment in which any of
-// its items is stored, all of them are. Only a bar may stand in the place of a line.
+// checkAtomic checks an item of an order that code puts in one transaction. At the moment in which
+// any of its items is stored, all of them are. Only a bar may stand in the place of a line.
 func (w *World) checkAtomic(c *change) {
 	if !w.plan.Atomic || c.old != nil || !w.knowsParts(c.new.epoch) || w.current.invocation() == nil {
 		return
@@ -291,8 +292,8 @@ func (h *history) holds() *image {
 	return h.states[len(h.states)-1].img
 }
 
-// missingParts lists the parts of stored orders whose keys are free, or hold another order's claim, and
-// which are not too late to be put by code that keeps events as long as it did at first.
+// missingParts lists the parts of stored orders whose keys are free, or hold another order's claim,
+// and which are not too late to be put by code that keeps events as long as it did at first.
 func (w *World) missingParts() (list []fact) {
 	for _, key := range sortedKeys(w.model.keys) {
 		whole := w.model.keys[key].live
@@ -313,8 +314,8 @@ func (w *World) missingParts() (list []fact) {
 }
 
 // checkMissing checks, at rest, what verify says about missing parts. It also checks that none is
-// missing without a reason: a person has removed it, its message is kept in quarantine, or older code
-// has acknowledged its order and nobody has put it since.
+// missing without a reason: a person has removed it, its message is kept in quarantine, or older
+// code has acknowledged its order and nobody has put it since.
 func (w *World) checkMissing(found int, epoch int64) {
 	if !w.knowsParts(epoch) {
 		if found != 0 {
@@ -363,8 +364,8 @@ func (w *World) toolEpoch() int64 {
 	return 1
 }
 
-// checkErasedParts checks that an order that was erased has left no part. It judges only an order that
-// was there, unchanged, from the beginning of the erasure to its end.
+// checkErasedParts checks that an order that was erased has left no part. It judges only an order
+// that was there, unchanged, from the beginning of the erasure to its end.
 func (w *World) checkErasedParts(of fact, before int) {
 	states := w.model.keys[of.key()].during(before)
 	if len(states) != 2 || states[0] == nil || states[0].barred || states[1] == nil || !states[1].barred {

@@ -1,5 +1,6 @@
-// Package slow keeps tests that take long out of a plain go test ./..., which then takes a minute or two. They run where
-// INGOT_TEST_ALL is 1, as it is in make test-all and in CI. It is for tests alone.
+// Package slow keeps tests that take long out of a plain go test ./..., which then takes a minute
+// or two. They run where INGOT_TEST_ALL is 1, as it is in make test-all and in CI. It is for tests
+// alone.
 package slow
 
 import (

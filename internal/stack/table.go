@@ -38,8 +38,8 @@ func AggregatesTable(name string) Table { return Table{Name: name, Ranked: true,
 // longestCreation limits how long Create waits until a service has created a table.
 const longestCreation = 3 * time.Minute
 
-// Create creates the table and waits until it can be used. If the table has a stream, Create returns
-// the ARN of the stream.
+// Create creates the table and waits until it can be used. If the table has a stream, Create
+// returns the ARN of the stream.
 func (t Table) Create(ctx context.Context, db Tables) (streamARN string, err error) {
 	out, err := db.CreateTable(ctx, t.input())
 	if err != nil {
@@ -79,15 +79,16 @@ func (t Table) input() *dynamodb.CreateTableInput {
 	return in
 }
 
-// Index returns the definition of an index of the events table, and the attributes that are its keys.
+// Index returns the definition of an index of the events table, and the attributes that are its
+// keys.
 func Index(name string) (types.GlobalSecondaryIndex, []types.AttributeDefinition) {
 	var in dynamodb.CreateTableInput
 	keys := keySchema(&in, name+"PK", name+"SK")
 	return types.GlobalSecondaryIndex{IndexName: &name, KeySchema: keys, Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}}, in.AttributeDefinitions
 }
 
-// RankIndex returns the definition of the index that keeps the totals of the aggregates table in order,
-// and the attributes that are its keys.
+// RankIndex returns the definition of the index that keeps the totals of the aggregates table in
+// order, and the attributes that are its keys.
 func RankIndex() (types.GlobalSecondaryIndex, []types.AttributeDefinition) {
 	var in dynamodb.CreateTableInput
 	keys := keySchema(&in, lanes.RankAttribute, lanes.ScoreAttribute)

@@ -168,8 +168,8 @@ Nothing is wrong with what is known.
 	}
 }
 
-// What a floor refuses is in quarantine every day. So that makes no stack unwell that has alarms for the
-// rest.
+// What a floor refuses is in quarantine every day. So that makes no stack unwell that has alarms
+// for the rest.
 func TestQuarantineWithFloors(t *testing.T) {
 	s := source(t)
 	letter(t, s, s.Quarantine)

@@ -33,8 +33,8 @@ func outputs() map[string]string {
 	return all
 }
 
-// cloud is an account with the tables, and no stacks yet. The environment has credentials for it and
-// nothing of the developer's own.
+// cloud is an account with the tables, and no stacks yet. The environment has credentials for it
+// and nothing of the developer's own.
 func cloud(t *testing.T) *targettest.Cloud {
 	t.Helper()
 	e := embedded.New(embedded.Config{Region: region})

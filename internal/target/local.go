@@ -54,8 +54,8 @@ func (d Local) Write(dir string) error {
 	return os.Rename(file+".new", file)
 }
 
-// Remove removes the file of an `ingot dev` that runs in dir, unless another one has written its own
-// since.
+// Remove removes the file of an `ingot dev` that runs in dir, unless another one has written its
+// own since.
 func (d Local) Remove(dir string) error {
 	text, err := os.ReadFile(LocalFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {

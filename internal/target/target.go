@@ -27,16 +27,16 @@ const (
 // [Target.Needs] says what to do about that.
 type Target struct {
 	Kind Kind
-	// Name is the name of the stack. For KindLocal it is the path of the pipeline.yaml that runs. For
-	// Environment it is the name of the events table.
+	// Name is the name of the stack. For KindLocal it is the path of the pipeline.yaml that runs.
+	// For Environment it is the name of the events table.
 	Name string
 	// Account is empty if the credentials may not ask for it.
 	Account string
 	Region  string
 	// Endpoint is empty on AWS.
 	Endpoint string
-	// Console is the URL of the console that an `ingot dev` serves, with its token. Only KindLocal has
-	// one.
+	// Console is the URL of the console that an `ingot dev` serves, with its token. Only KindLocal
+	// has one.
 	Console string
 
 	EventsTable, AggregatesTable           string
@@ -51,8 +51,8 @@ type Target struct {
 
 	// Protected says that the stack or its tables are protected from deletion.
 	Protected bool
-	// Named says that the user named this stack in the command line or the environment. Otherwise it
-	// is the default of samconfig.toml.
+	// Named says that the user named this stack in the command line or the environment. Otherwise
+	// it is the default of samconfig.toml.
 	Named bool
 
 	AWS aws.Config
@@ -73,14 +73,16 @@ func (t *Target) S3() *s3.Client {
 	})
 }
 
-// Lambda returns a new client of the functions. Under KindLocal there is nothing that it could reach.
+// Lambda returns a new client of the functions. Under KindLocal there is nothing that it could
+// reach.
 func (t *Target) Lambda() *lambda.Client { return lambda.NewFromConfig(t.AWS) }
 
-// CloudWatch returns a new client of alarms and metrics. Under KindLocal there is nothing that it could
-// reach.
+// CloudWatch returns a new client of alarms and metrics. Under KindLocal there is nothing that it
+// could reach.
 func (t *Target) CloudWatch() *cloudwatch.Client { return cloudwatch.NewFromConfig(t.AWS) }
 
-// CloudFormation returns a new client of stacks. Under KindLocal there is nothing that it could reach.
+// CloudFormation returns a new client of stacks. Under KindLocal there is nothing that it could
+// reach.
 func (t *Target) CloudFormation() *cloudformation.Client {
 	return cloudformation.NewFromConfig(t.AWS)
 }
@@ -113,7 +115,8 @@ func (t *Target) place() string {
 	return "region " + t.Region + " at " + t.Endpoint
 }
 
-// Close ends connections that are no longer used. A client of the target can still be used after it.
+// Close ends connections that are no longer used. A client of the target can still be used after
+// it.
 func (t *Target) Close() {
 	if c, ok := t.AWS.HTTPClient.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()

@@ -1,4 +1,5 @@
-// Package testclock is the time of tests that read the sample events: CI runs them once more a year ahead.
+// Package testclock is the time of tests that read the sample events: CI runs them once more a year
+// ahead.
 package testclock
 
 import (

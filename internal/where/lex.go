@@ -114,8 +114,8 @@ func lexText(s string, i int) (token, int, *Mistake) {
 	return token{}, 0, &Mistake{Offset: i, What: "the text that begins here has no closing quote", Instead: "a closing quote where it ends"}
 }
 
-// endOfWord returns where the word at i ends: at white space, an operator, a comma, a parenthesis or a
-// quote. It skips brackets, with the quoted names in them, as a whole.
+// endOfWord returns where the word at i ends: at white space, an operator, a comma, a parenthesis
+// or a quote. It skips brackets, with the quoted names in them, as a whole.
 func endOfWord(s string, i int) int {
 	for i < len(s) {
 		switch c := s[i]; {

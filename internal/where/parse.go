@@ -7,8 +7,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// These limits of a condition are high enough for what a person writes. There must be limits, because
-// a condition is evaluated for every event.
+// These limits of a condition are high enough for what a person writes. There must be limits,
+// because a condition is evaluated for every event.
 const (
 	maxLength = 4096
 	maxDepth  = 64

@@ -56,8 +56,8 @@ func (o oneOf) print(b *strings.Builder, _ int) {
 	b.WriteByte(')')
 }
 
-// pathText returns a path as one writes it in a condition. A field that has the name of a word of the
-// grammar, such as and, is in brackets and quotes.
+// pathText returns a path as one writes it in a condition. A field that has the name of a word of
+// the grammar, such as and, is in brackets and quotes.
 func pathText(p event.Path) string {
 	text := p.String()
 	if slices.Contains(reservedWords, text) {
@@ -66,8 +66,8 @@ func pathText(p event.Path) string {
 	return text
 }
 
-// String returns the literal as one writes it in a condition: numbers in normal form, text in double
-// quotes.
+// String returns the literal as one writes it in a condition: numbers in normal form, text in
+// double quotes.
 func (l literal) String() string {
 	switch l.kind {
 	case event.Number:

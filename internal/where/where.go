@@ -7,9 +7,9 @@ import (
 )
 
 // Condition is a compiled `where`. It is a pure function of a payload: it has no clock and no
-// loops. With every operator, a comparison is false if the field is missing or null, or if it is not
-// of the literal's kind. A "not" in front of such a comparison makes it true. A nil Condition always
-// holds, and reads nothing.
+// loops. With every operator, a comparison is false if the field is missing or null, or if it is
+// not of the literal's kind. A "not" in front of such a comparison makes it true. A nil Condition
+// always holds, and reads nothing.
 type Condition struct{ of node }
 
 // Holds reports whether a payload meets the condition.
@@ -18,8 +18,8 @@ func (c *Condition) Holds(root event.Node) bool { return c == nil || c.of.holds(
 // node is a part of a condition.
 type node interface {
 	holds(root event.Node) bool
-	// print appends the canonical text, in parentheses if the condition binds less tightly than what
-	// is around it. binding says how tightly that binds: 0 for or, 1 for and, 2 for not.
+	// print appends the canonical text, in parentheses if the condition binds less tightly than
+	// what is around it. binding says how tightly that binds: 0 for or, 1 for and, 2 for not.
 	print(b *strings.Builder, binding int)
 }
 

@@ -12,9 +12,9 @@ import (
 // errChunks says that a body ends too early, or is not in chunks.
 var errChunks = errors.New("the body is not in the encoding aws-chunked, although its headers say so")
 
-// chunked reads the encoding aws-chunked. An SDK uses it for an object whose checksum comes after the
-// content. Before each chunk stands a line with its length in hexadecimal. The last chunk has the
-// length 0. Trailers follow it, which chunked does not read.
+// chunked reads the encoding aws-chunked. An SDK uses it for an object whose checksum comes after
+// the content. Before each chunk stands a line with its length in hexadecimal. The last chunk has
+// the length 0. Trailers follow it, which chunked does not read.
 type chunked struct {
 	from *bufio.Reader
 	left int64 // of the chunk that is being read

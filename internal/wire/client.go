@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// Client returns an HTTP client with which clients of the AWS SDK reach an endpoint on this machine.
-// It reads the body of each request into memory before it sends it.
+// Client returns an HTTP client with which clients of the AWS SDK reach an endpoint on this
+// machine. It reads the body of each request into memory before it sends it.
 //
 // Without that, connections can break. The SDK closes the body of a request as soon as the head of
 // the answer arrives. If net/http then checks whether the body has more to send, it gets EOF and

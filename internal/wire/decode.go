@@ -19,8 +19,8 @@ import (
 // each of these is two levels in JSON.
 const deepest = 100
 
-// unions holds the types of the SDK that can hold several kinds of value. For each, it has the types
-// of the kinds by their names in JSON.
+// unions holds the types of the SDK that can hold several kinds of value. For each, it has the
+// types of the kinds by their names in JSON.
 var unions = map[reflect.Type]map[string]reflect.Type{
 	reflect.TypeFor[types.AttributeValue](): {
 		"S":    reflect.TypeFor[types.AttributeValueMemberS](),

@@ -47,8 +47,8 @@ func appendMembers(b []byte, v reflect.Value, skip ...string) ([]byte, error) {
 	return b, nil
 }
 
-// isUnset reports whether an answer leaves out a member. It never leaves out a number or a bool that
-// is not a pointer: such a member is required, so 0 and false are values.
+// isUnset reports whether an answer leaves out a member. It never leaves out a number or a bool
+// that is not a pointer: such a member is required, so 0 and false are values.
 func isUnset(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:

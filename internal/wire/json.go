@@ -16,11 +16,12 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// largest is the largest request, in bytes. DynamoDB takes 16 MB, which can take more space in JSON.
+// largest is the largest request, in bytes. DynamoDB takes 16 MB, which can take more space in
+// JSON.
 const largest = 32 << 20
 
-// service is a service that speaks AWS JSON: a request names its operation in a header, and its body
-// is the input.
+// service is a service that speaks AWS JSON: a request names its operation in a header, and its
+// body is the input.
 type service struct {
 	shapes     string // the prefix of the names of its errors
 	operations map[string]operation

@@ -21,9 +21,9 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// objects serves S3 in its REST protocol, with the bucket in the path. It has the operations that Ingot
-// and its users need: create a bucket, and put, get, head, list and delete objects. It does not check
-// the checksums that an SDK sends with an object.
+// objects serves S3 in its REST protocol, with the bucket in the path. It has the operations that
+// Ingot and its users need: create a bucket, and put, get, head, list and delete objects. It does
+// not check the checksums that an SDK sends with an object.
 type objects struct{ client *embedded.S3 }
 
 const (
@@ -72,8 +72,8 @@ func (o objects) answer(w http.ResponseWriter, r *http.Request, bucket, key stri
 	}
 }
 
-// only reports whether a query has no parameters except these names and x-id, in which the SDKs name
-// the operation.
+// only reports whether a query has no parameters except these names and x-id, in which the SDKs
+// name the operation.
 func only(query url.Values, names ...string) bool {
 	for name := range query {
 		if name != "x-id" && !slices.Contains(names, name) {
@@ -169,8 +169,8 @@ type deleted struct {
 	Deleted   []struct{ Key string }
 }
 
-// mostDeletion is the largest body of a DeleteObjects, in bytes. It has room for 1,000 keys of 1,024
-// bytes, each byte of them written as an XML entity.
+// mostDeletion is the largest body of a DeleteObjects, in bytes. It has room for 1,000 keys of
+// 1,024 bytes, each byte of them written as an XML entity.
 const mostDeletion = 8 << 20
 
 func (o objects) deleteAll(w http.ResponseWriter, r *http.Request, bucket string) error {
@@ -201,8 +201,8 @@ func (o objects) deleteAll(w http.ResponseWriter, r *http.Request, bucket string
 	return writeXML(w, http.StatusOK, answer)
 }
 
-// listing is the answer to both versions of ListObjects. Version 1 continues after a marker, version 2
-// after a token.
+// listing is the answer to both versions of ListObjects. Version 1 continues after a marker,
+// version 2 after a token.
 type listing struct {
 	XMLName               xml.Name `xml:"ListBucketResult"`
 	Namespace             string   `xml:"xmlns,attr"`

@@ -18,9 +18,9 @@ func New(e *embedded.Engine) http.Handler {
 	return &server{json: services(e), s3: objects{e.S3()}}
 }
 
-// ServeHTTP finds out which service a request is for. A request in AWS JSON names its operation in a
-// header. A request in the older protocol of SQS is a form, and is refused. Every other request is
-// for S3.
+// ServeHTTP finds out which service a request is for. A request in AWS JSON names its operation in
+// a header. A request in the older protocol of SQS is a form, and is refused. Every other request
+// is for S3.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("x-amzn-RequestId", requestID())
 	target := r.Header.Get("X-Amz-Target")

@@ -232,8 +232,8 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// The endpoint finds a queue by its account and name. The host in the URL does not matter, because the
-// client may know the host by another name.
+// The endpoint finds a queue by its account and name. The host in the URL does not matter, because
+// the client may know the host by another name.
 func TestQueuesAreFoundByAnyHost(t *testing.T) {
 	w := newWorld(t)
 	ask := func(operation, body string) string {

@@ -22,8 +22,8 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%d:%d: %s%s", f.Line, f.Column, f.What, Advice(f.Instead))
 }
 
-// Advice returns what a message about a mistake ends with: "; write … instead", "; write … beside it" if nothing
-// is to be replaced, or nothing for the empty text.
+// Advice returns what a message about a mistake ends with: "; write … instead", "; write … beside
+// it" if nothing is to be replaced, or nothing for the empty text.
 func Advice(write string) string {
 	switch {
 	case write == "":
@@ -34,12 +34,12 @@ func Advice(write string) string {
 	return "; write " + write + " instead"
 }
 
-// faultOf says what is wrong with the text, for the person who wrote it. The parser's own message uses
-// words of its grammar, and often names the place where the parser noticed the fault, not the slip
-// itself. So faultOf looks for the slip in the text and its tokens. It returns the parser's message
-// only if it is not certain of any slip. Its advice about a slip is right no matter what the author
-// meant: it names a quote or a bracket only if its other end is missing, and a column only if no other
-// column is possible.
+// faultOf says what is wrong with the text, for the person who wrote it. The parser's own message
+// uses words of its grammar, and often names the place where the parser noticed the fault, not the
+// slip itself. So faultOf looks for the slip in the text and its tokens. It returns the parser's
+// message only if it is not certain of any slip. Its advice about a slip is right no matter what
+// the author meant: it names a quote or a bracket only if its other end is missing, and a column
+// only if no other column is possible.
 func faultOf(text string, err error) *Fault {
 	var positioned yaml.Error
 	if !errors.As(err, &positioned) || positioned.GetToken() == nil {

@@ -18,8 +18,8 @@ const (
 	maxDepth = 1000
 )
 
-// parse parses a text. It refuses a text that is too large for the parser. If the parser panics, which
-// is not our code, parse returns an error.
+// parse parses a text. It refuses a text that is too large for the parser. If the parser panics,
+// which is not our code, parse returns an error.
 func parse(text []byte, options ...parser.Option) (file *ast.File, err error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("the file has %d bytes, and at most %d are read", len(text), maxFile)

@@ -2,7 +2,8 @@ package yamlfile
 
 import "strings"
 
-// lines is a text as a list of lines. A line is a list of characters, because positions count these.
+// lines is a text as a list of lines. A line is a list of characters, because positions count
+// these.
 type lines [][]rune
 
 func newLines(text string) lines {

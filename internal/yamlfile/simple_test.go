@@ -27,7 +27,8 @@ func TestPipelinesAreSimple(t *testing.T) {
 	}
 }
 
-// TestEveryFileIsReadAlike reads each YAML file of the repository in both ways, and compares the nodes.
+// TestEveryFileIsReadAlike reads each YAML file of the repository in both ways, and compares the
+// nodes.
 func TestEveryFileIsReadAlike(t *testing.T) {
 	read := 0
 	err := filepath.WalkDir("../..", func(name string, d fs.DirEntry, err error) error {

@@ -131,7 +131,8 @@ func (r *reader) strayQuote(open *token.Token) bool {
 	})
 }
 
-// swallowed reports whether the bracket is not closed because its closer is in a comment in its line.
+// swallowed reports whether the bracket is not closed because its closer is in a comment in its
+// line.
 func (r *reader) swallowed(open *token.Token, closer string) bool {
 	return !r.closed(open) && slices.ContainsFunc(r.tokens, func(tk *token.Token) bool {
 		return tk.Type == token.CommentType && tk.Position.Line == open.Position.Line && after(tk.Position, open.Position) && strings.Contains(tk.Value, closer)
@@ -161,7 +162,8 @@ func (r *reader) closer() bool {
 	return r.say(nil, "the "+first[:1]+" here closes nothing", "the line without it")
 }
 
-// These expressions are compiled only if a file has a slip, because a cold start has no time for that.
+// These expressions are compiled only if a file has a slip, because a cold start has no time for
+// that.
 var (
 	noBlank = expression(`^([A-Za-z_][\w.-]*):([^\s:/].*)$`)
 	isName  = expression(`^"?[\w.-]+"?$`)

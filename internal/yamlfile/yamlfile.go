@@ -1,7 +1,7 @@
-// Package yamlfile reads YAML that a person writes, and records the position of each value. It reads
-// pipeline.yaml and the templates of CloudFormation. [Parse] is the entry point. If a text is not
-// YAML, a [Fault] says where, and what to write. The package does not know what the names and values
-// of a file mean.
+// Package yamlfile reads YAML that a person writes, and records the position of each value. It
+// reads pipeline.yaml and the templates of CloudFormation. [Parse] is the entry point. If a text is
+// not YAML, a [Fault] says where, and what to write. The package does not know what the names and
+// values of a file mean.
 package yamlfile
 
 import (
@@ -85,8 +85,8 @@ func normal(text []byte) []byte {
 }
 
 // Parse reads a text, with or without a byte order mark, and with any line ends. If a mapping has a
-// name twice, its node has both members. If the text cannot be read, the fault says why. Otherwise it
-// is nil.
+// name twice, its node has both members. If the text cannot be read, the fault says why. Otherwise
+// it is nil.
 func Parse(text []byte) (*File, *Fault) {
 	text = normal(text)
 	if len(text) <= maxFile && encoded(text) == nil {
@@ -244,8 +244,8 @@ func (n *Node) Repeated(yield func(first, again *Member) bool) {
 	}
 }
 
-// repeats reports whether a mapping may repeat a name. For a small mapping, the answer is exact, and
-// finding it allocates no memory. Nearly all mappings are small and repeat no name.
+// repeats reports whether a mapping may repeat a name. For a small mapping, the answer is exact,
+// and finding it allocates no memory. Nearly all mappings are small and repeat no name.
 func (n *Node) repeats() bool {
 	const small = 16
 	if len(n.Members) > small {
@@ -261,8 +261,8 @@ func (n *Node) repeats() bool {
 	return false
 }
 
-// Repetition returns a fault at the first name that a mapping of the file repeats, or nil if there is
-// none. It is for readers that refuse a file with such a name.
+// Repetition returns a fault at the first name that a mapping of the file repeats, or nil if there
+// is none. It is for readers that refuse a file with such a name.
 func (f *File) Repetition() *Fault { return f.Root.repetition() }
 
 func (n *Node) repetition() *Fault {

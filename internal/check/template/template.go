@@ -90,8 +90,8 @@ func (t *Template) Resource(name string) *Resource {
 	return nil
 }
 
-// Outputs returns the names of the outputs, and the position of the first one. Without outputs, that is
-// the beginning of the file.
+// Outputs returns the names of the outputs, and the position of the first one. Without outputs,
+// that is the beginning of the file.
 func (t *Template) Outputs() (names []string, at Position) {
 	at = Position{Line: 1, Column: 1}
 	m := t.root.Member("Outputs")

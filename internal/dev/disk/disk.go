@@ -26,8 +26,8 @@ const (
 	form = "1"
 	// lockTime is how long to wait for the process that has the folder.
 	lockTime = 500 * time.Millisecond
-	// dropAfter is how many bytes are read or written before what is mapped of the file is dropped. For a
-	// page that is read, the system maps the pages around it too.
+	// dropAfter is how many bytes are read or written before what is mapped of the file is dropped.
+	// For a page that is read, the system maps the pages around it too.
 	dropAfter = 8 << 20
 	// againAfter is how long after a failure the disk is tried again.
 	againAfter = time.Second

@@ -119,8 +119,8 @@ func TestForeignData(t *testing.T) {
 	}
 }
 
-// TestFullDisk lets the disk be full for a while. What could not be written is refused, and is written
-// once there is room, together with what came later.
+// TestFullDisk lets the disk be full for a while. What could not be written is refused, and is
+// written once there is room, together with what came later.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

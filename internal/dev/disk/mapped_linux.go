@@ -2,8 +2,8 @@ package disk
 
 import "syscall"
 
-// drop takes what the process has mapped of the file out of its memory. The system keeps it, and maps it
-// again where it is read.
+// drop takes what the process has mapped of the file out of its memory. The system keeps it, and
+// maps it again where it is read.
 func (d *Disk) drop() {
 	info, err := d.file.Stat()
 	if err != nil || info.Size() == 0 {

@@ -109,8 +109,8 @@ type Unpacker struct {
 // Unpack reads from s. The texts that it reads share the memory of s.
 func Unpack(s string) *Unpacker { return &Unpacker{rest: s} }
 
-// UnpackBytes reads from b. The texts that it reads share the memory of b, so they are valid only as
-// long as b is.
+// UnpackBytes reads from b. The texts that it reads share the memory of b, so they are valid only
+// as long as b is.
 func UnpackBytes(b []byte) *Unpacker { return Unpack(unsafe.String(unsafe.SliceData(b), len(b))) }
 
 var errShort = errors.New("it ends too early")

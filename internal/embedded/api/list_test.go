@@ -56,8 +56,8 @@ func TestListAgainstSlice(t *testing.T) {
 	}
 }
 
-// TestFilledLists fills lists of all lengths from one Filler, changes each of them, and compares them
-// with slices. Those that were filled later share memory with it.
+// TestFilledLists fills lists of all lengths from one Filler, changes each of them, and compares
+// them with slices. Those that were filled later share memory with it.
 func TestFilledLists(t *testing.T) {
 	const seed = 11
 	r := rand.New(rand.NewPCG(seed, 0))

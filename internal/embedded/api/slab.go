@@ -2,9 +2,9 @@ package api
 
 import "unsafe"
 
-// Slab hands out short slices of large blocks. So a large load needs few allocations, and the garbage
-// collector has few objects to look at. A block stays in memory until none of its slices is in use.
-// The zero Slab is ready to use.
+// Slab hands out short slices of large blocks. So a large load needs few allocations, and the
+// garbage collector has few objects to look at. A block stays in memory until none of its slices is
+// in use. The zero Slab is ready to use.
 type Slab[T any] struct{ rest []T }
 
 // slabBytes is about how large a block is.

@@ -149,8 +149,8 @@ func (ts *Tables) AddIndex(tableName string, g types.GlobalSecondaryIndex, attri
 	})
 }
 
-// newSchema reads the keys of a table or an index, and adds the names of their attributes to used. It
-// accepts a number as a sort key. Only an index can have such a key.
+// newSchema reads the keys of a table or an index, and adds the names of their attributes to used.
+// It accepts a number as a sort key. Only an index can have such a key.
 func newSchema(keys []types.KeySchemaElement, defs []types.AttributeDefinition, used map[string]bool) (schema, error) {
 	if len(keys) < 1 || len(keys) > 2 || keys[0].KeyType != types.KeyTypeHash || (len(keys) == 2 && keys[1].KeyType != types.KeyTypeRange) {
 		return schema{}, api.Invalid("Invalid KeySchema: it must be one HASH key, then at most one RANGE key")

@@ -71,9 +71,9 @@ func attempt(old, new *value.Item) cost {
 	return cost{table: writeUnits(max(value.SizeOf(old), value.SizeOf(new)))}
 }
 
-// price returns what it costs to replace old with new. An index is charged when its entry changes. An
-// entry that appears or goes costs its own size. An entry that changes in place costs the larger of
-// its two sizes. An entry whose key moves costs both.
+// price returns what it costs to replace old with new. An index is charged when its entry changes.
+// An entry that appears or goes costs its own size. An entry that changes in place costs the larger
+// of its two sizes. An entry whose key moves costs both.
 func (t *table) price(old, new *value.Item) cost {
 	c := attempt(old, new)
 	for _, ix := range t.indexes {

@@ -24,9 +24,9 @@ import (
 //	records/ARN    shard, ordinal -> the change, without its new image
 //	tokens         token          -> keptToken
 //
-// The new image of a record is the old image of the next record of the same item. If there is no next
-// record, it is the item itself. So each image is kept only once. When a table is deleted, its items
-// are removed. Then the last record of each item is kept together with its new image.
+// The new image of a record is the old image of the next record of the same item. If there is no
+// next record, it is the item itself. So each image is kept only once. When a table is deleted, its
+// items are removed. Then the last record of each item is kept together with its new image.
 
 const (
 	tableSpace  = "tables"
@@ -407,8 +407,8 @@ func (from recordUnpacker) record(packed []byte) (r record, err error) {
 	return r, u.Err()
 }
 
-// images gives each record its new image, from the newest record to the oldest. Before that, a record
-// that was kept without its new image has the current item in its place, or only the key.
+// images gives each record its new image, from the newest record to the oldest. Before that, a
+// record that was kept without its new image has the current item in its place, or only the key.
 func (s *stream) images() {
 	after := map[key]*value.Item{} // by key: the old image of the next newer record
 	for _, sh := range slices.Backward(s.shards) {

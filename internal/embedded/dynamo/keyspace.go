@@ -11,17 +11,17 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// keyspace holds items by partition key. Within a partition, the sort attribute decides their order.
-// A table is a keyspace, and so is each of its indexes. In an index, several items may have the same
-// value of both attributes. Their keys in the table then decide the order.
+// keyspace holds items by partition key. Within a partition, the sort attribute decides their
+// order. A table is a keyspace, and so is each of its indexes. In an index, several items may have
+// the same value of both attributes. Their keys in the table then decide the order.
 type keyspace struct {
 	partitions map[string]*partition
 	scanned    bool             // a table, whose order is kept
 	order      api.List[hashed] // the order of a Scan
 }
 
-// hashed is a partition with its hash. The hash decides the order. If two hashes are equal, the keys
-// decide.
+// hashed is a partition with its hash. The hash decides the order. If two hashes are equal, the
+// keys decide.
 type hashed struct {
 	hash uint64
 	*partition
@@ -103,8 +103,8 @@ type filling struct {
 	filler     api.Filler[row]
 }
 
-// add takes the next item. The items of one partition must come one after the other, in the order of
-// their sort keys.
+// add takes the next item. The items of one partition must come one after the other, in the order
+// of their sort keys.
 func (f *filling) add(it *value.Item) {
 	if len(f.rows) > 0 && f.rows[0].it.PK != it.PK {
 		f.next()

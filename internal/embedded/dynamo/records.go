@@ -18,9 +18,10 @@ const (
 	maxRecords     = 1000
 	maxRecordBytes = 1024 * 1024
 
-	// maxReread limits how many records stay in memory in the form in which GetRecords returns them:
-	// reading a record drops this form of the record that is maxReread before it. If that record is
-	// read again, the form is built again. Otherwise a day of a busy stream would fill the memory.
+	// maxReread limits how many records stay in memory in the form in which GetRecords returns
+	// them: reading a record drops this form of the record that is maxReread before it. If that
+	// record is read again, the form is built again. Otherwise a day of a busy stream would fill
+	// the memory.
 	maxReread = 2 * maxRecords
 )
 

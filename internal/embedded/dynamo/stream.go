@@ -279,8 +279,9 @@ func (ts *Tables) RollShards(tableName string) error {
 	})
 }
 
-// Forget drops a table with all its items. It writes no stream records for them, and the stream stays,
-// as it does in the service. It serves to measure how much memory everything except the items takes.
+// Forget drops a table with all its items. It writes no stream records for them, and the stream
+// stays, as it does in the service. It serves to measure how much memory everything except the
+// items takes.
 func (ts *Tables) Forget(tableName string) error {
 	ts.mu.Lock()
 	defer ts.unlock()

@@ -87,8 +87,8 @@ func (s schema) names() []string {
 
 func (s schema) has(name string) bool { return name == s.pk || (s.sk != "" && name == s.sk) }
 
-// index is a global secondary index that projects all attributes, or only keys. It can lag behind its
-// table: Config.Behind decides for each read of the index how far.
+// index is a global secondary index that projects all attributes, or only keys. It can lag behind
+// its table: Config.Behind decides for each read of the index how far.
 type index struct {
 	name   string
 	arn    string
@@ -121,7 +121,8 @@ func (ix *index) projection() *types.Projection {
 	return &types.Projection{ProjectionType: types.ProjectionTypeAll}
 }
 
-// called returns the name of the index. It is empty if ix is nil, which stands for the table itself.
+// called returns the name of the index. It is empty if ix is nil, which stands for the table
+// itself.
 func (ix *index) called() string {
 	if ix == nil {
 		return ""

@@ -13,8 +13,8 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// FuzzStatement parses PartiQL statements. If a statement can be parsed, the test writes it again as
-// text and parses that text.
+// FuzzStatement parses PartiQL statements. If a statement can be parsed, the test writes it again
+// as text and parses that text.
 func FuzzStatement(f *testing.F) {
 	corpus.Add(f)
 	for _, seed := range []string{

@@ -205,8 +205,8 @@ func checkAddOperand(call string, v types.AttributeValue) error {
 	return api.Invalid("Invalid UpdateExpression: Incorrect operand type for operator or function; operator: ADD, operand type: %s, typeSet: ALLOWED_FOR_ADD_OPERAND", value.LongTypeName(v))
 }
 
-// Apply changes it, a draft that is a copy of old, or has only the key if there is no old item. Every
-// action reads old, so no action sees what another one has changed.
+// Apply changes it, a draft that is a copy of old, or has only the key if there is no old item.
+// Every action reads old, so no action sees what another one has changed.
 func (u *Update) Apply(b Binding, old, it *value.Item) error {
 	for _, a := range u.actions {
 		name := b.name(a.path)

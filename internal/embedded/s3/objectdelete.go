@@ -10,8 +10,8 @@ import (
 
 const maxDeletedKeys = 1000
 
-// delete removes an object. Like the service, it gives the same answer whether there was an object or
-// not.
+// delete removes an object. Like the service, it gives the same answer whether there was an object
+// or not.
 func (bs *Buckets) delete(in *s3.DeleteObjectInput) (*s3.DeleteObjectOutput, error) {
 	bs.mu.Lock()
 	defer bs.unlock()

@@ -199,8 +199,8 @@ func (f *flights) Pop() any {
 	return m
 }
 
-// newQueue returns a queue with the attributes of CreateQueue. It refuses attributes that it does not
-// know.
+// newQueue returns a queue with the attributes of CreateQueue. It refuses attributes that it does
+// not know.
 func newQueue(name string, attributes map[string]string) (*queue, error) {
 	q := &queue{
 		name: name, visibility: 30 * time.Second, retention: 4 * 24 * time.Hour, attributes: map[string]string{},

@@ -10,8 +10,8 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/api"
 )
 
-// This file deletes messages and changes their visibility by their receipt handles, one by one and in
-// batches.
+// This file deletes messages and changes their visibility by their receipt handles, one by one and
+// in batches.
 
 // maxHidden is how long a message can stay hidden after it was received, no matter how often its
 // visibility timeout is extended.

@@ -35,8 +35,9 @@ func (it *Item) Pack() {
 // Packed returns the string of a packed item.
 func (it *Item) Packed() string { return it.packed }
 
-// Loader makes packed items from the content of a journal. Many items share a block of memory, so that
-// a million items need few allocations. A block stays in memory until none of its items is in use.
+// Loader makes packed items from the content of a journal. Many items share a block of memory, so
+// that a million items need few allocations. A block stays in memory until none of its items is in
+// use.
 type Loader struct {
 	pk, sk string
 	items  api.Slab[Item]

@@ -107,7 +107,8 @@ func Equal(a, b types.AttributeValue) bool {
 	}
 }
 
-// Check checks a value as [Copy] does. It makes no copy of the scalar types that most expressions have.
+// Check checks a value as [Copy] does. It makes no copy of the scalar types that most expressions
+// have.
 func Check(v types.AttributeValue) error {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS, *types.AttributeValueMemberB, *types.AttributeValueMemberBOOL, *types.AttributeValueMemberNULL:

@@ -15,8 +15,8 @@ import (
 
 // database is a DynamoDB on loopback that accepts every write and answers at once, in the form of
 // the service. It keeps only what the first start of a new deployment writes (see keep), because
-// every later cold start finds that. It refuses requests to other services, so the bench fails if an
-// event goes to quarantine.
+// every later cold start finds that. It refuses requests to other services, so the bench fails if
+// an event goes to quarantine.
 type database struct {
 	server *httptest.Server
 
@@ -92,8 +92,8 @@ func (db *database) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(err) // cannot happen: this file makes the bodies
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	// The service sends this checksum, and the SDK checks it. Without it, each answer costs a warning
-	// and a connection.
+	// The service sends this checksum, and the SDK checks it. Without it, each answer costs a
+	// warning and a connection.
 	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(answer)), 10))
 	w.WriteHeader(status)
 	_, _ = w.Write(answer) // it fails only if the process is gone

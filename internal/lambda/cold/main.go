@@ -1,11 +1,11 @@
 // Command cold measures how long a Lambda function takes from the start of its process to the
 // answer to a first batch of one message, and how large its binary is. For comparison, it also
-// measures a reference, a function that does the least that a Go function can do. Both are built with
-// the production flags, run in turns in internal/lambda/runtimeapi, and use a DynamoDB on loopback
-// that answers at once. Its tables already hold what the first start of a deployment writes, as they
-// do for nearly every cold start. So the times show only the work of the process itself. Lambda adds
-// the time of its sandbox to both functions. At small memory sizes, it gives them less than the whole
-// core that they have here.
+// measures a reference, a function that does the least that a Go function can do. Both are built
+// with the production flags, run in turns in internal/lambda/runtimeapi, and use a DynamoDB on
+// loopback that answers at once. Its tables already hold what the first start of a deployment
+// writes, as they do for nearly every cold start. So the times show only the work of the process
+// itself. Lambda adds the time of its sandbox to both functions. At small memory sizes, it gives
+// them less than the whole core that they have here.
 //
 //	go run ./internal/lambda/cold -max-ratio 1.3 -max-mb 15
 package main
@@ -77,8 +77,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// compare builds and measures both functions, and prints the table. It returns an error if the ratio
-// or a size is above its limit.
+// compare builds and measures both functions, and prints the table. It returns an error if the
+// ratio or a size is above its limit.
 func (o options) compare(ctx context.Context, stdout io.Writer) error {
 	event, err := o.firstBatch()
 	if err != nil {
@@ -99,8 +99,8 @@ func (o options) compare(ctx context.Context, stdout io.Writer) error {
 			return err
 		}
 	}
-	// The functions run in turns, so that other work of the machine affects both in the same way. The
-	// first turn only warms the file cache.
+	// The functions run in turns, so that other work of the machine affects both in the same way.
+	// The first turn only warms the file cache.
 	for turn := range o.runs + 1 {
 		for _, f := range both {
 			t, err := f.once(ctx, db, event)

@@ -25,8 +25,8 @@ type function struct {
 	times  []timing
 }
 
-// timing holds the times of one cold start: until the process asked for work, and until its answer was
-// complete.
+// timing holds the times of one cold start: until the process asked for work, and until its answer
+// was complete.
 type timing struct{ init, answer time.Duration }
 
 // build compiles the binary that runs on this machine, and one for each of arches to take its size.
@@ -49,8 +49,8 @@ func (f *function) build(ctx context.Context, arches []string) error {
 	return nil
 }
 
-// once starts the function, sends it its first batch and takes the times. It returns an error if the
-// function did not store the event, because the times mean nothing then.
+// once starts the function, sends it its first batch and takes the times. It returns an error if
+// the function did not store the event, because the times mean nothing then.
 func (f *function) once(ctx context.Context, db *database, event []byte) (timing, error) {
 	var output bytes.Buffer
 	db.reset()
@@ -82,8 +82,8 @@ func environment(endpoint string) map[string]string {
 	}
 }
 
-// stored returns an error unless the answer says that the batch succeeded, and the event was written
-// to the table.
+// stored returns an error unless the answer says that the batch succeeded, and the event was
+// written to the table.
 func stored(answer []byte, db *database) error {
 	var response struct {
 		BatchItemFailures []json.RawMessage `json:"batchItemFailures"`

@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// failures returns the items that the answer reports as failed, as a set of positions in ids. An error
-// means that the whole batch failed. Names are case-sensitive. If the outer name is wrong, the batch
-// succeeds, because the answer then says nothing about failures (Lambda developer guide, "Reporting
-// batch item failures").
+// failures returns the items that the answer reports as failed, as a set of positions in ids. An
+// error means that the whole batch failed. Names are case-sensitive. If the outer name is wrong,
+// the batch succeeds, because the answer then says nothing about failures (Lambda developer guide,
+// "Reporting batch item failures").
 //
 //	{}  null  []  {"batchItemFailures":null}  {"batchItemFailures":[]}  {"other":1}            success
 //	not JSON; an id that is empty, null, missing or not in the batch                           failure
@@ -89,9 +89,9 @@ func identifier(entry json.RawMessage) (string, error) {
 // early.
 const maxState = 1 << 20
 
-// windowState returns the state in an answer, which is for the next invocation of the window. Lambda's
-// documents say that the function must return a state. They do not say what happens if it does not.
-// Here the batch fails.
+// windowState returns the state in an answer, which is for the next invocation of the window.
+// Lambda's documents say that the function must return a state. They do not say what happens if it
+// does not. Here the batch fails.
 func windowState(answer []byte) (json.RawMessage, error) {
 	outer, err := members(answer)
 	if err != nil {

@@ -38,8 +38,8 @@ func (s *Stream) Checkpoint() Checkpoint {
 	return c
 }
 
-// Restore makes the mapping continue from c. It drops the records that the mapping had read ahead. The
-// mapping reads a shard that c does not name from its first record.
+// Restore makes the mapping continue from c. It drops the records that the mapping had read ahead.
+// The mapping reads a shard that c does not name from its first record.
 func (s *Stream) Restore(c Checkpoint) {
 	s.shards = make(map[string]*shard, len(c.Shards))
 	for id, at := range c.Shards {

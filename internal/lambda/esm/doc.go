@@ -7,6 +7,6 @@
 // goroutine of its own unless Concurrency is above 1. It never sleeps, and it reads no clock except
 // the one that it is given. Run calls Poll in a loop. It is for real endpoints.
 //
-// If Lambda's documents leave something open, the mapping does what is harder for the function. So a
-// function that works here also works in Lambda. The code marks these choices as "undocumented".
+// If Lambda's documents leave something open, the mapping does what is harder for the function. So
+// a function that works here also works in Lambda. The code marks these choices as "undocumented".
 package esm

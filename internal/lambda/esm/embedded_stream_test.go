@@ -308,9 +308,9 @@ func TestEveryEarlierRecordWasDone(t *testing.T) {
 	})
 }
 
-// TestWindowsCountEachRecordOnce shows that the state of the windows counts each record once, in spite
-// of failures, partial failures and shards that roll. This holds as long as the mapping keeps its
-// checkpoint.
+// TestWindowsCountEachRecordOnce shows that the state of the windows counts each record once, in
+// spite of failures, partial failures and shards that roll. This holds as long as the mapping keeps
+// its checkpoint.
 func TestWindowsCountEachRecordOnce(t *testing.T) {
 	seeds(t, 25, func(t *testing.T, seed uint64) {
 		w := newStreamWorld(t, seed, func(c *esm.StreamConfig) { c.Window = 60 * time.Second })

@@ -147,7 +147,8 @@ func openEvent(records [][]byte) []byte {
 }
 
 // fit returns how many of the encoded records fit into one event beside overhead bytes. It is at
-// least 1 if there is a record. So a record that is too large on its own still reaches the function.
+// least 1 if there is a record. So a record that is too large on its own still reaches the
+// function.
 func fit(records [][]byte, overhead int) int {
 	size := len(`{"Records":[]}`) + overhead
 	for i, r := range records {

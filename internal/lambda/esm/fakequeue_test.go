@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// fakeQueue is a queue in memory. Visibility follows the test's clock. While a message of a FIFO group
-// is in flight, the queue returns no other message of the group.
+// fakeQueue is a queue in memory. Visibility follows the test's clock. While a message of a FIFO
+// group is in flight, the queue returns no other message of the group.
 type fakeQueue struct {
 	mu       sync.Mutex
 	now      func() time.Time

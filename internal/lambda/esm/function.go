@@ -119,8 +119,8 @@ func happens(fault func(Invocation) bool, inv Invocation) bool {
 	return fault != nil && fault(inv)
 }
 
-// withoutTimer returns a context that has a deadline but no timer. It ends only when its parent ends
-// or when it is cancelled. It is for clocks other than the machine's.
+// withoutTimer returns a context that has a deadline but no timer. It ends only when its parent
+// ends or when it is cancelled. It is for clocks other than the machine's.
 func withoutTimer(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	return untimed{ctx, deadline}, cancel

@@ -230,8 +230,8 @@ type result struct {
 	err          error
 }
 
-// run calls the function with one batch and deletes the messages that succeeded. If the process stops
-// before the deletion, all messages become visible again.
+// run calls the function with one batch and deletes the messages that succeeded. If the process
+// stops before the deletion, all messages become visible again.
 func (q *Queue) run(ctx context.Context, batch []received) result {
 	inv := Invocation{Source: q.arn, Payload: append(openEvent(encoded(batch)), '}')}
 	for _, r := range batch {
@@ -281,8 +281,8 @@ func (q *Queue) delete(ctx context.Context, done []received) (int, error) {
 	return deleted, errors.Join(errs...)
 }
 
-// release drops the held messages of FIFO groups in which a message failed. The function must not get
-// them before the failed message. The queue delivers them again after it.
+// release drops the held messages of FIFO groups in which a message failed. The function must not
+// get them before the failed message. The queue delivers them again after it.
 func (q *Queue) release(groups map[string]bool) {
 	if !q.fifo || len(groups) == 0 {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// prepare reads ahead in a shard, and reports whether there is a reason to call the function: a record,
-// or a window to close.
+// prepare reads ahead in a shard, and reports whether there is a reason to call the function: a
+// record, or a window to close.
 func (s *Stream) prepare(ctx context.Context, sh *shard, p *Streamed) (due bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -29,8 +29,8 @@ type Round struct {
 	shard  *shard
 }
 
-// Attempt returns how many invocations there have been at the shard's checkpoint, including this one.
-// If it is above 1, the previous one failed, and Lambda would wait a little before this one.
+// Attempt returns how many invocations there have been at the shard's checkpoint, including this
+// one. If it is above 1, the previous one failed, and Lambda would wait a little before this one.
 func (r *Round) Attempt() int { return r.shard.attempts + 1 }
 
 // Do calls the function and moves the shard's checkpoint according to the answer. It must be called
@@ -65,8 +65,8 @@ func (s *Stream) discard(sh *shard, n int, p *Streamed) {
 	sh.advance(n)
 }
 
-// batch calls the function with the next records of the shard, and moves the checkpoint according to
-// the answer.
+// batch calls the function with the next records of the shard, and moves the checkpoint according
+// to the answer.
 func (s *Stream) batch(ctx context.Context, sh *shard, p *Streamed) {
 	if s.cfg.Window > 0 && sh.at.Window == nil {
 		sh.at.Window = &Window{Start: s.windowOf(sh.ahead[0]), State: json.RawMessage("{}")}
@@ -120,8 +120,8 @@ func (s *Stream) ask(ctx context.Context, inv Invocation) (done int, state json.
 	if err != nil {
 		return 0, nil, err
 	}
-	// The lowest failed sequence number is the checkpoint. The function gets all later records again,
-	// even those that succeeded.
+	// The lowest failed sequence number is the checkpoint. The function gets all later records
+	// again, even those that succeeded.
 	for done < len(inv.IDs) && !failed[done] {
 		done++
 	}
@@ -139,8 +139,8 @@ func (s *Stream) failed(sh *shard, n int, p *Streamed) {
 	sh.rewind()
 }
 
-// size returns how many records the next batch has. All of them must be in the same window and in the
-// same piece of a bisected batch, and fit into one event.
+// size returns how many records the next batch has. All of them must be in the same window and in
+// the same piece of a bisected batch, and fit into one event.
 func (s *Stream) size(sh *shard) int {
 	n := min(len(sh.ahead), s.cfg.BatchSize)
 	if len(sh.pieces) > 0 {

@@ -2,8 +2,8 @@ package esm
 
 import "sync"
 
-// each calls do for 0 to n-1, at most concurrency calls at a time. If concurrency is 1, the calls run
-// in order on the caller's goroutine. each returns when all calls have returned.
+// each calls do for 0 to n-1, at most concurrency calls at a time. If concurrency is 1, the calls
+// run in order on the caller's goroutine. each returns when all calls have returned.
 func each(n, concurrency int, do func(i int)) {
 	if concurrency <= 1 || n <= 1 {
 		for i := range n {

@@ -35,8 +35,8 @@ type change struct {
 
 func (c change) sequence() string { return aws.ToString(c.record.Dynamodb.SequenceNumber) }
 
-// rewind drops the records that were read ahead. The next round reads again from the checkpoint, as a
-// new poller does.
+// rewind drops the records that were read ahead. The next round reads again from the checkpoint, as
+// a new poller does.
 func (sh *shard) rewind() {
 	sh.ahead, sh.iterator, sh.closed, sh.drained = nil, nil, false, false
 }
@@ -70,12 +70,12 @@ func (sh *shard) split(n int) {
 	sh.pieces = append([]int{n / 2, n - n/2}, sh.pieces...)
 }
 
-// changeSize is the capacity with which the JSON of a change begins. It is enough for the change of a
-// small item, so that such a JSON needs one allocation.
+// changeSize is the capacity with which the JSON of a change begins. It is enough for the change of
+// a small item, so that such a JSON needs one allocation.
 const changeSize = 2048
 
-// fill reads ahead until there are enough records for a full batch, or the shard has no more records
-// for now.
+// fill reads ahead until there are enough records for a full batch, or the shard has no more
+// records for now.
 func (s *Stream) fill(ctx context.Context, sh *shard) (trimmed int, err error) {
 	sh.drained = false
 	for len(sh.ahead) < s.cfg.BatchSize && !sh.closed {
@@ -88,8 +88,8 @@ func (s *Stream) fill(ctx context.Context, sh *shard) (trimmed int, err error) {
 		}
 		out, err := s.cfg.Client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: sh.iterator, Limit: aws.Int32(1000)})
 		if err != nil {
-			// An iterator is valid for 15 minutes, and not if it points at trimmed records. The next
-			// round gets a new one.
+			// An iterator is valid for 15 minutes, and not if it points at trimmed records. The
+			// next round gets a new one.
 			sh.iterator = nil
 			var expired *types.ExpiredIteratorException
 			var gone *types.TrimmedDataAccessException
@@ -113,8 +113,9 @@ func (s *Stream) fill(ctx context.Context, sh *shard) (trimmed int, err error) {
 	return trimmed, nil
 }
 
-// iterate gets an iterator to the place after the last record that was read. If the stream no longer
-// has that place, records may be lost, and the iterator begins at the oldest record that is left.
+// iterate gets an iterator to the place after the last record that was read. If the stream no
+// longer has that place, records may be lost, and the iterator begins at the oldest record that is
+// left.
 func (s *Stream) iterate(ctx context.Context, sh *shard) (trimmed int, err error) {
 	after := sh.at.After
 	if n := len(sh.ahead); n > 0 {

@@ -120,8 +120,8 @@ func (p *Streamed) add(q Streamed) {
 }
 
 // Poll does one round. It makes at most one invocation for each shard that may be read, in the
-// order of their ids. An error comes from the stream, never from the function. An error does not undo
-// what the round has done.
+// order of their ids. An error comes from the stream, never from the function. An error does not
+// undo what the round has done.
 func (s *Stream) Poll(ctx context.Context) (Streamed, error) {
 	rounds, p, err := s.Due(ctx)
 	done := make([]Streamed, len(rounds))
@@ -134,8 +134,8 @@ func (s *Stream) Poll(ctx context.Context) (Streamed, error) {
 
 // Drained reports whether the last [Stream.Poll] processed everything that the stream held when the
 // Poll began. It returns false if a record is left, because the batch was full, because the record
-// belongs to another window, or because it failed. It also returns false if there may be a shard that
-// has not been read yet.
+// belongs to another window, or because it failed. It also returns false if there may be a shard
+// that has not been read yet.
 func (s *Stream) Drained() bool {
 	if !s.described {
 		return false
@@ -148,11 +148,11 @@ func (s *Stream) Drained() bool {
 	return true
 }
 
-// Due reads ahead in every shard that may be read and has no [Round] in progress. It returns a Round
-// for each shard that has a reason to call the function, in the order of their ids. It is for callers
-// that let shards go on without waiting for each other, as Lambda does. The caller must call
-// [Round.Do] of each Round. Several may run at the same time, but not while Due, Checkpoint or Restore
-// runs. An error comes from the stream.
+// Due reads ahead in every shard that may be read and has no [Round] in progress. It returns a
+// Round for each shard that has a reason to call the function, in the order of their ids. It is for
+// callers that let shards go on without waiting for each other, as Lambda does. The caller must
+// call [Round.Do] of each Round. Several may run at the same time, but not while Due, Checkpoint or
+// Restore runs. An error comes from the stream.
 func (s *Stream) Due(ctx context.Context) ([]*Round, Streamed, error) {
 	var p Streamed
 	for _, sh := range s.shards {
@@ -237,9 +237,9 @@ func (s *Stream) describe(ctx context.Context) (map[string]types.Shard, error) {
 	}
 }
 
-// ready returns the shards that may be read, in the order of their ids. Such a shard is not finished,
-// and its parent is finished or no longer known. Reading parents before children keeps the changes of
-// one item in order.
+// ready returns the shards that may be read, in the order of their ids. Such a shard is not
+// finished, and its parent is finished or no longer known. Reading parents before children keeps
+// the changes of one item in order.
 func (s *Stream) ready() []*shard {
 	var list []*shard
 	for _, id := range s.order {

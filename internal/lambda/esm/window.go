@@ -17,10 +17,10 @@ func (s *Stream) windowOf(c change) time.Time {
 	return time.Unix(at-((at%seconds)+seconds)%seconds, 0).UTC()
 }
 
-// windowOver reports whether the shard's open window must be closed. That is so if its state has grown
-// too large, or if the next record belongs to a later window. If there is no next record, it is so at
-// the end of the shard, and from two minutes after the end of the window. A record that is older than
-// the open window counts in it.
+// windowOver reports whether the shard's open window must be closed. That is so if its state has
+// grown too large, or if the next record belongs to a later window. If there is no next record, it
+// is so at the end of the shard, and from two minutes after the end of the window. A record that is
+// older than the open window counts in it.
 func (s *Stream) windowOver(sh *shard) bool {
 	w := sh.at.Window
 	switch {

@@ -1,7 +1,7 @@
 // Package mappings serves the part of Lambda's API for event source mappings. It lists them, reads
-// one, switches one on and off, and tags it. [New] returns a [Server], which is an http.Handler, for a
-// few mappings. It does not run the mappings. [Server.Enabled] reports whether a mapping may call its
-// function, for the program that runs them.
+// one, switches one on and off, and tags it. [New] returns a [Server], which is an http.Handler,
+// for a few mappings. It does not run the mappings. [Server.Enabled] reports whether a mapping may
+// call its function, for the program that runs them.
 //
 // Answers and errors follow the API reference of Lambda.
 package mappings

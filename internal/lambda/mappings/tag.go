@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// unfit returns why Lambda refuses a tag, or "" if it accepts the tag. The rules are in the Developer
-// Guide, "Using tags": a key has up to 128 characters and a value up to 256; both may have letters,
-// spaces, numbers, and + - = . _ : / @.
+// unfit returns why Lambda refuses a tag, or "" if it accepts the tag. The rules are in the
+// Developer Guide, "Using tags": a key has up to 128 characters and a value up to 256; both may
+// have letters, spaces, numbers, and + - = . _ : / @.
 func unfit(name, value string) string {
 	odd := func(r rune) bool {
 		return !unicode.In(r, unicode.L, unicode.N, unicode.Zs) && !strings.ContainsRune("_.:/=+-@", r)

@@ -45,8 +45,8 @@ func (p *Process) next(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// askedForWork notes the end of the init phase. It returns false if the process has an invocation that
-// it has not answered.
+// askedForWork notes the end of the init phase. It returns false if the process has an invocation
+// that it has not answered.
 func (p *Process) askedForWork() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,8 +158,8 @@ func (p *Process) inProgress(w http.ResponseWriter, r *http.Request) *invocation
 	return nil
 }
 
-// settle ends the invocation. It must be called before the process gets its reply: after the reply the
-// process may exit, and the answer must not be lost then.
+// settle ends the invocation. It must be called before the process gets its reply: after the reply
+// the process may exit, and the answer must not be lost then.
 func (p *Process) settle(inv *invocation, a answer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

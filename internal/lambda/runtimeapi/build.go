@@ -18,8 +18,8 @@ var ProductionFlags = []string{"-tags=lambda.norpc", "-trimpath", "-ldflags=-s"}
 // production flags, no cgo, and Linux on arch. If arch is "", it uses the system and architecture
 // of this machine, which is the only kind that Start can run.
 //
-// Build gets the file from go run. Unlike go build, go run keeps the linked program in the build cache.
-// So each program is linked only once, even if many tests and commands build it.
+// Build gets the file from go run. Unlike go build, go run keeps the linked program in the build
+// cache. So each program is linked only once, even if many tests and commands build it.
 func Build(ctx context.Context, pkg, output, arch string) error {
 	if err := os.MkdirAll(filepath.Dir(output), 0o755); err != nil { // cp does not make the folder
 		return err

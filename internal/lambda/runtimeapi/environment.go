@@ -16,8 +16,8 @@ const (
 	region  = "eu-central-1"
 )
 
-// environment returns the environment of the process. It has Lambda's variables for an OS-only runtime
-// and the function's own variables, which override Lambda's. The order is always the same.
+// environment returns the environment of the process. It has Lambda's variables for an OS-only
+// runtime and the function's own variables, which override Lambda's. The order is always the same.
 func (c Config) environment(api string) []string {
 	env := map[string]string{
 		"AWS_ACCESS_KEY_ID":               "AKIAIOSFODNN7EXAMPLE",

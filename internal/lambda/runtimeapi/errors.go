@@ -23,8 +23,8 @@ func (e *FunctionError) Error() string {
 	return fmt.Sprintf("%s: %s: %s", when, e.Type, e.Message)
 }
 
-// functionError reads a report. If the report does not have the known JSON form, its whole text becomes
-// the message.
+// functionError reads a report. If the report does not have the known JSON form, its whole text
+// becomes the message.
 func functionError(headerType string, body []byte) *FunctionError {
 	var report struct {
 		Type    string `json:"errorType"`

@@ -27,9 +27,9 @@ type answer struct {
 // A [*FunctionError] comes from the function itself. An [*ExitError] means that the process is
 // dead. It was killed if the timeout passed, or if ctx ended after the hand-over, because an
 // invocation cannot be taken back. It may also have died by itself. If the process dies while its
-// answer is on the way, Invoke may return either the answer or the error. Any other error means that
-// nothing was handed over, because ctx ended before that, or because the payload is larger than
-// MaxPayload.
+// answer is on the way, Invoke may return either the answer or the error. Any other error means
+// that nothing was handed over, because ctx ended before that, or because the payload is larger
+// than MaxPayload.
 func (p *Process) Invoke(ctx context.Context, payload []byte, timeout time.Duration) ([]byte, error) {
 	if len(payload) > MaxPayload {
 		return nil, fmt.Errorf("runtimeapi: payload of %d bytes; Lambda takes at most %d", len(payload), MaxPayload)

@@ -100,8 +100,8 @@ func TestContextOfStartEnds(t *testing.T) {
 	wantExit(t, err, runtimeapi.Canceled, false)
 }
 
-// TestConcurrentInvocations shows that concurrent callers are served one after the other, each with its
-// own answer.
+// TestConcurrentInvocations shows that concurrent callers are served one after the other, each with
+// its own answer.
 func TestConcurrentInvocations(t *testing.T) {
 	p := start(t, runtimeapi.Config{})
 	var group sync.WaitGroup
@@ -118,8 +118,8 @@ func TestConcurrentInvocations(t *testing.T) {
 }
 
 // TestKillAtRandomMoments does what crash tests do. It kills hundreds of processes while they
-// start, work, answer or wait. Each time, the caller gets either the answer or an *ExitError. In the
-// end, no goroutine, file or port is left.
+// start, work, answer or wait. Each time, the caller gets either the answer or an *ExitError. In
+// the end, no goroutine, file or port is left.
 func TestKillAtRandomMoments(t *testing.T) {
 	binary := bootstrap(t)
 	seed := uint64(time.Now().UnixNano())

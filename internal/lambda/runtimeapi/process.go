@@ -42,9 +42,10 @@ const reapDelay = time.Second
 type Config struct {
 	Binary string // required: path of the built bootstrap
 
-	// Env is the configured environment of the function. The process gets Env and the variables that
-	// Lambda sets. It gets none of the caller's own variables: a developer's AWS profile must not leak
-	// into a test. If Lambda sets a name too, Env wins, except for the address of this API.
+	// Env is the configured environment of the function. The process gets Env and the variables
+	// that Lambda sets. It gets none of the caller's own variables: a developer's AWS profile must
+	// not leak into a test. If Lambda sets a name too, Env wins, except for the address of this
+	// API.
 	Env map[string]string
 
 	Name        string        // AWS_LAMBDA_FUNCTION_NAME; empty: DefaultName
@@ -136,15 +137,16 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// serve answers the process until reap shuts the server down. If the listener fails, the process would
-// wait for ever, so serve kills it.
+// serve answers the process until reap shuts the server down. If the listener fails, the process
+// would wait for ever, so serve kills it.
 func (p *Process) serve(listener net.Listener) {
 	if err := p.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		p.kill(Crashed)
 	}
 }
 
-// reap waits for the end of the process. Then it releases the port and the goroutines that served it.
+// reap waits for the end of the process. Then it releases the port and the goroutines that served
+// it.
 func (p *Process) reap(stop func() bool) {
 	err := p.cmd.Wait()
 	stop()

@@ -2,8 +2,8 @@ package main
 
 import "github.com/ingot-events/ingot/internal/sim"
 
-// claims returns wrong ways to store a message whose items are put in one transaction, and to keep values
-// that only one event may have.
+// claims returns wrong ways to store a message whose items are put in one transaction, and to keep
+// values that only one event may have.
 func claims() []Mutant {
 	return []Mutant{
 		{

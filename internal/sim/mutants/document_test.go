@@ -14,7 +14,7 @@ import (
 
 const again = "print it again with: make mutants MUTANTFLAGS=-markdown"
 
-var totals = regexp.MustCompile(`"(\d+) mutants, (\d+) killed"; "(\d+) blunders, (\d+) caught`)
+var totals = regexp.MustCompile(`"(\d+) mutants, (\d+) killed"; "(\d+) blunders, (\d+)\s+caught`)
 
 // TestDocumentHasAllMutants compares the table in docs/correctness.md with the mutants. The table
 // must list them in this order. Each row says what is wrong about the mutant, and a check that is

@@ -84,8 +84,8 @@ func (t *table) end() {
 	}
 }
 
-// knownKills returns the seeds of the worlds that killed the mutants when the table of docs/correctness.md
-// was printed.
+// knownKills returns the seeds of the worlds that killed the mutants when the table of
+// docs/correctness.md was printed.
 func knownKills(root string) (map[string]uint64, error) {
 	text, err := os.ReadFile(filepath.Join(root, "docs", "correctness.md"))
 	if err != nil {

@@ -36,17 +36,17 @@ type Cloud struct {
 	Account string
 	Region  string
 	Stacks  []Stack
-	// Refuse returns the code of an error for a request, or nothing. nil refuses nothing. The action
-	// is the name of the permission, such as "dynamodb:GetItem". Lambda's mappings have a Refuse of
-	// their own.
+	// Refuse returns the code of an error for a request, or nothing. nil refuses nothing. The
+	// action is the name of the permission, such as "dynamodb:GetItem". Lambda's mappings have a
+	// Refuse of their own.
 	Refuse func(action string) (code string)
-	// Called is told of each request: the permission that it needs, and the name of the table, with its
-	// index, or of the queue. nil tells nobody. Requests may come side by side.
+	// Called is told of each request: the permission that it needs, and the name of the table, with
+	// its index, or of the queue. nil tells nobody. Requests may come side by side.
 	Called func(action, resource string)
 	// Mappings answers for Lambda's event source mappings. nil: there are none.
 	Mappings http.Handler
-	// Invoke is called for a function. It returns an answer, or what kept the function from answering.
-	// nil: a function answers with nothing.
+	// Invoke is called for a function. It returns an answer, or what kept the function from
+	// answering. nil: a function answers with nothing.
 	Invoke func(function string, payload []byte) (answer, problem string)
 	// Secrets are the texts of Secrets Manager, by ARN.
 	Secrets map[string]string
@@ -104,7 +104,8 @@ type request struct {
 	TransactItems                  []map[string]struct{ TableName string }
 }
 
-// read reads the body of a request to a service that is named in X-Amz-Target. The handler that answers can read it again.
+// read reads the body of a request to a service that is named in X-Amz-Target. The handler that
+// answers can read it again.
 func read(r *http.Request) (in request) {
 	if r.Header.Get("X-Amz-Target") == "" {
 		return in
