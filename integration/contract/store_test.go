@@ -201,6 +201,13 @@ func (s *shop) storing() {
 	s.put(st, event.Updated, s.tied(2))
 	s.put(st, event.Inserted, s.item(`{"type":"parcel","id":"untied","rev":1,"at":"2099-03-01T10:00:00Z"}`))
 	s.put(st, event.Updated, s.item(`{"type":"parcel","id":"untied","rev":1,"tie":1,"at":"2099-03-01T10:00:00Z"}`))
+	for rev, verdict := range []event.Verdict{event.Inserted, event.Updated} { // the second time, they are read without payloads
+		var parcels []*event.Item
+		for i := range 9 {
+			parcels = append(parcels, s.item(`{"type":"parcel","id":"%d of 9","rev":%d,"at":"2099-03-01T10:00:00Z"}`, i, rev))
+		}
+		s.put(st, verdict, parcels...)
+	}
 	cart := s.item(`{"type":"cart","id":"1","at":"2099-03-01T10:00:00Z","rows":[{"n":1}]}`)
 	s.put(st, event.Inserted, cart)
 	if missing, _, err := st.MissingParts(s.t.Context(), []*event.Item{cart}); err != nil || len(missing) != 0 {
