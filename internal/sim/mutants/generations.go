@@ -73,7 +73,7 @@ func untold(s *Store, defs []*aggregate.Definition) []*aggregate.Definition {
 `}},
 		},
 		{
-			Name: "complete-unflagged", What: "a generation that lacks an item nobody can read is declared complete without a flag", Defends: "C3 I7", Checks: []sim.Check{sim.Unkept}, Seeds: 1500,
+			Name: "complete-unflagged", What: "a generation that lacks an item nobody can read is declared complete without a flag", Defends: "C3 I7", Checks: []sim.Check{sim.Unkept}, Seeds: 2 * mostSeeds,
 			Edits: []Edit{{"verify.Report.Finish", `if why := r.missing[def]; why != "" {`, `if why := r.missing[def]; why == "-" {`}},
 		},
 		{

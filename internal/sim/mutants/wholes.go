@@ -18,7 +18,7 @@ func wholes() []Mutant {
 `}},
 		},
 		{
-			Name: "parts-of-an-erased-whole", What: "the parts of a message whose event was erased are put", Defends: "C2 I13", Checks: parted, Seeds: 1500,
+			Name: "parts-of-an-erased-whole", What: "the parts of a message whose event was erased are put", Defends: "C2 I13", Checks: parted, Seeds: 2 * mostSeeds,
 			Edits: []Edit{{"store.Result.yields", `&& r.Refusal == nil`, ``}},
 		},
 		{
