@@ -193,5 +193,5 @@ func (d *deployed) eraseWithVersions(w tool) {
 	if code != 0 || len(versions) != 3 {
 		d.Errorf("exit code %d, and %d versions in\n%s%s", code, len(versions), stdout, stderr)
 	}
-	d.useTool(w, []toolCall{{line + " --yes", 0, "archive       nothing"}, {"get order.placed merchant_id=m-101 order_id=o-3", 3, "nothing is stored"}})
+	d.useTool(w, []toolCall{{line + " --yes", 0, "archive       nothing"}, {"get order.placed merchant_id=m-101 order_id=o-3", 3, "was erased, and its key is barred"}})
 }
