@@ -20,8 +20,8 @@ import (
 
 // The official SDK judges: what it takes for a valid CloudEvent 1.0 is recognised here with the
 // same meaning, and what it refuses is not recognised. Its version 0.3 events are bare payloads
-// here, and payloads that are no JSON objects are refused here; the generated events keep away from
-// both.
+// here, and payloads that are not JSON objects are refused here; the generated events keep away
+// from both.
 
 // seed is random unless INGOT_SEED replays a run.
 func seed(t *testing.T) *rand.Rand { return rand.New(rand.NewPCG(replay.Seed(t, 0), 0)) }

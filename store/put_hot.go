@@ -104,21 +104,34 @@ func (h *hotKeys) cooled(key event.Key) {
 // cancelled transaction says which of its items were throttled, but never that one key is too hot.
 // So this is judged by how many of the call's keys it hits.
 type throttles struct {
-	hot  *hotKeys
-	mu   sync.Mutex
-	keys map[string]bool // of the items of the call, of their parts and of the totals that they move
-	now  map[string]bool // those that a transaction was refused for, and that none has written since
+	hot   *hotKeys
+	items []*event.Item // of the call
+	puts  []*atomicPut  // those that move totals
+	mu    sync.Mutex
+	now   map[string]bool // the keys that a transaction was refused for, and that none has written since
+	all   int             // how many keys the call has; 0 until a transaction is refused
 }
 
 func (s *Store) throttles(items []*event.Item) *throttles {
-	t := &throttles{hot: &s.hot, keys: map[string]bool{}, now: map[string]bool{}}
-	for _, item := range items {
-		t.keys[item.Key.PK] = true
+	return &throttles{hot: &s.hot, items: items, now: map[string]bool{}}
+}
+
+// partitions returns how many partition keys the call has: of its items, of their parts and of the
+// totals that they move.
+func (t *throttles) partitions() int {
+	keys := map[string]bool{}
+	for _, item := range t.items {
+		keys[item.Key.PK] = true
 		for _, part := range atomicParts(item) {
-			t.keys[part.Key.PK] = true
+			keys[part.Key.PK] = true
 		}
 	}
-	return t
+	for _, put := range t.puts {
+		for total := range put.totals() {
+			keys[total.PK] = true
+		}
+	}
+	return len(keys)
 }
 
 // few takes the keys that a transaction was refused for. It reports whether these are only a few of
@@ -132,7 +145,10 @@ func (t *throttles) few(keys []string) bool {
 	for _, pk := range keys {
 		t.now[pk] = true
 	}
-	return minority(len(t.now), len(t.keys))
+	if t.all == 0 {
+		t.all = t.partitions()
+	}
+	return minority(len(t.now), t.all)
 }
 
 // wrote takes the keys that a transaction has written.

@@ -170,11 +170,9 @@ func (s *Store) putMoved(ctx context.Context, items []*event.Item, places []int,
 		first[items[i].Key] = true
 		t := s.atomicPut(items[i], atomicParts(items[i])...)
 		t.halt.among = among
-		for key := range t.totals() {
-			among.keys[key.PK] = true
-		}
 		puts, of[t] = append(puts, t), i
 	}
+	among.puts = puts
 	groups := connected(puts)
 	costs := make([]Cost, len(groups))
 	s.env.Each(len(groups), s.parallel(), func(n int) {

@@ -626,7 +626,7 @@ func TestFloorOfParts(t *testing.T) {
 	}
 	results = w.putNow(picked("2", "c", "d"))
 	if verdicts(results) != "Rejected" || verdicts(results[0].Parts) != "Rejected Rejected" || results[0].Refusal.Reason != event.TotalRefused {
-		t.Errorf("a floor, and a total that is no number: %v of %s", results[0].Refusal, verdicts(results[0].Parts))
+		t.Errorf("a floor, and a total that is not a number: %v of %s", results[0].Refusal, verdicts(results[0].Parts))
 	}
 }
 
