@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all race lint bench bench-large cold build deployable deploy fuzz sim mutants
+.PHONY: help demo test test-all race lint bench bench-large cold build deployable deploy fuzz sim mutants house
 
 T ?= 30s
 CONFIG = default
@@ -69,3 +69,6 @@ mutants: ## wrong designs, each of which the simulation must kill (R=6: so many,
 
 fuzz: ## run every fuzz target for T each (T=30s)
 	scripts/fuzz.sh $(T)
+
+house: ## how large the project is and how it is divided, beside the budgets
+	@go run ./scripts/house

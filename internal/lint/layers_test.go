@@ -49,7 +49,7 @@ var layers = []string{
 	// Tests against other implementations, benchmarks, and what checks the repository itself.
 	"integration/dynoxide", "integration/endpoint", "integration/contract", "integration/twin", "integration/crash", "integration",
 	"internal/lambda/cold", "internal/lambda/cold/reference", "internal/lambda/cold/reference/streams", "internal/bench",
-	"events", "internal/docs", "internal/schema", "internal/lint", "scripts/skips",
+	"events", "internal/docs", "internal/schema", "internal/lint", "scripts/skips", "scripts/house",
 }
 
 // imports returns all packages of the module, with what each of them imports from it. Tests do not

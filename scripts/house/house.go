@@ -1,0 +1,232 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// number is one measured number and its budget.
+type number struct {
+	what      string
+	now, most int
+	largest   []string // what to look at first if it is too much
+}
+
+// heart lists the folders that store and count events: whoever changes how an event is stored or
+// counted reads these.
+var heart = []string{"internal/lanes", "store", "handler"}
+
+// notHeart lists files of these folders that only tools need.
+var notHeart = []string{
+	"store/erase.go", "store/file.go", "store/find.go", "store/item.go", "store/judge_one.go", "store/missing.go", "store/payload.go", "store/rank.go",
+	"store/read.go", "store/read_token.go", "store/read_total.go", "store/rebuild.go", "store/scan.go", "store/total.go",
+}
+
+// measure returns the numbers of the checkout in root.
+func measure(root string) ([]number, error) {
+	list, err := sources(root)
+	if err != nil {
+		return nil, err
+	}
+	words, err := pages(root)
+	if err != nil {
+		return nil, err
+	}
+	shipped, err := shippedFolders(root)
+	if err != nil {
+		return nil, err
+	}
+	code := slices.DeleteFunc(slices.Clone(list), func(s *source) bool { return s.test })
+	core := slices.DeleteFunc(slices.Clone(code), func(s *source) bool {
+		return !slices.Contains(heart, s.folder()) || slices.Contains(notHeart, s.name)
+	})
+	lambda := slices.DeleteFunc(slices.Clone(code), func(s *source) bool { return !shipped[s.name] })
+	numbers := []number{
+		{what: "heart: lines of code", now: sum(core, lines)},
+		{what: "heart: tokens", now: sum(core, tokens)},
+		{what: "heart: files", now: len(core)},
+		largest("heart: lines of code of the largest file", core, lines),
+		longest("heart: lines of the longest function", core),
+		doors(list),
+		{what: "lines of code in both functions", now: sum(lambda, lines)},
+		{what: "tokens of source", now: sum(code, tokens)},
+		{what: "tokens of tests", now: sum(list, tokens) - sum(code, tokens)},
+		{what: fmt.Sprintf("lines over %d columns", wideLine), now: sum(list, func(s *source) int { return s.wide })},
+		{what: fmt.Sprintf("lines over %d columns", widerLine), now: sum(list, func(s *source) int { return s.wider })},
+		{what: "methods on store.Store", now: methods(code, "store", "Store", "counter")},
+		{what: "methods on the simulator's world", now: methods(code, "internal/sim", "World")},
+		arrows(code),
+	}
+	numbers = append(numbers, packages(code)...)
+	numbers = append(numbers, words...)
+	for i, n := range numbers {
+		most, known := budgets[n.what]
+		if !known {
+			return nil, fmt.Errorf("%q has no budget", n.what)
+		}
+		numbers[i].most = most
+	}
+	return numbers, nil
+}
+
+func lines(s *source) int  { return s.code }
+func tokens(s *source) int { return s.tokens }
+
+func sum(list []*source, of func(*source) int) (all int) {
+	for _, s := range list {
+		all += of(s)
+	}
+	return all
+}
+
+// shown is how many of the largest things are named.
+const shown = 3
+
+// top makes a number of the largest of some named sizes.
+func top(what string, sizes map[string]int) number {
+	names := make([]string, 0, len(sizes))
+	for name := range sizes {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(sizes[b]-sizes[a], strings.Compare(a, b)) })
+	n := number{what: what}
+	for i, name := range names[:min(shown, len(names))] {
+		if i == 0 {
+			n.now = sizes[name]
+		}
+		n.largest = append(n.largest, fmt.Sprintf("%6d %s", sizes[name], name))
+	}
+	return n
+}
+
+func largest(what string, list []*source, of func(*source) int) number {
+	sizes := map[string]int{}
+	for _, s := range list {
+		sizes[s.name] = of(s)
+	}
+	return top(what, sizes)
+}
+
+func longest(what string, list []*source) number {
+	sizes := map[string]int{}
+	for _, s := range list {
+		for _, f := range s.funcs {
+			name := s.name + ": " + f.name
+			sizes[name] = max(sizes[name], f.lines)
+		}
+	}
+	return top(what, sizes)
+}
+
+// doors counts the folders directly under internal/.
+func doors(list []*source) number {
+	files := map[string]int{}
+	for _, s := range list {
+		if parts := strings.Split(s.name, "/"); parts[0] == "internal" {
+			files[parts[1]]++
+		}
+	}
+	return number{what: "folders directly under internal/", now: len(files)}
+}
+
+// room returns the folder at the top, or directly under internal/, that holds a folder.
+func room(folder string) string {
+	parts := strings.Split(folder, "/")
+	if parts[0] == "internal" && len(parts) > 1 {
+		return "internal/" + parts[1]
+	}
+	return parts[0]
+}
+
+// arrows counts the pairs of rooms of which one imports the other.
+func arrows(code []*source) number {
+	pairs, from := map[[2]string]bool{}, map[string]int{}
+	for _, s := range code {
+		for _, spec := range s.file.Imports {
+			path, own := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module)
+			pair := [2]string{room(s.folder()), room(path)}
+			if own && pair[0] != pair[1] && !pairs[pair] {
+				pairs[pair] = true
+				from[pair[0]]++
+			}
+		}
+	}
+	n := top("pairs of folders of which one imports the other", from)
+	n.now = len(pairs)
+	return n
+}
+
+// packages measures the largest packages.
+func packages(code []*source) []number {
+	lines, files := map[string]int{}, map[string]int{}
+	for _, s := range code {
+		lines[s.folder()] += s.code
+		files[s.folder()]++
+	}
+	return []number{
+		top("lines of code of the largest package", lines),
+		top("files of the largest package", files),
+	}
+}
+
+// methods counts the functions of a package that belong to a type: its methods, and those whose
+// first parameter it is.
+func methods(code []*source, folder string, of ...string) (n int) {
+	for _, s := range code {
+		for _, f := range s.funcs {
+			if s.folder() == folder && slices.Contains(of, f.of) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// shippedFolders returns the files of this module that are built into the two functions.
+func shippedFolders(root string) (map[string]bool, error) {
+	cmd := exec.Command("go", "list", "-deps", "-tags=lambda.norpc", "-f", "{{.ImportPath}}{{range .GoFiles}} {{.}}{{end}}", "./cmd/ingest", "./cmd/streams")
+	cmd.Dir = root
+	cmd.Env = append(cmd.Environ(), "GOFLAGS=", "CGO_ENABLED=0", "GOOS=linux")
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	files := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		folder, own := strings.CutPrefix(fields[0]+"/", module)
+		if !own {
+			continue
+		}
+		for _, name := range fields[1:] {
+			files[folder+name] = true
+		}
+	}
+	return files, nil
+}
+
+// pages counts the words of README and of docs/.
+func pages(root string) ([]number, error) {
+	names, err := tracked(root, "README.md", "docs/*.md")
+	if err != nil {
+		return nil, err
+	}
+	words, all := map[string]int{}, 0
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		words[name] = len(strings.Fields(string(text)))
+		all += words[name]
+	}
+	return []number{{what: "words of README and docs", now: all}, top("words of the longest page", words)}, nil
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// module is the prefix of the import paths of this module's packages.
+const module = "github.com/ingot-events/ingot/"
+
+// source is one Go file.
+type source struct {
+	name   string // from the root, with slashes
+	test   bool   // its name ends in _test.go
+	code   int    // lines of code
+	wide   int    // lines of more than wideLine columns; a tab counts as four
+	wider  int    // lines of more than widerLine columns
+	tokens int
+	file   *ast.File
+	funcs  []function
+}
+
+// function is one declared function or method.
+type function struct {
+	name  string
+	lines int    // from its first line to its last
+	of    string // the receiver's type, or that of the first parameter; empty: neither has a name of this package
+}
+
+const (
+	wideLine  = 140
+	widerLine = 200
+)
+
+func (s *source) folder() string { return path.Dir(s.name) }
+
+// sources reads all Go files that belong to the repository.
+func sources(root string) ([]*source, error) {
+	names, err := tracked(root, "*.go")
+	if err != nil {
+		return nil, err
+	}
+	var list []*source
+	for _, name := range names {
+		if strings.Contains(name, "testdata/") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if os.IsNotExist(err) { // deleted, and not committed yet
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		s, err := read(name, text)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// tracked lists the files of the checkout that match a pattern.
+func tracked(root string, patterns ...string) ([]string, error) {
+	cmd := exec.Command("git", append([]string{"ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"}, patterns...)...)
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("git ls-files, which needs a checkout: %w", err)
+	}
+	return strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 }), nil
+}
+
+// read measures one Go file.
+func read(name string, text []byte) (*source, error) {
+	files := token.NewFileSet()
+	parsed, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{name: name, test: strings.HasSuffix(name, "_test.go"), file: parsed}
+	s.scan(text)
+	for line := range bytes.Lines(text) {
+		width := utf8.RuneCount(bytes.ReplaceAll(bytes.TrimRight(line, "\n"), []byte("\t"), []byte("    ")))
+		if width > wideLine {
+			s.wide++
+		}
+		if width > widerLine {
+			s.wider++
+		}
+	}
+	for _, d := range parsed.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok {
+			lines := files.Position(f.End()).Line - files.Position(f.Pos()).Line + 1
+			s.funcs = append(s.funcs, function{name: f.Name.Name, lines: lines, of: subject(f)})
+		}
+	}
+	return s, nil
+}
+
+// scan counts the tokens, and the lines that hold a part of one.
+func (s *source) scan(text []byte) {
+	files := token.NewFileSet()
+	file := files.AddFile(s.name, -1, len(text))
+	var scan scanner.Scanner
+	scan.Init(file, text, nil, 0)
+	last := 0
+	for {
+		at, tok, literal := scan.Scan()
+		if tok == token.EOF {
+			return
+		}
+		if tok == token.SEMICOLON && literal != ";" { // the scanner has put it in
+			continue
+		}
+		s.tokens++
+		first := file.Line(at)
+		end := first + strings.Count(literal, "\n")
+		s.code += end - max(first, last+1) + 1
+		last = max(last, end)
+	}
+}
+
+// subject returns the name of the type that a function belongs to: that of its receiver, or else
+// that of its first parameter.
+func subject(f *ast.FuncDecl) string {
+	fields := f.Recv
+	if fields == nil {
+		fields = f.Type.Params
+	}
+	if fields == nil || len(fields.List) == 0 {
+		return ""
+	}
+	t := fields.List[0].Type
+	if star, ok := t.(*ast.StarExpr); ok {
+		t = star.X
+	}
+	if name, ok := t.(*ast.Ident); ok {
+		return name.Name
+	}
+	return ""
+}
