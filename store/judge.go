@@ -165,7 +165,7 @@ func (s *Store) judge(known *stored, item *event.Item) Result {
 	}
 	whole, claim := s.pipeline.ClaimOf(item.Type)
 	if known.barred && claim {
-		return conflict(event.Claimed, "nobody can claim %s %s: its key was barred by hand", item.Type, item.ID)
+		return conflict(event.Claimed, "nobody can claim %s %q: its key was barred by hand", item.Type, item.ID)
 	}
 	if known.barred {
 		r.Verdict = event.Duplicate
@@ -196,7 +196,7 @@ func (s *Store) judge(known *stored, item *event.Item) Result {
 		return r
 	}
 	if claim && known.typ == item.Type {
-		return conflict(event.Claimed, "%s %s is taken: another %s holds it%s", item.Type, item.ID, whole, s.differences(known, item))
+		return conflict(event.Claimed, "%s %q is taken: another %s holds it%s", item.Type, item.ID, whole, s.differences(known, item))
 	}
 	return conflict(event.DigestDiffers, "another payload is stored under this key%s; stored digest %s, this one %s", s.differences(known, item), known.digest, item.Digest)
 }

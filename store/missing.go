@@ -117,7 +117,7 @@ type PartsPut struct {
 func (p *PartsPut) lost(whole *event.Item, err error) {
 	p.Missing++
 	p.refuse(&event.Refusal{Verdict: event.Retry, Reason: event.PayloadUnread, Key: whole.Key, Type: whole.Type,
-		Detail: fmt.Sprintf("the parts of item %s cannot be made again: %v; bring the object back", whole.Key, err)})
+		Detail: fmt.Sprintf("the parts of item %q cannot be made again: %v; bring the object back", whole.Key, err)})
 }
 
 // tooFarAhead reports whether a part must not be put yet, and then notes why. The lifecycle of the

@@ -82,7 +82,7 @@ func TestPutAtomic(t *testing.T) {
 	if got := verdicts(results); got != "Conflict Conflict Duplicate" || len(results[0].Parts) != 0 || len(results[1].Parts) != 0 {
 		t.Errorf("%s, %v", got, results)
 	}
-	if r := results[0].Refusal; r.Reason != event.Claimed || r.Key.PK != "EMAIL#x@y" || r.Detail != "email x@y is taken: another account holds it" || results[0].Existing.Type != "email" {
+	if r := results[0].Refusal; r.Reason != event.Claimed || r.Key.PK != "EMAIL#x@y" || r.Detail != "email \"x@y\" is taken: another account holds it" || results[0].Existing.Type != "email" {
 		t.Errorf("the second owner: %+v of %v", r, results[0].Existing)
 	}
 	if r := results[1].Refusal; r.Reason != event.DigestDiffers || r.Key != a.Key {
@@ -322,7 +322,7 @@ func TestEraseClaims(t *testing.T) {
 		t.Error(err)
 	}
 	results, _ := w.store.Put(deadline(t), []*event.Item{b})
-	if r := results[0]; r.Verdict != event.Conflict || r.Refusal.Reason != event.Claimed || r.Refusal.Detail != "nobody can claim email free@y: its key was barred by hand" {
+	if r := results[0]; r.Verdict != event.Conflict || r.Refusal.Reason != event.Claimed || r.Refusal.Detail != "nobody can claim email \"free@y\": its key was barred by hand" {
 		t.Errorf("%v", r)
 	}
 	// Both were stored before there were claims, and one of them has got it.

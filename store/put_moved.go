@@ -112,13 +112,14 @@ func (u *totalMove) units(table *string, img image) float64 {
 	return transactionUnits(max(writtenSize(u.update(table, types.ReturnValuesOnConditionCheckFailureNone)), imageSize(img)))
 }
 
-// name names the total for people: stock by sku=a.
+// name names the total for people: stock of sku="a". Its values are in quotes, because they may be
+// personal.
 func (u *totalMove) name() string {
 	address, _ := lanes.ParseKey(u.Key)
 	var by []string
 	group := lanes.Group(u.Def, address.By)
 	for _, name := range u.Def.By {
-		by = append(by, name+"="+group[name])
+		by = append(by, name+"="+strconv.Quote(group[name]))
 	}
 	text := u.Def.Name
 	if len(by) > 0 {

@@ -196,7 +196,7 @@ func TestFloor(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
 	results := w.putNow(w.goods("reserved", "1", "a", 4))
-	if r := results[0].Refusal; results[0].Verdict != event.Rejected || r.Reason != event.BelowFloor || r.Detail != "stock of sku=a: available is 0, and with this event it would be -4, which is below its floor of 0" || r.Key.PK != "OUT#1" {
+	if r := results[0].Refusal; results[0].Verdict != event.Rejected || r.Reason != event.BelowFloor || r.Detail != "stock of sku=\"a\": available is 0, and with this event it would be -4, which is below its floor of 0" || r.Key.PK != "OUT#1" {
 		t.Errorf("%+v", r)
 	}
 	if w.stored("events", w.goods("reserved", "1", "a", 4).Key) != nil {
@@ -467,7 +467,7 @@ func TestRefusedTotalRejects(t *testing.T) {
 			t.Fatal(err)
 		}
 		results := w.putNow(w.goods("reserved", "1", "a", 1), w.goods("received", "2", "b", 5), w.goods("reserved", "2", "b", 1))
-		if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.TotalRefused || !strings.HasPrefix(results[0].Refusal.Detail, "stock of sku=a cannot be updated: ") {
+		if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.TotalRefused || !strings.HasPrefix(results[0].Refusal.Detail, "stock of sku=\"a\" cannot be updated: ") {
 			t.Errorf("%s: %v", name, results)
 			continue
 		}
@@ -819,7 +819,7 @@ func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 		w.putNow(w.basket("0", 3, 1))
 		large(100_000)
 		results := w.putNow(huge(), w.basket("2", 3, 1))
-		if verdicts(results) != "Rejected Inserted" || results[0].Refusal.Reason != event.TotalRefused || !strings.Contains(results[0].Refusal.Detail, "sold of place=2 cannot be updated: the items of the message take 38") {
+		if verdicts(results) != "Rejected Inserted" || results[0].Refusal.Reason != event.TotalRefused || !strings.Contains(results[0].Refusal.Detail, "sold of place=\"2\" cannot be updated: the items of the message take 38") {
 			t.Errorf("%s: %v", name, results)
 			continue
 		}

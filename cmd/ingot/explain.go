@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/check"
 	"github.com/ingot-events/ingot/internal/explain"
+	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -31,7 +32,8 @@ Several messages are explained as one batch. For a message from quarantine, it f
 message is there, and then which verdict it would get if it were sent again.
 
 If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a stand-in is
-used, and the output says so beside each hash.
+used, and the output says so beside each hash. Values of fields that pipeline.yaml hashes are personal
+and are masked, unless --reveal is given.
 
 Exit codes: 0 everything would be stored, or the file holds no message, 3 at least one message would be
 quarantined or comes from quarantine, 2 a file cannot be used.
@@ -63,6 +65,7 @@ type explainOptions struct {
 	pipeline, counting, now string
 	attributes              []string
 	partitions              int
+	reveal                  bool
 }
 
 func newExplain(a *app) *cobra.Command {
@@ -93,6 +96,7 @@ func newExplain(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.counting, "counting", "marks", "how totals are counted: marks or receipts")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 10000")
 	cmd.Flags().StringVar(&o.now, "now", "", "explain the event as of this time (RFC 3339) instead of now")
+	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
 	return cmd
 }
 
@@ -144,6 +148,9 @@ func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 	e.Pipeline, err = check.File{Name: o.pipeline, Text: text}.Load(pipeline.Secret([]byte(secret)))
 	if err != nil {
 		return nil, fmt.Errorf("the pipeline has mistakes:\n%w", err)
+	}
+	if !o.reveal {
+		e.Personal = show.PersonalOf(e.Pipeline)
 	}
 	e.StandInKey, e.Schemas = key == "" && e.Pipeline.UsesHMAC(), pipeline.SchemaFiles(text)
 	return e, nil

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -214,26 +213,12 @@ func flaggedBy(x quarantine.Examiner, today *quarantine.Today) (names []string) 
 	return slices.Compact(names)
 }
 
-// quotes are the parts of a detail that may quote a payload.
-var quotes = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-
-// detail masks what a detail quotes.
-func detail(text string, personal show.Personal) string {
-	if personal.None() {
-		return text
-	}
-	return quotes.ReplaceAllString(text, `"`+show.Mask+`"`)
-}
-
 func reportOf(dir quarantine.Dir, l *quarantine.Letter, today *quarantine.Today, personal show.Personal) *shown {
-	r := &shown{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Receives: l.Receives, File: dir.File(l.ID), State: l.State(), Group: l.Group, Edited: l.Original != nil,
-		Today: shownToday{Verdict: today.Verdict.String(), Reason: string(today.Reason), Detail: detail(today.Detail, personal)},
+	r := &shown{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Receives: l.Receives, File: dir.File(l.ID), State: l.State(), Group: personal.Text(l.Group), Edited: l.Original != nil,
+		Today: shownToday{Verdict: today.Verdict.String(), Reason: string(today.Reason), Detail: personal.Detail(today.Reason, today.Detail)},
 		Body:  personal.Data(l.Sends())}
-	if r.Group != "" && !personal.None() {
-		r.Group = show.Mask // nobody knows which field the producer took the group from
-	}
 	if l.Note != nil {
-		r.Verdict, r.Reason, r.Detail = l.Note.Verdict, l.Note.Reason, detail(l.Note.Detail, personal)
+		r.Verdict, r.Reason, r.Detail = l.Note.Verdict, l.Note.Reason, personal.Detail(event.Reason(l.Note.Reason), l.Note.Detail)
 	}
 	for name, attribute := range l.Attributes {
 		if r.Attributes == nil {
@@ -253,7 +238,7 @@ func reportOf(dir quarantine.Dir, l *quarantine.Letter, today *quarantine.Today,
 	positions := l.Positions()
 	for i := range today.Events {
 		of := &today.Events[i]
-		one := shownOne{Position: i, shownToday: shownToday{Verdict: of.Verdict.String(), Reason: string(of.Reason), Detail: detail(of.Detail, personal)}}
+		one := shownOne{Position: i, shownToday: shownToday{Verdict: of.Verdict.String(), Reason: string(of.Reason), Detail: personal.Detail(of.Reason, of.Detail)}}
 		if positions != nil {
 			one.Position = positions[i]
 		}
@@ -273,20 +258,9 @@ func bothOf(today *quarantine.Today, personal show.Personal) (stored *shownEvent
 		stored = &shownEvent{keyOf(item), item.Data, item.Payload != nil}
 	}
 	for _, d := range today.Differences {
-		one := shownDifference{d.Name(), d.Stored, d.Message}
-		if path, err := event.ParsePath(d.Name()); err != nil || personal.Is(path) {
-			one.Stored, one.Message = masked(one.Stored), masked(one.Message)
-		}
-		list = append(list, one)
+		list = append(list, shownDifference{d.Name(), personal.Member(d.Name(), d.Stored), personal.Member(d.Name(), d.Message)})
 	}
 	return stored, list
-}
-
-func masked(value string) string {
-	if value == "" {
-		return ""
-	}
-	return `"` + show.Mask + `"`
 }
 
 func keyOf(item event.Item) shownKey {
@@ -506,7 +480,7 @@ func (a *app) edit(ctx context.Context, path, id, file string) error {
 		fmt.Fprintf(a.stdout, "saved; it can be stored, unless its key is taken\nnext: ingot quarantine resend %s %s\n  with the --stack or --local that it was pulled with\n", show.Text(path), l.ID)
 		return nil
 	}
-	fmt.Fprintf(a.stdout, "saved; it would still be %s (%s): %s\n", today.Verdict, today.Reason, show.Text(detail(today.Detail, show.PersonalOf(p))))
+	fmt.Fprintf(a.stdout, "saved; it would still be %s (%s): %s\n", today.Verdict, today.Reason, show.Text(show.PersonalOf(p).Detail(today.Reason, today.Detail)))
 	return difference()
 }
 

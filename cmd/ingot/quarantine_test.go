@@ -445,7 +445,7 @@ aggregates:
 	if len(ids) != 2 {
 		t.Fatalf("%d letters", len(ids))
 	}
-	const low = "stock of sku=a: available is 2, and with this event it would be -3, which is below its floor of 0"
+	const low = `stock of sku="a": available is 2, and with this event it would be -3, which is below its floor of 0`
 	if r := w.run(exitDifference, "quarantine", "show", "letters", ids[0], "--local"); !strings.Contains(r.out, "today       Rejected (below-floor)\n") || !strings.Contains(r.out, low) {
 		t.Errorf("%s", r.out)
 	}

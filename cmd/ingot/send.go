@@ -242,7 +242,7 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.P
 		fmt.Fprintln(a.stdout)
 	}
 	if none.first != "" {
-		fmt.Fprintf(a.stderr, "ingot: the first that is refused is %s\n", show.Text(excerpt.Of(detail(none.first, show.PersonalOf(p)), 400)))
+		fmt.Fprintf(a.stderr, "ingot: the first that is refused is %s\n", show.Text(excerpt.Of(show.PersonalOf(p).Detail("", none.first), 400)))
 	}
 	if none.refused > 0 || w.Rejected > 0 {
 		fmt.Fprintln(a.stderr, "ingot: ingot quarantine pull DIR fetches what is in quarantine, and ingot quarantine list DIR says why it is there")

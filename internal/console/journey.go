@@ -49,9 +49,6 @@ func (t *Tables) journey(ctx context.Context, q Question, find func(event.Key) *
 		return nil, err
 	}
 	x := t.explain(p, message, given)
-	if x != nil {
-		t.mask(x, planned)
-	}
 	j.Steps = append(j.Steps, t.messageStep(message, given, past))
 	if x != nil {
 		j.Steps = append(j.Steps, eventStep(x))
@@ -106,7 +103,7 @@ func (t *Tables) meant(p *pipeline.Pipeline, q Question, find func(event.Key) *t
 	if !m.given {
 		if q.Type != "" {
 			if m.key, err = keyOf(p, q); err != nil {
-				return m, &mistake{"this does not name an event: " + t.detail(err.Error())}
+				return m, &mistake{"this does not name an event: " + t.personal().Detail("", err.Error())}
 			}
 		}
 		if m.key.PK == "" || m.key.SK == "" {
@@ -135,7 +132,7 @@ func (t *Tables) explain(p *pipeline.Pipeline, m envelope.Message, given bool) *
 	if !given {
 		return nil
 	}
-	e := &explain.Explainer{Pipeline: p, Counting: t.Counting, Partitions: partitions, Now: t.now()}
+	e := &explain.Explainer{Pipeline: p, Counting: t.Counting, Partitions: partitions, Now: t.now(), Personal: t.personal()}
 	return &e.Explain([]explain.Message{{Message: m}}).Messages[0]
 }
 
@@ -183,31 +180,6 @@ func instant(text string) string {
 }
 
 func clock(at time.Time) string { return at.UTC().Format("15:04:05.000") }
-
-// mask removes personal values from an explanation. planned is nil if the message was refused.
-func (t *Tables) mask(x *explain.Explanation, planned *event.Item) {
-	personal := t.personal()
-	if personal.None() {
-		return
-	}
-	x.Detail, x.DigestText = t.detail(x.Detail), personal.Data(x.DigestText)
-	if planned == nil {
-		x.ID, x.Key = masked(x.ID), nil
-		return
-	}
-	if x.Item != nil && x.Item.Kept != "" {
-		x.Item.Kept = personal.Data(x.Item.Kept)
-	}
-	shown := personal.Item(*planned)
-	x.ID, x.Key = shown.ID, &explain.Key{PK: shown.Key.PK, SK: shown.Key.SK}
-	for i, index := range x.Indexes {
-		for _, one := range shown.Indexes {
-			if one.Name == index.Name {
-				x.Indexes[i].PK, x.Indexes[i].SK = one.Key.PK, one.Key.SK
-			}
-		}
-	}
-}
 
 // eventStep says how the message was read: envelope, type, id, time, key, digest.
 func eventStep(x *explain.Explanation) Step {

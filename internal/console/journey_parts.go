@@ -26,7 +26,7 @@ func (t *Tables) partsStep(ctx context.Context, p *pipeline.Pipeline, whole *eve
 		var err error
 		if parts, err = p.Parts(whole); err != nil {
 			s.State, s.Table = stateRefused, nil
-			s.add("", "They cannot be made of the stored item: "+t.detail(err.Error()))
+			s.add("", "They cannot be made of the stored item: "+t.personal().Detail("", err.Error()))
 			return s, nil
 		}
 	}

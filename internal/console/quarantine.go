@@ -149,7 +149,7 @@ func (t *Tables) letter(ctx context.Context, id string) (*Letter, error) {
 	personal := t.personal()
 	out := &Letter{LetterSummary: t.summary(l), Body: personal.Data(l.Body), Sendable: !l.OfStream() && t.QueueURL != ""}
 	if l.Note != nil {
-		out.Detail = t.detail(l.Note.Detail)
+		out.Detail = personal.Detail(event.Reason(l.Note.Reason), l.Note.Detail)
 	}
 	out.Today = today.Verdict.String() + ". " + consequence(today.Verdict)
 	if l.OfStream() {
@@ -162,11 +162,9 @@ func (t *Tables) letter(ctx context.Context, id string) (*Letter, error) {
 		out.Stored = personal.Data(today.Stored.Data)
 	}
 	for _, d := range today.Differences[:min(len(today.Differences), maxDifferences)] {
-		one := Difference{Path: d.Name(), Stored: excerpt.Of(d.Stored, maxDiffering), Here: excerpt.Of(d.Message, maxDiffering)}
-		if path, err := event.ParsePath(d.Name()); !personal.None() && (err != nil || personal.Is(path)) {
-			one.Stored, one.Here = masked(one.Stored), masked(one.Here)
-		}
-		out.Differences = append(out.Differences, one)
+		out.Differences = append(out.Differences, Difference{Path: d.Name(),
+			Stored: excerpt.Of(personal.Member(d.Name(), d.Stored), maxDiffering),
+			Here:   excerpt.Of(personal.Member(d.Name(), d.Message), maxDiffering)})
 	}
 	return out, nil
 }

@@ -164,7 +164,7 @@ aggregates:
 		t.Errorf("the lid says\n%s", says["whole"])
 	}
 	says, _ = follow(Question{Message: `{"type":"order","order":"2",` + at + `,"lines":[{"line":1,"sku":"a","pieces":1}]}`})
-	if !strings.Contains(says["again"], "verdict: Rejected\nreason: below-floor\nbecause: stock of sku=a: available is -1") || !strings.Contains(says["again"], "It would go to quarantine") {
+	if !strings.Contains(says["again"], "verdict: Rejected\nreason: below-floor\nbecause: stock of sku=\"a\": available is -1") || !strings.Contains(says["again"], "It would go to quarantine") {
 		t.Errorf("what a floor refuses says\n%s", says["again"])
 	}
 	if says, _ = follow(Question{Message: `{"type":"goods","id":"2","sku":"a","pieces":3,` + at + `}`}); !strings.Contains(says["totals"], "2 write units in the transaction that puts the item") {

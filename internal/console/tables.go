@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -64,25 +63,6 @@ func (t *Tables) personal() show.Personal {
 		return show.Personal{}
 	}
 	return show.PersonalOf(t.Pipeline())
-}
-
-var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-
-// detail masks all values that a refusal quotes, if any field of payloads is personal. A refusal
-// does not say from which field a quoted value comes.
-func (t *Tables) detail(text string) string {
-	if t.personal().None() {
-		return text
-	}
-	return quoted.ReplaceAllString(text, `"`+show.Mask+`"`)
-}
-
-// masked returns what stands in place of a value, if there is one.
-func masked(value string) string {
-	if value == "" {
-		return ""
-	}
-	return `"` + show.Mask + `"`
 }
 
 func (t *Tables) now() time.Time {

@@ -58,17 +58,16 @@ func (d *Dev) refused(o *handler.Outcome) {
 	}
 }
 
-// because says why a message is refused. The detail may quote the event, so it is left out if the
-// pipeline hashes something.
+// because says why a message is refused.
 func (d *Dev) because(why *event.Refusal) string {
 	text := why.Verdict.String()
 	if why.Reason != "" {
 		text += " (" + string(why.Reason) + ")"
 	}
-	if why.Detail == "" || !show.PersonalOf(d.Pipeline()).None() {
+	if why.Detail == "" {
 		return text
 	}
-	return text + ": " + show.Text(excerpt.Of(why.Detail, 300))
+	return text + ": " + show.Text(excerpt.Of(show.PersonalOf(d.Pipeline()).Detail(why.Reason, why.Detail), 300))
 }
 
 // powerOfTen reports whether n is 10, 100 and so on.

@@ -16,9 +16,9 @@ import (
 func TestRefusedAreTold(t *testing.T) {
 	for name, hashed := range map[string]bool{"plain": false, "hashed": true} {
 		t.Run(name, func(t *testing.T) {
-			text, details := orders, ": at: field placed_at is missing"
+			text, quoted := orders, `"soon"`
 			if hashed { // the detail may quote what is personal
-				text, details = strings.Replace(orders, "ORDER#{order_id}", "ORDER#{order_id | hmac}", 1), ""
+				text, quoted = strings.Replace(orders, "ORDER#{order_id}", "ORDER#{order_id | hmac}", 1), `"***"`
 			}
 			var mu sync.Mutex
 			var told []string
@@ -28,7 +28,7 @@ func TestRefusedAreTold(t *testing.T) {
 				told = append(told, line)
 			}})
 			for i := range 12 {
-				body := fmt.Sprintf(`{"type":"order.placed","n":%d}`, i)
+				body := fmt.Sprintf(`{"type":"order.placed","placed_at":"soon","n":%d}`, i)
 				if i == 11 {
 					body = "no JSON"
 				}
@@ -50,7 +50,7 @@ func TestRefusedAreTold(t *testing.T) {
 			}
 			all := strings.Join(told, "\n") + "\n"
 			for _, want := range []string{
-				"a message is in quarantine now: Poison (missing-field)" + details + "\n",
+				"a message is in quarantine now: Poison (bad-time): at: field placed_at: " + quoted,
 				"a message is in quarantine now: Poison (undecodable)",
 				"to look at it: ingot quarantine pull DIR --local, and then: ingot quarantine list DIR\n",
 				"10 messages went to quarantine since ingot dev began\n",

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/sample"
+	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -25,13 +26,14 @@ import (
 // StandIn is the key that is used if INGOT_PII_KEY is not set.
 const StandIn = "a stand-in for INGOT_PII_KEY"
 
-// Explainer explains messages. All fields are required except StandInKey and Schemas.
+// Explainer explains messages. All fields are required except StandInKey, Personal and Schemas.
 type Explainer struct {
 	Pipeline   *pipeline.Pipeline
 	Counting   aggregate.Counting
-	Partitions int       // of the events table, for the estimates; at least 1
-	Now        time.Time // the time that decides whether an event is Expired
-	StandInKey bool      // whether the pipeline's secret is StandIn
+	Partitions int           // of the events table, for the estimates; at least 1
+	Now        time.Time     // the time that decides whether an event is Expired
+	StandInKey bool          // whether the pipeline's secret is StandIn
+	Personal   show.Personal // what is masked; zero: nothing
 	// Schemas are the files of schemas by event type, as [pipeline.SchemaFiles] returns them. A
 	// schema that is not in it stands in the file itself.
 	Schemas map[string]string
@@ -57,6 +59,7 @@ func (e *Explainer) Explain(list []Message) *Report {
 	judge(r.Messages)
 	for i := range r.Messages {
 		r.Messages[i].sum()
+		e.mask(&r.Messages[i])
 	}
 	r.StandInKey = e.StandInKey && slices.ContainsFunc(r.Messages, e.showsHash)
 	return r
@@ -237,7 +240,7 @@ func (e *Explainer) parts(x *Explanation, whole *event.Item) {
 		p := Explanation{Verdict: event.Inserted.String()}
 		e.item(&p, part, x.Atomic || part.Put != 0)
 		if doc, err := event.ParseDocument(part.Text()); err == nil { // it was just planned, so there is no error
-			p.DigestText = string(keys.PartDigestText(nil, part.Type, doc.Root(), whole.Type, whole.ID))
+			p.DigestText = string(keys.PartDigestText(nil, part.Type, doc.Root(), whole.Type, e.Personal.Item(*whole).ID))
 		}
 		e.aggregates(&p, part)
 		x.Parts = append(x.Parts, p)

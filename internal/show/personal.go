@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -60,6 +61,48 @@ func (m Personal) None() bool { return len(m.paths) == 0 }
 // contains one.
 func (m Personal) Is(path event.Path) bool {
 	return slices.ContainsFunc(m.paths, func(p event.Path) bool { return p.Contains(path) || path.Contains(p) })
+}
+
+// Member returns the JSON of the member of a payload that a path names, such as one in which two
+// payloads differ. An envelope may stand around the payload, so the path may begin outside of it.
+func (m Personal) Member(path, text string) string {
+	if text == "" || m.None() {
+		return text
+	}
+	at, err := event.ParsePath(path)
+	for known := err == nil; !at.IsZero() || !known; _, at, known = at.First() {
+		if !known || m.Is(at) {
+			return `"` + Mask + `"`
+		}
+	}
+	return m.Data(text)
+}
+
+// quotes are the parts of a detail that may quote a payload, a key or a total. amounts are those of
+// a total: its value, and what it would be.
+var (
+	quotes  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	amounts = regexp.MustCompile(`(is|would be) -?[0-9][^ ,]*,`)
+)
+
+// Detail masks what the detail of a refusal quotes, because it does not say from which field that
+// comes. The name of a type is never personal.
+func (m Personal) Detail(reason event.Reason, text string) string {
+	switch {
+	case m.None() || reason == event.UnknownType:
+		return text
+	case reason == event.BelowFloor:
+		text = amounts.ReplaceAllString(text, "$1 "+Mask+",")
+	}
+	return quotes.ReplaceAllString(text, `"`+Mask+`"`)
+}
+
+// Text masks a text of which nobody knows from which field it comes, such as a message's group.
+func (m Personal) Text(text string) string {
+	if text == "" || m.None() {
+		return text
+	}
+	return Mask
 }
 
 // reveals reports whether the template's text shows a personal value, because the template does not

@@ -167,6 +167,55 @@ func hidden(t *testing.T) Personal {
 	return PersonalOf(p)
 }
 
+// A member that differs is masked as it would be inside of its payload, also if the whole member is
+// missing on one side, and if there is an envelope around it.
+func TestMembersAreMasked(t *testing.T) {
+	m := hidden(t)
+	for _, c := range [][3]string{
+		{"contact.email", `"jo@x.io"`, `"***"`},
+		{"contact", `{"email":"jo@x.io"}`, `"***"`},
+		{"detail.contact.email", `"jo@x.io"`, `"***"`},
+		{"customer", `{"contact":{"email":"jo@x.io"},"n":1.50}`, `{"contact":{"email":"***"},"n":1.50}`},
+		{"customers", `[{"contact":{"email":"jo@x.io"}}]`, `[{"contact":{"email":"***"}}]`},
+		{"a very long name…", `"jo@x.io"`, `"***"`}, // which cannot be read as a path
+		{"[0].x", `"jo@x.io"`, `"***"`},
+		{"contact.phone", `"1"`, `"1"`},
+		{"amount", `1.50`, `1.50`},
+		{"contact.email", ``, ``},
+	} {
+		if got := m.Member(c[0], c[1]); got != c[2] {
+			t.Errorf("%s: %s is shown as %s, want %s", c[0], c[1], got, c[2])
+		}
+		if got := (Personal{}).Member(c[0], c[1]); got != c[1] {
+			t.Errorf("a pipeline without hmac changes %s to %s", c[1], got)
+		}
+	}
+}
+
+func TestDetailsAreMasked(t *testing.T) {
+	m := hidden(t)
+	for _, c := range []struct {
+		reason     event.Reason
+		text, want string
+	}{
+		{event.Claimed, `email "jo@x.io" is taken: another "user" holds it`, `email "***" is taken: another "***" holds it`},
+		{event.BelowFloor, `balance of who="jo": sum is 12.5, and with this event it would be -3, which is below its floor of 0`,
+			`balance of who="***": sum is ***, and with this event it would be ***, which is below its floor of 0`},
+		{event.BadTime, `at: "jo \" x" cannot be read`, `at: "***" cannot be read`},
+		{event.UnknownType, `type "user.sen" is not declared`, `type "user.sen" is not declared`},
+	} {
+		if got := m.Detail(c.reason, c.text); got != c.want {
+			t.Errorf("%s is shown as %s, want %s", c.text, got, c.want)
+		}
+		if got := (Personal{}).Detail(c.reason, c.text); got != c.text {
+			t.Errorf("a pipeline without hmac changes %s to %s", c.text, got)
+		}
+	}
+	if m.Text("g") != Mask || m.Text("") != "" || (Personal{}).Text("g") != "g" {
+		t.Error("a text of unknown origin is not masked")
+	}
+}
+
 func TestPayloadsAreMasked(t *testing.T) {
 	m := hidden(t)
 	for in, want := range map[string]string{
