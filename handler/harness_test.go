@@ -138,7 +138,7 @@ const queueARN = "arn:aws:sqs:us-east-1:000000000000:ingest"
 
 // messages makes an SQS event of the bodies, with ids m0, m1, …
 func messages(bodies ...string) events.SQSEvent {
-	var e events.SQSEvent
+	e := events.SQSEvent{Records: []events.SQSMessage{}}
 	for i, body := range bodies {
 		e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprint("m", i), Body: body, EventSource: "aws:sqs", EventSourceARN: queueARN,
 			Attributes: map[string]string{"SentTimestamp": fmt.Sprint(epoch.Add(-time.Minute).UnixMilli())}})

@@ -33,18 +33,31 @@ func TestIngestAnswerBytes(t *testing.T) {
 	if got := w.receive(messages(order("2", 1), "x", order("3", 1), "y")); got != `{"batchItemFailures":[{"itemIdentifier":"m1"},{"itemIdentifier":"m3"}]}` {
 		t.Errorf("two failures: %s", got)
 	}
-	for _, payload := range []string{`{}`, `{"Records":null}`, `{"Records":[]}`} {
-		answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(t), []byte(payload))
-		if err != nil || strings.TrimSpace(string(answer)) != `{"batchItemFailures":[]}` {
-			t.Errorf("%s: %s %v", payload, answer, err)
-		}
+	answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(t), []byte(`{"Records":[]}`))
+	if err != nil || strings.TrimSpace(string(answer)) != `{"batchItemFailures":[]}` {
+		t.Errorf("no records: %s %v", answer, err)
 	}
 }
 
-// An event of another service has no message ids. An answer with an empty list would be wrong, and
-// so would one with empty ids.
+// An event of another service has no records, or no message ids. An answer with an empty list would
+// be wrong, because an asynchronous caller would take it for a success, and so would empty ids.
 func TestIngestRefusesAnotherServicesEvent(t *testing.T) {
 	w := newWorld(t)
+	for _, payload := range []string{
+		`{}`, `{"Records":null}`, `null`,
+		`{"version":"0","id":"1","detail-type":"order.placed","source":"shop","detail":` + order("1", 1) + `}`,
+		`{"version":"2.0","routeKey":"$default","body":"{}"}`, order("1", 1), // API Gateway, and a bare payload
+	} {
+		answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(t), []byte(payload))
+		if err == nil || !strings.Contains(err.Error(), "it is not from SQS, and nothing is stored") {
+			t.Errorf("%s: %s %v", payload, answer, err)
+		}
+	}
+	for _, payload := range []string{`[]`, `"x"`, `{"Records":{}}`} { // which Lambda's own library refuses
+		if answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(t), []byte(payload)); err == nil {
+			t.Errorf("%s: %s", payload, answer)
+		}
+	}
 	e := messages(order("1", 1), order("2", 1))
 	e.Records[1].MessageId = ""
 	if _, err := w.ingest.Handle(deadline(t), e); err == nil || !strings.Contains(err.Error(), "SQS") {

@@ -84,6 +84,9 @@ func takeApart(payload []byte) (*streamEvent, error) {
 	if err := json.Unmarshal(payload, into); err != nil {
 		return nil, quietJSON(err)
 	}
+	if parts.Records == nil && parts.Window == nil {
+		return nil, errors.New("it has no Records")
+	}
 	e := &streamEvent{shard: parts.ShardID, windowed: parts.Window != nil, piped: piped, records: make([]streamRecord, len(parts.Records))}
 	for i, text := range parts.Records {
 		e.records[i] = readLoosely(text)

@@ -50,10 +50,13 @@ func TestBatchesWithLiberties(t *testing.T) {
 func TestEventsThatAreNoBatch(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Marks)).started()
 	for payload, says := range map[string]string{
-		`7`:                                   "another JSON type than a stream batch",
-		`{"Records":"x"}`:                     "another JSON type than a stream batch",
-		`{"Records":[],"shardId":7}`:          "another JSON type than a stream batch",
-		`{"Records":[],"window":"yesterday"}`: "another JSON type than a stream batch",
+		`{}`:                                   "it has no Records",
+		`{"Records":null,"shardId":"s"}`:       "it has no Records",
+		`{"version":"0","id":"1","detail":{}}`: "it has no Records",
+		`7`:                                    "another JSON type than a stream batch",
+		`{"Records":"x"}`:                      "another JSON type than a stream batch",
+		`{"Records":[],"shardId":7}`:           "another JSON type than a stream batch",
+		`{"Records":[],"window":"yesterday"}`:  "another JSON type than a stream batch",
 	} {
 		if answer, err := w.invokeStreams([]byte(payload)); err == nil || !strings.Contains(err.Error(), "is not a stream batch") || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %s %v", payload, answer, err)

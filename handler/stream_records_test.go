@@ -115,7 +115,9 @@ func batch(records ...map[string]any) map[string]any {
 }
 
 // plain returns what Lambda sends for a mapping without a window.
-func plain(records ...map[string]any) map[string]any { return map[string]any{"Records": records} }
+func plain(records ...map[string]any) map[string]any {
+	return map[string]any{"Records": batch(records...)["Records"]}
+}
 
 const done = `{"batchItemFailures":[],"state":{}}`
 

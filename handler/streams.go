@@ -77,7 +77,7 @@ type StreamResponse struct {
 // for problems that are not the fault of a record: no shard id although marks need one, records out
 // of order, a stamp from the future, or a pipeline without its secret.
 //
-// An event without records counts nothing. You may invoke the function with {"Records":[]}: it then
+// An event whose list of records is empty counts nothing. You may invoke the function with {"Records":[]}: it then
 // starts the store again, and stores pipeline.yaml for the tool. See [store.Store.Start] and
 // [store.DeployedFile].
 //
