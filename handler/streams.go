@@ -344,14 +344,15 @@ func (b *streamBatch) route(shard string) (*lanes.Batch, *heads) {
 }
 
 // uncounted leaves out what the transaction that put the new image has counted already: the
-// contributions to totals that move with the put. Such a change has no old image, or one that is
-// not Ingot's. The transaction knew the generations of its own epoch, which is the item's i:put.
+// contributions to totals that move with the put. A put never overwrites anything, so such a change
+// is always an INSERT. The transaction knew the generations of its own epoch, which is the item's
+// i:put.
 //
 // Everything else that happens to the item is counted here, as for every other total. Also counted
-// here are items that a person or a migration puts, because no transaction has counted them, and
-// older items that a touch pass adds.
+// here are items that a person or a migration puts, because no transaction has counted them, items
+// that a person damages and mends, and older items that a touch pass adds.
 func uncounted(c *event.Change, list []aggregate.Contribution) []aggregate.Contribution {
-	if c.Old != nil || c.New == nil || c.New.Put == 0 {
+	if c.Kind != event.Insert || c.New == nil || c.New.Put == 0 {
 		return list
 	}
 	return slices.DeleteFunc(list, func(of aggregate.Contribution) bool {

@@ -15,7 +15,7 @@ func byPut() []Mutant {
 		{
 			Name: "touch-uncounted", What: "what a touch pass brings in is not counted for a total that moves with the put", Defends: "C3 I8", Checks: []sim.Check{sim.Uncounted, sim.Miscounted},
 			Edits: []Edit{
-				{"handler.uncounted", `if c.Old != nil || c.New == nil || c.New.Put == 0 {`, `if c.New == nil {`},
+				{"handler.uncounted", `if c.Kind != event.Insert || c.New == nil || c.New.Put == 0 {`, `if c.New == nil {`},
 				{"handler.uncounted", `of.Def.MovedBy == aggregate.Put && of.Def.Since <= c.New.Put`, `of.Def.MovedBy == aggregate.Put`},
 			},
 		},
@@ -145,7 +145,7 @@ func putBlunders() []Mutant {
 	return []Mutant{
 		{
 			Name: "put-counted-again", What: "the stream counts an insert that the put has counted", Defends: "C3", Checks: []sim.Check{sim.Miscounted},
-			Edits: []Edit{{"handler.uncounted", `if c.Old != nil || c.New == nil || c.New.Put == 0 {`, `if c.New == nil || c.New.Put >= 0 {`}},
+			Edits: []Edit{{"handler.uncounted", `if c.Kind != event.Insert || c.New == nil || c.New.Put == 0 {`, `if c.New == nil || c.New.Put >= 0 {`}},
 		},
 		{
 			Name: "put-unsaid", What: "an item does not say that its put has counted it", Defends: "C3", Checks: []sim.Check{sim.Altered},
