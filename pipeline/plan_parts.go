@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/jsonschema"
@@ -45,6 +46,40 @@ func (p *Pipeline) Parts(whole *event.Item) ([]*event.Item, error) {
 		return nil, refusal
 	}
 	return again.Parts.Items, nil
+}
+
+// WholeOf returns the type, key and expiry of the event that a stored part belongs to. It returns
+// nil if the part does not hold all fields of that event's key.
+func (p *Pipeline) WholeOf(part *event.Item) *event.Item {
+	t, ok := p.types[part.Type]
+	if !ok || t.part == nil {
+		return nil
+	}
+	whole := t.part.whole
+	used := append(whole.pk.Paths(), whole.sk.Paths()...)
+	for _, name := range append(whole.pk.Derived(), whole.sk.Derived()...) {
+		switch {
+		case name == "@id" && whole.id != nil && len(whole.id.Derived()) == 0:
+			used = append(used, whole.id.Paths()...)
+		case name != "@type":
+			return nil // the envelope's, or made of the whole payload
+		}
+	}
+	for _, path := range used { // an element may have a field of the same name as the whole
+		name, _, _ := path.First()
+		if !slices.ContainsFunc(t.part.with, func(with event.Path) bool { n, _ := with.Name(); return n == name }) {
+			return nil
+		}
+	}
+	key, err := p.Key(whole.name, envelope.Message{Body: part.Data})
+	if err != nil {
+		return nil
+	}
+	item := &event.Item{Type: whole.name, Key: key}
+	if retain := retainAt(whole.retain, whole.was, part.At); retain > 0 {
+		item.ExpiresAt = roundUp(part.At.Add(retain))
+	}
+	return item
 }
 
 // IsPart reports whether events of the type are parts of others. A message cannot be of such a

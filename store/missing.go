@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
 	"github.com/ingot-events/ingot/internal/payloads"
+	"github.com/ingot-events/ingot/keys"
 )
 
 // MissingParts returns the parts of stored wholes that are not stored, and the read units that it
@@ -78,6 +79,70 @@ func (s *Store) absent(ctx context.Context, parts []*event.Item, owner map[*even
 		}
 	}
 	return list, units + more, err
+}
+
+// OrphanedParts returns the parts among these items whose whole is not stored, or does not have
+// them, and the read units that it took to find out. It leaves out parts that do not hold all
+// fields of their whole's key, parts of a whole that may have expired or whose payload is not in
+// the item, and those that are not stored any more.
+func (s *Store) OrphanedParts(ctx context.Context, items []*event.Item) (orphans []*event.Item, units float64, err error) {
+	of := map[event.Key][]*event.Item{}
+	var asked []*event.Item
+	for _, part := range items {
+		whole := s.pipeline.WholeOf(part)
+		if whole == nil || tooLate(part, s.env.Now()) || tooLate(whole, s.env.Now()) {
+			continue
+		}
+		if of[whole.Key] == nil {
+			asked = append(asked, whole)
+		}
+		of[whole.Key] = append(of[whole.Key], part)
+	}
+	var alone []*event.Item
+	for chunk := range slices.Chunk(asked, owners.keys()) {
+		there, read, err := s.lying(ctx, owners, chunk)
+		units += read
+		if err != nil {
+			return nil, units, fmt.Errorf("reading the wholes of stored parts: %w", err)
+		}
+		for _, whole := range chunk {
+			alone = append(alone, s.notOf(there[whole.Key], whole, of[whole.Key])...)
+		}
+	}
+	for chunk := range slices.Chunk(alone, maxKeys) { // an event may have been erased meanwhile
+		there, read, err := s.lying(ctx, summary, chunk)
+		units += read
+		if err != nil {
+			return nil, units, fmt.Errorf("reading parts again: %w", err)
+		}
+		for _, part := range chunk {
+			if img := there[part.Key]; len(img) > 0 && !barred(img) {
+				orphans = append(orphans, part)
+			}
+		}
+	}
+	return orphans, units, nil
+}
+
+// notOf returns the parts that the whole, as it is stored, does not have.
+func (s *Store) notOf(img image, whole *event.Item, parts []*event.Item) []*event.Item {
+	known := readPart(img, true)
+	if len(img) == 0 || known.barred || known.foreign || known.typ != whole.Type {
+		return parts
+	}
+	stored := *whole
+	at, err := keys.ParseTime(textOf(img["at"]))
+	if err != nil || known.object != nil {
+		return nil // nobody knows
+	}
+	stored.ID, stored.At, stored.Data = textOf(img["id"]), at, known.data
+	has, err := s.pipeline.Parts(&stored)
+	if err != nil {
+		return nil // it was stored before its type had parts, under another file
+	}
+	return slices.DeleteFunc(parts, func(part *event.Item) bool {
+		return slices.ContainsFunc(has, func(h *event.Item) bool { return h.Key == part.Key })
+	})
 }
 
 // lying consistently reads the stored items under the keys of these items. want says how much of

@@ -25,16 +25,18 @@ const (
 	summary view = iota
 	// wholes is the summary and the payload, which shows whether there is a conflict.
 	wholes
+	// owners also has the id and the time, from which the parts of an event are made.
+	owners
 )
 
 // keys returns how many items one request reads. The service takes maxKeys. Fewer items are read
 // with their payloads, so that the answers stay within what one request may hold: four answers of
 // 16 MB are more than a small function has.
 func (v view) keys() int {
-	if v == wholes {
-		return maxRequestBytes / event.MaxItem
+	if v == summary {
+		return maxKeys
 	}
-	return maxKeys
+	return maxRequestBytes / event.MaxItem
 }
 
 // request asks what is stored under keys. It reads consistently, because a miss in an eventually
@@ -45,9 +47,13 @@ func (v view) request() types.KeysAndAttributes {
 		ProjectionExpression:     aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b"),
 		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#s": "epoch", "#i": "i:revision", "#b": barredAttribute},
 	}
-	if v == wholes {
+	if v != summary {
 		*request.ProjectionExpression += ", #p, #o"
 		request.ExpressionAttributeNames["#p"], request.ExpressionAttributeNames["#o"] = "data", itemform.Payload
+	}
+	if v == owners {
+		*request.ProjectionExpression += ", #n, #a"
+		request.ExpressionAttributeNames["#n"], request.ExpressionAttributeNames["#a"] = "id", "at"
 	}
 	return request
 }

@@ -3,6 +3,7 @@ package verify_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,56 @@ func withLines(s pipeline.Spec) pipeline.Spec {
 	s.Events["line"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "order", Each: "lines", With: []string{"id"}}, ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "LINE#{n}"}}
 	s.Aggregates["lines"] = pipeline.AggregateSpec{Since: s.Epoch, From: map[string]pipeline.FromSpec{"line": {Values: map[string]string{"pieces": "sum pieces"}}}}
 	return s
+}
+
+// A part outlives its whole if a person removes the whole, or replaces it by one without that part.
+// It is still counted, so verify names it.
+func TestOrphanedParts(t *testing.T) {
+	w := newWorld(t)
+	spec := orders()
+	spec.Epoch++
+	w.deploy(withLines(spec))
+	put := func(id, lines string) *event.Item {
+		t.Helper()
+		item, err := w.plan.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":%q,"merchant":"m","cents":1,"at":%q,"lines":%s}`, id, w.Clock.Now().Add(-time.Hour).Format(time.RFC3339), lines)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, _ := w.store.Put(t.Context(), []*event.Item{item}); r[0].Verdict != event.Inserted {
+			t.Fatal(r[0].Verdict)
+		}
+		return item
+	}
+	remove := func(item *event.Item) {
+		t.Helper()
+		_, err := w.Engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("events"),
+			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const lines = `[{"n":1,"pieces":2},{"n":2,"pieces":3}]`
+	put("whole", lines)
+	remove(put("gone", lines))
+	remove(put("fewer", lines))
+	put("fewer", `[{"n":2,"pieces":3}]`)
+	if _, err := w.store.Erase(t.Context(), put("erased", lines).Key); err != nil {
+		t.Fatal(err)
+	}
+	w.drain()
+	r, err := verify.Totals(t.Context(), w.plan, w.store, w.Clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named []string
+	for _, text := range r.Odd {
+		key, _, _ := strings.Cut(strings.TrimPrefix(text, "item "), " is a part of an event that is not stored or does not have it")
+		named = append(named, key)
+	}
+	want := []string{"ORDER#fewer / LINE#1", "ORDER#gone / LINE#1", "ORDER#gone / LINE#2"}
+	if slices.Sort(named); !slices.Equal(named, want) || r.MissingParts != 0 || len(r.Differences) != 0 {
+		t.Errorf("%q, want %q; %d missing, %v", named, want, r.MissingParts, r.Differences)
+	}
 }
 
 // While a deployment rolls on, an older function stores wholes alone. Verify counts the parts that

@@ -29,8 +29,8 @@ type Report struct {
 	Building []*aggregate.Definition
 	// Flagged are generations and totals with a flag, which says that their values are not proven.
 	Flagged []string
-	// Odd are items that carry Ingot's mark but cannot be decoded, and items from which a
-	// definition cannot be computed.
+	// Odd are items that carry Ingot's mark but cannot be decoded, items from which a definition
+	// cannot be computed, and parts whose whole is not stored or does not have them.
 	Odd  []string
 	More More
 	// MissingParts is how many parts of stored events are not stored: see

@@ -38,10 +38,11 @@ type Source interface {
 	Head(context.Context, *aggregate.Definition) (*store.Head, error)
 }
 
-// partsSource is a [Source] that can also tell which parts of stored wholes are missing. A
-// *[store.Store] is one.
+// partsSource is a [Source] that can also tell which parts of stored wholes are missing, and which
+// stored parts have no whole. A *[store.Store] is one.
 type partsSource interface {
 	MissingParts(context.Context, []*event.Item) (missing []*event.Item, units float64, err error)
+	OrphanedParts(context.Context, []*event.Item) (orphans []*event.Item, units float64, err error)
 }
 
 // Totals compares all totals of the pipeline's generations with the items. Totals that have expired

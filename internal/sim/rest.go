@@ -50,7 +50,7 @@ func (w *World) checkTotals() {
 		w.fail(Broken, "verify: %v", err)
 		return
 	}
-	w.checkReport(report)
+	w.checkReport(report, epoch)
 	w.checkMissing(report.MissingParts, epoch)
 	report.MissingParts = 0
 	report.Differences = slices.DeleteFunc(report.Differences, w.spoiledTotal)

@@ -313,6 +313,25 @@ func (w *World) missingParts() (list []fact) {
 	return list
 }
 
+// orphanedParts lists the stored parts whose order is not stored, or lacks them. If the payload of
+// the order is elsewhere, nobody knows.
+func (w *World) orphanedParts(epoch int64) (list []fact) {
+	if !w.knowsParts(epoch) {
+		return nil
+	}
+	for _, key := range sortedKeys(w.model.keys) {
+		part := w.model.keys[key].live
+		if part == nil || !part.isPart() || !w.now.Before(part.at().Add(retain-early)) {
+			continue
+		}
+		whole := w.model.keys[part.order().key()].holds()
+		if whole == nil || whole.elsewhere == nil && !slices.ContainsFunc(whole.parts(), func(p fact) bool { return p.key() == key }) {
+			list = append(list, part.fact)
+		}
+	}
+	return list
+}
+
 // checkMissing checks, at rest, what verify says about missing parts. It also checks that none is
 // missing without a reason: a person has removed it, its message is kept in quarantine, or older
 // code has acknowledged its order and nobody has put it since.
