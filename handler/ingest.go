@@ -86,10 +86,10 @@ type IngestReport struct {
 
 // Handle processes a batch as Lambda sends it. It returns an error for an event that is not from
 // SQS: one without Records (an empty list is a batch without messages), or with a record that has
-// no messageId. It also returns an error if the secret of hmac is missing, is not the one that the tables
-// were filled with, or cannot be checked. The whole batch is then delivered again. The same happens
-// if the pipeline has totals that move with the put, and the aggregates table does not agree with
-// the pipeline: see [store.Store.Start].
+// no messageId. It also returns an error if the secret of hmac is missing, is not the one that the
+// tables were filled with, or cannot be checked. The whole batch is then delivered again. The same
+// happens if the pipeline has totals that move with the put, and the aggregates table does not
+// agree with the pipeline: see [store.Store.Start].
 func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	if err := in.Pipeline.Ready(); err != nil {
 		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)

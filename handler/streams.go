@@ -77,9 +77,9 @@ type StreamResponse struct {
 // for problems that are not the fault of a record: no shard id although marks need one, records out
 // of order, a stamp from the future, or a pipeline without its secret.
 //
-// An event whose list of records is empty counts nothing. You may invoke the function with {"Records":[]}: it then
-// starts the store again, and stores pipeline.yaml for the tool. See [store.Store.Start] and
-// [store.DeployedFile].
+// An event whose list of records is empty counts nothing. You may invoke the function with
+// {"Records":[]}: it then starts the store again, and stores pipeline.yaml for the tool. See
+// [store.Store.Start] and [store.DeployedFile].
 //
 // Handle also takes the batches of EventBridge Pipes, from a pipe that waits for the answer. Such a
 // batch is an array of records without a shard id, so only receipts count it. Where Lambda's answer

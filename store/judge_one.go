@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/payloads"
 )
 
@@ -28,7 +30,7 @@ func (s counter) Judge(ctx context.Context, item *event.Item) (Result, *event.It
 	r, stored, err := s.judgeOne(ctx, item, !atomic)
 	if err != nil || !r.yields(item) {
 		if err == nil && atomic && r.Verdict == event.Inserted {
-			r, err = s.floors(ctx, r, item.Key, item)
+			r, err = s.floors(ctx, r, item.Key, nil, item)
 		}
 		return r, stored, err
 	}
@@ -55,14 +57,20 @@ func (s counter) Judge(ctx context.Context, item *event.Item) (Result, *event.It
 		r.Verdict = event.Inserted // it is a Duplicate only if all of it is stored
 	}
 	if atomic && r.Verdict == event.Inserted {
-		r, err = s.floors(ctx, r, item.Key, unmet...)
+		r, err = s.floors(ctx, r, item.Key, nil, unmet...)
 	}
 	return r, stored, err
 }
 
+// JudgeInPlaceOf says whether a total would refuse these items, if the events that are stored under
+// their keys were gone, with all that they add. It writes nothing.
+func (s counter) JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (Result, error) {
+	return s.floors(ctx, Result{Verdict: event.Inserted}, items[0].Key, gone, items...)
+}
+
 // floors returns r, or the reason why a total would refuse the transaction that puts these items of
-// the event with this key.
-func (s counter) floors(ctx context.Context, r Result, key event.Key, items ...*event.Item) (Result, error) {
+// the event with this key. What the events in gone add is left out of the totals.
+func (s counter) floors(ctx context.Context, r Result, key event.Key, gone []*event.Item, items ...*event.Item) (Result, error) {
 	t := s.atomicPut(items[0], items[1:]...)
 	if len(t.floors()) == 0 {
 		return r, nil
@@ -78,7 +86,7 @@ func (s counter) floors(ctx context.Context, r Result, key event.Key, items ...*
 		if err != nil {
 			return Result{}, fmt.Errorf("total %s: %w", u.Key, awserr.Quiet(err))
 		}
-		switch floor, mistyped := u.below(img); {
+		switch floor, mistyped := u.below(s.without(img, u, gone)); {
 		case mistyped != "":
 			return Result{Verdict: event.Rejected, Refusal: totalRefused(u, key, mistyped)}, nil
 		case floor != "":
@@ -91,6 +99,27 @@ func (s counter) floors(ctx context.Context, r Result, key event.Key, items ...*
 		}
 	}
 	return r, nil
+}
+
+// without returns the image of a total as it is without what these events add to it.
+func (s *Store) without(img image, u *totalMove, gone []*event.Item) image {
+	img = maps.Clone(img)
+	for _, item := range gone {
+		list := s.pipeline.Contributions(item).List
+		for i := range list {
+			if list[i].Def != u.Def || lanes.ItemKey(item.Key, &list[i]) != u.Key {
+				continue
+			}
+			for v, amount := range list[i].Values {
+				name := u.Def.Values[v].Name
+				has, err := event.ParseDecimal(numberOf(img[name]))
+				if err == nil && amount.Set && v < len(u.Def.AtLeast) && u.Def.AtLeast[v].Set {
+					img[name] = number(has.Sub(amount.Number).String())
+				}
+			}
+		}
+	}
+	return img
 }
 
 // judgeOne judges an item without its parts. A transaction of its own puts it if alone is set: then
@@ -116,7 +145,7 @@ func (s counter) judgeOne(ctx context.Context, item *event.Item, alone bool) (Re
 			return Result{Verdict: event.Expired, Refusal: pastExpiry(item)}, nil, nil
 		}
 		if alone {
-			r, err := s.floors(ctx, Result{Verdict: event.Inserted}, item.Key, item)
+			r, err := s.floors(ctx, Result{Verdict: event.Inserted}, item.Key, nil, item)
 			return r, nil, err
 		}
 		return Result{Verdict: event.Inserted}, nil, nil

@@ -62,7 +62,8 @@ func (e *Explainer) maskItem(x *Explanation) {
 	}
 }
 
-// maskTotal masks the key of a total that shows something personal, and values taken from one event.
+// maskTotal masks the key of a total that shows something personal, and values taken from one
+// event.
 func (e *Explainer) maskTotal(a *Aggregate) {
 	by := e.described().Spec.Aggregates[a.Name].By
 	if a.PK != "" && !maps.Equal(e.Personal.By(a.Name, by), by) {

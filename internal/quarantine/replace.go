@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/store"
 )
@@ -51,7 +52,8 @@ func refused(format string, args ...any) *Refused { return &Refused{why: fmt.Spr
 //
 // Replace refuses to delete an event that expires within an hour, because the stream might take the
 // removal for an expiry. It also refuses if the key is barred, if the stored item is not Ingot's,
-// or if the letter would not be stored afterwards.
+// or if the letter would not be stored afterwards. It refuses to replace an event that has parts,
+// is one, or has another type, because it deletes one item alone.
 func (w *Work) Replace(ctx context.Context, l *Letter) error {
 	switch {
 	case !l.Open():
@@ -79,12 +81,38 @@ func (w *Work) Replace(ctx context.Context, l *Letter) error {
 			away = append(away, i)
 		}
 	}
+	if err := w.refusedByTotals(ctx, events, away); err != nil {
+		return err
+	}
 	for _, i := range away {
 		if err := w.remove(ctx, l, i, events[i].Stored); err != nil {
 			return err
 		}
 	}
+	if len(away) > 0 {
+		if err := w.counted(ctx, l); err != nil {
+			return err
+		}
+	}
 	return w.Resend(ctx, l)
+}
+
+// mostLooks is how often, a second apart, counted looks whether a removal is counted.
+const mostLooks = 30
+
+// counted waits until no total refuses the message any more. The stream takes a moment to take the
+// removed events out of the totals, and what they have taken is missing there until then.
+func (w *Work) counted(ctx context.Context, l *Letter) error {
+	for range mostLooks {
+		today, err := w.Events.Examiner.Examine(ctx, l)
+		if err != nil || today.Verdict != event.Rejected {
+			return err
+		}
+		if err := w.Env.Real().Sleep(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("the stored event is deleted, and kept in %s; the totals do not show that yet, and would refuse the message: run the same command again in a minute", w.Dir.File(l.ID))
 }
 
 // inTheWay reports whether a stored event must be deleted for event i of those that are sent. If it
@@ -96,8 +124,9 @@ func (w *Work) inTheWay(l *Letter, today *Today, i int) (bool, *Refused) {
 		seen = l.Seen[i]
 	}
 	switch stored := today.Stored; {
-	case today.Item != nil && today.Item.Parts != nil && today.Item.Parts.Count > 0 && today.Verdict == event.Conflict:
-		return false, refused("its event has parts, and those of the stored event would stay and differ from its own: erase the stored event first, or send a correction under another id")
+	case today.Reason == event.DigestDiffers && stored != nil && w.bound(today.Item, stored) != "":
+		return false, refused("%s. If the message is right, erase the stored event (ingot erase), which bars its key for ever; "+
+			"give the message another id (ingot quarantine edit), and send it again without --replace", w.bound(today.Item, stored))
 	case today.Reason == event.Barred:
 		return false, refused("its event was erased, and the key is barred: the message would not be stored")
 	case today.Verdict == event.Inserted || today.Verdict == event.Updated || today.Verdict == event.Duplicate:
@@ -116,6 +145,44 @@ func (w *Work) inTheWay(l *Letter, today *Today, i int) (bool, *Refused) {
 		return false, &Refused{"another event is stored than the one that was shown: look at both again", true}
 	}
 	return true, nil
+}
+
+// bound says why a stored event cannot be replaced by itself. The text is empty if it can be.
+func (w *Work) bound(item, stored *event.Item) string {
+	has := func(i *event.Item) bool { return i.Parts != nil && i.Parts.Count > 0 }
+	switch {
+	case w.Events.Examiner.Pipeline.IsPart(stored.Type):
+		return fmt.Sprintf("a part of another event is stored under the key, of type %q, and a part is not replaced without its whole", stored.Type)
+	case stored.Type != item.Type:
+		return fmt.Sprintf("the stored event has another type, %q", stored.Type)
+	case has(stored):
+		return "the stored event has parts, which would stay, be counted, and hold what they claim"
+	case has(item):
+		return "its event has parts, and another event may hold the key of one of them"
+	}
+	return ""
+}
+
+// refusedByTotals refuses a replacement after which a total would refuse the message, because the
+// stored events would be deleted for nothing. What they add is not counted, as it will be gone.
+func (w *Work) refusedByTotals(ctx context.Context, events []Today, away []int) error {
+	if len(away) == 0 {
+		return nil
+	}
+	var gone, items []*event.Item
+	for i, one := range events {
+		switch {
+		case slices.Contains(away, i):
+			gone, items = append(gone, one.Stored), append(items, one.Item)
+		case one.Verdict == event.Inserted:
+			items = append(items, one.Item)
+		}
+	}
+	r, err := tables.Of(w.Events.Examiner.Store).JudgeInPlaceOf(ctx, gone, items)
+	if err == nil && r.Refusal != nil {
+		return refused("it would be %s (%s) and not be stored, so nothing is deleted for it: %s", r.Verdict, r.Refusal.Reason, r.Refusal.Detail)
+	}
+	return err
 }
 
 // remove deletes the stored event that is in the way of event i of those that are sent.
@@ -174,12 +241,12 @@ func (w *Work) deletion(stored *event.Item) *dynamodb.DeleteItemInput {
 	return in
 }
 
-// Flagged lists the aggregates whose totals are flagged when an event of this type is deleted,
-// because a smallest or largest value cannot be taken back.
+// Flagged lists the aggregates whose totals are flagged when this event is deleted, because a value
+// such as the largest cannot be taken back.
 func Flagged(x Examiner, item *event.Item) (names []string) {
 	for _, c := range x.Pipeline.Contributions(item).List {
 		for i, amount := range c.Values {
-			if op := c.Def.Values[i].Op; amount.Set && (op == aggregate.Min || op == aggregate.Max) {
+			if amount.Set && !c.Def.Values[i].Op.Additive() {
 				names = append(names, c.Def.Name)
 				break
 			}

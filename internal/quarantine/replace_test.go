@@ -193,6 +193,12 @@ func TestReplaceIsRefused(t *testing.T) {
 		"the stored one has expired": {"sale", func(w *world, l *quarantine.Letter) {
 			w.Clock.Set(start.Add(31 * 24 * time.Hour))
 		}, "expire"},
+		"the stored one has nearly expired, and the other one has not": {"sale", func(w *world, l *quarantine.Letter) {
+			original := l.Body
+			l.Original, l.Body = &original, strings.Replace(l.Body, "2030-01-02", "2030-01-20", 1)
+			w.seen(l)
+			w.Clock.Set(start.Add(30*24*time.Hour - 50*time.Minute))
+		}, "the stored event expires within the hour"},
 		"a newer revision": {"parcel", func(w *world, l *quarantine.Letter) {
 			w.send(body("parcel", 1, "cents", 1, "rev", 9, "weight", 1))
 		}, "newer revision"},

@@ -165,6 +165,25 @@ func TestResendKeepsTheGroup(t *testing.T) {
 		t.Errorf("%d in quarantine", n)
 	}
 
+	// An edited body is another message, which the queue must not drop: a lost answer says nothing
+	// about it.
+	for _, again := range w.pull() {
+		if again.Open() {
+			l = w.hold(again)[0]
+		}
+	}
+	w.faults = testworld.Faults{{API: "SendMessage", After: lost}}
+	if err := w.work().Resend(t.Context(), l); !errors.Is(err, lost) {
+		t.Fatal(err)
+	}
+	before := l.Body
+	l.Original, l.Body = &before, body("sale", 2, "cents", 2)
+	w.must(w.dir.Save(l))
+	w.must(w.work().Resend(t.Context(), l))
+	if n := w.depth(w.Queue); n != 2 {
+		t.Errorf("%d messages are in the queue, want the one without an answer and the edited one", n)
+	}
+
 	none := newWorldOf(t, stack.Config{FIFO: true})
 	none.post(&sqs.SendMessageInput{QueueUrl: &none.Quarantine, MessageBody: aws.String("x")})
 	l = none.hold(none.pull()...)[0]

@@ -74,11 +74,13 @@ type world struct {
 
 func newWorld(t *testing.T) *world { return newWorldOf(t, stack.Config{}) }
 
-func newWorldOf(t *testing.T, c stack.Config) *world {
+func newWorldOf(t *testing.T, c stack.Config) *world { return newWorldWith(t, c, spec) }
+
+func newWorldWith(t *testing.T, c stack.Config, text string) *world {
 	t.Helper()
 	w := &world{t: t}
 	var err error
-	w.plan, err = pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(spec)}}, "p.yaml")
+	w.plan, err = pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml")
 	w.must(err)
 	w.World, err = testworld.New(t.Context(), testworld.Config{Start: start, Stack: c, Engine: embedded.Config{RollAfter: -1,
 		Intercept: func(_ context.Context, api string, in any, call func() (any, error)) (any, error) {

@@ -44,6 +44,7 @@ type counter interface {
 	Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (store.Cost, error)
 	GivenUp(ctx context.Context, lane event.Lane, sequence event.Sequence) (bool, store.Cost, error)
 	Judge(ctx context.Context, item *event.Item) (store.Result, *event.Item, error)
+	JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (store.Result, error)
 	KeepFile(ctx context.Context, anew bool) error
 	MarkBehind(ctx context.Context, defs []*aggregate.Definition) (store.Cost, error)
 	Newer() []*aggregate.Definition
