@@ -28,6 +28,10 @@ func perOrder(s *setup) {
 // slow makes every request of one API take half a second. It returns the time when the last of them
 // began.
 func (w *world) slow(api string) (last func() time.Time) {
+	return w.slowBy(api, 500*time.Millisecond)
+}
+
+func (w *world) slowBy(api string, by time.Duration) (last func() time.Time) {
 	var mu sync.Mutex
 	var at time.Time
 	w.faults = []fault{{API: api, Always: true, Applies: func(any) bool {
@@ -37,7 +41,7 @@ func (w *world) slow(api string) (last func() time.Time) {
 		mu.Lock()
 		at = time.Now()
 		mu.Unlock()
-		time.Sleep(500 * time.Millisecond)
+		time.Sleep(by)
 		return false
 	}}}
 	return func() time.Time { return at }
@@ -122,4 +126,37 @@ func TestStreamsMargin(t *testing.T) {
 			})
 		}
 	}
+}
+
+// An array that does not fit into one invocation goes on where the delivery before has ended, and
+// so it ends. Each of its stored events would else take as long as a put.
+func TestLongArrayOnFIFOEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, arrays, func(s *setup) { s.env = real })
+		w.slowBy("PutItem", 60*time.Millisecond)
+		var list []string
+		for i := range 1000 {
+			list = append(list, order(fmt.Sprint(i), 1))
+		}
+		list[500] = "7" // which is refused, and never stored
+		e := inGroup(messages(array(list...)), ".fifo")
+		deliveries, puts := 0, 0
+		for gone := false; !gone; deliveries++ {
+			if deliveries == 3 {
+				t.Fatalf("it does not end: %d are stored", len(w.items()))
+			}
+			w.calls = map[string]int{}
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			answer, err := w.ingest.Handle(ctx, e)
+			cancel()
+			if err != nil {
+				t.Fatal(err)
+			}
+			gone = len(answer.BatchItemFailures) == 0
+			puts = w.calls["PutItem"]
+		}
+		if n := len(w.items()); n != 999 || deliveries != 2 || puts > 100 || w.calls["BatchGetItem"] > 10 {
+			t.Errorf("%d are stored after %d deliveries, the last of which took %d puts and %d reads", n, deliveries, puts, w.calls["BatchGetItem"])
+		}
+	})
 }

@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tables"
+	"github.com/ingot-events/ingot/store"
 )
 
 // fifo keeps the order of a FIFO queue. Groups run at the same time, but only one message of a
@@ -69,26 +71,64 @@ func (b *ingestBatch) goOn(places []int, done bool) []int {
 
 // one settles one planned message of a group. It returns false if the message goes back. The events
 // of an array are put one after another, like separate messages. After the first event that is not
-// proven, the others are left alone.
+// proven, the others are left alone. After a Duplicate, those that are stored already are skipped.
 func (b *ingestBatch) one(i int, mu *sync.Mutex) bool {
 	o := &b.outcomes[i]
-	stopped := false
-	for e := range o.each {
+	stopped, look := false, 0
+	list := slices.Collect(o.each)
+	for n := 0; n < len(list); n++ {
+		e := list[n]
 		switch {
 		case stopped:
 			e.leave("an earlier event of its array goes back, and order is kept")
 		case e.Item != nil:
 			results, cost := b.Store.Put(b.writing, []*event.Item{e.Item})
-			mu.Lock()
-			b.cost.Add(cost)
-			mu.Unlock()
+			b.charge(cost, mu)
 			e.take(results[0])
 			stopped = e.Verdict == event.Retry
+			if e.Verdict == event.Duplicate && n >= look {
+				n += b.settled(list[n+1:], mu)
+				look = n + lookAgain
+			}
 		}
 	}
 	o.sum()
 	b.quarantine(b.outcomes[i : i+1])
 	return !o.Failed
+}
+
+// lookAgain is how many events of an array are put one by one after a look at those that follow.
+const lookAgain = 100
+
+// settled takes the results of the next events of an array that are stored already, and returns how
+// many those are. Otherwise each of them would take as long as a put, and a delivery of an array
+// that does not fit into one invocation would end where the one before it ended.
+func (b *ingestBatch) settled(list []*Outcome, mu *sync.Mutex) int {
+	var items []*event.Item
+	var places []int
+	for i, e := range list {
+		if e.Item != nil {
+			items, places = append(items, e.Item), append(places, i)
+		}
+	}
+	if len(items) == 0 {
+		return len(list)
+	}
+	results, cost := tables.Of(b.Store).Settled(b.writing, items)
+	b.charge(cost, mu)
+	for i, r := range results {
+		list[places[i]].take(r)
+	}
+	if len(results) == len(items) {
+		return len(list)
+	}
+	return places[len(results)]
+}
+
+func (b *ingestBatch) charge(cost store.Cost, mu *sync.Mutex) {
+	mu.Lock()
+	defer mu.Unlock()
+	b.cost.Add(cost)
 }
 
 // leave lets the message go back untouched.

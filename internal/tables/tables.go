@@ -50,4 +50,5 @@ type counter interface {
 	Newer() []*aggregate.Definition
 	PayloadWithin(ctx context.Context, item *event.Item, room func(bytes int64) bool) (string, error)
 	Renew(ctx context.Context) error
+	Settled(ctx context.Context, items []*event.Item) ([]store.Result, store.Cost)
 }
