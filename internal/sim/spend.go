@@ -115,8 +115,8 @@ func (r recorder) spendPuts(in *dynamodb.TransactWriteItemsInput, accepted bool)
 }
 
 // spendRead checks that there is a reason to read the item of an event: a write of it was refused,
-// a copy may not be written now, or something went wrong. The payload is read after that, and
-// only if another event holds the key.
+// a copy may not be written now, it is in an array of a FIFO queue, or something went wrong. The
+// payload is read after that, and only if another event holds the key.
 func (r recorder) spendRead(pk string, payload bool) {
 	w, inv := r.w, r.w.current.invocation()
 	if inv == nil {
@@ -132,12 +132,16 @@ func (r recorder) spendRead(pk string, payload bool) {
 	s.reads++
 	unwritten := 0
 	for m := range w.eventsOf(inv) {
-		if w.now.Before(m.fact.at().Add(w.lifetime(m.fact)-early)) && !w.waits(inv, m.fact) {
-			continue
+		reasons := 0
+		if !w.now.Before(m.fact.at().Add(w.lifetime(m.fact)-early)) || w.waits(inv, m.fact) {
+			reasons++
+		}
+		if w.plan.FIFO && w.plan.Arrays { // after a Duplicate, the events that follow are looked up once
+			reasons++
 		}
 		for _, f := range w.itemsOf(m, inv.epoch) {
 			if f.pk() == pk {
-				unwritten++
+				unwritten += reasons
 			}
 		}
 	}
