@@ -97,6 +97,8 @@ func TestWhoMayAsk(t *testing.T) {
 		{"a foreign origin writes", "POST", "/api/resend", header("Origin", "http://evil.example"), 403},
 		{"an opaque origin", "POST", "/api/resend", header("Origin", "null"), 403},
 		{"another port's page", "POST", "/api/resend", header("Origin", "http://127.0.0.1:8611"), 403},
+		{"a page whose name begins like the address", "POST", "/api/resend", header("Origin", "http://"+host+".evil.example"), 403},
+		{"such a page reads", "GET", "/api/about", header("Origin", "http://"+host+".evil.example"), 403},
 		{"https", "POST", "/api/resend", header("Origin", "https://"+host), 403},
 		{"a write without an origin", "POST", "/api/resend", header("Origin", ""), 403},
 		{"an image of another page", "GET", "/api/about", header("Sec-Fetch-Site", "cross-site"), 403},

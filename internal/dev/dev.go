@@ -242,7 +242,7 @@ func (d *Dev) run() {
 	d.work.Go(func() { every(sweepEvery, d.stop, d.sweep) })
 	d.work.Go(func() { every(spareEvery, d.stop, func() { spare() }) })
 	d.work.Go(func() { d.watch(d.stop) })
-	d.work.Go(func() { d.api.serve(d.requests.count(d.protocols(wire.New(d.engine)))) })
+	d.work.Go(func() { d.api.serve(guard(d.api.listener.Addr(), d.requests.count(d.protocols(wire.New(d.engine))))) })
 	if d.cfg.Console != nil {
 		d.work.Go(func() { d.console.serve(d.cfg.Console(d)) })
 	}

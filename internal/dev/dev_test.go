@@ -183,6 +183,24 @@ func TestOthersFindIt(t *testing.T) {
 	}
 }
 
+func TestThePortsRefuseWebPages(t *testing.T) {
+	d := start(t, Config{File: folder(t, orders)})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.Local().Endpoint+"/archive?delete", strings.NewReader("<Delete/>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close = true
+	r.Header.Set("Origin", "http://evil.example")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusForbidden {
+		t.Errorf("a page of another site gets %s", answer.Status)
+	}
+}
+
 func TestTakenPort(t *testing.T) {
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
