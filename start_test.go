@@ -60,7 +60,7 @@ func TestOptionsReachTheHandler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := handle(context.Background(), events.SQSEvent{}); err != nil || batches != 1 {
+	if _, err := handle(context.Background(), events.SQSEvent{Records: []events.SQSMessage{}}); err != nil || batches != 1 {
 		t.Errorf("an empty batch: error %v, reported %d times", err, batches)
 	}
 	if _, err := handle(context.Background(), events.SQSEvent{Records: make([]events.SQSMessage, 1)}); err == nil || !strings.Contains(log.String(), "the whole batch failed") {

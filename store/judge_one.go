@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/awserr"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/payloads"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // Judge returns what [Store.Put] would answer for the item now, and the event that is stored under
@@ -86,7 +87,7 @@ func (s counter) floors(ctx context.Context, r Result, key event.Key, gone []*ev
 		if err != nil {
 			return Result{}, fmt.Errorf("total %s: %w", u.Key, awserr.Quiet(err))
 		}
-		switch floor, mistyped := u.below(s.without(img, u, gone)); {
+		switch floor, mistyped := u.below(lessOf(s.pipeline, img, u, gone)); {
 		case mistyped != "":
 			return Result{Verdict: event.Rejected, Refusal: totalRefused(u, key, mistyped)}, nil
 		case floor != "":
@@ -101,11 +102,11 @@ func (s counter) floors(ctx context.Context, r Result, key event.Key, gone []*ev
 	return r, nil
 }
 
-// without returns the image of a total as it is without what these events add to it.
-func (s *Store) without(img image, u *totalMove, gone []*event.Item) image {
+// lessOf returns the image of a total as it is without what these events add to it.
+func lessOf(p *pipeline.Pipeline, img image, u *totalMove, gone []*event.Item) image {
 	img = maps.Clone(img)
 	for _, item := range gone {
-		list := s.pipeline.Contributions(item).List
+		list := p.Contributions(item).List
 		for i := range list {
 			if list[i].Def != u.Def || lanes.ItemKey(item.Key, &list[i]) != u.Key {
 				continue

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/awserr"
 	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // MissingParts returns the parts of stored wholes that are not stored, and the read units that it
@@ -106,7 +107,7 @@ func (s *Store) OrphanedParts(ctx context.Context, items []*event.Item) (orphans
 			return nil, units, fmt.Errorf("reading the wholes of stored parts: %w", err)
 		}
 		for _, whole := range chunk {
-			alone = append(alone, s.notOf(there[whole.Key], whole, of[whole.Key])...)
+			alone = append(alone, notOf(s.pipeline, there[whole.Key], whole, of[whole.Key])...)
 		}
 	}
 	for chunk := range slices.Chunk(alone, maxKeys) { // an event may have been erased meanwhile
@@ -125,7 +126,7 @@ func (s *Store) OrphanedParts(ctx context.Context, items []*event.Item) (orphans
 }
 
 // notOf returns the parts that the whole, as it is stored, does not have.
-func (s *Store) notOf(img image, whole *event.Item, parts []*event.Item) []*event.Item {
+func notOf(p *pipeline.Pipeline, img image, whole *event.Item, parts []*event.Item) []*event.Item {
 	known := readPart(img, true)
 	if len(img) == 0 || known.barred || known.foreign || known.typ != whole.Type {
 		return parts
@@ -136,7 +137,7 @@ func (s *Store) notOf(img image, whole *event.Item, parts []*event.Item) []*even
 		return nil // nobody knows
 	}
 	stored.ID, stored.At, stored.Data = textOf(img["id"]), at, known.data
-	has, err := s.pipeline.Parts(&stored)
+	has, err := p.Parts(&stored)
 	if err != nil {
 		return nil // it was stored before its type had parts, under another file
 	}

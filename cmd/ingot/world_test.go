@@ -99,7 +99,7 @@ func live(dir string) (*living, error) {
 		err = stack.CreateArchive(ctx, d.Engine().S3(), "my-bucket") // for --work
 	}
 	const secret = "arn:aws:secretsmanager:us-east-1:000000000000:secret:shop"
-	switches := httputil.NewSingleHostReverseProxy(endpoint)
+	switches := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(endpoint) }} // with the Host that dev wants
 	w := &living{Dev: d, stop: stop, cloud: &targettest.Cloud{Engine: d.Engine(), Account: l.Account, Region: l.Region, Mappings: switches,
 		Secrets: map[string]string{secret: explain.StandIn},
 		Stacks: []targettest.Stack{{Name: "shop", Outputs: map[string]string{"EventsTableName": l.EventsTable, "AggregatesTableName": l.AggregatesTable,
