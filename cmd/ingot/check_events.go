@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/check"
-	"github.com/ingot-events/ingot/internal/explain"
 	"github.com/ingot-events/ingot/internal/sample"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -46,11 +45,8 @@ func (a *app) sampleEvents(in check.Input, file, at string, each func(sample.Jud
 			return nil, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", at)
 		}
 	}
-	secret, _ := a.env("INGOT_PII_KEY")
-	if secret == "" {
-		secret = explain.StandIn // no hash that it makes is shown
-	}
-	p, err := in.Pipeline.Load(pipeline.Secret([]byte(secret)))
+	secret, _ := a.localSecret() // no hash that the stand-in makes is shown
+	p, err := in.Pipeline.Load(pipeline.Secret(secret))
 	if err != nil {
 		fmt.Fprintf(a.stderr, "ingot: the sample events were not checked, because %s has mistakes\n", in.Pipeline.Name)
 		return nil, nil

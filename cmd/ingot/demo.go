@@ -170,7 +170,7 @@ func (a *app) demoConfig(f demoFlags, events string) (demo.Config, error) {
 func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 	var files fs.FS
 	var name string
-	secret := ""
+	var secret []byte
 	switch {
 	case (f.input == "") != (f.pipeline == ""):
 		return usage(errors.New("--input and --pipeline go together: write both, as in --input events.ndjson --pipeline pipeline.yaml"))
@@ -195,18 +195,21 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 			c.Skip = func(bad *demo.LinesError) { fmt.Fprintln(a.stderr, "ingot: "+bad.Skipped()) }
 		}
 		files, name = os.DirFS(filepath.Dir(f.pipeline)), filepath.Base(f.pipeline)
-		secret, _ = a.env("INGOT_PII_KEY")
+		secret, _ = a.localSecret()
 	default:
 		b, err := bundle(f.data)
 		if err != nil {
 			return usage(err)
 		}
 		c.Data = b.Data(f.seed)
-		files, name, secret = b.Files, b.File, b.Secret
+		files, name, secret = b.Files, b.File, []byte(b.Secret)
 	}
 	var err error
-	if c.Plan, err = pipeline.Load(files, name, pipeline.Secret([]byte(secret))); err != nil {
+	if c.Plan, err = pipeline.Load(files, name, pipeline.Secret(secret)); err != nil {
 		return usage(inFile(err, f.pipeline))
+	}
+	if f.input != "" {
+		a.tellStandIn("ingot demo", c.Plan)
 	}
 	return nil
 }

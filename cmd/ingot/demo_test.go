@@ -18,6 +18,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/demo"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/explain"
 )
 
 const readings = `ingot: 1
@@ -91,7 +92,6 @@ func TestDemoRefuses(t *testing.T) {
 	write(t, "broken.ndjson", `{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`+"\n"+`{"id":2,"sensor":"roof","celsius":"hot","at":"2024-05-01T10:00:00Z"}`)
 	write(t, "empty.ndjson", "\n")
 	write(t, "marked.ndjson", "\ufeff"+`{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`+"\r\n") // as Windows programs begin and end lines
-	write(t, "secret.yaml", strings.Replace(readings, `"SENSOR#{sensor}"`, `"SENSOR#{sensor | hmac}"`, 1))
 	if err := os.Mkdir("sub", 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -129,11 +129,28 @@ func TestDemoRefuses(t *testing.T) {
 	}
 	demo("--input", "empty.ndjson").says(t, exitUsage, "there is no event in it")
 	demo("--pipeline", "nowhere.yaml").says(t, exitUsage, "nowhere.yaml")
-	demo("--pipeline", "secret.yaml").says(t, exitUsage, "INGOT_PII_KEY")
 	demo("--pipeline", "sub/wrong.yaml").says(t, exitUsage, "sub/wrong.yaml:9:", "sub/wrong.yaml:14:", "windw", "window")
 	demo("--input", "marked.ndjson").says(t, exitFine)
+}
+
+// A pipeline with hmac runs without a secret of one's own. The demo then says which key it takes.
+func TestDemoWithoutASecret(t *testing.T) {
+	inDirectory(t)
+	write(t, "secret.yaml", strings.Replace(readings, `"{sensor}"}`, `"{sensor | hmac}"}`, 1))
+	const said = `ingot demo: INGOT_PII_KEY is not set: keyed hashes are made with the key "` + explain.StandIn + `"`
+	stand := tool(t, "demo", "--input", "events.ndjson", "--pipeline", "secret.yaml")
+	stand.says(t, exitFine, said)
 	a := &app{env: func(name string) (string, bool) { return "k", name == "INGOT_PII_KEY" }}
-	toolIn(context.Background(), a, "demo", "--input", "events.ndjson", "--pipeline", "secret.yaml").says(t, exitFine)
+	own := toolIn(context.Background(), a, "demo", "--input", "events.ndjson", "--pipeline", "secret.yaml")
+	if own.says(t, exitFine); strings.Contains(own.stderr, "INGOT_PII_KEY") || own.stdout == stand.stdout {
+		t.Errorf("with a secret of its own it says %s\nand its hashes differ: %v", own.stderr, own.stdout != stand.stdout)
+	}
+	if o := tool(t, "demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml"); strings.Contains(o.stderr, "INGOT_PII_KEY") {
+		t.Errorf("without hmac it says %s", o.stderr)
+	}
+	if o := tool(t, "demo", "--data", "shop"); strings.Contains(o.stderr, "INGOT_PII_KEY") {
+		t.Errorf("of bundled data, which has its own key, it says %s", o.stderr)
+	}
 }
 
 func TestDemoInterrupted(t *testing.T) {

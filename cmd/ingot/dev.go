@@ -14,7 +14,6 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/console"
 	"github.com/ingot-events/ingot/internal/dev"
-	"github.com/ingot-events/ingot/internal/explain"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -108,10 +107,7 @@ func (a *app) devConfig(o devOptions) (dev.Config, error) {
 			return dev.Config{}, fmt.Errorf("%s %d: give a port from 1 to 65535, or 0 for any free one", name, port)
 		}
 	}
-	secret, _ := a.env("INGOT_PII_KEY")
-	if secret == "" {
-		secret = explain.StandIn
-	}
+	secret, _ := a.localSecret()
 	file, err := filepath.Abs(o.file)
 	if err != nil {
 		return dev.Config{}, err
@@ -119,7 +115,7 @@ func (a *app) devConfig(o devOptions) (dev.Config, error) {
 	if o.data == "" {
 		o.data = filepath.Join(filepath.Dir(o.file), ".ingot", "data")
 	}
-	cfg := dev.Config{File: file, Data: o.data, Secret: []byte(secret), Counting: counting, Host: o.host, Port: o.port, ConsolePort: o.console,
+	cfg := dev.Config{File: file, Data: o.data, Secret: secret, Counting: counting, Host: o.host, Port: o.port, ConsolePort: o.console,
 		Tell: func(line string) { fmt.Fprintln(a.stderr, "ingot dev: "+line) }}
 	if o.verbose {
 		cfg.Log = slog.New(slog.NewTextHandler(a.stderr, nil))
@@ -133,9 +129,7 @@ func (a *app) greet(d *dev.Dev, o devOptions) error {
 	if a.json() {
 		return json.NewEncoder(a.stdout).Encode(at)
 	}
-	if key, _ := a.env("INGOT_PII_KEY"); key == "" && d.Pipeline().UsesHMAC() {
-		fmt.Fprintf(a.stderr, "ingot dev: INGOT_PII_KEY is not set: keyed hashes are made with the key %q\n", explain.StandIn)
-	}
+	a.tellStandIn("ingot dev", d.Pipeline())
 	console := ""
 	if at.Console != "" {
 		console = "  console    " + at.Console + "\n"

@@ -140,20 +140,32 @@ func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, _ := a.env("INGOT_PII_KEY")
-	secret := key
-	if secret == "" {
-		secret = explain.StandIn
-	}
-	e.Pipeline, err = check.File{Name: o.pipeline, Text: text}.Load(pipeline.Secret([]byte(secret)))
+	secret, standIn := a.localSecret()
+	e.Pipeline, err = check.File{Name: o.pipeline, Text: text}.Load(pipeline.Secret(secret))
 	if err != nil {
 		return nil, fmt.Errorf("the pipeline has mistakes:\n%w", err)
 	}
 	if !o.reveal {
 		e.Personal = show.PersonalOf(e.Pipeline)
 	}
-	e.StandInKey, e.Schemas = key == "" && e.Pipeline.UsesHMAC(), pipeline.SchemaFiles(text)
+	e.StandInKey, e.Schemas = standIn && e.Pipeline.UsesHMAC(), pipeline.SchemaFiles(text)
 	return e, nil
+}
+
+// localSecret returns the key of hmac for a command that runs on this machine alone: INGOT_PII_KEY,
+// or the stand-in if that is not set.
+func (a *app) localSecret() (secret []byte, standIn bool) {
+	if key, _ := a.env("INGOT_PII_KEY"); key != "" {
+		return []byte(key), false
+	}
+	return []byte(explain.StandIn), true
+}
+
+// tellStandIn says of a command that its hashes are made with the stand-in, if they are.
+func (a *app) tellStandIn(command string, p *pipeline.Pipeline) {
+	if _, standIn := a.localSecret(); standIn && p.UsesHMAC() {
+		fmt.Fprintf(a.stderr, "%s: INGOT_PII_KEY is not set: keyed hashes are made with the key %q\n", command, explain.StandIn)
+	}
 }
 
 // maxInput is the largest input, in bytes. Lambda never sends more (6 MB), and SQS never returns
