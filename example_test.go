@@ -180,7 +180,7 @@ func rebuild(ctx context.Context, p *pipeline.Pipeline, st *store.Store, name st
 	if _, err := st.Touch(ctx); err != nil {
 		return err
 	}
-	if err := drained(); err != nil { // docs/operating.md says how to pause, and how to see that the stream is drained
+	if err := drained(); err != nil { // docs/repair.md says how to pause, and how to see that the stream is drained
 		return err
 	}
 	differences, err := verify.Finish(ctx, p, st, pass, time.Now())

@@ -176,7 +176,7 @@ func (o *Options) process(files fs.FS) function.Process {
 type Metric struct {
 	Name  string
 	Unit  string // Count, Seconds or Milliseconds
-	About string // what it counts, as docs/operating.md has it
+	About string // what it counts, as docs/watch.md has it
 }
 
 // IngestMetrics lists the metrics of the ingest function, in the order in which it writes them.

@@ -26,7 +26,7 @@ var (
 	reading = regexp.MustCompile(`(?m)^(ingot (totals|query|verify|get|status|quarantine list|quarantine pull) |ID=).*\n`)
 )
 
-// TestABadDay walks through the stories of the operating guide. It runs the commands of the page as
+// TestABadDay walks through the stories of docs/repair.md. It runs the commands of the page as
 // they are written, in bash, against README's pipeline and messages, and compares what they print
 // with the page. On the page, … stands for anything.
 func TestABadDay(t *testing.T) {
@@ -35,9 +35,9 @@ func TestABadDay(t *testing.T) {
 	}
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("bash is not on PATH; to have the stories of the operating guide run, install it")
+		t.Skip("bash is not on PATH; to have the stories of docs/repair.md run, install it")
 	}
-	page, err := os.ReadFile("../../docs/operating.md")
+	page, err := os.ReadFile("../../docs/repair.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
-// fifoTemplate is the sample's template with the changes that docs/operating.md lists.
+// fifoTemplate is the sample's template with the changes that docs/deploy.md lists.
 func fifoTemplate(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", sampleshop.Template))

@@ -3,7 +3,7 @@
 // It is an example of what the library can do with a deployed stack. It is complete, and short
 // enough to copy. It reads the pipeline.yaml of the directory that it runs in, which must be the
 // deployed one. It reads the names of the tables from INGOT_TABLE and INGOT_AGGREGATES_TABLE, and
-// the secret of hmac from INGOT_PII_KEY. docs/operating.md says where these come from.
+// the secret of hmac from INGOT_PII_KEY. docs/deploy.md says where these come from.
 //
 //	totals verify                               compare every total with the items
 //	totals touch NAME                           begin to bring older items into an aggregate; says how to go on

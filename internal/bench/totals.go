@@ -52,7 +52,7 @@ func (b *bench) totals(ctx context.Context) error {
 	return nil
 }
 
-// supposed compares what the streams function took with what check and the operating guide assume,
+// supposed compares what the streams function took with what check and docs/deploy.md assume,
 // given that many updates for each change. If the limit is missed, internal/estimate/measured.go
 // promises too much.
 func (b *bench) supposed(ours *series, updates float64) {

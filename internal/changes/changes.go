@@ -87,7 +87,7 @@ const (
 	noRevision  = "; items stored so far have no revision"
 	ignoreMore  = "nothing needs to be drained: digests of stored events are computed again under today's ignore, and a message that is in quarantine as a conflict because of such a path can be sent again"
 	ignoreLess  = "drain the queue and redrive its dead-letter queue before deploying: an event that is sent again and differs only in such a path would be a conflict afterwards"
-	rebuild     = "after deploying it, bring in the events that are stored, if there are any (\"Adding an aggregate\" in the operating guide): until then it counts only newer ones, and reads say that it is building"
+	rebuild     = "after deploying it, bring in the events that are stored, if there are any (\"Adding an aggregate\" in docs/deploy.md): until then it counts only newer ones, and reads say that it is building"
 	tiesMore    = "nothing needs to be drained and no epoch raised: the stored payload breaks ties with stored events. While old functions run beside new ones, such an event is still a Conflict; it can be sent again from quarantine"
 	tiesLess    = "drain the queue and redrive its dead-letter queue before deploying: events whose revisions differ only in such a field would be Conflicts afterwards, or be in another order"
 	newSchema   = "nothing needs to be drained and no epoch raised: keys and digests stay, and stored events are not checked again. A message that the new schema refuses is Poison, even if it repeats a stored event"

@@ -34,18 +34,18 @@ func TestRightsOfTotalsThatMoveWithThePut(t *testing.T) {
 }
 
 // A floor refuses events every day. So the alarm on everything in quarantine gives way to the one
-// of the operating guide.
+// of docs/watch.md.
 func TestAlarmWithFloors(t *testing.T) {
 	o := own{pipeline: [][2]string{{"\naggregates:\n", strings.Replace(movedTotal, "movedBy: put", "movedBy: put, atLeast: {cents: -1000}", 1)}},
 		template: [][2]string{{keyed, "              - " + granted + "\n"}}}
 	in := o.input(t)
 	r := run(t, in)
 	want := "template.yaml:" + place(t, string(in.Template.Text), "  |QuarantineAlarm:") + ": warning: QuarantineAlarm goes off for every event that a floor (atLeast) refuses, and such events are normal; " +
-		"write an alarm on the metrics of the other verdicts, as docs/operating.md#quarantine has it, instead"
+		"write an alarm on the metrics of the other verdicts, as docs/watch.md#quarantine has it, instead"
 	if len(r.Findings) != 1 || r.Findings[0].String() != want {
 		t.Errorf("got  %v\nwant %s", r.Findings, want)
 	}
-	page, err := os.ReadFile("../../docs/operating.md")
+	page, err := os.ReadFile("../../docs/watch.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,13 +14,13 @@ var offloads = [2]string{"\n  order.placed:\n", "\n  order.placed:\n    offload:
 // its lifecycle begins.
 var (
 	keeps          = map[string]string{"Payloads": "keep"}
-	lifecycleRules = "        Rules: # and for each type with offload and retain a rule of its own, as docs/operating.md says\n"
+	lifecycleRules = "        Rules: # and for each type with offload and retain a rule of its own, as docs/deploy.md says\n"
 )
 
-// guided returns the rule that the operating guide has for a type that is kept for 90 days.
+// guided returns the rule that docs/deploy.md has for a type that is kept for 90 days.
 func guided(t *testing.T) string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/operating.md")
+	page, err := os.ReadFile("../../docs/deploy.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func guided(t *testing.T) string {
 }
 
 // The template of a pipeline with offload needs a bucket, and the rights to use it. What the
-// findings say to write is accepted, and what the operating guide says to add is enough.
+// findings say to write is accepted, and what docs/deploy.md says to add is enough.
 func TestPayloadBucket(t *testing.T) {
 	rule := guided(t)
 	with := func(list ...string) [2]string { // these rules

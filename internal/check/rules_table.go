@@ -116,7 +116,7 @@ func (c *checker) replicas(table *template.Resource) {
 	case n.Kind != template.List:
 		c.cannotTell("replicas", n, table.Name+" is in one Region only")
 	case len(n.Items) > 1:
-		c.warn("replicas", n.Position, fmt.Sprintf("%s is in %d Regions: run both functions in one of them only, since a condition is judged in each Region alone; docs/operating.md, \"Tables in several Regions\", says what holds then", table.Name, len(n.Items)), "")
+		c.warn("replicas", n.Position, fmt.Sprintf("%s is in %d Regions: run both functions in one of them only, since a condition is judged in each Region alone; docs/deploy.md, \"Tables in several Regions\", says what holds then", table.Name, len(n.Items)), "")
 	}
 }
 

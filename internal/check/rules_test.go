@@ -93,7 +93,7 @@ const (
 
 var tableRules = []broken{
 	{"replicas", [][2]string{{firstTable, globalTable}, {firstProp, "      Replicas: [{Region: eu-west-1}, {Region: eu-central-1}]\n" + firstProp}}, "Replicas: |[",
-		`warning: EventsTable is in 2 Regions: run both functions in one of them only, since a condition is judged in each Region alone; docs/operating.md, "Tables in several Regions", says what holds then`},
+		`warning: EventsTable is in 2 Regions: run both functions in one of them only, since a condition is judged in each Region alone; docs/deploy.md, "Tables in several Regions", says what holds then`},
 	{"one replica", [][2]string{{firstTable, globalTable}, {firstProp, "      Replicas: [{Region: eu-west-1}]\n" + firstProp}}, "", ""},
 	{"replicas unknown", [][2]string{{firstTable, globalTable}, {firstProp, "      Replicas: !ImportValue r\n" + firstProp}}, "Replicas: |!ImportValue",
 		"warning: cannot tell whether EventsTable is in one Region only: Fn::ImportValue is only worked out while deploying"},
@@ -344,7 +344,7 @@ const (
 	batching       = "            BatchSize: 1000\n            MaximumBatchingWindowInSeconds: 1 # required above a batch of 10\n"
 )
 
-// asFIFO is what docs/operating.md says to change for a FIFO queue.
+// asFIFO is what docs/deploy.md says to change for a FIFO queue.
 var asFIFO = [][2]string{{queueRetention, fifoQueue}, {deadQueue, fifoDead}, {batching, "            BatchSize: 10\n"}}
 
 // A FIFO queue needs changes in three places. If one of them is forgotten, or made alone, there is

@@ -12,8 +12,8 @@ import (
 // of internal/check use the same.
 func TestDefaultMemory(t *testing.T) {
 	least := estimate.MemoryFor(estimate.ChangesPerShard, updatesOfEach)
-	if want := fmt.Sprintf("keep up with a full shard: %d.", least); !strings.Contains(read(t, operatingPage), want) {
-		t.Errorf("%s does not say %q", operatingPage, want)
+	if want := fmt.Sprintf("keep up with a full shard: %d.", least); !strings.Contains(read(t, deployPage), want) {
+		t.Errorf("%s does not say %q", deployPage, want)
 	}
 }
 
@@ -27,7 +27,7 @@ func TestCapacityTable(t *testing.T) {
 		}
 		want.WriteString("\n")
 	}
-	for _, row := range table(t, operatingPage, "capacity") {
+	for _, row := range table(t, deployPage, "capacity") {
 		fmt.Fprintf(&got, "| %s |\n", strings.Join(row, " | "))
 	}
 	if got.String() != want.String() {

@@ -73,7 +73,7 @@ func TestPermissionsTable(t *testing.T) {
 			t.Fatalf("touched %+v, differences %v", touched, differences)
 		}
 	})
-	for _, row := range table(t, operatingPage, "permissions") {
+	for _, row := range table(t, deployPage, "permissions") {
 		fmt.Fprintf(&got, "| %s |\n", strings.Join(row, " | "))
 	}
 	if got.String() != want.String() {

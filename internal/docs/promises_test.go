@@ -222,13 +222,13 @@ func TestToolIsInstalledBeforeItIsUsed(t *testing.T) {
 	}
 }
 
-// TestLoweringTheEpochIsSaid shows that what the operating guide forbids breaks a promise, and that
+// TestLoweringTheEpochIsSaid shows that what docs/deploy.md forbids breaks a promise, and that
 // the promise says so.
 func TestLoweringTheEpochIsSaid(t *testing.T) {
 	if text := breaks(t, "A total equals the sum"); !strings.Contains(text, "lowering `epoch`") {
 		t.Errorf("%s does not name it: %s", guarantees, text)
 	}
-	if !strings.Contains(read(t, "docs/operating.md"), "**An epoch is only ever raised.**") {
-		t.Error("docs/operating.md does not forbid it")
+	if !strings.Contains(read(t, "docs/deploy.md"), "**An epoch is only ever raised.**") {
+		t.Error("docs/deploy.md does not forbid it")
 	}
 }

@@ -54,7 +54,7 @@ func TestNamesOfAStack(t *testing.T) {
 		t.Fatal("the template has no outputs")
 	}
 	var known []string
-	for _, b := range slices.Concat(blocksOf(t, "docs/aws-cli.md", "sh"), blocksOf(t, operatingPage, "sh")) {
+	for _, b := range slices.Concat(blocksOf(t, "docs/aws-cli.md", "sh"), blocksOf(t, deployPage, "sh"), blocksOf(t, watchPage, "sh"), blocksOf(t, repairPage, "sh")) {
 		for line := range strings.Lines(b.text) {
 			for _, m := range output.FindAllStringSubmatch(line, -1) {
 				if !strings.Contains(outputs, "  "+m[1]+": ") {
@@ -121,7 +121,7 @@ func TestKeyHash(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is not on PATH; to have this test run, install it")
 	}
-	for _, b := range blocksOf(t, operatingPage, "sh") {
+	for _, b := range blocksOf(t, watchPage, "sh") {
 		if !strings.Contains(b.text, "hashlib") {
 			continue
 		}

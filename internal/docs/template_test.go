@@ -16,25 +16,25 @@ import (
 
 var reference = regexp.MustCompile(`!(?:Ref|GetAtt) (\w+)`)
 
-// TestAdditionsToTheTemplate shows that what the operating guide adds to template.yaml can be
+// TestAdditionsToTheTemplate shows that what the pages about a stack add to template.yaml can be
 // added. The result can be read, it refers to resources that exist, and `ingot check` accepts it.
 func TestAdditionsToTheTemplate(t *testing.T) {
-	for _, b := range blocksOf(t, operatingPage, "yaml template") {
+	for _, b := range slices.Concat(blocksOf(t, deployPage, "yaml template"), blocksOf(t, watchPage, "yaml template")) {
 		text := strings.Replace(without(read(t, sampleshop.Template), b.text), "\nResources:\n", "\nResources:\n"+b.text, 1)
 		tpl, err := template.Open([]byte(text), nil)
 		if err != nil {
-			t.Errorf("line %d: %v", b.line, err)
+			t.Errorf("%s:%d: %v", b.file, b.line, err)
 			continue
 		}
 		for _, name := range reference.FindAllStringSubmatch(b.text, -1) {
 			if tpl.Resource(name[1]) == nil && name[1] != "AWS" && !strings.Contains(text, "\n  "+name[1]+":\n    Type: String\n") {
-				t.Errorf("line %d: there is no resource and no parameter %s", b.line, name[1])
+				t.Errorf("%s:%d: there is no resource and no parameter %s", b.file, b.line, name[1])
 			}
 		}
 		report, err := check.Run(check.Input{Pipeline: check.File{Name: "pipeline.yaml", Text: []byte(read(t, sampleshop.Pipeline))},
 			Template: &check.File{Name: "template.yaml", Text: []byte(text)}, Partitions: 1})
 		if err != nil || len(report.Findings) > 0 {
-			t.Errorf("line %d: %v, %v", b.line, err, report)
+			t.Errorf("%s:%d: %v, %v", b.file, b.line, err, report)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func TestEverythingIsEncryptedWithTheKey(t *testing.T) {
 		}
 	}
 	var listed []string
-	for _, row := range table(t, operatingPage, "encrypted") {
+	for _, row := range table(t, deployPage, "encrypted") {
 		for _, name := range strings.Split(row[1], ", ") {
 			listed = append(listed, strings.Trim(name, "`"))
 		}
@@ -232,7 +232,7 @@ func TestKeyPolicy(t *testing.T) {
 			Condition map[string]map[string]string
 		}
 	}
-	if err := json.Unmarshal([]byte(blocksOf(t, operatingPage, "json key")[0].text), &policy); err != nil {
+	if err := json.Unmarshal([]byte(blocksOf(t, deployPage, "json key")[0].text), &policy); err != nil {
 		t.Fatal(err)
 	}
 	list := func(raw json.RawMessage) (all texts) {
@@ -263,7 +263,7 @@ func TestKeyPolicy(t *testing.T) {
 			t.Errorf("log groups of stack %s are not among %s", stack[1], logGroups)
 		}
 	}
-	senders := regexp.MustCompile(`Principal: \{Service: (\S+)\}`).FindAllStringSubmatch(blocksOf(t, operatingPage, "yaml template")[0].text, -1)
+	senders := regexp.MustCompile(`Principal: \{Service: (\S+)\}`).FindAllStringSubmatch(blocksOf(t, deployPage, "yaml template")[0].text, -1)
 	if len(senders) != 2 {
 		t.Errorf("the queue's policy lets %v send", senders)
 	}

@@ -16,14 +16,19 @@ import (
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
-const operatingPage = "docs/operating.md"
+// The pages about a stack.
+const (
+	deployPage = "docs/deploy.md"
+	watchPage  = "docs/watch.md"
+	repairPage = "docs/repair.md"
+)
 
-var alarm = regexp.MustCompile(`AlarmDescription: "(.+) See docs/operating\.md#([a-z-]+)"`)
+var alarm = regexp.MustCompile(`AlarmDescription: "(.+) See docs/watch\.md#([a-z-]+)"`)
 
 // TestEveryAlarmHasItsSection shows that each alarm of the template has a section that begins with
 // what the alarm says, and that there is no other section.
 func TestEveryAlarmHasItsSection(t *testing.T) {
-	_, section, found := strings.Cut(read(t, operatingPage), "\n## Alarms\n")
+	_, section, found := strings.Cut(read(t, watchPage), "\n## Alarms\n")
 	if !found {
 		t.Fatal("there is no section Alarms")
 	}
@@ -61,7 +66,7 @@ func TestMetricTables(t *testing.T) {
 		for _, m := range metrics {
 			fmt.Fprintf(&want, "| `%s` | %s | %s |\n", m.Name, m.Unit, strings.ReplaceAll(m.About, "|", `\|`))
 		}
-		for _, row := range table(t, operatingPage, marker) {
+		for _, row := range table(t, watchPage, marker) {
 			fmt.Fprintf(&got, "| %s |\n", strings.Join(row, " | "))
 		}
 		if got.String() != want.String() {
@@ -94,7 +99,7 @@ func TestAlarmsOnOwnMetrics(t *testing.T) {
 // the messages of every verdict that leads to quarantine, except those that a floor refuses.
 func TestAlarmWithFloors(t *testing.T) {
 	found := map[string]bool{}
-	for _, b := range blocksOf(t, operatingPage, "yaml template") {
+	for _, b := range blocksOf(t, watchPage, "yaml template") {
 		if strings.HasPrefix(b.text, "  QuarantineAlarm:") {
 			for _, m := range ownMetric.FindAllStringSubmatch(b.text, -1) {
 				found[m[1]+" of "+m[2]] = true
@@ -126,7 +131,7 @@ var variable = regexp.MustCompile(`"(INGOT_[A-Z_]+)"`)
 // other.
 func TestEnvironmentTable(t *testing.T) {
 	var documented []string
-	for _, row := range table(t, operatingPage, "environment") {
+	for _, row := range table(t, deployPage, "environment") {
 		documented = append(documented, code(row[0]))
 	}
 	var used []string
@@ -145,7 +150,7 @@ var reason = regexp.MustCompile(`event\.Reason = "([a-z-]+)"|Reason = "([a-z-]+)
 // TestEveryReasonIsExplained shows that the table has every reason for which a message or record
 // can be quarantined, and no reason that does not exist.
 func TestEveryReasonIsExplained(t *testing.T) {
-	page := read(t, operatingPage)
+	page := read(t, repairPage)
 	_, page, _ = strings.Cut(page, "## Handling quarantine")
 	page, _, _ = strings.Cut(page, "\n## ")
 	elsewhereExplained := []string{ // reasons of what goes back, and of what is done
@@ -181,7 +186,7 @@ func TestQuotedLogLines(t *testing.T) {
 			sources.WriteString(read(t, folder+"/"+file))
 		}
 	}
-	page := strings.Join(strings.Fields(read(t, operatingPage)), " ")
+	page := strings.Join(strings.Fields(read(t, watchPage)), " ")
 	for _, line := range []string{"delivered again; the first of its batch", "quarantine failed; the message stays in its queue", "the batch goes on from there",
 		"the whole batch failed and is delivered again", "names no shard", "carries epoch", "start: refused"} {
 		if !strings.Contains(page, line) {
