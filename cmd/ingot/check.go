@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -165,8 +167,8 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	}
 	advice := ""
 	switch {
-	case cmd.Flags().Lookup("input") != nil:
-		advice = "to name a file of events, write --input FILE; "
+	case cmd.Flags().Lookup("events") != nil && slices.Contains([]string{".ndjson", ".jsonl", ".json", "-"}, cmp.Or(filepath.Ext(args[0]), args[0])):
+		advice = "to name a file of events, write --events FILE; "
 	case cmd.Flags().Lookup("pipeline") != nil:
 		advice = "to name a pipeline, write --pipeline FILE; "
 	}

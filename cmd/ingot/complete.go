@@ -25,18 +25,16 @@ var values = map[string]completion{
 	"output":   outputs,
 	"format":   cobra.FixedCompletions([]string{"text\tfor people", "prometheus\tfor Prometheus"}, cobra.ShellCompDirectiveNoFileComp),
 	"counting": cobra.FixedCompletions([]string{"marks\tthe default", "receipts\twhere nothing names the shard"}, cobra.ShellCompDirectiveNoFileComp),
-	"data":     data,
+	"example":  exampleNames,
+	"data":     folders,
 
 	"architecture": cobra.FixedCompletions([]string{"arm64\tthe default", "x86_64\tIntel and AMD"}, cobra.ShellCompDirectiveNoFileComp),
 
 	"pipeline":  filesNamed("yaml", "yml"),
-	"file":      filesNamed("yaml", "yml"),
 	"template":  filesNamed("yaml", "yml"),
 	"was":       filesNamed("yaml", "yml"),
 	"prices":    filesNamed("yaml", "yml"),
 	"samconfig": filesNamed("toml"),
-	"input":     filesNamed("ndjson", "jsonl", "json"),
-	"from":      from,
 	"events":    filesNamed("ndjson", "jsonl", "json"),
 	"parameter": parameters,
 
@@ -45,7 +43,7 @@ var values = map[string]completion{
 	"work": cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 
 	// Only the user knows these values.
-	"limit": cobra.NoFileCompletions, "max-units": cobra.NoFileCompletions, "for": cobra.FixedCompletions(slices.Sorted(maps.Keys(needs)), cobra.ShellCompDirectiveNoFileComp), "principal-tag": cobra.NoFileCompletions, "page": cobra.NoFileCompletions, "prefix": cobra.NoFileCompletions, "to": cobra.NoFileCompletions, "top": cobra.NoFileCompletions,
+	"limit": cobra.NoFileCompletions, "max-units": cobra.NoFileCompletions, "for": cobra.FixedCompletions(slices.Sorted(maps.Keys(needs)), cobra.ShellCompDirectiveNoFileComp), "principal-tag": cobra.NoFileCompletions, "page": cobra.NoFileCompletions, "prefix": cobra.NoFileCompletions, "from": cobra.NoFileCompletions, "to": cobra.NoFileCompletions, "top": cobra.NoFileCompletions,
 	"buckets": cobra.NoFileCompletions, "merge": cobra.NoFileCompletions, "patience": cobra.NoFileCompletions, "segment": cobra.NoFileCompletions, "segments": cobra.NoFileCompletions,
 	"attribute": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions, "module": cobra.NoFileCompletions,
 	"now": cobra.NoFileCompletions, "parts": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions, "rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
@@ -75,14 +73,11 @@ func environments(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.She
 	return check.Environments(check.File{Name: name, Text: text}), cobra.ShellCompDirectiveNoFileComp
 }
 
-// data completes the bundled data of the demo, and the folder of dev.
-func data(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if cmd.Name() == "dev" {
-		return nil, cobra.ShellCompDirectiveFilterDirs
-	}
+// exampleNames completes the examples that the demo brings with it.
+func exampleNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var all []string
 	for _, b := range demo.Bundles() {
-		all = append(all, b.Name+"\t"+b.Kind)
+		all = append(all, b.Name+"	"+b.Kind)
 	}
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
@@ -97,18 +92,11 @@ var arguments = map[string]completion{
 	"erase":   declared(eventTypes),
 	"explain": filesNamed("json", "ndjson"),
 	"send":    filesNamed("ndjson", "jsonl", "json"),
+	"demo":    filesNamed("ndjson", "jsonl", "json"),
 	"rebuild": declared(otherAggregates),
 	"init":    folders,
 	// These are the commands of quarantine. They begin with a folder.
 	"pull": folders, "list": folders, "show": folders, "edit": folders, "resend": folders, "drop": folders,
-}
-
-// from completes the sample of init. For other commands it is a time.
-func from(cmd *cobra.Command, words []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if cmd.Name() == "init" {
-		return filesNamed("ndjson", "jsonl", "json")(cmd, words, typed)
-	}
-	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
 // declared completes what the pipeline.yaml of the folder declares, or the file that --pipeline

@@ -34,8 +34,8 @@ func TestCompletionOfValues(t *testing.T) {
 		want      []string // at least
 		directive string
 	}{
-		{"demo --data |", []string{"earthquakes", "shop", "leaderboard", "feed", "ledger", "sensors"}, noFiles},
-		{"demo --data e|", []string{"earthquakes"}, noFiles},
+		{"demo --example |", []string{"earthquakes", "shop", "leaderboard", "feed", "ledger", "sensors"}, noFiles},
+		{"demo --example e|", []string{"earthquakes"}, noFiles},
 		{"demo --counting |", []string{"marks", "receipts"}, noFiles},
 		{"explain --counting r|", []string{"receipts"}, noFiles},
 		{"check --output |", []string{"text", "json"}, noFiles},
@@ -45,7 +45,7 @@ func TestCompletionOfValues(t *testing.T) {
 		{"check --samconfig none.toml --config-env |", nil, noFiles},
 		{"demo -o |", []string{"text", "json"}, noFiles},
 		{"check --pipeline |", []string{"yaml", "yml"}, extensions},
-		{"demo --input |", []string{"ndjson", "jsonl", "json"}, extensions},
+		{"demo |", []string{"ndjson", "jsonl", "json"}, extensions},
 		{"check --parameter |", []string{"Counting=", "MemorySize="}, noSpace},
 		{"check --parameter Counting=|", []string{"Counting=marks", "Counting=receipts"}, noSpace},
 		{"check --parameter Counting=r|", []string{"Counting=receipts"}, noSpace},
@@ -53,7 +53,7 @@ func TestCompletionOfValues(t *testing.T) {
 		{"demo --seed |", nil, noFiles},
 		{"totals x --from |", nil, noFiles},
 		{"query x --from |", nil, noFiles},
-		{"init --from |", []string{"ndjson"}, extensions},
+		{"init --events |", []string{"ndjson"}, extensions},
 		{"query |", []string{"order_story", "orders_of_day"}, noFiles},
 		{"query order_story |", []string{"merchant_id=", "order_id="}, noSpace},
 		{"query order_story merchant_id=m-1 o|", []string{"order_id="}, noSpace},

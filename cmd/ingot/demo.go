@@ -22,8 +22,8 @@ import (
 // demoFlags are the options of ingot demo.
 type demoFlags struct {
 	seed     uint64
-	data     string
-	input    string
+	example  string
+	file     string // of events
 	pipeline string
 	skip     bool
 	repeat   int
@@ -36,10 +36,12 @@ type demoFlags struct {
 func newDemo(a *app) *cobra.Command {
 	var f demoFlags
 	cmd := &cobra.Command{
-		Use:   "demo",
+		Use:   "demo [FILE]",
 		Short: "Run the whole pipeline in this process, with trouble, and check every total",
 		Long: `Sends events through the whole pipeline in this process: the queue, both functions, the tables, their
-stream, and time to live. They are all part of this program, so nothing else needs to run.
+stream, and time to live. They are all part of this program, so nothing else needs to run. The events
+are those of an example, or your own: a file with one JSON event on each line, the oldest first, or -
+for standard input.
 
 On the way it makes trouble at random: messages that come twice, late, broken or altered; functions
 that are killed between a write and their answer; lost answers; throttled requests; old checkpoints.
@@ -47,7 +49,7 @@ It then shows what became of each trouble, and the totals beside those that plai
 made. It checks every total twice: against the stored items, and against sums over the events as they
 were before the trouble.
 
-Each line of --input is a message body, and all get the attributes of --attribute. Or a line is a whole
+Each line of FILE is a message body, and all get the attributes of --attribute. Or a line is a whole
 batch, whose messages have attributes of their own: what Lambda sends for a queue ({"Records": […]})
 or what aws sqs receive-message prints ({"Messages": […]}). If lines cannot be used, all of them are
 listed before anything is sent. With --skip-unusable, the demo then goes on without them.
@@ -55,29 +57,38 @@ listed before anything is sent. With --skip-unusable, the demo then goes on with
 The same options give the same summary, byte for byte. Exit code 3: a check found a difference.`,
 		Example: `  ingot demo
   ingot demo --seed 42 --counting receipts
-  ingot demo --data shop --totals 10
+  ingot demo --example shop --totals 10
   ingot demo --repeat 10
-  ingot demo --input events.ndjson --pipeline pipeline.yaml
-  ingot demo --input - --pipeline pipeline.yaml < events.ndjson
+  ingot demo events.ndjson
+  ingot demo - --pipeline pipeline.yaml < events.ndjson
   ingot demo --output json`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := namesFiles(cmd, "input", "pipeline"); err != nil {
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 || len(args) == 1 && args[0] == "" {
+				return usage(fmt.Errorf("%s takes one file of events, or - for standard input; see %s --help", cmd.CommandPath(), cmd.CommandPath()))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := namesFiles(cmd, "pipeline"); err != nil {
 				return err
 			}
-			if f.input != "" && cmd.Flags().Changed("data") {
-				return usage(errors.New("--data and --input were both given; write one of them"))
+			switch {
+			case len(args) == 1 && cmd.Flags().Changed("example"):
+				return usage(fmt.Errorf("--example and the file %s were both given; write one of them", args[0]))
+			case len(args) == 1:
+				f.file = args[0]
+			case cmd.Flags().Changed("pipeline"):
+				return usage(errors.New("--pipeline is for your own events; name their file too: ingot demo FILE --pipeline FILE"))
 			}
 			return a.demo(cmd.Context(), f)
 		},
 	}
 	flags := cmd.Flags()
 	flags.Uint64Var(&f.seed, "seed", 7, "seed of everything random in the run")
-	flags.StringVar(&f.data, "data", "earthquakes", "bundled data: "+bundles())
-	flags.StringVar(&f.input, "input", "", "your own events instead: a file with one JSON event a line, oldest first, or - for standard input")
-	flags.StringArrayVar(&f.attributes, "attribute", nil, "a message attribute of each line of --input as NAME=VALUE; repeatable")
-	flags.StringVar(&f.pipeline, "pipeline", "", "the pipeline.yaml for --input")
-	flags.BoolVar(&f.skip, "skip-unusable", false, "leave out the lines of --input that cannot be used")
+	flags.StringVar(&f.example, "example", "earthquakes", "without FILE, the events of this example: "+bundles())
+	flags.StringArrayVar(&f.attributes, "attribute", nil, "a message attribute of each line of FILE as NAME=VALUE; repeatable")
+	flags.StringVar(&f.pipeline, "pipeline", "pipeline.yaml", "the pipeline for FILE")
+	flags.BoolVar(&f.skip, "skip-unusable", false, "leave out the lines of FILE that cannot be used")
 	flags.IntVar(&f.repeat, "repeat", 1, "send the data this many times: copy k has other ids and is k weeks later")
 	flags.StringVar(&f.counting, "counting", "marks", "how totals are counted: marks or receipts")
 	flags.IntVar(&f.totals, "totals", 3, "how many totals of each aggregate to print; -1: all")
@@ -86,7 +97,7 @@ The same options give the same summary, byte for byte. Exit code 3: a check foun
 
 // demo runs the demo and prints its summary.
 func (a *app) demo(ctx context.Context, f demoFlags) error {
-	events, done, err := a.events(f.input)
+	events, done, err := a.events(f.file)
 	if err != nil {
 		return err
 	}
@@ -113,21 +124,21 @@ func (a *app) demo(ctx context.Context, f demoFlags) error {
 	return nil
 }
 
-// events returns the file that --input means. The events are read more than once. So standard
-// input, and any other pipe, is written into a temporary file, which done removes.
-func (a *app) events(input string) (name string, done func(), err error) {
+// events returns the file that the command line means. The events are read more than once. So
+// standard input, and any other pipe, is written into a temporary file, which done removes.
+func (a *app) events(file string) (name string, done func(), err error) {
 	done = func() {}
-	switch info, err := os.Stat(input); {
-	case input == "-":
+	switch info, err := os.Stat(file); {
+	case file == "-":
 		if a.typed {
 			fmt.Fprintln(a.stderr, "ingot: reading events from the terminal, one on each line; end with Ctrl-D")
 		}
 		name, err = spool(a.stdin)
 		return name, func() { _ = os.Remove(name) }, err
 	case err != nil || info.Mode().IsRegular() || info.IsDir():
-		return input, done, nil // a missing file is reported with the other options
+		return file, done, nil // a missing file is reported with the other options
 	}
-	pipe, err := os.Open(input)
+	pipe, err := os.Open(file)
 	if err != nil {
 		return "", done, err
 	}
@@ -149,7 +160,7 @@ func spool(from io.Reader) (name string, err error) {
 	return f.Name(), nil
 }
 
-// demoConfig reads the options. events is the file that --input means.
+// demoConfig reads the options. events is the file that they come from.
 func (a *app) demoConfig(f demoFlags, events string) (demo.Config, error) {
 	c := demo.Config{Seed: f.seed, Repeat: f.repeat, Progress: show.NewProgress(a.stderr, isTerminal(a.stderr)), Tamper: a.tamper}
 	counting, err := aggregate.ParseCounting(f.counting)
@@ -172,13 +183,11 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 	var name string
 	var secret []byte
 	switch {
-	case (f.input == "") != (f.pipeline == ""):
-		return usage(errors.New("--input and --pipeline go together: write both, as in --input events.ndjson --pipeline pipeline.yaml"))
-	case len(f.attributes) > 0 && f.input == "":
-		return usage(errors.New("--attribute is for --input: the bundled data has no message attributes"))
-	case f.skip && f.input == "":
-		return usage(errors.New("--skip-unusable is for --input: the bundled data has no lines that cannot be used"))
-	case f.input != "":
+	case len(f.attributes) > 0 && f.file == "":
+		return usage(errors.New("--attribute is for your own events: those of the examples have no message attributes"))
+	case f.skip && f.file == "":
+		return usage(errors.New("--skip-unusable is for your own events: the examples have no lines that cannot be used"))
+	case f.file != "":
 		attributes, err := parseAttributes(f.attributes)
 		if err == nil {
 			err = ownFiles(f)
@@ -186,7 +195,7 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 		if err != nil {
 			return usage(err)
 		}
-		title := f.input
+		title := f.file
 		if title == "-" {
 			title = "standard input"
 		}
@@ -197,7 +206,7 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 		files, name = os.DirFS(filepath.Dir(f.pipeline)), filepath.Base(f.pipeline)
 		secret, _ = a.localSecret()
 	default:
-		b, err := bundle(f.data)
+		b, err := bundle(f.example)
 		if err != nil {
 			return usage(err)
 		}
@@ -208,13 +217,13 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 	if c.Plan, err = pipeline.Load(files, name, pipeline.Secret(secret)); err != nil {
 		return usage(inFile(err, f.pipeline))
 	}
-	if f.input != "" {
+	if f.file != "" {
 		a.tellStandIn("ingot demo", c.Plan)
 	}
 	return nil
 }
 
-// bundle returns the bundled data of a name.
+// bundle returns the events of an example.
 func bundle(name string) (demo.Bundle, error) {
 	var known []string
 	for _, b := range demo.Bundles() {
@@ -223,10 +232,10 @@ func bundle(name string) (demo.Bundle, error) {
 		}
 		known = append(known, b.Name)
 	}
-	return demo.Bundle{}, fmt.Errorf("--data %q: write one of %s, or give a file of your own with --input", name, strings.Join(known, ", "))
+	return demo.Bundle{}, fmt.Errorf("--example %q: write one of %s, or name a file of your own: ingot demo FILE", name, strings.Join(known, ", "))
 }
 
-// bundles names the bundled data with its kinds, for help.
+// bundles names the examples with their kinds, for help.
 func bundles() string {
 	var all []string
 	for _, b := range demo.Bundles() {
@@ -237,22 +246,22 @@ func bundles() string {
 
 // ownFiles refuses files that cannot be the user's events or pipeline, before anything runs.
 func ownFiles(f demoFlags) error {
-	for _, file := range []struct{ flag, name, want string }{
-		{"input", f.input, "a file with one JSON event a line"},
-		{"pipeline", f.pipeline, "the pipeline.yaml for these events"},
+	for _, file := range []struct{ name, next string }{
+		{f.file, "name a file with one JSON event a line"},
+		{f.pipeline, "name the pipeline for these events with --pipeline FILE"},
 	} {
-		if file.name == "-" && file.flag == "input" {
+		if file.name == "-" && file.name == f.file {
 			continue
 		}
 		info, err := os.Stat(file.name)
 		var path *fs.PathError
 		switch {
 		case errors.As(err, &path):
-			return fmt.Errorf("--%s %s: %w; name %s", file.flag, file.name, path.Err, file.want)
+			return fmt.Errorf("%s: %w; %s", file.name, path.Err, file.next)
 		case err != nil:
-			return fmt.Errorf("--%s: %w", file.flag, err)
+			return fmt.Errorf("%s: %w", file.name, err)
 		case info.IsDir():
-			return fmt.Errorf("--%s %s: it is a directory; name %s", file.flag, file.name, file.want)
+			return fmt.Errorf("%s: it is a directory; %s", file.name, file.next)
 		}
 	}
 	return nil

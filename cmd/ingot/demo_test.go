@@ -70,7 +70,7 @@ func write(t *testing.T, name, text string) {
 
 func TestDemoJSON(t *testing.T) {
 	inDirectory(t)
-	o := tool(t, "demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml", "--output", "json", "--seed", "5", "--counting", "receipts", "--repeat", "3")
+	o := tool(t, "demo", "events.ndjson", "--output", "json", "--seed", "5", "--counting", "receipts", "--repeat", "3")
 	o.says(t, exitFine, "sending events through trouble")
 	var s demo.Summary
 	decoder := json.NewDecoder(strings.NewReader(o.stdout))
@@ -81,7 +81,7 @@ func TestDemoJSON(t *testing.T) {
 	if s.Summary != demo.SummaryVersion || s.Seed != 5 || s.Counting != "receipts" || s.Data.Name != "events" || s.Data.Events != 120 || s.Data.Copies != 3 || !s.Same {
 		t.Errorf("%+v", s.Data)
 	}
-	again := tool(t, "demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml", "--output", "json", "--seed", "5", "--counting", "receipts", "--repeat", "3")
+	again := tool(t, "demo", "events.ndjson", "--output", "json", "--seed", "5", "--counting", "receipts", "--repeat", "3")
 	if again.stdout != o.stdout {
 		t.Error("the same options gave another summary")
 	}
@@ -97,9 +97,9 @@ func TestDemoRefuses(t *testing.T) {
 	}
 	write(t, filepath.Join("sub", "wrong.yaml"), strings.Replace(strings.Replace(readings, "window: 1h", "windw: 1h", 1), "retain: 7d", "retain: 7 days", 1))
 	demo := func(more ...string) outcome {
-		return tool(t, append([]string{"demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml"}, more...)...)
+		return tool(t, append([]string{"demo"}, more...)...)
 	}
-	tool(t, "demo", "--data", "nonsense").says(t, exitUsage, `--data "nonsense"`, "write one of earthquakes, shop, leaderboard, feed, ledger, sensors, or")
+	tool(t, "demo", "--example", "nonsense").says(t, exitUsage, `--example "nonsense"`, "write one of earthquakes, shop, leaderboard, feed, ledger, sensors, or")
 	tool(t, "demo", "--counting", "fingers").says(t, exitUsage, `counting "fingers"`, "write marks or receipts")
 	tool(t, "demo", "--repeat", "0").says(t, exitUsage, "--repeat 0: write 1 or more")
 	for _, seed := range []string{"minus", "-1", "1.5", "18446744073709551616"} {
@@ -110,27 +110,29 @@ func TestDemoRefuses(t *testing.T) {
 		}
 	}
 	tool(t, "demo", "--totals", "all").says(t, exitUsage, `--totals "all": write a whole number`)
-	tool(t, "demo", "--input", "events.ndjson").says(t, exitUsage, "write both, as in --input events.ndjson --pipeline pipeline.yaml")
-	tool(t, "demo", "events.ndjson").says(t, exitUsage, `takes no argument "events.ndjson"; to name a file of events, write --input FILE; see`)
-	demo("--data", "shop").says(t, exitUsage, "data", "input")
-	demo("--input", "nowhere.ndjson").says(t, exitUsage, "nowhere.ndjson", "no such file")
-	demo("--input", "sub").says(t, exitUsage, "--input sub: it is a directory; name a file with one JSON event a line")
-	demo("--input", "-").says(t, exitUsage, "standard input: there is no event in it")
-	demo("--attribute", "a").says(t, exitUsage, `--attribute "a": write NAME=VALUE`)
-	tool(t, "demo", "--attribute", "a=b").says(t, exitUsage, "--attribute is for --input")
-	demo("--pipeline", "sub").says(t, exitUsage, "--pipeline sub: it is a directory; name the pipeline.yaml")
-	demo("--totals", "-5").says(t, exitUsage, "--totals -5: write how many", "or -1 for all")
-	demo("--input", "broken.ndjson").says(t, exitUsage, "broken.ndjson:2:", "celsius", "correct that line")
+	tool(t, "demo", "--pipeline", "pipeline.yaml").says(t, exitUsage, "--pipeline is for your own events; name their file too: ingot demo FILE --pipeline FILE")
+	tool(t, "demo", "events.ndjson", "more.ndjson").says(t, exitUsage, "ingot demo takes one file of events, or - for standard input; see ingot demo --help")
+	tool(t, "demo", "").says(t, exitUsage, "takes one file of events")
+	tool(t, "demo", "events.ndjson", "--example", "shop").says(t, exitUsage, "--example and the file events.ndjson were both given; write one of them")
+	tool(t, "demo", "events.ndjson", "--pipeline", "nowhere.yaml").says(t, exitUsage, "nowhere.yaml: no such file or directory; name the pipeline for these events with --pipeline FILE")
+	demo("nowhere.ndjson").says(t, exitUsage, "nowhere.ndjson", "no such file")
+	demo("sub").says(t, exitUsage, "sub: it is a directory; name a file with one JSON event a line")
+	demo("-").says(t, exitUsage, "standard input: there is no event in it")
+	demo("events.ndjson", "--attribute", "a").says(t, exitUsage, `--attribute "a": write NAME=VALUE`)
+	tool(t, "demo", "--attribute", "a=b").says(t, exitUsage, "--attribute is for your own events")
+	demo("events.ndjson", "--pipeline", "sub").says(t, exitUsage, "sub: it is a directory; name the pipeline for these events with --pipeline FILE")
+	demo("events.ndjson", "--totals", "-5").says(t, exitUsage, "--totals -5: write how many", "or -1 for all")
+	demo("broken.ndjson").says(t, exitUsage, "broken.ndjson:2:", "celsius", "correct that line")
 	write(t, "wrapped.ndjson", `{"specversion":"1.0","id":"1","source":"s","type":"reading","data":{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}}`)
-	o := demo("--input", "wrapped.ndjson", "--repeat", "2")
+	o := demo("wrapped.ndjson", "--repeat", "2")
 	o.says(t, exitUsage, "wrapped.ndjson:1: it cannot be repeated: it comes in an envelope (CloudEvent (structured))", "leave --repeat away")
 	if strings.Contains(o.stderr, "correct that line") {
 		t.Errorf("it blames the line: %s", o.stderr)
 	}
-	demo("--input", "empty.ndjson").says(t, exitUsage, "there is no event in it")
-	demo("--pipeline", "nowhere.yaml").says(t, exitUsage, "nowhere.yaml")
-	demo("--pipeline", "sub/wrong.yaml").says(t, exitUsage, "sub/wrong.yaml:9:", "sub/wrong.yaml:14:", "windw", "window")
-	demo("--input", "marked.ndjson").says(t, exitFine)
+	demo("empty.ndjson").says(t, exitUsage, "there is no event in it")
+	demo("events.ndjson", "--pipeline", "nowhere.yaml").says(t, exitUsage, "nowhere.yaml")
+	demo("events.ndjson", "--pipeline", "sub/wrong.yaml").says(t, exitUsage, "sub/wrong.yaml:9:", "sub/wrong.yaml:14:", "windw", "window")
+	demo("marked.ndjson").says(t, exitFine)
 }
 
 // A pipeline with hmac runs without a secret of one's own. The demo then says which key it takes.
@@ -138,18 +140,18 @@ func TestDemoWithoutASecret(t *testing.T) {
 	inDirectory(t)
 	write(t, "secret.yaml", strings.Replace(readings, `"{sensor}"}`, `"{sensor | hmac}"}`, 1))
 	const said = `ingot demo: INGOT_PII_KEY is not set: keyed hashes are made with the key "` + explain.StandIn + `"`
-	stand := tool(t, "demo", "--input", "events.ndjson", "--pipeline", "secret.yaml")
+	stand := tool(t, "demo", "events.ndjson", "--pipeline", "secret.yaml")
 	stand.says(t, exitFine, said)
 	a := &app{env: func(name string) (string, bool) { return "k", name == "INGOT_PII_KEY" }}
-	own := toolIn(context.Background(), a, "demo", "--input", "events.ndjson", "--pipeline", "secret.yaml")
+	own := toolIn(context.Background(), a, "demo", "events.ndjson", "--pipeline", "secret.yaml")
 	if own.says(t, exitFine); strings.Contains(own.stderr, "INGOT_PII_KEY") || own.stdout == stand.stdout {
 		t.Errorf("with a secret of its own it says %s\nand its hashes differ: %v", own.stderr, own.stdout != stand.stdout)
 	}
-	if o := tool(t, "demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml"); strings.Contains(o.stderr, "INGOT_PII_KEY") {
+	if o := tool(t, "demo", "events.ndjson", "--pipeline", "pipeline.yaml"); strings.Contains(o.stderr, "INGOT_PII_KEY") {
 		t.Errorf("without hmac it says %s", o.stderr)
 	}
-	if o := tool(t, "demo", "--data", "shop"); strings.Contains(o.stderr, "INGOT_PII_KEY") {
-		t.Errorf("of bundled data, which has its own key, it says %s", o.stderr)
+	if o := tool(t, "demo", "--example", "shop"); strings.Contains(o.stderr, "INGOT_PII_KEY") {
+		t.Errorf("of an example, which has its own key, it says %s", o.stderr)
 	}
 }
 
@@ -186,7 +188,7 @@ func TestDemoFindsDifferences(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := toolIn(context.Background(), &app{tamper: tamper}, "demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml")
+			o := toolIn(context.Background(), &app{tamper: tamper}, "demo", "events.ndjson")
 			o.says(t, exitDifference)
 			if missed := strings.Contains(o.stdout, "40 events, made before the trouble   2  no difference"); missed != (name == "an fp altered") {
 				t.Errorf("the list's check (missed: %v):\n%s", missed, o.stdout)
@@ -207,12 +209,12 @@ func TestDemoReadsStandardInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := tool(t, "demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml", "--repeat", "2")
-	stdin := piped(t, string(events), "demo", "--input", "-", "--pipeline", "pipeline.yaml", "--repeat", "2")
+	file := tool(t, "demo", "events.ndjson", "--repeat", "2")
+	stdin := piped(t, string(events), "demo", "-", "--repeat", "2")
 	if want := strings.Replace(file.stdout, "events.ndjson", "standard input", 1); stdin.code != exitFine || stdin.out != want {
 		t.Errorf("exit code %d, stderr %s; got\n%s\nwant\n%s", stdin.code, stdin.errors, stdin.out, want)
 	}
-	broken := piped(t, "{}\n", "demo", "--input", "-", "--pipeline", "pipeline.yaml")
+	broken := piped(t, "{}\n", "demo", "-")
 	if broken.code != exitUsage || !strings.Contains(broken.errors, "standard input:1: ") {
 		t.Errorf("exit code %d, stderr %s", broken.code, broken.errors)
 	}
@@ -229,7 +231,7 @@ func TestDemoTakesMessageAttributes(t *testing.T) {
 	body := `{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`
 	write(t, "events.ndjson", body)
 	demo := func(more ...string) outcome {
-		return tool(t, append([]string{"demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml", "--totals", "-1"}, more...)...)
+		return tool(t, append([]string{"demo", "events.ndjson", "--totals", "-1"}, more...)...)
 	}
 	demo().says(t, exitUsage, "events.ndjson:1: Poison (missing-field)", "attribute")
 	demo("--attribute", "kind=reading").says(t, exitFine)
@@ -266,7 +268,7 @@ func TestDemoListsAllBadLines(t *testing.T) {
 		}
 	}
 	write(t, "broken.ndjson", lines.String())
-	o := tool(t, "demo", "--input", "broken.ndjson", "--pipeline", "pipeline.yaml")
+	o := tool(t, "demo", "broken.ndjson")
 	o.says(t, exitUsage, "broken.ndjson: 19 of 100 lines cannot be used:\n  broken.ndjson:4: Poison (wrong-type)", "\n  broken.ndjson:91: it has more than 2097152 bytes", "\n  and 9 more: lines 92-100")
 	if n := strings.Count(o.stderr, "\n"); n > 14 || o.stdout != "" {
 		t.Errorf("%d lines on stderr, stdout %q", n, o.stdout)
@@ -280,7 +282,7 @@ func TestDemoSkipsBadLines(t *testing.T) {
 	good := `{"id":%d,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}` + "\n"
 	write(t, "some.ndjson", fmt.Sprintf(good, 1)+"nope\n"+fmt.Sprintf(good, 2)+`{"id":3}`+"\n"+fmt.Sprintf(good, 4))
 	demo := func(file string, more ...string) outcome {
-		return tool(t, append([]string{"demo", "--input", file, "--pipeline", "pipeline.yaml"}, more...)...)
+		return tool(t, append([]string{"demo", file}, more...)...)
 	}
 	demo("some.ndjson").says(t, exitUsage, "or leave them out with --skip-unusable.")
 	o := demo("some.ndjson", "--skip-unusable")
@@ -293,7 +295,7 @@ func TestDemoSkipsBadLines(t *testing.T) {
 	demo("one.ndjson", "--skip-unusable").says(t, exitFine, "one.ndjson: 1 of 2 lines cannot be used:\n  one.ndjson:2: ", "\nIt is left out.\n")
 	write(t, "none.ndjson", "nope\n")
 	demo("none.ndjson", "--skip-unusable").says(t, exitUsage, "none.ndjson:1: Poison (undecodable)")
-	tool(t, "demo", "--skip-unusable").says(t, exitUsage, "--skip-unusable is for --input: the bundled data has no lines that cannot be used")
+	tool(t, "demo", "--skip-unusable").says(t, exitUsage, "--skip-unusable is for your own events: the examples have no lines that cannot be used")
 }
 
 // TestDemoReadsAPipe checks that the demo reads a pipe, whatever its name. A pipe can be read only
@@ -318,19 +320,19 @@ func TestDemoReadsAPipe(t *testing.T) {
 		_, err := w.Write(events)
 		written <- errors.Join(err, w.Close())
 	}()
-	o := tool(t, "demo", "--input", name, "--pipeline", "pipeline.yaml")
+	o := tool(t, "demo", name)
 	o.says(t, exitFine)
 	if err := <-written; err != nil || !strings.Contains(o.stdout, "INGOT DEMO  40 events: "+name) {
 		t.Errorf("%v: %s", err, o.stdout)
 	}
 	t.Setenv("TMPDIR", "/nonexistent")
-	tool(t, "demo", "--input", "-", "--pipeline", "pipeline.yaml").says(t, exitFailed, "set TMPDIR to a folder that can be written to")
+	tool(t, "demo", "-").says(t, exitFailed, "set TMPDIR to a folder that can be written to")
 }
 
 // Even if nothing is typed into a terminal, the tool stops when it is interrupted.
 func TestInterruptedWhileItReads(t *testing.T) {
 	atRoot(t)
-	for _, args := range [][]string{{"explain", "-"}, {"demo", "--input", "-", "--pipeline", "pipeline.yaml"}} {
+	for _, args := range [][]string{{"explain", "-"}, {"demo", "-"}} {
 		silent, end := io.Pipe()
 		ctx, cancel := context.WithCancel(context.Background())
 		reading := &signalling{r: silent, began: cancel}

@@ -18,10 +18,10 @@ import (
 )
 
 type devOptions struct {
-	file, data, counting string
-	host                 string
-	port, console        int
-	verbose, reveal      bool
+	pipeline, data, counting string
+	host                     string
+	port, console            int
+	verbose, reveal          bool
 }
 
 func newDev(a *app) *cobra.Command {
@@ -49,19 +49,19 @@ used, as in ingot explain.
 
 With --output json, one line of JSON says where everything is, as soon as it is ready.`,
 		Example: `  ingot dev
-  ingot dev --file shop/pipeline.yaml --data shop/data
+  ingot dev --pipeline shop/pipeline.yaml --data shop/data
   ingot dev --port 9611 --port-console 9610
   ingot dev --output json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := namesFiles(cmd, "file", "data", "host"); err != nil {
+			if err := namesFiles(cmd, "pipeline", "data", "host"); err != nil {
 				return err
 			}
 			return a.dev(cmd.Context(), o)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&o.file, "file", "f", "pipeline.yaml", "the pipeline to run")
+	flags.StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline to run")
 	flags.StringVar(&o.data, "data", "", "the folder where everything is kept (default .ingot/data beside the pipeline)")
 	flags.IntVar(&o.port, "port", 8611, "port of this machine for the protocols of AWS; 0: any free one")
 	flags.StringVar(&o.host, "host", "127.0.0.1", "address of this machine for the protocols of AWS; for containers, give that of Docker's bridge, often 172.17.0.1")
@@ -86,7 +86,7 @@ func (a *app) dev(ctx context.Context, o devOptions) error {
 	case errors.As(err, &mistakes):
 		return usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
 	case errors.As(err, &path) && path.Path == cfg.File:
-		return usage(fmt.Errorf("%s: %w; name the pipeline with --file FILE, or make one with: ingot init", o.file, path.Err))
+		return usage(fmt.Errorf("%s: %w; %s", o.pipeline, path.Err, noPipeline))
 	case err != nil:
 		return err
 	}
@@ -108,12 +108,12 @@ func (a *app) devConfig(o devOptions) (dev.Config, error) {
 		}
 	}
 	secret, _ := a.localSecret()
-	file, err := filepath.Abs(o.file)
+	file, err := filepath.Abs(o.pipeline)
 	if err != nil {
 		return dev.Config{}, err
 	}
 	if o.data == "" {
-		o.data = filepath.Join(filepath.Dir(o.file), ".ingot", "data")
+		o.data = filepath.Join(filepath.Dir(o.pipeline), ".ingot", "data")
 	}
 	cfg := dev.Config{File: file, Data: o.data, Secret: secret, Counting: counting, Host: o.host, Port: o.port, ConsolePort: o.console,
 		Tell: func(line string) { fmt.Fprintln(a.stderr, "ingot dev: "+line) }}
@@ -148,6 +148,6 @@ Send events from another terminal in this folder, one in a line, and look at wha
 The AWS CLI (version 2) and SDKs reach it too:
 
   export AWS_ENDPOINT_URL=%[3]s AWS_REGION=%[7]s AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
-`, o.file, console, at.Endpoint, at.QueueURL, at.EventsTable, at.AggregatesTable, at.Region)
+`, o.pipeline, console, at.Endpoint, at.QueueURL, at.EventsTable, at.AggregatesTable, at.Region)
 	return err
 }

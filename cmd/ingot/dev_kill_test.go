@@ -104,7 +104,7 @@ func newKilling(t *testing.T, die *rand.Rand) *killing {
 // start runs ingot dev until kill.
 func (k *killing) start(more ...string) {
 	k.t.Helper()
-	k.cmd = exec.Command(k.binary, append([]string{"dev", "--file", k.file, "--port", "0", "--port-console", "0", "--output", "json"}, more...)...)
+	k.cmd = exec.Command(k.binary, append([]string{"dev", "--pipeline", k.file, "--port", "0", "--port-console", "0", "--output", "json"}, more...)...)
 	var stderr strings.Builder
 	k.cmd.Stderr = &stderr
 	stdout, err := k.cmd.StdoutPipe()

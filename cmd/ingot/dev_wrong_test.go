@@ -36,7 +36,7 @@ func TestDevThatCannotStart(t *testing.T) {
 		"another one has the folder": {func(t *testing.T) {
 			running(t)
 		}, free, exitFailed, fmt.Sprintf("ingot: another ingot dev (process %d) runs with the data in ", os.Getpid())},
-		"no pipeline":         {nil, append(free, "--file", "no.yaml"), exitUsage, "ingot: no.yaml: no such file or directory; name the pipeline with --file FILE, or make one with: ingot init"},
+		"no pipeline":         {nil, append(free, "--pipeline", "no.yaml"), exitUsage, "ingot: no.yaml: no such file or directory; name the pipeline with --pipeline FILE, or make one with: ingot init"},
 		"a broken pipeline":   {func(t *testing.T) { rewrite(t, "window: 1d", "window: 1fortnight") }, free, exitUsage, "ingot: the pipeline has mistakes:\npipeline.yaml:13:13: "},
 		"the data is a file":  {func(t *testing.T) { rewriteFile(t, "data", "hello") }, append(free, "--data", "data"), exitFailed, "ingot: the data folder data cannot be made: not a directory; name another with --data\n"},
 		"data of another one": {func(t *testing.T) { rewriteFile(t, filepath.Join("data", "ingot.db"), strings.Repeat("hello", 9999)) }, append(free, "--data", "data"), exitFailed, "is not data of ingot dev"},

@@ -50,10 +50,11 @@ var particular = map[string]expected{
 
 	"ingot demo":                 {place: "root", piped: true},
 	"ingot demo --seed":          {place: "root", piped: true, long: true},
-	"ingot demo --data":          {place: "root", piped: true, long: true},
+	"ingot demo --example":       {place: "root", piped: true, long: true},
 	"ingot demo --repeat":        {not: "it takes ten times as long. internal/demo tests copies with less data"},
 	"ingot demo --output":        {place: "root", piped: true, free: "it is long. TestDemoJSON reads it"},
-	"ingot demo --input":         {place: "readings", piped: true},
+	"ingot demo events":          {place: "readings", piped: true},
+	"ingot demo - ":              {place: "readings", piped: true},
 	"ingot explain":              {place: "root", wide: "it shows expressions, and a payload as it is"},
 	"ingot cost":                 {place: "root", wide: "its tables"},
 	"ingot check":                {place: "root", wide: "its tables, and what is to do"},

@@ -34,8 +34,8 @@ main programs of both functions, template.yaml, samconfig.toml, sample events, t
 workflow and a README. If DIR does not exist, it is made. Without DIR, the repository is made in this
 folder. No file that exists is changed.
 
-With --from it proposes a pipeline.yaml from a file of sample events, one JSON document on each line: the
-types, ids, times and keys. A comment beside each choice says how certain it is. --from - reads standard
+With --events it proposes a pipeline.yaml from a file of sample events, one JSON document on each line: the
+types, ids, times and keys. A comment beside each choice says how certain it is. --events - reads standard
 input.
 
 With --diff it writes nothing. It compares the files in DIR with those that this version of Ingot
@@ -65,8 +65,8 @@ type initReport struct {
 }
 
 type initOptions struct {
-	module, from string
-	diff, noTidy bool
+	module, events string
+	diff, noTidy   bool
 }
 
 func newInit(a *app) *cobra.Command {
@@ -76,7 +76,7 @@ func newInit(a *app) *cobra.Command {
 		Short: "Make a repository for a pipeline of your own",
 		Long:  initHelp,
 		Example: `  ingot init shop --module example.com/shop
-  ingot init shop --from sample.ndjson
+  ingot init shop --events sample.ndjson
   ingot init --diff`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -85,7 +85,7 @@ func newInit(a *app) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := namesFiles(cmd, "from"); err != nil {
+			if err := namesFiles(cmd, "events"); err != nil {
 				return err
 			}
 			dir := "."
@@ -99,7 +99,7 @@ func newInit(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&o.module, "module", "", "the module path (default example.com/ and the folder's name)")
-	cmd.Flags().StringVar(&o.from, "from", "", "propose pipeline.yaml from this file of events, one on each line; - is standard input")
+	cmd.Flags().StringVar(&o.events, "events", "", "propose pipeline.yaml from this file of events, one on each line; - is standard input")
 	cmd.Flags().BoolVar(&o.diff, "diff", false, "write nothing; show how the files differ from what this version would write")
 	cmd.Flags().BoolVar(&o.noTidy, "no-tidy", false, "do not run go mod tidy, which completes go.mod and go.sum")
 	return cmd
@@ -122,8 +122,8 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 		return err
 	}
 	unfit := false
-	if o.from != "" { // only now, because it says what it proposes
-		if c.Pipeline, c.Sample, unfit, err = a.propose(o.from); err != nil {
+	if o.events != "" { // only now, because it says what it proposes
+		if c.Pipeline, c.Sample, unfit, err = a.propose(o.events); err != nil {
 			return err
 		}
 		if list, err = files(c); err != nil {
@@ -189,14 +189,14 @@ func (a *app) next(dir string, untidy, unfit bool) {
 // propose reads sample events and proposes a pipeline.yaml. It reports the result on standard
 // error. unfit says that events of the sample do not fit the proposal.
 func (a *app) propose(name string) (text []byte, bodies []string, unfit bool, err error) {
-	from, _, err := a.open(name, "name a file of events with --from")
+	from, _, err := a.open(name, "name a file of events with --events FILE")
 	if err != nil {
 		return nil, nil, false, usage(err)
 	}
 	defer from.Close()
 	sample, err := propose.Read(from)
 	if err != nil {
-		return nil, nil, false, usage(fmt.Errorf("--from %s: %w", name, err))
+		return nil, nil, false, usage(fmt.Errorf("--events %s: %w", name, err))
 	}
 	count, first := sample.Unusable()
 	for _, line := range first {
@@ -224,7 +224,7 @@ func (a *app) propose(name string) (text []byte, bodies []string, unfit bool, er
 		if count > 0 || len(aside) > 0 {
 			skip = " --skip-unusable"
 		}
-		fmt.Fprintf(a.stderr, "ingot: events/sample.ndjson has %d of them, for the tests and make demo; ingot demo --input FILE --pipeline pipeline.yaml%s takes a whole file\n", len(bodies), skip)
+		fmt.Fprintf(a.stderr, "ingot: events/sample.ndjson has %d of them, for the tests and make demo; ingot demo FILE%s takes a whole file\n", len(bodies), skip)
 	}
 	return p.YAML(), bodies, len(poison) > 0, nil
 }
@@ -332,8 +332,8 @@ func checkout() string {
 
 // initDiff shows how the files of a repository differ from what this version would write for it.
 func (a *app) initDiff(o initOptions, dir string) error {
-	if o.from != "" {
-		return usage(errors.New("--diff and --from do not go together: --diff compares the files of a repository, and --from begins one"))
+	if o.events != "" {
+		return usage(errors.New("--diff and --events do not go together: --diff compares the files of a repository, and --events begins one"))
 	}
 	c := scaffold.Config{Module: o.module, Version: release(), Replace: checkout()}
 	if c.Module == "" {

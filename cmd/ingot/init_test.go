@@ -34,7 +34,7 @@ func TestInitMakesARepository(t *testing.T) {
 	slow.Test(t, "it builds and tests two repositories")
 	sample := filepath.Join(t.TempDir(), "sample.ndjson")
 	write(t, sample, samples)
-	for name, args := range map[string][]string{"small": nil, "proposed": {"--from", sample}} {
+	for name, args := range map[string][]string{"small": nil, "proposed": {"--events", sample}} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "shop")
 			if got := tool(t, append([]string{"init", dir}, args...)...); got.code != exitFine {
@@ -175,11 +175,11 @@ func TestInitRefuses(t *testing.T) {
 	}{
 		{[]string{"init", filepath.Join(empty, "a"), "b"}, "takes one folder, not 2"},
 		{[]string{"init", filepath.Join(empty, "a b")}, "write one with --module, such as example.com/shop"},
-		{[]string{"init", filepath.Join(empty, "a"), "--from", "/nowhere.ndjson"}, "name a file of events with --from"},
-		{[]string{"init", filepath.Join(empty, "a"), "--from", noEvents}, "write one JSON object on each line (line 1: "},
-		{[]string{"init", empty, "--from", ""}, "--from is empty"},
+		{[]string{"init", filepath.Join(empty, "a"), "--events", "/nowhere.ndjson"}, "name a file of events with --events FILE"},
+		{[]string{"init", filepath.Join(empty, "a"), "--events", noEvents}, "write one JSON object on each line (line 1: "},
+		{[]string{"init", empty, "--events", ""}, "--events is empty"},
 		{[]string{"init", noEvents}, noEvents + " is a file; name a folder"},
-		{[]string{"init", "--diff", empty, "--from", events}, "--diff and --from do not go together"},
+		{[]string{"init", "--diff", empty, "--events", events}, "--diff and --events do not go together"},
 		{[]string{"init", "--diff", empty}, "has no go.mod that names a module"},
 		{[]string{"init", "--diff", empty, "--module", "example.com/shop"}, "run ingot init --diff in a repository"},
 		{[]string{"init", "--diff", broken, "--module", "example.com/shop"}, "pipeline.yaml has mistakes"},
@@ -200,7 +200,7 @@ func TestInitFromIntoATakenFolder(t *testing.T) {
 	write(t, filepath.Join(dir, "Makefile"), "mine\n")
 	events := filepath.Join(t.TempDir(), "events.ndjson")
 	write(t, events, samples)
-	got := tool(t, "init", dir, "--module", "example.com/shop", "--from", events)
+	got := tool(t, "init", dir, "--module", "example.com/shop", "--events", events)
 	if got.code != exitUsage || !strings.HasPrefix(got.stderr, "ingot: "+dir+" has Makefile already") {
 		t.Errorf("exit %d: %s", got.code, got.stderr)
 	}
@@ -209,7 +209,7 @@ func TestInitFromIntoATakenFolder(t *testing.T) {
 // The lines that are not events are named, and the proposal is written.
 func TestInitFrom(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "visits")
-	got := piped(t, samples, "init", dir, "--from", "-", "--no-tidy")
+	got := piped(t, samples, "init", dir, "--events", "-", "--no-tidy")
 	if got.code != exitFine || !strings.Contains(got.errors, "line 3: ") || !strings.Contains(got.errors, "it fits 3 events of the sample\n") {
 		t.Fatalf("exit %d: %s", got.code, got.errors)
 	}
@@ -229,8 +229,8 @@ func TestInitFromMuch(t *testing.T) {
 			fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":"2026-03-01T09:00:%02dZ","sent_at":"2026-03-02T09:00:%02dZ"}`+"\n", i, i, b.Len()%60)
 		}
 	}
-	got := piped(t, b.String(), "init", dir, "--from", "-", "--no-tidy")
-	if got.code != exitFine || !strings.Contains(got.errors, "ingot: events/sample.ndjson has 20 of them, for the tests and make demo; ingot demo --input FILE --pipeline pipeline.yaml takes a whole file\n") {
+	got := piped(t, b.String(), "init", dir, "--events", "-", "--no-tidy")
+	if got.code != exitFine || !strings.Contains(got.errors, "ingot: events/sample.ndjson has 20 of them, for the tests and make demo; ingot demo FILE takes a whole file\n") {
 		t.Fatalf("exit %d: %s", got.code, got.errors)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
@@ -256,8 +256,8 @@ func TestInitFromWithBrokenEvents(t *testing.T) {
 		}
 		fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":%q}`+"\n", i, at)
 	}
-	got := piped(t, b.String(), "init", dir, "--from", "-", "--no-tidy")
-	for _, want := range []string{"it fits 39 events of the sample\n", "ingot: 1 event of the sample would go to quarantine: at: field at: \"soon\" is not ", "ingot demo --input FILE --pipeline pipeline.yaml --skip-unusable takes a whole file\n", "ingot: done; next: cd "} {
+	got := piped(t, b.String(), "init", dir, "--events", "-", "--no-tidy")
+	for _, want := range []string{"it fits 39 events of the sample\n", "ingot: 1 event of the sample would go to quarantine: at: field at: \"soon\" is not ", "ingot demo FILE --skip-unusable takes a whole file\n", "ingot: done; next: cd "} {
 		if got.code != exitFine || !strings.Contains(got.errors, want) {
 			t.Errorf("exit %d, no %q in\n%s", got.code, want, got.errors)
 		}
@@ -272,7 +272,7 @@ func TestInitFromWithBrokenEvents(t *testing.T) {
 // tests.
 func TestInitFromTooLittle(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "visits")
-	got := piped(t, `{"x":1}`+"\n", "init", dir, "--from", "-", "--no-tidy")
+	got := piped(t, `{"x":1}`+"\n", "init", dir, "--events", "-", "--no-tidy")
 	for _, want := range []string{"it fits 0 events of the sample\n", "it does not fit 1 event yet: at: ", "next: complete " + filepath.Join(dir, "pipeline.yaml") + ", then cd "} {
 		if got.code != exitFine || !strings.Contains(got.errors, want) {
 			t.Errorf("exit %d, no %q in\n%s", got.code, want, got.errors)

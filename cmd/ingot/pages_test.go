@@ -76,7 +76,7 @@ func TestExamplePages(t *testing.T) {
 func labelled(t *testing.T, page, name string) {
 	t.Helper()
 	intro, rest, _ := strings.Cut(page, "\n## ")
-	if !strings.Contains(intro, "Its data is SYNTHETIC: ") || !strings.Contains(intro, "\n    ingot demo --data "+name+"\n") {
+	if !strings.Contains(intro, "Its data is SYNTHETIC: ") || !strings.Contains(intro, "\n    ingot demo --example "+name+"\n") {
 		t.Errorf("the page does not say what its data is, and how to run its demo:\n%s", intro)
 	}
 	if !strings.HasPrefix(rest, "What is asked\n") {

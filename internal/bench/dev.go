@@ -131,7 +131,7 @@ type devProcess struct {
 // start starts it, and returns how long it took until it could be used.
 func (d *devProcess) start(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
-	d.cmd = exec.CommandContext(ctx, d.binary, "dev", "--file", d.file, "--port", "0", "--port-console", "0", "--output", "json")
+	d.cmd = exec.CommandContext(ctx, d.binary, "dev", "--pipeline", d.file, "--port", "0", "--port-console", "0", "--output", "json")
 	d.cmd.Stderr = os.Stderr
 	stdout, err := d.cmd.StdoutPipe()
 	if err != nil {
