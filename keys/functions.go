@@ -60,7 +60,7 @@ func Functions() []Function {
 		{Name: "pad", Arg: "N", Does: "a non-negative integer, zeros put before it up to N digits: text order is number order", Follows: []string{"trim", "unix", "unixms", "shard"}, least: 1, most: 38, run: pad},
 		{Name: "rev", Does: "each digit d of a time or padded number becomes 9-d: the order turns around", Follows: []string{"time", "pad"}, run: rev},
 		{Name: "shard", Arg: "N", Does: "one of 0 to N-1: the first 8 bytes of the SHA-256, big-endian, mod N", Lossy: true, least: 1, most: 10_000, run: shard},
-		{Name: "hmac", Arg: "LABEL?", Does: "HMAC-SHA-256 in lower-case hex, keyed with the secret of the environment, or with a key of LABEL's own that is derived from it: for personal data", run: keyedHash},
+		{Name: "hmac", Arg: "LABEL?", Does: "HMAC-SHA-256 in lower-case hex, keyed with the secret of the environment, or with a key of LABEL's own that is derived from it: for personal data in keys", run: keyedHash},
 		{Name: "sha256", Arg: "N?", Does: "SHA-256 in lower-case hex; with N only its first N digits, which is lossy", least: 1, most: 63, run: hash},
 		{Name: "first", Arg: "N", Does: "the first N code points", Lossy: true, least: 1, most: 1024, run: first},
 		{Name: "trim", Does: "without ASCII white space at either end", Lossy: true, run: trim},

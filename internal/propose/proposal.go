@@ -331,6 +331,7 @@ func (w *writer) head(p *Proposal) {
 }
 
 func (w *writer) eventType(t *eventType) {
+	begins := w.Len()
 	w.line(2, "%s:   # %s", yamlName(t.name), count(len(t.events)+len(t.aside), "event"))
 	if text := t.asideRemark(); text != "" {
 		w.remark(4, text)
@@ -364,6 +365,9 @@ func (w *writer) eventType(t *eventType) {
 		w.line(4, "# ignore: [%s]   # take out the # if sending an event again fills these anew", strings.Join(t.anew, ", "))
 	}
 	w.indexes(t)
+	if bytes.Contains(w.Bytes()[begins:], []byte("| hmac}")) {
+		w.remark(4, "hmac: keys show a hash in place of a value that looks personal. The payload still has the value, and is stored in clear.")
+	}
 	w.line(4, "# retain: 400d   # keep an event for so long after its own time; without it, for ever")
 	w.line(0, "")
 }

@@ -256,7 +256,11 @@ func TestPersonalFieldsAreHashed(t *testing.T) {
 	}
 	p := proposal(t, b.String())
 	taken(t, p)
-	wants(t, p, `id: "{email | hmac}"`)
+	wants(t, p, `id: "{email | hmac}"`, "stored in clear.")
+	plain := proposal(t, strings.NewReplacer("email", "member_id", "@example.com", "").Replace(b.String()))
+	if text := string(plain.YAML()); strings.Contains(text, "hmac") || strings.Contains(text, "in clear") {
+		t.Errorf("nothing is personal, and it speaks of hashes:\n%s", text)
+	}
 }
 
 func TestUnusableLines(t *testing.T) {
