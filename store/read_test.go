@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
@@ -269,6 +270,29 @@ func TestTotalsAmongOthers(t *testing.T) {
 	}
 	if len(names) != 3 {
 		t.Errorf("%v", names)
+	}
+}
+
+// A count or a sum that no event has added to is 0, although its item has no attribute for it. A
+// least or greatest value is left out, because it is no number that an event has supplied.
+func TestWhatNothingHasAddedToIsZero(t *testing.T) {
+	w := newWorld(t, func(_ *embedded.Config, spec *pipeline.Spec, _ *store.Config) {
+		spec.Aggregates = map[string]pipeline.AggregateSpec{"leaders": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Rank: pipeline.RankSpec{Value: "orders"},
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "refunds": "count where refund = true", "refunded": "sum refund_cents?", "least": "min refund_cents?"}}}}}
+	})
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
+	w.Clock.Pass(10 * time.Second) // for the index
+	top, err := w.store.Top(deadline(t), "leaders", time.Time{}, 1)
+	if err != nil || len(top) != 1 {
+		t.Fatal(top, err)
+	}
+	for _, total := range []store.Total{w.total("leaders", map[string]string{"merchant": "m"}), top[0]} {
+		if got := fmt.Sprint(total.Values); got != "map[orders:1 refunded:0 refunds:0]" {
+			t.Errorf("%s", got)
+		}
 	}
 }
 

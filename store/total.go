@@ -42,6 +42,8 @@ type StoredTotal struct {
 type Total struct {
 	By     map[string]string // what it is grouped by
 	Window time.Time         // start; zero for an aggregate without windows
+	// Values has every count and sum, which is 0 if no event has added to it, and each min and max
+	// that an event has supplied.
 	Values map[string]event.Decimal
 	// Texts are the values whose operation is [aggregate.Op.Textual], as amounts have them. It is
 	// nil if there are none. [Total.Dated] reads them.
@@ -233,7 +235,7 @@ func gather(def *aggregate.Definition, head *Head, stored []StoredTotal) []Total
 	for _, part := range stored {
 		t := byWindow[part.Address.Window]
 		if t == nil {
-			t = &Total{Values: map[string]event.Decimal{}}
+			t = &Total{Values: zeros(def)}
 			if part.Address.Window != aggregate.NoWindow {
 				t.Window = time.Unix(part.Address.Window, 0).UTC()
 			}
@@ -249,6 +251,18 @@ func gather(def *aggregate.Definition, head *Head, stored []StoredTotal) []Total
 		totals = append(totals, *byWindow[start])
 	}
 	return totals
+}
+
+// zeros returns what a total has before anything is counted in it: 0 for each count and sum. The
+// item has no attribute for a value that no event has added to.
+func zeros(def *aggregate.Definition) map[string]event.Decimal {
+	values := map[string]event.Decimal{}
+	for _, v := range def.Values {
+		if v.Op == aggregate.Count || v.Op == aggregate.Sum {
+			values[v.Name] = event.Decimal{}
+		}
+	}
+	return values
 }
 
 func (t *Total) merge(def *aggregate.Definition, part StoredTotal) {

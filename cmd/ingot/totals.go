@@ -120,8 +120,11 @@ func totalOf(def *aggregate.Definition, by map[string]string, t store.Total, mas
 	return s
 }
 
-// shownValues returns the values of a total by their names.
+// shownValues returns the values of a total by their names. A total that is not stored has none.
 func shownValues(def *aggregate.Definition, t store.Total, mask show.Personal) map[string]show.Value {
+	if t.Missing {
+		return map[string]show.Value{}
+	}
 	return mask.Values(def, func(name string) aggregate.Amount { return show.AmountOf(name, t.Values, t.Texts) })
 }
 

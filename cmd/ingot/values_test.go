@@ -22,6 +22,7 @@ aggregates:
       call.ended:
         values:
           calls: count
+          lost: count where state = "lost"
           callers: distinct email
           last: newest state
           mail: oldest email
@@ -43,19 +44,21 @@ func TestValuesOfEveryKind(t *testing.T) {
 		want string
 		args []string
 	}{
-		{`  site  window          callers  calls  last         mail                             ms
-  bonn  2026-02  about 1 ±1.6 %      1  done         ***   p50 20.34 p90 20.34 p99 20.34
-  bonn  2026-03  about 1 ±1.6 %      1  =busy\u0007  ***   p50 1,024 p90 1,024 p99 1,024
+		{`  site  window          callers  calls  last         lost  mail                             ms
+  bonn  2026-02  about 1 ±1.6 %      1  done            0  ***   p50 20.34 p90 20.34 p99 20.34
+  bonn  2026-03  about 1 ±1.6 %      1  =busy\u0007     0  ***   p50 1,024 p90 1,024 p99 1,024
 `, []string{"totals", "calls_monthly", "site=bonn", "--local"}},
-		{`site,window,callers,calls,last,last at,mail,mail at,ms p50,ms p90,ms p99,building,flags
-bonn,2026-03-01T00:00:00Z,1,1,'=busy\u0007,2026-03-01T09:00:00Z,***,***,1024,1024,1024,false,
+		{`site,window,callers,calls,last,last at,lost,mail,mail at,ms p50,ms p90,ms p99,building,flags
+bonn,2026-03-01T00:00:00Z,1,1,'=busy\u0007,2026-03-01T09:00:00Z,0,***,***,1024,1024,1024,false,
 `, []string{"totals", "calls_monthly", "site=bonn", "--local", "--from", "2026-03", "--output", "csv"}},
 		{`"callers": {
         "estimate": 1,
         "error": 0.0163
       }`, []string{"totals", "calls_monthly", "site=bonn", "--local", "--from", "2026-03", "--output", "json"}},
 		{`jo@example.com`, []string{"totals", "calls_monthly", "site=bonn", "--local", "--from", "2026-03", "--reveal"}},
-		{`2026-03  callers=about 1 ±1.6 %  calls=1  last==busy\u0007  mail=***  ms=p50 1,024 p90 1,024 p99 1,024`, []string{"query", "calls", "site=bonn", "--from", "2026-03-01", "--local"}},
+		{`2026-03  callers=about 1 ±1.6 %  calls=1  last==busy\u0007  lost=0  mail=***  ms=p50 1,024 p90 1,024 p99 1,024`, []string{"query", "calls", "site=bonn", "--from", "2026-03-01", "--local"}},
+		{`"lost": "0",`, []string{"totals", "calls_monthly", "site=bonn", "--local", "--scan", "--output", "json"}},
+		{`"lost": 0,`, []string{"query", "calls", "site=bonn", "--from", "2026-03-01", "--local", "--output", "json"}},
 		{`"calls": 1,`, []string{"query", "calls", "site=bonn", "--from", "2026-03-01", "--local", "--output", "json"}},
 		{`***`, []string{"get", "call.ended", "id=c-1", "email=jo@example.com", "--local"}},
 	} {

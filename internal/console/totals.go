@@ -156,7 +156,7 @@ func (t *Tables) amounts(def *aggregate.Definition, numbers map[string]event.Dec
 	return t.shown(def, func(name string) aggregate.Amount { return show.AmountOf(name, numbers, texts) })
 }
 
-// shown leaves out what nothing has supplied, and masks what is personal.
+// shown returns the values of a stored total as they are shown: see [show.Personal.Values].
 func (t *Tables) shown(def *aggregate.Definition, amount func(name string) aggregate.Amount) map[string]Amount {
 	out := map[string]Amount{}
 	for name, value := range t.personal().Values(def, amount) {

@@ -75,12 +75,14 @@ func ValueOf(op aggregate.Op, a aggregate.Amount) (Value, bool) {
 	return Value{Text: Grouped(text), Number: text, JSON: text, Cells: []string{text}}, true
 }
 
-// Values returns the values of a total by their names. It leaves out those that nothing has
-// supplied, and masks those that are personal.
+// Values returns the values of a stored total by their names, and masks those that are personal. If
+// nothing has supplied a value, a count, a sum or a distinct is 0, and others are left out.
 func (m Personal) Values(def *aggregate.Definition, amount func(name string) aggregate.Amount) map[string]Value {
 	shown := map[string]Value{}
 	for _, v := range def.Values {
-		value, ok := ValueOf(v.Op, amount(v.Name))
+		a := amount(v.Name)
+		a.Set = a.Set || v.Op == aggregate.Count || v.Op == aggregate.Sum || v.Op == aggregate.Distinct
+		value, ok := ValueOf(v.Op, a)
 		if ok && m.Value(def.Name, v.Name) {
 			value = hiddenValue(v)
 		}

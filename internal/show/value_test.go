@@ -86,6 +86,23 @@ func TestWindows(t *testing.T) {
 	}
 }
 
+// What counts or adds up is 0 if nothing has supplied it. Other values are left out.
+func TestNothingSupplied(t *testing.T) {
+	def := &aggregate.Definition{Name: "x"}
+	for op := aggregate.Count; op <= aggregate.Distinct; op++ {
+		def.Values = append(def.Values, aggregate.Value{Name: op.String(), Op: op})
+	}
+	shown := (Personal{}).Values(def, func(string) aggregate.Amount { return aggregate.Amount{} })
+	for name, want := range map[string]string{"count": "0", "sum": "0", "distinct": "about 0 ±1.6 %"} {
+		if shown[name].Text != want {
+			t.Errorf("%s is shown as %q", name, shown[name].Text)
+		}
+	}
+	if len(shown) != 3 {
+		t.Errorf("%v", shown)
+	}
+}
+
 func TestPersonalValues(t *testing.T) {
 	m := hidden(t)
 	for name, want := range map[string]bool{"last": true, "first": true, "different": false, "seen": false, "city": false, "nothing": false} {
