@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
@@ -282,7 +283,8 @@ func (b *streamBatch) giveUp(ctx context.Context) error {
 		why := fmt.Errorf("an item (%s) carries epoch %d and this function's pipeline.yaml is at %d", keyText(c.Key, b.Pipeline.HidesKeys(typeOf(c))), c.Stamp, b.Pipeline.Epoch())
 		if !given {
 			return fmt.Errorf("%w; deploy the streams function with the newer pipeline.yaml, before the ingest function. If no pipeline.yaml has that epoch, "+
-				"give record %s up with PK %s in the aggregates table, as docs/repair.md says under \"A stamp of no pipeline\"", why, c.Sequence, lanes.GivenUpKey(c.Lane, c.Sequence).PK)
+				"give record %s up with PK %s in the aggregates table, as %s says", why, c.Sequence, lanes.GivenUpKey(c.Lane, c.Sequence).PK,
+				excerpt.Page("repair.md#a-stamp-of-no-pipeline"))
 		}
 		r.err = why
 		b.odd = append(b.odd, r)

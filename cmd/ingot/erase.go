@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/quarantine"
 	"github.com/ingot-events/ingot/internal/show"
@@ -26,7 +27,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-const eraseHelp = `Erases one event for good, with its parts. Its item is replaced by one that only bars the key: whatever comes under
+var eraseHelp = `Erases one event for good, with its parts. Its item is replaced by one that only bars the key: whatever comes under
 the key again is a Duplicate. Every total loses what the event added. Totals with values that cannot be subtracted
 (min, max, newest, oldest, distinct) are flagged. The event's payloads in the payload bucket are deleted. If the
 command was interrupted, run it again, and it finishes the work. If no event is stored, the key is barred in advance.
@@ -40,7 +41,8 @@ used. After a restore you may only have a list of keys: then give --pk and --sk 
 
 ` + fieldsHelp + `
 
-docs/erasing.md says what remains, and what is removed by itself after some time.
+` + excerpt.Page("erasing.md") + ` says
+what remains, and what is removed by itself after some time.
 
 Exit codes: 0 erased or barred, 1 failed, 2 the key cannot be made, 4 not permitted, 6 erased, but what else holds the
 event could not be read.

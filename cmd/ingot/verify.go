@@ -23,6 +23,7 @@ import (
 	"github.com/ingot-events/ingot"
 	"github.com/ingot-events/ingot/internal/cost"
 	"github.com/ingot-events/ingot/internal/dev"
+	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/pause"
 	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/target"
@@ -32,7 +33,7 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-const verifyHelp = `Adds up all stored items again and compares every total with the result. It first prints what it reads and what that
+var verifyHelp = `Adds up all stored items again and compares every total with the result. It first prints what it reads and what that
 costs. --dry-run stops there. Above 1,000,000 read units it asks you, or needs --yes.
 
 While events flow, what the stream has not delivered yet looks like a difference. --twice looks a second time, after
@@ -46,7 +47,8 @@ files contain the fields that totals are grouped by.
 
 If the tables are too large for one machine, run the command many times: with --segment or --merge each run does one
 part of the work. The parts may run on any machine, all with the same --segments, --buckets and --work. --result
-prints what all parts have found. docs/verify.md shows how.
+prints what all parts have found. ` + excerpt.Page("verify.md") + `
+shows how.
 
 Exit codes: 0 equal, 1 failed, 2 usage, 3 different, 4 not permitted, 5 refused, 6 could not tell.
 

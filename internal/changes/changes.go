@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
@@ -87,12 +88,14 @@ const (
 	noRevision  = "; items stored so far have no revision"
 	ignoreMore  = "nothing needs to be drained: digests of stored events are computed again under today's ignore, and a message that is in quarantine as a conflict because of such a path can be sent again"
 	ignoreLess  = "drain the queue and redrive its dead-letter queue before deploying: an event that is sent again and differs only in such a path would be a conflict afterwards"
-	rebuild     = "after deploying it, bring in the events that are stored, if there are any (\"Adding an aggregate\" in docs/deploy.md): until then it counts only newer ones, and reads say that it is building"
 	tiesMore    = "nothing needs to be drained and no epoch raised: the stored payload breaks ties with stored events. While old functions run beside new ones, such an event is still a Conflict; it can be sent again from quarantine"
 	tiesLess    = "drain the queue and redrive its dead-letter queue before deploying: events whose revisions differ only in such a field would be Conflicts afterwards, or be in another order"
 	newSchema   = "nothing needs to be drained and no epoch raised: keys and digests stay, and stored events are not checked again. A message that the new schema refuses is Poison, even if it repeats a stored event"
 	raiseEpoch  = "raise epoch and give the aggregate that epoch as its since"
 )
+
+var rebuild = "after deploying it, bring in the events that are stored, if there are any: until then it counts only newer ones, " +
+	"and reads say that it is building; " + excerpt.Page("deploy.md#adding-an-aggregate") + " says how"
 
 // Between lists the changes from old to new that affect identity, generations, lifetimes or stored
 // index keys, and what to do first. The order is: identity by type, then aggregates by name, then

@@ -41,7 +41,7 @@ func TestAlarmWithFloors(t *testing.T) {
 	in := o.input(t)
 	r := run(t, in)
 	want := "template.yaml:" + place(t, string(in.Template.Text), "  |QuarantineAlarm:") + ": warning: QuarantineAlarm goes off for every event that a floor (atLeast) refuses, and such events are normal; " +
-		"write an alarm on the metrics of the other verdicts, as docs/watch.md#quarantine has it, instead"
+		"write an alarm on the metrics of the other verdicts, as https://github.com/ingot-events/ingot/blob/main/docs/watch.md#quarantine has it, instead"
 	if len(r.Findings) != 1 || r.Findings[0].String() != want {
 		t.Errorf("got  %v\nwant %s", r.Findings, want)
 	}

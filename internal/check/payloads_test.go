@@ -14,7 +14,7 @@ var offloads = [2]string{"\n  order.placed:\n", "\n  order.placed:\n    offload:
 // its lifecycle begins.
 var (
 	keeps          = map[string]string{"Payloads": "keep"}
-	lifecycleRules = "        Rules: # and for each type with offload and retain a rule of its own, as docs/deploy.md says\n"
+	lifecycleRules = "        Rules: # and for each type with offload and retain a rule of its own: https://github.com/ingot-events/ingot/blob/main/docs/deploy.md#the-payload-bucket\n"
 )
 
 // guided returns the rule that docs/deploy.md has for a type that is kept for 90 days.

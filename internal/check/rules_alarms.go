@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ingot-events/ingot/internal/check/template"
+	"github.com/ingot-events/ingot/internal/excerpt"
 )
 
 // indexAlarms checks the alarms for throttled writes to the indexes of the events table. The metric
@@ -120,7 +121,7 @@ func (c *checker) quarantineAlarm(f *function) {
 		for _, item := range items(c.t.Property(r, "Dimensions")) {
 			if of := c.referred(c.t.Get(item, "Value")); of != nil && of.Name == queue.Name {
 				c.warn("quarantine-alarm", r.Position, r.Name+" goes off for every event that a floor (atLeast) refuses, and such events are normal",
-					"an alarm on the metrics of the other verdicts, as docs/watch.md#quarantine has it,")
+					"an alarm on the metrics of the other verdicts, as "+excerpt.Page("watch.md#quarantine")+" has it,")
 			}
 		}
 	}

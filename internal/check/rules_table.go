@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/check/template"
+	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -116,7 +117,8 @@ func (c *checker) replicas(table *template.Resource) {
 	case n.Kind != template.List:
 		c.cannotTell("replicas", n, table.Name+" is in one Region only")
 	case len(n.Items) > 1:
-		c.warn("replicas", n.Position, fmt.Sprintf("%s is in %d Regions: run both functions in one of them only, since a condition is judged in each Region alone; docs/deploy.md, \"Tables in several Regions\", says what holds then", table.Name, len(n.Items)), "")
+		c.warn("replicas", n.Position, fmt.Sprintf("%s is in %d Regions: run both functions in one of them only, since a condition is "+
+			"judged in each Region alone; %s says what holds then", table.Name, len(n.Items), excerpt.Page("deploy.md#tables-in-several-regions")), "")
 	}
 }
 

@@ -93,7 +93,7 @@ const (
 
 var tableRules = []broken{
 	{"replicas", [][2]string{{firstTable, globalTable}, {firstProp, "      Replicas: [{Region: eu-west-1}, {Region: eu-central-1}]\n" + firstProp}}, "Replicas: |[",
-		`warning: EventsTable is in 2 Regions: run both functions in one of them only, since a condition is judged in each Region alone; docs/deploy.md, "Tables in several Regions", says what holds then`},
+		`warning: EventsTable is in 2 Regions: run both functions in one of them only, since a condition is judged in each Region alone; https://github.com/ingot-events/ingot/blob/main/docs/deploy.md#tables-in-several-regions says what holds then`},
 	{"one replica", [][2]string{{firstTable, globalTable}, {firstProp, "      Replicas: [{Region: eu-west-1}]\n" + firstProp}}, "", ""},
 	{"replicas unknown", [][2]string{{firstTable, globalTable}, {firstProp, "      Replicas: !ImportValue r\n" + firstProp}}, "Replicas: |!ImportValue",
 		"warning: cannot tell whether EventsTable is in one Region only: Fn::ImportValue is only worked out while deploying"},

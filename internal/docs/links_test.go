@@ -1,7 +1,10 @@
 package docs
 
 import (
+	"go/scanner"
+	"go/token"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -9,7 +12,11 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/mod/modfile"
+
+	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/sampleshop"
+	"github.com/ingot-events/ingot/internal/scaffold"
 )
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
@@ -57,5 +64,94 @@ func TestMentionedDocumentsExist(t *testing.T) {
 				t.Errorf("%s names %s, which is not there", name, doc)
 			}
 		}
+	}
+}
+
+var (
+	pageCall    = regexp.MustCompile(`excerpt\.Page\("([^"]*)"\)`)
+	pageAddress = regexp.MustCompile(`(https://\S*/)?\bdocs/([a-z-]+\.md(#[a-z0-9-]+)?)`)
+)
+
+// checkPage reports an address of a page that does not exist or lacks the heading.
+func checkPage(t *testing.T, where, page string) {
+	t.Helper()
+	name, anchor, _ := strings.Cut(page, "#")
+	if _, err := os.Stat(filepath.Join(root, "docs", name)); err != nil {
+		t.Errorf("%s names docs/%s, which is not there", where, name)
+	} else if anchor != "" && !slices.Contains(anchors(t, "docs/"+name), anchor) {
+		t.Errorf("%s names docs/%s: there is no such heading", where, page)
+	}
+}
+
+// checkAddresses reports a page that a text does not name by its address, or that does not exist.
+func checkAddresses(t *testing.T, where, text string) (found int) {
+	t.Helper()
+	for _, m := range pageAddress.FindAllStringSubmatch(text, -1) {
+		if m[1]+"docs/" != excerpt.Page("") {
+			t.Errorf("%s names %s; a repository of a user has no such file, so write its address with excerpt.Page", where, m[0])
+		}
+		checkPage(t, where, m[2])
+		found++
+	}
+	return found
+}
+
+// TestPagesOfMessages shows that the tool and the functions name a page only by its address, and
+// that each such page has the heading.
+func TestPagesOfMessages(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "-f", `{{if .Module}}{{if .Module.Main}}{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`, "./cmd/...")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	called := 0
+	for _, name := range strings.Fields(string(out)) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range pageCall.FindAllStringSubmatch(string(text), -1) {
+			checkPage(t, name, m[1])
+			called++
+		}
+		files := token.NewFileSet()
+		var s scanner.Scanner
+		s.Init(files.AddFile(name, -1, len(text)), text, nil, 0)
+		for _, kind, literal := s.Scan(); kind != token.EOF; _, kind, literal = s.Scan() {
+			if kind == token.STRING {
+				checkAddresses(t, name, literal)
+			}
+		}
+	}
+	if called < 5 {
+		t.Errorf("only %d messages name a page", called)
+	}
+}
+
+// TestPagesOfARepository shows the same of the files of a new repository. Its template.yaml names a
+// page in each alarm.
+func TestPagesOfARepository(t *testing.T) {
+	r, err := scaffold.New(scaffold.Config{Module: "example.com/shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := r.Files(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, f := range files {
+		found += checkAddresses(t, f.Name, string(f.Text))
+	}
+	if alarms := strings.Count(read(t, sampleshop.Template), "AlarmDescription:"); found < alarms {
+		t.Errorf("%d pages are named, and there are %d alarms", found, alarms)
+	}
+}
+
+// TestAddressOfPages shows that pages are where the module is.
+func TestAddressOfPages(t *testing.T) {
+	if want := "https://" + modfile.ModulePath([]byte(read(t, "go.mod"))) + "/blob/main/docs/"; excerpt.Page("") != want {
+		t.Errorf("%s, want %s", excerpt.Page(""), want)
 	}
 }

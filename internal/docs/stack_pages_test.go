@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/function"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
@@ -23,7 +24,7 @@ const (
 	repairPage = "docs/repair.md"
 )
 
-var alarm = regexp.MustCompile(`AlarmDescription: "(.+) See docs/watch\.md#([a-z-]+)"`)
+var alarm = regexp.MustCompile(`AlarmDescription: "(.+) See ` + regexp.QuoteMeta(excerpt.Page("watch.md#")) + `([a-z-]+)"`)
 
 // TestEveryAlarmHasItsSection shows that each alarm of the template has a section that begins with
 // what the alarm says, and that there is no other section.

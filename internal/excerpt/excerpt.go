@@ -1,4 +1,5 @@
-// Package excerpt shortens text that is shown in a message or a log. [Of] does it.
+// Package excerpt makes text for messages and logs. [Of] shortens text, and [Page] returns the
+// address of a page that says more.
 package excerpt
 
 import "unicode/utf8"

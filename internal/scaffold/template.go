@@ -44,12 +44,8 @@ func Template(sample []byte, indexes []string) ([]byte, error) {
 	if made != blocks {
 		return nil, errTemplate
 	}
-	return []byte(strings.ReplaceAll(strings.Join(out, ""), "See docs/", "See "+documents)), nil
+	return []byte(strings.Join(out, "")), nil
 }
-
-// documents is the address of the pages that the alarms name. Only this repository has these pages
-// in a folder.
-const documents = "https://" + Ingot + "/blob/main/docs/"
 
 // blocks is how many places of the template belong to each index: two attributes, the index and its
 // alarm.

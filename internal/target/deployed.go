@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/smithy-go"
 
+	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -39,7 +40,9 @@ func (t *Target) file(ctx context.Context) (*store.File, error) {
 			return nil, &CredentialsError{fmt.Sprintf("the credentials may not read table %s: %s", t.AggregatesTable, reason(err)), err}
 		}
 		if api.ErrorCode() == "ResourceNotFoundException" {
-			return nil, fmt.Errorf("there is no table %s, which should hold the totals: either the names are wrong, or somebody has deleted it; then go on as docs/repair.md says under \"A lost aggregates table\"", t.AggregatesTable)
+			return nil, fmt.Errorf("there is no table %s, which should hold the totals: "+
+				"either the names are wrong, or somebody has deleted it; then go on as %s says",
+				t.AggregatesTable, excerpt.Page("repair.md#a-lost-aggregates-table"))
 		}
 		return nil, fmt.Errorf("reading which pipeline.yaml is deployed from table %s: %s", t.AggregatesTable, reason(err))
 	}
