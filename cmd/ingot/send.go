@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/excerpt"
+	"github.com/ingot-events/ingot/internal/explain"
 	"github.com/ingot-events/ingot/internal/ndjson"
 	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/send"
@@ -63,7 +64,7 @@ batches of ten, several at once, and shows its progress. If you press ctrl-C, it
 on. An event that is sent again is a Duplicate. If the first line is not a whole JSON value, nothing is sent.
 
 With --sample TYPE it makes one event of that type instead, with the current time, and fills in what --set does not
-give. With --wait it waits until each event is stored, and says which are not. If a floor refuses an event at the
+give. An event that would be Poison is not sent. With --wait it waits until each event is stored, and says which are not. If a floor refuses an event at the
 moment, it waits for this event at most 5 seconds.
 
 For a FIFO queue, --group names the field whose value is the message group. The order of the lines is then kept.
@@ -152,7 +153,7 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 	}
 	var p *pipeline.Pipeline
 	if o.wait || o.sample != "" || cmd.Flags().Changed("pipeline") { // a file that differs is refused, even if nothing needs it
-		if p, err = a.deployed(cmd, t, o.wait, true); err != nil {
+		if p, err = a.sentWith(cmd, t, o); err != nil {
 			return err
 		}
 	}
@@ -193,6 +194,21 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 		return a.waitForStored(cmd.Context(), t, p, r, waiting, none, o.limit)
 	}
 	return a.sent(r)
+}
+
+// sentWith returns the deployed pipeline, as sending needs it. With --wait it has the secret of the
+// stack. A sample is only tried out, so there any secret will do.
+func (a *app) sentWith(cmd *cobra.Command, t *target.Target, o sendOptions) (*pipeline.Pipeline, error) {
+	file, p, err := a.chosenFile(cmd, t, true)
+	switch {
+	case err != nil:
+		return nil, err
+	case o.wait:
+		return a.hashing(cmd.Context(), t, file, p)
+	case o.sample != "":
+		return file.Load(pipeline.Secret([]byte(explain.StandIn)))
+	}
+	return p, nil
 }
 
 // sent says what was sent.

@@ -2,131 +2,300 @@ package send
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// Sample makes an event of a type: every field that the pipeline needs of it, with a made-up value,
-// or the one in set. The names in set are paths with points. now is the time of the event, and n
-// makes its id different from that of other samples.
+// sampleParts is how many parts of each type a sample yields, if the type has each. There are fewer
+// if so many cannot be told apart.
+const sampleParts = 2
+
+// Sample makes an event of a type: every field that the pipeline and its schemas need, with a
+// made-up value, or the one in set. The names in set are paths with points. now is the time of the
+// event, and n makes its id different from that of other samples. An event that would be Poison is
+// an error. p needs a secret if it uses hmac, but any secret will do.
 func Sample(p *pipeline.Pipeline, eventType string, set map[string]any, now time.Time, n int64) (string, error) {
 	d := p.Describe()
 	spec, ok := d.Spec.Events[eventType]
 	if !ok {
-		var names []string
-		for name := range d.Spec.Events {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return "", fmt.Errorf("there is no event type %q; there are %s", eventType, strings.Join(names, ", "))
+		return "", fmt.Errorf("there is no event type %q; there are %s", eventType, strings.Join(slices.Sorted(maps.Keys(d.Spec.Events)), ", "))
 	}
 	if spec.Part.Of != "" {
 		return "", fmt.Errorf("%s is a part of %s and comes only with it; send a sample of %s", eventType, spec.Part.Of, spec.Part.Of)
 	}
+	var refusal *event.Refusal // of the first try
+	for parts := sampleParts; parts >= 0; parts-- {
+		s := &sampler{d, now, n, parts}
+		text, err := s.message(eventType, set)
+		if err != nil {
+			return "", err
+		}
+		_, err = p.Plan(envelope.Message{Body: text})
+		if err == nil {
+			return text, nil
+		}
+		if refusal == nil && !errors.As(err, &refusal) {
+			return "", err
+		}
+	}
+	return "", fmt.Errorf("the sample of %s would be Poison: %s; give the right values with --set FIELD=VALUE, or send an event of your own from a file", eventType, refusal.Detail)
+}
+
+// sampler makes up one event.
+type sampler struct {
+	d     *pipeline.Description
+	now   time.Time
+	n     int64
+	parts int // of each type
+}
+
+// message makes the event as it is sent. It comes in an envelope if the pipeline takes the id, the
+// time, the type or something else from there.
+func (s *sampler) message(eventType string, set map[string]any) (string, error) {
+	spec := s.d.Spec.Events[eventType]
 	payload := map[string]any{}
-	typed, err := keys.ParseTemplate(d.Spec.Type)
-	if err == nil && len(typed.Parts()) == 1 && !typed.Parts()[0].Path.IsZero() {
-		put(payload, names(typed.Parts()[0].Path), eventType)
-	}
-	times := map[string]bool{}
-	if at, err := keys.ParseTemplate(spec.At); err == nil {
-		for _, path := range at.Paths() {
-			times[path.String()] = true
-		}
-	}
-	for _, read := range d.Reads[eventType] {
-		if !read.Needed {
-			continue
-		}
-		value := made(read, n)
-		if times[read.Path.String()] || read.Use == "revision" && slices.Contains(read.Kinds, event.String) {
-			value = now.UTC().Format(time.RFC3339Nano)
-		}
-		put(payload, names(read.Path), value)
-	}
-	elements(d, eventType, payload, n)
+	bare := s.fillType(payload, eventType) && spec.ID != "" && spec.At != ""
+	s.fields(payload, eventType, 0, nil)
+	s.elements(payload, eventType)
+	s.conform(payload, eventType)
 	merge(payload, set)
-	text, err := json.Marshal(payload)
+	sent := payload
+	if !bare || slices.ContainsFunc(s.templates(eventType), readsEnvelope) {
+		sent = map[string]any{"specversion": "1.0", "id": fmt.Sprintf("sample-%d", s.n), "source": "ingot-send", "type": eventType,
+			"time": s.now.UTC().Format(time.RFC3339Nano), "data": payload}
+	}
+	text, err := json.Marshal(sent)
 	return string(text), err
 }
 
-// made makes up the value of a field.
-func made(read pipeline.Read, n int64) any {
-	switch text := slices.Contains(read.Kinds, event.String); {
-	case !text && slices.Contains(read.Kinds, event.Number):
-		return n%100 + 1
-	case !text && slices.Contains(read.Kinds, event.Array):
-		return []any{}
-	}
-	return fmt.Sprintf("%s-%d", last(read.Path), n)
+func readsEnvelope(t *keys.Template) bool {
+	return slices.ContainsFunc(t.Derived(), func(name string) bool { return name == "@source" || strings.HasPrefix(name, "@attribute.") })
 }
 
-// sampleParts is how many parts of each type a sample yields, if the type has each.
-const sampleParts = 2
+// fillType puts the fields that say the type of a bare payload. It returns false if no fields can.
+func (s *sampler) fillType(payload map[string]any, eventType string) bool {
+	for text := range strings.SplitSeq(s.d.Spec.Type, "\n") {
+		t, err := keys.ParseTemplate(text)
+		if err != nil {
+			continue
+		}
+		fields := map[string]any{}
+		if rest, ok := fillName(fields, t.Parts(), eventType); ok && rest == "" {
+			merge(payload, fields)
+			return true
+		}
+	}
+	return false
+}
+
+// fillName puts the fields of which a template makes name. It returns what is left of name.
+func fillName(fields map[string]any, parts []keys.Part, name string) (rest string, ok bool) {
+	for i, part := range parts {
+		switch {
+		case !part.IsVariable():
+			if name, ok = strings.CutPrefix(name, part.Literal); !ok {
+				return name, false
+			}
+		case part.Derived != "":
+			return name, false
+		default:
+			end := len(name)
+			if i+1 < len(parts) {
+				end = strings.Index(name, parts[i+1].Literal)
+			}
+			if end <= 0 {
+				return name, false
+			}
+			put(fields, part.Path, name[:end])
+			name = name[end:]
+		}
+	}
+	return name, true
+}
+
+// templates returns the templates that make the item of a type, and the keys of its totals.
+func (s *sampler) templates(eventType string) []*keys.Template {
+	spec := s.d.Spec.Events[eventType]
+	texts := []string{spec.ID, spec.Key.PK, spec.Key.SK}
+	for _, index := range spec.Indexes {
+		texts = append(texts, index.PK, index.SK)
+	}
+	for _, a := range s.d.Spec.Aggregates {
+		if _, feeds := a.From[eventType]; feeds {
+			texts = slices.AppendSeq(texts, maps.Values(a.By))
+		}
+	}
+	var list []*keys.Template
+	for _, text := range texts {
+		if t, err := keys.ParseTemplate(text); err == nil {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// fields puts the fields that events of a type need, except the members in without. Later elements
+// of an array have a higher i, and other values.
+func (s *sampler) fields(payload map[string]any, eventType string, i int64, without []string) {
+	for _, read := range s.d.Reads[eventType] {
+		name, _, _ := read.Path.First()
+		if read.Needed && !slices.Contains(without, name) {
+			put(payload, read.Path, s.made(eventType, read, i))
+		}
+	}
+}
+
+// made makes up the value of a field.
+func (s *sampler) made(eventType string, read pipeline.Read, i int64) any {
+	if at, err := keys.ParseTemplate(s.d.Spec.Events[eventType].At); err == nil {
+		for _, part := range at.Parts() {
+			if part.Path.Equal(read.Path) {
+				return s.time(part.Funcs)
+			}
+		}
+	}
+	text := slices.Contains(read.Kinds, event.String)
+	switch {
+	case read.Use == "revision" && text || s.passedTo(eventType, read.Path, "time", "minute", "hour", "day", "month", "year", "unix", "unixms"):
+		return s.time(nil)
+	case !text && slices.Contains(read.Kinds, event.Array):
+		return []any{}
+	case !text && slices.Contains(read.Kinds, event.Number) || s.passedTo(eventType, read.Path, "pad"):
+		return s.n%100 + 1 + i
+	}
+	return fmt.Sprintf("%s-%d", last(read.Path), s.n+i)
+}
+
+// time returns the time of the event as `at` reads it through functions.
+func (s *sampler) time(functions []keys.Func) any {
+	for _, f := range functions {
+		switch f.Name {
+		case "unix":
+			return s.now.Unix()
+		case "unixms":
+			return s.now.UnixMilli()
+		}
+	}
+	return s.now.UTC().Format(time.RFC3339Nano)
+}
+
+// passedTo reports whether a template of a type, or of its parts, passes the field at path to one
+// of these functions first.
+func (s *sampler) passedTo(eventType string, path event.Path, functions ...string) bool {
+	all := s.templates(eventType)
+	for name, spec := range s.d.Spec.Events {
+		if spec.Part.Of == eventType {
+			all = append(all, s.templates(name)...)
+		}
+	}
+	return slices.ContainsFunc(all, func(t *keys.Template) bool {
+		return slices.ContainsFunc(t.Parts(), func(part keys.Part) bool {
+			return part.Path.Equal(path) && len(part.Funcs) > 0 && slices.Contains(functions, part.Funcs[0].Name)
+		})
+	})
+}
 
 // elements fills the arrays that parts are made of. Types with the same array share its elements.
-func elements(d *pipeline.Description, eventType string, payload map[string]any, n int64) {
+func (s *sampler) elements(payload map[string]any, eventType string) {
 	arrays := map[string][]any{}
-	for _, name := range slices.Sorted(maps.Keys(d.Spec.Events)) {
-		part := d.Spec.Events[name].Part
-		if part.Of != eventType || part.Each == "" {
+	for _, name := range s.partsOf(eventType) {
+		part := s.d.Spec.Events[name].Part
+		if part.Each == "" {
 			continue
 		}
 		if arrays[part.Each] == nil {
-			for range sampleParts {
+			for range s.parts {
 				arrays[part.Each] = append(arrays[part.Each], map[string]any{})
 			}
-			path := strings.Split(part.Each, ".")
-			innermost(payload, path)[path[len(path)-1]] = arrays[part.Each]
+			if path, err := event.ParsePath(part.Each); err == nil {
+				put(payload, path, arrays[part.Each])
+			}
 		}
-		for _, read := range d.Reads[name] {
-			if !read.Needed || slices.Contains(part.With, names(read.Path)[0]) {
-				continue
-			}
-			for i, element := range arrays[part.Each] {
-				put(element.(map[string]any), names(read.Path), made(read, n+int64(i)))
-			}
+		for i, element := range arrays[part.Each] {
+			s.fields(element.(map[string]any), name, int64(i), part.With)
 		}
 	}
 }
 
-// innermost returns the object that holds the last of names, and makes those on the way that are
-// missing.
-func innermost(into map[string]any, names []string) map[string]any {
-	for _, name := range names[:len(names)-1] {
-		inner, ok := into[name].(map[string]any)
-		if !ok {
-			inner = map[string]any{}
-			into[name] = inner
-		}
-		into = inner
-	}
-	return into
+// partsOf returns the types that are parts of a type.
+func (s *sampler) partsOf(eventType string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.d.Spec.Events)), func(name string) bool { return s.d.Spec.Events[name].Part.Of != eventType })
 }
 
-func names(path event.Path) []string { return strings.Split(path.String(), ".") }
-
+// last returns the name of the last member in a path.
 func last(path event.Path) string {
-	all := names(path)
-	return all[len(all)-1]
+	name := ""
+	for !path.IsZero() {
+		first, rest, ok := path.First()
+		if ok {
+			name = first
+		} else {
+			_, rest = element(path)
+		}
+		path = rest
+	}
+	return name
 }
 
-// put adds a value if there is none yet, or replaces a text by a number if another use needs a
-// number.
-func put(into map[string]any, names []string, value any) {
-	into = innermost(into, names)
-	name := names[len(names)-1]
-	_, number := value.(int64)
-	if _, there := into[name]; !there || number {
-		into[name] = value
+// put adds a value if there is none yet. It replaces a text by a number if another use needs a
+// number, and an empty array by a full one.
+func put(into map[string]any, path event.Path, value any) {
+	within(into, path, value)
+}
+
+// within returns what is at the beginning of path, with value put at its end.
+func within(there any, path event.Path, value any) any {
+	if path.IsZero() {
+		_, text := there.(string)
+		empty, array := there.([]any)
+		_, fresh := value.(string)
+		if there == nil || text && !fresh || array && len(empty) == 0 {
+			return value
+		}
+		return there
 	}
+	if name, rest, ok := path.First(); ok {
+		object, ok := there.(map[string]any)
+		if !ok {
+			object = map[string]any{}
+		}
+		object[name] = within(object[name], rest, value)
+		return object
+	}
+	index, rest := element(path)
+	list, _ := there.([]any)
+	if index > maxElement {
+		return there
+	}
+	for len(list) <= index {
+		list = append(list, nil)
+	}
+	list[index] = within(list[index], rest, value)
+	return list
+}
+
+// maxElement is the last element of an array that is made up.
+const maxElement = 100
+
+// element returns the number of the element that path begins with, and the rest of the path.
+func element(path event.Path) (index int, rest event.Path) {
+	number, after, _ := strings.Cut(strings.TrimPrefix(path.String(), "["), "]")
+	index, err := strconv.Atoi(number)
+	if err != nil {
+		return maxElement + 1, rest
+	}
+	rest, _ = event.ParsePath(strings.TrimPrefix(after, ".")) // empty: there is no rest
+	return index, rest
 }
 
 // merge puts values over those that are there.
