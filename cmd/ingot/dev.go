@@ -35,7 +35,7 @@ Ctrl-C ends it.
 
 It serves the protocols of DynamoDB, DynamoDB Streams, SQS and S3 on port 8611 of this machine. Every
 AWS SDK and the AWS CLI work with AWS_ENDPOINT_URL=http://127.0.0.1:8611 and any credentials. The other
-commands find it with --local, in the folder of pipeline.yaml and below.
+commands use it in the folder of pipeline.yaml and below, unless they name a stack.
 
 Everything is kept in the folder .ingot/data beside pipeline.yaml, or in the folder that --data names, and
 is there again at the next start. Nothing is lost if the process is killed. Data can be lost if the machine

@@ -15,8 +15,9 @@ import (
 // targetHelp is for the long help of the commands that reach a stack.
 const targetHelp = `Name the stack with --stack, with --config-env for an environment of samconfig.toml, or with --local for the
 ingot dev that runs in this folder or in one above it. Without these options, the command uses the tables that
-INGOT_TABLE and INGOT_AGGREGATES_TABLE name. If these are not set, it uses the stack of samconfig.toml's
-environment default.`
+INGOT_TABLE and INGOT_AGGREGATES_TABLE name. If these are not set, it uses the ingot dev that runs here, and says
+so. If none runs, or with --profile, --region or --endpoint-url, it uses the stack of samconfig.toml's environment
+default.`
 
 // targetFlags adds the flags that say which stack a command works on. [app.find] reads them.
 func targetFlags(cmd *cobra.Command) {
@@ -50,6 +51,9 @@ func (a *app) find(cmd *cobra.Command) (*target.Target, error) {
 		Profile: text("profile"), Region: text("region"), EndpointURL: text("endpoint-url"), Env: a.env})
 	if t != nil {
 		a.closers = append(a.closers, t.Close)
+		if t.Note != "" && err == nil {
+			fmt.Fprintln(a.stderr, "ingot: "+t.Note)
+		}
 	}
 	var wrong *target.UsageError
 	if errors.As(err, &wrong) {

@@ -316,7 +316,7 @@ var changing = []struct {
 	{regexp.MustCompile(`"seconds": [\d.e-]+`), `"seconds": 0`},
 	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "ENDPOINT"},
 	{regexp.MustCompile(`token=\w+`), "token=TOKEN"},
-	{regexp.MustCompile(`"pid":\d+`), `"pid":1`},
+	{regexp.MustCompile(`"id":"\w+","pid":\d+`), `"id":"ID","pid":1`},
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "UUID"},
 	{regexp.MustCompile(`go1\.\d\S*, \w+/\w+`), "GO"},
 	{regexp.MustCompile(`"go1\.\d\S*"`), `"GO"`},

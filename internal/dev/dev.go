@@ -3,6 +3,7 @@ package dev
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -66,6 +67,7 @@ type Config struct {
 // Dev is a pipeline that runs. [Start] makes one.
 type Dev struct {
 	cfg     Config
+	id      string // of this run
 	clock   *clock
 	engine  *embedded.Engine
 	stack   *stack.Stack
@@ -112,7 +114,7 @@ func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
 		return nil, err
 	}
 	undo := spare()
-	d := &Dev{cfg: cfg, unspare: undo, stop: make(chan struct{}), troubles: map[string]string{}}
+	d := &Dev{cfg: cfg, id: rand.Text(), unspare: undo, stop: make(chan struct{}), troubles: map[string]string{}}
 	d.base, d.cut = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -267,7 +269,7 @@ func (d *Dev) end() error {
 
 // Local returns what other commands need to find this ingot dev.
 func (d *Dev) Local() target.Local {
-	return target.Local{PID: os.Getpid(), Endpoint: d.api.url(), Console: d.console.url() + d.fragment(), Region: Region, Account: Account,
+	return target.Local{ID: d.id, PID: os.Getpid(), Endpoint: d.api.url(), Console: d.console.url() + d.fragment(), Region: Region, Account: Account,
 		EventsTable: stack.Events, AggregatesTable: stack.Aggregates, QueueURL: d.stack.Queue, QuarantineURL: d.stack.Quarantine,
 		DeadLetterURL: d.stack.DeadLetters, ArchiveBucket: stack.Bucket, PayloadBucket: stack.Payloads, Pipeline: d.cfg.File}
 }

@@ -1,9 +1,11 @@
 package dev
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/ingot-events/ingot/internal/lambda/mappings"
+	"github.com/ingot-events/ingot/internal/target"
 )
 
 // These are the names of the functions, for commands that switch their mappings off and on.
@@ -29,6 +31,8 @@ func (d *Dev) protocols(others http.Handler) http.Handler {
 			d.switches.ServeHTTP(w, r)
 		case r.Method == http.MethodGet && r.URL.Path == Counted:
 			d.tellCounted(w)
+		case r.Method == http.MethodGet && r.URL.Path == target.LocalID:
+			fmt.Fprintln(w, d.id)
 		default:
 			others.ServeHTTP(w, r)
 			if makesTable(r) {

@@ -26,7 +26,9 @@ import (
 )
 
 // Options say which stack is meant. At most one of Stack, ConfigEnv and Local is set. If none is,
-// the INGOT_* variables say it, or else the default environment of samconfig.toml.
+// the INGOT_* variables say it. If they are not set either, it is the ingot dev that runs for this
+// folder, unless Profile, Region or EndpointURL say where to look. Otherwise it is the default
+// environment of samconfig.toml.
 type Options struct {
 	Stack       string // name of a CloudFormation stack
 	ConfigEnv   string // environment of samconfig.toml
@@ -59,11 +61,29 @@ func Find(ctx context.Context, o Options) (*Target, error) {
 	case o.ConfigEnv == "" && (o.value(eventsVariable) != "" || o.value(aggregatesVariable) != ""):
 		return environment(ctx, o)
 	}
+	note := ""
+	if o.ConfigEnv == "" && o.Profile == "" && o.Region == "" && o.EndpointURL == "" {
+		t, err := findLocal(ctx, o)
+		var none *notRunning
+		switch {
+		case err == nil:
+			t.Note = fmt.Sprintf("no stack is named, so this is the %s; for a stack, write --stack NAME", t)
+			return t, nil
+		case !errors.As(err, &none):
+			return t, err
+		case none.stale != "":
+			note = fmt.Sprintf("the ingot dev that wrote %s does not run any more, so this is the stack that samconfig.toml names", none.stale)
+		}
+	}
 	d, err := deployment(o)
 	if err != nil {
 		return nil, err
 	}
-	return stack(ctx, o, d, o.ConfigEnv != "")
+	t, err := stack(ctx, o, d, o.ConfigEnv != "")
+	if t != nil {
+		t.Note = note
+	}
+	return t, err
 }
 
 func (o Options) value(name string) string {
@@ -79,7 +99,7 @@ func deployment(o Options) (check.Deployment, error) {
 	case errors.Is(err, fs.ErrNotExist) && o.ConfigEnv != "":
 		return check.Deployment{}, &UsageError{fmt.Sprintf("--config-env %s: there is no samconfig.toml here; run the command in the folder that has it, or name the stack with --stack NAME", o.ConfigEnv)}
 	case errors.Is(err, fs.ErrNotExist):
-		return check.Deployment{}, &UsageError{"which stack? There is no samconfig.toml here; name a stack with --stack NAME, or write --local for the ingot dev on this machine"}
+		return check.Deployment{}, &UsageError{"which stack? No ingot dev runs for this folder, and there is no samconfig.toml here; name a stack with --stack NAME, or start one with: ingot dev"}
 	case err != nil:
 		return check.Deployment{}, &UsageError{fmt.Sprintf("%s: %s", name, reason(err))}
 	}

@@ -1,8 +1,10 @@
 package target_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -161,7 +163,7 @@ func TestStacksThatCannotBeUsed(t *testing.T) {
 		kind    int
 		says    string
 	}{
-		"none named":        {target.Options{}, wrong, "which stack? There is no samconfig.toml here; name a stack with --stack NAME, or write --local"},
+		"none named":        {target.Options{}, wrong, "which stack? No ingot dev runs for this folder, and there is no samconfig.toml here; name a stack with --stack NAME, or start one with: ingot dev"},
 		"absent":            {target.Options{Stack: "shpo"}, wrong, "; deploy it, or name another with --stack"},
 		"absent, by file":   {target.Options{Dir: dir}, wrong, "samconfig.toml:3:14 names it); deploy it"},
 		"no outputs":        {target.Options{Stack: "bare"}, plain, "stack bare has no outputs, and its state is UPDATE_COMPLETE"},
@@ -344,8 +346,7 @@ func TestVariables(t *testing.T) {
 
 func TestLocal(t *testing.T) {
 	c := cloud(t)
-	server := httptest.NewServer(c)
-	defer server.Close()
+	server := run(t, "run 1", c)
 	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_ENDPOINT_URL"} {
 		t.Setenv(name, "") // none of them is needed
 	}
@@ -357,7 +358,7 @@ func TestLocal(t *testing.T) {
 	if _, err := find(t, target.Options{Local: true, Dir: below}, nil); kind(err) != plain || !strings.Contains(err.Error(), "no ingot dev runs for "+below+" or a folder above it; start one with: ingot dev") {
 		t.Errorf("none: %v", err)
 	}
-	dev := target.Local{PID: 4711, Endpoint: server.URL, Region: region, Account: account, EventsTable: stack.Events, AggregatesTable: stack.Aggregates,
+	dev := target.Local{ID: "run 1", PID: 4711, Endpoint: server.URL, Region: region, Account: account, EventsTable: stack.Events, AggregatesTable: stack.Aggregates,
 		QueueURL: "q", QuarantineURL: "qq", DeadLetterURL: "d", ArchiveBucket: "a", Pipeline: filepath.Join(dir, "pipeline.yaml")}
 	for range 2 { // a second start replaces the file
 		if err := dev.Write(dir); err != nil {
@@ -413,6 +414,88 @@ func TestLocal(t *testing.T) {
 		if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); err == nil || !strings.Contains(err.Error(), "is not a file that ingot dev writes: delete it") {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// run serves an account as an ingot dev does that says this ID.
+func run(t *testing.T, id string, c *targettest.Cloud) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && r.URL.Path == target.LocalID {
+			_, _ = io.WriteString(w, id+"\n")
+			return
+		}
+		c.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestLocalIsTheDefault shows which stack is meant in a folder with a samconfig.toml, if an ingot
+// dev runs there, or has run there.
+func TestLocalIsTheDefault(t *testing.T) {
+	c := cloud(t)
+	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs()}, {Name: "shop-dev", Outputs: outputs()}}
+	folder := func(d target.Local, of string) string {
+		dir := t.TempDir()
+		if d.Pipeline = filepath.Join(cmp.Or(of, dir), "pipeline.yaml"); d.ID != "" {
+			if err := d.Write(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600), os.Mkdir(filepath.Join(dir, "cmd"), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	dev := target.Local{ID: "run 1", PID: 4711, Endpoint: run(t, "run 1", c).URL, Region: region, Account: account, EventsTable: stack.Events, AggregatesTable: stack.Aggregates}
+	runs := folder(dev, "")
+	killed, over := dev, dev
+	killed.Endpoint, over.ID = "http://127.0.0.1:1", "run 0"
+	const here, past = "no stack is named, so this is the ingot dev with ", " does not run any more, so this is the stack that samconfig.toml names"
+	for name, tt := range map[string]struct {
+		options     target.Options
+		kind        target.Kind
+		stack, note string
+	}{
+		"one runs":                {target.Options{Dir: runs}, target.KindLocal, "", here},
+		"one runs above":          {target.Options{Dir: filepath.Join(runs, "cmd")}, target.KindLocal, "", here},
+		"asked for":               {target.Options{Dir: runs, Local: true}, target.KindLocal, "", ""},
+		"a stack is named":        {target.Options{Dir: runs, Stack: "shop"}, target.KindStack, "shop", ""},
+		"an environment is named": {target.Options{Dir: runs, ConfigEnv: "default"}, target.KindStack, "shop-dev", ""},
+		"a Region is named":       {target.Options{Dir: runs, Region: region}, target.KindStack, "shop-dev", ""},
+		"an endpoint is named":    {target.Options{Dir: runs, EndpointURL: os.Getenv("AWS_ENDPOINT_URL")}, target.KindStack, "shop-dev", ""},
+		"none has run":            {target.Options{Dir: folder(target.Local{}, "")}, target.KindStack, "shop-dev", ""},
+		"it was killed":           {target.Options{Dir: folder(killed, "")}, target.KindStack, "shop-dev", past},
+		"its port has another":    {target.Options{Dir: folder(over, "")}, target.KindStack, "shop-dev", past},
+		"a copy of its folder":    {target.Options{Dir: folder(dev, runs)}, target.KindStack, "shop-dev", past},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := find(t, tt.options, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found.Kind != tt.kind || tt.stack != "" && found.Name != tt.stack || !strings.Contains(found.Note, tt.note) || (found.Note == "") != (tt.note == "") {
+				t.Errorf("%s: %q", found, found.Note)
+			}
+			if tt.note != past {
+				return
+			}
+			tt.options.Local = true
+			if _, err := find(t, tt.options, nil); kind(err) != plain || !strings.HasSuffix(err.Error(), "with: ingot dev") {
+				t.Errorf("if it is asked for: %v", err)
+			}
+		})
+	}
+	variables := map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates}
+	if found, err := find(t, target.Options{Dir: runs}, variables); err != nil || found.Kind != target.KindEnvironment || found.Note != "" {
+		t.Errorf("the environment names tables: %v, %v", found, err)
+	}
+	// One that runs and cannot answer is not passed over.
+	gone := dev
+	gone.EventsTable = "deleted"
+	if _, err := find(t, target.Options{Dir: folder(gone, "")}, nil); err == nil || !strings.Contains(err.Error(), "has no table deleted any more") {
+		t.Errorf("it has no table: %v", err)
 	}
 }
 

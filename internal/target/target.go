@@ -54,6 +54,8 @@ type Target struct {
 	// Named says that the user named this stack in the command line or the environment. Otherwise
 	// it is the default of samconfig.toml.
 	Named bool
+	// Note says how the stack was found, if the user may not expect it. Otherwise it is empty.
+	Note string
 
 	AWS aws.Config
 	env func(string) (string, bool)
