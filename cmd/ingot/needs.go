@@ -83,7 +83,8 @@ var needs = map[string]func(arns) []policyStatement{
 	},
 	"resume": func(r arns) []policyStatement { return []policyStatement{r.find(), r.switches("UntagResource")} },
 	"send": func(r arns) []policyStatement {
-		return []policyStatement{r.find(), r.file(), r.key(), allow("Send", "sqs:SendMessage", r.queue), allow("WaitForStored", "dynamodb:BatchGetItem dynamodb:GetItem", r.events)}
+		return []policyStatement{r.find(), r.file(), r.key(), allow("Send", "sqs:SendMessage", r.queue), allow("WaitForStored", "dynamodb:BatchGetItem dynamodb:GetItem", r.events),
+			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*")}
 	},
 	"status": func(r arns) []policyStatement {
 		return []policyStatement{r.find(), r.file(), allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),

@@ -22,9 +22,16 @@ func TestPauseOfDev(t *testing.T) {
 	if !strings.Contains(got.errors, "ingot: to resume: ingot resume --local\n") || !strings.HasPrefix(got.out, "ingest  Disabled\n") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	w.post(w.dev.Stack().Queue, newSale, nil)
+	write(t, "sale.ndjson", strings.Replace(newSale, `"id":1`, `"id":9`, 1)+"\n")
+	sent := w.run(exitUntold, "send", "sale.ndjson", "--local", "--wait", "--wait-limit", "1ms")
+	if n := strings.Count(sent.errors, "ingot: the ingest function is paused, by "); n != 1 || !strings.Contains(sent.errors, ": the events wait in the queue. To resume: ingot resume --local\n") {
+		t.Errorf("%s", sent.errors)
+	}
+	if sent := w.run(exitUntold, "send", "--sample", "sale", "--local", "--wait", "--wait-limit", "1ms", "--output", "json"); !strings.Contains(sent.out, `"paused": true`) {
+		t.Errorf("%s%s", sent.out, sent.errors)
+	}
 	time.Sleep(300 * time.Millisecond) // six rounds of the mapping
-	if w.waiting(w.dev.Stack().Queue) != 1 || w.waiting(w.dev.Stack().Quarantine) != 0 {
+	if w.waiting(w.dev.Stack().Queue) != 2 || w.waiting(w.dev.Stack().Quarantine) != 0 {
 		t.Error("the paused function works")
 	}
 	var out paused
@@ -34,7 +41,10 @@ func TestPauseOfDev(t *testing.T) {
 	if got := w.run(0, "resume", "--local"); got.out != "ingest  Enabled\n" || !strings.Contains(got.errors, "was off, by "+out.Mappings[0].By) {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	w.send(1)
+	w.send(0)
+	if sent := w.run(exitFine, "send", "--sample", "sale", "--local", "--wait"); strings.Contains(sent.errors, "paused") {
+		t.Errorf("%s", sent.errors)
+	}
 
 	w.run(2, "pause", "streams", "--local")
 	if got := w.run(0, "pause", "streams", "--yes", "--local"); !strings.Contains(got.out, "resume before ") || !strings.Contains(got.out, "ingot resume streams --local") {
@@ -64,6 +74,40 @@ func cloud(t *testing.T, switches *mappings.Server) (env map[string]string) {
 	}))
 	t.Cleanup(server.Close)
 	return map[string]string{"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "us-east-1", "INGOT_ENDPOINT_URL": server.URL}
+}
+
+// Whoever may not ask whether the function is paused can wait all the same, and is told what is not
+// known once it matters.
+func TestSendWithoutTheRightToSeePauses(t *testing.T) {
+	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: "shop-ingest", Source: "arn:queue"})
+	switches.Refuse = func(string) string { return "AccessDeniedException" }
+	dir := t.TempDir()
+	if err := writeShop(dir); err != nil {
+		t.Fatal(err)
+	}
+	w, err := live(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.close)
+	off, err := http.NewRequestWithContext(t.Context(), http.MethodPut, w.Local().Endpoint+"/2015-03-31/event-source-mappings/00000000-0000-4000-8000-000000000001", strings.NewReader(`{"Enabled":false}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(off)
+	if err != nil || answer.StatusCode/100 != 2 {
+		t.Fatalf("%v: %v", answer, err)
+	}
+	answer.Body.Close()
+	w.cloud.Mappings = switches
+	for name, value := range w.environment() {
+		t.Setenv(name, value)
+	}
+	t.Chdir(dir)
+	got := pipedWith(t, w.environment(), "", "send", "--sample", "order.placed", "--wait", "--wait-limit", "0", "--stack", "shop")
+	if got.code != exitUntold || !strings.Contains(got.errors, "it is not known whether the ingest function is paused: ") || !strings.Contains(got.out, "1 not stored yet") {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.errors)
+	}
 }
 
 // A pause that is not permitted ends with exit code 4, and names what is not. A stack without the

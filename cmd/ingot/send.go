@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/explain"
 	"github.com/ingot-events/ingot/internal/ndjson"
+	"github.com/ingot-events/ingot/internal/pause"
 	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/send"
 	"github.com/ingot-events/ingot/internal/show"
@@ -40,7 +41,9 @@ const sendJSON = `With --output json, one object:
   barred                  with --wait: events whose key is barred, because the event was erased; absent if there are
                           none
   elsewhere               with --wait: messages that point to S3, whose keys the tool does not know; absent if there
-                          are none`
+                          are none
+  paused                  with --wait: true if the ingest function is paused, so that nothing is stored; absent
+                          otherwise`
 
 // sendGCPercent is high because little memory is in use, and each request makes much garbage.
 const sendGCPercent = 400
@@ -64,8 +67,9 @@ batches of ten, several at once, and shows its progress. If you press ctrl-C, it
 on. An event that is sent again is a Duplicate. If the first line is not a whole JSON value, nothing is sent.
 
 With --sample TYPE it makes one event of that type instead, with the current time, and fills in what --set does not
-give. An event that would be Poison is not sent. With --wait it waits until each event is stored, and says which are not. If a floor refuses an event at the
-moment, it waits for this event at most 5 seconds.
+give. An event that would be Poison is not sent. With --wait it waits until each event is stored, and says which are
+not. If the ingest function is paused, it says so. If a floor refuses an event at the moment, it waits for this event
+at most 5 seconds.
 
 For a FIFO queue, --group names the field whose value is the message group. The order of the lines is then kept.
 
@@ -127,6 +131,8 @@ type sentReport struct {
 	Barred int `json:"barred,omitempty"`
 	// Elsewhere counts the messages whose payload is in S3. Send does not wait for them.
 	Elsewhere int `json:"elsewhere,omitempty"`
+	// Paused says that nothing was stored, because the ingest function is paused.
+	Paused bool `json:"paused,omitempty"`
 }
 
 func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
@@ -191,7 +197,7 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 	}
 	if o.wait {
 		r.Elsewhere = none.elsewhere
-		return a.waitForStored(cmd.Context(), t, p, r, waiting, none, o.limit)
+		return a.waitForStored(cmd, t, p, r, waiting, none, o.limit)
 	}
 	return a.sent(r)
 }
@@ -224,7 +230,8 @@ func (a *app) sent(r sentReport) error {
 	return err
 }
 
-func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.Pipeline, r sentReport, waiting send.Waiting, none keyless, limit time.Duration) error {
+func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pipeline, r sentReport, waiting send.Waiting, none keyless, limit time.Duration) error {
+	ctx := cmd.Context()
 	st, err := store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable})
 	if err != nil {
 		return err
@@ -233,6 +240,7 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.P
 		judged, _, err := tables.Of(st).Judge(ctx, item)
 		return judged.Verdict, err
 	}
+	paused, unknown := a.sayPaused(cmd, t)
 	tell := show.NewProgress(a.stderr, isTerminal(a.stderr))
 	w, err := send.Wait(ctx, t.DynamoDB(), t.EventsTable, waiting, judge, limit, env.Env{}.Real().Sleep, func(w send.Waited) {
 		tell(show.Step{Phase: "storing", Done: w.Stored + w.Other + w.Rejected + w.Barred, Total: len(waiting)})
@@ -241,7 +249,13 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.P
 	if err != nil {
 		return fmt.Errorf("waiting until the events are stored: %w", err)
 	}
-	r.Stored, r.Other, r.Left, r.Refused, r.Rejected, r.Barred = &w.Stored, &w.Other, &w.Left, &none.refused, w.Rejected, w.Barred
+	if w.Left > 0 && !paused { // it may have been paused since
+		paused, unknown = a.sayPaused(cmd, t)
+	}
+	if w.Left > 0 && unknown != nil {
+		fmt.Fprintf(a.stderr, "ingot: it is not known whether the ingest function is paused: %s\n", show.Error(unknown))
+	}
+	r.Stored, r.Other, r.Left, r.Refused, r.Rejected, r.Barred, r.Paused = &w.Stored, &w.Other, &w.Left, &none.refused, w.Rejected, w.Barred, paused
 	if err := a.sent(r); err != nil {
 		return err
 	}
@@ -272,6 +286,23 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, p *pipeline.P
 		return untold()
 	}
 	return nil
+}
+
+// sayPaused says it if nothing calls the ingest function. The error says why that is not known. A
+// stack whose function is not known is not asked.
+func (a *app) sayPaused(cmd *cobra.Command, t *target.Target) (paused bool, err error) {
+	function, _, err := functions(t, false)
+	if err != nil {
+		return false, nil
+	}
+	list, err := pause.Read(cmd.Context(), t.Lambda(), function)
+	for _, m := range list {
+		if m.Off() {
+			fmt.Fprintf(a.stderr, "ingot: the ingest function is paused%s: the events wait in the queue. To resume: %s\n", show.Text(m.Who()), resumeLine(cmd, t, false))
+			return true, nil
+		}
+	}
+	return false, err
 }
 
 // goes says what happens to refused events.

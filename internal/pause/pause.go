@@ -153,7 +153,7 @@ func (p Pauser) Pause(ctx context.Context, function, by string) ([]Mapping, erro
 	for i := range list {
 		m := &list[i]
 		if m.Off() {
-			p.tell("%s is %s already%s", m.Function, strings.ToLower(m.State), m.who())
+			p.tell("%s is %s already%s", m.Function, strings.ToLower(m.State), m.Who())
 			continue
 		}
 		if err := p.put(ctx, m, mark(by, p.Env.Real().Now())); err != nil {
@@ -173,8 +173,8 @@ func (p Pauser) Pause(ctx context.Context, function, by string) ([]Mapping, erro
 	return list, p.Env.Real().Sleep(ctx, wait)
 }
 
-// who returns " by … since …" if that is known.
-func (m Mapping) who() string {
+// Who says who has switched the mapping off, as the end of a sentence about it.
+func (m Mapping) Who() string {
 	if m.By == "" {
 		return ", and nobody has said why"
 	}
@@ -193,7 +193,7 @@ func (p Pauser) Resume(ctx context.Context, function string) ([]Mapping, error) 
 			p.tell("%s is %s already", m.Function, strings.ToLower(m.State))
 			continue
 		}
-		p.tell("%s was off%s", m.Function, m.who())
+		p.tell("%s was off%s", m.Function, m.Who())
 		if err := p.set(ctx, m, true); err != nil {
 			return list, err
 		}
