@@ -28,7 +28,7 @@ var values = map[string]completion{
 	"example":  exampleNames,
 	"data":     folders,
 
-	"architecture": cobra.FixedCompletions([]string{"arm64\tthe default", "x86_64\tIntel and AMD"}, cobra.ShellCompDirectiveNoFileComp),
+	"architecture": cobra.FixedCompletions([]string{"arm64\tof AWS", "x86_64\tIntel and AMD"}, cobra.ShellCompDirectiveNoFileComp),
 
 	"pipeline":  filesNamed("yaml", "yml"),
 	"template":  filesNamed("yaml", "yml"),

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,8 +25,9 @@ Without --events it assumes that every event has 1 KB and the type that costs th
 two events of a batch move the same total. With --events it takes sizes, types, repetitions and totals
 from the sample, and assumes that events come in the order of the sample and at the rate.
 
-The figures are those of a stack made from template.yaml, after its first events have expired. They
-are estimates, made from the requests that the functions send and from the time that they took in the
+The figures are those of a stack made from template.yaml, after its first events have expired. The
+memory and the processor of the functions are those of the template.yaml beside the pipeline, with the
+parameters of samconfig.toml; if there is none, 576 MB on arm64. They are estimates, made from the requests that the functions send and from the time that they took in the
 benchmarks. The command sends no request.
 
 Exit codes: 0 computed, 2 the command line is wrong, or a file cannot be used.
@@ -50,7 +55,8 @@ const costJSON = `With --output json, one object:
 type costOptions struct {
 	pipeline, prices   string
 	events, now        string
-	architecture       string
+	architecture       string // empty, like memory 0: as the template has it
+	environment        string
 	rate, duplicates   float64
 	partitions, memory int
 	parts              int
@@ -74,6 +80,9 @@ func newCost(a *app) *cobra.Command {
 			if !cmd.Flags().Changed("rate") {
 				return usage(fmt.Errorf("say how many events come each second, as in %s --rate 100", cmd.CommandPath()))
 			}
+			if err := o.functions(cmd.Flags().Changed("config-env")); err != nil {
+				return usage(err)
+			}
 			return a.cost(o)
 		},
 	}
@@ -85,9 +94,42 @@ func newCost(a *app) *cobra.Command {
 	cmd.Flags().Float64Var(&o.duplicates, "duplicates", 0, "further deliveries for each event, such as 0.02, in addition to the repetitions in --events")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 0, "partitions of the events table: 1 to 10000 (default as many as the rate needs, and at least the 4 of a new table)")
 	cmd.Flags().IntVar(&o.parts, "parts", 0, "without --events: how many parts a message yields of each part type with each: 0 to 1000 (default 1)")
-	cmd.Flags().IntVar(&o.memory, "memory", cost.DefaultMemory, "memory of each function in MB: 128 to 10240")
-	cmd.Flags().StringVar(&o.architecture, "architecture", "arm64", "processor of both functions: arm64 or x86_64")
+	cmd.Flags().IntVar(&o.memory, "memory", 0, "memory of each function in MB: 128 to 10240 (default as in template.yaml)")
+	cmd.Flags().StringVar(&o.architecture, "architecture", "", "processor of both functions: arm64 or x86_64 (default as in template.yaml)")
+	cmd.Flags().StringVar(&o.environment, "config-env", defaultEnvironment, "the environment of samconfig.toml whose functions these are")
 	return cmd
+}
+
+// defaultEnvironment is the environment of samconfig.toml that SAM itself takes.
+const defaultEnvironment = "default"
+
+// functions takes what the command line does not say of the functions from template.yaml and
+// samconfig.toml. Both are in the folder of the pipeline, and may be missing. chosen says that the
+// command line names an environment, which must then be there.
+func (o *costOptions) functions(chosen bool) error {
+	if o.memory != 0 && o.architecture != "" && !chosen {
+		return nil
+	}
+	folder := filepath.Dir(o.pipeline)
+	tpl, err := optionalFile(filepath.Join(folder, "template.yaml"), false, "")
+	if err != nil {
+		return err
+	}
+	config, err := optionalFile(filepath.Join(folder, "samconfig.toml"), chosen, "--config-env needs this file; leave it out")
+	if err != nil {
+		return err
+	}
+	if chosen && !slices.Contains(check.Environments(*config), o.environment) {
+		return fmt.Errorf("%s has no environment %s; it has %s", config.Name, o.environment, strings.Join(check.Environments(*config), ", "))
+	}
+	size := check.Functions{Memory: cost.DefaultMemory, Architecture: "arm64"}
+	if tpl != nil {
+		if size, err = check.FunctionsOf(*tpl, config, o.environment); err != nil {
+			return fmt.Errorf("%w; name --memory and --architecture", err)
+		}
+	}
+	o.memory, o.architecture = cmp.Or(o.memory, size.Memory), cmp.Or(o.architecture, size.Architecture)
+	return nil
 }
 
 // newTable is how many partitions a new on-demand table has.

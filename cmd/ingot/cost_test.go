@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/cost"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
 const oneOrder = `{"type":"order.placed","merchant_id":"m-1","order_id":"o-1","customer_id":"c-1","product_id":"p-1","quantity":1,"currency":"EUR","total_cents":500,"placed_at":"2026-03-14T09:00:00Z"}` + "\n"
@@ -72,4 +73,35 @@ func TestCostJSON(t *testing.T) {
 	if report.Rate != 10 || report.Prices == nil || report.Prices.Region != "us-east-1" || *report.DollarsAMonth <= 0 || len(report.Unpriced) != 0 || report.Events.Type != "order.placed" {
 		t.Errorf("%+v", report)
 	}
+}
+
+// The functions are those of template.yaml, with the parameters of an environment of samconfig.toml.
+func TestCostOfTheDeployedFunctions(t *testing.T) {
+	dir := t.TempDir()
+	pipeline := filepath.Join(dir, "pipeline.yaml")
+	for name, from := range map[string]string{"pipeline.yaml": sampleshop.Pipeline, "template.yaml": sampleshop.Template} {
+		text, err := os.ReadFile("../../" + from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name), string(text))
+	}
+	of := func(want string, args ...string) {
+		t.Helper()
+		got := tool(t, append([]string{"cost", "--rate", "10", "--pipeline", pipeline}, args...)...)
+		if !strings.Contains(got.stdout+got.stderr, want) {
+			t.Errorf("%v: no %q in\n%s%s", args, want, got.stdout, got.stderr)
+		}
+	}
+	of("functions of 576 MB on arm64\n")
+	of("samconfig.toml: no such file or directory; --config-env needs this file; leave it out", "--config-env", "prod")
+	write(t, filepath.Join(dir, "samconfig.toml"), "version = 0.1\n[default.global.parameters]\nparameter_overrides = \"Architecture=x86_64\"\n"+
+		"[prod.global.parameters]\nparameter_overrides = \"MemorySize=1024\"\n")
+	of("functions of 576 MB on x86_64\n")
+	of("functions of 1024 MB on arm64\n", "--config-env", "prod")
+	of("functions of 2048 MB on x86_64\n", "--memory", "2048")
+	of("has no environment test; it has default, prod\n", "--config-env", "test")
+	change(t, filepath.Join(dir, "template.yaml"), "      CodeUri: cmd/ingest/\n", "      CodeUri: cmd/ingest/\n      MemorySize: 300\n")
+	of("template.yaml gives the two functions different memory or processors; name --memory and --architecture\n")
+	of("functions of 2048 MB on arm64\n", "--memory", "2048", "--architecture", "arm64")
 }

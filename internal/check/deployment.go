@@ -58,3 +58,54 @@ func Environments(f File) (names []string) {
 	}
 	return names
 }
+
+// Functions is the size of both functions.
+type Functions struct {
+	Memory       int    // MB
+	Architecture string // arm64 or x86_64
+}
+
+// FunctionsOf returns what the template gives both functions, with the parameters of an environment
+// of samconfig.toml. config may be nil, or lack the environment: then the template's defaults hold.
+// The error says why it cannot be told.
+func FunctionsOf(tpl File, config *File, name string) (Functions, error) {
+	var chosen environment
+	if config != nil {
+		list, _ := readConfig(*config)
+		for _, e := range list {
+			if e.name == name {
+				chosen = e
+			}
+		}
+	}
+	t, err := template.Open(tpl.Text, chosen.values(nil))
+	if err != nil {
+		return Functions{}, fmt.Errorf("%s: %w", tpl.Name, err)
+	}
+	c := newChecker(tpl.Name, t, nil, places{}, nil)
+	if c.find(); c.ingest == nil || c.streams == nil {
+		return Functions{}, fmt.Errorf("%s does not have both functions", tpl.Name)
+	}
+	ingest, streams := c.functions(c.ingest), c.functions(c.streams)
+	switch {
+	case ingest != streams:
+		return Functions{}, fmt.Errorf("%s gives the two functions different memory or processors", tpl.Name)
+	case ingest.Memory == 0 || ingest.Architecture == "":
+		return Functions{}, fmt.Errorf("only a deployment can tell the memory or the processor of the functions in %s", tpl.Name)
+	}
+	return ingest, nil
+}
+
+// functions returns the size of one function. What cannot be determined is left empty.
+func (c *checker) functions(f *function) (size Functions) {
+	size.Memory, _ = c.number("memory", c.t.Property(f.Resource, "MemorySize"), defaultMemory, "the functions have enough memory")
+	switch n := c.t.Property(f.Resource, "Architectures"); {
+	case n == nil:
+		size.Architecture = "x86_64" // as Lambda has it
+	case n.Kind == template.List && len(n.Items) == 1:
+		if one := c.t.Resolve(n.Items[0]); one != nil && one.Kind == template.Scalar {
+			size.Architecture = one.Text
+		}
+	}
+	return size
+}
