@@ -134,13 +134,7 @@ func TestItemExpires(t *testing.T) {
 	}
 }
 
-func TestNumberSize(t *testing.T) {
-	// Developer guide: about a byte per two significant digits, one more, and one more if negative.
-	for text, want := range map[string]int{"0": 1, "1": 2, "12": 2, "123": 3, "-1": 3, "100": 2, "0.001": 2, "-12.5": 4, "12e50": 2, strings.Repeat("9", 38): 20} {
-		if got := itemform.NumberSize(text); got != want {
-			t.Errorf("%s takes %d bytes, want %d", text, got, want)
-		}
-	}
+func TestIntSize(t *testing.T) {
 	for _, i := range []int64{0, 1, -1, 10, 120, -100, 1<<53 + 1, math.MaxInt64, math.MinInt64, 1700000000} {
 		if got, want := intSize(i), itemform.NumberSize(strconv.FormatInt(i, 10)); got != want {
 			t.Errorf("%d takes %d bytes, want %d", i, got, want)

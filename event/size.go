@@ -4,8 +4,8 @@ import "github.com/ingot-events/ingot/internal/itemform"
 
 // Size returns the item's size in bytes by DynamoDB's rules (developer guide, "DynamoDB item sizes
 // and formats"): the UTF-8 length of every attribute name and value. A number takes a byte for
-// every two significant digits, and one more. A map takes three bytes, and one more for each entry.
-// A write takes one write unit for each started kilobyte.
+// every two significant digits on each side of the decimal point, and one more. A map takes three
+// bytes, and one more for each entry. A write takes one write unit for each started kilobyte.
 func (i *Item) Size() int {
 	size := len("PK") + len(i.Key.PK) + len("SK") + len(i.Key.SK) +
 		len("type") + len(i.Type) + len("id") + len(i.ID) +

@@ -37,6 +37,24 @@ func capacities(t *testing.T, h *Harness) {
 				units(w, c.sk, out.ConsumedCapacity, c.want)
 			}
 		},
+		"a number takes a byte for two digits on each side of its point": func(w *table) {
+			const kilobyte = 1024
+			for number, size := range map[string]int{"15": 2, "1.5": 3, "3.14159": 5, "123456": 4, "100.5": 4, "100": 2, "-42": 3, "0.0000001": 2, "1e125": 2, "0": 1} {
+				for more, want := range map[int]float64{0: 1, 1: 2} {
+					item := with(key(w.pk(), number), attrs{"n": n(number)})
+					rest := kilobyte + more - size - len("PK") - len(w.pk()) - len("SK") - len(number) - len("n") - len("data")
+					item["data"] = s(strings.Repeat("x", rest))
+					out, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: item, ReturnConsumedCapacity: total})
+					if err != nil {
+						w.Fatal(err)
+					}
+					units(w, number, out.ConsumedCapacity, want)
+					if _, err := w.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.name, Key: key(w.pk(), number)}); err != nil {
+						w.Fatal(err)
+					}
+				}
+			}
+		},
 		"an update costs the larger of both images": func(w *table) {
 			w.put(with(key(w.pk(), "-"), attrs{"data": kilobytes(2)}))
 			out, err := w.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &w.name, Key: key(w.pk(), "-"), UpdateExpression: aws.String("ADD #n :n"),

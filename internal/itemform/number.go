@@ -1,19 +1,36 @@
 package itemform
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
-// NumberSize returns the stored size of a number that is written in plain or exponent form: a byte
-// for every two significant digits, rounded up, one more, and one more if the number is negative.
+// NumberSize returns the stored size of a number that is written in plain or exponent form. The
+// digits before the decimal point take a byte for every two, rounded up, and so do those after it.
+// Zeros before the first digit that is not 0, and after the last, do not count. A number takes one
+// byte more, and another one if it is negative. So 15 takes two bytes, 1.5 three and 0 one.
+//
+// The developer guide does not say that the digits before and after the point count apart. It was
+// measured on the service:
+// https://github.com/nubo-db/dynamodb-conformance/blob/main/tests/tier3/limits/numberByteSize.test.ts
 func NumberSize(text string) int {
-	digits, negative := text, false
-	if rest, ok := strings.CutPrefix(text, "-"); ok {
-		digits, negative = rest, true
-	}
+	digits, negative := strings.CutPrefix(text, "-")
+	point := 0 // how many digits stand before it; it can be outside of the digits
 	if i := strings.IndexAny(digits, "eE"); i >= 0 {
+		point, _ = strconv.Atoi(digits[i+1:])
 		digits = digits[:i]
 	}
-	digits = strings.Trim(strings.Replace(digits, ".", "", 1), "0")
-	size := (len(digits)+1)/2 + 1
+	whole, fraction, _ := strings.Cut(digits, ".")
+	point += len(whole)
+	digits = whole + fraction
+	significant := strings.TrimLeft(digits, "0")
+	point -= len(digits) - len(significant)
+	significant = strings.TrimRight(significant, "0")
+	if significant == "" {
+		return 1
+	}
+	before := min(max(point, 0), len(significant))
+	size := 1 + (before+1)/2 + (len(significant)-before+1)/2
 	if negative {
 		size++
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/itemform"
 )
 
 func TestNormalNumber(t *testing.T) {
@@ -36,10 +37,19 @@ func TestNormalNumber(t *testing.T) {
 	}
 }
 
+// TestNumberSize compares the sizes with those that the estimates are made with, which reckon from
+// the text.
 func TestNumberSize(t *testing.T) {
-	for in, want := range map[string]int{"0": 1, "1": 2, "12": 2, "123": 3, "-1": 3, "100": 2, "0.5": 2, "1234567890": 6} {
-		if got := numberSize(in); got != want {
-			t.Errorf("numberSize(%s) = %d, want %d", in, got, want)
+	const seed = 5
+	r := rand.New(rand.NewPCG(seed, 0))
+	for i := range 20_000 {
+		text := randomNumber(r)
+		stored, err := normalNumber(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := numberSize(stored), itemform.NumberSize(text); got != want {
+			t.Fatalf("seed %d, case %d: %s takes %d bytes, want %d", seed, i, text, got, want)
 		}
 	}
 }
