@@ -75,7 +75,7 @@ func TestCostJSON(t *testing.T) {
 	}
 }
 
-// The functions are those of template.yaml, with the parameters of an environment of samconfig.toml.
+// The functions are those of template.yaml, with the parameters of one environment.
 func TestCostOfTheDeployedFunctions(t *testing.T) {
 	dir := t.TempDir()
 	pipeline := filepath.Join(dir, "pipeline.yaml")
