@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/excerpt"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 )
 
 // Buckets is what a [Histogram] value keeps: how many numbers fell into each bucket.

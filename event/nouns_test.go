@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 )
 
 func TestSequence(t *testing.T) {

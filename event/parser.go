@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ingot-events/ingot/internal/excerpt"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 )
 
 // parser fills a tape in one pass. When a method begins, p.at is at the first byte of what the

@@ -1,6 +1,6 @@
 package event
 
-import "github.com/ingot-events/ingot/internal/itemform"
+import "github.com/ingot-events/ingot/internal/base/itemform"
 
 // Size returns the item's size in bytes by DynamoDB's rules (developer guide, "DynamoDB item sizes
 // and formats"): the UTF-8 length of every attribute name and value. A number takes a byte for

@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/awserr"
-	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/store"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/excerpt"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 )
 
 // open returns the part of a message that the envelope may look at: the body and the textual

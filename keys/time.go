@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/excerpt"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 )
 
 // These are the first and the last year of a time that Ingot stores. Outside of them, text order

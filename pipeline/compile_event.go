@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/internal/where"
 	"github.com/ingot-events/ingot/keys"

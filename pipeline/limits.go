@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 )
 
 // These limits of a file follow from DynamoDB's limits of one request. A file within them is never

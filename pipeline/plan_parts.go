@@ -9,7 +9,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/jsonschema"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/keys"

@@ -3,7 +3,7 @@ package store
 import (
 	"github.com/ingot-events/ingot/event"
 
-	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 )
 
 // Cost is what calls have used of DynamoDB. Units are computed from item sizes by the service's

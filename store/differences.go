@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/excerpt"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 )
 
 // These constants limit what a Conflict's detail shows of the members that differ. The producer

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 )
 
 // stored is what is proven to be stored under a key.

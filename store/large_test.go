@@ -16,7 +16,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/store"
 )

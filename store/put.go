@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/base/awserr"
 )
 
 // ExpiryMargin is the time before its expiry in which an event is no longer written. It is longer

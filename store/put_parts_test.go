@@ -13,8 +13,8 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/embedded"
-	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"

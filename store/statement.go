@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
-	words "github.com/ingot-events/ingot/internal/reserved"
+	words "github.com/ingot-events/ingot/internal/base/reserved"
 )
 
 // maxStatementText is the service's limit for the text of one statement, in characters.

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 )
 
 // transacted is the result of one transaction: the answer to the whole, and the reasons why it was

@@ -17,8 +17,8 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/awserr"
-	"github.com/ingot-events/ingot/internal/excerpt"
+	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/quarantine"
 	"github.com/ingot-events/ingot/internal/show"

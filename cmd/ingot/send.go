@@ -16,7 +16,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/excerpt"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/explain"
 	"github.com/ingot-events/ingot/internal/ndjson"
 	"github.com/ingot-events/ingot/internal/pause"

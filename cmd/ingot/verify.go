@@ -21,9 +21,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/cost"
 	"github.com/ingot-events/ingot/internal/dev"
-	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/pause"
 	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/target"

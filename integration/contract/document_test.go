@@ -189,7 +189,7 @@ func TestEveryErrorIsMet(t *testing.T) {
 			t.Errorf("%s: met by %d cases, and listed as one that cannot be provoked: %t", code, len(r.codes[code]), unprovoked[code] != "")
 		}
 	}
-	handed := read(t, "../../store/*_test.go") + read(t, "../../handler/*_test.go") + read(t, "../../internal/awserr/*_test.go")
+	handed := read(t, "../../store/*_test.go") + read(t, "../../handler/*_test.go") + read(t, "../../internal/base/awserr/*_test.go")
 	for code := range unprovoked {
 		if !strings.Contains(handed, code) {
 			t.Errorf("%s: neither does a case meet it nor does a test of store, handler or awserr hand it over", code)
@@ -205,7 +205,7 @@ func TestEveryErrorIsMet(t *testing.T) {
 func readErrors(t *testing.T) []string {
 	t.Helper()
 	var decls []ast.Decl
-	for _, name := range []string{"store/errors.go", "internal/awserr/denied.go"} {
+	for _, name := range []string{"store/errors.go", "internal/base/awserr/denied.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), "../../"+name, nil, 0)
 		if err != nil {
 			t.Fatal(err)

@@ -3,8 +3,8 @@ package check
 import (
 	"slices"
 
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/check/template"
-	"github.com/ingot-events/ingot/internal/excerpt"
 )
 
 // indexAlarms checks the alarms for throttled writes to the indexes of the events table. The metric

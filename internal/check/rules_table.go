@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/check/template"
-	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 )

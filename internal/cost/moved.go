@@ -5,8 +5,8 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/estimate"
-	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/sample"
 )

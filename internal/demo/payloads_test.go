@@ -15,9 +15,9 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/cost"
 	"github.com/ingot-events/ingot/internal/embedded"
-	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 )

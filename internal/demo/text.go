@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/excerpt"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/show"
 )
 

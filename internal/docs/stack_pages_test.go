@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/excerpt"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/function"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )

@@ -24,7 +24,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/sampleshop"

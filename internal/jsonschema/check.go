@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/excerpt"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 )
 
 // MaxFindings is how many findings a check names.

@@ -16,10 +16,10 @@ var layers = []string{
 	// For tests alone.
 	"internal/testclock", "internal/sampleshop", "internal/corpus", "internal/slow", "internal/golden", "internal/replay",
 	// What an event is, and what it adds to which total: pure.
-	"internal/excerpt", "internal/itemform", "event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/yamlfile", "internal/lifetime", "internal/jsonschema", "internal/packed", "pipeline",
-	"internal/reserved",
+	"internal/base/excerpt", "internal/base/itemform", "event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/yamlfile", "internal/lifetime", "internal/jsonschema", "internal/packed", "pipeline",
+	"internal/base/reserved",
 	// The tables, the two functions, and the proof.
-	"env", "internal/awserr", "internal/payloads", "store", "internal/tables", "handler", "verify", "internal/work",
+	"env", "internal/base/awserr", "internal/payloads", "store", "internal/tables", "handler", "verify", "internal/work",
 	// What stands in for AWS.
 	"internal/embedded/api", "internal/embedded/value", "internal/embedded/expr",
 	"internal/embedded/dynamo", "internal/embedded/sqs", "internal/embedded/s3", "internal/embedded", "internal/wire",
@@ -233,7 +233,7 @@ func TestStandInsKnowNothingOfIngot(t *testing.T) {
 			}
 			found++
 			for _, other := range imported {
-				if !strings.HasPrefix(other, standIn+"/") && other != "internal/reserved" { // DynamoDB's reserved words
+				if !strings.HasPrefix(other, standIn+"/") && other != "internal/base/reserved" { // DynamoDB's reserved words
 					t.Errorf("%s imports %s; a stand-in for AWS must not know what runs on it", name, other)
 				}
 			}

@@ -16,7 +16,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/base/awserr"
 )
 
 // Max is how many bytes the object of a pointer may have.

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/smithy-go"
 
-	"github.com/ingot-events/ingot/internal/excerpt"
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/store"
 )
 

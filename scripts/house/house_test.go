@@ -70,7 +70,7 @@ func TestLargest(t *testing.T) {
 }
 
 func TestRoom(t *testing.T) {
-	for folder, want := range map[string]string{"store": "store", "internal/sim/mutants": "internal/sim", "cmd/ingot": "cmd", ".": "."} {
+	for folder, want := range map[string]string{"store": "store", "internal/prove/sim/mutants": "internal/prove", "cmd/ingot": "cmd", ".": "."} {
 		if got := room(folder); got != want {
 			t.Errorf("%s is in %s, want %s", folder, got, want)
 		}

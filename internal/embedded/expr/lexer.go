@@ -3,7 +3,7 @@ package expr
 import (
 	"strings"
 
-	"github.com/ingot-events/ingot/internal/reserved"
+	"github.com/ingot-events/ingot/internal/base/reserved"
 
 	"github.com/ingot-events/ingot/internal/embedded/api"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/internal/reserved"
+	"github.com/ingot-events/ingot/internal/base/reserved"
 
 	"github.com/ingot-events/ingot/internal/embedded/api"
 	"github.com/ingot-events/ingot/internal/embedded/value"

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/corpus"
-	"github.com/ingot-events/ingot/internal/itemform"
 )
 
 func TestNormalNumber(t *testing.T) {

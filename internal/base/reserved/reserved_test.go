@@ -3,7 +3,7 @@ package reserved_test
 import (
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/reserved"
+	"github.com/ingot-events/ingot/internal/base/reserved"
 )
 
 func TestWords(t *testing.T) {

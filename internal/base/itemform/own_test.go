@@ -3,7 +3,7 @@ package itemform_test
 import (
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 )
 
 func TestOwnAttributes(t *testing.T) {
