@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/kit/corpus"
 )
 
 // FuzzOpen holds Open to what is true of any message: it refuses with Poison, or gives an object

@@ -15,7 +15,7 @@ import (
 	officialhttp "github.com/cloudevents/sdk-go/v2/protocol/http"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/replay"
+	"github.com/ingot-events/ingot/internal/kit/replay"
 )
 
 // The official SDK judges: what it takes for a valid CloudEvent 1.0 is recognised here with the

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/corpus"
-	"github.com/ingot-events/ingot/internal/replay"
+	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/replay"
 )
 
 func TestOrderedText(t *testing.T) {

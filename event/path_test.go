@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/kit/corpus"
 )
 
 func TestPathReadsAndWrites(t *testing.T) {

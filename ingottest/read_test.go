@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/replay"
+	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )

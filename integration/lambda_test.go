@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/integration/endpoint"
-	"github.com/ingot-events/ingot/internal/sampleshop"
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 )
 
 // lambdaFunction holds the parts of a function's configuration that are read here.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
-	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
 // TestSAM sends the files of events/ to the built functions in containers of Lambda.

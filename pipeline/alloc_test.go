@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/internal/sampleshop"
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 )
 
 // Decoding and planning an order must not allocate more often than stated here. It allocates the

@@ -16,7 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/replay"
+	"github.com/ingot-events/ingot/internal/kit/replay"
 )
 
 // withParts is an order with lines, and with one item that finds the order by its customer.

@@ -13,11 +13,11 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/corpus"
-	"github.com/ingot-events/ingot/internal/golden"
+	"github.com/ingot-events/ingot/internal/kit/corpus"
+	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/lifetime"
-	"github.com/ingot-events/ingot/internal/replay"
 )
 
 func orders(t testing.TB) *Pipeline {

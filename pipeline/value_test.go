@@ -10,7 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/replay"
+	"github.com/ingot-events/ingot/internal/kit/replay"
 )
 
 func TestValuesHaveOneSpelling(t *testing.T) {

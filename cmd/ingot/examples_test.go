@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/internal/slow"
+	"github.com/ingot-events/ingot/internal/kit/slow"
 )
 
 var updateExamples = flag.Bool("update-examples", false, "write the golden files of the examples anew")

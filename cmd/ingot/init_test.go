@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/scaffold"
-	"github.com/ingot-events/ingot/internal/slow"
 )
 
 // inRepository runs a command in a repository that init has made.

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/integration/contract"
-	"github.com/ingot-events/ingot/internal/golden"
+	"github.com/ingot-events/ingot/internal/kit/golden"
 )
 
 const document = "../../docs/contracts.md"

@@ -13,9 +13,9 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/replay"
+	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
-	"github.com/ingot-events/ingot/internal/replay"
-	"github.com/ingot-events/ingot/internal/slow"
 	"github.com/ingot-events/ingot/verify"
 )
 

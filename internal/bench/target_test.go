@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/golden"
+	"github.com/ingot-events/ingot/internal/kit/golden"
 )
 
 // TestTargetsAreListed compares the targets with a list. To weaken a target is a decision, and the

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/internal/replay"
+	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/check/template"
-	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/kit/corpus"
 )
 
 // configured is a samconfig.toml without mistakes; each case changes one thing in it.

@@ -21,7 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/ingot-events/ingot/internal/dev"
-	"github.com/ingot-events/ingot/internal/slow"
+	"github.com/ingot-events/ingot/internal/kit/slow"
 )
 
 var screenshots = flag.String("screenshots", "", "write pictures of every view into this folder")

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/slow"
+	"github.com/ingot-events/ingot/internal/kit/slow"
 )
 
 // press presses a key of the keyboard so many times.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/cost"
+	"github.com/ingot-events/ingot/internal/kit/slow"
 	samples "github.com/ingot-events/ingot/internal/sample"
-	"github.com/ingot-events/ingot/internal/slow"
 	"github.com/ingot-events/ingot/internal/stack"
 )
 

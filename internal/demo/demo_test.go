@@ -16,9 +16,9 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/ndjson"
 	"github.com/ingot-events/ingot/internal/show"
-	"github.com/ingot-events/ingot/internal/slow"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

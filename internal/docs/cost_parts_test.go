@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/cost"
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	samples "github.com/ingot-events/ingot/internal/sample"
-	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

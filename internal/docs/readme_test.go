@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/golden"
-	"github.com/ingot-events/ingot/internal/sampleshop"
+	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 )
 
 // tool builds the tool as the README's go run does, which keeps it in the build cache. It is built

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/check"
 	"github.com/ingot-events/ingot/internal/check/template"
-	"github.com/ingot-events/ingot/internal/sampleshop"
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 )
 
 var reference = regexp.MustCompile(`!(?:Ref|GetAtt) (\w+)`)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/check"
-	"github.com/ingot-events/ingot/internal/sampleshop"
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 )
 
 // TestWithoutGo shows that the lines that docs/without-go.md changes make a template with which

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/internal/golden"
+	"github.com/ingot-events/ingot/internal/kit/golden"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

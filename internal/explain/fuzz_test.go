@@ -11,7 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/kit/corpus"
 )
 
 // FuzzMessages reads any file as messages to explain. A batch must be what Lambda's own type reads.

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
-	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
 // sample is one entry of events/expected.json: a file to send, and the result that it must have.

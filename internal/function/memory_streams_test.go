@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/packed"
-	"github.com/ingot-events/ingot/internal/slow"
 )
 
 const readings = `ingot: 1

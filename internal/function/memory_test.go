@@ -25,10 +25,10 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/payloads"
-	"github.com/ingot-events/ingot/internal/sampleshop"
-	"github.com/ingot-events/ingot/internal/slow"
 )
 
 // This is the smallest function that template.yaml allows, in MB. Lambda ends a process that takes

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/kit/corpus"
 )
 
 func node(t testing.TB, text string) event.Node {

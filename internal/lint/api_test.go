@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/golden"
+	"github.com/ingot-events/ingot/internal/kit/golden"
 )
 
 // publicPackages returns the folders of the packages that other modules may import.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/slow"
+	"github.com/ingot-events/ingot/internal/kit/slow"
 )
 
 // module is the prefix of this repository's own packages.

@@ -37,7 +37,7 @@ func TestNextYearReachesEveryPackage(t *testing.T) {
 			return nil
 		}
 		text, err := os.ReadFile(name)
-		if err == nil && (strings.Contains(string(text), "INGOT_TEST_CLOCK_AHEAD") || strings.Contains(string(text), module+"internal/testclock\"")) {
+		if err == nil && (strings.Contains(string(text), "INGOT_TEST_CLOCK_AHEAD") || strings.Contains(string(text), module+"internal/kit/testclock\"")) {
 			reads = append(reads, folder)
 		}
 		return err

@@ -14,7 +14,7 @@ import (
 // everything that imports it.
 var layers = []string{
 	// For tests alone.
-	"internal/testclock", "internal/sampleshop", "internal/corpus", "internal/slow", "internal/golden", "internal/replay",
+	"internal/kit/testclock", "internal/kit/sampleshop", "internal/kit/corpus", "internal/kit/slow", "internal/kit/golden", "internal/kit/replay",
 	// What an event is, and what it adds to which total: pure.
 	"internal/base/excerpt", "internal/base/itemform", "event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/yamlfile", "internal/lifetime", "internal/jsonschema", "internal/packed", "pipeline",
 	"internal/base/reserved",

@@ -10,7 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/kit/corpus"
 )
 
 func TestThereAndBack(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
-	long "github.com/ingot-events/ingot/internal/slow"
+	long "github.com/ingot-events/ingot/internal/kit/slow"
 )
 
 // TestMetamorphic delivers the same events in many ways. The tables must not show which way it was.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"testing"
 
-	long "github.com/ingot-events/ingot/internal/slow"
+	long "github.com/ingot-events/ingot/internal/kit/slow"
 )
 
 // TestWorlds lives a few worlds. `make sim` lives thousands. SEED=n replays one.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/internal/corpus"
 	"github.com/ingot-events/ingot/internal/embedded/api"
 	"github.com/ingot-events/ingot/internal/embedded/value"
+	"github.com/ingot-events/ingot/internal/kit/corpus"
 )
 
 func str(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/base/itemform"
-	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/kit/corpus"
 )
 
 func TestNormalNumber(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	queues "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/store"
 )
 

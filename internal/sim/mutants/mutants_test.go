@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/slow"
+	"github.com/ingot-events/ingot/internal/kit/slow"
 )
 
 func TestMutantsAreComplete(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/golden"
+	"github.com/ingot-events/ingot/internal/kit/golden"
 )
 
 // failures collects what a test is told.

@@ -21,7 +21,7 @@ func TestSeeds(t *testing.T) {
 
 func TestCommand(t *testing.T) {
 	t.Run("below", func(t *testing.T) {
-		if got, want := Command(t, 42), "INGOT_SEED=42 go test -run '^TestCommand$' ./internal/replay"; got != want {
+		if got, want := Command(t, 42), "INGOT_SEED=42 go test -run '^TestCommand$' ./internal/kit/replay"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	})

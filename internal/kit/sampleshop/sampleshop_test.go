@@ -7,8 +7,8 @@ import (
 )
 
 // In CI a skip is a failure, so here the files at the root and their copies stay the same.
-func TestPipeline(t *testing.T) { PipelineAtRoot(t, "../..") }
-func TestTemplate(t *testing.T) { TemplateAtRoot(t, "../..") }
+func TestPipeline(t *testing.T) { PipelineAtRoot(t, "../../..") }
+func TestTemplate(t *testing.T) { TemplateAtRoot(t, "../../..") }
 
 func TestOwnFilesSkip(t *testing.T) {
 	root := t.TempDir()
