@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/lifetime"
-	"github.com/ingot-events/ingot/internal/packed"
-	"github.com/ingot-events/ingot/internal/where"
+	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/packed"
+	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/keys"
 )
 

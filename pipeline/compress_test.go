@@ -10,7 +10,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
-	"github.com/ingot-events/ingot/internal/packed"
+	"github.com/ingot-events/ingot/internal/plan/packed"
 )
 
 const withCompress = `ingot: 1

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/yamlfile"
+	"github.com/ingot-events/ingot/internal/plan/yamlfile"
 )
 
 // decode reads the text of a file into a Spec and notes where everything stands. It reports invalid

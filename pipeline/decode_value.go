@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ingot-events/ingot/internal/yamlfile"
+	"github.com/ingot-events/ingot/internal/plan/yamlfile"
 )
 
 const aValue = `{sum: total_cents, where: "total_cents > 100"}`

@@ -3,7 +3,7 @@ package pipeline
 import (
 	"slices"
 
-	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/keys"
 )
 

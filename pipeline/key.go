@@ -6,7 +6,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/jsonschema"
+	"github.com/ingot-events/ingot/internal/plan/jsonschema"
 	"github.com/ingot-events/ingot/keys"
 )
 

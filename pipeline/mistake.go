@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ingot-events/ingot/internal/yamlfile"
+	"github.com/ingot-events/ingot/internal/plan/yamlfile"
 )
 
 // Mistake is one thing wrong with a declaration.

@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/base/itemform"
-	"github.com/ingot-events/ingot/internal/jsonschema"
+	"github.com/ingot-events/ingot/internal/plan/jsonschema"
 	"github.com/ingot-events/ingot/keys"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/jsonschema"
+	"github.com/ingot-events/ingot/internal/plan/jsonschema"
 	"github.com/ingot-events/ingot/keys"
 )
 

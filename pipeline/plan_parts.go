@@ -10,8 +10,8 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
-	"github.com/ingot-events/ingot/internal/jsonschema"
-	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/plan/jsonschema"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/keys"
 )
 

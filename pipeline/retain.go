@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/lifetime"
 )
 
 // RetainAt returns how long an event of time at is kept. 0 means for ever. It is the shortest of

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/lifetime"
 )
 
 // kept returns a pipeline of one type with this lifetime: "retain: 30d, was: […]", or nothing.

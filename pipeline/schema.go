@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/jsonschema"
+	"github.com/ingot-events/ingot/internal/plan/jsonschema"
 )
 
 // schema says what is wrong with a payload, at most [jsonschema.MaxFindings] places. ok is false if

@@ -1,6 +1,6 @@
 package store
 
-import "github.com/ingot-events/ingot/internal/lanes"
+import "github.com/ingot-events/ingot/internal/plan/lanes"
 
 // counter is a store as Ingot's own functions and verify use it. It also counts changes and
 // completes generations. Package internal/tables hands it out. Its methods are not part of what the

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
 // As many changes as fit share a transaction. It holds up to 100 items, where an item that several

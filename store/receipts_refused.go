@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
 // refuse sends an update that the table will never take to quarantine. It does so before the

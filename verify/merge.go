@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
 // source is a sorted list of sums: a run, or what is still in memory.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ingot-events/ingot/internal/yamlfile"
+	"github.com/ingot-events/ingot/internal/plan/yamlfile"
 )
 
 // Severity says how bad a finding is.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ingot-events/ingot/internal/yamlfile"
+	"github.com/ingot-events/ingot/internal/plan/yamlfile"
 )
 
 // ReadPrices reads a file of prices. name is the name of the file, for errors.

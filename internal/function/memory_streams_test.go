@@ -17,7 +17,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/slow"
-	"github.com/ingot-events/ingot/internal/packed"
+	"github.com/ingot-events/ingot/internal/plan/packed"
 )
 
 const readings = `ingot: 1

@@ -16,7 +16,7 @@ var layers = []string{
 	// For tests alone.
 	"internal/kit/testclock", "internal/kit/sampleshop", "internal/kit/corpus", "internal/kit/slow", "internal/kit/golden", "internal/kit/replay",
 	// What an event is, and what it adds to which total: pure.
-	"internal/base/excerpt", "internal/base/itemform", "event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/yamlfile", "internal/lifetime", "internal/jsonschema", "internal/packed", "pipeline",
+	"internal/base/excerpt", "internal/base/itemform", "event", "keys", "envelope", "aggregate", "internal/plan/lanes", "internal/plan/where", "internal/plan/yamlfile", "internal/plan/lifetime", "internal/plan/jsonschema", "internal/plan/packed", "pipeline",
 	"internal/base/reserved",
 	// The tables, the two functions, and the proof.
 	"env", "internal/base/awserr", "internal/payloads", "store", "internal/tables", "handler", "verify", "internal/work",
@@ -127,7 +127,7 @@ func TestEachPackageImportsThoseAboveIt(t *testing.T) {
 	}
 }
 
-// TestOneReaderOfYAML shows that only internal/yamlfile uses the YAML library, so that every
+// TestOneReaderOfYAML shows that only internal/plan/yamlfile uses the YAML library, so that every
 // mistake in a file that a person writes has a place and says what to write. Tests may use the
 // library.
 func TestOneReaderOfYAML(t *testing.T) {
@@ -141,8 +141,8 @@ func TestOneReaderOfYAML(t *testing.T) {
 			readers = append(readers, strings.TrimPrefix(own[0], module))
 		}
 	}
-	if want := []string{"internal/yamlfile"}; !slices.Equal(readers, want) {
-		t.Errorf("%v use the YAML library, want %v alone; use internal/yamlfile", readers, want)
+	if want := []string{"internal/plan/yamlfile"}; !slices.Equal(readers, want) {
+		t.Errorf("%v use the YAML library, want %v alone; use internal/plan/yamlfile", readers, want)
 	}
 }
 

@@ -19,7 +19,7 @@ type number struct {
 
 // heart lists the folders that store and count events: whoever changes how an event is stored or
 // counted reads these.
-var heart = []string{"internal/lanes", "store", "handler"}
+var heart = []string{"internal/plan/lanes", "store", "handler"}
 
 // notHeart lists files of these folders that only tools need.
 var notHeart = []string{

@@ -3,7 +3,7 @@ package template
 import (
 	"strings"
 
-	"github.com/ingot-events/ingot/internal/yamlfile"
+	"github.com/ingot-events/ingot/internal/plan/yamlfile"
 )
 
 // Position is a place in the file.

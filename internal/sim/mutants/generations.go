@@ -28,7 +28,7 @@ func generations() []Mutant {
 	"sync"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
 var told sync.Map // of a process

@@ -60,7 +60,7 @@ func Text(sequence event.Sequence) (b [17]byte) {
 		},
 		{
 			Name: "zero-delta-skipped", What: "an update whose fold is zero is not written", Defends: "C3 I4", Checks: counting,
-			Helpers: []Helper{{"store", `import "github.com/ingot-events/ingot/internal/lanes"
+			Helpers: []Helper{{"store", `import "github.com/ingot-events/ingot/internal/plan/lanes"
 
 func zero(u *lanes.Update) bool {
 	d := u.Fold()

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
 // statement describes what a PartiQL statement asks for: the key of the event that it inserts, or

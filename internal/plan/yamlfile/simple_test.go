@@ -14,7 +14,7 @@ import (
 // TestPipelinesAreSimple shows that the files of this repository are read without the parser, and
 // that the parser gives the same nodes.
 func TestPipelinesAreSimple(t *testing.T) {
-	files := []string{"../../pipeline.yaml", "../scaffold/files/pipeline.yaml", "../../examples/shop/pipeline.yaml", "../demo/data/earthquakes.yaml"}
+	files := []string{"../../../pipeline.yaml", "../../scaffold/files/pipeline.yaml", "../../../examples/shop/pipeline.yaml", "../../demo/data/earthquakes.yaml"}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -31,7 +31,7 @@ func TestPipelinesAreSimple(t *testing.T) {
 // nodes.
 func TestEveryFileIsReadAlike(t *testing.T) {
 	read := 0
-	err := filepath.WalkDir("../..", func(name string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../../..", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".yaml") {
 			return err
 		}
