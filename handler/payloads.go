@@ -9,7 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/payloads"
+	"github.com/ingot-events/ingot/internal/table/payloads"
 )
 
 // Downloader is what Payloads needs of S3. A *s3.Client is a Downloader.

@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/tables"
+	"github.com/ingot-events/ingot/internal/table/tables"
 )
 
 // recordLetter is the body of a stream record's letter. It is enough to find the item and the

@@ -9,8 +9,8 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/table/payloads"
 )
 
 // largePayloads is the bucket that the ingest function may read payloads from.

@@ -12,8 +12,8 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/table/payloads"
 )
 
 // TestPayloadsInS3 sends pointers as the extended client libraries do, in both spellings, to

@@ -3,8 +3,8 @@ package store
 import "github.com/ingot-events/ingot/internal/plan/lanes"
 
 // counter is a store as Ingot's own functions and verify use it. It also counts changes and
-// completes generations. Package internal/tables hands it out. Its methods are not part of what the
-// library offers.
+// completes generations. Package internal/table/tables hands it out. Its methods are not part of
+// what the library offers.
 type counter struct{ *Store }
 
 func init() { lanes.CounterOf = func(st any) any { return counter{st.(*Store)} } }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/payloads"
+	"github.com/ingot-events/ingot/internal/table/payloads"
 )
 
 // ErrPayloadLost says that a payload should be in the payload bucket and is not there, or is

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/payloads"
+	"github.com/ingot-events/ingot/internal/table/payloads"
 )
 
 // A payload that is not in its item is in an object of the payload bucket. The order of requests

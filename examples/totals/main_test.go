@@ -15,7 +15,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
-	counting "github.com/ingot-events/ingot/internal/tables"
+	counting "github.com/ingot-events/ingot/internal/table/tables"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 )

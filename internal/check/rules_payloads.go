@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/check/template"
-	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/store"
 )
 

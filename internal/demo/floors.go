@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/stack"
-	"github.com/ingot-events/ingot/internal/tables"
+	"github.com/ingot-events/ingot/internal/table/tables"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

@@ -28,7 +28,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
-	"github.com/ingot-events/ingot/internal/payloads"
+	"github.com/ingot-events/ingot/internal/table/payloads"
 )
 
 // This is the smallest function that template.yaml allows, in MB. Lambda ends a process that takes

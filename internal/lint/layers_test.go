@@ -19,7 +19,7 @@ var layers = []string{
 	"internal/base/excerpt", "internal/base/itemform", "event", "keys", "envelope", "aggregate", "internal/plan/lanes", "internal/plan/where", "internal/plan/yamlfile", "internal/plan/lifetime", "internal/plan/jsonschema", "internal/plan/packed", "pipeline",
 	"internal/base/reserved",
 	// The tables, the two functions, and the proof.
-	"env", "internal/base/awserr", "internal/payloads", "store", "internal/tables", "handler", "verify", "internal/work",
+	"env", "internal/base/awserr", "internal/table/payloads", "store", "internal/table/tables", "handler", "verify", "internal/work",
 	// What stands in for AWS.
 	"internal/embedded/api", "internal/embedded/value", "internal/embedded/expr",
 	"internal/embedded/dynamo", "internal/embedded/sqs", "internal/embedded/s3", "internal/embedded", "internal/wire",
