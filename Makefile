@@ -40,8 +40,8 @@ bench-large: ## a million events: what one costs, what memory holds, verify and 
 
 # Both are measured, even if the first misses its target.
 cold: ## cold start and size of the built functions, beside plain ones (fails where a target is missed)
-	go run ./internal/lambda/cold -max-ratio 1.3 -max-mb 15; first=$$?; \
-	go run ./internal/lambda/cold -max-ratio 1.3 -max-mb 15 -function ./cmd/streams -reference ./internal/lambda/cold/reference/streams -event events/streams-insert.json && exit $$first
+	go run ./internal/local/lambda/cold -max-ratio 1.3 -max-mb 15; first=$$?; \
+	go run ./internal/local/lambda/cold -max-ratio 1.3 -max-mb 15 -function ./cmd/streams -reference ./internal/local/lambda/cold/reference/streams -event events/streams-insert.json && exit $$first
 
 # SAM's Go builder hands the environment on to go build. Static, because the function's image may have another libc.
 build: export CGO_ENABLED = 0

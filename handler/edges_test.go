@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/internal/embedded"
-	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
 // SQS takes 1 MiB in one request. Letters of exactly that size together go in one request. With one

@@ -3,7 +3,7 @@ package ingottest
 import (
 	"time"
 
-	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
 // maxIdleRounds bounds how often queue and stream are polled without getting anything done. A

@@ -19,7 +19,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/integration/endpoint"
 	"github.com/ingot-events/ingot/internal/kit/slow"
-	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
 // standInNames are the outputs that name the functions of a stack. Functions of these names only

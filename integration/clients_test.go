@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/integration/endpoint"
 	"github.com/ingot-events/ingot/internal/dev"
 	"github.com/ingot-events/ingot/internal/kit/slow"
-	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/store"
 )
 

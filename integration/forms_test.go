@@ -16,7 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/integration/contract"
-	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
 // TestEveryFormIsInTheContract shows that the contract asks everything that the main path asks of

@@ -15,8 +15,8 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/quarantine"
-	"github.com/ingot-events/ingot/internal/stack"
 )
 
 // letters are the messages of a queue, saved in a folder.

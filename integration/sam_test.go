@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
-	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
+	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 )
 
 // TestSAM sends the files of events/ to the built functions in containers of Lambda.

@@ -10,7 +10,7 @@ import (
 	"github.com/ingot-events/ingot/integration/contract"
 	"github.com/ingot-events/ingot/integration/endpoint"
 	"github.com/ingot-events/ingot/integration/twin"
-	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
 // streamLength is how many requests a stream has.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/demo"
-	"github.com/ingot-events/ingot/internal/lambda/mappings"
+	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 )
 
 // consoleOf runs ingot console. It returns a function that asks it as a browser does, the token,

@@ -17,8 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/demo"
-	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/explain"
+	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
 const readings = `ingot: 1

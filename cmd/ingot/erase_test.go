@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
 // An erased event does not come back, and what else holds it is listed.

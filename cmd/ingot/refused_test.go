@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/dev"
-	"github.com/ingot-events/ingot/internal/lambda/mappings"
+	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 )
 
 // withoutIt lists what a command can do without: the exit code if the action is refused. Otherwise

@@ -19,8 +19,8 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/dev"
-	"github.com/ingot-events/ingot/internal/stack"
-	"github.com/ingot-events/ingot/internal/wire"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/local/wire"
 )
 
 func (w *devWorld) sales(n int) {

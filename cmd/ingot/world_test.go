@@ -24,7 +24,7 @@ import (
 	"github.com/ingot-events/ingot/internal/dev"
 	"github.com/ingot-events/ingot/internal/explain"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
-	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/target/targettest"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/integration/contract"
-	"github.com/ingot-events/ingot/internal/embedded"
-	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/store"
 )
 

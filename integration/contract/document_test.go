@@ -50,7 +50,7 @@ func write(t *testing.T, r *record, cases []*contract.Case) string {
 
 const head = `# Contracts
 
-This page is for everyone who wants to know how far to trust the *engine* in ` + "`" + `internal/embedded` + "`" + `:
+This page is for everyone who wants to know how far to trust the *engine* in ` + "`" + `internal/local/embedded` + "`" + `:
 Ingot's own emulator of DynamoDB, SQS and S3. The simulation, the demo, ` + "`" + `ingot dev` + "`" + ` and most tests
 run on it.
 
@@ -77,7 +77,7 @@ such a read may lack a write that has just been made
 (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.ReadConsistency.html).
 The engine can do both. If a program asks for stale reads, as the simulation and ` + "`" + `ingottest` + "`" + ` do,
 the engine answers such a read with the table as it was up to 5 seconds and 64 writes ago.
-` + "`" + `TestStaleReads` + "`" + ` in ` + "`" + `internal/embedded` + "`" + ` compares every kind of read with the table's history.
+` + "`" + `TestStaleReads` + "`" + ` in ` + "`" + `internal/local/embedded` + "`" + ` compares every kind of read with the table's history.
 
 `
 

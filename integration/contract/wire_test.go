@@ -13,8 +13,8 @@ import (
 
 	"github.com/ingot-events/ingot/integration/contract"
 	"github.com/ingot-events/ingot/internal/dev/disk"
-	"github.com/ingot-events/ingot/internal/embedded"
-	"github.com/ingot-events/ingot/internal/wire"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/wire"
 )
 
 // TestContractOverHTTP compares the engine behind its HTTP endpoint with the contract, using the

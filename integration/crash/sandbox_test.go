@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
+	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 )
 
 // sandbox runs one built function and kills it. Only one goroutine may use it.

@@ -1,6 +1,6 @@
 // Package dynoxide runs Dynoxide, a DynamoDB with streams. [Fetch] finds the binary and [Start]
 // starts it in its own process, on loopback and in memory. Tests compare the engine in
-// internal/embedded with it. The crash test and the benchmarks run on it.
+// internal/local/embedded with it. The crash test and the benchmarks run on it.
 package dynoxide
 
 import (

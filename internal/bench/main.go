@@ -7,7 +7,7 @@
 //
 // A machine that also does other work changes every figure. It changes the ratios less, because
 // runs that are compared run next to each other. Cold start has its own command: go run
-// ./internal/lambda/cold.
+// ./internal/local/lambda/cold.
 package main
 
 import (

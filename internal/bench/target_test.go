@@ -64,7 +64,7 @@ func TestTargetsAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, limits := range regexp.MustCompile(`go run \./(internal/lambda/cold -max.*?)( &&|;)`).FindAllStringSubmatch(string(makefile), -1) {
+	for _, limits := range regexp.MustCompile(`go run \./(internal/local/lambda/cold -max.*?)( &&|;)`).FindAllStringSubmatch(string(makefile), -1) {
 		fmt.Fprintln(&list, limits[1])
 	}
 	golden.File(t, "testdata/targets.txt", list.String())

@@ -11,9 +11,9 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/demo/tally"
+	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/show"
-	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/verify"
 )
 

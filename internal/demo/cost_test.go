@@ -13,8 +13,8 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/cost"
 	"github.com/ingot-events/ingot/internal/kit/slow"
+	"github.com/ingot-events/ingot/internal/local/stack"
 	samples "github.com/ingot-events/ingot/internal/sample"
-	"github.com/ingot-events/ingot/internal/stack"
 )
 
 // sampled plans the events of a run as `ingot cost --events` does.

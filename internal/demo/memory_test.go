@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
 // TestMemoryDoesNotGrowWithEvents shows what a run keeps besides the items and totals in the

@@ -17,8 +17,8 @@ import (
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/cost"
-	"github.com/ingot-events/ingot/internal/embedded"
-	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/lambda/esm"
-	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/local/stack"
 )
 
 // maxIdleRounds is how many rounds queue and stream may be polled without any progress. Trouble

@@ -17,9 +17,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/local/wire"
 	"github.com/ingot-events/ingot/internal/target"
-	"github.com/ingot-events/ingot/internal/wire"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
 )

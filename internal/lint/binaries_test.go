@@ -18,7 +18,7 @@ const module = "github.com/ingot-events/ingot/"
 // milliseconds at each cold start.
 var unshippable = []string{
 	"testing", "flag", "net/rpc", "net/http/httptest",
-	module + "internal/embedded", module + "internal/lambda", module + "internal/stack", module + "internal/testworld", module + "internal/demo",
+	module + "internal/local/embedded", module + "internal/local/lambda", module + "internal/local/stack", module + "internal/testworld", module + "internal/demo",
 	module + "internal/sim", module + "internal/dev", module + "ingottest", module + "verify", module + "cmd/ingot", module + "internal/console",
 	"go.etcd.io/", "github.com/fsnotify/", "github.com/spf13/", "github.com/schollz/", "github.com/stretchr/", "github.com/google/go-cmp/", "github.com/rogpeppe/",
 	"github.com/testcontainers/", "github.com/docker/", "github.com/moby/", "github.com/cloudevents/", "github.com/json-iterator/",
@@ -100,7 +100,7 @@ func symbolsOf(t *testing.T, binary string) []string {
 func TestLocalBuildCarriesTheEngine(t *testing.T) {
 	for _, command := range []string{"ingest", "streams"} {
 		deps := dependencies(t, "lambda.norpc,ingotlocal", "./cmd/"+command)
-		if !slices.Contains(deps, module+"internal/embedded") {
+		if !slices.Contains(deps, module+"internal/local/embedded") {
 			t.Errorf("the local build of %s lacks the engine", command)
 		}
 	}

@@ -21,9 +21,9 @@ var layers = []string{
 	// The tables, the two functions, and the proof.
 	"env", "internal/base/awserr", "internal/table/payloads", "store", "internal/table/tables", "handler", "verify", "internal/work",
 	// What stands in for AWS.
-	"internal/embedded/api", "internal/embedded/value", "internal/embedded/expr",
-	"internal/embedded/dynamo", "internal/embedded/sqs", "internal/embedded/s3", "internal/embedded", "internal/wire",
-	"internal/lambda/esm", "internal/lambda/mappings", "internal/lambda/runtimeapi", "internal/stack",
+	"internal/local/embedded/api", "internal/local/embedded/value", "internal/local/embedded/expr",
+	"internal/local/embedded/dynamo", "internal/local/embedded/sqs", "internal/local/embedded/s3", "internal/local/embedded", "internal/local/wire",
+	"internal/local/lambda/esm", "internal/local/lambda/mappings", "internal/local/lambda/runtimeapi", "internal/local/stack",
 	// What runs the functions on it: the test world, seeded worlds, the tests of users.
 	"internal/testworld",
 	"internal/sim", "internal/sim/scenario", "internal/sim/worlds",
@@ -48,7 +48,7 @@ var layers = []string{
 	"examples/totals", // what a user's program does with the library
 	// Tests against other implementations, benchmarks, and what checks the repository itself.
 	"integration/dynoxide", "integration/endpoint", "integration/contract", "integration/twin", "integration/crash", "integration",
-	"internal/lambda/cold", "internal/lambda/cold/reference", "internal/lambda/cold/reference/streams", "internal/bench",
+	"internal/local/lambda/cold", "internal/local/lambda/cold/reference", "internal/local/lambda/cold/reference/streams", "internal/bench",
 	"events", "internal/docs", "internal/schema", "internal/lint", "scripts/skips", "scripts/house",
 }
 
@@ -149,7 +149,7 @@ func TestOneReaderOfYAML(t *testing.T) {
 // insides lists the packages that only their façade and each other may import, with what each of
 // them may import.
 var insides = map[string]map[string][]string{
-	"internal/embedded": {
+	"internal/local/embedded": {
 		"api":    nil,
 		"value":  {"api"},
 		"expr":   {"api", "value"},
@@ -206,7 +206,7 @@ func TestOnlyStoreKnowsDynamoDB(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := slices.Index(layers, "internal/embedded/api")
+	end := slices.Index(layers, "internal/local/embedded/api")
 	var users []string
 	for line := range strings.Lines(string(out)) {
 		own := strings.Fields(line)
@@ -227,7 +227,7 @@ func TestOnlyStoreKnowsDynamoDB(t *testing.T) {
 func TestStandInsKnowNothingOfIngot(t *testing.T) {
 	found := 0
 	for name, imported := range imports(t, "") {
-		for _, standIn := range []string{"internal/embedded", "internal/lambda/esm", "internal/lambda/mappings", "internal/lambda/runtimeapi"} {
+		for _, standIn := range []string{"internal/local/embedded", "internal/local/lambda/esm", "internal/local/lambda/mappings", "internal/local/lambda/runtimeapi"} {
 			if name != standIn && !strings.HasPrefix(name, standIn+"/") {
 				continue
 			}

@@ -10,9 +10,10 @@ import (
 	"testing"
 )
 
-// TestOnlyStackMakesResources shows that only internal/stack makes tables, queues and buckets, as
-// template.yaml declares them. A test proves little if its table lacks something that is deployed.
-// Only the engine's own tests make their own, and internal/wire passes on what a client asks for.
+// TestOnlyStackMakesResources shows that only internal/local/stack makes tables, queues and
+// buckets, as template.yaml declares them. A test proves little if its table lacks something that
+// is deployed. Only the engine's own tests make their own, and internal/local/wire passes on what a
+// client asks for.
 func TestOnlyStackMakesResources(t *testing.T) {
 	root := filepath.Join("..", "..")
 	looked := 0
@@ -43,7 +44,7 @@ func TestOnlyStackMakesResources(t *testing.T) {
 }
 
 // makers lists the folders that may make a resource.
-var makers = []string{"internal/stack", "internal/embedded", "internal/wire"}
+var makers = []string{"internal/local/stack", "internal/local/embedded", "internal/local/wire"}
 
 // creations lists the requests that make a resource.
 var creations = []string{"CreateTable", "CreateQueue", "CreateBucket"}
@@ -57,12 +58,12 @@ func makes(t *testing.T, name string, src []byte) []string {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
 			if slices.Contains(creations, n.Sel.Name) {
-				faults = append(faults, fmt.Sprintf("%s: calls %s; make it with internal/stack", files.Position(n.Pos()), n.Sel.Name))
+				faults = append(faults, fmt.Sprintf("%s: calls %s; make it with internal/local/stack", files.Position(n.Pos()), n.Sel.Name))
 			}
 		case *ast.CallExpr:
 			for _, a := range n.Args {
 				if text, ok := a.(*ast.BasicLit); ok && slices.Contains(creations, strings.Trim(text.Value, `"`)) {
-					faults = append(faults, fmt.Sprintf("%s: asks for %s; make it with internal/stack", files.Position(n.Pos()), text.Value))
+					faults = append(faults, fmt.Sprintf("%s: asks for %s; make it with internal/local/stack", files.Position(n.Pos()), text.Value))
 				}
 			}
 		}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/quarantine"
-	"github.com/ingot-events/ingot/internal/stack"
 )
 
 // bound is a pipeline whose events have parts, share keys, and move a total with a floor.

@@ -1,6 +1,6 @@
 package sim
 
-import "github.com/ingot-events/ingot/internal/embedded"
+import "github.com/ingot-events/ingot/internal/local/embedded"
 
 // reads makes requests meet a replica that is behind, until the returned function is called. The
 // world's own checks read without it, because they look at the current state.

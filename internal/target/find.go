@@ -22,7 +22,7 @@ import (
 	"github.com/aws/smithy-go/logging"
 
 	"github.com/ingot-events/ingot/internal/check"
-	"github.com/ingot-events/ingot/internal/wire"
+	"github.com/ingot-events/ingot/internal/local/wire"
 )
 
 // Options say which stack is meant. At most one of Stack, ConfigEnv and Local is set. If none is,

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
 // batch is what the next transaction writes. Of several changes of a key it holds the last one.

@@ -14,7 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 	"go.uber.org/goleak"
 
-	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/local/embedded"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

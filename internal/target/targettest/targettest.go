@@ -16,9 +16,9 @@ import (
 
 	"github.com/aws/smithy-go/encoding/cbor"
 
-	"github.com/ingot-events/ingot/internal/embedded"
-	"github.com/ingot-events/ingot/internal/lambda/mappings"
-	"github.com/ingot-events/ingot/internal/wire"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
+	"github.com/ingot-events/ingot/internal/local/wire"
 )
 
 // Stack is a stack that CloudFormation knows.

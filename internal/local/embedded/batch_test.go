@@ -1,0 +1,383 @@
+package embedded_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/local/embedded"
+)
+
+const insertText = `INSERT INTO "events" VALUE {'PK': ?, 'SK': ?, 'v': ?}`
+
+func insert(pk, sk, v string) types.BatchStatementRequest {
+	return types.BatchStatementRequest{Statement: aws.String(insertText), Parameters: []types.AttributeValue{s(pk), s(sk), s(v)},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
+}
+
+func (w *world) batch(statements ...types.BatchStatementRequest) (*dynamodb.BatchExecuteStatementOutput, error) {
+	return w.db.BatchExecuteStatement(background, &dynamodb.BatchExecuteStatementInput{Statements: statements, ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes})
+}
+
+// TestBatchInsert expects the capacity figures that the public conformance suite captured. There
+// were two inserts and three failures, which cost 1, 1 and 3 units. The total is 7, but the arms
+// sum to 2.
+func TestBatchInsert(t *testing.T) {
+	for _, returns := range []bool{false, true} {
+		t.Run(fmt.Sprint("returns item ", returns), func(t *testing.T) {
+			w := newWorld(t, func(c *embedded.Config) { c.PartiQLReturnsItem = returns })
+			w.put(item("old", "1", nil))
+			w.put(item("old", "2", nil))
+			w.put(sized("big", "", 3000))
+			before := w.e.Usage()
+			out, err := w.batch(insert("new", "1", "x"), insert("old", "1", "x"), insert("new", "2", "x"), insert("old", "2", "x"), insert("big", "1", "x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range []string{"", "DuplicateItem", "", "DuplicateItem", "DuplicateItem"} {
+				r := out.Responses[i]
+				if want == "" {
+					if r.Error != nil || *r.TableName != "events" {
+						t.Errorf("statement %d: %+v", i, r)
+					}
+					continue
+				}
+				if r.Error == nil || string(r.Error.Code) != want || *r.Error.Message != "Duplicate primary key exists in table" || r.TableName != nil {
+					t.Errorf("statement %d: %+v, want %s", i, r.Error, want)
+				}
+				if (r.Error.Item != nil) != returns {
+					t.Errorf("statement %d: Error.Item %v", i, r.Error.Item)
+				}
+			}
+			if c := out.ConsumedCapacity[0]; *c.CapacityUnits != 7 || *c.Table.CapacityUnits != 2 {
+				t.Errorf("capacity %v, table %v; want 7 and 2", *c.CapacityUnits, *c.Table.CapacityUnits)
+			}
+			if used := w.e.Usage().Sub(before).WriteUnits(); used != 7 {
+				t.Errorf("used %v write units, want 7", used)
+			}
+			if out, err = w.batch(insert("old", "1", "x")); err != nil || out.ConsumedCapacity != nil {
+				t.Errorf("all failed: %v, %v; want no capacity", out.ConsumedCapacity, err)
+			}
+		})
+	}
+}
+
+func TestBatchInsertRefusals(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.batch()
+	expectInvalid(t, err, "Member must have length greater than or equal to 1")
+	many := make([]types.BatchStatementRequest, 26)
+	for i := range many {
+		many[i] = insert(fmt.Sprint(i), "1", "x")
+	}
+	_, err = w.batch(many...)
+	expectInvalid(t, err, "less than or equal to 25")
+	if _, err := w.batch(many[:25]...); err != nil {
+		t.Errorf("25 statements: %v", err)
+	}
+	_, err = w.batch(insert("dup", "1", "x"), insert("other", "1", "x"), insert("dup", "1", "y"))
+	expectInvalid(t, err, "Provided list of item keys contains duplicates")
+	if w.get("other", "1") != nil {
+		t.Error("a refused request stored an item")
+	}
+	_, err = w.batch(types.BatchStatementRequest{Statement: aws.String(`SELECT * FROM "events" WHERE PK = ?`)})
+	expectUnsupported(t, err, "embedded: BatchExecuteStatement: PartiQL SELECT is not supported")
+	_, err = w.batch(types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "events" VALUE {'PK': 'a', 'SK': ?}`)})
+	expectUnsupported(t, err, "embedded: BatchExecuteStatement: a PartiQL value other than a ? parameter is not supported")
+
+	out, err := w.batch(
+		types.BatchStatementRequest{Statement: aws.String("INSRT INTO x")},
+		types.BatchStatementRequest{Statement: aws.String(insertText), Parameters: []types.AttributeValue{s("a")}},
+		types.BatchStatementRequest{Statement: aws.String(strings.Replace(insertText, "events", "nosuch", 1)), Parameters: []types.AttributeValue{s("a"), s("1"), s("x")}},
+		types.BatchStatementRequest{Statement: aws.String(insertText), Parameters: []types.AttributeValue{s(""), s("1"), s("x")}},
+		insert("good", "1", "x"),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"ValidationError: Statement wasn't well formed, can't be processed: Expected an INSERT or UPDATE statement",
+		"ValidationError: Number of parameters in request and statement don't match.", "ResourceNotFound: Requested resource not found", "ValidationError: One or more parameter values are not valid."} {
+		e := out.Responses[i].Error
+		if e == nil || !strings.HasPrefix(fmt.Sprintf("%s: %s", e.Code, *e.Message), want) {
+			t.Errorf("statement %d: %v, want %s", i, e, want)
+		}
+	}
+	if out.Responses[4].Error != nil || w.get("good", "1") == nil {
+		t.Errorf("the good one among them: %v", out.Responses[4].Error)
+	}
+}
+
+const updateText = `UPDATE "events" SET a = a + ?, "m:L" = ? REMOVE "m:X" WHERE PK = ? AND SK = ? AND ("m:L" IS MISSING OR "m:L" < ?)`
+
+func updating(pk, text string, parameters ...types.AttributeValue) types.BatchStatementRequest {
+	return types.BatchStatementRequest{Statement: aws.String(text), Parameters: parameters, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
+}
+
+// TestBatchUpdate shows that each statement stands alone in an answer that succeeds. It mixes
+// INSERTs and UPDATEs.
+func TestBatchUpdate(t *testing.T) {
+	for _, returns := range []bool{false, true} {
+		t.Run(fmt.Sprint("returns item ", returns), func(t *testing.T) {
+			w := newWorld(t, func(c *embedded.Config) { c.PartiQLReturnsItem = returns })
+			for _, pk := range []string{"new lane", "known lane", "counted", "bare", "text"} {
+				w.put(item(pk, "-", attrs{"a": n("1"), "m:X": b("1")}))
+			}
+			w.put(item("known lane", "-", attrs{"a": n("1"), "m:L": b("1")}))
+			counted := item("counted", "-", attrs{"a": n("1"), "m:L": b("3")})
+			w.put(counted)
+			w.put(item("bare", "-", nil))
+			w.put(item("text", "-", attrs{"a": s("one")}))
+			step := func(pk string) types.BatchStatementRequest {
+				return updating(pk, updateText, n("5"), b("3"), s(pk), s("-"), b("2"))
+			}
+			before := w.e.Usage()
+			out, err := w.batch(step("new lane"), step("known lane"), step("counted"), step("absent"), step("bare"), step("text"), insert("fresh", "1", "x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range []string{"", "", "ConditionalCheckFailed", "ConditionalCheckFailed", "ValidationError", "ValidationError", ""} {
+				e := out.Responses[i].Error
+				if (want == "") != (e == nil) || (e != nil && string(e.Code) != want) {
+					t.Errorf("statement %d: %+v, want %q", i, e, want)
+				}
+			}
+			if e := out.Responses[2].Error; returns != (e.Item != nil) || (returns && !reflect.DeepEqual(e.Item, counted)) {
+				t.Errorf("the image of what was counted: %v", e.Item)
+			}
+			if e := out.Responses[3].Error; e.Item != nil {
+				t.Errorf("the image of what is not there: %v", e.Item)
+			}
+			for pk, want := range map[string]attrs{"new lane": {"a": n("6"), "m:L": b("3")}, "known lane": {"a": n("6"), "m:L": b("3")},
+				"counted": {"a": n("1"), "m:L": b("3")}, "bare": nil, "text": {"a": s("one")}} {
+				if got := w.get(pk, "-"); !reflect.DeepEqual(got, item(pk, "-", want)) {
+					t.Errorf("%s: %v", pk, got)
+				}
+			}
+			if w.get("absent", "-") != nil {
+				t.Error("an UPDATE made an item")
+			}
+			if used := w.e.Usage().Sub(before).WriteUnits(); used != 7 || *out.ConsumedCapacity[0].CapacityUnits != 7 {
+				t.Errorf("used %v write units and told %v, want 7: what is refused is charged too", used, *out.ConsumedCapacity[0].CapacityUnits)
+			}
+		})
+	}
+}
+
+func TestBatchUpdateRefusals(t *testing.T) {
+	w := newWorld(t)
+	for pk := range 20 {
+		w.put(item(fmt.Sprint(pk), "-", attrs{"a": n("1")}))
+	}
+	for i, tt := range []struct {
+		text       string // the text around WHERE PK = ? AND SK = ?
+		parameters []types.AttributeValue
+		want       string
+	}{
+		{`UPDATE events SET a = ? WHERE PK = ?`, []types.AttributeValue{n("1"), s("0")}, "Where clause does not contain a mandatory equality on all key attributes"},
+		{`UPDATE events SET a = ? WHERE PK = ? AND SK = ? OR a = ?`, []types.AttributeValue{n("1"), s("1"), s("-"), n("1")}, "Where clause does not contain a mandatory equality"},
+		{`UPDATE events SET SK = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{s("x"), s("2"), s("-")}, "One or more parameter values were invalid: Cannot update attribute SK. This attribute is part of the key"},
+		{`UPDATE events SET a = ?, a = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), n("1"), s("3"), s("-")}, "Invalid UpdateExpression: Two document paths overlap"},
+		{`UPDATE events SET a = ? REMOVE a WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("4"), s("-")}, "Invalid UpdateExpression: Two document paths overlap"},
+		{`UPDATE events SET a = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("5")}, "Number of parameters in request and statement don't match."},
+		{`UPDATE events SET a = ?`, []types.AttributeValue{n("1")}, "Statement wasn't well formed, can't be processed: Expected WHERE"},
+		{`UPDATE events SET count = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("7"), s("-")}, "Statement wasn't well formed, can't be processed: Expected the name of an attribute"},
+		{`UPDATE events REMOVE a, b WHERE PK = ? AND SK = ?`, []types.AttributeValue{s("8"), s("-")}, "Statement wasn't well formed, can't be processed: Expected WHERE"},
+		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("9e125"), s("9"), s("-")}, "Attempting to store more than 38 significant digits in a Number"},
+		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{s("1"), s("10"), s("-")}, "An operand in the update expression has an incorrect data type"},
+		{`UPDATE events SET a = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("11"), n("1")}, "The provided key element does not match the schema"},
+		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ? AND a < ?`, []types.AttributeValue{n("1"), s("12"), s("-"), &types.AttributeValueMemberBOOL{}}, "Invalid ConditionExpression: Incorrect operand type"},
+		{`UPDATE events SET GSI1PK = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("13"), s("-")}, "One or more parameter values were invalid: Type mismatch for Index Key GSI1PK"},
+	} {
+		out, err := w.batch(updating("", tt.text, tt.parameters...), insert(fmt.Sprint("beside ", i), "1", "x"))
+		if err != nil {
+			t.Errorf("%s: %v", tt.text, err)
+			continue
+		}
+		if e := out.Responses[0].Error; e == nil || e.Code != types.BatchStatementErrorCodeEnumValidationError || !strings.HasPrefix(*e.Message, tt.want) {
+			t.Errorf("%s: %+v, want %s", tt.text, e, tt.want)
+		}
+		if out.Responses[1].Error != nil {
+			t.Errorf("%s: the statement beside it: %v", tt.text, out.Responses[1].Error)
+		}
+	}
+	for pk := range 20 {
+		if got := w.get(fmt.Sprint(pk), "-"); !reflect.DeepEqual(got, item(fmt.Sprint(pk), "-", attrs{"a": n("1")})) {
+			t.Errorf("item %d is now %v", pk, got)
+		}
+	}
+	_, err := w.batch(insert("1", "-", "x"), updating("1", `UPDATE events SET a = ? WHERE PK = ? AND SK = ?`, n("1"), s("1"), s("-")))
+	expectInvalid(t, err, "Provided list of item keys contains duplicates")
+	for what, text := range map[string]string{
+		"an assignment that is neither ? nor a sum in a PartiQL UPDATE": `UPDATE events SET a = b WHERE PK = ? AND SK = ?`,
+		"a sum of other than an attribute and ? in a PartiQL UPDATE":    `UPDATE events SET a = a + b WHERE PK = ? AND SK = ?`,
+		"a comparison with other than ? in a PartiQL UPDATE":            `UPDATE events SET a = ? WHERE PK = 'a' AND SK = ?`,
+		"PartiQL NOT":                                  `UPDATE events SET a = ? WHERE NOT a = ?`,
+		"PartiQL BETWEEN":                              `UPDATE events SET a = ? WHERE a BETWEEN ? AND ?`,
+		"PartiQL RETURNING":                            `UPDATE events SET a = ? WHERE PK = ? AND SK = ? RETURNING ALL NEW *`,
+		"IS without MISSING in a PartiQL UPDATE":       `UPDATE events SET a = ? WHERE a IS NULL`,
+		"a path or function in a PartiQL UPDATE":       `UPDATE events SET a = if_not_exists(a, ?) WHERE PK = ?`,
+		"a literal in a PartiQL UPDATE":                `UPDATE events SET a = 1 WHERE PK = ?`,
+		"a PartiQL condition that is nested so deeply": `UPDATE events SET a = ? WHERE ` + strings.Repeat("(", 400),
+	} {
+		_, err := w.batch(updating("", text))
+		expectUnsupported(t, err, "embedded: BatchExecuteStatement: "+what+" is not supported")
+	}
+}
+
+func TestExecuteUpdate(t *testing.T) {
+	w := newWorld(t)
+	w.put(item("a", "-", attrs{"a": n("1")}))
+	in := &dynamodb.ExecuteStatementInput{Statement: aws.String(`UPDATE events SET a = a - ? WHERE (a >= ? OR a IS MISSING) AND PK = ? AND SK = ?`),
+		Parameters: []types.AttributeValue{n("1.5"), n("1"), s("a"), s("-")}, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
+	if _, err := w.db.ExecuteStatement(background, in); err != nil || number(w.get("a", "-")["a"]) != "-0.5" {
+		t.Fatalf("%v, %v", w.get("a", "-"), err)
+	}
+	var failed *types.ConditionalCheckFailedException
+	if _, err := w.db.ExecuteStatement(background, in); !errors.As(err, &failed) || number(failed.Item["a"]) != "-0.5" {
+		t.Errorf("again: %v", err)
+	}
+}
+
+func TestExecuteStatement(t *testing.T) {
+	w := newWorld(t)
+	in := &dynamodb.ExecuteStatementInput{Statement: aws.String("insert into events value {'PK':?,'SK':?,'it''s':?}"), Parameters: []types.AttributeValue{s("a"), s("1"), n("1.0")}}
+	if _, err := w.db.ExecuteStatement(background, in); err != nil || number(w.get("a", "1")["it's"]) != "1" {
+		t.Fatalf("%v, %v", w.get("a", "1"), err)
+	}
+	var dup *types.DuplicateItemException
+	if _, err := w.db.ExecuteStatement(background, in); !errors.As(err, &dup) {
+		t.Errorf("again: %v", err)
+	}
+}
+
+func (w *world) transact(token string, items ...types.TransactWriteItem) (*dynamodb.TransactWriteItemsOutput, error) {
+	in := &dynamodb.TransactWriteItemsInput{TransactItems: items, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
+	if token != "" {
+		in.ClientRequestToken = aws.String(token)
+	}
+	return w.db.TransactWriteItems(background, in)
+}
+
+func txPut(pk string) types.TransactWriteItem {
+	return types.TransactWriteItem{Put: &types.Put{TableName: aws.String("events"), Item: item(pk, "1", attrs{"v": n("1")}), ConditionExpression: aws.String("attribute_not_exists(PK)"),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}}
+}
+
+func txAdd(pk, by string) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{TableName: aws.String("events"), Key: key(pk, "1"), UpdateExpression: aws.String("ADD v :n"), ExpressionAttributeValues: attrs{":n": n(by)}}}
+}
+
+func TestTransaction(t *testing.T) {
+	w := newWorld(t)
+	w.put(item("gone", "1", nil))
+	w.put(item("t", "1", attrs{"v": s("text")}))
+	before := w.e.Usage()
+	out, err := w.transact("", txPut("a"), txAdd("sum", "5"),
+		types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String("events"), Key: key("gone", "1")}},
+		types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: aws.String("events"), Key: key("t", "1"), ConditionExpression: aws.String("attribute_exists(PK)")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used := w.e.Usage().Sub(before).WriteUnits(); used != 8 || *out.ConsumedCapacity[0].CapacityUnits != 8 || *out.ConsumedCapacity[0].WriteCapacityUnits != 8 {
+		t.Errorf("used %v, answered %v; want 8", used, *out.ConsumedCapacity[0].CapacityUnits)
+	}
+	if w.get("a", "1") == nil || number(w.get("sum", "1")["v"]) != "5" || w.get("gone", "1") != nil {
+		t.Error("not all writes were done")
+	}
+
+	before = w.e.Usage()
+	_, err = w.transact("", txPut("b"), txPut("a"), txAdd("sum", "5"), txAdd("t", "1"))
+	var cancelled *types.TransactionCanceledException
+	if !errors.As(err, &cancelled) {
+		t.Fatalf("got %v", err)
+	}
+	var codes []string
+	for _, r := range cancelled.CancellationReasons {
+		codes = append(codes, *r.Code)
+	}
+	if got := strings.Join(codes, " "); got != "None ConditionalCheckFailed None ValidationError" {
+		t.Errorf("reasons %s", got)
+	}
+	if r := cancelled.CancellationReasons[1]; number(r.Item["v"]) != "1" || *r.Message != "The conditional request failed" {
+		t.Errorf("reason %+v", r)
+	}
+	if r := cancelled.CancellationReasons[0]; r.Item != nil || r.Message != nil {
+		t.Errorf("reason %+v of a fine item", r)
+	}
+	if !strings.Contains(*cancelled.Message, "[None, ConditionalCheckFailed, None, ValidationError]") {
+		t.Errorf("message %q", *cancelled.Message)
+	}
+	if w.get("b", "1") != nil || number(w.get("sum", "1")["v"]) != "5" {
+		t.Error("a cancelled transaction wrote")
+	}
+	if used := w.e.Usage().Sub(before).WriteUnits(); used != 8 {
+		t.Errorf("a cancelled transaction used %v write units, want 8", used)
+	}
+}
+
+func TestTransactionRefusals(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.transact("", txPut("a"), txAdd("a", "1"))
+	expectInvalid(t, err, "Transaction request cannot include multiple operations on one item")
+	_, err = w.transact("", make([]types.TransactWriteItem, 101)...)
+	expectInvalid(t, err, "between 1 and 100")
+	_, err = w.transact("", types.TransactWriteItem{})
+	expectInvalid(t, err, "TransactItems can only contain one of")
+	_, err = w.transact(strings.Repeat("x", 37), txPut("a"))
+	expectInvalid(t, err, "clientRequestToken")
+}
+
+// TestTransactionOfLargeItems shows that a transaction puts at most 4 MB of items. The items that
+// it updates do not count.
+func TestTransactionOfLargeItems(t *testing.T) {
+	w := newWorld(t)
+	var puts, adds []types.TransactWriteItem
+	for i := range 11 {
+		pk := fmt.Sprint("large", i)
+		puts = append(puts, types.TransactWriteItem{Put: &types.Put{TableName: txPut(pk).Put.TableName, Item: sized(pk, "", 390<<10)}})
+		add := txAdd(pk, "1")
+		add.Update.UpdateExpression = aws.String("ADD n :n")
+		adds = append(adds, add)
+	}
+	before := w.e.Usage()
+	_, err := w.transact("", puts...)
+	expectInvalid(t, err, "exceeded the maximum of 4 MB")
+	if used := w.e.Usage().Sub(before).WriteUnits(); used != 0 || w.get("large0", "1") != nil {
+		t.Errorf("%v write units, and %v is written", used, w.get("large0", "1"))
+	}
+	for _, part := range [][]types.TransactWriteItem{puts[:10], puts[10:], adds} {
+		if _, err := w.transact("", part...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := number(w.get("large10", "1")["n"]); got != "1" {
+		t.Errorf("n is %s", got)
+	}
+}
+
+func TestClientRequestToken(t *testing.T) {
+	w := newWorld(t)
+	for range 3 {
+		if _, err := w.transact("token", txAdd("sum", "1")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := number(w.get("sum", "1")["v"]); got != "1" {
+		t.Errorf("added %s times, want once", got)
+	}
+	var mismatch *types.IdempotentParameterMismatchException
+	if _, err := w.transact("token", txAdd("sum", "2")); !errors.As(err, &mismatch) {
+		t.Errorf("other request under the same token: %v", err)
+	}
+	w.clock.advance(10 * time.Minute)
+	if _, err := w.transact("token", txAdd("sum", "1")); err != nil || number(w.get("sum", "1")["v"]) != "2" {
+		t.Errorf("after ten minutes it is a new request: %v, %v", w.get("sum", "1")["v"], err)
+	}
+}

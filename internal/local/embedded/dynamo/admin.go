@@ -1,0 +1,232 @@
+package dynamo
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/local/embedded/api"
+	"github.com/ingot-events/ingot/internal/local/embedded/value"
+)
+
+var (
+	createTable   = api.Op("DynamoDB", "CreateTable", "TableName AttributeDefinitions KeySchema BillingMode GlobalSecondaryIndexes StreamSpecification")
+	describeTable = api.Op("DynamoDB", "DescribeTable", "TableName")
+	deleteTable   = api.Op("DynamoDB", "DeleteTable", "TableName")
+)
+
+// CreateTable makes an on-demand table with string keys. The table is ACTIVE at once.
+func (c *Client) CreateTable(ctx context.Context, in *dynamodb.CreateTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error) {
+	return api.Call(ctx, c.ts.core, createTable, in, c.ts.create)
+}
+
+// DescribeTable describes a table. Its item count and size are exact and current.
+func (c *Client) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
+	return api.Call(ctx, c.ts.core, describeTable, in, c.ts.describe)
+}
+
+// DeleteTable removes a table at once. Its stream closes and stays readable.
+func (c *Client) DeleteTable(ctx context.Context, in *dynamodb.DeleteTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteTableOutput, error) {
+	return api.Call(ctx, c.ts.core, deleteTable, in, c.ts.delete)
+}
+
+func (ts *Tables) create(in *dynamodb.CreateTableInput) (*dynamodb.CreateTableOutput, error) {
+	name := aws.ToString(in.TableName)
+	if len(name) < 3 || len(name) > 255 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != "" {
+		return nil, api.Invalid("1 validation error detected: Value '%s' at 'tableName' failed to satisfy constraint: Member must have length between 3 and 255 and satisfy regular expression pattern: [a-zA-Z0-9_.-]+", name)
+	}
+	if in.BillingMode != types.BillingModePayPerRequest {
+		return nil, api.Unsupported("CreateTable", "BillingMode other than PAY_PER_REQUEST")
+	}
+	ts.mu.Lock()
+	defer ts.unlock()
+	if ts.byName[name] != nil {
+		return nil, &types.ResourceInUseException{Message: aws.String("Table already exists: " + name)}
+	}
+	t, err := ts.newTable(name, in)
+	if err != nil {
+		return nil, err
+	}
+	if in.StreamSpecification != nil && aws.ToBool(in.StreamSpecification.StreamEnabled) {
+		if v := in.StreamSpecification.StreamViewType; v != types.StreamViewTypeNewAndOldImages {
+			return nil, api.Unsupported("CreateTable", "StreamViewType "+string(v))
+		}
+		t.stream = ts.openStream(t)
+	}
+	ts.byName[name] = t
+	t.keepTable()
+	return &dynamodb.CreateTableOutput{TableDescription: t.description(types.TableStatusActive)}, nil
+}
+
+func (ts *Tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, error) {
+	t := &table{
+		name: name, created: ts.core.Now(), rows: newKeyspace(true), remembers: ts.cfg.Behind != nil, log: ts.log,
+		arn: "arn:aws:dynamodb:" + ts.core.Config.Region + ":" + ts.core.Config.Account + ":table/" + name,
+		request: describedTable{
+			keys: slices.Clone(in.KeySchema), attributes: slices.Clone(in.AttributeDefinitions), streamSpec: in.StreamSpecification,
+		},
+	}
+	used := map[string]bool{}
+	var err error
+	if t.schema, err = newSchema(in.KeySchema, in.AttributeDefinitions, used); err != nil {
+		return nil, err
+	}
+	if t.schema.number {
+		return nil, noKeyOf(types.ScalarAttributeTypeN)
+	}
+	for _, g := range in.GlobalSecondaryIndexes {
+		ix, err := ts.newIndex(t, g, in.AttributeDefinitions, used)
+		if err != nil {
+			return nil, err
+		}
+		t.indexes = append(t.indexes, ix)
+	}
+	slices.SortFunc(t.indexes, func(a, b *index) int { return cmp.Compare(a.name, b.name) })
+	if len(used) != len(in.AttributeDefinitions) {
+		return nil, api.Invalid("One or more parameter values were invalid: Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions")
+	}
+	return t, nil
+}
+
+func (ts *Tables) newIndex(t *table, g types.GlobalSecondaryIndex, attributes []types.AttributeDefinition, used map[string]bool) (*index, error) {
+	if err := api.RefuseNested(ts.core, "CreateTable", g, "IndexName KeySchema Projection"); err != nil {
+		return nil, err
+	}
+	ix := &index{name: aws.ToString(g.IndexName), rows: newKeyspace(false), keys: slices.Clone(g.KeySchema)}
+	ix.arn = t.arn + "/index/" + ix.name
+	if ix.name == "" || t.index(ix.name) != nil {
+		return nil, api.Invalid("One or more parameter values were invalid: Duplicate index name: %s", ix.name)
+	}
+	var err error
+	if ix.schema, err = newSchema(g.KeySchema, attributes, used); err != nil {
+		return nil, err
+	}
+	switch {
+	case g.Projection != nil && g.Projection.ProjectionType == types.ProjectionTypeAll:
+	case g.Projection != nil && g.Projection.ProjectionType == types.ProjectionTypeKeysOnly:
+		ix.only = slices.Concat(t.schema.names(), ix.schema.names())
+	default:
+		return nil, api.Unsupported("CreateTable", "an index projection other than ALL and KEYS_ONLY")
+	}
+	return ix, nil
+}
+
+// AddIndex adds an index to a table, as UpdateTable does. The index holds the items of the table at
+// once. AddIndex does nothing if the table already has an index of this name.
+func (ts *Tables) AddIndex(tableName string, g types.GlobalSecondaryIndex, attributes []types.AttributeDefinition) error {
+	ts.mu.Lock()
+	defer ts.unlock()
+	t := ts.byName[tableName]
+	if t == nil {
+		return fmt.Errorf("embedded: AddIndex: there is no table %s", tableName)
+	}
+	if t.index(aws.ToString(g.IndexName)) != nil {
+		return nil
+	}
+	ix, err := ts.newIndex(t, g, attributes, map[string]bool{})
+	if err != nil {
+		return err
+	}
+	for _, a := range attributes {
+		if !slices.ContainsFunc(t.request.attributes, func(d types.AttributeDefinition) bool { return *d.AttributeName == *a.AttributeName }) {
+			t.request.attributes = append(t.request.attributes, a)
+		}
+	}
+	t.indexes = append(t.indexes, ix)
+	slices.SortFunc(t.indexes, func(a, b *index) int { return cmp.Compare(a.name, b.name) })
+	t.keepTable()
+	return t.rows.scan(0, 1, nil, func(it *value.Item) (bool, error) {
+		if at, is := ix.place(it); is {
+			ix.rows.put(at, it)
+		}
+		return true, nil
+	})
+}
+
+// newSchema reads the keys of a table or an index, and adds the names of their attributes to used.
+// It accepts a number as a sort key. Only an index can have such a key.
+func newSchema(keys []types.KeySchemaElement, defs []types.AttributeDefinition, used map[string]bool) (schema, error) {
+	if len(keys) < 1 || len(keys) > 2 || keys[0].KeyType != types.KeyTypeHash || (len(keys) == 2 && keys[1].KeyType != types.KeyTypeRange) {
+		return schema{}, api.Invalid("Invalid KeySchema: it must be one HASH key, then at most one RANGE key")
+	}
+	var s schema
+	for i, k := range keys {
+		name := aws.ToString(k.AttributeName)
+		at := slices.IndexFunc(defs, func(d types.AttributeDefinition) bool { return aws.ToString(d.AttributeName) == name })
+		if at < 0 {
+			return schema{}, api.Invalid("One or more parameter values were invalid: Some index key attributes are not defined in AttributeDefinitions. Keys: [%s]", name)
+		}
+		switch kind := defs[at].AttributeType; {
+		case kind == types.ScalarAttributeTypeS:
+		case kind == types.ScalarAttributeTypeN && i == 1:
+			s.number = true
+		default:
+			return schema{}, noKeyOf(kind)
+		}
+		used[name] = true
+		if i == 0 {
+			s.pk = name
+		} else {
+			s.sk = name
+		}
+	}
+	if s.pk == s.sk {
+		return schema{}, api.Invalid("Both the Hash Key and the Range Key element in the KeySchema have the same name")
+	}
+	return s, nil
+}
+
+func noKeyOf(kind types.ScalarAttributeType) error {
+	return api.Unsupported("CreateTable", "a key attribute of type "+string(kind))
+}
+
+func (ts *Tables) describe(in *dynamodb.DescribeTableInput) (*dynamodb.DescribeTableOutput, error) {
+	ts.mu.RLock()
+	defer ts.mu.RUnlock()
+	t := ts.byName[aws.ToString(in.TableName)]
+	if t == nil {
+		return nil, tableNotFound(aws.ToString(in.TableName))
+	}
+	return &dynamodb.DescribeTableOutput{Table: t.description(types.TableStatusActive)}, nil
+}
+
+func (ts *Tables) delete(in *dynamodb.DeleteTableInput) (*dynamodb.DeleteTableOutput, error) {
+	ts.mu.Lock()
+	defer ts.unlock()
+	name := aws.ToString(in.TableName)
+	t := ts.byName[name]
+	if t == nil {
+		return nil, tableNotFound(name)
+	}
+	delete(ts.byName, name)
+	if t.stream != nil {
+		t.stream.disable(ts.core.Now())
+	}
+	t.forget()
+	return &dynamodb.DeleteTableOutput{TableDescription: t.description(types.TableStatusDeleting)}, nil
+}
+
+func (t *table) description(status types.TableStatus) *types.TableDescription {
+	d := &types.TableDescription{
+		TableName: aws.String(t.name), TableArn: aws.String(t.arn), TableStatus: status,
+		KeySchema: t.request.keys, AttributeDefinitions: t.request.attributes, StreamSpecification: t.request.streamSpec,
+		CreationDateTime: aws.Time(t.created), ItemCount: aws.Int64(t.items), TableSizeBytes: aws.Int64(t.bytes),
+		BillingModeSummary: &types.BillingModeSummary{BillingMode: types.BillingModePayPerRequest},
+	}
+	for _, ix := range t.indexes {
+		d.GlobalSecondaryIndexes = append(d.GlobalSecondaryIndexes, types.GlobalSecondaryIndexDescription{
+			IndexName: aws.String(ix.name), IndexArn: aws.String(ix.arn), IndexStatus: types.IndexStatusActive,
+			KeySchema: ix.keys, Projection: ix.projection(),
+		})
+	}
+	if t.stream != nil {
+		d.LatestStreamArn, d.LatestStreamLabel = aws.String(t.stream.arn), aws.String(t.stream.label)
+	}
+	return d
+}

@@ -1,0 +1,177 @@
+package dynamo
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/local/embedded/api"
+	"github.com/ingot-events/ingot/internal/local/embedded/expr"
+	"github.com/ingot-events/ingot/internal/local/embedded/value"
+)
+
+// Client has the method signatures of *dynamodb.Client for the calls that the engine implements.
+type Client struct{ ts *Tables }
+
+// Client returns the client of the tables.
+func (ts *Tables) Client() *Client { return &Client{ts} }
+
+const conditionFields = " ConditionExpression ExpressionAttributeNames ExpressionAttributeValues ReturnValuesOnConditionCheckFailure ReturnConsumedCapacity ReturnValues"
+
+var (
+	putItem    = api.Op("DynamoDB", "PutItem", "TableName Item"+conditionFields)
+	updateItem = api.Op("DynamoDB", "UpdateItem", "TableName Key UpdateExpression"+conditionFields)
+	deleteItem = api.Op("DynamoDB", "DeleteItem", "TableName Key"+conditionFields)
+)
+
+// PutItem stores an item if its condition holds. It replaces what is there.
+func (c *Client) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	return api.Call(ctx, c.ts.core, putItem, in, c.ts.putItem)
+}
+
+// UpdateItem changes an item if its condition holds. It creates the item if there is none.
+func (c *Client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	return api.Call(ctx, c.ts.core, updateItem, in, c.ts.updateItem)
+}
+
+// DeleteItem removes an item if its condition holds. It also succeeds if there is no item.
+func (c *Client) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	return api.Call(ctx, c.ts.core, deleteItem, in, c.ts.deleteItem)
+}
+
+func (ts *Tables) putItem(in *dynamodb.PutItemInput) (*dynamodb.PutItemOutput, error) {
+	if err := onlyOld(in.ReturnValues); err != nil {
+		return nil, err
+	}
+	m := &mutation{do: doPut, asked: in.ReturnValuesOnConditionCheckFailure}
+	if err := ts.condition("PutItem", m, in.ConditionExpression, nil, in.ExpressionAttributeNames, in.ExpressionAttributeValues); err != nil {
+		return nil, err
+	}
+	ts.mu.Lock()
+	defer ts.unlock()
+	var err error
+	if m.t, err = ts.table(in.TableName); err != nil {
+		return nil, err
+	}
+	if m.put, err = m.t.newPut(in.Item); err != nil {
+		return nil, err
+	}
+	m.key = key{m.put.PK, m.put.SK}
+	old, _, spent, err := ts.run(m)
+	if err != nil {
+		return nil, err
+	}
+	out := &dynamodb.PutItemOutput{ConsumedCapacity: capacity(in.ReturnConsumedCapacity, m.t.name, spent)}
+	if in.ReturnValues == types.ReturnValueAllOld {
+		out.Attributes = old.Map()
+	}
+	return out, nil
+}
+
+// condition parses the expressions of a write and binds their placeholders.
+func (ts *Tables) condition(api string, m *mutation, cond, update *string, names map[string]string, values map[string]types.AttributeValue) error {
+	var err error
+	if m.cond, err = ts.parsed.Condition(api, "ConditionExpression", cond); err != nil {
+		return err
+	}
+	if m.update, err = ts.parsed.Update(api, update); err != nil {
+		return err
+	}
+	if m.b, err = expr.Bind(names, values, m.cond.Use(), m.update.Use()); err != nil || m.cond == nil {
+		return err
+	}
+	return m.cond.CheckRanges(m.b)
+}
+
+func onlyOld(rv types.ReturnValue) error {
+	switch rv {
+	case "", types.ReturnValueNone, types.ReturnValueAllOld:
+		return nil
+	}
+	return api.Invalid("ReturnValues can only be ALL_OLD or NONE")
+}
+
+func (ts *Tables) updateItem(in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItemOutput, error) {
+	m := &mutation{do: doUpdate, asked: in.ReturnValuesOnConditionCheckFailure}
+	if err := ts.condition("UpdateItem", m, in.ConditionExpression, in.UpdateExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues); err != nil {
+		return nil, err
+	}
+	ts.mu.Lock()
+	defer ts.unlock()
+	if err := ts.target("UpdateItem", m, in.TableName, in.Key); err != nil {
+		return nil, err
+	}
+	old, new, spent, err := ts.run(m)
+	if err != nil {
+		return nil, err
+	}
+	out := &dynamodb.UpdateItemOutput{ConsumedCapacity: capacity(in.ReturnConsumedCapacity, m.t.name, spent)}
+	out.Attributes, err = m.returned(in.ReturnValues, old, new)
+	return out, err
+}
+
+// target resolves the table and key of an update, removal or check.
+func (ts *Tables) target(api string, m *mutation, table *string, k map[string]types.AttributeValue) (err error) {
+	if m.t, err = ts.table(table); err != nil {
+		return err
+	}
+	if m.key, err = m.t.key(k); err != nil {
+		return err
+	}
+	if m.update != nil {
+		return m.update.Check(api, m.t.schema.has, m.b)
+	}
+	return nil
+}
+
+func (m *mutation) returned(rv types.ReturnValue, old, new *value.Item) (map[string]types.AttributeValue, error) {
+	switch rv {
+	case "", types.ReturnValueNone:
+		return nil, nil
+	case types.ReturnValueAllOld:
+		return old.Map(), nil
+	case types.ReturnValueAllNew:
+		return new.Map(), nil
+	case types.ReturnValueUpdatedOld:
+		return m.touched(old), nil
+	case types.ReturnValueUpdatedNew:
+		return m.touched(new), nil
+	}
+	return nil, api.Invalid("1 validation error detected: Value '%s' at 'returnValues' failed to satisfy constraint: Member must satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]", rv)
+}
+
+// touched returns the attributes that the update names, with their values in the item.
+func (m *mutation) touched(it *value.Item) map[string]types.AttributeValue {
+	if m.update == nil || it == nil {
+		return nil
+	}
+	if out := it.Project(m.update.Attributes(m.b)); len(out) > 0 {
+		return out
+	}
+	return nil
+}
+
+func (ts *Tables) deleteItem(in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
+	if err := onlyOld(in.ReturnValues); err != nil {
+		return nil, err
+	}
+	m := &mutation{do: doRemove, asked: in.ReturnValuesOnConditionCheckFailure}
+	if err := ts.condition("DeleteItem", m, in.ConditionExpression, nil, in.ExpressionAttributeNames, in.ExpressionAttributeValues); err != nil {
+		return nil, err
+	}
+	ts.mu.Lock()
+	defer ts.unlock()
+	if err := ts.target("DeleteItem", m, in.TableName, in.Key); err != nil {
+		return nil, err
+	}
+	old, _, spent, err := ts.run(m)
+	if err != nil {
+		return nil, err
+	}
+	out := &dynamodb.DeleteItemOutput{ConsumedCapacity: capacity(in.ReturnConsumedCapacity, m.t.name, spent)}
+	if in.ReturnValues == types.ReturnValueAllOld {
+		out.Attributes = old.Map()
+	}
+	return out, nil
+}

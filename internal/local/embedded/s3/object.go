@@ -1,0 +1,207 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"fmt"
+	"io"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/ingot-events/ingot/internal/local/embedded/api"
+)
+
+// Buckets is the S3 part of the engine.
+type Buckets struct {
+	mu     sync.RWMutex
+	core   *api.Core
+	byName map[string]*bucket
+	log    *api.Log // nil: nothing outlives this process
+}
+
+// New returns [Buckets] without any bucket.
+func New(c *api.Core) *Buckets {
+	return &Buckets{core: c, byName: map[string]*bucket{}, log: c.NewLog()}
+}
+
+// unlock ends a call that may have changed something.
+func (bs *Buckets) unlock() {
+	bs.log.Flush()
+	bs.mu.Unlock()
+}
+
+type bucket struct {
+	objects map[string]*object
+	keys    api.List[string]
+}
+
+type object struct {
+	body        []byte
+	etag        string
+	contentType string
+	metadata    map[string]string
+	modified    time.Time
+}
+
+// Client has the method signatures of *s3.Client.
+type Client struct{ bs *Buckets }
+
+// Client returns the client of the buckets.
+func (bs *Buckets) Client() *Client { return &Client{bs} }
+
+var (
+	createBucket  = api.Op("S3", "CreateBucket", "Bucket CreateBucketConfiguration")
+	putObject     = api.Op("S3", "PutObject", "Bucket Key Body ContentLength ContentType Metadata IfNoneMatch ExpectedBucketOwner")
+	getObject     = api.Op("S3", "GetObject", "Bucket Key ExpectedBucketOwner")
+	headObject    = api.Op("S3", "HeadObject", "Bucket Key ExpectedBucketOwner")
+	deleteObject  = api.Op("S3", "DeleteObject", "Bucket Key ExpectedBucketOwner")
+	deleteObjects = api.Op("S3", "DeleteObjects", "Bucket Delete ExpectedBucketOwner")
+	listObjectsV2 = api.Op("S3", "ListObjectsV2", "Bucket Prefix MaxKeys ContinuationToken StartAfter ExpectedBucketOwner")
+)
+
+// CreateBucket makes a bucket, or fails with BucketAlreadyOwnedByYou.
+func (c *Client) CreateBucket(ctx context.Context, in *s3.CreateBucketInput, _ ...func(*s3.Options)) (*s3.CreateBucketOutput, error) {
+	return api.Call(ctx, c.bs.core, createBucket, in, c.bs.create)
+}
+
+// PutObject stores a whole object. With IfNoneMatch "*" it refuses to replace one.
+func (c *Client) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
+	return api.Call(ctx, c.bs.core, putObject, in, c.bs.put)
+}
+
+// GetObject reads an object.
+func (c *Client) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
+	return api.Call(ctx, c.bs.core, getObject, in, c.bs.get)
+}
+
+// HeadObject describes an object. If there is none, the error is NotFound, not NoSuchKey.
+func (c *Client) HeadObject(ctx context.Context, in *s3.HeadObjectInput, _ ...func(*s3.Options)) (*s3.HeadObjectOutput, error) {
+	return api.Call(ctx, c.bs.core, headObject, in, c.bs.head)
+}
+
+// DeleteObject removes an object. It succeeds if there is none.
+func (c *Client) DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, _ ...func(*s3.Options)) (*s3.DeleteObjectOutput, error) {
+	return api.Call(ctx, c.bs.core, deleteObject, in, c.bs.delete)
+}
+
+// DeleteObjects removes up to 1,000 objects.
+func (c *Client) DeleteObjects(ctx context.Context, in *s3.DeleteObjectsInput, _ ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error) {
+	return api.Call(ctx, c.bs.core, deleteObjects, in, c.bs.deleteAll)
+}
+
+// ListObjectsV2 lists keys in byte order, up to 1,000 at a time.
+func (c *Client) ListObjectsV2(ctx context.Context, in *s3.ListObjectsV2Input, _ ...func(*s3.Options)) (*s3.ListObjectsV2Output, error) {
+	return api.Call(ctx, c.bs.core, listObjectsV2, in, c.bs.list)
+}
+
+func (bs *Buckets) create(in *s3.CreateBucketInput) (*s3.CreateBucketOutput, error) {
+	name := aws.ToString(in.Bucket)
+	if len(name) < 3 || len(name) > 63 {
+		return nil, api.Error("InvalidBucketName", "The specified bucket is not valid.")
+	}
+	bs.mu.Lock()
+	defer bs.unlock()
+	if bs.byName[name] != nil {
+		return nil, &types.BucketAlreadyOwnedByYou{Message: aws.String("Your previous request to create the named bucket succeeded and you already own it.")}
+	}
+	bs.byName[name] = &bucket{objects: map[string]*object{}}
+	bs.keepBucket(name)
+	return &s3.CreateBucketOutput{Location: aws.String("/" + name)}, nil
+}
+
+func (bs *Buckets) bucket(name, owner *string) (*bucket, error) {
+	b := bs.byName[aws.ToString(name)]
+	if b == nil {
+		return nil, &types.NoSuchBucket{Message: aws.String("The specified bucket does not exist")}
+	}
+	if owner != nil && *owner != bs.core.Config.Account {
+		return nil, api.Error("AccessDenied", "Access Denied")
+	}
+	return b, nil
+}
+
+func (bs *Buckets) put(in *s3.PutObjectInput) (*s3.PutObjectOutput, error) {
+	key := aws.ToString(in.Key)
+	if key == "" || len(key) > 1024 {
+		return nil, api.Error("KeyTooLongError", "An object key must have 1 to 1024 bytes")
+	}
+	if in.IfNoneMatch != nil && *in.IfNoneMatch != "*" {
+		return nil, api.Unsupported("PutObject", "IfNoneMatch other than *")
+	}
+	o := &object{contentType: "application/octet-stream", metadata: maps.Clone(in.Metadata), modified: bs.core.Now().Truncate(time.Second)}
+	if in.Body != nil {
+		var err error
+		if o.body, err = io.ReadAll(in.Body); err != nil {
+			return nil, err
+		}
+	}
+	if in.ContentLength != nil && *in.ContentLength != int64(len(o.body)) {
+		return nil, api.Error("IncompleteBody", "You did not provide the number of bytes specified by the Content-Length HTTP header")
+	}
+	if in.ContentType != nil {
+		o.contentType = *in.ContentType
+	}
+	o.etag = `"` + fmt.Sprintf("%x", md5.Sum(o.body)) + `"`
+	bs.mu.Lock()
+	defer bs.unlock()
+	b, err := bs.bucket(in.Bucket, in.ExpectedBucketOwner)
+	if err != nil {
+		return nil, err
+	}
+	if b.objects[key] != nil && in.IfNoneMatch != nil {
+		return nil, api.Error("PreconditionFailed", "At least one of the pre-conditions you specified did not hold")
+	}
+	if err := bs.keepObject(*in.Bucket, key, o); err != nil {
+		return nil, err
+	}
+	if b.objects[key] == nil {
+		at, _ := b.find(key)
+		b.keys.Insert(at, key)
+	}
+	b.objects[key] = o
+	return &s3.PutObjectOutput{ETag: aws.String(o.etag)}, nil
+}
+
+func (b *bucket) find(key string) (api.Position, bool) {
+	return b.keys.Find(func(k string) int { return compareText(k, key) })
+}
+
+func (bs *Buckets) get(in *s3.GetObjectInput) (*s3.GetObjectOutput, error) {
+	bs.mu.RLock()
+	defer bs.mu.RUnlock()
+	b, err := bs.bucket(in.Bucket, in.ExpectedBucketOwner)
+	if err != nil {
+		return nil, err
+	}
+	o := b.objects[aws.ToString(in.Key)]
+	if o == nil {
+		return nil, &types.NoSuchKey{Message: aws.String("The specified key does not exist.")}
+	}
+	return &s3.GetObjectOutput{
+		Body: io.NopCloser(bytes.NewReader(o.body)), ContentLength: aws.Int64(int64(len(o.body))), ContentType: aws.String(o.contentType),
+		ETag: aws.String(o.etag), LastModified: aws.Time(o.modified), Metadata: maps.Clone(o.metadata),
+	}, nil
+}
+
+func (bs *Buckets) head(in *s3.HeadObjectInput) (*s3.HeadObjectOutput, error) {
+	bs.mu.RLock()
+	defer bs.mu.RUnlock()
+	b, err := bs.bucket(in.Bucket, in.ExpectedBucketOwner)
+	if err != nil {
+		return nil, &types.NotFound{Message: aws.String("Not Found")} // the answer to a HEAD has no body, so it cannot say more
+	}
+	o := b.objects[aws.ToString(in.Key)]
+	if o == nil {
+		return nil, &types.NotFound{Message: aws.String("Not Found")}
+	}
+	return &s3.HeadObjectOutput{
+		ContentLength: aws.Int64(int64(len(o.body))), ContentType: aws.String(o.contentType),
+		ETag: aws.String(o.etag), LastModified: aws.Time(o.modified), Metadata: maps.Clone(o.metadata),
+	}, nil
+}

@@ -1,0 +1,160 @@
+package sqs
+
+import (
+	"context"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/internal/local/embedded/api"
+)
+
+// Client has the method signatures of *sqs.Client. A receive never waits: WaitTimeSeconds is
+// accepted, but an empty queue answers at once.
+type Client struct{ qs *Queues }
+
+// Client returns the client of the queues.
+func (qs *Queues) Client() *Client { return &Client{qs} }
+
+var (
+	createQueue        = api.Op("SQS", "CreateQueue", "QueueName Attributes")
+	getQueueURL        = api.Op("SQS", "GetQueueUrl", "QueueName")
+	getQueueAttributes = api.Op("SQS", "GetQueueAttributes", "QueueUrl AttributeNames")
+)
+
+// CreateQueue makes a standard or FIFO queue. If the queue exists with the same attributes, it is
+// returned.
+func (c *Client) CreateQueue(ctx context.Context, in *sqs.CreateQueueInput, _ ...func(*sqs.Options)) (*sqs.CreateQueueOutput, error) {
+	return api.Call(ctx, c.qs.core, createQueue, in, c.qs.create)
+}
+
+// GetQueueUrl finds a queue by name.
+func (c *Client) GetQueueUrl(ctx context.Context, in *sqs.GetQueueUrlInput, _ ...func(*sqs.Options)) (*sqs.GetQueueUrlOutput, error) {
+	return api.Call(ctx, c.qs.core, getQueueURL, in, c.qs.getURL)
+}
+
+// GetQueueAttributes returns the attributes that the request asks for. The counts are exact.
+func (c *Client) GetQueueAttributes(ctx context.Context, in *sqs.GetQueueAttributesInput, _ ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error) {
+	return api.Call(ctx, c.qs.core, getQueueAttributes, in, c.qs.getAttributes)
+}
+
+func (qs *Queues) create(in *sqs.CreateQueueInput) (*sqs.CreateQueueOutput, error) {
+	name := aws.ToString(in.QueueName)
+	q, err := newQueue(name, in.Attributes)
+	if err != nil {
+		return nil, err
+	}
+	qs.mu.Lock()
+	defer qs.unlock()
+	if known := qs.byPath[qs.core.Config.Account+"/"+name]; known != nil {
+		if !maps.Equal(known.attributes, q.attributes) {
+			return nil, &types.QueueNameExists{ErrorCodeOverride: aws.String("QueueAlreadyExists"), Message: aws.String("A queue already exists with the same name and a different value for its attributes: " + name)}
+		}
+		return &sqs.CreateQueueOutput{QueueUrl: aws.String(known.url)}, nil
+	}
+	if err := qs.checkRedrive(q); err != nil {
+		return nil, err
+	}
+	qs.add(q)
+	q.keepQueue()
+	return &sqs.CreateQueueOutput{QueueUrl: aws.String(q.url)}, nil
+}
+
+// checkRedrive checks that the dead-letter queue exists and is of the same kind.
+func (qs *Queues) checkRedrive(q *queue) error {
+	if q.redrive.target == "" {
+		return nil
+	}
+	dlq := qs.byARN[q.redrive.target]
+	if dlq == nil {
+		return api.Error("InvalidParameterValue", "Value %s for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist.", q.redrive.describe)
+	}
+	if dlq.fifo != q.fifo {
+		return api.Error("InvalidParameterValue", "Value %s for parameter RedrivePolicy is invalid. Reason: Dead-letter queue must be same type of queue as the source.", q.redrive.describe)
+	}
+	return nil
+}
+
+// path returns the account and the name at the end of a queue URL. The service finds a queue by
+// them.
+func path(url string) string {
+	at := strings.LastIndexByte(url, '/')
+	return url[strings.LastIndexByte(url[:max(at, 0)], '/')+1:]
+}
+
+// queue finds a queue by its URL. It also makes messages visible again whose visibility timeout is
+// over. The caller must hold the lock.
+func (qs *Queues) queue(url *string) (*queue, error) {
+	q := qs.byPath[path(aws.ToString(url))]
+	if q == nil {
+		return nil, noQueue()
+	}
+	q.release(qs.core.Now())
+	return q, nil
+}
+
+func noQueue() error {
+	return &types.QueueDoesNotExist{
+		Message:           aws.String("The specified queue does not exist."),
+		ErrorCodeOverride: queryCode("NonExistentQueue"),
+	}
+}
+
+func (qs *Queues) getURL(in *sqs.GetQueueUrlInput) (*sqs.GetQueueUrlOutput, error) {
+	qs.mu.Lock()
+	defer qs.unlock()
+	q := qs.byPath[qs.core.Config.Account+"/"+aws.ToString(in.QueueName)]
+	if q == nil {
+		return nil, noQueue()
+	}
+	return &sqs.GetQueueUrlOutput{QueueUrl: aws.String(q.url)}, nil
+}
+
+func (qs *Queues) getAttributes(in *sqs.GetQueueAttributesInput) (*sqs.GetQueueAttributesOutput, error) {
+	qs.mu.Lock()
+	defer qs.unlock()
+	q, err := qs.queue(in.QueueUrl)
+	if err != nil {
+		return nil, err
+	}
+	all := q.allAttributes()
+	out := map[string]string{}
+	for _, name := range in.AttributeNames {
+		if name == types.QueueAttributeNameAll {
+			out = all
+			break
+		}
+		if v, ok := all[string(name)]; ok {
+			out[string(name)] = v
+		} else if !known(name) {
+			return nil, &types.InvalidAttributeName{Message: aws.String("Unknown Attribute " + string(name) + ".")}
+		}
+	}
+	return &sqs.GetQueueAttributesOutput{Attributes: out}, nil
+}
+
+func known(name types.QueueAttributeName) bool {
+	for _, n := range name.Values() {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (q *queue) allAttributes() map[string]string {
+	out := maps.Clone(q.attributes)
+	set := func(name types.QueueAttributeName, v string) { out[string(name)] = v }
+	set(types.QueueAttributeNameQueueArn, q.arn)
+	set(types.QueueAttributeNameVisibilityTimeout, strconv.Itoa(int(q.visibility.Seconds())))
+	set(types.QueueAttributeNameMessageRetentionPeriod, strconv.Itoa(int(q.retention.Seconds())))
+	set(types.QueueAttributeNameMaximumMessageSize, strconv.Itoa(maxMessageSize))
+	set(types.QueueAttributeNameApproximateNumberOfMessages, strconv.Itoa(len(q.messages)-len(q.inflight)))
+	set(types.QueueAttributeNameApproximateNumberOfMessagesNotVisible, strconv.Itoa(len(q.inflight)))
+	set(types.QueueAttributeNameApproximateNumberOfMessagesDelayed, "0")
+	return out
+}

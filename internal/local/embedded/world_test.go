@@ -1,0 +1,157 @@
+package embedded_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/internal/local/embedded"
+)
+
+// clock is an engine clock that moves only when told to.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time { return c.at }
+
+func (c *clock) advance(d time.Duration) { c.at = c.at.Add(d) }
+
+// world is an engine with one table (PK, SK, index GSI1, stream, TTL on expiresAt).
+type world struct {
+	*testing.T
+	clock *clock
+	e     *embedded.Engine
+	db    *embedded.DynamoDB
+}
+
+var background = context.Background()
+
+func newWorld(t *testing.T, change ...func(*embedded.Config)) *world {
+	t.Helper()
+	w := &world{T: t, clock: &clock{time.Date(2030, 1, 2, 3, 4, 5, 600_000_000, time.UTC)}}
+	cfg := embedded.Config{Now: w.clock.now, Seed: 1}
+	for _, f := range change {
+		f(&cfg)
+	}
+	w.e = embedded.New(cfg)
+	w.db = w.e.DynamoDB()
+	w.createTable("events")
+	return w
+}
+
+func (w *world) createTable(name string) {
+	w.Helper()
+	if _, err := w.db.CreateTable(background, tableInput(name)); err != nil {
+		w.Fatal(err)
+	}
+	if _, err := w.db.UpdateTimeToLive(background, &dynamodb.UpdateTimeToLiveInput{TableName: aws.String(name),
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func tableInput(name string) *dynamodb.CreateTableInput {
+	def := func(n string) types.AttributeDefinition {
+		return types.AttributeDefinition{AttributeName: aws.String(n), AttributeType: types.ScalarAttributeTypeS}
+	}
+	keys := func(pk, sk string) []types.KeySchemaElement {
+		return []types.KeySchemaElement{{AttributeName: aws.String(pk), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(sk), KeyType: types.KeyTypeRange}}
+	}
+	return &dynamodb.CreateTableInput{
+		TableName: aws.String(name), BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{def("PK"), def("SK"), def("GSI1PK"), def("GSI1SK")},
+		KeySchema:            keys("PK", "SK"),
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{IndexName: aws.String("GSI1"), KeySchema: keys("GSI1PK", "GSI1SK"),
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}}},
+		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages},
+	}
+}
+
+type attrs = map[string]types.AttributeValue
+
+func s(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
+func n(v string) types.AttributeValue { return &types.AttributeValueMemberN{Value: v} }
+func b(v string) types.AttributeValue { return &types.AttributeValueMemberB{Value: []byte(v)} }
+
+func key(pk, sk string) attrs { return attrs{"PK": s(pk), "SK": s(sk)} }
+
+func item(pk, sk string, more attrs) attrs {
+	m := key(pk, sk)
+	for k, v := range more {
+		m[k] = v
+	}
+	return m
+}
+
+func (w *world) put(it attrs) {
+	w.Helper()
+	if _, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: it}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) get(pk, sk string) attrs {
+	w.Helper()
+	out, err := w.db.GetItem(background, &dynamodb.GetItemInput{TableName: aws.String("events"), Key: key(pk, sk), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return out.Item
+}
+
+// TestOneOfEach sends one item, one change and one message through the engine.
+func TestOneOfEach(t *testing.T) {
+	w := newWorld(t)
+	w.put(item("a", "1", attrs{"total": n("1.50"), "GSI1PK": s("g"), "GSI1SK": s("x")}))
+	if got := w.get("a", "1")["total"].(*types.AttributeValueMemberN).Value; got != "1.5" {
+		t.Errorf("stored number = %q, want 1.5", got)
+	}
+	q, err := w.db.Query(background, &dynamodb.QueryInput{TableName: aws.String("events"), IndexName: aws.String("GSI1"),
+		KeyConditionExpression: aws.String("GSI1PK = :p"), ExpressionAttributeValues: attrs{":p": s("g")}})
+	if err != nil || q.Count != 1 {
+		t.Fatalf("index query: %v, %v", q, err)
+	}
+
+	table, err := w.db.DescribeTable(background, &dynamodb.DescribeTableInput{TableName: aws.String("events")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	streams := w.e.Streams()
+	d, err := streams.DescribeStream(background, &dynamodbstreams.DescribeStreamInput{StreamArn: table.Table.LatestStreamArn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := 0
+	for _, sh := range d.StreamDescription.Shards {
+		it, err := streams.GetShardIterator(background, &dynamodbstreams.GetShardIteratorInput{StreamArn: table.Table.LatestStreamArn, ShardId: sh.ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := streams.GetRecords(background, &dynamodbstreams.GetRecordsInput{ShardIterator: it.ShardIterator})
+		if err != nil {
+			t.Fatal(err)
+		}
+		records += len(out.Records)
+	}
+	if records != 1 {
+		t.Errorf("stream has %d records, want 1", records)
+	}
+
+	queue, err := w.e.SQS().CreateQueue(background, &sqs.CreateQueueInput{QueueName: aws.String("in")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.e.SQS().SendMessage(background, &sqs.SendMessageInput{QueueUrl: queue.QueueUrl, MessageBody: aws.String("hello")}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.e.SQS().ReceiveMessage(background, &sqs.ReceiveMessageInput{QueueUrl: queue.QueueUrl})
+	if err != nil || len(got.Messages) != 1 || *got.Messages[0].Body != "hello" {
+		t.Fatalf("receive: %v, %v", got, err)
+	}
+}

@@ -1,0 +1,268 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/internal/local/embedded"
+)
+
+// expectInvalid asserts a ValidationException as the SDK would return it.
+func expectInvalid(t *testing.T, err error, text string) {
+	t.Helper()
+	var api smithy.APIError
+	var op *smithy.OperationError
+	if !errors.As(err, &api) || !errors.As(err, &op) || api.ErrorCode() != "ValidationException" || !strings.Contains(api.ErrorMessage(), text) {
+		t.Errorf("got %v; want a ValidationException with %q in an OperationError", err, text)
+	}
+}
+
+func expectUnsupported(t *testing.T, err error, want string) {
+	t.Helper()
+	var u *embedded.UnsupportedError
+	if !errors.As(err, &u) || u.Error() != want {
+		t.Errorf("got %v; want %q", err, want)
+	}
+}
+
+func (w *world) update(in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItemOutput, error) {
+	in.TableName = aws.String("events")
+	if in.Key == nil {
+		in.Key = key("a", "1")
+	}
+	return w.db.UpdateItem(background, in)
+}
+
+func number(v types.AttributeValue) string {
+	if n, ok := v.(*types.AttributeValueMemberN); ok {
+		return n.Value
+	}
+	return fmt.Sprint(v)
+}
+
+func TestConditionalPut(t *testing.T) {
+	w := newWorld(t)
+	put := func(v string, asked types.ReturnValuesOnConditionCheckFailure) error {
+		_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: item("a", "1", attrs{"v": n(v)}),
+			ConditionExpression: aws.String("attribute_not_exists(PK)"), ReturnValuesOnConditionCheckFailure: asked})
+		return err
+	}
+	if err := put("1", ""); err != nil {
+		t.Fatal(err)
+	}
+	var failed *types.ConditionalCheckFailedException
+	if err := put("2", types.ReturnValuesOnConditionCheckFailureAllOld); !errors.As(err, &failed) || number(failed.Item["v"]) != "1" {
+		t.Errorf("second put: %v; want a failed condition with the stored item", err)
+	}
+	if err := put("2", ""); !errors.As(err, &failed) || failed.Item != nil {
+		t.Errorf("second put: %v; want a failed condition without the item", err)
+	}
+	if *failed.Message != "The conditional request failed" {
+		t.Errorf("message %q", *failed.Message)
+	}
+	if got := number(w.get("a", "1")["v"]); got != "1" {
+		t.Errorf("stored %s, want 1", got)
+	}
+}
+
+// TestStoredItemsAreApart shows that changes that a caller makes to its input, or to the map of an
+// answer, do not reach the store.
+func TestStoredItemsAreApart(t *testing.T) {
+	w := newWorld(t)
+	mutable, raw := &types.AttributeValueMemberS{Value: "before"}, []byte("before")
+	it := item("a", "1", attrs{"t": mutable, "r": &types.AttributeValueMemberB{Value: raw}})
+	w.put(it)
+	mutable.Value, raw[0] = "after", 'X'
+	got := w.get("a", "1")
+	delete(got, "t")
+	got = w.get("a", "1")
+	if v := got["t"].(*types.AttributeValueMemberS).Value; v != "before" {
+		t.Errorf("text is %q", v)
+	}
+	if v := string(got["r"].(*types.AttributeValueMemberB).Value); v != "before" {
+		t.Errorf("bytes are %q", v)
+	}
+}
+
+func TestPutRefusals(t *testing.T) {
+	w := newWorld(t)
+	for name, tt := range map[string]struct {
+		item attrs
+		want string
+	}{
+		"no sort key":       {attrs{"PK": s("a")}, "Missing the key SK in the item"},
+		"key of wrong type": {attrs{"PK": n("1"), "SK": s("a")}, "Type mismatch for key PK expected: S actual: N"},
+		"empty key":         {item("", "1", nil), "cannot contain an empty string value. Key: PK"},
+		"long PK":           {item(strings.Repeat("x", 2049), "1", nil), "Size of hashkey has exceeded"},
+		"long SK":           {item("a", strings.Repeat("x", 1025), nil), "Aggregated size of all range keys"},
+		"number":            {item("a", "1", attrs{"v": n("one")}), "cannot be converted to a numeric value: one"},
+		"39 digits":         {item("a", "1", attrs{"v": n(strings.Repeat("9", 39))}), "more than 38 significant digits"},
+		"index key type":    {item("a", "1", attrs{"GSI1PK": n("1")}), "Type mismatch for Index Key GSI1PK Expected: S Actual: N IndexName: GSI1"},
+		"empty index key":   {item("a", "1", attrs{"GSI1SK": s("")}), "IndexName: GSI1, IndexKey: GSI1SK"},
+		"too large":         {item("a", "1", attrs{"v": s(strings.Repeat("x", 400*1024-6))}), "Item size has exceeded the maximum allowed size"},
+		"nil value":         {item("a", "1", attrs{"v": nil}), "Supplied AttributeValue is empty"},
+	} {
+		_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: tt.item})
+		t.Run(name, func(t *testing.T) { expectInvalid(t, err, tt.want) })
+	}
+	w.put(item("a", "1", attrs{"v": s(strings.Repeat("x", 400*1024-7))})) // the largest item: PK a, SK 1, v
+	w.put(item(strings.Repeat("x", 2048), strings.Repeat("y", 1024), nil))
+	_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("nosuch"), Item: item("a", "1", nil)})
+	var missing *types.ResourceNotFoundException
+	if !errors.As(err, &missing) || *missing.Message != "Requested resource not found" {
+		t.Errorf("missing table: %v", err)
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	w := newWorld(t)
+	out, err := w.update(&dynamodb.UpdateItemInput{
+		UpdateExpression:          aws.String("SET #s = :s, m1 = if_not_exists(m1, :zero) + :two, copy1 = if_not_exists(absent, :s) ADD n1 :two"),
+		ExpressionAttributeNames:  map[string]string{"#s": "status"},
+		ExpressionAttributeValues: attrs{":s": s("new"), ":two": n("2"), ":zero": n("0")},
+		ReturnValues:              types.ReturnValueAllNew,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := item("a", "1", attrs{"status": s("new"), "m1": n("2"), "copy1": s("new"), "n1": n("2")})
+	if !reflect.DeepEqual(out.Attributes, want) {
+		t.Errorf("created %v, want %v", out.Attributes, want)
+	}
+	// Every action sees the item as it was before.
+	out, err = w.update(&dynamodb.UpdateItemInput{
+		UpdateExpression: aws.String("SET m1 = m1 - :half, copy1 = m1 ADD n1 :half REMOVE #s, absent"), ExpressionAttributeNames: map[string]string{"#s": "status"},
+		ExpressionAttributeValues: attrs{":half": n("0.5")}, ReturnValues: types.ReturnValueUpdatedOld,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (attrs{"m1": n("2"), "copy1": s("new"), "n1": n("2"), "status": s("new")}); !reflect.DeepEqual(out.Attributes, want) {
+		t.Errorf("UPDATED_OLD %v, want %v", out.Attributes, want)
+	}
+	if got, want := w.get("a", "1"), item("a", "1", attrs{"m1": n("1.5"), "copy1": n("2"), "n1": n("2.5")}); !reflect.DeepEqual(got, want) {
+		t.Errorf("stored %v, want %v", got, want)
+	}
+	out, err = w.update(&dynamodb.UpdateItemInput{UpdateExpression: aws.String("ADD n1 :n REMOVE m1"), ExpressionAttributeValues: attrs{":n": n("-2.5")}, ReturnValues: types.ReturnValueUpdatedNew})
+	if err != nil || !reflect.DeepEqual(out.Attributes, attrs{"n1": n("0")}) {
+		t.Errorf("UPDATED_NEW %v, %v", out, err)
+	}
+	if out, err := w.update(&dynamodb.UpdateItemInput{Key: key("bare", "1")}); err != nil || out.Attributes != nil || len(w.get("bare", "1")) != 2 {
+		t.Errorf("update without expression: %v, %v", out, err)
+	}
+}
+
+func TestUpdateMistakes(t *testing.T) {
+	w := newWorld(t)
+	w.put(item("a", "1", attrs{"t": s("x"), "big": n("9e125"), "exact": n("1e37"), "blob1": b("x")}))
+	values := attrs{":n": n("1"), ":s": s("x")}
+	for expr, want := range map[string]string{
+		"SET PK = :s":             "Cannot update attribute PK. This attribute is part of the key",
+		"SET a1 = :n, a1 = :n":    "Two document paths overlap with each other",
+		"SET a1 = :n SET a2 = :n": `The "SET" section can only be used once`,
+		"SET a1 = absent":         "refers to an attribute that does not exist in the item",
+		"SET a1 = t + :n":         "An operand in the update expression has an incorrect data type",
+		"ADD t :n":                "An operand in the update expression has an incorrect data type",
+		"ADD blob1 :n":            "An operand in the update expression has an incorrect data type",
+		"ADD a1 :s":               "Incorrect operand type for operator or function; operator: ADD, operand type: STRING",
+		"INVALID SYNTAX":          `Syntax error; token: "INVALID", near: "INVALID SYNTAX"`,
+		"SET a1 = :undefined":     "An expression attribute value used in expression is not defined; attribute value: :undefined",
+		"SET count = :n":          "Attribute name is a reserved keyword; reserved keyword: count",
+		"SET a1 = nosuch(:n, :n)": "Invalid function name; function: nosuch",
+		"REMOVE a1 a2":            `token: "a2"`,
+		"SET GSI1PK = :n":         "Type mismatch for Index Key GSI1PK",
+		"SET a1 = exact + :n1":    "", // 38 digits, so it fits
+		"SET a1 = exact + :tenth": "Attempting to store more than 38 significant digits in a Number",
+		"SET a1 = big + :big":     "Number overflow. Attempting to store a number with magnitude larger than supported range",
+		"SET a1 = big1":           "refers to an attribute that does not exist",
+		"SET " + "a1 = :n, ":      `token: "<EOF>"`,
+		"ADD a1 t":                `token: "t"`,
+		"SET a1 = :n + ":          `token: "<EOF>"`,
+	} {
+		in := &dynamodb.UpdateItemInput{UpdateExpression: aws.String(expr), ExpressionAttributeValues: attrs{}}
+		for name, v := range values {
+			if strings.Contains(expr+" ", name+" ") || strings.Contains(expr, name+",") || strings.Contains(expr, name+")") {
+				in.ExpressionAttributeValues[name] = v
+			}
+		}
+		for name, v := range (attrs{":n1": n("1"), ":tenth": n("0.1"), ":big": n("9e125")}) {
+			if strings.HasSuffix(expr, name) {
+				in.ExpressionAttributeValues[name] = v
+			}
+		}
+		if len(in.ExpressionAttributeValues) == 0 {
+			in.ExpressionAttributeValues = nil
+		}
+		_, err := w.update(in)
+		if want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", expr, err)
+			}
+			continue
+		}
+		t.Run(expr, func(t *testing.T) { expectInvalid(t, err, want) })
+	}
+	for expr, want := range map[string]string{
+		"DELETE a1 :s": "DELETE section in UpdateExpression", "SET a1.b1 = :s": "nested path in UpdateExpression (SET a1.b1 = :s)",
+		"SET a1 = list_append(a1, :s)": "list_append in UpdateExpression",
+	} {
+		_, err := w.update(&dynamodb.UpdateItemInput{UpdateExpression: aws.String(expr), ExpressionAttributeValues: attrs{":s": s("x")}})
+		expectUnsupported(t, err, "embedded: UpdateItem: "+want+" is not supported")
+	}
+}
+
+// TestUnsupportedFields shows that every call refuses, by name, a field that the engine does not
+// implement.
+func TestUnsupportedFields(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: key("a", "1"), ConditionalOperator: types.ConditionalOperatorAnd})
+	expectUnsupported(t, err, "embedded: PutItem: ConditionalOperator is not supported")
+	_, err = w.db.Query(background, &dynamodb.QueryInput{TableName: aws.String("events"), Select: types.SelectCount})
+	expectUnsupported(t, err, "embedded: Query: Select is not supported")
+	_, err = w.db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events"), IndexName: aws.String("GSI1")})
+	expectUnsupported(t, err, "embedded: Scan: IndexName is not supported")
+	_, err = w.db.BatchGetItem(background, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: []attrs{key("a", "1")}, AttributesToGet: []string{"a"}}}})
+	expectUnsupported(t, err, "embedded: BatchGetItem: KeysAndAttributes.AttributesToGet is not supported")
+	in := tableInput("other")
+	in.GlobalSecondaryIndexes[0].Projection.ProjectionType = types.ProjectionTypeInclude
+	_, err = w.db.CreateTable(background, in)
+	expectUnsupported(t, err, "embedded: CreateTable: an index projection other than ALL and KEYS_ONLY is not supported")
+}
+
+func TestDelete(t *testing.T) {
+	w := newWorld(t)
+	w.put(item("a", "1", attrs{"v": n("1")}))
+	del := func(cond *string) (*dynamodb.DeleteItemOutput, error) {
+		return w.db.DeleteItem(background, &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key("a", "1"), ConditionExpression: cond, ReturnValues: types.ReturnValueAllOld})
+	}
+	var failed *types.ConditionalCheckFailedException
+	if _, err := del(aws.String("v = PK")); !errors.As(err, &failed) {
+		t.Errorf("condition does not hold: %v", err)
+	}
+	if out, err := del(nil); err != nil || number(out.Attributes["v"]) != "1" {
+		t.Errorf("delete: %v, %v", out, err)
+	}
+	if out, err := del(nil); err != nil || out.Attributes != nil {
+		t.Errorf("delete again: %v, %v", out, err)
+	}
+}
+
+func TestCancelledContext(t *testing.T) {
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(background)
+	cancel()
+	_, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("events"), Key: key("a", "1")})
+	var canceled *smithy.CanceledError
+	if !errors.Is(err, context.Canceled) || !errors.As(err, &canceled) {
+		t.Errorf("got %v", err)
+	}
+}

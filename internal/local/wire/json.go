@@ -1,0 +1,178 @@
+package wire
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/internal/local/embedded"
+)
+
+// largest is the largest request, in bytes. DynamoDB takes 16 MB, which can take more space in
+// JSON.
+const largest = 32 << 20
+
+// service is a service that speaks AWS JSON: a request names its operation in a header, and its
+// body is the input.
+type service struct {
+	shapes     string // the prefix of the names of its errors
+	operations map[string]operation
+	query      bool // SQS: a header has the error code of the older protocol
+}
+
+// operation is a method of a client of the engine.
+type operation struct {
+	call  reflect.Value
+	input reflect.Type
+}
+
+// operations returns the methods of a client that have the signature of an operation of the SDK, by
+// name.
+func operations(client any) map[string]operation {
+	v := reflect.ValueOf(client)
+	all := map[string]operation{}
+	for i := range v.NumMethod() {
+		t := v.Method(i).Type()
+		if t.NumIn() == 3 && t.NumOut() == 2 && t.IsVariadic() && t.In(0) == reflect.TypeFor[context.Context]() && t.In(1).Kind() == reflect.Pointer {
+			all[v.Type().Method(i).Name] = operation{call: v.Method(i), input: t.In(1).Elem()}
+		}
+	}
+	return all
+}
+
+// services returns the services that speak AWS JSON, by the part of the header X-Amz-Target before
+// the dot.
+func services(e *embedded.Engine) map[string]service {
+	return map[string]service{
+		"DynamoDB_20120810":        {shapes: "com.amazonaws.dynamodb.v20120810#", operations: operations(e.DynamoDB())},
+		"DynamoDBStreams_20120810": {shapes: "com.amazonaws.dynamodb.v20120810#", operations: operations(e.Streams())},
+		"AmazonSQS":                {shapes: "com.amazonaws.sqs#", operations: operations(e.SQS()), query: true},
+	}
+}
+
+// serve answers a request in AWS JSON.
+func (s service) serve(w http.ResponseWriter, r *http.Request, name string) {
+	op, ok := s.operations[name]
+	if !ok {
+		s.refuse(w, &embedded.UnsupportedError{API: name, What: "the operation"})
+		return
+	}
+	body, err := readBody(http.MaxBytesReader(w, r.Body, largest), r.ContentLength)
+	if err != nil {
+		var long *http.MaxBytesError
+		if errors.As(err, &long) {
+			err = serialization("the body has more than %d bytes", long.Limit)
+		}
+		s.refuse(w, err)
+		return
+	}
+	input := reflect.New(op.input)
+	if err := decode(body, input.Interface()); err != nil {
+		s.refuse(w, serialization("%v", err))
+		return
+	}
+	answers := op.call.Call([]reflect.Value{reflect.ValueOf(r.Context()), input})
+	if err, failed := answers[1].Interface().(error); failed {
+		s.refuse(w, err)
+		return
+	}
+	text, err := encode(answers[0].Interface())
+	if err != nil {
+		s.refuse(w, err)
+		return
+	}
+	write(w, http.StatusOK, text)
+}
+
+// readBody reads the body of a request. length is the length that the headers give. It is 0 or
+// negative if they give none.
+func readBody(body io.Reader, length int64) ([]byte, error) {
+	if length <= 0 || length > largest {
+		return io.ReadAll(body)
+	}
+	all := make([]byte, length)
+	_, err := io.ReadFull(body, all)
+	return all, err
+}
+
+func serialization(format string, args ...any) error {
+	return &smithy.GenericAPIError{Code: "SerializationException", Message: fmt.Sprintf(format, args...), Fault: smithy.FaultClient}
+}
+
+// refuse answers with an error of the service.
+func (s service) refuse(w http.ResponseWriter, err error) {
+	status, code, message := describe(err)
+	text := append([]byte(`{"__type":`), strconv.Quote(s.shapes+code)...)
+	quoted, _ := appendText(nil, message)
+	text = append(append(text, `,"message":`...), quoted...)
+	if modelled := model(err); modelled.IsValid() {
+		full, err := appendMembers(text, modelled, "Message")
+		if err == nil {
+			text = full
+		}
+		if s.query {
+			var said smithy.APIError
+			if errors.As(modelled.Addr().Interface().(error), &said) {
+				w.Header().Set("x-amzn-query-error", said.ErrorCode()+";Sender")
+			}
+		}
+	}
+	write(w, status, append(text, '}'))
+}
+
+// describe returns the HTTP status of an error, its code in the model of the service, and its text.
+func describe(err error) (status int, code, message string) {
+	var unsupported *embedded.UnsupportedError
+	if errors.As(err, &unsupported) {
+		return http.StatusNotImplemented, "NotImplemented", unsupported.Error()
+	}
+	var said smithy.APIError
+	if !errors.As(err, &said) {
+		return http.StatusInternalServerError, "InternalServerError", err.Error()
+	}
+	status, code = http.StatusBadRequest, said.ErrorCode()
+	if said.ErrorFault() == smithy.FaultServer {
+		status = http.StatusInternalServerError
+	}
+	if v := model(err); v.IsValid() {
+		code = v.Type().Name()
+	}
+	return status, code, said.ErrorMessage()
+}
+
+// model returns the structure of an error if the SDK has a type for it. Otherwise the result is not
+// valid.
+func model(err error) reflect.Value {
+	var said smithy.APIError
+	if !errors.As(err, &said) {
+		return reflect.Value{}
+	}
+	if _, generic := said.(*smithy.GenericAPIError); generic {
+		return reflect.Value{}
+	}
+	if v := reflect.ValueOf(said); v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Struct {
+		return v.Elem()
+	}
+	return reflect.Value{}
+}
+
+// write sends an answer with its checksum. Some SDKs compare it with the bytes that they received.
+func write(w http.ResponseWriter, status int, text []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/x-amz-json-1.0")
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	h.Set("x-amz-crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(text)), 10))
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // a client that has gone away gets no answer
+}
+
+// requestID returns a new request id.
+func requestID() string { return rand.Text() }
