@@ -53,7 +53,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/internal/function"
+	"github.com/ingot-events/ingot/internal/run/function"
 )
 
 // Options are what both functions can be given. The zero value is right for most.

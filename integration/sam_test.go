@@ -16,9 +16,9 @@ import (
 //
 // local is a local build (make build LOCAL=1), which needs no endpoint. Its engine ends with its
 // container. So each file meets empty tables, and only the answer can be compared.
-// internal/function sends the files to the same binaries and compares more. localstack is what is
-// deployed. Each file has its own tables, queue and bucket, and the test also compares what became
-// of those.
+// internal/run/function sends the files to the same binaries and compares more. localstack is what
+// is deployed. Each file has its own tables, queue and bucket, and the test also compares what
+// became of those.
 //
 // Each file has its own container. sam local invoke, as events/README.md describes it, needs
 // seconds to start, each time. So it gets one file of each function, and sam local start-lambda

@@ -11,7 +11,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/ingot-events/ingot/internal/function"
+	"github.com/ingot-events/ingot/internal/run/function"
 )
 
 //go:embed orders.yaml flights.yaml many.yaml

@@ -12,9 +12,9 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/emf"
 	"github.com/ingot-events/ingot/internal/estimate"
-	"github.com/ingot-events/ingot/internal/function"
+	"github.com/ingot-events/ingot/internal/run/emf"
+	"github.com/ingot-events/ingot/internal/run/function"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

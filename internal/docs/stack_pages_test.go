@@ -13,8 +13,8 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
-	"github.com/ingot-events/ingot/internal/function"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/run/function"
 )
 
 // The pages about a stack.
@@ -136,7 +136,7 @@ func TestEnvironmentTable(t *testing.T) {
 		documented = append(documented, code(row[0]))
 	}
 	var used []string
-	for _, m := range variable.FindAllStringSubmatch(read(t, "internal/function/settings.go"), -1) {
+	for _, m := range variable.FindAllStringSubmatch(read(t, "internal/run/function/settings.go"), -1) {
 		used = append(used, m[1])
 	}
 	slices.Sort(documented)
@@ -178,7 +178,7 @@ func TestEveryReasonIsExplained(t *testing.T) {
 // finds them.
 func TestQuotedLogLines(t *testing.T) {
 	var sources strings.Builder
-	for _, folder := range []string{"handler", "internal/function", "store"} {
+	for _, folder := range []string{"handler", "internal/run/function", "store"} {
 		files, err := fs.Glob(os.DirFS(filepath.Join(root, folder)), "*.go")
 		if err != nil {
 			t.Fatal(err)

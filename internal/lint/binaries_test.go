@@ -105,7 +105,7 @@ func TestLocalBuildCarriesTheEngine(t *testing.T) {
 		}
 	}
 	for tags, reaches := range map[string]bool{"": true, "ingotlocal": false} {
-		if slices.Contains(files(t, tags, "./internal/function"), "aws_environment.go") != reaches {
+		if slices.Contains(files(t, tags, "./internal/run/function"), "aws_environment.go") != reaches {
 			t.Errorf("with tags %q, that the functions can reach AWS is not %v", tags, reaches)
 		}
 	}

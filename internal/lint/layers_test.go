@@ -30,7 +30,7 @@ var layers = []string{
 	"internal/sim/mutants/hunt/found", "internal/sim/mutants/hunt", "internal/sim/mutants",
 	"ingottest",
 	// What is deployed.
-	"internal/emf", "internal/function", ".", "cmd/ingest", "cmd/streams",
+	"internal/run/emf", "internal/run/function", ".", "cmd/ingest", "cmd/streams",
 	// The tool.
 	"internal/show",
 	"internal/fields",

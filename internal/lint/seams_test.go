@@ -17,7 +17,7 @@ import (
 
 // doors lists the packages of the functions that reach the world: env is the world, and the others
 // put it into what the functions are made of.
-var doors = []string{"env", "internal/emf", "internal/function"}
+var doors = []string{"env", "internal/run/emf", "internal/run/function"}
 
 // TestOnlyEnvTouchesTheWorld shows that what the functions do takes the clock, waiting, chance and
 // goroutines only from env.Env. That makes a simulation a pure function of its seed. One time.Now

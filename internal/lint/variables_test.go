@@ -20,7 +20,7 @@ func TestPackageCommentListsEveryVariable(t *testing.T) {
 		slices.Sort(list)
 		return list
 	}
-	read, told := names("../function/settings.go", `Variable += "`), names("../../ingot.go", `(?m)^//\t`)
+	read, told := names("../run/function/settings.go", `Variable += "`), names("../../ingot.go", `(?m)^//\t`)
 	if len(read) == 0 || !slices.Equal(read, told) {
 		t.Errorf("the functions read %q, the comment lists %q", read, told)
 	}

@@ -40,8 +40,8 @@ type sample struct {
 
 func samples(t *testing.T) (list []sample, key string) {
 	t.Helper()
-	sampleshop.PipelineAtRoot(t, "../..")
-	text, err := os.ReadFile("../../events/expected.json")
+	sampleshop.PipelineAtRoot(t, "../../..")
+	text, err := os.ReadFile("../../../events/expected.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func buildLocal(t *testing.T) map[string]string {
 	flags[0] += ",ingotlocal"
 	for _, name := range []string{"ingest", "streams"} {
 		binaries[name] = filepath.Join(dir, name)
-		args := append(append([]string{"run", "-exec", "cp"}, flags...), "../../cmd/"+name, binaries[name])
+		args := append(append([]string{"run", "-exec", "cp"}, flags...), "../../../cmd/"+name, binaries[name])
 		cmd := exec.Command("go", args...)
 		cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -234,7 +234,7 @@ func testOwnPipeline(t *testing.T, binaries map[string]string) {
 
 func read(t *testing.T, file string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../events", file))
+	text, err := os.ReadFile(filepath.Join("../../../events", file))
 	if err != nil {
 		t.Fatal(err)
 	}

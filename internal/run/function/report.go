@@ -13,7 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/internal/emf"
+	"github.com/ingot-events/ingot/internal/run/emf"
 	"github.com/ingot-events/ingot/store"
 )
 

@@ -44,7 +44,7 @@ const quarantineURL = "https://sqs.eu-central-1.amazonaws.com/000000000000/quara
 func build(t *testing.T, name string) (binary string) {
 	t.Helper()
 	binary = filepath.Join(t.TempDir(), name)
-	if err := runtimeapi.Build(t.Context(), "../../cmd/"+name, binary, ""); err != nil {
+	if err := runtimeapi.Build(t.Context(), "../../../cmd/"+name, binary, ""); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(binary); err != nil || info.Size() > largest {
@@ -89,7 +89,7 @@ func (s *sandbox) fits(t *testing.T) {
 func TestWorstBatchesFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
 	binary := build(t, "ingest")
-	shop, err := filepath.Abs("../../" + sampleshop.Pipeline) // the pipeline of these orders, whatever is built in
+	shop, err := filepath.Abs("../../../" + sampleshop.Pipeline) // the pipeline of these orders, whatever is built in
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func arraysOf(t *testing.T, one func(i int) string) []byte {
 func TestWorstPointersFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
 	binary := build(t, "ingest")
-	shop, err := filepath.Abs("../../" + sampleshop.Pipeline)
+	shop, err := filepath.Abs("../../../" + sampleshop.Pipeline)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ func TestWorstStoredPayloadsFitSmallestFunction(t *testing.T) {
 // to the payload bucket.
 func offloadingShop(t *testing.T) (file string) {
 	t.Helper()
-	text, err := os.ReadFile("../../" + sampleshop.Pipeline)
+	text, err := os.ReadFile("../../../" + sampleshop.Pipeline)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/emf"
+	"github.com/ingot-events/ingot/internal/run/emf"
 )
 
 // writes records each Write by itself, to show that a line is written in one Write.
