@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/integration/endpoint"
-	"github.com/ingot-events/ingot/internal/check/template"
+	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
 // cloudFormation makes stacks at an endpoint. It calls CloudFormation without the SDK, because

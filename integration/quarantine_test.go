@@ -16,7 +16,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
 )
 
 // letters are the messages of a queue, saved in a folder.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/integration/endpoint"
-	"github.com/ingot-events/ingot/internal/dev"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/dev"
-	"github.com/ingot-events/ingot/internal/explain"
+	"github.com/ingot-events/ingot/internal/tool/dev"
+	"github.com/ingot-events/ingot/internal/tool/explain"
 )
 
 var (

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/check"
+	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

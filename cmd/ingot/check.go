@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/internal/check"
-	"github.com/ingot-events/ingot/internal/check/template"
-	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/template"
+	"github.com/ingot-events/ingot/internal/tool/estimate"
 )
 
 const checkHelp = `Checks pipeline.yaml, and checks template.yaml against it: everything that exactly-once needs of the

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/check"
-	"github.com/ingot-events/ingot/internal/sample"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/sample"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

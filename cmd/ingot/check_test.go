@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/check"
+	"github.com/ingot-events/ingot/internal/tool/check"
 )
 
 // altered writes a copy of a file of the repository with one replacement.

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ingot-events/ingot/internal/check"
-	"github.com/ingot-events/ingot/internal/check/template"
-	"github.com/ingot-events/ingot/internal/demo"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/template"
+	"github.com/ingot-events/ingot/internal/tool/demo"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

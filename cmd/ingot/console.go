@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/internal/check"
-	"github.com/ingot-events/ingot/internal/console"
-	"github.com/ingot-events/ingot/internal/show"
-	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/console"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/env"
-	"github.com/ingot-events/ingot/internal/demo"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
+	"github.com/ingot-events/ingot/internal/tool/demo"
 )
 
 // consoleOf runs ingot console. It returns a function that asks it as a browser does, the token,

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/internal/check"
-	"github.com/ingot-events/ingot/internal/cost"
-	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/cost"
+	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/cost"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/cost"
 )
 
 const oneOrder = `{"type":"order.placed","merchant_id":"m-1","order_id":"o-1","customer_id":"c-1","product_id":"p-1","quantity":1,"currency":"EUR","total_cents":500,"placed_at":"2026-03-14T09:00:00Z"}` + "\n"

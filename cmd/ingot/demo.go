@@ -14,8 +14,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/internal/demo"
-	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/tool/demo"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

@@ -16,9 +16,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/internal/demo"
-	"github.com/ingot-events/ingot/internal/explain"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/tool/demo"
+	"github.com/ingot-events/ingot/internal/tool/explain"
 )
 
 const readings = `ingot: 1

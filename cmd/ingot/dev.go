@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/internal/console"
-	"github.com/ingot-events/ingot/internal/dev"
+	"github.com/ingot-events/ingot/internal/tool/console"
+	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

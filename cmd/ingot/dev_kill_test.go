@@ -26,7 +26,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/wire"
-	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"

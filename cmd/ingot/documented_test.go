@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/check"
-	"github.com/ingot-events/ingot/internal/cost"
-	"github.com/ingot-events/ingot/internal/explain"
-	"github.com/ingot-events/ingot/internal/status"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/cost"
+	"github.com/ingot-events/ingot/internal/tool/explain"
+	"github.com/ingot-events/ingot/internal/tool/status"
 )
 
 var word = regexp.MustCompile(`[A-Za-z]+`)

@@ -19,10 +19,10 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
-	"github.com/ingot-events/ingot/internal/quarantine"
-	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/table/payloads"
-	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )

@@ -51,7 +51,7 @@ var particular = map[string]expected{
 	"ingot demo":                 {place: "root", piped: true},
 	"ingot demo --seed":          {place: "root", piped: true, long: true},
 	"ingot demo --example":       {place: "root", piped: true, long: true},
-	"ingot demo --repeat":        {not: "it takes ten times as long. internal/demo tests copies with less data"},
+	"ingot demo --repeat":        {not: "it takes ten times as long. internal/tool/demo tests copies with less data"},
 	"ingot demo --output":        {place: "root", piped: true, free: "it is long. TestDemoJSON reads it"},
 	"ingot demo events":          {place: "readings", piped: true},
 	"ingot demo - ":              {place: "readings", piped: true},

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/internal/check"
-	"github.com/ingot-events/ingot/internal/explain"
-	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/explain"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

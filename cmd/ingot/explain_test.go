@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/explain"
+	"github.com/ingot-events/ingot/internal/tool/explain"
 )
 
 const order = `{"type":"order.placed","merchant_id":"m-1","order_id":"o-1","customer_id":"c-1","product_id":"p-1","quantity":1,"currency":"EUR","total_cents":500,"placed_at":"2099-03-14T09:00:00Z"}`

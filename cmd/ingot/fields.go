@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/fields"
+	"github.com/ingot-events/ingot/internal/tool/fields"
 )
 
 // fieldsHelp is for the long help of commands that take fields of an event.

@@ -14,10 +14,10 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/tables"
-	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )

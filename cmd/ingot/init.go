@@ -23,9 +23,9 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/ingot-events/ingot"
-	"github.com/ingot-events/ingot/internal/propose"
-	"github.com/ingot-events/ingot/internal/scaffold"
-	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/tool/propose"
+	"github.com/ingot-events/ingot/internal/tool/scaffold"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/slow"
-	"github.com/ingot-events/ingot/internal/scaffold"
+	"github.com/ingot-events/ingot/internal/tool/scaffold"
 )
 
 // inRepository runs a command in a repository that init has made.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
 // arns are the ARNs of the parts of a stack.

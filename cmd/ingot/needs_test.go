@@ -18,9 +18,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/internal/dev"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/tool/dev"
 )
 
 // called is a command line, and the exit code that it has.

@@ -13,10 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/internal/dev"
-	"github.com/ingot-events/ingot/internal/pause"
-	"github.com/ingot-events/ingot/internal/show"
-	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/tool/dev"
+	"github.com/ingot-events/ingot/internal/tool/pause"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
 const pauseHelp = `Stops one function of a stack: it switches off what calls the function, and waits until no call is running any

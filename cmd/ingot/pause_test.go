@@ -11,7 +11,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/target/targettest"
+	"github.com/ingot-events/ingot/internal/tool/target/targettest"
 )
 
 // While the ingest function of ingot dev is paused, events wait. Afterwards none is missing.

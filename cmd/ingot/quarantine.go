@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/internal/quarantine"
-	"github.com/ingot-events/ingot/internal/show"
-	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
 const quarantineHelp = `Works on the messages that Ingot gave up: those in the quarantine queue, and with pull --dead those in the

@@ -15,11 +15,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/check"
-	"github.com/ingot-events/ingot/internal/explain"
-	"github.com/ingot-events/ingot/internal/quarantine"
-	"github.com/ingot-events/ingot/internal/show"
-	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/explain"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )

@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/ingot-events/ingot/internal/dev"
 	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/tool/dev"
 )
 
 const letterSpec = `ingot: 1

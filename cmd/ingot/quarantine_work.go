@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/internal/quarantine"
-	"github.com/ingot-events/ingot/internal/show"
-	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
 // worked says what became of one message of resend or drop.

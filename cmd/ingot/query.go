@@ -18,8 +18,8 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/show"
-	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/store"
 )
 

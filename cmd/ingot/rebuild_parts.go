@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 // partsPut is the JSON of what rebuild --parts did.

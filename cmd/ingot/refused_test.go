@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/dev"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
+	"github.com/ingot-events/ingot/internal/tool/dev"
 )
 
 // withoutIt lists what a command can do without: the exit code if the action is refused. Otherwise

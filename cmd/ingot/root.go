@@ -13,7 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 // app is what every command may use: the streams, the environment and the options that hold for all

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/ndjson"
-	"github.com/ingot-events/ingot/internal/send"
+	"github.com/ingot-events/ingot/internal/tool/ndjson"
+	"github.com/ingot-events/ingot/internal/tool/send"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

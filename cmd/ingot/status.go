@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/internal/dev"
-	"github.com/ingot-events/ingot/internal/status"
-	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/tool/dev"
+	"github.com/ingot-events/ingot/internal/tool/status"
+	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/store"
 )
 

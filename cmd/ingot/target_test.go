@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
 // Before it writes, a command says where. A protected stack must be named for that.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/store"
 )
 

@@ -18,9 +18,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/env"
-	"github.com/ingot-events/ingot/internal/dev"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/local/wire"
+	"github.com/ingot-events/ingot/internal/tool/dev"
 )
 
 func (w *devWorld) sales(n int) {

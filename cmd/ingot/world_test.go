@@ -20,12 +20,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/ingot-events/ingot/internal/console"
-	"github.com/ingot-events/ingot/internal/dev"
-	"github.com/ingot-events/ingot/internal/explain"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/target/targettest"
+	"github.com/ingot-events/ingot/internal/tool/console"
+	"github.com/ingot-events/ingot/internal/tool/dev"
+	"github.com/ingot-events/ingot/internal/tool/explain"
+	"github.com/ingot-events/ingot/internal/tool/target/targettest"
 )
 
 // readme returns a block of README: the pipeline that scripts work on, or its four messages.

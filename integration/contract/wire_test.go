@@ -12,9 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/integration/contract"
-	"github.com/ingot-events/ingot/internal/dev/disk"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/wire"
+	"github.com/ingot-events/ingot/internal/tool/dev/disk"
 )
 
 // TestContractOverHTTP compares the engine behind its HTTP endpoint with the contract, using the

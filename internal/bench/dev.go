@@ -24,7 +24,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/local/wire"
-	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
 // These are the limits of ingot dev.

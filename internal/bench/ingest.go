@@ -6,7 +6,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/tool/estimate"
 )
 
 // ingest compares storing new events with a plain function and with the floor. Its speed lies

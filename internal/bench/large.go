@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/internal/demo"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/tool/demo"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

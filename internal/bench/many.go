@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/tool/estimate"
 )
 
 const (

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/dev"
-	"github.com/ingot-events/ingot/internal/ndjson"
-	"github.com/ingot-events/ingot/internal/send"
+	"github.com/ingot-events/ingot/internal/tool/dev"
+	"github.com/ingot-events/ingot/internal/tool/ndjson"
+	"github.com/ingot-events/ingot/internal/tool/send"
 )
 
 // These are what ingot send is measured with, and its limits.

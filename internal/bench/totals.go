@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/tool/estimate"
 )
 
 const (
@@ -52,8 +52,8 @@ func (b *bench) totals(ctx context.Context) error {
 	return nil
 }
 
-// supposed compares what the streams function took with what check and docs/deploy.md assume,
-// given that many updates for each change. If the limit is missed, internal/estimate/measured.go
+// supposed compares what the streams function took with what check and docs/deploy.md assume, given
+// that many updates for each change. If the limit is missed, internal/tool/estimate/measured.go
 // promises too much.
 func (b *bench) supposed(ours *series, updates float64) {
 	_, cpu, _ := ours.spread(run.perThousand)

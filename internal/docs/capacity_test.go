@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/tool/estimate"
 )
 
 // TestDefaultMemory compares the memory that the guide names with that of the template. The tests
-// of internal/check use the same.
+// of internal/tool/check use the same.
 func TestDefaultMemory(t *testing.T) {
 	least := estimate.MemoryFor(estimate.ChangesPerShard, updatesOfEach)
 	if want := fmt.Sprintf("keep up with a full shard: %d.", least); !strings.Contains(read(t, deployPage), want) {

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/cost"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
-	samples "github.com/ingot-events/ingot/internal/sample"
+	"github.com/ingot-events/ingot/internal/tool/cost"
+	samples "github.com/ingot-events/ingot/internal/tool/sample"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

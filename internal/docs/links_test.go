@@ -16,7 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
-	"github.com/ingot-events/ingot/internal/scaffold"
+	"github.com/ingot-events/ingot/internal/tool/scaffold"
 )
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)

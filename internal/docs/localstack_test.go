@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/check"
-	"github.com/ingot-events/ingot/internal/check/template"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
 const localstackPage = "docs/localstack.md"

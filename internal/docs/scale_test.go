@@ -9,8 +9,8 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/estimate"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/pipeline"
 )
 

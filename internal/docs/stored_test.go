@@ -18,7 +18,7 @@ import (
 // its pipeline.yaml. That file is the one that ingot init writes.
 func TestREADMEStoresWhatItSays(t *testing.T) {
 	text := blocksOf(t, "README.md", "yaml pipeline")[0].text
-	written, err := os.ReadFile("../scaffold/files/pipeline.yaml")
+	written, err := os.ReadFile("../tool/scaffold/files/pipeline.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

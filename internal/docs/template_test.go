@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/check"
-	"github.com/ingot-events/ingot/internal/check/template"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
 var reference = regexp.MustCompile(`!(?:Ref|GetAtt) (\w+)`)

@@ -3,8 +3,8 @@ package docs
 import (
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/check"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/check"
 )
 
 // TestWithoutGo shows that the lines that docs/without-go.md changes make a template with which

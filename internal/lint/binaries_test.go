@@ -18,8 +18,8 @@ const module = "github.com/ingot-events/ingot/"
 // milliseconds at each cold start.
 var unshippable = []string{
 	"testing", "flag", "net/rpc", "net/http/httptest",
-	module + "internal/local/embedded", module + "internal/local/lambda", module + "internal/local/stack", module + "internal/testworld", module + "internal/demo",
-	module + "internal/sim", module + "internal/dev", module + "ingottest", module + "verify", module + "cmd/ingot", module + "internal/console",
+	module + "internal/local/embedded", module + "internal/local/lambda", module + "internal/local/stack", module + "internal/testworld", module + "internal/tool/demo",
+	module + "internal/sim", module + "internal/tool/dev", module + "ingottest", module + "verify", module + "cmd/ingot", module + "internal/tool/console",
 	"go.etcd.io/", "github.com/fsnotify/", "github.com/spf13/", "github.com/schollz/", "github.com/stretchr/", "github.com/google/go-cmp/", "github.com/rogpeppe/",
 	"github.com/testcontainers/", "github.com/docker/", "github.com/moby/", "github.com/cloudevents/", "github.com/json-iterator/",
 	"go.uber.org/", "go.opentelemetry.io/", "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", "github.com/chromedp/",

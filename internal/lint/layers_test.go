@@ -19,7 +19,7 @@ var layers = []string{
 	"internal/base/excerpt", "internal/base/itemform", "event", "keys", "envelope", "aggregate", "internal/plan/lanes", "internal/plan/where", "internal/plan/yamlfile", "internal/plan/lifetime", "internal/plan/jsonschema", "internal/plan/packed", "pipeline",
 	"internal/base/reserved",
 	// The tables, the two functions, and the proof.
-	"env", "internal/base/awserr", "internal/table/payloads", "store", "internal/table/tables", "handler", "verify", "internal/work",
+	"env", "internal/base/awserr", "internal/table/payloads", "store", "internal/table/tables", "handler", "verify", "internal/tool/work",
 	// What stands in for AWS.
 	"internal/local/embedded/api", "internal/local/embedded/value", "internal/local/embedded/expr",
 	"internal/local/embedded/dynamo", "internal/local/embedded/sqs", "internal/local/embedded/s3", "internal/local/embedded", "internal/local/wire",
@@ -32,18 +32,18 @@ var layers = []string{
 	// What is deployed.
 	"internal/run/emf", "internal/run/function", ".", "cmd/ingest", "cmd/streams",
 	// The tool.
-	"internal/show",
-	"internal/fields",
-	"internal/ndjson", "internal/frequent", "internal/sample",
-	"internal/estimate", "internal/changes", "internal/check/template", "internal/check",
-	"internal/target/targettest", "internal/target",
-	"internal/send",
-	"internal/explain",
-	"internal/quarantine", "internal/pause",
-	"internal/status",
-	"internal/cost", "internal/propose", "internal/scaffold",
-	"examples", "internal/demo/tally", "internal/demo",
-	"internal/dev/disk", "internal/dev", "internal/console",
+	"internal/tool/show",
+	"internal/tool/fields",
+	"internal/tool/ndjson", "internal/tool/frequent", "internal/tool/sample",
+	"internal/tool/estimate", "internal/tool/changes", "internal/tool/check/template", "internal/tool/check",
+	"internal/tool/target/targettest", "internal/tool/target",
+	"internal/tool/send",
+	"internal/tool/explain",
+	"internal/tool/quarantine", "internal/tool/pause",
+	"internal/tool/status",
+	"internal/tool/cost", "internal/tool/propose", "internal/tool/scaffold",
+	"examples", "internal/tool/demo/tally", "internal/tool/demo",
+	"internal/tool/dev/disk", "internal/tool/dev", "internal/tool/console",
 	"cmd/ingot",
 	"examples/totals", // what a user's program does with the library
 	// Tests against other implementations, benchmarks, and what checks the repository itself.

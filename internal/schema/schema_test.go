@@ -165,7 +165,7 @@ func schemaViolations(t *testing.T, text string) []string {
 func TestOurPipelinesAreValid(t *testing.T) {
 	texts := map[string]string{"base of these tests": base(t)}
 	for _, name := range []string{"../../pipeline/testdata/orders.yaml", "../../pipeline/testdata/plain.yaml", "../../" + sampleshop.Pipeline, "../../ingottest/testdata/pipeline.yaml",
-		"../../internal/demo/data/earthquakes.yaml", "../../internal/bench/orders.yaml", "../../integration/crash/testdata/pipeline.yaml",
+		"../tool/demo/data/earthquakes.yaml", "../../internal/bench/orders.yaml", "../../integration/crash/testdata/pipeline.yaml",
 		"../../internal/sim/testdata/shop.yaml", "../../internal/sim/testdata/shop-2.yaml", "../../internal/sim/testdata/shop-3.yaml", "../../internal/sim/testdata/shop-4.yaml"} {
 		text, err := os.ReadFile(name)
 		if err != nil {

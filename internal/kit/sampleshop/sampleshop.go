@@ -13,7 +13,7 @@ import (
 // The copies of the sample's files, seen from the root.
 const (
 	Pipeline = "examples/shop/pipeline.yaml"
-	Template = "internal/check/testdata/template.yaml"
+	Template = "internal/tool/check/testdata/template.yaml"
 )
 
 // PipelineAtRoot skips a test of the messages in events/ unless the pipeline.yaml under root is the

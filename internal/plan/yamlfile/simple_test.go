@@ -14,7 +14,7 @@ import (
 // TestPipelinesAreSimple shows that the files of this repository are read without the parser, and
 // that the parser gives the same nodes.
 func TestPipelinesAreSimple(t *testing.T) {
-	files := []string{"../../../pipeline.yaml", "../../scaffold/files/pipeline.yaml", "../../../examples/shop/pipeline.yaml", "../../demo/data/earthquakes.yaml"}
+	files := []string{"../../../pipeline.yaml", "../../tool/scaffold/files/pipeline.yaml", "../../../examples/shop/pipeline.yaml", "../../tool/demo/data/earthquakes.yaml"}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {

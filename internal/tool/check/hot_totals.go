@@ -1,0 +1,74 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/tool/estimate"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// hotTotals warns of totals that take more updates at the rate than an item of DynamoDB takes.
+func (r *Report) hotTotals(in Input, p *pipeline.Pipeline, counting aggregate.Counting, at places) {
+	if in.Rate <= 0 {
+		return
+	}
+	spec := p.Describe().Spec
+	for _, def := range p.Definitions() {
+		share, why := r.share(def, spec.Aggregates[def.Name].By)
+		if share == 0 {
+			continue
+		}
+		bytes := estimate.Bytes(def, nil)
+		load := func(spread int) estimate.Load {
+			return estimate.LoadOf(def, counting, spread, bytes, r.Partitions, in.Rate, share*in.Rate)
+		}
+		is := load(def.Spread)
+		if !is.TooMuch(def) {
+			continue
+		}
+		what := fmt.Sprintf("%s: at %v changes a second one item gets about %s of %s each", why, in.Rate, count(int(is.Updates+0.5), "update"), count(is.Units, "write unit"))
+		if def.MovedBy == aggregate.Put {
+			what += fmt.Sprintf(", in transactions that exclude each other; it takes about %d of them and %s units", estimate.MovesASecond, figure(estimate.UnitsASecond))
+		} else {
+			what += fmt.Sprintf("; it takes %s units", figure(estimate.UnitsASecond))
+		}
+		pos := at.of("aggregates."+def.Name, "spread")
+		r.Findings = append(r.Findings, Finding{Warning, "hot-total", at.file, pos.Line, pos.Column, what, coolerBy(def, load)})
+	}
+}
+
+// coolerBy returns what to write so that no item of a total gets more updates than it can take.
+func coolerBy(def *aggregate.Definition, load func(spread int) estimate.Load) string {
+	floored := slices.ContainsFunc(def.AtLeast, func(a aggregate.Amount) bool { return a.Set })
+	if !floored && def.Rank.Value == "" {
+		for spread := def.Spread + 1; spread <= maxSpread; spread++ {
+			if !load(spread).TooMuch(def) {
+				return fmt.Sprintf("spread: %d, and where it is deployed already a higher epoch with it as since,", spread)
+			}
+		}
+	}
+	return "one more field in by:, so that fewer events share a total, and where it is deployed already a higher epoch as since,"
+}
+
+// share returns the largest part of all changes that moves one total of an aggregate, and the
+// reason. It returns 0 if that is not known: the values in by come from the events, and there is no
+// sample.
+func (r *Report) share(def *aggregate.Definition, by map[string]string) (share float64, why string) {
+	if e := r.Events; e != nil && e.Items.Count > 0 {
+		for _, h := range e.Totals {
+			if h.Of == def.Name && len(h.Top) > 0 {
+				share = float64(h.Top[0].AtLeast) / float64(e.Items.Count)
+				return share, fmt.Sprintf("%s of 100 changes in %s move one total of %s", figure(100*share), e.File, def.Name)
+			}
+		}
+		return 0, ""
+	}
+	for _, template := range by {
+		if shards, one := momentary(template); !one || shards > 1 {
+			return 0, ""
+		}
+	}
+	return 1, fmt.Sprintf("all events of one moment that count in %s move one total", def.Name)
+}

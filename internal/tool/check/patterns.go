@@ -1,0 +1,183 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/internal/tool/estimate"
+	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// Pattern says what one page of an access pattern takes: 50 items of 1 KB, or one total of 1 KB.
+type Pattern struct {
+	Name          string   `json:"name"`
+	Request       string   `json:"request"`  // GetItem or Query, and its key
+	Requests      int      `json:"requests"` // of a page, sent side by side
+	Units         float64  `json:"units"`    // read units of a page
+	Rate          int64    `json:"rate,omitempty"`
+	DollarsAMonth *float64 `json:"dollarsAMonth,omitempty"` // at that rate; absent without prices
+}
+
+// Hot is a partition key that all writes of one moment share, because it is made of constants,
+// times and types.
+type Hot struct {
+	Key     string `json:"key"` // order.placed GSI2
+	Shards  int    `json:"shards"`
+	Ceiling int    `json:"ceiling"` // write units a second that all of them take
+	// EnoughShards is the N of a shard:N that is enough for the rate. It is 0 if the key is good
+	// enough already, or if no rate is given.
+	EnoughShards int `json:"enoughShards,omitempty"`
+}
+
+const (
+	pageItems     = 50
+	secondsAMonth = 730 * 3600 // as AWS bills it
+)
+
+// patterns prices the patterns, and checks the indexes that they read and those that no pattern
+// reads.
+func (r *Report) patterns(in Input, p *pipeline.Pipeline, at places) {
+	read := map[string]bool{}
+	for _, pattern := range p.Patterns() {
+		read[pattern.Index()] = true
+		r.Patterns = append(r.Patterns, pricePattern(p, pattern, in.ReadUnit))
+	}
+	if len(r.Patterns) > 0 {
+		for _, name := range p.Indexes() {
+			if pos, ok := at.index(name); ok && !read[name] {
+				r.Findings = append(r.Findings, Finding{Warning, "index-unread", at.file, pos.Line, pos.Column,
+					"no pattern reads " + name + ", and each event in it costs one write unit more", "a pattern with index: " + name + ", or the event types without it,"})
+			}
+		}
+	}
+	r.hot(in, p, at)
+}
+
+func pricePattern(p *pipeline.Pipeline, pattern *pipeline.Pattern, readUnit float64) Pattern {
+	row := Pattern{Name: pattern.Name(), Request: pattern.Request(), Rate: pattern.Rate()}
+	switch {
+	case pattern.Top() > 0: // the head, each shard of the index, and each total, consistently
+		def, _ := p.Definition(pattern.Total())
+		top := float64(pattern.Top())
+		row.Requests = 1 + def.Rank.Shards + int(math.Ceil(top/100))
+		row.Units = 1 + float64(def.Rank.Shards)*0.5*math.Ceil(min(top, 100)/40) + top
+	case pattern.Total() != "":
+		def, _ := p.Definition(pattern.Total())
+		row.Requests, row.Units = 1+def.Spread, float64(1+def.Spread) // the head, and each item; consistently
+	case strings.HasPrefix(row.Request, "GetItem"):
+		row.Requests, row.Units = 1, 0.5
+	default:
+		row.Requests = pattern.Partitions()
+		each := float64(pageItems)
+		if row.Requests > 1 {
+			mean := each / float64(row.Requests)
+			each = math.Ceil(mean + 1.25*math.Sqrt(mean))
+		}
+		row.Units = float64(row.Requests) * math.Ceil(each/4) / 2
+	}
+	if row.Rate > 0 && readUnit > 0 {
+		dollars := float64(row.Rate) * secondsAMonth * row.Units * readUnit
+		row.DollarsAMonth = &dollars
+	}
+	return row
+}
+
+// hot finds partition keys that all writes of one moment share.
+func (r *Report) hot(in Input, p *pipeline.Pipeline, at places) {
+	spec := p.Describe().Spec
+	for _, name := range slices.Sorted(maps.Keys(spec.Events)) {
+		e := spec.Events[name]
+		r.judge(in, at, name, "key", e.Key.PK)
+		for _, index := range slices.Sorted(maps.Keys(e.Indexes)) {
+			r.judge(in, at, name, index, e.Indexes[index].PK)
+		}
+	}
+}
+
+func (r *Report) judge(in Input, at places, name, where, pk string) {
+	shards, hot := momentary(pk)
+	if !hot {
+		return
+	}
+	h := Hot{Key: name + " " + where, Shards: shards, Ceiling: shards * estimate.UnitsASecond}
+	if in.Rate > float64(h.Ceiling) {
+		h.EnoughShards = int(math.Ceil(in.Rate / estimate.UnitsASecond))
+		member := "key.pk"
+		if where != "key" {
+			member = "indexes." + where + ".pk"
+		}
+		pos := at.of("events."+name, member)
+		r.Findings = append(r.Findings, Finding{Warning, "hot-partition", at.file, pos.Line, pos.Column,
+			fmt.Sprintf("all events of one moment share %d partition keys of %s, which take %d write units a second of 1 KB each, and %v events may come", shards, h.Key, h.Ceiling, in.Rate),
+			fmt.Sprintf("#{@id | shard:%d} at the end of pk", h.EnoughShards)})
+	}
+	r.Hot = append(r.Hot, h)
+}
+
+// momentary reports whether a partition key is made of constants, periods and types alone, and into
+// how many shards it is divided.
+func momentary(pk string) (shards int, hot bool) {
+	t, err := keys.ParseTemplate(pk)
+	if err != nil {
+		return 0, false
+	}
+	shards = 1
+	for _, part := range t.Parts() {
+		if !part.IsVariable() || part.Derived == "@type" {
+			continue
+		}
+		period := false
+		for _, f := range part.Funcs {
+			switch f.Name {
+			case "minute", "hour", "day", "month", "year":
+				period = true
+			case "shard":
+				n := 0
+				if _, err := fmt.Sscan(f.Arg, &n); err == nil {
+					shards, period = shards*n, true
+				}
+			}
+		}
+		if !period {
+			return 0, false
+		}
+	}
+	return shards, true
+}
+
+// writePatterns prints the patterns for people.
+func (r *Report) writePatterns(b *strings.Builder, region string) {
+	rated := slices.ContainsFunc(r.Patterns, func(p Pattern) bool { return p.Rate > 0 })
+	fmt.Fprintf(b, "patterns (a page of %d items of 1 KB, or of one total", pageItems)
+	if rated && region != "" {
+		fmt.Fprintf(b, "; dollars are those of %s", region)
+	}
+	b.WriteString(")\n")
+	rows := [][]string{{"name", "requests", "units", "rate", "$/month", "request"}}
+	if !rated {
+		rows[0] = slices.Delete(rows[0], 3, 5)
+	}
+	for _, p := range r.Patterns {
+		rate, dollars := "", ""
+		if p.Rate > 0 {
+			rate = fmt.Sprint(p.Rate)
+		}
+		if p.DollarsAMonth != nil {
+			dollars = fmt.Sprintf("%.2f", *p.DollarsAMonth)
+		}
+		row := []string{p.Name, fmt.Sprint(p.Requests), fmt.Sprint(p.Units), rate, dollars, p.Request}
+		if !rated {
+			row = slices.Delete(row, 3, 5)
+		}
+		rows = append(rows, row)
+	}
+	writeRows(b, rows)
+	for _, h := range r.Hot {
+		fmt.Fprintf(b, "  %s: all events of one moment share %s, which take %d write units a second\n", h.Key, count(h.Shards, "partition key"), h.Ceiling)
+	}
+	b.WriteString("\n")
+}

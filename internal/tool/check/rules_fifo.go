@@ -1,0 +1,74 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/ingot-events/ingot/internal/tool/check/template"
+)
+
+// fifoBatch is the largest batch that Lambda accepts for a FIFO queue.
+const fifoBatch = 10
+
+// fifo reports whether a queue is declared as a FIFO queue. If only a deployment knows, it counts
+// as a standard queue.
+func (c *checker) fifo(queue *template.Resource) bool { return c.says(queue, "FifoQueue", "true") }
+
+// FIFO reports whether the ingest function of a template reads a FIFO queue, with the defaults of
+// the template's parameters. The error says why the template cannot be read. A template without the
+// word FifoQueue has no FIFO queue, so FIFO does not parse it.
+func FIFO(f File) (bool, error) {
+	if !bytes.Contains(f.Text, []byte("FifoQueue")) {
+		return false, nil // ingot dev asks this at each start, and parsing takes longer than all the rest
+	}
+	t, err := template.Open(f.Text, nil)
+	if err != nil {
+		return false, err
+	}
+	c := newChecker(f.Name, t, nil, places{}, nil)
+	c.find()
+	if c.ingest == nil {
+		return false, nil
+	}
+	for _, m := range c.mappingsOf(c.ingest.Name, false) {
+		if queue := c.queueOf(m); queue != nil && c.fifo(queue) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// fifoMapping checks that a FIFO queue's mapping has small batches and no batching window. Lambda
+// refuses anything else.
+func (c *checker) fifoMapping(m *mapping) {
+	n := c.t.Get(m.props, "BatchSize")
+	if size, ok := c.number("fifo", n, fifoBatch, "BatchSize is at most 10, as for every FIFO queue"); ok && size > fifoBatch {
+		c.mistake("fifo", n.Position, fmt.Sprintf("a batch of %d: Lambda takes at most %d from a FIFO queue", size, fifoBatch), fmt.Sprintf("BatchSize: %d", fifoBatch))
+	}
+	n = c.t.Get(m.props, "MaximumBatchingWindowInSeconds")
+	if window, ok := c.number("fifo", n, 0, "there is no batching window, as for every FIFO queue"); ok && window > 0 {
+		c.mistake("fifo", n.Position, fmt.Sprintf("a batching window of %d s: Lambda has none for FIFO queues; take MaximumBatchingWindowInSeconds out", window), "")
+	}
+}
+
+// sameKind checks that a dead-letter queue is of the same kind as its queue, and that the name of a
+// FIFO queue says that it is one. SQS refuses anything else.
+func (c *checker) sameKind(queue *template.Resource, target *template.Node) {
+	queues := []*template.Resource{queue}
+	if dead := c.referred(target); dead != nil {
+		queues = append(queues, dead)
+		switch {
+		case c.fifo(queue) && !c.fifo(dead):
+			c.mistake("fifo", dead.Position, queue.Name+" is a FIFO queue and its dead-letter queue "+dead.Name+" is not: SQS refuses that", "FifoQueue: true")
+		case !c.fifo(queue) && c.fifo(dead):
+			c.mistake("fifo", dead.Position, dead.Name+" is a FIFO queue, and "+queue.Name+", whose dead-letter queue it is, is not: SQS refuses that; take FifoQueue out", "")
+		}
+	}
+	for _, q := range queues {
+		name := c.t.Property(q, "QueueName")
+		if name != nil && name.Kind == template.Scalar && c.fifo(q) && !strings.HasSuffix(name.Text, ".fifo") {
+			c.mistake("fifo", name.Position, q.Name+" is a FIFO queue, and its name does not end in .fifo: SQS refuses that", "QueueName: "+name.Text+".fifo")
+		}
+	}
+}

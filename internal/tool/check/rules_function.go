@@ -1,0 +1,56 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ingot-events/ingot/internal/tool/check/template"
+)
+
+// runtimes are the runtimes that can run the functions. Each function is a compiled program called
+// bootstrap.
+var runtimes = []string{"provided.al2023", "provided.al2"}
+
+// runtime checks the runtime of a function. Only in these runtimes does Lambda look for such a
+// program.
+func (c *checker) runtime(f *function) {
+	if c.says(f.Resource, "PackageType", "Image") {
+		return
+	}
+	n := c.t.Property(f.Resource, "Runtime")
+	switch {
+	case n == nil:
+		c.mistake("runtime", f.Position, f.Name+" has no Runtime", "Runtime: "+runtimes[0])
+	case n.Kind != template.Scalar:
+		c.cannotTell("runtime", n, f.Name+" has the runtime of a program of its own")
+	case !slices.Contains(runtimes, n.Text):
+		c.mistake("runtime", n.Position, fmt.Sprintf("%s has runtime %s, which cannot run it: it is a compiled Go program", f.Name, n.Text), "Runtime: "+runtimes[0])
+	}
+}
+
+// reserved checks the reserved concurrency. If the queue's mapping makes more calls than are
+// reserved, they are throttled. Each throttled call counts as a receive of its messages.
+func (c *checker) reserved(f *function) {
+	n := c.t.Property(f.Resource, "ReservedConcurrentExecutions")
+	if n == nil {
+		return
+	}
+	const whether = "ReservedConcurrentExecutions is at least MaximumConcurrency"
+	reserved, ok := c.number("concurrency", n, 0, whether)
+	if !ok {
+		return
+	}
+	for _, m := range c.mappingsOf(f.Name, false) {
+		maximum := c.t.Get(m.props, "ScalingConfig", "MaximumConcurrency")
+		if maximum == nil {
+			c.warn("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping has no MaximumConcurrency: further calls are throttled, and their messages reach the dead-letter queue without a single try", reserved, f.Name),
+				fmt.Sprintf("ScalingConfig: {MaximumConcurrency: %d} into the mapping, and at least as many here,", max(2, reserved)))
+			continue
+		}
+		most, ok := c.number("concurrency", maximum, 0, whether)
+		if ok && reserved < most {
+			c.mistake("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping calls up to %d: further calls are throttled, and their messages reach the dead-letter queue without a single try", reserved, f.Name, most),
+				fmt.Sprintf("ReservedConcurrentExecutions: %d", most))
+		}
+	}
+}

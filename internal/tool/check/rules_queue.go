@@ -1,0 +1,133 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/ingot-events/ingot/internal/tool/check/template"
+)
+
+// These are the values that the services use if the template says nothing.
+const (
+	defaultVisibility = 30     // seconds; SQS
+	defaultRetention  = 345600 // seconds, 4 days; SQS
+	defaultTimeout    = 3      // seconds; Lambda
+	leastReceives     = 5      // according to Lambda's guide to SQS
+)
+
+func (c *checker) ingestMapping() {
+	list := c.mappingsOf(c.ingest.Name, false)
+	if len(list) == 0 {
+		c.mistake("queue-mapping", c.ingest.Position, c.ingest.Name+" has no mapping of a queue: nothing would be stored", "an event of Type SQS")
+		return
+	}
+	for _, m := range list {
+		c.responses(m, "queue-responses", "without it every failed message is deleted as done")
+		c.noFilter(m, "queue-filter", "SQS mappings delete messages that a filter does not let through")
+		queue, window := c.queueOf(m), 0
+		if queue != nil && c.fifo(queue) {
+			c.fifoMapping(m)
+		} else {
+			window = c.batching(m)
+		}
+		if queue != nil {
+			c.queue(queue, window)
+		}
+	}
+}
+
+// batching returns the mapping's batching window in seconds. Lambda requires one for batches over
+// 10.
+func (c *checker) batching(m *mapping) (window int) {
+	n := c.t.Get(m.props, "MaximumBatchingWindowInSeconds")
+	window, ok := c.number("batching", n, 0, "the batching window fits the queue's visibility timeout")
+	if !ok {
+		return 0
+	}
+	size, ok := c.number("batching", c.t.Get(m.props, "BatchSize"), 10, "BatchSize needs a batching window")
+	if ok && size > 10 && window < 1 {
+		c.mistake("batching", where(n, m.Position), fmt.Sprintf("a batch of %d needs a batching window: Lambda refuses more than 10 without one", size), "MaximumBatchingWindowInSeconds: 1")
+	}
+	return window
+}
+
+// queueOf returns the queue that a mapping reads. It returns nil if that cannot be determined. Then
+// this has been reported.
+func (c *checker) queueOf(m *mapping) *template.Resource {
+	if m.source == nil {
+		c.mistake("queue-source", m.Position, "the mapping names no queue", "Queue: !GetAtt IngestQueue.Arn")
+		return nil
+	}
+	queue := c.referred(m.source)
+	if queue == nil || queue.Type != "AWS::SQS::Queue" {
+		c.warn("queue-source", m.source.Position, "cannot tell whether the queue's visibility timeout and dead-letter queue are as they must be: it is not a queue of this template", "")
+		return nil
+	}
+	return queue
+}
+
+func (c *checker) queue(queue *template.Resource, window int) {
+	c.visibility(queue, window)
+	c.redrive(queue)
+}
+
+// visibility checks the queue's visibility timeout. A message must not come back while it is
+// processed, while it waits for its batch to fill, or while Lambda retries a throttled invocation.
+func (c *checker) visibility(queue *template.Resource, window int) {
+	const whether = "the visibility timeout is at least 6 times the function's timeout"
+	timeout, ok := c.number("visibility", c.t.Property(c.ingest.Resource, "Timeout"), defaultTimeout, whether)
+	if !ok {
+		return
+	}
+	n := c.t.Property(queue, "VisibilityTimeout")
+	visibility, ok := c.number("visibility", n, defaultVisibility, whether)
+	if least := 6*timeout + window; ok && visibility < least {
+		c.mistake("visibility", where(n, queue.Position), fmt.Sprintf("a message stays hidden for %d s, and 6 times the function's timeout of %d s and the batching window of %d s are %d s: it would come back while it is still being processed", visibility, timeout, window, least),
+			fmt.Sprintf("VisibilityTimeout: %d", least))
+	}
+}
+
+func (c *checker) redrive(queue *template.Resource) {
+	policy := c.t.Property(queue, "RedrivePolicy")
+	if policy == nil {
+		c.mistake("redrive", queue.Position, queue.Name+" has no RedrivePolicy: a message that fails is delivered again and again until it is deleted unseen", "RedrivePolicy: {deadLetterTargetArn: …, maxReceiveCount: 10}")
+		return
+	}
+	if policy.Kind != template.Map {
+		c.cannotTell("redrive", policy, "maxReceiveCount is at least 5")
+		return
+	}
+	n := c.t.Get(policy, "maxReceiveCount")
+	receives, ok := c.number("redrive", n, 0, "maxReceiveCount is at least 5")
+	if ok && receives < leastReceives {
+		c.mistake("redrive", where(n, policy.Position), fmt.Sprintf("maxReceiveCount is %d: receives are counted even when Lambda is throttled and no code ran, so healthy messages would be given up", receives), "maxReceiveCount: 10")
+	}
+	target := c.t.Get(policy, "deadLetterTargetArn")
+	c.sameKind(queue, target)
+	c.deadLetters(queue, target)
+}
+
+// deadLetters checks how long a standard queue's dead-letter queue keeps messages. Its clock runs
+// from the first send, so a message that was given up late would be deleted at once. (In a FIFO
+// queue the clock starts again.)
+func (c *checker) deadLetters(queue *template.Resource, target *template.Node) {
+	const whether = "the dead-letter queue keeps messages for longer than the queue"
+	if c.fifo(queue) {
+		return
+	}
+	dead := c.referred(target)
+	if dead == nil {
+		if target != nil && target.Kind != template.Reference {
+			c.cannotTell("dead-letters", target, whether)
+		}
+		return
+	}
+	kept, ok := c.number("dead-letters", c.t.Property(queue, "MessageRetentionPeriod"), defaultRetention, whether)
+	if !ok {
+		return
+	}
+	n := c.t.Property(dead, "MessageRetentionPeriod")
+	after, ok := c.number("dead-letters", n, defaultRetention, whether)
+	if ok && after <= kept {
+		c.mistake("dead-letters", where(n, dead.Position), fmt.Sprintf("%s keeps messages for %d s and %s for %d s, both from the first send: what is given up late would be deleted before anybody sees it", dead.Name, after, queue.Name, kept), "MessageRetentionPeriod: 1209600")
+	}
+}

@@ -1,0 +1,200 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/internal/tool/check/template"
+)
+
+// environment is one environment of samconfig.toml: what `sam --config-env NAME` reads.
+type environment struct {
+	name       string
+	parameters map[string]override
+}
+
+// override is one of parameter_overrides.
+type override struct {
+	value string
+	at    template.Position
+}
+
+// values returns the environment's parameters. Those of the command line replace them.
+func (e environment) values(given map[string]string) map[string]string {
+	all := map[string]string{}
+	for name, o := range e.parameters {
+		all[name] = o.value
+	}
+	for name, value := range given {
+		all[name] = value
+	}
+	return all
+}
+
+// refused removes the parameters that the template does not accept, and reports them. SAM ignores a
+// name that it does not know and says nothing.
+func (e environment) refused(t *template.Template, config *File) []Finding {
+	var list []Finding
+	for _, name := range slices.Sorted(maps.Keys(e.parameters)) {
+		o := e.parameters[name]
+		if err := t.Accepts(name, o.value); err != nil {
+			list = append(list, Finding{Mistake, "samconfig-parameter", config.Name, o.at.Line, o.at.Column, "under " + e.name + ": " + err.Error(), ""})
+			delete(e.parameters, name)
+		}
+	}
+	return list
+}
+
+// config compares one samconfig.toml with what SAM does with it.
+type config struct {
+	file     string
+	findings []Finding
+}
+
+func (c *config) mistake(rule string, at template.Position, what, instead string) {
+	c.findings = append(c.findings, Finding{Mistake, rule, c.file, at.Line, at.Column, what, instead})
+}
+
+// readConfig reads the environments of a samconfig.toml, in the order of the file. It reports the
+// file's mistakes.
+func readConfig(f File) ([]environment, []Finding) {
+	c := &config{file: f.Name}
+	root, err := readTOML(f.Text)
+	var syntax *template.SyntaxError
+	if errors.As(err, &syntax) {
+		c.mistake("samconfig", syntax.Position, syntax.What, syntax.Instead)
+		return nil, c.findings
+	}
+	if root.Member("version") == nil {
+		c.mistake("samconfig", root.Position, "the file has no version, and SAM refuses it", "version = 0.1")
+	}
+	var list []environment
+	stacks := map[string]string{}
+	for i := range root.Members {
+		m := &root.Members[i]
+		if m.Value.Kind != template.Map {
+			continue
+		}
+		list = append(list, c.environment(m))
+		if name := setting(m.Value, "deploy", "stack_name"); name != nil {
+			if other, taken := stacks[name.Text]; taken {
+				c.mistake("samconfig-stack", name.Position, fmt.Sprintf("%s has stack %s, as %s has: deploying one would change the other", m.Name, name.Text, other), "a name of its own")
+			}
+			stacks[name.Text] = m.Name
+		}
+	}
+	return list, c.findings
+}
+
+// setting returns what a command of SAM reads under a name: its own value, or else that of all
+// commands.
+func setting(environment *template.Node, command, name string) *template.Node {
+	for _, section := range []string{command, "global"} {
+		if m := parametersOf(environment, section).Member(name); m != nil {
+			return m.Value
+		}
+	}
+	return nil
+}
+
+func parametersOf(environment *template.Node, section string) *template.Node {
+	if m := environment.Member(section); m != nil {
+		if p := m.Value.Member("parameters"); p != nil {
+			return p.Value
+		}
+	}
+	return nil
+}
+
+func (c *config) environment(m *template.Member) environment {
+	e := environment{name: m.Name, parameters: map[string]override{}}
+	if n := setting(m.Value, "deploy", "parameter_overrides"); n != nil {
+		c.overrides(e, n)
+	}
+	c.bothCommands(m)
+	if n := setting(m.Value, "build", "cached"); n != nil && n.Text == "true" {
+		c.mistake("samconfig-cached", n.Position, "SAM's cache looks only at the files in a Go function's own folder: after a change in another package, the old program would be deployed", "cached = false")
+	}
+	if deploy := m.Value.Member("deploy"); deploy != nil {
+		capabilities := setting(m.Value, "deploy", "capabilities")
+		if !contains(capabilities, "CAPABILITY_IAM") && !contains(capabilities, "CAPABILITY_NAMED_IAM") {
+			c.mistake("samconfig-capabilities", where(capabilities, deploy.Position), "CloudFormation makes the functions' roles only with CAPABILITY_IAM", `capabilities = "CAPABILITY_IAM" under `+m.Name+".deploy.parameters")
+		}
+	}
+	return e
+}
+
+func contains(n *template.Node, word string) bool {
+	if n == nil {
+		return false
+	}
+	return slices.Contains(strings.Fields(n.Text), word) || slices.ContainsFunc(n.Items, func(item *template.Node) bool { return item.Text == word })
+}
+
+// bothCommands reports parameters that only deploy reads, because the build does not know them.
+func (c *config) bothCommands(m *template.Member) {
+	own := parametersOf(m.Value, "deploy").Member("parameter_overrides")
+	if own == nil {
+		return
+	}
+	if n := setting(m.Value, "build", "parameter_overrides"); n != nil && n.Text == own.Value.Text {
+		return
+	}
+	c.mistake("samconfig-overrides", own.Position, "sam build does not read the parameters of deploy: with another Architecture it would build for the wrong processor", "them under "+m.Name+".global.parameters, and nowhere else,")
+}
+
+// overrides reads "A=B C=D", a list of the same, and SAM's older form.
+func (c *config) overrides(e environment, n *template.Node) {
+	words := []*template.Node{n}
+	switch n.Kind {
+	case template.List:
+		words = n.Items
+	case template.Map:
+		for _, m := range n.Members {
+			e.parameters[m.Name] = override{m.Value.Text, m.Position}
+		}
+		return
+	}
+	for _, w := range words {
+		for _, word := range shellWords(w.Text) {
+			name, value, ok := strings.Cut(word, "=")
+			if old, found := strings.CutPrefix(word, "ParameterKey="); found {
+				name, value, ok = strings.Cut(old, ",ParameterValue=")
+			}
+			if !ok || name == "" {
+				c.mistake("samconfig-overrides", w.Position, fmt.Sprintf("%q is not a parameter", word), `parameter_overrides = "NAME=VALUE NAME=VALUE"`)
+				continue
+			}
+			e.parameters[name] = override{value, w.Position}
+		}
+	}
+}
+
+// shellWords cuts a text at blanks outside of quotes, and removes the quotes.
+func shellWords(text string) []string {
+	var words []string
+	var word strings.Builder
+	quote, open := rune(0), false
+	for _, r := range text + " " {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '"' || r == '\'':
+			quote, open = r, true
+		case r == ' ' || r == '\t' || r == '\n' || r == '\r':
+			if open || word.Len() > 0 {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			open = false
+		default:
+			word.WriteRune(r)
+		}
+	}
+	return words
+}

@@ -1,0 +1,141 @@
+package check
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/ingot-events/ingot/internal/tool/estimate"
+	"github.com/ingot-events/ingot/internal/tool/show"
+)
+
+// WriteJSON writes the report as one JSON object.
+func (r *Report) WriteJSON(w io.Writer) error { return show.JSON(w, r) }
+
+// WriteText writes the report for people: first the findings, then what the totals cost, and then
+// one line with the result.
+func (r *Report) WriteText(w io.Writer, in Input) error {
+	b := &strings.Builder{}
+	for _, f := range r.Findings {
+		fmt.Fprintln(b, f)
+	}
+	if len(r.Findings) > 0 {
+		fmt.Fprintln(b)
+	}
+	if len(r.Totals) > 0 {
+		r.writeTotals(b)
+	}
+	if len(r.Patterns) > 0 {
+		r.writePatterns(b, in.Region)
+	}
+	if r.Capacity != nil {
+		b.WriteString(r.Capacity.text() + "\n")
+	}
+	if r.Events != nil {
+		b.WriteString(r.Events.Text() + "\n")
+	}
+	fmt.Fprintln(b, r.summary(in))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (r *Report) writeTotals(b *strings.Builder) {
+	receipts := ""
+	if r.Counting == "receipts" {
+		receipts = ", beside 2 for the receipt of each change"
+	}
+	fmt.Fprintf(b, "aggregates (write units to update one total%s; full: after changes from all %s within 72 hours, which leave about these marks and bytes in it)\n", receipts, count(r.Partitions, "partition"))
+	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
+	heading := ""
+	if slices.ContainsFunc(r.Totals, func(t Total) bool { return t.SpreadForOne > 0 || t.RankShards > 0 || t.MovedBy != "" }) {
+		heading = "advice"
+	}
+	fmt.Fprintf(t, "  name\tsince\tspread\tnew\tfull\tmarks\tbytes\t%s\n", heading)
+	for _, total := range r.Totals {
+		advice := ""
+		if total.SpreadForOne > 0 {
+			advice = fmt.Sprintf("spread: %d lowers full to 1", total.SpreadForOne)
+		}
+		if total.RankShards > 0 {
+			units := estimate.RankUnits
+			if total.MovedBy != "" || r.Counting == "receipts" {
+				units *= estimate.InTransaction
+			}
+			advice = fmt.Sprintf("ranked by %s: %d units of it are the index's, which takes about %d moves a second in each window", total.Rank, units, total.RankShards*estimate.RankMoves)
+		}
+		if total.MovedBy != "" {
+			advice = strings.TrimPrefix(advice+"; "+total.turns(), "; ")
+		}
+		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", total.Name, total.Since, total.Spread, total.FreshUnits, total.Units, total.Marks, total.Bytes, advice)
+	}
+	t.Flush() // a strings.Builder accepts everything
+	trimmed := show.TrimLines(b.String())
+	b.Reset()
+	b.WriteString(trimmed + "\n")
+}
+
+// turns says how often a total can move if its transactions exclude each other.
+func (t *Total) turns() string {
+	text := fmt.Sprintf("moved by the put: one total takes about %d transactions a second", t.Spread*estimate.MovesASecond)
+	if t.floored || t.Rank != "" { // neither goes with spread
+		return text
+	}
+	return text + ", and spread multiplies that"
+}
+
+// writeRows prints rows in columns.
+func writeRows(b *strings.Builder, rows [][]string) {
+	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(t, "  "+strings.Join(row, "\t"))
+	}
+	t.Flush() // a strings.Builder accepts everything
+}
+
+// summary returns the last line, which says what was checked and how many findings there are.
+func (r *Report) summary(in Input) string {
+	files := []string{in.Pipeline.Name}
+	for _, f := range []*File{in.Template, in.Config} {
+		if f != nil {
+			files = append(files, f.Name)
+		}
+	}
+	checked := strings.Join(files, " and ")
+	if len(files) == 3 {
+		checked = files[0] + ", " + files[1] + " and " + files[2]
+	}
+	if in.Was != nil {
+		checked += ", compared with " + in.Was.Name
+	}
+	n := map[Severity]int{}
+	for _, f := range r.Findings {
+		n[f.Severity]++
+	}
+	if len(r.Findings) == 0 {
+		return checked + ": no mistakes" + r.poison()
+	}
+	var parts []string
+	for _, s := range []Severity{Mistake, Change, Warning} {
+		if n[s] > 0 {
+			parts = append(parts, count(n[s], string(s)))
+		}
+	}
+	return checked + ": " + strings.Join(parts, ", ") + r.poison()
+}
+
+// poison returns what the last line says about the sample events.
+func (r *Report) poison() string {
+	if r.Events == nil || r.Events.Poison() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s of %s would be Poison%s", count(r.Events.Poison(), "event"), r.Events.File, r.Events.Advice())
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}

@@ -1,0 +1,119 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// Live is the pipeline of this process.
+type Live struct {
+	Tables
+	Feed     *Feed
+	Troubles *Trouble
+	Sweep    func() int // removes what has expired
+}
+
+// About describes the pipeline.
+func (l *Live) About(context.Context) (*About, error) {
+	out := l.about(true)
+	out.Trouble = l.Troubles.kinds()
+	return out, nil
+}
+
+// Flow returns what the feed has seen, and how full the queues are.
+func (l *Live) Flow(ctx context.Context) (*Flow, error) {
+	out := l.Feed.flow()
+	personal := l.personal()
+	for i, r := range out.Recent {
+		key := personal.Item(event.Item{Type: r.Type, Key: event.Key{PK: r.PK, SK: r.SK}}).Key
+		if key.PK != r.PK || key.SK != r.SK {
+			out.Recent[i].PK, out.Recent[i].SK, out.Recent[i].Hidden = key.PK, key.SK, true
+		}
+	}
+	out.Queues, out.Missing = l.queues(ctx)
+	return out, nil
+}
+
+// Journey shows what happened to an event since the start, and what is stored of it.
+func (l *Live) Journey(ctx context.Context, q Question) (*Journey, error) {
+	return l.journey(ctx, q, l.Feed.find)
+}
+
+// Totals allows every scan: it costs nothing here.
+func (l *Live) Totals(ctx context.Context, c Choice) (*Totals, error) {
+	c.Scan = true
+	return l.totals(ctx, c)
+}
+
+// Quarantine lists what is in quarantine.
+func (l *Live) Quarantine(ctx context.Context) (*Quarantine, error) { return l.quarantine(ctx) }
+
+// Letter shows one message of quarantine.
+func (l *Live) Letter(ctx context.Context, id string) (*Letter, error) { return l.letter(ctx, id) }
+
+// Resend sends a message of quarantine again.
+func (l *Live) Resend(ctx context.Context, id string) (said string, err error) {
+	return l.resend(ctx, id)
+}
+
+// maxFindings is how many findings are shown at most.
+const maxFindings = 50
+
+// Verify looks this often and waits this long between two looks, because some changes may not be
+// counted yet. In total it waits longer than a throttle of [Trouble] lasts.
+const (
+	looks     = 15
+	lookAgain = time.Second
+)
+
+// Verify compares every total with the items. If there are differences, it looks again, because
+// totals may still be behind the events.
+func (l *Live) Verify(ctx context.Context) (out *Verified, err error) {
+	for look := 1; ; look++ {
+		if out, err = l.verify(ctx); err != nil || out.Same || look == looks {
+			return out, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lookAgain):
+		}
+	}
+}
+
+func (l *Live) verify(ctx context.Context) (*Verified, error) {
+	st, p, err := l.store()
+	if err != nil {
+		return nil, err
+	}
+	report, err := verify.Totals(ctx, p, st, l.now())
+	if err != nil {
+		return nil, err
+	}
+	out := &Verified{Same: report.OK() && len(report.Odd) == 0, Findings: []string{}}
+	for _, d := range report.Differences {
+		out.Findings = append(out.Findings, d.String())
+	}
+	if n := report.MissingParts; n > 0 {
+		out.Findings = append(out.Findings, show.Count(n, "part")+" of stored events missing; ingot rebuild --parts puts them")
+	}
+	out.Findings = append(append(out.Findings, report.Odd...), report.Flagged...)
+	for _, def := range report.Building {
+		out.Findings = append(out.Findings, def.String()+": building; older items may not be counted yet")
+	}
+	if more := len(out.Findings) - maxFindings; more > 0 {
+		out.Findings = append(out.Findings[:maxFindings], fmt.Sprintf("and %d more", more))
+	}
+	compared := fmt.Sprintf("%s totals were compared with %s items", show.Comma(report.Totals), show.Comma(report.Items))
+	if out.Same {
+		out.Said = compared + ": every one is the sum of its events."
+	} else {
+		out.Said = fmt.Sprintf("%s, and after %d looks there are %d findings. Totals run behind while events arrive. If no events are arriving now, the totals are damaged.", compared, looks, len(out.Findings))
+	}
+	return out, nil
+}

@@ -1,0 +1,138 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// DynamoDB is the part of the DynamoDB client that the console needs.
+type DynamoDB interface {
+	store.Client
+	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+}
+
+// SQS is the part of the SQS client that the console needs.
+type SQS interface {
+	quarantine.Client
+	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
+}
+
+// Tables holds the clients and the names of the tables, queues and buckets of a pipeline. [Live]
+// and [Stack] both read with it.
+type Tables struct {
+	Name  string // what is shown, such as the name of the stack
+	Place string // account, region and endpoint, for people
+
+	DynamoDB                                DynamoDB
+	SQS                                     SQS
+	Events, Aggregates                      string // names of the tables
+	Objects                                 store.Objects
+	PayloadBucket                           string // empty: not known, or payloads are in their items
+	QueueURL, QuarantineURL, DeadLettersURL string // empty: not known
+
+	// Pipeline returns the pipeline that runs now.
+	Pipeline func() *pipeline.Pipeline
+	Counting aggregate.Counting
+	Now      func() time.Time // nil: time.Now
+	// Reveal shows personal values. A value is personal if pipeline.yaml applies hmac to its field.
+	Reveal bool
+
+	letters letters
+}
+
+// personal returns what must be masked.
+func (t *Tables) personal() show.Personal {
+	if t.Reveal {
+		return show.Personal{}
+	}
+	return show.PersonalOf(t.Pipeline())
+}
+
+func (t *Tables) now() time.Time {
+	if t.Now == nil {
+		return time.Now()
+	}
+	return t.Now()
+}
+
+// store opens the tables for reading with the pipeline that runs now.
+func (t *Tables) store() (*store.Store, *pipeline.Pipeline, error) {
+	p := t.Pipeline()
+	st, err := store.New(store.Config{Client: t.DynamoDB, Pipeline: p, Events: t.Events, Aggregates: t.Aggregates, Counting: t.Counting,
+		Objects: t.Objects, PayloadBucket: t.PayloadBucket, Env: env.Env{Now: t.now}})
+	return st, p, err
+}
+
+// about describes what is shown.
+func (t *Tables) about(live bool) *About {
+	p := t.Pipeline()
+	out := &About{Name: t.Name, Place: t.Place, Live: live, Aggregates: []Aggregate{}}
+	spec := p.Describe().Spec
+	out.Types = []Type{}
+	for _, name := range slices.Sorted(maps.Keys(spec.Events)) {
+		out.Types = append(out.Types, Type{name, keyFields(spec.Events[name]), p.IsPart(name)})
+	}
+	for _, def := range p.Definitions() {
+		a := Aggregate{Name: def.Name, Since: def.Since, By: append([]string{}, def.By...), ByPut: def.MovedBy == aggregate.Put}
+		if def.Window > 0 {
+			a.Window = window(def)
+		}
+		for i, v := range def.Values {
+			value := Value{Name: v.Name, Op: v.Op.String()}
+			if i < len(def.AtLeast) && def.AtLeast[i].Set {
+				value.AtLeast = def.AtLeast[i].Number.String()
+			}
+			a.Values = append(a.Values, value)
+		}
+		out.Aggregates = append(out.Aggregates, a)
+	}
+	return out
+}
+
+// queues reads how full the queues are. It leaves out a queue that cannot be read, and returns the
+// reason.
+func (t *Tables) queues(ctx context.Context) (list []Queue, missing string) {
+	list = []Queue{}
+	for _, q := range [][2]string{{"queue", t.QueueURL}, {"quarantine", t.QuarantineURL}, {"dead letters", t.DeadLettersURL}} {
+		if q[1] == "" {
+			continue
+		}
+		out, err := t.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &q[1], AttributeNames: []sqstypes.QueueAttributeName{
+			"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"}})
+		if err != nil {
+			missing = fmt.Sprintf("the %s cannot be read: %v", q[0], err)
+			continue
+		}
+		ready, _ := strconv.Atoi(out.Attributes["ApproximateNumberOfMessages"])
+		hidden, _ := strconv.Atoi(out.Attributes["ApproximateNumberOfMessagesNotVisible"])
+		list = append(list, Queue{q[0], ready, hidden})
+	}
+	return list, missing
+}
+
+// judge says what an event would become if it were delivered now.
+func (t *Tables) judge(ctx context.Context, item *event.Item) (store.Result, error) {
+	st, _, err := t.store()
+	if err != nil {
+		return store.Result{}, err
+	}
+	result, _, err := tables.Of(st).Judge(ctx, item)
+	return result, err
+}

@@ -1,0 +1,297 @@
+package cost
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/sample"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const root = "../../.."
+
+func shop(t *testing.T) *pipeline.Pipeline {
+	t.Helper()
+	p, err := pipeline.Load(os.DirFS(root), sampleshop.Pipeline, pipeline.Secret([]byte("secret")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func prices(t *testing.T) *Prices {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "prices", "us-east-1.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := ReadPrices("prices/us-east-1.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// orders returns so many orders of ten customers and two merchants. One of the orders comes twice,
+// and one line is not an order.
+func orders(n int) string {
+	var b strings.Builder
+	order := func(i int) {
+		fmt.Fprintf(&b, `{"type":"order.placed","merchant_id":"m-%d","order_id":"o-%04d","customer_id":"c-%d","product_id":"p-%d","quantity":1,"currency":"EUR","total_cents":500,"placed_at":"2026-03-14T09:%02d:00Z"}`+"\n",
+			i%2, i, i%10, i%5, i%60)
+	}
+	for i := range n {
+		order(i)
+	}
+	order(0)
+	b.WriteString("nothing\n")
+	return b.String()
+}
+
+func sampled(t *testing.T, p *pipeline.Pipeline, lines string, partitions int, batch float64) *Sampled {
+	t.Helper()
+	return sampledBy(t, p, NewSampled("orders.ndjson", partitions, batch, 100), lines)
+}
+
+// sampledBy adds lines to a sample.
+func sampledBy(t *testing.T, p *pipeline.Pipeline, s *Sampled, lines string) *Sampled {
+	t.Helper()
+	at := time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)
+	if _, err := (&sample.Sampler{Pipeline: p, Now: at, Each: s.Add}).Read("orders.ndjson", strings.NewReader(lines)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func shopAt(t *testing.T, rate float64) Input {
+	return Input{Name: "pipeline.yaml", Pipeline: shop(t), Rate: rate, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64"}
+}
+
+func TestText(t *testing.T) {
+	supposed := shopAt(t, 100)
+	priced := supposed
+	priced.Prices = prices(t)
+	measured := shopAt(t, 2000)
+	measured.Prices, measured.Duplicates = prices(t), 0.02
+	measured.Events = sampled(t, measured.Pipeline, orders(3000), 4, InBatch(2000, 4))
+	short := shopAt(t, 2000)
+	short.Events = sampled(t, short.Pipeline, orders(30), 4, InBatch(2000, 4))
+	for name, in := range map[string]Input{"supposed": supposed, "priced": priced, "sampled": measured, "short": short} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			if err := Compute(in).WriteText(&b); err != nil {
+				t.Fatal(err)
+			}
+			golden.File(t, filepath.Join("testdata", name+".txt"), b.String())
+			for line := range strings.Lines(b.String()) {
+				if len(strings.TrimSuffix(line, "\n")) > 80 {
+					t.Errorf("over 80 columns: %s", line)
+				}
+			}
+		})
+	}
+}
+
+// The sums are those of the parts, for a million events as well as for a month.
+func TestSums(t *testing.T) {
+	in := shopAt(t, 10)
+	in.Prices = prices(t)
+	r := Compute(in)
+	var month, million float64
+	for _, p := range r.Parts {
+		if (p.Price == "") != (p.DollarsAMonth == nil) || (p.DollarsAMonth == nil) != (p.DollarsAMillion == nil) {
+			t.Errorf("%+v has one of price and dollars alone", p)
+		}
+		if p.DollarsAMonth != nil {
+			month, million = month+*p.DollarsAMonth, million+*p.DollarsAMillion
+		}
+		if got := p.AMillion * r.Messages / 1e6; math.Abs(got-p.AMonth) > 1e-6*p.AMonth {
+			t.Errorf("%s of %s: %v a month, and by the million %v", p.Counted, p.Name, p.AMonth, got)
+		}
+	}
+	if math.Abs(month-*r.DollarsAMonth) > 1e-6 || math.Abs(million-*r.DollarsAMillion) > 1e-6 || month == 0 {
+		t.Errorf("sums %v and %v, of the parts %v and %v", *r.DollarsAMonth, *r.DollarsAMillion, month, million)
+	}
+	var b strings.Builder
+	if err := r.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	var back Report
+	if err := json.Unmarshal([]byte(b.String()), &back); err != nil || len(back.Parts) != len(r.Parts) || *back.DollarsAMonth != *r.DollarsAMonth {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// of returns what a report counts of one thing for a million events.
+func of(r *Report, part, counted string) float64 {
+	for _, p := range r.Parts {
+		if p.Name == part && p.Counted == counted {
+			return p.AMillion
+		}
+	}
+	return 0
+}
+
+// Each property of the load changes the parts that it should change, and in the right direction.
+func TestWhatMovesTheCost(t *testing.T) {
+	base := Compute(shopAt(t, 100))
+	with := func(change func(*Input)) *Report {
+		in := shopAt(t, 100)
+		change(&in)
+		return Compute(in)
+	}
+	again, more, busy, small := with(func(in *Input) { in.Duplicates = 0.5 }), with(func(in *Input) { in.Partitions = 40 }),
+		with(func(in *Input) { in.Rate = 10_000 }), with(func(in *Input) { in.Memory = 128 })
+	for _, c := range []struct {
+		what         string
+		part, count  string
+		than         *Report
+		higher, same bool
+	}{
+		{"repetitions cost a write unit each", "repetitions", "write units", again, true, false},
+		{"repetitions store nothing", "indexes", "write units", again, false, true},
+		{"more partitions make smaller batches", "streams function", "invocations", more, true, false},
+		{"a higher rate fills batches", "ingest function", "invocations", busy, false, false},
+		{"a higher rate puts more in a request", "puts", "DynamoDB requests", busy, false, false},
+		{"a high rate changes no units", "puts", "write units", busy, false, true},
+		{"less memory takes longer, and costs less while it waits", "ingest function", "invocations", small, false, true},
+	} {
+		was, is := of(base, c.part, c.count), of(c.than, c.part, c.count)
+		if c.same != (math.Abs(is-was) < 1e-9*was) || !c.same && c.higher != (is > was) {
+			t.Errorf("%s: %v before, %v then", c.what, was, is)
+		}
+	}
+	if got := of(again, "repetitions", "write units"); math.Abs(got-0.5e6) > 1 {
+		t.Errorf("half a further delivery costs %v write units a million events", got)
+	}
+	arm, intel := with(func(in *Input) { in.Prices = prices(t) }), with(func(in *Input) { in.Prices, in.Architecture = prices(t), "x86_64" })
+	if *arm.DollarsAMonth >= *intel.DollarsAMonth {
+		t.Error("arm64 costs as much as x86_64")
+	}
+}
+
+// A sample's totals fold: ten customers and two merchants have few totals, however many orders
+// there are.
+func TestSampleFolds(t *testing.T) {
+	in := shopAt(t, 1000)
+	in.Events = sampled(t, in.Pipeline, orders(4000), 4, InBatch(1000, 4))
+	folded, supposed := Compute(in), Compute(shopAt(t, 1000))
+	if got, most := of(folded, "totals", "write units"), of(supposed, "totals", "write units")/20; got == 0 || got > most {
+		t.Errorf("%v write units a million events, more than %v", got, most)
+	}
+	if folded.Partial {
+		t.Error("4,000 events are called too few")
+	}
+	if got := of(folded, "repetitions", "write units"); math.Abs(got-1e6/4_002) > 1 {
+		t.Errorf("one of 4,002 lines is a repetition, and %v of a million are", got)
+	}
+	again := shopAt(t, 1000)
+	again.Events = sampled(t, again.Pipeline, orders(4000), 4, InBatch(1000, 4))
+	if other := Compute(again); !slices.Equal(folded.Parts, other.Parts) {
+		t.Errorf("the same sample costs something else the second time:\n%v\n%v", folded.Parts, other.Parts)
+	}
+}
+
+// What template.yaml creates, whatever the rate, is what the package assumes.
+func TestTemplate(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, sampleshop.Template))
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := string(text)
+	template = strings.ReplaceAll(template, "MetricName: PayloadsLost", "") // the alarm is there only with a payload bucket
+	if got := strings.Count(template, "MetricName: "); got != alarmMetrics+len(shop(t).Indexes()) {
+		t.Errorf("alarms watch %d metrics, of which %d of indexes", got, len(shop(t).Indexes()))
+	}
+	for _, says := range []string{"Tracing: Active", "PointInTimeRecoveryEnabled: true", "BillingMode: PAY_PER_REQUEST", "AWS::SecretsManager::Secret",
+		fmt.Sprintf("TumblingWindowInSeconds: !If [Marks, %d,", windowSeconds), "BatchSize: 1000\n", "MaximumBatchingWindowInSeconds: 1 ", "    Default: arm64\n", fmt.Sprintf("MemorySize:\n    Type: Number\n    Default: %d\n", DefaultMemory)} {
+		if !strings.Contains(template, says) {
+			t.Errorf("the template has no %q any more: look whether what it costs is still computed right", says)
+		}
+	}
+	if n := strings.Count(template, "AWS::SecretsManager::Secret"); n != 1 {
+		t.Errorf("%d secrets", n)
+	}
+}
+
+func TestBadPrices(t *testing.T) {
+	const head = "ingotPrices: 1\nregion: us-east-1\n"
+	for name, c := range map[string]struct{ text, says string }{
+		"empty":         {"", "p.yaml: it is not a file of prices that this version reads; write ingotPrices: 1 at its top"},
+		"another file":  {"epoch: 1\n", "p.yaml:1:1: epoch is not a member of a file of prices, which has ingotPrices, region and prices"},
+		"a list":        {"- 1\n", "p.yaml:1:1: a file of prices must be a mapping"},
+		"not YAML":      {"prices: [", "p.yaml:1:9: invalid YAML: "},
+		"twice":         {head + "region: us-east-1\n", "p.yaml:3:1: "},
+		"two documents": {head + "---\n" + head, "p.yaml:4:1: a second YAML document begins here"},
+		"no Region":     {"ingotPrices: 1\n", "p.yaml: it does not say for which Region its prices are; write region: us-east-1, for example"},
+		"a Region list": {"ingotPrices: 1\nregion: [us-east-1]\n", "p.yaml:2:1: region must be a text or a number"},
+		"a later form":  {"ingotPrices: 2\nregion: x\n", "write ingotPrices: 1 at its top"},
+		"a wrong name":  {head + "prices: {sqs: {dollars: 1, per: 1}}\n", "p.yaml:3:10: prices.sqs: there is no such price; the names are sqs-requests, "},
+		"negative":      {head + "prices: {s3-storage: {dollars: -1, per: 1}}\n", "p.yaml:3:32: prices.s3-storage: dollars is -1; write 0 or more, or leave it out if the price is not known"},
+		"per nothing":   {head + "prices: {s3-storage: {dollars: 1}}\n", "p.yaml:3:10: prices.s3-storage: per must say for how many the price is"},
+		"per zero":      {head + "prices: {s3-storage: {dollars: 1, per: 0}}\n", "per must say for how many the price is"},
+		"a wrong field": {head + "prices: {s3-storage: {dollar: 1, per: 1}}\n", "p.yaml:3:23: prices.s3-storage: dollar is not a member of a price, which has dollars, per, page and read"},
+		"text":          {head + "prices: {s3-storage: {dollars: cheap, per: 1}}\n", "p.yaml:3:23: dollars must be a number"},
+		"infinite":      {head + "prices: {s3-storage: {dollars: .inf, per: 1}}\n", "dollars must be a number"},
+		"no mapping":    {head + "prices: {s3-storage: 0.02}\n", "p.yaml:3:22: prices.s3-storage must be a mapping"},
+		"an alias":      {head + "prices: {s3-storage: {dollars: &a 1, per: *a}}\n", "dollars must be a number"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := ReadPrices("p.yaml", []byte(c.text))
+			if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v, %v", p, err)
+			}
+		})
+	}
+}
+
+// A price that is missing or not known is named, and it is not in any sum.
+func TestMissingPrices(t *testing.T) {
+	text := "ingotPrices: 1\nregion: us-east-1\nprices: {" + WriteUnits + ": {dollars: 1, per: 1000000}, " + Storage + ": {per: 1}}\n"
+	p, err := ReadPrices("p.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := shopAt(t, 100)
+	in.Prices = p
+	r := Compute(in)
+	if got := strings.Join(r.Unpriced, " "); !strings.Contains(got, Storage) || strings.Contains(got, WriteUnits) || strings.Count(got, SQSRequests) != 1 {
+		t.Errorf("missing: %s", got)
+	}
+	units := 0.0
+	for _, part := range r.Parts {
+		if part.Price == WriteUnits {
+			units += part.AMillion / 1e6
+		}
+	}
+	if units == 0 || math.Abs(*r.DollarsAMillion-units) > 1e-9 {
+		t.Errorf("%v dollars, and %v write units", *r.DollarsAMillion, units)
+	}
+	var b strings.Builder
+	if err := r.WriteText(&b); err != nil || !strings.Contains(b.String(), "not known") || !strings.Contains(b.String(), "p.yaml gives no price for sqs-requests, ") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// The file of prices names all prices, and says where each of them comes from.
+func TestPricesSayWhereTheyAreFrom(t *testing.T) {
+	p := prices(t)
+	for _, name := range Names() {
+		one, there := p.prices[name]
+		if !there || !strings.HasPrefix(one.Page, "https://aws.amazon.com/") {
+			t.Errorf("%s: page %q", name, one.Page)
+		}
+		if one.Dollars != nil && !strings.Contains(one.Read, ", ") {
+			t.Errorf("%s: it does not say where and when it was read: %q", name, one.Read)
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package cost
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/ingot-events/ingot/internal/tool/estimate"
+	"github.com/ingot-events/ingot/internal/tool/sample"
+	"github.com/ingot-events/ingot/internal/tool/show"
+)
+
+// WriteJSON writes the report as one JSON object.
+func (r *Report) WriteJSON(w io.Writer) error { return show.JSON(w, r) }
+
+// WriteText writes the report for people. No line is longer than 80 columns, except for names of
+// files.
+func (r *Report) WriteText(w io.Writer) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "%s at %s a second: %s million in a month of %d hours\n", r.Pipeline, eventsOf(r.Rate), amount(r.Messages/1e6), r.Hours)
+	width := 12
+	if r.Batches.Transaction > 0 {
+		width = 14
+	}
+	for _, line := range r.suppositions() {
+		fmt.Fprintf(b, "  %-*s%s\n", width, line[0], line[1])
+	}
+	b.WriteString("\n")
+	r.table(b)
+	b.WriteString("\n")
+	for _, note := range r.notes() {
+		b.WriteString(wrapped(note) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (r *Report) suppositions() [][2]string {
+	e := r.Events
+	var list [][2]string
+	if e.File != "" {
+		list = append(list, [2]string{"events", fmt.Sprintf("as the %s of %s: %s bytes each", counted(e.Messages, "line"), e.File, amount(e.Bytes))})
+	} else {
+		list = append(list, [2]string{"events", fmt.Sprintf("supposed: %s, the dearest type, of 1 KB, in %s", e.Type, counted(e.Indexes, "index"))})
+	}
+	if e.InMessage > 0 {
+		list[0][1] += fmt.Sprintf(", %s in a message", amount(e.InMessage))
+	}
+	if e.Parts > 0 {
+		list[0][1] += fmt.Sprintf("; each event also yields %s", itemsOf(e.Parts, "part"))
+	}
+	list = append(list,
+		[2]string{"batches", fmt.Sprintf("about %s messages; %s changes, each %s of a total", amount(r.Batches.Ingest), amount(r.Batches.Streams), updates(e.Updates))},
+		[2]string{"stack", fmt.Sprintf("%s; functions of %d MB on %s", counted(r.Partitions, "partition"), r.Memory, r.Architecture)})
+	if t := r.Batches.Transaction; t > 0 {
+		list = append(list, [2]string{"transactions", fmt.Sprintf("about %s in each; what is in them costs twice as much", itemsOf(t, "item"))})
+	}
+	if r.Duplicates > 0 {
+		list = append(list, [2]string{"duplicates", fmt.Sprintf("%s more deliveries for each message", amount(r.Duplicates))})
+	}
+	if r.Prices != nil {
+		list = append(list, [2]string{"prices", fmt.Sprintf("%s, for %s", r.Prices.File, r.Prices.Region)})
+	}
+	return list
+}
+
+func (r *Report) table(b *strings.Builder) {
+	row := func(cells ...any) {
+		line := fmt.Sprintf("%-16s  %-19s  %13s  %11s", cells[:4]...)
+		if r.Prices != nil {
+			line = fmt.Sprintf("%-16s  %-19s  %13s  %11s  %11s", cells...)
+		}
+		b.WriteString(strings.TrimRight("  "+line, " ") + "\n")
+	}
+	if r.Prices == nil {
+		row("part", "counted", "per million", "per month")
+	} else {
+		row("part", "counted", "per million", "$/million", "$/month")
+	}
+	name := ""
+	for _, p := range r.Parts {
+		shown := p.Name
+		if p.Name == name {
+			shown = ""
+		}
+		name = p.Name
+		switch {
+		case r.Prices == nil:
+			row(shown, p.Counted, amount(p.AMillion), amount(p.AMonth))
+		case p.Price == "":
+			row(shown, p.Counted, amount(p.AMillion), "", "")
+		case p.DollarsAMonth == nil:
+			row(shown, p.Counted, amount(p.AMillion), "not known", "not known")
+		default:
+			row(shown, p.Counted, amount(p.AMillion), fmt.Sprintf("%.4f", *p.DollarsAMillion), dollars(*p.DollarsAMonth))
+		}
+	}
+	if r.DollarsAMonth != nil {
+		row("all", "", "", fmt.Sprintf("%.4f", *r.DollarsAMillion), dollars(*r.DollarsAMonth))
+	}
+}
+
+func (r *Report) notes() []string {
+	var list []string
+	switch {
+	case r.Events.File == "":
+		list = append(list, "No two events of a batch are supposed to move the same total. Name sample events with --events for their real sizes, types and folding.")
+	case r.Partial:
+		list = append(list, "The sample is shorter than one batch of each partition, so totals fold better than it shows.")
+	}
+	if r.Grows {
+		list = append(list, "Some events are kept for ever: each month adds the storage that is shown.")
+	}
+	if r.MovedByPut {
+		list = append(list, fmt.Sprintf("Transactions that move one total exclude each other: it takes about %d of them a second. Without a floor, spread multiplies that.", estimate.MovesASecond))
+	}
+	if len(r.Unpriced) > 0 {
+		list = append(list, fmt.Sprintf("%s gives no price for %s: the sum is without it.", r.Prices.File, strings.Join(r.Unpriced, ", ")))
+	}
+	if r.Prices != nil {
+		list = append(list, "Free tiers, discounts, data transfer, support, KMS and what stored totals take are not in it.")
+	} else {
+		list = append(list, "Name a file of prices with --prices to see dollars.")
+	}
+	return list
+}
+
+// wrapped breaks a note into lines of at most 80 columns.
+func wrapped(text string) string {
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i > 0 && column+1+len(word) > 80:
+			b.WriteString("\n")
+			column = 0
+		case i > 0:
+			b.WriteString(" ")
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
+}
+
+// amount returns a figure with three digits or more.
+func amount(f float64) string {
+	switch size := math.Abs(f); {
+	case size >= 100 || f == math.Trunc(f):
+		return sample.Number(int(math.Round(f)))
+	case size >= 10:
+		return fmt.Sprintf("%.1f", f)
+	case size >= 1:
+		return fmt.Sprintf("%.2f", f)
+	}
+	return fmt.Sprintf("%.3g", f)
+}
+
+// dollars returns an amount with cents, and with its thousands separated.
+func dollars(f float64) string {
+	whole, cents, _ := strings.Cut(fmt.Sprintf("%.2f", f), ".")
+	n := 0
+	fmt.Sscan(whole, &n)
+	return sample.Number(n) + "." + cents
+}
+
+func eventsOf(rate float64) string {
+	if rate == 1 {
+		return "1 event"
+	}
+	return amount(rate) + " events"
+}
+
+func itemsOf(n float64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return amount(n) + " " + what + "s"
+}
+
+func updates(n float64) string {
+	if n == 1 {
+		return "1 update"
+	}
+	return amount(n) + " updates"
+}
+
+func counted(n int, what string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(what, "x"):
+		what += "es"
+	default:
+		what += "s"
+	}
+	return sample.Number(n) + " " + what
+}

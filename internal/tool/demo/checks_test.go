@@ -1,0 +1,36 @@
+package demo
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/tool/show"
+)
+
+// TestVerifySaysWhatItComparesInPart shows what happens after everything expired. Totals that keep
+// what expired can then be compared only by their fingerprint. The summary counts them, and the
+// text says so. Before that, each total is compared as a whole.
+func TestVerifySaysWhatItComparesInPart(t *testing.T) {
+	s := mustRun(t, firstDays(t, 0))
+	verify := func(checks []Check) Check {
+		return checks[slices.IndexFunc(checks, func(c Check) bool { return c.Name == "verify" })]
+	}
+	keep := s.Expiry.Checks[slices.IndexFunc(s.Expiry.Checks, func(c Check) bool { return c.Name == "keep" })]
+	before, after := verify(s.Checks), verify(s.Expiry.Checks)
+	if before.Partly != 0 || strings.Contains(before.About, "fingerprint") {
+		t.Errorf("before: %+v", before)
+	}
+	if after.Partly == 0 || after.Partly != keep.Compared {
+		t.Errorf("after: %d totals in part, and %d are kept", after.Partly, keep.Compared)
+	}
+	var text bytes.Buffer
+	if err := s.Text(&text, 3); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(text.String(), fmt.Sprintf("(%s by fingerprint alone", show.Comma(after.Partly))); n != 1 {
+		t.Errorf("the text says %d times that totals are compared in part", n)
+	}
+}

@@ -1,0 +1,264 @@
+package dev
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"go.uber.org/goleak"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/local/wire"
+	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const orders = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order.placed:
+    id: "{order_id}"
+    at: "{placed_at}"
+    key: {pk: "ORDER#{order_id}", sk: "PLACED"}
+aggregates:
+  orders_daily:
+    since: 1
+    by: {merchant: "{merchant_id}"}
+    window: 1d
+    from:
+      order.placed: {values: {orders: count, revenue: sum total_cents}}
+`
+
+// folder makes a folder with a pipeline.yaml.
+func folder(t *testing.T, text string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "pipeline.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// start runs a pipeline until the test ends.
+func start(t *testing.T, cfg Config) *Dev {
+	t.Helper()
+	d, err := Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// clients are those of the AWS SDK, over the network.
+func clients(t *testing.T, d *Dev) (*sqs.Client, *dynamodb.Client) {
+	t.Helper()
+	client := wire.Client()
+	t.Cleanup(client.CloseIdleConnections)
+	cfg := aws.Config{Region: Region, BaseEndpoint: aws.String(d.Local().Endpoint), HTTPClient: client,
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
+	return sqs.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg)
+}
+
+func order(n, cents int) string {
+	return fmt.Sprintf(`{"type":"order.placed","order_id":"o-%d","merchant_id":"m-1","placed_at":"2026-03-01T09:00:00Z","total_cents":%d}`, n, cents)
+}
+
+// until waits for a step that is what the test waits for.
+func until(t *testing.T, d *Dev, is func(Step) bool) {
+	t.Helper()
+	late := time.After(2 * time.Minute)
+	for number := int64(0); ; {
+		steps, more := d.Steps().After(number, 100)
+		for _, s := range steps {
+			if is(s) {
+				return
+			}
+			number = s.Number
+		}
+		if len(steps) > 0 {
+			continue
+		}
+		select {
+		case <-more:
+		case <-late:
+			t.Fatal("what the test waits for did not happen in two minutes")
+		}
+	}
+}
+
+func counted(changes int) func(Step) bool {
+	return func(s Step) bool {
+		if s.Streams != nil {
+			changes -= s.Streams.Inserted
+		}
+		return changes <= 0
+	}
+}
+
+func TestEventsSentOverTheNetworkAreStoredAndCounted(t *testing.T) {
+	d := start(t, Config{File: folder(t, orders)})
+	queue, tables := clients(t, d)
+	for _, body := range []string{order(1, 100), order(2, 250), order(1, 100), `{"type":"nothing"}`} {
+		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: &body}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	verdicts := map[event.Verdict]int{}
+	until(t, d, func(s Step) bool {
+		if s.Message != nil {
+			verdicts[s.Message.Verdict]++
+		}
+		return verdicts[event.Inserted] == 2 && verdicts[event.Duplicate] == 1 && verdicts[event.Poison] == 1
+	})
+	until(t, d, counted(2))
+	proven(t, d, 2, 1)
+	if n := scanned(t, tables, d.Local().EventsTable); n != 2 {
+		t.Errorf("%d items over the network, want 2", n)
+	}
+}
+
+// scanned returns how many items a table has.
+func scanned(t *testing.T, tables *dynamodb.Client, table string) int {
+	t.Helper()
+	out, err := tables.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(out.Items)
+}
+
+// proven adds up all items and compares every total.
+func proven(t *testing.T, d *Dev, items, totals int) {
+	t.Helper()
+	st, err := store.New(store.Config{Client: d.Engine().DynamoDB(), Pipeline: d.Pipeline(), Events: stack.Events, Aggregates: stack.Aggregates})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := verify.Totals(t.Context(), d.Pipeline(), st, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !report.OK() || report.Items != items || report.Totals != totals {
+		t.Errorf("%d items and %d totals, want %d and %d; differences: %v", report.Items, report.Totals, items, totals, report.Differences)
+	}
+}
+
+func TestOthersFindIt(t *testing.T) {
+	file := folder(t, orders)
+	d, err := Start(t.Context(), Config{File: file, Console: func(*Dev) http.Handler { return http.NotFoundHandler() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := target.LocalFile(filepath.Dir(file))
+	if _, err := os.Stat(said); err != nil {
+		t.Error(err)
+	}
+	if d.Local().Console == "" || d.Local().Console == d.Local().Endpoint {
+		t.Errorf("the console is at %q", d.Local().Console)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(said); !os.IsNotExist(err) {
+		t.Errorf("the file is still there after the end: %v", err)
+	}
+}
+
+func TestThePortsRefuseWebPages(t *testing.T) {
+	d := start(t, Config{File: folder(t, orders)})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.Local().Endpoint+"/archive?delete", strings.NewReader("<Delete/>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close = true
+	r.Header.Set("Origin", "http://evil.example")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusForbidden {
+		t.Errorf("a page of another site gets %s", answer.Status)
+	}
+}
+
+func TestTakenPort(t *testing.T) {
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	port := other.Addr().(*net.TCPAddr).Port
+	_, err = Start(t.Context(), Config{File: folder(t, orders), Port: port})
+	if want := fmt.Sprintf("port %d is taken by another program, perhaps by another ingot dev: end that one, or choose a port with --port", port); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	_, err = Start(t.Context(), Config{File: folder(t, orders), ConsolePort: port, Console: func(*Dev) http.Handler { return nil }})
+	if err == nil || !strings.HasSuffix(err.Error(), "--port-console") {
+		t.Errorf("%v does not name --port-console", err)
+	}
+}
+
+// TestEverythingIsThereAgain ends a pipeline and starts it again with the same folder.
+func TestEverythingIsThereAgain(t *testing.T) {
+	cfg := Config{File: folder(t, orders), Data: filepath.Join(t.TempDir(), "data")}
+	first, err := Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue, _ := clients(t, first)
+	send := func(queue *sqs.Client, d *Dev, body string) {
+		t.Helper()
+		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: &body}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(queue, first, order(1, 100))
+	send(queue, first, `{"type":"nothing"}`)
+	until(t, first, counted(1))
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second := start(t, cfg)
+	queue, tables := clients(t, second)
+	send(queue, second, order(1, 100))
+	send(queue, second, order(2, 100))
+	verdicts := map[event.Verdict]int{}
+	until(t, second, func(s Step) bool {
+		if s.Message != nil {
+			verdicts[s.Message.Verdict]++
+		}
+		return verdicts[event.Inserted] == 1 && verdicts[event.Duplicate] == 1
+	})
+	until(t, second, counted(1))
+	proven(t, second, 2, 1)
+	if n := scanned(t, tables, second.Local().EventsTable); n != 2 {
+		t.Errorf("%d items over the network, want 2", n)
+	}
+	letters, err := queue.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: aws.String(second.Local().QuarantineURL)})
+	if err != nil || len(letters.Messages) != 1 {
+		t.Errorf("%d messages in quarantine, want 1 (%v)", len(letters.Messages), err)
+	}
+	if _, err := Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("another ingot dev (process %d) runs with the data in %s", os.Getpid(), cfg.Data)) {
+		t.Errorf("a second one on the folder: %v", err)
+	}
+}

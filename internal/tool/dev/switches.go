@@ -1,0 +1,43 @@
+package dev
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
+	"github.com/ingot-events/ingot/internal/tool/target"
+)
+
+// These are the names of the functions, for commands that switch their mappings off and on.
+const (
+	IngestFunction  = "ingest"
+	StreamsFunction = "streams"
+)
+
+// makeSwitches makes the part that answers requests to Lambda. The event source mappings can be
+// paused, as on a stack. They are on again after a restart of ingot dev.
+func (d *Dev) makeSwitches() {
+	d.switches = mappings.New(
+		mappings.Mapping{UUID: "00000000-0000-4000-8000-000000000001", Function: IngestFunction, Source: d.queue.ARN()},
+		mappings.Mapping{UUID: "00000000-0000-4000-8000-000000000002", Function: StreamsFunction, Source: d.stack.StreamARN})
+	d.switches.Region, d.switches.Account = Region, Account
+}
+
+// protocols answers requests to all services of AWS.
+func (d *Dev) protocols(others http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case mappings.Answers(r):
+			d.switches.ServeHTTP(w, r)
+		case r.Method == http.MethodGet && r.URL.Path == Counted:
+			d.tellCounted(w)
+		case r.Method == http.MethodGet && r.URL.Path == target.LocalID:
+			fmt.Fprintln(w, d.id)
+		default:
+			others.ServeHTTP(w, r)
+			if makesTable(r) {
+				d.remade.Store(true)
+			}
+		}
+	})
+}

@@ -1,0 +1,320 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/tool/estimate"
+	"github.com/ingot-events/ingot/internal/tool/sample"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// StandIn is the key that is used if INGOT_PII_KEY is not set.
+const StandIn = "a stand-in for INGOT_PII_KEY"
+
+// Explainer explains messages. All fields are required except StandInKey, Personal and Schemas.
+type Explainer struct {
+	Pipeline   *pipeline.Pipeline
+	Counting   aggregate.Counting
+	Partitions int           // of the events table, for the estimates; at least 1
+	Now        time.Time     // the time that decides whether an event is Expired
+	StandInKey bool          // whether the pipeline's secret is StandIn
+	Personal   show.Personal // what is masked; zero: nothing
+	// Schemas are the files of schemas by event type, as [pipeline.SchemaFiles] returns them. A
+	// schema that is not in it stands in the file itself.
+	Schemas map[string]string
+
+	description *pipeline.Description // made when it is first needed
+}
+
+func (e *Explainer) described() *pipeline.Description {
+	if e.description == nil {
+		e.description = e.Pipeline.Describe()
+	}
+	return e.description
+}
+
+// Explain explains the messages of one file as if they arrived in one batch and the tables were
+// empty.
+func (e *Explainer) Explain(list []Message) *Report {
+	r := &Report{Counting: e.Counting.String(), Partitions: e.Partitions, Messages: []Explanation{}}
+	for i := range list {
+		r.Messages = append(r.Messages, Explanation{})
+		e.message(&r.Messages[i], &list[i])
+	}
+	judge(r.Messages)
+	for i := range r.Messages {
+		r.Messages[i].sum()
+		e.mask(&r.Messages[i])
+	}
+	r.StandInKey = e.StandInKey && slices.ContainsFunc(r.Messages, e.showsHash)
+	return r
+}
+
+// showsHash reports whether the explanation of a message or of its parts contains a keyed hash.
+func (e *Explainer) showsHash(x Explanation) bool {
+	return x.shows(e.described().Hashed[x.Type]) || slices.ContainsFunc(x.Parts, e.showsHash) || slices.ContainsFunc(x.Events, e.showsHash)
+}
+
+// message explains one message by itself, or each of its events if it is an array.
+func (e *Explainer) message(x *Explanation, m *Message) {
+	message, note := withoutNote(m.Message)
+	*x = Explanation{MessageID: m.ID, Verdict: event.Inserted.String(), Quarantined: note}
+	if note != nil && note.ofStream() {
+		x.Verdict, x.Reason, x.Detail = note.Verdict, note.Reason, ofStreamDetail
+		return
+	}
+	var elements []envelope.Message
+	var err error
+	if elements, err = sample.Events(e.Pipeline, message); err == nil && elements != nil {
+		_, _, err = e.Pipeline.PlanMessage(message) // together they may be too many
+	}
+	if err == nil && elements == nil {
+		err = e.event(x, message, note)
+	}
+	if err != nil {
+		x.refuse(err)
+		if x.Reason == string(event.PayloadElsewhere) {
+			x.Detail += "; save the object in a file and explain that file"
+		}
+		x.place(m)
+	}
+	if err != nil || elements == nil {
+		return
+	}
+	x.Events = make([]Explanation, len(elements))
+	for i, element := range elements {
+		x.Events[i].Verdict = event.Inserted.String()
+		if err := e.event(&x.Events[i], element, nil); err != nil {
+			x.Events[i].refuse(err)
+		}
+	}
+}
+
+// event explains one event. The error says why it cannot be opened.
+func (e *Explainer) event(x *Explanation, m envelope.Message, note *Note) error {
+	opened, err := envelope.Open(m)
+	if err != nil {
+		return err
+	}
+	x.Envelope, x.Type, x.ID = opened.Kind.String(), opened.Type, opened.ID
+	if !opened.At.IsZero() && opened.At.Year() >= 1970 && opened.At.Year() <= 9999 {
+		x.At = keys.FormatTime(opened.At)
+	}
+	item, err := e.Pipeline.PlanEvent(opened.Event)
+	if err != nil {
+		x.refuse(err)
+		x.Schema = e.schema(x.Type)
+		return nil
+	}
+	e.item(x, item, item.Parts != nil && item.Parts.Atomic || item.Put != 0)
+	e.aggregates(x, item)
+	e.parts(x, item)
+	if note != nil && note.Verdict == event.Expired.String() {
+		e.archived(x, item)
+	}
+	if limit := time.Unix(item.ExpiresAt, 0).Add(-store.ExpiryMargin); item.ExpiresAt != 0 && !e.Now.Before(limit) {
+		x.refuse(&event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry,
+			Detail: fmt.Sprintf("it expires at %s, and an event is stored only until an hour before it expires: stored later, it could be counted twice", x.ExpiresAt)})
+		x.nothing()
+		e.archived(x, item)
+		return nil
+	}
+	if payloads.IsAhead(item, e.Now) {
+		x.refuse(payloads.TooFarAhead(item))
+		x.nothing()
+		return nil
+	}
+	x.item = item
+	return nil
+}
+
+// sum gives a message that is an array its verdict, from those of its events.
+func (x *Explanation) sum() {
+	if x.Events == nil {
+		return
+	}
+	decides := 0
+	for i := range x.Events {
+		one, _ := event.ParseVerdict(x.Events[i].Verdict)
+		if other, _ := event.ParseVerdict(x.Events[decides].Verdict); one.Outweighs(other) {
+			decides = i
+		}
+	}
+	first := &x.Events[decides]
+	x.Verdict, x.Reason = first.Verdict, first.Reason
+	if x.Reason != "" {
+		x.Detail = fmt.Sprintf("event [%d] of the array: %s", decides, first.Detail)
+	}
+}
+
+// archived records the name of the item's object in the archive, if the item was stored and has
+// expired. It leaves the name out if the key contains a hash made with the stand-in key, because
+// that is not the item's real key.
+func (e *Explainer) archived(x *Explanation, item *event.Item) {
+	if !e.StandInKey || !slices.Contains(e.described().Hashed[item.Type], "key") {
+		x.Archive = handler.ArchiveName(item)
+	}
+}
+
+// refuse records why the message is not stored.
+func (x *Explanation) refuse(err error) {
+	refusal := event.RefusalOf(err)
+	x.Verdict, x.Reason, x.Detail = refusal.Verdict.String(), string(refusal.Reason), refusal.Detail
+	if refusal.Key.PK != "" {
+		x.Key = &Key{refusal.Key.PK, refusal.Key.SK}
+	}
+	x.Type = cmp.Or(refusal.Type, x.Type)
+}
+
+// schema names the schema that the payloads of a type are checked against: its file, or the
+// pipeline itself. It is empty if there is none.
+func (e *Explainer) schema(typ string) string {
+	if e.described().Spec.Events[typ].Schema == "" {
+		return ""
+	}
+	return cmp.Or(e.Schemas[typ], schemaInPlace)
+}
+
+// schemaInPlace is the name of a schema that is not in a file of its own.
+const schemaInPlace = "the one in the pipeline"
+
+// item explains an item, which is put in a transaction or alone.
+func (e *Explainer) item(x *Explanation, item *event.Item, transaction bool) {
+	x.Type, x.ID, x.At, x.Digest = item.Type, item.ID, keys.FormatTime(item.At), item.Digest.String()
+	x.Key = &Key{item.Key.PK, item.Key.SK}
+	x.DigestText, _ = e.Pipeline.DigestText(item.Type, item.Text()) // the item was just planned, so there is no error
+	x.Revision = e.described().Revision(item)
+	for _, a := range item.Attributes {
+		if x.Attributes == nil {
+			x.Attributes = map[string]string{}
+		}
+		x.Attributes[a.Name] = a.Text
+	}
+	for _, i := range item.Indexes {
+		x.Indexes = append(x.Indexes, Index{Name: i.Name, PK: i.Key.PK, SK: i.Key.SK})
+	}
+	for _, absent := range e.described().Absences(item) {
+		x.Indexes = append(x.Indexes, Index{Name: absent.Index, Missing: absent.Missing})
+	}
+	order := e.Pipeline.Indexes() // GSI1 first, GSI10 after GSI9
+	slices.SortFunc(x.Indexes, func(a, b Index) int { return slices.Index(order, a.Name) - slices.Index(order, b.Name) })
+	if item.ExpiresAt != 0 {
+		x.ExpiresAt, x.Retain = instant(time.Unix(item.ExpiresAt, 0)), lifetime.Format(e.described().Spec.Events[item.Type].RetainAt(item.At))
+	}
+	x.Schema = e.schema(item.Type)
+	each := itemform.WriteUnits(item.Size())
+	if transaction {
+		each *= estimate.InTransaction
+	}
+	x.Item = &Cost{Bytes: item.Size(), WriteUnits: each * (1 + len(item.Indexes)), EachUnits: each, Transaction: transaction}
+	switch {
+	case item.Payload != nil:
+		x.Item.PayloadBytes, x.Item.Kept = len(item.Text()), item.Data
+	case e.described().Spec.Events[item.Type].Compress:
+		x.Item.PayloadBytes, x.Item.CompressedBytes = len(item.Data), len(item.Packed)
+	}
+}
+
+// parts explains the items that the message yields beside the item of its whole.
+func (e *Explainer) parts(x *Explanation, whole *event.Item) {
+	if whole.Parts == nil {
+		return
+	}
+	x.Atomic = whole.Parts.Atomic
+	for _, part := range whole.Parts.Items {
+		p := Explanation{Verdict: event.Inserted.String()}
+		e.item(&p, part, x.Atomic || part.Put != 0)
+		if doc, err := event.ParseDocument(part.Text()); err == nil { // it was just planned, so there is no error
+			p.DigestText = string(keys.PartDigestText(nil, part.Type, doc.Root(), whole.Type, e.Personal.Item(*whole).ID))
+		}
+		e.aggregates(&p, part)
+		x.Parts = append(x.Parts, p)
+	}
+}
+
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// aggregates says what the item adds to each aggregate that its type feeds.
+func (e *Explainer) aggregates(x *Explanation, item *event.Item) {
+	added := map[string]*aggregate.Contribution{}
+	contributions := e.Pipeline.Contributions(item).List
+	for i := range contributions {
+		added[contributions[i].Def.Name] = &contributions[i]
+	}
+	for _, def := range e.Pipeline.Definitions() {
+		from, fed := e.described().Spec.Aggregates[def.Name].From[item.Type]
+		if !fed {
+			continue
+		}
+		a := Aggregate{Name: def.Name, Since: def.Since}
+		if c := added[def.Name]; c != nil {
+			e.contribution(&a, item, c)
+		} else if from.Where != "" {
+			a.NotCounted = "where " + from.Where + " does not hold"
+		} else {
+			a.NotCounted = fmt.Sprintf("it counts since epoch %d, and the file is of epoch %d", def.Since, item.Epoch)
+		}
+		x.Aggregates = append(x.Aggregates, a)
+	}
+}
+
+// amountText returns an amount for people.
+func amountText(o aggregate.Op, a aggregate.Amount) string {
+	if o == aggregate.Histogram {
+		return "in bucket " + strings.TrimSuffix(a.Text, ":1")
+	}
+	if o == aggregate.Distinct {
+		return fmt.Sprintf("register %d rank %d", int(a.Text[1])<<8|int(a.Text[2]), a.Text[3])
+	}
+	if o.Textual() {
+		if d, err := aggregate.ParseDated(a.Text); err == nil {
+			return d.JSON
+		}
+	}
+	return a.Number.String()
+}
+
+func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Contribution) {
+	key, byPut := lanes.ItemKey(item.Key, c), c.Def.MovedBy == aggregate.Put
+	if c.Def.Spread > 1 && e.Counting == aggregate.Marks && !byPut { // the shard of the change decides
+		key, a.Buckets = lanes.Key(c.Def, 0, c.By, c.Window), c.Def.Spread
+	}
+	a.PK, a.SK = key.PK, key.SK
+	if at := lanes.Expiry(c.Def, c.Window); at != 0 {
+		a.ExpiresAt = instant(time.Unix(at, 0))
+	}
+	for i, amount := range c.Values {
+		if !amount.Set {
+			continue
+		}
+		add := Add{Value: c.Def.Values[i].Name, Op: c.Def.Values[i].Op.String(), Amount: amountText(c.Def.Values[i].Op, amount)}
+		if i < len(c.Def.AtLeast) && c.Def.AtLeast[i].Set && amount.Number.Sign() < 0 {
+			add.AtLeast = c.Def.AtLeast[i].Number.String()
+		}
+		a.Adds = append(a.Adds, add)
+	}
+	if byPut {
+		a.MovedBy = c.Def.MovedBy.String()
+	}
+	bare := estimate.Bytes(c.Def, c.By)
+	if !byPut || item.ExpiresAt != 0 { // only the stream leaves marks, and only if it counts something
+		a.Marks = estimate.Marks(c.Def, e.Counting, e.Partitions)
+	}
+	a.FreshUnits = estimate.Units(c.Def, bare+min(1, a.Marks)*estimate.MarkBytes, e.Counting)
+	a.FullUnits = estimate.Units(c.Def, bare+a.Marks*estimate.MarkBytes, e.Counting)
+}

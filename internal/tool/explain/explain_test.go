@@ -1,0 +1,376 @@
+package explain
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/kit/testclock"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+func explainer(t testing.TB, counting aggregate.Counting) *Explainer {
+	t.Helper()
+	p, err := pipeline.Load(os.DirFS("../../.."), sampleshop.Pipeline, pipeline.Secret([]byte(StandIn)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Explainer{Pipeline: p, Counting: counting, Partitions: 4, Now: time.Date(2099, 3, 15, 0, 0, 0, 0, time.UTC), StandInKey: true}
+}
+
+func messagesOf(t *testing.T, name string) []Message {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "events", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, batch, err := Messages(string(text))
+	if err != nil || !batch {
+		t.Fatalf("%s: batch %v, %v", name, batch, err)
+	}
+	return list
+}
+
+// expectation is what events/expected.json says about one file.
+type expectation struct {
+	File, Function string
+	After          []string
+	Messages       []struct {
+		ID, Verdict, Reason string
+		Key                 *Key
+	}
+}
+
+// The list of the samples says what the function answers for each message. explain must say the
+// same, at the real time and at the time of the golden files.
+func TestSamplesGetTheVerdictsOfTheFunction(t *testing.T) {
+	text, err := os.ReadFile("../../../events/expected.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var expected struct{ Files []expectation }
+	if err := json.Unmarshal(text, &expected); err != nil {
+		t.Fatal(err)
+	}
+	today, golden := explainer(t, aggregate.Marks), explainer(t, aggregate.Marks)
+	today.Now = testclock.Now(t)
+	seen := 0
+	for _, f := range expected.Files {
+		if f.Function != "ingest" || len(f.After) > 0 { // explain does not know the files before this one
+			continue
+		}
+		seen++
+		compareVerdicts(t, today, &f)
+		compareVerdicts(t, golden, &f)
+	}
+	if seen < 20 {
+		t.Errorf("only %d files", seen)
+	}
+}
+
+func compareVerdicts(t *testing.T, e *Explainer, f *expectation) {
+	t.Helper()
+	r := e.Explain(messagesOf(t, f.File))
+	if len(r.Messages) != len(f.Messages) {
+		t.Errorf("%s: %d messages, want %d", f.File, len(r.Messages), len(f.Messages))
+		return
+	}
+	for i, want := range f.Messages {
+		got := r.Messages[i]
+		if got.MessageID != want.ID || got.Verdict != want.Verdict || got.Reason != want.Reason {
+			t.Errorf("%s at %s, message %d: %s %s (%s), want %s %s (%s)", f.File, e.Now.Format(time.DateOnly), i+1, got.MessageID, got.Verdict, got.Reason, want.ID, want.Verdict, want.Reason)
+		}
+		if want.Key != nil && (got.Key == nil || *got.Key != *want.Key) {
+			t.Errorf("%s, message %d: key %v, want %v", f.File, i+1, got.Key, *want.Key)
+		}
+	}
+}
+
+func TestGolden(t *testing.T) {
+	for _, c := range []struct {
+		golden, sample string
+		counting       aggregate.Counting
+	}{
+		{"one.txt", "ingest-one.json", aggregate.Marks},
+		{"one-receipts.txt", "ingest-one.json", aggregate.Receipts},
+		{"many.txt", "ingest-many.json", aggregate.Marks},
+		{"latest.txt", "ingest-latest.json", aggregate.Marks},
+		{"conflict.txt", "ingest-conflict.json", aggregate.Marks},
+		{"poison-among-good.txt", "ingest-poison-among-good.json", aggregate.Marks},
+		{"not-json.txt", "ingest-not-json.json", aggregate.Marks},
+		{"unknown-type.txt", "ingest-unknown-type.json", aggregate.Marks},
+		{"wrong-type.txt", "ingest-wrong-type.json", aggregate.Marks},
+		{"expired.txt", "ingest-expired.json", aggregate.Marks},
+		{"sns-cloudevent.txt", "ingest-sns-cloudevent.json", aggregate.Marks},
+		{"empty.txt", "ingest-empty.json", aggregate.Marks},
+	} {
+		t.Run(c.golden, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := explainer(t, c.counting).Explain(messagesOf(t, c.sample)).WriteText(&b); err != nil {
+				t.Fatal(err)
+			}
+			golden.File(t, filepath.Join("testdata", c.golden), b.String())
+		})
+	}
+}
+
+// What explain says about an item is what would be stored: the same plan, with sizes by the same
+// rules.
+func TestItemIsThePlan(t *testing.T) {
+	e := explainer(t, aggregate.Receipts)
+	for _, m := range messagesOf(t, "ingest-many.json") {
+		item, err := e.Pipeline.Plan(m.Message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := e.Explain([]Message{m}).Messages[0]
+		if x.Digest != item.Digest.String() || x.Item.Bytes != item.Size() || x.Item.WriteUnits != itemform.WriteUnits(item.Size())*(1+len(item.Indexes)) {
+			t.Errorf("%s: %+v of %d bytes, the plan has %d and digest %s", x.ID, x.Item, x.Item.Bytes, item.Size(), item.Digest)
+		}
+		var totals []string
+		for _, a := range x.Aggregates {
+			if a.NotCounted == "" {
+				totals = append(totals, a.PK+" "+a.SK)
+			}
+		}
+		var want []string
+		for _, c := range e.Pipeline.Contributions(item).List {
+			key := lanes.Key(c.Def, lanes.ItemBucket(item.Key, c.Def.Spread), c.By, c.Window)
+			want = append(want, key.PK+" "+key.SK)
+		}
+		if !slices.Equal(totals, want) {
+			t.Errorf("%s: totals %q, want %q", x.ID, totals, want)
+		}
+	}
+}
+
+func TestNotCountedAndNotIndexedSayWhy(t *testing.T) {
+	e := explainer(t, aggregate.Marks)
+	body := `{"type":"order.paid","merchant_id":"m","order_id":"o","payment_id":"p","currency":"EUR","amount_cents":5,"paid_at":"2099-03-14T09:00:00Z"}`
+	x := e.Explain([]Message{{Message: envelope.Message{Body: body}}}).Messages[0]
+	if x.Verdict != "Inserted" || len(x.Indexes) != 1 || x.Indexes[0] != (Index{Name: "GSI3", Missing: "field status is missing"}) {
+		t.Errorf("indexes: %+v %s", x.Indexes, x.Detail)
+	}
+	if len(x.Aggregates) != 1 || x.Aggregates[0].NotCounted != `where status = "captured" does not hold` {
+		t.Errorf("aggregates: %+v", x.Aggregates)
+	}
+}
+
+func TestMessages(t *testing.T) {
+	const received = `{"Messages":[{"MessageId":"1","ReceiptHandle":"r","MD5OfBody":"x","Body":"{\"a\":1}","MessageAttributes":{"n":{"StringValue":"v","DataType":"String"},"b":{"BinaryValue":"eA==","DataType":"Binary"}}}]}`
+	list, batch, err := Messages(received)
+	if err != nil || !batch || len(list) != 1 || list[0].ID != "1" || list[0].Body != `{"a":1}` || len(list[0].Attributes) != 1 || list[0].Attributes["n"] != "v" {
+		t.Errorf("received: %+v %v %v", list, batch, err)
+	}
+	for _, empty := range []string{"", `{"Messages":[]}`, `{"Records":[]}`} {
+		list, batch, err := Messages(empty + "\r\n")
+		if err != nil || !batch || len(list) != 0 {
+			t.Errorf("%q: %+v %v %v", empty, list, batch, err)
+		}
+	}
+	for _, body := range []string{" ", "not JSON", "[1]", `{"Records":[{"eventSource":"aws:s3"}]}`, `{"Records":1}`, `{"Messages":[{"Body":"x"}],"type":"note"}`, `{"Records":[{"body":"x"}],"type":"note"}`, `{"Messages":[{"text":"x"}]}`, `{"Messages":{}}`, `{"Messages":[],"type":"note"}`} {
+		list, batch, err := Messages(body + "\r\n")
+		if err != nil || batch || len(list) != 1 || list[0].Body != body {
+			t.Errorf("%q: %+v %v %v", body, list, batch, err)
+		}
+	}
+	for text, want := range map[string]error{
+		`{"Records":[{"eventSource":"aws:dynamodb"}]}`:     ErrStream,
+		`[{"eventSource":"aws:dynamodb"}]`:                 ErrStream, // from EventBridge Pipes
+		`{"Records":[{"eventSource":"aws:sqs","body":5}]}`: errRecords,
+		`{"Records":[{"messageId":"m","body":"{}"}]}`:      errRecords,
+		`{"Messages":[{"Body":"{}"}]}`:                     errMessages,
+		`{"Messages":[{"ReceiptHandle":"r"}]}`:             errMessages,
+		"\ufeff{}":                                         errMark,
+		"\xff\xfe{\x00}\x00":                               errUTF16,
+		"\xfe\xff\x00{\x00}":                               errUTF16,
+		"{\"city\":\"K\xf6ln\"}":                           errUTF8,
+	} {
+		if list, _, err := Messages(text); err != want || list != nil {
+			t.Errorf("%q: %v and %d messages, want %v", text, err, len(list), want)
+		}
+	}
+}
+
+// The place of broken JSON is a line and a column of the file. If the body is inside a batch, there
+// is no place, because the file does not show the body's lines.
+func TestWhereAFileIsNotJSON(t *testing.T) {
+	e := explainer(t, aggregate.Marks)
+	for _, c := range []struct {
+		text         string
+		line, column int
+		advice       string
+	}{
+		{"{\n  \"city\": \"Köln\" \"x\": 1\n}\n", 2, 18, ""},
+		{"{\r\n\"a\": 1,\r\n}\r\n", 3, 1, ""},
+		{"{\"a\": 1\n", 1, 8, ""},
+		{"not JSON", 1, 1, ""},
+		{"{\n\"id\": 1}\n{\"id\": 2}\n", 3, 1, oneEvent},
+		{"{\"id\": 1} [2]", 1, 11, oneEvent},
+		{"{\"id\": 1}}", 1, 10, ""},
+		{"{\"id\": 1, \"id\": 2}", 1, 11, ""},
+		{`{"Records":[{"eventSource":"aws:sqs","messageId":"m","body":"{\n1"}]}`, 0, 0, ""},
+		{`{"type":"order.placed"}`, 0, 0, ""},
+	} {
+		list, _, err := Messages(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := e.Explain(list)
+		x := r.Messages[0]
+		if x.Line != c.line || x.Column != c.column || x.Advice != c.advice || x.Verdict != "Poison" {
+			t.Errorf("%q: line %d, column %d, %q: %s", c.text, x.Line, x.Column, x.Advice, x.Detail)
+		}
+		var b strings.Builder
+		if err := r.WriteText(&b); err != nil || strings.Contains(b.String(), " of the file") != (c.line > 0) || strings.Contains(b.String(), "on a line of its own") != (c.advice != "") {
+			t.Errorf("%q:\n%s", c.text, &b)
+		}
+	}
+}
+
+// Events one to a line are messages of one batch. If one of them is not JSON, the report names the
+// place in the file.
+func TestEventsOneALine(t *testing.T) {
+	list, _, err := Messages("\ufeff\n{\"id\": 1}\n")
+	if err != errMark || list != nil {
+		t.Errorf("a byte order mark: %v", err)
+	}
+	list, batch, err := Messages("{\"id\": 1}\r\n\n  {\"id\": 2}\n{\"id\": 3\n")
+	if err != nil || batch || len(list) != 3 || list[1].Body != `{"id": 2}` {
+		t.Fatalf("%v, %v, %+v", err, batch, list)
+	}
+	x := explainer(t, aggregate.Marks).Explain(list).Messages[2]
+	if x.Verdict != "Poison" || x.Line != 4 || x.Column != 9 {
+		t.Errorf("%+v", x)
+	}
+	for _, text := range []string{"{\"id\": 1}\n", "1\n2\n", "{\n}\n{}\n", "[{}]\n", "[\n{}]\n[{}]"} {
+		if list, _, err := Messages(text); err != nil || len(list) != 1 {
+			t.Errorf("%q: %d messages, %v", text, len(list), err)
+		}
+	}
+	if list, _, err := Messages("[{}]\n{}\n"); err != nil || len(list) != 2 {
+		t.Errorf("an array in the first line: %d messages, %v", len(list), err)
+	}
+}
+
+// If a message is refused after its type is known, text and JSON name its type.
+func TestRefusalsNameTheType(t *testing.T) {
+	e := explainer(t, aggregate.Marks)
+	for body, want := range map[string]string{
+		`{"type":"order.paid","merchant_id":"m","order_id":"o","paid_at":"2099-03-14T09:00:00Z"}`:                                  "order.paid",
+		`{"specversion":"1.0","id":"1","source":"s","type":"order.paid","time":"2099-03-14T09:00:00Z","data":{"merchant_id":"m"}}`: "order.paid",
+		`{"specversion":"1.0","id":"1","source":"s","type":"order.lost","time":"2099-03-14T09:00:00Z","data":{"merchant_id":"m"}}`: "order.lost", // the envelope's own
+		`{"type":"order.lost"}`: "", // the detail names it
+		`{"merchant_id":"m"}`:   "",
+	} {
+		x := e.Explain([]Message{{Message: envelope.Message{Body: body}}})
+		if got := x.Messages[0]; got.Type != want || got.Verdict != "Poison" {
+			t.Errorf("%s: type %q, %s (%s)", body, got.Type, got.Verdict, got.Detail)
+		}
+	}
+}
+
+// An event that is too far ahead for the payload bucket is refused, as the function refuses it.
+func TestTooFarAhead(t *testing.T) {
+	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "post", Events: map[string]pipeline.EventSpec{
+		"post": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "POST#{id}", SK: "-"}, Offload: pipeline.OffloadSpec{Over: 1 << 10}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &Explainer{Pipeline: p, Partitions: 4, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	for _, c := range []struct {
+		at, text, want string
+	}{
+		{"2026-03-31T00:00:00Z", strings.Repeat("x", 2000), "Inserted"},
+		{"2026-03-31T00:00:01Z", strings.Repeat("x", 2000), "Poison"},
+		{"2026-03-31T00:00:01Z", "short", "Inserted"},
+	} {
+		x := e.Explain([]Message{{Message: envelope.Message{Body: `{"id":"1","at":"` + c.at + `","text":"` + c.text + `"}`}}}).Messages[0]
+		if x.Verdict != c.want || (x.Reason == "too-far-ahead") != (c.want == "Poison") || (x.Item == nil) != (c.want == "Poison") {
+			t.Errorf("at %s, %d bytes: %s (%s), item %v", c.at, len(c.text), x.Verdict, x.Reason, x.Item)
+		}
+	}
+}
+
+// The stand-in is mentioned if a hash is shown: in an index, a key or a total. It is not mentioned
+// for a message that is refused before that.
+func TestTheStandInIsNamedOnlyBesideAHash(t *testing.T) {
+	e := explainer(t, aggregate.Marks)
+	for sample, want := range map[string]bool{
+		"ingest-one.json": true, "ingest-many.json": true, "ingest-expired.json": true, "ingest-empty.json": false, "ingest-not-json.json": false,
+		"ingest-unknown-type.json": false, "ingest-wrong-type.json": false, "ingest-poison-among-good.json": true,
+	} {
+		if got := e.Explain(messagesOf(t, sample)).StandInKey; got != want {
+			t.Errorf("%s: %v", sample, got)
+		}
+	}
+	// This type uses no hmac, but other types of the pipeline do.
+	paid := `{"type":"order.paid","merchant_id":"m","order_id":"o","payment_id":"p","currency":"EUR","amount_cents":5,"status":"captured","paid_at":"2099-03-14T09:00:00Z"}`
+	if r := e.Explain([]Message{{Message: envelope.Message{Body: paid}}}); r.StandInKey || r.Messages[0].Verdict != "Inserted" {
+		t.Errorf("%+v", r)
+	}
+	e.StandInKey = false
+	if e.Explain(messagesOf(t, "ingest-one.json")).StandInKey {
+		t.Error("a key of one's own is called a stand-in")
+	}
+}
+
+// A payload's control characters must not reach the terminal, and a long one must not flood it.
+func TestPayloadsAreShownHarmlessly(t *testing.T) {
+	e := explainer(t, aggregate.Marks)
+	body := `{"type":"order.placed\u001b[2J","x":"` + strings.Repeat("long", 1000) + `"}`
+	list := []Message{{Message: envelope.Message{Body: body}}, {Message: envelope.Message{
+		Body: `{"type":"order.placed","merchant_id":"m\u0085\u202e","order_id":"o","customer_id":"c","product_id":"p","quantity":1,"currency":"EUR","total_cents":1,"placed_at":"2099-03-14T09:00:00Z","x":"` + strings.Repeat("long", 1000) + `"}`}}}
+	var b bytes.Buffer
+	if err := e.Explain(list).WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(b.String(), "\x1b\u0085\u202e") {
+		t.Error("a character got through that controls the terminal or the direction of writing")
+	}
+	if b.Len() > 6000 || !strings.Contains(b.String(), "whole with --output json") {
+		t.Errorf("%d bytes are shown:\n%s", b.Len(), &b)
+	}
+}
+
+// If an event may leave out values, those that it changes are shown. If a total counts the event
+// but none of its values changes, the report says so.
+func TestValuesThatAnEventLeavesOut(t *testing.T) {
+	const file = `ingot: 1
+epoch: 1
+type: order
+events:
+  order: {id: "{n}", at: "{t}", key: {pk: "{n}", sk: "-"}}
+aggregates:
+  all:
+    since: 1
+    from:
+      order: {values: {paid: {count: true, where: status = 'paid'}, lines: sum length lines?, tips: sum tip?}}
+`
+	e := explainer(t, aggregate.Marks)
+	var err error
+	if e.Pipeline, err = pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(file)}}, "p.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	for body, want := range map[string]string{
+		`{"n":1,"t":"2099-03-01T00:00:00Z"}`:                                       "counts it, and none of its values moves\n",
+		`{"n":1,"t":"2099-03-01T00:00:00Z","tip":3,"status":"paid","lines":[1,2]}`: "lines +2, paid +1, tips +3\n",
+	} {
+		var b strings.Builder
+		if err := e.Explain([]Message{{Message: envelope.Message{Body: body}}}).WriteText(&b); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%s: %v\n%s", body, err, &b)
+		}
+	}
+}

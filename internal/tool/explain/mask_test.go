@@ -1,0 +1,75 @@
+package explain
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const hashed = `
+ingot: 1
+epoch: 1
+batches: true
+type: "{type}"
+events:
+  user.seen:
+    id: "{mail}"
+    at: "{at}"
+    key: {pk: "USER#{mail | hmac}", sk: "{at}"}
+    retain: 30d
+    indexes:
+      GSI1: {pk: "PLAIN#{mail}", sk: "{at}"}
+    attributes: {address: "mail"}
+aggregates:
+  mails:
+    since: 1
+    by: {mail: "{mail}"}
+    from:
+      user.seen: {values: {seen: count, last: newest mail}}
+`
+
+// Whatever becomes of a message, its explanation shows nothing of a field that the pipeline hashes.
+func TestExplanationsAreMasked(t *testing.T) {
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(hashed)}}, "p.yaml", pipeline.Secret([]byte(StandIn)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const secret = "jo@x.example"
+	note, err := json.Marshal(handler.Note{Verdict: "Poison", Reason: "bad-time", Detail: `mail "` + secret + `"`, PK: "PLAIN", Group: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, m := range map[string]envelope.Message{
+		"stored":      {Body: `{"type":"user.seen","mail":"` + secret + `","at":"2026-03-01T10:00:00Z"}`},
+		"expired":     {Body: `{"type":"user.seen","mail":"` + secret + `","at":"2020-03-01T10:00:00Z"}`},
+		"refused":     {Body: `{"type":"user.seen","mail":"` + secret + `","at":"` + secret + `"}`},
+		"in array":    {Body: `[{"type":"user.seen","mail":"` + secret + `","at":"2026-03-01T10:00:00Z"},{"type":"user.seen","mail":"` + secret + `","at":"` + secret + `"}]`},
+		"quarantined": {Body: `{"type":"user.seen","mail":"` + secret + `","at":"2026-03-01T10:00:00Z"}`, Attributes: map[string]string{handler.Attribute: string(note)}},
+	} {
+		for _, mask := range []bool{true, false} {
+			e := &Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 4, Now: time.Date(2026, 3, 1, 11, 0, 0, 0, time.UTC)}
+			if mask {
+				e.Personal = show.PersonalOf(p)
+			}
+			report := e.Explain([]Message{{Message: m}})
+			var out strings.Builder
+			if err := report.WriteJSON(&out); err != nil {
+				t.Fatal(err)
+			}
+			if err := report.WriteText(&out); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(out.String(), secret) == mask {
+				t.Errorf("%s, masked %v:\n%s", name, mask, out.String())
+			}
+		}
+	}
+}

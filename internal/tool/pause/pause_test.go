@@ -1,0 +1,234 @@
+package pause_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
+	"go.uber.org/goleak"
+
+	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
+	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/internal/tool/pause"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+
+const who = "arn:aws:sts::123456789012:assumed-role/Admin/ann@example.com"
+
+type world struct {
+	t      *testing.T
+	clock  *testworld.Clock
+	server *mappings.Server
+	client *lambda.Client
+	said   []string
+	pauser pause.Pauser
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{t: t, clock: testworld.NewClock(start), server: mappings.New(mappings.Mapping{UUID: "u-1", Function: "ingest", Source: "arn:queue"},
+		mappings.Mapping{UUID: "u-2", Function: "streams", Source: "arn:stream"}, mappings.Mapping{UUID: "u-3", Function: "ingest", Source: "arn:other"})}
+	w.server.Now, w.server.Takes, w.server.Page = w.clock.Now, 20*time.Second, 1
+	s := httptest.NewServer(w.server)
+	transport := s.Client()
+	t.Cleanup(func() { transport.CloseIdleConnections(); s.Close() })
+	w.client = lambda.New(lambda.Options{BaseEndpoint: &s.URL, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", ""), HTTPClient: transport, RetryMaxAttempts: 1})
+	w.pauser = pause.Pauser{Client: w.client, Env: w.clock.Env(func() float64 { return 0.5 }), Tell: func(format string, args ...any) { w.said = append(w.said, fmt.Sprintf(format, args...)) }}
+	return w
+}
+
+func (w *world) read(function string) string {
+	w.t.Helper()
+	list, err := pause.Read(w.t.Context(), w.client, function)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, m := range list {
+		fmt.Fprintf(&b, "%s %s", m.UUID, m.State)
+		if m.By != "" {
+			fmt.Fprintf(&b, " by %s at %s", m.By, m.At.Format(time.RFC3339))
+		}
+		b.WriteString("; ")
+	}
+	return b.String()
+}
+
+// A pause is over only when the mapping is Disabled, and a minute later. It says who made it. The
+// next start takes the mark away.
+func TestPauseAndResume(t *testing.T) {
+	w := newWorld(t)
+	if got := w.read("ingest"); got != "u-1 Enabled; u-3 Enabled; " {
+		t.Error(got)
+	}
+	list, err := w.pauser.Pause(t.Context(), "ingest", who)
+	if err != nil || len(list) != 2 {
+		t.Fatal(list, err)
+	}
+	want := fmt.Sprintf("u-1 Disabled by %s at 2030-01-02T03:04:05Z; u-3 Disabled by %s at 2030-01-02T03:04:05Z; ", who, who)
+	if got := w.read("ingest"); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if took := w.clock.Now().Sub(start); took < 80*time.Second || took > 90*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if w.server.Enabled("ingest") || !w.server.Enabled("streams") {
+		t.Error("the wrong function is paused")
+	}
+	// A second person is told, and takes nothing over.
+	w.said = nil
+	if _, err := w.pauser.Pause(t.Context(), "ingest", "bob"); err != nil || w.read("ingest") != want || !strings.Contains(w.said[0], "disabled already, by "+who) {
+		t.Error(err, w.read("ingest"), w.said)
+	}
+	w.said = nil
+	if _, err := w.pauser.Resume(t.Context(), "ingest"); err != nil || w.read("ingest") != "u-1 Enabled; u-3 Enabled; " || !strings.Contains(w.said[0], who) {
+		t.Error(err, w.read("ingest"), w.said)
+	}
+	if out, err := w.client.ListTags(t.Context(), &lambda.ListTagsInput{Resource: aws.String("arn:aws:lambda:us-east-1:000000000000:event-source-mapping:u-1")}); err != nil || len(out.Tags) != 0 {
+		t.Error(out, err)
+	}
+	if _, err := w.pauser.Resume(t.Context(), "ingest"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A deployment switches the mapping on and leaves the tag. The tag then counts no more.
+func TestADeploymentEndsAPause(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.pauser.Pause(t.Context(), "streams", who); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.client.UpdateEventSourceMapping(t.Context(), &lambda.UpdateEventSourceMappingInput{UUID: aws.String("u-2"), Enabled: aws.Bool(true)}); err != nil {
+		t.Fatal(err)
+	}
+	w.clock.Pass(time.Minute)
+	if got := w.read("streams"); got != "u-2 Enabled; " {
+		t.Error(got)
+	}
+	// The next pause has its own mark.
+	if _, err := w.pauser.Pause(t.Context(), "streams", "bob"); err != nil || !strings.Contains(w.read("streams"), "by bob") {
+		t.Error(err, w.read("streams"))
+	}
+}
+
+// While a mapping changes, Lambda refuses to change it. The tool waits for that.
+func TestPauseDuringAChange(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.client.UpdateEventSourceMapping(t.Context(), &lambda.UpdateEventSourceMappingInput{UUID: aws.String("u-2"), Enabled: aws.Bool(false)}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.client.UpdateEventSourceMapping(t.Context(), &lambda.UpdateEventSourceMappingInput{UUID: aws.String("u-2"), Enabled: aws.Bool(true)})
+	var busy *lambdatypes.ResourceInUseException
+	if !errors.As(err, &busy) {
+		t.Fatal(err)
+	}
+	if _, err := w.pauser.Resume(t.Context(), "streams"); err != nil || w.read("streams") != "u-2 Enabled; " {
+		t.Error(err, w.read("streams"))
+	}
+}
+
+func TestPauseWithoutPermissions(t *testing.T) {
+	for action, want := range map[string]string{
+		"ListEventSourceMappings":  "AccessDeniedException",
+		"ListTags":                 "AccessDeniedException",
+		"UpdateEventSourceMapping": "AccessDeniedException",
+		"GetEventSourceMapping":    "AccessDeniedException",
+		"TagResource":              "", // an emergency does not wait for a tag
+	} {
+		w := newWorld(t)
+		w.server.Refuse = func(a string) string {
+			if a == action {
+				return "AccessDeniedException"
+			}
+			return ""
+		}
+		_, err := w.pauser.Pause(t.Context(), "ingest", who)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", action, err)
+		}
+		if said := strings.Contains(strings.Join(w.said, "\n"), "cannot be marked"); said != (action == "TagResource") {
+			t.Errorf("%s: %v", action, w.said)
+		}
+	}
+	w := newWorld(t)
+	if _, err := w.pauser.Pause(t.Context(), "nothing", who); err == nil || !strings.Contains(err.Error(), "no event source mapping") {
+		t.Error(err)
+	}
+}
+
+// Any caller's name becomes a tag that Lambda takes.
+func TestMarksFit(t *testing.T) {
+	w := newWorld(t)
+	for _, by := range []string{strings.Repeat("ü", 400), "a\x00b<>\"\n", "", "日本 語"} {
+		w.said = nil
+		if _, err := w.pauser.Pause(t.Context(), "streams", by); err != nil || strings.Contains(strings.Join(w.said, ""), "marked") {
+			t.Errorf("%q: %v %v", by, err, w.said)
+		}
+		if _, err := w.pauser.Resume(t.Context(), "streams"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// ages answers with what the function was, in seconds, in each minute since start. A minute without
+// a number is one in which it was not called.
+type ages struct {
+	clock *testworld.Clock
+	at    map[int]float64
+	err   error
+}
+
+func (a ages) GetMetricStatistics(_ context.Context, in *cloudwatch.GetMetricStatisticsInput, _ ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricStatisticsOutput, error) {
+	out := &cloudwatch.GetMetricStatisticsOutput{}
+	for minute, age := range a.at {
+		if at := start.Truncate(time.Minute).Add(time.Duration(minute) * time.Minute); !at.Before(*in.StartTime) && at.Before(*in.EndTime) && at.Before(a.clock.Now().Add(-time.Minute)) {
+			out.Datapoints = append(out.Datapoints, types.Datapoint{Timestamp: &at, Maximum: aws.Float64(age * 1000)})
+		}
+	}
+	return out, a.err
+}
+
+func TestDrained(t *testing.T) {
+	for name, c := range map[string]struct {
+		ages map[int]float64
+		want int // minutes
+	}{
+		"an idle stack":      {nil, 5},
+		"a short lag":        {map[int]float64{1: 2, 2: 3, 3: 1}, 5},
+		"a lag that ends":    {map[int]float64{1: 300, 2: 240, 3: 100, 4: 12, 5: 3, 6: 1}, 9},
+		"a shard is stuck":   {map[int]float64{1: 60, 2: 120, 3: 180, 4: 240, 5: 300, 6: 360, 7: 420, 8: 480, 9: 540, 10: 600}, 15},
+		"it comes in bursts": {map[int]float64{1: 60, 4: 60}, 9},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if err := w.pauser.Drained(t.Context(), ages{w.clock, c.ages, nil}, "streams", start); err != nil {
+				t.Fatal(err)
+			}
+			if took := w.clock.Now().Sub(start).Round(time.Minute); took < time.Duration(c.want-1)*time.Minute || took > time.Duration(c.want+1)*time.Minute {
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
+	w := newWorld(t)
+	if err := w.pauser.Drained(t.Context(), ages{w.clock, nil, errors.New("denied")}, "streams", start); err == nil || !strings.Contains(err.Error(), "denied") {
+		t.Error(err)
+	}
+	if _, err := w.pauser.Pause(t.Context(), "streams", who); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.pauser.Drained(t.Context(), ages{}, "streams", start); !errors.Is(err, pause.ErrUnread) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,457 @@
+package propose
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/tool/ndjson"
+)
+
+func proposal(t *testing.T, lines string) *Proposal {
+	t.Helper()
+	s, err := Read(strings.NewReader(lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Proposal("event")
+}
+
+// taken compiles the proposal and plans the sample with it. Nothing may be refused.
+func taken(t *testing.T, p *Proposal) {
+	t.Helper()
+	planned, poison, err := p.Check()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, p.YAML())
+	}
+	if len(poison) > 0 || planned != len(p.sample.events) {
+		t.Fatalf("planned %d of %d events; poison %v\n%s", planned, len(p.sample.events), poison, p.YAML())
+	}
+}
+
+// wants fails for each line that the proposal lacks.
+func wants(t *testing.T, p *Proposal, lines ...string) {
+	t.Helper()
+	text := string(p.YAML())
+	for _, line := range lines {
+		if !strings.Contains(text, line) {
+			t.Errorf("the proposal lacks %q", line)
+		}
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+}
+
+// shop returns a sample of two types. A payment belongs to an order.
+func shop(n int) string {
+	var b strings.Builder
+	begin := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	for i := range n {
+		at := begin.Add(time.Duration(i) * time.Minute).Format(time.RFC3339)
+		fmt.Fprintf(&b, `{"type":"order.placed","order_id":"o%d","customer_id":"c%d","placed_at":%q,"currency":"EUR","total_cents":%d,"sent_at":%q}`+"\n", i, i%7, at, 100+i, at)
+		fmt.Fprintf(&b, `{"type":"order.paid","order_id":"o%d","payment_id":"p%d","paid_at":%q,"amount_cents":%d}`+"\n", i/2, i, at, 100+i)
+	}
+	return b.String()
+}
+
+func TestShop(t *testing.T) {
+	p := proposal(t, shop(120))
+	taken(t, p)
+	wants(t, p,
+		"# certain: every event has it, and it has 2 values\ntype: \"{type}\"",
+		"  order.placed:   # 120 events\n    # certain: order_id is different in all 120 events\n    id: \"{order_id}\"",
+		`at: "{placed_at}"`,
+		`key: {pk: "ORDER#{order_id}", sk: "PLACED"}`,
+		`id: "{order_id}#{payment_id}"`,
+		`key: {pk: "ORDER#{order_id}", sk: "PAID#{payment_id}"}`,
+		`#   GSI1: {pk: "CUSTOMER#{customer_id}", sk: "{@at | time}#{@id}"}`,
+		`# ignore: [sent_at]   # take out the # if`,
+		`order.placed: {values: {events: count, total_cents: sum total_cents}}`,
+		`by: {currency: "{currency}"}`,
+	)
+}
+
+// Each choice has a comment above it that says how certain it is.
+func TestEachChoiceSaysHowCertain(t *testing.T) {
+	choices := regexp.MustCompile(`^( *)(type|id|at|key|ignore|# indexes|  [a-z_]+_daily):`)
+	certainty := regexp.MustCompile(`^ *# (certain|likely|guess): `)
+	readings := `{"device_id":"d1","ts":1772323200,"celsius":1.5}` + "\n" + `{"device_id":"d1","ts":1772323260,"celsius":2.5}` + "\n" + `{"device_id":"d2","ts":1772323260,"celsius":2.5}` + "\n"
+	for name, lines := range map[string]string{"shop": shop(120), "readings": readings, "one": `{"type":"visit","visit_id":"v1","at":"2026-03-01T09:00:00Z"}` + "\n"} {
+		p := proposal(t, lines)
+		found := 0
+		said := ""
+		for line := range strings.Lines(string(p.YAML())) {
+			line = strings.TrimSuffix(line, "\n")
+			switch {
+			case choices.MatchString(line):
+				found++
+				if said == "" {
+					t.Errorf("%s: no comment above %q says how certain it is", name, line)
+				}
+				said = ""
+			case certainty.MatchString(line):
+				said = line
+			case !strings.HasPrefix(strings.TrimSpace(line), "#"):
+				said = ""
+			}
+		}
+		if found < 5 {
+			t.Errorf("%s: only %d choices found", name, found)
+		}
+		if t.Failed() {
+			t.Logf("%s", p.YAML())
+		}
+	}
+}
+
+func TestCopiesThatDifferInWhatIsFilledAnew(t *testing.T) {
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":"2026-03-01T00:%02d:00Z","trace_id":"t%d"}`+"\n", i, i%60, i)
+		if i%10 == 0 {
+			fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":"2026-03-01T00:%02d:00Z","trace_id":"u%d"}`+"\n", i, i%60, i)
+		}
+	}
+	p := proposal(t, b.String())
+	taken(t, p)
+	wants(t, p, `id: "{visit_id}"`, "# likely: of events with the same visit_id there are 10 more, which differ in trace_id alone", "ignore: [trace_id]")
+}
+
+// The repository's own sample has each event once, or its tests would fail, and all types have a
+// share in it.
+func TestBodies(t *testing.T) {
+	var b strings.Builder
+	for i := range 30 {
+		order := fmt.Sprintf(`{"type":"order.placed","order_id":"o-%d","placed_at":"2026-03-01T09:00:%02dZ","sent_at":"2026-03-02T09:00:%02dZ"}`, i, i, i)
+		b.WriteString(order + "\n")
+		if i%7 == 0 { // sent again
+			b.WriteString(strings.Replace(order, "03-02", "03-03", 1) + "\n")
+		}
+		if i < 3 {
+			fmt.Fprintf(&b, `{"type":"order.paid","payment_id":"p-%d","order_id":"o-%d","paid_at":"2026-03-01T10:00:%02dZ"}`+"\n", i, i, i)
+		}
+	}
+	p := proposal(t, b.String())
+	wants(t, p, "ignore: [sent_at]")
+	taken(t, p)
+	list := p.Bodies(20)
+	for i, want := range []string{`"payment_id":"p-0"`, `placed","order_id":"o-0"`, `"payment_id":"p-1"`, `placed","order_id":"o-1"`, `"payment_id":"p-2"`, `placed","order_id":"o-2"`, `placed","order_id":"o-3"`} {
+		if len(list) != 20 || !strings.Contains(list[i], want) {
+			t.Fatalf("%d events; number %d has no %s: %s", len(list), i, want, list[i])
+		}
+	}
+	all := map[string]int{}
+	for _, body := range p.Bodies(1000) {
+		all[body[:strings.LastIndex(body, "_at")]]++
+	}
+	for event, n := range all {
+		if n > 1 || len(all) != 33 {
+			t.Errorf("%d events, and %d times %s", len(all), n, event)
+		}
+	}
+	if n := len(p.Bodies(1000)); n != 33 {
+		t.Errorf("%d events of 33", n)
+	}
+}
+
+// A file that does not have one event on each line says how to make one that does.
+func TestFilesOfAnotherForm(t *testing.T) {
+	for text, want := range map[string]string{
+		"[{\"a\":1}]\n":             "each line; jq -c '.[]' makes that of an array (line 1: ",
+		"[\n {\n  \"a\":1\n }\n]\n": "each line; jq -c '.[]' makes that of an array (line 1: ",
+		"{\n \"a\": 1\n}\n":         "each line; jq -c . makes that of JSON over several lines (line 1: ",
+		"id,name\n1,orders\n":       "each line (line 1: ",
+	} {
+		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestReadingsAreToldApartByDeviceAndTime(t *testing.T) {
+	var b strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&b, `{"device_id":"d%d","ts":%d,"celsius":%d.5}`+"\n", i%4, 1_772_323_200+i/4*60, i%30)
+	}
+	p := proposal(t, b.String())
+	taken(t, p)
+	wants(t, p, `type: "event"`, `id: "{device_id}#{@at | time}"`, `at: "{ts | unix}"`, `key: {pk: "DEVICE#{device_id}", sk: "EVENT#{@at | time}"}`)
+}
+
+func TestNothingTellsApart(t *testing.T) {
+	p := proposal(t, `{"a":1.5,"when":"soon"}`+"\n"+`{"a":2.5,"when":"soon"}`+"\n")
+	if _, poison, err := p.Check(); err != nil || len(poison) != 1 {
+		t.Fatalf("an event without a time: %v, %v", poison, err)
+	}
+	wants(t, p, "# guess: no field tells these events apart", `id: "{@digest}"`, "# MISSING: no field is a time")
+}
+
+// A time that Ingot cannot read is named, and it does not tell events apart.
+func TestTimesOfAnotherForm(t *testing.T) {
+	for _, form := range []string{"2026-03-01 09:%02d:00", "2026-03-01T09:%02d:00", "01.03.2026 09:%02d", "3/1/2026 9:%02d"} {
+		var b strings.Builder
+		for i := range 10 {
+			fmt.Fprintf(&b, `{"type":"signup","created_at":%q,"user_id":"u%d"}`+"\n", fmt.Sprintf(form, i), i)
+		}
+		p := proposal(t, b.String())
+		wants(t, p, `id: "{user_id}"`, "# MISSING: created_at looks like a time, but Ingot reads only RFC 3339")
+		if _, poison, err := p.Check(); err != nil || len(poison) != 1 {
+			t.Errorf("%s: %v, %v", form, poison, err)
+		}
+	}
+	wants(t, proposal(t, `{"type":"signup","user_id":"u1","version":"2026-03"}`+"\n"), "# MISSING: no field is a time")
+}
+
+func TestEnvelopes(t *testing.T) {
+	p := proposal(t, `{"specversion":"1.0","id":"1","source":"/a","type":"ping","time":"2026-03-01T00:00:00Z","data":{"n":1}}`+"\n"+
+		`{"specversion":"1.0","id":"2","source":"/a","type":"ping","time":"2026-03-01T00:00:01Z","data":{"n":2}}`+"\n")
+	taken(t, p)
+	wants(t, p, "The id is the envelope's.", "The time is the envelope's.", `key: {pk: "PING#{@id}", sk: "PING"}`)
+	if strings.Contains(string(p.YAML()), "\ntype:") {
+		t.Errorf("type: is for bare payloads alone\n%s", p.YAML())
+	}
+}
+
+// The names of types are those of producers: with a domain in reverse, with blanks and with
+// shortened words.
+func TestNamesOfTypes(t *testing.T) {
+	cloud := func(types ...string) *Proposal {
+		var b strings.Builder
+		for i, name := range types {
+			fmt.Fprintf(&b, `{"specversion":"1.0","id":"%d","source":"/a","type":%q,"time":"2026-03-01T00:00:00Z","data":{}}`+"\n", i, name)
+		}
+		p := proposal(t, b.String())
+		taken(t, p)
+		return p
+	}
+	wants(t, cloud("com.acme.parcel.shipped.v1", "com.acme.parcel.delivered.v1"),
+		"# guess: no field of the payload tells these events apart, so the id of the envelope does",
+		`key: {pk: "PARCEL#{@id}", sk: "SHIPPED_V1"}`, `key: {pk: "PARCEL#{@id}", sk: "DELIVERED_V1"}`)
+	// Two vendors may have an event of the same name.
+	wants(t, cloud("com.acme.parcel.shipped", "com.rival.parcel.shipped"), `sk: "ACME_PARCEL_SHIPPED"`, `sk: "RIVAL_PARCEL_SHIPPED"`)
+	wants(t, cloud("EC2 Instance State-change Notification", "Order Placed", "user/created"),
+		`key: {pk: "EC2#{@id}", sk: "INSTANCE_STATE_CHANGE_NOTIFICATION"}`, `key: {pk: "ORDER#{@id}", sk: "PLACED"}`, `key: {pk: "USER#{@id}", sk: "CREATED"}`)
+}
+
+// A sum over two currencies means nothing, wherever the payload has the currency.
+func TestCurrencyOfNestedAmounts(t *testing.T) {
+	var b strings.Builder
+	for i, currency := range []string{"eur", "usd", "eur", "eur", "usd", "usd"} {
+		fmt.Fprintf(&b, `{"id":"evt_%d","type":"charge.succeeded","created":%d,"data":{"object":{"id":"ch_%d","amount":%d,"currency":%q}}}`+"\n", i, 1_790_000_000+i, i, 100*i, currency)
+	}
+	p := proposal(t, b.String())
+	taken(t, p)
+	wants(t, p, `by: {currency: "{data.object.currency}"}`, "amount: sum data.object.amount}")
+}
+
+func TestPersonalFieldsAreHashed(t *testing.T) {
+	var b strings.Builder
+	for i := range 10 {
+		fmt.Fprintf(&b, `{"type":"signup","email":"u%d@example.com","at":"2026-03-01T00:00:%02dZ"}`+"\n", i, i)
+	}
+	p := proposal(t, b.String())
+	taken(t, p)
+	wants(t, p, `id: "{email | hmac}"`, "stored in clear.")
+	plain := proposal(t, strings.NewReplacer("email", "member_id", "@example.com", "").Replace(b.String()))
+	if text := string(plain.YAML()); strings.Contains(text, "hmac") || strings.Contains(text, "in clear") {
+		t.Errorf("nothing is personal, and it speaks of hashes:\n%s", text)
+	}
+}
+
+func TestUnusableLines(t *testing.T) {
+	s, err := Read(strings.NewReader("\ufeff{\"a\":1}\n\nnope\n[1]\n{\"a\":1}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, first := s.Unusable(); n != 2 || len(first) != 2 || !strings.HasPrefix(first[0], "line 3: ") || !strings.HasPrefix(first[1], "line 4: ") {
+		t.Errorf("%d unusable lines: %q", n, first)
+	}
+	if len(s.events) != 1 || s.repeated != 1 {
+		t.Errorf("%d events, %d repeated", len(s.events), s.repeated)
+	}
+	if _, err := Read(strings.NewReader("nope\n")); err == nil || !strings.Contains(err.Error(), "line 1: ") {
+		t.Errorf("a file without events: %v", err)
+	}
+	if _, err := Read(strings.NewReader(strings.Repeat("x", ndjson.MaxLine+1))); err == nil || !strings.Contains(err.Error(), "line 1: it is longer than") {
+		t.Errorf("a line without end: %v", err)
+	}
+}
+
+// Events that are broken or altered do not spoil the proposal for the others. They are what
+// quarantine is for, and the file says so.
+func TestBrokenEventsAreSetAside(t *testing.T) {
+	var b strings.Builder
+	for i := range 200 {
+		at, number := fmt.Sprintf("%q", fmt.Sprintf("2026-03-01T00:%02d:%02dZ", i/60, i%60)), fmt.Sprintf(`"number":"N%d",`, i)
+		switch i {
+		case 70:
+			at = `"yesterday"`
+		case 80:
+			at = "null"
+		case 90:
+			number = ""
+		}
+		fmt.Fprintf(&b, `{"type":"invoice.issued",%s"issued_at":%s,"currency":"EUR","total_cents":%d}`+"\n", number, at, i%50)
+		if i%50 == 0 { // altered: the same number, and another currency
+			fmt.Fprintf(&b, `{"type":"invoice.issued",%s"issued_at":%s,"currency":"CHF","total_cents":%d}`+"\n", number, at, i%50)
+		}
+	}
+	p := proposal(t, b.String())
+	wants(t, p,
+		"  invoice.issued:   # 204 events\n"+
+			"    # 2 of them, the first in line 73, have no issued_at that is a time, and 1 of them, in line\n"+
+			"    # 93, has no number. Ingot would put these into quarantine. What follows is about the others.\n"+
+			"    # likely: number is different in 197 of 201 events. The others have the number of an earlier\n"+
+			"    # event, and differ in currency. Ingot would put them into quarantine as a Conflict.\n"+
+			"    id: \"{number}\"\n",
+		`at: "{issued_at}"`,
+		`key: {pk: "INVOICE#{number}", sk: "ISSUED"}`,
+		"{values: {events: count, total_cents: sum total_cents}}",
+	)
+	planned, poison, err := p.Check()
+	if err != nil || planned != 201 || len(poison) > 0 || len(p.Aside()) != 3 {
+		t.Errorf("planned %d, poison %v, aside %v, %v", planned, poison, p.Aside(), err)
+	}
+	if n := len(p.Bodies(1000)); n != 197 {
+		t.Errorf("%d events for the tests of the repository, want those that are stored", n)
+	}
+}
+
+// An identifier that only nearly all events have does not matter if another one is there in all of
+// them.
+func TestOptionalIdentifiersAreNotBroken(t *testing.T) {
+	var b strings.Builder
+	for i := range 100 {
+		number := ""
+		if i%30 != 0 {
+			number = fmt.Sprintf(`"number":"N%d",`, i)
+		}
+		fmt.Fprintf(&b, `{"type":"invoice.issued",%s"uuid":"u%d","issued_at":"2026-03-01T00:00:%02dZ"}`+"\n", number, i, i%60)
+	}
+	p := proposal(t, b.String())
+	taken(t, p)
+	wants(t, p, `id: "{uuid}"`)
+}
+
+// An object in place of an identifier is as wrong as none.
+func TestObjectsAreNoIdentifiers(t *testing.T) {
+	var b strings.Builder
+	for i := range 100 {
+		id := fmt.Sprintf(`"o%d"`, i)
+		if i == 7 {
+			id = `{"number":7}`
+		}
+		fmt.Fprintf(&b, `{"type":"order.placed","order_id":%s,"at":"2026-03-01T00:00:00Z"}`+"\n", id)
+	}
+	p := proposal(t, b.String())
+	wants(t, p, "# 1 of them, in line 8, has no order_id. Ingot would put it into quarantine.", `id: "{order_id}"`)
+	if planned, poison, err := p.Check(); err != nil || planned != 99 || len(poison) > 0 {
+		t.Errorf("planned %d, poison %v, %v", planned, poison, err)
+	}
+}
+
+// If copies have another time, they are events of their own, and something else must tell them
+// apart.
+func TestLaterEventsAreNoCopies(t *testing.T) {
+	var b strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&b, `{"type":"order.moved","order_number":"N%d","moved_at":"2026-03-01T%02d:%02d:00Z","shelf":"s%d"}`+"\n", min(i, 195), i/60, i%60, i%3)
+	}
+	p := proposal(t, b.String())
+	taken(t, p)
+	wants(t, p, `id: "{order_number}#{@at | time}"`)
+}
+
+// A few events say nothing about what is usual.
+func TestFewEventsAreNotSetAside(t *testing.T) {
+	p := proposal(t, `{"type":"visit","visit_id":"v1","at":"2026-03-01T09:00:00Z"}`+"\n"+`{"type":"visit","visit_id":"v2","at":"soon"}`+"\n")
+	wants(t, p, "# MISSING: no field is a time")
+}
+
+// TestRandomSamples makes samples of any shape. What is proposed must compile, and must accept
+// every event that has a time.
+func TestRandomSamples(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("PROPOSE_SEED"); text != "" {
+		if _, err := fmt.Sscan(text, &seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("PROPOSE_SEED=%d go test -run TestRandomSamples ./internal/tool/propose", seed)
+	die := rand.New(rand.NewPCG(seed, 1))
+	for range 300 {
+		lines := randomSample(die)
+		s, err := Read(strings.NewReader(lines))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, lines)
+		}
+		p := s.Proposal("event")
+		_, poison, err := p.Check()
+		if err != nil {
+			t.Fatalf("%v\n%s\n%s", err, lines, p.YAML())
+		}
+		broken := 0
+		for _, t := range p.types {
+			broken += len(t.aside)
+		}
+		if broken*10 > len(s.events) || broken < len(p.Aside()) {
+			t.Fatalf("%d events are set aside, and %v\n%s\n%s", broken, p.Aside(), lines, p.YAML())
+		}
+		for why := range poison {
+			if !strings.HasPrefix(why, "at: the message has no envelope") {
+				t.Fatalf("an event would be Poison: %s\n%s\n%s", why, lines, p.YAML())
+			}
+		}
+	}
+}
+
+func randomSample(die *rand.Rand) string {
+	names := []string{"id", "type", "order_id", "orderId", "at", "ts", "email", "total", "amount", "n", "fp", "a b", "user", "currency", "sent_at", "kind", "x#y", "size_bytes"}
+	kinds := []func() string{
+		func() string { return fmt.Sprint(die.IntN(5)) },
+		func() string { return fmt.Sprint(die.IntN(1 << 40)) },
+		func() string { return fmt.Sprint(1_700_000_000 + die.IntN(10_000)) },
+		func() string { return fmt.Sprintf("%d.%d", die.IntN(100), die.IntN(1<<40)) },
+		func() string { return fmt.Sprintf("%de%d", die.IntN(100), die.IntN(40)) },
+		func() string { return fmt.Sprintf("%q", fmt.Sprint("v", die.IntN(3))) },
+		func() string { return fmt.Sprintf("%q", fmt.Sprint("v", die.IntN(1<<30))) },
+		func() string {
+			return fmt.Sprintf("%q", time.Unix(int64(die.IntN(1<<31)), 0).UTC().Format(time.RFC3339))
+		},
+		func() string { return `"a#b%c\u0001é"` },
+		func() string { return `""` },
+		func() string { return "null" },
+		func() string { return "true" },
+		func() string { return `[1,2]` },
+		func() string { return fmt.Sprintf(`{"id":%d,"name":"n"}`, die.IntN(50)) },
+	}
+	width := 1 + die.IntN(8)
+	order := die.Perm(len(names))[:width]
+	of := make([]int, width)
+	for i := range of {
+		of[i] = die.IntN(len(kinds))
+	}
+	var b strings.Builder
+	for range 1 + die.IntN(40) {
+		b.WriteByte('{')
+		comma := ""
+		for i, name := range order {
+			if die.IntN(20) == 0 {
+				continue
+			}
+			kind := of[i]
+			if die.IntN(30) == 0 {
+				kind = die.IntN(len(kinds))
+			}
+			fmt.Fprintf(&b, "%s%q:%s", comma, names[name], kinds[kind]())
+			comma = ","
+		}
+		b.WriteString("}\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,317 @@
+package quarantine_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
+)
+
+// A message of 1 MiB with ten attributes, some of them binary, is saved to the byte.
+func TestPullSavesWholeMessages(t *testing.T) {
+	w := newWorld(t)
+	attributes := map[string]types.MessageAttributeValue{}
+	size := 0
+	for i := range 10 {
+		name := fmt.Sprintf("a%d", i)
+		a := types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String("täxt\t\u2028 <&> " + name)}
+		if i%2 == 1 {
+			a = types.MessageAttributeValue{DataType: aws.String("Binary.raw"), BinaryValue: []byte{0, 1, 0xff, byte(i)}}
+		}
+		attributes[name] = a
+		size += len(name) + len(*a.DataType) + len(aws.ToString(a.StringValue)) + len(a.BinaryValue)
+	}
+	text := "\"\t\r\n<&>\u2028\u0085\u007f\U0001F600"
+	text += strings.Repeat("x", 1<<20-size-len(text))
+	w.post(&sqs.SendMessageInput{QueueUrl: &w.Quarantine, MessageBody: &text, MessageAttributes: attributes})
+	list := w.pull()
+	if len(list) != 1 {
+		t.Fatalf("%d letters", len(list))
+	}
+	l := list[0]
+	if l.Body != text || len(l.Attributes) != 10 || l.Note != nil || l.Receives != 1 || l.Handle == "" || l.Sent.IsZero() {
+		t.Errorf("the file holds %d bytes, %d attributes, note %v, receives %d", len(l.Body), len(l.Attributes), l.Note, l.Receives)
+	}
+	for name, want := range attributes {
+		got := l.Attributes[name]
+		if got.Type != *want.DataType || aws.ToString(got.Text) != aws.ToString(want.StringValue) || !bytes.Equal(got.Binary, want.BinaryValue) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	info, err := os.Stat(w.dir.File(l.ID))
+	w.must(err)
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read the file: %s", info.Mode())
+	}
+	// It goes back the same, and SQS's own checksums prove it.
+	if err := w.work().Resend(t.Context(), w.hold(l)[0]); err != nil {
+		t.Fatal(err)
+	}
+	if w.depth(w.Quarantine) != 0 || w.depth(w.Queue) != 1 {
+		t.Error("it is not where it should be")
+	}
+}
+
+// world for a pull in real goroutines, on a clock that synctest drives.
+func live(t *testing.T, fifo bool) (*embedded.Engine, *stack.Stack, quarantine.Dir) {
+	t.Helper()
+	e := embedded.New(embedded.Config{Now: time.Now, RollAfter: -1})
+	s, err := stack.New(t.Context(), e, stack.Config{FIFO: fifo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := quarantine.MakeDir(filepath.Join(t.TempDir(), "letters"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, s, dir
+}
+
+func waiting(t *testing.T, e *embedded.Engine, url string) (visible, hidden string) {
+	t.Helper()
+	out, err := e.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Attributes["ApproximateNumberOfMessages"], out.Attributes["ApproximateNumberOfMessagesNotVisible"]
+}
+
+// A pull hides its messages for days, although SQS hides none for longer than twelve hours at a
+// time. At ctrl-C all of them are visible again within five seconds.
+func TestPullHidesUntilItIsInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, s, dir := live(t, false)
+		const n = 57
+		for i := range n {
+			if _, err := e.SQS().SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String(fmt.Sprint("m", i))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, interrupt := context.WithCancel(t.Context())
+		type end struct {
+			done quarantine.Pulled
+			err  error
+		}
+		ended := make(chan end)
+		go func() {
+			done, err := quarantine.Queue{Client: e.SQS(), URL: s.Quarantine}.Pull(ctx, dir, quarantine.Pulling{Most: 1000})
+			ended <- end{done, err}
+		}()
+		seen := 0
+		for range 30 * 60 { // thirty hours, minute by minute
+			time.Sleep(time.Minute)
+			if visible, hidden := waiting(t, e, s.Quarantine); visible != "0" || hidden != fmt.Sprint(n) {
+				seen++
+			}
+		}
+		// Twice the twelve hours run out. The messages are then visible until the next receive.
+		if seen > 20 {
+			t.Errorf("messages were visible in %d of 1,800 minutes", seen)
+		}
+		before := time.Now()
+		interrupt()
+		got := <-ended
+		if took := time.Since(before); took > 5*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		if visible, hidden := waiting(t, e, s.Quarantine); visible != fmt.Sprint(n) || hidden != "0" {
+			t.Errorf("%s visible, %s hidden", visible, hidden)
+		}
+		if got.err != nil || got.done.Saved != n || got.done.Released != n || got.done.Lost != 0 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// slow is a service whose long poll takes its time, and which hands out messages at the end of it.
+type slow struct {
+	quarantine.Client
+	polls chan struct{}
+}
+
+func (s slow) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, opts ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error) {
+	select {
+	case s.polls <- struct{}{}:
+	default:
+	}
+	select {
+	case <-time.After(time.Duration(in.WaitTimeSeconds) * time.Second):
+	case <-ctx.Done():
+		// The service does not know that nobody waits for its answer any more.
+		_, _ = s.Client.ReceiveMessage(context.WithoutCancel(ctx), in, opts...)
+		return nil, ctx.Err()
+	}
+	return s.Client.ReceiveMessage(ctx, in, opts...)
+}
+
+// If ctrl-C comes while a receive waits, what that receive brings is made visible too.
+func TestInterruptDuringAReceive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, s, dir := live(t, false)
+		if _, err := e.SQS().SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String("m")}); err != nil {
+			t.Fatal(err)
+		}
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		polls, ended := make(chan struct{}, 1), make(chan error)
+		go func() {
+			_, err := quarantine.Queue{Client: slow{e.SQS(), polls}, URL: s.Quarantine}.Pull(ctx, dir, quarantine.Pulling{Most: 10})
+			ended <- err
+		}()
+		<-polls
+		time.Sleep(time.Second)
+		before := time.Now()
+		interrupt()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(before); took > 5*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		if visible, hidden := waiting(t, e, s.Quarantine); visible != "1" || hidden != "0" {
+			t.Errorf("%s visible, %s hidden", visible, hidden)
+		}
+	})
+}
+
+// broken is a service that refuses to change visibility from some moment on.
+type broken struct {
+	quarantine.Client
+	err error
+}
+
+func (b *broken) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput, opts ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
+	if b.err != nil {
+		return nil, b.err
+	}
+	return b.Client.ChangeMessageVisibilityBatch(ctx, in, opts...)
+}
+
+// What is not proven visible again is said, and counted.
+func TestPullSaysWhatItCouldNotRelease(t *testing.T) {
+	w := newWorld(t)
+	w.send("x", "y")
+	q := w.letters()
+	q.Client = &broken{q.Client, errors.New("no answer")}
+	done, err := q.Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
+	if err == nil || !strings.Contains(err.Error(), "2 messages are not proven visible again") || done.Lost != 2 || done.Saved != 2 {
+		t.Errorf("%+v %v", done, err)
+	}
+}
+
+// If the folder cannot be written, the pull ends with the reason, and the messages are visible.
+func TestPullWithoutAFolder(t *testing.T) {
+	w := newWorld(t)
+	w.send("x")
+	w.must(os.RemoveAll(filepath.Dir(w.dir.File("x"))))
+	_, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
+	if err == nil || !strings.Contains(err.Error(), "no such file") || w.visible(w.Quarantine) != "1" {
+		t.Errorf("%v, %s visible", err, w.visible(w.Quarantine))
+	}
+}
+
+// A pull never overwrites what was done to a letter.
+func TestPullKeepsEdits(t *testing.T) {
+	w := newWorld(t)
+	w.send(`{"type":"sale"}`)
+	l := w.pull()[0]
+	original := l.Body
+	l.Original, l.Body = &original, body("sale", 1, "cents", 5)
+	w.must(w.dir.Save(l))
+	again := w.pull()[0]
+	if again.Body != l.Body || again.Receives != 2 || again.Handle == l.Handle || again.State() != "edited" {
+		t.Errorf("%+v", again)
+	}
+	w.must(w.work().Resend(t.Context(), w.hold(again)[0]))
+	w.drain()
+	if w.data() != l.Body || w.depth(w.Quarantine) != 0 {
+		t.Errorf("stored %s, %d in quarantine", w.data(), w.depth(w.Quarantine))
+	}
+}
+
+// Files that were changed by hand are refused, each with its name. The others are listed.
+func TestDamagedFiles(t *testing.T) {
+	w := newWorld(t)
+	w.send("x", "y")
+	list := w.pull()
+	file := w.dir.File(list[0].ID)
+	text, err := os.ReadFile(file)
+	w.must(err)
+	for name, damage := range map[string]string{
+		"cut short":    string(text[:len(text)/2]),
+		"other body":   strings.Replace(string(text), `"body": "`, `"body": "z`, 1),
+		"other id":     strings.Replace(string(text), list[0].ID, "another", 1),
+		"nothing left": "",
+	} {
+		w.must(os.WriteFile(file, []byte(damage), 0o600))
+		got, err := w.dir.List()
+		if err == nil || !strings.Contains(err.Error(), file) || len(got) != 1 || got[0].ID != list[1].ID {
+			t.Errorf("%s: %v, %d letters", name, err, len(got))
+		}
+		if _, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true}); err == nil {
+			t.Errorf("%s: a pull goes over it", name)
+		}
+	}
+	for _, id := range []string{"../x", "", ".", "a/b", strings.Repeat("a", 200)} {
+		if err := w.dir.Save(&quarantine.Letter{ID: id, Queue: "q"}); err == nil {
+			t.Errorf("%q is the name of a file", id)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	w := newWorld(t)
+	w.send("x", "y", "z")
+	list := w.pull()
+	got, err := w.dir.Find(list[1].ID)
+	if err != nil || got.ID != list[1].ID {
+		t.Errorf("%v", err)
+	}
+	if _, err := w.dir.Find("nothing"); err == nil || !strings.Contains(err.Error(), "list") {
+		t.Errorf("%v", err)
+	}
+	if _, err := w.dir.Find(""); err == nil {
+		t.Error("an empty id is found")
+	}
+}
+
+// The messages of a dead-letter queue have no note. On a FIFO queue they have their group.
+func TestDeadLetters(t *testing.T) {
+	w := newWorldOf(t, stack.Config{FIFO: true})
+	w.post(&sqs.SendMessageInput{QueueUrl: &w.DeadLetters, MessageBody: aws.String(body("sale", 7, "cents", 70)), MessageGroupId: aws.String("g-7"),
+		MessageAttributes: map[string]types.MessageAttributeValue{"ingot": {DataType: aws.String("String"), StringValue: aws.String("the producer's own")}}})
+	q := w.letters()
+	q.URL, q.Dead = w.DeadLetters, true
+	_, err := q.Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
+	w.must(err)
+	l := w.list()[0]
+	if !l.Dead || l.Note != nil || l.Group != "g-7" || *l.Attributes["ingot"].Text != "the producer's own" {
+		t.Fatalf("%+v", l)
+	}
+	work := w.work()
+	work.Queue = q
+	ready, errs := work.Hold(t.Context(), []*quarantine.Letter{l})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	w.must(work.Resend(t.Context(), ready[0]))
+	out, err := w.Engine.SQS().ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.Queue, MessageSystemAttributeNames: []types.MessageSystemAttributeName{"All"}, MessageAttributeNames: []string{"All"}})
+	w.must(err)
+	if len(out.Messages) != 1 || out.Messages[0].Attributes["MessageGroupId"] != "g-7" || *out.Messages[0].MessageAttributes["ingot"].StringValue != "the producer's own" {
+		t.Errorf("%+v", out.Messages)
+	}
+}

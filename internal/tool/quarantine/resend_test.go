@@ -1,0 +1,296 @@
+package quarantine_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
+)
+
+// killed runs do, which a fault kills.
+func killed(t *testing.T, do func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Error("nothing killed it")
+		}
+	}()
+	do()
+}
+
+// The tool may die at every request of a resend. Nothing is lost: a message is in its queue or
+// stored. The second copy is a Duplicate, so nothing is counted twice either.
+func TestResendSurvivesEveryCrash(t *testing.T) {
+	lost := errors.New("the connection was lost")
+	for _, api := range []string{"SendMessage", "DeleteMessage"} {
+		for name, fault := range map[string]testworld.Fault{
+			"killed before": {Before: lost}, "killed after": {Kill: true}, "the answer is lost": {After: lost},
+		} {
+			for _, wait := range []time.Duration{0, time.Hour} { // the receipt handle may have run out
+				t.Run(api+" "+name+" "+wait.String(), func(t *testing.T) {
+					w := newWorld(t)
+					w.send(body("sale", 1, "cents", 7.5, "x", "y"), `{"type":"sale","id":2}`)
+					l := w.pull()[0]
+					original := l.Body
+					l.Original, l.Body = &original, body("sale", 2, "cents", 5)
+					w.must(w.dir.Save(l))
+					w.hold(l)
+					fault.API = api
+					w.faults = testworld.Faults{fault}
+					if fault.Kill {
+						killed(t, func() { _ = w.work().Resend(t.Context(), l) })
+					} else if err := w.work().Resend(t.Context(), l); err == nil {
+						t.Error("it says that all is well")
+					}
+					w.faults = nil
+					w.drain()
+					if stored := strings.Contains(w.data(), l.Body); w.depth(w.Quarantine) == 0 && !stored {
+						t.Fatal("the message is lost")
+					}
+					w.Clock.Pass(wait)
+					// The person begins again, with what the file says.
+					for again, err := w.dir.Find(l.ID); ; again, err = w.dir.Find(l.ID) {
+						w.must(err)
+						if !again.Open() || again.Resent != nil && w.depth(w.Quarantine) == 0 {
+							break
+						}
+						ready, errs := w.work().Hold(t.Context(), []*quarantine.Letter{again})
+						if len(errs) > 0 {
+							t.Fatal(errs)
+						}
+						w.must(w.work().Resend(t.Context(), ready[0]))
+					}
+					w.drain()
+					if w.depth(w.Quarantine) != 0 || w.depth(w.DeadLetters) != 0 || w.total("sales") != "cents 12.5, sales 2" {
+						t.Errorf("%d in quarantine, sales: %s", w.depth(w.Quarantine), w.total("sales"))
+					}
+					w.proven()
+				})
+			}
+		}
+	}
+}
+
+// A message that was sent, but came back because its deletion had no effect, is deleted by the next
+// pull. It is not sent again.
+func TestPullDeletesWhatWasResent(t *testing.T) {
+	w := newWorld(t)
+	l := w.conflict("sale")
+	w.hold(l)
+	w.faults = testworld.Faults{{API: "DeleteMessage", Before: errors.New("no answer")}}
+	if err := w.work().Resend(t.Context(), l); err == nil {
+		t.Fatal("it says that all is well")
+	}
+	w.Clock.Pass(time.Hour)
+	done, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
+	if err != nil || done.Deleted != 1 || done.Saved != 0 || done.Known != 0 || w.list()[0].State() != "resent" || w.depth(w.Quarantine) != 0 || w.depth(w.Queue) != 1 {
+		t.Errorf("%+v %v: %s", done, err, w.list()[0].State())
+	}
+}
+
+// wrong is a service whose proof does not fit what was sent.
+type wrong struct {
+	quarantine.Client
+	edit func(*sqs.SendMessageOutput)
+}
+
+func (c wrong) SendMessage(ctx context.Context, in *sqs.SendMessageInput, opts ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+	out, err := c.Client.SendMessage(ctx, in, opts...)
+	if err == nil {
+		c.edit(out)
+	}
+	return out, err
+}
+
+func TestSendingMustBeProven(t *testing.T) {
+	for name, edit := range map[string]func(*sqs.SendMessageOutput){
+		"another body": func(out *sqs.SendMessageOutput) {
+			out.MD5OfMessageBody = aws.String("d41d8cd98f00b204e9800998ecf8427e")
+		},
+		"no checksum":    func(out *sqs.SendMessageOutput) { out.MD5OfMessageBody = nil },
+		"no id":          func(out *sqs.SendMessageOutput) { out.MessageId = nil },
+		"any attributes": func(out *sqs.SendMessageOutput) { out.MD5OfMessageAttributes = aws.String("x") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			l := w.hold(w.conflict("sale"))[0]
+			work := w.work()
+			work.Client = wrong{work.Client, edit}
+			if err := work.Resend(t.Context(), l); err == nil || !strings.Contains(err.Error(), "is not proven") {
+				t.Errorf("%v", err)
+			}
+			if again, _ := w.dir.Find(l.ID); again.Resent != nil || w.depth(w.Quarantine) != 1 {
+				t.Error("it is taken for sent")
+			}
+		})
+	}
+}
+
+// A message keeps its group, so its order among the others of the group is as if it came late.
+func TestResendKeepsTheGroup(t *testing.T) {
+	w := newWorldOf(t, stack.Config{FIFO: true})
+	for _, text := range []string{body("sale", 1, "cents", 1), body("sale", 1, "cents", 2)} {
+		w.post(&sqs.SendMessageInput{QueueUrl: &w.Queue, MessageBody: &text, MessageGroupId: aws.String("g")})
+	}
+	w.drain()
+	l := w.pull()[0]
+	if l.Group != "g" || l.Note.Group != "g" {
+		t.Fatalf("%+v", l)
+	}
+	w.hold(l)
+	// The same letter within five minutes has the same deduplication id: the queue drops the copy.
+	lost := errors.New("the connection was lost")
+	w.faults = testworld.Faults{{API: "SendMessage", After: lost}}
+	if err := w.work().Resend(t.Context(), l); !errors.Is(err, lost) {
+		t.Fatal(err)
+	}
+	w.must(w.work().Resend(t.Context(), l))
+	if n := w.depth(w.Queue); n != 1 {
+		t.Errorf("%d copies", n)
+	}
+	w.drain()
+	if n := w.depth(w.Quarantine); n != 1 { // it is a Conflict still
+		t.Errorf("%d in quarantine", n)
+	}
+
+	// An edited body is another message, which the queue must not drop: a lost answer says nothing
+	// about it.
+	for _, again := range w.pull() {
+		if again.Open() {
+			l = w.hold(again)[0]
+		}
+	}
+	w.faults = testworld.Faults{{API: "SendMessage", After: lost}}
+	if err := w.work().Resend(t.Context(), l); !errors.Is(err, lost) {
+		t.Fatal(err)
+	}
+	before := l.Body
+	l.Original, l.Body = &before, body("sale", 2, "cents", 2)
+	w.must(w.dir.Save(l))
+	w.must(w.work().Resend(t.Context(), l))
+	if n := w.depth(w.Queue); n != 2 {
+		t.Errorf("%d messages are in the queue, want the one without an answer and the edited one", n)
+	}
+
+	none := newWorldOf(t, stack.Config{FIFO: true})
+	none.post(&sqs.SendMessageInput{QueueUrl: &none.Quarantine, MessageBody: aws.String("x")})
+	l = none.hold(none.pull()...)[0]
+	if err := none.work().Resend(t.Context(), l); !errors.Is(err, quarantine.ErrNoGroup) || none.depth(none.Queue) != 0 {
+		t.Errorf("%v", err)
+	}
+	work := none.work()
+	work.Group = "mine"
+	none.must(work.Resend(t.Context(), l))
+	if none.depth(none.Queue) != 1 || none.depth(none.Quarantine) != 0 {
+		t.Error("it was not sent")
+	}
+}
+
+// Two people cannot work on one message at the same time.
+func TestHoldIsForOne(t *testing.T) {
+	w := newWorld(t)
+	w.send("x", "y", "z")
+	mine := w.pull()
+	other := newWorld(t).dir
+	if _, err := w.letters().Pull(t.Context(), other, quarantine.Pulling{Most: 10, Once: true}); err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := other.List()
+	w.must(err)
+	w.hold(mine[0])
+	work := w.work()
+	work.Dir = other
+	ready, errs := work.Hold(t.Context(), theirs)
+	if len(ready) != 2 || len(errs) != 1 || !errors.Is(errs[mine[0].ID], quarantine.ErrNotThere) {
+		t.Errorf("%d ready, %v", len(ready), errs)
+	}
+	if w.visible(w.Quarantine) != "0" {
+		t.Errorf("%s visible", w.visible(w.Quarantine))
+	}
+	// What is found on the way to another message is visible again.
+	w.Clock.Pass(time.Hour)
+	if w.hold(mine[2]); w.visible(w.Quarantine) != "2" {
+		t.Errorf("%s visible", w.visible(w.Quarantine))
+	}
+}
+
+func TestDropNeedsTheFile(t *testing.T) {
+	w := newWorld(t)
+	w.send("x", "y")
+	list := w.hold(w.pull()...)
+	w.must(os.Remove(w.dir.File(list[0].ID)))
+	if err := w.work().Drop(t.Context(), list[0]); err == nil || w.depth(w.Quarantine) != 2 {
+		t.Errorf("%v: %d messages", err, w.depth(w.Quarantine))
+	}
+	w.must(w.work().Drop(t.Context(), list[1]))
+	again, err := w.dir.Find(list[1].ID)
+	w.must(err)
+	if again.State() != "dropped" || again.Body != list[1].Body || w.depth(w.Quarantine) != 1 {
+		t.Errorf("%s, %d messages", again.State(), w.depth(w.Quarantine))
+	}
+	for _, do := range []func(context.Context, *quarantine.Letter) error{w.work().Drop, w.work().Resend, w.work().Replace} {
+		if err := do(t.Context(), again); !errors.Is(err, quarantine.ErrDone) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// A FIFO queue takes no receipt handle that has run out. The message is received once more, and
+// deleted.
+func TestDeleteAfterTheHandleHasRunOut(t *testing.T) {
+	w := newWorld(t)
+	w.send("x")
+	l := w.hold(w.pull()...)[0]
+	before := l.Handle
+	w.Clock.Pass(2 * quarantine.Hide)
+	w.faults = testworld.Faults{{API: "DeleteMessage", Before: &smithy.GenericAPIError{Code: "InvalidParameterValue", Message: "The receipt handle has expired", Fault: smithy.FaultClient}}}
+	w.must(w.work().Drop(t.Context(), l))
+	if w.depth(w.Quarantine) != 0 || l.Handle == before || l.State() != "dropped" {
+		t.Errorf("%d messages, %s", w.depth(w.Quarantine), l.State())
+	}
+}
+
+// What the streams function keeps is not a message. Nobody sends it by mistake.
+func TestLettersOfTheStreamAreNotSent(t *testing.T) {
+	for _, reason := range []event.Reason{handler.UndecodableRecord, handler.RefusedUpdate, handler.GivenUp} {
+		l := &quarantine.Letter{Note: &handler.Note{Verdict: "Poison", Reason: string(reason)}}
+		w := newWorld(t)
+		for _, do := range []func(context.Context, *quarantine.Letter) error{w.work().Resend, w.work().Replace} {
+			if err := do(t.Context(), l); !errors.Is(err, quarantine.ErrOfStream) {
+				t.Errorf("%s: %v", reason, err)
+			}
+		}
+	}
+}
+
+// An edited body must be one that SQS takes.
+func TestCheckBody(t *testing.T) {
+	text := strings.Repeat("v", 100)
+	l := &quarantine.Letter{Attributes: map[string]quarantine.Attribute{"name": {Type: "String", Text: &text}}}
+	for body, want := range map[string]string{
+		"":                              "empty",
+		"\x00":                          "U+0000 at byte 0",
+		"a\x1b":                         "U+001B at byte 1",
+		"\xff":                          "UTF-8",
+		strings.Repeat("x", 1<<20-109):  "1048577 bytes",
+		strings.Repeat("x", 1<<20-110):  "",
+		"\t\r\n\u0085 \u007f\U0010ffff": "",
+	} {
+		err := l.CheckBody(body)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%.10q: %v, want %s", body, err, want)
+		}
+	}
+}

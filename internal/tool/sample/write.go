@@ -1,0 +1,173 @@
+package sample
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/ingot-events/ingot/internal/tool/show"
+)
+
+// Text returns the report for people.
+func (r *Report) Text() string {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "%s: %s, as if nothing were stored before\n", r.File, counted(r.Lines, "event"))
+	r.verdicts(b)
+	r.paths(b)
+	hottest(b, "hottest partition keys", r.Keys)
+	hottest(b, "hottest totals", r.Totals)
+	r.costs(b)
+	return show.TrimLines(b.String())
+}
+
+// columns writes rows with aligned columns below a heading.
+func columns(b *strings.Builder, heading string, rows func(row func(cells ...string))) {
+	fmt.Fprintln(b, heading)
+	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
+	rows(func(cells ...string) {
+		for i := range cells {
+			cells[i] = show.Text(cells[i])
+		}
+		fmt.Fprintf(t, "  %s\n", strings.Join(cells, "\t"))
+	})
+	t.Flush() // a strings.Builder accepts everything
+}
+
+func (r *Report) verdicts(b *strings.Builder) {
+	columns(b, "verdicts", func(row func(...string)) {
+		for _, v := range r.Verdicts {
+			what, where := v.Verdict, ""
+			if v.Reason != "" {
+				what += " (" + v.Reason + ")"
+				where = fmt.Sprintf("first in line %d", v.Line)
+			}
+			if v.Detail != "" {
+				where += ": " + v.Detail
+			}
+			row(Number(v.Count), what, v.Type, where)
+		}
+	})
+	if r.Taking > 0 {
+		fmt.Fprintf(b, "  %s of the Inserted take from a total with a floor. They are Rejected if it is too low.\n", Number(r.Taking))
+	}
+	if r.Bounded {
+		fmt.Fprintf(b, "  Repetitions are noticed of the first %s keys alone: at most so many are Inserted, and at least so many Duplicate, Stale or Conflict.\n", Number(r.Judged))
+	}
+}
+
+func (r *Report) paths(b *strings.Builder) {
+	columns(b, "fields that are missing, empty or of another type in some events", func(row func(...string)) {
+		for _, p := range r.Paths {
+			need := "may be missing"
+			if p.Needed {
+				need = "needed"
+			}
+			row(p.Type, p.Path, p.faults(), need, "read by "+strings.Join(p.Uses, ", "))
+		}
+		if len(r.Paths) == 0 {
+			row("none")
+		}
+	})
+	have := "have"
+	if r.Fine == 1 {
+		have = "has"
+	}
+	fmt.Fprintf(b, "  %s %s the right type in every event\n", counted(r.Fine, "other field"), have)
+}
+
+// faults returns text such as "absent 3, number 2 of 100".
+func (p *Path) faults() string {
+	var parts []string
+	for _, f := range []struct {
+		what  string
+		count int
+	}{{"absent", p.Absent}, {"null", p.Null}, {"empty", p.Empty}} {
+		if f.count > 0 {
+			parts = append(parts, f.what+" "+Number(f.count))
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(p.Other)) {
+		parts = append(parts, kind+" "+Number(p.Other[kind]))
+	}
+	return strings.Join(parts, ", ") + " of " + Number(p.Of)
+}
+
+func hottest(b *strings.Builder, heading string, list []Hot) {
+	if len(list) == 0 {
+		return
+	}
+	columns(b, heading, func(row func(...string)) {
+		for _, h := range list {
+			of := Number(h.Distinct) + " different"
+			if !h.Exact {
+				of = "over " + of
+			}
+			if top := h.Top[0]; 2*top.AtLeast < top.AtMost {
+				row(h.Of, of, fmt.Sprintf("none of them more than %s of %s", Number(top.AtMost), Number(h.Count)))
+				continue
+			}
+			for i, k := range h.Top {
+				name := h.Of
+				if i > 0 {
+					name, of = "", ""
+				}
+				row(name, of, k.times(h.Count), k.name())
+			}
+		}
+	})
+}
+
+func (k *Key) name() string {
+	if k.KeyHash != "" {
+		return "key hash " + k.KeyHash
+	}
+	return strings.TrimSpace(k.PK + "  " + k.SK)
+}
+
+// times returns text such as "12 of 100", or with bounds "10 to 12 of 100".
+func (k *Key) times(of int) string {
+	if k.AtLeast == k.AtMost {
+		return Number(k.AtMost) + " of " + Number(of)
+	}
+	return fmt.Sprintf("at least %s, at most %s of %s", Number(k.AtLeast), Number(k.AtMost), Number(of))
+}
+
+func (r *Report) costs(b *strings.Builder) {
+	if r.Items.Count == 0 {
+		return
+	}
+	columns(b, "sizes and units", func(row func(...string)) {
+		i := &r.Items
+		parts := ""
+		if i.Parts > 0 {
+			parts = fmt.Sprintf("; %s of them are parts", Number(i.Parts))
+		}
+		row("items", fmt.Sprintf("%s of %s to %s bytes (line %d), %s on average%s", Number(i.Count), Number(i.Least), Number(i.Most), i.Largest, decimal(i.Mean), parts))
+		row("puts", fmt.Sprintf("%s write units with all indexes, %s each on average", Number(i.Units), decimal(i.Each)))
+		for _, c := range r.Compress {
+			row("compress", fmt.Sprintf("%s of %s of %s take fewer write units", Number(c.Saves), counted(c.Of, "item"), c.Type))
+		}
+		row("updates", fmt.Sprintf("%s totals moved by each event on average, %d at most; changes of one batch share an update of one total", decimal(r.Updates.Each), r.Updates.Most))
+	})
+}
+
+func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
+
+// Number groups the digits of a number by thousands.
+func Number(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return Number(n) + " " + what
+}

@@ -1,0 +1,121 @@
+package scaffold
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/check"
+)
+
+// root is the root of the repository, relative to this package.
+const root = "../../../"
+
+func sampleTemplate(t *testing.T) []byte {
+	t.Helper()
+	text, err := os.ReadFile(root + sampleshop.Template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// With the sample's own indexes the template is the sample's.
+func TestTemplateOfTheSampleIsTheSample(t *testing.T) {
+	text, err := Template(sampleTemplate(t), []string{"GSI1", "GSI2", "GSI3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(text, sampleTemplate(t)) {
+		t.Errorf("it differs:\n%s", diff.Diff("sample", sampleTemplate(t), "made", text))
+	}
+}
+
+// ingot check finds nothing wrong with the template that is made for a pipeline, whatever indexes
+// the pipeline has.
+func TestTemplateFitsAnyIndexes(t *testing.T) {
+	for _, indexes := range [][]string{nil, {"GSI1"}, {"GSI2", "GSI11"}, {"GSI1", "GSI10", "GSI20"}} {
+		text, err := Template(sampleTemplate(t), indexes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := check.Run(check.Input{Pipeline: check.File{Name: "pipeline.yaml", Text: withIndexes(indexes)}, Template: &check.File{Name: "template.yaml", Text: text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range r.Findings {
+			t.Errorf("indexes %v: %s", indexes, f)
+		}
+		if n := strings.Count(string(text), "- IndexName: GSI"); n != len(indexes) {
+			t.Errorf("indexes %v: %d are declared", indexes, n)
+		}
+	}
+}
+
+func withIndexes(names []string) []byte {
+	text := "ingot: 1\nepoch: 1\ntype: \"{type}\"\nevents:\n  visit:\n    id: \"{id}\"\n    at: \"{at}\"\n    key: {pk: \"VISIT#{id}\", sk: VISIT}\n"
+	for i, name := range names {
+		if i == 0 {
+			text += "    indexes:\n"
+		}
+		text += fmt.Sprintf("      %s: {pk: \"%s#{site}\", sk: \"{@at | time}#{@id}\"}\n", name, name)
+	}
+	return []byte(text)
+}
+
+// A template that lacks the model for indexes is refused. It is not copied without them.
+func TestTemplateWithoutItsModel(t *testing.T) {
+	if _, err := Template([]byte("Resources: {}\n"), []string{"GSI1"}); err == nil {
+		t.Error("it was taken")
+	}
+}
+
+// Every Go file of a repository is formatted, whatever the name of the module.
+func TestFilesAreFormatted(t *testing.T) {
+	for _, module := range []string{"example.com/shop", "shop", "example.com/My-Shop.v2", "example.com/go"} {
+		r, err := New(Config{Module: module})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := r.Files(os.DirFS(root))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range list {
+			if !strings.HasSuffix(f.Name, ".go") {
+				continue
+			}
+			if formatted, err := format.Source(f.Text); err != nil || !bytes.Equal(formatted, f.Text) {
+				t.Errorf("%s of %s: not as gofmt has it (%v)\n%s", f.Name, module, err, f.Text)
+			}
+		}
+	}
+}
+
+func TestBadModules(t *testing.T) {
+	for _, module := range []string{"", "a b", "example.com/", "/shop", "example.com/12", "example.com/é"} {
+		if _, err := New(Config{Module: module}); err == nil || !strings.Contains(err.Error(), "write one with --module, such as example.com/shop") {
+			t.Errorf("module %q: %v", module, err)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	for module, want := range map[string][2]string{
+		"example.com/shop":       {"shop", "shop"},
+		"example.com/My_Shop.v2": {"myshopv2", "My-Shop-v2"},
+		"example.com/2fast":      {"fast", "fast"},
+		"example.com/select":     {"selectevents", "select"},
+		"example.com/ingot":      {"ingotevents", "ingot"},
+	} {
+		if got := [2]string{packageOf(module), stackName(module)}; got != want {
+			t.Errorf("%s: package and stack %q, want %q", module, got, want)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package send_test
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/tool/send"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+var (
+	secret = pipeline.Secret([]byte("a secret of sixteen bytes"))
+	today  = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+)
+
+// wholesOf returns the types that come from the queue.
+func wholesOf(p *pipeline.Pipeline) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(p.Describe().Spec.Events)), p.IsPart)
+}
+
+// A sample of every type of every pipeline of this repository is stored, with parts if the type has
+// any.
+func TestSampleOfEveryPipeline(t *testing.T) {
+	root, seen := os.DirFS("../../.."), 0
+	err := fs.WalkDir(root, ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".yaml") {
+			return err
+		}
+		p, err := pipeline.Load(root, path, secret)
+		if err != nil {
+			return nil // another file, or one with mistakes for a test
+		}
+		for _, name := range wholesOf(p) {
+			seen++
+			text, err := send.Sample(p, name, nil, today, 77)
+			if err != nil {
+				t.Errorf("%s, %s: %v", path, name, err)
+				continue
+			}
+			item, err := p.Plan(envelope.Message{Body: text})
+			if err != nil || p.HasParts(name) && item.Parts.Count == 0 {
+				t.Errorf("%s, %s: %v of %s", path, name, err, text)
+			}
+		}
+		return nil
+	})
+	if err != nil || seen < 20 {
+		t.Errorf("%d samples, %v", seen, err)
+	}
+}
+
+const sampleHead = "ingot: 1\nepoch: 1\n"
+
+// Each of these reads its payload in a way of its own.
+func TestSampleOfOddTypes(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       []string // in the event
+	}{
+		{"a type of two fields", `
+type: "{what.event}.{action}"
+events: {order.placed: {id: "{id}", at: "{at}", key: {pk: "{id}", sk: "-"}}}`, []string{`"what":{"event":"order"}`, `"action":"placed"`}},
+		{"a list of types", `
+type: ["{kind}-{action}", "{kind}"]
+events: {order-new: {id: "{id}", at: "{at}", key: {pk: "{id}", sk: "-"}}, order.placed: {id: "{id}", at: "{at}", key: {pk: "O#{id}", sk: "-"}}}`, []string{`"kind":"order.placed"`}},
+		{"no type, no id and no time", `
+events: {order.placed: {key: {pk: "ORDER#{@id}", sk: "-"}}}`, []string{`"specversion":"1.0"`, `"type":"order.placed"`}},
+		{"the envelope's source", `
+type: "{type}"
+events: {order.placed: {id: "{id}", at: "{at}", key: {pk: "{id}", sk: "{@source}#{@id}"}}}`, []string{`"source":"ingot-send"`}},
+		{"seconds", `
+type: order.placed
+events: {order.placed: {id: "{id}", at: "{at | unix}", key: {pk: "{id}", sk: "-"}}}`, []string{`"at":1772355600`}},
+		{"milliseconds", `
+type: order.placed
+events: {order.placed: {id: "{id}", at: "{at | unixms}", key: {pk: "{id}", sk: "-"}}}`, []string{`"at":1772355600000`}},
+		{"times and numbers in the key", `
+type: order.placed
+events: {order.placed: {id: "{id}#{line}#{sent}", at: "{at}", key: {pk: "{id}", sk: "{line | pad:4}#{line}#{sent | time}"}}}`, []string{`"line":78`, `"sent":"2026-03-01T09:00:00Z"`}},
+		{"elements and odd names", `
+type: order.placed
+events: {order.placed: {id: '{lines[1].sku}#{["odd.name"]}', at: "{at}", key: {pk: '{lines[1].sku}', sk: '{["odd.name"]}'}}}`, []string{`"lines":[null,{"sku":"sku-77"}]`, `"odd.name":"odd.name-77"`}},
+		{"parts that only their whole tells apart", `
+type: order.placed
+events:
+  order.placed: {id: "{id}", at: "{at}", key: {pk: "{id}", sk: "-"}}
+  line: {part: {of: order.placed, each: lines, with: [id]}, id: "{id}", key: {pk: "{id}", sk: "LINE"}}`, []string{`"lines":[{}]`}},
+		{"a part with a time and a number of its whole", `
+type: order.placed
+events:
+  order.placed: {id: "{id}", at: "{at}", key: {pk: "{id}", sk: "-"}}
+  line: {part: {of: order.placed, each: lines, with: [id, sent, seq]}, id: "{id}#{sku}", key: {pk: "{id}", sk: "{sent | day}#{seq | pad:4}#{seq}#{sku}"}}`, []string{`"sent":"2026-03-01T09:00:00Z"`, `"seq":78`}},
+		{"a schema", `
+type: order.placed
+events:
+  order.placed:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "{id}", sk: "-"}
+    schema: '{"type": "object", "required": ["id", "mail", "state", "size", "tags", "to", "fine", "kind", "name"], "properties": {
+      "id": {"type": "string", "maxLength": 4}, "mail": {"type": "string", "format": "email"}, "state": {"enum": ["new", "old"]}, "size": {"type": ["integer", "null"], "minimum": 500},
+      "tags": {"type": "array", "minItems": 2, "items": {"type": "string", "minLength": 20}}, "to": {"$ref": "#/$defs/place"}, "fine": {"type": "boolean"}, "kind": {"const": 7},
+      "name": {"allOf": [{"type": "string"}, {"minLength": 9}]}},
+      "$defs": {"place": {"type": "object", "required": ["zip"], "properties": {"zip": {"type": "number", "exclusiveMaximum": 10}}}}}'`,
+			[]string{`"id":"d-77"`, `"mail":"sample-77@example.com"`, `"state":"new"`, `"size":500`, `"to":{"zip":9}`, `"kind":7`}},
+		{"schemas of parts", `
+type: order.placed
+events:
+  order.placed: {id: "{id}", at: "{at}", key: {pk: "{id}", sk: "-"}}
+  line:
+    part: {of: order.placed, each: cart.lines, with: [id, shop]}
+    id: "{id}#{sku}"
+    key: {pk: "{id}", sk: "{sku}"}
+    schema: '{"required": ["shop", "color"], "properties": {"shop": {"type": "integer"}, "color": {"enum": ["red"]}, "sku": {"type": "integer"}}}'
+  gift:
+    part: {of: order.placed, with: [id, note]}
+    id: "{id}"
+    key: {pk: "GIFT#{id}", sk: "-"}
+    schema: '{"required": ["note"]}'`, []string{`"shop":78`, `"color":"red"`, `"note":"note-77"`}},
+	} {
+		p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(sampleHead + c.text)}}, "p.yaml", secret)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		text, err := send.Sample(p, "order.placed", nil, today, 77)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %s in %s", c.name, want, text)
+			}
+		}
+	}
+}
+
+// An event that would be Poison is not sent. The message says what is wrong and what to give.
+func TestSampleThatWouldBePoison(t *testing.T) {
+	const file = sampleHead + `
+type: order.placed
+events:
+  order.placed: {id: "{id}", at: "{at}", key: {pk: "{id}", sk: "-"}, schema: '{"properties": {"id": {"pattern": "^[A-Z]{3}$"}}}'}
+`
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(file)}}, "p.yaml", secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "the sample of order.placed would be Poison: id does not match the pattern"
+	if _, err := send.Sample(p, "order.placed", nil, today, 77); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "; give the right values with --set FIELD=VALUE") {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if _, err := send.Sample(p, "order.placed", map[string]any{"id": "ABC"}, today, 77); err != nil {
+		t.Errorf("the advice was followed: %v", err)
+	}
+}

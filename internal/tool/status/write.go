@@ -1,0 +1,135 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/tool/show"
+)
+
+// Text writes the report for people, on one screen.
+func (r *Report) Text(w io.Writer, columns int) error {
+	var b strings.Builder
+	fmt.Fprintln(&b, show.Text(r.Stack))
+	if r.Epoch > 0 {
+		fmt.Fprintf(&b, "epoch %d is deployed\n", r.Epoch)
+	}
+	b.WriteString("\nQUEUES\n")
+	t := show.NewTable(1, 2, 3)
+	t.Fit(columns)
+	t.Row("", "waiting", "in flight", "oldest")
+	for _, q := range r.Queues {
+		t.Row(q.Name, show.Comma(q.Waiting), show.Comma(q.InFlight), age(q.Oldest))
+	}
+	t.Print(&b)
+	b.WriteString("\nFUNCTIONS\n")
+	t = show.NewTable()
+	t.Fit(columns)
+	for _, m := range r.Mappings {
+		note := ""
+		if m.By != "" {
+			note = "paused by " + show.Text(m.By) + " since " + m.At.UTC().Format(time.RFC3339)
+		}
+		t.Row(show.Text(m.Function), m.State, note)
+	}
+	t.Row("lag of the totals", age(r.Lag), "")
+	t.Print(&b)
+	if len(r.Aggregates) > 0 {
+		b.WriteString("\nAGGREGATES\n")
+		t = show.NewTable(1)
+		t.Fit(columns)
+		for _, a := range r.Aggregates {
+			state := "counting"
+			if a.Building {
+				state = "building"
+			}
+			t.Row(a.Name, "since "+strconv.FormatInt(a.Since, 10), state)
+			for _, flag := range a.Flags {
+				t.Row("  flag: " + show.Text(flag))
+			}
+		}
+		t.Print(&b)
+	}
+	section(&b, "NOT KNOWN", r.Unknown)
+	section(&b, "NOT WELL", r.Unwell)
+	if len(r.Unwell) == 0 {
+		b.WriteString("\nNothing is wrong with what is known.\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func section(b *strings.Builder, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", title)
+	for _, line := range lines {
+		fmt.Fprintf(b, "  %s\n", show.Text(line))
+	}
+}
+
+func age(seconds *float64) string {
+	if seconds == nil {
+		return "-"
+	}
+	return time.Duration(*seconds * float64(time.Second)).Round(time.Second).String()
+}
+
+// Prometheus writes the report in the text format of Prometheus.
+func (r *Report) Prometheus(w io.Writer) error {
+	var b strings.Builder
+	metric := func(name, help string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name) }
+	metric("ingot_queue_messages", "Messages in a queue, waiting or in flight.")
+	for _, q := range r.Queues {
+		fmt.Fprintf(&b, "ingot_queue_messages{queue=%s,state=\"waiting\"} %d\n", label(q.Name), q.Waiting)
+		fmt.Fprintf(&b, "ingot_queue_messages{queue=%s,state=\"in_flight\"} %d\n", label(q.Name), q.InFlight)
+	}
+	metric("ingot_queue_oldest_seconds", "Age of the oldest message of a queue.")
+	for _, q := range r.Queues {
+		if q.Oldest != nil {
+			fmt.Fprintf(&b, "ingot_queue_oldest_seconds{queue=%s} %v\n", label(q.Name), *q.Oldest)
+		}
+	}
+	metric("ingot_lag_seconds", "How far the totals are behind the events.")
+	if r.Lag != nil {
+		fmt.Fprintf(&b, "ingot_lag_seconds %v\n", *r.Lag)
+	}
+	metric("ingot_mapping_enabled", "Whether a function is called with what comes in.")
+	for _, m := range r.Mappings {
+		fmt.Fprintf(&b, "ingot_mapping_enabled{function=%s,mapping=%s} %d\n", label(m.Function), label(m.UUID), number(!m.Off()))
+	}
+	metric("ingot_alarm", "Alarms that ring.")
+	for _, a := range r.Alarms {
+		fmt.Fprintf(&b, "ingot_alarm{name=%s} 1\n", label(a.Name))
+	}
+	metric("ingot_aggregate_building", "Whether older items may not be counted yet.")
+	for _, a := range r.Aggregates {
+		fmt.Fprintf(&b, "ingot_aggregate_building{aggregate=%s} %d\n", label(a.Name), number(a.Building))
+	}
+	metric("ingot_aggregate_flags", "Flags of a generation.")
+	for _, a := range r.Aggregates {
+		fmt.Fprintf(&b, "ingot_aggregate_flags{aggregate=%s} %d\n", label(a.Name), len(a.Flags))
+	}
+	metric("ingot_well", "Whether nothing is wrong with what is known.")
+	fmt.Fprintf(&b, "ingot_well %d\n", number(len(r.Unwell) == 0))
+	metric("ingot_unknown", "Parts that could not be read.")
+	fmt.Fprintf(&b, "ingot_unknown %d\n", len(r.Unknown))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func number(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// label quotes the value of a label.
+func label(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
+}

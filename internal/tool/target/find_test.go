@@ -1,0 +1,520 @@
+package target_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/internal/tool/target/targettest"
+)
+
+const account, region = "000000000000", "eu-central-1"
+
+// outputs are those of a stack of this version.
+func outputs() map[string]string {
+	all := map[string]string{}
+	for _, name := range target.Outputs() {
+		all[name] = strings.ToLower(name)
+	}
+	all["EventsTableName"], all["AggregatesTableName"] = stack.Events, stack.Aggregates
+	return all
+}
+
+// cloud is an account with the tables, and no stacks yet. The environment has credentials for it
+// and nothing of the developer's own.
+func cloud(t *testing.T) *targettest.Cloud {
+	t.Helper()
+	e := embedded.New(embedded.Config{Region: region})
+	if _, err := stack.New(context.Background(), e, stack.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	c := &targettest.Cloud{Engine: e, Account: account, Region: region}
+	server := httptest.NewServer(c)
+	t.Cleanup(server.Close)
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": region, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
+		"AWS_PROFILE": "", "AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/absent", "AWS_SHARED_CREDENTIALS_FILE": "/absent", "AWS_MAX_ATTEMPTS": "1"} {
+		t.Setenv(name, value)
+	}
+	return c
+}
+
+func find(t *testing.T, o target.Options, variables map[string]string) (*target.Target, error) {
+	t.Helper()
+	o.Env = func(name string) (string, bool) { value, ok := variables[name]; return value, ok }
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	found, err := target.Find(context.Background(), o)
+	if found != nil {
+		t.Cleanup(found.Close)
+	}
+	return found, err
+}
+
+// reaches checks that the clients of a target reach the tables.
+func reaches(t *testing.T, found *target.Target) {
+	t.Helper()
+	for _, table := range []string{found.EventsTable, found.AggregatesTable} {
+		if _, err := found.DynamoDB().DescribeTable(context.Background(), &dynamodb.DescribeTableInput{TableName: &table}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+const samconfig = `version = 0.1
+[default.global.parameters]
+stack_name = "shop-dev"
+[prod.global.parameters]
+stack_name = "shop"
+[prod.deploy.parameters]
+region = "eu-west-1"
+[half.global.parameters]
+parallel = true
+`
+
+func TestStackByName(t *testing.T) {
+	c := cloud(t)
+	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs(), Parameters: map[string]string{"DeletionProtection": "true"}}, {Name: "shop-dev", Outputs: outputs()}}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		options          target.Options
+		name, region     string
+		named, protected bool
+	}{
+		"by name":               {target.Options{Stack: "shop"}, "shop", region, true, true},
+		"default":               {target.Options{Dir: dir}, "shop-dev", region, false, false},
+		"environment":           {target.Options{Dir: dir, ConfigEnv: "prod"}, "shop", "eu-west-1", true, true},
+		"region above the file": {target.Options{Dir: dir, ConfigEnv: "prod", Region: "us-east-1"}, "shop", "us-east-1", true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := find(t, tt.options, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found.Kind != target.KindStack || found.Name != tt.name || found.Region != tt.region || found.Account != account || found.Named != tt.named || found.Protected != tt.protected {
+				t.Errorf("%+v", found)
+			}
+			if found.QueueURL != "queueurl" || found.QuarantineURL != "quarantinequeueurl" || found.DeadLetterURL != "deadletterqueueurl" || found.ArchiveBucket != "archivebucketname" ||
+				found.IngestFunction != "ingestfunctionname" || found.StreamsFunction != "streamsfunctionname" || found.SecretARN != "piikeysecret" {
+				t.Errorf("%+v", found)
+			}
+			if err := found.Needs(target.Queue, target.Archive); err != nil {
+				t.Error(err)
+			}
+			if want := "stack " + tt.name + ", account " + account + ", region " + tt.region; !strings.HasPrefix(found.String(), want) {
+				t.Errorf("%s, want %s", found, want)
+			}
+			reaches(t, found)
+		})
+	}
+}
+
+// kinds of errors, as exit codes tell them apart.
+const (
+	plain = iota
+	wrong
+	credentials
+)
+
+func kind(err error) int {
+	switch {
+	case errors.As(err, new(*target.UsageError)):
+		return wrong
+	case target.Refused(err):
+		return credentials
+	}
+	return plain
+}
+
+func TestStacksThatCannotBeUsed(t *testing.T) {
+	c := cloud(t)
+	old := outputs()
+	delete(old, "AggregatesTableName")
+	delete(old, "IngestFunctionName")
+	c.Stacks = []targettest.Stack{{Name: "bare"}, {Name: "old", Outputs: old}}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	broken := t.TempDir()
+	if err := os.WriteFile(filepath.Join(broken, "samconfig.toml"), []byte("version = \n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		options target.Options
+		kind    int
+		says    string
+	}{
+		"none named":        {target.Options{}, wrong, "which stack? No ingot dev runs for this folder, and there is no samconfig.toml here; name a stack with --stack NAME, or start one with: ingot dev"},
+		"absent":            {target.Options{Stack: "shpo"}, wrong, "; deploy it, or name another with --stack"},
+		"absent, by file":   {target.Options{Dir: dir}, wrong, "samconfig.toml:3:14 names it); deploy it"},
+		"no outputs":        {target.Options{Stack: "bare"}, plain, "stack bare has no outputs, and its state is UPDATE_COMPLETE"},
+		"older":             {target.Options{Stack: "old"}, plain, "stack old lacks the outputs AggregatesTableName, IngestFunctionName: its template is of an older version, or not Ingot's; ingot init --diff"},
+		"no file":           {target.Options{ConfigEnv: "prod"}, wrong, "--config-env prod: there is no samconfig.toml here"},
+		"no environment":    {target.Options{Dir: dir, ConfigEnv: "pord"}, wrong, "has no environment pord; it has default, prod, half"},
+		"no name":           {target.Options{Dir: dir, ConfigEnv: "half"}, wrong, "names no stack under half: write stack_name"},
+		"no TOML":           {target.Options{Dir: broken}, wrong, "samconfig.toml:1:"},
+		"two names":         {target.Options{Stack: "a", ConfigEnv: "b"}, wrong, "leave one of them out"},
+		"local and a stack": {target.Options{Stack: "a", Local: true}, wrong, "leave one of them out"},
+		"local and Region":  {target.Options{Region: "a", Local: true}, wrong, "--profile, --region and --endpoint-url out"},
+		"bad endpoint":      {target.Options{Stack: "a", EndpointURL: "localhost:4566"}, wrong, `--endpoint-url "localhost:4566": write a URL, such as http://127.0.0.1:4566`},
+		"nobody there":      {target.Options{Stack: "a", EndpointURL: "http://127.0.0.1:1"}, plain, "asking CloudFormation for stack a in region eu-central-1 at http://127.0.0.1:1: "},
+		"no profile":        {target.Options{Stack: "a", Profile: "nobody"}, credentials, "nobody"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := find(t, tt.options, nil)
+			if err == nil || kind(err) != tt.kind || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("kind %d, want %d: %v\nwant %s", kind(err), tt.kind, err, tt.says)
+			}
+		})
+	}
+}
+
+// check asks for the outputs that the tool reads.
+func TestCheckKnowsTheOutputs(t *testing.T) {
+	want, got := target.Outputs(), append(slices.Clone(check.ToolOutputs), check.SecretOutput)
+	if slices.Sort(want); !slices.Equal(want, slices.Sorted(slices.Values(got))) {
+		t.Errorf("the tool reads %q, and check asks for %q", want, got)
+	}
+}
+
+// Wake calls the streams function with no changes. What keeps it from starting is told.
+func TestWake(t *testing.T) {
+	c := cloud(t)
+	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs()}}
+	found, err := find(t, target.Options{Stack: "shop"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	problem := ""
+	c.Invoke = func(function string, payload []byte) (string, string) {
+		got = append(got, function+" "+string(payload))
+		return "null", problem
+	}
+	if err := found.Wake(t.Context()); err != nil || !slices.Equal(got, []string{`streamsfunctionname {"Records":[]}`}) {
+		t.Errorf("%v: %q", err, got)
+	}
+	problem = `{"errorMessage":"INGOT_PII_KEY is not set"}`
+	if err := found.Wake(t.Context()); err == nil || kind(err) == credentials || err.Error() != "function streamsfunctionname does not start: "+problem {
+		t.Errorf("%v", err)
+	}
+	c.Refuse = func(string) string { return "AccessDeniedException" }
+	if err := found.Wake(t.Context()); kind(err) != credentials || !strings.HasPrefix(err.Error(), "the credentials may not wake function streamsfunctionname: User: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The secret comes from INGOT_PII_KEY, or else from the stack.
+func TestSecret(t *testing.T) {
+	c := cloud(t)
+	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs()}}
+	c.Secrets = map[string]string{"piikeysecret": "of the stack"}
+	for _, tt := range []struct{ variable, want string }{{"", "of the stack"}, {"of the variable", "of the variable"}} {
+		found, err := find(t, target.Options{Stack: "shop"}, map[string]string{"INGOT_PII_KEY": tt.variable})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if secret, err := found.Secret(t.Context()); err != nil || string(secret) != tt.want {
+			t.Errorf("%q: %q, %v", tt.variable, secret, err)
+		}
+	}
+	found, err := find(t, target.Options{Stack: "shop"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Secrets = nil
+	if _, err := found.Secret(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "reading the secret piikeysecret: Secrets Manager can't find") {
+		t.Errorf("%v", err)
+	}
+	c.Refuse = func(string) string { return "AccessDeniedException" }
+	if _, err := found.Secret(t.Context()); kind(err) != credentials || !strings.HasSuffix(err.Error(), "; set INGOT_PII_KEY, or leave out what needs a hash") {
+		t.Errorf("%v", err)
+	}
+}
+
+// sdkSays returns what the SDK writes to stderr where the machine's own service has no credentials.
+func sdkSays(t *testing.T) string {
+	t.Helper()
+	machine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	defer machine.Close()
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "false")
+	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", machine.URL)
+	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	stderr := os.Stderr
+	os.Stderr = file
+	_, err = find(t, target.Options{Stack: "shop"}, nil)
+	os.Stderr = stderr
+	if kind(err) != credentials {
+		t.Errorf("no credentials: %v", err)
+	}
+	said, err := os.ReadFile(file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(said)
+}
+
+func TestCredentials(t *testing.T) {
+	c := cloud(t)
+	for _, code := range []string{"AccessDenied", "ExpiredToken", "InvalidClientTokenId", "SignatureDoesNotMatch"} {
+		c.Refuse = func(string) string { return code }
+		_, err := find(t, target.Options{Stack: "shop"}, nil)
+		if kind(err) != credentials || !strings.Contains(err.Error(), "the credentials may not read stack shop in region eu-central-1 at ") || !strings.Contains(err.Error(), ": User: arn:aws:iam::"+account+":user/jo is not authorized") {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+	if _, err := find(t, target.Options{Stack: "shop"}, nil); kind(err) != credentials || !strings.Contains(err.Error(), "there are no AWS credentials: ") {
+		t.Errorf("none: %v", err)
+	}
+	if said := sdkSays(t); said != "" {
+		t.Errorf("the SDK speaks beside the tool: %s", said)
+	}
+	t.Setenv("AWS_REGION", "")
+	if _, err := find(t, target.Options{Stack: "shop"}, nil); kind(err) != wrong || !strings.Contains(err.Error(), "no region is known: write --region") {
+		t.Errorf("no Region: %v", err)
+	}
+}
+
+func TestVariables(t *testing.T) {
+	cloud(t)
+	two := map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates}
+	found, err := find(t, target.Options{}, two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reaches(t, found)
+	if found.Kind != target.KindEnvironment || !found.Named || found.Account != account || !strings.HasPrefix(found.String(), "tables events and totals, account "+account+", region "+region) {
+		t.Errorf("%s: %+v", found, found)
+	}
+	for part, variable := range map[target.Part]string{target.Queue: "INGOT_QUEUE_URL", target.Quarantine: "INGOT_QUARANTINE_URL", target.DeadLetters: "INGOT_DEAD_LETTER_URL",
+		target.Archive: "INGOT_ARCHIVE_BUCKET", target.IngestFunction: "INGOT_INGEST_FUNCTION", target.StreamsFunction: "INGOT_STREAMS_FUNCTION"} {
+		if err := found.Needs(part); err == nil || !strings.HasSuffix(err.Error(), " is not known: set "+variable) {
+			t.Errorf("%s: %v", variable, err)
+		}
+		with := maps.Clone(two)
+		with[variable] = "something"
+		full, err := find(t, target.Options{}, with)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := full.Needs(part); err != nil {
+			t.Errorf("%s is set: %v", variable, err)
+		}
+	}
+	for name, tt := range map[string]struct {
+		variables map[string]string
+		says      string
+	}{
+		"one of two": {map[string]string{"INGOT_TABLE": "events"}, "INGOT_AGGREGATES_TABLE is not set: set INGOT_TABLE and INGOT_AGGREGATES_TABLE both"},
+		"no table":   {map[string]string{"INGOT_TABLE": "evnts", "INGOT_AGGREGATES_TABLE": "totals"}, ": INGOT_TABLE names it"},
+	} {
+		if _, err := find(t, target.Options{}, tt.variables); kind(err) != wrong || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// The own variable for the endpoint wins, as it does in the functions.
+	two["INGOT_ENDPOINT_URL"] = "http://127.0.0.1:1"
+	if _, err := find(t, target.Options{}, two); err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") {
+		t.Errorf("another endpoint: %v", err)
+	}
+}
+
+func TestLocal(t *testing.T) {
+	c := cloud(t)
+	server := run(t, "run 1", c)
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_ENDPOINT_URL"} {
+		t.Setenv(name, "") // none of them is needed
+	}
+	dir := t.TempDir()
+	below := filepath.Join(dir, "cmd", "ingest")
+	if err := os.MkdirAll(below, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := find(t, target.Options{Local: true, Dir: below}, nil); kind(err) != plain || !strings.Contains(err.Error(), "no ingot dev runs for "+below+" or a folder above it; start one with: ingot dev") {
+		t.Errorf("none: %v", err)
+	}
+	dev := target.Local{ID: "run 1", PID: 4711, Endpoint: server.URL, Region: region, Account: account, EventsTable: stack.Events, AggregatesTable: stack.Aggregates,
+		QueueURL: "q", QuarantineURL: "qq", DeadLetterURL: "d", ArchiveBucket: "a", Pipeline: filepath.Join(dir, "pipeline.yaml")}
+	for range 2 { // a second start replaces the file
+		if err := dev.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := find(t, target.Options{Local: true, Dir: below}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reaches(t, found)
+	if found.Kind != target.KindLocal || found.Name != dev.Pipeline || found.QueueURL != "q" || found.QuarantineURL != "qq" || found.DeadLetterURL != "d" || found.ArchiveBucket != "a" ||
+		found.Account != account || found.Region != region || found.Protected {
+		t.Errorf("%+v", found)
+	}
+	if err := found.Needs(target.Queue, target.StreamsFunction); err == nil || !strings.Contains(err.Error(), "ingot dev has no such thing: this command needs the name of the streams function") {
+		t.Errorf("a function: %v", err)
+	}
+	if want := "ingot dev with " + dev.Pipeline; !strings.HasPrefix(found.String(), want) {
+		t.Error(found)
+	}
+	files, err := os.ReadDir(filepath.Join(dir, ".ingot"))
+	if names := slices.Collect(func(yield func(string) bool) {
+		for _, f := range files {
+			if !yield(f.Name()) {
+				return
+			}
+		}
+	}); err != nil || len(names) != 1 || names[0] != "dev.json" {
+		t.Errorf("%v: %v", err, names)
+	}
+
+	without := dev
+	without.EventsTable = "deleted"
+	if err := without.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); kind(err) != plain || !strings.Contains(err.Error(), "has no table deleted any more: somebody has deleted it") {
+		t.Errorf("without its table: %v", err)
+	}
+	if err := dev.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+
+	server.Close()
+	if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); kind(err) != plain || !strings.Contains(err.Error(), "(process 4711) does not answer at "+server.URL+": ") {
+		t.Errorf("ended: %v", err)
+	}
+	for _, text := range []string{"", "{}", "[1]", `{"endpoint":"http://x"}`} {
+		if err := os.WriteFile(target.LocalFile(dir), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); err == nil || !strings.Contains(err.Error(), "is not a file that ingot dev writes: delete it") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// run serves an account as an ingot dev does that says this ID.
+func run(t *testing.T, id string, c *targettest.Cloud) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && r.URL.Path == target.LocalID {
+			_, _ = io.WriteString(w, id+"\n")
+			return
+		}
+		c.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestLocalIsTheDefault shows which stack is meant in a folder with a samconfig.toml, if an ingot
+// dev runs there, or has run there.
+func TestLocalIsTheDefault(t *testing.T) {
+	c := cloud(t)
+	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs()}, {Name: "shop-dev", Outputs: outputs()}}
+	folder := func(d target.Local, of string) string {
+		dir := t.TempDir()
+		if d.Pipeline = filepath.Join(cmp.Or(of, dir), "pipeline.yaml"); d.ID != "" {
+			if err := d.Write(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600), os.Mkdir(filepath.Join(dir, "cmd"), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	dev := target.Local{ID: "run 1", PID: 4711, Endpoint: run(t, "run 1", c).URL, Region: region, Account: account, EventsTable: stack.Events, AggregatesTable: stack.Aggregates}
+	runs := folder(dev, "")
+	killed, over := dev, dev
+	killed.Endpoint, over.ID = "http://127.0.0.1:1", "run 0"
+	const here, past = "no stack is named, so this is the ingot dev with ", " does not run any more, so this is the stack that samconfig.toml names"
+	for name, tt := range map[string]struct {
+		options     target.Options
+		kind        target.Kind
+		stack, note string
+	}{
+		"one runs":                {target.Options{Dir: runs}, target.KindLocal, "", here},
+		"one runs above":          {target.Options{Dir: filepath.Join(runs, "cmd")}, target.KindLocal, "", here},
+		"asked for":               {target.Options{Dir: runs, Local: true}, target.KindLocal, "", ""},
+		"a stack is named":        {target.Options{Dir: runs, Stack: "shop"}, target.KindStack, "shop", ""},
+		"an environment is named": {target.Options{Dir: runs, ConfigEnv: "default"}, target.KindStack, "shop-dev", ""},
+		"a Region is named":       {target.Options{Dir: runs, Region: region}, target.KindStack, "shop-dev", ""},
+		"an endpoint is named":    {target.Options{Dir: runs, EndpointURL: os.Getenv("AWS_ENDPOINT_URL")}, target.KindStack, "shop-dev", ""},
+		"none has run":            {target.Options{Dir: folder(target.Local{}, "")}, target.KindStack, "shop-dev", ""},
+		"it was killed":           {target.Options{Dir: folder(killed, "")}, target.KindStack, "shop-dev", past},
+		"its port has another":    {target.Options{Dir: folder(over, "")}, target.KindStack, "shop-dev", past},
+		"a copy of its folder":    {target.Options{Dir: folder(dev, runs)}, target.KindStack, "shop-dev", past},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := find(t, tt.options, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found.Kind != tt.kind || tt.stack != "" && found.Name != tt.stack || !strings.Contains(found.Note, tt.note) || (found.Note == "") != (tt.note == "") {
+				t.Errorf("%s: %q", found, found.Note)
+			}
+			if tt.note != past {
+				return
+			}
+			tt.options.Local = true
+			if _, err := find(t, tt.options, nil); kind(err) != plain || !strings.HasSuffix(err.Error(), "with: ingot dev") {
+				t.Errorf("if it is asked for: %v", err)
+			}
+		})
+	}
+	variables := map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates}
+	if found, err := find(t, target.Options{Dir: runs}, variables); err != nil || found.Kind != target.KindEnvironment || found.Note != "" {
+		t.Errorf("the environment names tables: %v, %v", found, err)
+	}
+	// One that runs and cannot answer is not passed over.
+	gone := dev
+	gone.EventsTable = "deleted"
+	if _, err := find(t, target.Options{Dir: folder(gone, "")}, nil); err == nil || !strings.Contains(err.Error(), "has no table deleted any more") {
+		t.Errorf("it has no table: %v", err)
+	}
+}
+
+// TestLocalRemovesItsOwnFile shows that an `ingot dev` that ends leaves the file of another one.
+func TestLocalRemovesItsOwnFile(t *testing.T) {
+	dir := t.TempDir()
+	first, second := target.Local{PID: 1, Endpoint: "http://127.0.0.1:1"}, target.Local{PID: 2, Endpoint: "http://127.0.0.1:2"}
+	if err := errors.Join(first.Write(dir), second.Write(dir), first.Remove(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(target.LocalFile(dir)); err != nil {
+		t.Errorf("the first has removed the file of the second: %v", err)
+	}
+	for range 2 { // that it is gone already is no error
+		if err := second.Remove(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(target.LocalFile(dir)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the second has left its file: %v", err)
+	}
+}
