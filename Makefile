@@ -30,18 +30,18 @@ lint: ## gofmt, vet, staticcheck, govulncheck, and the template's checks
 
 # Without the emulator (npm missing, or no Linux on x86-64) the parts over HTTP are left out, and the output says so.
 bench: ## speed and memory beside what they are compared with, then make cold (BENCHFLAGS=-check fails where a target is missed)
-	go run ./internal/bench -emulator "$$(scripts/dynoxide.sh)" $(BENCHFLAGS)
+	go run ./internal/prove/bench -emulator "$$(scripts/dynoxide.sh)" $(BENCHFLAGS)
 	go test -run '^$$' -bench . ./...
 	$(MAKE) --no-print-directory cold
 
 # With BENCHFLAGS=-events=336776 of another size.
 bench-large: ## a million events: what one costs, what memory holds, verify and rebuild (minutes; BENCHFLAGS=-check)
-	go run ./internal/bench -only large,size $(BENCHFLAGS)
+	go run ./internal/prove/bench -only large,size $(BENCHFLAGS)
 
 # Both are measured, even if the first misses its target.
 cold: ## cold start and size of the built functions, beside plain ones (fails where a target is missed)
-	go run ./internal/local/lambda/cold -max-ratio 1.3 -max-mb 15; first=$$?; \
-	go run ./internal/local/lambda/cold -max-ratio 1.3 -max-mb 15 -function ./cmd/streams -reference ./internal/local/lambda/cold/reference/streams -event events/streams-insert.json && exit $$first
+	go run ./internal/prove/cold -max-ratio 1.3 -max-mb 15; first=$$?; \
+	go run ./internal/prove/cold -max-ratio 1.3 -max-mb 15 -function ./cmd/streams -reference ./internal/prove/cold/reference/streams -event events/streams-insert.json && exit $$first
 
 # SAM's Go builder hands the environment on to go build. Static, because the function's image may have another libc.
 build: export CGO_ENABLED = 0
@@ -62,10 +62,10 @@ deploy: deployable build ## build, show what would change in the AWS account of 
 	bin=$$(scripts/sam.sh) && SAM_CLI_TELEMETRY=0 "$$bin/sam" deploy --config-env $(CONFIG) $(DEPLOYFLAGS)
 
 sim: ## live seeded worlds over the real handlers, check every step, say what went wrong in them (SIMFLAGS: more)
-	go run ./internal/sim/worlds $(SIMFLAGS)
+	go run ./internal/prove/sim/worlds $(SIMFLAGS)
 
 mutants: ## wrong designs, each of which the simulation must kill (R=6: so many, drawn at random)
-	go run ./internal/sim/mutants $(if $(R),-random $(R)) $(MUTANTFLAGS)
+	go run ./internal/prove/sim/mutants $(if $(R),-random $(R)) $(MUTANTFLAGS)
 
 fuzz: ## run every fuzz target for T each (T=30s)
 	scripts/fuzz.sh $(T)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/integration/endpoint"
+	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/integration/contract"
-	"github.com/ingot-events/ingot/integration/endpoint"
+	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 )
 
 // startDynoxide runs once. If the emulator cannot be fetched, it takes a while to find that out.

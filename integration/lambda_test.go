@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/integration/endpoint"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 )
 
 // lambdaFunction holds the parts of a function's configuration that are read here.

@@ -13,7 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/ingot-events/ingot/integration/endpoint"
+	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 )
 
 // shared is the one endpoint of this test run. It is opened when the first test asks for it.

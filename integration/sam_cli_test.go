@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/integration/endpoint"
 	"github.com/ingot-events/ingot/internal/kit/slow"
+	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/integration/endpoint"
+	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 )
 
 // toolCall is a command line of the tool on a stack, with the exit code and what it prints.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/integration/contract"
-	"github.com/ingot-events/ingot/integration/endpoint"
 	"github.com/ingot-events/ingot/integration/twin"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 )
 
 // streamLength is how many requests a stream has.

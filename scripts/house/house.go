@@ -59,7 +59,7 @@ func measure(root string) ([]number, error) {
 		{what: fmt.Sprintf("lines over %d columns", wideLine), now: sum(list, func(s *source) int { return s.wide })},
 		{what: fmt.Sprintf("lines over %d columns", widerLine), now: sum(list, func(s *source) int { return s.wider })},
 		{what: "methods on store.Store", now: methods(code, "store", "Store", "counter")},
-		{what: "methods on the simulator's world", now: methods(code, "internal/sim", "World")},
+		{what: "methods on the simulator's world", now: methods(code, "internal/prove/sim", "World")},
 		arrows(code),
 	}
 	numbers = append(numbers, packages(code)...)

@@ -1,0 +1,64 @@
+package docs
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/check/template"
+)
+
+const localstackPage = "docs/localstack.md"
+
+// TestParametersOnLocalStack shows that the parameters of docs/localstack.md are those of the
+// template, that the line for samconfig.toml has them, and that `ingot check` finds nothing wrong
+// with that line. (integration.TestWholeDeployment deploys with them.)
+func TestParametersOnLocalStack(t *testing.T) {
+	tpl, err := template.Open([]byte(read(t, sampleshop.Template)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (?:`(\\w+)`|empty)").FindAllStringSubmatch(read(t, localstackPage), -1)
+	if len(rows) != 3 {
+		t.Fatalf("parameters %q", rows)
+	}
+	line := strings.TrimSpace(blocksOf(t, localstackPage, "toml")[0].text)
+	for _, row := range rows {
+		if err := tpl.Accepts(row[1], row[2]); err != nil {
+			t.Error(err)
+		}
+		if set := strings.Contains(line, row[1]+"="+row[2]); set != (row[2] != "") {
+			t.Errorf("the line for samconfig.toml is %s", line)
+		}
+	}
+	config := read(t, "samconfig.toml")
+	old := `parameter_overrides = "LogRetentionDays=7"`
+	if strings.Count(config, old) != 1 {
+		t.Fatalf("samconfig.toml has no line %s", old)
+	}
+	r, err := check.Run(check.Input{Pipeline: check.File{Name: "pipeline.yaml", Text: []byte(read(t, sampleshop.Pipeline))}, Partitions: 1, ConfigEnv: "default",
+		Template: &check.File{Name: "template.yaml", Text: []byte(read(t, sampleshop.Template))},
+		Config:   &check.File{Name: "samconfig.toml", Text: []byte(strings.Replace(config, old, line, 1))}})
+	if err != nil || len(r.Findings) > 0 || r.Counting != "receipts" {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+// TestCommandsOnLocalStack shows that the page starts the LocalStack that is tested, and deletes
+// the stack that make deploy makes.
+func TestCommandsOnLocalStack(t *testing.T) {
+	page := read(t, localstackPage)
+	for file, pattern := range map[string]string{
+		"internal/prove/peers/endpoint/endpoint.go": `Image = "(localstack/localstack:[0-9.]+)"`,
+		"samconfig.toml":     `stack_name = "(ingot-dev)"`,
+		"docs/aws-cli.md":    `STACK=(ingot-dev)`,
+		"handler/streams.go": `errors.New\("(the batch names no shard)`,
+	} {
+		m := regexp.MustCompile(pattern).FindStringSubmatch(read(t, file))
+		if m == nil || !strings.Contains(page, m[1]) {
+			t.Errorf("the page does not say what %s has: %q", file, m)
+		}
+	}
+}

@@ -1,0 +1,292 @@
+package docs
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/golden"
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+)
+
+// tool builds the tool as the README's go run does, which keeps it in the build cache. It is built
+// once for all tests that need it.
+func tool(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds the tool with the go command, which -short leaves out")
+	}
+	binary := filepath.Join(t.TempDir(), "ingot")
+	cmd := exec.Command("go", "run", "-exec", "cp", "./cmd/ingot", binary)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go run -exec cp ./cmd/ingot: %v\n%s", err, out)
+	}
+	return binary
+}
+
+// TestTool checks what the documents say about the tool.
+func TestTool(t *testing.T) {
+	binary := tool(t)
+	t.Run("demo excerpt", func(t *testing.T) { testExcerpt(t, binary, "README.md", "text demo", "demo") })
+	t.Run("cost excerpt", func(t *testing.T) {
+		testExcerpt(t, binary, "README.md", "text cost", "cost", "--rate", "100", "--prices", "prices/us-east-1.yaml", "--pipeline", sampleshop.Pipeline)
+	})
+	t.Run("cost in full", func(t *testing.T) {
+		testExcerpt(t, binary, "docs/cost.md", "text cost", "cost", "--rate", "100", "--prices", "prices/us-east-1.yaml", "--pipeline", sampleshop.Pipeline)
+	})
+	t.Run("commands", func(t *testing.T) { testCommands(t, binary) })
+	t.Run("six words", func(t *testing.T) { testHelpWords(t, binary) })
+}
+
+// TestGoVersion shows that the README asks for the same version of Go as go.mod.
+func TestGoVersion(t *testing.T) {
+	var version string
+	for line := range strings.Lines(read(t, "go.mod")) {
+		if rest, is := strings.CutPrefix(line, "go "); is {
+			version = strings.TrimSuffix(strings.TrimSpace(rest), ".0")
+		}
+	}
+	if want := "This needs Go (" + version + " or newer)"; !strings.Contains(read(t, "README.md"), want) {
+		t.Errorf("README.md does not say %q", want)
+	}
+}
+
+// TestTimesAreChecked shows that CI measures the times of make test that the README states.
+func TestTimesAreChecked(t *testing.T) {
+	said := regexp.MustCompile("`make test` takes at most (\\d+) s on two quiet cores,\\s+with Docker (\\d+) s").FindStringSubmatch(read(t, "README.md"))
+	if said == nil {
+		t.Fatal("README.md does not say how long make test takes")
+	}
+	script := read(t, ".ci/run")
+	without, _ := strconv.Atoi(said[1]) // digits
+	with, _ := strconv.Atoi(said[2])    // digits
+	for what, seconds := range map[string]int{"make test without Docker": without, "what Docker adds to it": with - without} {
+		if measured := fmt.Sprintf(" timed %d '%s' ", seconds, what); !strings.Contains(script, measured) {
+			t.Errorf("README.md says that make test takes %d s without Docker and %d s with it, and .ci/run does not have %q", without, with, measured)
+		}
+	}
+}
+
+// testExcerpt compares a document's excerpt of the output of a command with the real output. The
+// lines must be in order. … marks a gap.
+func testExcerpt(t *testing.T, binary, document, info string, args ...string) {
+	cmd := exec.Command(binary, args...)
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("ingot %s: %v", strings.Join(args, " "), err)
+	}
+	// The file of the sample shop at the root may be a user's own by now. The command reads the
+	// copy.
+	out = bytes.ReplaceAll(out, []byte(sampleshop.Pipeline), []byte("pipeline.yaml"))
+	excerpt := blocksOf(t, document, info)[0].text
+	if golden.Update() {
+		fresh := refreshed(excerpt, string(out))
+		text := strings.Replace(read(t, document), excerpt, fresh, 1)
+		if err := os.WriteFile(filepath.Join(root, document), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		excerpt = fresh
+	}
+	lines := strings.Split(string(out), "\n")
+	for _, line := range strings.Split(strings.TrimSuffix(excerpt, "\n"), "\n") {
+		if line == "…" {
+			continue
+		}
+		i := slices.Index(lines, line)
+		if i < 0 {
+			t.Errorf("ingot %s does not print the line, or not here:\n%s\nif its figures have changed, run: go test -run TestTool ./internal/prove/docs -update", args[0], line)
+			continue
+		}
+		lines = lines[i+1:]
+	}
+}
+
+var figures = regexp.MustCompile(`[-0-9.,:TZ]+| +`)
+
+// refreshed returns the excerpt with each line as the output has it now, in order. Apart from
+// figures and spaces, it is the same line.
+func refreshed(excerpt, out string) string {
+	lines := strings.Split(out, "\n")
+	var fresh []string
+	for _, line := range strings.Split(excerpt, "\n") {
+		i := slices.IndexFunc(lines, func(l string) bool {
+			return line != "" && figures.ReplaceAllString(l, "") == figures.ReplaceAllString(line, "")
+		})
+		if i >= 0 {
+			line, lines = lines[i], lines[i+1:]
+		}
+		fresh = append(fresh, line)
+	}
+	return strings.Join(fresh, "\n")
+}
+
+// inside matches words of the design that a newcomer does not need. README and --help use only
+// event, key, verdict, aggregate, quarantine and verify.
+var inside = regexp.MustCompile(`(?i)\b(digests?|lanes?|generations?|fingerprints?|contributions?|deltas?|watermarks?|high-water|epochs?|marks?|receipts?)\b`)
+
+var inlineCode = regexp.MustCompile("`[^`]*`")
+
+// readmeLines is the most lines that the README may have.
+const readmeLines = 200
+
+func TestREADMEIsOnePage(t *testing.T) {
+	if n := strings.Count(read(t, "README.md"), "\n"); n > readmeLines {
+		t.Errorf("README.md has %d lines, and people read at most %d", n, readmeLines)
+	}
+}
+
+func TestREADMEGetsByWithSixWords(t *testing.T) {
+	text := read(t, "README.md")
+	for _, b := range blocks(t, "README.md") {
+		text = strings.Replace(text, b.text, "", 1)
+	}
+	for n, line := range strings.Split(text, "\n") {
+		if word := inside.FindString(inlineCode.ReplaceAllString(line, "")); word != "" {
+			t.Errorf("line %d without its blocks uses %q", n+1, word)
+		}
+	}
+	for _, word := range []string{"event", "key", "verdict", "aggregate", "quarantine", "verify"} {
+		if !strings.Contains(strings.ToLower(text), word) {
+			t.Errorf("it never says %q", word)
+		}
+	}
+}
+
+var subcommand = regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`)
+
+// values removes words of the design that a user types. A flag and the template name the ways to
+// count by these words.
+var values = strings.NewReplacer("how totals are counted: marks or receipts (default \"marks\")", "", "--counting receipts", "", "Counting=receipts", "")
+
+// testHelpWords shows that the help of the tool and of each of its commands uses only the six
+// words. The exceptions are what a user types, and the members of the JSON, which have fixed names.
+func testHelpWords(t *testing.T, binary string) {
+	help := func(args ...string) string {
+		out, err := exec.Command(binary, append(args, "--help")...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("ingot %v --help: %v", args, err)
+		}
+		return string(out)
+	}
+	_, after, _ := strings.Cut(help(), "Available Commands:\n")
+	commands := []string{""}
+	for _, m := range subcommand.FindAllStringSubmatch(after, -1) {
+		commands = append(commands, m[1])
+	}
+	for _, ours := range []string{"demo", "check", "explain"} {
+		if !slices.Contains(commands, ours) {
+			t.Errorf("ingot --help does not list %s: %q", ours, commands)
+		}
+	}
+	for _, command := range commands {
+		prose := help(strings.Fields(command)...)
+		if before, members, listed := strings.Cut(prose, "With --output json, one object"); listed {
+			_, rest, _ := strings.Cut(members, "\nUsage:")
+			prose = before + rest
+		}
+		for line := range strings.Lines(values.Replace(prose)) {
+			if word := inside.FindString(line); word != "" {
+				t.Errorf("ingot %s --help uses %q: %s", command, word, line)
+			}
+		}
+	}
+}
+
+var testName = regexp.MustCompile("`([a-z]+)\\.((?:Test|Fuzz|Example)[A-Za-z0-9_]*)`")
+
+// TestNamedTestsExist shows that every test that a document names as proof exists.
+func TestNamedTestsExist(t *testing.T) {
+	found := 0
+	for _, name := range documents(t) {
+		for _, m := range testName.FindAllStringSubmatch(read(t, name), -1) {
+			found++
+			if !testExists(t, m[1], m[2]) {
+				t.Errorf("%s names %s.%s, and there is no such test", name, m[1], m[2])
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d tests are named", found)
+	}
+}
+
+func testExists(t *testing.T, pkg, test string) bool {
+	t.Helper()
+	for _, pattern := range []string{pkg, "internal/" + pkg, "internal/*/" + pkg, "cmd/" + pkg, "integration/" + pkg} {
+		files, err := filepath.Glob(filepath.Join(root, pattern, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(text), "\nfunc "+test+"(") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestEveryGuaranteeNamesItsTest shows that every guarantee names at least one test, and that the
+// README lists each guarantee in one line.
+func TestEveryGuaranteeNamesItsTest(t *testing.T) {
+	_, listed, _ := strings.Cut(read(t, "README.md"), "\n## What is guaranteed\n")
+	listed, _, _ = strings.Cut(listed, "\n## ")
+	rows := table(t, guarantees, "guarantees")
+	if n := strings.Count(listed, "\n- "); n != len(rows) {
+		t.Errorf("the README lists %d guarantees, and %s has %d", n, guarantees, len(rows))
+	}
+	for _, row := range rows {
+		if !strings.Contains(listed, "\n- "+row[0]+".\n") {
+			t.Errorf("the README does not list the guarantee %q", row[0])
+		}
+		if len(row) != 4 || row[1] == "" || row[2] == "" {
+			t.Errorf("the guarantee %q does not say when it holds and what breaks it", row[0])
+		} else if !testName.MatchString(row[3]) {
+			t.Errorf("the guarantee %q names no test", row[0])
+		}
+	}
+}
+
+// TestGoInDocumentsIsCompiled shows that Go code in a document is part of an example at the root of
+// the repository or in ingottest. The examples are compiled, and most of them run.
+func TestGoInDocumentsIsCompiled(t *testing.T) {
+	source := flattened(read(t, "example_test.go")) + flattened(read(t, "ingottest/example_test.go"))
+	found := 0
+	for _, name := range documents(t) {
+		for _, b := range blocks(t, name) {
+			if b.info != "go" {
+				continue
+			}
+			if found++; !strings.Contains(source, flattened(b.text)) {
+				t.Errorf("%s:%d: this Go is in no example_test.go as it stands here", name, b.line)
+			}
+		}
+	}
+	if found < 3 {
+		t.Errorf("only %d blocks of Go found", found)
+	}
+}
+
+// flattened returns text without indentation and blank lines.
+func flattened(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}

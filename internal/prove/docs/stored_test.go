@@ -1,0 +1,65 @@
+package docs
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ingot-events/ingot/ingottest"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// TestREADMEStoresWhatItSays shows that the README's messages have the result that it shows under
+// its pipeline.yaml. That file is the one that ingot init writes.
+func TestREADMEStoresWhatItSays(t *testing.T) {
+	text := blocksOf(t, "README.md", "yaml pipeline")[0].text
+	written, err := os.ReadFile("../../tool/scaffold/files/pipeline.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(string(written), text) {
+		t.Error("the README's pipeline.yaml is not the one that ingot init writes")
+	}
+	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := ingottest.New(t, ingottest.Config{Pipeline: p})
+	for line := range strings.Lines(blocksOf(t, "README.md", "json messages")[0].text) {
+		w.Send(strings.TrimSpace(line))
+		w.Drain() // each message has its own batch, so that they arrive in this order
+	}
+	w.Verify()
+
+	var got strings.Builder
+	for _, item := range w.Items() {
+		fmt.Fprintf(&got, "item        %v\n", item.Key)
+	}
+	for stored, err := range w.Store().Totals(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		window := time.Unix(stored.Address.Window, 0).UTC()
+		fmt.Fprintf(&got, "total       %s  %s  %s  %s\n", stored.Address.Name, strings.Join(stored.Address.By, " "), window.Format(time.DateOnly), pairs(stored.Values))
+	}
+	for _, l := range w.Quarantined() {
+		fmt.Fprintf(&got, "quarantine  %s  %v\n", l.Verdict, l.Key)
+	}
+	if want := blocksOf(t, "README.md", "text stored")[0].text; got.String() != want {
+		t.Errorf("these messages come to\n%swant, as the README says:\n%s", got.String(), want)
+	}
+}
+
+// pairs writes a map as name=value, in the order of the names.
+func pairs[V any](of map[string]V) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		list = append(list, fmt.Sprintf("%s=%v", name, of[name]))
+	}
+	return strings.Join(list, " ")
+}

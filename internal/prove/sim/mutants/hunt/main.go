@@ -1,0 +1,76 @@
+// Hunt lives worlds until one of them breaks one of the named promises. It prints what it found as
+// one line of JSON. The runner of the mutants builds it once, with all mutants grafted onto our
+// source. INGOT_MUTANT names the mutant that it runs as.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/internal/prove/sim/mutants/hunt/found"
+)
+
+func main() {
+	from := flag.Uint64("from", 0, "the first seed")
+	n := flag.Int("n", 500, "the most worlds to live from there on")
+	first := flag.String("first", "", "seeds to live before those, with commas between")
+	still := flag.Bool("fault-free", false, "live worlds without trouble")
+	checks := flag.String("checks", "", "the checks to look for, with commas between; empty: any")
+	flag.Parse()
+	var named []string
+	if *checks != "" {
+		named = strings.Split(*checks, ",")
+	}
+	seeds, err := seedsOf(*first, *from, *n)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hunt:", err)
+		os.Exit(2)
+	}
+	json.NewEncoder(os.Stdout).Encode(hunt(sim.Live, seeds, *still, named))
+}
+
+// seedsOf returns the seeds to live, each once.
+func seedsOf(first string, from uint64, n int) ([]uint64, error) {
+	var seeds []uint64
+	for _, text := range strings.FieldsFunc(first, func(r rune) bool { return r == ',' }) {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("-first: %w", err)
+		}
+		seeds = append(seeds, seed)
+	}
+	for seed := from; seed < from+uint64(n); seed++ {
+		if !slices.Contains(seeds, seed) {
+			seeds = append(seeds, seed)
+		}
+	}
+	return seeds, nil
+}
+
+func hunt(live func(sim.Plan, bool) sim.Result, seeds []uint64, still bool, checks []string) found.Found {
+	f := found.Found{Others: map[string]int{}}
+	for _, seed := range seeds {
+		plan := sim.NewPlan(seed)
+		if still {
+			plan = sim.StillPlan(seed)
+		}
+		f.Worlds++
+		r := live(plan, false)
+		if r.Failure == nil {
+			continue
+		}
+		check := string(r.Failure.Check)
+		if len(checks) == 0 || slices.Contains(checks, check) {
+			f.Check, f.Seed, f.Detail = check, seed, r.Failure.Error()
+			return f
+		}
+		f.Others[check]++
+	}
+	return f
+}

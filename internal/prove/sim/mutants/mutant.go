@@ -1,0 +1,73 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/ingot-events/ingot/internal/prove/sim"
+)
+
+// Mutant is a wrong design. It is our code with some lines changed.
+type Mutant struct {
+	Name string
+	What string // one line: what is wrong about it
+	// Defends names the claims that the mutant would break: claims 1 to 6 of docs/correctness.md as
+	// C1 to C6, and the invariants of docs/design.md.
+	Defends string
+	// Checks are the promises that the mutant breaks. It is killed if a world breaks one of them
+	// before any other promise.
+	Checks []sim.Check
+	// Seeds is the number of worlds within which the mutant must be killed; 0 means 500.
+	Seeds int
+	// Plain says that the mutant is wrong even if nothing goes wrong. It must be caught in worlds
+	// without trouble.
+	Plain bool
+	Edits []Edit
+	// Fields are added to structs, and Helpers to packages. Our own code never uses them.
+	Fields  []Field
+	Helpers []Helper
+}
+
+// Edit replaces a text in the body of a function. In names the function by its package, the type of
+// its receiver and its own name: store.put.miss is the method miss of type put in the package
+// store. The package's name must be unique. The file and folder of the function do not matter. Old
+// is compared token by token, so spaces, line breaks and comments do not matter. It must occur
+// exactly once. An empty Old stands for the beginning of the body.
+type Edit struct{ In, Old, New string }
+
+// Field adds a field to a struct. In names the struct in the same way as an [Edit] names a
+// function.
+type Field struct{ In, Text string }
+
+// Helper adds declarations, with their imports, to a package.
+type Helper struct{ Package, Text string }
+
+const mostSeeds = 500
+
+func (m *Mutant) seeds() int {
+	switch {
+	case m.Plain:
+		return stillWorlds
+	case m.Seeds == 0:
+		return mostSeeds
+	}
+	return m.Seeds
+}
+
+func (m *Mutant) names() string {
+	names := make([]string, len(m.Checks))
+	for i, c := range m.Checks {
+		names[i] = string(c)
+	}
+	return strings.Join(names, ",")
+}
+
+// all returns every mutant, and then the blunders.
+func all() []Mutant {
+	var list []Mutant
+	for _, part := range [][]Mutant{
+		marks(), values(), statements(), receipts(), refusals(), ingest(), answers(), replicas(), lifetimes(), erasures(), generations(), mappings(), verifying(), questions(), wholes(), claims(), packing(), byPut(), arrays(), pointers(), offload(), blunders(),
+	} {
+		list = append(list, part...)
+	}
+	return list
+}

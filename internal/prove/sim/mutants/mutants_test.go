@@ -1,0 +1,117 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/kit/slow"
+)
+
+func TestMutantsAreComplete(t *testing.T) {
+	names := map[string]bool{}
+	for _, m := range all() {
+		if names[m.Name] {
+			t.Errorf("two mutants are named %s", m.Name)
+		}
+		names[m.Name] = true
+		if len(m.Checks) == 0 || m.What == "" || m.Defends == "" || len(m.Edits) == 0 || strings.ContainsAny(m.Name, ", |/_") {
+			t.Errorf("mutant %q is not complete", m.Name)
+		}
+		if m.seeds() < 1 || m.seeds() > 2*mostSeeds {
+			t.Errorf("mutant %s may take %d worlds; at most %d are allowed", m.Name, m.seeds(), 2*mostSeeds)
+		}
+	}
+}
+
+// TestEachClaimIsDefended shows that every mutant defends a claim of docs/correctness.md or an
+// invariant of docs/design.md, and that a mutant defends each of these. If somebody removed a
+// mutant in favour of another one, a claim could lose its defence.
+func TestEachClaimIsDefended(t *testing.T) {
+	claims := map[string]int{}
+	for file, found := range map[string]*regexp.Regexp{"correctness.md": regexp.MustCompile(`(?m)^(\d)\. `), "design.md": regexp.MustCompile(`(?m)^\| (I\d+) \|`)} {
+		text, err := os.ReadFile("../../../../docs/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if file == "correctness.md" { // the other lists there are not claims
+			_, after, _ := strings.Cut(string(text), "\n## The claim\n")
+			before, _, _ := strings.Cut(after, "\n## ")
+			text = []byte(before)
+		}
+		for _, name := range found.FindAllStringSubmatch(string(text), -1) {
+			if claim := name[1]; strings.HasPrefix(claim, "I") {
+				claims[claim] = 0
+			} else {
+				claims["C"+claim] = 0
+			}
+		}
+	}
+	if len(claims) < 16 {
+		t.Fatalf("the documents have the claims %v", claims)
+	}
+	for _, m := range all() {
+		for claim := range strings.FieldsSeq(m.Defends) {
+			if _, ok := claims[claim]; !ok {
+				t.Errorf("%s defends %s, which no document claims", m.Name, claim)
+			}
+			claims[claim]++
+		}
+	}
+	for claim, mutants := range claims {
+		if mutants == 0 {
+			t.Errorf("no mutant defends %s", claim)
+		}
+	}
+}
+
+// TestMutantsApply fails if a mutant's text is no longer in our source, or if its result is not Go.
+func TestMutantsApply(t *testing.T) {
+	root := filepath.Join("..", "..", "..", "..")
+	source := newSource(root)
+	for _, m := range all() {
+		if _, err := source.graft([]Mutant{m}); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := source.graft(all()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMutantsBuild shows that our source with all mutants together is a program.
+func TestMutantsBuild(t *testing.T) {
+	slow.Test(t, "it builds all mutants")
+	root, err := moduleRoot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (runner{root: root, dir: t.TempDir()}).build(t.Context(), "all", all()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestChoose(t *testing.T) {
+	if _, err := choose("naive-add,nobody", 0, 0); err == nil || !strings.Contains(err.Error(), "nobody") {
+		t.Errorf("an unknown name: %v", err)
+	}
+	two, err := choose("no-own-expiry,naive-add", 0, 0)
+	if err != nil || len(two) != 2 || two[0].Name != "no-own-expiry" {
+		t.Errorf("%v %v", two, err)
+	}
+	a, _ := choose("", 6, 7)
+	b, _ := choose("", 6, 7)
+	if len(a) != 6 {
+		t.Fatalf("%d mutants, want 6", len(a))
+	}
+	for i := range a {
+		if a[i].Name != b[i].Name {
+			t.Error("the same seed draws others")
+		}
+	}
+	if everything, _ := choose("", 0, 0); len(everything) != len(all()) {
+		t.Errorf("%d mutants, want all", len(everything))
+	}
+}

@@ -1,0 +1,17 @@
+package main
+
+import "github.com/ingot-events/ingot/internal/prove/sim"
+
+// replicas returns reads that do not ask for the current table, and so get an earlier state.
+func replicas() []Mutant {
+	return []Mutant{
+		{
+			Name: "stale-verdict", What: "what holds a key is read from a replica that may be behind", Defends: "C1 C2", Checks: []sim.Check{sim.Undeserved, sim.Lost, sim.Rewritten},
+			Edits: []Edit{{"store.view.request", `aws.Bool(true)`, `aws.Bool(false)`}},
+		},
+		{
+			Name: "stale-roster", What: "a start reads the epoch and the heads from a replica that may be behind", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
+			Edits: []Edit{{"store.Store.roster", `ConsistentRead: aws.Bool(true), Keys`, `ConsistentRead: aws.Bool(false), Keys`}},
+		},
+	}
+}

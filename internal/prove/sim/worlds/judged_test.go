@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/prove/sim"
+)
+
+// TestFewWorldsAreNotJudged shows that a survey judges nothing below this number of worlds, and
+// does judge from it on.
+func TestFewWorldsAreNotJudged(t *testing.T) {
+	survey := sim.NewSurvey()
+	for range sim.FewWorlds - 1 {
+		survey.Add(sim.Result{})
+	}
+	if short := survey.Shortfalls(); len(short) > 0 {
+		t.Errorf("%d worlds are judged: %q", survey.Worlds, short)
+	}
+	survey.Add(sim.Result{})
+	if len(survey.Shortfalls()) == 0 {
+		t.Errorf("%d worlds in which nothing happened are not too little", survey.Worlds)
+	}
+}
+
+// TestTimeIsNoExcuse shows what happens when the time is over before there are enough worlds to
+// judge. The command goes on until there are enough, and judges them.
+func TestTimeIsNoExcuse(t *testing.T) {
+	var lived atomic.Int64
+	kind := func(p sim.Plan, _ bool) sim.Result {
+		lived.Add(1)
+		return sim.Result{Plan: p}
+	}
+	var out bytes.Buffer
+	code := run(context.Background(), []string{"-fresh", "-minutes", "0.0000001"}, kind, &out, &out)
+	if code != 1 || lived.Load() != sim.FewWorlds || !strings.Contains(out.String(), "too little: the fault") {
+		t.Errorf("exit %d after %d worlds: %s", code, lived.Load(), out.String())
+	}
+	lived.Store(0)
+	if code := run(context.Background(), []string{"-fresh", "-minutes", "0.0000001", "-fault-free"}, kind, &out, &out); code != 0 || lived.Load() >= sim.FewWorlds {
+		t.Errorf("exit %d after %d quiet worlds, which nothing judges", code, lived.Load())
+	}
+}
