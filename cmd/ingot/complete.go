@@ -28,6 +28,7 @@ var values = map[string]completion{
 	"example":  exampleNames,
 	"data":     folders,
 
+	"keep":         cobra.FixedCompletions([]string{"all\tthe events as they are", "masked\twithout personal values", "none\tmade-up events"}, cobra.ShellCompDirectiveNoFileComp),
 	"architecture": cobra.FixedCompletions([]string{"arm64\tof AWS", "x86_64\tIntel and AMD"}, cobra.ShellCompDirectiveNoFileComp),
 
 	"pipeline":  filesNamed("yaml", "yml"),

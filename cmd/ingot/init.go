@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,9 +22,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/ingot-events/ingot"
-	"github.com/ingot-events/ingot/internal/tool/propose"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
-	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -36,7 +33,8 @@ folder. No file that exists is changed.
 
 With --events it proposes a pipeline.yaml from a file of sample events, one JSON document on each line: the
 types, ids, times and keys. A comment beside each choice says how certain it is. --events - reads standard
-input.
+input. The repository gets up to 20 of these events, for its tests, and Git keeps what it gets. With
+--keep masked, fields that look personal have other values there. With --keep none, the events are made up.
 
 With --diff it writes nothing. It compares the files in DIR with those that this version of Ingot
 would write for the pipeline.yaml in DIR, and shows the differences. Use it after an upgrade, to see
@@ -65,8 +63,8 @@ type initReport struct {
 }
 
 type initOptions struct {
-	module, events string
-	diff, noTidy   bool
+	module, events, keep string
+	diff, noTidy         bool
 }
 
 func newInit(a *app) *cobra.Command {
@@ -77,6 +75,7 @@ func newInit(a *app) *cobra.Command {
 		Long:  initHelp,
 		Example: `  ingot init shop --module example.com/shop
   ingot init shop --events sample.ndjson
+  ingot init shop --events sample.ndjson --keep masked
   ingot init --diff`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -87,6 +86,12 @@ func newInit(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := namesFiles(cmd, "events"); err != nil {
 				return err
+			}
+			if !slices.Contains(keeps, o.keep) {
+				return usage(fmt.Errorf("--keep %q: write one of %s", o.keep, strings.Join(keeps, ", ")))
+			}
+			if o.events == "" && cmd.Flags().Changed("keep") {
+				return usage(errors.New("--keep is for --events FILE: without it, the sample events are Ingot's own"))
 			}
 			dir := "."
 			if len(args) == 1 && args[0] != "" {
@@ -100,6 +105,7 @@ func newInit(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.module, "module", "", "the module path (default example.com/ and the folder's name)")
 	cmd.Flags().StringVar(&o.events, "events", "", "propose pipeline.yaml from this file of events, one on each line; - is standard input")
+	cmd.Flags().StringVar(&o.keep, "keep", keepAll, "with --events, what events/ gets of the file: all (up to 20 events as they are), masked (other values in fields that look personal), none (made-up events instead)")
 	cmd.Flags().BoolVar(&o.diff, "diff", false, "write nothing; show how the files differ from what this version would write")
 	cmd.Flags().BoolVar(&o.noTidy, "no-tidy", false, "do not run go mod tidy, which completes go.mod and go.sum")
 	return cmd
@@ -123,7 +129,7 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 	}
 	unfit := false
 	if o.events != "" { // only now, because it says what it proposes
-		if c.Pipeline, c.Sample, unfit, err = a.propose(o.events); err != nil {
+		if c.Pipeline, c.Sample, unfit, err = a.propose(o.events, o.keep); err != nil {
 			return err
 		}
 		if list, err = files(c); err != nil {
@@ -184,49 +190,6 @@ func (a *app) next(dir string, untidy, unfit bool) {
 		first = "complete " + filepath.Join(dir, "pipeline.yaml") + ", then " + first
 	}
 	fmt.Fprintf(a.stderr, "ingot: done; next: %s\n", first)
-}
-
-// propose reads sample events and proposes a pipeline.yaml. It reports the result on standard
-// error. unfit says that events of the sample do not fit the proposal.
-func (a *app) propose(name string) (text []byte, bodies []string, unfit bool, err error) {
-	from, _, err := a.open(name, "name a file of events with --events FILE")
-	if err != nil {
-		return nil, nil, false, usage(err)
-	}
-	defer from.Close()
-	sample, err := propose.Read(from)
-	if err != nil {
-		return nil, nil, false, usage(fmt.Errorf("--events %s: %w", name, err))
-	}
-	count, first := sample.Unusable()
-	for _, line := range first {
-		fmt.Fprintf(a.stderr, "ingot: %s: left out, %s\n", name, line)
-	}
-	if more := count - len(first); more > 0 {
-		fmt.Fprintf(a.stderr, "ingot: %s: %d more lines are left out\n", name, more)
-	}
-	p := sample.Proposal("event")
-	taken, poison, err := p.Check()
-	if err != nil {
-		return nil, nil, false, err
-	}
-	fmt.Fprintf(a.stderr, "ingot: pipeline.yaml is proposed from %s: read each comment in it; it fits %s of the sample\n", name, show.Count(taken, "event"))
-	for _, why := range slices.Sorted(maps.Keys(poison)) {
-		fmt.Fprintf(a.stderr, "ingot: it does not fit %s yet: %s\n", show.Count(poison[why], "event"), why)
-	}
-	aside := p.Aside()
-	for _, why := range slices.Sorted(maps.Keys(aside)) {
-		fmt.Fprintf(a.stderr, "ingot: %s of the sample would go to quarantine: %s\n", show.Count(aside[why], "event"), why)
-	}
-	bodies = p.Bodies(scaffold.MaxSample)
-	if len(bodies) < taken {
-		skip := ""
-		if count > 0 || len(aside) > 0 {
-			skip = " --skip-unusable"
-		}
-		fmt.Fprintf(a.stderr, "ingot: events/sample.ndjson has %d of them, for the tests and make demo; ingot demo FILE%s takes a whole file\n", len(bodies), skip)
-	}
-	return p.YAML(), bodies, len(poison) > 0, nil
 }
 
 // taken returns an error if one of the files exists.

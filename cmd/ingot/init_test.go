@@ -230,7 +230,7 @@ func TestInitFromMuch(t *testing.T) {
 		}
 	}
 	got := piped(t, b.String(), "init", dir, "--events", "-", "--no-tidy")
-	if got.code != exitFine || !strings.Contains(got.errors, "ingot: events/sample.ndjson has 20 of them, for the tests and make demo; ingot demo FILE takes a whole file\n") {
+	if got.code != exitFine || !strings.Contains(got.errors, "ingot: to send the whole file through the demo: ingot demo FILE\n") {
 		t.Fatalf("exit %d: %s", got.code, got.errors)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
@@ -242,6 +242,52 @@ func TestInitFromMuch(t *testing.T) {
 			t.Errorf("it has visit %d %d times:\n%s", i, n, text)
 		}
 	}
+}
+
+// Git keeps the sample of a repository, so init says whether it has real events, and leaves them
+// out or masks them if asked to.
+func TestInitKeeps(t *testing.T) {
+	var b strings.Builder
+	for i := range 5 {
+		fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":"2026-03-01T09:00:%02dZ","patient":{"name":"Ann %d","phone":"+49 30 %d"},"contact":"ann%d@clinic.test","site":"north"}`+"\n", i, i, i, i, i%2)
+	}
+	for _, c := range []struct {
+		keep, says  string
+		has, hasNot []string
+		events      int
+	}{
+		{"all", "5 events of standard input, as they are; if that must not be, delete the folder, and run init again with --keep masked or --keep none\n", []string{`"Ann 3"`, `"ann1@clinic.test"`}, nil, 5},
+		{"masked", "5 events of standard input; these fields have other values: contact, name, phone; look at them before you commit them\n",
+			[]string{`"contact":"person-2@example.com"`, `"name":"name-5"`, `"phone":"phone-5"`, `"site":"north"`, `"visit_id":"v4"`}, []string{"Ann", "+49", "clinic.test", "person-3@"}, 5},
+		{"none", "3 events that were made up, and none of standard input\n", []string{`"visit_id":"visit_id-2"`}, []string{"Ann", "+49", "clinic.test", "north"}, 3},
+	} {
+		dir := filepath.Join(t.TempDir(), "visits")
+		got := piped(t, b.String(), "init", dir, "--events", "-", "--no-tidy", "--keep", c.keep)
+		if got.code != exitFine || !strings.Contains(got.errors, "ingot: events/sample.ndjson and events/ingest.json, which Git will keep, have "+c.says) {
+			t.Errorf("--keep %s: exit %d, it says %s", c.keep, got.code, got.errors)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
+		if err != nil || strings.Count(string(text), "\n") != c.events {
+			t.Errorf("--keep %s: %v\n%s", c.keep, err, text)
+		}
+		for _, want := range c.has {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("--keep %s: no %s in\n%s", c.keep, want, text)
+			}
+		}
+		one, err := os.ReadFile(filepath.Join(dir, "events", "ingest.json"))
+		for _, real := range c.hasNot {
+			if err != nil || strings.Contains(string(text)+string(one), real) {
+				t.Errorf("--keep %s: %v, it has %s:\n%s%s", c.keep, err, real, text, one)
+			}
+		}
+		if got := tool(t, "check", "--pipeline", filepath.Join(dir, "pipeline.yaml"), "--events", filepath.Join(dir, "events", "sample.ndjson"), "--now", "2026-03-02T00:00:00Z"); got.code != exitFine {
+			t.Errorf("--keep %s: the sample does not fit: %s%s", c.keep, got.stdout, got.stderr)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "visits")
+	tool(t, "init", dir, "--events", "-", "--keep", "some").says(t, exitUsage, `--keep "some": write one of all, masked, none`)
+	tool(t, "init", dir, "--keep", "none").says(t, exitUsage, "--keep is for --events FILE")
 }
 
 // Broken events among many do not spoil the proposal, and are named. The repository's sample does
@@ -257,7 +303,7 @@ func TestInitFromWithBrokenEvents(t *testing.T) {
 		fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":%q}`+"\n", i, at)
 	}
 	got := piped(t, b.String(), "init", dir, "--events", "-", "--no-tidy")
-	for _, want := range []string{"it fits 39 events of the sample\n", "ingot: 1 event of the sample would go to quarantine: at: field at: \"soon\" is not ", "ingot demo FILE --skip-unusable takes a whole file\n", "ingot: done; next: cd "} {
+	for _, want := range []string{"it fits 39 events of the sample\n", "ingot: 1 event of the sample would go to quarantine: at: field at: \"soon\" is not ", "the demo: ingot demo FILE --skip-unusable\n", "ingot: done; next: cd "} {
 		if got.code != exitFine || !strings.Contains(got.errors, want) {
 			t.Errorf("exit %d, no %q in\n%s", got.code, want, got.errors)
 		}

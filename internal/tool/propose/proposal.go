@@ -20,6 +20,8 @@ type Proposal struct {
 	types  []*eventType
 	again  map[int]bool // lines whose event an earlier line has; known once Check has run
 	aside  map[string]int
+	// compiled is the proposal, once Check has run.
+	compiled *pipeline.Pipeline
 }
 
 // eventType is one type of the sample's events.
@@ -241,6 +243,7 @@ func (p *Proposal) Check() (planned int, poison map[string]int, err error) {
 	if err != nil {
 		return 0, nil, fmt.Errorf("the proposal does not compile, which is a mistake of this program:\n%w", err)
 	}
+	p.compiled = compiled
 	poison, p.again, p.aside = map[string]int{}, map[int]bool{}, map[string]int{}
 	stored, aside := map[event.Key]bool{}, map[int]bool{}
 	for _, t := range p.types {

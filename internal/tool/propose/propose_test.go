@@ -455,3 +455,23 @@ func randomSample(die *rand.Rand) string {
 	}
 	return b.String()
 }
+
+// Values of fields that look personal are replaced, wherever they are. Equal values stay equal, and
+// everything else stays as it is.
+func TestMasked(t *testing.T) {
+	const at = `"id":"a","type":"x","at":"2026-03-01T09:00:00Z"`
+	for body, want := range map[string]string{
+		`{` + at + `,"user_name":"Ann","product_name":"Tea"}`:                          `{` + at + `,"user_name":"user_name-1","product_name":"Tea"}`,
+		`{` + at + `,"n":1.50,"list":[{"driver":{"name":"Ann"}},{"driver":null}]}`:     `{` + at + `,"n":1.50,"list":[{"driver":{"name":"name-1"}},{"driver":null}]}`,
+		`{` + at + `,"to":"a@b.de","cc":["a@b.de","c@d.de"],"from":"a@b.de"}`:          `{` + at + `,"to":"person-1@example.com","cc":["person-1@example.com","person-2@example.com"],"from":"person-1@example.com"}`,
+		`{` + at + `,"address":{"city":"Rome","geo":{"lat":1.5,"fine":true}}}`:         `{` + at + `,"address":{"city":"city-1","geo":{"lat":1,"fine":true}}}`,
+		`{` + at + `,"born":"1970-05-06","birth_time":"1970-05-06T01:02:03+02:00"}`:    `{` + at + `,"born":"2000-01-01","birth_time":"2000-01-01T00:00:00Z"}`,
+		`{` + at + `,"phone":491234,"odd \"name\"":"<x>"}`:                             `{` + at + `,"phone":1,"odd \"name\"":"<x>"}`,
+		`{"Type":"Notification","Message":"{\"ssn\":\"1-2\",\"k\":1}","` + `x":"{no"}`: `{"Type":"Notification","Message":"{\"ssn\":\"ssn-1\",\"k\":1}","x":"{no"}`,
+	} {
+		m := masker{made: map[string]string{}, count: map[string]int{}}
+		if got := m.document(body); got != want {
+			t.Errorf("%s\n got %s\nwant %s", body, got, want)
+		}
+	}
+}

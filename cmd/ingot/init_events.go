@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/explain"
+	"github.com/ingot-events/ingot/internal/tool/propose"
+	"github.com/ingot-events/ingot/internal/tool/scaffold"
+	"github.com/ingot-events/ingot/internal/tool/send"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// These are the values of --keep: what a new repository gets of the events in a file.
+const (
+	keepAll    = "all"
+	keepMasked = "masked"
+	keepNone   = "none"
+)
+
+var keeps = []string{keepAll, keepMasked, keepNone}
+
+// propose reads sample events and proposes a pipeline.yaml. It reports the result on standard
+// error. unfit says that events of the sample do not fit the proposal.
+func (a *app) propose(name, keep string) (text []byte, bodies []string, unfit bool, err error) {
+	from, _, err := a.open(name, "name a file of events with --events FILE")
+	if err != nil {
+		return nil, nil, false, usage(err)
+	}
+	defer from.Close()
+	sample, err := propose.Read(from)
+	if err != nil {
+		return nil, nil, false, usage(fmt.Errorf("--events %s: %w", name, err))
+	}
+	count, first := sample.Unusable()
+	for _, line := range first {
+		fmt.Fprintf(a.stderr, "ingot: %s: left out, %s\n", name, line)
+	}
+	if more := count - len(first); more > 0 {
+		fmt.Fprintf(a.stderr, "ingot: %s: %d more lines are left out\n", name, more)
+	}
+	p := sample.Proposal("event")
+	taken, poison, err := p.Check()
+	if err != nil {
+		return nil, nil, false, err
+	}
+	fmt.Fprintf(a.stderr, "ingot: pipeline.yaml is proposed from %s: read each comment in it; it fits %s of the sample\n", name, show.Count(taken, "event"))
+	for _, why := range slices.Sorted(maps.Keys(poison)) {
+		fmt.Fprintf(a.stderr, "ingot: it does not fit %s yet: %s\n", show.Count(poison[why], "event"), why)
+	}
+	aside := p.Aside()
+	for _, why := range slices.Sorted(maps.Keys(aside)) {
+		fmt.Fprintf(a.stderr, "ingot: %s of the sample would go to quarantine: %s\n", show.Count(aside[why], "event"), why)
+	}
+	if bodies, err = a.kept(p, name, keep); err != nil {
+		return nil, nil, false, err
+	}
+	if len(bodies) < taken {
+		skip := ""
+		if count > 0 || len(aside) > 0 {
+			skip = " --skip-unusable"
+		}
+		fmt.Fprintf(a.stderr, "ingot: to send the whole file through the demo: ingot demo FILE%s\n", skip)
+	}
+	return p.YAML(), bodies, len(poison) > 0, nil
+}
+
+// kept returns the events for the files of the repository, and says what they are, because Git
+// keeps them.
+func (a *app) kept(p *propose.Proposal, name, keep string) ([]string, error) {
+	bodies := p.Bodies(scaffold.MaxSample)
+	masked, fields := p.Masked(bodies)
+	name = sampleName(name)
+	const files = "ingot: events/sample.ndjson and events/ingest.json, which Git will keep, have "
+	switch keep {
+	case keepMasked:
+		changed := "no field that looks personal was found"
+		if len(fields) > 0 {
+			changed = "these fields have other values: " + strings.Join(fields, ", ")
+		}
+		fmt.Fprintf(a.stderr, files+"%s of %s; %s; look at them before you commit them\n", show.Count(len(masked), "event"), name, changed)
+		return masked, nil
+	case keepNone:
+		made, err := madeUp(p.YAML())
+		if err != nil {
+			return nil, err
+		}
+		if len(made) > 0 {
+			fmt.Fprintf(a.stderr, files+"%s that were made up, and none of %s\n", show.Count(len(made), "event"), name)
+			return made, nil
+		}
+		fmt.Fprintln(a.stderr, "ingot: no event could be made up for the proposal; write some into events/sample.ndjson when pipeline.yaml is complete")
+		return []string{"{}"}, nil
+	}
+	fmt.Fprintf(a.stderr, files+"%s of %s, as they are; if that must not be, delete the folder, and run init again with --keep masked or --keep none\n", show.Count(len(bodies), "event"), name)
+	return bodies, nil
+}
+
+// madeOfEach is how many events of each type are made up.
+const madeOfEach = 3
+
+// madeUp makes up events of each type of a pipeline. It leaves out a type of which it cannot make
+// an event that is stored.
+func madeUp(yaml []byte) ([]string, error) {
+	p, err := check.File{Name: "pipeline.yaml", Text: yaml}.Load(pipeline.Secret([]byte(explain.StandIn)))
+	if err != nil {
+		return nil, err
+	}
+	var made []string
+	now := time.Now()
+	for i := range int64(madeOfEach) {
+		for _, name := range slices.Sorted(maps.Keys(p.Describe().Spec.Events)) {
+			if text, err := send.Sample(p, name, nil, now.Add(time.Duration(i)*time.Second), 1+i); err == nil {
+				made = append(made, text)
+			}
+		}
+	}
+	return made[:min(len(made), scaffold.MaxSample)], nil
+}
