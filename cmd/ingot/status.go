@@ -14,10 +14,12 @@ import (
 
 const statusJSON = `With --output json, one object:
   stack, epoch            which stack, and the epoch of the deployed pipeline; 0: not known
-  lag                     seconds that the totals are behind; absent if not known
-  queues[]                name, waiting, inFlight, oldest (seconds; absent if not known)
-  mappings[]              uuid, function, source, state, by, at
-  alarms[]                name, state, about
+  lag                     seconds that the totals are behind; absent if not known, or if nothing came for four minutes
+  queues[]                name, url, arn, waiting, inFlight, oldest (seconds; absent if not known)
+  quarantine[]            verdict, reason, count, and usual: a floor refuses such events
+  mappings[]              uuid, function, source, state, last (what Lambda says of the last batch), by, at
+  functions[]             name, and of the last 15 minutes: calls, failed, throttled
+  alarms[]                name, state (ALARM, or INSUFFICIENT_DATA if it cannot ring), about
   aggregates[]            name, since, building, flags
   unwell[], unknown[]     why the stack is not well; what could not be read
   untold                  true: something could not be read, so the stack may not be well`
@@ -28,14 +30,18 @@ func newStatus(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the state of a stack: queues, lag, pauses, alarms and flags",
-		Long: `Shows the state of a stack on one screen: how many messages wait in its queues and since when, how far the totals are
-behind the events, which function is paused and by whom, which alarms are on, and which aggregates are building or
-flagged. It changes nothing. It names what it could not read. An ingot dev has no CloudWatch, so its ages, lag and
-alarms are not known.
+		Long: `Shows the state of a stack on one screen: how many messages wait in its queues and since when, why messages are in
+quarantine, how far the totals are behind the events, which function is paused and by whom, how many of their calls
+failed, which alarms are on, and which aggregates are building or flagged. It also prints the URL and the ARN of the
+queue for events. It names what it could not read. An ingot dev has no CloudWatch, so its ages, lag and alarms are not
+known.
 
-The stack is not well if an alarm is on, a function is paused, a message is in quarantine or in the dead-letter queue,
-an aggregate is flagged, or the totals are more than an hour behind. Messages that a floor (atLeast) has refused count
-too, although they are usual. The alarm on quarantine that ingot check then asks for leaves them out.
+The stack is not well if an alarm is on, a function is paused, calls of a function failed or were refused in the last
+15 minutes, a message is in quarantine or in the dead-letter queue, an aggregate is flagged, or the totals are more than
+an hour behind. A message that a floor (atLeast) has refused is usual, and does not count.
+
+It changes nothing. But to see why messages are in quarantine, it must receive them, up to 1,000. Others do not see
+them for that moment.
 
 ` + targetHelp + `
 

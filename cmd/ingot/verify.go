@@ -438,13 +438,15 @@ func (l *toldLag) Counted(ctx context.Context) (time.Time, error) {
 		return counted, err
 	}
 	l.last = now
-	behind := now.Sub(counted).Round(time.Second)
+	// CloudWatch shows ages some minutes late. So a stream that is not behind has proven nothing of
+	// these minutes either.
+	proven := counted.UTC().Format(time.TimeOnly)
 	if first {
-		fmt.Fprintf(l.app.stderr, "ingot: waiting up to %s until the stream has counted everything that was written before %s; it is %s behind\n",
-			l.patience, l.began.UTC().Format(time.TimeOnly), behind)
+		fmt.Fprintf(l.app.stderr, "ingot: waiting up to %s for the proof that the stream has counted everything that was written before %s; so far it is proven for what was written before %s\n",
+			l.patience, l.began.UTC().Format(time.TimeOnly), proven)
 	} else {
-		fmt.Fprintf(l.app.stderr, "ingot: the stream is %s behind; waiting for %s more at most (ingot status shows whether it stands still)\n",
-			behind, max(l.patience-now.Sub(l.began), 0).Round(time.Second))
+		fmt.Fprintf(l.app.stderr, "ingot: it is proven for what was written before %s; waiting for %s more at most (ingot status shows whether the stream stands still)\n",
+			proven, max(l.patience-now.Sub(l.began), 0).Round(time.Second))
 	}
 	return counted, nil
 }

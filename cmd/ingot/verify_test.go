@@ -112,9 +112,9 @@ func TestWaitingForTheStreamIsSaid(t *testing.T) {
 		}
 		now = now.Add(5 * time.Second)
 	}
-	want := `ingot: waiting up to 15m0s until the stream has counted everything that was written before 12:00:00; it is 2m0s behind
-ingot: the stream is 2m30s behind; waiting for 14m30s more at most (ingot status shows whether it stands still)
-ingot: the stream is 3m0s behind; waiting for 14m0s more at most (ingot status shows whether it stands still)
+	want := `ingot: waiting up to 15m0s for the proof that the stream has counted everything that was written before 12:00:00; so far it is proven for what was written before 11:58:00
+ingot: it is proven for what was written before 11:58:00; waiting for 14m30s more at most (ingot status shows whether the stream stands still)
+ingot: it is proven for what was written before 11:58:00; waiting for 14m0s more at most (ingot status shows whether the stream stands still)
 `
 	if said.String() != want {
 		t.Errorf("said:\n%s", &said)

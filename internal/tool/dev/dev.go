@@ -94,6 +94,7 @@ type Dev struct {
 
 	mu       sync.Mutex
 	troubles map[string]string // by function: what was told last
+	results  map[string]string // by function: what Lambda would say of its last batch
 
 	refusals refusals
 
@@ -114,7 +115,7 @@ func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
 		return nil, err
 	}
 	undo := spare()
-	d := &Dev{cfg: cfg, id: rand.Text(), unspare: undo, stop: make(chan struct{}), troubles: map[string]string{}}
+	d := &Dev{cfg: cfg, id: rand.Text(), unspare: undo, stop: make(chan struct{}), troubles: map[string]string{}, results: map[string]string{}}
 	d.base, d.cut = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {

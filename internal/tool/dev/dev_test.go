@@ -1,12 +1,17 @@
 package dev
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +22,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/local/wire"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -261,4 +268,54 @@ func TestEverythingIsThereAgain(t *testing.T) {
 	if _, err := Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("another ingot dev (process %d) runs with the data in %s", os.Getpid(), cfg.Data)) {
 		t.Errorf("a second one on the folder: %v", err)
 	}
+}
+
+// The mapping of a function says what became of its last batch, as Lambda does.
+func TestMappingSaysWhatBecameOfTheLastBatch(t *testing.T) {
+	var broken atomic.Bool
+	broken.Store(true)
+	told := make(chan string, 1)
+	d, err := Start(t.Context(), Config{File: folder(t, orders), Tell: func(text string) {
+		if strings.HasPrefix(text, "the ingest function: ") {
+			told <- text
+		}
+	}, Function: func(call esm.Handler) esm.Handler {
+		return func(ctx context.Context, payload []byte) ([]byte, error) {
+			if broken.Load() {
+				return nil, errors.New("it refuses to start")
+			}
+			return call(ctx, payload)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := sync.OnceValue(d.Close)
+	t.Cleanup(func() { _ = end() })
+	says := func(function, want string) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		d.switches.ServeHTTP(w, httptest.NewRequest(http.MethodGet, mappings.Prefixes[0]+"/?FunctionName="+function, nil))
+		if last := `"LastProcessingResult":"`; !strings.Contains(w.Body.String(), last+want+`"`) && (want != "" || strings.Contains(w.Body.String(), last)) {
+			t.Errorf("%s: %s", function, w.Body)
+		}
+	}
+	send := func(n int) {
+		queue, _ := clients(t, d)
+		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: aws.String(order(n, 100))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(1)
+	<-told
+	says(IngestFunction, "PROBLEM: Function call failed")
+	says(StreamsFunction, "")
+	broken.Store(false)
+	send(2)
+	until(t, d, counted(1))
+	if err := end(); err != nil { // it finishes the rounds that have begun
+		t.Fatal(err)
+	}
+	says(IngestFunction, "OK")
+	says(StreamsFunction, "OK")
 }

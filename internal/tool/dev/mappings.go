@@ -83,10 +83,11 @@ type reckoned struct {
 
 func (r reckoned) Deadline() (time.Time, bool) { return r.at, true }
 
-// failed returns the hook for batches that fail as a whole. It reports the error, but not again and
-// again.
+// failed returns the hook for batches that fail. It reports the error of one that fails as a whole,
+// but not again and again.
 func (d *Dev) failed(function string) func(esm.Invocation, error) {
 	return func(_ esm.Invocation, err error) {
+		d.last(function, lastFailed)
 		if err != nil {
 			d.trouble(function, err)
 		}
@@ -139,6 +140,9 @@ func (d *Dev) poll(function string, stop <-chan struct{}, round func(context.Con
 
 func (d *Dev) pollQueue(ctx context.Context) (time.Duration, error) {
 	p, err := d.queue.Poll(ctx)
+	if !p.Idle() && p.FailedWhole == 0 {
+		d.last(IngestFunction, lastFine)
+	}
 	switch {
 	case p.FailedWhole > 0:
 		return afterFailure, err
@@ -164,6 +168,9 @@ func (d *Dev) pollStream(ctx context.Context) (time.Duration, error) {
 		d.counted.Store(began.UnixNano())
 	}
 	if !p.Idle() {
+		if p.Failed == 0 {
+			d.last(StreamsFunction, lastFine)
+		}
 		d.kept.position(d.stream.Checkpoint(), d.clock.Now())
 	}
 	switch {

@@ -20,7 +20,26 @@ func (d *Dev) makeSwitches() {
 	d.switches = mappings.New(
 		mappings.Mapping{UUID: "00000000-0000-4000-8000-000000000001", Function: IngestFunction, Source: d.queue.ARN()},
 		mappings.Mapping{UUID: "00000000-0000-4000-8000-000000000002", Function: StreamsFunction, Source: d.stack.StreamARN})
-	d.switches.Region, d.switches.Account = Region, Account
+	d.switches.Region, d.switches.Account, d.switches.Last = Region, Account, d.lastOf
+}
+
+// These are what Lambda says of the last batch of a mapping.
+const (
+	lastFailed = "PROBLEM: Function call failed"
+	lastFine   = "OK"
+)
+
+// last notes what became of a batch.
+func (d *Dev) last(function, said string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.results[function] = said
+}
+
+func (d *Dev) lastOf(function string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.results[function]
 }
 
 // protocols answers requests to all services of AWS.

@@ -43,6 +43,9 @@ type Mapping struct {
 	Function string `json:"function"` // its name
 	Source   string `json:"source"`   // ARN of the queue or stream
 	State    string `json:"state"`    // as Lambda says it: "Enabled", "Disabling" and so on
+	// Last is what Lambda says of the last batch, such as "PROBLEM: Function call failed". It is
+	// empty if Lambda says nothing, as of a queue.
+	Last string `json:"last,omitempty"`
 	// By and At say who paused the mapping and when. They are empty if it is not off, or if it has
 	// no mark.
 	By string    `json:"by,omitempty"`
@@ -65,7 +68,7 @@ func Read(ctx context.Context, client Client, function string) ([]Mapping, error
 			return nil, fmt.Errorf("the event source mappings of %s: %w", function, err)
 		}
 		for _, c := range out.EventSourceMappings {
-			m := Mapping{UUID: aws.ToString(c.UUID), Function: function, Source: aws.ToString(c.EventSourceArn), State: aws.ToString(c.State), arn: aws.ToString(c.EventSourceMappingArn)}
+			m := Mapping{UUID: aws.ToString(c.UUID), Function: function, Source: aws.ToString(c.EventSourceArn), State: aws.ToString(c.State), Last: aws.ToString(c.LastProcessingResult), arn: aws.ToString(c.EventSourceMappingArn)}
 			if err := m.readMark(ctx, client); err != nil {
 				return nil, err
 			}

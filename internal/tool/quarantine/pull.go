@@ -77,9 +77,9 @@ func (q Queue) Pull(ctx context.Context, dir Dir, p Pulling) (Pulled, error) {
 	h := &holder{Queue: q, env: q.Env.Real(), held: map[string]held{}}
 	var done Pulled
 	err := h.pull(ctx, dir, p, &done)
-	done.Released, done.Lost = h.release(ctx)
-	if err == nil && done.Lost > 0 {
-		err = fmt.Errorf("%d messages are not proven visible again; they become visible within %s", done.Lost, Hide)
+	var why error
+	if done.Released, done.Lost, why = h.release(ctx); err == nil {
+		err = why
 	}
 	return done, err
 }
@@ -225,21 +225,22 @@ func (h *holder) extend(ctx context.Context) error {
 	return nil
 }
 
-// release makes all messages visible again.
-func (h *holder) release(ctx context.Context) (released, lost int) {
+// release makes all messages visible again. The error says why some are not proven to be.
+func (h *holder) release(ctx context.Context) (released, lost int, why error) {
 	limit, cancel := h.env.Deadline(context.WithoutCancel(ctx), h.env.Now().Add(letGo-longPoll))
 	defer cancel()
 	all := len(h.held)
 	for range 2 {
 		gone, failed, err := h.change(limit, 0)
 		if all -= len(gone); failed == 0 {
-			return all, 0
+			return all, 0, nil
 		}
+		why = fmt.Errorf("%d messages are not proven visible again; they become visible within %s: %w", failed, Hide, awserr.Quiet(err))
 		if lost = failed; limit.Err() != nil || err != nil && awserr.Denied(err) {
 			break
 		}
 	}
-	return all - lost, lost
+	return all - lost, lost, why
 }
 
 // change sets the visibility of all messages that are held. gone lists messages that cannot be

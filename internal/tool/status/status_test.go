@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -16,9 +17,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"go.uber.org/goleak"
 
 	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/pause"
@@ -34,12 +37,13 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 type mappings struct {
 	pause.Client // what is not asked for
 	state, tag   string
+	last         string // of the last batch
 	err          error
 }
 
 func (m mappings) ListEventSourceMappings(_ context.Context, in *lambda.ListEventSourceMappingsInput, _ ...func(*lambda.Options)) (*lambda.ListEventSourceMappingsOutput, error) {
 	return &lambda.ListEventSourceMappingsOutput{EventSourceMappings: []lambdatypes.EventSourceMappingConfiguration{{UUID: aws.String("u-" + *in.FunctionName),
-		State: aws.String(m.state), EventSourceMappingArn: aws.String("arn:aws:lambda:x:0:event-source-mapping:u"), EventSourceArn: aws.String("arn")}}}, m.err
+		State: aws.String(m.state), LastProcessingResult: aws.String(m.last), EventSourceMappingArn: aws.String("arn:aws:lambda:x:0:event-source-mapping:u"), EventSourceArn: aws.String("arn")}}}, m.err
 }
 
 func (m mappings) ListTags(context.Context, *lambda.ListTagsInput, ...func(*lambda.Options)) (*lambda.ListTagsOutput, error) {
@@ -52,18 +56,32 @@ func (m mappings) ListTags(context.Context, *lambda.ListTagsInput, ...func(*lamb
 
 // watch answers for CloudWatch.
 type watch struct {
-	metrics map[string]float64
+	metrics map[string][]float64 // one for each minute, the last one first
 	alarms  []cwtypes.MetricAlarm
 	err     error
 }
 
 func (w watch) GetMetricStatistics(_ context.Context, in *cloudwatch.GetMetricStatisticsInput, _ ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricStatisticsOutput, error) {
-	out := &cloudwatch.GetMetricStatisticsOutput{}
-	if v, there := w.metrics[*in.MetricName+" "+*in.Dimensions[0].Value]; there {
-		out.Datapoints = []cwtypes.Datapoint{{Maximum: aws.Float64(v / 2)}, {Maximum: &v}, {}}
+	out := &cloudwatch.GetMetricStatisticsOutput{Datapoints: []cwtypes.Datapoint{{}}}
+	for i, v := range w.metrics[*in.MetricName+" "+*in.Dimensions[0].Value] {
+		at := now.Add(-time.Duration(i+1) * time.Minute)
+		if at.Before(*in.StartTime) || v < 0 {
+			continue
+		}
+		point := cwtypes.Datapoint{Timestamp: &at}
+		switch in.Statistics[0] {
+		case cwtypes.StatisticMaximum:
+			point.Maximum = &v
+		case cwtypes.StatisticSum:
+			point.Sum = &v
+		}
+		out.Datapoints = append(out.Datapoints, point)
 	}
 	return out, w.err
 }
+
+// quiet is an alarm that has nothing to say.
+var quiet = cwtypes.MetricAlarm{AlarmName: aws.String("shop-Quiet"), StateValue: cwtypes.StateValueOk}
 
 func (w watch) DescribeAlarms(_ context.Context, in *cloudwatch.DescribeAlarmsInput, _ ...func(*cloudwatch.Options)) (*cloudwatch.DescribeAlarmsOutput, error) {
 	out := &cloudwatch.DescribeAlarmsOutput{}
@@ -112,7 +130,7 @@ func source(t *testing.T) Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Source{Queues: e.SQS(), Lambda: mappings{state: "Enabled"}, Watch: watch{metrics: map[string]float64{"IteratorAge streams": 2500}}, Store: st, Pipeline: p,
+	return Source{Queues: e.SQS(), Lambda: mappings{state: "Enabled"}, Watch: watch{metrics: map[string][]float64{"IteratorAge streams": {1250, 2500}, "Invocations ingest": {2, 3}}, alarms: []cwtypes.MetricAlarm{quiet}}, Store: st, Pipeline: p,
 		Queue: s.Queue, Quarantine: s.Quarantine, DeadLetters: s.DeadLetters, Ingest: "ingest", Streams: "streams", AlarmPrefix: "shop-", Now: now}
 }
 
@@ -125,8 +143,8 @@ func letter(t *testing.T, s Source, url string) {
 
 func TestWell(t *testing.T) {
 	s := source(t)
-	letter(t, s, s.Queue) // work is not trouble
-	s.Watch.(watch).metrics["ApproximateAgeOfOldestMessage "+s.Queue[strings.LastIndexByte(s.Queue, '/')+1:]] = 12
+	letter(t, s, s.Queue)                                                                                                          // work is not trouble
+	s.Watch.(watch).metrics["ApproximateAgeOfOldestMessage "+s.Queue[strings.LastIndexByte(s.Queue, '/')+1:]] = []float64{12, 900} // it was older
 	r := Read(t.Context(), s)
 	if len(r.Unwell) != 0 || r.Untold || len(r.Unknown) != 0 {
 		t.Errorf("unwell %q, unknown %q", r.Unwell, r.Unknown)
@@ -147,10 +165,14 @@ QUEUES
   queue              1          0     12s
   quarantine         0          0       -
   dead-letter        0          0       -
+  URL  https://sqs.us-east-1.amazonaws.com/000000000000/events
+  ARN  arn:aws:sqs:us-east-1:000000000000:events
 
 FUNCTIONS
   ingest             Enabled
   streams            Enabled
+  ingest, 15 min     5 calls  0 failed, 0 refused by Lambda
+  streams, 15 min    0 calls  0 failed, 0 refused by Lambda
   lag of the totals  3s
 
 AGGREGATES
@@ -168,25 +190,96 @@ Nothing is wrong with what is known.
 	}
 }
 
-// What a floor refuses is in quarantine every day. So that makes no stack unwell that has alarms
-// for the rest.
-func TestQuarantineWithFloors(t *testing.T) {
+// noted is a message of quarantine with the note that says why it is there.
+func noted(t *testing.T, s Source, verdict, reason string) {
+	t.Helper()
+	note := types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(`{"verdict":"` + verdict + `","reason":"` + reason + `"}`)}
+	if _, err := s.Queues.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String("{}"), MessageAttributes: map[string]types.MessageAttributeValue{handler.Attribute: note}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a floor refuses is in quarantine every day. So that alone makes no stack unwell. Every other
+// reason does, and is counted. Of messages that cannot be looked at, only a pipeline without floors
+// knows that they are trouble.
+func TestQuarantineIsCountedByReason(t *testing.T) {
 	s := source(t)
-	letter(t, s, s.Quarantine)
-	p, err := pipeline.Load(examples.Files, "ledger/pipeline.yaml")
+	floors, err := pipeline.Load(examples.Files, "ledger/pipeline.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, tt := range map[string]struct {
-		watch Watch
-		p     *pipeline.Pipeline
-		want  int
-	}{"floors": {s.Watch, p, 0}, "no floors": {s.Watch, s.Pipeline, 1}, "floors, and no alarms": {nil, p, 1}, "not known": {s.Watch, nil, 1}} {
-		of := s
-		of.Watch, of.Pipeline = tt.watch, tt.p
+	for range 10 {
+		noted(t, s, "Rejected", "below-floor")
+	}
+	held, err := s.Queues.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &s.Quarantine, MaxNumberOfMessages: 10, VisibilityTimeout: 60})
+	if err != nil || len(held.Messages) != 10 {
+		t.Fatal(err)
+	}
+	for range 2 {
+		noted(t, s, "Rejected", "below-floor")
+		noted(t, s, "Poison", "unknown-type")
+	}
+	noted(t, s, "Conflict", "digest-differs")
+	counted := func(want string) {
+		t.Helper()
 		var r Report
-		if r.queues(t.Context(), of); len(r.Unwell) != tt.want || r.Queues[1].Waiting != 1 {
-			t.Errorf("%s: %q, %v", name, r.Unwell, r.Queues)
+		r.queues(t.Context(), s)
+		if got := fmt.Sprint(reasons(r.Quarantine), r.Unwell, r.Unknown); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+		if q := r.Queues[1]; q.Waiting+q.InFlight != 15 {
+			t.Errorf("%+v", q)
+		}
+	}
+	const (
+		seen   = "[Poison (unknown-type) 2 Rejected (below-floor) 2 Conflict (digest-differs) 1] "
+		why    = " in quarantine: 2 Poison (unknown-type), 1 Conflict (digest-differs)] "
+		unseen = "[why messages are in quarantine: 10 messages are not looked at: they are in flight, or beyond the first 1,000]"
+	)
+	counted(seen + "[13 messages are" + why + unseen)
+	s.Pipeline = nil
+	counted(seen + "[13 messages are" + why + unseen)
+	s.Pipeline = floors
+	counted(seen + "[3 messages are" + why + unseen)
+	for _, m := range held.Messages {
+		if _, err := s.Queues.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{QueueUrl: &s.Quarantine, ReceiptHandle: m.ReceiptHandle}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const all = "[Rejected (below-floor) 12 Poison (unknown-type) 2 Conflict (digest-differs) 1] [3 messages are" + why + "[]"
+	counted(all)
+	counted(all) // the first look has made all of them visible again
+
+	s.Pipeline = nil
+	s.Queues = blind{s.Queues}
+	denied := "[why messages are in quarantine: receiving from " + s.Quarantine + ": denied]"
+	counted("[] [15 messages are in quarantine] " + denied)
+	s.Pipeline = floors
+	counted("[] [] " + denied)
+}
+
+func reasons(list []Reason) (texts []string) {
+	for _, why := range list {
+		texts = append(texts, fmt.Sprint(why, " ", why.Count))
+	}
+	return texts
+}
+
+// blind is a queue that gives no messages.
+type blind struct{ Queues }
+
+func (blind) ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error) {
+	return nil, errors.New("denied")
+}
+
+// An age that CloudWatch has of some minutes ago says nothing about a stream on which nothing comes
+// since.
+func TestIdleStreamIsNotBehind(t *testing.T) {
+	s := source(t)
+	for want, ages := range map[string][]float64{"5m0s": {-1, 1000, 300_000, -1, 900_000}, "-": {-1, -1, -1, -1, 277_000}} {
+		s.Watch = watch{metrics: map[string][]float64{"IteratorAge streams": ages}}
+		if r := Read(t.Context(), s); age(r.Lag) != want {
+			t.Errorf("%v: %s, want %s", ages, age(r.Lag), want)
 		}
 	}
 }
@@ -197,17 +290,31 @@ func TestTrouble(t *testing.T) {
 		make            func(*testing.T, *Source)
 		unwell, unknown string
 	}{
-		"quarantine":  {func(t *testing.T, s *Source) { letter(t, *s, s.Quarantine) }, "1 message is in quarantine", ""},
+		"quarantine":  {func(t *testing.T, s *Source) { letter(t, *s, s.Quarantine) }, "1 message is in quarantine: 1 without a reason", ""},
 		"dead letter": {func(t *testing.T, s *Source) { letter(t, *s, s.DeadLetters) }, "1 message is in the dead-letter queue", ""},
 		"switched off": {func(_ *testing.T, s *Source) { s.Lambda = mappings{state: "Disabled"} },
 			"ingest is switched off, and it is not known by whom", ""},
 		"alarm": {func(_ *testing.T, s *Source) {
 			s.Watch = watch{alarms: []cwtypes.MetricAlarm{{AlarmName: aws.String("shop-Lag-1"), AlarmDescription: aws.String("behind"), StateValue: cwtypes.StateValueAlarm},
-				{AlarmName: aws.String("shop-Quiet"), StateValue: cwtypes.StateValueOk}, {AlarmName: aws.String("other-Lag"), StateValue: cwtypes.StateValueAlarm}}}
+				quiet, {AlarmName: aws.String("other-Lag"), StateValue: cwtypes.StateValueAlarm}}}
 		}, "alarm shop-Lag-1: behind", ""},
 		"lag": {func(_ *testing.T, s *Source) {
-			s.Watch = watch{metrics: map[string]float64{"IteratorAge streams": 7.2e6}}
+			s.Watch = watch{metrics: map[string][]float64{"IteratorAge streams": {7.2e6}}, alarms: []cwtypes.MetricAlarm{quiet}}
 		}, "totals are 2h0m0s behind", ""},
+		"refuses to start": {func(_ *testing.T, s *Source) {
+			s.Watch = watch{metrics: map[string][]float64{"Errors ingest": {3, 2}, "Invocations ingest": {3, 3}}, alarms: []cwtypes.MetricAlarm{quiet}}
+		}, "ingest: 5 of 6 calls failed as a whole in the last 15 minutes; its log says why", ""},
+		"refused by Lambda": {func(_ *testing.T, s *Source) {
+			s.Watch = watch{metrics: map[string][]float64{"Throttles streams": {1}}, alarms: []cwtypes.MetricAlarm{quiet}}
+		}, "streams: Lambda refused 1 call in the last 15 minutes", ""},
+		"last batch": {func(_ *testing.T, s *Source) {
+			s.Lambda = mappings{state: "Enabled", last: "PROBLEM: Function call failed"}
+		},
+			"ingest: of its last batch, Lambda says PROBLEM: Function call failed; its log says why", ""},
+		"alarm without data": {func(_ *testing.T, s *Source) {
+			s.Watch = watch{alarms: []cwtypes.MetricAlarm{quiet, {AlarmName: aws.String("shop-Lag-1"), StateValue: cwtypes.StateValueInsufficientData}}}
+		}, "", "alarms: these have no data, so they do not ring: shop-Lag-1"},
+		"no alarms":     {func(_ *testing.T, s *Source) { s.Watch = watch{} }, "", "alarms: there is none whose name begins with shop-, so none rings"},
 		"no Lambda":     {func(_ *testing.T, s *Source) { s.Lambda = mappings{err: errors.New("denied")} }, "", "mappings of ingest: the event source mappings of ingest: denied"},
 		"no names":      {func(_ *testing.T, s *Source) { s.Ingest = "" }, "", "mappings: the names of the functions are not known"},
 		"no queue":      {func(_ *testing.T, s *Source) { s.Queue = "" }, "", "queue: its URL is not known"},

@@ -25,18 +25,13 @@ func (r *Report) Text(w io.Writer, columns int) error {
 		t.Row(q.Name, show.Comma(q.Waiting), show.Comma(q.InFlight), age(q.Oldest))
 	}
 	t.Print(&b)
-	b.WriteString("\nFUNCTIONS\n")
-	t = show.NewTable()
-	t.Fit(columns)
-	for _, m := range r.Mappings {
-		note := ""
-		if m.By != "" {
-			note = "paused by " + show.Text(m.By) + " since " + m.At.UTC().Format(time.RFC3339)
+	for _, q := range r.Queues {
+		if q.Name == "queue" {
+			fmt.Fprintf(&b, "  URL  %s\n  ARN  %s\n", show.Text(q.URL), show.Text(q.ARN))
 		}
-		t.Row(show.Text(m.Function), m.State, note)
 	}
-	t.Row("lag of the totals", age(r.Lag), "")
-	t.Print(&b)
+	r.letters(&b, columns)
+	r.calls(&b, columns)
 	if len(r.Aggregates) > 0 {
 		b.WriteString("\nAGGREGATES\n")
 		t = show.NewTable(1)
@@ -60,6 +55,45 @@ func (r *Report) Text(w io.Writer, columns int) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// letters writes why messages are in quarantine.
+func (r *Report) letters(b *strings.Builder, columns int) {
+	if len(r.Quarantine) == 0 {
+		return
+	}
+	b.WriteString("\nIN QUARANTINE\n")
+	t := show.NewTable(1)
+	t.Fit(columns)
+	for _, why := range r.Quarantine {
+		note := ""
+		if why.Usual {
+			note = "usual: a floor refuses events"
+		}
+		t.Row(show.Text(why.String()), show.Comma(why.Count), note)
+	}
+	t.Print(b)
+}
+
+// calls writes whether the functions are called, and what becomes of the calls.
+func (r *Report) calls(b *strings.Builder, columns int) {
+	b.WriteString("\nFUNCTIONS\n")
+	t := show.NewTable()
+	t.Fit(columns)
+	for _, m := range r.Mappings {
+		note := ""
+		if m.By != "" {
+			note = "paused by " + show.Text(m.By) + " since " + m.At.UTC().Format(time.RFC3339)
+		}
+		t.Row(show.Text(m.Function), m.State, note)
+	}
+	for _, f := range r.Functions {
+		if f.Calls != nil && f.Failed != nil && f.Throttled != nil {
+			t.Row(show.Text(f.Name)+", 15 min", show.Count(*f.Calls, "call"), show.Comma(*f.Failed)+" failed, "+show.Comma(*f.Throttled)+" refused by Lambda")
+		}
+	}
+	t.Row("lag of the totals", age(r.Lag), "")
+	t.Print(b)
 }
 
 func section(b *strings.Builder, title string, lines []string) {
@@ -94,6 +128,16 @@ func (r *Report) Prometheus(w io.Writer) error {
 			fmt.Fprintf(&b, "ingot_queue_oldest_seconds{queue=%s} %v\n", label(q.Name), *q.Oldest)
 		}
 	}
+	metric("ingot_quarantine_messages", "Messages of quarantine that were looked at, by reason.")
+	for _, why := range r.Quarantine {
+		fmt.Fprintf(&b, "ingot_quarantine_messages{verdict=%s,reason=%s} %d\n", label(why.Verdict), label(why.Reason), why.Count)
+	}
+	metric("ingot_function_calls_failed", "Calls of a function that failed as a whole in the last 15 minutes.")
+	for _, f := range r.Functions {
+		if f.Failed != nil {
+			fmt.Fprintf(&b, "ingot_function_calls_failed{function=%s} %d\n", label(f.Name), *f.Failed)
+		}
+	}
 	metric("ingot_lag_seconds", "How far the totals are behind the events.")
 	if r.Lag != nil {
 		fmt.Fprintf(&b, "ingot_lag_seconds %v\n", *r.Lag)
@@ -104,7 +148,9 @@ func (r *Report) Prometheus(w io.Writer) error {
 	}
 	metric("ingot_alarm", "Alarms that ring.")
 	for _, a := range r.Alarms {
-		fmt.Fprintf(&b, "ingot_alarm{name=%s} 1\n", label(a.Name))
+		if a.State == "ALARM" {
+			fmt.Fprintf(&b, "ingot_alarm{name=%s} 1\n", label(a.Name))
+		}
 	}
 	metric("ingot_aggregate_building", "Whether older items may not be counted yet.")
 	for _, a := range r.Aggregates {

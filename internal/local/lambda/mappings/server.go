@@ -34,6 +34,9 @@ type Server struct {
 	// Refuse returns the error code with which a request is refused, or "" to allow it. nil allows
 	// every request. The action is the name of the permission, such as "UpdateEventSourceMapping".
 	Refuse func(action string) (code string)
+	// Last returns what Lambda says of the last batch that a function was given, such as "PROBLEM:
+	// Function call failed". nil says nothing.
+	Last func(function string) string
 	// Page is how many mappings one answer lists. 0 means all.
 	Page int
 
@@ -118,11 +121,16 @@ type configuration struct {
 	LastModified          float64
 	State                 string
 	StateTransitionReason string
+	LastProcessingResult  string `json:",omitempty"`
 }
 
 func (s *Server) describe(m *state) configuration {
-	return configuration{UUID: m.UUID, EventSourceArn: m.Source, EventSourceMappingArn: s.arn(m), LastModified: float64(m.at.Unix()),
+	c := configuration{UUID: m.UUID, EventSourceArn: m.Source, EventSourceMappingArn: s.arn(m), LastModified: float64(m.at.Unix()),
 		FunctionArn: fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", s.Region, s.Account, m.Function), State: s.stateOf(m), StateTransitionReason: "USER_INITIATED"}
+	if s.Last != nil {
+		c.LastProcessingResult = s.Last(m.Function)
+	}
+	return c
 }
 
 // ServeHTTP answers a request of the API.

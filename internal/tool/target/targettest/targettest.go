@@ -1,7 +1,8 @@
 // Package targettest stands in for the parts of AWS that the engine does not have, for the tests of
 // the tool. [Cloud] answers for all services at one address: CloudFormation describes its stacks,
-// Lambda has event source mappings and functions that can be called, CloudWatch has no data, and
-// Secrets Manager and STS answer what the tool asks them. The engine answers for the rest.
+// Lambda has event source mappings and functions that can be called, CloudWatch has quiet alarms
+// and no data, and Secrets Manager and STS answer what the tool asks them. The engine answers for
+// the rest.
 package targettest
 
 import (
@@ -81,7 +82,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case service == "cloudwatch":
 		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
 		w.Header().Set("Content-Type", "application/cbor")
-		_, _ = w.Write([]byte{0xa0}) // a map without members: no data, no alarms. The client may be gone
+		_, _ = w.Write(cbor.Encode(c.cloudWatch(name))) // the client may be gone
 	case service == "secretsmanager":
 		c.secret(w, r)
 	case action == "lambda:InvokeFunction":
@@ -91,6 +92,18 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		c.wire.ServeHTTP(w, r)
 	}
+}
+
+// cloudWatch has no data. Each stack has one alarm, which is quiet.
+func (c *Cloud) cloudWatch(name string) cbor.Map {
+	if name != "DescribeAlarms" {
+		return cbor.Map{}
+	}
+	var list cbor.List
+	for _, s := range c.Stacks {
+		list = append(list, cbor.Map{"AlarmName": cbor.String(s.Name + "-QueueAgeAlarm"), "StateValue": cbor.String("OK")})
+	}
+	return cbor.Map{"MetricAlarms": list}
 }
 
 // permission is what a request needs: an action, on a table or queue.
