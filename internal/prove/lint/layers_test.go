@@ -3,53 +3,56 @@ package lint
 import (
 	"os"
 	"os/exec"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
-// layers lists all packages of the module; "." is the root. Each package may import those above it,
-// and none below it. The place of a new package is below everything that it imports and above
-// everything that imports it.
-var layers = []string{
-	// For tests alone.
-	"internal/kit/testclock", "internal/kit/sampleshop", "internal/kit/corpus", "internal/kit/slow", "internal/kit/golden", "internal/kit/replay",
-	// What an event is, and what it adds to which total: pure.
-	"internal/base/excerpt", "internal/base/itemform", "event", "keys", "envelope", "aggregate", "internal/plan/lanes", "internal/plan/where", "internal/plan/yamlfile", "internal/plan/lifetime", "internal/plan/jsonschema", "internal/plan/packed", "pipeline",
-	"internal/base/reserved",
-	// The tables, the two functions, and the proof.
-	"env", "internal/base/awserr", "internal/table/payloads", "store", "internal/table/tables", "handler", "verify", "internal/tool/work",
-	// What stands in for AWS.
-	"internal/local/embedded/api", "internal/local/embedded/value", "internal/local/embedded/expr",
-	"internal/local/embedded/dynamo", "internal/local/embedded/sqs", "internal/local/embedded/s3", "internal/local/embedded", "internal/local/wire",
-	"internal/local/lambda/esm", "internal/local/lambda/mappings", "internal/local/lambda/runtimeapi", "internal/local/stack",
-	// What runs the functions on it: the test world, seeded worlds, the tests of users.
-	"internal/testworld",
-	"internal/prove/sim", "internal/prove/sim/scenario", "internal/prove/sim/worlds",
-	"internal/prove/sim/mutants/hunt/found", "internal/prove/sim/mutants/hunt", "internal/prove/sim/mutants",
-	"ingottest",
-	// What is deployed.
-	"internal/run/emf", "internal/run/function", ".", "cmd/ingest", "cmd/streams",
-	// The tool.
-	"internal/tool/show",
-	"internal/tool/fields",
-	"internal/tool/ndjson", "internal/tool/frequent", "internal/tool/sample",
-	"internal/tool/estimate", "internal/tool/changes", "internal/tool/check/template", "internal/tool/check",
-	"internal/tool/target/targettest", "internal/tool/target",
-	"internal/tool/send",
-	"internal/tool/explain",
-	"internal/tool/quarantine", "internal/tool/pause",
-	"internal/tool/status",
-	"internal/tool/cost", "internal/tool/propose", "internal/tool/scaffold",
-	"examples", "internal/tool/demo/tally", "internal/tool/demo",
-	"internal/tool/dev/disk", "internal/tool/dev", "internal/tool/console",
-	"cmd/ingot",
-	"examples/totals", // what a user's program does with the library
-	// Tests against other implementations, benchmarks, and what checks the repository itself.
-	"internal/prove/peers/dynoxide", "internal/prove/peers/endpoint", "integration/contract", "integration/twin", "integration/crash", "integration",
-	"internal/prove/cold", "internal/prove/cold/reference", "internal/prove/cold/reference/streams", "internal/prove/bench",
-	"events", "internal/prove/docs", "internal/prove/schema", "internal/prove/lint", "scripts/skips", "scripts/house",
+// districts lists all folders of the module that have packages, from the ground up; "." is the
+// root. A package may import packages of its own district and of those above it in this list.
+var districts = [][]string{
+	{"env", "internal/base", "internal/kit"},
+	{"event", "keys", "envelope", "aggregate"},
+	{"internal/plan"},
+	{"pipeline"},
+	{"internal/table"},
+	{"store"},
+	{"handler", "verify"},
+	{"internal/local"},
+	{"internal/testworld", "ingottest"},
+	{"internal/run", ".", "cmd/ingest", "cmd/streams"},
+	{"examples", "internal/tool"},
+	{"cmd/ingot"},
+	{"internal/prove"},
+	{"integration", "events", "scripts"},
+}
+
+// walls lists what a folder must not import although its district may, with the exceptions.
+var walls = []struct {
+	folders   []string
+	forbidden []string
+	except    []string
+	why       string
+}{
+	{[]string{"internal/local"}, []string{"event", "keys", "envelope", "aggregate", "internal/plan", "pipeline", "internal/table", "store", "handler", "verify"},
+		[]string{"internal/plan/lanes"}, "what runs on the stand-ins for AWS must meet what it would meet there"},
+	{[]string{"internal/local/embedded", "internal/local/lambda", "internal/local/wire"}, []string{"internal/plan/lanes"}, nil, "a stand-in for AWS knows nothing of Ingot"},
+	{[]string{"internal/prove", "integration", "events", "scripts"}, []string{"cmd/ingot"}, nil, "the tool is run as a program"},
+	{[]string{"handler"}, []string{"verify"}, nil, "the functions prove nothing"},
+}
+
+// district returns the place of a package in the list, or -1.
+func district(name string) int {
+	return slices.IndexFunc(districts, func(folders []string) bool {
+		return slices.ContainsFunc(folders, func(folder string) bool { return within(name, folder) })
+	})
+}
+
+// within reports whether a package is in a folder.
+func within(name, folder string) bool {
+	return name == folder || folder != "." && strings.HasPrefix(name, folder+"/")
 }
 
 // imports returns all packages of the module, with what each of them imports from it. Tests do not
@@ -92,38 +95,67 @@ func importsOf(t *testing.T, tags string, fields ...string) map[string][]string 
 	return packages
 }
 
-// disorder returns the imports and entries that break the order.
-func disorder(order []string, packages map[string][]string) []string {
+// disorder returns the imports that break the order, and packages that are in no district.
+func disorder(packages map[string][]string) []string {
 	var faults []string
+	in := func(name string, folders []string) bool {
+		return slices.ContainsFunc(folders, func(folder string) bool { return within(name, folder) })
+	}
 	for name, imported := range packages {
-		own := slices.Index(order, name)
+		own := district(name)
 		if own < 0 {
-			faults = append(faults, name+" is not in the list layers of internal/prove/lint/layers_test.go; put it there below everything that it imports and above everything that imports it")
+			faults = append(faults, name+" is in no folder of the list districts in internal/prove/lint/layers_test.go; move it into a district")
 			continue
 		}
 		for _, other := range imported {
-			if at := slices.Index(order, other); at > own {
-				faults = append(faults, name+" imports "+other+", which stands below it; take the import out, or move what both need up")
+			if at := district(other); at > own && !slices.Contains(exceptions, name+" "+other) {
+				faults = append(faults, name+" imports "+other+", which stands above it; take the import out, or move what both need down")
 			}
-		}
-	}
-	for i, name := range order {
-		if _, there := packages[name]; !there {
-			faults = append(faults, name+" is listed, and there is no such package; take it out of the list layers")
-		}
-		if slices.Index(order, name) != i {
-			faults = append(faults, name+" is listed twice")
+			for _, w := range walls {
+				if in(name, w.folders) && in(other, w.forbidden) && !in(other, w.except) {
+					faults = append(faults, name+" imports "+other+", and "+w.why)
+				}
+			}
 		}
 	}
 	slices.Sort(faults)
 	return faults
 }
 
-func TestEachPackageImportsThoseAboveIt(t *testing.T) {
+// exceptions lists imports that run up, until what both need has moved down.
+var exceptions = []string{"internal/table/tables store"}
+
+func TestEachPackageImportsThoseBelowIt(t *testing.T) {
 	for _, tags := range []string{"", "ingotlocal"} {
-		for _, fault := range disorder(layers, imports(t, tags)) {
+		for _, fault := range disorder(imports(t, tags)) {
 			t.Errorf("with tags %q: %s", tags, fault)
 		}
+	}
+}
+
+// TestDistrictsSayWhatTheyKnow shows that each district of internal/ says in its doc.go what it
+// knows, what it may import, and what it must never know.
+func TestDistrictsSayWhatTheyKnow(t *testing.T) {
+	found := 0
+	for _, folders := range districts {
+		for _, folder := range folders {
+			if !strings.HasPrefix(folder, "internal/") || folder == "internal/testworld" {
+				continue
+			}
+			found++
+			text, err := os.ReadFile(filepath.Join("..", "..", "..", folder, "doc.go"))
+			if err != nil {
+				t.Errorf("%v; write it, as the other districts have it", err)
+			}
+			for _, part := range []string{"// Package " + path.Base(folder) + " ", "\n// May import: ", "\n// Never knows: "} {
+				if err == nil && !strings.Contains("\n"+string(text), part) {
+					t.Errorf("%s/doc.go lacks %q", folder, strings.TrimSpace(part))
+				}
+			}
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Join("..", "..")); err != nil || len(entries) != found+1 {
+		t.Errorf("internal/ has %d folders (%v), and %d districts and testworld are listed", len(entries), err, found)
 	}
 }
 
@@ -200,18 +232,17 @@ func TestWallsInsideAFacade(t *testing.T) {
 }
 
 // TestOnlyStoreKnowsDynamoDB shows that no other package that the functions and verify are made of
-// uses the client of DynamoDB. The layers above "What stands in for AWS" are these packages.
+// uses the client of DynamoDB. These packages are below internal/local.
 func TestOnlyStoreKnowsDynamoDB(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, module+"...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := slices.Index(layers, "internal/local/embedded/api")
 	var users []string
 	for line := range strings.Lines(string(out)) {
 		own := strings.Fields(line)
 		name := strings.TrimPrefix(own[0], module)
-		if at := slices.Index(layers, name); 0 <= at && at < end && slices.ContainsFunc(own, func(path string) bool {
+		if at := district(name); 0 <= at && at < district("internal/local") && slices.ContainsFunc(own, func(path string) bool {
 			return strings.HasPrefix(path, "github.com/aws/aws-sdk-go-v2/service/dynamodb")
 		}) {
 			users = append(users, name)
@@ -219,28 +250,6 @@ func TestOnlyStoreKnowsDynamoDB(t *testing.T) {
 	}
 	if !slices.Equal(users, []string{"store"}) {
 		t.Errorf("%v use the client of DynamoDB; only store may", users)
-	}
-}
-
-// TestStandInsKnowNothingOfIngot shows that the stand-ins for AWS and Lambda do not know Ingot. So
-// what runs on them meets what it would meet there.
-func TestStandInsKnowNothingOfIngot(t *testing.T) {
-	found := 0
-	for name, imported := range imports(t, "") {
-		for _, standIn := range []string{"internal/local/embedded", "internal/local/lambda/esm", "internal/local/lambda/mappings", "internal/local/lambda/runtimeapi"} {
-			if name != standIn && !strings.HasPrefix(name, standIn+"/") {
-				continue
-			}
-			found++
-			for _, other := range imported {
-				if !strings.HasPrefix(other, standIn+"/") && other != "internal/base/reserved" { // DynamoDB's reserved words
-					t.Errorf("%s imports %s; a stand-in for AWS must not know what runs on it", name, other)
-				}
-			}
-		}
-	}
-	if found < 5 {
-		t.Errorf("only %d stand-ins found", found)
 	}
 }
 
@@ -265,96 +274,23 @@ func TestBreachesAreFound(t *testing.T) {
 }
 
 func TestDisorderIsFound(t *testing.T) {
-	order := []string{"event", "keys", "store"}
 	for name, tt := range map[string]struct {
 		packages map[string][]string
 		want     string // empty if nothing is found
 	}{
-		"fine":   {map[string][]string{"event": nil, "keys": {"event"}, "store": {"event", "keys"}}, ""},
-		"upward": {map[string][]string{"event": nil, "keys": {"store"}, "store": {"event"}}, "keys imports store, which stands below it"},
-		"new":    {map[string][]string{"event": nil, "keys": nil, "store": nil, "util": {"event"}}, "util is not in the list layers"},
-		"gone":   {map[string][]string{"event": nil, "store": nil}, "keys is listed, and there is no such package"},
+		"fine":      {map[string][]string{"event": nil, "keys": {"event"}, "store": {"event", "keys"}, ".": {"store"}}, ""},
+		"upward":    {map[string][]string{"event": nil, "keys": {"store"}, "store": {"event"}}, "keys imports store, which stands above it"},
+		"new":       {map[string][]string{"util": {"event"}}, "util is in no folder"},
+		"likeness":  {map[string][]string{"keysmith": nil}, "keysmith is in no folder"},
+		"stand-in":  {map[string][]string{"internal/local/stack": {"internal/plan/lanes"}, "internal/local/wire": {"internal/plan/lanes"}}, "internal/local/wire imports internal/plan/lanes, and a stand-in"},
+		"a pipe":    {map[string][]string{"internal/local/stack": {"pipeline"}}, "internal/local/stack imports pipeline, and what runs"},
+		"no proofs": {map[string][]string{"handler": {"verify"}}, "handler imports verify, and the functions"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			faults := strings.Join(disorder(order, tt.packages), "\n")
+			faults := strings.Join(disorder(tt.packages), "\n")
 			if (tt.want == "") != (faults == "") || !strings.HasPrefix(faults, tt.want) || strings.Contains(faults, "\n") {
 				t.Errorf("found %q, want %q", faults, tt.want)
 			}
 		})
-	}
-}
-
-// widestRow is how many characters a row of the table of docs/design.md may have.
-const widestRow = 160
-
-// TestDesignListsPackagesInThisOrder shows that the table of docs/design.md names each package
-// once, in this order, and fits on a screen.
-func TestDesignListsPackagesInThisOrder(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/design.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(page), "\n## Packages\n")
-	listed, rows := listedPackages(section, layers)
-	for i, name := range layers {
-		if i >= len(listed) || listed[i] != name {
-			t.Fatalf("after %v, the table of docs/design.md must name %s, as layers does; it names %v",
-				listed[max(0, i-3):min(i, len(listed))], name, listed[min(i, len(listed)):min(i+3, len(listed))])
-		}
-	}
-	if len(listed) > len(layers) {
-		t.Errorf("the table of docs/design.md also names %v, which are no packages or stand there twice", listed[len(layers):])
-	}
-	if rows > 55 {
-		t.Errorf("the table of docs/design.md has %d rows, which do not fit on a screen; put packages of one purpose into one row", rows)
-	}
-	for _, row := range tooWide(section) {
-		t.Errorf("docs/design.md: this row has %d characters, and at most %d are read at a glance; shorten it:\n%s", utf8.RuneCountInString(row), widestRow, row)
-	}
-}
-
-// listedPackages returns the packages that a table names in its first column, and how many rows the
-// table has. A name that ends in … stands for itself, if there is such a package, and all below it.
-func listedPackages(section string, known []string) (listed []string, rows int) {
-	for line := range strings.Lines(section) {
-		if !strings.HasPrefix(line, "| `") {
-			continue
-		}
-		rows++
-		for cell := range strings.SplitSeq(strings.SplitN(line, "|", 3)[1], ",") {
-			name := strings.TrimSuffix(strings.Trim(cell, " `"), "/")
-			below, all := strings.CutSuffix(name, "/…")
-			if !all {
-				listed = append(listed, name)
-				continue
-			}
-			for _, p := range known {
-				if p == below || strings.HasPrefix(p, below+"/") {
-					listed = append(listed, p)
-				}
-			}
-		}
-	}
-	return listed, rows
-}
-
-// tooWide returns the rows of the table that are too wide.
-func tooWide(section string) (rows []string) {
-	for line := range strings.Lines(section) {
-		if row := strings.TrimSpace(line); strings.HasPrefix(row, "| `") && utf8.RuneCountInString(row) > widestRow {
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
-func TestListedPackages(t *testing.T) {
-	listed, rows := listedPackages("| package | x |\n| --- | --- |\n| `a/`, `.` | both |\n| `b/…` | c |\n", []string{"a", ".", "b/c", "b", "bc"})
-	if got := strings.Join(listed, " "); got != "a . b/c b" || rows != 2 {
-		t.Errorf("%d rows with %s", rows, got)
-	}
-	fits := "| `a/` | " + strings.Repeat("…", widestRow-len("| `a/` |  |")) + " |"
-	if got := tooWide(fits + "\nNo row is " + strings.Repeat("x", widestRow) + "\n" + fits + " \n" + fits + ".\n"); len(got) != 1 || got[0] != fits+"." {
-		t.Errorf("too wide are %q", got)
 	}
 }

@@ -1,0 +1,7 @@
+// Package local is AWS on this machine: the engine (DynamoDB, SQS, S3), its protocols over HTTP,
+// Lambda and its event source mappings, and the resources of template.yaml.
+//
+// May import: base. Only stack also imports plan/lanes, for the form of keys.
+//
+// Never knows: anything of Ingot's: what runs on it must meet what it would meet on AWS.
+package local

@@ -1,0 +1,8 @@
+// Package plan has what a pipeline is read and computed with: YAML with the place of each thing,
+// paths and conditions, JSON Schema, compression, lifetimes, and where totals live. All of it is
+// pure: it has no clock and no I/O.
+//
+// May import: base, and event, keys, envelope and aggregate.
+//
+// Never knows: pipeline.yaml as a whole, DynamoDB, or what time it is.
+package plan
