@@ -31,6 +31,8 @@ main programs of both functions, template.yaml, samconfig.toml, sample events, t
 workflow and a README. If DIR does not exist, it is made. Without DIR, the repository is made in this
 folder. No file that exists is changed.
 
+If the folder has a pipeline.yaml already, the repository is made for it, and its sample events are made up.
+
 With --events it proposes a pipeline.yaml from a file of sample events, one JSON document on each line: the
 types, ids, times and keys. A comment beside each choice says how certain it is. --events - reads standard
 input. The repository gets up to 20 of these events, for its tests, and Git keeps what it gets. With
@@ -128,7 +130,15 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 		return err
 	}
 	unfit := false
-	if o.events != "" { // only now, because it says what it proposes
+	switch own, err := ownPipeline(dir); {
+	case err != nil:
+		return err
+	case own != nil:
+		list, err = a.forOwn(c, o, dir, own)
+		if err != nil {
+			return err
+		}
+	case o.events != "": // only now, because it says what it proposes
 		if c.Pipeline, c.Sample, unfit, err = a.propose(o.events, o.keep); err != nil {
 			return err
 		}
@@ -192,7 +202,8 @@ func (a *app) next(dir string, untidy, unfit bool) {
 	fmt.Fprintf(a.stderr, "ingot: done; next: %s\n", first)
 }
 
-// taken returns an error if one of the files exists.
+// taken returns an error if one of the files exists. A pipeline.yaml without a go.mod is a
+// beginning: the repository is made for it.
 func taken(dir string, list []scaffold.File) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return usage(fmt.Errorf("%s is a file; name a folder, which init makes if it does not exist", dir))
@@ -206,10 +217,14 @@ func taken(dir string, list []scaffold.File) error {
 		}
 	}
 	what := "see what differs with ingot init --diff " + dir
+	made := slices.Contains(there, "go.mod") && slices.Contains(there, pipelineFile) // by init
+	if !made {
+		there = slices.DeleteFunc(there, func(name string) bool { return name == pipelineFile })
+	}
 	switch {
 	case len(there) == 0:
 		return nil
-	case slices.Contains(there, "go.mod") && slices.Contains(there, "pipeline.yaml"): // init has made it
+	case made:
 	case len(there) == 1:
 		what = "move this file away"
 	default:
@@ -305,7 +320,8 @@ func (a *app) initDiff(o initOptions, dir string) error {
 			return usage(fmt.Errorf("%s has no go.mod that names a module; run ingot init --diff in a repository that ingot init has made, or name its module with --module", dir))
 		}
 	}
-	text, err := readFile(filepath.Join(dir, "pipeline.yaml"), "run ingot init --diff in a repository that ingot init has made")
+	c.Name = filepath.Join(dir, pipelineFile)
+	text, err := readFile(c.Name, "run ingot init --diff in a repository that ingot init has made")
 	if err != nil {
 		return usage(err)
 	}
@@ -357,5 +373,5 @@ func (a *app) printDiff(found initReport) error {
 // owned reports whether a file belongs to the user from the first day, so that a new version of
 // Ingot changes nothing in it.
 func owned(name string) bool {
-	return name == "pipeline.yaml" || name == "README.md" || name == "go.mod" || name == scaffold.Prices || strings.HasPrefix(name, "events/")
+	return name == pipelineFile || name == "README.md" || name == "go.mod" || name == scaffold.Prices || strings.HasPrefix(name, "events/")
 }

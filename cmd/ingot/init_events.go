@@ -86,7 +86,7 @@ func (a *app) kept(p *propose.Proposal, name, keep string) ([]string, error) {
 		fmt.Fprintf(a.stderr, files+"%s of %s; %s; look at them before you commit them\n", show.Count(len(masked), "event"), name, changed)
 		return masked, nil
 	case keepNone:
-		made, err := madeUp(p.YAML())
+		_, made, err := madeUp(check.File{Name: pipelineFile, Text: p.YAML()})
 		if err != nil {
 			return nil, err
 		}
@@ -104,14 +104,13 @@ func (a *app) kept(p *propose.Proposal, name, keep string) ([]string, error) {
 // madeOfEach is how many events of each type are made up.
 const madeOfEach = 3
 
-// madeUp makes up events of each type of a pipeline. It leaves out a type of which it cannot make
-// an event that is stored.
-func madeUp(yaml []byte) ([]string, error) {
-	p, err := check.File{Name: "pipeline.yaml", Text: yaml}.Load(pipeline.Secret([]byte(explain.StandIn)))
+// madeUp loads a pipeline, and makes up events of each of its types. It leaves out a type of which
+// it cannot make an event that is stored.
+func madeUp(f check.File) (p *pipeline.Pipeline, made []string, err error) {
+	p, err = f.Load(pipeline.Secret([]byte(explain.StandIn)))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var made []string
 	now := time.Now()
 	for i := range int64(madeOfEach) {
 		for _, name := range slices.Sorted(maps.Keys(p.Describe().Spec.Events)) {
@@ -120,5 +119,5 @@ func madeUp(yaml []byte) ([]string, error) {
 			}
 		}
 	}
-	return made[:min(len(made), scaffold.MaxSample)], nil
+	return p, made[:min(len(made), scaffold.MaxSample)], nil
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
 )
@@ -61,19 +64,75 @@ func TestInitMakesARepository(t *testing.T) {
 	}
 }
 
-// An example is a beginning: its pipeline.yaml takes the place of the one in a new repository,
-// whose tests know that an event may be several items.
-func TestInitTakesAnExample(t *testing.T) {
-	slow.Test(t, "it builds and tests a repository")
-	dir := filepath.Join(t.TempDir(), "ledger")
-	if got := tool(t, "init", dir); got.code != exitFine {
-		t.Fatalf("exit %d: %s", got.code, got.stderr)
+// example copies the pipeline.yaml of an example, and its schemas, into a new folder.
+func example(t *testing.T, name string) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), name)
+	folder, err := fs.Sub(examples.Files, name)
+	if err == nil {
+		err = os.CopyFS(dir, folder)
 	}
-	text, err := os.ReadFile(filepath.Join(checkout(), "examples", "ledger", "pipeline.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "pipeline.yaml"), string(text))
+	return dir
+}
+
+// A folder that has a pipeline.yaml already is a beginning: the repository is made for it, and the
+// file stays. The sample is made up from it, and the functions embed its schemas.
+func TestInitForAPipeline(t *testing.T) {
+	dir := example(t, "feed")
+	name := filepath.Join(dir, "pipeline.yaml")
+	was, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tool(t, "init", dir, "--events", name); got.code != exitUsage || !strings.Contains(got.stderr, name+" is there already, and --events proposes another") {
+		t.Errorf("with --events: exit %d: %s", got.code, got.stderr)
+	}
+	got := tool(t, "init", dir, "--no-tidy")
+	if got.code != exitFine || strings.Contains(got.stdout, "pipeline.yaml") || !strings.Contains(got.stderr, "ingot: "+name+" stays as it is; ") {
+		t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if is, err := os.ReadFile(name); err != nil || !bytes.Equal(is, was) {
+		t.Errorf("pipeline.yaml has changed (%v)", err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "feed.go")); err != nil || !strings.Contains(string(text), "\n//go:embed pipeline.yaml schemas/post.json\n") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if got := tool(t, "check", "--pipeline", name, "--template", filepath.Join(dir, "template.yaml"), "--parameter", "Payloads=keep", "--events", filepath.Join(dir, "events", "sample.ndjson")); got.code != exitFine || !strings.Contains(got.stdout, "Inserted") {
+		t.Errorf("the check: exit %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if got := tool(t, "init", "--diff", dir); got.code != exitFine {
+		t.Errorf("--diff: exit %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+}
+
+// A pipeline.yaml with mistakes is refused by its place, and nothing is written.
+func TestInitForAWrongPipeline(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "pipeline.yaml")
+	write(t, name, "ingot: 1\nepoch: none\n")
+	if got := tool(t, "init", dir, "--module", "example.com/shop"); got.code != exitUsage || !strings.Contains(got.stderr, name+":2:8: ") {
+		t.Errorf("exit %d: %s", got.code, got.stderr)
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// The tests of a repository know that an event may be several items, and that it may have a schema.
+func TestInitTakesAnExample(t *testing.T) {
+	slow.Test(t, "it builds and tests two repositories")
+	dir := example(t, "feed")
+	if got := tool(t, "init", dir); got.code != exitFine {
+		t.Fatalf("exit %d: %s", got.code, got.stderr)
+	}
+	inRepository(t, dir, "go", "test", "./...")
+	dir = example(t, "ledger")
+	if got := tool(t, "init", dir); got.code != exitFine || !strings.Contains(got.stderr, "a floor (atLeast) may refuse an event") {
+		t.Fatalf("exit %d: %s", got.code, got.stderr)
+	}
 	write(t, filepath.Join(dir, "events", "sample.ndjson"), `{"type":"transfer.posted","transfer_id":"t-1","posted_at":"2026-03-01T09:00:00Z","entries":[{"account":"bank","book":"outside","cents":-5000},{"account":"ada","book":"customers","cents":5000}]}`+"\n")
 	inRepository(t, dir, "go", "test", "./...")
 }

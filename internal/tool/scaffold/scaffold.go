@@ -2,12 +2,16 @@ package scaffold
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 
@@ -27,6 +31,7 @@ const Ingot = "github.com/ingot-events/ingot"
 // Repository is a repository to be made. [New] returns one.
 type Repository struct {
 	module   string
+	name     string
 	pipeline []byte
 	compiled *pipeline.Pipeline
 	sample   []string
@@ -41,6 +46,9 @@ type Config struct {
 	Module string
 	// Pipeline is its pipeline.yaml. nil means a small one, for orders.
 	Pipeline []byte
+	// Name is how messages call Pipeline. The files of its schemas are looked for beside it. Empty
+	// means pipeline.yaml.
+	Name string
 	// Sample holds message bodies that the pipeline accepts, for the tests and for events/. It may
 	// be nil only if Pipeline is nil.
 	Sample []string
@@ -66,13 +74,13 @@ func New(c Config) (*Repository, error) {
 	if what := badModule(c.Module); what != "" {
 		return nil, fmt.Errorf("module path %q: %s; write one with --module, such as example.com/shop", c.Module, what)
 	}
-	r := &Repository{module: c.Module, pipeline: c.Pipeline, sample: c.Sample, version: c.Version, replace: c.Replace}
+	r := &Repository{module: c.Module, name: cmp.Or(c.Name, "pipeline.yaml"), pipeline: c.Pipeline, sample: c.Sample, version: c.Version, replace: c.Replace}
 	if r.pipeline == nil {
 		r.pipeline, r.sample = static("pipeline.yaml"), strings.Split(strings.TrimSpace(string(static("sample.ndjson"))), "\n")
 	}
 	r.sample = r.sample[:min(len(r.sample), MaxSample)]
 	var err error
-	r.compiled, err = check.File{Name: "pipeline.yaml", Text: r.pipeline}.Load(pipeline.CheckOnly())
+	r.compiled, err = check.File{Name: r.name, Text: r.pipeline}.Load(pipeline.CheckOnly())
 	return r, err
 }
 
@@ -156,7 +164,7 @@ func (r *Repository) Files(sample fs.FS) ([]File, error) {
 	list := []File{
 		{"README.md", r.fill("README.md.tmpl", nil)},
 		{"pipeline.yaml", r.pipeline},
-		{r.packageName() + ".go", r.fill("files.go.tmpl", nil)},
+		{r.packageName() + ".go", r.fill("files.go.tmpl", map[string]string{"Embedded": r.embedded()})},
 		{"pipeline_test.go", r.fill("pipeline_test.go.tmpl", nil)},
 		{"cmd/ingest/main.go", r.fill("main.go.tmpl", map[string]string{"Function": "ingest", "Start": "StartIngest", "Does": "stores the events of an SQS queue"})},
 		{"cmd/streams/main.go", r.fill("main.go.tmpl", map[string]string{"Function": "streams", "Start": "StartStreams", "Does": "keeps the totals from the events table's stream"})},
@@ -181,6 +189,18 @@ func (r *Repository) Files(sample fs.FS) ([]File, error) {
 }
 
 func (r *Repository) packageName() string { return packageOf(r.module) }
+
+// embedded lists what the functions are built with, as a go:embed directive does: pipeline.yaml,
+// and the files of its schemas.
+func (r *Repository) embedded() string {
+	schemas := slices.Compact(slices.Sorted(maps.Values(pipeline.SchemaFiles(r.pipeline))))
+	for i, name := range schemas {
+		if strings.ContainsAny(name, " \"`") {
+			schemas[i] = strconv.Quote(name)
+		}
+	}
+	return strings.Join(append([]string{"pipeline.yaml"}, schemas...), " ")
+}
 
 // fill fills in a file. Its delimiters differ from those of pipeline.yaml's own templates.
 func (r *Repository) fill(name string, more map[string]string) []byte {

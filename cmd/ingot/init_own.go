@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/scaffold"
+)
+
+// pipelineFile is the name of the pipeline in a repository.
+const pipelineFile = "pipeline.yaml"
+
+// ownPipeline returns the pipeline.yaml that a folder has already, or nil.
+func ownPipeline(dir string) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(dir, pipelineFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, usage(err)
+	}
+	return text, nil
+}
+
+// forOwn returns the files of a repository for the pipeline.yaml that the folder has, without that
+// file.
+func (a *app) forOwn(c scaffold.Config, o initOptions, dir string, own []byte) ([]scaffold.File, error) {
+	c.Name, c.Pipeline = filepath.Join(dir, pipelineFile), own
+	if o.events != "" {
+		return nil, usage(fmt.Errorf("%s is there already, and --events proposes another; leave --events out, or move the file away", c.Name))
+	}
+	p, made, err := madeUp(check.File{Name: c.Name, Text: own})
+	if err != nil {
+		return nil, usage(err)
+	}
+	said := "is made up from it: put events of your own there"
+	if c.Sample = made; len(made) == 0 {
+		c.Sample, said = []string{"{}"}, "has no event, because none could be made up: write some there before make test"
+	}
+	list, err := files(c)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(a.stderr, "ingot: %s stays as it is; events/sample.ndjson %s\n", c.Name, said)
+	if len(made) > 0 && p.HasFloors() {
+		fmt.Fprintf(a.stderr, "ingot: a floor (atLeast) may refuse an event that is made up, and then make test fails until you do\n")
+	}
+	return slices.DeleteFunc(list, func(f scaffold.File) bool { return f.Name == pipelineFile }), nil
+}
