@@ -58,7 +58,10 @@ func (s *Store) totalsOf(pattern *pipeline.Pattern, ask Ask) (groups []map[strin
 
 // onePage refuses what cannot be used with totals.
 func (s *Store) onePage(pattern *pipeline.Pattern, ask Ask, order string) error {
+	def, _ := s.pipeline.Definition(pattern.Total())
 	switch {
+	case def.Window == 0 && (ask.From != "" || ask.To != ""):
+		return fmt.Errorf("from and to choose windows, and %s has none: its totals are of all time; leave from and to out", def.Name)
 	case s.aggregates == "":
 		return errors.New("Config.Aggregates is not set: name the aggregates table")
 	case ask.Page != "" || ask.Prefix != "" || ask.Newest != nil:

@@ -200,6 +200,7 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 			title = "standard input"
 		}
 		c.Data = demo.File(events, title, attributes)
+		c.Tell = func(line string) { fmt.Fprintln(a.stderr, "ingot: "+line) }
 		if f.skip {
 			c.Skip = func(bad *demo.LinesError) { fmt.Fprintln(a.stderr, "ingot: "+bad.Skipped()) }
 		}

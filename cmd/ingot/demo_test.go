@@ -275,6 +275,24 @@ func TestDemoListsAllBadLines(t *testing.T) {
 	}
 }
 
+// Events that are not in order of time are sent all the same, and the demo says so.
+func TestDemoSaysThatEventsAreNotInOrder(t *testing.T) {
+	inDirectory(t)
+	const line = `{"id":%d,"sensor":"roof","celsius":1,"at":"2024-05-01T%02d:00:00Z"}` + "\n"
+	var text [2]string
+	for i, hour := range []int{10, 12, 12, 11, 13, 9} {
+		text[0] += fmt.Sprintf(line, i, hour)
+		text[1] += fmt.Sprintf(line, i, 8+i)
+	}
+	for i, want := range []string{"ingot: mixed.ndjson is not in order of time: 2 of 6 events are older than an event before them, the first on line 4; they are sent in the order of the file", ""} {
+		write(t, "mixed.ndjson", text[i])
+		o := tool(t, "demo", "mixed.ndjson", "--repeat", "2")
+		if o.says(t, exitFine, want); strings.Count(o.stderr, "not in order") != 1-i {
+			t.Errorf("%s", o.stderr)
+		}
+	}
+}
+
 // With --skip-unusable, lines that cannot be used are named and left out. Without it, the error
 // names the option.
 func TestDemoSkipsBadLines(t *testing.T) {

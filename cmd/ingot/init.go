@@ -156,6 +156,7 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 		fmt.Fprintf(a.stderr, "ingot: go.mod takes Ingot from the folder %s, which this program was built from; take the replace out to use a release\n", c.Replace)
 	}
 	if !o.noTidy {
+		fmt.Fprintln(a.stderr, "ingot: go mod tidy completes go.mod and go.sum …")
 		if err = tidy(ctx, full); err != nil && c.Replace == "" {
 			err = fmt.Errorf("%w\nIf Ingot cannot be downloaded, go.mod can take it from a checkout: go mod edit -replace %s=FOLDER", err, scaffold.Ingot)
 		}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/kit/slow"
@@ -163,6 +164,37 @@ func TestInitChangesNoFile(t *testing.T) {
 	write(t, filepath.Join(dir, "pipeline.yaml"), "ingot: 1\n")
 	if got := tool(t, "init", dir, "--module", "example.com/shop"); !strings.Contains(got.stderr, "or see what differs with ingot init --diff "+dir+"\n") {
 		t.Errorf("a repository: %s", got.stderr)
+	}
+}
+
+// The Makefile of a repository says that Go compiles, the first time and after an upgrade.
+func TestInitMakefileSaysThatItCompiles(t *testing.T) {
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("make is not on PATH; to have the Makefile of a new repository run, install it")
+	}
+	dir, bin := t.TempDir(), t.TempDir()
+	if got := tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy"); got.code != exitFine {
+		t.Fatalf("exit %d: %s", got.code, got.stderr)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	const tests, tool = "The first time, Go compiles the tests. This can take minutes.\n", "The first time, Go compiles the tool. This can take minutes.\n"
+	for _, step := range []struct{ target, says string }{{"test", tests}, {"check", tool}, {"demo", ""}, {"test", ""}, {"upgrade", ""}, {"demo", tool}, {"check", ""}} {
+		if step.target == "upgrade" {
+			before := time.Now().Add(-time.Hour)
+			for _, name := range []string{"compiled-tests", "compiled-tool"} { // older than go.mod
+				if err := os.Chtimes(filepath.Join(dir, ".ingot", name), before, before); err != nil {
+					t.Fatal(err)
+				}
+			}
+			continue
+		}
+		out := inRepository(t, dir, "make", step.target)
+		if strings.Count(out, "The first time") != min(1, len(step.says)) || !strings.Contains(out, step.says) {
+			t.Errorf("make %s says\n%s", step.target, out)
+		}
 	}
 }
 

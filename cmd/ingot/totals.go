@@ -54,7 +54,7 @@ On a terminal, each window of one total has a bar for its first value. Totals fo
 stream.
 
 With --top, it shows the totals of one window with the greatest values instead, if the aggregate declares rank. --from
-is then any time in that window.
+is then any time in that window. Without --from, it is the window of now.
 
 If you give fewer fields than by needs, the whole table must be scanned. That needs --scan, and the command shows the
 price first. Each field that you give is then compared with the value of by that has the same name.
@@ -161,10 +161,20 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 	if o.reveal {
 		mask = show.Personal{}
 	}
+	if def.Window == 0 && (o.from != "" || o.to != "") {
+		return usage(fmt.Errorf("--from and --to choose windows, and %s has none: its totals are of all time; leave --from and --to out", name))
+	}
 	if cmd.Flags().Changed("top") {
+		if def.Window != 0 && from.IsZero() {
+			from = a.clock.Real().Now()
+		}
 		list, err := topTotals(cmd.Context(), st, def, given, from, o, mask)
 		if err != nil {
 			return err
+		}
+		if def.Window != 0 && o.from == "" {
+			fmt.Fprintf(a.stderr, "ingot: this is the window of now, %s; for another one, write a time in it, such as --from 2026-03-01\n",
+				show.Window(def, time.Unix(lanes.WindowStart(def, from), 0)))
 		}
 		return a.writeTotals(def, list, false)
 	}
@@ -206,8 +216,6 @@ func topTotals(ctx context.Context, st *store.Store, def *aggregate.Definition, 
 		return nil, usage(errors.New("--top ranks all totals of a window: leave the fields out"))
 	case o.scan || o.to != "":
 		return nil, usage(errors.New("--top reads one window through an index: leave --scan and --to out"))
-	case def.Window != 0 && from.IsZero():
-		return nil, usage(fmt.Errorf("%s has a total for each window: name one by a time in it, such as --from 2026-03-01", def.Name))
 	}
 	top, err := st.Top(ctx, def.Name, from, o.top)
 	if err != nil {

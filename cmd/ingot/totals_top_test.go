@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 const leaderboardSpec = `ingot: 1
@@ -28,6 +29,7 @@ aggregates:
       win: {values: {wins: count}}
 patterns:
   leaders: {total: scores, top: 2}
+  won: {total: wins}
 `
 
 func TestTotalsTop(t *testing.T) {
@@ -35,9 +37,14 @@ func TestTotalsTop(t *testing.T) {
 	for id, win := range map[string]string{"g-1": `"player":"ann","points":5`, "g-2": `"player":"bob","points":7`, "g-3": `"player":"ann","points":4`, "g-4": `"player":"cyd","points":-1`} {
 		w.post(w.dev.Stack().Queue, `{"type":"win","id":"`+id+`","at":"2026-03-01T09:00:00Z",`+win+`}`, nil)
 	}
+	now := time.Now().UTC().Format(time.DateOnly)
+	w.post(w.dev.Stack().Queue, `{"type":"win","id":"g-5","at":"`+now+`T00:00:00Z","player":"bob","points":70}`, nil)
 	top := func(n string, more ...string) []string {
 		return append([]string{"totals", "scores", "--top", n, "--from", "2026-03-20", "--local"}, more...)
 	}
+	w.await(func() bool {
+		return strings.Contains(w.run(0, "totals", "scores", "--top", "1", "--from", now, "--local").out, "70") && strings.Contains(w.run(0, "totals", "wins", "player=ann", "--local").out, "2")
+	})
 	w.await(func() bool { return strings.Count(w.run(0, top("9")...).out, "2026-03") == 3 })
 	for _, tt := range []struct {
 		exit int
@@ -53,7 +60,12 @@ func TestTotalsTop(t *testing.T) {
 		{2, "0 totals were asked for; ask for 1 to 1000", top("0")},
 		{2, "--top ranks all totals of a window: leave the fields out", top("1", "player=ann")},
 		{2, "--top reads one window through an index: leave --scan and --to out", top("1", "--scan")},
-		{2, "scores has a total for each window: name one by a time in it, such as --from 2026-03-01", []string{"totals", "scores", "--top", "1", "--local"}},
+		{0, "ingot: this is the window of now, 20", []string{"totals", "scores", "--top", "1", "--local"}},
+		{0, "  player  window   points  wins\n  bob     " + now[:7] + "      70     1\n", []string{"totals", "scores", "--top", "1", "--from", now, "--local"}},
+		{2, "--from and --to choose windows, and wins has none: its totals are of all time; leave --from and --to out", []string{"totals", "wins", "player=ann", "--from", "2026-03-01", "--local"}},
+		{2, "--from and --to choose windows, and wins has none", []string{"totals", "wins", "--scan", "--to", "2026-03-01", "--local"}},
+		{2, "from and to choose windows, and wins has none: its totals are of all time; leave from and to out", []string{"query", "won", "player=ann", "--from", "2026-03-01", "--local"}},
+		{0, "ann  all time  wins=2", []string{"query", "won", "player=ann", "--local"}},
 		{2, "it declares no rank, so its totals are in no order, and to list them would need a Scan; write rank: {value: wins}", []string{"totals", "wins", "--top", "1", "--local"}},
 		{5, "or those with the greatest points with --top", []string{"totals", "scores", "--local"}},
 	} {

@@ -32,6 +32,8 @@ type Config struct {
 	// Skip, if not nil, leaves out the lines that cannot be sent, and is called with them before
 	// anything is sent. If it is nil, or if no other line is left, they are the error of [Run].
 	Skip func(*LinesError)
+	// Tell, if not nil, gets what a person should know about the data before anything is sent.
+	Tell func(string)
 	// Progress, if not nil, is called with how far the run is.
 	Progress func(show.Step)
 	// Tamper changes tables without Ingot before they are checked. It is for tests of the checks.

@@ -123,7 +123,8 @@ func (r *run) survey(ctx context.Context) error {
 	found := &LinesError{Data: r.Data.from()}
 	var newest time.Time
 	events, last, place := 0, 0, 0
-	bad := map[int]bool{} // places of messages, if they are left out
+	late, firstLate := 0, 0 // events after one with a later time
+	bad := map[int]bool{}   // places of messages, if they are left out
 	for line, err := range r.Data.Lines() {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -156,7 +157,11 @@ func (r *run) survey(ctx context.Context) error {
 			}
 			continue
 		}
-		if item.At.After(newest) {
+		if item.At.Before(newest) {
+			if late++; late == 1 {
+				firstLate = line.Number
+			}
+		} else {
 			newest = item.At
 		}
 		if events++; events%10_000 == 0 {
@@ -169,6 +174,10 @@ func (r *run) survey(ctx context.Context) error {
 	case found.Bad > 0:
 		r.Data.Lines = without(r.Data.Lines, bad)
 		r.Skip(found)
+	}
+	if late > 0 && r.Tell != nil {
+		r.Tell(fmt.Sprintf("%s is not in order of time: %s of %s are older than an event before them, the first on line %d; they are sent in the order of the file, and so arrive late: sort the lines by time if they should not",
+			r.Data.from(), show.Comma(late), show.Count(events, "event"), firstLate))
 	}
 	r.Data.Events = events
 	return nil
