@@ -148,5 +148,5 @@ func plain(name string) bool {
 			return false
 		}
 	}
-	return name != "" && !words.InStatements(name)
+	return name != "" && !words.Word(name) && !words.InStatements(name)
 }

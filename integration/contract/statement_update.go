@@ -154,6 +154,19 @@ func updatingStatements(t *testing.T, h *Harness) {
 			w.stored(mistyped)
 			w.stored(many)
 		},
+		"values in the text, and a name that only expressions reserve": func(w *table) {
+			stored := with(key(w.pk(), "-"), attrs{"n": n("5")})
+			w.put(stored)
+			where := ` WHERE PK = '` + w.pk() + `' AND SK = '-'`
+			got, err := w.execute(
+				types.BatchStatementRequest{Statement: aws.String(`UPDATE "` + w.name + `" SET data = 'it''s', yes = TRUE, n = n + 1` + where + ` AND n = 5`)},
+				types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "` + w.name + `" VALUE {'PK': '` + w.pk() + `', 'SK': 'new', 'n': 1.5, 'data': '', 'no': false}`)})
+			w.outcomes(got, err, done, done)
+			w.stored(with(stored, attrs{"n": n("6"), "data": s("it's"), "yes": yes(true)}))
+			w.stored(with(key(w.pk(), "new"), attrs{"n": n("1.5"), "data": s(""), "no": yes(false)}))
+			got, err = w.execute(types.BatchStatementRequest{Statement: aws.String(`UPDATE "` + w.name + `" SET data = 'x'` + where + ` AND n <> 6`)})
+			w.outcomes(got, err, conditionFailed)
+		},
 		"a reserved word in quotes": func(w *table) {
 			stored := with(key(w.pk(), "-"), attrs{"count": n("1")})
 			w.put(stored)

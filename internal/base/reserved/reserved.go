@@ -1,5 +1,5 @@
-// Package reserved knows the words that DynamoDB does not take as bare names of attributes. The
-// engine refuses them in expressions and statements; the store puts them in quotes.
+// Package reserved knows the words that DynamoDB does not take as bare names of attributes. Those of
+// statements differ from those of expressions.
 package reserved
 
 import "strings"
@@ -7,17 +7,31 @@ import "strings"
 // Word reports whether an expression must not use the word as a bare attribute name.
 func Word(word string) bool { return in(words, word) }
 
-// InStatements reports whether a PartiQL statement must put the name in quotes. These are the words
-// of expressions and the keywords that PartiQL has besides.
-func InStatements(word string) bool { return Word(word) || in(keywords, word) }
+// InStatements reports whether a PartiQL statement must put the name in quotes.
+func InStatements(word string) bool { return in(keywords, word) }
 
 func in(list, word string) bool { return strings.Contains(list, " "+strings.ToUpper(word)+" ") }
 
-// keywords are what DynamoDB Local refuses as a bare name in a statement and takes in an
-// expression.
-const keywords = " BAG BIT_LENGTH BOOL CHARACTER_LENGTH CHAR_LENGTH CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP " +
-	"CURRENT_USER DATE_ADD DATE_DIFF LET MODIFIED NOTHING OCTET_LENGTH PIVOT REMOVE SESSION_USER SEXP SYMBOL " +
-	"SYSTEM_USER UNPIVOT "
+// keywords are the words that DynamoDB Local refuses as a bare name in a statement: the keywords of
+// PartiQL. The service takes other reserved words of expressions, such as data:
+// https://github.com/nubo-db/dynamodb-conformance/blob/main/tests/tier2/partiql/executeStatement.test.ts
+const keywords = " " +
+	"ABSOLUTE ACTION ADD ALL ALLOCATE ALTER AND ANY ARE AS ASC ASSERTION AT AUTHORIZATION AVG BAG BEGIN BETWEEN BIT " +
+	"BIT_LENGTH BLOB BOOL BOOLEAN BY CASCADE CASCADED CASE CAST CATALOG CHAR CHARACTER CHARACTER_LENGTH CHAR_LENGTH " +
+	"CHECK CLOB CLOSE COALESCE COLLATE COLLATION COLUMN COMMIT CONFLICT CONNECT CONNECTION CONSTRAINT CONSTRAINTS " +
+	"CONTINUE CONVERT CORRESPONDING COUNT CREATE CROSS CURRENT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP " +
+	"CURRENT_USER CURSOR DATE DATE_ADD DATE_DIFF DEALLOCATE DEC DECIMAL DECLARE DEFAULT DEFERRABLE DEFERRED DELETE " +
+	"DESC DESCRIBE DESCRIPTOR DIAGNOSTICS DISCONNECT DISTINCT DO DOMAIN DOUBLE DROP ELSE END ESCAPE EXCEPT EXCEPTION " +
+	"EXEC EXECUTE EXISTS EXTERNAL EXTRACT FALSE FETCH FIRST FLOAT FOR FOREIGN FOUND FROM FULL GET GLOBAL GO GOTO " +
+	"GRANT GROUP HAVING IDENTITY IMMEDIATE IN INDEX INDICATOR INITIALLY INNER INPUT INSENSITIVE INSERT INT INTEGER " +
+	"INTERSECT INTERVAL INTO IS ISOLATION JOIN KEY LANGUAGE LAST LEFT LET LEVEL LIKE LIMIT LIST LOCAL LOWER MATCH MAX " +
+	"MIN MISSING MODIFIED MODULE NAMES NATIONAL NATURAL NCHAR NEW NEXT NO NOT NOTHING NULL NULLIF NUMERIC " +
+	"OCTET_LENGTH OF OLD ON ONLY OPEN OPTION OR ORDER OUTER OUTPUT OVERLAPS PAD PARTIAL PIVOT POSITION PRECISION " +
+	"PREPARE PRESERVE PRIMARY PRIOR PRIVILEGES PROCEDURE PUBLIC READ REAL REFERENCES RELATIVE REMOVE RESTRICT " +
+	"RETURNING REVOKE RIGHT ROLLBACK ROWS SCHEMA SCROLL SECTION SELECT SESSION SESSION_USER SET SEXP SIZE SMALLINT " +
+	"SOME SPACE SQL SQLCODE SQLERROR SQLSTATE STRING STRUCT SUBSTRING SUM SYMBOL SYSTEM_USER TABLE TEMPORARY THEN " +
+	"TIME TIMESTAMP TO TRANSACTION TRANSLATE TRANSLATION TRIM TRUE TUPLE UNION UNIQUE UNKNOWN UNPIVOT UPDATE UPPER " +
+	"USAGE USER USING VALUE VALUES VARCHAR VARYING VIEW WHEN WHENEVER WHERE WITH WORK WRITE ZONE "
 
 // words is the developer guide's list of 573 reserved words, with a space around each.
 const words = " " +

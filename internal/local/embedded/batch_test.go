@@ -89,8 +89,8 @@ func TestBatchInsertRefusals(t *testing.T) {
 	}
 	_, err = w.batch(types.BatchStatementRequest{Statement: aws.String(`SELECT * FROM "events" WHERE PK = ?`)})
 	expectUnsupported(t, err, "embedded: BatchExecuteStatement: PartiQL SELECT is not supported")
-	_, err = w.batch(types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "events" VALUE {'PK': 'a', 'SK': ?}`)})
-	expectUnsupported(t, err, "embedded: BatchExecuteStatement: a PartiQL value other than a ? parameter is not supported")
+	_, err = w.batch(types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "events" VALUE {'PK': 'a', 'SK': ['x']}`)})
+	expectUnsupported(t, err, "embedded: BatchExecuteStatement: a list, map, set or Ion value in a PartiQL statement is not supported")
 
 	out, err := w.batch(
 		types.BatchStatementRequest{Statement: aws.String("INSRT INTO x")},
@@ -215,19 +215,85 @@ func TestBatchUpdateRefusals(t *testing.T) {
 	_, err := w.batch(insert("1", "-", "x"), updating("1", `UPDATE events SET a = ? WHERE PK = ? AND SK = ?`, n("1"), s("1"), s("-")))
 	expectInvalid(t, err, "Provided list of item keys contains duplicates")
 	for what, text := range map[string]string{
-		"an assignment that is neither ? nor a sum in a PartiQL UPDATE": `UPDATE events SET a = b WHERE PK = ? AND SK = ?`,
-		"a sum of other than an attribute and ? in a PartiQL UPDATE":    `UPDATE events SET a = a + b WHERE PK = ? AND SK = ?`,
-		"a comparison with other than ? in a PartiQL UPDATE":            `UPDATE events SET a = ? WHERE PK = 'a' AND SK = ?`,
+		"+ in this place of a PartiQL statement":               `UPDATE events SET a = a + b + ? WHERE PK = ? AND SK = ?`,
+		"* in this place of a PartiQL statement":               `UPDATE events SET a = a * ? WHERE PK = ? AND SK = ?`,
+		"( in this place of a PartiQL statement":               `UPDATE events SET a = (a + ?) WHERE PK = ? AND SK = ?`,
+		"-- in this place of a PartiQL statement":              `UPDATE events SET a = ? WHERE PK = ? AND SK = ? -- note`,
+		"/* in this place of a PartiQL statement":              `UPDATE events /* note */ SET a = ? WHERE PK = ? AND SK = ?`,
+		"; in this place of a PartiQL statement":               `UPDATE events SET a = ? WHERE PK = ? AND SK = ?;`,
+		"a comparison of two values in a PartiQL UPDATE":       `UPDATE events SET a = ? WHERE PK = ? AND SK = ? AND 5 = 5`,
+		"a list, map, set or Ion value in a PartiQL statement": `UPDATE events SET a = <<1>> WHERE PK = ? AND SK = ?`,
+		"PartiQL FROM":                                 `FROM events WHERE PK = ? AND SK = ? SET a = ?`,
 		"PartiQL NOT":                                  `UPDATE events SET a = ? WHERE NOT a = ?`,
 		"PartiQL BETWEEN":                              `UPDATE events SET a = ? WHERE a BETWEEN ? AND ?`,
 		"PartiQL RETURNING":                            `UPDATE events SET a = ? WHERE PK = ? AND SK = ? RETURNING ALL NEW *`,
 		"IS without MISSING in a PartiQL UPDATE":       `UPDATE events SET a = ? WHERE a IS NULL`,
 		"a path or function in a PartiQL UPDATE":       `UPDATE events SET a = if_not_exists(a, ?) WHERE PK = ?`,
-		"a literal in a PartiQL UPDATE":                `UPDATE events SET a = 1 WHERE PK = ?`,
 		"a PartiQL condition that is nested so deeply": `UPDATE events SET a = ? WHERE ` + strings.Repeat("(", 400),
 	} {
 		_, err := w.batch(updating("", text))
 		expectUnsupported(t, err, "embedded: BatchExecuteStatement: "+what+" is not supported")
+	}
+}
+
+// TestStatementValues writes values into the text of statements, and names that only expressions
+// reserve without quotes.
+func TestStatementValues(t *testing.T) {
+	w := newWorld(t)
+	run := func(text string, parameters ...types.AttributeValue) error {
+		_, err := w.db.ExecuteStatement(background, &dynamodb.ExecuteStatementInput{Statement: &text, Parameters: parameters})
+		return err
+	}
+	if err := run(`INSERT INTO events VALUE {'PK': 'a', 'SK': '-', 'n': 5, 't': 'it''s', 'yes': TRUE, 'no': false, 'nil': null, 'e': '', 'p': ?}`, s("given")); err != nil {
+		t.Fatal(err)
+	}
+	want := item("a", "-", attrs{"n": n("5"), "t": s("it's"), "yes": &types.AttributeValueMemberBOOL{Value: true}, "no": &types.AttributeValueMemberBOOL{},
+		"nil": &types.AttributeValueMemberNULL{Value: true}, "e": s(""), "p": s("given")})
+	if got := w.get("a", "-"); !reflect.DeepEqual(got, want) {
+		t.Fatalf("stored %v, want %v", got, want)
+	}
+	for _, tt := range []struct {
+		set, where string
+		with       []types.AttributeValue
+		want       attrs // nil: the condition does not hold
+	}{
+		{`data = 'x'`, ``, nil, attrs{"data": s("x")}},
+		{`status = ?, data = -1.50e1`, ``, []types.AttributeValue{s("y")}, attrs{"status": s("y"), "data": n("-15")}},
+		{`n = n + 1`, `n = 5`, nil, attrs{"n": n("6")}},
+		{`n = 10 - n, copy = n`, `5 < n AND n != 7`, nil, attrs{"n": n("4"), "copy": n("6")}},
+		{`data = 'z'`, `n > copy`, nil, nil},
+		{`data = 'z'`, `n < copy AND t = 'it''s'`, nil, attrs{"data": s("z")}},
+		{`data = 'q'`, `? = n`, []types.AttributeValue{n("5")}, nil},
+	} {
+		where := ` WHERE 'a' = PK AND SK = '-'`
+		if tt.where != "" {
+			where += " AND " + tt.where
+		}
+		err := run(`UPDATE events SET `+tt.set+where, tt.with...)
+		var failed *types.ConditionalCheckFailedException
+		if errors.As(err, &failed) != (tt.want == nil) || (err != nil && tt.want != nil) {
+			t.Errorf("%s where %s: %v", tt.set, tt.where, err)
+		}
+		for name, v := range tt.want {
+			want[name] = v
+		}
+		if got := w.get("a", "-"); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s where %s: stored %v, want %v", tt.set, tt.where, got, want)
+		}
+	}
+	for text, message := range map[string]string{
+		`UPDATE events SET n = 'x WHERE PK = 'a'`:                       "Statement wasn't well formed, can't be processed: Expected WHERE",
+		`UPDATE events SET n = 'x`:                                      "Statement wasn't well formed, can't be processed: A text has no end",
+		`UPDATE events SET n = 5x WHERE PK = 'a' AND SK = '-'`:          "Statement wasn't well formed, can't be processed: Unexpected text after a number",
+		`UPDATE events SET n = 1e126 WHERE PK = 'a' AND SK = '-'`:       "Number overflow",
+		`UPDATE events SET n = 1 WHERE PK = 'a' AND SK = 5`:             "The provided key element does not match the schema",
+		`UPDATE events SET n = count WHERE PK = 'a' AND SK = '-'`:       "Statement wasn't well formed, can't be processed: Expected the name of an attribute",
+		`INSERT INTO events VALUE {'PK': 'b', 'SK': '-', 'n': n}`:       "Statement wasn't well formed, can't be processed: Expected a value after 'n':",
+		`INSERT INTO events VALUE {'PK': 'b', 'SK': '-', 'n': 1e126}`:   "Number overflow",
+		`INSERT INTO events VALUE {'PK': 'b', 'SK': ''}`:                "One or more parameter values are not valid.",
+		`INSERT INTO events VALUE {'PK': 'b', 'SK': '-', 'n': MISSING}`: "Statement wasn't well formed, can't be processed: Expected a value after 'n':",
+	} {
+		expectInvalid(t, run(text), message)
 	}
 }
 

@@ -3,6 +3,7 @@ package expr
 import (
 	"errors"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,6 +24,8 @@ func FuzzStatement(f *testing.F) {
 		`UPDATE "t" SET "a" = a + ?, "m:L" = ? REMOVE "m:X" WHERE PK = ? AND SK = ? AND ("m:L" IS MISSING OR "m:L" < ?)`,
 		`update t remove "it""s" set a=a-? set b=? where (a>=? or b<=? and c is not missing) and PK=? and SK=? and d<>? and e>?`,
 		`UPDATE t SET a = ? WHERE PK = ? OR SK = ?`, `UPDATE t SET count = ? WHERE PK = ?`, `UPDATE t SET a = ? + a WHERE PK = ?`, `UPDATE t SET a.b = ? WHERE PK = ?`,
+		`UPDATE t SET data = 'it''s', b = -1.5e3, c = b - 2, d = c WHERE 'p' = PK AND SK = '' AND TRUE <> e AND 5 < f`, `INSERT INTO t VALUE {'a': 'x', 'b': 1, 'c': true, 'd': Null, 'e': ?}`,
+		`INSERT INTO t VALUE {'a': [1]}`, `UPDATE t SET a = 5x WHERE PK = 1e99999999`, `UPDATE t SET a = ? * 2 WHERE PK = ?`, `UPDATE t SET a = 'x`,
 	} {
 		f.Add(seed)
 	}
@@ -56,12 +59,34 @@ func FuzzStatement(f *testing.F) {
 func writeInsert(in *Insert) string {
 	names := make([]string, len(in.names))
 	for i, name := range in.names {
-		names[i] = "'" + strings.ReplaceAll(name, "'", "''") + "': ?"
+		names[i] = "'" + strings.ReplaceAll(name, "'", "''") + "': " + writeValue(in.slots[i])
 	}
 	return `INSERT INTO ` + quote(in.Table) + ` VALUE {` + strings.Join(names, ", ") + "}"
 }
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func writeValue(v types.AttributeValue) string {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return "'" + strings.ReplaceAll(v.Value, "'", "''") + "'"
+	case *types.AttributeValueMemberN:
+		return v.Value
+	case *types.AttributeValueMemberBOOL:
+		return strings.ToUpper(strconv.FormatBool(v.Value))
+	case *types.AttributeValueMemberNULL:
+		return "NULL"
+	}
+	return "?"
+}
+
+func (u *UpdateStatement) write(o operand) string {
+	if !o.value {
+		return quote(o.text[1:])
+	}
+	slot, _ := strconv.Atoi(o.text[1:])
+	return writeValue(u.slots[slot])
+}
 
 func writeUpdate(u *UpdateStatement) string {
 	b := "UPDATE " + quote(u.Table)
@@ -70,20 +95,20 @@ func writeUpdate(u *UpdateStatement) string {
 		case a.kind == updateRemove:
 			b += " REMOVE " + path
 		case a.sign == 0:
-			b += " SET " + path + " = ?"
+			b += " SET " + path + " = " + u.write(a.term.operand)
 		default:
-			b += " SET " + path + " = " + quote(a.term.text[1:]) + " " + string(a.sign) + " ?"
+			b += " SET " + path + " = " + u.write(a.term.operand) + " " + string(a.sign) + " " + u.write(a.plus.operand)
 		}
 	}
-	return b + " WHERE " + writeCondition(u.Where.root)
+	return b + " WHERE " + u.writeCondition(u.Where.root)
 }
 
-func writeCondition(n *node) string {
+func (u *UpdateStatement) writeCondition(n *node) string {
 	switch n.op {
 	case opAnd, opOr:
 		parts := make([]string, len(n.children))
 		for i, child := range n.children {
-			parts[i] = writeCondition(child)
+			parts[i] = u.writeCondition(child)
 			if child.op == opOr || child.op == n.op { // AND in AND had parentheses too
 				parts[i] = "(" + parts[i] + ")"
 			}
@@ -94,49 +119,67 @@ func writeCondition(n *node) string {
 	case opExists:
 		return quote(n.operands[0].text[1:]) + " IS NOT MISSING"
 	}
-	return quote(n.operands[0].text[1:]) + " " + n.sign + " ?"
+	return quote(n.operands[0].text[1:]) + " " + n.sign + " " + u.write(n.operands[1])
+}
+
+// given returns a parameter for each ? among the slots.
+func (s slots) given() []types.AttributeValue {
+	var out []types.AttributeValue
+	for i, v := range s {
+		if v == nil {
+			out = append(out, str(strconv.Itoa(i)))
+		}
+	}
+	return out
 }
 
 func checkInsert(t *testing.T, src string, in *Insert) {
-	parameters := make([]types.AttributeValue, len(in.names))
-	for i := range parameters {
-		parameters[i] = str(in.names[i])
-	}
+	parameters := in.slots.given()
 	attributes, err := in.Item(parameters)
-	if err != nil || len(attributes) != len(in.names) {
-		t.Fatalf("%q makes %v, %v", src, attributes, err)
+	if err != nil { // a number in the text may be out of range
+		return
 	}
-	for name, v := range attributes {
-		if v.(*types.AttributeValueMemberS).Value != name {
+	if len(attributes) != len(in.names) {
+		t.Fatalf("%q makes %v", src, attributes)
+	}
+	for i, name := range in.names {
+		want := in.slots[i]
+		if want == nil {
+			want = str(strconv.Itoa(i))
+		}
+		if !value.Equal(attributes[name], want) {
 			t.Fatalf("%q gives %s another's value", src, name)
 		}
 	}
-	if _, err := in.Item(parameters[1:]); err == nil {
-		t.Fatalf("%q takes one parameter too few", src)
+	if len(parameters) > 0 {
+		if _, err := in.Item(parameters[1:]); err == nil {
+			t.Fatalf("%q takes one parameter too few", src)
+		}
 	}
 }
 
-// checkUpdate binds a statement that has a whole key, first with the parameters of the key and then
-// with one too few.
+// checkUpdate binds a statement with its parameters, and then with one too few.
 func checkUpdate(t *testing.T, src string, u *UpdateStatement) {
-	keys := []string{"PK", "SK"}
-	parameters := make([]types.AttributeValue, u.parameters)
-	for i := range parameters {
-		parameters[i] = str("other")
+	parameters := u.slots.given()
+	k, _, err := u.Bind([]string{"PK", "SK"}, parameters)
+	if err != nil {
+		return
 	}
-	pk, isPK := u.equal["PK"]
-	sk, isSK := u.equal["SK"]
-	if isPK && isSK {
-		parameters[pk], parameters[sk] = str("partition"), str("sort")
+	for _, name := range []string{"PK", "SK"} {
+		slot, is := u.equal[name]
+		if !is {
+			t.Fatalf("%q has no key and is taken", src)
+		}
+		want := u.slots[slot]
+		if want == nil {
+			want = str(strconv.Itoa(slot))
+		}
+		if !value.Equal(k[name], want) {
+			t.Fatalf("%q writes %v", src, k)
+		}
 	}
-	k, _, err := u.Bind(keys, parameters)
-	switch {
-	case err == nil && (!isPK || !isSK):
-		t.Fatalf("%q has no key and is taken", src)
-	case err == nil && (!value.Equal(k["PK"], str("partition")) || !value.Equal(k["SK"], str("sort"))):
-		t.Fatalf("%q writes %v", src, k)
-	case err == nil && len(parameters) > 0:
-		if _, _, err := u.Bind(keys, parameters[1:]); err == nil {
+	if len(parameters) > 0 {
+		if _, _, err := u.Bind([]string{"PK", "SK"}, parameters[1:]); err == nil {
 			t.Fatalf("%q takes one parameter too few", src)
 		}
 	}

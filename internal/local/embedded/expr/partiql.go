@@ -1,18 +1,51 @@
 package expr
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/local/embedded/api"
+	"github.com/ingot-events/ingot/internal/local/embedded/value"
 )
 
-// Insert is INSERT INTO "table" VALUE {'PK': ?, 'SK': ?}.
+// Insert is INSERT INTO "table" VALUE {'PK': ?, 'SK': 'x'}.
 type Insert struct {
 	Table string
-	names []string // one parameter for each, in order
+	names []string
+	slots slots // one for each name
+}
+
+// slots are the values of a statement, in the order of its text. A ? is nil, and its value is the
+// next parameter.
+type slots []types.AttributeValue
+
+// fill returns the values with these parameters.
+func (s slots) fill(parameters []types.AttributeValue) ([]types.AttributeValue, error) {
+	out := slices.Clone(s)
+	rest := parameters
+	for i, v := range out {
+		switch {
+		case v != nil:
+		case len(rest) == 0:
+			return nil, wrongNumber()
+		default:
+			out[i], rest = rest[0], rest[1:]
+		}
+		if err := value.Check(out[i]); err != nil {
+			return nil, err
+		}
+	}
+	if len(rest) > 0 {
+		return nil, wrongNumber()
+	}
+	return out, nil
+}
+
+func wrongNumber() error {
+	return api.Invalid("Number of parameters in request and statement don't match.")
 }
 
 // Malformed is the error for a statement that is not PartiQL. PartiQL that the engine does not
@@ -41,7 +74,7 @@ func parseStatement(call, src string) (p Statement, err error) {
 		p.Update, err = parseUpdateStatement(call, s)
 		return p, err
 	}
-	for _, known := range []string{"SELECT", "DELETE", "EXISTS"} {
+	for _, known := range []string{"SELECT", "DELETE", "EXISTS", "FROM"} {
 		if s.keyword(known) {
 			return p, api.Unsupported(call, "PartiQL "+known)
 		}
@@ -52,40 +85,39 @@ func parseStatement(call, src string) (p Statement, err error) {
 // parseInsert reads what follows the word INSERT.
 func parseInsert(call string, s *statement) (*Insert, error) {
 	if !s.keyword("INTO") {
-		return nil, &Malformed{"Expected INTO after INSERT"}
+		return nil, s.expected(call, "INTO after INSERT")
 	}
 	table, ok := s.name()
 	if !ok {
-		return nil, &Malformed{"Expected a table name"}
+		return nil, s.expected(call, "a table name")
 	}
 	if !s.keyword("VALUE") || !s.punct('{') {
-		return nil, &Malformed{"Expected VALUE {"}
+		return nil, s.expected(call, "VALUE {")
 	}
 	in := &Insert{Table: table}
 	for {
 		name, ok := s.quoted('\'')
 		if !ok || !s.punct(':') {
-			return nil, &Malformed{"Expected 'name': in VALUE"}
+			return nil, s.expected(call, "'name': in VALUE")
 		}
 		if slices.Contains(in.names, name) {
 			return nil, &Malformed{"Duplicate attribute name: " + name}
 		}
 		in.names = append(in.names, name)
-		if !s.punct('?') {
-			return nil, api.Unsupported(call, "a PartiQL value other than a ? parameter")
+		if is, err := s.value(call, &in.slots); !is {
+			if err == nil {
+				err = s.expected(call, "a value after '"+name+"':")
+			}
+			return nil, err
 		}
 		if s.punct('}') {
 			break
 		}
 		if !s.punct(',') {
-			return nil, &Malformed{"Expected , or } in VALUE"}
+			return nil, s.expected(call, ", or } in VALUE")
 		}
 	}
-	s.space()
-	if s.rest != "" {
-		return nil, api.Unsupported(call, "PartiQL after VALUE {…}: "+s.rest)
-	}
-	return in, nil
+	return in, s.end(call)
 }
 
 // statement reads PartiQL from the left.
@@ -114,8 +146,14 @@ func (s *statement) punct(c byte) bool {
 	return true
 }
 
-// quoted reads 'text' or "text". A doubled quote stands for one quote.
+// quoted reads a name, which must not be empty: 'name' or "name".
 func (s *statement) quoted(quote byte) (string, bool) {
+	name, ok := s.text(quote)
+	return name, ok && name != ""
+}
+
+// text reads 'text' or "text". A doubled quote stands for one quote.
+func (s *statement) text(quote byte) (string, bool) {
 	if !s.punct(quote) {
 		return "", false
 	}
@@ -131,10 +169,73 @@ func (s *statement) quoted(quote byte) (string, bool) {
 			continue
 		}
 		s.rest = s.rest[i+1:]
-		return b.String(), b.Len() > 0
+		return b.String(), true
 	}
 	return "", false
 }
+
+// end returns an error if there is more text.
+func (s *statement) end(call string) error {
+	if s.space(); s.rest != "" {
+		return s.expected(call, "the end of the statement, not "+s.rest)
+	}
+	return nil
+}
+
+// expected returns the error of a statement that goes on with something else. PartiQL that the
+// engine does not implement is no mistake.
+func (s *statement) expected(call, what string) error {
+	s.space()
+	for _, other := range []string{"--", "/*", ";", "+", "-", "*", "/", "%", "||", "("} { // longer signs come first
+		if strings.HasPrefix(s.rest, other) {
+			return api.Unsupported(call, other+" in this place of a PartiQL statement")
+		}
+	}
+	for _, other := range []string{"IS", "BETWEEN", "IN", "LIKE", "NOT", "EXISTS", "RETURNING", "ON"} {
+		if s.keyword(other) {
+			return api.Unsupported(call, "PartiQL "+other)
+		}
+	}
+	return &Malformed{"Expected " + what}
+}
+
+// value reads a ?, a text in quotes, a number, TRUE, FALSE or NULL into a new slot. It reports whether
+// there is one. A value of another form is an error.
+func (s *statement) value(call string, into *slots) (bool, error) {
+	s.space()
+	var v types.AttributeValue
+	switch {
+	case s.punct('?'):
+	case strings.HasPrefix(s.rest, "'"):
+		text, ok := s.text('\'')
+		if !ok {
+			return false, &Malformed{"A text has no end"}
+		}
+		v = &types.AttributeValueMemberS{Value: text}
+	case s.keyword("TRUE"):
+		v = &types.AttributeValueMemberBOOL{Value: true}
+	case s.keyword("FALSE"):
+		v = &types.AttributeValueMemberBOOL{}
+	case s.keyword("NULL"):
+		v = &types.AttributeValueMemberNULL{Value: true}
+	case strings.IndexAny(s.rest, "{[`") == 0 || strings.HasPrefix(s.rest, "<<"):
+		return false, api.Unsupported(call, "a list, map, set or Ion value in a PartiQL statement")
+	default:
+		number := numberLiteral.FindString(s.rest)
+		if number == "" {
+			return false, nil
+		}
+		s.rest = s.rest[len(number):]
+		if s.rest != "" && (isWordByte(s.rest[0]) || s.rest[0] == '.') {
+			return false, &Malformed{"Unexpected text after a number: " + s.rest}
+		}
+		v = &types.AttributeValueMemberN{Value: number}
+	}
+	*into = append(*into, v)
+	return true, nil
+}
+
+var numberLiteral = regexp.MustCompile(`^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d{1,7})?`)
 
 // name reads a table name, with or without quotes.
 func (s *statement) name() (string, bool) {
@@ -153,12 +254,13 @@ func (s *statement) name() (string, bool) {
 
 // Item returns the attributes that the statement stores with these parameters.
 func (in *Insert) Item(parameters []types.AttributeValue) (map[string]types.AttributeValue, error) {
-	if len(parameters) != len(in.names) {
-		return nil, api.Invalid("Number of parameters in request and statement don't match.")
+	values, err := in.slots.fill(parameters)
+	if err != nil {
+		return nil, err
 	}
 	m := make(map[string]types.AttributeValue, len(in.names))
 	for i, name := range in.names {
-		m[name] = parameters[i]
+		m[name] = values[i]
 	}
 	return m, nil
 }

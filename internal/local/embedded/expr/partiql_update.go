@@ -9,21 +9,20 @@ import (
 	"github.com/ingot-events/ingot/internal/base/reserved"
 
 	"github.com/ingot-events/ingot/internal/local/embedded/api"
-	"github.com/ingot-events/ingot/internal/local/embedded/value"
 )
 
-// UpdateStatement is UPDATE "table" SET a = a + ?, b = ? REMOVE "c" WHERE PK = ? AND SK = ? AND …
+// UpdateStatement is UPDATE "table" SET a = a + ?, b = 'x' REMOVE "c" WHERE PK = ? AND SK = ? AND …
 // It becomes an update and a condition with placeholders, so that one evaluator serves statements
-// and expressions. An attribute becomes "#" and its name. A parameter becomes ":" and its place.
+// and expressions. An attribute becomes "#" and its name. A value becomes ":" and its slot.
 type UpdateStatement struct {
 	Table  string
 	Update Update
 	Where  Condition
 	names  map[string]string
-	// equal holds each attribute that WHERE as a whole requires to equal a parameter, with the
-	// place of that parameter.
-	equal      map[string]int
-	parameters int
+	// equal holds each attribute that WHERE as a whole requires to equal a value, with the slot of
+	// that value.
+	equal map[string]int
+	slots slots
 }
 
 // parseUpdateStatement reads what follows the word UPDATE.
@@ -31,14 +30,14 @@ func parseUpdateStatement(call string, s *statement) (*UpdateStatement, error) {
 	p := &updateParser{statement: s, api: call, u: &UpdateStatement{names: map[string]string{}}}
 	table, ok := s.name()
 	if !ok {
-		return nil, &Malformed{"Expected a table name"}
+		return nil, s.expected(call, "a table name")
 	}
 	p.u.Table = table
 	if err := p.actions(); err != nil {
 		return nil, err
 	}
 	if !s.keyword("WHERE") {
-		return nil, &Malformed{"Expected WHERE"}
+		return nil, s.expected(call, "WHERE")
 	}
 	root, err := p.or()
 	if err != nil {
@@ -46,13 +45,7 @@ func parseUpdateStatement(call string, s *statement) (*UpdateStatement, error) {
 	}
 	p.u.Where.root, p.u.Where.uses.kind = root, "ConditionExpression"
 	p.u.equal = equalities(root)
-	if s.space(); s.rest != "" {
-		if s.keyword("RETURNING") {
-			return nil, api.Unsupported(call, "PartiQL RETURNING")
-		}
-		return nil, &Malformed{"Unexpected text after WHERE: " + s.rest}
-	}
-	return p.u, nil
+	return p.u, s.end(call)
 }
 
 // updateParser reads an UPDATE from the left.
@@ -84,14 +77,14 @@ func (p *updateParser) actions() error {
 			}
 			p.u.Update.actions = append(p.u.Update.actions, action{kind: updateRemove, path: path})
 		case len(p.u.Update.actions) == 0:
-			return &Malformed{"Expected SET or REMOVE"}
+			return p.expected(p.api, "SET or REMOVE")
 		default:
 			return nil
 		}
 	}
 }
 
-// set reads a = ? or a = b + ? or a = b - ?.
+// set reads a = b, a = b + c or a = b - c. Each of b and c is a value or an attribute.
 func (p *updateParser) set() error {
 	a := action{kind: updateSet}
 	var err error
@@ -99,53 +92,47 @@ func (p *updateParser) set() error {
 		return err
 	}
 	if !p.punct('=') {
-		return &Malformed{"Expected = after SET " + a.path[1:]}
+		return p.expected(p.api, "= after SET "+a.path[1:])
 	}
-	if value, ok := p.parameter(); ok {
-		a.term.operand = value
-	} else {
-		if a.term.text, err = p.attribute(); err != nil {
-			return err
-		}
-		switch {
-		case p.punct('+'):
-			a.sign = '+'
-		case p.punct('-'):
-			a.sign = '-'
-		default:
-			return api.Unsupported(p.api, "an assignment that is neither ? nor a sum in a PartiQL UPDATE")
-		}
-		if a.plus.operand, ok = p.parameter(); !ok {
-			return api.Unsupported(p.api, "a sum of other than an attribute and ? in a PartiQL UPDATE")
+	if a.term.operand, err = p.operand(); err != nil {
+		return err
+	}
+	for _, sign := range []byte("+-") {
+		if a.sign == 0 && p.punct(sign) {
+			a.sign = sign
+			if a.plus.operand, err = p.operand(); err != nil {
+				return err
+			}
 		}
 	}
 	p.u.Update.actions = append(p.u.Update.actions, a)
 	return nil
 }
 
+// operand reads a value or the name of an attribute.
+func (p *updateParser) operand() (operand, error) {
+	is, err := p.value(p.api, &p.u.slots)
+	if is || err != nil {
+		return operand{text: placeholder(len(p.u.slots) - 1), value: true}, err
+	}
+	name, err := p.attribute()
+	return operand{text: name}, err
+}
+
 // attribute reads the name of an attribute, which must be quoted if it is a reserved word.
 func (p *updateParser) attribute() (string, error) {
 	p.space()
-	quoted := strings.HasPrefix(p.rest, `"`)
+	begin, quoted := p.rest, strings.HasPrefix(p.rest, `"`)
 	name, ok := p.name()
 	switch {
-	case !ok || (!quoted && reserved.InStatements(name)):
-		return "", &Malformed{"Expected the name of an attribute"}
-	case !quoted && name[0] >= '0' && name[0] <= '9':
-		return "", api.Unsupported(p.api, "a literal in a PartiQL UPDATE")
-	case strings.HasPrefix(p.rest, ".") || strings.HasPrefix(p.rest, "[") || strings.HasPrefix(p.rest, "("):
+	case ok && strings.IndexAny(p.rest, ".[(") == 0:
 		return "", api.Unsupported(p.api, "a path or function in a PartiQL UPDATE")
+	case !ok || !quoted && (reserved.InStatements(name) || name[0] >= '0' && name[0] <= '9'):
+		p.rest = begin
+		return "", p.expected(p.api, "the name of an attribute")
 	}
 	p.u.names["#"+name] = name
 	return "#" + name, nil
-}
-
-func (p *updateParser) parameter() (operand, bool) {
-	if !p.punct('?') {
-		return operand{}, false
-	}
-	p.u.parameters++
-	return operand{text: placeholder(p.u.parameters - 1), value: true}, true
 }
 
 func placeholder(i int) string { return fmt.Sprintf(":%d", i) }
@@ -172,8 +159,8 @@ func (p *updateParser) chain(word string, op condOp, next func() (*node, error))
 	return n, nil
 }
 
-// primary reads (…), a IS MISSING, a IS NOT MISSING, or a comparison of an attribute with a
-// parameter.
+// primary reads (…), a IS MISSING, a IS NOT MISSING, or a comparison of an attribute with a value
+// or with another attribute.
 func (p *updateParser) primary() (*node, error) {
 	if p.punct('(') {
 		if p.depth++; p.depth > maxOperators {
@@ -182,50 +169,60 @@ func (p *updateParser) primary() (*node, error) {
 		n, err := p.or()
 		p.depth--
 		if err == nil && !p.punct(')') {
-			err = &Malformed{"Expected )"}
+			err = p.expected(p.api, ")")
 		}
 		return n, err
 	}
-	for _, other := range []string{"NOT", "EXISTS"} {
-		if p.keyword(other) {
-			return nil, api.Unsupported(p.api, "PartiQL "+other)
-		}
-	}
-	name, err := p.attribute()
+	left, err := p.operand()
 	if err != nil {
 		return nil, err
 	}
-	n := &node{operands: []operand{{text: name}}}
-	if p.keyword("IS") {
-		n.op = opNotExists
-		if p.keyword("NOT") {
-			n.op = opExists
-		}
-		if !p.keyword("MISSING") {
-			return nil, api.Unsupported(p.api, "IS without MISSING in a PartiQL UPDATE")
-		}
-		return n, nil
+	if !left.value && p.keyword("IS") {
+		return p.missing(left)
 	}
-	for _, sign := range []string{"<=", ">=", "<>", "=", "<", ">"} { // longer signs come first
+	for _, sign := range []string{"<=", ">=", "<>", "!=", "=", "<", ">"} { // longer signs come first
 		if p.space(); strings.HasPrefix(p.rest, sign) {
 			p.rest = p.rest[len(sign):]
-			value, ok := p.parameter()
-			if !ok {
-				return nil, api.Unsupported(p.api, "a comparison with other than ? in a PartiQL UPDATE")
-			}
-			n.op, n.sign, n.operands = comparisons[sign], sign, append(n.operands, value)
-			return n, nil
+			return p.comparison(left, sign)
 		}
 	}
-	for _, other := range []string{"BETWEEN", "IN", "LIKE"} {
-		if p.keyword(other) {
-			return nil, api.Unsupported(p.api, "PartiQL "+other)
-		}
-	}
-	return nil, &Malformed{"Expected a comparison"}
+	return nil, p.expected(p.api, "a comparison")
 }
 
-// equalities returns the attributes that must equal a parameter if the condition is to hold.
+// missing reads what follows IS.
+func (p *updateParser) missing(left operand) (*node, error) {
+	n := &node{op: opNotExists, operands: []operand{left}}
+	if p.keyword("NOT") {
+		n.op = opExists
+	}
+	if !p.keyword("MISSING") {
+		return nil, api.Unsupported(p.api, "IS without MISSING in a PartiQL UPDATE")
+	}
+	return n, nil
+}
+
+// comparison reads the right side of a comparison. If the left one is a value, the two change
+// places.
+func (p *updateParser) comparison(left operand, sign string) (*node, error) {
+	right, err := p.operand()
+	if err != nil {
+		return nil, err
+	}
+	if left.value && right.value {
+		return nil, api.Unsupported(p.api, "a comparison of two values in a PartiQL UPDATE")
+	}
+	if sign == "!=" {
+		sign = "<>"
+	}
+	if left.value {
+		left, right, sign = right, left, mirroredSigns[sign]
+	}
+	return &node{op: comparisons[sign], sign: sign, operands: []operand{left, right}}, nil
+}
+
+var mirroredSigns = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+// equalities returns the attributes that must equal a value if the condition is to hold.
 func equalities(n *node) map[string]int {
 	equal := map[string]int{}
 	conjuncts := []*node{n}
@@ -233,7 +230,7 @@ func equalities(n *node) map[string]int {
 		conjuncts = n.children
 	}
 	for _, c := range conjuncts {
-		if c.op == opEqual {
+		if c.op == opEqual && c.operands[1].value {
 			var place int
 			_, _ = fmt.Sscanf(c.operands[1].text, ":%d", &place) // this file wrote the text
 			equal[c.operands[0].text[1:]] = place
@@ -242,11 +239,12 @@ func equalities(n *node) map[string]int {
 	return equal
 }
 
-// Bind returns the key that WHERE names, which has these attributes. It also returns the parameters
-// as the values of the condition and the update.
+// Bind returns the key that WHERE names, which has these attributes. It also returns the values of
+// the condition and the update.
 func (u *UpdateStatement) Bind(keys []string, parameters []types.AttributeValue) (map[string]types.AttributeValue, Binding, error) {
-	if len(parameters) != u.parameters {
-		return nil, Binding{}, api.Invalid("Number of parameters in request and statement don't match.")
+	filled, err := u.slots.fill(parameters)
+	if err != nil {
+		return nil, Binding{}, err
 	}
 	k := make(map[string]types.AttributeValue, len(keys))
 	for _, name := range keys {
@@ -254,13 +252,10 @@ func (u *UpdateStatement) Bind(keys []string, parameters []types.AttributeValue)
 		if !ok {
 			return nil, Binding{}, api.Invalid("Where clause does not contain a mandatory equality on all key attributes")
 		}
-		k[name] = parameters[place]
+		k[name] = filled[place]
 	}
-	values := make(map[string]types.AttributeValue, len(parameters))
-	for i, v := range parameters {
-		if err := value.Check(v); err != nil {
-			return nil, Binding{}, err
-		}
+	values := make(map[string]types.AttributeValue, len(filled))
+	for i, v := range filled {
 		values[placeholder(i)] = v
 	}
 	return k, Binding{u.names, values}, nil
