@@ -50,9 +50,9 @@ func write(t *testing.T, r *record, cases []*contract.Case) string {
 
 const head = `# Contracts
 
-This page is for everyone who wants to know how far to trust the *engine* in ` + "`" + `internal/local/embedded` + "`" + `:
-Ingot's own emulator of DynamoDB, SQS and S3. The simulation, the demo, ` + "`" + `ingot dev` + "`" + ` and most tests
-run on it.
+This page is for everyone who wants to know how far to trust the *engine* in
+` + "`" + `internal/local/embedded` + "`" + `: Ingot's own emulator of DynamoDB, SQS and S3. The simulation, the demo,
+` + "`" + `ingot dev` + "`" + ` and most tests run on it.
 
 One suite compares the engine's answers, case by case, with those of two other emulators:
 LocalStack, whose tables are AWS's own DynamoDB Local, and Dynoxide. The suite runs on all three. If
