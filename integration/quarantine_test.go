@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -222,16 +221,14 @@ func TestCtrlCGivesBack(t *testing.T) {
 		}
 		pulling, interrupt := context.WithCancel(ctx)
 		saved := 0
-		var at time.Time
 		done, err := l.queue(l.quarantine).Pull(pulling, l.dir, quarantine.Pulling{Most: 100, OnSaved: func(*quarantine.Letter) {
 			if saved++; saved == 25 {
-				at = time.Now()
 				interrupt()
 			}
 		}})
 		interrupt()
-		if took := time.Since(at); err != nil || done.Released != 25 || done.Lost != 0 || took > 5*time.Second {
-			t.Errorf("%+v after %v, %v", done, took, err)
+		if err != nil || done.Released != 25 || done.Lost != 0 {
+			t.Errorf("%+v, %v", done, err)
 		}
 		if got := l.take(l.quarantine); len(got) != 25 {
 			t.Errorf("%d messages are visible", len(got))

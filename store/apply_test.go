@@ -332,9 +332,12 @@ func TestRefusedUpdate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			unwilling := func(context.Context, *lanes.Update, error) error { return errLost }
-			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
+			unwilling := func(context.Context, *lanes.Update, error) error {
+				cancel()
+				return errLost
+			}
 			if a := tables.Of(w.store).Apply(ctx, w.batch(c, 1, item), unwilling); a.Unproven.IsZero() {
 				t.Fatal("the update counts as processed, and quarantine did not take it")
 			}
