@@ -33,7 +33,7 @@ func poisonSamples() []ingestSample {
 			messages: poison(strings.Replace(twice.body(), `"total_cents":500`, `"total_cents":"5.00"`, 1), event.WrongType)},
 		{file: "ingest-bad-time.json", about: "An order placed on 30 February", answer: answer,
 			messages: poison(strings.Replace(twice.body(), `"placed_at":"2099-03-14`, `"placed_at":"2099-02-30`, 1), event.BadTime)},
-		{file: "ingest-s3-pointer.json", about: "A payload that the extended client put into S3", answer: answer + ", because this is not built yet",
+		{file: "ingest-s3-pointer.json", about: "A payload that the extended client put into S3", answer: answer + ": no bucket is named from which payloads may be read",
 			messages: poison(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"2c8f8f7e-6d0a-4a55-9f0e-3f6b7f2f6f11"}]`, event.PayloadElsewhere)},
 		{file: "ingest-ten-attributes.json", about: "A broken body with ten message attributes", answer: "Poison and returned: quarantine has no room for its note, so SQS carries it to the dead-letter queue", messages: []message{
 			{body: "not JSON either", attributes: tenAttributes(), sent: day + "09:00:00Z", verdict: event.Poison, reason: event.Undecodable, returned: true}}},
