@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
+	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
 const checkHelp = `Checks pipeline.yaml, and checks template.yaml against it: everything that exactly-once needs of the
@@ -38,7 +39,7 @@ With --was FILE it compares with the pipeline.yaml that is deployed now. It says
 become other items if they are delivered again, which aggregates must begin anew or be rebuilt, which
 aggregates have totals that would expire before stored events do, and what to drain first. If a longer
 retain needs an entry in was, it prints that entry. With --was deployed, it reads the deployed file from
-the stack. A change of INGOT_PII_KEY also makes other items, but no file shows such a change.
+the stack. If samconfig.toml names a stack that is not deployed yet, there is nothing to compare. A change of INGOT_PII_KEY also makes other items, but no file shows such a change.
 
 ` + eventsHelp + `
 
@@ -112,6 +113,9 @@ func newCheck(a *app) *cobra.Command {
 				if o.deployed, err = a.deployedFile(cmd); err != nil {
 					return err
 				}
+				if o.deployed == nil {
+					o.was = ""
+				}
 			}
 			return a.check(o, cmd.Flags().Changed("template"), cmd.Flags().Changed("samconfig"))
 		},
@@ -134,9 +138,15 @@ func newCheck(a *app) *cobra.Command {
 // deployedWord is what --was says for the file that runs in the stack.
 const deployedWord = "deployed"
 
-// deployedFile returns the pipeline.yaml that a stack runs.
+// deployedFile returns the pipeline.yaml that a stack runs. It returns nil if samconfig.toml names
+// a stack that has never been deployed.
 func (a *app) deployedFile(cmd *cobra.Command) (*check.File, error) {
 	t, err := a.find(cmd)
+	var wrong *target.UsageError
+	if errors.As(err, &wrong) && wrong.Undeployed {
+		fmt.Fprintf(a.stderr, "ingot: nothing is deployed yet, so there is nothing to compare: %v\n", wrong)
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

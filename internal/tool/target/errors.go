@@ -18,7 +18,12 @@ func (e *CredentialsError) Error() string { return e.what }
 func (e *CredentialsError) Unwrap() error { return e.err }
 
 // UsageError says that the command line, a variable or samconfig.toml names something wrong.
-type UsageError struct{ what string }
+type UsageError struct {
+	what string
+	// Undeployed says that samconfig.toml names a stack that has never been deployed: there is no
+	// such stack, or its first deployment has made nothing.
+	Undeployed bool
+}
 
 func (e *UsageError) Error() string { return e.what }
 

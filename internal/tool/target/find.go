@@ -49,11 +49,11 @@ func Find(ctx context.Context, o Options) (*Target, error) {
 	}
 	switch {
 	case o.Local && (o.Stack != "" || o.ConfigEnv != ""):
-		return nil, &UsageError{"--local means the ingot dev on this machine, so no stack can be named with it; leave one of them out"}
+		return nil, &UsageError{what: "--local means the ingot dev on this machine, so no stack can be named with it; leave one of them out"}
 	case o.Stack != "" && o.ConfigEnv != "":
-		return nil, &UsageError{"--stack and --config-env both name a stack; leave one of them out"}
+		return nil, &UsageError{what: "--stack and --config-env both name a stack; leave one of them out"}
 	case o.Local && (o.Profile != "" || o.Region != "" || o.EndpointURL != ""):
-		return nil, &UsageError{"--local means the ingot dev on this machine: leave --profile, --region and --endpoint-url out"}
+		return nil, &UsageError{what: "--local means the ingot dev on this machine: leave --profile, --region and --endpoint-url out"}
 	case o.Local:
 		return findLocal(ctx, o)
 	case o.Stack != "":
@@ -97,15 +97,15 @@ func deployment(o Options) (check.Deployment, error) {
 	text, err := os.ReadFile(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && o.ConfigEnv != "":
-		return check.Deployment{}, &UsageError{fmt.Sprintf("--config-env %s: there is no samconfig.toml here; run the command in the folder that has it, or name the stack with --stack NAME", o.ConfigEnv)}
+		return check.Deployment{}, &UsageError{what: fmt.Sprintf("--config-env %s: there is no samconfig.toml here; run the command in the folder that has it, or name the stack with --stack NAME", o.ConfigEnv)}
 	case errors.Is(err, fs.ErrNotExist):
-		return check.Deployment{}, &UsageError{"which stack? No ingot dev runs for this folder, and there is no samconfig.toml here; name a stack with --stack NAME, or start one with: ingot dev"}
+		return check.Deployment{}, &UsageError{what: "which stack? No ingot dev runs for this folder, and there is no samconfig.toml here; name a stack with --stack NAME, or start one with: ingot dev"}
 	case err != nil:
-		return check.Deployment{}, &UsageError{fmt.Sprintf("%s: %s", name, reason(err))}
+		return check.Deployment{}, &UsageError{what: fmt.Sprintf("%s: %s", name, reason(err))}
 	}
 	d, err := check.DeploymentOf(check.File{Name: name, Text: text}, cmp.Or(o.ConfigEnv, "default"))
 	if err != nil {
-		return d, &UsageError{err.Error()}
+		return d, &UsageError{what: err.Error()}
 	}
 	return d, nil
 }
@@ -124,12 +124,12 @@ func awsConfig(ctx context.Context, o Options) (aws.Config, error) {
 		return c, &CredentialsError{"AWS configuration: " + err.Error(), err}
 	}
 	if c.Region == "" {
-		return c, &UsageError{"no region is known: write --region, such as --region eu-central-1, or set AWS_REGION; for the ingot dev on this machine, write --local"}
+		return c, &UsageError{what: "no region is known: write --region, such as --region eu-central-1, or set AWS_REGION; for the ingot dev on this machine, write --local"}
 	}
 	if o.EndpointURL != "" {
 		u, err := url.Parse(o.EndpointURL)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-			return c, &UsageError{fmt.Sprintf("--endpoint-url %q: write a URL, such as http://127.0.0.1:4566", o.EndpointURL)}
+			return c, &UsageError{what: fmt.Sprintf("--endpoint-url %q: write a URL, such as http://127.0.0.1:4566", o.EndpointURL)}
 		}
 		c.BaseEndpoint = &o.EndpointURL
 	}
@@ -173,11 +173,21 @@ func stack(ctx context.Context, o Options, d check.Deployment, named bool) (*Tar
 		if d.From != "" {
 			from = " (" + d.From + " names it)"
 		}
-		return nil, &UsageError{fmt.Sprintf("there is no stack %s in %s%s; deploy it, or name another with --stack, --region or --profile", d.Stack, t.place(), from)}
+		return nil, &UsageError{what: fmt.Sprintf("there is no stack %s in %s%s; deploy it, or name another with --stack, --region or --profile", d.Stack, t.place(), from),
+			Undeployed: d.From != ""}
 	case err != nil:
 		return nil, fmt.Errorf("asking CloudFormation for stack %s in %s: %s", d.Stack, t.place(), reason(err))
 	}
-	return t, t.read(out.Stacks[0])
+	do := ""
+	switch s := out.Stacks[0]; s.StackStatus {
+	case types.StackStatusReviewInProgress:
+		do = "its first change set was not carried out; deploy it first"
+	case types.StackStatusRollbackComplete:
+		do = "its first deployment failed and left nothing behind; delete it (aws cloudformation delete-stack), and deploy it again"
+	default:
+		return t, t.read(s)
+	}
+	return nil, &UsageError{what: fmt.Sprintf("stack %s in %s is empty: %s", d.Stack, t.place(), do), Undeployed: d.From != ""}
 }
 
 // absent reports whether CloudFormation says that there is no such stack.
@@ -223,7 +233,7 @@ func (t *Target) read(s types.Stack) error {
 func environment(ctx context.Context, o Options) (*Target, error) {
 	for _, name := range []string{eventsVariable, aggregatesVariable} {
 		if o.value(name) == "" {
-			return nil, &UsageError{fmt.Sprintf("%s is not set: set INGOT_TABLE and INGOT_AGGREGATES_TABLE both, or name a stack with --stack NAME", name)}
+			return nil, &UsageError{what: fmt.Sprintf("%s is not set: set INGOT_TABLE and INGOT_AGGREGATES_TABLE both, or name a stack with --stack NAME", name)}
 		}
 	}
 	o.EndpointURL = cmp.Or(o.EndpointURL, o.value(endpointVariable))
@@ -252,7 +262,7 @@ func environment(ctx context.Context, o Options) (*Target, error) {
 	case Refused(err):
 		return nil, &CredentialsError{fmt.Sprintf("the credentials are refused in %s: %s", t.place(), reason(err)), err}
 	case errors.As(err, &api) && api.ErrorCode() == "ResourceNotFoundException":
-		return nil, &UsageError{fmt.Sprintf("there is no table %s in %s: INGOT_TABLE names it", t.EventsTable, t.place())}
+		return nil, &UsageError{what: fmt.Sprintf("there is no table %s in %s: INGOT_TABLE names it", t.EventsTable, t.place())}
 	default:
 		return nil, fmt.Errorf("asking for table %s in %s: %s", t.EventsTable, t.place(), reason(err))
 	}

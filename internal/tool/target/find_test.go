@@ -149,7 +149,7 @@ func TestStacksThatCannotBeUsed(t *testing.T) {
 	old := outputs()
 	delete(old, "AggregatesTableName")
 	delete(old, "IngestFunctionName")
-	c.Stacks = []targettest.Stack{{Name: "bare"}, {Name: "old", Outputs: old}}
+	c.Stacks = []targettest.Stack{{Name: "bare"}, {Name: "old", Outputs: old}, {Name: "new", Status: "REVIEW_IN_PROGRESS"}, {Name: "failed", Status: "ROLLBACK_COMPLETE"}}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600); err != nil {
 		t.Fatal(err)
@@ -167,6 +167,8 @@ func TestStacksThatCannotBeUsed(t *testing.T) {
 		"absent":            {target.Options{Stack: "shpo"}, wrong, "; deploy it, or name another with --stack"},
 		"absent, by file":   {target.Options{Dir: dir}, wrong, "samconfig.toml:3:14 names it); deploy it"},
 		"no outputs":        {target.Options{Stack: "bare"}, plain, "stack bare has no outputs, and its state is UPDATE_COMPLETE"},
+		"not carried out":   {target.Options{Stack: "new"}, wrong, "stack new in region eu-central-1 at http://127.0.0.1:"},
+		"rolled back":       {target.Options{Stack: "failed"}, wrong, "failed and left nothing behind; delete it (aws cloudformation delete-stack)"},
 		"older":             {target.Options{Stack: "old"}, plain, "stack old lacks the outputs AggregatesTableName, IngestFunctionName: its template is of an older version, or not Ingot's; ingot init --diff"},
 		"no file":           {target.Options{ConfigEnv: "prod"}, wrong, "--config-env prod: there is no samconfig.toml here"},
 		"no environment":    {target.Options{Dir: dir, ConfigEnv: "pord"}, wrong, "has no environment pord; it has default, prod, half"},

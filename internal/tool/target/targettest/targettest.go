@@ -7,6 +7,7 @@ package targettest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -25,7 +26,8 @@ import (
 // Stack is a stack that CloudFormation knows.
 type Stack struct {
 	Name       string
-	Protected  bool // from deletion
+	Status     string // empty: UPDATE_COMPLETE
+	Protected  bool   // from deletion
 	Parameters map[string]string
 	Outputs    map[string]string
 }
@@ -305,7 +307,7 @@ func escaped(text string) string {
 }
 
 func (c *Cloud) describe(w http.ResponseWriter, s Stack) {
-	fmt.Fprintf(w, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>%s</StackName><StackStatus>UPDATE_COMPLETE</StackStatus>`, escaped(s.Name))
+	fmt.Fprintf(w, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>%s</StackName><StackStatus>%s</StackStatus>`, escaped(s.Name), cmp.Or(s.Status, "UPDATE_COMPLETE"))
 	fmt.Fprintf(w, `<StackId>arn:aws:cloudformation:%s:%s:stack/%s/1</StackId><EnableTerminationProtection>%t</EnableTerminationProtection>`, c.Region, c.Account, escaped(s.Name), s.Protected)
 	fmt.Fprint(w, `<Parameters>`)
 	for name, value := range s.Parameters {

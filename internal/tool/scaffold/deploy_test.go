@@ -1,0 +1,85 @@
+package scaffold
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// stub is a command that writes down how it was called. go fails as STUB says, as the check does if
+// something is wrong.
+const stub = "#!/bin/sh\necho \"$(basename \"$0\") $*\" >> calls\n[ \"$(basename \"$0\")\" != go ] || exit \"${STUB:-0}\"\n"
+
+// TestMakeDeploy runs make deploy of a new repository, with stand-ins for go and for the SAM CLI.
+// The check compares with what the stack runs before anything is built, and stops a bad deployment.
+// No question is asked where nobody can answer.
+func TestMakeDeploy(t *testing.T) {
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("make is not on PATH; to have this test run, install it")
+	}
+	const (
+		compared = "go tool ingot check --events events/sample.ndjson --config-env prod --was deployed\n"
+		plain    = "go tool ingot check --events events/sample.ndjson\n"
+		built    = "sam build --config-env prod\n"
+		deployed = "sam deploy --config-env prod "
+	)
+	for name, c := range map[string]struct {
+		args        []string
+		check       string // the exit code of the check
+		calls, says string
+		fails       bool
+	}{
+		"deployed":      {[]string{"DEPLOYFLAGS=--no-confirm-changeset"}, "0", compared + built + deployed + "--no-confirm-changeset\n", "", false},
+		"change set":    {[]string{"DEPLOYFLAGS=--no-execute-changeset"}, "0", compared + built + deployed + "--no-execute-changeset\n", "", false},
+		"bad":           {[]string{"DEPLOYFLAGS=--no-confirm-changeset"}, "3", compared, "make deploy CHECKFLAGS= deploys without comparing", true},
+		"care is taken": {[]string{"DEPLOYFLAGS=--no-confirm-changeset", "CHECKFLAGS="}, "0", plain + built + deployed + "--no-confirm-changeset\n", "", false},
+		"no terminal":   {nil, "0", "", "DEPLOYFLAGS=--no-confirm-changeset to deploy", true},
+		"parameters":    {[]string{"DEPLOYFLAGS=--no-confirm-changeset --parameter-overrides MemorySize=256"}, "0", "", "write parameters of the template into samconfig.toml", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := made(t)
+			bin := filepath.Join(dir, "bin")
+			if err := os.Mkdir(bin, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for _, command := range []string{"go", "sam"} {
+				if err := os.WriteFile(filepath.Join(bin, command), []byte(stub), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.Command("make", append([]string{"deploy", "CONFIG=prod"}, c.args...)...)
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "MAKEFLAGS=", "STUB="+c.check, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			out, err := cmd.CombinedOutput()
+			calls, _ := os.ReadFile(filepath.Join(dir, "calls")) // there is none if nothing was called
+			if string(calls) != c.calls || (err != nil) != c.fails || !strings.Contains(string(out), c.says) {
+				t.Errorf("%v, called\n%ssaid\n%s", err, calls, out)
+			}
+		})
+	}
+}
+
+// made writes the files of a new repository, for the pipeline of orders.
+func made(t *testing.T) (dir string) {
+	t.Helper()
+	r, err := New(Config{Module: "example.com/shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := r.Files(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	for _, f := range files {
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
