@@ -93,7 +93,7 @@ type Refusal struct {
 	Reason  Reason
 	Detail  string // for the person who reads it. Unless Verdict is Retry it may quote the event, and must not be logged
 	Key     Key    // empty if it is not known; for people
-	Type    string // the event type, if the refusal has a Key
+	Type    string // the event type, if it is known; of an unknown type at most 100 bytes of its name
 }
 
 // Error returns text such as "Poison (missing-field): id: field order_id is missing".

@@ -203,7 +203,9 @@ func (p *Pipeline) typeOf(w *work) (*eventType, *event.Refusal) {
 		return nil, p.unknownType(w.source.Type)
 	}
 	if t.part != nil {
-		return nil, event.Poisoned(event.UnknownType, fmt.Sprintf("%s is a part of %s: it comes only in a message of that type", t.name, t.part.whole.name))
+		refusal := event.Poisoned(event.UnknownType, fmt.Sprintf("%s is a part of %s: it comes only in a message of that type", t.name, t.part.whole.name))
+		refusal.Type = t.name
+		return nil, refusal
 	}
 	w.source.Type = t.name
 	return t, nil
@@ -235,7 +237,9 @@ func (p *Pipeline) unknownType(name string) *event.Refusal {
 	} else {
 		detail += "it has " + suggest(shown, p.names)
 	}
-	return event.Poisoned(event.UnknownType, detail)
+	refusal := event.Poisoned(event.UnknownType, detail)
+	refusal.Type = shown
+	return refusal
 }
 
 // work is the state of planning one event.

@@ -265,14 +265,14 @@ func TestEventsOneALine(t *testing.T) {
 	}
 }
 
-// If a message is refused after its type is known, text and JSON name its type.
+// If a message is refused after its type is read, text and JSON name its type.
 func TestRefusalsNameTheType(t *testing.T) {
 	e := explainer(t, aggregate.Marks)
 	for body, want := range map[string]string{
 		`{"type":"order.paid","merchant_id":"m","order_id":"o","paid_at":"2099-03-14T09:00:00Z"}`:                                  "order.paid",
 		`{"specversion":"1.0","id":"1","source":"s","type":"order.paid","time":"2099-03-14T09:00:00Z","data":{"merchant_id":"m"}}`: "order.paid",
 		`{"specversion":"1.0","id":"1","source":"s","type":"order.lost","time":"2099-03-14T09:00:00Z","data":{"merchant_id":"m"}}`: "order.lost", // the envelope's own
-		`{"type":"order.lost"}`: "", // the detail names it
+		`{"type":"order.lost"}`: "order.lost", // the pipeline does not have it
 		`{"merchant_id":"m"}`:   "",
 	} {
 		x := e.Explain([]Message{{Message: envelope.Message{Body: body}}})

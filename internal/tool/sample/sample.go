@@ -172,8 +172,8 @@ func (x *run) event(line int, m envelope.Message) (judged Judged) {
 			judged.Contributions = adds[0]
 		}
 		judged.Parts = x.parts(item, judged.Verdict, adds)
-	case errors.As(err, &refusal) && refusal.Type != "":
-		x.fieldsOf(refusal.Type).see(opened.Data.Root())
+	case errors.As(err, &refusal) && typeOf(refusal) != "":
+		x.fieldsOf(typeOf(refusal)).see(opened.Data.Root())
 		fallthrough
 	default:
 		x.refused(line, err)
@@ -216,7 +216,16 @@ func (x *run) refused(line int, err error) {
 	if x.Pipeline.HidesKeys(refusal.Type) {
 		detail = ""
 	}
-	x.count(Verdict{Verdict: refusal.Verdict.String(), Reason: string(refusal.Reason), Type: refusal.Type}, line, detail)
+	x.count(Verdict{Verdict: refusal.Verdict.String(), Reason: string(refusal.Reason), Type: typeOf(refusal)}, line, detail)
+}
+
+// typeOf returns the type of an event that is refused. Unknown types are left out: there may be as
+// many as there are events.
+func typeOf(refusal *event.Refusal) string {
+	if refusal.Reason == event.UnknownType {
+		return ""
+	}
+	return refusal.Type
 }
 
 func (x *run) count(v Verdict, line int, detail string) {
