@@ -76,8 +76,8 @@ func cloud(t *testing.T, switches *mappings.Server) (env map[string]string) {
 	return map[string]string{"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "us-east-1", "INGOT_ENDPOINT_URL": server.URL}
 }
 
-// Whoever may not ask whether the function is paused can wait all the same, and is told what is not
-// known once it matters.
+// Whoever may not ask whether the function is paused can wait all the same, and is told once what
+// is not known.
 func TestSendWithoutTheRightToSeePauses(t *testing.T) {
 	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: "shop-ingest", Source: "arn:queue"})
 	switches.Refuse = func(string) string { return "AccessDeniedException" }
@@ -105,7 +105,7 @@ func TestSendWithoutTheRightToSeePauses(t *testing.T) {
 	}
 	t.Chdir(dir)
 	got := pipedWith(t, w.environment(), "", "send", "--sample", "order.placed", "--wait", "--wait-limit", "0", "--stack", "shop")
-	if got.code != exitUntold || !strings.Contains(got.errors, "it is not known whether the ingest function is paused: ") || !strings.Contains(got.out, "1 not stored yet") {
+	if got.code != exitUntold || strings.Count(got.errors, "it is not known whether the ingest function is paused: ") != 1 || !strings.Contains(got.out, "1 not stored yet") {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.errors)
 	}
 }

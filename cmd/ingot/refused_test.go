@@ -18,6 +18,8 @@ import (
 var withoutIt = map[string]int{
 	// It is erased, but what else holds the event is not known.
 	"erase sqs:GetQueueAttributes": exitUntold, "erase s3:ListBucket": exitUntold, "erase s3:ListBucketVersions": exitUntold,
+	// It is sent and stored, but nobody can tell whether the function is paused.
+	"send lambda:ListEventSourceMappings": exitFine, "send lambda:ListTags": exitFine,
 	// It is paused, but not marked, or nobody can tell how far the stream is.
 	"pause lambda:TagResource": exitFine, "pause cloudwatch:GetMetricStatistics": exitUntold, "resume lambda:UntagResource": exitFine,
 	// Everything is touched, but nobody can tell how far the stream is.

@@ -249,11 +249,8 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 	if err != nil {
 		return fmt.Errorf("waiting until the events are stored: %w", err)
 	}
-	if w.Left > 0 && !paused { // it may have been paused since
-		paused, unknown = a.sayPaused(cmd, t)
-	}
-	if w.Left > 0 && unknown != nil {
-		fmt.Fprintf(a.stderr, "ingot: it is not known whether the ingest function is paused: %s\n", show.Error(unknown))
+	if w.Left > 0 && !paused && unknown == nil { // it may have been paused since
+		paused, _ = a.sayPaused(cmd, t)
 	}
 	r.Stored, r.Other, r.Left, r.Refused, r.Rejected, r.Barred, r.Paused = &w.Stored, &w.Other, &w.Left, &none.refused, w.Rejected, w.Barred, paused
 	if err := a.sent(r); err != nil {
@@ -288,14 +285,17 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 	return nil
 }
 
-// sayPaused says it if nothing calls the ingest function. The error says why that is not known. A
-// stack whose function is not known is not asked.
-func (a *app) sayPaused(cmd *cobra.Command, t *target.Target) (paused bool, err error) {
+// sayPaused says it if nothing calls the ingest function, and also if that is not known. A stack
+// whose function has no known name is not asked.
+func (a *app) sayPaused(cmd *cobra.Command, t *target.Target) (paused bool, unknown error) {
 	function, _, err := functions(t, false)
 	if err != nil {
 		return false, nil
 	}
 	list, err := pause.Read(cmd.Context(), t.Lambda(), function)
+	if err != nil {
+		fmt.Fprintf(a.stderr, "ingot: it is not known whether the ingest function is paused: %s\n", show.Error(err))
+	}
 	for _, m := range list {
 		if m.Off() {
 			fmt.Fprintf(a.stderr, "ingot: the ingest function is paused%s: the events wait in the queue. To resume: %s\n", show.Text(m.Who()), resumeLine(cmd, t, false))
