@@ -51,6 +51,7 @@ var values = map[string]completion{
 	"sample": declared(eventTypes), "set": cobra.NoFileCompletions, "skip": cobra.NoFileCompletions,
 	"wait-limit": cobra.NoFileCompletions,
 	"stack":      cobra.NoFileCompletions, "profile": cobra.NoFileCompletions, "region": cobra.NoFileCompletions, "endpoint-url": cobra.NoFileCompletions,
+	"verdict": cobra.FixedCompletions([]string{"Conflict", "Expired", "Poison", "Rejected"}, cobra.ShellCompDirectiveNoFileComp), "reason": cobra.NoFileCompletions, "type": declared(eventTypes), "key": cobra.NoFileCompletions,
 	"group": cobra.NoFileCompletions, "pk": cobra.NoFileCompletions, "sk": cobra.NoFileCompletions, "letters": folders, "max": cobra.NoFileCompletions, "host": cobra.NoFileCompletions, "port": cobra.NoFileCompletions, "port-console": cobra.NoFileCompletions, "seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
 }
 

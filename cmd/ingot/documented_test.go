@@ -44,7 +44,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		help   string
 		report any
 	}{{checkJSON, check.Report{}}, {explainJSON, explain.Report{}}, {costJSON, cost.Report{}}, {versionJSON, build{}}, {initJSON, initReport{}}, {queryJSON, answer{}},
-		{getJSON, gotItem{}}, {totalsJSON, shownTotal{}}, {sendJSON, sentReport{}}, {verifyJSON, verified{}}, {rebuildJSON, rebuilt{}},
+		{getJSON, gotItem{}}, {totalsJSON, shownTotal{}}, {sendJSON, sentReport{}}, {verifyJSON, verified{}}, {rebuildJSON, rebuilt{}}, {workedJSON, workedReport{}}, {listJSON, listReport{}},
 		{statusJSON, status.Report{}}} {
 		names := map[string]bool{}
 		jsonNames(reflect.TypeOf(c.report), names)

@@ -18,9 +18,9 @@ const quarantineHelp = `Works on the messages that Ingot gave up: those in the q
 dead-letter queue. The commands, in the order in which you use them:
 
   pull     save the messages as files in a folder, and hide them from others while you work
-  list     show what the folder holds
+  list     show what the folder holds, and count it by reason
   show     say why a message is there, what it would be today, and what is stored under its key
-  edit     change a body with your editor
+  edit     change a body with your editor, or a field of many bodies with --set
   resend   send messages again, prove that they were sent, and then delete them from quarantine
   drop     delete messages from quarantine; their files stay
 
@@ -158,14 +158,28 @@ func queueOf(t *target.Target, dead bool) (quarantine.Queue, error) {
 	return q, t.Needs(part)
 }
 
-const listHelp = `Lists the messages that a folder holds: why each one was put into quarantine, and what became of it since.
-It sends no request. States: open, edited, resent, dropped, and "sent, not deleted" for a message that the next
-pull or resend deletes.
+const listHelp = `Lists the messages that a folder holds: why each one was put into quarantine, and what became of it since. Then it
+counts them by reason. It sends no request. States: open, edited, resent, dropped, and "sent, not deleted" for a
+message that the next pull or resend deletes.
 
-Exit codes: 0 fine, 1 a file cannot be used (it is named, and the others are listed).
+` + choosingHelp + `
+For --type and --key it reads pipeline.yaml. If a key is hashed, INGOT_PII_KEY must be set to find messages whose note
+does not have the key.
 
-With --output json, one object:
-  messages[]   id, dead, sent, pulled, receives, verdict, reason, bytes, state`
+Exit codes: 0 fine, 1 a file cannot be used (it is named, and the others are listed), 2 usage.
+
+` + listJSON
+
+// listJSON documents --output json. A test compares it with listReport.
+const listJSON = `With --output json, one object:
+  messages[]              id, dead, sent, pulled, receives, verdict, reason, bytes, state
+  reasons[]               verdict, reason, messages: how many there are of each`
+
+// listReport is the JSON of list.
+type listReport struct {
+	Messages []listed  `json:"messages"`
+	Reasons  []counted `json:"reasons"`
+}
 
 // listed is a letter in JSON.
 type listed struct {
@@ -181,23 +195,46 @@ type listed struct {
 }
 
 func newList(a *app) *cobra.Command {
-	return &cobra.Command{
+	var f quarantine.Filter
+	var file string
+	cmd := &cobra.Command{
 		Use:   "list DIR",
-		Short: "List the messages of a folder",
+		Short: "List the messages of a folder, and count them by reason",
 		Long:  listHelp,
 		Example: `  ingot quarantine list letters
+  ingot quarantine list letters --reason missing-field --type order.placed
   ingot quarantine list letters --output json`,
 		Args: folderAnd(0, 0),
-		RunE: func(_ *cobra.Command, args []string) error { return a.list(args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := chooses(cmd, nil, f)
+			if err == nil {
+				err = namesFiles(cmd, "pipeline")
+			}
+			if err == nil && c.plans() {
+				c.Pipeline, err = a.plan(file)
+			}
+			if err != nil {
+				return err
+			}
+			return a.list(args[0], c)
+		},
 	}
+	filterFlags(cmd, &f)
+	cmd.Flags().StringVar(&file, "pipeline", "pipeline.yaml", "the pipeline that finds types and keys")
+	return cmd
 }
 
-func (a *app) list(path string) error {
+func (a *app) list(path string, c choosing) error {
 	dir, err := quarantine.OpenDir(path)
 	if err != nil {
 		return usage(err)
 	}
 	letters, err := dir.List()
+	letters = slices.DeleteFunc(letters, func(l *quarantine.Letter) bool { return !c.Chooses(l) })
+	if !a.json() {
+		a.listText(letters)
+		return err
+	}
 	list := []listed{}
 	for _, l := range letters {
 		one := listed{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Pulled: l.Pulled, Receives: l.Receives, Bytes: len(l.Body), State: l.State()}
@@ -206,39 +243,41 @@ func (a *app) list(path string) error {
 		}
 		list = append(list, one)
 	}
-	if a.json() {
-		if jsonErr := a.writeJSON(struct {
-			Messages []listed `json:"messages"`
-		}{list}); err == nil {
-			err = jsonErr
-		}
-		return err
+	if jsonErr := a.writeJSON(listReport{list, append([]counted{}, countedBy(letters)...)}); err == nil {
+		err = jsonErr
 	}
-	a.listText(list, letters)
 	return err
 }
 
-func (a *app) listText(list []listed, letters []*quarantine.Letter) {
-	if len(list) == 0 {
+func (a *app) listText(letters []*quarantine.Letter) {
+	if len(letters) == 0 {
 		fmt.Fprintln(a.stdout, "no messages")
 		return
 	}
 	t := show.NewTable(3)
 	t.Row("id", "verdict", "reason", "bytes", "sent", "state")
-	open := 0
 	short := shortIDs(letters)
-	for i, l := range list {
-		verdict := l.Verdict
+	for i, l := range letters {
+		verdict, reason := "", ""
+		if l.Note != nil {
+			verdict, reason = l.Note.Verdict, l.Note.Reason
+		}
 		if l.Dead {
-			verdict = "dead letter"
+			verdict = deadLetter
 		}
-		if letters[i].Open() {
-			open++
-		}
-		t.Row(short[i], show.Text(verdict), show.Text(l.Reason), show.Comma(l.Bytes), l.Sent.Format("2006-01-02 15:04"), l.State)
+		t.Row(short[i], show.Text(verdict), show.Text(reason), show.Comma(len(l.Body)), l.Sent.Format("2006-01-02 15:04"), l.State())
 	}
 	t.Print(a.stdout)
-	fmt.Fprintf(a.stdout, "%s, %d of them open\n", show.Count(len(list), "message"), open)
+	open := 0
+	sums := show.NewTable(0, 1)
+	sums.Row("messages", "open", "verdict", "reason")
+	for _, one := range countedBy(letters) {
+		open += one.open
+		sums.Row(show.Comma(one.Messages), show.Comma(one.open), show.Text(one.Verdict), show.Text(one.Reason))
+	}
+	fmt.Fprintln(a.stdout)
+	sums.Print(a.stdout)
+	fmt.Fprintf(a.stdout, "%s, %d of them open\n", show.Count(len(letters), "message"), open)
 }
 
 // shortIDs returns the beginnings of ids that tell them apart, at least eight characters.
@@ -258,8 +297,13 @@ func shortIDs(letters []*quarantine.Letter) []string {
 }
 
 const resendHelp = `Sends messages again, without the attribute that Ingot added, proves with SQS's checksums that they were sent, and
-then deletes them from their queue. Without an ID it sends every open or edited message that would be stored today,
-and says why each of the others stays. With IDs it sends only those messages. An ID may be shortened.
+then deletes them from their queue. At the end it prints how many were sent, and why the others were not.
+
+Without an ID it sends every open or edited message that would be stored today, or those of them that you choose. With
+IDs it sends these messages, except those that would be Poison again. An ID may be shortened. --anyway sends every
+message that you name or choose, also those that will not be stored. --dry-run says what it would do.
+
+` + choosingHelp + `
 
 If the command is killed between sending and deleting, run it again: it goes on where it stopped. A second copy
 is a Duplicate. On a FIFO queue a message keeps its group. --group names a group for messages that have none.
@@ -270,31 +314,37 @@ shown, and then sends the message. Between the two, nothing is stored under the 
 message's file. Totals lose what the event added, and gain what the message adds. A total with values that cannot be
 subtracted, such as min and max, is flagged.
 
-Exit codes: 0 all are sent, 3 some stay where they are, 5 refused, 1 failed.
+Exit codes: 0 all are sent, 2 usage, 3 some stay where they are, 5 refused, 1 failed.
 
 ` + targetHelp + `
 
-With --output json, one object:
-  messages[]   id, done, messageId, error; messageId is the one under which the message was sent`
+` + workedJSON
 
 type resendOptions struct {
-	replace, yes bool
-	group        string
+	replace, yes, anyway, dry bool
+	group                     string
 }
 
 func newResend(a *app) *cobra.Command {
 	var o resendOptions
+	var f quarantine.Filter
 	cmd := &cobra.Command{
 		Use:   "resend DIR [ID…]",
 		Short: "Send messages again, and delete them from quarantine",
 		Long:  resendHelp,
 		Example: `  ingot quarantine resend letters
+  ingot quarantine resend letters --verdict Conflict --dry-run
   ingot quarantine resend letters --output json`,
 		Args: folderAnd(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := chooses(cmd, args[1:], f)
 			switch {
-			case o.replace && len(args) < 2:
+			case err != nil:
+				return err
+			case o.replace && len(c.ids) == 0:
 				return usage(errors.New("--replace needs the ID of each message that is right"))
+			case o.replace && (o.anyway || o.dry):
+				return usage(errors.New("--replace cannot be combined with --anyway or --dry-run; ingot quarantine show says what it would replace"))
 			case o.replace && !o.yes:
 				return usage(errors.New("--replace deletes what is stored: write --yes to confirm that"))
 			}
@@ -302,48 +352,64 @@ func newResend(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.resend(cmd, t, args[0], args[1:], o)
+			return a.resend(cmd, t, args[0], c, o)
 		},
 	}
 	targetFlags(cmd)
 	deployedFlag(cmd)
+	filterFlags(cmd, &f)
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "delete the stored event that the message conflicts with, and then send")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm --replace")
+	cmd.Flags().BoolVar(&o.anyway, "anyway", false, "send also what would not be stored today")
+	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be sent, and send nothing")
 	cmd.Flags().StringVar(&o.group, "group", "", "on a FIFO queue, the group of messages that have none")
 	return cmd
 }
 
-const dropHelp = `Deletes messages from their queue for good. Their files stay in the folder. Just before a message is deleted, its
-file is read again: if the file is not there, the message is not deleted.
+const dropHelp = `Deletes messages from their queue for good: those that you name, or the open ones that you choose. It says which ones
+first, and needs --yes. Their files stay in the folder. Just before a message is deleted, its file is read again: if
+the file is not there, the message is not deleted. --dry-run stops before anything is deleted.
 
-Exit codes: 0 all are deleted, 3 some are not, 1 failed.
+` + choosingHelp + `
+
+Exit codes: 0 all are deleted, 2 usage, 3 some are not, 1 failed.
 
 ` + targetHelp + `
 
-With --output json, one object:
-  messages[]   id, done, error`
+` + workedJSON
+
+type dropOptions struct{ yes, dry bool }
 
 func newDrop(a *app) *cobra.Command {
-	var yes bool
+	var o dropOptions
+	var f quarantine.Filter
 	cmd := &cobra.Command{
-		Use:   "drop DIR ID… --yes",
+		Use:   "drop DIR [ID…] --yes",
 		Short: "Delete messages from quarantine; their files stay",
 		Long:  dropHelp,
 		Example: `  ingot quarantine drop letters 3f2a91c0 --yes --stack shop
+  ingot quarantine drop letters --reason unknown-type --dry-run --local
   ingot quarantine drop letters 3f2a91c0 --yes --local`,
-		Args: folderAnd(1, -1),
+		Args: folderAnd(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !yes {
-				return usage(errors.New("drop deletes messages for good: write --yes to confirm that"))
+			c, err := chooses(cmd, args[1:], f)
+			if err == nil {
+				err = c.none("drop")
+			}
+			if err != nil {
+				return err
 			}
 			t, err := a.find(cmd)
 			if err != nil {
 				return err
 			}
-			return a.drop(cmd.Context(), t, args[0], args[1:])
+			return a.drop(cmd, t, args[0], c, o)
 		},
 	}
 	targetFlags(cmd)
-	cmd.Flags().BoolVar(&yes, "yes", false, "confirm that the messages are to be deleted")
+	deployedFlag(cmd)
+	filterFlags(cmd, &f)
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that the messages are to be deleted")
+	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be deleted, and delete nothing")
 	return cmd
 }

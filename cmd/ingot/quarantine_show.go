@@ -1,12 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,28 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/tool/check"
-	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
-
-// plan compiles a pipeline that only checks. A stand-in takes the place of the secret, which
-// changes no verdict.
-func (a *app) plan(file string) (*pipeline.Pipeline, error) {
-	text, err := readFile(file, "name the pipeline with --pipeline FILE")
-	if err != nil {
-		return nil, usage(err)
-	}
-	p, err := check.File{Name: file, Text: text}.Load(pipeline.Secret([]byte(explain.StandIn)))
-	if err != nil {
-		return nil, usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
-	}
-	return p, nil
-}
 
 // examiner returns an examiner that judges messages by the deployed pipeline and the tables of a
 // stack.
@@ -385,128 +364,4 @@ func missing(value string) string {
 		return "(missing)"
 	}
 	return abridged(value, maxValue)
-}
-
-const editHelp = `Opens the body of a message in your editor: the one that VISUAL or EDITOR names, or else vi. When you leave the
-editor, the command checks whether SQS would take the body, and says what the event would be. The file also keeps the
-body as it was pulled. Nothing is sent: ingot quarantine resend sends what you saved. If the message is an array, you
-edit only the events that could not be stored.
-
-A line end that the editor adds after the last line is removed.
-
-Exit codes: 0 it could be stored, or nothing was changed, 3 it would be quarantined again, 2 it cannot be sent. In the
-last case your text is kept in a file, and the error names it.`
-
-func newEdit(a *app) *cobra.Command {
-	var file string
-	cmd := &cobra.Command{
-		Use:   "edit DIR ID",
-		Short: "Change the body of a message with your editor",
-		Long:  editHelp,
-		Example: `  ingot quarantine edit letters 3f2a91c0
-  ingot quarantine edit letters 3f2a91c0 --pipeline pipeline.yaml`,
-		Args: folderAnd(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := namesFiles(cmd, "pipeline"); err != nil {
-				return err
-			}
-			return a.edit(cmd.Context(), args[0], args[1], file)
-		},
-	}
-	cmd.Flags().StringVar(&file, "pipeline", "pipeline.yaml", "the pipeline that checks it")
-	return cmd
-}
-
-func (a *app) edit(ctx context.Context, path, id, file string) error {
-	dir, err := quarantine.OpenDir(path)
-	if err != nil {
-		return usage(err)
-	}
-	l, err := dir.Find(id)
-	switch {
-	case err != nil:
-		return usage(err)
-	case !l.Open() || l.Resent != nil:
-		return refused(fmt.Errorf("message %s is %s; a message that was sent can no longer be changed", l.ID, l.State()))
-	case l.OfStream():
-		return refused(fmt.Errorf("message %s: %w", l.ID, quarantine.ErrOfStream))
-	}
-	p, err := a.plan(file)
-	if err != nil {
-		return err
-	}
-	draft := filepath.Join(path, ".editing-"+l.ID)
-	before := l.Sends()
-	text, err := a.inEditor(draft, before)
-	if err != nil {
-		return err
-	}
-	if !strings.HasSuffix(before, "\n") {
-		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
-	}
-	if text == before {
-		fmt.Fprintln(a.stdout, "nothing was changed")
-		return os.Remove(draft)
-	}
-	if err := l.CheckBody(text); err != nil {
-		return usage(fmt.Errorf("message %s stays as it was: %w. Your text is in %s", l.ID, err, draft))
-	}
-	// Somebody may have sent it while the editor was open.
-	now, err := dir.Load(l.ID)
-	switch {
-	case err != nil:
-		return err
-	case now == nil || !now.Open() || now.Resent != nil:
-		return refused(fmt.Errorf("message %s was resent, dropped or deleted in the meantime. Your text is in %s", l.ID, draft))
-	}
-	if now.Original == nil {
-		original := now.Body
-		now.Original = &original
-	}
-	if now.Body, now.Seen = text, nil; now.Body == *now.Original {
-		now.Original = nil
-	}
-	if err := dir.Save(now); err != nil {
-		return err
-	}
-	if err := os.Remove(draft); err != nil {
-		return err
-	}
-	today, err := quarantine.Examiner{Pipeline: p}.Examine(ctx, now)
-	switch {
-	case err != nil:
-		return err
-	case today.Verdict.Stored():
-		fmt.Fprintf(a.stdout, "saved; it can be stored, unless its key is taken\nnext: ingot quarantine resend %s %s\n  with the --stack or --local that it was pulled with\n", show.Text(path), l.ID)
-		return nil
-	}
-	fmt.Fprintf(a.stdout, "saved; it would still be %s (%s): %s\n", today.Verdict, today.Reason, show.Text(show.PersonalOf(p).Detail(today.Reason, today.Detail)))
-	return difference()
-}
-
-// inEditor has the user change a text in a file of its own. The file stays.
-func (a *app) inEditor(file, text string) (string, error) {
-	editor := "vi"
-	for _, name := range []string{"EDITOR", "VISUAL"} {
-		if value, _ := a.env(name); value != "" {
-			editor = value
-		}
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return "", err
-	}
-	// The variable may hold arguments, as for git.
-	cmd := exec.Command("sh", "-c", editor+` "$@"`, editor, file)
-	cmd.Stdout, cmd.Stderr = a.stdout, a.stderr
-	if a.json() {
-		cmd.Stdout = a.stderr // standard output is for JSON
-	}
-	if a.typed {
-		cmd.Stdin = os.Stdin // an editor needs the terminal itself
-	}
-	if err := cmd.Run(); err != nil {
-		return "", usage(fmt.Errorf("the editor %q ended with %w; set EDITOR to the editor that you want. Nothing was changed, and the text is in %s", editor, err, file))
-	}
-	changed, err := os.ReadFile(file)
-	return string(changed), err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -19,9 +20,29 @@ type worked struct {
 	Done      bool   `json:"done"`
 	MessageID string `json:"messageId,omitempty"`
 	Error     string `json:"error,omitempty"`
+	// Verdict and Reason are those that the message would get today, if they decide about it.
+	Verdict string `json:"verdict,omitempty"`
+	Reason  string `json:"reason,omitempty"`
 }
 
-// job is a resend or a drop of several messages.
+// workedReport is the JSON of resend, drop and edit --set.
+type workedReport struct {
+	Messages []worked  `json:"messages"`
+	Done     int       `json:"done"`
+	Stay     int       `json:"stay"`
+	Reasons  []counted `json:"reasons"`
+	DryRun   bool      `json:"dryRun,omitempty"`
+}
+
+// workedJSON documents it. A test compares the two.
+const workedJSON = `With --output json, one object:
+  messages[]              id, done, messageId, error, verdict, reason. messageId is the one under which it was sent.
+                          verdict and reason are those that it would get today, if they decide about it
+  done, stay              how many messages are done, and how many stay as they are
+  reasons[]               verdict, reason, messages: why messages stay, or what edited ones would still be
+  dryRun                  true with --dry-run: done is then what would be done`
+
+// job is work on several messages.
 type job struct {
 	*app
 	t       *target.Target
@@ -29,35 +50,10 @@ type job struct {
 	path    string
 	same    string // the flags with which another command reaches the same stack
 	verb    string // "resent"
+	dry     bool   // nothing is changed
 	list    []worked
 	refused bool
 	failed  error // an error that is about the service, not about a message
-}
-
-// letters reads the letters with these ids. Without ids, it reads all open ones.
-func (j *job) letters(ids []string) ([]*quarantine.Letter, error) {
-	var list []*quarantine.Letter
-	if len(ids) == 0 {
-		all, err := j.dir.List()
-		for _, l := range all {
-			if l.Open() {
-				list = append(list, l)
-			}
-		}
-		return list, err
-	}
-	seen := map[string]bool{}
-	for _, id := range ids {
-		l, err := j.dir.Find(id)
-		if err != nil {
-			return nil, usage(err)
-		}
-		if !seen[l.ID] {
-			list = append(list, l)
-		}
-		seen[l.ID] = true
-	}
-	return list, nil
 }
 
 // of returns the letters of one of the target's queues. It refuses those of another stack.
@@ -75,9 +71,12 @@ func (j *job) of(letters []*quarantine.Letter) (fresh, dead []*quarantine.Letter
 	return fresh, dead, nil
 }
 
-// note records and prints the outcome for a message.
-func (j *job) note(l *quarantine.Letter, err error) {
+// note records and prints the outcome for a message. today is nil if it does not matter.
+func (j *job) note(l *quarantine.Letter, today *quarantine.Today, err error) {
 	one := worked{ID: l.ID, Done: err == nil}
+	if today != nil {
+		one.Verdict, one.Reason = today.Verdict.String(), string(today.Reason)
+	}
 	var no *quarantine.Refused
 	switch {
 	case err == nil:
@@ -85,7 +84,7 @@ func (j *job) note(l *quarantine.Letter, err error) {
 			one.MessageID = l.Resent.MessageID
 		}
 		if !j.json() {
-			fmt.Fprintf(j.stdout, "%s  %s\n", l.ID, j.verb)
+			fmt.Fprintf(j.stdout, "%s  %s\n", l.ID, j.does())
 		}
 	default:
 		if errors.As(err, &no) {
@@ -105,11 +104,25 @@ func (j *job) note(l *quarantine.Letter, err error) {
 	j.list = append(j.list, one)
 }
 
+// does is what happens to a message.
+func (j *job) does() string {
+	if j.dry {
+		return "would be " + j.verb
+	}
+	return j.verb
+}
+
 // run works on the letters of both queues.
 func (j *job) run(ctx context.Context, letters []*quarantine.Letter, to string, do func(*quarantine.Work, *quarantine.Letter) error) error {
 	fresh, dead, err := j.of(letters)
 	if err != nil {
 		return err
+	}
+	if j.dry {
+		for _, l := range letters {
+			j.note(l, nil, nil)
+		}
+		return j.end(ctx)
 	}
 	for _, of := range []struct {
 		letters []*quarantine.Letter
@@ -126,7 +139,7 @@ func (j *job) run(ctx context.Context, letters []*quarantine.Letter, to string, 
 		ready, errs := w.Hold(ctx, of.letters)
 		for _, l := range of.letters {
 			if err := errs[l.ID]; err != nil {
-				j.note(l, err)
+				j.note(l, nil, err)
 			}
 		}
 		for n, l := range ready {
@@ -134,31 +147,33 @@ func (j *job) run(ctx context.Context, letters []*quarantine.Letter, to string, 
 				fmt.Fprintf(j.stderr, "ingot: %d of %d are not done; go on with the same command\n", len(ready)-n, len(ready))
 				break
 			}
-			j.note(l, do(w, l))
+			j.note(l, nil, do(w, l))
 		}
 	}
 	return j.end(ctx)
 }
 
-// end returns the exit code.
+// end prints the sum, and returns the exit code.
 func (j *job) end(ctx context.Context) error {
-	if j.json() {
-		if j.list == nil {
-			j.list = []worked{}
-		}
-		if err := j.writeJSON(struct {
-			Messages []worked `json:"messages"`
-		}{j.list}); err != nil {
-			return err
-		}
-	}
-	done := 0
+	sum := workedReport{Messages: j.list, DryRun: j.dry}
+	var why []counted
 	for _, one := range j.list {
 		if one.Done {
-			done++
+			sum.Done++
+		} else {
+			sum.Stay++
+		}
+		if one.Verdict != "" {
+			why = append(why, counted{Verdict: one.Verdict, Reason: one.Reason, Messages: 1})
 		}
 	}
-	fmt.Fprintf(j.stderr, "ingot: %s of %d %s\n", show.Comma(done), len(j.list), j.verb)
+	sum.Reasons = append([]counted{}, summed(why)...)
+	if sum.Messages == nil {
+		sum.Messages = []worked{}
+	}
+	if err := j.printSum(sum); err != nil {
+		return err
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -166,47 +181,72 @@ func (j *job) end(ctx context.Context) error {
 		return j.failed
 	case j.refused:
 		return &exitError{exitRefused, nil}
-	case done < len(j.list):
+	case sum.Stay > 0 || len(sum.Reasons) > 0:
 		return difference()
 	}
 	return nil
 }
 
-// begin opens the folder, finds the letters that ids name, and says which stack they change.
-func (a *app) begin(t *target.Target, path string, ids []string, verb string) (*job, []*quarantine.Letter, error) {
+func (j *job) printSum(sum workedReport) error {
+	if j.json() {
+		return j.writeJSON(sum)
+	}
+	text := show.Comma(sum.Done) + " " + j.does()
+	switch {
+	case sum.Stay == 1:
+		text += ", 1 stays"
+	case sum.Stay > 1:
+		text += fmt.Sprintf(", %s stay", show.Comma(sum.Stay))
+	}
+	if len(sum.Reasons) > 0 {
+		text += ": " + texts(sum.Reasons)
+	}
+	_, err := fmt.Fprintln(j.stdout, text)
+	return err
+}
+
+// begin opens the folder and finds the letters that are chosen.
+func (a *app) begin(cmd *cobra.Command, t *target.Target, path string, c choosing, verb string) (*job, []*quarantine.Letter, error) {
 	dir, err := quarantine.OpenDir(path)
 	if err != nil {
 		return nil, nil, usage(err)
 	}
-	j := &job{app: a, t: t, dir: dir, path: path, verb: verb}
-	letters, err := j.letters(ids)
+	if err := a.deployedFor(cmd, t, &c); err != nil {
+		return nil, nil, err
+	}
+	letters, err := a.letters(dir, path, c)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, _, err := j.of(letters); err != nil {
-		return nil, nil, err
-	}
-	return j, letters, a.announce(t)
+	j := &job{app: a, t: t, dir: dir, path: path, verb: verb, same: strings.Join(sameTarget(cmd, t), " ")}
+	_, _, err = j.of(letters)
+	return j, letters, err
 }
 
-func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, ids []string, o resendOptions) error {
+func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, c choosing, o resendOptions) error {
 	ctx := cmd.Context()
 	if err := t.Needs(target.Queue); err != nil {
 		return err
 	}
-	j, letters, err := a.begin(t, path, ids, "resent")
+	j, letters, err := a.begin(cmd, t, path, c, "resent")
 	if err != nil {
 		return err
 	}
-	j.same = strings.Join(sameTarget(cmd, t), " ")
+	j.dry = o.dry
 	var x quarantine.Examiner
-	if o.replace || len(ids) == 0 || cmd.Flags().Changed("pipeline") { // a file that differs is refused, even if nothing needs it
+	if o.replace || !o.anyway || cmd.Flags().Changed("pipeline") { // a file that differs is refused, even if nothing needs it
 		if x, err = a.examiner(cmd, t, true); err != nil {
 			return err
 		}
 	}
-	if len(ids) == 0 {
-		if letters, err = j.storable(ctx, x, letters); err != nil {
+	if !o.replace && !o.anyway {
+		if letters, err = j.sendable(ctx, x, letters, len(c.ids) > 0); err != nil {
+			return err
+		}
+	}
+	a.sayPlan(letters, "send again")
+	if !o.dry {
+		if err := a.announce(t); err != nil {
 			return err
 		}
 	}
@@ -220,30 +260,46 @@ func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, ids []st
 	})
 }
 
-// storable returns the letters that would be stored today, and those that only the ingest function
-// can judge. For each of the others, it prints why it stays.
-func (j *job) storable(ctx context.Context, x quarantine.Examiner, letters []*quarantine.Letter) ([]*quarantine.Letter, error) {
+// sendable returns the letters that would be stored today, and those that only the ingest function
+// can judge. Of letters that a person has named, only those that would be Poison are left out; the
+// tables need not be asked for that. For each of the others, it prints why it stays.
+func (j *job) sendable(ctx context.Context, x quarantine.Examiner, letters []*quarantine.Letter, named bool) ([]*quarantine.Letter, error) {
+	if named {
+		x.Store = nil
+	}
 	var list []*quarantine.Letter
 	for _, l := range letters {
 		today, err := x.Examine(ctx, l)
 		switch {
 		case err != nil:
 			return nil, err
-		case l.Resent != nil || today.Verdict.Stored() || today.Elsewhere:
+		case !l.Open() || l.Resent != nil || today.Verdict.Stored() || today.Elsewhere || named && today.Verdict != event.Poison:
 			list = append(list, l)
 		case l.OfStream():
-			j.note(l, quarantine.ErrOfStream)
+			j.note(l, nil, quarantine.ErrOfStream)
 		default:
-			j.note(l, fmt.Errorf("it would be %s (%s) again; ingot quarantine show %s %s says more", today.Verdict, today.Reason, j.path, l.ID))
+			j.note(l, today, fmt.Errorf("it would be %s (%s) again; ingot quarantine show %s %s says more", today.Verdict, today.Reason, j.path, l.ID))
 		}
 	}
 	return list, nil
 }
 
-func (a *app) drop(ctx context.Context, t *target.Target, path string, ids []string) error {
-	j, letters, err := a.begin(t, path, ids, "dropped")
+func (a *app) drop(cmd *cobra.Command, t *target.Target, path string, c choosing, o dropOptions) error {
+	j, letters, err := a.begin(cmd, t, path, c, "dropped")
 	if err != nil {
 		return err
 	}
+	j.dry = o.dry
+	a.sayPlan(letters, "drop")
+	switch {
+	case o.dry:
+	case !o.yes:
+		return usage(errors.New("drop deletes messages for good: write --yes to confirm that"))
+	default:
+		if err := a.announce(t); err != nil {
+			return err
+		}
+	}
+	ctx := cmd.Context()
 	return j.run(ctx, letters, "", func(w *quarantine.Work, l *quarantine.Letter) error { return w.Drop(ctx, l) })
 }

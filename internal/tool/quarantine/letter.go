@@ -16,9 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/pipeline"
 )
 
 // Letter is a message that was pulled, as its file holds it.
@@ -110,6 +108,18 @@ func (l *Letter) OfStream() bool {
 	return false
 }
 
+// Edit gives the letter another body. It keeps the body as it was pulled. What a person was shown
+// does not hold for the new one.
+func (l *Letter) Edit(body string) {
+	if l.Original == nil {
+		original := l.Body
+		l.Original = &original
+	}
+	if l.Body, l.Seen = body, nil; l.Body == *l.Original {
+		l.Original = nil
+	}
+}
+
 // Message returns the letter as the envelope sees it if it is sent again.
 func (l *Letter) Message() envelope.Message {
 	m := l.whole()
@@ -135,17 +145,6 @@ func (l *Letter) Positions() []int {
 		return nil
 	}
 	return l.Note.Events
-}
-
-// Has reports whether the message, or one of its events, has this key today, or had it when it came
-// to quarantine.
-func (l *Letter) Has(p *pipeline.Pipeline, key event.Key) bool {
-	if l.Note != nil && l.Note.PK == key.PK && l.Note.SK == key.SK {
-		return true
-	}
-	item, list, err := p.PlanMessage(l.whole())
-	return err == nil && item != nil && item.Key == key ||
-		slices.ContainsFunc(list, func(one pipeline.Planned) bool { return one.Item != nil && one.Item.Key == key })
 }
 
 // whole returns the message with its whole body as it is now.

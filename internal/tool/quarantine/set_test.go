@@ -1,0 +1,146 @@
+package quarantine_test
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
+)
+
+// Fields are set in the payload, wherever it is in its envelope. Everything else keeps its
+// spelling.
+func TestSetFields(t *testing.T) {
+	const (
+		plain   = `{ "type":"sale", "id":1, "big":12345678901234567890.10, "who":{"a":"\u00e9"} }`
+		changed = `{"type":"sale","id":1,"big":12345678901234567890.10,"who":{"a":"\u00e9","b":{"c":null}},"at":"x\"y"}`
+		outer   = `"version":"0","id":"e","detail-type":"sale","source":"s","account":"1","time":"2030-01-02T03:00:00Z","region":"r","resources":[]`
+		cloud   = `"specversion":"1.0","id":"e","source":"s","type":"sale"`
+	)
+	tight := func(s string) string {
+		return strings.NewReplacer(`{ "`, `{"`, `, "`, `,"`, ` }`, `}`).Replace(s)
+	}
+	coded := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	for name, c := range map[string]struct{ before, after string }{
+		"bare":                          {plain, changed},
+		"EventBridge":                   {`{` + outer + `,"detail":` + plain + `}`, `{` + outer + `,"detail":` + changed + `}`},
+		"CloudEvent":                    {`{` + cloud + `,"data":` + plain + `}`, `{` + cloud + `,"data":` + changed + `}`},
+		"CloudEvent in base64":          {`{` + cloud + `,"data":null,"data_base64":"` + coded(plain) + `"}`, `{` + cloud + `,"data":null,"data_base64":"` + coded(changed) + `"}`},
+		"notification":                  {notification(event.Quote(plain)[1 : len(event.Quote(plain))-1]), ""},
+		"notification of a CloudEvent":  {inNotification(`{` + cloud + `,"data":` + plain + `}`), inNotification(`{` + cloud + `,"data":` + changed + `}`)},
+		"array":                         {`[` + plain + ` , ` + plain + `]`, `[` + changed + `,` + changed + `]`},
+		"array in a notification":       {inNotification(`[` + plain + `]`), inNotification(`[` + changed + `]`)},
+		"array of CloudEvents and bare": {`[{` + cloud + `,"data":` + plain + `},` + plain + `]`, `[{` + cloud + `,"data":` + changed + `},` + changed + `]`},
+	} {
+		if name == "notification" {
+			c.before, c.after = inNotification(plain), inNotification(changed)
+		}
+		l := &quarantine.Letter{Body: c.before}
+		got, err := l.Set([]quarantine.Assignment{{Field: "at", Value: `"x\"y"`}, {Field: "who.b.c", Value: "null"}})
+		if err != nil || tight(got) != tight(c.after) {
+			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, c.after)
+		}
+	}
+}
+
+// inNotification puts a text into a notification, as notification does, and escapes it.
+func inNotification(text string) string {
+	quoted := event.Quote(text)
+	return strings.Replace(notification("MESSAGE"), `"MESSAGE"`, quoted, 1)
+}
+
+func TestFieldsThatCannotBeSet(t *testing.T) {
+	for body, want := range map[string]string{
+		"not JSON":     "body: ",
+		`"text"`:       "the body is a string",
+		`{"at":"x"}`:   "field at.hour cannot be set: at is not an object",
+		`[{"at":1},7]`: "event [0] of what is sent: field at.hour cannot be set",
+		`[7]`:          "event [0] of what is sent: it is a number",
+		`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`: "its payload is in S3",
+	} {
+		l := &quarantine.Letter{Body: body}
+		if got, err := l.Set([]quarantine.Assignment{{Field: "at.hour", Value: "1"}}); err == nil || !strings.Contains(err.Error(), want) || got != "" {
+			t.Errorf("%s: %q, %v", body, got, err)
+		}
+	}
+}
+
+// Of an array, fields are set in what is sent again. Its other events are stored already.
+func TestSetFieldsOfSomeEvents(t *testing.T) {
+	w := newWorld(t)
+	l := w.array(bare)
+	text, err := l.Set([]quarantine.Assignment{{Field: "cents", Value: "7"}})
+	if err != nil || strings.Count(text, `"cents":7`) != 2 || strings.Contains(text, "300") {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// An edited letter keeps the body that was pulled, whatever is edited after that. A person must
+// look again before it replaces anything. Its first body makes it a letter that is not edited.
+func TestEditKeepsTheFirstBody(t *testing.T) {
+	w := newWorld(t)
+	l := w.conflict("sale")
+	w.seen(l)
+	first := l.Body
+	for _, text := range []string{`{"a":1}`, `{"a":2}`} {
+		l.Edit(text)
+		if l.Body != text || *l.Original != first || l.Seen != nil || l.State() != "edited" {
+			t.Errorf("%+v", l)
+		}
+		w.must(w.dir.Save(l))
+		if again, err := w.dir.Find(l.ID); err != nil || again.Body != text {
+			t.Errorf("%+v, %v", again, err)
+		}
+	}
+	if l.Edit(first); l.Original != nil || l.State() != "open" {
+		t.Errorf("%+v", l)
+	}
+}
+
+// A filter takes what the note says and what the event is today.
+func TestFilter(t *testing.T) {
+	w := newWorld(t)
+	w.send(body("sale", 1, "cents", 1))
+	w.send(body("sale", 1, "cents", 2), `{"type":"loan"}`, `[`+body("gift", 5, "cents", 5)+`,{"type":"toy"}]`)
+	letters := w.pull()
+	letters = append(letters, &quarantine.Letter{ID: "stream", Note: &handler.Note{Verdict: "Poison", Reason: string(handler.GivenUp), PK: "GIFT#9", SK: "-"}, Body: body("sale", 9)},
+		&quarantine.Letter{ID: "dead", Dead: true, Body: body("parcel", 3, "rev", 1, "weight", 1)})
+	for want, f := range map[string]quarantine.Filter{
+		"Conflict array dead loan stream": {},
+		"Conflict":                        {Verdict: "Conflict"},
+		"array loan":                      {Verdict: "Poison", Reason: "unknown-type"},
+		"Conflict ":                       {Type: "sale"},
+		"loan":                            {Type: "loan"},
+		"array":                           {Type: "toy"}, // the gift is stored, and not sent again
+		"dead":                            {Type: "parcel"},
+		"Conflict  ":                      {Key: "SALE#1"},
+		"stream":                          {Key: "GIFT#9 / -"},
+		"dead ":                           {Key: "PARCEL#3 / -"},
+		"":                                {Key: "GIFT#5"},
+		" ":                               {Key: "PARCEL#3", Verdict: "Poison"},
+	} {
+		f.Pipeline = w.plan
+		var got []string
+		for _, l := range letters {
+			name := l.ID
+			switch {
+			case l.Note == nil || l.OfStream():
+			case l.Note.Verdict == "Conflict":
+				name = "Conflict"
+			case strings.HasPrefix(l.Body, "["):
+				name = "array"
+			default:
+				name = "loan"
+			}
+			if f.Chooses(l) {
+				got = append(got, name)
+			}
+		}
+		if slices.Sort(got); strings.Join(got, " ") != strings.TrimSpace(want) {
+			t.Errorf("%+v chooses %v, want %s", f, got, want)
+		}
+	}
+}
