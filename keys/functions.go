@@ -154,6 +154,12 @@ func (f *Function) example() string {
 func functionNames() string {
 	var names []string
 	for _, f := range functions() {
+		switch {
+		case f.Arg == "N":
+			f.Name += ":8"
+		case f.Name == "rev":
+			f.Name = "time | rev"
+		}
 		names = append(names, f.Name)
 	}
 	return strings.Join(names, ", ")

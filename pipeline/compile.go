@@ -63,6 +63,7 @@ func compile(spec *Spec, r *report, more func(*compiler), opts []Option) (*Pipel
 func (c *compiler) forPeople() {
 	c.forPlanning()
 	c.patterns()
+	c.comparisons()
 	if len(c.mistakes) == 0 {
 		c.p.warnings = doubtsOf(c)
 	}
@@ -160,7 +161,9 @@ func (c *compiler) typeInstead(text string) string {
 	if best := nearest(text, names); best != "" {
 		return best
 	}
-	if _, err := event.ParsePath(text); err == nil && !strings.ContainsAny(text, ".[") {
+	_, err := event.ParsePath(text)
+	entries := strings.Split(c.spec.Type, "\n")
+	if err == nil && !strings.ContainsAny(text, ".[") && !slices.Contains(entries, "{"+text+"}") {
 		return `"{` + text + `}"`
 	}
 	return cmp.Or(suggest(text, names), "the name of an event type")

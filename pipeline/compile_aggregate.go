@@ -49,7 +49,11 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 	case "subtract":
 		def.OnExpire = aggregate.Subtract
 	default:
-		c.mistake(at.in("onExpire"), "unknown onExpire "+s.OnExpire, suggest(s.OnExpire, []string{"keep", "subtract"}))
+		can := []string{"keep", "subtract"}
+		if c.overLatest(s) {
+			can = can[1:]
+		}
+		c.mistake(at.in("onExpire"), "unknown onExpire "+s.OnExpire, suggest(s.OnExpire, can))
 		c.broken[at.in("onExpire")] = true
 	}
 	by := c.by(at.in("by"), def, s.By)
@@ -228,26 +232,14 @@ func (c *compiler) window(at place, s AggregateSpec) {
 	}
 }
 
-// by compiles the grouping, in byte order of names. It refuses a literal with #, because then the
-// values of two names could run into each other.
-func (c *compiler) by(at place, def *aggregate.Definition, templates map[string]string) []*keys.Template {
-	var list []*keys.Template
-	for _, name := range slices.Sorted(maps.Keys(templates)) {
-		p := at.in(name)
-		c.memberName(p, name)
-		t := c.template(p, templates[name], "id", "at", "type", "source", "digest", "attribute.")
-		if t == nil {
-			continue
+// overLatest reports whether an event type that feeds an aggregate has mode latest.
+func (c *compiler) overLatest(s AggregateSpec) bool {
+	for name := range s.From {
+		if t, ok := c.p.types[name]; ok && t.latest {
+			return true
 		}
-		for _, part := range t.Parts() {
-			if !part.IsVariable() && strings.ContainsAny(part.Literal, "#%") {
-				c.mistake(p, fmt.Sprintf("%s has # or %% in its text, which keeps the values of by apart", name), "two names with one value each")
-				break
-			}
-		}
-		def.By, list = append(def.By, name), append(list, t)
 	}
-	return list
+	return false
 }
 
 // keyCheck returns a value that tells one secret of hmac from another. It does not reveal the
@@ -282,14 +274,14 @@ func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by
 	}
 	def.Values = c.values(at, s.From)
 	c.countValues(at, def.Values)
-	feeds := map[string]*feed{}
+	feeds, latest := map[string]*feed{}, c.overLatest(s)
 	for _, name := range slices.Sorted(maps.Keys(s.From)) {
 		t, ok := c.p.types[name]
 		if !ok {
 			c.noType(at.in(name), name)
 			continue
 		}
-		feeds[name] = c.feed(at.in(name), def, t, s.From[name], by)
+		feeds[name] = c.feed(at.in(name), def, t, s.From[name], by, latest)
 		c.lifetimes(def, t)
 		for i, template := range by {
 			p := place("aggregates").in(def.Name).in("by").in(def.By[i])
@@ -354,7 +346,7 @@ func (c *compiler) values(at place, from map[string]FromSpec) []aggregate.Value 
 }
 
 // feed compiles what one event type adds.
-func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s FromSpec, by []*keys.Template) *feed {
+func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s FromSpec, by []*keys.Template, latest bool) *feed {
 	f := &feed{def: def, by: by, values: make([]value, len(def.Values))}
 	f.fixed = len(lanes.Key(def, def.Spread-1, nil, aggregate.NoWindow).PK)
 	if s.Where != "" {
@@ -383,7 +375,7 @@ func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s Fro
 		}
 		c.comparedAsText(at.in("where"), s.Where, f.where, compiled)
 		c.ownWhere(p, text, t, compiled)
-		c.extreme(p, def, t, compiled)
+		c.extreme(p, def, t, compiled, latest)
 	}
 	return f
 }
@@ -426,16 +418,20 @@ func (c *compiler) badValue(p place, text string, bad *where.Mistake) {
 }
 
 // extreme refuses min and max if values are taken out again regularly. Once the largest value is
-// gone, the total cannot tell what the second largest was.
-func (c *compiler) extreme(p place, def *aggregate.Definition, t *eventType, v value) {
+// gone, the total cannot tell what the second largest was. latest says that an event type of the
+// aggregate has mode latest, which needs onExpire: subtract.
+func (c *compiler) extreme(p place, def *aggregate.Definition, t *eventType, v value, latest bool) {
 	if v.op.Additive() {
 		return
 	}
+	instead := "sum " + v.path.String() + " or count"
 	switch {
-	case def.OnExpire == aggregate.Subtract:
-		c.mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.op), "sum or count, or onExpire: keep,")
 	case t.latest:
-		c.mistake(p, fmt.Sprintf("%s cannot be subtracted, and a newer revision of %s takes the older one out", v.op, t.name), "sum or count")
+		c.mistake(p, fmt.Sprintf("%s cannot be subtracted, and a newer revision of %s takes the older one out", v.op, t.name), instead)
+	case def.OnExpire == aggregate.Subtract && latest:
+		c.mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.op), instead)
+	case def.OnExpire == aggregate.Subtract:
+		c.mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.op), instead+", or onExpire: keep,")
 	}
 }
 

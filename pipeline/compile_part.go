@@ -63,7 +63,7 @@ func (c *compiler) atomic(p place, t *eventType, s EventSpec) {
 	switch {
 	case !s.Atomic || c.isBroken(p):
 	case s.Part.Of != "":
-		c.mistake(p, t.name+" is a part, and is stored as its whole says", "atomic: true in "+s.Part.Of)
+		c.mistake(p, t.name+" is a part, and is stored as its whole says", "it in "+s.Part.Of)
 	case !s.Part.isPart() && !c.hasParts(t.name):
 		c.mistake(p, "no type is a part of "+t.name+", so nothing is stored together with it", t.name+" without atomic, or a type with part: {of: "+t.name+"},")
 	}

@@ -62,8 +62,11 @@ func (d *decoder) textOrList(p place, n *yamlfile.Node, into reflect.Value) {
 func (d *decoder) setText(p place, text string, into reflect.Value) {
 	if text == "" {
 		instead := "text, or leave " + nameOf(p) + " out,"
-		if name := nameOf(p); name == "pk" || name == "sk" {
+		switch nameOf(p) {
+		case "pk", "sk":
 			instead = `a template, or a constant such as "ORDER"`
+		case "where":
+			instead = "a condition such as total > 0, or leave where out,"
 		}
 		d.breaks(p, nameOf(p)+" is empty", instead)
 	}

@@ -67,6 +67,8 @@ func absent(f reflect.StructField) string {
 		shape = "30d"
 	case "Before":
 		shape = aTime
+	case "Over":
+		shape = "64KB"
 	case "Of":
 		shape = "and the event type that it is a part of, such as order.placed,"
 	case "PK":

@@ -43,6 +43,7 @@ func (d *doubts) eventType(at place, t *eventType) {
 	d.keyBeyondID(at.in("key"), t)
 	d.onePartition(at, t)
 	d.noTime(at, t)
+	d.asText(t)
 	if strings.Contains(t.name, "*") {
 		d.warnNamed(at, fmt.Sprintf("%s is one event type with exactly this name: * is not a wildcard", t.name), "each event type by its whole name")
 	}
@@ -287,14 +288,14 @@ func (d *doubts) shareAKey(names []string) {
 
 func (d *doubts) canShare(a, b string) bool {
 	one, two := d.p.types[a], d.p.types[b]
-	return mayEqual(one.pk, two.pk) && mayEqual(one.sk, two.sk)
+	same := func(s, t *keys.Template) bool { return mayEqual(segments(s, a), segments(t, b)) }
+	return same(one.pk, two.pk) && same(one.sk, two.sk)
 }
 
 // mayEqual reports whether two templates can make the same text. Interpolated text never contains
 // #, so mayEqual compares the texts between the # signs. It looks at the fixed text before and
 // after the part that varies.
-func mayEqual(a, b *keys.Template) bool {
-	s, t := segments(a), segments(b)
+func mayEqual(s, t []segment) bool {
 	if len(s) != len(t) {
 		return false
 	}
@@ -313,10 +314,14 @@ type segment struct {
 	varies        bool
 }
 
-func segments(t *keys.Template) []segment {
+// segments returns the segments of a template of one event type, whose name is fixed text.
+func segments(t *keys.Template, eventType string) []segment {
 	list := []segment{{}}
 	for _, part := range t.Parts() {
 		last := &list[len(list)-1]
+		if part.Derived == "@type" && len(part.Funcs) == 0 {
+			part = keys.Part{Literal: eventType} // it has no #
+		}
 		if part.IsVariable() {
 			last.varies, last.after = true, ""
 			continue

@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// advice is one change of base that is refused or warned of, the message about it, and the same
-// file after the advice was followed.
-type advice struct {
+// followedAdvice is one change of base that is refused or warned of, the message about it, and the
+// same file after the advice was followed.
+type followedAdvice struct {
 	name, old, new string
 	want           string   // the message
 	followed       []string // what replaces new when the advice is followed; each is one way
 }
 
 // foreignMistakes are mistakes of people who know another language.
-var foreignMistakes = []advice{
+var foreignMistakes = []followedAdvice{
 	{"JSONPath in a sum", "sum total", "sum $.total", `p.yaml:26:71: $.total is a JSONPath, and $ would be a field of that name: paths begin at the payload; write sum total instead`, []string{"sum total"}},
 	{"JSONPath of an element", "sum total", `"sum -$[0].total"`, `write sum -[0].total instead`, []string{`"sum -[0].total"`, `'sum ["$"][0].total'`}},
 	{"JSONPath of many", "max total", `"max $.items[*].total"`, `write count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH instead`, []string{"max total"}},
@@ -117,7 +117,7 @@ func TestNotForeign(t *testing.T) {
 	}
 }
 
-var doubtful = []advice{
+var doubtful = []followedAdvice{
 	{"one partition", `{pk: "PARCEL#{parcel}", sk: "-"}`, `{pk: "PARCELS", sk: "{parcel}"}`, `p.yaml:17:15: pk is the same for every item of the type, and one partition key takes at most 1,000 writes a second; write pk with a field in it, such as "ORDER#{order_id}" or "DAY#{@at | day}#{@id | shard:8}", instead`, []string{`{pk: "PARCEL#{parcel}", sk: "-"}`}},
 	{"one partition of an index", `pk: "DAY#{@at | day}"`, `pk: "{@type}"`, `p.yaml:10:18: pk is the same for every item of the type`, []string{`pk: "ORDER#{order_id}"`, `pk: "DAY#{@at | day}#{@id | shard:8}"`}},
 	{"a total of one event", `by: {shop: "{shop}"}`, `by: {order: "{order}", shop: "{shop}"}`, `p.yaml:23:9: by has every field that id has, so each total would count one event; write fewer fields in by, such as a customer or a product, instead`, []string{`by: {customer: "{customer}"}`, `by: {shop: "{shop}"}`}},
@@ -193,10 +193,14 @@ func TestOneWarningForAllTypes(t *testing.T) {
 			[]string{`p.yaml:6:39: events of all types can have the same key, and the later one would be a conflict`}},
 		{"one key for some", head + event("a", "X#{order}", "{order}") + event("b", "Y#{order}", "{order}") + event("c", "X#{order}", "{order}") + event("d", "X#{order}", "{order}"),
 			[]string{`p.yaml:7:39: events of a, c and d can have the same key, and the later`}},
+		{"keys that end with the type", head + event("a", "X#{order}", "{@type}") + event("b", "X#{order}", "{@type}") + event("c", "X#{order}", "{@type}#{order}"), nil},
 		{"one key in a chain", head + event("a", "X#{order}", "-") + event("b", "{order}#{order}", "-") + event("c", "Y#{order}", "-"),
 			[]string{`p.yaml:6:39: events of a and b can have the same key`, `p.yaml:7:39: events of b and c can have the same key`}},
 	} {
 		w := mustLoad(t, c.text).Describe().Warnings
+		if len(w) > 0 && len(c.want) == 0 {
+			t.Errorf("%s: %v", c.name, w)
+		}
 		for i, want := range c.want {
 			if i >= len(w) || len(w) != len(c.want) || !strings.HasPrefix(w[i].String(), want) {
 				t.Errorf("%s:\n got %v\nwant %s", c.name, w, c.want)

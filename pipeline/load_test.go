@@ -16,8 +16,19 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 )
 
-// loadText compiles the text of a file, with a secret.
+// loadText compiles the text of a file, with a secret. It notes a text with mistakes or warnings,
+// for [TestMain].
 func loadText(text string) (*Pipeline, error) {
+	p, err := loadQuietly(text)
+	if len(text) < 1<<14 && (err != nil || len(p.Describe().Warnings) > 0) {
+		advised.mu.Lock()
+		advised.texts = append(advised.texts, text)
+		advised.mu.Unlock()
+	}
+	return p, err
+}
+
+func loadQuietly(text string) (*Pipeline, error) {
 	return Load(fstest.MapFS{"p.yaml": &fstest.MapFile{Data: []byte(text)}}, "p.yaml", Secret([]byte("secret")))
 }
 
@@ -253,6 +264,11 @@ func TestEveryCheck(t *testing.T) {
 		{"mapping for text", `sk: "-"`, `sk: {a: b}`, `sk is a mapping, not text`},
 		{"long where", "{where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}", "\n        where: |\n          total > 0\n          and total < 1e6\n        values: {orders: count}", ``},
 		{"mistake in a long where", "{where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}", "\n        where: |\n          total > 0\n          && total < 1e6\n        values: {orders: count}", `p.yaml:27:16: && is not an operator`},
+		{"a number compared with text, in another aggregate", "onExpire: subtract\n", "onExpire: subtract\n  heavy:\n    since: 1\n    onExpire: subtract\n    from:\n      moved: {where: weight > \"20\", values: {parcels: count}}\n",
+			`p.yaml:39:31: where compares weight with "20", and every event needs a number there, for live weight: no event can meet this; write weight > 20 instead`},
+		{"a number compared with text, in another value", "parcels: count, ", `parcels: {count: true, where: 'weight in ("1", "2")'}, `, `where compares weight with "1", and every event needs a number there, for live weight: no event can meet this; write weight in (1, 2) instead`},
+		{"a number compared with text, in an index", `    mode: latest`, "    mode: latest\n    indexes: {GSI2: {pk: \"{parcel}\", sk: \"-\", where: weight = 'much'}}", `where compares weight with "much", and every event needs a number there, for live weight: no event can meet this; write a comparison with a number, or exists weight, instead`},
+		{"a number that only some events need", "{where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}", "{values: {revenue: sum total where kind = 'paid', orders: count where total = 'free'}}", ``},
 		{"ignored in a compound where", "where: total > 0", "where: not (exists trace or a in (1)) and total > 0", `where uses trace, which ignore`},
 		{"odd name", "    retain: 90d", "    ? [a]\n    : b", `invalid YAML: `},
 		{"null name", "    retain: 90d", "    ~: b", `a name must be plain text`},
@@ -263,12 +279,16 @@ func TestEveryCheck(t *testing.T) {
 		{"no value", "orders: count", "orders: median total", `p.yaml:26:51: "median total" is not a way to compute a value; write count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH instead`},
 		{"unknown value", "orders: count", "orders: counts", `p.yaml:26:51: counts is not a way to compute a value; write count instead`},
 		{"average", "orders: count", "orders: average total", `p.yaml:26:51: an average is not kept, because two averages cannot be added up; write sum total, with a count in a value of its own, and divide when you read, instead`},
-		{"count of a field", "orders: count", "orders: count total", `p.yaml:26:57: count counts events and reads no field; write count instead`},
+		{"count of a field", "orders: count", "orders: count total", `p.yaml:26:51: count counts events and reads no field; write count instead`},
 		{"sum of nothing", "revenue: sum total", "revenue: sum", `sum needs a field; write sum PATH instead`},
 		{"negative max", "largest: max total", "largest: max -total", `only sum can be negated; write max total instead`},
 		{"one value in two ways", "orders: count", "orders: count}}\n      moved: {values: {orders: sum weight", `orders is a sum for another event type and a count here`},
-		{"max and subtract", "onExpire: keep", "onExpire: subtract", `max cannot be subtracted, and onExpire is subtract; write sum or count, or onExpire: keep, instead`},
+		{"max and subtract", "onExpire: keep", "onExpire: subtract", `max cannot be subtracted, and onExpire is subtract; write sum total or count, or onExpire: keep, instead`},
 		{"oldest under latest", "weight: sum weight", "weight: oldest weight", `oldest cannot be subtracted`},
+		{"min under latest, which is told nothing that is then refused", "weight: sum weight", "weight: min weight", `write sum weight or count instead`},
+		{"a bad onExpire over latest", "onExpire: subtract", "onExpire: never", `unknown onExpire never; write subtract instead`},
+		{"two values in by", `by: {shop: "{shop}"}`, `by: {shop: "{shop}{region.name | lower}"}`, `p.yaml:23:16: shop has 2 values, and each name of by has one; write by: {region_name: "{region.name|lower}", shop: "{shop}"} instead`},
+		{"two values in by with a # between", `by: {shop: "{shop}"}`, `by: {shop: "{shop}#{n}#{shop}", other: "{flag}"}`, `p.yaml:23:16: shop has 3 values, and each name of by has one; write by: {other: "{flag}", part: "{n}", shop: "{shop}", shop_2: "{shop}"} instead`},
 		{"max under latest", "weight: sum weight", "weight: min weight", `min cannot be subtracted`},
 		{"keep over latest", "    onExpire: subtract\n", "", `onExpire is keep over moved, whose mode is latest`},
 		{"unknown onExpire", "onExpire: keep", "onExpire: keeps", `p.yaml:27:15: unknown onExpire keeps; write keep instead`},

@@ -21,18 +21,21 @@ func canonicalTemplate(t *keys.Template) string {
 			b.WriteString(part.Literal)
 			continue
 		}
-		b.WriteByte('{')
-		b.WriteString(variable(part))
-		for _, f := range part.Funcs {
-			b.WriteByte('|')
-			b.WriteString(f.Name)
-			if f.Arg != "" {
-				b.WriteString(":" + f.Arg)
-			}
-		}
-		b.WriteByte('}')
+		b.WriteString(canonicalVariable(part))
 	}
 	return b.String()
+}
+
+// canonicalVariable returns one variable of a template in the same spelling.
+func canonicalVariable(part keys.Part) string {
+	text := "{" + variable(part)
+	for _, f := range part.Funcs {
+		text += "|" + f.Name
+		if f.Arg != "" {
+			text += ":" + f.Arg
+		}
+	}
+	return text + "}"
 }
 
 func canonicalTemplates(list []*keys.Template) []string {

@@ -66,7 +66,7 @@ func TestTypeNeedsNoSeparators(t *testing.T) {
 		{`["{event}", "{event}.{action}"]`, "p.yaml:3:19: type[1] never decides: type[0] is tried before it and needs no other field; write it before type[0] instead", `["{event}.{action}", "{event}"]`},
 		{`["{a}{b}", "{b}{a}"]`, "type[1] never decides: type[0] is tried before it and needs no other field; write one of the two instead", `["{a}{b}"]`},
 		{`[push, "{event}"]`, "type[1] never decides: type[0] is tried before it and needs no other field; write it before type[0] instead", `["{event}", push]`},
-		{`["{event}", event]`, `p.yaml:3:19: there is no event type event; write "{event}" instead`, `["{event}"]`},
+		{`["{event}", event]`, `p.yaml:3:19: there is no event type event; write one of pull, pull.closed, push instead`, `["{event}"]`},
 		{`["{event}", "x#{action}"]`, "p.yaml:3:19: type can never be one of the declared event types, whatever an event says; write a field that holds", `["{event}", "{action}"]`},
 		{`[]`, "p.yaml:3:7: type is an empty list; write a text, or a list with one in it, instead", `"{event}"`},
 		{`[{a: b}]`, `type[0] is a mapping, not text; write it in quotes, as in "{order_id}" instead`, `["{a}"]`},

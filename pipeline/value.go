@@ -55,7 +55,7 @@ func parseValue(text string) (value, *where.Mistake) {
 	}
 	if op == aggregate.Count {
 		if operand != "" {
-			return value{}, &where.Mistake{Offset: strings.Index(text, operand), What: "count counts events and reads no field", Instead: "count"}
+			return value{}, &where.Mistake{What: "count counts events and reads no field", Instead: "count"}
 		}
 		return v, nil
 	}

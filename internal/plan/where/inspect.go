@@ -13,6 +13,7 @@ type test struct {
 	path    event.Path
 	with    []literal
 	negated bool // the test stands under not
+	ordered bool // it asks which is larger
 	// numbers returns the same test with these literals.
 	numbers func([]literal) node
 }
@@ -40,9 +41,9 @@ func each(n node, negated bool, yield func(test) bool) bool {
 	case exists:
 		return yield(test{path: n.path, negated: negated})
 	case comparison:
-		return yield(test{n.path, []literal{n.with}, negated, func(l []literal) node { return comparison{n.path, n.op, l[0]} }})
+		return yield(test{n.path, []literal{n.with}, negated, n.op.below != n.op.beyond, func(l []literal) node { return comparison{n.path, n.op, l[0]} }})
 	case oneOf:
-		return yield(test{n.path, n.set, negated, func(l []literal) node { return oneOf{n.path, l} }})
+		return yield(test{n.path, n.set, negated, false, func(l []literal) node { return oneOf{n.path, l} }})
 	}
 	panic("where: a condition of an unknown kind")
 }
@@ -95,6 +96,7 @@ type NoNumber struct {
 	Offset  int    // of the literal in the condition's text, in bytes
 	With    string // the literal, as one writes it in a condition
 	Numbers string // the same test against numbers; empty if a literal cannot be read as a number
+	Ordered bool   // it asks which of the two is larger
 }
 
 // NoNumbers lists the tests that need the field at path to be text, or true or false. It leaves out
@@ -106,7 +108,7 @@ func (c *Condition) NoNumbers(path event.Path) []NoNumber {
 		if t.negated || i < 0 || !t.path.Equal(path) {
 			continue
 		}
-		found := NoNumber{Offset: t.with[i].offset, With: t.with[i].String()}
+		found := NoNumber{Offset: t.with[i].offset, With: t.with[i].String(), Ordered: t.ordered}
 		if numbers, ok := asNumbers(t.with); ok {
 			found.Numbers = (&Condition{t.numbers(numbers)}).String()
 		}

@@ -323,8 +323,8 @@ func TestWhatIsSaidOfACondition(t *testing.T) {
 		"kinds a":     {fmt.Sprint(c.Kinds(a)), fmt.Sprint([]event.Kind{event.String, event.String, event.String})},
 		"kinds b":     {fmt.Sprint(c.Kinds(b)), fmt.Sprint([]event.Kind{event.Number, event.String, event.String, event.Bool})},
 		"texts":       {fmt.Sprint(c.Texts()), "[{4 x} {19 12} {37 2} {66 3} {84 7}]"},
-		"no number a": {fmt.Sprintf("%+v", c.NoNumbers(a)), `[{Offset:4 With:"x" Numbers:} {Offset:84 With:"7" Numbers:a > 7}]`},
-		"no number b": {fmt.Sprintf("%+v", c.NoNumbers(b)), `[{Offset:37 With:"2" Numbers:b in (1, 2)} {Offset:66 With:"3" Numbers:}]`},
+		"no number a": {fmt.Sprintf("%+v", c.NoNumbers(a)), `[{Offset:4 With:"x" Numbers: Ordered:false} {Offset:84 With:"7" Numbers:a > 7 Ordered:true}]`},
+		"no number b": {fmt.Sprintf("%+v", c.NoNumbers(b)), `[{Offset:37 With:"2" Numbers:b in (1, 2) Ordered:false} {Offset:66 With:"3" Numbers: Ordered:false}]`},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: %s, want %s", what, pair[0], pair[1])

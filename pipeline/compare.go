@@ -1,0 +1,99 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/plan/where"
+)
+
+// declared is a condition of an event type, with its text and its place in the file.
+type declared struct {
+	at        place
+	text      string
+	condition *where.Condition
+}
+
+// conditions lists the conditions of an event type that have no mistake.
+func (c *compiler) conditions(t *eventType) iter.Seq[declared] {
+	return func(yield func(declared) bool) {
+		for _, i := range t.indexes {
+			at := place("events").in(t.name).in("indexes").in(i.name).in("where")
+			if i.where != nil && !yield(declared{at, c.spec.Events[t.name].Indexes[i.name].Where, i.where}) {
+				return
+			}
+		}
+		for _, f := range t.feeds {
+			spec := c.spec.Aggregates[f.def.Name].From[t.name]
+			at := place("aggregates").in(f.def.Name).in("from").in(t.name)
+			if f.where != nil && !yield(declared{at.in("where"), spec.Where, f.where}) {
+				return
+			}
+			for i, v := range f.values {
+				if v.where == nil {
+					continue
+				}
+				name := f.def.Values[i].Name
+				own, text := c.placeOfWhere(at.in("values").in(name), spec.Values[name])
+				if !yield(declared{own, text, v.where}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// comparisons refuses a condition that compares a field with text if the file needs a number there
+// in every event: no event can meet it.
+func (c *compiler) comparisons() {
+	type literal struct {
+		at     place
+		offset int
+	}
+	said := map[literal]bool{}
+	for _, name := range c.p.names {
+		t := c.p.types[name]
+		for _, read := range c.p.reads(t) {
+			if !read.Needed || !slices.Equal(read.Kinds, []event.Kind{event.Number}) {
+				continue
+			}
+			for d := range c.conditions(t) {
+				for _, found := range d.condition.NoNumbers(read.Path) {
+					if said[literal{d.at, found.Offset}] {
+						continue
+					}
+					said[literal{d.at, found.Offset}] = true
+					c.mistakeAt(d.at, d.text, found.Offset, fmt.Sprintf("where compares %s with %s, and every event needs a number there, for %s: no event can meet this", read.Path, found.With, read.Use),
+						cmp.Or(found.Numbers, "a comparison with a number, or exists "+read.Path.String()+","))
+				}
+			}
+		}
+	}
+}
+
+// asText warns of a condition that asks whether a field is above or below a number in quotes. Texts
+// are compared by their characters, and a number is never equal to a text, nor above or below it.
+func (d *doubts) asText(t *eventType) {
+	for one := range d.conditions(t) {
+		paths := map[string]event.Path{}
+		for _, path := range one.condition.Paths() {
+			paths[path.String()] = path
+		}
+		for _, name := range slices.Sorted(maps.Keys(paths)) {
+			for _, found := range one.condition.NoNumbers(paths[name]) {
+				if !found.Ordered || found.Numbers == "" {
+					continue
+				}
+				p := d.position(one.at)
+				if p.verbatim {
+					p.Column += p.inset + len([]rune(one.text[:found.Offset]))
+				}
+				d.warnings = append(d.warnings, warning{d.at(one.at, p, fmt.Sprintf("where compares %s with the text %s: no number is above or below a text, and as texts 9 is above 10", name, found.With), found.Numbers+", unless the payload has text there,"), one.at})
+			}
+		}
+	}
+}
