@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -91,7 +90,7 @@ func (s counter) floors(ctx context.Context, r Result, key event.Key, gone []*ev
 		case mistyped != "":
 			return Result{Verdict: event.Rejected, Refusal: totalRefused(u, key, mistyped)}, nil
 		case floor != "":
-			refusal := s.incomplete(ctx, u.Def, true, &Cost{})
+			refusal := heads{}.incomplete(ctx, s.Store, u.Def, true, &Cost{})
 			if refusal == nil {
 				refusal = &event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor, Detail: floor}
 			}
@@ -104,19 +103,11 @@ func (s counter) floors(ctx context.Context, r Result, key event.Key, gone []*ev
 
 // lessOf returns the image of a total as it is without what these events add to it.
 func lessOf(p *pipeline.Pipeline, img image, u *totalMove, gone []*event.Item) image {
-	img = maps.Clone(img)
 	for _, item := range gone {
 		list := p.Contributions(item).List
 		for i := range list {
-			if list[i].Def != u.Def || lanes.ItemKey(item.Key, &list[i]) != u.Key {
-				continue
-			}
-			for v, amount := range list[i].Values {
-				name := u.Def.Values[v].Name
-				has, err := event.ParseDecimal(numberOf(img[name]))
-				if err == nil && amount.Set && v < len(u.Def.AtLeast) && u.Def.AtLeast[v].Set {
-					img[name] = number(has.Sub(amount.Number).String())
-				}
+			if c := &list[i]; c.Def == u.Def && lanes.ItemKey(item.Key, c) == u.Key {
+				img = withValues(img, u.Def, c.Values, event.Decimal.Sub)
 			}
 		}
 	}

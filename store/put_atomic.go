@@ -146,10 +146,12 @@ func (t *atomicPut) end(tried bool, err error) Result {
 	return *t.result
 }
 
-// refused ends the put with a refusal of the whole message.
-func (t *atomicPut) refused(r *event.Refusal) {
+// refused ends the put with a refusal of the whole message. Several messages may have the same
+// reason.
+func (t *atomicPut) refused(why *event.Refusal) {
+	r := *why
 	r.Key = t.members[0].item.Key
-	t.result = &Result{Verdict: r.Verdict, Refusal: r}
+	t.result = &Result{Verdict: r.Verdict, Refusal: &r}
 }
 
 // halt is the time since when other requests have held up transactions without any progress. It is
@@ -191,12 +193,12 @@ func (t *atomicPut) try(ctx context.Context) (answer, next) {
 		t.refused(&event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: "its whole was removed in the meantime, so it is not put"})
 		return answer{}, ended
 	}
-	now := t.store.env.Now()
-	if slices.ContainsFunc(t.members, func(m *atomicItem) bool { return !m.met && tooLate(m.item, now) }) {
-		t.late(ctx)
+	one := messages{t}
+	if t.late() {
+		one.judgeLate(ctx, &t.cost)
 		return answer{}, ended
 	}
-	if !t.mayTake(ctx) {
+	if len(one.mayTake(ctx, &t.cost)) == 0 {
 		return answer{}, ended
 	}
 	moves := totalMoves(t.unmet())
@@ -331,7 +333,7 @@ func (t *atomicPut) cancelled(ctx context.Context, sent transacted, moves []*tot
 	ofMoves := sent.reasons[len(t.members):]
 	t.cost.WriteUnits += movedUnits(&t.store.aggregates, moves, ofMoves)
 	if len(unread) > 0 && t.result == nil {
-		t.look(ctx, unread)
+		t.lookAt(ctx, unread, &t.cost)
 		if step == again && slices.ContainsFunc(unread, func(m *atomicItem) bool { return m.result.Verdict == 0 }) {
 			why, step = answer{outcome: unknown, err: errMoving}, later
 		}
@@ -386,14 +388,14 @@ func (m *atomicItem) take(r Result, digest event.Digest) {
 	}
 }
 
-// look reads what is stored under the keys of members. It puts nothing.
-func (t *atomicPut) look(ctx context.Context, members []*atomicItem) {
+// lookAt reads what is stored under the keys of members. It puts nothing.
+func (t *atomicPut) lookAt(ctx context.Context, members []*atomicItem, cost *Cost) {
 	items := make([]*event.Item, len(members))
 	for i, m := range members {
 		items[i] = m.item
 	}
-	results, cost := t.store.look(ctx, items)
-	t.cost.Add(cost)
+	results, own := t.store.look(ctx, items)
+	cost.Add(own)
 	for i, m := range members {
 		m.take(results[i], digestIn(results[i].Existing))
 		m.size = m.item.Size()
@@ -418,29 +420,39 @@ func (s *Store) look(ctx context.Context, items []*event.Item) ([]Result, Cost) 
 	_ = s.retry(ctx, func() (answer, next) { return answer{}, p.round(ctx) })
 	p.judgeRest()
 	for _, w := range p.writes {
-		if w.state == absent {
-			p.results[w.place] = Result{}
+		if w.state != absent {
+			continue
+		}
+		for _, i := range w.copies {
+			p.results[i] = Result{}
 		}
 	}
 	return p.results, p.cost
 }
 
-// late judges a message if one of its items may no longer be put. Then nothing is put, because the
-// message would be only partly stored.
-func (t *atomicPut) late(ctx context.Context) {
-	unmet := t.unmet()
-	t.look(ctx, unmet)
-	for _, m := range unmet {
-		if m.result.Verdict != 0 {
-			continue
+// late reports whether an item of the message may no longer be put.
+func (t *atomicPut) late() bool {
+	now := t.store.env.Now()
+	return slices.ContainsFunc(t.members, func(m *atomicItem) bool { return !m.met && tooLate(m.item, now) })
+}
+
+// judgeLate settles messages of which an item may no longer be put. Nothing of them is put, because
+// they would be only partly stored.
+func (list messages) judgeLate(ctx context.Context, cost *Cost) {
+	list.look(ctx, cost)
+	for _, t := range list {
+		for _, m := range t.unmet() {
+			if m.result.Verdict != 0 {
+				continue
+			}
+			refusal := pastExpiry(m.item)
+			if !tooLate(m.item, t.store.env.Now()) {
+				refusal.Detail = "an item of the same message can no longer be stored, and this one is not stored without it"
+			}
+			m.result = Result{Verdict: event.Expired, Refusal: refusal}
 		}
-		refusal := pastExpiry(m.item)
-		if !tooLate(m.item, t.store.env.Now()) {
-			refusal.Detail = "an item of the same message can no longer be stored, and this one is not stored without it"
-		}
-		m.result = Result{Verdict: event.Expired, Refusal: refusal}
+		t.decide()
 	}
-	t.decide()
 }
 
 // decide finds out whether what was found under the keys settles the message.

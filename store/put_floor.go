@@ -15,24 +15,44 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
-// mayTake reports whether the message may take from the totals whose floors it must not break. It
-// may not while one of them is being built, because its sum is not complete then. Items that are
-// stored already are judged in any case, and the others are Retry.
-func (t *atomicPut) mayTake(ctx context.Context) bool {
-	if t.ready {
-		return true
+// messages are messages that are judged together, so that one read serves all of them.
+type messages []*atomicPut
+
+// look reads what is stored under the keys of all items that are to be put.
+func (list messages) look(ctx context.Context, cost *Cost) {
+	var unmet []*atomicItem
+	for _, t := range list {
+		unmet = append(unmet, t.unmet()...)
 	}
-	for _, def := range t.floors() {
-		if why := t.store.incomplete(ctx, def, false, &t.cost); why != nil {
-			t.look(ctx, t.unmet())
-			if t.decide(); t.result == nil {
-				t.refused(why)
+	if len(unmet) > 0 {
+		list[0].lookAt(ctx, unmet, cost)
+	}
+}
+
+// mayTake returns the messages that may take from the totals whose floors they must not break. A
+// message may not while one of these is being built, because its sum is not complete then. Its
+// items that are stored already are judged in any case; otherwise it is Retry.
+func (list messages) mayTake(ctx context.Context, cost *Cost) (may messages) {
+	read, blocked, why := heads{}, messages(nil), map[*atomicPut]*event.Refusal{}
+	for _, t := range list {
+		for _, def := range t.floors() {
+			if !t.ready && why[t] == nil {
+				why[t] = read.incomplete(ctx, t.store, def, false, cost)
 			}
-			return false
+		}
+		if t.ready = why[t] == nil; t.ready {
+			may = append(may, t)
+		} else {
+			blocked = append(blocked, t)
 		}
 	}
-	t.ready = true
-	return true
+	blocked.look(ctx, cost)
+	for _, t := range blocked {
+		if t.decide(); t.result == nil {
+			t.refused(why[t])
+		}
+	}
+	return may
 }
 
 // stopped decides about a message whose transaction was cancelled, although the refusal names no
@@ -58,31 +78,43 @@ func (t *atomicPut) stopped(ctx context.Context, moves []*totalMove, reasons []t
 	case refusing < 0:
 		return t.refusedWhole(ctx, moves, why)
 	}
-	if totals, step := t.onlyTotals(ctx); !totals {
-		return answer{}, step
+	if len(messages{t}.onlyTotals(ctx, &t.cost)) == 0 {
+		return answer{}, t.step()
 	}
 	return t.refusedBy(ctx, moves[refusing], reasons[refusing])
 }
 
-// onlyTotals reads the items under the keys, because a refusal may not name every item that caused
-// it. It reports whether only totals refuse the message, and all tries of this delivery were
-// answered. If not, the message is settled, or must be sent again at once.
-func (t *atomicPut) onlyTotals(ctx context.Context) (is bool, step next) {
-	unmet := t.unmet()
-	if t.look(ctx, unmet); t.result == nil {
+// onlyTotals reads the items under the keys of messages that a total refuses, because a refusal may
+// not name every item that caused it. It returns those that only totals refuse, and of which all
+// tries of this delivery were answered. The others are settled, or must be sent again at once.
+func (list messages) onlyTotals(ctx context.Context, cost *Cost) (only messages) {
+	before := make([]int, len(list))
+	for i, t := range list {
+		before[i] = len(t.unmet())
+	}
+	list.look(ctx, cost)
+	for i, t := range list {
 		t.decide()
+		switch {
+		case t.result != nil:
+		case len(t.unmet()) < before[i]: // a part of it is stored, and that part moves nothing
+		case t.unanswered:
+			t.refused(&event.Refusal{Verdict: event.Retry, Reason: event.Unproven,
+				Detail: "a try of this delivery got no answer and may still be carried out, and now a total refuses the event; " +
+					"it is delivered again"})
+		default:
+			only = append(only, t)
+		}
 	}
-	switch {
-	case t.result != nil:
-		return false, ended
-	case len(t.unmet()) < len(unmet): // a part of it is stored, and that part moves nothing
-		return false, again
-	case t.unanswered:
-		t.refused(&event.Refusal{Verdict: event.Retry, Reason: event.Unproven,
-			Detail: "a try of this delivery got no answer and may still be carried out, and now a total refuses the event; it is delivered again"})
-		return false, ended
+	return only
+}
+
+// step says whether a message must be sent again at once, because it is not settled.
+func (t *atomicPut) step() next {
+	if t.result != nil {
+		return ended
 	}
-	return true, ended
+	return again
 }
 
 // refusedWhole decides about a message whose transaction was refused without naming an item; why
@@ -113,8 +145,8 @@ func (t *atomicPut) refusedWhole(ctx context.Context, moves []*totalMove, why an
 	if bytes+totals <= itemform.MaxTransaction {
 		return why, later
 	}
-	if alone, step := t.onlyTotals(ctx); !alone {
-		return answer{}, step
+	if len(messages{t}.onlyTotals(ctx, &t.cost)) == 0 {
+		return answer{}, t.step()
 	}
 	return t.refuseTotal(ctx, largest, fmt.Errorf("the items of the message take %d bytes and the totals that they move take %d, and a transaction takes about %d of both", bytes, totals, itemform.MaxTransaction))
 }
@@ -141,7 +173,7 @@ func (t *atomicPut) refusedBy(ctx context.Context, u *totalMove, reason types.Ca
 	case floor == "":
 		return answer{outcome: contended, err: errMoving}, later // it has risen in the meantime
 	}
-	if why := t.store.incomplete(ctx, u.Def, true, &t.cost); why != nil {
+	if why := (heads{}).incomplete(ctx, t.store, u.Def, true, &t.cost); why != nil {
 		t.refused(why)
 		return answer{}, ended
 	}
@@ -183,27 +215,36 @@ func totalRefused(u *totalMove, key event.Key, cause string) *event.Refusal {
 		Detail: fmt.Sprintf("%s cannot be updated: %s; it is flagged, and the event can be sent again once the total is mended", u.name(), cause)}
 }
 
+// heads says for generations why they are not complete, as their heads were read for some messages.
+// nil means that a generation is complete.
+type heads map[*aggregate.Definition]*event.Refusal
+
 // incomplete returns the reason why nothing may be taken from the totals of a generation: older
 // events are not in them yet, or no function has started with it. It returns nil if the totals are
-// complete. This is remembered for five minutes; now makes it read the head again.
-func (s *Store) incomplete(ctx context.Context, def *aggregate.Definition, now bool, cost *Cost) *event.Refusal {
+// complete. The store remembers this for five minutes; now makes it read the head again.
+func (h heads) incomplete(ctx context.Context, s *Store, def *aggregate.Definition, now bool, cost *Cost) *event.Refusal {
 	key := lanes.HeadKey(def)
-	if !now && s.complete.recently(key, s.env.Now()) {
-		return nil
+	why, known := h[def]
+	if known || !now && s.complete.recently(key, s.env.Now()) {
+		return why
 	}
 	cost.Requests++
 	img, err := s.get(ctx, key)
 	if err != nil {
-		return classify(err).retry()
+		h[def] = classify(err).retry()
+		return h[def]
 	}
 	cost.read(imageSize(img))
-	why := "older events are not in its totals yet; it is delivered again until a rebuild is finished"
+	detail := "older events are not in its totals yet; it is delivered again until a rebuild is finished"
 	switch {
 	case len(img) == 0:
-		why = "no function has started with it yet; it is delivered again"
+		detail = "no function has started with it yet; it is delivered again"
 	case !readHead(img).Building:
 		s.complete.note(key, s.env.Now())
+		h[def] = nil
 		return nil
 	}
-	return &event.Refusal{Verdict: event.Retry, Reason: event.Unproven, Detail: fmt.Sprintf("the event takes from aggregate %s, and %s", def, why)}
+	h[def] = &event.Refusal{Verdict: event.Retry, Reason: event.Unproven,
+		Detail: fmt.Sprintf("the event takes from aggregate %s, and %s", def, detail)}
+	return h[def]
 }

@@ -429,13 +429,7 @@ func TestNothingIsTakenWhileItIsBuilt(t *testing.T) {
 	}
 	w.start()
 	w.putNow(w.goods("received", "1", "a", 5), w.goods("reserved", "1", "a", 1))
-	building := func(is bool) {
-		if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), UpdateExpression: aws.String("SET building = :b"),
-			Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "G#stock#1"}, "SK": &types.AttributeValueMemberS{Value: "-"}},
-			ExpressionAttributeValues: map[string]types.AttributeValue{":b": &types.AttributeValueMemberBOOL{Value: is}}}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	building := func(is bool) { w.building("stock", is) }
 	building(true)
 	// For five minutes it is believed that it is complete. But nothing is rejected for that.
 	if results := w.putNow(w.goods("reserved", "2", "a", 1), w.goods("reserved", "3", "a", 9)); verdicts(results) != "Inserted Retry" {
@@ -448,6 +442,20 @@ func TestNothingIsTakenWhileItIsBuilt(t *testing.T) {
 	building(false)
 	if results := w.putNow(w.goods("reserved", "4", "a", 1), w.goods("reserved", "3", "a", 9)); verdicts(results) != "Inserted Rejected" {
 		t.Errorf("%v", results)
+	}
+	building(true) // it is remembered that it is complete, and the floor refuses several together
+	results := w.putNow(w.goods("reserved", "5", "a", 9), w.goods("reserved", "6", "a", 9), w.goods("reserved", "7", "a", 9))
+	if verdicts(results) != "Retry Retry Retry" {
+		t.Errorf("several: %v", results)
+	}
+	w.building("balances", true)
+	one, at := w.transfer("1", "x", "y", 5), `"at":"2099-03-01T10:00:00Z"`
+	other := w.item(`"type":"transfer"`, `"id":"2","from":"x","to":"y","amount":5,"slip":"s1"`, at)
+	for i, r := range w.putNow(one, other) { // they claim the same slip, and nobody has it
+		const why = "the event takes from aggregate balances since 1, and older events"
+		if r.Verdict != event.Retry || !strings.HasPrefix(r.Refusal.Detail, why) {
+			t.Errorf("transfer %d: %v", i+1, r)
+		}
 	}
 	w.agree("in the end")
 }
@@ -470,6 +478,12 @@ func TestRefusedTotalRejects(t *testing.T) {
 		if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.TotalRefused || !strings.HasPrefix(results[0].Refusal.Detail, "stock of sku=\"a\" cannot be updated: ") {
 			t.Errorf("%s: %v", name, results)
 			continue
+		}
+		several := w.putNow(w.goods("reserved", "3", "a", 1), w.goods("reserved", "4", "a", 1), w.goods("reserved", "5", "a", 2))
+		for _, r := range several {
+			if r.Verdict != event.Rejected || r.Refusal.Reason != event.TotalRefused {
+				t.Errorf("%s: one of several: %v", name, r)
+			}
 		}
 		if w.stored("events", w.goods("reserved", "1", "a", 1).Key) != nil {
 			t.Errorf("%s: it is stored", name)

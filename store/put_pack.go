@@ -45,8 +45,9 @@ func packs(s *Store, group []*atomicPut) (list []*pack) {
 // because of some of them, these are settled, or go alone, and the rest is sent again.
 type pack struct {
 	store *Store
-	puts  []*atomicPut // those that are still together
-	alone []*atomicPut // those that were taken out, and are not settled
+	puts  messages // those that are still together
+	next  messages // those that follow, because a total has no room for them and the others
+	alone messages // those that were taken out
 	halt  *halt
 	// throttled are the partition keys for which the last try was refused, as far as its refusal
 	// names them.
@@ -57,12 +58,15 @@ type pack struct {
 // put settles all messages of the pack.
 func (p *pack) put(ctx context.Context) {
 	all := p.puts
-	p.puts = slices.DeleteFunc(slices.Clone(all), func(t *atomicPut) bool { return !t.mayTake(ctx) })
-	p.together(ctx)
-	for _, t := range append(p.alone, p.puts...) { // at most one message is left in the pack
-		if t.result == nil {
-			t.put(ctx)
+	p.puts = all.mayTake(ctx, &p.cost)
+	for len(p.puts) > 0 {
+		p.together(ctx)
+		for _, t := range append(p.alone, p.puts...) { // at most one message is left in the pack
+			if t.result == nil {
+				t.put(ctx)
+			}
 		}
+		p.puts, p.next, p.alone = p.next, nil, nil
 	}
 	for _, t := range all {
 		t.end(true, nil)
@@ -102,10 +106,7 @@ func (p *pack) together(ctx context.Context) {
 // try sends the transaction once. It only has puts: a message with an item that is stored already
 // goes alone.
 func (p *pack) try(ctx context.Context) (answer, next) {
-	now := p.store.env.Now()
-	p.leave(func(t *atomicPut) bool {
-		return slices.ContainsFunc(t.members, func(m *atomicItem) bool { return tooLate(m.item, now) })
-	})
+	p.take((*atomicPut).late).judgeLate(ctx, &p.cost)
 	if len(p.puts) < 2 {
 		return answer{}, ended
 	}
@@ -140,16 +141,20 @@ func (p *pack) try(ctx context.Context) (answer, next) {
 	return sent.answer, later
 }
 
-// leave makes messages go alone.
-func (p *pack) leave(is func(*atomicPut) bool) {
-	p.puts = slices.DeleteFunc(p.puts, func(t *atomicPut) bool {
+// take takes messages out of the pack.
+func (p *pack) take(is func(*atomicPut) bool) (out messages) {
+	p.puts = slices.DeleteFunc(slices.Clone(p.puts), func(t *atomicPut) bool {
 		if is(t) {
-			p.alone = append(p.alone, t)
+			out = append(out, t)
 			return true
 		}
 		return false
 	})
+	return out
 }
+
+// leave makes messages go alone.
+func (p *pack) leave(is func(*atomicPut) bool) { p.alone = append(p.alone, p.take(is)...) }
 
 // units returns what it costs to store the items.
 func (p *pack) units() (units float64) {
@@ -173,9 +178,9 @@ func (p *pack) share(all float64) {
 }
 
 // cancelled reads the reasons of a cancelled transaction, which have the order of its items. A
-// message that meets a stored item is judged by it. A message whose total refuses goes alone,
-// because another one may be the reason. A few messages whose own items are throttled go alone, so
-// that the others do not wait for them.
+// message that meets a stored item is judged by it. A message whose total cannot be updated goes
+// alone. Messages that a floor refuses are taken out. A few messages whose own items are throttled
+// go alone, so that the others do not wait for them.
 func (p *pack) cancelled(ctx context.Context, sent transacted, items int, moves []*totalMove) (why answer, step next) {
 	if len(sent.reasons) != items+len(moves) {
 		p.cost.WriteUnits += movedUnits(&p.store.aggregates, moves, nil)
@@ -185,74 +190,85 @@ func (p *pack) cancelled(ctx context.Context, sent transacted, items int, moves 
 		})
 		return sent.answer, ended
 	}
-	why, step = answer{outcome: contended, err: errSilent}, later
-	note := func(a answer) {
-		p.cost.refused(a)
-		why = a
-	}
-	refusing, busy := map[event.Key]bool{}, false
-	ofMoves := sent.reasons[items:]
-	for i, u := range moves {
-		switch a := classifyReason(ofMoves[i]); a.outcome {
-		case done:
-		case failed, invalid:
-			refusing[u.Key] = true
-		default:
-			note(a)
-			if busy = true; a.outcome == throttled {
-				p.throttled = append(p.throttled, u.Key.PK)
-			}
-		}
-	}
-	p.cost.WriteUnits += movedUnits(&p.store.aggregates, moves, ofMoves)
-	left, at := len(p.puts), 0
-	met, hot := map[*atomicPut][]types.CancellationReason{}, map[*atomicPut][]string{}
-	for _, t := range p.puts {
-		own := sent.reasons[at : at+len(t.members)]
-		at += len(t.members)
-		for i, reason := range own {
-			switch a := classifyReason(reason); a.outcome {
-			case done:
-			case failed, invalid:
-				met[t] = own // it counts its own cost
-			case throttled:
-				note(a)
-				hot[t] = append(hot[t], t.members[i].item.Key.PK)
-			default:
-				note(a)
-				busy = true
-			}
-		}
-	}
-	if !minority(len(hot), len(p.puts)) { // then they stay, and all wait
-		for _, keys := range hot {
-			p.throttled, busy = append(p.throttled, keys...), true
-		}
-		hot = nil
-	}
-	for _, t := range p.puts {
-		if met[t] == nil {
-			t.cost.WriteUnits += t.units(false)
-		}
-	}
-	p.leave(func(t *atomicPut) bool {
-		refused := met[t] != nil || hot[t] != nil
-		for key := range t.totals() {
-			refused = refused || refusing[key]
-		}
-		return refused
-	})
+	r := &packReasons{why: answer{outcome: contended, err: errSilent}, rooms: rooms{}}
+	p.ofTotals(r, moves, sent.reasons[items:])
+	p.ofItems(r, sent.reasons)
+	left := len(p.puts)
+	p.leave(func(t *atomicPut) bool { return r.met[t] != nil || r.hot[t] })
 	for _, t := range p.alone {
-		if own := met[t]; own != nil {
+		if own := r.met[t]; own != nil {
 			t.last, _ = t.cancelled(ctx, transacted{answer: sent.answer, reasons: own}, nil)
 		}
 	}
+	p.divide(ctx, moves, r.rooms)
 	switch {
-	case busy:
-		return why, step
+	case len(p.puts) < 2:
+		return sent.answer, ended
+	case r.busy:
+		return r.why, later
 	case len(p.puts) < left:
 		return sent.answer, again
 	}
 	p.leave(func(*atomicPut) bool { return true }) // nothing says why: together they may be too large
 	return sent.answer, ended
+}
+
+// packReasons is what the reasons of a cancelled pack say.
+type packReasons struct {
+	why   answer // what held it up, if busy is set
+	busy  bool
+	rooms rooms                                     // of the totals that refuse
+	met   map[*atomicPut][]types.CancellationReason // those of messages that meet a stored item
+	hot   map[*atomicPut]bool                       // whose items are throttled, if they are few
+}
+
+// ofTotals reads the reasons that totals give.
+func (p *pack) ofTotals(r *packReasons, moves []*totalMove, reasons []types.CancellationReason) {
+	p.cost.WriteUnits += movedUnits(&p.store.aggregates, moves, reasons)
+	for i, u := range moves {
+		switch a := classifyReason(reasons[i]); a.outcome {
+		case done:
+		case failed, invalid:
+			r.rooms[u.Key] = &room{left: reasons[i].Item, broken: a.outcome == invalid}
+		default:
+			p.cost.refused(a)
+			r.why, r.busy = a, true
+			if a.outcome == throttled {
+				p.throttled = append(p.throttled, u.Key.PK)
+			}
+		}
+	}
+}
+
+// ofItems reads the reasons that the items of the messages give.
+func (p *pack) ofItems(r *packReasons, reasons []types.CancellationReason) {
+	r.met, r.hot = map[*atomicPut][]types.CancellationReason{}, map[*atomicPut]bool{}
+	var throttling []string
+	for _, t := range p.puts {
+		own := reasons[:len(t.members)]
+		reasons = reasons[len(own):]
+		for i, reason := range own {
+			a := classifyReason(reason)
+			switch a.outcome {
+			case done:
+				continue
+			case failed, invalid:
+				r.met[t] = own // it counts its own cost
+				continue
+			case throttled:
+				r.hot[t] = true
+				throttling = append(throttling, t.members[i].item.Key.PK)
+			default:
+				r.busy = true
+			}
+			p.cost.refused(a)
+			r.why = a
+		}
+		if r.met[t] == nil {
+			t.cost.WriteUnits += t.units(false)
+		}
+	}
+	if !minority(len(r.hot), len(p.puts)) { // then they stay, and all wait
+		p.throttled, r.hot, r.busy = append(p.throttled, throttling...), nil, r.busy || len(throttling) > 0
+	}
 }

@@ -64,6 +64,7 @@ var sections = []struct {
 	{"parts", false, false, (*bench).parts},
 	{"compress", false, false, (*bench).compress},
 	{"put", false, false, (*bench).put},
+	{"soldout", false, false, (*bench).soldOut},
 	{"memory", false, false, (*bench).memory},
 	{"streamsmemory", true, false, (*bench).streamsMemory},
 	{"large", false, true, (*bench).large},

@@ -51,14 +51,18 @@ func byPut() []Mutant {
 		},
 		{
 			Name: "rejected-unanswered", What: "an event is rejected while a try of its delivery may still be carried out", Defends: "C1", Checks: []sim.Check{sim.Undeserved},
-			Edits: []Edit{{"store.atomicPut.onlyTotals", `case t.unanswered:`, `case t.unanswered && false:`}},
+			Edits: []Edit{{"store.messages.onlyTotals", `case t.unanswered:`, `case t.unanswered && false:`}},
 		},
 		{
 			Name: "rejected-for-another", What: "messages of one transaction are all rejected if one total refuses it", Defends: "C1", Checks: []sim.Check{sim.Undeserved},
-			Edits: []Edit{{"store.pack.cancelled", `			refused = refused || refusing[key]
-`, `			if refused = refused || refusing[key]; refusing[key] && len(t.floors()) > 0 && met[t] == nil && t.result == nil {
+			Edits: []Edit{{"store.pack.divide", ``, `	p.take(func(t *atomicPut) bool {
+		for _, u := range totalMoves(t.unmet()) {
+			if rooms[u.Key] != nil && len(t.floors()) > 0 {
 				t.refused(&event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor, Detail: "its total is too low"})
 			}
+		}
+		return t.result != nil
+	})
 `}},
 		},
 		{
@@ -107,13 +111,14 @@ func byPut() []Mutant {
 		},
 		{
 			Name: "taken-while-built", What: "an event takes from a total that lacks older events", Defends: "C3 I8", Checks: []sim.Check{sim.Overdrawn},
-			Edits: []Edit{{"store.atomicPut.mayTake", `if t.ready {`, `if true {`}},
+			Edits: []Edit{{"store.messages.mayTake", `if !t.ready && why[t] == nil {`, `if !t.ready && why[t] == nil && false {`}},
 		},
 		{
 			Name: "rejected-while-built", What: "an event is rejected by a total that lacks older events", Defends: "C1 I8", Checks: []sim.Check{sim.Undeserved},
 			Edits: []Edit{
-				{"store.atomicPut.mayTake", `if t.ready {`, `if true {`},
-				{"store.atomicPut.refusedBy", `t.store.incomplete(ctx, u.Def, true, &t.cost); why != nil`, `t.store.incomplete(ctx, u.Def, true, &t.cost); why != nil && false`},
+				{"store.messages.mayTake", `if !t.ready && why[t] == nil {`, `if !t.ready && why[t] == nil && false {`},
+				{"store.atomicPut.refusedBy", `u.Def, true, &t.cost); why != nil`, `u.Def, true, &t.cost); why != nil && false`},
+				{"store.pack.divide", `if why == nil {`, `if why == nil || true {`},
 			},
 		},
 		{
@@ -126,7 +131,7 @@ func (f *recentHeads) ever(head event.Key) bool {
 	return !f.seen[head].IsZero()
 }
 `}},
-			Edits: []Edit{{"store.Store.incomplete", `!now && s.complete.recently(key, s.env.Now())`, `s.complete.ever(key)`}},
+			Edits: []Edit{{"store.heads.incomplete", `!now && s.complete.recently(key, s.env.Now())`, `s.complete.ever(key)`}},
 		},
 		{
 			Name: "transfer-in-two", What: "the sides of an atomic event that moves totals are put one after the other", Defends: "C3 I13", Checks: []sim.Check{sim.Parted},

@@ -1,0 +1,288 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// many returns so many reservations of one thing each.
+func (w *world) many(n int, sku string) (items []*event.Item) {
+	for i := range n {
+		items = append(items, w.goods("reserved", fmt.Sprint(i), sku, 1))
+	}
+	return items
+}
+
+func count(results []store.Result) map[event.Verdict]int {
+	n := map[event.Verdict]int{}
+	for _, r := range results {
+		n[r.Verdict]++
+	}
+	return n
+}
+
+// building says on the head of an aggregate whether older events are missing in its totals.
+func (w *world) building(name string, is bool) {
+	w.t.Helper()
+	head := w.stored("totals", event.Key{PK: "G#" + name + "#1", SK: "-"})
+	head["building"] = &types.AttributeValueMemberBOOL{Value: is}
+	w.put("totals", head)
+}
+
+// A thousand messages that cannot be stored, all for the same reason, take a hundred requests
+// together and not several each.
+func TestAThousandForOneTotal(t *testing.T) {
+	type verdicts = map[event.Verdict]int
+	for name, c := range map[string]struct {
+		before func(w *world)
+		also   func(w *world) []*event.Item
+		want   verdicts
+	}{
+		"there was never any": {want: verdicts{event.Rejected: 1000}},
+		"all are gone": {before: func(w *world) { w.putNow(w.goods("received", "in", "a", 1), w.goods("reserved", "out", "a", 1)) },
+			want: verdicts{event.Rejected: 1000}},
+		"50 are left": {before: func(w *world) { w.putNow(w.goods("received", "in", "a", 50)) },
+			want: verdicts{event.Inserted: 50, event.Rejected: 950}},
+		"some come in": {also: func(w *world) []*event.Item {
+			return []*event.Item{w.goods("received", "1", "a", 30), w.goods("received", "2", "a", 40), w.goods("reserved", "all", "a", 80)}
+		}, want: verdicts{event.Inserted: 72, event.Rejected: 931}},
+		"some are stored, and others in conflict": {before: func(w *world) {
+			w.putNow(w.goods("received", "in", "a", 30), w.goods("received", "b", "b", 9))
+			w.putNow(w.goods("reserved", "7", "a", 1, `"note":1`), w.goods("reserved", "8", "b", 1))
+			w.putNow(w.many(500, "a")[470:]...)
+		}, want: verdicts{event.Duplicate: 29, event.Conflict: 2, event.Rejected: 969}},
+		"it is built": {before: func(w *world) {
+			w.putNow(append(w.many(10, "a"), w.goods("received", "in", "a", 10))...)
+			w.building("stock", true)
+			w.Clock.Pass(6 * time.Minute) // until the head is read again
+		}, want: verdicts{event.Duplicate: 10, event.Retry: 990}},
+		"it is too late": {before: func(w *world) {
+			w.putNow(append(w.many(10, "a"), w.goods("received", "in", "a", 10))...)
+			w.Clock.Pass(100 * 24 * time.Hour)
+		}, want: verdicts{event.Duplicate: 10, event.Expired: 990}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, stocked, quick)
+			w.start()
+			if c.before != nil {
+				c.before(w)
+			}
+			items := w.many(1000, "a")
+			if c.also != nil {
+				items = append(items, c.also(w)...)
+			}
+			before := w.Engine.Usage()
+			results, cost := w.store.Put(deadline(t), items)
+			used := w.Engine.Usage().Sub(before)
+			if got := count(results); fmt.Sprint(got) != fmt.Sprint(c.want) {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+			for i, r := range results {
+				if r.Refusal != nil && (r.Refusal.Key != items[i].Key || r.Refusal.Verdict != r.Verdict) {
+					t.Fatalf("%s: %v", items[i].Key, r.Refusal)
+				}
+			}
+			if used.TotalRequests() > 100 || int64(cost.Requests) != used.TotalRequests() || cost.WriteUnits != used.WriteUnits() {
+				t.Errorf("%v, %v write units; own accounts say %+v", used.Requests, used.WriteUnits(), cost)
+			}
+			w.agree(name)
+		})
+	}
+}
+
+// Of messages that a total refuses together, those that it has room for are stored: in their order,
+// and whatever another total of theirs says.
+func TestRoomForSome(t *testing.T) {
+	w := newWorld(t, stocked, quick, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+		s.Events["moved"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "MOVED#{id}", SK: "X"}}
+		s.Aggregates["room"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"place": "{place}"}, MovedBy: "put",
+			AtLeast: map[string]event.Decimal{"left": event.DecimalOf(-3)},
+			From:    map[string]pipeline.FromSpec{"moved": {Values: map[string]string{"left": "sum -quantity"}}}}
+		from := s.Aggregates["stock"].From
+		from["moved"] = pipeline.FromSpec{Values: map[string]string{"available": "sum -quantity"}}
+	})
+	w.start()
+	moved := func(id, sku, place string, quantity int) *event.Item {
+		return w.goods("moved", id, sku, quantity, fmt.Sprintf(`"place":%q`, place))
+	}
+	w.putNow(w.goods("received", "1", "a", 5), w.goods("received", "2", "b", 5))
+	// Those that take from one total go first.
+	results := w.putNow(
+		w.goods("reserved", "1", "a", 9), // more than there is
+		w.goods("reserved", "2", "a", 2),
+		moved("3", "a", "x", 3), // more than is left after the others
+		moved("4", "b", "x", 3),
+		moved("5", "a", "x", 1), // nothing is left at x
+		moved("6", "a", "y", 1), // nothing is left of a
+		w.goods("reserved", "7", "a", 2),
+		w.goods("reserved", "8", "b", 2), // and so nothing is left of b
+		w.goods("reserved", "9", "a", 1),
+		w.goods("reserved", "10", "b", 1),
+	)
+	if got := verdicts(results); got != "Rejected Inserted Rejected Rejected Rejected Rejected Inserted Inserted Inserted Inserted" {
+		t.Errorf("%s: %v", got, results)
+	}
+	for i, want := range map[int]string{
+		0: `stock of sku="a": available is 0, and with this event it would be -9, which is below its floor of 0`,
+		3: `stock of sku="b": available is 2, and with this event it would be -1, which is below its floor of 0`,
+	} {
+		if r := results[i].Refusal; r == nil || r.Detail != want {
+			t.Errorf("%d: %v", i, r)
+		}
+	}
+	w.putNow(w.goods("received", "3", "a", 5), w.goods("received", "4", "b", 5))
+	results = w.putNow(moved("11", "a", "x", 3), moved("12", "b", "x", 2), moved("13", "b", "y", 2),
+		moved("14", "a", "y", 2), moved("15", "c", "z", 4))
+	if got := verdicts(results); got != "Inserted Rejected Inserted Rejected Rejected" {
+		t.Errorf("%s: %v", got, results)
+	}
+	const want = `room of place="x": left is -3, and with this event it would be -5, which is below its floor of -3`
+	if r := results[1].Refusal; r == nil || r.Detail != want {
+		t.Errorf("%v", r)
+	}
+	w.agree("in the end")
+}
+
+// refusal returns a fault: the transaction is cancelled, and these are the codes of its operations.
+// The last one brings the total.
+func (w *world) refusal(total event.Key, codes ...string) error {
+	reasons := make([]types.CancellationReason, len(codes))
+	for i, code := range codes {
+		reasons[i].Code = aws.String(code)
+	}
+	reasons[len(codes)-1].Item = w.stored("totals", total)
+	return &types.TransactionCanceledException{CancellationReasons: reasons}
+}
+
+var stockOfA = event.Key{PK: "A#stock#1#0#a", SK: "-"}
+
+// Nothing is rejected before what comes in is tried, even if the item of what comes in is throttled
+// for a while.
+func TestThrottledGoodsComeInFirst(t *testing.T) {
+	w := newWorld(t, stocked, quick)
+	w.start()
+	w.putNow(w.goods("received", "0", "a", 1), w.goods("reserved", "0", "a", 1))
+	w.faults = testFaults(w.refusal(stockOfA, "ThrottlingError", "None", "None", "ConditionalCheckFailed"))
+	results := w.putNow(w.goods("reserved", "1", "a", 1), w.goods("reserved", "2", "a", 1), w.goods("received", "1", "a", 2))
+	if got := verdicts(results); got != "Inserted Inserted Inserted" {
+		t.Errorf("%s: %v", got, results)
+	}
+	w.agree("in the end")
+}
+
+// testFaults refuses transactions, one after the other.
+func testFaults(errs ...error) (list []fault) {
+	for _, err := range errs {
+		list = append(list, fault{API: "TransactWriteItems", Before: err})
+	}
+	return list
+}
+
+// If a try of many messages got no answer, it may still be carried out. So a floor that refuses the
+// next one proves nothing, and none of them is Rejected.
+func TestLateTryOfMany(t *testing.T) {
+	w := newWorld(t, stocked, quick)
+	w.start()
+	w.putNow(w.goods("received", "0", "a", 3))
+	var late *dynamodb.TransactWriteItemsInput
+	w.onCall = func(_ string, in any) error {
+		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok {
+			late, w.onCall = tx, nil
+			w.putNow(w.goods("reserved", "meanwhile", "a", 3))
+			return errLost
+		}
+		return nil
+	}
+	items := w.many(3, "a")
+	if results := w.putNow(items...); verdicts(results) != "Retry Retry Retry" {
+		t.Errorf("%v", results)
+	}
+	w.putNow(w.goods("received", "1", "a", 3))
+	if _, err := w.Engine.DynamoDB().TransactWriteItems(context.Background(), late); err != nil {
+		t.Fatal(err)
+	}
+	if results := w.putNow(items...); verdicts(results) != "Duplicate Duplicate Duplicate" {
+		t.Errorf("delivered again: %v", results)
+	}
+	w.agree("delivered again")
+}
+
+// A refusal may not name every item in the way. So the items are read before a message is rejected,
+// and what is stored is judged by that.
+func TestRefusalNamesTheTotalAlone(t *testing.T) {
+	w := newWorld(t, stocked, quick)
+	w.start()
+	items := w.many(3, "a")
+	w.putNow(w.goods("received", "0", "a", 1), items[1])
+	w.faults = testFaults(w.refusal(stockOfA, "None", "None", "None", "ConditionalCheckFailed"))
+	if got := verdicts(w.putNow(items...)); got != "Rejected Duplicate Rejected" {
+		t.Error(got)
+	}
+
+	// Parts of two transfers are stored alone. The transfers are sent again without them.
+	one, other := w.transfer("1", "x", "z", 1), w.transfer("2", "x", "z", 1)
+	slip := func(of *event.Item) *event.Item {
+		return of.Parts.Items[slices.IndexFunc(of.Parts.Items, func(part *event.Item) bool { return part.Type == "slip" })]
+	}
+	if got := verdicts(w.putNow(slip(one), slip(other))); got != "Inserted Inserted" {
+		t.Fatal(got)
+	}
+	low := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#balances#1#0"},
+		"SK": &types.AttributeValueMemberS{Value: "-"}, "balance": &types.AttributeValueMemberN{Value: "-200"}}
+	w.put("totals", low)
+	reasons := slices.Repeat([]types.CancellationReason{{Code: aws.String("None")}}, 10)
+	reasons[8] = types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Item: low}
+	w.faults = testFaults(&types.TransactionCanceledException{CancellationReasons: reasons})
+	var sent []string
+	w.onCall = func(_ string, in any) error {
+		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok {
+			puts, checks := 0, 0
+			for _, one := range tx.TransactItems {
+				if one.Put != nil {
+					puts++
+				} else if one.ConditionCheck != nil {
+					checks++
+				}
+			}
+			sent = append(sent, fmt.Sprintf("%d puts and %d checks", puts, checks))
+		}
+		return nil
+	}
+	results := w.putNow(one, other)
+	if got := verdicts(results); got != "Rejected Rejected" || results[0].Refusal.Reason != event.BelowFloor {
+		t.Errorf("%s: %v", got, results)
+	}
+	if fmt.Sprint(sent) != "[8 puts and 0 checks 3 puts and 1 checks 3 puts and 1 checks]" {
+		t.Error(sent)
+	}
+}
+
+// If the refusal brings no total, and the total cannot be read, that does not mean that it is
+// empty.
+func TestTotalIsNotReadForARoom(t *testing.T) {
+	w := newWorld(t, stocked, quick)
+	w.start()
+	w.putNow(w.goods("received", "0", "a", 5), w.goods("reserved", "x", "a", 1)) // the head was read
+	code := aws.String("ConditionalCheckFailed")
+	reasons := []types.CancellationReason{{}, {}, {Code: code}}
+	w.faults = append(testFaults(&types.TransactionCanceledException{CancellationReasons: reasons}),
+		fault{API: "GetItem", Before: &types.ResourceNotFoundException{}})
+	if results := w.putNow(w.many(2, "a")...); verdicts(results) != "Inserted Inserted" {
+		t.Errorf("%v", results)
+	}
+	if len(w.faults) > 0 {
+		t.Errorf("%v", w.faults)
+	}
+}
