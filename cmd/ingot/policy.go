@@ -24,7 +24,8 @@ time or a function that loses a part of the value, no such condition is right, a
 of the tag must not contain #, % or control characters, because keys have these escaped.
 
 With --for COMMAND it prints what a command of this tool needs instead. Remove what you do not use: the rights to wake
-an idle function, to read the secret, and to use the bucket of --work.
+an idle function, to read the secret, and to use the bucket of --work. --for producer prints what a program needs that
+sends events to the queue, and --for deploy what somebody needs who creates and updates the stack with make deploy.
 
 If you name no stack, the ARNs have placeholders such as REGION, ACCOUNT and EVENTS, and the patterns are those of
 pipeline.yaml. If you name one, the ARNs are complete, and the patterns are those of the file that is deployed.
@@ -49,7 +50,7 @@ func newPolicy(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&o.tag, "principal-tag", "", "the tag whose value is in the partition keys that a principal may read")
-	cmd.Flags().StringVar(&o.command, "for", "", "print what this command of the tool needs, such as query")
+	cmd.Flags().StringVar(&o.command, "for", "", "print what this command of the tool needs, such as query; or a producer, or deploy")
 	targetFlags(cmd)
 	cmd.Flags().String("pipeline", "", "use this file (default the deployed one of the stack, or else pipeline.yaml)")
 	return cmd
@@ -82,7 +83,10 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 	case o.command != "":
 		statements, ok := needs[o.command]
 		if !ok {
-			return usage(fmt.Errorf("--for %s: write one of %s", o.command, strings.Join(slices.Sorted(maps.Keys(needs)), ", ")))
+			if statements, ok = others[o.command]; !ok {
+				names := slices.Sorted(maps.Keys(needs))
+				return usage(fmt.Errorf("--for %s: write one of %s", o.command, strings.Join(append(names, slices.Sorted(maps.Keys(others))...), ", ")))
+			}
 		}
 		doc.Statement = statements(parts)
 	default:

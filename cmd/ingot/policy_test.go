@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
 // policyOf runs ingot policy on a file.
@@ -81,5 +83,45 @@ func TestPolicyOfOnePrincipal(t *testing.T) {
 	}
 	if code, _, _, stderr := policyOf(t, file, "lower", "--principal-tag", "tenant"); code != exitUsage || !strings.Contains(stderr, "two principals could have one key") {
 		t.Errorf("lower: exit %d: %s", code, stderr)
+	}
+}
+
+// The policy for deploying covers each type of resource that the template has, and a stack's own
+// resources alone.
+func TestPolicyForDeploying(t *testing.T) {
+	template, err := os.ReadFile("../../" + sampleshop.Template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	creates := map[string]string{"CloudWatch::Alarm": "cloudwatch:PutMetricAlarm", "DynamoDB::Table": "dynamodb:CreateTable", "IAM::Role": "iam:CreateRole",
+		"Logs::LogGroup": "logs:CreateLogGroup", "S3::Bucket": "s3:CreateBucket", "S3::BucketPolicy": "s3:PutBucketPolicy", "SQS::Queue": "sqs:CreateQueue",
+		"SQS::QueuePolicy": "sqs:SetQueueAttributes", "SecretsManager::Secret": "secretsmanager:CreateSecret", "Serverless::Function": "lambda:CreateFunction"}
+	_, doc, _, stderr := policyOf(t, "../../"+sampleshop.Pipeline, "--for", "deploy")
+	types := regexp.MustCompile(`Type: AWS::(\S+)`).FindAllStringSubmatch(string(template), -1)
+	if len(types) < 30 {
+		t.Fatalf("%d resources, %s", len(types), stderr)
+	}
+	for _, match := range types {
+		action := creates[match[1]]
+		if action == "" || !slices.ContainsFunc(doc.Statement, func(s policyStatement) bool { return slices.Contains(s.Action, action) }) {
+			t.Errorf("nothing allows to create AWS::%s (%q)", match[1], action)
+		}
+	}
+	for _, s := range doc.Statement {
+		if wide := slices.Contains(s.Resource, "*"); wide != slices.Contains([]string{"ValidateTemplate", "Mappings", "SeeLogGroups", "MakeSecret"}, s.Sid) {
+			t.Errorf("%s is for %q", s.Sid, s.Resource)
+		}
+	}
+	if named := deployer(arnsOf(&target.Target{Kind: target.KindStack, Name: "Shop", Region: "eu-central-1", Account: "111122223333"})); !slices.ContainsFunc(named, func(s policyStatement) bool {
+		return s.Sid == "Tables" && slices.Equal(s.Resource, []string{"arn:aws:dynamodb:eu-central-1:111122223333:table/Shop-*"})
+	}) || !slices.ContainsFunc(named, func(s policyStatement) bool {
+		return s.Sid == "Roles" && slices.Equal(s.Resource, []string{"arn:aws:iam::111122223333:role/Shop-*"})
+	}) || !slices.ContainsFunc(named, func(s policyStatement) bool {
+		return s.Sid == "Buckets" && slices.Equal(s.Resource, []string{"arn:aws:s3:::shop-*"})
+	}) {
+		t.Errorf("%+v", named)
+	}
+	if _, doc, _, _ := policyOf(t, "../../"+sampleshop.Pipeline, "--for", "producer"); len(doc.Statement) != 1 || !slices.Equal(doc.Statement[0].Action, []string{"sqs:SendMessage"}) || !slices.Equal(doc.Statement[0].Resource, []string{"arn:aws:sqs:REGION:ACCOUNT:QUEUE"}) {
+		t.Errorf("%+v", doc)
 	}
 }
