@@ -42,6 +42,7 @@ type Server struct {
 	routes *http.ServeMux
 	cookie string // the name of the cookie. It has the port in it, because browsers share cookies between ports
 	page   http.Handler
+	origin string // the address as browsers write it: without port 80
 }
 
 // New makes a console.
@@ -57,7 +58,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	_, port, _ := net.SplitHostPort(c.Listen) // loopback has checked it
-	s := &Server{cfg: c, routes: http.NewServeMux(), cookie: "ingot-" + port, page: http.FileServerFS(page)}
+	s := &Server{cfg: c, routes: http.NewServeMux(), cookie: "ingot-" + port, page: http.FileServerFS(page), origin: strings.TrimSuffix(c.Listen, ":80")}
 	s.read()
 	if c.Write {
 		s.write()
@@ -119,7 +120,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 	// If the name of a foreign page resolves to 127.0.0.1, the browser sends that name as Host.
-	if r.Host != s.cfg.Listen {
+	if r.Host != s.cfg.Listen && r.Host != s.origin {
 		refuse(w, http.StatusForbidden, "this console is served as "+s.cfg.Listen+" only")
 		return
 	}
@@ -152,13 +153,13 @@ func (s *Server) own(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		site := r.Header.Get("Sec-Fetch-Site") // "none" is a person who typed the address
-		foreign := site == "cross-site" || site == "same-site"
+		foreign := site != "" && site != "same-origin" && site != "none"
 		if foreign && !strings.HasPrefix(r.URL.Path, "/api/") && r.Header.Get("Sec-Fetch-Mode") == "navigate" {
 			foreign = false // a link to the page, which holds no data
 		}
 		return !foreign && (r.Method == http.MethodGet || r.Method == http.MethodHead)
 	}
-	return origin == "http://"+s.cfg.Listen
+	return origin == "http://"+s.origin
 }
 
 // session exchanges the token for a cookie. The cookie holds a hash, so the browser does not store

@@ -70,6 +70,14 @@ func TestWhoMayAsk(t *testing.T) {
 			}
 		}
 	}
+	// form is what a form of a page sends that a browser takes for the same site.
+	form := func(kind string) func(*http.Request) {
+		return func(r *http.Request) {
+			r.Header.Set("Content-Type", kind)
+			r.Header.Set("Origin", "http://127.0.0.1:8611")
+			r.Header.Set("Sec-Fetch-Site", "same-site")
+		}
+	}
 	served := func(host string) func(*http.Request) { return func(r *http.Request) { r.Host = host } }
 	for _, tt := range []struct {
 		name, method, path string
@@ -93,14 +101,39 @@ func TestWhoMayAsk(t *testing.T) {
 		{"another port", "GET", "/", served("127.0.0.1:8611"), 403},
 		{"without a port", "GET", "/", served("127.0.0.1"), 403},
 		{"no host", "GET", "/", served(""), 403},
+		{"a host with a dot at its end", "GET", "/", served("127.0.0.1.:8610"), 403},
+		{"a port with a dot at its end", "GET", "/", served(host + "."), 403},
+		{"a name that begins like the address", "GET", "/", served("127.0.0.1.evil.example:8610"), 403},
+		{"a name that begins like address and port", "GET", "/", served(host + ".evil.example"), 403},
+		{"a name that ends like the address", "GET", "/", served("evil.example@" + host), 403},
+		{"localhost in upper case", "GET", "/", served("LOCALHOST:8610"), 403},
+		{"the address of IPv6", "GET", "/", served("[::1]:8610"), 403},
+		{"the address as IPv6", "GET", "/", served("[::ffff:127.0.0.1]:8610"), 403},
+		{"every address", "GET", "/", served("0.0.0.0:8610"), 403},
+		{"the address as a number", "GET", "/", served("2130706433:8610"), 403},
 		{"a foreign origin reads", "GET", "/api/about", header("Origin", "http://evil.example"), 403},
 		{"a foreign origin writes", "POST", "/api/resend", header("Origin", "http://evil.example"), 403},
 		{"an opaque origin", "POST", "/api/resend", header("Origin", "null"), 403},
 		{"another port's page", "POST", "/api/resend", header("Origin", "http://127.0.0.1:8611"), 403},
 		{"a page whose name begins like the address", "POST", "/api/resend", header("Origin", "http://"+host+".evil.example"), 403},
 		{"such a page reads", "GET", "/api/about", header("Origin", "http://"+host+".evil.example"), 403},
+		{"an origin that ends like the address", "POST", "/api/resend", header("Origin", "http://evil.example#http://"+host), 403},
+		{"an origin with a name in front", "POST", "/api/resend", header("Origin", "http://evil.example@"+host), 403},
+		{"an origin without its port", "POST", "/api/resend", header("Origin", "http://127.0.0.1"), 403},
+		{"an origin of IPv6", "POST", "/api/resend", header("Origin", "http://[::1]:8610"), 403},
+		{"an origin by name", "POST", "/api/resend", header("Origin", "http://localhost:8610"), 403},
 		{"https", "POST", "/api/resend", header("Origin", "https://"+host), 403},
 		{"a write without an origin", "POST", "/api/resend", header("Origin", ""), 403},
+		{"a form of another page", "POST", "/api/resend", form("application/x-www-form-urlencoded"), 403},
+		{"a form with files", "POST", "/api/resend", form("multipart/form-data; boundary=x"), 403},
+		{"a form of plain text", "POST", "/api/resend", form("text/plain"), 403},
+		{"a form with PUT", "PUT", "/api/resend", form("application/x-www-form-urlencoded"), 403},
+		{"DELETE from another page", "DELETE", "/api/resend", header("Origin", "http://evil.example"), 403},
+		{"a site that browsers do not know yet", "GET", "/api/about", header("Sec-Fetch-Site", "near"), 403},
+		{"a link to data", "GET", "/api/about", func(r *http.Request) {
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+			r.Header.Set("Sec-Fetch-Mode", "navigate")
+		}, 403},
 		{"an image of another page", "GET", "/api/about", header("Sec-Fetch-Site", "cross-site"), 403},
 		{"a page on another port", "GET", "/api/about", header("Sec-Fetch-Site", "same-site"), 403},
 		{"a script for another page", "GET", "/main.js", header("Sec-Fetch-Site", "cross-site"), 403},
@@ -124,6 +157,32 @@ func TestWhoMayAsk(t *testing.T) {
 			t.Errorf("%d", w.Code)
 		}
 	})
+}
+
+// On port 80, browsers leave the port out.
+func TestPort80(t *testing.T) {
+	s, err := New(Config{Source: nothing{}, Listen: "127.0.0.1:80", Token: token, Write: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		host, origin string
+		want         int
+	}{
+		{"127.0.0.1", "http://127.0.0.1", 200},
+		{"127.0.0.1:80", "http://127.0.0.1", 200},
+		{"127.0.0.1:8080", "http://127.0.0.1", 403},
+		{"127.0.0.1", "http://127.0.0.1:8080", 403},
+		{"evil.example", "http://evil.example", 403},
+	} {
+		w := asked(s, "POST", "/api/resend", `{"id":"x"}`, func(r *http.Request) {
+			r.Host = tt.host
+			r.Header.Set("Origin", tt.origin)
+		})
+		if w.Code != tt.want {
+			t.Errorf("%+v: %d: %s", tt, w.Code, w.Body)
+		}
+	}
 }
 
 func TestSession(t *testing.T) {

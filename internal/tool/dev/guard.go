@@ -3,6 +3,7 @@ package dev
 import (
 	"net"
 	"net/http"
+	"strings"
 )
 
 // containersName is the name that a container has for this machine.
@@ -16,7 +17,10 @@ func guard(served net.Addr, h http.Handler) http.Handler {
 	ip, port, _ := net.SplitHostPort(served.String())
 	every := net.ParseIP(ip).IsUnspecified()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name, given, _ := net.SplitHostPort(r.Host)
+		name, given, err := net.SplitHostPort(r.Host)
+		if err != nil { // clients leave port 80 out
+			name, given = strings.Trim(r.Host, "[]"), "80"
+		}
 		known := name == ip || name == containersName || every && net.ParseIP(name) != nil
 		site := r.Header.Get("Sec-Fetch-Site") // "none" is a person who typed the address
 		switch {
