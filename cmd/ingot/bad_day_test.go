@@ -70,6 +70,37 @@ func TestABadDay(t *testing.T) {
 	}
 }
 
+// TestTryingAStack runs what docs/deploy.md says to type after the first deployment, as it is
+// written, in a repository that init has made, beside an ingot dev.
+func TestTryingAStack(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil || testing.Short() {
+		t.Skip("it needs bash, and runs commands in processes of their own, which -short leaves out")
+	}
+	page, err := os.ReadFile("../../docs/deploy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Trying a stack\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	found := blocks.FindAllStringSubmatch(section, -1)
+	if len(found) != 5 {
+		t.Fatalf("%d blocks, want 5", len(found))
+	}
+	dir := filepath.Join(t.TempDir(), "shop")
+	if got := tool(t, "init", dir, "--no-tidy"); got.code != exitFine {
+		t.Fatalf("exit %d: %s", got.code, got.stderr)
+	}
+	file, err := os.ReadFile(filepath.Join(dir, "pipeline.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newStoryIn(t, bash, dir, string(file))
+	s.block(found[0][1], found[0][2], "")
+	s.block(found[1][1], found[1][2], found[2][2])
+	s.block(found[3][1], found[3][2], found[4][2])
+}
+
 // story is a folder in which a pipeline runs.
 type story struct {
 	*testing.T

@@ -16,7 +16,6 @@ import (
 
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
-	"github.com/ingot-events/ingot/internal/tool/scaffold"
 )
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
@@ -132,17 +131,9 @@ func TestPagesOfMessages(t *testing.T) {
 // TestPagesOfARepository shows the same of the files of a new repository. Its template.yaml names a
 // page in each alarm.
 func TestPagesOfARepository(t *testing.T) {
-	r, err := scaffold.New(scaffold.Config{Module: "example.com/shop"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := r.Files(os.DirFS(root))
-	if err != nil {
-		t.Fatal(err)
-	}
 	found := 0
-	for _, f := range files {
-		found += checkAddresses(t, f.Name, string(f.Text))
+	for name, text := range repository(t) {
+		found += checkAddresses(t, name, text)
 	}
 	if alarms := strings.Count(read(t, sampleshop.Template), "AlarmDescription:"); found < alarms {
 		t.Errorf("%d pages are named, and there are %d alarms", found, alarms)

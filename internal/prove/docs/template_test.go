@@ -220,7 +220,7 @@ func TestKeyParameterTakesArnsOfKeysAlone(t *testing.T) {
 }
 
 // TestKeyPolicy shows that the key policy of the guide allows the services that use the key without
-// a role of the stack: CloudWatch Logs, for the log groups of the stacks in samconfig.toml, and
+// a role of the stack: CloudWatch Logs, for the log groups of a new repository's stacks, and
 // every service that the guide lets send to the queue.
 func TestKeyPolicy(t *testing.T) {
 	type texts []string
@@ -254,7 +254,7 @@ func TestKeyPolicy(t *testing.T) {
 	if got := allowed["logs.eu-central-1.amazonaws.com"]; !slices.Equal(got, texts{"kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"}) {
 		t.Errorf("logs may %v", got)
 	}
-	stacks := regexp.MustCompile(`stack_name = "(.+)"`).FindAllStringSubmatch(read(t, "samconfig.toml"), -1)
+	stacks := regexp.MustCompile(`stack_name = "(.+)"`).FindAllStringSubmatch(repository(t)["samconfig.toml"], -1)
 	if len(stacks) < 2 {
 		t.Errorf("samconfig.toml names the stacks %v", stacks)
 	}
