@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -88,7 +88,7 @@ func ofDelivery(variable string) (name string, is bool) {
 // condition lets an event count only if a field is text, or true or false, but the value takes a
 // number from that field.
 func (c *compiler) comparedAsText(p place, text string, condition *where.Condition, v value) {
-	if v.op == aggregate.Count || v.length {
+	if !slices.Equal(v.kinds(), []event.Kind{event.Number}) {
 		return // the value needs no number
 	}
 	for _, found := range condition.NoNumbers(v.path) {

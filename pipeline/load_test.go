@@ -268,6 +268,7 @@ func TestEveryCheck(t *testing.T) {
 			`p.yaml:39:31: where compares weight with "20", and every event needs a number there, for live weight: no event can meet this; write weight > 20 instead`},
 		{"a number compared with text, in another value", "parcels: count, ", `parcels: {count: true, where: 'weight in ("1", "2")'}, `, `where compares weight with "1", and every event needs a number there, for live weight: no event can meet this; write weight in (1, 2) instead`},
 		{"a number compared with text, in an index", `    mode: latest`, "    mode: latest\n    indexes: {GSI2: {pk: \"{parcel}\", sk: \"-\", where: weight = 'much'}}", `where compares weight with "much", and every event needs a number there, for live weight: no event can meet this; write a comparison with a number, or exists weight, instead`},
+		{"text that a value keeps", "{where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}", "{where: total = 'free', values: {last: newest total, kinds: distinct total, orders: count where total = 'paid'}}", ``},
 		{"a number that only some events need", "{where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}", "{values: {revenue: sum total where kind = 'paid', orders: count where total = 'free'}}", ``},
 		{"ignored in a compound where", "where: total > 0", "where: not (exists trace or a in (1)) and total > 0", `where uses trace, which ignore`},
 		{"odd name", "    retain: 90d", "    ? [a]\n    : b", `invalid YAML: `},

@@ -103,11 +103,7 @@ func (r *reader) feed(f *feed) {
 		if r.condition(use+" where", v.where); !v.set || v.op == aggregate.Count {
 			continue
 		}
-		kind := event.Number
-		if v.length {
-			kind = event.Array
-		}
-		r.field(use, v.path, []event.Kind{kind}, f.where == nil && v.where == nil && !v.optional)
+		r.field(use, v.path, v.kinds(), f.where == nil && v.where == nil && !v.optional)
 	}
 }
 

@@ -191,6 +191,19 @@ func (v value) scalar(n event.Node) (string, *event.Refusal) {
 	return text, nil
 }
 
+// kinds lists the kinds of fields that the value can be taken from. A count takes none.
+func (v value) kinds() []event.Kind {
+	switch {
+	case v.op == aggregate.Count:
+		return nil
+	case v.length:
+		return []event.Kind{event.Array}
+	case v.op.Textual() && v.op != aggregate.Histogram:
+		return scalars
+	}
+	return []event.Kind{event.Number}
+}
+
 // amount computes the value for one payload. A sum accepts at most 10^18 with at most 9 decimals,
 // so that ten billion of them fit into DynamoDB's 38 digits. min and max accept everything that
 // DynamoDB can store. A histogram accepts the same numbers as a sum. newest and oldest accept every
