@@ -228,7 +228,7 @@ func checkError(err error) error {
 
 // input reads the files. A template and a samconfig.toml that were not named may be missing.
 func (o checkOptions) input(named, configNamed bool) (check.Input, error) {
-	in := check.Input{Now: time.Now(), Parameters: map[string]string{}, Partitions: o.partitions, ConfigEnv: o.environment, Rate: o.rate}
+	in := check.Input{Now: time.Now(), Parameters: map[string]string{}, Partitions: o.partitions, ConfigEnv: o.environment, Rate: o.rate, Exists: exists}
 	switch {
 	case o.rate < 0 || o.rate > maxPartitions*estimate.ChangesPerShard || math.IsNaN(o.rate):
 		return in, fmt.Errorf("--rate %v: give changes a second, at most %d", o.rate, maxPartitions*estimate.ChangesPerShard)
@@ -258,6 +258,13 @@ func (o checkOptions) input(named, configNamed bool) (check.Input, error) {
 		in.Was, err = optionalFile(o.was, true, "name the file that is deployed now with --was FILE")
 	}
 	return in, err
+}
+
+// exists reports whether there is a file or folder, or something else that only keeps it from being
+// read.
+func exists(name string) bool {
+	_, err := os.Stat(filepath.FromSlash(name))
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // optionalFile returns nil if name is empty. It also returns nil for a missing file that is not

@@ -20,7 +20,11 @@ func altered(t *testing.T, name, old, new string) string {
 	if !strings.Contains(string(text), old) {
 		t.Fatalf("%s has no %q any more", name, old)
 	}
-	path := filepath.Join(t.TempDir(), filepath.Base(name))
+	dir := t.TempDir()
+	if err := writeInto(dir, map[string]string{"cmd/ingest/main.go": "package main\n", "cmd/streams/main.go": "package main\n"}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, filepath.Base(name))
 	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, new, 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +73,8 @@ func TestCheckExitCodes(t *testing.T) {
 		{"a rate over partitions", []string{"--rate", "900", "--partitions", "3"}, exitFine, "  shards   3, one for each partition; each delivers 300 changes a second\n", ""},
 		{"a rate that is too high", []string{"--rate", "9000", "--parameter", "MemorySize=256"}, exitDifference, "; write MemorySize: ", ""},
 		{"a rate of nothing", []string{"--rate", "-1"}, exitUsage, "", "--rate -1: give changes a second, at most 10000000"},
+		{"code that is not there", []string{"--template", altered(t, "template.yaml", "CodeUri: cmd/ingest/", "CodeUri: cmd/ingst/")}, exitDifference, "ingst, which sam build needs for IngestFunction; write CodeUri: cmd/ingest/ instead\n", ""},
+		{"code that a person builds", []string{"--template", altered(t, "template.yaml", "      CodeUri: cmd/streams/\n", "      CodeUri: build/streams/\n      PackageType: Zip\n")}, exitDifference, "/build/streams, which sam build needs for StreamsFunction; write CodeUri: cmd/streams/ instead\n", ""},
 		{"an argument", []string{"template.yaml"}, exitUsage, "", `takes no argument "template.yaml"`},
 		{"a misspelled flag", []string{"--tempalte", "x"}, exitUsage, "", "did you mean --template?"},
 	} {

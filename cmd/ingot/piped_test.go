@@ -57,5 +57,8 @@ func writeRoot(root string) error {
 			return err
 		}
 	}
+	if err := writeInto(root, map[string]string{"cmd/ingest/main.go": "package main\n", "cmd/streams/main.go": "package main\n"}); err != nil {
+		return err
+	}
 	return os.CopyFS(filepath.Join(root, "events"), os.DirFS("../../events"))
 }

@@ -58,7 +58,7 @@ func writeShop(dir string) error {
 	}
 	return writeInto(dir, map[string]string{"pipeline.yaml": pipelineYAML, "shop/pipeline.yaml": pipelineYAML, "messages.ndjson": messages,
 		"orders.ndjson": strings.Join(strings.SplitAfter(messages, "\n")[:3], ""), "template.yaml": string(template),
-		"samconfig.toml": "version = 0.1\n[default.global.parameters]\nstack_name = \"shop\"\n"})
+		"cmd/ingest/main.go": "package main\n", "cmd/streams/main.go": "package main\n", "samconfig.toml": "version = 0.1\n[default.global.parameters]\nstack_name = \"shop\"\n"})
 }
 
 func writeInto(dir string, files map[string]string) error {

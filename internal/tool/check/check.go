@@ -43,6 +43,8 @@ type Input struct {
 	Region     string            // where that is the price; "": not known
 	Events     *sample.Report    // the plans of sample events; nil: none
 	Now        time.Time         // the time of the check; the deployment comes later
+	// Exists reports whether a file or folder exists, by its path. nil: files are not looked for.
+	Exists func(path string) bool
 }
 
 // Report is the result of a check.
@@ -134,6 +136,7 @@ func (r *Report) template(in Input, p *pipeline.Pipeline, at places, environment
 			return aggregate.Marks, false, err
 		}
 		c := newChecker(in.Template.Name, tpl, p, at, r.Capacity)
+		c.exists = in.Exists
 		if how, told := c.all(); i == 0 {
 			counting, known = how, told
 		}

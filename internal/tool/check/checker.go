@@ -17,6 +17,7 @@ type checker struct {
 	p        *pipeline.Pipeline // nil if it has mistakes; then rules that depend on it are skipped
 	declared places
 	capacity *Capacity // nil: not asked
+	exists   func(path string) bool
 	findings []Finding
 
 	ingest, streams *function // nil: not found
@@ -43,6 +44,7 @@ func (c *checker) all() (counting aggregate.Counting, known bool) {
 		c.runtime(c.ingest)
 		c.reserved(c.ingest)
 	}
+	c.codes()
 	c.tables()
 	c.environment()
 	if c.ingest != nil {

@@ -81,6 +81,7 @@ func (c *checker) quarantineQueue(n *template.Node) {
 	if fifo := c.t.Property(queue, "FifoQueue"); fifo != nil && fifo.Text == "true" {
 		c.mistake("quarantine", fifo.Position, n.Name+" is a FIFO queue, and quarantined messages carry no group", "FifoQueue: false")
 	}
+	c.keptForPeople(queue)
 	if c.ingest == nil {
 		return
 	}

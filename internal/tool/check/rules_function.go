@@ -2,7 +2,9 @@ package check
 
 import (
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
@@ -53,4 +55,44 @@ func (c *checker) reserved(f *function) {
 				fmt.Sprintf("ReservedConcurrentExecutions: %d", most))
 		}
 	}
+}
+
+// codes checks that the code of each function of the template exists. What SAM does not build need
+// not exist yet.
+func (c *checker) codes() {
+	if c.exists == nil {
+		return
+	}
+	for _, r := range c.t.Resources() {
+		n := c.t.Property(r, "CodeUri")
+		if r.Type != "AWS::Serverless::Function" || n == nil || n.Kind != template.Scalar || strings.Contains(n.Text, "://") {
+			continue
+		}
+		name := c.beside(n.Text)
+		switch {
+		case c.exists(name):
+		case c.t.BuildMethod(r) != nil:
+			c.mistake("code", n.Position, fmt.Sprintf("there is no %s, which sam build needs for %s", name, r.Name), c.codeOf(r))
+		default:
+			c.warn("code", n.Position, fmt.Sprintf("there is no %s, which %s is deployed from; build it before you deploy", name, r.Name), "")
+		}
+	}
+}
+
+// beside returns the path of a file that the template names.
+func (c *checker) beside(name string) string {
+	if name = slashes(name); path.IsAbs(name) {
+		return name
+	}
+	return path.Join(path.Dir(slashes(c.file)), name)
+}
+
+// codeOf returns what to write as the code of a function.
+func (c *checker) codeOf(r *template.Resource) string {
+	for _, f := range []*function{c.ingest, c.streams} {
+		if f != nil && f.Name == r.Name && c.exists(c.beside("cmd/"+f.role)) {
+			return "CodeUri: cmd/" + f.role + "/"
+		}
+	}
+	return "the folder of its main program, as a path from the folder of the template,"
 }

@@ -8,10 +8,20 @@ import (
 
 // These are the values that the services use if the template says nothing.
 const (
-	defaultVisibility = 30     // seconds; SQS
-	defaultRetention  = 345600 // seconds, 4 days; SQS
-	defaultTimeout    = 3      // seconds; Lambda
-	leastReceives     = 5      // according to Lambda's guide to SQS
+	defaultVisibility = 30      // seconds; SQS
+	defaultRetention  = 345600  // seconds, 4 days; SQS
+	defaultTimeout    = 3       // seconds; Lambda
+	leastReceives     = 5       // according to Lambda's guide to SQS
+	mostRetention     = 1209600 // seconds, 14 days; SQS
+)
+
+const (
+	// leastRetention is how long a queue must keep what waits for a function, in seconds: a day, in
+	// which somebody can mend a function that fails or is paused.
+	leastRetention = 86400
+	// leastForPeople is how long a queue must keep what waits for a person, in seconds: four days,
+	// so that a long weekend loses nothing.
+	leastForPeople = 345600
 )
 
 func (c *checker) ingestMapping() {
@@ -68,6 +78,49 @@ func (c *checker) queueOf(m *mapping) *template.Resource {
 func (c *checker) queue(queue *template.Resource, window int) {
 	c.visibility(queue, window)
 	c.redrive(queue)
+	c.kept(queue)
+}
+
+// retention returns how long a queue keeps messages, in seconds, and the property that says so, or
+// nil. ok is false if that cannot be determined, or if SQS refuses it. Then this has been reported,
+// with the seconds to write.
+func (c *checker) retention(queue *template.Resource, whether string, write int) (n *template.Node, seconds int, ok bool) {
+	n = c.t.Property(queue, "MessageRetentionPeriod")
+	seconds, ok = c.number("retention", n, defaultRetention, whether)
+	if ok && seconds > mostRetention {
+		c.mistake("retention", n.Position, fmt.Sprintf("%s keeps messages for %d s, and SQS takes at most %d", queue.Name, seconds, mostRetention), fmt.Sprintf("MessageRetentionPeriod: %d", write))
+		ok = false
+	}
+	return n, seconds, ok
+}
+
+// kept checks how long the ingest queue keeps messages. SQS deletes what is older, even if it was
+// not stored and did not reach the dead-letter queue yet.
+func (c *checker) kept(queue *template.Resource) {
+	n, seconds, ok := c.retention(queue, "the queue keeps messages long enough", defaultRetention)
+	if !ok {
+		return
+	}
+	if seconds < leastRetention {
+		c.mistake("retention", where(n, queue.Position), fmt.Sprintf("%s keeps messages for %d s: SQS deletes what is not stored by then, for example while the function fails or is paused", queue.Name, seconds),
+			fmt.Sprintf("MessageRetentionPeriod: %d", defaultRetention))
+		return
+	}
+	count := c.t.Property(queue, "RedrivePolicy", "maxReceiveCount")
+	receives, ok := c.number("redrive", count, 0, "maxReceiveCount is at least 5")
+	hidden, known := c.number("visibility", c.t.Property(queue, "VisibilityTimeout"), defaultVisibility, "the visibility timeout is at least 6 times the function's timeout")
+	if tries := receives * hidden; ok && known && tries >= seconds {
+		c.mistake("retention", count.Position, fmt.Sprintf("%d tries, %d s apart, take %d s, and %s keeps messages for %d s: SQS would delete a message that fails before it reaches the dead-letter queue", receives, hidden, tries, queue.Name, seconds),
+			"maxReceiveCount: 10")
+	}
+}
+
+// keptForPeople checks how long a queue keeps messages that only a person can do something about.
+func (c *checker) keptForPeople(queue *template.Resource) {
+	n, seconds, ok := c.retention(queue, queue.Name+" keeps messages until somebody has seen them", mostRetention)
+	if ok && seconds < leastForPeople {
+		c.mistake("retention", where(n, queue.Position), fmt.Sprintf("%s keeps messages for %d s, and SQS deletes them before anybody has seen them", queue.Name, seconds), fmt.Sprintf("MessageRetentionPeriod: %d", mostRetention))
+	}
 }
 
 // visibility checks the queue's visibility timeout. A message must not come back while it is
@@ -106,14 +159,11 @@ func (c *checker) redrive(queue *template.Resource) {
 	c.deadLetters(queue, target)
 }
 
-// deadLetters checks how long a standard queue's dead-letter queue keeps messages. Its clock runs
-// from the first send, so a message that was given up late would be deleted at once. (In a FIFO
-// queue the clock starts again.)
+// deadLetters checks how long the dead-letter queue keeps messages. For a standard queue, its clock
+// runs from the first send, so a message that was given up late would be deleted at once. In a FIFO
+// queue the clock starts again.
 func (c *checker) deadLetters(queue *template.Resource, target *template.Node) {
 	const whether = "the dead-letter queue keeps messages for longer than the queue"
-	if c.fifo(queue) {
-		return
-	}
 	dead := c.referred(target)
 	if dead == nil {
 		if target != nil && target.Kind != template.Reference {
@@ -121,13 +171,20 @@ func (c *checker) deadLetters(queue *template.Resource, target *template.Node) {
 		}
 		return
 	}
-	kept, ok := c.number("dead-letters", c.t.Property(queue, "MessageRetentionPeriod"), defaultRetention, whether)
-	if !ok {
+	own, kept, ok := c.retention(queue, whether, defaultRetention)
+	if c.fifo(queue) || !ok {
+		c.keptForPeople(dead)
 		return
 	}
-	n := c.t.Property(dead, "MessageRetentionPeriod")
-	after, ok := c.number("dead-letters", n, defaultRetention, whether)
-	if ok && after <= kept {
-		c.mistake("dead-letters", where(n, dead.Position), fmt.Sprintf("%s keeps messages for %d s and %s for %d s, both from the first send: what is given up late would be deleted before anybody sees it", dead.Name, after, queue.Name, kept), "MessageRetentionPeriod: 1209600")
+	n, after, ok := c.retention(dead, whether, mostRetention)
+	if !ok || after > kept {
+		c.keptForPeople(dead)
+		return
 	}
+	at, seconds := where(n, dead.Position), mostRetention
+	if kept == mostRetention { // no dead-letter queue can keep them for longer
+		at, seconds = where(own, queue.Position), defaultRetention
+	}
+	c.mistake("dead-letters", at, fmt.Sprintf("%s keeps messages for %d s and %s for %d s, both from the first send: what is given up late would be deleted before anybody sees it", dead.Name, after, queue.Name, kept),
+		fmt.Sprintf("MessageRetentionPeriod: %d", seconds))
 }

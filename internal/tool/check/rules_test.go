@@ -80,10 +80,26 @@ var queueRules = []broken{
 		"IngestQueue has no RedrivePolicy: a message that fails is delivered again and again until it is deleted unseen; write RedrivePolicy: {deadLetterTargetArn: …, maxReceiveCount: 10} instead"},
 	{"dead letters", [][2]string{{deadQueue, "      MessageRetentionPeriod: 345600 # 14 days"}}, "      MessageRetentionPeriod: |345600 # 14 days",
 		"DeadLetterQueue keeps messages for 345600 s and IngestQueue for 345600 s, both from the first send: what is given up late would be deleted before anybody sees it; write MessageRetentionPeriod: 1209600 instead"},
+	{"dead letters of a queue that keeps messages as long as SQS can", [][2]string{{"MessageRetentionPeriod: 345600 # 4 days", "MessageRetentionPeriod: 1209600 # 4 days"}}, "MessageRetentionPeriod: |1209600 # 4 days",
+		"DeadLetterQueue keeps messages for 1209600 s and IngestQueue for 1209600 s, both from the first send: what is given up late would be deleted before anybody sees it; write MessageRetentionPeriod: 345600 instead"},
+	{"dead letters for a day", [][2]string{{"MessageRetentionPeriod: 345600 # 4 days", "MessageRetentionPeriod: 86400 # 4 days"}, {deadQueue, "      MessageRetentionPeriod: 172800 # 14 days"}}, "MessageRetentionPeriod: |172800",
+		"DeadLetterQueue keeps messages for 172800 s, and SQS deletes them before anybody has seen them; write MessageRetentionPeriod: 1209600 instead"},
+	{"a queue that forgets", [][2]string{{"MessageRetentionPeriod: 345600 # 4 days", "MessageRetentionPeriod: 60 # 4 days"}}, "MessageRetentionPeriod: |60",
+		"IngestQueue keeps messages for 60 s: SQS deletes what is not stored by then, for example while the function fails or is paused; write MessageRetentionPeriod: 345600 instead"},
+	{"more tries than the queue has time for", [][2]string{{"maxReceiveCount: 10", "maxReceiveCount: 1000"}}, "maxReceiveCount: |1000",
+		"1000 tries, 420 s apart, take 420000 s, and IngestQueue keeps messages for 345600 s: SQS would delete a message that fails before it reaches the dead-letter queue; write maxReceiveCount: 10 instead"},
+	{"longer than SQS keeps messages", [][2]string{{"MessageRetentionPeriod: 345600 # 4 days", "MessageRetentionPeriod: 9999999 # 4 days"}}, "MessageRetentionPeriod: |9999999",
+		"IngestQueue keeps messages for 9999999 s, and SQS takes at most 1209600; write MessageRetentionPeriod: 345600 instead"},
+	{"a quarantine that forgets", [][2]string{{keepsQuarantine, strings.Replace(keepsQuarantine, "1209600", "60", 1)}}, "attribute `ingot`\n    Type: AWS::SQS::Queue\n    DeletionPolicy: RetainExceptOnCreate\n    UpdateReplacePolicy: Retain\n    Properties:\n      MessageRetentionPeriod: |60",
+		"QuarantineQueue keeps messages for 60 s, and SQS deletes them before anybody has seen them; write MessageRetentionPeriod: 1209600 instead"},
+	{"a quarantine of the service's own time", [][2]string{{keepsQuarantine, strings.Replace(keepsQuarantine, "      MessageRetentionPeriod: 1209600\n", "", 1)}}, "", ""},
 	{"no mapping", [][2]string{{"Type: SQS\n", "Type: SNS\n"}}, "  |IngestFunction:\n", "IngestFunction has no mapping of a queue: nothing would be stored; write an event of Type SQS instead"},
 	{"other queue", [][2]string{{anyQueue, "Queue: !ImportValue queue\n"}}, "Queue: |!ImportValue",
 		"warning: cannot tell whether the queue's visibility timeout and dead-letter queue are as they must be: it is not a queue of this template"},
 }
+
+// keepsQuarantine is the beginning of the quarantine queue, up to the time that it keeps messages.
+const keepsQuarantine = "attribute `ingot`\n    Type: AWS::SQS::Queue\n    DeletionPolicy: RetainExceptOnCreate\n    UpdateReplacePolicy: Retain\n    Properties:\n      MessageRetentionPeriod: 1209600\n"
 
 const (
 	firstTable  = "    Type: AWS::DynamoDB::Table\n"
