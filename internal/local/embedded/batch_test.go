@@ -49,7 +49,7 @@ func TestBatchInsert(t *testing.T) {
 					}
 					continue
 				}
-				if r.Error == nil || string(r.Error.Code) != want || *r.Error.Message != "Duplicate primary key exists in table" || r.TableName != nil {
+				if r.Error == nil || string(r.Error.Code) != want || *r.Error.Message != "Duplicate primary key exists in table" || *r.TableName != "events" {
 					t.Errorf("statement %d: %+v, want %s", i, r.Error, want)
 				}
 				if (r.Error.Item != nil) != returns {
@@ -192,7 +192,8 @@ func TestBatchUpdateRefusals(t *testing.T) {
 		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("9e125"), s("9"), s("-")}, "Attempting to store more than 38 significant digits in a Number"},
 		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{s("1"), s("10"), s("-")}, "An operand in the update expression has an incorrect data type"},
 		{`UPDATE events SET a = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("11"), n("1")}, "The provided key element does not match the schema"},
-		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ? AND a < ?`, []types.AttributeValue{n("1"), s("12"), s("-"), &types.AttributeValueMemberBOOL{}}, "Invalid ConditionExpression: Incorrect operand type"},
+		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ? AND a < ?`, []types.AttributeValue{n("1"), s("12"), s("-"), &types.AttributeValueMemberBOOL{}}, "Incorrect operand type for operator or function; operator or function: <, operand type: BOOL"},
+		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ? AND (b = ? OR a = a)`, []types.AttributeValue{n("1"), s("14"), s("-"), n("1")}, "The first operand must be distinct from the remaining operands"},
 		{`UPDATE events SET GSI1PK = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("13"), s("-")}, "One or more parameter values were invalid: Type mismatch for Index Key GSI1PK"},
 	} {
 		out, err := w.batch(updating("", tt.text, tt.parameters...), insert(fmt.Sprint("beside ", i), "1", "x"))
@@ -211,6 +212,13 @@ func TestBatchUpdateRefusals(t *testing.T) {
 		if got := w.get(fmt.Sprint(pk), "-"); !reflect.DeepEqual(got, item(fmt.Sprint(pk), "-", attrs{"a": n("1")})) {
 			t.Errorf("item %d is now %v", pk, got)
 		}
+	}
+	for _, text := range []string{"", strings.Repeat("x", 8193)} {
+		_, err := w.batch(insert("fine", "-", "x"), updating("1", text))
+		expectInvalid(t, err, "at 'statements.2.member.statement' failed to satisfy constraint: Member must have length")
+	}
+	if w.get("fine", "-") != nil {
+		t.Error("a statement beside an empty one was carried out")
 	}
 	_, err := w.batch(insert("1", "-", "x"), updating("1", `UPDATE events SET a = ? WHERE PK = ? AND SK = ?`, n("1"), s("1"), s("-")))
 	expectInvalid(t, err, "Provided list of item keys contains duplicates")
@@ -280,6 +288,9 @@ func TestStatementValues(t *testing.T) {
 		if got := w.get("a", "-"); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s where %s: stored %v, want %v", tt.set, tt.where, got, want)
 		}
+	}
+	if err := run(`UPDATE events SET n = ? WHERE PK = 'a' AND SK = '-'`, n("7"), n("8")); err != nil {
+		t.Errorf("a parameter that the statement does not have: %v", err)
 	}
 	for text, message := range map[string]string{
 		`UPDATE events SET n = 'x WHERE PK = 'a'`:                       "Statement wasn't well formed, can't be processed: Expected WHERE",
@@ -398,6 +409,18 @@ func TestTransactionRefusals(t *testing.T) {
 	expectInvalid(t, err, "TransactItems can only contain one of")
 	_, err = w.transact(strings.Repeat("x", 37), txPut("a"))
 	expectInvalid(t, err, "clientRequestToken")
+	update := func(text, condition string) types.TransactWriteItem {
+		return types.TransactWriteItem{Update: &types.Update{TableName: aws.String("events"), Key: key("b", "1"), UpdateExpression: &text,
+			ConditionExpression: &condition, ExpressionAttributeValues: attrs{":v": s("x"), ":yes": &types.AttributeValueMemberBOOL{Value: true}}}}
+	}
+	_, err = w.transact("", txPut("a"), update("SET a = :v", "a = :v AND b < :yes"))
+	expectInvalid(t, err, "Incorrect operand type for operator or function; operator or function: <, operand type: BOOL")
+	_, err = w.transact("", txPut("a"), update("SET PK = :v", "b = :yes"))
+	var cancelled *types.TransactionCanceledException
+	if !errors.As(err, &cancelled) || *cancelled.CancellationReasons[1].Code != "ValidationError" ||
+		!strings.HasPrefix(*cancelled.CancellationReasons[1].Message, "One or more parameter values were invalid: Cannot update attribute PK.") {
+		t.Errorf("an update of the key: %v", err)
+	}
 }
 
 // TestTransactionOfLargeItems shows that a transaction puts at most 4 MB of items. The items that

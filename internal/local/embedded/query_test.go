@@ -174,11 +174,49 @@ func TestQueryMistakes(t *testing.T) {
 	in = base()
 	in.Limit = aws.Int32(0)
 	_, err = w.db.Query(background, in)
-	expectInvalid(t, err, "at 'limit' failed to satisfy constraint")
+	expectInvalid(t, err, "at 'Limit' failed to satisfy constraint")
 	in = base()
 	in.ExclusiveStartKey = key("other", "1")
 	_, err = w.db.Query(background, in)
 	expectInvalid(t, err, "outside query boundaries")
+	for range_, key := range map[string]attrs{"PK = :p AND SK > :x": key("p", "x"), "PK = :p AND SK < :x": key("p", "y"), "PK = :p AND begins_with(SK, :x)": key("p", "w")} {
+		in = base()
+		in.KeyConditionExpression, in.ExclusiveStartKey = aws.String(range_), key
+		in.ExpressionAttributeValues[":x"] = s("x")
+		_, err = w.db.Query(background, in)
+		expectInvalid(t, err, "The provided starting key does not match the range key predicate")
+	}
+	for filter, want := range map[string]string{
+		"a1 = a1":                                 "Invalid FilterExpression: The first operand must be distinct",
+		"attribute_exists(a1) AND a2 < :l":        "Invalid FilterExpression: Incorrect operand type for operator or function; operator or function: <, operand type: L",
+		"a1 = :p OR a2 BETWEEN :p AND :l":         "Invalid FilterExpression: Incorrect operand type",
+		"a1 = :p OR NOT a2 BETWEEN :p AND :n":     "requires same data type for lower and upper bounds",
+		"a1 = :p OR (a2 = :p AND a1 IN (:p, a1))": "operator: IN, first operand: [a1]",
+	} {
+		in = base()
+		in.FilterExpression = &filter
+		for name, v := range (attrs{":l": list(), ":n": n("1")}) {
+			if strings.Contains(filter, name) {
+				in.ExpressionAttributeValues[name] = v
+			}
+		}
+		_, err = w.db.Query(background, in) // there are no items to filter
+		t.Run(filter, func(t *testing.T) { expectInvalid(t, err, want) })
+	}
+	for what, names := range map[string]map[string]string{
+		"contains invalid value: Empty attribute name for key #a": {"#a": ""},
+		"contains a key that is too long; size of key: 256":       {"#a": "a", "#" + strings.Repeat("a", 255): "b"},
+	} {
+		in = base()
+		in.ProjectionExpression, in.ExpressionAttributeNames = aws.String("#a"), names
+		_, err = w.db.Query(background, in)
+		expectInvalid(t, err, "ExpressionAttributeNames contains invalid")
+		expectInvalid(t, err, what)
+	}
+	in = base()
+	in.ExpressionAttributeValues[":"+strings.Repeat("a", 255)] = s("x")
+	_, err = w.db.Query(background, in)
+	expectInvalid(t, err, "ExpressionAttributeValues contains invalid key: The expression attribute map contains a key that is too long")
 }
 
 // TestScan shows that segments are disjoint and together complete. Each can be read page by page
@@ -239,8 +277,18 @@ func TestScan(t *testing.T) {
 	if err != nil || out.Count == 0 || out.Count >= out.ScannedCount || len(out.Items[0]) != 1 {
 		t.Errorf("filtered: %v, %v", out, err)
 	}
-	_, err = w.db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events"), Segment: aws.Int32(3), TotalSegments: aws.Int32(3)})
-	expectInvalid(t, err, "must be less than parameter TotalSegments")
+	for _, c := range []struct {
+		segment, total int32
+		want           string
+	}{
+		{3, 3, "must be less than parameter TotalSegments"},
+		{-1, 3, "Value '-1' at 'segment' failed to satisfy constraint: Member must have value greater than or equal to 0"},
+		{0, 0, "Value '0' at 'totalSegments' failed to satisfy constraint: Member must have value greater than or equal to 1"},
+		{0, 1_000_001, "Value '1000001' at 'totalSegments' failed to satisfy constraint: Member must have value less than or equal to 1000000"},
+	} {
+		_, err = w.db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events"), Segment: &c.segment, TotalSegments: &c.total})
+		expectInvalid(t, err, c.want)
+	}
 }
 
 func TestBatchGet(t *testing.T) {

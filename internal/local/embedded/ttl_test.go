@@ -2,8 +2,13 @@ package embedded_test
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 func TestSweep(t *testing.T) {
@@ -31,4 +36,22 @@ func TestSweep(t *testing.T) {
 			t.Errorf("item %s there: %v, want %v", pk, !there, there)
 		}
 	}
+}
+
+func TestTimeToLiveMistakes(t *testing.T) {
+	w := newWorld(t)
+	set := func(on bool, attribute string) error {
+		_, err := w.db.UpdateTimeToLive(background, &dynamodb.UpdateTimeToLiveInput{TableName: aws.String("events"),
+			TimeToLiveSpecification: &types.TimeToLiveSpecification{Enabled: &on, AttributeName: &attribute}})
+		return err
+	}
+	expectInvalid(t, set(true, "expiresAt"), "TimeToLive is already enabled") // newWorld has done so
+	for _, on := range []bool{true, false} {
+		expectInvalid(t, set(on, "other"), "TimeToLive is active on a different AttributeName: current AttributeName is expiresAt")
+	}
+	expectInvalid(t, set(false, strings.Repeat("x", 256)), "Member must have length less than or equal to 255")
+	if err := set(false, "expiresAt"); err != nil {
+		t.Fatal(err)
+	}
+	expectInvalid(t, set(false, "expiresAt"), "TimeToLive is already disabled")
 }

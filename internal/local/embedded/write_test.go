@@ -110,16 +110,143 @@ func TestPutRefusals(t *testing.T) {
 		"empty index key":   {item("a", "1", attrs{"GSI1SK": s("")}), "IndexName: GSI1, IndexKey: GSI1SK"},
 		"too large":         {item("a", "1", attrs{"v": s(strings.Repeat("x", 400*1024-6))}), "Item size has exceeded the maximum allowed size"},
 		"nil value":         {item("a", "1", attrs{"v": nil}), "Supplied AttributeValue is empty"},
+		"false NULL":        {item("a", "1", attrs{"v": &types.AttributeValueMemberNULL{}}), "Null attribute value types must have the value of true"},
+		"false NULL inside": {item("a", "1", attrs{"v": list(&types.AttributeValueMemberNULL{})}), "Null attribute value types must have the value of true"},
+		"0 too large":       {item("a", "1", attrs{"v": n("0e126")}), "Number overflow"},
+		"0 too small":       {item("a", "1", attrs{"v": n("-0E-131")}), "Number underflow"},
+		"nested too deeply": {item("a", "1", attrs{"v": nested(32, s("x"))}), "Nesting Levels have exceeded supported limits"},
+		"an empty map too":  {item("a", "1", attrs{"v": nested(31, &types.AttributeValueMemberM{})}), "Nesting Levels have exceeded supported limits"},
+		"no name":           {item("a", "1", attrs{"": s("x")}), "Empty attribute name"},
+		"no name in a map":  {item("a", "1", attrs{"v": &types.AttributeValueMemberM{Value: attrs{"": s("x")}}}), "Empty attribute name"},
+		"long name":         {item("a", "1", attrs{strings.Repeat("x", 65536): s("x")}), "Attribute name is too large, must be less than 65536 bytes"},
+		"empty SS":          {item("a", "1", attrs{"v": &types.AttributeValueMemberSS{}}), "An string set  may not be empty"},
+		"empty BS":          {item("a", "1", attrs{"v": &types.AttributeValueMemberBS{}}), "Binary sets should not be empty"},
+		"twice in a set":    {item("a", "1", attrs{"v": &types.AttributeValueMemberNS{Value: []string{"1", "1.0"}}}), "contains duplicates"},
 	} {
 		_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: tt.item})
 		t.Run(name, func(t *testing.T) { expectInvalid(t, err, tt.want) })
 	}
 	w.put(item("a", "1", attrs{"v": s(strings.Repeat("x", 400*1024-7))})) // the largest item: PK a, SK 1, v
 	w.put(item(strings.Repeat("x", 2048), strings.Repeat("y", 1024), nil))
+	w.put(item("a", "1", attrs{"v": nested(31, s("x")), "w": n("0e125"), "x": n("0E-130"), strings.Repeat("x", 65535): s("")}))
 	_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("nosuch"), Item: item("a", "1", nil)})
 	var missing *types.ResourceNotFoundException
 	if !errors.As(err, &missing) || *missing.Message != "Requested resource not found" {
 		t.Errorf("missing table: %v", err)
+	}
+}
+
+func list(v ...types.AttributeValue) types.AttributeValue {
+	return &types.AttributeValueMemberL{Value: v}
+}
+
+// nested returns a value inside so many lists and maps.
+func nested(depth int, v types.AttributeValue) types.AttributeValue {
+	for i := range depth {
+		if i%2 == 0 {
+			v = list(v)
+		} else {
+			v = &types.AttributeValueMemberM{Value: attrs{"a": v}}
+		}
+	}
+	return v
+}
+
+// TestForms sends requests whose form is wrong, so that the engine need not look at any table.
+func TestForms(t *testing.T) {
+	w := newWorld(t)
+	const words = "failed to satisfy constraint: Member must satisfy enum value set: "
+	put := func(change func(*dynamodb.PutItemInput)) error {
+		in := &dynamodb.PutItemInput{TableName: aws.String("nosuch"), Item: key("a", "1")}
+		change(in)
+		_, err := w.db.PutItem(background, in)
+		return err
+	}
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"ReturnValues": {put(func(in *dynamodb.PutItemInput) { in.ReturnValues = "X" }),
+			"1 validation error detected: Value 'X' at 'returnValues' " + words + "[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]"},
+		"ReturnConsumedCapacity": {put(func(in *dynamodb.PutItemInput) { in.ReturnConsumedCapacity = "total" }),
+			"1 validation error detected: Value 'total' at 'returnConsumedCapacity' " + words + "[INDEXES, TOTAL, NONE]"},
+		"ReturnValuesOnConditionCheckFailure": {put(func(in *dynamodb.PutItemInput) { in.ReturnValuesOnConditionCheckFailure = "ALL_NEW" }),
+			"1 validation error detected: Value 'ALL_NEW' at 'returnValuesOnConditionCheckFailure' " + words + "[ALL_OLD, NONE]"},
+		"three at once": {put(func(in *dynamodb.PutItemInput) {
+			in.ReturnConsumedCapacity, in.ReturnItemCollectionMetrics, in.ReturnValues = "X", "X", "X"
+		}), "3 validation errors detected: Value 'X' at 'returnConsumedCapacity'"},
+		"a table beside others": {put(func(in *dynamodb.PutItemInput) { in.TableName, in.ReturnValues = aws.String("bad!"), "X" }),
+			"1 validation error detected: Value 'bad!' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"},
+		"no table": {put(func(in *dynamodb.PutItemInput) { in.TableName = nil }), "1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null"},
+		"an empty name": {put(func(in *dynamodb.PutItemInput) { in.TableName = aws.String("") }),
+			"1 validation error detected: Value '' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 1"},
+		"a short name": {put(func(in *dynamodb.PutItemInput) { in.TableName = aws.String("ab") }), "Member must have length greater than or equal to 3"},
+		"a long name":  {put(func(in *dynamodb.PutItemInput) { in.TableName = aws.String(strings.Repeat("a", 256)) }), "Member must have length less than or equal to 255"},
+		"UpdateItem names one": {func() error {
+			_, err := w.db.UpdateItem(background, &dynamodb.UpdateItemInput{TableName: aws.String("nosuch"), Key: key("a", "1"), ReturnValues: "X", ReturnConsumedCapacity: "X"})
+			return err
+		}(), "1 validation error detected: Value 'X' at 'return"},
+		"deep in a transaction": {func() error {
+			_, err := w.transact("", txPut("a"), types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String("events"), Key: key("b", "1"), ReturnValuesOnConditionCheckFailure: "X"}})
+			return err
+		}(), "Value 'X' at 'transactItems.2.member.delete.returnValuesOnConditionCheckFailure' " + words},
+		"a table in a transaction": {func() error {
+			_, err := w.transact("", types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String("x!"), Key: key("b", "1")}})
+			return err
+		}(), "Value 'x!' at 'transactItems.1.member.delete.tableName' failed to satisfy constraint"},
+		"a table of a batch": {func() error {
+			_, err := w.db.BatchGetItem(background, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"": {Keys: []attrs{key("a", "1")}}}})
+			return err
+		}(), "Value '' at 'requestItems.tableName' failed to satisfy constraint"},
+		"no table to make": {func() error { _, err := w.db.CreateTable(background, &dynamodb.CreateTableInput{}); return err }(),
+			"The parameter 'TableName' is required but was not present in the request"},
+		"a key's type": {func() error {
+			in := tableInput("other")
+			in.KeySchema[1].KeyType = "SORT"
+			_, err := w.db.CreateTable(background, in)
+			return err
+		}(), "1 validation error detected: Value 'SORT' at 'keySchema.2.member.keyType' " + words + "[HASH, RANGE]"},
+	} {
+		t.Run(name, func(t *testing.T) { expectInvalid(t, c.err, c.want) })
+	}
+	expectUnsupported(t, put(func(in *dynamodb.PutItemInput) {
+		in.TableName = aws.String("arn:aws:dynamodb:us-east-1:000000000000:table/events")
+	}),
+		"embedded: PutItem: a TableName that is an ARN is not supported")
+	out, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: key("a", "1"),
+		ReturnItemCollectionMetrics: types.ReturnItemCollectionMetricsSize, ReturnValues: types.ReturnValueNone, ReturnConsumedCapacity: types.ReturnConsumedCapacityNone})
+	if err != nil || out.ItemCollectionMetrics != nil {
+		t.Errorf("a table without local indexes has metrics of item collections: %v, %v", out, err)
+	}
+}
+
+func TestCreateTableMistakes(t *testing.T) {
+	w := newWorld(t)
+	for want, change := range map[string]func(*dynamodb.CreateTableInput){
+		"Table is being created with a stream disabled, UpdateViewType should not be specified": func(in *dynamodb.CreateTableInput) {
+			in.StreamSpecification.StreamEnabled = aws.Bool(false)
+		},
+		"Table is being created with a stream enabled, UpdateViewType must be specified": func(in *dynamodb.CreateTableInput) { in.StreamSpecification.StreamViewType = "" },
+		"List of GlobalSecondaryIndexes is empty":                                        func(in *dynamodb.CreateTableInput) { in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{} },
+		"GlobalSecondaryIndex count exceeds the per-table limit of 20": func(in *dynamodb.CreateTableInput) {
+			for i := range 20 {
+				g := in.GlobalSecondaryIndexes[0]
+				g.IndexName = aws.String(fmt.Sprint("more-", i))
+				in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, g)
+			}
+		},
+		"ProjectionType is ALL, but NonKeyAttributes is specified": func(in *dynamodb.CreateTableInput) {
+			in.GlobalSecondaryIndexes[0].Projection.NonKeyAttributes = []string{"a"}
+		},
+		"Value 'ab' at 'globalSecondaryIndexes.1.member.indexName' failed to satisfy constraint: Member must have length greater than or equal to 3": func(in *dynamodb.CreateTableInput) {
+			in.GlobalSecondaryIndexes[0].IndexName = aws.String("ab")
+		},
+		"Value 'a!' at 'tableName' failed to satisfy constraint": func(in *dynamodb.CreateTableInput) { in.TableName = aws.String("a!") },
+	} {
+		in := tableInput("other")
+		change(in)
+		_, err := w.db.CreateTable(background, in)
+		t.Run(want, func(t *testing.T) { expectInvalid(t, err, want) })
 	}
 }
 
@@ -228,8 +355,12 @@ func TestUnsupportedFields(t *testing.T) {
 	expectUnsupported(t, err, "embedded: PutItem: ConditionalOperator is not supported")
 	_, err = w.db.Query(background, &dynamodb.QueryInput{TableName: aws.String("events"), Select: types.SelectCount})
 	expectUnsupported(t, err, "embedded: Query: Select is not supported")
-	_, err = w.db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events"), IndexName: aws.String("GSI1")})
-	expectUnsupported(t, err, "embedded: Scan: IndexName is not supported")
+	for _, index := range []string{"GSI1", ""} {
+		_, err = w.db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events"), IndexName: &index})
+		expectUnsupported(t, err, "embedded: Scan: IndexName is not supported")
+	}
+	_, err = w.db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events"), ScanFilter: map[string]types.Condition{}})
+	expectUnsupported(t, err, "embedded: Scan: ScanFilter is not supported")
 	_, err = w.db.BatchGetItem(background, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: []attrs{key("a", "1")}, AttributesToGet: []string{"a"}}}})
 	expectUnsupported(t, err, "embedded: BatchGetItem: KeysAndAttributes.AttributesToGet is not supported")
 	in := tableInput("other")

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 )
 
 // deepest is how many levels the JSON of a request may have. DynamoDB takes items of 32 levels, and
@@ -164,13 +165,14 @@ func assignUnion(from any, to reflect.Value, members map[string]reflect.Type, wh
 	if !ok {
 		return mismatch(where, "an attribute value such as {\"S\": \"text\"}", from)
 	}
-	if len(given) != 1 {
-		return fmt.Errorf("%s must have exactly one type, and it has %d", where, len(given))
-	}
 	for name, value := range given {
 		member, ok := members[name]
 		if !ok {
 			return fmt.Errorf("%s has the type %q, which is not one of an attribute value", where, name)
+		}
+		if value == nil {
+			delete(given, name)
+			continue
 		}
 		union := reflect.New(member)
 		if err := present(value, union.Elem().FieldByName("Value"), where+"."+name, depth+1); err != nil {
@@ -178,7 +180,19 @@ func assignUnion(from any, to reflect.Value, members map[string]reflect.Type, wh
 		}
 		to.Set(union)
 	}
-	return nil
+	switch len(given) {
+	case 0:
+		return wrongValue("is empty")
+	case 1:
+		return nil
+	}
+	return wrongValue("has more than one datatypes set")
+}
+
+// wrongValue is the error for an attribute value whose number of types is not one. The service does
+// not count it as a mistake in the JSON.
+func wrongValue(what string) error {
+	return &smithy.GenericAPIError{Code: "ValidationException", Message: "Supplied AttributeValue " + what + ", must contain exactly one of the supported datatypes", Fault: smithy.FaultClient}
 }
 
 func assignTime(from any, to reflect.Value, where string) error {

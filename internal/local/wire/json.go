@@ -76,7 +76,11 @@ func (s service) serve(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	input := reflect.New(op.input)
 	if err := decode(body, input.Interface()); err != nil {
-		s.refuse(w, serialization("%v", err))
+		var said smithy.APIError
+		if !errors.As(err, &said) {
+			err = serialization("%v", err)
+		}
+		s.refuse(w, err)
 		return
 	}
 	answers := op.call.Call([]reflect.Value{reflect.ValueOf(r.Context()), input})

@@ -15,11 +15,21 @@ import (
 type Operation struct {
 	service, api string
 	fields       string // space-separated names of the supported input fields
+	check        func(in any) error
 }
 
 // Op returns the operation of that name. fields holds the names of its supported input fields,
 // separated by spaces.
-func Op(service, api, fields string) Operation { return Operation{service, api, fields} }
+func Op(service, api, fields string) Operation {
+	return Operation{service: service, api: api, fields: fields}
+}
+
+// Checked returns the operation with a check of its input, which every call makes first. The check
+// gets a pointer to the input.
+func (op Operation) Checked(check func(in any) error) Operation {
+	op.check = check
+	return op
+}
 
 // Call runs one client call. It counts the request, refuses fields that are not implemented, runs
 // the interceptor, and wraps every error as the SDK does.
@@ -34,6 +44,11 @@ func Call[I, O any](ctx context.Context, c *Core, op Operation, in *I, do func(*
 		}
 		if err := refuseUnsupported(c, op, in); err != nil {
 			return nil, err
+		}
+		if op.check != nil {
+			if err := op.check(in); err != nil {
+				return nil, err
+			}
 		}
 		if c.Config.Journal != nil {
 			return kept(c.Config.Journal, in, do)
@@ -140,14 +155,12 @@ func RefuseNested(c *Core, api string, in any, fields string) error {
 	return nil
 }
 
-// isZero reports whether v is not set. A pointer to a zero value (aws.Bool(false)), an empty list
-// and the word NONE count as not set, because each of them asks for nothing.
+// isZero reports whether v is not set. false and the word NONE count as not set, because they ask
+// for nothing.
 func isZero(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer:
-		return v.IsNil() || v.Elem().IsZero()
-	case reflect.Slice, reflect.Map:
-		return v.Len() == 0
+		return v.IsNil() || v.Elem().Kind() == reflect.Bool && !v.Elem().Bool()
 	case reflect.String:
 		return v.Len() == 0 || v.String() == "NONE"
 	default:

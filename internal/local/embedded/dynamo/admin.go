@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -15,10 +14,13 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded/value"
 )
 
+// maxIndexes is how many indexes a new table can have.
+const maxIndexes = 20
+
 var (
-	createTable   = api.Op("DynamoDB", "CreateTable", "TableName AttributeDefinitions KeySchema BillingMode GlobalSecondaryIndexes StreamSpecification")
-	describeTable = api.Op("DynamoDB", "DescribeTable", "TableName")
-	deleteTable   = api.Op("DynamoDB", "DeleteTable", "TableName")
+	createTable   = operation("CreateTable", "TableName AttributeDefinitions KeySchema BillingMode GlobalSecondaryIndexes StreamSpecification")
+	describeTable = operation("DescribeTable", "TableName")
+	deleteTable   = operation("DeleteTable", "TableName")
 )
 
 // CreateTable makes an on-demand table with string keys. The table is ACTIVE at once.
@@ -38,9 +40,6 @@ func (c *Client) DeleteTable(ctx context.Context, in *dynamodb.DeleteTableInput,
 
 func (ts *Tables) create(in *dynamodb.CreateTableInput) (*dynamodb.CreateTableOutput, error) {
 	name := aws.ToString(in.TableName)
-	if len(name) < 3 || len(name) > 255 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != "" {
-		return nil, api.Invalid("1 validation error detected: Value '%s' at 'tableName' failed to satisfy constraint: Member must have length between 3 and 255 and satisfy regular expression pattern: [a-zA-Z0-9_.-]+", name)
-	}
 	if in.BillingMode != types.BillingModePayPerRequest {
 		return nil, api.Unsupported("CreateTable", "BillingMode other than PAY_PER_REQUEST")
 	}
@@ -53,10 +52,16 @@ func (ts *Tables) create(in *dynamodb.CreateTableInput) (*dynamodb.CreateTableOu
 	if err != nil {
 		return nil, err
 	}
-	if in.StreamSpecification != nil && aws.ToBool(in.StreamSpecification.StreamEnabled) {
-		if v := in.StreamSpecification.StreamViewType; v != types.StreamViewTypeNewAndOldImages {
-			return nil, api.Unsupported("CreateTable", "StreamViewType "+string(v))
-		}
+	switch s := in.StreamSpecification; {
+	case s == nil:
+	case !aws.ToBool(s.StreamEnabled) && s.StreamViewType != "":
+		return nil, api.Invalid("One or more parameter values were invalid: Table is being created with a stream disabled, UpdateViewType should not be specified")
+	case !aws.ToBool(s.StreamEnabled):
+	case s.StreamViewType == "":
+		return nil, api.Invalid("One or more parameter values were invalid: Table is being created with a stream enabled, UpdateViewType must be specified")
+	case s.StreamViewType != types.StreamViewTypeNewAndOldImages:
+		return nil, api.Unsupported("CreateTable", "StreamViewType "+string(s.StreamViewType))
+	default:
 		t.stream = ts.openStream(t)
 	}
 	ts.byName[name] = t
@@ -79,6 +84,12 @@ func (ts *Tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, 
 	}
 	if t.schema.number {
 		return nil, noKeyOf(types.ScalarAttributeTypeN)
+	}
+	if in.GlobalSecondaryIndexes != nil && len(in.GlobalSecondaryIndexes) == 0 {
+		return nil, api.Invalid("One or more parameter values were invalid: List of GlobalSecondaryIndexes is empty")
+	}
+	if len(in.GlobalSecondaryIndexes) > maxIndexes {
+		return nil, api.Invalid("One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the per-table limit of %d", maxIndexes)
 	}
 	for _, g := range in.GlobalSecondaryIndexes {
 		ix, err := ts.newIndex(t, g, in.AttributeDefinitions, used)
@@ -108,6 +119,8 @@ func (ts *Tables) newIndex(t *table, g types.GlobalSecondaryIndex, attributes []
 		return nil, err
 	}
 	switch {
+	case g.Projection != nil && len(g.Projection.NonKeyAttributes) > 0 && g.Projection.ProjectionType != types.ProjectionTypeInclude:
+		return nil, api.Invalid("One or more parameter values were invalid: ProjectionType is %s, but NonKeyAttributes is specified", g.Projection.ProjectionType)
 	case g.Projection != nil && g.Projection.ProjectionType == types.ProjectionTypeAll:
 	case g.Projection != nil && g.Projection.ProjectionType == types.ProjectionTypeKeysOnly:
 		ix.only = slices.Concat(t.schema.names(), ix.schema.names())
@@ -141,12 +154,13 @@ func (ts *Tables) AddIndex(tableName string, g types.GlobalSecondaryIndex, attri
 	t.indexes = append(t.indexes, ix)
 	slices.SortFunc(t.indexes, func(a, b *index) int { return cmp.Compare(a.name, b.name) })
 	t.keepTable()
-	return t.rows.scan(0, 1, nil, func(it *value.Item) (bool, error) {
+	t.rows.scan(0, 1, nil, func(it *value.Item) bool {
 		if at, is := ix.place(it); is {
 			ix.rows.put(at, it)
 		}
-		return true, nil
+		return true
 	})
+	return nil
 }
 
 // newSchema reads the keys of a table or an index, and adds the names of their attributes to used.

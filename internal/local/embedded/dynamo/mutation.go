@@ -36,9 +36,8 @@ const (
 // yet. holds is false if the condition failed.
 func (m *mutation) plan() (old, new *value.Item, holds bool, err error) {
 	old = m.t.get(m.key)
-	holds, err = m.cond.Eval(m.b, old)
-	if err != nil || !holds {
-		return old, nil, false, err
+	if !m.cond.Eval(m.b, old) {
+		return old, nil, false, nil
 	}
 	switch m.do {
 	case doPut:

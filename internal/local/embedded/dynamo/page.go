@@ -1,6 +1,8 @@
 package dynamo
 
 import (
+	"fmt"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/local/embedded/api"
@@ -34,12 +36,19 @@ func (ts *Tables) newPage(call string, filter, projected *string, names map[stri
 	if p.b, err = expr.Bind(names, values, keys, p.filter.Use(), projection.Use()); err != nil {
 		return nil, err
 	}
+	if err := p.filter.Check(p.b); err != nil {
+		return nil, err
+	}
 	if p.names, err = projection.Names(p.b); err != nil {
 		return nil, err
 	}
 	if limit != nil {
 		if *limit < 1 {
-			return nil, api.Invalid("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1", *limit)
+			where := fmt.Sprintf("Value '%d' at 'limit'", *limit)
+			if call == "Query" { // as the service says it
+				where = "Value at 'Limit'"
+			}
+			return nil, api.Invalid("1 validation error detected: %s failed to satisfy constraint: Member must have value greater than or equal to 1", where)
 		}
 		p.limit = *limit
 	}
@@ -47,21 +56,17 @@ func (ts *Tables) newPage(call string, filter, projected *string, names map[stri
 }
 
 // take reads one item into the page, and reports whether there is room for more.
-func (p *page) take(it *value.Item) (bool, error) {
+func (p *page) take(it *value.Item) bool {
 	p.scanned++
 	p.size += it.Size
-	ok, err := p.filter.Eval(p.b, it)
-	if err != nil {
-		return false, err
-	}
-	if ok {
+	if p.filter.Eval(p.b, it) {
 		p.items = append(p.items, it.Project(p.names))
 	}
 	if p.scanned == p.limit || p.size >= maxPageSize {
 		p.last = it
-		return false, nil
+		return false
 	}
-	return true, nil
+	return true
 }
 
 func (p *page) cost(ix *index, consistent bool) cost {

@@ -16,7 +16,7 @@ import (
 // maxPageSize is how many bytes a Query or Scan reads for one answer, before the filter.
 const maxPageSize = 1024 * 1024
 
-var query = api.Op("DynamoDB", "Query", "TableName IndexName KeyConditionExpression FilterExpression ProjectionExpression ExpressionAttributeNames ExpressionAttributeValues ScanIndexForward Limit ExclusiveStartKey ConsistentRead ReturnConsumedCapacity")
+var query = operation("Query", "TableName IndexName KeyConditionExpression FilterExpression ProjectionExpression ExpressionAttributeNames ExpressionAttributeValues ScanIndexForward Limit ExclusiveStartKey ConsistentRead ReturnConsumedCapacity")
 
 // Query reads one partition of a table or index in order of the sort key.
 func (c *Client) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
@@ -57,11 +57,12 @@ func (ts *Tables) query(in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) 
 		if w.start.partition != r.Partition {
 			return nil, api.Invalid("The provided starting key is outside query boundaries based on provided conditions")
 		}
+		if r.Side(w.start.sort) != 0 {
+			return nil, api.Invalid("The provided starting key does not match the range key predicate")
+		}
 		w.started = true
 	}
-	if err := w.each(func(it *value.Item) (bool, error) { return p.take(ix.project(it)) }); err != nil {
-		return nil, err
-	}
+	w.each(func(it *value.Item) bool { return p.take(ix.project(it)) })
 	spent := p.cost(ix, aws.ToBool(in.ConsistentRead))
 	ts.read(t.name, spent)
 	return &dynamodb.QueryOutput{
@@ -102,7 +103,11 @@ func (t *table) startPlace(in map[string]types.AttributeValue, ix *index, s sche
 		return place{}, api.Invalid("The provided starting key is invalid")
 	}
 	text := func(name string) string {
-		if n, ok := in[name].(*types.AttributeValueMemberN); ok && s.number && name == s.sk {
+		if s.number && name == s.sk {
+			n, ok := in[name].(*types.AttributeValueMemberN)
+			if !ok {
+				return ""
+			}
 			number, _ := value.ScanNumber(n.Value)
 			return number.Ordered()
 		}
@@ -129,9 +134,9 @@ type walk struct {
 }
 
 // each calls take for every row, until take returns false.
-func (w *walk) each(take func(*value.Item) (more bool, err error)) error {
+func (w *walk) each(take func(*value.Item) (more bool)) {
 	if w.rows == nil {
-		return nil
+		return
 	}
 	rows := &w.rows.rows
 	for p := w.first(); rows.Valid(p); p = w.step(p) {
@@ -139,16 +144,14 @@ func (w *walk) each(take func(*value.Item) (more bool, err error)) error {
 		switch side := w.r.Side(row.sort); {
 		case side == 0:
 		case (side < 0) == w.back:
-			return nil // past the far end
+			return // past the far end
 		default:
 			continue // not yet at the near end
 		}
-		more, err := take(row.it)
-		if err != nil || !more {
-			return err
+		if !take(row.it) {
+			return
 		}
 	}
-	return nil
 }
 
 func (w *walk) first() api.Position {

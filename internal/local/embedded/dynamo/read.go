@@ -20,8 +20,8 @@ const (
 )
 
 var (
-	getItem      = api.Op("DynamoDB", "GetItem", "TableName Key ConsistentRead ProjectionExpression ExpressionAttributeNames ReturnConsumedCapacity")
-	batchGetItem = api.Op("DynamoDB", "BatchGetItem", "RequestItems ReturnConsumedCapacity")
+	getItem      = operation("GetItem", "TableName Key ConsistentRead ProjectionExpression ExpressionAttributeNames ReturnConsumedCapacity")
+	batchGetItem = operation("BatchGetItem", "RequestItems ReturnConsumedCapacity")
 )
 
 // GetItem reads one item. If there is none, the answer has no Item.

@@ -10,7 +10,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded/value"
 )
 
-var scan = api.Op("DynamoDB", "Scan", "TableName FilterExpression ProjectionExpression ExpressionAttributeNames ExpressionAttributeValues Limit ExclusiveStartKey Segment TotalSegments ConsistentRead ReturnConsumedCapacity")
+var scan = operation("Scan", "TableName FilterExpression ProjectionExpression ExpressionAttributeNames ExpressionAttributeValues Limit ExclusiveStartKey Segment TotalSegments ConsistentRead ReturnConsumedCapacity")
 
 // Scan reads a whole table, or one segment of it, in the order of the hashes of its partition keys.
 func (c *Client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
@@ -43,9 +43,7 @@ func (ts *Tables) scan(in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
 		start = &at
 	}
 	defer ts.replica("Scan", t, nil, aws.ToBool(in.ConsistentRead))()
-	if err := t.rows.scan(segment, total, start, p.take); err != nil {
-		return nil, err
-	}
+	t.rows.scan(segment, total, start, p.take)
 	spent := p.cost(nil, aws.ToBool(in.ConsistentRead))
 	ts.read(t.name, spent)
 	return &dynamodb.ScanOutput{
@@ -54,6 +52,8 @@ func (ts *Tables) scan(in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
 		ConsumedCapacity: capacity(in.ReturnConsumedCapacity, t.name, spent),
 	}, nil
 }
+
+const maxSegments = 1_000_000
 
 func segments(in *dynamodb.ScanInput) (segment, total int, err error) {
 	if in.Segment == nil && in.TotalSegments == nil {
@@ -66,14 +66,28 @@ func segments(in *dynamodb.ScanInput) (segment, total int, err error) {
 		return 0, 0, api.Invalid("The Segment parameter is required but was not present in the request when parameter TotalSegments is present")
 	}
 	segment, total = int(*in.Segment), int(*in.TotalSegments)
-	if total < 1 || total > 1_000_000 || segment < 0 || segment >= total {
+	for _, bound := range []struct {
+		name  string
+		n     int
+		wrong bool
+		want  string
+	}{
+		{"totalSegments", total, total < 1, "greater than or equal to 1"},
+		{"totalSegments", total, total > maxSegments, "less than or equal to 1000000"},
+		{"segment", segment, segment < 0, "greater than or equal to 0"},
+	} {
+		if bound.wrong {
+			return 0, 0, api.Invalid("1 validation error detected: Value '%d' at '%s' failed to satisfy constraint: Member must have value %s", bound.n, bound.name, bound.want)
+		}
+	}
+	if segment >= total {
 		return 0, 0, api.Invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: %d is not less than TotalSegments: %d", segment, total)
 	}
 	return segment, total, nil
 }
 
 // scan visits one segment. If start is given, it begins after that place.
-func (k *keyspace) scan(segment, total int, start *place, take func(*value.Item) (bool, error)) error {
+func (k *keyspace) scan(segment, total int, start *place, take func(*value.Item) (more bool)) {
 	var at api.Position
 	if start != nil {
 		at, _ = k.find(start.partition)
@@ -88,21 +102,19 @@ func (k *keyspace) scan(segment, total int, start *place, take func(*value.Item)
 	for ; k.order.Valid(at); at = k.order.Next(at) {
 		part := k.order.At(at)
 		if share(part.hash, total) != segment {
-			return nil
+			return
 		}
 		w := &walk{rows: part.partition}
 		if start != nil && part.key == start.partition {
 			w.start, w.started = *start, true
 		}
 		stopped := false
-		err := w.each(func(it *value.Item) (bool, error) {
-			more, err := take(it)
-			stopped = !more
-			return more, err
+		w.each(func(it *value.Item) bool {
+			stopped = !take(it)
+			return !stopped
 		})
-		if err != nil || stopped {
-			return err
+		if stopped {
+			return
 		}
 	}
-	return nil
 }

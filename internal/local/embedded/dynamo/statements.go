@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,8 +22,8 @@ const (
 )
 
 var (
-	executeStatement      = api.Op("DynamoDB", "ExecuteStatement", "Statement Parameters ReturnConsumedCapacity ReturnValuesOnConditionCheckFailure")
-	batchExecuteStatement = api.Op("DynamoDB", "BatchExecuteStatement", "Statements ReturnConsumedCapacity")
+	executeStatement      = operation("ExecuteStatement", "Statement Parameters ReturnConsumedCapacity ReturnValuesOnConditionCheckFailure")
+	batchExecuteStatement = operation("BatchExecuteStatement", "Statements ReturnConsumedCapacity")
 )
 
 // ExecuteStatement runs one PartiQL INSERT or UPDATE. An INSERT gets a DuplicateItemException if
@@ -89,6 +90,9 @@ func (t *table) updateBy(api string, u *expr.UpdateStatement, parameters []types
 	if m.key, err = t.key(k); err != nil {
 		return nil, err
 	}
+	if err := m.cond.Check(b); err != nil {
+		return nil, err
+	}
 	return m, m.update.Check(api, t.schema.has, b)
 }
 
@@ -124,6 +128,9 @@ func (ts *Tables) execute(p prepared) (x executed) {
 }
 
 func (ts *Tables) executeStatement(in *dynamodb.ExecuteStatementInput) (*dynamodb.ExecuteStatementOutput, error) {
+	if err := checkStatement("statement", in.Statement); err != nil {
+		return nil, err
+	}
 	ts.mu.Lock()
 	defer ts.unlock()
 	p := ts.prepare("ExecuteStatement", in.Statement, in.Parameters, in.ReturnValuesOnConditionCheckFailure)
@@ -170,7 +177,7 @@ func (ts *Tables) batchExecuteStatement(in *dynamodb.BatchExecuteStatementInput)
 		case x.err != nil:
 			out.Responses[i].Error = statementError(x.err)
 		case x.refused:
-			out.Responses[i].Error = ts.refusal(p, x.old)
+			out.Responses[i].Error, out.Responses[i].TableName = ts.refusal(p, x.old), aws.String(p.t.name)
 		default:
 			done.add(p.t.name, x.spent)
 			out.Responses[i].TableName = aws.String(p.t.name)
@@ -182,6 +189,22 @@ func (ts *Tables) batchExecuteStatement(in *dynamodb.BatchExecuteStatementInput)
 	}
 	out.ConsumedCapacity = batchCapacity(in.ReturnConsumedCapacity, &done, &failed)
 	return out, nil
+}
+
+// checkStatement checks the length of a statement.
+func checkStatement(path string, text *string) error {
+	want := ""
+	switch n := utf8.RuneCountInString(aws.ToString(text)); {
+	case text == nil:
+		want = "not be null"
+	case n == 0:
+		want = "have length greater than or equal to 1"
+	case n > maxStatementText:
+		want = fmt.Sprintf("have length less than or equal to %d", maxStatementText)
+	default:
+		return nil
+	}
+	return api.Invalid("1 validation error detected: Value at '%s' failed to satisfy constraint: Member must %s", path, want)
 }
 
 // prepareAll prepares every statement of a request. It refuses the whole request if the engine does
@@ -199,8 +222,8 @@ func (ts *Tables) prepareAll(statements []types.BatchStatementRequest) ([]prepar
 		if aws.ToBool(s.ConsistentRead) {
 			return nil, api.Unsupported("BatchExecuteStatement", "BatchStatementRequest.ConsistentRead")
 		}
-		if utf8.RuneCountInString(aws.ToString(s.Statement)) > maxStatementText {
-			return nil, api.Invalid("1 validation error detected: Value at 'statements.%d.member.statement' failed to satisfy constraint: Member must have length less than or equal to %d", i+1, maxStatementText)
+		if err := checkStatement(fmt.Sprintf("statements.%d.member.statement", i+1), s.Statement); err != nil {
+			return nil, err
 		}
 		for _, v := range s.Parameters { // this is read with the request, before any statement is looked at
 			if err := value.Check(v); err != nil {

@@ -157,10 +157,7 @@ func (ix *index) place(it *value.Item) (place, bool) {
 }
 
 func (ts *Tables) table(name *string) (*table, error) {
-	if name == nil {
-		return nil, api.Invalid("1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null")
-	}
-	t := ts.byName[*name]
+	t := ts.byName[*name] // checkForm has seen that there is a name
 	if t == nil {
 		return nil, resourceNotFound()
 	}

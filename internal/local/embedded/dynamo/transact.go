@@ -22,7 +22,7 @@ const (
 	transactAPI      = "TransactWriteItems"
 )
 
-var transactWriteItems = api.Op("DynamoDB", transactAPI, "TransactItems ClientRequestToken ReturnConsumedCapacity")
+var transactWriteItems = operation(transactAPI, "TransactItems ClientRequestToken ReturnConsumedCapacity ReturnItemCollectionMetrics")
 
 // TransactWriteItems does up to 100 writes of distinct items, all or none. It costs twice what the
 // writes cost alone, whether it is done or cancelled.
@@ -61,7 +61,15 @@ func (ts *Tables) transact(in *dynamodb.TransactWriteItemsInput) (*dynamodb.Tran
 	}
 	out := &dynamodb.TransactWriteItemsOutput{ConsumedCapacity: b.capacities(in.ReturnConsumedCapacity)}
 	for i := range out.ConsumedCapacity {
-		out.ConsumedCapacity[i].WriteCapacityUnits = out.ConsumedCapacity[i].CapacityUnits
+		c := &out.ConsumedCapacity[i]
+		c.WriteCapacityUnits = c.CapacityUnits
+		if c.Table != nil {
+			c.Table.WriteCapacityUnits = c.Table.CapacityUnits
+		}
+		for name, ix := range c.GlobalSecondaryIndexes {
+			ix.WriteCapacityUnits = ix.CapacityUnits
+			c.GlobalSecondaryIndexes[name] = ix
+		}
 	}
 	if token != "" {
 		ts.tokens.remember(tokenEntry{token: token, digest: digest, at: ts.core.Now(), out: out})

@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	updateTimeToLive   = api.Op("DynamoDB", "UpdateTimeToLive", "TableName TimeToLiveSpecification")
-	describeTimeToLive = api.Op("DynamoDB", "DescribeTimeToLive", "TableName")
+	updateTimeToLive   = operation("UpdateTimeToLive", "TableName TimeToLiveSpecification")
+	describeTimeToLive = operation("DescribeTimeToLive", "TableName")
 )
 
 // tooOld is the age past which the service no longer removes an item: its time is more than five
@@ -42,6 +42,9 @@ func (ts *Tables) updateTTL(in *dynamodb.UpdateTimeToLiveInput) (*dynamodb.Updat
 	if spec == nil || aws.ToString(spec.AttributeName) == "" || spec.Enabled == nil {
 		return nil, api.Invalid("1 validation error detected: Value null at 'timeToLiveSpecification' failed to satisfy constraint: Member must not be null")
 	}
+	if len(*spec.AttributeName) > 255 {
+		return nil, api.Invalid("1 validation error detected: Value '%s' at 'timeToLiveSpecification.attributeName' failed to satisfy constraint: Member must have length less than or equal to 255", *spec.AttributeName)
+	}
 	ts.mu.Lock()
 	defer ts.unlock()
 	t, err := ts.table(in.TableName)
@@ -49,6 +52,8 @@ func (ts *Tables) updateTTL(in *dynamodb.UpdateTimeToLiveInput) (*dynamodb.Updat
 		return nil, err
 	}
 	switch on := *spec.Enabled; {
+	case t.ttl != "" && t.ttl != *spec.AttributeName:
+		return nil, api.Invalid("TimeToLive is active on a different AttributeName: current AttributeName is %s", t.ttl)
 	case on && t.ttl != "":
 		return nil, api.Invalid("TimeToLive is already enabled")
 	case !on && t.ttl == "":
@@ -99,11 +104,11 @@ func (t *table) sweep(now time.Time, most int) int {
 		return 0
 	}
 	var due []*value.Item
-	_ = t.rows.scan(0, 1, nil, func(it *value.Item) (bool, error) {
+	t.rows.scan(0, 1, nil, func(it *value.Item) bool {
 		if expired(it.Get(t.ttl), now) {
 			due = append(due, it)
 		}
-		return len(due) < most, nil
+		return len(due) < most
 	})
 	for _, it := range due {
 		t.commit(it, nil, now, &timeToLive)

@@ -10,6 +10,9 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded/value"
 )
 
+// maxPlaceholder is the length of the longest placeholder, in bytes.
+const maxPlaceholder = 255
+
 // Bind checks the placeholders of a request against the expressions that use them. Each placeholder
 // that is used must be defined, and each that is defined must be used. DynamoDB must accept every
 // value.
@@ -19,7 +22,18 @@ func Bind(names map[string]string, values map[string]types.AttributeValue, all .
 	if err := b.checkPresence(len(expressions) > 0); err != nil {
 		return b, err
 	}
+	for placeholder, name := range names {
+		switch {
+		case len(placeholder) > maxPlaceholder:
+			return b, api.Invalid("ExpressionAttributeNames contains invalid key: The expression attribute map contains a key that is too long; size of key: %d", len(placeholder))
+		case name == "":
+			return b, api.Invalid("ExpressionAttributeNames contains invalid value: Empty attribute name for key %s", placeholder)
+		}
+	}
 	for placeholder, v := range values {
+		if len(placeholder) > maxPlaceholder {
+			return b, api.Invalid("ExpressionAttributeValues contains invalid key: The expression attribute map contains a key that is too long; size of key: %d", len(placeholder))
+		}
 		if err := value.Check(v); err != nil {
 			return b, api.Invalid("ExpressionAttributeValues contains invalid value: %s for key %s", api.ErrorText(err), placeholder)
 		}

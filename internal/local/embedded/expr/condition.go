@@ -115,6 +115,8 @@ func (p *parser) primary() (*node, error) {
 	}
 	t := p.peek()
 	switch {
+	case t.is(")") && p.toks[p.pos-2].is("("):
+		return nil, api.Unsupported(p.api, "a parenthesis around an operand in "+p.kind)
 	case t.is("BETWEEN"):
 		return p.between(left)
 	case t.is("IN"):
@@ -186,21 +188,26 @@ func (p *parser) function() (*node, error) {
 	default:
 		return nil, p.fail("Invalid function name; function: %s", name)
 	}
-	path, err := p.path()
-	if err != nil {
-		return nil, err
-	}
-	n.operands = []operand{{text: path}}
-	if n.op == opBeginsWith {
-		if err := p.expect(","); err != nil {
-			return nil, err
-		}
-		prefix, err := p.operand()
+	if n.op != opBeginsWith {
+		path, err := p.path()
 		if err != nil {
 			return nil, err
 		}
-		n.operands = append(n.operands, prefix)
+		n.operands = []operand{{text: path}}
+		return n, p.expect(")")
 	}
+	first, err := p.operand()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.expect(","); err != nil {
+		return nil, err
+	}
+	prefix, err := p.operand()
+	if err != nil {
+		return nil, err
+	}
+	n.operands = []operand{first, prefix}
 	return n, p.expect(")")
 }
 

@@ -56,7 +56,7 @@ func tokenize(src string) ([]token, *syntaxError) {
 				kind = tokValue
 			}
 			out = append(out, token{kind, src[start:i], start, i})
-		case isWordByte(c):
+		case isWordByte(c) && c != '_': // a name that begins with _ needs a #placeholder
 			for i < len(src) && isWordByte(src[i]) {
 				i++
 			}

@@ -22,7 +22,8 @@ type Insert struct {
 // next parameter.
 type slots []types.AttributeValue
 
-// fill returns the values with these parameters.
+// fill returns the values with these parameters. More parameters than the text has are not looked
+// at.
 func (s slots) fill(parameters []types.AttributeValue) ([]types.AttributeValue, error) {
 	out := slices.Clone(s)
 	rest := parameters
@@ -30,7 +31,7 @@ func (s slots) fill(parameters []types.AttributeValue) ([]types.AttributeValue, 
 		switch {
 		case v != nil:
 		case len(rest) == 0:
-			return nil, wrongNumber()
+			return nil, api.Invalid("Number of parameters in request and statement don't match.")
 		default:
 			out[i], rest = rest[0], rest[1:]
 		}
@@ -38,14 +39,7 @@ func (s slots) fill(parameters []types.AttributeValue) ([]types.AttributeValue, 
 			return nil, err
 		}
 	}
-	if len(rest) > 0 {
-		return nil, wrongNumber()
-	}
 	return out, nil
-}
-
-func wrongNumber() error {
-	return api.Invalid("Number of parameters in request and statement don't match.")
 }
 
 // Malformed is the error for a statement that is not PartiQL. PartiQL that the engine does not

@@ -43,7 +43,7 @@ func parseUpdateStatement(call string, s *statement) (*UpdateStatement, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.u.Where.root, p.u.Where.uses.kind = root, "ConditionExpression"
+	p.u.Where.root = root
 	p.u.equal = equalities(root)
 	return p.u, s.end(call)
 }

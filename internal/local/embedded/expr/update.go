@@ -180,7 +180,7 @@ func (u *Update) Check(call string, isKey func(name string) bool, b Binding) err
 	for _, a := range u.actions {
 		name := b.name(a.path)
 		if isKey(name) {
-			return api.Invalid("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", name)
+			return value.Misfits("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", name)
 		}
 		if slices.Contains(paths, name) {
 			return api.Invalid("Invalid UpdateExpression: Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [%s], path two: [%s]", name, name)

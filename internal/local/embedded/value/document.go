@@ -11,12 +11,12 @@ import (
 
 // Lists, maps and sets are stored, sized and compared whole. Expressions do not look into them.
 
-func copyDocument(v types.AttributeValue) (types.AttributeValue, error) {
+func copyDocument(v types.AttributeValue, depth int) (types.AttributeValue, error) {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberL:
 		out := make([]types.AttributeValue, len(v.Value))
 		for i, el := range v.Value {
-			c, err := Copy(el)
+			c, err := copyValue(el, depth)
 			if err != nil {
 				return nil, err
 			}
@@ -26,7 +26,10 @@ func copyDocument(v types.AttributeValue) (types.AttributeValue, error) {
 	case *types.AttributeValueMemberM:
 		out := make(map[string]types.AttributeValue, len(v.Value))
 		for name, el := range v.Value {
-			c, err := Copy(el)
+			if err := checkName(name); err != nil {
+				return nil, err
+			}
+			c, err := copyValue(el, depth)
 			if err != nil {
 				return nil, err
 			}
@@ -70,6 +73,9 @@ func copySet(v types.AttributeValue) (types.AttributeValue, error) {
 
 // sortedSet copies a set in sorted order, so that equal sets become equal lists.
 func sortedSet(kind string, in []string) ([]string, error) {
+	if len(in) == 0 && kind == "binary" {
+		return nil, api.Invalid("One or more parameter values were invalid: Binary sets should not be empty")
+	}
 	if len(in) == 0 {
 		return nil, api.Invalid("One or more parameter values were invalid: An %s set  may not be empty", kind)
 	}

@@ -29,6 +29,9 @@ type Item struct {
 func NewItem(in map[string]types.AttributeValue) (*Item, error) {
 	it := &Item{Attrs: make([]Attribute, 0, len(in))}
 	for name, v := range in {
+		if err := checkName(name); err != nil {
+			return nil, err
+		}
 		stored, err := Copy(v)
 		if err != nil {
 			return nil, err

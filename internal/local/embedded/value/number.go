@@ -36,6 +36,12 @@ func parseNumber(s string) (Number, error) {
 	if !ok {
 		return Number{}, api.Invalid("The parameter cannot be converted to a numeric value: %s", s)
 	}
+	if i := strings.IndexAny(s, "eE"); i >= 0 && n.digits == "" {
+		// The exponent of 0 counts too, although it changes nothing.
+		n.digits = "1"
+		n.exp, _ = strconv.Atoi(s[i+1:])
+		return Number{}, n.check()
+	}
 	return n, n.check()
 }
 

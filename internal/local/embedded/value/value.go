@@ -9,8 +9,14 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded/api"
 )
 
+// maxNesting is how many lists and maps can be inside one another.
+const maxNesting = 31
+
 // Copy copies a value on its way into a table. It checks and normalises the value.
-func Copy(v types.AttributeValue) (types.AttributeValue, error) {
+func Copy(v types.AttributeValue) (types.AttributeValue, error) { return copyValue(v, 0) }
+
+// copyValue copies a value that is inside so many lists and maps.
+func copyValue(v types.AttributeValue, depth int) (types.AttributeValue, error) {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
 		return &types.AttributeValueMemberS{Value: v.Value}, nil
@@ -22,15 +28,38 @@ func Copy(v types.AttributeValue) (types.AttributeValue, error) {
 	case *types.AttributeValueMemberBOOL:
 		return &types.AttributeValueMemberBOOL{Value: v.Value}, nil
 	case *types.AttributeValueMemberNULL:
-		return &types.AttributeValueMemberNULL{Value: v.Value}, nil
+		return &types.AttributeValueMemberNULL{Value: v.Value}, checkNull(v)
 	case *types.AttributeValueMemberL, *types.AttributeValueMemberM:
-		return copyDocument(v)
+		if depth++; depth > maxNesting {
+			return nil, api.Invalid("Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")
+		}
+		return copyDocument(v, depth)
 	case *types.AttributeValueMemberSS, *types.AttributeValueMemberNS, *types.AttributeValueMemberBS:
 		return copySet(v)
 	default:
 		return nil, api.Invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
 	}
 }
+
+func checkNull(v *types.AttributeValueMemberNULL) error {
+	if !v.Value {
+		return api.Invalid("One or more parameter values were invalid: Null attribute value types must have the value of true")
+	}
+	return nil
+}
+
+// checkName checks the name of an attribute, or of a member of a map.
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return api.Invalid("Empty attribute name")
+	case len(name) > maxNameSize:
+		return api.Invalid("Attribute name is too large, must be less than %d bytes", maxNameSize+1)
+	}
+	return nil
+}
+
+const maxNameSize = 65535
 
 // TypeName returns the short name of the value's type, as messages print it.
 func TypeName(v types.AttributeValue) string {
@@ -111,8 +140,10 @@ func Equal(a, b types.AttributeValue) bool {
 // have.
 func Check(v types.AttributeValue) error {
 	switch v := v.(type) {
-	case *types.AttributeValueMemberS, *types.AttributeValueMemberB, *types.AttributeValueMemberBOOL, *types.AttributeValueMemberNULL:
+	case *types.AttributeValueMemberS, *types.AttributeValueMemberB, *types.AttributeValueMemberBOOL:
 		return nil
+	case *types.AttributeValueMemberNULL:
+		return checkNull(v)
 	case *types.AttributeValueMemberN:
 		if isPlainInteger(v.Value) {
 			return nil
