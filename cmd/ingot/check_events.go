@@ -18,7 +18,7 @@ const eventsHelp = `With --events it plans each line of a file of events, or of 
 message body. It reports the verdicts and their reasons; the fields that are absent, null or of
 another type; the hottest keys and totals; sizes and write units. If a line would be Poison, the exit
 code is 3. A file of any size takes the same memory. The command does not know what is stored already.
-It says how many events a floor may refuse. If a key uses hmac, only a hash of the key is shown.`
+It says how many events a floor may refuse. A key with a personal value is shown as a hash.`
 
 // eventsJSON documents the part of --output json that --events adds.
 const eventsJSON = `

@@ -45,7 +45,7 @@ type Verdict struct {
 	Type    string `json:"type,omitempty"`
 	Count   int    `json:"count"`
 	Line    int    `json:"line"`             // the first of them
-	Detail  string `json:"detail,omitempty"` // of the first line; absent if hmac hides the type's keys
+	Detail  string `json:"detail,omitempty"` // of the first line, without personal values
 }
 
 // Path is a field that an event type reads, with the number of events in which it is not as it

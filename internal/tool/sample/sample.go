@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/frequent"
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -58,6 +59,8 @@ type Judged struct {
 type run struct {
 	*Sampler
 	described *pipeline.Description
+	personal  show.Personal
+	hidden    map[string]bool // the aggregates whose keys are not shown
 	report    Report
 	verdicts  map[Verdict]*Verdict // by everything except Count, Line and Detail
 	stored    map[uint64]stored    // by the hash of the key
@@ -86,8 +89,11 @@ func (s *Sampler) Read(name string, r io.Reader) (*Report, error) {
 }
 
 func (s *Sampler) read(name string, r io.Reader, limit int) (*Report, error) {
-	x := &run{Sampler: s, described: s.Pipeline.Describe(), report: Report{File: name}, limit: limit, verdicts: map[Verdict]*Verdict{}, stored: map[uint64]stored{},
+	x := &run{Sampler: s, described: s.Pipeline.Describe(), personal: show.PersonalOf(s.Pipeline), hidden: map[string]bool{}, report: Report{File: name}, limit: limit, verdicts: map[Verdict]*Verdict{}, stored: map[uint64]stored{},
 		fields: map[string]*fields{}, keys: map[string]*frequent.Counter{}, totals: map[string]*frequent.Counter{}, compress: map[string]*Compress{}}
+	for name := range x.described.Spec.Aggregates {
+		x.hidden[name] = x.personal.Total(name)
+	}
 	for line, err := range ndjson.Lines(r) {
 		switch {
 		case errors.Is(err, ndjson.ErrTooLong):
@@ -212,11 +218,7 @@ func (x *run) parts(item *event.Item, verdict event.Verdict, adds [][]aggregate.
 // refused counts a line that would not be stored.
 func (x *run) refused(line int, err error) {
 	refusal := event.RefusalOf(err)
-	detail := refusal.Detail
-	if x.Pipeline.HidesKeys(refusal.Type) {
-		detail = ""
-	}
-	x.count(Verdict{Verdict: refusal.Verdict.String(), Reason: string(refusal.Reason), Type: typeOf(refusal)}, line, detail)
+	x.count(Verdict{Verdict: refusal.Verdict.String(), Reason: string(refusal.Reason), Type: typeOf(refusal)}, line, x.personal.Detail(refusal.Reason, refusal.Detail))
 }
 
 // typeOf returns the type of an event that is refused. Unknown types are left out: there may be as
@@ -364,14 +366,14 @@ func (x *run) put(line int, item *event.Item, atomic bool) []aggregate.Contribut
 	}
 	i.Units += units
 	x.compressed(item)
-	hides := x.Pipeline.HidesKeys(item.Type)
-	add(x.keys, "table", event.Key{PK: item.Key.PK}, hides)
+	spec := x.described.Spec.Events[item.Type]
+	add(x.keys, "table", event.Key{PK: item.Key.PK}, x.personal.Key(item.Type, spec.Key.PK))
 	for _, index := range item.Indexes {
-		add(x.keys, index.Name, event.Key{PK: index.Key.PK}, hides)
+		add(x.keys, index.Name, event.Key{PK: index.Key.PK}, x.personal.Key(item.Type, spec.Indexes[index.Name].PK))
 	}
 	list := x.Pipeline.Contributions(item).List
 	for _, c := range list {
-		add(x.totals, c.Def.Name, lanes.Key(c.Def, 0, c.By, c.Window), x.Pipeline.HidesTotals(c.Def.Name))
+		add(x.totals, c.Def.Name, lanes.Key(c.Def, 0, c.By, c.Window), x.hidden[c.Def.Name])
 	}
 	return list
 }

@@ -117,6 +117,39 @@ func (m Personal) reveals(text string) bool {
 	})
 }
 
+// Key reports whether what an event type's template makes must not be shown: it has a personal
+// value, or a hash of one. The template may show the id of the event.
+func (m Personal) Key(eventType, text string) bool {
+	t, err := keys.ParseTemplate(text)
+	if err != nil || m.None() {
+		return false
+	}
+	if id := m.spec.Events[eventType].ID; slices.Contains(t.Derived(), "@id") && id != text && m.Key(eventType, id) {
+		return true
+	}
+	return t.UsesHMAC() || m.revealsOf(eventType, text)
+}
+
+// revealsOf reports whether the template of an event type shows a personal value, by itself or in
+// the id.
+func (m Personal) revealsOf(eventType, text string) bool {
+	t, err := keys.ParseTemplate(text)
+	return m.reveals(text) || err == nil && slices.Contains(t.Derived(), "@id") && m.reveals(m.spec.Events[eventType].ID)
+}
+
+// Total reports whether the keys of an aggregate's totals must not be shown.
+func (m Personal) Total(aggregate string) bool {
+	a := m.spec.Aggregates[aggregate]
+	for _, text := range a.By {
+		for eventType := range a.From {
+			if m.Key(eventType, text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Data masks a payload or a whole message. The paths are looked for wherever an object is, so that
 // an envelope does not hide them, also in JSON that is the text of a string. A text that is not
 // strict JSON is masked as a whole, because nobody knows what it holds.
@@ -191,7 +224,7 @@ func (m Personal) Item(item event.Item) event.Item {
 	item.Data = m.Data(item.Data)
 	spec := m.spec.Events[item.Type]
 	mask := func(value, template string) string {
-		if m.reveals(template) {
+		if m.revealsOf(item.Type, template) {
 			return Mask
 		}
 		return value
@@ -216,8 +249,13 @@ func (m Personal) Item(item event.Item) event.Item {
 func (m Personal) By(aggregate string, by map[string]string) map[string]string {
 	by = maps.Clone(by)
 	for name, template := range m.spec.Aggregates[aggregate].By {
-		if _, there := by[name]; there && m.reveals(template) {
-			by[name] = Mask
+		if _, there := by[name]; !there {
+			continue
+		}
+		for eventType := range m.spec.Aggregates[aggregate].From {
+			if m.revealsOf(eventType, template) {
+				by[name] = Mask
+			}
 		}
 	}
 	return by

@@ -264,3 +264,35 @@ func TestItemsAreMasked(t *testing.T) {
 		t.Errorf("%v", by)
 	}
 }
+
+// A key that shows the id shows what the id is made of.
+func TestKeysOfPersonalIDs(t *testing.T) {
+	const file = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  seen:
+    id: "{email}"
+    at: "{at}"
+    key: {pk: "USER#{@id}", sk: "{city}"}
+    indexes: {GSI1: {pk: "M#{email | hmac}", sk: "{@id}"}, GSI2: {pk: "CITY#{city}", sk: "-"}}
+aggregates:
+  mails: {since: 1, by: {who: "{@id}"}, from: {seen: {values: {n_seen: count}}}}
+  cities: {since: 1, by: {city: "{city}"}, from: {seen: {values: {n_seen: count}}}}
+`
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(file)}}, "p.yaml", pipeline.Secret([]byte("a secret of sixteen bytes")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := PersonalOf(p)
+	got := m.Item(event.Item{Type: "seen", ID: "jo@x.io", Key: event.Key{PK: "USER#jo@x.io", SK: "Bonn"}, Indexes: []event.IndexKey{{Name: "GSI1", Key: event.Key{PK: "M#0123", SK: "jo@x.io"}}}})
+	if got.ID != "***" || got.Key.PK != "***" || got.Key.SK != "Bonn" || got.Indexes[0].Key.SK != "***" || got.Indexes[0].Key.PK != "M#0123" {
+		t.Errorf("%+v", got)
+	}
+	if by := m.By("mails", map[string]string{"who": "jo@x.io"}); by["who"] != "***" {
+		t.Errorf("%v", by)
+	}
+	if !m.Total("mails") || m.Total("cities") || !m.Key("seen", "USER#{@id}") || !m.Key("seen", "M#{email | hmac}") || m.Key("seen", "CITY#{city}") {
+		t.Error("it does not tell which keys are personal")
+	}
+}
