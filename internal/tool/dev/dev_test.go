@@ -143,6 +143,18 @@ func TestEventsSentOverTheNetworkAreStoredAndCounted(t *testing.T) {
 	}
 }
 
+// The clock of an ingot dev may be behind the machine's, after the machine has slept for days. Both
+// functions have the time that they need all the same.
+func TestClockThatIsBehind(t *testing.T) {
+	d := start(t, Config{File: folder(t, strings.Replace(orders, "ORDER#{order_id}", "ORDER#{order_id | hmac}", 1)), Secret: []byte("a secret of sixteen bytes"),
+		Now: func() time.Time { return time.Now().AddDate(0, 0, -3) }})
+	queue, _ := clients(t, d)
+	if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: aws.String(order(1, 100))}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, d, counted(1))
+}
+
 // scanned returns how many items a table has.
 func scanned(t *testing.T, tables *dynamodb.Client, table string) int {
 	t.Helper()

@@ -32,7 +32,7 @@ type running struct{ current atomic.Pointer[functions] }
 
 // begin starts both functions with a pipeline, as a deployment does.
 func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, error) {
-	e := env.Env{Now: d.clock.Now}
+	e := env.Env{Now: d.clock.Now, Deadline: d.deadline}
 	engine := d.engine.DynamoDB()
 	of := func(function string) (*store.Store, error) {
 		client := store.Client(engine)

@@ -70,6 +70,9 @@ func (d *Dev) mapStream() (err error) {
 // deadline is context.WithDeadline for the clock of this process, which may differ from the
 // machine's.
 func (d *Dev) deadline(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
+	if before, ok := ctx.Deadline(); ok && before.Before(at) {
+		at = before
+	}
 	ctx, cancel := context.WithTimeout(ctx, at.Sub(d.clock.Now()))
 	return reckoned{ctx, at}, cancel
 }
