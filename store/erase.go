@@ -3,13 +3,9 @@ package store
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
@@ -41,15 +37,21 @@ func barred(img image) bool {
 // whole, so a call that stops in between can be repeated. Once the whole is barred, a message that
 // is delivered again puts no parts.
 //
+// The item of a whole says how many parts were stored with it. If the pipeline has changed since,
+// it may not make all of them, or make them under other keys. If fewer are found than were stored,
+// Erase changes nothing and returns an error that says so: once the whole is gone, nothing would
+// lead to the others. It also returns an error if no event is stored under the key, and parts of
+// an expired one may be: those of a type that has a longer retain than its whole. In that case the
+// key is barred. In both cases, ingot erase --scan finds the parts.
+//
 // A claim of the event is not barred but removed, in the same transaction that bars the whole. From
 // then on, another event can claim the value. The value must not be free any earlier: if the call
 // stopped in between, or if the event's own message were delivered again, two wholes could have the
 // same value. A claim can only be erased together with its whole.
 //
-// After the key is barred, the payloads of the key are deleted from the payload bucket: under every
-// event type that has offload, under the event's own type if it once had offload, and under every
-// type if the key was barred before. From then on, a message that puts such a payload also deletes
-// it.
+// After the key is barred, the payloads of the key are deleted from the payload bucket, if there is
+// one: under every event type that has offload and under the event's own type, or under every type
+// if no event is stored. From then on, a message that puts such a payload also deletes it.
 //
 // Erase returns nil only if the key is proven barred and its payloads are proven deleted. You may
 // repeat it to finish an interrupted call. If the key is barred already, it only deletes the
@@ -62,53 +64,18 @@ func barred(img image) bool {
 // Everything else that holds the event stays: archive objects, older versions of objects, backups,
 // queues and logs. The page docs/erasing.md says what to do about them.
 func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err error) {
-	if s.events == "" {
-		return false, errors.New("erase: Config.Events names no table: set it to the events table")
+	return counter{s}.EraseWith(ctx, key, nil, false)
+}
+
+// EraseWith is [Store.Erase] for a caller that has looked for parts of the event elsewhere. found
+// are the stored parts that it has found. all says that no others are stored, because the whole
+// table was read. Then their number is not compared with that of the whole.
+func (s counter) EraseWith(ctx context.Context, key event.Key, found []*event.Item, all bool) (erased bool, err error) {
+	e := erasure{Store: s.Store, key: key, found: found, all: all}
+	if err := e.run(ctx); err != nil {
+		return false, err
 	}
-	if err := s.sameSecret(ctx); err != nil {
-		return false, fmt.Errorf("erase %s: %w", key, err)
-	}
-	folders := s.pipeline.OffloadTypes()
-	err = s.retry(ctx, func() (answer, next) {
-		known, a := s.lookUp(ctx, key)
-		switch {
-		case a.outcome != done:
-			return a, later
-		case barred(known):
-			if s.payloads != nil { // nobody knows the event's type any more, and that type may have lost its offload
-				folders = slices.Sorted(maps.Keys(s.pipeline.Describe().Spec.Events))
-			}
-			return a, ended
-		case len(known) > 0 && textOf(known["type"]) == "":
-			return answer{outcome: invalid, err: errors.New("the key holds an item that is not Ingot's; nothing was changed")}, later
-		}
-		if known[itemform.Payload] != nil && !slices.Contains(folders, textOf(known["type"])) { // it had offload
-			folders = append(folders, textOf(known["type"]))
-		}
-		if len(folders) > 0 && s.payloads == nil { // before anything is changed
-			return answer{outcome: invalid, err: fmt.Errorf("payloads of its key may be in the payload bucket: %w", errNoBucket)}, later
-		}
-		if owner, claim := s.pipeline.ClaimOf(textOf(known["type"])); claim {
-			return answer{outcome: invalid, err: fmt.Errorf("the key holds a claim, which is erased with its whole alone: erase the %s that holds it", owner)}, later
-		}
-		whole, claims, a := s.eraseParts(ctx, key, textOf(known["type"]))
-		if a.outcome != done {
-			return a, later
-		}
-		erased = erased || len(known) > 0
-		switch a := s.bar(ctx, s.barring(key, known), whole, releases(claims)); a.outcome {
-		case done:
-			return a, ended
-		case failed: // the item has changed since it was read
-			return answer{outcome: contended, err: a.err}, later
-		default:
-			return a, later
-		}
-	})
-	if err != nil {
-		return false, fmt.Errorf("erase %s: %w", key, err)
-	}
-	for _, folder := range folders {
+	for _, folder := range e.folders() {
 		_, err := s.payloads.Clear(ctx, s.env, folder, key)
 		if payloads.NoBucket(err) && s.pipeline.OffloadsOver(folder) == 0 {
 			continue // the bucket is configured but does not exist, so nothing was ever put there
@@ -117,48 +84,23 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 			return false, fmt.Errorf("erase %s: the key is barred, but its payloads are not all deleted; erase it again: %w", key, err)
 		}
 	}
-	return erased, nil
+	if left := e.mayBeLeft(); len(left) > 0 {
+		return false, fmt.Errorf("erase %s: the key is barred. No event was stored there. "+
+			"If it has expired, parts of it may still be stored, because these types have a longer retain than their whole: %s. "+
+			"Run ingot erase with --scan, which looks for them in the whole table", key, strings.Join(left, ", "))
+	}
+	return e.erased, nil
 }
 
-// eraseParts erases the parts of the event that is stored under key, if its type has parts. It
-// returns the event and those of its parts that are claims, which are removed when the whole is
-// barred.
-func (s *Store) eraseParts(ctx context.Context, key event.Key, eventType string) (whole *event.Item, claims []*event.Item, a answer) {
-	if !s.pipeline.HasParts(eventType) {
-		return nil, nil, answer{}
-	}
-	whole, err := s.Item(ctx, key)
-	if err != nil {
-		return nil, nil, answer{outcome: unknown, err: err}
-	}
-	if whole == nil || whole.Type != eventType {
-		return nil, nil, answer{outcome: contended, err: errors.New("the item has changed since it was read")}
-	}
-	if again, err := s.withPayload(ctx, whole); err == nil { // the item may lack what its parts need today
-		whole = again
-	} else if !errors.Is(err, ErrPayloadLost) {
-		return nil, nil, answer{outcome: unknown, err: err}
-	}
-	parts, err := s.pipeline.Parts(whole)
-	switch {
-	case err != nil && whole.Parts != nil:
-		return nil, nil, answer{outcome: invalid, err: fmt.Errorf("its parts cannot be found, because pipeline.yaml has changed since it was stored; erase each of them by its own key, and take %s out of the types that are a whole: %w", eventType, err)}
-	case err != nil:
-		return whole, nil, answer{} // it was stored before these parts were declared, and has none
-	}
-	for _, part := range parts {
-		if _, claim := s.pipeline.ClaimOf(part.Type); claim {
-			claims = append(claims, part)
-			continue
-		}
-		if _, err := s.Erase(ctx, part.Key); err != nil {
-			return nil, nil, answer{outcome: unknown, err: err}
-		}
-	}
-	if len(claims) >= maxTransaction {
-		return nil, nil, answer{outcome: invalid, err: fmt.Errorf("it has %d claims, and a transaction releases at most %d; remove the others by hand first", len(claims), maxTransaction-1)}
-	}
-	return whole, claims, answer{}
+// PartsToErase returns the stored whole and the parts that [counter.EraseWith] would erase with it,
+// claims among them, or the error that it would return before it changes anything. The whole is nil
+// if no event with parts is stored under the key.
+func (s counter) PartsToErase(ctx context.Context, key event.Key, found []*event.Item, all bool) (whole *event.Item,
+	parts []*event.Item, err error,
+) {
+	e := erasure{Store: s.Store, key: key, found: found, all: all, look: true}
+	err = e.run(ctx)
+	return e.whole, e.parts, err
 }
 
 // release is what the transaction that bars a whole does with one of its claims.
@@ -195,90 +137,10 @@ func (r *release) write(table *string) types.TransactWriteItem {
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values}}
 }
 
-// bar bars the key of an event, and removes its claims in the same transaction. A claim that
-// another event holds stays. That can happen if both events were stored before claims were
-// declared. The transaction checks that the other event still holds it. Otherwise this event might
-// have claimed the value in the meantime, and nothing would ever release it.
-func (s *Store) bar(ctx context.Context, bar *dynamodb.PutItemInput, whole *event.Item, claims []release) answer {
-	if len(claims) == 0 {
-		_, err := s.client.PutItem(ctx, bar)
-		return classify(err)
-	}
-	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: bar.TableName, Item: bar.Item,
-		ConditionExpression: bar.ConditionExpression, ExpressionAttributeNames: bar.ExpressionAttributeNames, ExpressionAttributeValues: bar.ExpressionAttributeValues}}}}
-	for i := range claims {
-		in.TransactItems = append(in.TransactItems, claims[i].write(&s.events))
-	}
-	sent := s.transact(ctx, in)
-	if sent.outcome != cancelled || len(sent.reasons) != len(in.TransactItems) {
-		return sent.answer
-	}
-	for i, reason := range sent.reasons[1:] {
-		if classifyReason(reason).outcome != failed {
-			continue
-		}
-		img, err := s.image(ctx, claims[i].claim.Key)
-		if err != nil {
-			return answer{outcome: unknown, err: err}
-		}
-		again := slices.Clone(claims)
-		if again[i] = newRelease(claims[i].claim); len(img) > 0 { // otherwise another event held it, and it is gone
-			again[i].digest, again[i].stays = img["digest"], !readPart(img, true).isPartOf(whole) // its own may be made of other members than today
-		}
-		return s.bar(ctx, bar, whole, again)
-	}
-	for _, reason := range sent.reasons {
-		if a := classifyReason(reason); a.outcome != done {
-			return a
-		}
-	}
-	return sent.answer
-}
-
 // isPartOf reports whether the stored item is a part of this whole. It looks only at the digest, so
 // it does not matter which members the part was made of. The payload must have been read and must
 // be in the item. The payload of a claim always is.
 func (s *stored) isPartOf(whole *event.Item) bool {
 	doc, err := event.ParseDocument(s.data)
 	return err == nil && !s.foreign && s.digest == sha256.Sum256(keys.PartDigestText(nil, s.typ, doc.Root(), whole.Type, whole.ID))
-}
-
-// lookUp reads the attributes that decide how a key is barred. It reads consistently, because the
-// bar takes its expiry from the stored item.
-func (s *Store) lookUp(ctx context.Context, key event.Key) (image, answer) {
-	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true),
-		ProjectionExpression:     aws.String("PK, #t, #r, #e, #b, #p"),
-		ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": barredAttribute, "#p": itemform.Payload}})
-	if err != nil {
-		return nil, classify(err)
-	}
-	return out.Item, answer{}
-}
-
-// barring returns the request that bars the key. Its condition is that the key still holds what was
-// read, as far as the bar depends on it: nothing, an event with a revision, or an event with this
-// expiry. Between the read and the put, somebody may have removed that item, and a message may have
-// stored another event that expires later. Without the condition, the bar would expire before that
-// event.
-func (s *Store) barring(key event.Key, known image) *dynamodb.PutItemInput {
-	in := &dynamodb.PutItemInput{TableName: &s.events, Item: keyImage(key)}
-	in.Item[barredAttribute] = &types.AttributeValueMemberBOOL{Value: true}
-	switch {
-	case len(known) == 0:
-		in.ConditionExpression = aws.String("attribute_not_exists(PK)")
-		return in
-	case known["revision"] != nil:
-		in.ConditionExpression, in.ExpressionAttributeNames = aws.String("#t = :t AND attribute_exists(#r)"), map[string]string{"#t": "type", "#r": "revision"}
-	case known["expiresAt"] != nil:
-		in.Item["expiresAt"] = known["expiresAt"]
-		in.ConditionExpression, in.ExpressionAttributeNames = aws.String("#t = :t AND #e = :e"), map[string]string{"#t": "type", "#e": "expiresAt"}
-		in.ExpressionAttributeValues = image{":e": known["expiresAt"]}
-	default:
-		in.ConditionExpression, in.ExpressionAttributeNames = aws.String("#t = :t AND attribute_not_exists(#e)"), map[string]string{"#t": "type", "#e": "expiresAt"}
-	}
-	if in.ExpressionAttributeValues == nil {
-		in.ExpressionAttributeValues = image{}
-	}
-	in.ExpressionAttributeValues[":t"] = known["type"]
-	return in
 }

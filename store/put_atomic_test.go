@@ -53,6 +53,13 @@ func without(item *event.Item, keep func(i int) bool) *event.Item {
 	return &old
 }
 
+// before is without as a function put the event that knew no other parts.
+func before(item *event.Item, keep func(i int) bool) *event.Item {
+	old := without(item, keep)
+	old.Parts.Count = len(old.Parts.Items)
+	return old
+}
+
 func none(int) bool { return false }
 
 // keepAll puts items together, and fails unless all are stored.
@@ -327,7 +334,7 @@ func TestEraseClaims(t *testing.T) {
 	}
 	// Both were stored before there were claims, and one of them has got it.
 	old := w.account("c", "x@y", 1)
-	w.keepAll(without(old, none))
+	w.keepAll(before(old, none))
 	if _, err := w.store.Erase(deadline(t), old.Key); err != nil {
 		t.Error(err)
 	}
@@ -339,10 +346,10 @@ func TestEraseClaims(t *testing.T) {
 // While an older owner without a claim is erased, the one that holds its value may go, and the
 // older one may get the value. It is released all the same.
 func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
-	for _, before := range []string{"the claim is read", "the key is barred"} {
+	for _, moment := range []string{"the claim is read", "the key is barred"} {
 		w := newWorld(t, accounts)
 		a, b := w.account("a", "x@y", 1), w.account("b", "x@y", 1)
-		w.keepAll(without(a, func(i int) bool { return i == 1 }), b) // a was stored before there were claims
+		w.keepAll(before(a, func(i int) bool { return i == 1 }), b) // a was stored before there were claims
 		tries, gone := 0, false
 		w.onCall = func(_ string, in any) error {
 			var key map[string]types.AttributeValue
@@ -361,7 +368,7 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 			if bars {
 				tries++
 			}
-			if now := tries == 2 && bars || tries == 1 && pk != nil && pk.Value == "EMAIL#x@y"; !gone && now && (bars || before == "the claim is read") {
+			if now := tries == 2 && bars || tries == 1 && pk != nil && pk.Value == "EMAIL#x@y"; !gone && now && (bars || moment == "the claim is read") {
 				gone = true
 				if _, err := w.store.Erase(deadline(t), b.Key); err != nil {
 					t.Error(err)
@@ -377,13 +384,13 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 		}
 		w.onCall = nil
 		if !gone || tries < 2 {
-			t.Fatalf("before %s: %d tries to bar the key, and the holder is gone: %v", before, tries, gone)
+			t.Fatalf("before %s: %d tries to bar the key, and the holder is gone: %v", moment, tries, gone)
 		}
 		if lies := w.lies(a.Parts.Items[0].Key); lies != "" {
-			t.Errorf("before %s: the owner was erased, and its claim is there: %s", before, lies)
+			t.Errorf("before %s: the owner was erased, and its claim is there: %s", moment, lies)
 		}
 		if results := w.putNow(w.account("c", "x@y", 0)); verdicts(results) != "Inserted" {
-			t.Errorf("before %s: the next owner: %v", before, results)
+			t.Errorf("before %s: the next owner: %v", moment, results)
 		}
 	}
 }

@@ -274,6 +274,7 @@ func TestErasePartsWithOneID(t *testing.T) {
 	if missing, _, err := later.MissingParts(deadline(t), []*event.Item{stored}); err != nil || len(missing) != 1 || missing[0].Key.SK != "ROW#1" {
 		t.Errorf("%v are missing, %v", missing, err)
 	}
+	w.keepAll(item)
 	if erased, err := later.Erase(deadline(t), item.Key); err != nil || !erased {
 		t.Fatal(erased, err)
 	}

@@ -47,6 +47,8 @@ type Ask struct {
 	// Consistent makes the answer include every write before the call. It is possible only for the
 	// table's own key.
 	Consistent bool
+	// Expired also returns items that have expired and are not removed yet.
+	Expired bool
 }
 
 // Answer is one page of the answer to an [Ask].
@@ -71,9 +73,9 @@ type Answer struct {
 //
 // Items come in the order of (period, sort key, partition), the oldest first or the newest first.
 // Partitions of one period, such as shards, are read side by side and merged. Expired items are
-// left out. A read of an index is eventually consistent: it may lack the latest writes. An item
-// under mode latest may move to another place between two pages. It may then be on both pages or on
-// neither.
+// left out, unless Ask.Expired is set. A read of an index is eventually consistent: it may lack the
+// latest writes. An item under mode latest may move to another place between two pages. It may then
+// be on both pages or on neither.
 //
 // Read sends no request if the question is wrong. The error then says what to write.
 func (s *Store) Read(ctx context.Context, name string, ask Ask) (Answer, error) {
@@ -368,7 +370,7 @@ func (r *question) before(a, b string) bool {
 // take appends an item to the page, unless the answer leaves it out.
 func (r *question) take(img image) {
 	r.page.Read++
-	if expires := integerOf(img["expiresAt"]); expires != 0 && expires <= r.now || !slices.Contains(r.plan.Types, textOf(img["type"])) {
+	if expires := integerOf(img["expiresAt"]); !r.ask.Expired && expires != 0 && expires <= r.now || !slices.Contains(r.plan.Types, textOf(img["type"])) {
 		return
 	}
 	item, err := decode(img)

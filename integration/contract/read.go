@@ -99,11 +99,12 @@ func reads(t *testing.T, h *Harness) {
 			}
 		},
 		"what barring a key needs": func(w *table) {
-			want := attrs{"PK": s(w.pk()), "type": s("order"), "expiresAt": n("4102444800"), "i:payload": b("\x02")}
+			want := attrs{"PK": s(w.pk()), "type": s("order"), "expiresAt": n("4102444800"), "i:payload": b("\x02"), "i:parts": n("3")}
 			w.put(with(want, attrs{"SK": s("1"), "digest": b("\x01"), "data": s("{}")}))
 			out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "1"), ConsistentRead: aws.Bool(true),
-				ProjectionExpression:     aws.String("PK, #t, #r, #e, #b, #p"),
-				ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": "i:barred", "#p": "i:payload"}})
+				ProjectionExpression: aws.String("PK, #t, #r, #e, #b, #p, #n"),
+				ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": "i:barred", "#p": "i:payload",
+					"#n": "i:parts"}})
 			if err != nil {
 				w.Fatal(err)
 			}

@@ -241,6 +241,11 @@ func (s *shop) claiming(st *store.Store) {
 		}
 		s.put(st, event.Duplicate, item)
 	}
+	third := s.item(`{"type":"account","id":"3","email":"left","at":"2099-03-01T10:00:00Z"}`)
+	s.put(st, event.Inserted, third)
+	if _, err := tables.Of(st).EraseWith(s.t.Context(), account.Key, third.Parts.Items[:1], true); err != nil { // a claim that somebody has found
+		s.t.Error(err)
+	}
 }
 
 // erasing checks the secret and bars keys. Every kind of item is under these keys.

@@ -104,6 +104,21 @@ func togethers(t *testing.T, h *Harness) {
 				w.Fatal(err)
 			}
 		},
+		"the claims of a barred key are released": func(w *table) {
+			barred := with(key(w.pk(), "whole"), attrs{"i:barred": yes(true)})
+			bar := func() error {
+				return w.transact(types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: barred, ConditionExpression: aws.String("#b = :b"),
+					ExpressionAttributeNames: map[string]string{"#b": "i:barred"}, ExpressionAttributeValues: attrs{":b": yes(true)}}}, w.released("claim", "c"))
+			}
+			w.put(with(key(w.pk(), "claim"), digest("c")))
+			w.cancelled(bar(), "ConditionalCheckFailed", "None")
+			w.put(barred)
+			if err := bar(); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(barred)
+			w.absent(key(w.pk(), "claim"))
+		},
 		"a put and a condition take two units each": func(w *table) {
 			w.put(with(key(w.pk(), "whole"), digest("w")))
 			out, err := w.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,

@@ -203,8 +203,7 @@ func (w *World) goneBeforeCheck(in *dynamodb.TransactWriteItemsInput) {
 			if live.Type == "coupon" || w.wholes.IntN(2) == 0 {
 				w.delete(live)
 			} else {
-				_, err := w.storeOf(w.dynamo, w.toolEpoch(), w.env()).Erase(context.Background(), keyOfFact(live.fact))
-				w.must(err)
+				w.must(eraseAll(context.Background(), w.storeOf(w.dynamo, w.toolEpoch(), w.env()), keyOfFact(live.fact)))
 			}
 			w.current = sending
 			w.wrote()

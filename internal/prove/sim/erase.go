@@ -11,6 +11,8 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/store"
 )
 
 // barredImage reads the image of an item that bars the key of an erased event. It returns nil if
@@ -53,7 +55,7 @@ func (w *World) erasure() {
 	w.fault(byErasure, of.key())
 	w.erasing[of.key()]++
 	ctx := w.deadline(context.Background(), w.now.Add(time.Hour), 0)
-	_, err := w.storeOf(eraser{client{w}}, w.toolEpoch(), w.env()).Erase(ctx, keyOfFact(of))
+	err := eraseAll(ctx, w.storeOf(eraser{client{w}}, w.toolEpoch(), w.env()), keyOfFact(of))
 	w.tracef("erased %s: %v", of.key(), err)
 	if err != nil {
 		return
@@ -67,6 +69,16 @@ func (w *World) erasure() {
 		}
 	}
 	w.fail(Returned, "%s was erased, and its key is not barred", of.key())
+}
+
+// eraseAll erases an event. If some of its parts are not stored, as Erase then says, the person has
+// looked for them through the whole table.
+func eraseAll(ctx context.Context, st *store.Store, key event.Key) error {
+	_, err := st.Erase(ctx, key)
+	if err != nil && strings.Contains(err.Error(), "its parts are not all found") {
+		_, err = tables.Of(st).EraseWith(ctx, key, nil, true)
+	}
+	return err
 }
 
 // eraser is DynamoDB as it is reached by the machine of a person who erases an event. Between its
@@ -88,7 +100,7 @@ func (w *World) eraseBeforeTouch(key map[string]types.AttributeValue) {
 		return
 	}
 	w.fault(byErasure, k.PK)
-	_, err := w.storeOf(w.dynamo, w.toolEpoch(), w.env()).Erase(context.Background(), k)
+	err := eraseAll(context.Background(), w.storeOf(w.dynamo, w.toolEpoch(), w.env()), k)
 	w.must(err)
 	w.wrote()
 }

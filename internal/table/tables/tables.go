@@ -40,6 +40,7 @@ type counter interface {
 	CheckSecret(ctx context.Context) error
 	ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error
 	Counting() aggregate.Counting
+	EraseWith(ctx context.Context, key event.Key, found []*event.Item, all bool) (erased bool, err error)
 	Find(ctx context.Context, key event.Key) (item *event.Item, there, barred bool, err error)
 	Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (store.Cost, error)
 	GivenUp(ctx context.Context, lane event.Lane, sequence event.Sequence) (bool, store.Cost, error)
@@ -48,6 +49,7 @@ type counter interface {
 	KeepFile(ctx context.Context, anew bool) error
 	MarkBehind(ctx context.Context, defs []*aggregate.Definition) (store.Cost, error)
 	Newer() []*aggregate.Definition
+	PartsToErase(ctx context.Context, key event.Key, found []*event.Item, all bool) (whole *event.Item, parts []*event.Item, err error)
 	PayloadWithin(ctx context.Context, item *event.Item, room func(bytes int64) bool) (string, error)
 	Renew(ctx context.Context) error
 	Settled(ctx context.Context, items []*event.Item) ([]store.Result, store.Cost)

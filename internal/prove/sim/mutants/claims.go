@@ -25,14 +25,14 @@ func claims() []Mutant {
 		},
 		{
 			Name: "claim-released-early", What: "the claims of an event that is erased are removed before its key is barred", Defends: "C2", Checks: []sim.Check{sim.Shared},
-			Edits: []Edit{{"store.Store.bar", `	in := &dynamodb.TransactWriteItemsInput{TransactItems:`, `	for i := range claims {
-		s.transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{claims[i].write(&s.events)}})
+			Edits: []Edit{{"store.erasure.bar", `	in := &dynamodb.TransactWriteItemsInput{TransactItems:`, `	for i := range claims {
+		e.transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{claims[i].write(&e.events)}})
 	}
 	in := &dynamodb.TransactWriteItemsInput{TransactItems:`}},
 		},
 		{
 			Name: "claim-never-released", What: "the claims of an event that is erased stay", Defends: "C2", Checks: []sim.Check{sim.Returned},
-			Edits: []Edit{{"store.Store.bar", `	if len(claims) == 0 {
+			Edits: []Edit{{"store.erasure.bar", `	if len(claims) == 0 {
 `, `	if len(claims) >= 0 {
 `}},
 		},

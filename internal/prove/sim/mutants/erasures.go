@@ -8,16 +8,16 @@ func erasures() []Mutant {
 	return []Mutant{
 		{
 			Name: "erased-without-a-bar", What: "what remains of an erased event does not bar its key", Defends: "C2", Checks: returned,
-			Edits: []Edit{{"store.Store.barring", `	in.Item[barredAttribute] = &types.AttributeValueMemberBOOL{Value: true}
+			Edits: []Edit{{"store.erasure.barring", `	in.Item[barredAttribute] = &types.AttributeValueMemberBOOL{Value: true}
 `, ``}},
 		},
 		{
 			Name: "bar-expires-under-latest", What: "the bar goes with the revision that was erased, and a later one comes back", Defends: "C2", Checks: returned,
-			Edits: []Edit{{"store.Store.barring", `known["revision"] != nil:`, `known["revision"] != nil && known["expiresAt"] == nil:`}},
+			Edits: []Edit{{"store.erasure.barring", `known["revision"] != nil:`, `known["revision"] != nil && known["expiresAt"] == nil:`}},
 		},
 		{
 			Name: "erased-unseen", What: "an event is erased as it was read, whatever its key holds by now", Defends: "C2", Checks: returned,
-			Edits: []Edit{{"store.Store.Erase", `s.bar(ctx, s.barring(key, known), whole, releases(claims))`, `s.bar(ctx, &dynamodb.PutItemInput{TableName: &s.events, Item: s.barring(key, known).Item}, whole, releases(claims))`}},
+			Edits: []Edit{{"store.erasure.try", `e.bar(ctx, e.barring(), releases(claims))`, `e.bar(ctx, &dynamodb.PutItemInput{TableName: &e.events, Item: e.barring().Item}, releases(claims))`}},
 		},
 		{
 			Name: "bar-not-read", What: "a read of what holds a key does not ask whether it is barred", Defends: "C1 C2", Checks: undeserved,

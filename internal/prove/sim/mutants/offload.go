@@ -27,8 +27,8 @@ func offload() []Mutant {
 		},
 		{
 			Name: "payload-left-by-erasing", What: "an event is erased and its payload is not", Defends: "C2", Checks: returned,
-			Edits: []Edit{{"store.Store.Erase", `	for _, folder := range folders {
-`, `	for _, folder := range folders[:0] {
+			Edits: []Edit{{"store.counter.EraseWith", `	for _, folder := range e.folders() {
+`, `	for _, folder := range e.folders()[:0] {
 `}},
 		},
 		{

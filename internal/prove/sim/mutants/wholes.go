@@ -43,7 +43,7 @@ func wholes() []Mutant {
 		},
 		{
 			Name: "parts-left-by-erasing", What: "an event is erased and its parts are not", Defends: "C2", Checks: []sim.Check{sim.Returned},
-			Edits: []Edit{{"store.Store.Erase", `whole, claims, a := s.eraseParts(ctx, key, textOf(known["type"]))`, `whole, claims, a := (*event.Item)(nil), []*event.Item(nil), answer{}`}},
+			Edits: []Edit{{"store.erasure.try", `range e.parts {`, `range e.parts[:0] {`}},
 		},
 		{
 			Name: "missing-parts-unseen", What: "verify does not count parts that are missing", Defends: "C5 I13", Checks: []sim.Check{sim.Wrong},

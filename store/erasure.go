@@ -1,0 +1,332 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// erasure is an event that is being erased.
+type erasure struct {
+	*Store
+	key   event.Key
+	found []*event.Item // parts that the caller has found
+	all   bool          // no others are stored
+	look  bool          // nothing is to be changed
+
+	known  image  // what the key held when it was read last
+	typ    string // the type of the event, once one was read there
+	whole  *event.Item
+	parts  []*event.Item
+	erased bool
+}
+
+// run erases the event, except for its payloads.
+func (e *erasure) run(ctx context.Context) error {
+	if e.events == "" {
+		return errors.New("erase: Config.Events names no table: set it to the events table")
+	}
+	err := e.sameSecret(ctx)
+	if err == nil {
+		err = e.retry(ctx, func() (answer, next) { return e.try(ctx) })
+	}
+	if err != nil {
+		return fmt.Errorf("erase %s: %w", e.key, err)
+	}
+	return nil
+}
+
+// lookUp reads the attributes that decide how the key is barred, and refuses an item that cannot be
+// erased. It reads consistently, because the bar takes its expiry from the stored item.
+func (e *erasure) lookUp(ctx context.Context) answer {
+	out, err := e.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &e.events, Key: keyImage(e.key), ConsistentRead: aws.Bool(true),
+		ProjectionExpression: aws.String("PK, #t, #r, #e, #b, #p, #n"),
+		ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": barredAttribute,
+			"#p": itemform.Payload, "#n": partsAttribute}})
+	if err != nil {
+		return classify(err)
+	}
+	e.known = out.Item
+	typ := textOf(e.known["type"])
+	owner, claim := e.pipeline.ClaimOf(typ)
+	switch {
+	case barred(e.known):
+		return answer{}
+	case len(e.known) > 0 && typ == "":
+		err = errors.New("the key holds an item that is not Ingot's; nothing was changed")
+	case e.payloads == nil && (e.pipeline.UsesOffload() || e.known[itemform.Payload] != nil):
+		err = fmt.Errorf("payloads of its key may be in the payload bucket: %w", errNoBucket)
+	case claim:
+		err = fmt.Errorf("the key holds a claim, which is erased with its whole alone: erase the %s that holds it%s", owner, e.wholeOf(ctx))
+	}
+	if e.typ = typ; err != nil {
+		return answer{outcome: invalid, err: err}
+	}
+	return answer{}
+}
+
+// wholeOf says under which key the whole of the part that is stored under the key is. It is empty
+// if the part does not show that.
+func (e *erasure) wholeOf(ctx context.Context) string {
+	part, err := e.Item(ctx, e.key)
+	if err != nil || part == nil {
+		return ""
+	}
+	if whole := e.pipeline.WholeOf(part); whole != nil {
+		return ", under the key " + whole.Key.String()
+	}
+	return ""
+}
+
+// try erases the event, with one look at what the key holds.
+func (e *erasure) try(ctx context.Context) (answer, next) {
+	if a := e.lookUp(ctx); a.outcome != done {
+		return a, later
+	}
+	if a := e.findParts(ctx); a.outcome != done {
+		return a, later
+	}
+	if e.look {
+		return answer{}, ended
+	}
+	var claims []*event.Item
+	for _, part := range e.parts {
+		if _, claim := e.pipeline.ClaimOf(part.Type); claim {
+			claims = append(claims, part)
+			continue
+		}
+		if _, err := (counter{e.Store}).EraseWith(ctx, part.Key, nil, true); err != nil {
+			return answer{outcome: unknown, err: err}, later
+		}
+	}
+	switch {
+	case len(claims) >= maxTransaction:
+		err := fmt.Errorf("it has %d claims, and a transaction releases at most %d; remove the others by hand first", len(claims), maxTransaction-1)
+		return answer{outcome: invalid, err: err}, later
+	case barred(e.known) && len(claims) == 0:
+		return answer{}, ended
+	}
+	e.erased = e.erased || e.typ != ""
+	switch a := e.bar(ctx, e.barring(), releases(claims)); a.outcome {
+	case done:
+		return a, ended
+	case failed: // the item has changed since it was read
+		return answer{outcome: contended, err: a.err}, later
+	default:
+		return a, later
+	}
+}
+
+// findParts finds the event that is stored under the key, if it has parts, and its parts: those
+// that the caller has found, and those that the pipeline makes. It refuses a whole some of whose
+// parts are not found.
+func (e *erasure) findParts(ctx context.Context) answer {
+	typ, count := textOf(e.known["type"]), int(integerOf(e.known[partsAttribute]))
+	if e.whole, e.parts = nil, slices.Clone(e.found); typ == "" || !e.pipeline.HasParts(typ) && count == 0 {
+		return answer{}
+	}
+	whole, err := e.Item(ctx, e.key)
+	if err != nil {
+		return answer{outcome: unknown, err: err}
+	}
+	if whole == nil || whole.Type != typ {
+		return answer{outcome: contended, err: errors.New("the item has changed since it was read")}
+	}
+	again, lost := e.withPayload(ctx, whole) // the item may lack what its parts need today
+	switch {
+	case lost == nil:
+		whole = again
+	case !errors.Is(lost, ErrPayloadLost):
+		return answer{outcome: unknown, err: lost}
+	}
+	e.whole = whole
+	made, why := e.pipeline.Parts(whole)
+	for _, part := range made {
+		if !slices.ContainsFunc(e.found, func(p *event.Item) bool { return p.Key == part.Key }) {
+			e.parts = append(e.parts, part)
+		}
+	}
+	if e.all {
+		return answer{}
+	}
+	stored, err := e.count(ctx)
+	switch {
+	case err != nil:
+		return answer{outcome: unknown, err: err}
+	case stored < count, why != nil && lost != nil: // without a count, a whole has what its payload makes
+		return answer{outcome: invalid, err: notFound(count, stored, cmp.Or(lost, why))}
+	}
+	return answer{}
+}
+
+// count returns how many of the parts are stored, barred, or so old that they may have expired.
+func (e *erasure) count(ctx context.Context) (n int, err error) {
+	owner, now := map[*event.Item]*event.Item{}, e.env.Now()
+	for chunk := range slices.Chunk(e.parts, maxKeys) {
+		for _, part := range chunk {
+			owner[part] = e.whole
+		}
+		absent, _, err := e.absent(ctx, chunk, owner)
+		if err != nil {
+			return 0, fmt.Errorf("reading its parts: %w", err)
+		}
+		absent = slices.DeleteFunc(absent, func(part *event.Item) bool { return tooLate(part, now) })
+		n += len(chunk) - len(absent)
+	}
+	return n, nil
+}
+
+// notFound says that parts are not found, and what to do. why says why the pipeline makes none.
+func notFound(count, stored int, why error) error {
+	text := "If its message is being stored, erase it again when that is over. Otherwise run"
+	if why != nil {
+		text = fmt.Sprintf("This pipeline.yaml cannot make them: %v. Run", why)
+	}
+	return fmt.Errorf("its parts are not all found: %d were stored with it (i:parts), and %d are under the keys that this pipeline.yaml makes. "+
+		"Nothing was changed. %s ingot erase with --scan, which looks for them in the whole table", count, stored, text)
+}
+
+// folders returns the types under which payloads of the key may be in the payload bucket.
+func (e *erasure) folders() []string {
+	switch folders := e.pipeline.OffloadTypes(); {
+	case e.payloads == nil:
+		return nil
+	case e.typ == "": // nobody knows the event's type any more, and that type may have lost its offload
+		return slices.Sorted(maps.Keys(e.pipeline.Describe().Spec.Events))
+	case slices.Contains(folders, e.typ):
+		return folders
+	default: // it may have had offload, or a copy of it may
+		return append(folders, e.typ)
+	}
+}
+
+// mayBeLeft returns the types of parts that may still be stored although no event is under the key.
+// A bar that expires has replaced an event with its parts.
+func (e *erasure) mayBeLeft() []string {
+	if e.all || e.typ != "" || e.known["expiresAt"] != nil {
+		return nil
+	}
+	return outliving(e.pipeline.Describe().Spec, e.key)
+}
+
+// outliving returns the types of parts that may still be stored when the event with this key has
+// expired: those that have a longer retain than their whole, or had one. It looks at every type
+// that may have such a key.
+func outliving(spec pipeline.Spec, key event.Key) (names []string) {
+	may := func(template, text string) bool {
+		t, err := keys.ParseTemplate(template)
+		return err == nil && t.CheckMade(text) == nil
+	}
+	for name, part := range spec.Events {
+		whole, is := spec.Events[part.Part.Of]
+		if !is || part.Retain == 0 && len(part.Was) == 0 { // without retain, a part has that of its whole
+			continue
+		}
+		times := []time.Time{{}, time.Unix(math.MaxInt32, 0)}
+		for _, w := range append(slices.Clone(part.Was), whole.Was...) {
+			times = append(times, w.Before.Add(-1))
+		}
+		longer := func(at time.Time) bool { return lifetime.Shorter(whole.RetainAt(at), part.RetainAt(at)) }
+		if may(whole.Key.PK, key.PK) && may(whole.Key.SK, key.SK) && slices.ContainsFunc(times, longer) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// bar bars the key of an event, and removes its claims in the same transaction. A claim that
+// another event holds stays. That can happen if both events were stored before claims were
+// declared. The transaction checks that the other event still holds it. Otherwise this event might
+// have claimed the value in the meantime, and nothing would ever release it.
+func (e *erasure) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []release) answer {
+	if len(claims) == 0 {
+		_, err := e.client.PutItem(ctx, bar)
+		return classify(err)
+	}
+	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: bar.TableName, Item: bar.Item,
+		ConditionExpression: bar.ConditionExpression, ExpressionAttributeNames: bar.ExpressionAttributeNames,
+		ExpressionAttributeValues: bar.ExpressionAttributeValues}}}}
+	for i := range claims {
+		in.TransactItems = append(in.TransactItems, claims[i].write(&e.events))
+	}
+	sent := e.transact(ctx, in)
+	if sent.outcome != cancelled || len(sent.reasons) != len(in.TransactItems) {
+		return sent.answer
+	}
+	for i, reason := range sent.reasons[1:] {
+		if classifyReason(reason).outcome != failed {
+			continue
+		}
+		img, err := e.image(ctx, claims[i].claim.Key)
+		if err != nil {
+			return answer{outcome: unknown, err: err}
+		}
+		again := slices.Clone(claims)
+		if again[i] = newRelease(claims[i].claim); len(img) > 0 { // otherwise another event held it, and it is gone
+			// Its own may be made of other members than today.
+			again[i].digest, again[i].stays = img["digest"], e.whole == nil || !readPart(img, true).isPartOf(e.whole)
+		}
+		return e.bar(ctx, bar, again)
+	}
+	for _, reason := range sent.reasons {
+		if a := classifyReason(reason); a.outcome != done {
+			return a
+		}
+	}
+	return sent.answer
+}
+
+// barring returns the request that bars the key. Its condition is that the key still holds what was
+// read, as far as the bar depends on it: nothing, an event with a revision, or an event with this
+// expiry. Or the key is barred already. Between the read and the put, somebody may have removed
+// that item, and a message may have stored another event that expires later. Without the condition,
+// the bar would expire before that event.
+func (e *erasure) barring() *dynamodb.PutItemInput {
+	known := e.known
+	in := &dynamodb.PutItemInput{TableName: &e.events, Item: keyImage(e.key)}
+	when := func(condition, name, attribute string) {
+		in.ConditionExpression, in.ExpressionAttributeNames = &condition, map[string]string{"#t": "type", name: attribute}
+	}
+	in.Item[barredAttribute] = &types.AttributeValueMemberBOOL{Value: true}
+	switch {
+	case len(known) == 0:
+		in.ConditionExpression = aws.String("attribute_not_exists(PK)")
+		return in
+	case barred(known): // only claims are left
+		if known["expiresAt"] != nil {
+			in.Item["expiresAt"] = known["expiresAt"]
+		}
+		in.ConditionExpression, in.ExpressionAttributeNames = aws.String("#b = :b"), map[string]string{"#b": barredAttribute}
+		in.ExpressionAttributeValues = image{":b": known[barredAttribute]}
+		return in
+	case known["revision"] != nil:
+		when("#t = :t AND attribute_exists(#r)", "#r", "revision")
+	case known["expiresAt"] != nil:
+		in.Item["expiresAt"] = known["expiresAt"]
+		when("#t = :t AND #e = :e", "#e", "expiresAt")
+		in.ExpressionAttributeValues = image{":e": known["expiresAt"]}
+	default:
+		when("#t = :t AND attribute_not_exists(#e)", "#e", "expiresAt")
+	}
+	if in.ExpressionAttributeValues == nil {
+		in.ExpressionAttributeValues = image{}
+	}
+	in.ExpressionAttributeValues[":t"] = known["type"]
+	return in
+}
