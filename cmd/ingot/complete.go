@@ -41,6 +41,9 @@ var values = map[string]completion{
 
 	"config-env": environments,
 
+	"pattern": declared(patternNames),
+	"keys":    filesNamed("ndjson"),
+
 	"work": cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 
 	// Only the user knows these values.

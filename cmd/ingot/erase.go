@@ -4,360 +4,306 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
-	"github.com/ingot-events/ingot/internal/table/payloads"
-	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/table/tables"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
 
-var eraseHelp = `Erases one event for good, with its parts. Its item is replaced by one that only bars the key: whatever comes under
+var eraseHelp = `Erases an event for good, with its parts. Its item is replaced by one that only bars the key: whatever comes under
 the key again is a Duplicate. Every total loses what the event added. Totals with values that cannot be subtracted
-(min, max, newest, oldest, distinct) are flagged. The event's payloads in the payload bucket are deleted. If the
-command was interrupted, run it again, and it finishes the work. If no event is stored, the key is barred in advance.
+(min, max, newest, oldest, distinct) are flagged. The event's payloads in the payload bucket are deleted, and its
+claims are released. If the command was interrupted, run it again, and it finishes the work. If no event is stored,
+the key is barred in advance.
 
 Then it lists what else may hold the event, and how to remove it there: objects of the archive, with their
 versions, older versions of payloads, and messages in the queues. It removes none of these. With --letters, it also
-looks in a folder of ingot quarantine pull, and lists the messages that have this key.
+looks in a folder of ingot quarantine pull, and lists the messages that have this key, or that of a part.
 
 You name the event by its type and the fields that its key is made of. If the key is hashed, the stack's secret is
-used. After a restore you may only have a list of keys: then give --pk and --sk instead.
+used. If you have only its key, give --pk and --sk instead.
+
+With --pattern, it erases all events that a pattern of pipeline.yaml finds, as ingot query does, and those that have
+expired and are not removed yet. First it shows which events these are. --keys FILE keeps their keys: with --dry-run
+or before the first event is erased, the command writes them into FILE, and adds them if FILE has others. With --keys
+alone, it erases the events in FILE: those that --dry-run has shown, or all of them again after a restore. FILE holds
+keys and no other values.
+
+The number of parts that were stored with an event is compared with those that are found. If some are not found, as
+after a change of pipeline.yaml, nothing is changed. Then --scan looks for parts in the whole table, and erases them
+too. It also finds parts of events that have expired, if the parts show the key of their whole.
+
+With --payloads, it erases no event, but the objects of the payload bucket that belong to none: those of messages
+that were refused, and of copies that were spelled differently. --dry-run lists them. They are deleted only while
+ingest is paused, after the stream has been read to its end. Objects that were written in the last hour stay.
 
 ` + fieldsHelp + `
 
 ` + excerpt.Page("erasing.md") + ` says
 what remains, and what is removed by itself after some time.
 
-Exit codes: 0 erased or barred, 1 failed, 2 the key cannot be made, 4 not permitted, 6 erased, but what else holds the
-event could not be read.
+Exit codes: 0 erased or barred, 1 failed, 2 the key cannot be made, 4 not permitted, 5 refused: ingest is not paused,
+6 erased, but what else holds the event could not be read.
 
 ` + targetHelp + `
 
 With --output json, one object:
-  pk, sk        the key
-  erased        true: an event was stored there; absent with --dry-run
-  barred        true: the key is barred
-  archive[]     bucket, name, version, marker
-  payloads[]    the same, of the payload bucket: with --dry-run all that is there, otherwise what is left
+  events[]      type; pk, sk: the key
+    erased      true: an event was stored there; absent with --dry-run
+    barred      true: the key is barred
+    parts[]     type, pk, sk, claim: what is erased with it
+    archive[]   bucket, name, version, marker: also those of its parts
+    payloads[]  the same, of the payload bucket: with --dry-run all that is there, otherwise what is left
+    letters[]   ids of the messages in --letters that have this key, or that of a part
+    error       why it is not erased
   quarantine, deadLetters, queue   about how many messages each queue holds; absent if not known
-  letters[]     ids of the messages in --letters that have this key`
+or with --payloads:
+  payloads[]    bucket, name, modified
+  young         how many others were written in the last hour
+  deleted       how many were deleted; absent with --dry-run`
 
 type eraseOptions struct {
-	yes, dry, reveal bool
-	pk, sk, letters  string
-}
-
-// remains is what may still hold an erased event.
-type remains struct {
-	PK          string    `json:"pk"`
-	SK          string    `json:"sk"`
-	Erased      *bool     `json:"erased,omitempty"`
-	Barred      bool      `json:"barred"`
-	Archive     []archive `json:"archive"`
-	Payloads    []archive `json:"payloads,omitempty"`
-	Quarantine  *int      `json:"quarantine,omitempty"`
-	DeadLetters *int      `json:"deadLetters,omitempty"`
-	Queue       *int      `json:"queue,omitempty"`
-	Letters     []string  `json:"letters,omitempty"`
-}
-
-// archive is one version of an object, or a delete marker.
-type archive struct {
-	Bucket  string `json:"bucket"`
-	Name    string `json:"name"`
-	Version string `json:"version,omitempty"`
-	Marker  bool   `json:"marker,omitempty"`
+	yes, dry, reveal, scan, payloads bool
+	pk, sk, letters, pattern, keys   string
+	ask                              store.Ask
 }
 
 func newErase(a *app) *cobra.Command {
 	var o eraseOptions
 	cmd := &cobra.Command{
 		Use:   "erase TYPE FIELD=VALUE… --yes",
-		Short: "Erase an event for good, and say what else holds it",
+		Short: "Erase events for good, and say what else holds them",
 		Long:  eraseHelp,
 		Example: `  ingot erase order.placed order_id=o-1 --dry-run --stack shop
   ingot erase order.placed order_id=o-1 --yes --stack shop
+  ingot erase --pattern order order_id=o-1 --keys erased.ndjson --dry-run --stack shop
+  ingot erase --keys erased.ndjson --yes --stack shop
   ingot erase --pk ORDER#o-1 --sk PLACED --yes --local`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			byKey := o.pk != "" || o.sk != ""
-			switch {
-			case byKey && (len(args) > 0 || o.pk == "" || o.sk == ""):
-				return usage(errors.New("give both --pk and --sk and nothing else, or a type and its fields"))
-			case !byKey && (len(args) == 0 || slices.Contains(args, "")):
-				return usage(fmt.Errorf("write %s; see %s --help", cmd.UseLine(), cmd.CommandPath()))
-			case !o.yes && !o.dry:
-				return usage(errors.New("erase destroys an event for good: write --yes to confirm that, or --dry-run to see first"))
-			}
-			return nil
-		},
+		Args: func(cmd *cobra.Command, args []string) error { return o.check(cmd, args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var fields map[string]any
-			if len(args) > 0 {
-				var err error
-				if fields, err = a.payloadFields(args[1:]); err != nil {
-					return err
-				}
+			if o.payloads {
+				return a.erasePayloads(cmd, o)
 			}
-			return a.erase(cmd, args, fields, o)
+			return a.erase(cmd, args, o)
 		},
 	}
 	targetFlags(cmd)
 	deployedFlag(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&o.yes, "yes", false, "confirm that the event is to be erased")
-	flags.BoolVar(&o.dry, "dry-run", false, "erase nothing, and list what holds the event")
+	flags.BoolVar(&o.yes, "yes", false, "confirm that the events are to be erased")
+	flags.BoolVar(&o.dry, "dry-run", false, "erase nothing, and list what would be erased and what holds the events")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
 	flags.StringVar(&o.pk, "pk", "", "the partition key, instead of a type and its fields")
 	flags.StringVar(&o.sk, "sk", "", "the sort key")
-	flags.StringVar(&o.letters, "letters", "", "a folder of ingot quarantine pull, to look for messages with this key")
+	flags.StringVar(&o.letters, "letters", "", "a folder of ingot quarantine pull, to look for messages with these keys")
+	flags.StringVar(&o.pattern, "pattern", "", "erase all events that this pattern finds")
+	flags.StringVar(&o.keys, "keys", "", "a file that keeps the keys of what is erased, one on a line")
+	flags.StringVar(&o.ask.From, "from", "", "with --pattern, as in ingot query")
+	flags.StringVar(&o.ask.To, "to", "", "with --pattern, as in ingot query")
+	flags.StringVar(&o.ask.Prefix, "prefix", "", "with --pattern, as in ingot query")
+	flags.BoolVar(&o.scan, "scan", false, "look for the parts of the events in the whole table")
+	flags.BoolVar(&o.payloads, "payloads", false, "erase the objects of the payload bucket that belong to no event")
 	return cmd
 }
 
-func (a *app) erase(cmd *cobra.Command, args []string, fields map[string]any, o eraseOptions) error {
-	t, err := a.find(cmd)
-	if err != nil {
-		return err
+// check says what is wrong with the command line.
+func (o *eraseOptions) check(cmd *cobra.Command, args []string) error {
+	if err := namesFiles(cmd, "keys", "letters"); err != nil {
+		return usage(err)
 	}
-	ctx := cmd.Context()
-	p, err := a.deployed(cmd, t, len(args) > 0, !o.dry)
-	if err != nil {
-		return err
-	}
-	key, typ := event.Key{PK: o.pk, SK: o.sk}, ""
-	if len(args) > 0 {
-		typ = args[0]
-		if key, err = p.Key(typ, envelope.Message{Body: payload(fields)}); err != nil {
-			return usage(fmt.Errorf("%s; see ingot erase --help", wrong(err)))
+	byKey, flags := o.pk != "" || o.sk != "", cmd.Flags()
+	ways := 0
+	for _, way := range []bool{byKey, o.pattern != "", o.payloads} {
+		if way {
+			ways++
 		}
 	}
-	if err := needsPayloads(t, p); err != nil { // also for a dry run, which must find all that an erasure deletes
-		return err
-	}
-	out := &remains{Archive: []archive{}}
-	if !o.dry {
-		if err := a.announce(t); err != nil {
-			return err
-		}
-		st, err := store.New(storeOf(t, p))
-		if err != nil {
-			return err
-		}
-		erased, err := st.Erase(ctx, key)
-		if err != nil {
-			return err
-		}
-		out.Erased, out.Barred = &erased, true
-	}
-	unknown := out.look(ctx, t, p, key, o.letters)
-	if out.PK, out.SK = key.PK, key.SK; !o.reveal {
-		shown := show.PersonalOf(p).Item(event.Item{Type: typ, Key: key})
-		out.PK, out.SK = shown.Key.PK, shown.Key.SK
-	}
-	if a.json() {
-		err = a.writeJSON(out)
-	} else {
-		out.print(a.stdout, t, o)
-	}
+	asks := flags.Changed("from") || flags.Changed("to") || flags.Changed("prefix")
 	switch {
-	case err != nil || unknown == nil:
-		return err
-	case ctx.Err() != nil:
-		return ctx.Err()
+	case byKey && (len(args) > 0 || o.pk == "" || o.sk == ""):
+		return usage(errors.New("give both --pk and --sk and nothing else, or a type and its fields"))
+	case ways > 1 || o.keys != "" && (byKey || o.payloads) || o.keys != "" && o.pattern == "" && len(args) > 0:
+		return usage(errors.New("name what to erase in one way: by a type and its fields, by --pk and --sk, with --pattern, with --keys, " +
+			"or with --payloads"))
+	case o.payloads && (len(args) > 0 || o.scan || o.letters != ""):
+		return usage(errors.New("--payloads looks at the whole bucket: leave out everything that names events or messages"))
+	case asks && o.pattern == "":
+		return usage(errors.New("--from, --to and --prefix belong to --pattern"))
+	case ways == 0 && o.keys == "" && (len(args) == 0 || slices.Contains(args, "")):
+		return usage(fmt.Errorf("write %s; see %s --help", cmd.UseLine(), cmd.CommandPath()))
+	case !o.yes && !o.dry:
+		return usage(errors.New("erase destroys an event for good: write --yes to confirm that, or --dry-run to see first"))
+	case o.pattern != "" && o.keys == "" && !o.dry:
+		return usage(errors.New("an event that is erased is not found by its pattern any more: write --keys FILE to keep the keys, " +
+			"so that you can go on after an interruption, and erase again after a restore"))
 	}
-	fmt.Fprintf(a.stderr, "ingot: what else holds the event could not be read: %s\n", show.Error(unknown))
-	return untold()
+	return nil
 }
 
-// look finds what else may hold the event. The error says what could not be read.
-func (r *remains) look(ctx context.Context, t *target.Target, p *pipeline.Pipeline, key event.Key, letters string) error {
-	var errs []error
-	if t.ArchiveBucket != "" {
-		list, err := archived(ctx, t.S3(), t.ArchiveBucket, archivePrefix(key))
-		r.Archive = append(r.Archive, list...)
-		errs = append(errs, err)
-	}
-	for _, folder := range p.OffloadTypes() {
-		list, err := archived(ctx, t.S3(), t.PayloadBucket, payloads.Prefix(folder, key))
-		r.Payloads = append(r.Payloads, list...)
-		errs = append(errs, err)
-	}
-	for _, q := range []struct {
-		url string
-		n   **int
-	}{{t.QuarantineURL, &r.Quarantine}, {t.DeadLetterURL, &r.DeadLetters}, {t.QueueURL, &r.Queue}} {
-		if q.url == "" {
-			continue
-		}
-		n, err := messages(ctx, t.SQS(), q.url)
-		if err == nil {
-			*q.n = &n
-		}
-		errs = append(errs, err)
-	}
-	if letters != "" {
-		ids, err := lettersOf(p, key, letters)
-		r.Letters = ids
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+// eraser erases events of a stack.
+type eraser struct {
+	*app
+	options eraseOptions
+	target  *target.Target
+	plan    *pipeline.Pipeline
+	store   *store.Store
+	hidden  show.Personal
+	list    []*erasable
+	unknown []error // what could not be read
 }
 
-// archivePrefix is the beginning of the names of everything that the archive keeps of an event.
-func archivePrefix(key event.Key) string { return "expired/" + key.Hash() + "/" }
-
-// archived lists the versions below a prefix, and the objects that have none because an emulator
-// does not keep versions.
-func archived(ctx context.Context, client *s3.Client, bucket, prefix string) ([]archive, error) {
-	var list []archive
-	seen := map[string]bool{}
-	var versionsErr error
-	in := &s3.ListObjectVersionsInput{Bucket: &bucket, Prefix: &prefix}
-	for {
-		out, err := client.ListObjectVersions(ctx, in)
-		if versionsErr = err; err != nil {
-			break
-		}
-		for _, v := range out.Versions {
-			list = append(list, archive{Bucket: bucket, Name: aws.ToString(v.Key), Version: aws.ToString(v.VersionId)})
-			seen[aws.ToString(v.Key)] = true
-		}
-		for _, m := range out.DeleteMarkers {
-			list = append(list, archive{Bucket: bucket, Name: aws.ToString(m.Key), Version: aws.ToString(m.VersionId), Marker: true})
-		}
-		if !aws.ToBool(out.IsTruncated) {
-			break
-		}
-		in.KeyMarker, in.VersionIdMarker = out.NextKeyMarker, out.NextVersionIdMarker
-	}
-	objects := s3.NewListObjectsV2Paginator(client, &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &prefix})
-	for objects.HasMorePages() {
-		out, err := objects.NextPage(ctx)
-		if err != nil {
-			return list, fmt.Errorf("bucket %s: %w", bucket, awserr.Quiet(err))
-		}
-		for _, o := range out.Contents {
-			if !seen[aws.ToString(o.Key)] {
-				list = append(list, archive{Bucket: bucket, Name: aws.ToString(o.Key)})
-			}
-		}
-	}
-	if versionsErr != nil && awserr.Denied(versionsErr) {
-		return list, fmt.Errorf("the versions in bucket %s: %w", bucket, awserr.Quiet(versionsErr))
-	}
-	return list, nil
-}
-
-// messages returns the approximate number of messages in a queue.
-func messages(ctx context.Context, client *sqs.Client, url string) (int, error) {
-	names := []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible, types.QueueAttributeNameApproximateNumberOfMessagesDelayed}
-	out, err := client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: names})
+// note remembers what could not be read.
+func (e *eraser) note(err error) {
 	if err != nil {
-		return 0, fmt.Errorf("queue %s: %w", url, awserr.Quiet(err))
+		e.unknown = append(e.unknown, err)
 	}
-	sum := 0
-	for _, name := range names {
-		n, _ := strconv.Atoi(out.Attributes[string(name)])
-		sum += n
-	}
-	return sum, nil
 }
 
-// lettersOf lists the messages of a folder that have this key, or contain an event with this key,
-// today or when they were quarantined.
-func lettersOf(p *pipeline.Pipeline, key event.Key, path string) ([]string, error) {
-	dir, err := quarantine.OpenDir(path)
+func (a *app) erase(cmd *cobra.Command, args []string, o eraseOptions) error {
+	e, err := a.eraser(cmd, o)
+	if err != nil {
+		return err
+	}
+	if err := e.find(cmd.Context(), args); err != nil {
+		return err
+	}
+	if err := e.look(cmd.Context()); err != nil {
+		return err
+	}
+	if err := e.keep(); err != nil {
+		return err
+	}
+	if !o.dry {
+		if err := a.announce(e.target); err != nil {
+			return err
+		}
+		if o.pattern != "" && !a.json() {
+			e.printEvents(a.stderr)
+		}
+		if err := e.eraseAll(cmd.Context()); err != nil {
+			return err
+		}
+	}
+	return e.end(cmd.Context())
+}
+
+// eraser opens the stack.
+func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*eraser, error) {
+	t, err := a.find(cmd)
 	if err != nil {
 		return nil, err
 	}
-	all, err := dir.List()
-	var ids []string
-	for _, l := range all {
-		if l.Has(p, key) {
-			ids = append(ids, l.ID)
-		}
+	p, err := a.deployed(cmd, t, true, !o.dry) // the keys of parts may be hashed, whatever names their whole
+	if err != nil {
+		return nil, err
 	}
-	return ids, err
+	if err := needsPayloads(t, p); err != nil { // also for a dry run, which must find all that an erasure deletes
+		return nil, err
+	}
+	e := &eraser{app: a, options: o, target: t, plan: p}
+	if !o.reveal {
+		e.hidden = show.PersonalOf(p)
+	}
+	e.store, err = store.New(storeOf(t, p))
+	return e, err
 }
 
-// print writes what was done and what is left, for people.
-func (r *remains) print(w io.Writer, t *target.Target, o eraseOptions) {
-	fmt.Fprintf(w, "key           %s\n              %s\n", show.Text(r.PK), show.Text(r.SK))
-	switch {
-	case r.Erased == nil:
-		fmt.Fprintln(w, "event         nothing was changed (--dry-run)")
-	case *r.Erased:
-		fmt.Fprintln(w, "event         erased, and its key is barred")
-	default:
-		fmt.Fprintln(w, "event         none was stored; the key is barred")
+// find lists the events that the command line means.
+func (e *eraser) find(ctx context.Context, args []string) error {
+	switch o := e.options; {
+	case o.pattern != "" || o.keys != "":
+		return e.findMany(ctx, args)
+	case len(args) == 0:
+		e.list = []*erasable{{key: event.Key{PK: o.pk, SK: o.sk}}}
+		return nil
 	}
-	if t.ArchiveBucket == "" {
-		fmt.Fprintln(w, "archive       not known")
-	} else if len(r.Archive) == 0 {
-		fmt.Fprintln(w, "archive       nothing")
+	fields, err := e.payloadFields(args[1:])
+	if err != nil {
+		return err
 	}
-	deletions(w, "archive", r.Archive)
-	if o.dry {
-		for _, one := range r.Payloads {
-			fmt.Fprintf(w, "payload       s3://%s/%s, which erasing deletes\n", show.Text(one.Bucket), show.Text(one.Name))
+	key, err := e.plan.Key(args[0], envelope.Message{Body: payload(fields)})
+	if err != nil {
+		return usage(fmt.Errorf("%s; see ingot erase --help", wrong(err)))
+	}
+	e.list = []*erasable{{Type: args[0], key: key}}
+	return nil
+}
+
+// eraseAll erases the events, one after the other.
+func (e *eraser) eraseAll(ctx context.Context) error {
+	progress := func(show.Step) {}
+	if len(e.list) > 1 {
+		progress = show.NewProgress(e.stderr, isTerminal(e.stderr))
+	}
+	defer progress(show.Step{})
+	for n, ev := range e.list {
+		if ev.err != nil {
+			continue
+		}
+		erased, err := tables.Of(e.store).EraseWith(ctx, ev.key, ev.found, ev.all)
+		switch {
+		case err == nil:
+			ev.Erased, ev.Barred = &erased, true
+		case len(e.list) == 1, target.Refused(err):
+			return err
+		case ctx.Err() != nil:
+			progress(show.Step{})
+			fmt.Fprintf(e.stderr, "ingot: %d of %s are not erased; go on with the same command\n", len(e.list)-n, show.Count(len(e.list), "event"))
+			return ctx.Err()
+		default:
+			ev.err = err
+		}
+		progress(show.Step{Phase: "erasing", Done: n + 1, Total: len(e.list)})
+	}
+	return nil
+}
+
+// end lists what is left, prints the report, and returns the exit code.
+func (e *eraser) end(ctx context.Context) error {
+	r := e.report(ctx)
+	if e.json() {
+		if err := e.writeJSON(r); err != nil {
+			return err
 		}
 	} else {
-		deletions(w, "payload", r.Payloads) // older versions
+		e.print(r)
 	}
-	for _, q := range []struct {
-		name string
-		n    *int
-	}{{"quarantine", r.Quarantine}, {"dead letters", r.DeadLetters}, {"queue", r.Queue}} {
-		switch {
-		case q.n == nil:
-			fmt.Fprintf(w, "%-14snot known\n", q.name)
-		case q.name == "queue":
-			fmt.Fprintf(w, "queue         %s; what comes under the key is a Duplicate\n", show.Count(*q.n, "message"))
-		default:
-			fmt.Fprintf(w, "%-14s%s\n", q.name, show.Count(*q.n, "message"))
+	failed := 0
+	for _, ev := range e.list {
+		if ev.err != nil {
+			failed++
+			fmt.Fprintf(e.stderr, "ingot: %s\n", ev.Error)
 		}
 	}
-	r.printLetters(w, o)
-}
-
-// deletions writes the commands that delete objects, at most 20 of them.
-func deletions(w io.Writer, name string, list []archive) {
-	for i, one := range list {
-		if i == 20 {
-			fmt.Fprintf(w, "              and %d more; all with --output json\n", len(list)-i)
-			return
-		}
-		line := "aws s3api delete-object --bucket " + quoted(one.Bucket) + " --key " + quoted(one.Name)
-		if one.Version != "" {
-			line += " --version-id " + quoted(one.Version)
-		}
-		fmt.Fprintf(w, "%-14s%s\n", name, line)
+	for _, err := range e.unknown {
+		fmt.Fprintf(e.stderr, "ingot: what else holds the event could not be read: %s\n", show.Error(err))
 	}
-}
-
-func (r *remains) printLetters(w io.Writer, o eraseOptions) {
 	switch {
-	case len(r.Letters) > 0:
-		fmt.Fprintf(w, "letters       ingot quarantine drop %s %s --yes\n              then delete the files\n", quoted(o.letters), strings.Join(r.Letters, " "))
-	case o.letters != "":
-		fmt.Fprintf(w, "letters       none in %s has this key\n", show.Text(o.letters))
-	case r.Quarantine != nil && *r.Quarantine > 0 || r.DeadLetters != nil && *r.DeadLetters > 0:
-		fmt.Fprintln(w, "              to look in them: ingot quarantine pull DIR --once (and --dead),")
-		fmt.Fprintln(w, "              then this command again with --letters DIR")
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case failed > 0:
+		return &exitError{exitFailed, nil}
+	case len(e.unknown) > 0:
+		return untold()
 	}
+	return nil
+}
+
+// shown returns a key without what is personal in it.
+func (e *eraser) shown(eventType string, key event.Key) event.Key {
+	return e.hidden.Item(event.Item{Type: eventType, Key: key}).Key
+}
+
+// errorOf returns the text of an error about an event, without what is personal in the event's key.
+func (e *eraser) errorOf(ev *erasable, err error) string {
+	return strings.ReplaceAll(show.Error(err), ev.key.String(), e.shown(ev.Type, ev.key).String())
 }

@@ -65,6 +65,7 @@ var particular = map[string]expected{
 
 	"ingot status --local --check": {code: exitDifference},
 	"ingot get":                    {wide: "a payload is shown as it is"},
+	"ingot erase --keys":           {before: []string{"exec ingot erase --pattern order order_id=o-1 --keys erased.ndjson --dry-run --stack shop"}},
 	"ingot query":                  {wide: "a payload and a token are shown as they are"},
 	"ingot send - --stack":         {},
 

@@ -56,10 +56,15 @@ var needs = map[string]func(arns) []policyStatement{
 			allow("ResendWithWrite", "sqs:SendMessage", r.queue), allow("DeleteWithWrite", "sqs:DeleteMessage", r.quarantine)}
 	},
 	"erase": func(r arns) []policyStatement {
-		return r.payloadsToo("s3:DeleteObject s3:ListBucketVersions", r.find(), r.file(), r.key(), allow("Erase", "dynamodb:GetItem dynamodb:PutItem", r.events),
-			allow("ReleaseClaims", "dynamodb:DeleteItem", r.events),
+		list := []policyStatement{r.find(), r.file(), r.key(), allow("Erase", "dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem", r.events),
+			allow("ReleaseClaims", "dynamodb:DeleteItem", r.events), allow("FindByPattern", "dynamodb:Query", r.events, r.events+"/index/*"),
+			allow("Scan", "dynamodb:DescribeTable dynamodb:Scan", r.events),
 			allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
-			allow("ListArchive", "s3:ListBucket s3:ListBucketVersions", r.archive))
+			allow("ReadArchive", "s3:GetObject s3:GetObjectVersion s3:ListBucket s3:ListBucketVersions", r.archive, r.archive+"/*")}
+		if r.payloads != "" { // for --payloads
+			list = append(list, r.lag(), allow("SeePause", "lambda:GetEventSourceMapping lambda:ListEventSourceMappings lambda:ListTags", "*"))
+		}
+		return r.payloadsToo("s3:DeleteObject s3:ListBucketVersions", list...)
 	},
 	"get": func(r arns) []policyStatement {
 		return r.payloadsToo("", r.find(), r.file(), r.key(), allow("ReadEvents", "dynamodb:GetItem", r.events), allow("ReadTotals", "dynamodb:Query", r.aggregates))

@@ -28,22 +28,35 @@ func (f Filter) Chooses(l *Letter) bool {
 	return (f.Verdict == "" || f.Verdict == verdict) &&
 		(f.Reason == "" || f.Reason == reason) &&
 		(f.Type == "" || slices.Contains(l.types(f.Pipeline), f.Type)) &&
-		(f.Key == "" || l.has(f.Pipeline, l.Message(), func(key event.Key) bool { return key.PK == f.Key || key.String() == f.Key }))
+		(f.Key == "" || slices.ContainsFunc(l.keysOf(f.Pipeline, l.Message()), func(key event.Key) bool { return key.PK == f.Key || key.String() == f.Key }))
 }
 
-// Has reports whether the message, or one of its events, has this key today, or had it when it came
-// to quarantine.
-func (l *Letter) Has(p *pipeline.Pipeline, key event.Key) bool {
-	return l.has(p, l.whole(), func(one event.Key) bool { return one == key })
-}
+// Keys returns the keys that the message, its events and their parts have today, and the one that
+// it had when it came to quarantine.
+func (l *Letter) Keys(p *pipeline.Pipeline) []event.Key { return l.keysOf(p, l.whole()) }
 
-// has reports whether a key of m, which is the letter's message or a part of it, is the one that is
-// meant.
-func (l *Letter) has(p *pipeline.Pipeline, m envelope.Message, meant func(event.Key) bool) bool {
-	if l.Note != nil && l.Note.PK != "" && meant(event.Key{PK: l.Note.PK, SK: l.Note.SK}) {
-		return true
+// keysOf does what Keys does for m, which is the letter's message or a part of it.
+func (l *Letter) keysOf(p *pipeline.Pipeline, m envelope.Message) (list []event.Key) {
+	if l.Note != nil && l.Note.PK != "" {
+		list = append(list, event.Key{PK: l.Note.PK, SK: l.Note.SK})
 	}
-	return !l.OfStream() && slices.ContainsFunc(planned(p, m), func(one pipeline.Planned) bool { return one.Item != nil && meant(one.Item.Key) })
+	if l.OfStream() {
+		return list
+	}
+	for _, one := range planned(p, m) {
+		switch {
+		case one.Item == nil && one.Refusal.Key.PK != "":
+			list = append(list, one.Refusal.Key)
+		case one.Item != nil:
+			list = append(list, one.Item.Key)
+			if one.Item.Parts != nil {
+				for _, part := range one.Item.Parts.Items {
+					list = append(list, part.Key)
+				}
+			}
+		}
+	}
+	return list
 }
 
 // types returns the types of the events that are sent again.

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// erasable is an event that is to be erased, and what else may hold it.
+type erasable struct {
+	Type     string       `json:"type,omitempty"`
+	PK       string       `json:"pk"`
+	SK       string       `json:"sk"`
+	Erased   *bool        `json:"erased,omitempty"`
+	Barred   bool         `json:"barred"`
+	Parts    []erasedPart `json:"parts,omitempty"`
+	Archive  []archive    `json:"archive"`
+	Payloads []archive    `json:"payloads,omitempty"`
+	Letters  []string     `json:"letters,omitempty"`
+	Error    string       `json:"error,omitempty"`
+
+	key    event.Key
+	stored *event.Item   // nil: no event is stored there
+	wholes []*event.Item // the event as it is stored and as the archive has it
+	parts  []*event.Item // only their types and keys matter
+	found  []*event.Item // stored parts that were found elsewhere
+	all    bool          // the whole table was read for them
+	err    error
+}
+
+type erasedPart struct {
+	Type  string `json:"type"`
+	PK    string `json:"pk"`
+	SK    string `json:"sk"`
+	Claim bool   `json:"claim,omitempty"`
+}
+
+// look finds what belongs to the events, before anything is changed: afterwards nothing leads to
+// it.
+func (e *eraser) look(ctx context.Context) error {
+	for _, ev := range e.list {
+		if err := e.lookAt(ctx, ev); err != nil {
+			return err
+		}
+	}
+	if e.options.scan {
+		if err := e.scan(ctx); err != nil {
+			return err
+		}
+	}
+	for _, ev := range e.list {
+		whole, parts, err := tables.Of(e.store).PartsToErase(ctx, ev.key, ev.found, ev.all)
+		switch {
+		case err != nil && ctx.Err() != nil, err != nil && len(e.list) == 1 && !e.options.dry:
+			return err
+		case err != nil:
+			ev.err = err
+			continue
+		}
+		for _, part := range parts {
+			if !ev.add(part) || whole == nil || whole.ExpiresAt == 0 || time.Unix(whole.ExpiresAt, 0).After(e.clock.Real().Now()) {
+				continue // no part of it has expired
+			}
+			e.archiveOf(ctx, ev, part.Key)
+		}
+	}
+	// A pattern may find a whole and its parts. They are one.
+	all := map[event.Key]bool{}
+	for _, ev := range e.list {
+		for _, part := range ev.parts {
+			all[part.Key] = true
+		}
+	}
+	e.list = slices.DeleteFunc(e.list, func(ev *erasable) bool { return all[ev.key] })
+	return nil
+}
+
+// add notes a part, and reports whether it is a new one.
+func (ev *erasable) add(part *event.Item) bool {
+	if slices.ContainsFunc(ev.parts, func(p *event.Item) bool { return p.Key == part.Key }) {
+		return false
+	}
+	ev.parts = append(ev.parts, part)
+	return true
+}
+
+// lookAt reads an event, and what the archive has of it and of its parts.
+func (e *eraser) lookAt(ctx context.Context, ev *erasable) error {
+	var err error
+	if ev.stored, _, _, err = tables.Of(e.store).Find(ctx, ev.key); err != nil {
+		return err
+	}
+	if ev.stored != nil {
+		ev.Type, ev.wholes = ev.stored.Type, append(ev.wholes, ev.stored)
+	}
+	for _, part := range ev.parts { // those that the file of keys names
+		e.archiveOf(ctx, ev, part.Key)
+		stored, _, _, err := tables.Of(e.store).Find(ctx, part.Key)
+		if err != nil {
+			return err
+		}
+		e.storedPart(ctx, ev, stored, nil)
+	}
+	e.archiveOf(ctx, ev, ev.key)
+	read, all := map[string]bool{}, true
+	for _, one := range ev.Archive {
+		if one.Marker || read[one.Name] || !one.of(ev.key) {
+			continue
+		}
+		read[one.Name] = true // its versions are the same event
+		whole, err := e.archivedEvent(ctx, one)
+		if err != nil {
+			e.note(err)
+			all = false
+			continue
+		}
+		known, err := e.archivedParts(ctx, ev, whole)
+		if err != nil {
+			return err
+		}
+		all = all && known
+	}
+	ev.all = ev.stored == nil && len(read) > 0 && all
+	return nil
+}
+
+// archiveOf lists what the archive has under a key, and returns how many objects that are.
+func (e *eraser) archiveOf(ctx context.Context, ev *erasable, key event.Key) int {
+	if e.target.ArchiveBucket == "" {
+		return 0
+	}
+	list, err := archived(ctx, e.target.S3(), e.target.ArchiveBucket, archivePrefix(key))
+	ev.Archive = append(ev.Archive, list...)
+	e.note(err)
+	return len(list)
+}
+
+// maxArchived bounds what is read of an object of the archive. A payload has up to 16 MiB, and the
+// image has it as text in JSON.
+const maxArchived = 64 << 20
+
+// archivedEvent reads an event from the archive. Its object is the old image of a stream record.
+func (e *eraser) archivedEvent(ctx context.Context, one archive) (*event.Item, error) {
+	in := &s3.GetObjectInput{Bucket: &one.Bucket, Key: &one.Name}
+	if one.Version != "" {
+		in.VersionId = &one.Version
+	}
+	failed := func(err error) error {
+		return fmt.Errorf("s3://%s/%s, so it is not known which parts the event had: %w", one.Bucket, one.Name, err)
+	}
+	out, err := e.target.S3().GetObject(ctx, in)
+	if err != nil {
+		return nil, failed(err)
+	}
+	defer out.Body.Close()
+	image, err := io.ReadAll(io.LimitReader(out.Body, maxArchived))
+	if err != nil {
+		return nil, failed(err)
+	}
+	record, err := event.ParseDocument(`{"eventSourceARN":"archive","eventName":"REMOVE","dynamodb":{` +
+		`"SequenceNumber":"000000000000000000001","ApproximateCreationDateTime":1,"Keys":{},"OldImage":` + string(image) + `}}`)
+	if err != nil {
+		return nil, failed(err)
+	}
+	change, err := store.ReadRecord(record.Root(), "")
+	switch {
+	case err != nil:
+		return nil, failed(err)
+	case change.Old == nil:
+		return nil, failed(errors.New("it holds no event"))
+	}
+	return change.Old, nil
+}
+
+// archivedParts finds the parts of an event as the archive has it: their own objects there, and
+// those that are still stored. It returns false if it does not find all of them.
+func (e *eraser) archivedParts(ctx context.Context, ev *erasable, whole *event.Item) (all bool, err error) {
+	ev.wholes = append(ev.wholes, whole)
+	made, why := e.plan.Parts(whole)
+	known := 0
+	for _, part := range made {
+		objects := 0
+		if ev.add(part) {
+			objects = e.archiveOf(ctx, ev, part.Key)
+		} else if slices.ContainsFunc(ev.Archive, func(one archive) bool { return one.of(part.Key) }) {
+			objects = 1
+		}
+		stored, there, _, err := tables.Of(e.store).Find(ctx, part.Key)
+		if err != nil {
+			return false, err
+		}
+		if there || objects > 0 {
+			known++
+		}
+		e.storedPart(ctx, ev, stored, whole)
+	}
+	if whole.Parts == nil || known >= whole.Parts.Count {
+		return whole.Parts != nil, nil
+	}
+	text := ""
+	if why != nil {
+		text = ": " + wrong(why)
+	}
+	e.note(fmt.Errorf("the archived event had %d parts (i:parts), and %d of them are found where this pipeline.yaml puts them%s. "+
+		"If it has changed since, run this command with --dry-run, and with --pipeline and the file under which the event was stored",
+		whole.Parts.Count, known, text))
+	return false, nil
+}
+
+// storedPart notes a part that is stored, to be erased with an event that is not stored any more. A
+// claim may be that of another event by now. whole is the event as the archive has it, or nil.
+func (e *eraser) storedPart(ctx context.Context, ev *erasable, part, whole *event.Item) {
+	if part == nil || ev.stored != nil && (whole == nil || ev.stored.Digest == whole.Digest) {
+		return
+	}
+	_, claim := e.plan.ClaimOf(part.Type)
+	is := !claim
+	if of := e.plan.WholeOf(part); of != nil {
+		is = of.Key == ev.key
+	} else if claim && whole != nil {
+		var err error
+		is, err = e.isPart(ctx, part, whole)
+		e.note(err)
+	}
+	if is {
+		ev.addFound(part)
+	}
+}
+
+// foldersOf returns the types under which erasing an event, or a part, deletes payloads.
+func foldersOf(p *pipeline.Pipeline, eventType string, stored bool) []string {
+	folders := p.OffloadTypes()
+	switch {
+	case !stored:
+		return slices.Sorted(maps.Keys(p.Describe().Spec.Events))
+	case !slices.Contains(folders, eventType):
+		folders = append(folders, eventType)
+	}
+	return folders
+}
+
+// payloadsOf lists what the payload bucket has of an event and its parts.
+func (e *eraser) payloadsOf(ctx context.Context, ev *erasable) {
+	if e.target.PayloadBucket == "" {
+		return
+	}
+	look := func(folders []string, key event.Key) {
+		for _, folder := range folders {
+			list, err := archived(ctx, e.target.S3(), e.target.PayloadBucket, payloads.Prefix(folder, key))
+			if payloads.NoBucket(err) && !e.plan.UsesOffload() {
+				return
+			}
+			ev.Payloads = append(ev.Payloads, list...)
+			e.note(err)
+		}
+	}
+	look(foldersOf(e.plan, ev.Type, ev.stored != nil), ev.key)
+	for _, part := range ev.parts {
+		look(foldersOf(e.plan, part.Type, true), part.Key)
+	}
+}

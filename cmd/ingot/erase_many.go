@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// keyLine is one line of a file of keys: an event, and the parts that it had.
+type keyLine struct {
+	Type  string       `json:"type,omitempty"`
+	PK    string       `json:"pk"`
+	SK    string       `json:"sk"`
+	Parts []erasedPart `json:"parts,omitempty"`
+}
+
+// findMany lists the events in the file of keys, and those that the pattern finds.
+func (e *eraser) findMany(ctx context.Context, words []string) error {
+	if err := e.readKeys(); err != nil || e.options.pattern == "" {
+		return err
+	}
+	known := map[event.Key]bool{}
+	for _, ev := range e.list {
+		known[ev.key] = true
+	}
+	name, ask := e.options.pattern, e.options.ask
+	pattern, err := e.plan.Pattern(name)
+	if err != nil {
+		return usage(err)
+	}
+	if pattern.Total() != "" {
+		return usage(fmt.Errorf("%s reads totals: name a pattern that reads events", name))
+	}
+	if ask.Values, err = e.questionValues(words); err != nil {
+		return err
+	}
+	ask.Limit, ask.MaxUnits, ask.Expired, ask.Consistent = 1000, 1e6, true, pattern.Index() == ""
+	if _, _, err := e.store.Explain(name, ask); err != nil {
+		return usage(errors.New(strings.TrimPrefix(err.Error(), "read: ")))
+	}
+	for {
+		page, err := e.store.Read(ctx, name, ask)
+		if err != nil {
+			return err
+		}
+		for _, odd := range page.Odd {
+			e.note(fmt.Errorf("it is left out, because it cannot be decoded; erase it with --pk and --sk: %w", odd))
+		}
+		for _, item := range page.Items {
+			if !known[item.Key] {
+				known[item.Key] = true
+				e.list = append(e.list, &erasable{Type: item.Type, key: item.Key})
+			}
+		}
+		if ask.Page = page.Next; ask.Page == "" {
+			return nil
+		}
+	}
+}
+
+// readKeys reads the file of keys. With a pattern, it need not be there yet.
+func (e *eraser) readKeys() error {
+	file := e.options.keys
+	if file == "" {
+		return nil
+	}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) && e.options.pattern != "" {
+		return nil
+	}
+	if err != nil {
+		return usage(fmt.Errorf("%w; name a file that ingot erase --pattern has written", err))
+	}
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
+		var one keyLine
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&one); err != nil || one.PK == "" || one.SK == "" {
+			return usage(fmt.Errorf("%s:%d is not a key: write a line such as {\"pk\":\"ORDER#o-1\",\"sk\":\"PLACED\"}", file, n))
+		}
+		ev := &erasable{Type: one.Type, key: event.Key{PK: one.PK, SK: one.SK}}
+		for _, part := range one.Parts {
+			ev.parts = append(ev.parts, &event.Item{Type: part.Type, Key: event.Key{PK: part.PK, SK: part.SK}})
+		}
+		e.list = append(e.list, ev)
+	}
+	return nil
+}
+
+// keep writes the file of keys, whole or not at all.
+func (e *eraser) keep() error {
+	file := e.options.keys
+	if file == "" {
+		return nil
+	}
+	var text bytes.Buffer
+	lines := json.NewEncoder(&text)
+	lines.SetEscapeHTML(false)
+	for _, ev := range e.list {
+		line := keyLine{Type: ev.Type, PK: ev.key.PK, SK: ev.key.SK}
+		for _, part := range ev.parts {
+			line.Parts = append(line.Parts, erasedPart{Type: part.Type, PK: part.Key.PK, SK: part.Key.SK})
+		}
+		if err := lines.Encode(line); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(file+".new", text.Bytes(), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
+}

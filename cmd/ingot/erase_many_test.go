@@ -1,0 +1,372 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// peopleSpec has all that can hold something of a person: parts that are kept for longer than their
+// whole, claims, hashed keys and payloads in the payload bucket.
+const peopleSpec = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "ORDER#{id}", sk: "ORDER"}
+    indexes: {GSI1: {pk: "CUSTOMER#{customer | hmac}", sk: "{@at}"}}
+    retain: 20000d
+    offload: {over: 1KB, keep: [lines]}
+  line:
+    part: {of: order, each: lines, with: [id, customer]}
+    id: "{id}#{n}"
+    key: {pk: "LINES#{customer | hmac}", sk: "{id}#{n}"}
+    retain: 30000d
+    offload: {over: 1KB}
+  account:
+    atomic: true
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "ACCOUNT#{id}", sk: "ACCOUNT"}
+    indexes: {GSI1: {pk: "CUSTOMER#{customer | hmac}", sk: "{@at}"}}
+    retain: 20000d
+  email:
+    part: {of: account, with: [email]}
+    id: "{email}"
+    key: {pk: "EMAIL#{email}", sk: "CLAIM"}
+    retain: 30000d
+patterns:
+  person: {read: [order, account], index: GSI1}
+  order: {read: [order]}
+  line: {read: [line]}
+  orders: {total: orders}
+aggregates:
+  orders: {since: 1, from: {order: {values: {orders: count}}}}
+`
+
+var long = strings.Repeat("lorem ipsum ", 200)
+
+func buys(id, customer string, lines ...string) string {
+	var list []string
+	for n, text := range lines {
+		list = append(list, fmt.Sprintf(`{"n":%d,"text":%q}`, n+1, text))
+	}
+	return fmt.Sprintf(`{"type":"order","id":%q,"customer":%q,"at":"2026-03-01T10:00:0%sZ","lines":[%s],"note":%q}`, id, customer, id, strings.Join(list, ","), long)
+}
+
+func opens(id, customer, email string) string {
+	return fmt.Sprintf(`{"type":"account","id":%q,"customer":%q,"email":%q,"at":"2026-03-01T10:00:00Z"}`, id, customer, email)
+}
+
+// erases runs ingot erase and reads its JSON.
+func (w *devWorld) erases(code int, args ...string) (r erasedReport) {
+	w.t.Helper()
+	got := w.run(code, append(append([]string{"erase"}, args...), "--local", "--output", "json")...)
+	if err := json.Unmarshal([]byte(got.out), &r); err != nil {
+		w.t.Fatalf("%v\n%s%s", err, got.out, got.errors)
+	}
+	return r
+}
+
+// kept returns the keys of what is stored, without those that are barred.
+func (w *devWorld) kept() (list []string) {
+	w.t.Helper()
+	out, err := w.dev.Engine().DynamoDB().Scan(w.t.Context(), &dynamodb.ScanInput{TableName: aws.String(stack.Events), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, item := range out.Items {
+		if item["i:barred"] == nil {
+			list = append(list, item["PK"].(*types.AttributeValueMemberS).Value+"|"+item["SK"].(*types.AttributeValueMemberS).Value)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// sets changes an attribute of the item with a key as kept returns it.
+func (w *devWorld) sets(key, name string, v types.AttributeValue) {
+	w.t.Helper()
+	pk, sk, _ := strings.Cut(key, "|")
+	if _, err := w.dev.Engine().DynamoDB().UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Events),
+		Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
+		UpdateExpression: aws.String("SET #n = :v"), ExpressionAttributeNames: map[string]string{"#n": name},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":v": v}}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// expires lets time to live remove the items whose keys begin like this, and waits until they are
+// in the archive.
+func (w *devWorld) expires(begins ...string) {
+	w.t.Helper()
+	before, n := w.bucket(stack.Bucket), 0
+	for _, key := range w.kept() {
+		if !slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(key, b) }) {
+			continue
+		}
+		n++
+		w.sets(key, "expiresAt", &types.AttributeValueMemberN{Value: "1700000000"})
+	}
+	w.dev.Engine().Sweep(1000)
+	w.await(func() bool { return len(w.bucket(stack.Bucket)) == len(before)+n })
+}
+
+// bucket returns the names of what is in a bucket.
+func (w *devWorld) bucket(name string) (names []string) {
+	w.t.Helper()
+	out, err := w.dev.Engine().S3().ListObjectsV2(w.t.Context(), &s3.ListObjectsV2Input{Bucket: &name})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, o := range out.Contents {
+		names = append(names, *o.Key)
+	}
+	return names
+}
+
+// deploys makes a changed pipeline.yaml the deployed one, as somebody does who takes no advice of
+// ingot check.
+func (w *devWorld) deploys(changes ...string) {
+	w.t.Helper()
+	text := strings.NewReplacer(changes...).Replace(peopleSpec)
+	plan, err := check.File{Name: "pipeline.yaml", Text: []byte(text)}.Load(pipeline.Secret([]byte(w.env["INGOT_PII_KEY"])))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	st, err := store.New(store.Config{Client: w.dev.Engine().DynamoDB(), Pipeline: plan, Aggregates: stack.Aggregates})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := errors.Join(st.Start(w.t.Context()), tables.Of(st).KeepFile(w.t.Context(), false)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// names returns the objects of an erasure that the archive has, without their versions.
+func names(list []archive) (names []string) {
+	for _, one := range list {
+		names = append(names, one.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// All that a pattern finds is shown, and then erased: with parts, claims and payloads, and events
+// that have expired. What is stopped in between is finished by the same command.
+func TestEraseByPattern(t *testing.T) {
+	w := newDevWorldOf(t, peopleSpec)
+	w.send(0, buys("1", "ann", "a", long), buys("2", "ann"), buys("3", "bob", "b"), opens("7", "ann", "ann@example.com"), opens("8", "bob", "bob@example.com"))
+	w.send(1, strings.Replace(buys("2", "ann"), "lorem", "LOREM", 1)) // a conflict, with a payload of its own
+	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	letter := w.files("letters")[0]
+	if n := len(w.bucket(stack.Payloads)); n != 5 {
+		t.Fatalf("%d payloads", n)
+	}
+	w.sets("ORDER#2|ORDER", "expiresAt", &types.AttributeValueMemberN{Value: "1700000000"})
+
+	for want, args := range map[string][]string{
+		"write --yes to confirm":      {"--pattern", "person", "customer=ann"},
+		"write --keys FILE":           {"--pattern", "person", "customer=ann", "--yes"},
+		"orders reads totals":         {"--pattern", "orders", "--dry-run"},
+		"customer":                    {"--pattern", "person", "--dry-run"},
+		"pattern":                     {"--pattern", "persons", "customer=ann", "--dry-run"},
+		"in one way":                  {"--pattern", "person", "--pk", "a", "--sk", "b", "--dry-run"},
+		"belong to --pattern":         {"order", "id=1", "--from", "2026", "--dry-run"},
+		"leave out everything that":   {"--payloads", "order", "--dry-run"},
+		"has written":                 {"--keys", "none.ndjson", "--yes"},
+		"--keys is empty":             {"--keys", "", "--yes"},
+		"name what to erase in one w": {"--keys", "k", "order", "id=1", "--yes"},
+	} {
+		if got := w.run(2, append([]string{"erase", "--local"}, args...)...); !strings.Contains(got.errors, want) {
+			t.Errorf("%v: %s", args, got.errors)
+		}
+	}
+
+	all := w.kept()
+	sameText(t, "erase-pattern-dry.txt", w.run(0, "erase", "--pattern", "person", "customer=ann", "--keys", "ann.ndjson", "--dry-run", "--local", "--letters", "letters").out, letter)
+	if !slices.Equal(w.kept(), all) || len(w.bucket(stack.Payloads)) != 5 {
+		t.Fatalf("--dry-run has changed something: %v", w.kept())
+	}
+	planned := w.erases(0, "--keys", "ann.ndjson", "--dry-run", "--letters", "letters")
+	if len(planned.Events) != 3 || len(planned.Events[0].Parts)+len(planned.Events[1].Parts)+len(planned.Events[2].Parts) != 3 {
+		t.Errorf("%+v", planned)
+	}
+
+	// It was stopped after an event was barred, and before its payloads were deleted.
+	if _, err := w.dev.Engine().DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Events), Item: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: "ORDER#2"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}, "i:barred": &types.AttributeValueMemberBOOL{Value: true},
+		"expiresAt": &types.AttributeValueMemberN{Value: "1700000000"}}}); err != nil {
+		t.Fatal(err)
+	}
+	w.send(1, buys("4", "ann", "c")) // it came in the meantime
+	got := w.run(0, "erase", "--pattern", "person", "customer=ann", "--keys", "ann.ndjson", "--yes", "--local", "--letters", "letters")
+	sameText(t, "erase-pattern.txt", got.out, letter)
+	if !strings.Contains(got.errors, "EVENTS\n") {
+		t.Errorf("it erases what it has not shown: %s", got.errors)
+	}
+	left := []string{"ACCOUNT#8|ACCOUNT", "EMAIL#bob@example.com|CLAIM", "ORDER#3|ORDER"}
+	if kept := slices.DeleteFunc(w.kept(), func(key string) bool { return strings.HasPrefix(key, "LINES#") && strings.HasSuffix(key, "|3#1") }); !slices.Equal(kept, left) {
+		t.Errorf("left are %v", kept)
+	}
+	if n := w.bucket(stack.Payloads); len(n) != 1 {
+		t.Errorf("left are %v", n)
+	}
+	if got := w.run(0, "erase", "--pattern", "person", "customer=ann", "--dry-run", "--local"); !strings.Contains(got.out, "no event is found\n") {
+		t.Error(got.out)
+	}
+
+	// After a restore, the same keys are erased again.
+	again := w.erases(0, "--keys", "ann.ndjson", "--yes")
+	for _, ev := range again.Events {
+		if ev.Erased == nil || *ev.Erased || !ev.Barred {
+			t.Errorf("%+v", ev)
+		}
+	}
+	if len(again.Events) != 4 {
+		t.Errorf("%d events", len(again.Events))
+	}
+	text, err := os.ReadFile("ann.ndjson")
+	if err != nil || strings.Count(string(text), "\n") != 4 || strings.Contains(string(text), "customer") || !strings.Contains(string(text), `{"type":"email","pk":"EMAIL#ann@example.com","sk":"CLAIM"}`) {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if err := os.WriteFile("bad.ndjson", []byte("{\"pk\":\"A\",\"sk\":\"B\"}\n{\"pk\":\"A\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.run(2, "erase", "--keys", "bad.ndjson", "--yes", "--local"); !strings.Contains(got.errors, "bad.ndjson:2 is not a key") {
+		t.Error(got.errors)
+	}
+}
+
+// A whole and its parts that a pattern finds are one event. A part alone is said to be one. An
+// event that cannot be erased does not keep the others from it.
+func TestEraseByPatternOfParts(t *testing.T) {
+	w := newDevWorldOf(t, peopleSpec)
+	w.send(0, buys("1", "ann", "a", "b"), buys("2", "ann", "a"))
+	got := w.run(0, "erase", "--pattern", "line", "customer=ann", "--dry-run", "--local")
+	if strings.Count(got.out, "a part; its event is not erased") != 3 {
+		t.Error(got.out)
+	}
+	lines := `{"pk":"ORDER#1","sk":"ORDER"}` + "\n"
+	for _, key := range w.kept() {
+		if pk, sk, _ := strings.Cut(key, "|"); strings.HasPrefix(pk, "LINES#") {
+			lines += fmt.Sprintf("{\"pk\":%q,\"sk\":%q}\n", pk, sk)
+		}
+	}
+	if err := os.WriteFile("keys.ndjson", []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.erases(0, "--keys", "keys.ndjson", "--dry-run"); len(r.Events) != 2 || len(r.Events[0].Parts) != 2 || r.Events[1].Type != "line" {
+		t.Errorf("%+v", r)
+	}
+
+	w.deploys(`key: {pk: "LINES#{customer | hmac}", sk: "{id}#{n}"}`, `key: {pk: "OTHER#{customer | hmac}", sk: "{id}#{n}"}`)
+	if err := os.WriteFile("keys.ndjson", []byte(lines[:strings.Index(lines, "\n")+1]+`{"pk":"ORDER#9","sk":"ORDER"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := w.erases(1, "--keys", "keys.ndjson", "--yes")
+	if !strings.Contains(r.Events[0].Error, "its parts are not all found") || r.Events[0].Barred || !strings.Contains(r.Events[1].Error, "the key is barred") {
+		t.Errorf("%+v %+v", r.Events[0], r.Events[1])
+	}
+}
+
+// The parts of an event that pipeline.yaml does not make any more are found in the table.
+func TestEraseScans(t *testing.T) {
+	w := newDevWorldOf(t, peopleSpec)
+	w.send(0, buys("1", "ann", "a", long), buys("2", "ann", "c"), opens("7", "ann", "ann@example.com"))
+	w.deploys(`key: {pk: "LINES#{customer | hmac}", sk: "{id}#{n}"}`, `key: {pk: "OTHER#{customer | hmac}", sk: "{id}#{n}"}`,
+		`  email:
+    part: {of: account, with: [email]}
+    id: "{email}"
+    key: {pk: "EMAIL#{email}", sk: "CLAIM"}
+    retain: 30000d
+`, "", "    atomic: true\n", "")
+	for _, words := range [][]string{{"order", "id=1"}, {"account", "id=7"}} {
+		before := w.kept()
+		for _, flag := range []string{"--dry-run", "--yes"} {
+			if got := w.run(1, append([]string{"erase", flag, "--local"}, words...)...); !strings.Contains(got.errors, "ingot erase with --scan") {
+				t.Error(got.errors)
+			}
+		}
+		if !slices.Equal(w.kept(), before) {
+			t.Errorf("refused, and left are %v", w.kept())
+		}
+	}
+	dry := w.run(0, "erase", "order", "id=1", "--scan", "--dry-run", "--local")
+	if strings.Count(dry.out, "\npart          line  LINES#") != 2 || !strings.Contains(dry.errors, "scanning table events costs about ") || strings.Count(dry.out, "which erasing deletes") != 2 {
+		t.Errorf("%s%s", dry.out, dry.errors)
+	}
+	w.run(0, "erase", "order", "id=1", "--scan", "--yes", "--local")
+	w.run(0, "erase", "account", "id=7", "--scan", "--yes", "--local")
+	if kept := w.kept(); len(kept) != 2 || !strings.HasPrefix(kept[0], "LINES#") || kept[1] != "ORDER#2|ORDER" || len(w.bucket(stack.Payloads)) != 1 {
+		t.Errorf("left are %v and %v", kept, w.bucket(stack.Payloads))
+	}
+}
+
+// Of an event that has expired, the archive says which parts it had. Their objects are listed, and
+// what is still stored of them is erased.
+func TestEraseArchived(t *testing.T) {
+	w := newDevWorldOf(t, peopleSpec)
+	w.send(0, buys("1", "ann", "a", long, "c"), buys("2", "ann", "d"), opens("7", "ann", "ann@example.com"), opens("8", "bob", "bob@example.com"))
+	var first string // the key of the lines
+	for _, key := range w.kept() {
+		if strings.HasPrefix(key, "LINES#") {
+			first, _, _ = strings.Cut(key, "|")
+		}
+	}
+	w.expires("ORDER#1", first+"|1#2", "ACCOUNT#7")
+	archived := w.bucket(stack.Bucket)
+
+	got := w.erases(0, "order", "id=1", "--yes")
+	ev := got.Events[0]
+	if want := slices.DeleteFunc(slices.Clone(archived), func(name string) bool {
+		return strings.HasPrefix(name, archivePrefix(event.Key{PK: "ACCOUNT#7", SK: "ACCOUNT"}))
+	}); !slices.Equal(names(ev.Archive), want) || len(want) != 2 || len(ev.Parts) != 3 || *ev.Erased {
+		t.Errorf("%+v, want %v", ev, want)
+	}
+	if kept := w.kept(); slices.ContainsFunc(kept, func(key string) bool { return strings.HasPrefix(key, first+"|1#") }) || !slices.Contains(kept, first+"|2#1") {
+		t.Errorf("left are %v", kept)
+	}
+
+	// A claim that lives on is released, and one that another event has got is not.
+	if got := w.erases(0, "account", "id=7", "--yes"); len(got.Events[0].Parts) != 1 || !got.Events[0].Parts[0].Claim || len(got.Events[0].Archive) != 1 {
+		t.Errorf("%+v", got.Events[0])
+	}
+	w.send(0, opens("9", "cat", "ann@example.com"))
+	w.erases(0, "account", "id=7", "--yes")
+	if kept := w.kept(); !slices.Contains(kept, "EMAIL#ann@example.com|CLAIM") || !slices.Contains(kept, "EMAIL#bob@example.com|CLAIM") {
+		t.Errorf("left are %v", kept)
+	}
+
+	// If pipeline.yaml has changed since, it is not known which parts they were.
+	w.expires("ORDER#2")
+	w.deploys("each: lines", "each: rows")
+	if got := w.run(6, "erase", "order", "id=2", "--dry-run", "--local"); !strings.Contains(got.errors, "the archived event had 1 parts (i:parts), and 0 of them are found") {
+		t.Error(got.errors)
+	}
+	if got := w.run(1, "erase", "order", "id=2", "--yes", "--local"); !strings.Contains(got.errors, "parts of it may still be stored") {
+		t.Error(got.errors)
+	}
+	w.run(6, "erase", "order", "id=2", "--scan", "--yes", "--local")
+	if kept := w.kept(); slices.ContainsFunc(kept, func(key string) bool { return strings.HasPrefix(key, "LINES#") }) {
+		t.Errorf("left are %v", kept)
+	}
+}

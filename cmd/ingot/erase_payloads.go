@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/tool/pause"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/store"
+)
+
+// An object of the payload bucket that belongs to no item may still be needed. So it is deleted
+// only if none of these can be:
+//
+//   - An event is being put: its object is put first, in every delivery. So ingest must be paused,
+//     and no batch of it may be in work any more. As a second line, young objects stay.
+//   - An event waits in a queue. Its object is put again when it is delivered.
+//   - An item has expired and was removed, and the streams function has not archived it yet: it
+//     reads the payload then. So it must have read everything that was written until the table had
+//     been read.
+
+const (
+	// youngPayload is how old an object must be. It is longer than any invocation.
+	youngPayload = time.Hour
+	// streamPatience is how long the stream is waited for.
+	streamPatience = 15 * time.Minute
+)
+
+// strayPayloads are the objects of the payload bucket that belong to no item.
+type strayPayloads struct {
+	Payloads []strayPayload `json:"payloads"`
+	Young    int            `json:"young"`
+	Deleted  *int           `json:"deleted,omitempty"`
+}
+
+type strayPayload struct {
+	Bucket   string    `json:"bucket"`
+	Name     string    `json:"name"`
+	Modified time.Time `json:"modified"`
+}
+
+// erasePayloads lists or deletes the objects of the payload bucket that belong to no item.
+func (a *app) erasePayloads(cmd *cobra.Command, o eraseOptions) error {
+	ctx := cmd.Context()
+	e, err := a.eraser(cmd, o)
+	if err != nil {
+		return err
+	}
+	if err := e.target.Needs(target.Payloads); err != nil {
+		return err
+	}
+	if !o.dry {
+		if err := a.announce(e.target); err != nil {
+			return err
+		}
+		if err := e.standsStill(ctx); err != nil {
+			return err
+		}
+	}
+	out, err := e.strays(ctx)
+	if err != nil {
+		return err
+	}
+	if !o.dry {
+		if err := e.archiveIsDone(ctx); err != nil {
+			return err
+		}
+		deleted, err := e.deleteStrays(ctx, out.Payloads)
+		if out.Deleted = &deleted; err != nil {
+			fmt.Fprintf(a.stderr, "ingot: %d of %s are deleted\n", deleted, show.Count(len(out.Payloads), "object"))
+			return err
+		}
+	}
+	if a.json() {
+		return a.writeJSON(out)
+	}
+	state := ""
+	if o.dry {
+		limited(a.stdout, out.Payloads, func(one strayPayload) {
+			at := one.Modified.UTC().Format(time.RFC3339)
+			fmt.Fprintf(a.stdout, "payload       s3://%s/%s, %s\n", show.Text(one.Bucket), show.Text(one.Name), at)
+		})
+	} else {
+		state = ": deleted"
+	}
+	fmt.Fprintf(a.stdout, "%s of no event%s\n", show.Count(len(out.Payloads), "object"), state)
+	if out.Young > 0 {
+		fmt.Fprintf(a.stdout, "%s of the last hour left alone\n", show.Count(out.Young, "other"))
+	}
+	return nil
+}
+
+// standsStill waits until no batch of the ingest function is in work. It refuses if ingest is not
+// paused.
+func (e *eraser) standsStill(ctx context.Context) error {
+	function, _, err := functions(e.target, false)
+	if err == nil {
+		err = e.paused(ctx, function)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = e.pauser(e.target).Pause(ctx, function, "") // it is off, so this only waits
+	return err
+}
+
+// paused refuses if the ingest function is not paused.
+func (e *eraser) paused(ctx context.Context, function string) error {
+	list, err := pause.Read(ctx, e.target.Lambda(), function)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(list, func(m pause.Mapping) bool { return !m.Off() }) {
+		return refused(errors.New("ingest is not paused, so an event may be stored whose payload is being deleted: " +
+			"run ingot pause first, and ingot resume afterwards"))
+	}
+	return nil
+}
+
+// archiveIsDone waits until the streams function has read everything that was written before now.
+func (e *eraser) archiveIsDone(ctx context.Context) error {
+	if e.target.ArchiveBucket == "" {
+		return nil
+	}
+	clock := e.clock.Real()
+	until, lag := clock.Now(), e.app.told(e.lag(e.target), streamPatience)
+	for {
+		counted, err := lag.Counted(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return refused(fmt.Errorf("it is not known how far the stream is, so an event that has expired may not be archived yet: %w", err))
+		case !counted.Before(until):
+			return nil
+		case clock.Now().Sub(until) > streamPatience:
+			return refused(errors.New("the stream is not read to its end, so an event that has expired may not be archived yet: " +
+				"ingot status shows why"))
+		}
+		if err := clock.Sleep(ctx, 5*time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+// object is what the name of an object of the payload bucket says.
+type object struct {
+	eventType string
+	key, sum  payloads.Sum
+}
+
+func (o object) name() string {
+	return payloads.Folder(o.eventType) + hex.EncodeToString(o.key[:]) + "/" + hex.EncodeToString(o.sum[:]) + ".json"
+}
+
+// readObject reads a name that Ingot has made.
+func readObject(name string) (o object, ok bool) {
+	parts := strings.Split(name, "/")
+	if len(parts) != 3 {
+		return o, false
+	}
+	key, _ := hex.DecodeString(parts[1])
+	sum, _ := hex.DecodeString(strings.TrimSuffix(parts[2], ".json"))
+	if copy(o.key[:], key) != len(o.key) || copy(o.sum[:], sum) != len(o.sum) {
+		return o, false
+	}
+	o.eventType = parts[0]
+	return o, o.name() == name
+}
+
+// strays lists the objects that belong to no item. It lists the bucket before it reads the table,
+// so that the item of each object would be there.
+func (e *eraser) strays(ctx context.Context) (*strayPayloads, error) {
+	old := e.clock.Real().Now().Add(-youngPayload)
+	all := map[object]time.Time{}
+	bucket := e.target.PayloadBucket
+	pages := s3.NewListObjectsV2Paginator(e.target.S3(), &s3.ListObjectsV2Input{Bucket: &bucket})
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("bucket %s: %w", bucket, awserr.Quiet(err))
+		}
+		for _, one := range out.Contents {
+			if o, ok := readObject(aws.ToString(one.Key)); ok {
+				all[o] = aws.ToTime(one.LastModified)
+			}
+		}
+	}
+	if err := e.priceOfScan(ctx, e.target, e.target.EventsTable); err != nil {
+		return nil, err
+	}
+	unread := map[payloads.Sum]bool{} // the keys of items that may have any of their objects
+	for item, err := range e.store.Items(ctx) {
+		var odd *store.OddItem
+		switch {
+		case errors.As(err, &odd):
+			unread[hashOf(odd.Key)] = true
+		case err != nil:
+			return nil, err
+		case item.Payload != nil:
+			delete(all, object{item.Type, hashOf(item.Key), item.Payload.Sum})
+		}
+	}
+	out := &strayPayloads{Payloads: []strayPayload{}}
+	for o, modified := range all {
+		switch {
+		case unread[o.key]:
+		case modified.After(old):
+			out.Young++
+		default:
+			out.Payloads = append(out.Payloads, strayPayload{bucket, o.name(), modified})
+		}
+	}
+	slices.SortFunc(out.Payloads, func(a, b strayPayload) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+func hashOf(key event.Key) (hash payloads.Sum) {
+	_, _ = hex.Decode(hash[:], []byte(key.Hash())) // it is the hex of a SHA-256
+	return hash
+}
+
+// deleteStrays deletes objects. While it does so, ingest must stay paused.
+func (e *eraser) deleteStrays(ctx context.Context, list []strayPayload) (deleted int, err error) {
+	for chunk := range slices.Chunk(list, 1000) {
+		if err := e.paused(ctx, e.target.IngestFunction); err != nil {
+			return deleted, err
+		}
+		var names []types.ObjectIdentifier
+		for i := range chunk {
+			names = append(names, types.ObjectIdentifier{Key: &chunk[i].Name})
+		}
+		out, err := e.target.S3().DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &e.target.PayloadBucket,
+			Delete: &types.Delete{Objects: names, Quiet: aws.Bool(true)}})
+		if err != nil {
+			return deleted, fmt.Errorf("bucket %s: %w", e.target.PayloadBucket, awserr.Quiet(err))
+		}
+		deleted += len(chunk) - len(out.Errors)
+		if len(out.Errors) > 0 {
+			return deleted, fmt.Errorf("bucket %s: cannot delete %s: %s; run the command again", e.target.PayloadBucket,
+				aws.ToString(out.Errors[0].Key), aws.ToString(out.Errors[0].Code))
+		}
+	}
+	return deleted, nil
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/stack"
+)
+
+// longAgo is the clock of a machine, in the eyes of a tool on another one.
+func longAgo() time.Time { return time.Now().Add(-2 * time.Hour) }
+
+// by runs the tool by a clock that waiting does not set ahead.
+func (w *devWorld) by(now func() time.Time, code int, args ...string) ran {
+	w.t.Helper()
+	var out, errs bytes.Buffer
+	clock := quickClock()
+	clock.Now = now
+	a := &app{env: func(string) (string, bool) { return "", false }, stdin: strings.NewReader(""), stdout: &out, stderr: &errs, clock: clock}
+	got := ran{a.run(w.t.Context(), args), out.String(), errs.String()}
+	if got.code != code {
+		w.t.Fatalf("ingot %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got.code, code, got.out, got.errors)
+	}
+	return got
+}
+
+// Objects of the payload bucket that belong to no event are listed, and deleted while nothing is
+// being stored. All others stay.
+func TestErasePayloads(t *testing.T) {
+	w := newDevWorldAt(t, longAgo, map[string]string{"pipeline.yaml": postSpec})
+	w.send(0, post("1", 400), post("2", 10))
+	owned := w.objects()
+	w.send(0, strings.Replace(post("1", 400), "400", "400.0", 1)) // a copy in another spelling
+	w.send(1, post("2", 11))                                      // a conflict
+	w.send(1, post("3", 1))
+	for _, key := range w.kept() { // nobody knows what the object of an item is that cannot be read
+		if strings.HasPrefix(key, "POST#3|") {
+			w.sets(key, "digest", &types.AttributeValueMemberS{Value: "x"})
+		}
+	}
+	foreign := "notes/of/somebody.json"
+	if _, err := w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &foreign, Body: strings.NewReader("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	all := w.objects()
+	var strays []string
+	for _, name := range all {
+		if strings.Contains(name, "/"+w.hash("POST#1")+"/") || strings.Contains(name, "/"+w.hash("POST#2")+"/") {
+			if !slices.Contains(owned, name) {
+				strays = append(strays, name)
+			}
+		}
+	}
+	if len(all) != 6 || len(strays) != 2 {
+		t.Fatalf("%v", all)
+	}
+
+	if got := w.by(longAgo, 0, "erase", "--payloads", "--dry-run", "--local"); !strings.Contains(got.out, "0 objects of no event\n2 others of the last hour left alone\n") {
+		t.Errorf("young objects: %s", got.out)
+	}
+	dry := w.run(0, "erase", "--payloads", "--dry-run", "--local")
+	for _, name := range strays {
+		if !strings.Contains(dry.out, "payload       s3://payloads/"+name+", 20") {
+			t.Errorf("%s is not listed:\n%s", name, dry.out)
+		}
+	}
+	if !strings.Contains(dry.out, "\n2 objects of no event\n") || len(w.objects()) != 6 {
+		t.Error(dry.out)
+	}
+	if got := w.run(5, "erase", "--payloads", "--yes", "--local"); !strings.Contains(got.errors, "ingest is not paused") || len(w.objects()) != 6 {
+		t.Error(got.errors)
+	}
+	w.run(0, "pause", "--local")
+	if got := w.by(longAgo, 0, "erase", "--payloads", "--yes", "--local"); !strings.Contains(got.out, "0 objects of no event: deleted\n2 others of the last hour") || len(w.objects()) != 6 {
+		t.Errorf("young objects: %s", got.out)
+	}
+	var out strayPayloads
+	if err := json.Unmarshal([]byte(w.by(time.Now, 0, "erase", "--payloads", "--yes", "--local", "--output", "json").out), &out); err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Payloads) != 2 || out.Young != 0 || *out.Deleted != 2 || out.Payloads[0].Bucket != stack.Payloads || out.Payloads[0].Name != strays[0] {
+		t.Errorf("%+v", out)
+	}
+	if left := w.objects(); !slices.Equal(left, slices.DeleteFunc(all, func(name string) bool { return slices.Contains(strays, name) })) {
+		t.Errorf("left are %v", left)
+	}
+	w.run(0, "resume", "--local")
+	if got := w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload"); !strings.Contains(got.out, "lorem ipsum") {
+		t.Error(got.out)
+	}
+
+	// Of an erased event nothing is left anyway. A pipeline without offload has no such bucket.
+	if got := w.run(0, "erase", "--payloads", "--dry-run", "--local"); !strings.Contains(got.out, "0 objects of no event\n") || strings.Contains(got.out, "left alone") {
+		t.Error(got.out)
+	}
+}
+
+// What the archive still has to read stays: an event that has expired, and whose removal the stream
+// has not delivered yet.
+func TestErasePayloadsWaitsForTheArchive(t *testing.T) {
+	w := newDevWorldAt(t, longAgo, map[string]string{"pipeline.yaml": postSpec})
+	w.send(0, post("1", 400))
+	w.run(0, "pause", "streams", "--yes", "--local")
+	w.run(0, "pause", "--local")
+	w.sets(w.kept()[0], "expiresAt", &types.AttributeValueMemberN{Value: "1700000000"})
+	w.dev.Engine().Sweep(1000)
+	if got := w.run(5, "erase", "--payloads", "--yes", "--local"); !strings.Contains(got.errors, "may not be archived yet") || len(w.objects()) != 1 {
+		t.Error(got.errors)
+	}
+	w.run(0, "resume", "streams", "--local")
+	w.await(func() bool { return len(w.bucket(stack.Bucket)) == 1 })
+	w.by(time.Now, 0, "erase", "--payloads", "--yes", "--local")
+	if left := w.objects(); len(left) != 0 {
+		t.Errorf("left are %v", left)
+	}
+	out, err := w.dev.Engine().S3().GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String(stack.Bucket), Key: &w.bucket(stack.Bucket)[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var image bytes.Buffer
+	if _, err := image.ReadFrom(out.Body); err != nil || !strings.Contains(image.String(), "lorem ipsum") {
+		t.Errorf("%v: %s", err, image.String())
+	}
+}
+
+// If S3 does not say which versions there are, that is said. Only an emulator that knows of no
+// versions has none.
+func TestVersionsThatAreNotListed(t *testing.T) {
+	for code, status := range map[string]int{"NotImplemented": 501, "AccessDenied": 403, "SlowDown": 503, "InternalError": 500, "MethodNotAllowed": 405, "NoSuchBucket": 404} {
+		server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			rw.Header().Set("Content-Type", "application/xml")
+			if r.URL.Query().Has("versions") {
+				rw.WriteHeader(status)
+				fmt.Fprintf(rw, "<Error><Code>%s</Code><Message>no</Message></Error>", code)
+				return
+			}
+			fmt.Fprint(rw, "<ListBucketResult><Contents><Key>expired/one</Key></Contents></ListBucketResult>")
+		}))
+		client := s3.New(s3.Options{BaseEndpoint: &server.URL, UsePathStyle: true, Region: "us-east-1", RetryMaxAttempts: 1,
+			Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+		list, err := archived(t.Context(), client, "archive", "expired/")
+		server.Close()
+		if len(list) != 1 || list[0].Name != "expired/one" || (err == nil) != (code == "NotImplemented") || err != nil && !strings.Contains(err.Error(), "the versions in bucket archive") {
+			t.Errorf("%s: %v, %v", code, list, err)
+		}
+	}
+}
+
+// hash returns the hash of the key of the only item of a partition.
+func (w *devWorld) hash(partition string) string {
+	w.t.Helper()
+	for _, key := range w.kept() {
+		if pk, sk, _ := strings.Cut(key, "|"); pk == partition {
+			return event.Key{PK: pk, SK: sk}.Hash()
+		}
+	}
+	w.t.Fatalf("nothing is stored under %s", partition)
+	return ""
+}

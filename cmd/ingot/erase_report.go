@@ -1,0 +1,324 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/internal/tool/show"
+)
+
+// erasedReport is what erase prints.
+type erasedReport struct {
+	Events      []*erasable `json:"events"`
+	Quarantine  *int        `json:"quarantine,omitempty"`
+	DeadLetters *int        `json:"deadLetters,omitempty"`
+	Queue       *int        `json:"queue,omitempty"`
+}
+
+// report finds what else may hold the events.
+func (e *eraser) report(ctx context.Context) *erasedReport {
+	r := &erasedReport{Events: e.list}
+	if r.Events == nil {
+		r.Events = []*erasable{}
+	}
+	letters, err := e.lettersByKey()
+	e.note(err)
+	for _, ev := range e.list {
+		e.payloadsOf(ctx, ev)
+		key := e.shown(ev.Type, ev.key)
+		if ev.PK, ev.SK = key.PK, key.SK; ev.Archive == nil {
+			ev.Archive = []archive{}
+		}
+		ev.Letters = letters[ev.key]
+		for _, part := range ev.parts {
+			key := e.shown(part.Type, part.Key)
+			_, claim := e.plan.ClaimOf(part.Type)
+			ev.Parts = append(ev.Parts, erasedPart{part.Type, key.PK, key.SK, claim})
+			ev.Letters = append(ev.Letters, letters[part.Key]...)
+		}
+		slices.Sort(ev.Letters)
+		if ev.Letters = slices.Compact(ev.Letters); ev.err != nil {
+			ev.Error = e.errorOf(ev, ev.err)
+		}
+	}
+	t := e.target
+	for _, q := range []struct {
+		url string
+		n   **int
+	}{{t.QuarantineURL, &r.Quarantine}, {t.DeadLetterURL, &r.DeadLetters}, {t.QueueURL, &r.Queue}} {
+		if q.url == "" {
+			continue
+		}
+		n, err := messages(ctx, t.SQS(), q.url)
+		if err == nil {
+			*q.n = &n
+		}
+		e.note(err)
+	}
+	return r
+}
+
+// lettersByKey returns the ids of the messages in the folder of --letters, by the keys that they
+// have.
+func (e *eraser) lettersByKey() (map[event.Key][]string, error) {
+	if e.options.letters == "" {
+		return nil, nil
+	}
+	dir, err := quarantine.OpenDir(e.options.letters)
+	if err != nil {
+		return nil, err
+	}
+	all, err := dir.List()
+	ids := map[event.Key][]string{}
+	for _, l := range all {
+		for _, key := range l.Keys(e.plan) {
+			ids[key] = append(ids[key], l.ID)
+		}
+	}
+	return ids, err
+}
+
+// archivePrefix is the beginning of the names of everything that the archive keeps of an event.
+func archivePrefix(key event.Key) string { return "expired/" + key.Hash() + "/" }
+
+// archive is one version of an object, or a delete marker.
+type archive struct {
+	Bucket  string `json:"bucket"`
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	Marker  bool   `json:"marker,omitempty"`
+}
+
+// of reports whether an object of the archive is that of a key.
+func (a archive) of(key event.Key) bool { return strings.HasPrefix(a.Name, archivePrefix(key)) }
+
+// archived lists the versions below a prefix. If S3 does not list versions, it lists the objects.
+// If it cannot say what is there, the objects are listed too, and the error says that versions are
+// missing. An emulator may not know of versions at all.
+func archived(ctx context.Context, client *s3.Client, bucket, prefix string) ([]archive, error) {
+	list, err := versions(ctx, client, bucket, prefix)
+	if err == nil {
+		return list, nil
+	}
+	var objects []archive
+	pages := s3.NewListObjectsV2Paginator(client, &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &prefix})
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("bucket %s: %w", bucket, awserr.Quiet(err))
+		}
+		for _, o := range out.Contents {
+			objects = append(objects, archive{Bucket: bucket, Name: aws.ToString(o.Key)})
+		}
+	}
+	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == "NotImplemented" {
+		return objects, nil
+	}
+	return objects, fmt.Errorf("the versions in bucket %s: %w", bucket, awserr.Quiet(err))
+}
+
+// versions lists the versions and delete markers below a prefix.
+func versions(ctx context.Context, client *s3.Client, bucket, prefix string) (list []archive, err error) {
+	in := &s3.ListObjectVersionsInput{Bucket: &bucket, Prefix: &prefix}
+	for {
+		out, err := client.ListObjectVersions(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range out.Versions {
+			list = append(list, archive{Bucket: bucket, Name: aws.ToString(v.Key), Version: aws.ToString(v.VersionId)})
+		}
+		for _, m := range out.DeleteMarkers {
+			list = append(list, archive{Bucket: bucket, Name: aws.ToString(m.Key), Version: aws.ToString(m.VersionId), Marker: true})
+		}
+		if !aws.ToBool(out.IsTruncated) {
+			return list, nil
+		}
+		in.KeyMarker, in.VersionIdMarker = out.NextKeyMarker, out.NextVersionIdMarker
+	}
+}
+
+// messages returns the approximate number of messages in a queue.
+func messages(ctx context.Context, client *sqs.Client, url string) (int, error) {
+	names := []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages,
+		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible, types.QueueAttributeNameApproximateNumberOfMessagesDelayed}
+	out, err := client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: names})
+	if err != nil {
+		return 0, fmt.Errorf("queue %s: %w", url, awserr.Quiet(err))
+	}
+	sum := 0
+	for _, name := range names {
+		n, _ := strconv.Atoi(out.Attributes[string(name)])
+		sum += n
+	}
+	return sum, nil
+}
+
+// print writes what was done and what is left, for people.
+func (e *eraser) print(r *erasedReport) {
+	w, o := e.stdout, e.options
+	if many := o.pattern != "" || o.keys != ""; many {
+		e.printEvents(w)
+	} else {
+		e.printEvent(w, e.list[0])
+	}
+	var old, large []archive
+	var letters []string
+	for _, ev := range e.list {
+		old, large, letters = append(old, ev.Archive...), append(large, ev.Payloads...), append(letters, ev.Letters...)
+	}
+	if e.target.ArchiveBucket == "" {
+		fmt.Fprintln(w, "archive       not known")
+	} else if len(old) == 0 {
+		fmt.Fprintln(w, "archive       nothing")
+	}
+	deletions(w, "archive", old)
+	if o.dry {
+		limited(w, large, func(one archive) {
+			fmt.Fprintf(w, "payload       s3://%s/%s, which erasing deletes\n", show.Text(one.Bucket), show.Text(one.Name))
+		})
+	} else {
+		deletions(w, "payload", large) // older versions
+	}
+	for _, q := range []struct {
+		name string
+		n    *int
+	}{{"quarantine", r.Quarantine}, {"dead letters", r.DeadLetters}, {"queue", r.Queue}} {
+		switch {
+		case q.n == nil:
+			fmt.Fprintf(w, "%-14snot known\n", q.name)
+		case q.name == "queue":
+			fmt.Fprintf(w, "queue         %s; what comes under the key is a Duplicate\n", show.Count(*q.n, "message"))
+		default:
+			fmt.Fprintf(w, "%-14s%s\n", q.name, show.Count(*q.n, "message"))
+		}
+	}
+	slices.Sort(letters)
+	r.printLetters(w, slices.Compact(letters), o)
+}
+
+// notChanged is what a dry run says.
+const notChanged = "nothing was changed (--dry-run)"
+
+// printEvent writes what was done with one event.
+func (e *eraser) printEvent(w io.Writer, ev *erasable) {
+	fmt.Fprintf(w, "key           %s\n              %s\n", show.Text(ev.PK), show.Text(ev.SK))
+	switch {
+	case ev.Erased == nil:
+		fmt.Fprintln(w, "event         "+notChanged)
+	case *ev.Erased:
+		fmt.Fprintln(w, "event         erased, and its key is barred")
+	default:
+		fmt.Fprintln(w, "event         none was stored; the key is barred")
+	}
+	limited(w, ev.Parts, func(part erasedPart) {
+		what := "part"
+		if part.Claim {
+			what = "claim"
+		}
+		fmt.Fprintf(w, "%-14s%s  %s / %s\n", what, show.Text(part.Type), show.Text(part.PK), show.Text(part.SK))
+	})
+}
+
+// printEvents writes a line for each of many events.
+func (e *eraser) printEvents(w io.Writer) {
+	if len(e.list) == 0 {
+		fmt.Fprintln(w, "no event is found")
+		return
+	}
+	table := show.NewTable()
+	parts, claims := 0, 0
+	for _, ev := range e.list {
+		key, own, held := e.shown(ev.Type, ev.key), 0, 0
+		for _, part := range ev.parts {
+			if _, claim := e.plan.ClaimOf(part.Type); claim {
+				held++
+			} else {
+				own++
+			}
+		}
+		with := counts(own, held)
+		if e.plan.IsPart(ev.Type) {
+			with = "a part; its event is not erased"
+		}
+		state := ""
+		switch {
+		case ev.err != nil:
+			state = "not erased"
+		case ev.Erased != nil && *ev.Erased:
+			state = "erased"
+		case ev.Erased != nil:
+			state = "none was stored"
+		}
+		parts, claims = parts+own, claims+held
+		table.Row(show.Text(ev.Type), show.Text(key.String()), with, state)
+	}
+	fmt.Fprintln(w, "EVENTS")
+	table.Print(w)
+	end := ""
+	if e.options.dry {
+		end = ": " + notChanged
+	}
+	fmt.Fprintf(w, "%s%s%s\n", show.Count(len(e.list), "event"), strings.TrimSuffix(", "+counts(parts, claims), ", "), end)
+}
+
+// counts says how many parts and claims there are.
+func counts(parts, claims int) string {
+	var list []string
+	if parts > 0 {
+		list = append(list, show.Count(parts, "part"))
+	}
+	if claims > 0 {
+		list = append(list, show.Count(claims, "claim"))
+	}
+	return strings.Join(list, ", ")
+}
+
+// limited calls each for the first 20, and says how many more there are.
+func limited[T any](w io.Writer, list []T, each func(T)) {
+	for i, one := range list {
+		if i == 20 {
+			fmt.Fprintf(w, "              and %d more; all with --output json\n", len(list)-i)
+			return
+		}
+		each(one)
+	}
+}
+
+// deletions writes the commands that delete objects.
+func deletions(w io.Writer, name string, list []archive) {
+	limited(w, list, func(one archive) {
+		line := "aws s3api delete-object --bucket " + quoted(one.Bucket) + " --key " + quoted(one.Name)
+		if one.Version != "" {
+			line += " --version-id " + quoted(one.Version)
+		}
+		fmt.Fprintf(w, "%-14s%s\n", name, line)
+	})
+}
+
+func (r *erasedReport) printLetters(w io.Writer, letters []string, o eraseOptions) {
+	switch {
+	case len(letters) > 0:
+		fmt.Fprintf(w, "letters       ingot quarantine drop %s %s --yes\n", quoted(o.letters), strings.Join(letters, " "))
+		fmt.Fprintln(w, "              then delete the files")
+	case o.letters != "":
+		fmt.Fprintf(w, "letters       none in %s has this key\n", show.Text(o.letters))
+	case r.Quarantine != nil && *r.Quarantine > 0 || r.DeadLetters != nil && *r.DeadLetters > 0:
+		fmt.Fprintln(w, "              to look in them: ingot quarantine pull DIR --once (and --dead),")
+		fmt.Fprintln(w, "              then this command again with --letters DIR")
+	}
+}

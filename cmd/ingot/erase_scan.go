@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/store"
+)
+
+// scan looks for parts of the events in the whole events table. A part is recognised by its digest,
+// which is made of its whole's type and id, whatever pipeline.yaml says today. If nothing is known
+// of an event except its key, a part is recognised by the fields of that key that it has.
+func (e *eraser) scan(ctx context.Context) error {
+	if err := e.priceOfScan(ctx, e.target, e.target.EventsTable); err != nil {
+		return err
+	}
+	byKey, byTime := map[event.Key]*erasable{}, map[int64][]*erasable{} // parts have the time of their whole
+	for _, ev := range e.list {
+		byKey[ev.key], ev.all = ev, true
+		for _, whole := range ev.wholes {
+			byTime[whole.At.UnixNano()] = append(byTime[whole.At.UnixNano()], ev)
+		}
+	}
+	for item, err := range e.store.Items(ctx) {
+		var odd *store.OddItem
+		switch {
+		case errors.As(err, &odd):
+			e.note(fmt.Errorf("an item cannot be decoded, so it is not known whether it is a part: %w", err))
+			continue
+		case err != nil:
+			return err
+		}
+		for _, ev := range byTime[item.At.UnixNano()] {
+			for _, whole := range ev.wholes {
+				is, err := e.isPart(ctx, item, whole)
+				switch {
+				case err != nil:
+					e.note(err)
+				case is:
+					ev.addFound(item)
+				}
+			}
+		}
+		if whole := e.plan.WholeOf(item); whole != nil && byKey[whole.Key] != nil {
+			byKey[whole.Key].addFound(item)
+		}
+	}
+	return nil
+}
+
+func (ev *erasable) addFound(part *event.Item) {
+	for _, p := range ev.found {
+		if p.Key == part.Key {
+			return
+		}
+	}
+	ev.found = append(ev.found, part)
+}
+
+// isPart reports whether a stored item is a part of an event. It reads the item's payload if that
+// is in the payload bucket.
+func (e *eraser) isPart(ctx context.Context, item, whole *event.Item) (bool, error) {
+	if item.Key == whole.Key || !item.At.Equal(whole.At) {
+		return false, nil
+	}
+	text, err := e.store.Payload(ctx, item)
+	if err != nil {
+		part, of := e.shown(item.Type, item.Key), e.shown(whole.Type, whole.Key)
+		return false, fmt.Errorf("it is not known whether %s is a part of %s: %w", part, of, err)
+	}
+	doc, err := event.ParseDocument(text)
+	return err == nil && item.Digest == sha256.Sum256(keys.PartDigestText(nil, item.Type, doc.Root(), whole.Type, whole.ID)), nil
+}
