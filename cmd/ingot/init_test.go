@@ -16,6 +16,8 @@ import (
 
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/kit/slow"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
 )
 
@@ -250,6 +252,40 @@ func change(t *testing.T, name, old, new string) {
 		t.Fatalf("%s: no %q (%v)", name, old, err)
 	}
 	write(t, name, strings.Replace(string(text), old, new, 1))
+}
+
+// env.json has the names of what an ingot dev of the repository serves, and its port.
+func TestEnvironmentIsThatOfDev(t *testing.T) {
+	dir := t.TempDir()
+	if got := tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy"); got.code != exitFine {
+		t.Fatalf("exit %d: %s", got.code, got.stderr)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "env.json"))
+	var env struct{ Parameters map[string]string }
+	if err == nil {
+		err = json.Unmarshal(text, &env)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newStoryIn(t, "", dir, string(mustRead(t, filepath.Join(dir, "pipeline.yaml")))).dev.Local()
+	address := "http://host.docker.internal:" + newDev(&app{}).Flags().Lookup("port").DefValue
+	for name, want := range map[string]string{"INGOT_TABLE": l.EventsTable, "INGOT_AGGREGATES_TABLE": l.AggregatesTable, "INGOT_ARCHIVE_BUCKET": l.ArchiveBucket,
+		"INGOT_PAYLOAD_BUCKET": stack.Payloads, "INGOT_PII_KEY": explain.StandIn, "INGOT_ENDPOINT_URL": address,
+		"INGOT_QUARANTINE_URL": strings.Replace(l.QuarantineURL, l.Endpoint, address, 1)} {
+		if got := env.Parameters[name]; got != want {
+			t.Errorf("%s is %q, and ingot dev has %q", name, got, want)
+		}
+	}
+}
+
+func mustRead(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // A message says what is wrong and what to do, and nothing is written.

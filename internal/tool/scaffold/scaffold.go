@@ -147,13 +147,9 @@ func stackName(module string) string {
 }
 
 // Files returns the files of the repository, in the order in which a person will want to read them.
-// sample holds the template.yaml and the env.json of the sample shop, and the file of prices.
+// sample holds the template.yaml of the sample shop, and the file of prices.
 func (r *Repository) Files(sample fs.FS) ([]File, error) {
 	base, err := fs.ReadFile(sample, "template.yaml")
-	if err != nil {
-		return nil, err
-	}
-	env, err := fs.ReadFile(sample, "env.json")
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +172,7 @@ func (r *Repository) Files(sample fs.FS) ([]File, error) {
 	list = append(list,
 		File{"template.yaml", stack},
 		File{"samconfig.toml", r.fill("samconfig.toml.tmpl", nil)},
-		File{"env.json", env},
+		File{"env.json", static("env.json")},
 		File{"Makefile", r.fill("Makefile.tmpl", nil)},
 		File{".github/workflows/ci.yml", static("ci.yml")},
 		File{".gitignore", static("gitignore")},
