@@ -74,15 +74,17 @@ func TestFloorOfARemoval(t *testing.T) {
 		sum     string
 		flagged bool
 	}{
-		"removed, and it stays above":   {[][]map[string]any{{insert(1, of("1", 5))}, {record(2, event.Remove, of("1", 5), nil)}}, "0", false},
-		"removed, down to the floor":    {[][]map[string]any{{record(1, event.Remove, of("1", 10), nil)}}, "-10", false},
-		"removed, below":                {[][]map[string]any{{record(1, event.Remove, of("1", 11), nil)}}, "-11", true},
-		"removed, below what is stored": {[][]map[string]any{{insert(1, of("1", -7))}, {record(2, event.Remove, of("2", 4), nil)}}, "-11", true},
-		"removed where there is enough": {[][]map[string]any{{insert(1, of("1", 100))}, {record(2, event.Remove, of("2", 40), nil)}}, "60", false},
-		"corrected, below":              {[][]map[string]any{{record(1, event.Modify, of("1", 20), of("1", 1))}}, "-19", true},
-		"corrected upwards":             {[][]map[string]any{{insert(1, of("1", -20))}, {record(2, event.Modify, of("2", 1), of("2", 2))}}, "-19", false},
-		"an older event is brought in":  {[][]map[string]any{{insert(1, of("1", -20))}}, "-20", false},
-		"folded with what makes up":     {[][]map[string]any{{record(1, event.Remove, of("1", 11), nil), insert(2, of("2", 30))}}, "19", false},
+		"removed, and it stays above":     {[][]map[string]any{{insert(1, of("1", 5))}, {record(2, event.Remove, of("1", 5), nil)}}, "0", false},
+		"removed, down to the floor":      {[][]map[string]any{{record(1, event.Remove, of("1", 10), nil)}}, "-10", false},
+		"removed, below":                  {[][]map[string]any{{record(1, event.Remove, of("1", 11), nil)}}, "-11", true},
+		"removed, below what is stored":   {[][]map[string]any{{insert(1, of("1", -7))}, {record(2, event.Remove, of("2", 4), nil)}}, "-11", true},
+		"removed where there is enough":   {[][]map[string]any{{insert(1, of("1", 100))}, {record(2, event.Remove, of("2", 40), nil)}}, "60", false},
+		"corrected, below":                {[][]map[string]any{{record(1, event.Modify, of("1", 20), of("1", 1))}}, "-19", true},
+		"corrected upwards":               {[][]map[string]any{{insert(1, of("1", -20))}, {record(2, event.Modify, of("2", 1), of("2", 2))}}, "-19", false},
+		"an older one comes, one expires": {[][]map[string]any{{expiry(1, of("1", 5)), insert(2, of("2", -20))}}, "-20", false},
+		"one expires, one is removed":     {[][]map[string]any{{expiry(1, of("1", 5)), record(2, event.Remove, of("2", 20), nil)}}, "-20", true},
+		"an older event is brought in":    {[][]map[string]any{{insert(1, of("1", -20))}}, "-20", false},
+		"folded with what makes up":       {[][]map[string]any{{record(1, event.Remove, of("1", 11), nil), insert(2, of("2", 30))}}, "19", false},
 	} {
 		for _, way := range bothWays {
 			w := newWorld(t, counting(way), moving).started()

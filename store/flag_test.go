@@ -162,3 +162,31 @@ func (w *world) deleteTotal(key event.Key) {
 		w.t.Error(err)
 	}
 }
+
+// A flag that a person has taken away comes back with the next reason for it. A function that still
+// remembers it finds that out, also where its totals go as statements.
+func TestFlagOfATotalComesBack(t *testing.T) {
+	for name, few := range map[string]int{"statements": 1, "one by one": -1} {
+		w := newWorld(t, oneByOne(few))
+		items := w.perMerchant(3, 1)
+		w.apply(w.batch(aggregate.Marks, 1, append(items, w.perMerchant(3, 10)...)...))
+		for n, removed := range [][]*event.Item{items, w.perMerchant(3, 10)} {
+			b := lanes.NewBatch(aggregate.Marks, lane)
+			for i, item := range removed {
+				c := w.insert(int64(100+10*n+i), item)
+				c.Kind, c.Old, c.New = event.Remove, item, nil
+				b.Add(c, w.plan.Contributions(item).List, nil)
+			}
+			w.apply(b)
+			for i := range 3 {
+				key := event.Key{PK: fmt.Sprintf("A#by_merchant#1#0#m%d", i), SK: "-"}
+				img := w.stored("totals", key)
+				if img["flag"] == nil {
+					t.Errorf("%s, removal %d: m%d has no flag", name, n+1, i)
+				}
+				delete(img, "flag")
+				w.put("totals", img)
+			}
+		}
+	}
+}

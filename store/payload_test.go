@@ -192,18 +192,23 @@ func TestTouchMeetsAnotherItem(t *testing.T) {
 				"PK": &types.AttributeValueMemberS{Value: a.Key.PK}, "SK": &types.AttributeValueMemberS{Value: a.Key.SK}}})
 			return err
 		},
-		"replaced": nil, // below
-		"touched":  func(w *world, st *store.Store, _ *event.Item) error { _, err := st.Touch(deadline(w.t)); return err },
+		"replaced": nil, "its payload": nil, "its digest": nil, // below
+		"touched": func(w *world, st *store.Store, _ *event.Item) error { _, err := st.Touch(deadline(w.t)); return err },
 	} {
 		w := newWorld(t, posts)
 		a := w.liked("1", 1)
 		w.mustPut(a)
 		st := w.touching()
-		if what == "replaced" { // the same key with another payload
+		if change == nil { // the same key with another payload, or with a part of it
 			other := w.liked("1", 9)
 			img := w.stored("events", a.Key)
 			change = func(w *world, _ *store.Store, _ *event.Item) error {
-				img["digest"], img["i:payload"] = &types.AttributeValueMemberB{Value: other.Digest[:]}, &types.AttributeValueMemberB{Value: other.Payload.Sum[:]}
+				if what != "its payload" {
+					img["digest"] = &types.AttributeValueMemberB{Value: other.Digest[:]}
+				}
+				if what != "its digest" {
+					img["i:payload"] = &types.AttributeValueMemberB{Value: other.Payload.Sum[:]}
+				}
 				put(w.t, w, "events", img)
 				return nil
 			}
@@ -221,7 +226,8 @@ func TestTouchMeetsAnotherItem(t *testing.T) {
 		if !done || err != nil || got.Touched != 0 {
 			t.Errorf("%s: %v, %+v, %v", what, done, got, err)
 		}
-		if img := w.stored("events", a.Key); what == "replaced" && img["epoch"].(*types.AttributeValueMemberN).Value != "1" || what == "erased" && img["data"] != nil || what == "removed" && img != nil {
+		replaced := what == "replaced" || strings.HasPrefix(what, "its ")
+		if img := w.stored("events", a.Key); replaced && img["epoch"].(*types.AttributeValueMemberN).Value != "1" || what == "erased" && img["data"] != nil || what == "removed" && img != nil {
 			t.Errorf("%s: the table has %v", what, img)
 		}
 	}

@@ -219,6 +219,15 @@ func TestRenew(t *testing.T) {
 			t.Errorf("%s later: %v, newer %v, %v", step.after, used, tables.Of(w.store).Newer(), err)
 		}
 	}
+	// The same epoch may count other generations: what is counted is known only if both are as before.
+	w.Clock.Pass(time.Hour)
+	img := w.stored("totals", lanes.EpochKey)
+	list := img["generations"].(*types.AttributeValueMemberL)
+	list.Value = append(list.Value, &types.AttributeValueMemberS{Value: "another#2"})
+	w.put("totals", img)
+	if err := tables.Of(w.store).Renew(deadline(t)); err != nil || len(tables.Of(w.store).Newer()) != 2 {
+		t.Errorf("another generation of the same epoch: %v, %v", tables.Of(w.store).Newer(), err)
+	}
 	w.Clock.Pass(time.Hour)
 	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
 	if err := tables.Of(w.store).Renew(deadline(t)); err == nil {
