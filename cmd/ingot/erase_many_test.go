@@ -53,6 +53,11 @@ events:
     id: "{email}"
     key: {pk: "EMAIL#{email}", sk: "CLAIM"}
     retain: 30000d
+  place:
+    part: {of: account, with: [place, id]}
+    id: "{place}"
+    key: {pk: "PLACE#{place}", sk: "CLAIM"}
+    retain: 30000d
 patterns:
   person: {read: [order, account], index: GSI1}
   order: {read: [order]}
@@ -73,7 +78,7 @@ func buys(id, customer string, lines ...string) string {
 }
 
 func opens(id, customer, email string) string {
-	return fmt.Sprintf(`{"type":"account","id":%q,"customer":%q,"email":%q,"at":"2026-03-01T10:00:00Z"}`, id, customer, email)
+	return fmt.Sprintf(`{"type":"account","id":%q,"customer":%q,"email":%q,"place":%q,"at":"2026-03-01T10:00:00Z"}`, id, customer, email, email)
 }
 
 // erases runs ingot erase and reads its JSON.
@@ -207,7 +212,7 @@ func TestEraseByPattern(t *testing.T) {
 		t.Fatalf("--dry-run has changed something: %v", w.kept())
 	}
 	planned := w.erases(0, "--keys", "ann.ndjson", "--dry-run", "--letters", "letters")
-	if len(planned.Events) != 3 || len(planned.Events[0].Parts)+len(planned.Events[1].Parts)+len(planned.Events[2].Parts) != 3 {
+	if len(planned.Events) != 3 || len(planned.Events[0].Parts)+len(planned.Events[1].Parts)+len(planned.Events[2].Parts) != 4 {
 		t.Errorf("%+v", planned)
 	}
 
@@ -223,7 +228,7 @@ func TestEraseByPattern(t *testing.T) {
 	if !strings.Contains(got.errors, "EVENTS\n") {
 		t.Errorf("it erases what it has not shown: %s", got.errors)
 	}
-	left := []string{"ACCOUNT#8|ACCOUNT", "EMAIL#bob@example.com|CLAIM", "ORDER#3|ORDER"}
+	left := []string{"ACCOUNT#8|ACCOUNT", "EMAIL#bob@example.com|CLAIM", "ORDER#3|ORDER", "PLACE#bob@example.com|CLAIM"}
 	if kept := slices.DeleteFunc(w.kept(), func(key string) bool { return strings.HasPrefix(key, "LINES#") && strings.HasSuffix(key, "|3#1") }); !slices.Equal(kept, left) {
 		t.Errorf("left are %v", kept)
 	}
@@ -298,6 +303,11 @@ func TestEraseScans(t *testing.T) {
     id: "{email}"
     key: {pk: "EMAIL#{email}", sk: "CLAIM"}
     retain: 30000d
+  place:
+    part: {of: account, with: [place, id]}
+    id: "{place}"
+    key: {pk: "PLACE#{place}", sk: "CLAIM"}
+    retain: 30000d
 `, "", "    atomic: true\n", "")
 	for _, words := range [][]string{{"order", "id=1"}, {"account", "id=7"}} {
 		before := w.kept()
@@ -318,6 +328,35 @@ func TestEraseScans(t *testing.T) {
 	w.run(0, "erase", "account", "id=7", "--scan", "--yes", "--local")
 	if kept := w.kept(); len(kept) != 2 || !strings.HasPrefix(kept[0], "LINES#") || kept[1] != "ORDER#2|ORDER" || len(w.bucket(stack.Payloads)) != 1 {
 		t.Errorf("left are %v and %v", kept, w.bucket(stack.Payloads))
+	}
+}
+
+// Nothing is known of an event but its key: its parts show what they belong to.
+func TestEraseScansForAKey(t *testing.T) {
+	w := newDevWorldOf(t, peopleSpec)
+	w.send(0, buys("1", "ann", "a", long), buys("2", "ann", "c"), opens("7", "ann", "ann@example.com"))
+	for _, key := range []string{"ORDER#1", "ACCOUNT#7"} {
+		_, sk, _ := strings.Cut(w.kept()[slices.IndexFunc(w.kept(), func(k string) bool { return strings.HasPrefix(k, key+"|") })], "|")
+		if _, err := w.dev.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
+			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key}, "SK": &types.AttributeValueMemberS{Value: sk}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := w.run(1, "erase", "order", "id=1", "--yes", "--local"); !strings.Contains(got.errors, "parts of it may still be stored") {
+		t.Error(got.errors)
+	}
+	if got := w.erases(0, "order", "id=1", "--scan", "--yes"); len(got.Events[0].Parts) != 2 {
+		t.Errorf("%+v", got.Events[0])
+	}
+	if got := w.erases(6, "account", "id=7", "--scan", "--yes"); len(got.Events[0].Parts) != 1 || got.Events[0].Parts[0].Type != "place" {
+		t.Errorf("%+v", got.Events[0])
+	}
+	if got := w.run(6, "erase", "account", "id=7", "--scan", "--yes", "--local"); !strings.Contains(got.errors, "and 1 item of type email may be of that event") {
+		t.Error(got.errors)
+	}
+	kept := w.kept() // the claim that does not show its whole is left
+	if len(kept) != 3 || kept[0] != "EMAIL#ann@example.com|CLAIM" || !strings.HasSuffix(kept[1], "|2#1") || kept[2] != "ORDER#2|ORDER" {
+		t.Errorf("left are %v", kept)
 	}
 }
 
@@ -347,12 +386,13 @@ func TestEraseArchived(t *testing.T) {
 	}
 
 	// A claim that lives on is released, and one that another event has got is not.
-	if got := w.erases(0, "account", "id=7", "--yes"); len(got.Events[0].Parts) != 1 || !got.Events[0].Parts[0].Claim || len(got.Events[0].Archive) != 1 {
+	if got := w.erases(0, "account", "id=7", "--yes"); len(got.Events[0].Parts) != 2 || !got.Events[0].Parts[0].Claim || len(got.Events[0].Archive) != 1 {
 		t.Errorf("%+v", got.Events[0])
 	}
 	w.send(0, opens("9", "cat", "ann@example.com"))
 	w.erases(0, "account", "id=7", "--yes")
-	if kept := w.kept(); !slices.Contains(kept, "EMAIL#ann@example.com|CLAIM") || !slices.Contains(kept, "EMAIL#bob@example.com|CLAIM") {
+	if kept := w.kept(); !slices.Contains(kept, "EMAIL#ann@example.com|CLAIM") ||
+		!slices.Contains(kept, "PLACE#ann@example.com|CLAIM") || !slices.Contains(kept, "EMAIL#bob@example.com|CLAIM") {
 		t.Errorf("left are %v", kept)
 	}
 

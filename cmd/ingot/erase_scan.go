@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/store"
 )
@@ -25,6 +26,7 @@ func (e *eraser) scan(ctx context.Context) error {
 			byTime[whole.At.UnixNano()] = append(byTime[whole.At.UnixNano()], ev)
 		}
 	}
+	parts, silent := e.plan.Describe().Spec.Events, map[string]int{} // parts that do not show their whole
 	for item, err := range e.store.Items(ctx) {
 		var odd *store.OddItem
 		switch {
@@ -45,8 +47,19 @@ func (e *eraser) scan(ctx context.Context) error {
 				}
 			}
 		}
-		if whole := e.plan.WholeOf(item); whole != nil && byKey[whole.Key] != nil {
+		switch whole := e.plan.WholeOf(item); {
+		case whole == nil && e.plan.IsPart(item.Type):
+			silent[item.Type]++
+		case whole != nil && byKey[whole.Key] != nil:
 			byKey[whole.Key].addFound(item)
+		}
+	}
+	for _, ev := range e.list {
+		for name, n := range silent {
+			if len(ev.wholes) == 0 && (ev.Type == "" || ev.Type == parts[name].Part.Of) {
+				e.note(fmt.Errorf("nothing is known of %s but its key, and %s of type %s may be of that event: they do not show its key; "+
+					"erase them by their own keys, or delete their items if they are claims", e.shown(ev.Type, ev.key), show.Count(n, "item"), name))
+			}
 		}
 	}
 	return nil

@@ -202,3 +202,29 @@ func TestFlaggedNamesWhatCannotBeTakenBack(t *testing.T) {
 		}
 	}
 }
+
+// A message holds the data of all its keys: of its parts too, and of an event that is Poison only
+// after its key was made.
+func TestKeysOfAMessage(t *testing.T) {
+	w := newWorldWith(t, stack.Config{}, bound)
+	for message, want := range map[string]string{
+		orderOf(1, 5, "SPRING"):  "ORDER#1 / -, ORDER#1 / LINE#1, COUPON#SPRING / -",
+		body("received", 2):      "STOCK#2 / -",
+		body("nothing", 3):       "",
+		"not JSON, of somebody":  "",
+		body("note", 4, "x", ""): "ORDER#4 / -",
+	} {
+		var list []string
+		for _, key := range (&quarantine.Letter{Body: message}).Keys(w.plan) {
+			list = append(list, key.String())
+		}
+		wanted := strings.Split(want, ", ")
+		if want == "" {
+			wanted = nil
+		}
+		slices.Sort(list)
+		if slices.Sort(wanted); !slices.Equal(list, wanted) {
+			t.Errorf("%s: %v, want %s", message, list, want)
+		}
+	}
+}
