@@ -80,7 +80,7 @@ const checkJSON = `With --output json, one object:
 type checkOptions struct {
 	pipeline, template, was string
 	config, environment     string
-	events, now             string
+	sample                  sampled
 	parameters              []string
 	deployed                *check.File // under --was deployed
 	partitions              int
@@ -105,6 +105,9 @@ func newCheck(a *app) *cobra.Command {
 			if err := namesFiles(cmd, "pipeline", "template", "samconfig", "was", "events", "prices"); err != nil {
 				return err
 			}
+			if err := o.sample.alone(); err != nil {
+				return err
+			}
 			if o.rate > 0 && !cmd.Flags().Changed("partitions") {
 				o.partitions = min(maxPartitions, estimate.Shards(o.rate))
 			}
@@ -125,8 +128,8 @@ func newCheck(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.was, "was", "", "the file of the pipeline that is deployed now, to compare with; deployed: read it from the stack")
 	cmd.Flags().StringVar(&o.config, "samconfig", "", "the settings of SAM to take parameters from (default samconfig.toml beside the template)")
 	cmd.Flags().StringVar(&o.environment, "config-env", "", "only this environment of samconfig.toml (default each of them)")
-	cmd.Flags().StringVar(&o.events, "events", "", "plan the events of this file, one on each line; - is standard input")
-	cmd.Flags().StringVar(&o.now, "now", "", "plan --events as of this time (RFC 3339) instead of now")
+	cmd.Flags().StringVar(&o.sample.file, "events", "", "plan the events of this file, one on each line; - is standard input")
+	sampleFlags(cmd, &o.sample)
 	targetFlags(cmd)
 	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil, "a parameter of the template as NAME=VALUE, in place of its value in samconfig.toml and its default; repeatable")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 10000; with --rate, the default is as many as that needs")
@@ -190,8 +193,8 @@ func (a *app) check(o checkOptions, named, configNamed bool) error {
 	if err != nil {
 		return usage(err)
 	}
-	if o.events != "" {
-		if in.Events, err = a.sampleEvents(in, o.events, o.now, nil); err != nil {
+	if o.sample.file != "" {
+		if in.Events, err = a.sampleEvents(in, o.sample, nil); err != nil {
 			return usage(err)
 		}
 	}

@@ -9,13 +9,18 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/sample"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
 const eventsHelp = `With --events it plans each line of a file of events, or of standard input with -. A line is one
-message body. It reports the verdicts and their reasons; the fields that are absent, null or of
+message body, and gets the message attributes of --attribute. Or it is a whole batch, as Lambda sends it
+({"Records": […]}) or aws sqs receive-message prints it ({"Messages": […]}). It reports the verdicts and their reasons; the fields that are absent, null or of
 another type; the hottest keys and totals; sizes and write units. If a line would be Poison, the exit
 code is 3. A file of any size takes the same memory. The command does not know what is stored already.
 It says how many events a floor may refuse. A key with a personal value is shown as a hash.`
@@ -35,15 +40,38 @@ const eventsJSON = `
     updates               count, each, most: totals that an event and its parts move
     compress[]            type, of, saves: items of a type with compress, and how many of them it makes cheaper`
 
-// sampleEvents plans the events of a file, as of now or as of the given time. It calls each for
-// every line, unless each is nil.
-func (a *app) sampleEvents(in check.Input, file, at string, each func(sample.Judged)) (*sample.Report, error) {
+// sampled says which events a command plans.
+type sampled struct {
+	file, now  string   // now: empty, or the time as of which they are planned
+	attributes []string // of each message, as --attribute has them
+}
+
+// sampleFlags adds the options that say how the file of --events is read.
+func sampleFlags(cmd *cobra.Command, s *sampled) {
+	cmd.Flags().StringVar(&s.now, "now", "", "plan --events as of this time (RFC 3339) instead of now")
+	cmd.Flags().StringArrayVar(&s.attributes, "attribute", nil, "a message attribute of each line of --events as NAME=VALUE; repeatable")
+}
+
+// alone refuses options about the events of a file that is not named.
+func (s sampled) alone() error {
+	if s.file == "" && len(s.attributes) > 0 {
+		return usage(errors.New("--attribute is for the events of --events; name their file, or leave --attribute out"))
+	}
+	return nil
+}
+
+// sampleEvents plans the events of a file. It calls each for every message, unless each is nil.
+func (a *app) sampleEvents(in check.Input, s sampled, each func(sample.Judged)) (*sample.Report, error) {
 	now := time.Now()
-	if at != "" {
+	if s.now != "" {
 		var err error
-		if now, err = time.Parse(time.RFC3339, at); err != nil {
-			return nil, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", at)
+		if now, err = time.Parse(time.RFC3339, s.now); err != nil {
+			return nil, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", s.now)
 		}
+	}
+	attributes, err := parseAttributes(s.attributes)
+	if err != nil {
+		return nil, err
 	}
 	secret, _ := a.localSecret() // no hash that the stand-in makes is shown
 	p, err := in.Pipeline.Load(pipeline.Secret(secret))
@@ -51,12 +79,13 @@ func (a *app) sampleEvents(in check.Input, file, at string, each func(sample.Jud
 		fmt.Fprintf(a.stderr, "ingot: the sample events were not checked, because %s has mistakes\n", in.Pipeline.Name)
 		return nil, nil
 	}
-	from, name, err := a.open(file, "name a file with one event a line with --events FILE")
+	from, name, err := a.open(s.file, "name a file with one event a line with --events FILE")
 	if err != nil {
 		return nil, err
 	}
 	defer from.Close()
-	return (&sample.Sampler{Pipeline: p, Now: now, Each: each}).Read(name, from)
+	messages := func(line string) ([]envelope.Message, error) { return explain.OfLine(line, attributes) }
+	return (&sample.Sampler{Pipeline: p, Now: now, Each: each, Messages: messages}).Read(name, from)
 }
 
 // open opens a file of events, or standard input if name is -. It also returns a name to show for

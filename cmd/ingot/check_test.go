@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -127,12 +128,27 @@ func TestCheckEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	mistaken := altered(t, "pipeline.yaml", "window: 1d", "window: 1x")
+	byKind := altered(t, "pipeline.yaml", `type: "{type}"`, `type: "{@attribute.kind}"`)
+	batch, err := os.ReadFile(filepath.Join("events", "ingest-many.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lambda bytes.Buffer
+	if err := json.Compact(&lambda, batch); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name, stdin string
 		args        []string
 		code        int
 		out, errors string
 	}{
+		{"attributes", good, []string{"--events", "-", "--now", "2026-03-15T00:00:00Z", "--pipeline", byKind, "--attribute", "kind=order.placed"}, exitFine, "  1  Inserted  order.placed\n", ""},
+		{"without the attribute", good, []string{"--events", "-", "--pipeline", byKind}, exitDifference, "1 event of standard input would be Poison\n", ""},
+		{"a batch", lambda.String(), []string{"--events", "-"}, exitFine, "standard input: 5 events, as if", ""},
+		{"a batch with attributes", lambda.String(), []string{"--events", "-", "--attribute", "a=b"}, exitUsage, "", "standard input:1: it is a batch, whose messages have attributes of their own; leave out --attribute"},
+		{"a bad attribute", good, []string{"--events", "-", "--attribute", "a"}, exitUsage, "", `--attribute "a": write NAME=VALUE`},
+		{"attributes of nothing", "", []string{"--attribute", "a=b"}, exitUsage, "", "--attribute is for the events of --events"},
 		{"a file", "", []string{"--events", file, "--now", "2026-03-15T00:00:00Z"}, exitFine, "  1  Duplicate  order.placed\n", ""},
 		{"standard input", good, []string{"--events", "-", "--now", "2026-03-15T00:00:00Z"}, exitFine, "standard input: 1 event, as if", ""},
 		{"expired is not a mistake", good, []string{"--events", "-", "--now", "2027-03-15T00:00:00Z"}, exitFine, "1  Expired (past-expiry)  order.placed", ""},

@@ -54,7 +54,7 @@ const costJSON = `With --output json, one object:
 
 type costOptions struct {
 	pipeline, prices   string
-	events, now        string
+	sample             sampled
 	architecture       string // empty, like memory 0: as the template has it
 	environment        string
 	rate, duplicates   float64
@@ -80,6 +80,9 @@ func newCost(a *app) *cobra.Command {
 			if !cmd.Flags().Changed("rate") {
 				return usage(fmt.Errorf("say how many events come each second, as in %s --rate 100", cmd.CommandPath()))
 			}
+			if err := o.sample.alone(); err != nil {
+				return err
+			}
 			if err := o.functions(cmd.Flags().Changed("config-env")); err != nil {
 				return usage(err)
 			}
@@ -89,8 +92,8 @@ func newCost(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline")
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "events a second, on average over the month")
 	cmd.Flags().StringVar(&o.prices, "prices", "", "a file of prices; without one no dollars are shown")
-	cmd.Flags().StringVar(&o.events, "events", "", "take sizes, types, repetitions and totals from the events of this file, one on each line; - is standard input")
-	cmd.Flags().StringVar(&o.now, "now", "", "plan --events as of this time (RFC 3339) instead of now")
+	cmd.Flags().StringVar(&o.sample.file, "events", "", "take sizes, types, repetitions and totals from the events of this file, one on each line; - is standard input")
+	sampleFlags(cmd, &o.sample)
 	cmd.Flags().Float64Var(&o.duplicates, "duplicates", 0, "further deliveries for each event, such as 0.02, in addition to the repetitions in --events")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 0, "partitions of the events table: 1 to 10000 (default as many as the rate needs, and at least the 4 of a new table)")
 	cmd.Flags().IntVar(&o.parts, "parts", 0, "without --events: how many parts a message yields of each part type with each: 0 to 1000 (default 1)")
@@ -159,13 +162,13 @@ func (a *app) cost(o costOptions) error {
 			return usage(err)
 		}
 	}
-	if o.events != "" {
-		in.Events = cost.NewSampled(sampleName(o.events), in.Partitions, cost.InBatch(o.rate, in.Partitions), cost.MessagesInBatch(o.rate, o.duplicates))
-		if _, err = a.sampleEvents(check.Input{Pipeline: file}, o.events, o.now, in.Events.Add); err != nil {
+	if o.sample.file != "" {
+		in.Events = cost.NewSampled(sampleName(o.sample.file), in.Partitions, cost.InBatch(o.rate, in.Partitions), cost.MessagesInBatch(o.rate, o.duplicates))
+		if _, err = a.sampleEvents(check.Input{Pipeline: file}, o.sample, in.Events.Add); err != nil {
 			return usage(err)
 		}
 		if in.Events.Empty() {
-			return usage(fmt.Errorf("%s holds no event; give it at least one line, or leave out --events", sampleName(o.events)))
+			return usage(fmt.Errorf("%s holds no event; give it at least one line, or leave out --events", sampleName(o.sample.file)))
 		}
 	}
 	report := cost.Compute(in)
@@ -187,7 +190,7 @@ func (o costOptions) input() (cost.Input, error) {
 		return in, fmt.Errorf("--partitions %d: give 1 to %d", o.partitions, maxPartitions)
 	case o.parts < 0 || o.parts > pipeline.MaxParts:
 		return in, fmt.Errorf("--parts %d: give 0 to %d", o.parts, pipeline.MaxParts)
-	case o.parts > 0 && o.events != "":
+	case o.parts > 0 && o.sample.file != "":
 		return in, errors.New("--parts and --events: the events say how many parts they have; leave out --parts")
 	case o.memory < estimate.LeastMemory || o.memory > estimate.MostMemory:
 		return in, fmt.Errorf("--memory %d: give MB, %d to %d", o.memory, estimate.LeastMemory, estimate.MostMemory)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"strings"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/tool/explain"
@@ -32,31 +31,23 @@ func readLines(r io.Reader) iter.Seq2[Line, error] {
 	}
 }
 
-// unpacked returns the messages of each line. A line may also be a batch in a form that explain
-// takes: the JSON of Lambda or of aws sqs receive-message, whose messages have their own
-// attributes. All other messages get the given attributes.
+// unpacked returns the messages of each line, which is a message or a batch: see [explain.OfLine].
 func unpacked(lines iter.Seq2[Line, error], attributes map[string]string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for line, err := range lines {
 			line.Attributes = attributes
-			if err != nil || !strings.Contains(line.Body, `"Records"`) && !strings.Contains(line.Body, `"Messages"`) {
-				if !yield(line, err) {
-					return
-				}
-				continue
+			var list []envelope.Message
+			if err == nil {
+				list, err = explain.OfLine(line.Body, attributes)
 			}
-			list, batch, err := explain.Messages(line.Body)
-			if err == nil && batch && len(attributes) > 0 {
-				err = errors.New("it is a batch, whose messages have attributes of their own; leave out --attribute")
-			}
-			if err != nil || !batch {
+			if err != nil {
 				if !yield(line, err) {
 					return
 				}
 				continue
 			}
 			for _, m := range list {
-				if !yield(Line{line.Number, m.Message}, nil) {
+				if !yield(Line{line.Number, m}, nil) {
 					return
 				}
 			}

@@ -77,6 +77,28 @@ func Messages(text string) (list []Message, batch bool, err error) {
 	return []Message{{Message: envelope.Message{Body: body}, bare: true}}, false, nil
 }
 
+// OfLine returns the messages of one line of a file of events. The line is a message, which gets the
+// attributes. Or it is a batch in a form that [Messages] takes, whose messages have attributes of
+// their own.
+func OfLine(line string, attributes map[string]string) ([]envelope.Message, error) {
+	whole := []envelope.Message{{Body: line, Attributes: attributes}}
+	if !strings.Contains(line, `"Records"`) && !strings.Contains(line, `"Messages"`) {
+		return whole, nil
+	}
+	list, batch, err := Messages(line)
+	switch {
+	case err != nil || !batch:
+		return whole, err
+	case len(attributes) > 0:
+		return nil, errors.New("it is a batch, whose messages have attributes of their own; leave out --attribute")
+	}
+	messages := make([]envelope.Message, len(list))
+	for i, m := range list {
+		messages[i] = m.Message
+	}
+	return messages, nil
+}
+
 // eachLine returns a message for each line, if there are several lines and the first one is an
 // object or an array by itself. If a later line is not JSON, that is a mistake of this line.
 func eachLine(text string) []Message {

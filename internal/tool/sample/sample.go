@@ -40,7 +40,10 @@ const (
 type Sampler struct {
 	Pipeline *pipeline.Pipeline // required
 	Now      time.Time          // the time that decides whether an event is Expired; required
-	Each     func(Judged)       // called for every line, in order; may be nil
+	Each     func(Judged)       // called for every message, in order; may be nil
+	// Messages returns the messages of a line, such as those of a batch. nil: a line is one message.
+	// An error ends the reading.
+	Messages func(line string) ([]envelope.Message, error)
 }
 
 // Judged is one line and what would become of it.
@@ -106,7 +109,15 @@ func (s *Sampler) read(name string, r io.Reader, limit int) (*Report, error) {
 			if x.report.Lines == 0 {
 				x.report.advice = ndjson.Advice(line.Text)
 			}
-			x.line(line)
+			messages := []envelope.Message{{Body: line.Text}}
+			if s.Messages != nil {
+				if messages, err = s.Messages(line.Text); err != nil {
+					return nil, fmt.Errorf("%s:%d: %w", name, line.Number, err)
+				}
+			}
+			for _, m := range messages {
+				x.message(line.Number, m)
+			}
 		}
 	}
 	x.finish()
@@ -119,9 +130,9 @@ func (x *run) tell(j Judged) {
 	}
 }
 
-// line judges one line, or each event of a line that is an array. Each of them counts as a line.
-func (x *run) line(line ndjson.Line) {
-	message := envelope.Message{Body: line.Text}
+// message judges one message, or each event of a message that is an array. Each of them counts as a
+// line.
+func (x *run) message(line int, message envelope.Message) {
 	messages, err := Events(x.Pipeline, message)
 	if messages == nil {
 		messages = []envelope.Message{message}
@@ -130,12 +141,12 @@ func (x *run) line(line ndjson.Line) {
 		x.report.Lines++
 		judged := Judged{Verdict: event.Poison}
 		if err != nil {
-			x.refused(line.Number, err)
+			x.refused(line, err)
 		} else {
-			judged = x.event(line.Number, m)
+			judged = x.event(line, m)
 		}
 		if judged.Bytes = len(m.Body); i == 0 {
-			judged.Message = len(line.Text)
+			judged.Message = len(message.Body)
 		}
 		x.tell(judged)
 	}
