@@ -207,9 +207,24 @@ func letters(t *testing.T, h *Harness) {
 		refused(t, err, "AWS.SimpleQueueService.TooManyEntriesInBatchRequest")
 		_, err = q.send(entry("0", "x"), entry("0", "y"))
 		refused(t, err, "AWS.SimpleQueueService.BatchEntryIdsNotDistinct")
+		for _, id := range []string{"a b", "a.b", strings.Repeat("x", 81)} {
+			_, err = q.send(entry(id, "x"))
+			refused(t, err, "AWS.SimpleQueueService.InvalidBatchEntryId")
+		}
 		large := strings.Repeat("x", 1<<19)
 		_, err = q.send(entry("0", large), entry("1", large), entry("2", "x"))
 		refused(t, err, "AWS.SimpleQueueService.BatchRequestTooLong")
+		if got := q.receive(10); len(got) != 0 {
+			t.Errorf("%d messages were sent all the same", len(got))
+		}
+	})
+	h.run(t, "an attribute with a reserved name", func(t *testing.T) {
+		q := newQueue(t, h, stack.Queue{})
+		for _, name := range []string{"AWS.x", "aws.x", "Amazon.x", ".a", "a.", "a b"} {
+			_, err := h.SQS.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: aws.String("x"),
+				MessageAttributes: map[string]types.MessageAttributeValue{name: {DataType: aws.String("String"), StringValue: aws.String("x")}}})
+			refused(t, err, "InvalidParameterValue")
+		}
 		if got := q.receive(10); len(got) != 0 {
 			t.Errorf("%d messages were sent all the same", len(got))
 		}

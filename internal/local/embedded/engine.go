@@ -51,6 +51,10 @@ type Config struct {
 	// writes of the last 5 s, 64 at most. Default: every read is current. Behind runs under the
 	// lock of the engine, so it must not call the engine.
 	Behind func(Read) int
+	// LongPolls, when set, lets ReceiveMessage wait for as long as WaitTimeSeconds says, by the timers
+	// of package time. When the channel is closed, every receive answers at once. By default none
+	// waits, because the time of a clock that a test moves does not pass by itself.
+	LongPolls <-chan struct{}
 	// Journal, when set, keeps every change of tables, streams, queues and buckets. A call is
 	// answered once its changes are safe. Use [Open] to continue from what a journal holds. Usage
 	// is not kept.
@@ -119,7 +123,7 @@ type Engine struct {
 // New returns an empty engine.
 func New(cfg Config) *Engine {
 	cfg = cfg.withDefaults()
-	c := api.NewCore(api.Config{Now: cfg.Now, Seed: cfg.Seed, Region: cfg.Region, Account: cfg.Account, QueueURL: cfg.QueueURL, Intercept: cfg.Intercept, Journal: cfg.Journal})
+	c := api.NewCore(api.Config{Now: cfg.Now, Seed: cfg.Seed, Region: cfg.Region, Account: cfg.Account, QueueURL: cfg.QueueURL, Intercept: cfg.Intercept, LongPolls: cfg.LongPolls, Journal: cfg.Journal})
 	return &Engine{
 		core: c, queues: sqs.New(c), buckets: s3.New(c),
 		tables: dynamo.New(c, dynamo.Config{

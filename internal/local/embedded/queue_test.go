@@ -1,10 +1,13 @@
 package embedded_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -359,6 +362,10 @@ func TestMessageLimits(t *testing.T) {
 	expectCode(t, err, "AWS.SimpleQueueService.TooManyEntriesInBatchRequest")
 	_, err = batch(entry("a", "x"), entry("a", "y"))
 	expectCode(t, err, "AWS.SimpleQueueService.BatchEntryIdsNotDistinct")
+	for _, id := range []string{"", "a b", "a.b", "é", strings.Repeat("x", 81)} {
+		_, err = batch(entry(id, "x"))
+		expectCode(t, err, "AWS.SimpleQueueService.InvalidBatchEntryId")
+	}
 	_, err = batch(entry("a", strings.Repeat("x", 600_000)), entry("b", strings.Repeat("x", 600_000)))
 	expectCode(t, err, "AWS.SimpleQueueService.BatchRequestTooLong")
 	out, err := batch(entry("a", "x"), entry("b", ""), entry("c", "z"))
@@ -372,6 +379,146 @@ func TestMessageLimits(t *testing.T) {
 	if !errors.As(err, &missing) {
 		t.Errorf("missing queue: %v", err)
 	}
+}
+
+func TestInvalidAttributes(t *testing.T) {
+	m := newMail(t)
+	q := m.queue("in", nil)
+	send := func(name, kind string) error {
+		_, err := m.sqs.SendMessage(background, &sqs.SendMessageInput{QueueUrl: q, MessageBody: aws.String("x"),
+			MessageAttributes: map[string]types.MessageAttributeValue{name: {DataType: &kind, StringValue: aws.String("1")}}})
+		return err
+	}
+	for _, name := range []string{"", "AWS.x", "aws.trace", "Amazon.x", "amazon.", "a b", ".a", "a.", "a..b", "é", "a/b", strings.Repeat("x", 257)} {
+		expectCode(t, send(name, "String"), "InvalidParameterValue")
+	}
+	for _, kind := range []string{"", "Text", "string", "String." + strings.Repeat("x", 250)} {
+		expectCode(t, send("a", kind), "InvalidParameterValue")
+	}
+	for _, name := range []string{"AWS", "AWS_x", "Amazonas", "a.b-c_D9", strings.Repeat("x", 256)} {
+		if err := send(name, "Number.int"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, id := range []string{"", "a b", "é", strings.Repeat("x", 129)} {
+		_, err := m.sqs.SendMessage(background, &sqs.SendMessageInput{QueueUrl: q, MessageBody: aws.String("x"), MessageGroupId: &id})
+		expectCode(t, err, "InvalidParameterValue")
+	}
+}
+
+func TestListQueues(t *testing.T) {
+	m := newMail(t)
+	want := []string{}
+	for _, name := range []string{"b", "a2", "a1", "c"} {
+		m.queue(name, nil)
+	}
+	list := func(in sqs.ListQueuesInput) ([]string, *string) {
+		out, err := m.sqs.ListQueues(background, &in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := []string{}
+		for _, url := range out.QueueUrls {
+			names = append(names, url[strings.LastIndexByte(url, '/')+1:])
+		}
+		return names, out.NextToken
+	}
+	if got, _ := list(sqs.ListQueuesInput{QueueNamePrefix: aws.String("none")}); !slices.Equal(got, want) {
+		t.Errorf("%v, want none", got)
+	}
+	if got, next := list(sqs.ListQueuesInput{}); !slices.Equal(got, []string{"a1", "a2", "b", "c"}) || next != nil {
+		t.Errorf("all: %v, %v", got, next)
+	}
+	if got, next := list(sqs.ListQueuesInput{QueueNamePrefix: aws.String("a"), MaxResults: aws.Int32(2)}); !slices.Equal(got, []string{"a1", "a2"}) || next != nil {
+		t.Errorf("those with a: %v, %v", got, next)
+	}
+	got, next := list(sqs.ListQueuesInput{MaxResults: aws.Int32(3)})
+	rest, last := list(sqs.ListQueuesInput{MaxResults: aws.Int32(3), NextToken: next})
+	if !slices.Equal(append(got, rest...), []string{"a1", "a2", "b", "c"}) || len(got) != 3 || last != nil {
+		t.Errorf("two pages: %v, %v, %v", got, rest, last)
+	}
+	for _, in := range []sqs.ListQueuesInput{{MaxResults: aws.Int32(0)}, {MaxResults: aws.Int32(1001)}, {NextToken: aws.String("a1")}} {
+		_, err := m.sqs.ListQueues(background, &in)
+		expectCode(t, err, "InvalidParameterValue")
+	}
+}
+
+// TestLongPoll waits in a bubble, where time passes when nothing else happens.
+func TestLongPoll(t *testing.T) {
+	for name, c := range map[string]struct {
+		fifo bool
+		meet func(m *mail, url *string, stop func(), leave context.CancelFunc) // what happens after 3 s
+		want string
+		at   time.Duration
+		err  bool
+	}{
+		"nothing comes":       {at: 20 * time.Second},
+		"a message comes":     {meet: func(m *mail, url *string, _ func(), _ context.CancelFunc) { m.send(url, "new", "") }, want: "new", at: 3 * time.Second},
+		"the client is gone":  {meet: func(_ *mail, _ *string, _ func(), leave context.CancelFunc) { leave() }, at: 3 * time.Second, err: true},
+		"the engine is ended": {meet: func(_ *mail, _ *string, stop func(), _ context.CancelFunc) { stop() }, at: 3 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ended := make(chan struct{})
+				m := &mail{t, nil, embedded.New(embedded.Config{LongPolls: ended}).SQS()}
+				url := m.queue("in", nil)
+				ctx, leave := context.WithCancel(t.Context())
+				defer leave()
+				began := time.Now()
+				if c.meet != nil {
+					time.AfterFunc(3*time.Second, func() { c.meet(m, url, func() { close(ended) }, leave) })
+				}
+				out, err := m.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: url, WaitTimeSeconds: 20})
+				if (err != nil) != c.err || time.Since(began) != c.at {
+					t.Fatalf("it ended after %v with %v, want %v", time.Since(began), err, c.at)
+				}
+				if err == nil && bodies(out.Messages) != c.want {
+					t.Errorf("received %q, want %q", bodies(out.Messages), c.want)
+				}
+			})
+		})
+	}
+}
+
+// TestLongPollOfWhatIsInFlight waits for messages that somebody else has received.
+func TestLongPollOfWhatIsInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &mail{t, nil, embedded.New(embedded.Config{LongPolls: make(chan struct{})}).SQS()}
+		url := m.queue("in.fifo", map[string]string{"FifoQueue": "true", "ContentBasedDeduplication": "true", "VisibilityTimeout": "7"})
+		wait := func() (string, time.Duration) {
+			t.Helper()
+			began := time.Now()
+			out, err := m.sqs.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: url, WaitTimeSeconds: 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return bodies(out.Messages), time.Since(began)
+		}
+		m.send(url, "first", "g")
+		m.send(url, "second", "g")
+		take := func() *string {
+			t.Helper()
+			out, err := m.sqs.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: url})
+			if err != nil || bodies(out.Messages) != "first" {
+				t.Fatalf("%q, %v", bodies(out.Messages), err)
+			}
+			return out.Messages[0].ReceiptHandle
+		}
+		take()
+		if got, after := wait(); got != "first" || after != 7*time.Second {
+			t.Errorf("when it is visible again: %q after %v", got, after)
+		}
+		time.Sleep(7 * time.Second)
+		handle := take()
+		time.AfterFunc(2*time.Second, func() {
+			if _, err := m.sqs.DeleteMessage(background, &sqs.DeleteMessageInput{QueueUrl: url, ReceiptHandle: handle}); err != nil {
+				t.Error(err)
+			}
+		})
+		if got, after := wait(); got != "second" || after != 2*time.Second {
+			t.Errorf("when its group is free: %q after %v", got, after)
+		}
+	})
 }
 
 func TestQueueAttributes(t *testing.T) {

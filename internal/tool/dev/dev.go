@@ -169,7 +169,7 @@ func (d *Dev) compile(text []byte) (*pipeline.Pipeline, error) {
 
 // open makes the engine with its tables and queues, or goes on with those in the data folder.
 func (d *Dev) open(ctx context.Context, plan *pipeline.Pipeline) (err error) {
-	cfg := embedded.Config{Seed: uint64(d.cfg.Now().UnixNano()), Region: Region, Account: Account, QueueURL: d.api.url(), PartiQLReturnsItem: true}
+	cfg := embedded.Config{Seed: uint64(d.cfg.Now().UnixNano()), Region: Region, Account: Account, QueueURL: d.api.url(), PartiQLReturnsItem: true, LongPolls: d.stop}
 	if d.cfg.Data != "" {
 		if d.kept, err = openKept(d.cfg.Data); err != nil {
 			return err

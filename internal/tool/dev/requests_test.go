@@ -15,12 +15,14 @@ func TestFunctionsWaitForRequests(t *testing.T) {
 		took   time.Duration // the round before
 		every  time.Duration // between two requests; 0: there are none
 		answer time.Duration // how long each takes
+		target string        // the operation
 		want   time.Duration
 	}{
 		"nothing comes":           {took: 100 * time.Millisecond, want: quiet},
 		"one now and then":        {took: 100 * time.Millisecond, every: time.Minute, want: 2 * quiet},
 		"one after the other":     {took: 50 * time.Millisecond, every: time.Millisecond, want: behind * 50 * time.Millisecond},
 		"one that takes long":     {took: 50 * time.Millisecond, every: time.Hour, answer: time.Hour, want: behind * 50 * time.Millisecond},
+		"a receive that waits":    {took: 50 * time.Millisecond, every: time.Hour, answer: time.Hour, target: "AmazonSQS.ReceiveMessage", want: 2 * quiet},
 		"after a round of an age": {took: time.Hour, every: time.Millisecond, want: longestBehind},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +33,9 @@ func TestFunctionsWaitForRequests(t *testing.T) {
 				if c.every > 0 {
 					go func() {
 						for {
-							h.ServeHTTP(httptest.NewRecorder(), nil)
+							q := httptest.NewRequest(http.MethodPost, "/", nil)
+							q.Header.Set("X-Amz-Target", c.target)
+							h.ServeHTTP(httptest.NewRecorder(), q)
 							select {
 							case <-stop:
 								return

@@ -15,6 +15,8 @@ type Config struct {
 	QueueURL        string // scheme and host of queue URLs
 	// Intercept, when set, is called around every client call.
 	Intercept func(ctx context.Context, api string, input any, call func() (any, error)) (any, error)
+	// LongPolls, when set, lets a receive wait for messages until the channel is closed.
+	LongPolls <-chan struct{}
 	// Journal, when set, keeps every change. A call is answered once its changes are safe.
 	Journal Journal
 }

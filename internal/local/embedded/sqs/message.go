@@ -32,6 +32,9 @@ func newMessage(body *string, attributes map[string]types.MessageAttributeValue,
 	if len(attributes) > maxMessageAttributes {
 		return nil, api.Error("InvalidParameterValue", "Number of message attributes [%d] exceeds the allowed maximum [%d].", len(attributes), maxMessageAttributes)
 	}
+	if err := errors.Join(checkID("MessageGroupId", group), checkID("MessageDeduplicationId", dedupID)); err != nil {
+		return nil, err
+	}
 	m.size = len(m.body)
 	for _, name := range slices.Sorted(maps.Keys(attributes)) {
 		a, err := copyAttribute(name, attributes[name])
@@ -53,6 +56,14 @@ func newMessage(body *string, attributes map[string]types.MessageAttributeValue,
 	return m, nil
 }
 
+// checkID checks the id of a group or of a duplicate.
+func checkID(name string, id *string) error {
+	if id == nil || *id != "" && len(*id) <= 128 && !strings.ContainsFunc(*id, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil
+	}
+	return api.Error("InvalidParameterValue", "Value %s for parameter %s is invalid. Reason: %s can only include alphanumeric and punctuation characters. 1 to 128 in length.", *id, name, name)
+}
+
 // forbidden reports whether r is a character that XML 1.0, and therefore SQS, does not allow.
 func forbidden(r rune) bool {
 	return (r < 0x20 && r != '\t' && r != '\n' && r != '\r') || r == 0xFFFE || r == 0xFFFF
@@ -63,9 +74,15 @@ func copyAttribute(name string, a types.MessageAttributeValue) (types.MessageAtt
 		return types.MessageAttributeValue{}, api.Error("InvalidParameterValue", "The message attribute '%s' %s", name, why)
 	}
 	kind, _, _ := strings.Cut(aws.ToString(a.DataType), ".")
-	switch {
+	switch lower := strings.ToLower(name); {
 	case name == "" || len(name) > 256:
 		return bad("has a name that is not 1 to 256 characters long.")
+	case strings.Trim(name, nameCharacters+".") != "" || strings.Trim(name, ".") != name || strings.Contains(name, ".."):
+		return bad("has an invalid name: it can contain letters, digits, underscores, hyphens and single periods, and does not begin or end with a period.")
+	case strings.HasPrefix(lower, "aws.") || strings.HasPrefix(lower, "amazon."):
+		return bad("has an invalid name: names that begin with AWS. or Amazon. are reserved.")
+	case len(aws.ToString(a.DataType)) > 256:
+		return bad("has a type that is more than 256 characters long.")
 	case len(a.StringListValues) > 0 || len(a.BinaryListValues) > 0:
 		return bad("uses a list, which is not implemented.")
 	case kind == "Binary":

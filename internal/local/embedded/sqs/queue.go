@@ -52,6 +52,7 @@ type queue struct {
 	groups   map[string]*group // FIFO queues
 	dedup    dedup             // FIFO queues
 	sequence uint64
+	arrived  chan struct{} // closed when a message may be received; nil: nobody waits
 	log      *api.Log
 }
 
@@ -89,11 +90,32 @@ func (q *queue) add(m *message) {
 	m.sequence = q.sequence
 	q.messages[m.id] = m
 	q.keep(m)
+	q.wake()
 	if q.fifo {
 		q.group(m.group).add(m)
 		return
 	}
 	q.ready.push(m)
+}
+
+// wake ends the waiting of all receives. They look again when the caller has released the lock.
+func (q *queue) wake() {
+	if q.arrived != nil {
+		close(q.arrived)
+		q.arrived = nil
+	}
+}
+
+// more says when a receive may find more.
+func (q *queue) more(now time.Time) more {
+	if q.arrived == nil {
+		q.arrived = make(chan struct{})
+	}
+	after := maxHidden
+	if len(q.inflight) > 0 {
+		after = q.inflight[0].visibleAt.Sub(now)
+	}
+	return more{q.arrived, after}
 }
 
 // drop removes a message that is not in the backlog: it is in flight, or was just taken from the
@@ -125,6 +147,7 @@ func (q *queue) fly(m *message, at time.Time) {
 
 func (q *queue) landed(m *message) {
 	m.flight = -1
+	q.wake()
 	if q.fifo {
 		q.group(m.group).inflight--
 	}
@@ -199,6 +222,9 @@ func (f *flights) Pop() any {
 	return m
 }
 
+// nameCharacters are the characters of the names of queues, and of the ids of a batch's entries.
+const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
 // newQueue returns a queue with the attributes of CreateQueue. It refuses attributes that it does
 // not know.
 func newQueue(name string, attributes map[string]string) (*queue, error) {
@@ -213,7 +239,7 @@ func newQueue(name string, attributes map[string]string) (*queue, error) {
 		q.attributes[key] = value
 	}
 	plain := strings.TrimSuffix(name, ".fifo")
-	if plain == "" || len(name) > 80 || strings.Trim(plain, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" || (plain != name) != q.fifo {
+	if plain == "" || len(name) > 80 || strings.Trim(plain, nameCharacters) != "" || (plain != name) != q.fifo {
 		return nil, api.Error("InvalidParameterValue", "The name of a queue can only include alphanumeric characters, hyphens, or underscores, 1 to 80 in length; the name of a FIFO queue ends with .fifo and only that of a FIFO queue does")
 	}
 	if q.contentDedup && !q.fifo {

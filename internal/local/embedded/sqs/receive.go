@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/internal/local/embedded/api"
 )
@@ -26,9 +27,12 @@ var (
 
 // ReceiveMessage hands out up to ten messages and hides them for the visibility timeout. If a
 // message was already received as often as the redrive policy allows, it goes to the dead-letter
-// queue instead.
+// queue instead. If there is none, it waits as WaitTimeSeconds says, where the engine's
+// configuration allows that.
 func (c *Client) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, _ ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error) {
-	return api.Call(ctx, c.qs.core, receiveMessage, in, c.qs.receive)
+	return api.Call(ctx, c.qs.core, receiveMessage, in, func(in *sqs.ReceiveMessageInput) (*sqs.ReceiveMessageOutput, error) {
+		return c.qs.await(ctx, in)
+	})
 }
 
 // DeleteMessage removes a message. With a handle of an earlier receive it succeeds and removes
@@ -53,27 +57,65 @@ func (c *Client) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.Chang
 	return api.Call(ctx, c.qs.core, changeMessageVisibilityBatch, in, c.qs.changeVisibilityBatch)
 }
 
-func (qs *Queues) receive(in *sqs.ReceiveMessageInput) (*sqs.ReceiveMessageOutput, error) {
+// await receives messages. If there are none, it waits until there may be some.
+func (qs *Queues) await(ctx context.Context, in *sqs.ReceiveMessageInput) (*sqs.ReceiveMessageOutput, error) {
+	if in.WaitTimeSeconds < 0 || in.WaitTimeSeconds > 20 {
+		return nil, api.Error("InvalidParameterValue", "Value %d for parameter WaitTimeSeconds is invalid. Reason: Must be >= 0 and <= 20, if provided.", in.WaitTimeSeconds)
+	}
+	out, more, err := qs.receive(in)
+	ended := qs.core.Config.LongPolls
+	if err != nil || len(out.Messages) > 0 || in.WaitTimeSeconds == 0 || ended == nil {
+		return out, err
+	}
+	over := time.NewTimer(time.Duration(in.WaitTimeSeconds) * time.Second)
+	defer over.Stop()
+	for err == nil && len(out.Messages) == 0 {
+		visible := time.NewTimer(more.after)
+		select {
+		case <-more.arrived:
+		case <-visible.C:
+		case <-over.C:
+			ended = nil
+		case <-ended:
+			ended = nil
+		case <-ctx.Done():
+			visible.Stop()
+			return nil, &smithy.CanceledError{Err: ctx.Err()}
+		}
+		visible.Stop()
+		if ended == nil {
+			return out, nil
+		}
+		out, more, err = qs.receive(in)
+	}
+	return out, err
+}
+
+// more says when there may be more messages in a queue.
+type more struct {
+	arrived <-chan struct{} // closed when one has arrived or may be received again
+	after   time.Duration   // until the next one in flight is visible again
+}
+
+// receive receives the messages that there are now.
+func (qs *Queues) receive(in *sqs.ReceiveMessageInput) (*sqs.ReceiveMessageOutput, more, error) {
 	n := int(in.MaxNumberOfMessages)
 	if n == 0 {
 		n = 1
 	}
 	if n < 1 || n > maxBatch {
-		return nil, api.Error("InvalidParameterValue", "Value %d for parameter MaxNumberOfMessages is invalid. Reason: Must be between 1 and 10, if provided.", n)
-	}
-	if in.WaitTimeSeconds < 0 || in.WaitTimeSeconds > 20 {
-		return nil, api.Error("InvalidParameterValue", "Value %d for parameter WaitTimeSeconds is invalid. Reason: Must be >= 0 and <= 20, if provided.", in.WaitTimeSeconds)
+		return nil, more{}, api.Error("InvalidParameterValue", "Value %d for parameter MaxNumberOfMessages is invalid. Reason: Must be between 1 and 10, if provided.", n)
 	}
 	qs.mu.Lock()
 	defer qs.unlock()
 	q, err := qs.queue(in.QueueUrl)
 	if err != nil {
-		return nil, err
+		return nil, more{}, err
 	}
 	hidden := q.visibility
 	if in.VisibilityTimeout != 0 {
 		if hidden, err = visibility(in.VisibilityTimeout); err != nil {
-			return nil, err
+			return nil, more{}, err
 		}
 	}
 	out := &sqs.ReceiveMessageOutput{}
@@ -82,7 +124,7 @@ func (qs *Queues) receive(in *sqs.ReceiveMessageInput) (*sqs.ReceiveMessageOutpu
 		q.fly(m, qs.core.Now().Add(hidden))
 		out.Messages = append(out.Messages, q.answer(m, in))
 	}
-	return out, nil
+	return out, q.more(qs.core.Now()), nil
 }
 
 // take picks up to n messages. It removes those that have expired, and moves those that were

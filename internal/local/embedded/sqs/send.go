@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -169,7 +170,7 @@ func checkBatch(ids []*string) error {
 	}
 	seen := map[string]bool{}
 	for _, id := range ids {
-		if aws.ToString(id) == "" || len(*id) > 80 {
+		if aws.ToString(id) == "" || len(*id) > 80 || strings.Trim(*id, nameCharacters) != "" {
 			return &types.InvalidBatchEntryId{ErrorCodeOverride: queryCode("InvalidBatchEntryId"), Message: aws.String("A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at most 80 letters long.")}
 		}
 		if seen[*id] {

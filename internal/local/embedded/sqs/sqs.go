@@ -3,6 +3,7 @@ package sqs
 import (
 	"context"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,8 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded/api"
 )
 
-// Client has the method signatures of *sqs.Client. A receive never waits: WaitTimeSeconds is
-// accepted, but an empty queue answers at once.
+// Client has the method signatures of *sqs.Client.
 type Client struct{ qs *Queues }
 
 // Client returns the client of the queues.
@@ -23,6 +23,7 @@ func (qs *Queues) Client() *Client { return &Client{qs} }
 var (
 	createQueue        = api.Op("SQS", "CreateQueue", "QueueName Attributes")
 	getQueueURL        = api.Op("SQS", "GetQueueUrl", "QueueName")
+	listQueues         = api.Op("SQS", "ListQueues", "QueueNamePrefix MaxResults NextToken")
 	getQueueAttributes = api.Op("SQS", "GetQueueAttributes", "QueueUrl AttributeNames")
 )
 
@@ -35,6 +36,12 @@ func (c *Client) CreateQueue(ctx context.Context, in *sqs.CreateQueueInput, _ ..
 // GetQueueUrl finds a queue by name.
 func (c *Client) GetQueueUrl(ctx context.Context, in *sqs.GetQueueUrlInput, _ ...func(*sqs.Options)) (*sqs.GetQueueUrlOutput, error) {
 	return api.Call(ctx, c.qs.core, getQueueURL, in, c.qs.getURL)
+}
+
+// ListQueues lists the URLs of the queues, by name. With MaxResults it lists as many at a time, and
+// says how to go on.
+func (c *Client) ListQueues(ctx context.Context, in *sqs.ListQueuesInput, _ ...func(*sqs.Options)) (*sqs.ListQueuesOutput, error) {
+	return api.Call(ctx, c.qs.core, listQueues, in, c.qs.list)
 }
 
 // GetQueueAttributes returns the attributes that the request asks for. The counts are exact.
@@ -114,6 +121,41 @@ func (qs *Queues) getURL(in *sqs.GetQueueUrlInput) (*sqs.GetQueueUrlOutput, erro
 	return &sqs.GetQueueUrlOutput{QueueUrl: aws.String(q.url)}, nil
 }
 
+// maxListed is how many queues a list has if the request does not ask for pages.
+const maxListed = 1000
+
+func (qs *Queues) list(in *sqs.ListQueuesInput) (*sqs.ListQueuesOutput, error) {
+	limit := maxListed
+	if in.MaxResults != nil {
+		if limit = int(*in.MaxResults); limit < 1 || limit > maxListed {
+			return nil, api.Error("InvalidParameterValue", "Value for parameter MaxResults is invalid. Reason: MaxResults must be an integer between 1 and %d", maxListed)
+		}
+	} else if in.NextToken != nil {
+		return nil, api.Error("InvalidParameterValue", "Value for parameter NextToken is invalid. Reason: MaxResults must be set when NextToken is.")
+	}
+	qs.mu.Lock()
+	defer qs.unlock()
+	byName := map[string]*queue{}
+	for _, q := range qs.byARN {
+		byName[q.name] = q
+	}
+	out := &sqs.ListQueuesOutput{}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		if !strings.HasPrefix(name, aws.ToString(in.QueueNamePrefix)) || name <= aws.ToString(in.NextToken) { // the token is the last name
+			continue
+		}
+		if len(out.QueueUrls) == limit {
+			if in.MaxResults != nil {
+				last := out.QueueUrls[limit-1]
+				out.NextToken = aws.String(last[strings.LastIndexByte(last, '/')+1:])
+			}
+			break
+		}
+		out.QueueUrls = append(out.QueueUrls, byName[name].url)
+	}
+	return out, nil
+}
+
 func (qs *Queues) getAttributes(in *sqs.GetQueueAttributesInput) (*sqs.GetQueueAttributesOutput, error) {
 	qs.mu.Lock()
 	defer qs.unlock()
@@ -156,5 +198,7 @@ func (q *queue) allAttributes() map[string]string {
 	set(types.QueueAttributeNameApproximateNumberOfMessages, strconv.Itoa(len(q.messages)-len(q.inflight)))
 	set(types.QueueAttributeNameApproximateNumberOfMessagesNotVisible, strconv.Itoa(len(q.inflight)))
 	set(types.QueueAttributeNameApproximateNumberOfMessagesDelayed, "0")
+	set(types.QueueAttributeNameDelaySeconds, "0")
+	set(types.QueueAttributeNameReceiveMessageWaitTimeSeconds, "0")
 	return out
 }
