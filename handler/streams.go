@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -386,7 +387,7 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 // uncomputable names an item from which a definition cannot be computed, and the reason. It leaves
 // the detail out, because the detail may quote the payload.
 func (b *streamBatch) uncomputable(item *event.Item, err error) string {
-	text := keyText(item.Key, b.Pipeline.HidesKeys(item.Type))
+	text := strconv.Quote(keyText(item.Key, b.Pipeline.HidesKeys(item.Type)))
 	if refusal := (*event.Refusal)(nil); errors.As(err, &refusal) {
 		text += " (" + string(refusal.Reason) + ")"
 	}

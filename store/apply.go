@@ -69,7 +69,7 @@ func (a *apply) quarantined(ctx context.Context, u *lanes.Update, cause error) b
 // The update then counts as processed.
 func (a *apply) flagHead(ctx context.Context, u *lanes.Update, cause error) error {
 	last := u.Steps[len(u.Steps)-1]
-	cost, err := counter{a.store}.Flag(ctx, []*aggregate.Definition{u.Def}, last.Created, fmt.Sprintf("aggregate %s takes no more updates: %v", u.Key, cause))
+	cost, err := counter{a.store}.Flag(ctx, []*aggregate.Definition{u.Def}, last.Created, fmt.Sprintf("aggregate %q takes no more updates: %v", u.Key, cause))
 	a.mu.Lock()
 	a.Cost.Add(cost)
 	a.Refused++

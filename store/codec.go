@@ -170,25 +170,25 @@ func decode(img image) (*event.Item, error) {
 	item.Data, item.Packed = payloadOf(img["data"])
 	digest := bytesOf(img["digest"])
 	if item.Key.PK == "" || item.Data == "" || len(digest) != len(item.Digest) {
-		return nil, fmt.Errorf("item %s has type %q but no usable key, digest or data", item.Key, typ)
+		return nil, fmt.Errorf("item %q has type %q but no usable key, digest or data", item.Key, typ)
 	}
 	item.Digest = event.Digest(digest)
 	var err error
 	if item.Payload, err = elsewhere(img[itemform.Payload]); err != nil {
-		return nil, fmt.Errorf("item %s: %w", item.Key, err)
+		return nil, fmt.Errorf("item %q: %w", item.Key, err)
 	}
 	if item.Epoch, err = stampOf(img["epoch"]); err != nil {
-		return nil, fmt.Errorf("item %s: %w", item.Key, err)
+		return nil, fmt.Errorf("item %q: %w", item.Key, err)
 	}
 	at, err := keys.ParseTime(textOf(img["at"]))
 	if err != nil {
-		return nil, fmt.Errorf("item %s: at: %w", item.Key, err)
+		return nil, fmt.Errorf("item %q: at: %w", item.Key, err)
 	}
 	item.At = at
 	if n := numberOf(img["revision"]); n != "" {
 		revision, err := event.ParseDecimal(n)
 		if err != nil {
-			return nil, fmt.Errorf("item %s: revision: %w", item.Key, err)
+			return nil, fmt.Errorf("item %q: revision: %w", item.Key, err)
 		}
 		item.Revision = &revision
 	}

@@ -152,7 +152,7 @@ func TestCompressedRecord(t *testing.T) {
 	if err != nil || change.Old == nil || change.Old.Data != data || !change.Expired || change.OldImage != plain {
 		t.Errorf("the change is %+v, %v", change, err)
 	}
-	if _, err := readRecord([]byte(removal("", strings.Replace(image, coded, coded[:len(coded)-8], 1))), "shard"); err == nil || !strings.Contains(err.Error(), "old image: item p / s has type") {
+	if _, err := readRecord([]byte(removal("", strings.Replace(image, coded, coded[:len(coded)-8], 1))), "shard"); err == nil || !strings.Contains(err.Error(), "old image: item \"p / s\" has type") {
 		t.Errorf("a damaged payload: %v", err)
 	}
 }

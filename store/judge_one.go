@@ -84,7 +84,7 @@ func (s counter) floors(ctx context.Context, r Result, key event.Key, gone []*ev
 		}
 		img, err := s.get(ctx, u.Key)
 		if err != nil {
-			return Result{}, fmt.Errorf("total %s: %w", u.Key, awserr.Quiet(err))
+			return Result{}, fmt.Errorf("total %q: %w", u.Key, awserr.Quiet(err))
 		}
 		switch floor, mistyped := u.below(lessOf(s.pipeline, img, u, gone)); {
 		case mistyped != "":

@@ -196,7 +196,7 @@ func (t *atomicPut) refuseTotal(ctx context.Context, u *totalMove, cause error) 
 	})
 	if classify(err).outcome == invalid {
 		var cost Cost
-		cost, err = counter{t.store}.Flag(ctx, []*aggregate.Definition{u.Def}, now, fmt.Sprintf("aggregate %s takes no more updates: %v", u.Key, cause))
+		cost, err = counter{t.store}.Flag(ctx, []*aggregate.Definition{u.Def}, now, fmt.Sprintf("aggregate %q takes no more updates: %v", u.Key, cause))
 		t.cost.Add(cost)
 	} else if err == nil {
 		t.cost.WriteUnits++

@@ -192,7 +192,7 @@ func (s *Store) keptToday(ctx context.Context, item *event.Item) (string, error)
 
 // refuse notes that the stamp of an item could not be raised.
 func (t *TouchedPage) refuse(key event.Key, err error) {
-	t.Refused, t.Refusals = append(t.Refused, key), append(t.Refusals, fmt.Errorf("item %s: %w", key, err))
+	t.Refused, t.Refusals = append(t.Refused, key), append(t.Refusals, fmt.Errorf("item %q: %w", key, err))
 }
 
 // touchMany touches up to 25 items in one request, with the condition of [Store.touch] for each.

@@ -67,7 +67,7 @@ func TestOrphanedParts(t *testing.T) {
 	}
 	var named []string
 	for _, text := range r.Odd {
-		key, _, _ := strings.Cut(strings.TrimPrefix(text, "item "), " is a part of an event that is not stored or does not have it")
+		key, _, _ := strings.Cut(strings.TrimPrefix(text, `item "`), `" is a part of an event that is not stored or does not have it`)
 		named = append(named, key)
 	}
 	want := []string{"ORDER#fewer / LINE#1", "ORDER#gone / LINE#1", "ORDER#gone / LINE#2"}
@@ -136,7 +136,7 @@ func TestMissingParts(t *testing.T) {
 	other.Events["line"], other.Epoch = line, 2
 	plan, otherStore := w.open(other)
 	if r, err := verify.Totals(ctx, plan, otherStore, w.Clock.Now()); err != nil || r.MissingParts != 0 || len(r.Odd) != 1 ||
-		!strings.Contains(r.Odd[0], "item ORDER#whole / ORDER: its i:parts is 1, but this pipeline.yaml cannot make its parts") {
+		!strings.Contains(r.Odd[0], `item "ORDER#whole / ORDER": its i:parts is 1, but this pipeline.yaml cannot make its parts`) {
 		t.Errorf("%+v %v", r, err)
 	}
 	// Parts that may have expired are not missing.

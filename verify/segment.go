@@ -191,7 +191,7 @@ func (s *reading) item(item *event.Item) {
 	s.Seen.Items++
 	contributions := s.Pipeline.Contributions(item)
 	for _, failed := range contributions.Failed {
-		s.Seen.odd(fmt.Sprintf("item %s adds nothing to %s: %v", item.Key, failed.Def, failed.Err), failed.Def)
+		s.Seen.odd(fmt.Sprintf("item %q adds nothing to %s: %v", item.Key, failed.Def, failed.Err), failed.Def)
 	}
 	for _, def := range contributions.Behind {
 		if s.Seen.Below == nil {
@@ -215,7 +215,7 @@ func (s *reading) missingParts(ctx context.Context, items []*event.Item) (units 
 			return units, err
 		}
 		for _, part := range orphans {
-			s.Seen.odd(fmt.Sprintf("item %s is a part of an event that is not stored or does not have it, and it is counted; if nobody needs it, delete it by its key", part.Key))
+			s.Seen.odd(fmt.Sprintf("item %q is a part of an event that is not stored or does not have it, and it is counted; if nobody needs it, delete it by its key", part.Key))
 		}
 	}
 	for _, whole := range items { // one by one: the parts of a page may be more than memory holds
@@ -229,7 +229,7 @@ func (s *reading) missingParts(ctx context.Context, items []*event.Item) (units 
 		s.Seen.Parts += len(missing)
 		if read == 0 && whole.Parts != nil && whole.Parts.Count > 0 {
 			if _, err := s.Pipeline.Parts(whole); err != nil {
-				s.Seen.odd(fmt.Sprintf("item %s: its i:parts is %d, but this pipeline.yaml cannot make its parts, so they are not looked for: %v", whole.Key, whole.Parts.Count, err))
+				s.Seen.odd(fmt.Sprintf("item %q: its i:parts is %d, but this pipeline.yaml cannot make its parts, so they are not looked for: %v", whole.Key, whole.Parts.Count, err))
 			}
 		}
 	}

@@ -381,7 +381,7 @@ func TestFinishWithAnOddItem(t *testing.T) {
 	if standing, err := finish(w, store.Pass{Definition: &same, Behind: w.begin(def).Behind}); err != nil || len(standing) != 0 {
 		t.Fatalf("%v %v", standing, err)
 	}
-	if h := w.head(def); h.Building || !strings.Contains(h.Flag, "an item is not in it: item ODD") {
+	if h := w.head(def); h.Building || !strings.Contains(h.Flag, `an item is not in it: item "ODD`) {
 		t.Errorf("%+v", h)
 	}
 }

@@ -298,9 +298,13 @@ func (e *eraser) end(ctx context.Context) error {
 	return nil
 }
 
-// shown returns a key without what is personal in it.
+// shown returns a key without what is personal in it. Without a type, it is a key that a person has
+// written as it is.
 func (e *eraser) shown(eventType string, key event.Key) event.Key {
-	return e.hidden.Item(event.Item{Type: eventType, Key: key}).Key
+	if eventType == "" {
+		return key
+	}
+	return e.hidden.KeyOf(eventType, key)
 }
 
 // errorOf returns the text of an error about an event, without what is personal in the event's key.

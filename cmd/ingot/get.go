@@ -132,17 +132,17 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 	if err != nil {
 		return err
 	}
+	mask := show.PersonalOf(p)
+	if reveal {
+		mask = show.Personal{}
+	}
 	if item == nil {
 		what := "nothing is stored under %s"
 		if _, _, barred, err := tables.Of(st).Find(cmd.Context(), key); err == nil && barred {
 			what = "the event under %s was erased, and its key is barred"
 		}
-		fmt.Fprintf(a.stderr, "ingot: "+what+"\n", show.Text(key.String()))
+		fmt.Fprintf(a.stderr, "ingot: "+what+"\n", show.Text(mask.KeyOf(eventType, key).String()))
 		return difference()
-	}
-	mask := show.PersonalOf(p)
-	if reveal {
-		mask = show.Personal{}
 	}
 	got, err := itemOf(cmd.Context(), st, p, item, mask)
 	if err != nil {

@@ -111,11 +111,13 @@ func (a *app) setFields(ctx context.Context, path string, c choosing, o editOpti
 		return err
 	}
 	a.sayPlan(letters, "change")
-	j := &job{app: a, dir: dir, path: path, verb: "edited", dry: o.dry}
+	j, personal := &job{app: a, dir: dir, path: path, verb: "edited", dry: o.dry}, show.PersonalOf(c.Pipeline)
 	for _, l := range letters {
 		text, err := "", changeable(l)
 		if err == nil {
-			text, err = l.Set(assignments)
+			if text, err = l.Set(assignments); err != nil { // it may quote the body
+				err = errors.New(personal.Quoted(err.Error()))
+			}
 		}
 		if err == nil {
 			err = l.CheckBody(text)

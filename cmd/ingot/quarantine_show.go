@@ -204,7 +204,7 @@ func reportOf(dir quarantine.Dir, l *quarantine.Letter, today *quarantine.Today,
 			r.Attributes = map[string]any{}
 		}
 		if r.Attributes[name] = any(attribute.Binary); attribute.Text != nil {
-			r.Attributes[name] = *attribute.Text
+			r.Attributes[name] = personal.Attribute(name, *attribute.Text)
 		}
 	}
 	if today.Events == nil {

@@ -54,6 +54,8 @@ type job struct {
 	list    []worked
 	refused bool
 	failed  error // an error that is about the service, not about a message
+
+	personal show.Personal // what errors do not show
 }
 
 // of returns the letters of one of the target's queues. It refuses those of another stack.
@@ -90,7 +92,11 @@ func (j *job) note(l *quarantine.Letter, today *quarantine.Today, err error) {
 		if errors.As(err, &no) {
 			j.refused = true
 		}
-		one.Error = show.Text(show.Error(err))
+		one.Error = show.Error(err)
+		if no != nil {
+			one.Error = no.Text(j.personal.Detail)
+		}
+		one.Error = show.Text(one.Error)
 		if no != nil && no.Look {
 			one.Error += ": " + strings.TrimSpace(fmt.Sprintf("ingot quarantine show %s %s %s", quoted(j.path), l.ID[:min(8, len(l.ID))], j.same))
 		}
@@ -238,6 +244,7 @@ func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, c choosi
 		if x, err = a.examiner(cmd, t, true); err != nil {
 			return err
 		}
+		j.personal = show.PersonalOf(x.Pipeline)
 	}
 	if !o.replace && !o.anyway {
 		if letters, err = j.sendable(ctx, x, letters, len(c.ids) > 0); err != nil {

@@ -137,10 +137,18 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 	if err != nil {
 		return usage(errors.New(strings.TrimPrefix(err.Error(), "read: "))) // the user called no function
 	}
+	var hidden show.Personal
+	if !o.reveal {
+		hidden = show.PersonalOf(p)
+	}
 	var out answer
 	if o.explain {
+		pattern, err := p.Pattern(args[0])
+		if err != nil {
+			return err
+		}
 		for _, in := range requests {
-			out.Explain = append(out.Explain, explained(in))
+			out.Explain = append(out.Explain, explained(in, hidden.Asked(pattern)))
 		}
 		return a.printAnswer(out)
 	}
@@ -149,11 +157,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 		return err
 	}
 	for _, odd := range got.Odd {
-		fmt.Fprintf(a.stderr, "ingot: left out, because it cannot be decoded: %s\n", show.Text(odd.Error()))
-	}
-	var hidden show.Personal
-	if !o.reveal {
-		hidden = show.PersonalOf(p)
+		fmt.Fprintf(a.stderr, "ingot: left out, because it cannot be decoded: %s\n", show.Text(hidden.Quoted(odd.Error())))
 	}
 	var def *aggregate.Definition
 	if pattern, err := p.Pattern(args[0]); err == nil && pattern.Total() != "" {
@@ -244,13 +248,15 @@ type answerRequest struct {
 	Backward  bool              `json:"backward,omitempty"`
 }
 
-// explained returns a request as it is shown.
-func explained(in any) answerRequest {
+// explained returns a request as it is shown. The values of its keys may be hidden.
+func explained(in any, hidden bool) answerRequest {
 	texts := func(m map[string]types.AttributeValue) map[string]string {
 		out := map[string]string{}
 		for name, v := range m {
 			if s, ok := v.(*types.AttributeValueMemberS); ok {
-				out[name] = s.Value
+				if out[name] = s.Value; hidden {
+					out[name] = show.Mask
+				}
 			}
 		}
 		return out
@@ -290,7 +296,7 @@ func (out *answer) fill(got store.Answer, def *aggregate.Definition, hidden show
 		out.Items = append(out.Items, row)
 	}
 	for _, t := range got.Totals {
-		row := answerTotal{By: hidden.By(def.Name, t.By), Values: map[string]any{}, N: t.N, Flags: t.Flags, Building: t.Building, Missing: t.Missing,
+		row := answerTotal{By: hidden.By(def.Name, t.By), Values: map[string]any{}, N: t.N, Flags: hidden.All(t.Flags), Building: t.Building, Missing: t.Missing,
 			window: show.Window(def, t.Window), shown: shownValues(def, t, hidden)}
 		for _, name := range slices.Sorted(maps.Keys(row.By)) {
 			row.groups = append(row.groups, show.Text(row.By[name]))

@@ -110,7 +110,7 @@ type shownTotal struct {
 }
 
 func totalOf(def *aggregate.Definition, by map[string]string, t store.Total, mask show.Personal) shownTotal {
-	s := shownTotal{Aggregate: def.Name, Since: def.Since, By: mask.By(def.Name, by), Values: map[string]any{}, shown: shownValues(def, t, mask), Flags: append([]string{}, t.Flags...), Building: t.Building, Missing: t.Missing, def: def}
+	s := shownTotal{Aggregate: def.Name, Since: def.Since, By: mask.By(def.Name, by), Values: map[string]any{}, shown: shownValues(def, t, mask), Flags: append([]string{}, mask.All(t.Flags)...), Building: t.Building, Missing: t.Missing, def: def}
 	if def.Window != 0 && !t.Window.IsZero() {
 		s.Window = &t.Window
 	}

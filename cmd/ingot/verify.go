@@ -638,7 +638,8 @@ func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Repor
 	out := verified{Items: r.Items, Totals: r.Totals, Partly: r.Partly, Units: r.Units, Equal: r.OK(), Parts: r.MissingParts, More: r.More.Differences, Differences: []unequal{}, Building: []string{}, Flagged: []string{}, Odd: []string{}}
 	add := func(list []verify.Difference, damaged *bool) {
 		for _, d := range list {
-			out.Differences = append(out.Differences, unequal{d.Def.Name, d.Def.Since, masks.By(d.Def.Name, d.By), start(d.Window), d.What, d.Has, d.Wants, damaged})
+			d = masks.Difference(d)
+			out.Differences = append(out.Differences, unequal{d.Def.Name, d.Def.Since, d.By, start(d.Window), d.What, d.Has, d.Wants, damaged})
 		}
 	}
 	if looks == nil {

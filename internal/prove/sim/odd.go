@@ -263,7 +263,7 @@ func (w *World) checkReport(r *verify.Report, epoch int64) {
 	}
 	orphans := w.orphanedParts(epoch)
 	for _, p := range orphans {
-		if !strings.Contains(told, fmt.Sprintf("item %s is a part of an event", keyOfFact(p))) {
+		if !strings.Contains(told, fmt.Sprintf("item %q is a part of an event", keyOfFact(p))) {
 			w.fail(Wrong, "verify does not name %s, whose order is not stored", p.key())
 		}
 	}

@@ -146,7 +146,7 @@ func (t *Tables) messageStep(m envelope.Message, given bool, past *trace) Step {
 			s.Cost = show.Count(2*chunks(len(m.Body))+1, "SQS request") + " to send, receive and delete it: one for each started 64 KB"
 		}
 		for _, name := range slices.Sorted(maps.Keys(m.Attributes)) {
-			s.add("attribute "+name, m.Attributes[name])
+			s.add("attribute "+name, t.personal().Attribute(name, m.Attributes[name]))
 		}
 	} else {
 		s.add("", "A table does not keep the message, only the payload. Paste the message to see how it is read.")
@@ -326,7 +326,7 @@ func (t *Tables) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *eve
 		s.add(d.Name, fmt.Sprintf("does not count it: it counts since epoch %d, and the item is of epoch %d", d.Since, item.Epoch))
 	}
 	for _, f := range contributions.Failed {
-		s.add(f.Def.Name, "cannot be computed from it: "+f.Err.Error())
+		s.add(f.Def.Name, "cannot be computed from it: "+t.personal().Quoted(f.Err.Error()))
 	}
 	if len(s.Table.Rows) == 0 {
 		s.State, s.Table = stateNone, nil
@@ -423,7 +423,7 @@ func (t *Tables) again(ctx context.Context, planned *event.Item, x *explain.Expl
 		s.add("verdict", r.Verdict.String())
 		if r.Refusal != nil {
 			s.add("reason", string(r.Refusal.Reason))
-			s.add("because", r.Refusal.Detail)
+			s.add("because", t.personal().Detail(r.Refusal.Reason, r.Refusal.Detail))
 		}
 		s.add("", consequence(r.Verdict))
 	case x != nil:

@@ -95,17 +95,7 @@ func (l *Live) verify(ctx context.Context) (*Verified, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Verified{Same: report.OK() && len(report.Odd) == 0, Findings: []string{}}
-	for _, d := range report.Differences {
-		out.Findings = append(out.Findings, d.String())
-	}
-	if n := report.MissingParts; n > 0 {
-		out.Findings = append(out.Findings, show.Count(n, "part")+" of stored events missing; ingot rebuild --parts puts them")
-	}
-	out.Findings = append(append(out.Findings, report.Odd...), report.Flagged...)
-	for _, def := range report.Building {
-		out.Findings = append(out.Findings, def.String()+": building; older items may not be counted yet")
-	}
+	out := &Verified{Same: report.OK() && len(report.Odd) == 0, Findings: findings(report, l.personal())}
 	if more := len(out.Findings) - maxFindings; more > 0 {
 		out.Findings = append(out.Findings[:maxFindings], fmt.Sprintf("and %d more", more))
 	}
@@ -116,4 +106,24 @@ func (l *Live) verify(ctx context.Context) (*Verified, error) {
 		out.Said = fmt.Sprintf("%s, and after %d looks there are %d findings. Totals run behind while events arrive. If no events are arriving now, the totals are damaged.", compared, looks, len(out.Findings))
 	}
 	return out, nil
+}
+
+// findings lists what a report has found, without what is personal.
+func findings(report *verify.Report, personal show.Personal) []string {
+	list := []string{}
+	for _, d := range report.Differences {
+		list = append(list, personal.Difference(d).String())
+	}
+	if n := report.MissingParts; n > 0 {
+		list = append(list, show.Count(n, "part")+" of stored events missing; ingot rebuild --parts puts them")
+	}
+	if personal.None() {
+		list = append(append(list, report.Odd...), report.Flagged...)
+	} else if n := len(report.Odd) + len(report.Flagged); n > 0 { // their texts hold keys
+		list = append(list, show.Count(n, "text")+" about flags and odd items may hold personal values; ingot verify --reveal shows them")
+	}
+	for _, def := range report.Building {
+		list = append(list, def.String()+": building; older items may not be counted yet")
+	}
+	return list
 }

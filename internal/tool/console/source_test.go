@@ -18,7 +18,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/tool/dev"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/verify"
 )
 
 // tablesOf are the tables of a shop, as a stack's are read.
@@ -373,5 +375,32 @@ func TestQueueRequests(t *testing.T) {
 		if got := f.second(now).sums[sumQueueRequests]; got < tt.want-1e-9 || got > tt.want+1e-9 {
 			t.Errorf("%v of %d bytes: %v requests, want %v", tt.o.Verdict, len(tt.o.Message.Body), got, tt.want)
 		}
+	}
+}
+
+// What verify finds is shown without the values of by and those that single events have supplied.
+func TestFindingsHideWhatIsPersonal(t *testing.T) {
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(`ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  seen: {id: "{id}", at: "{at}", key: {pk: "SEEN#{id}", sk: "-"}, indexes: {GSI1: {pk: "M#{mail | hmac}", sk: "{@at}"}}}
+aggregates:
+  mails: {since: 1, by: {mail: "{mail}"}, from: {seen: {values: {seen: count, last: newest mail}}}}
+`)}}, "p.yaml", pipeline.CheckOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	def, _ := p.Definition("mails")
+	report := &verify.Report{Odd: []string{"item SEEN#ann: odd"}, Flagged: []string{"mails of ann: flag"}, Differences: []verify.Difference{
+		{Total: "mails mail=ann", Def: def, By: map[string]string{"mail": "ann"}, What: "seen", Has: "1", Wants: "2"},
+		{Total: "mails mail=ann", Def: def, By: map[string]string{"mail": "ann"}, What: "last", Has: "ann", Wants: "annie"}}}
+	want := []string{"mails since 1 mail=***: seen is 1, and its items add up to 2", "mails since 1 mail=***: last is ***, and its items add up to ***",
+		"2 texts about flags and odd items may hold personal values; ingot verify --reveal shows them"}
+	if got := findings(report, show.PersonalOf(p)); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := strings.Join(findings(report, show.Personal{}), "\n"); strings.Count(got, "ann") != 6 {
+		t.Errorf("%s", got)
 	}
 }

@@ -53,10 +53,10 @@ func (t *Tables) totals(ctx context.Context, c Choice) (*Totals, error) {
 	for _, one := range found {
 		out.Building = out.Building || one.Building
 		if one.Missing {
-			out.Flags = append(out.Flags, one.Flags...)
+			out.Flags = append(out.Flags, t.personal().All(one.Flags)...)
 			continue
 		}
-		w := Window{Values: t.amounts(def, one.Values, one.Texts), Name: show.Window(def, one.Window), N: one.N, Flags: one.Flags}
+		w := Window{Values: t.amounts(def, one.Values, one.Texts), Name: show.Window(def, one.Window), N: one.N, Flags: t.personal().All(one.Flags)}
 		if def.Window > 0 {
 			w.Start = &one.Window
 		}
@@ -133,7 +133,7 @@ func (t *Tables) groups(ctx context.Context, st *store.Store, def *aggregate.Def
 	}
 	head, err := st.Head(ctx, def)
 	if err == nil && head != nil {
-		out.Building, out.Flags = head.Building, head.Flags()
+		out.Building, out.Flags = head.Building, t.personal().All(head.Flags())
 	}
 	return out, err
 }

@@ -32,13 +32,32 @@ type Events struct {
 
 // A Refused error says why a stored event is not replaced. Nothing was changed.
 type Refused struct {
-	why  string
-	Look bool // a person has to look at both first
+	why    string
+	reason event.Reason
+	detail string // of the refusal that the message would get; it may quote the event
+	Look   bool   // a person has to look at both first
 }
 
-func (r *Refused) Error() string { return r.why }
+func (r *Refused) Error() string {
+	return r.Text(func(_ event.Reason, detail string) string { return detail })
+}
+
+// Text returns the text of the error, with the detail of a refusal as shown returns it.
+func (r *Refused) Text(shown func(reason event.Reason, detail string) string) string {
+	if r.detail == "" {
+		return r.why
+	}
+	return r.why + ": " + shown(r.reason, r.detail)
+}
 
 func refused(format string, args ...any) *Refused { return &Refused{why: fmt.Sprintf(format, args...)} }
+
+// notStored refuses a replacement for a message that would get this verdict.
+func notStored(verdict event.Verdict, reason event.Reason, detail string) *Refused {
+	r := refused("it would be %s (%s) and not be stored, so nothing is deleted for it", verdict, reason)
+	r.reason, r.detail = reason, detail
+	return r
+}
 
 // Replace makes room for a letter that is right, and then sends it: it deletes the stored event of
 // the same key, on condition that it still is the one that a person was shown (Letter.Seen). For an
@@ -134,15 +153,15 @@ func (w *Work) inTheWay(l *Letter, today *Today, i int) (bool, *Refused) {
 	case today.Verdict == event.Stale:
 		return false, refused("a newer revision is stored: the message would not replace it")
 	case today.Reason != event.DigestDiffers || stored == nil:
-		return false, refused("it would be %s (%s) and not be stored, so nothing is deleted for it: %s", today.Verdict, today.Reason, today.Detail)
+		return false, notStored(today.Verdict, today.Reason, today.Detail)
 	case expiring(today.Item, now):
 		return false, refused("it expires within the hour or has expired, and would not be stored")
 	case expiring(stored, now):
 		return false, refused("the stored event expires within the hour or has expired: totals might keep what it added")
 	case seen == "":
-		return false, &Refused{"the stored event was not shown yet: look at both with ingot quarantine show first", true}
+		return false, &Refused{why: "the stored event was not shown yet: look at both with ingot quarantine show first", Look: true}
 	case seen != stored.Digest.String():
-		return false, &Refused{"another event is stored than the one that was shown: look at both again", true}
+		return false, &Refused{why: "another event is stored than the one that was shown: look at both again", Look: true}
 	}
 	return true, nil
 }
@@ -180,7 +199,7 @@ func (w *Work) refusedByTotals(ctx context.Context, events []Today, away []int) 
 	}
 	r, err := tables.Of(w.Events.Examiner.Store).JudgeInPlaceOf(ctx, gone, items)
 	if err == nil && r.Refusal != nil {
-		return refused("it would be %s (%s) and not be stored, so nothing is deleted for it: %s", r.Verdict, r.Refusal.Reason, r.Refusal.Detail)
+		return notStored(r.Verdict, r.Refusal.Reason, r.Refusal.Detail)
 	}
 	return err
 }
@@ -216,7 +235,7 @@ func (w *Work) remove(ctx context.Context, l *Letter, i int, stored *event.Item)
 		if today.Verdict != event.Inserted && (today.Verdict != event.Duplicate || today.Reason == event.Barred) {
 			l.Replaced = l.Replaced[:len(l.Replaced)-1]
 			_ = w.Dir.Save(l) // without it the file says that an event was replaced, which is harmless
-			return &Refused{"somebody has changed what is stored in the meantime: look at both again", true}
+			return &Refused{why: "somebody has changed what is stored in the meantime: look at both again", Look: true}
 		}
 		err = nil
 	}

@@ -244,7 +244,7 @@ func typeOf(refusal *event.Refusal) string {
 func (x *run) count(v Verdict, line int, detail string) {
 	known := x.verdicts[v]
 	if known == nil {
-		known = &Verdict{v.Verdict, v.Reason, v.Type, 0, line, detail}
+		known = &Verdict{v.Verdict, v.Reason, v.Type, 0, line, x.personal.Detail(event.Reason(v.Reason), detail)}
 		x.verdicts[v] = known
 	}
 	known.Count++

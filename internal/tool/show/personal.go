@@ -1,9 +1,6 @@
 package show
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,42 +13,94 @@ import (
 // Mask stands where a personal value stood.
 const Mask = "***"
 
-// Personal knows which values of a pipeline are personal: those on the paths that feed hmac, in
-// whatever type. It masks them wherever they are shown. The zero Personal masks nothing.
+// Personal knows which values of a pipeline are personal: those that feed hmac, in whatever type.
+// It masks them wherever they are shown. Everything that prints a value of an event asks it. The
+// zero Personal masks nothing.
 type Personal struct {
-	paths []event.Path
-	spec  pipeline.Spec
+	paths      []event.Path
+	attributes []string // names of message attributes
+	spec       pipeline.Spec
 }
 
 // PersonalOf returns what is personal under a pipeline.
 func PersonalOf(p *pipeline.Pipeline) Personal {
 	m := Personal{spec: p.Describe().Spec}
-	add := func(text string) {
-		t, err := keys.ParseTemplate(text)
-		if err != nil {
-			return // the pipeline has compiled it, so it is empty: an envelope has the value
-		}
-		for _, part := range t.Parts() {
-			if !part.Path.IsZero() && slices.ContainsFunc(part.Funcs, func(f keys.Func) bool { return f.Name == "hmac" }) && !slices.ContainsFunc(m.paths, part.Path.Equal) {
-				m.paths = append(m.paths, part.Path)
-			}
-		}
-	}
 	for _, e := range m.spec.Events {
-		for _, text := range []string{e.ID, e.At, e.Key.PK, e.Key.SK} {
-			add(text)
-		}
+		m.hashed(e, e.ID, e.At, e.Key.PK, e.Key.SK)
 		for _, i := range e.Indexes {
-			add(i.PK)
-			add(i.SK)
+			m.hashed(e, i.PK, i.SK)
 		}
 	}
 	for _, a := range m.spec.Aggregates {
-		for _, text := range a.By {
-			add(text)
+		for name := range a.From {
+			for _, text := range a.By {
+				m.hashed(m.spec.Events[name], text)
+			}
 		}
 	}
 	return m
+}
+
+// hashed notes what templates of an event type pass through hmac.
+func (m *Personal) hashed(e pipeline.EventSpec, templates ...string) {
+	for _, text := range templates {
+		for _, part := range partsOf(text) {
+			if hashes(part) {
+				m.feeds(e, part)
+			}
+		}
+	}
+}
+
+// feeds notes that the value of a template's part is personal, and what the value is made of.
+func (m *Personal) feeds(e pipeline.EventSpec, part keys.Part) {
+	name, attribute := strings.CutPrefix(part.Derived, "@attribute.")
+	switch {
+	case !part.Path.IsZero():
+		m.add(part.Path)
+	case attribute:
+		m.envelope(name)
+	case part.Derived == "@id" && e.ID == "":
+		m.envelope("id")
+		m.envelope("source") // a CloudEvent's id is both
+	case part.Derived == "@id":
+		for _, of := range partsOf(e.ID) {
+			m.feeds(e, of)
+		}
+	case part.Derived == "@source":
+		m.envelope("source")
+	}
+}
+
+// envelope notes that what an envelope says under a name is personal. It may be a member of the
+// body or a message attribute.
+func (m *Personal) envelope(name string) {
+	if path, err := event.ParsePath("[" + event.Quote(name) + "]"); err == nil {
+		m.add(path)
+	}
+	if !slices.Contains(m.attributes, name) {
+		m.attributes = append(m.attributes, name)
+	}
+}
+
+func (m *Personal) add(path event.Path) {
+	if !slices.ContainsFunc(m.paths, path.Equal) {
+		m.paths = append(m.paths, path)
+	}
+}
+
+// partsOf returns the parts of a template. There are none if it is empty: then an envelope has the
+// value.
+func partsOf(text string) []keys.Part {
+	t, err := keys.ParseTemplate(text)
+	if err != nil {
+		return nil // the pipeline has compiled it, so it is empty
+	}
+	return t.Parts()
+}
+
+func hashes(part keys.Part) bool {
+	return slices.ContainsFunc(part.Funcs, func(f keys.Func) bool { return f.Name == "hmac" })
 }
 
 // None reports whether there is nothing to mask.
@@ -78,12 +127,8 @@ func (m Personal) Member(path, text string) string {
 	return m.Data(text)
 }
 
-// quotes are the parts of a detail that may quote a payload, a key or a total. amounts are those of
-// a total: its value, and what it would be.
-var (
-	quotes  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-	amounts = regexp.MustCompile(`(is|would be) -?[0-9][^ ,]*,`)
-)
+// amounts are those of a total, in the detail of a refusal: its value, and what it would be.
+var amounts = regexp.MustCompile(`(is|would be) -?[0-9][^ ,]*,`)
 
 // Detail masks what the detail of a refusal quotes, because it does not say from which field that
 // comes. The name of a type is never personal.
@@ -94,7 +139,70 @@ func (m Personal) Detail(reason event.Reason, text string) string {
 	case reason == event.BelowFloor:
 		text = amounts.ReplaceAllString(text, "$1 "+Mask+",")
 	}
-	return quotes.ReplaceAllString(text, `"`+Mask+`"`)
+	return m.Quoted(text)
+}
+
+// Quoted masks what a text quotes: Ingot's messages have values and keys of events in double
+// quotes. A quote that is not closed is masked to its end, because a long text may have been cut.
+func (m Personal) Quoted(text string) string {
+	if m.None() {
+		return text
+	}
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, `"`)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		if strings.HasSuffix(before, "'") && strings.HasPrefix(after, "'") { // a character in single quotes
+			b.WriteByte('"')
+			text = after
+			continue
+		}
+		b.WriteString(`"` + Mask + `"`)
+		if text = closed(after); text == "" {
+			return b.String()
+		}
+	}
+}
+
+// closed returns what follows the quote that closes a quoted text. It is empty if there is none.
+func closed(text string) string {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return text[i+1:]
+		}
+	}
+	return ""
+}
+
+// All masks what each of several texts quotes, such as the flags of a total.
+func (m Personal) All(texts []string) []string {
+	if m.None() {
+		return texts
+	}
+	masked := make([]string, len(texts))
+	for i, text := range texts {
+		masked[i] = m.Quoted(text)
+	}
+	return masked
+}
+
+// Attribute masks a message attribute.
+func (m Personal) Attribute(name, text string) string {
+	for _, prefix := range []string{"", "ce-", "ce_", "cloudEvents_"} { // of a CloudEvent
+		if bare, is := strings.CutPrefix(name, prefix); is && slices.Contains(m.attributes, bare) {
+			return Mask
+		}
+	}
+	if doc, err := event.ParseDocument(text); err == nil && doc.Root().Kind() != event.Number {
+		return m.Data(text)
+	}
+	return text
 }
 
 // Text masks a text of which nobody knows from which field it comes, such as a message's group.
@@ -105,16 +213,33 @@ func (m Personal) Text(text string) string {
 	return Mask
 }
 
-// reveals reports whether the template's text shows a personal value, because the template does not
+// reveals reports whether a template of an event type shows a personal value, because it does not
 // pass it through hmac.
-func (m Personal) reveals(text string) bool {
-	t, err := keys.ParseTemplate(text)
-	if err != nil {
+func (m Personal) reveals(e pipeline.EventSpec, text string) bool {
+	return slices.ContainsFunc(partsOf(text), func(part keys.Part) bool {
+		name, attribute := strings.CutPrefix(part.Derived, "@attribute.")
+		switch {
+		case hashes(part):
+			return false
+		case !part.Path.IsZero():
+			return m.Is(part.Path)
+		case attribute:
+			return slices.Contains(m.attributes, name)
+		case part.Derived == "@id":
+			return m.revealsID(e)
+		case part.Derived == "@source":
+			return slices.Contains(m.attributes, "source")
+		}
 		return false
-	}
-	return slices.ContainsFunc(t.Parts(), func(part keys.Part) bool {
-		return !part.Path.IsZero() && m.Is(part.Path) && !slices.ContainsFunc(part.Funcs, func(f keys.Func) bool { return f.Name == "hmac" })
 	})
+}
+
+// revealsID reports whether the id of an event type is personal.
+func (m Personal) revealsID(e pipeline.EventSpec) bool {
+	if e.ID == "" {
+		return slices.Contains(m.attributes, "id")
+	}
+	return m.reveals(e, e.ID)
 }
 
 // Key reports whether what an event type's template makes must not be shown: it has a personal
@@ -124,17 +249,11 @@ func (m Personal) Key(eventType, text string) bool {
 	if err != nil || m.None() {
 		return false
 	}
-	if id := m.spec.Events[eventType].ID; slices.Contains(t.Derived(), "@id") && id != text && m.Key(eventType, id) {
+	e := m.spec.Events[eventType]
+	if slices.Contains(t.Derived(), "@id") && e.ID != text && m.Key(eventType, e.ID) {
 		return true
 	}
-	return t.UsesHMAC() || m.revealsOf(eventType, text)
-}
-
-// revealsOf reports whether the template of an event type shows a personal value, by itself or in
-// the id.
-func (m Personal) revealsOf(eventType, text string) bool {
-	t, err := keys.ParseTemplate(text)
-	return m.reveals(text) || err == nil && slices.Contains(t.Derived(), "@id") && m.reveals(m.spec.Events[eventType].ID)
+	return t.UsesHMAC() || m.reveals(e, text)
 }
 
 // Total reports whether the keys of an aggregate's totals must not be shown.
@@ -145,134 +264,6 @@ func (m Personal) Total(aggregate string) bool {
 			if m.Key(eventType, text) {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-// Data masks a payload or a whole message. The paths are looked for wherever an object is, so that
-// an envelope does not hide them, also in JSON that is the text of a string. A text that is not
-// strict JSON is masked as a whole, because nobody knows what it holds.
-func (m Personal) Data(text string) string {
-	if m.None() {
-		return text
-	}
-	doc, err := event.ParseDocument(text)
-	if err != nil {
-		return fmt.Sprintf("%s (%d bytes that are not JSON)", Mask, len(text))
-	}
-	var b strings.Builder
-	m.write(&b, doc.Root(), map[event.Node]bool{})
-	return b.String()
-}
-
-// write writes a value without those that are masked.
-func (m Personal) write(b *strings.Builder, n event.Node, masked map[event.Node]bool) {
-	if masked[n] {
-		b.WriteString(`"` + Mask + `"`)
-		return
-	}
-	between := ""
-	switch n.Kind() {
-	case event.Object:
-		for _, path := range m.paths {
-			if at := n.At(path); at.Exists() {
-				masked[at] = true
-			}
-		}
-		b.WriteByte('{')
-		for name, value := range n.Members() {
-			b.WriteString(between + quoted(name) + ":")
-			m.write(b, value, masked)
-			between = ","
-		}
-		b.WriteByte('}')
-	case event.Array:
-		b.WriteByte('[')
-		for value := range n.Elements() {
-			b.WriteString(between)
-			m.write(b, value, masked)
-			between = ","
-		}
-		b.WriteByte(']')
-	case event.String:
-		inner := strings.TrimSpace(n.Text())
-		if doc, err := event.ParseDocument(inner); err == nil && (doc.Root().Kind() == event.Object || doc.Root().Kind() == event.Array) {
-			b.WriteString(quoted(m.Data(inner)))
-			return
-		}
-		b.WriteString(n.Raw())
-	default:
-		b.WriteString(n.Raw())
-	}
-}
-
-// quoted writes a text as JSON, without the escapes that HTML would need.
-func quoted(s string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // into memory
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// Item returns a copy of an item without what is personal in it.
-func (m Personal) Item(item event.Item) event.Item {
-	if m.None() {
-		return item
-	}
-	item.Data = m.Data(item.Data)
-	spec := m.spec.Events[item.Type]
-	mask := func(value, template string) string {
-		if m.revealsOf(item.Type, template) {
-			return Mask
-		}
-		return value
-	}
-	item.ID = mask(item.ID, spec.ID)
-	item.Key = event.Key{PK: mask(item.Key.PK, spec.Key.PK), SK: mask(item.Key.SK, spec.Key.SK)}
-	item.Indexes = slices.Clone(item.Indexes)
-	for i, index := range item.Indexes {
-		templates := spec.Indexes[index.Name]
-		item.Indexes[i].Key = event.Key{PK: mask(index.Key.PK, templates.PK), SK: mask(index.Key.SK, templates.SK)}
-	}
-	item.Attributes = slices.Clone(item.Attributes)
-	for i, a := range item.Attributes {
-		if path, err := event.ParsePath(spec.Attributes[a.Name]); err == nil && m.Is(path) {
-			item.Attributes[i].Text = Mask
-		}
-	}
-	return item
-}
-
-// By returns a copy of the values of an aggregate's by without what is personal in them.
-func (m Personal) By(aggregate string, by map[string]string) map[string]string {
-	by = maps.Clone(by)
-	for name, template := range m.spec.Aggregates[aggregate].By {
-		if _, there := by[name]; !there {
-			continue
-		}
-		for eventType := range m.spec.Aggregates[aggregate].From {
-			if m.revealsOf(eventType, template) {
-				by[name] = Mask
-			}
-		}
-	}
-	return by
-}
-
-// Value reports whether a value of an aggregate shows something personal: one that it takes from a
-// single event. Counts, sums and estimates of many events are not personal.
-func (m Personal) Value(aggregate, name string) bool {
-	for _, from := range m.spec.Aggregates[aggregate].From {
-		op, operand, _ := strings.Cut(strings.TrimSpace(from.Values[name]), " ")
-		if !slices.Contains([]string{"newest", "oldest", "min", "max"}, op) {
-			continue
-		}
-		operand, _, _ = strings.Cut(operand, " where ")
-		path, err := event.ParsePath(strings.TrimSuffix(strings.TrimSpace(operand), "?"))
-		if !m.None() && (err != nil || m.Is(path)) {
-			return true
 		}
 	}
 	return false

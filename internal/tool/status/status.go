@@ -179,7 +179,7 @@ func (r *Report) aggregates(ctx context.Context, s Source) {
 		if head == nil {
 			one.Flags = append(one.Flags, "no streams function has started with it, so nothing is counted yet")
 		} else {
-			one.Building, one.Flags = head.Building, append(one.Flags, head.Flags()...)
+			one.Building, one.Flags = head.Building, append(one.Flags, show.PersonalOf(s.Pipeline).All(head.Flags())...)
 		}
 		r.Aggregates = append(r.Aggregates, one)
 		for _, flag := range one.Flags {
