@@ -29,7 +29,7 @@ import (
 const initHelp = `Makes a repository that builds, tests and deploys a pipeline of your own: a small pipeline.yaml, the
 main programs of both functions, template.yaml, samconfig.toml, sample events, tests, a Makefile, a CI
 workflow and a README. If DIR does not exist, it is made. Without DIR, the repository is made in this
-folder. No file that exists is changed.
+folder. No file that exists is changed, except with --indexes.
 
 If the folder has a pipeline.yaml already, the repository is made for it, and its sample events are made up.
 
@@ -42,6 +42,9 @@ With --diff it writes nothing. It compares the files in DIR with those that this
 would write for the pipeline.yaml in DIR, and shows the differences. Use it after an upgrade, to see
 what you can take over. What you have changed yourself differs too: a line with - is yours.
 
+With --indexes it adds the indexes that the pipeline.yaml in DIR uses to the template.yaml in DIR, each with its
+attributes and its alarm. It changes nothing else there, and takes no index out.
+
 Exit codes: 0 done, or with --diff no differences, 1 a file could not be written, 2 the command line or a file
 is wrong, 3 with --diff: there are differences.
 
@@ -50,7 +53,8 @@ is wrong, 3 with --diff: there are differences.
 // initJSON documents --output json. A test compares it with initReport.
 const initJSON = `With --output json, one object:
   files[]                 the files that were made
-  differences[]           with --diff: file, diff; absent if there are none`
+  differences[]           with --diff: file, diff; absent if there are none
+  indexes[]               with --indexes: the indexes that were added; absent if there are none`
 
 // fileDiff is how a file differs from what this version would write.
 type fileDiff struct {
@@ -62,11 +66,13 @@ type fileDiff struct {
 type initReport struct {
 	Files       []string   `json:"files,omitempty"`
 	Differences []fileDiff `json:"differences,omitempty"`
+	Indexes     []string   `json:"indexes,omitempty"`
 }
 
 type initOptions struct {
 	module, events, keep string
-	diff, noTidy         bool
+	diff, indexes        bool
+	noTidy               bool
 }
 
 func newInit(a *app) *cobra.Command {
@@ -78,7 +84,8 @@ func newInit(a *app) *cobra.Command {
 		Example: `  ingot init shop --module example.com/shop
   ingot init shop --events sample.ndjson
   ingot init shop --events sample.ndjson --keep masked
-  ingot init --diff`,
+  ingot init --diff
+  ingot init --indexes`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usage(fmt.Errorf("%s takes one folder, not %d; see %s --help", cmd.CommandPath(), len(args), cmd.CommandPath()))
@@ -99,8 +106,13 @@ func newInit(a *app) *cobra.Command {
 			if len(args) == 1 && args[0] != "" {
 				dir = args[0]
 			}
-			if o.diff {
+			switch {
+			case o.diff && o.indexes:
+				return usage(errors.New("--diff and --indexes do not go together: --diff writes nothing"))
+			case o.diff:
 				return a.initDiff(o, dir)
+			case o.indexes:
+				return a.initIndexes(o, dir)
 			}
 			return a.init(cmd.Context(), o, dir)
 		},
@@ -109,6 +121,7 @@ func newInit(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.events, "events", "", "propose pipeline.yaml from this file of events, one on each line; - is standard input")
 	cmd.Flags().StringVar(&o.keep, "keep", keepAll, "with --events, what events/ gets of the file: all (up to 20 events as they are), masked (other values in fields that look personal), none (made-up events instead)")
 	cmd.Flags().BoolVar(&o.diff, "diff", false, "write nothing; show how the files differ from what this version would write")
+	cmd.Flags().BoolVar(&o.indexes, "indexes", false, "add the indexes that pipeline.yaml uses to template.yaml, and write nothing else")
 	cmd.Flags().BoolVar(&o.noTidy, "no-tidy", false, "do not run go mod tidy, which completes go.mod and go.sum")
 	return cmd
 }

@@ -489,3 +489,38 @@ func TestCheckout(t *testing.T) {
 		t.Errorf("checkout %q: %v", root, err)
 	}
 }
+
+// --indexes adds what check says is missing, and nothing else. A second time there is nothing to
+// add.
+func TestInitIndexes(t *testing.T) {
+	dir := t.TempDir()
+	if got := tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy"); got.code != exitFine {
+		t.Fatalf("exit %d: %s", got.code, got.stderr)
+	}
+	file, pipeline := filepath.Join(dir, "template.yaml"), filepath.Join(dir, "pipeline.yaml")
+	checked := func() outcome { return tool(t, "check", "--pipeline", pipeline, "--template", file) }
+	change(t, file, "MaximumRetryAttempts: -1", "MaximumRetryAttempts: -1 # mine")
+	change(t, pipeline, `sk: "PLACED"}`, `sk: "PLACED"}`+"\n    indexes: {GSI1: {pk: \"M#{merchant_id}\", sk: \"{@id}\"}, GSI2: {pk: \"C#{currency}\", sk: \"{@id}\"}}")
+	checked().says(t, exitDifference)
+	if got := checked(); !strings.Contains(got.stdout, "EventsTable has no indexes GSI1 (") || !strings.Contains(got.stdout, "; run ingot init --indexes, which adds each") {
+		t.Errorf("check says %s", got.stdout)
+	}
+	got := tool(t, "init", "--indexes", dir)
+	if got.says(t, exitFine, "CloudFormation adds only one index"); got.stdout != "added to "+file+": GSI1, GSI2\n" {
+		t.Errorf("it says %s", got.stdout)
+	}
+	if got := checked(); got.code != exitFine || strings.Contains(got.stdout, file+":") {
+		t.Errorf("the advice was followed: exit %d: %s", got.code, got.stdout)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(text), "# mine") {
+		t.Errorf("%v: what was changed by hand is gone", err)
+	}
+	if got := tool(t, "init", "--indexes", dir, "--output", "json"); got.code != exitFine || strings.TrimSpace(got.stdout) != "{}" {
+		t.Errorf("the second time: exit %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	tool(t, "init", "--indexes", "--diff", dir).says(t, exitUsage, "--diff and --indexes do not go together")
+	tool(t, "init", "--indexes", t.TempDir()).says(t, exitUsage, "pipeline.yaml: no such file or directory; run ingot init --indexes in a repository that ingot init has made")
+	write(t, file, "Resources: {}\n")
+	tool(t, "init", "--indexes", dir).says(t, exitUsage, "the template does not have its indexes where ingot init writes them; run ingot init --diff")
+}

@@ -283,10 +283,9 @@ func (c *checker) indexes(table *template.Resource) {
 			c.projection(name, c.t.Get(item, "Projection"))
 		}
 	}
-	for _, name := range c.p.Indexes() {
-		if !doubt && !slices.Contains(there, name) {
-			c.lacks(table, list, name)
-		}
+	missing := slices.DeleteFunc(slices.Clone(c.p.Indexes()), func(name string) bool { return slices.Contains(there, name) })
+	if !doubt && len(missing) > 0 {
+		c.lacks(table, list, missing)
 	}
 }
 
@@ -325,17 +324,21 @@ func (c *checker) projection(name, projection *template.Node) {
 	}
 }
 
-func (c *checker) lacks(table *template.Resource, list *template.Node, name string) {
-	from := c.declared.file
-	if at, ok := c.declared.index(name); ok {
-		from = fmt.Sprintf("%s:%d:%d", c.declared.file, at.Line, at.Column)
+// lacks reports the indexes that are missing. To write them takes three places for each, so a
+// command does it.
+func (c *checker) lacks(table *template.Resource, list *template.Node, names []string) {
+	var all []string
+	for _, name := range names {
+		if at, ok := c.declared.index(name); ok {
+			name = fmt.Sprintf("%s (%s:%d:%d)", name, c.declared.file, at.Line, at.Column)
+		}
+		all = append(all, name)
 	}
-	instead := "{IndexName: " + name + ", " + indexSchema(name) + ", Projection: {ProjectionType: ALL}} into GlobalSecondaryIndexes"
-	defined, _, doubt := c.defined(table)
-	if missing := lacking(keyNames(name), defined); doubt == nil && len(missing) > 0 {
-		instead += " and " + strings.Join(missing, ", ") + " (type S) into AttributeDefinitions"
+	what := "no index " + all[0]
+	if n := len(all); n > 1 {
+		what = "no indexes " + strings.Join(all[:n-1], ", ") + " and " + all[n-1]
 	}
-	c.mistake("index", where(list, table.Position), fmt.Sprintf("%s has no index %s, which %s uses", table.Name, name, from), instead)
+	c.mistake("index", where(list, table.Position), fmt.Sprintf("%s has %s; run ingot init --indexes, which adds each with its attributes and its alarm", table.Name, what), "")
 }
 
 func indexSchema(name string) string {

@@ -150,29 +150,22 @@ var tableRules = []broken{
 	{"alarm of what only a deployment knows", [][2]string{{"{Name: GlobalSecondaryIndexName, Value: GSI2}", "{Name: GlobalSecondaryIndexName, Value: !ImportValue index}"}}, "", ""},
 }
 
-// The advice about an index says to write everything that the table then lacks.
-func TestTheAdviceOfAnIndexIsWhole(t *testing.T) {
+// One finding names all indexes that the table lacks, where each is used, and the command that adds
+// them. Package scaffold tests that the command does.
+func TestMissingIndexes(t *testing.T) {
 	indexes := [][2]string{{"      GSI3:", "      GSI4:"}, {"      GSI3: {pk", "      GSI4: {pk"}, {"index: GSI3}", "index: GSI4}"}, {"index: GSI3,", "index: GSI4,"}}
-	in := own{pipeline: indexes}.input(t)
-	var lacks Finding
+	in := own{pipeline: append(indexes, [2]string{"      GSI2:", "      GSI5:"}, [2]string{"index: GSI2,", "index: GSI5,"})}.input(t)
+	var found []string
 	for _, f := range run(t, in).Findings {
 		if f.Rule == "index" {
-			lacks = f
+			found = append(found, f.What)
 		}
 	}
-	index, rest, _ := strings.Cut(lacks.Instead, " into GlobalSecondaryIndexes")
-	if want := " and GSI4PK, GSI4SK (type S) into AttributeDefinitions"; rest != want {
-		t.Fatalf("%q after the index, want %q", rest, want)
-	}
-	const list, first = "      GlobalSecondaryIndexes: # as pipeline.yaml uses them; each has an alarm below\n", "        - {AttributeName: GSI3PK"
-	half := [][2]string{{list, list + "        - " + index + "\n"}}
-	got := rules(run(t, own{pipeline: indexes, template: half}.input(t)))
-	if want := "attribute index-alarm index-unused"; got != want { // GSI4 lacks definitions and alarm; GSI3 is unused
-		t.Errorf("%s, want %s", got, want)
-	}
-	whole := append(half, [2]string{first, "        - {AttributeName: GSI4PK, AttributeType: S}\n        - {AttributeName: GSI4SK, AttributeType: S}\n" + first})
-	if got := rules(run(t, own{pipeline: indexes, template: whole}.input(t))); got != "index-alarm index-unused" {
-		t.Error(got)
+	place := func(anchor string) string { return place(t, string(in.Pipeline.Text), anchor) }
+	want := "EventsTable has no indexes GSI4 (pipeline.yaml:" + place("|GSI4:") + ") and GSI5 (pipeline.yaml:" + place("|GSI5:") +
+		"); run ingot init --indexes, which adds each with its attributes and its alarm"
+	if len(found) != 1 || found[0] != want {
+		t.Errorf("%q, want %q", found, want)
 	}
 }
 

@@ -1,0 +1,84 @@
+package scaffold
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/check"
+)
+
+// A template that lacks indexes gets them where a new template has them. What is changed elsewhere
+// stays, and check accepts the result.
+func TestAddIndexes(t *testing.T) {
+	all := []string{"GSI1", "GSI2", "GSI3"}
+	mine := func(text []byte) []byte {
+		return bytes.Replace(text, []byte("maxReceiveCount: 10"), []byte("maxReceiveCount: 20"), 1)
+	}
+	whole, err := Template(sampleTemplate(t), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shop, err := os.ReadFile(root + sampleshop.Pipeline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, there := range [][]string{nil, {"GSI1"}, {"GSI1", "GSI2"}, all} {
+		text, err := Template(sampleTemplate(t), there)
+		if err != nil {
+			t.Fatal(err)
+		}
+		findings := func(text []byte) string {
+			r, err := check.Run(check.Input{Pipeline: check.File{Name: "pipeline.yaml", Text: shop}, Template: &check.File{Name: "template.yaml", Text: text}, Partitions: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var list []string
+			for _, f := range r.Findings {
+				list = append(list, f.String())
+			}
+			return strings.Join(list, "\n")
+		}
+		if advised := strings.Contains(findings(text), "; run ingot init --indexes, which adds each"); advised != (len(there) < len(all)) {
+			t.Errorf("with %v: the command is named: %v", there, advised)
+		}
+		got, added, err := AddIndexes(mine(text), sampleTemplate(t), all)
+		if err != nil || !slices.Equal(added, all[len(there):]) {
+			t.Errorf("with %v: %v, added %v", there, err, added)
+		}
+		if want := mine(whole); !bytes.Equal(got, want) {
+			t.Errorf("with %v it differs:\n%s", there, diff.Diff("want", want, "got", got))
+		}
+		if left := findings(got); left != "" {
+			t.Errorf("with %v: the advice was followed: %s", there, left)
+		}
+	}
+}
+
+// Attributes that are defined already are not defined again.
+func TestAddIndexesHalfDone(t *testing.T) {
+	text, err := Template(sampleTemplate(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first = "        - {AttributeName: SK, AttributeType: S}\n"
+	half := bytes.Replace(text, []byte(first), []byte(first+"        - {AttributeName: GSI1PK, AttributeType: S}\n"), 1)
+	got, _, err := AddIndexes(half, sampleTemplate(t), []string{"GSI1"})
+	if err != nil || bytes.Count(got, []byte("AttributeName: GSI1PK, AttributeType")) != 1 || bytes.Count(got, []byte("AttributeName: GSI1SK, AttributeType")) != 1 {
+		t.Errorf("%v\n%s", err, diff.Diff("half", half, "got", got))
+	}
+}
+
+// A template of another form is not changed.
+func TestAddIndexesToAnotherForm(t *testing.T) {
+	for _, text := range []string{"Resources: {}\n", "Resources:\n  EventsTable:\n    Type: AWS::DynamoDB::Table\n"} {
+		if got, _, err := AddIndexes([]byte(text), sampleTemplate(t), []string{"GSI1"}); err == nil {
+			t.Errorf("%s\nbecame\n%s", text, got)
+		}
+	}
+}
