@@ -19,7 +19,28 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// The first reason why a total is not proven stands, whatever comes later.
+// A refused update takes the place of a flag that says less. So whoever takes that flag off meets
+// another one, and does not hide that the total lacks something.
+func TestRefusalTakesThePlaceOfAFlag(t *testing.T) {
+	for _, c := range bothWays {
+		t.Run(c.String(), func(t *testing.T) {
+			w := newWorld(t, counting(c))
+			def, _ := w.plan.Definition("by_merchant")
+			key := lanes.Key(def, 0, []string{"m"}, aggregate.NoWindow)
+			put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK), "largest": textValue("much"), "flag": textValue("it was flagged before")})
+			a := tables.Of(w.store).Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), func(context.Context, *lanes.Update, error) error { return nil })
+			flag, _ := w.stored("totals", key)["flag"].(*types.AttributeValueMemberS)
+			if a.Refused != 1 || flag == nil || !strings.Contains(flag.Value, "an update was refused and is in quarantine") {
+				t.Errorf("%d refused, flag %v", a.Refused, flag)
+			}
+			if is, err := store.Accept(deadline(t), w.store, key, "it was flagged before", "jo"); is || err != nil {
+				t.Errorf("the earlier flag is accepted: %t, %v", is, err)
+			}
+		})
+	}
+}
+
+// The first reason why an event could not be taken back stands, whatever comes later.
 func TestFirstFlagOfATotalStands(t *testing.T) {
 	for _, c := range bothWays {
 		t.Run(c.String(), func(t *testing.T) {

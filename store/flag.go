@@ -38,6 +38,28 @@ func (s counter) Flag(ctx context.Context, defs []*aggregate.Definition, at time
 	return f.cost, nil
 }
 
+// acceptedAttribute holds a flag that a person has accepted, with the time and the person.
+const acceptedAttribute = "i:accepted"
+
+// Accept notes on an item of the aggregates table, which is a total's or a head, that somebody
+// accepts its flag. The item keeps the flag in another attribute, with the time and the person, and
+// can be flagged again. Accept reports false if the item does not have this flag any more.
+//
+// A function that has seen the flag of a head in the last five minutes may not flag it anew.
+func Accept(ctx context.Context, s *Store, key event.Key, flag, who string) (bool, error) {
+	err := s.ask(ctx, func() error {
+		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.aggregates, Key: keyImage(key),
+			UpdateExpression: aws.String("SET #accepted = :accepted REMOVE #flag"), ConditionExpression: aws.String("#flag = :flag"),
+			ExpressionAttributeNames:  map[string]string{"#flag": "flag", "#accepted": acceptedAttribute},
+			ExpressionAttributeValues: image{":flag": text(flag), ":accepted": text(flagText(s.env.Now(), "by "+who+": "+flag))}})
+		return err
+	})
+	if a := classify(err); a.outcome == failed {
+		return false, nil
+	}
+	return err == nil, awserr.Quiet(err)
+}
+
 // flagging is one call of Flag.
 type flagging struct {
 	store *Store

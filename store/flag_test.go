@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,6 +152,40 @@ func TestFlagMakesNoHead(t *testing.T) {
 	}
 	if img := w.stored("totals", lanes.HeadKey(def)); len(img) > 0 {
 		t.Errorf("the flag has made a head: %v", img)
+	}
+}
+
+// The flag of a head that was accepted is still told, and the head can be flagged again.
+func TestAcceptedHead(t *testing.T) {
+	w := newWorld(t)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	def := w.plan.Definitions()[0]
+	flag := func(reason string) *store.Head {
+		t.Helper()
+		if _, err := tables.Of(w.sandbox(1)).Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason); err != nil {
+			t.Fatal(err)
+		}
+		return head(t, w.store, def)
+	}
+	w.faults = []fault{{API: "UpdateItem"}, {API: "UpdateItem", Before: errThrottled}}
+	if is, err := store.Accept(deadline(t), w.store, lanes.HeadKey(def), flag("odd").Flag, "jo"); !is || err != nil || len(w.faults) > 0 {
+		t.Errorf("%t, %v", is, err)
+	}
+	accepted := "2099-03-01T12:00:00Z by jo: 2099-03-01T12:00:00Z odd"
+	if h := head(t, w.store, def); h.Flag != "" || h.Accepted != accepted || fmt.Sprint(h.Flags()) != "[accepted "+accepted+"]" {
+		t.Errorf("%+v", h)
+	}
+	if h := flag("odd again"); h.Flag != "2099-03-01T12:00:00Z odd again" || h.Accepted != accepted || len(h.Flags()) != 2 {
+		t.Errorf("%+v", h)
+	}
+	w.faults = []fault{{API: "UpdateItem", After: errLost}}
+	if is, err := store.Accept(deadline(t), w.store, lanes.HeadKey(def), "2099-03-01T12:00:00Z odd again", "al"); is || err != nil {
+		t.Errorf("after a lost answer: %t, %v", is, err) // the flag is not there any more
+	}
+	if h := head(t, w.store, def); h.Flag != "" || !strings.HasPrefix(h.Accepted, "2099-03-01T12:00:00Z by al: ") {
+		t.Errorf("%+v", h)
 	}
 }
 

@@ -34,6 +34,7 @@ type Head struct {
 	// generation uses no hmac.
 	KeyCheck string
 	Flag     string
+	Accepted string // when and by whom a flag was accepted, and the flag; empty if none was
 }
 
 func headImage(d *aggregate.Definition, counting aggregate.Counting, building bool) image {
@@ -49,7 +50,7 @@ func headImage(d *aggregate.Definition, counting aggregate.Counting, building bo
 
 func readHead(img image) *Head {
 	h := &Head{Definition: textOf(img["definition"]), Digest: textOf(img["digest"]), Counting: textOf(img["counting"]),
-		Spread: int(integerOf(img["spread"])), Behind: integerOf(img["behind"]), Pass: integerOf(img["pass"]), Retired: integerOf(img["retired"]), KeyCheck: textOf(img["keyCheck"]), Flag: textOf(img["flag"])}
+		Spread: int(integerOf(img["spread"])), Behind: integerOf(img["behind"]), Pass: integerOf(img["pass"]), Retired: integerOf(img["retired"]), KeyCheck: textOf(img["keyCheck"]), Flag: textOf(img["flag"]), Accepted: textOf(img[acceptedAttribute])}
 	if b, ok := img["building"].(*types.AttributeValueMemberBOOL); ok {
 		h.Building = b.Value
 	}
@@ -82,13 +83,11 @@ func (h *Head) differs(d *aggregate.Definition) string {
 
 // Flags returns the reasons why no total of the generation is proven.
 func (h *Head) Flags() (list []string) {
-	if h.Flag != "" {
-		list = append(list, h.Flag)
-	}
+	retired := ""
 	if h.Retired > 0 {
-		list = append(list, fmt.Sprintf("taken out of the pipeline at epoch %d: that one and newer ones do not count it", h.Retired))
+		retired = fmt.Sprintf("taken out of the pipeline at epoch %d: that one and newer ones do not count it", h.Retired)
 	}
-	return list
+	return flags(h.Flag, h.Accepted, retired)
 }
 
 // get reads one item of the aggregates table, consistently. The image is empty if there is none.

@@ -172,7 +172,7 @@ func (w *markedUpdate) edit() *edit {
 	if w.refusal == nil {
 		e.fold(u, &delta, w.seen)
 	} else {
-		e.flag(delta.Last.Created(), "an update was refused and is in quarantine: "+w.refusal.Error())
+		e.refused(delta.Last.Created(), w.refusal)
 	}
 	e.expiry(u.ExpiresAt)
 	e.mark(w.lane, &delta)

@@ -200,7 +200,7 @@ func (g *receiptGroup) items() ([]types.TransactWriteItem, []*lanes.Update) {
 func (g *receiptGroup) item(u *lanes.Update) *types.Update {
 	delta, e := u.Fold(), &edit{}
 	if refusal := g.refusals[u.Key]; refusal != nil {
-		e.flag(delta.Last.Created(), "an update was refused and is in quarantine: "+refusal.Error())
+		e.refused(delta.Last.Created(), refusal)
 	} else {
 		e.fold(u, &delta, g.observed(u.Key))
 	}

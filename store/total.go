@@ -29,6 +29,7 @@ type StoredTotal struct {
 	N         int64             // contributions counted and not taken back
 	FP, FPX   event.Decimal     // the fingerprint of these contributions, and the expired part of it
 	Flag      string            // why the values are not proven; empty if they are
+	Accepted  string            // when and by whom a flag was accepted, and the flag; empty if none was
 	Large     string            // the warning that the item may soon be too large for updates; empty if there is none
 	ExpiresAt int64             // epoch seconds; 0: never
 	Marks     int               // lanes whose marks it carries
@@ -253,6 +254,16 @@ func gather(def *aggregate.Definition, head *Head, stored []StoredTotal) []Total
 	return totals
 }
 
+// Flags returns why the values are not proven, and the warning that the item is large.
+func (t *StoredTotal) Flags() (list []string) { return flags(t.Flag, t.Accepted, t.Large) }
+
+func flags(flag, accepted, more string) (list []string) {
+	if accepted != "" {
+		accepted = "accepted " + accepted
+	}
+	return slices.DeleteFunc([]string{flag, accepted, more}, func(text string) bool { return text == "" })
+}
+
 // zeros returns what a total has before anything is counted in it: 0 for each count and sum. The
 // item has no attribute for a value that no event has added to.
 func zeros(def *aggregate.Definition) map[string]event.Decimal {
@@ -268,12 +279,7 @@ func zeros(def *aggregate.Definition) map[string]event.Decimal {
 func (t *Total) merge(def *aggregate.Definition, part StoredTotal) {
 	t.N += part.N
 	t.FP, t.FPX = t.FP.Add(part.FP), t.FPX.Add(part.FPX)
-	if part.Flag != "" {
-		t.Flags = append(t.Flags, part.Flag)
-	}
-	if part.Large != "" {
-		t.Flags = append(t.Flags, part.Large)
-	}
+	t.Flags = append(t.Flags, part.Flags()...)
 	for _, v := range def.Values {
 		if v.Op.Textual() {
 			t.mergeText(v, part.Texts[v.Name])
@@ -309,7 +315,7 @@ func (t *Total) Dated(name string) (aggregate.Dated, bool) {
 // have.
 func (t *StoredTotal) readText(name, value string) {
 	switch name {
-	case "PK", "SK", "flag", largeAttribute, lanes.RankAttribute:
+	case "PK", "SK", "flag", acceptedAttribute, largeAttribute, lanes.RankAttribute:
 		return
 	}
 	if t.Texts == nil {
@@ -387,6 +393,6 @@ func readTotal(img image) (t StoredTotal, ok bool) {
 		t.readText(value, b.Text())
 	}
 	t.Rank = textOf(img[lanes.RankAttribute])
-	t.Flag, t.Large = textOf(img["flag"]), textOf(img[largeAttribute])
+	t.Flag, t.Accepted, t.Large = textOf(img["flag"]), textOf(img[acceptedAttribute]), textOf(img[largeAttribute])
 	return t, true
 }

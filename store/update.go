@@ -263,9 +263,15 @@ func (e *edit) expiry(at int64) {
 	}
 }
 
-// flag records on the item why its values are no longer proven. The first reason stays.
+// flag records on the item why its values are no longer proven. A reason that is there stays.
 func (e *edit) flag(at time.Time, reason string) {
 	e.sets = append(e.sets, assignment{operand{"flag", slotFlag, ":flag", text(flagText(at, reason))}, true})
+}
+
+// refused records that an update was refused. It takes the place of a flag that says less: whoever
+// mends the total or accepts its flag must notice that it lacks something.
+func (e *edit) refused(at time.Time, cause error) {
+	e.sets = append(e.sets, assignment{operand: operand{"flag", slotFlag, ":flag", text(flagText(at, "an update was refused and is in quarantine: "+cause.Error()))}})
 }
 
 func flagText(at time.Time, reason string) string {

@@ -43,6 +43,8 @@ type Config struct {
 	Env env.Env
 
 	looks bool // one of [Twice], which must have read all totals before the first item
+	// pick is called for each total that differs or has a flag. It may be nil.
+	pick func(key string, t total)
 }
 
 // Progress says how far a pass is.

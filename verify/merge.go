@@ -186,7 +186,9 @@ func (p *pass) merge(ctx context.Context, bucket int, segments []*manifest, inMe
 		if err != nil {
 			return err
 		}
-		result.compare(t, key, stored, wanted, p.Env.Now())
+		if result.compare(t, key, stored, wanted, p.Env.Now()) && p.pick != nil {
+			p.pick(key, t)
+		}
 		return nil
 	})
 }

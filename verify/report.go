@@ -105,16 +105,16 @@ type difference struct {
 	Print string `json:"print"`
 }
 
-// compare compares one total. A total that has expired at now may be gone already, so it is not
-// compared.
-func (m *merged) compare(t total, key string, stored, wanted *sum, now time.Time) {
+// compare compares one total, and reports whether it differs or has a flag. A total that has
+// expired at now may be gone already, so it is not compared.
+func (m *merged) compare(t total, key string, stored, wanted *sum, now time.Time) (doubtful bool) {
 	if expiry := lanes.Expiry(t.def, t.window); expiry != 0 && now.Unix() >= expiry {
-		return
+		return false
 	}
 	m.Totals++
 	if stored == nil {
 		m.differ(t, difference{key, "missing", "nothing", fmt.Sprintf("n %d", wanted.n), "-" + wanted.fp.String()})
-		return
+		return true
 	}
 	for _, flag := range stored.flags {
 		if len(m.Flagged) < maxListed {
@@ -126,7 +126,9 @@ func (m *merged) compare(t total, key string, stored, wanted *sum, now time.Time
 	if wanted == nil {
 		wanted = &sum{}
 	}
+	before := m.Differing[lanes.ID(t.def)]
 	m.compareOne(t, key, stored, wanted)
+	return stored.flagged || m.Differing[lanes.ID(t.def)] > before
 }
 
 // compareOne always compares the fingerprint of what is live. It compares n and the values if every

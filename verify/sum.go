@@ -138,12 +138,8 @@ func (s *sum) contribution(c *aggregate.Contribution) {
 func (s *sum) bucket(def *aggregate.Definition, t *store.StoredTotal) {
 	s.n += t.N
 	s.fp, s.fpx = s.fp.Add(t.FP), s.fpx.Add(t.FPX)
-	for _, flag := range []string{t.Flag, t.Large} {
-		if flag != "" {
-			s.flags = append(s.flags, flag)
-		}
-	}
-	s.flagged = s.flagged || t.Flag != ""
+	s.flags = append(s.flags, t.Flags()...)
+	s.flagged = s.flagged || t.Flag != "" || t.Accepted != ""
 	for i, v := range def.Values {
 		if v.Op.Textual() {
 			if text := t.Texts[v.Name]; text != "" {

@@ -54,7 +54,9 @@ type world struct {
 	mapping *esm.Stream
 }
 
-func newWorld(t testing.TB) *world {
+func newWorld(t testing.TB) *world { return newWorldOf(t, orders()) }
+
+func newWorldOf(t testing.TB, spec pipeline.Spec) *world {
 	t.Helper()
 	w := &world{t: t}
 	var err error
@@ -62,7 +64,7 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.deploy(orders())
+	w.deploy(spec)
 	// The mapping lives longer than any one version of the function.
 	invoke := func(ctx context.Context, payload []byte) ([]byte, error) {
 		return lambda.NewHandler(w.streams.Handle).Invoke(ctx, payload)

@@ -84,7 +84,8 @@ var needs = map[string]func(arns) []policyStatement{
 	"rebuild": func(r arns) []policyStatement {
 		return r.payloadsToo("s3:PutObject", r.find(), r.file(), r.key(), r.price(), allow("Touch", "dynamodb:PartiQLUpdate dynamodb:Scan dynamodb:UpdateItem", r.events),
 			allow("PutParts", "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:PartiQLInsert dynamodb:PutItem", r.events),
-			allow("Declare", "dynamodb:Scan dynamodb:Query dynamodb:UpdateItem", r.aggregates), r.lag(), allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"))
+			allow("Declare", "dynamodb:Scan dynamodb:Query dynamodb:UpdateItem", r.aggregates),
+			allow("Mend", "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:UpdateItem", r.aggregates), r.lag(), allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"))
 	},
 	"resume": func(r arns) []policyStatement { return []policyStatement{r.find(), r.switches("UntagResource")} },
 	"send": func(r arns) []policyStatement {

@@ -44,6 +44,15 @@ then does its work, and a later rebuild during a pause only has to finish.
 the whole alone, or if the file did not declare the part yet. It needs no pause. Do not run it if the key of a part
 was changed after events were stored: their parts are under the keys of that time, and would be stored a second time.
 
+--mend does something else, too. It needs no new generation, and changes single totals in place: those that differ from
+their items, as ingot verify says, and those that have a flag. Each gets what its items add up to, and its flag is
+taken off. Events may flow. A total that changes at that moment is left alone and named; run the command again, or
+pause first. A total that holds events that have expired cannot be mended, because they cannot be added up again.
+
+--accept takes the flags off that are there, and notes on each total or aggregate when that was and who did it. It
+changes no value. Reads go on to show the flag as accepted, and ingot status no longer calls the stack unwell for it.
+Without --yes it only shows the flags.
+
 Exit codes: 0 complete, 1 failed, 2 usage, 3 not complete yet, 4 not permitted, 5 refused, 6 not known whether it is
 complete.
 
@@ -58,7 +67,10 @@ const rebuildJSON = `With --output json, one object:
   readUnits, writeUnits   what the touch pass and verify took of the two tables
   complete[]              the aggregates that are complete
   standing[]              why the other aggregates are not complete
-  parts                   with --parts: wholes, missing, put, and refused[], which says why some parts are not put`
+  parts                   with --parts: wholes, missing, put, and refused[], which says why some parts are not put
+  mended[]                with --mend: aggregate, since, by and window of each total; and why, if it is not mended
+  accepted[]              with --accept: aggregate, since, by and window of each total, and its flag; of an aggregate's
+                          own flag, by and window are absent`
 
 // rebuilt is the JSON of rebuild.
 type rebuilt struct {
@@ -70,12 +82,14 @@ type rebuilt struct {
 	Complete   []string `json:"complete"`
 	Standing   []string `json:"standing"`
 
-	Parts *partsPut `json:"parts,omitempty"`
+	Parts    *partsPut      `json:"parts,omitempty"`
+	Mended   []changedTotal `json:"mended,omitempty"`
+	Accepted []changedTotal `json:"accepted,omitempty"`
 }
 
 func newRebuild(a *app) *cobra.Command {
 	var o verifyOptions
-	var all, parts bool
+	var all, parts, mend, accept bool
 	cmd := &cobra.Command{
 		Use:   "rebuild AGGREGATE…",
 		Short: "Bring older items into aggregates, and declare the aggregates complete",
@@ -84,7 +98,9 @@ func newRebuild(a *app) *cobra.Command {
   ingot rebuild --all --local --dry-run
   ingot rebuild orders_daily --stack shop
   ingot rebuild orders_daily --stack shop --segments 8 --rate 2000 --work ./rebuild-work
-  ingot rebuild --parts --local`,
+  ingot rebuild --parts --local
+  ingot rebuild --mend --local
+  ingot rebuild --accept orders_daily --stack shop --yes`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(cmd); err != nil {
 				return usage(err)
@@ -100,6 +116,16 @@ func newRebuild(a *app) *cobra.Command {
 				}
 				return a.rebuildParts(cmd, o)
 			}
+			switch {
+			case mend && (accept || all) || accept && all:
+				return usage(errors.New("--all, --mend and --accept are different tasks: write one of them"))
+			case (mend || accept) && cmd.Flags().Changed("work"):
+				return usage(errors.New("--mend and --accept keep nothing in a folder: leave --work out"))
+			case mend:
+				return a.rebuildMend(cmd, o, args)
+			case accept:
+				return a.rebuildAccept(cmd, o, args)
+			}
 			if all == (len(args) > 0) {
 				return usage(errors.New("name the aggregates to rebuild, or write --all"))
 			}
@@ -111,6 +137,8 @@ func newRebuild(a *app) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&all, "all", false, "rebuild every aggregate that is not complete")
 	flags.BoolVar(&parts, "parts", false, "put the missing parts of stored events instead")
+	flags.BoolVar(&mend, "mend", false, "mend single totals that differ or are flagged instead")
+	flags.BoolVar(&accept, "accept", false, "accept the flags of totals and aggregates instead")
 	passFlags(cmd, &o)
 	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "how long to wait for the stream")
 	return cmd

@@ -337,8 +337,8 @@ func add(sums map[string]*store.Total, id string, def *aggregate.Definition, hea
 			sum.Values[v.Name] = a.Number
 		}
 	}
-	for _, flag := range []string{part.Flag, part.Large} {
-		if flag != "" && !slices.Contains(sum.Flags, flag) {
+	for _, flag := range part.Flags() {
+		if !slices.Contains(sum.Flags, flag) {
 			sum.Flags = append(sum.Flags, flag)
 		}
 	}

@@ -23,7 +23,7 @@ var heart = []string{"internal/plan/lanes", "store", "handler"}
 
 // notHeart lists files of these folders that only tools need.
 var notHeart = []string{
-	"store/erase.go", "store/erasure.go", "store/file.go", "store/find.go", "store/item.go", "store/judge_one.go", "store/missing.go", "store/payload.go", "store/rank.go",
+	"store/erase.go", "store/erasure.go", "store/file.go", "store/find.go", "store/item.go", "store/judge_one.go", "store/mend.go", "store/missing.go", "store/payload.go", "store/rank.go",
 	"store/read.go", "store/read_token.go", "store/read_total.go", "store/rebuild.go", "store/scan.go", "store/total.go",
 }
 

@@ -153,7 +153,7 @@ func countedByPut(c *change, p part) bool {
 // moment.
 func (m *model) applyPut(key string, p part) *slot {
 	s := m.slot(key, p.expires)
-	st := &step{slot: s, n: 1, fp: new1(), fpx: new1(), values: p.values}
+	st := &step{slot: s, n: 1, fp: new1(), fpx: new1(), values: p.values, plus: []part{p}}
 	st.fp.SetInt64(p.term)
 	s.steps, s.byPut, s.taken = s.steps+1, true, s.taken || p.values["cents"] < 0
 	st.apply()

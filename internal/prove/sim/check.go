@@ -178,6 +178,10 @@ func (w *World) checkSlot(key string) {
 	if got := number(item["expiresAt"]); got.Int64() != s.expiresAt {
 		w.fail(Expiry, "%s expires at %s, not %d", s.key, got, s.expiresAt)
 	}
+	if s.mended {
+		s.mended = false
+		w.model.mend(s)
+	}
 	w.checkFloor(s)
 	if !s.damaged && (!s.unmarked || s.byPut || s.applied == s.steps) {
 		w.compare(s, item)

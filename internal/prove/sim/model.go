@@ -41,6 +41,8 @@ type step struct {
 	met     map[string]met
 	removes bool // it takes something back that had not expired
 	spoils  bool // it takes away a value that an extreme cannot give back
+	plus    []part
+	minus   []part // without what has expired and is kept
 }
 
 // slot is one aggregate item, with what has been counted in it so far according to its own marks or
@@ -59,14 +61,16 @@ type slot struct {
 	steps     int // all there are
 	applied   int // how many of them are counted
 	unmarked  bool
-	damaged   bool    // a person has spoiled it, so some changes are refused
-	filled    bool    // it may not even have room for a flag
-	byPut     bool    // the put of an order has moved it
-	taken     bool    // in the request that is being checked, a put took from its floored sum
-	removed   bool    // in that request, something was taken back that had not expired
-	took      int64   // what that request has added to its floored sum by the stream
-	levels    []level // of its floored sum
-	waiting   []*step // of a damaged slot: steps that its marks or receipts passed, and that nobody has looked at yet
+	damaged   bool           // a person has spoiled it, so some changes are refused
+	filled    bool           // it may not even have room for a flag
+	byPut     bool           // the put of an order has moved it
+	taken     bool           // in the request that is being checked, a put took from its floored sum
+	removed   bool           // in that request, something was taken back that had not expired
+	took      int64          // what that request has added to its floored sum by the stream
+	levels    []level        // of its floored sum
+	live      map[int64]live // what it counts, by term; see [model.mend]
+	mended    bool           // somebody has mended it in the request that is being checked
+	waiting   []*step        // of a damaged slot: steps that its marks or receipts passed, and that nobody has looked at yet
 }
 
 // laneSteps holds the steps of one lane in a slot, in order.
@@ -237,7 +241,7 @@ func (m *model) route(shard string, c *change) {
 			continue
 		}
 		s.n--
-		s.removes = true
+		s.removes, s.minus = true, append(s.minus, p)
 		s.fp.Sub(s.fp, big.NewInt(p.term))
 		for name, v := range p.values {
 			s.values[name] -= v
@@ -257,6 +261,7 @@ func (m *model) route(shard string, c *change) {
 			continue
 		}
 		s := touch(c.new, q)
+		s.plus = append(s.plus, q)
 		s.n++
 		s.fp.Add(s.fp, big.NewInt(q.term))
 		for name, v := range q.values {
@@ -313,6 +318,7 @@ func (s *step) apply() {
 		t.waiting = append(t.waiting, s)
 		return
 	}
+	s.keep()
 	t.removed = t.removed || s.removes
 	t.took += s.values["cents"]
 	t.n += s.n

@@ -106,6 +106,7 @@ func (r recorder) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*d
 func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	out, err := r.DynamoDB.TransactWriteItems(ctx, in)
 	var receipts []string
+	mends := isMending(in)
 	for _, item := range in.TransactItems {
 		if put := item.Put; put != nil {
 			if pk, _ := put.Item["PK"].(*types.AttributeValueMemberS); pk != nil && strings.HasPrefix(pk.Value, "R#") {
@@ -139,6 +140,9 @@ func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 				r.w.accepted[totals+"|"+text(update.Key["PK"])+"|"+text(update.Key["SK"])]++
 			}
 			r.changed(update.TableName, update.Key)
+			if s := r.w.model.slots[text(update.Key["PK"])+"|"+text(update.Key["SK"])]; s != nil && mends {
+				s.mended = true
+			}
 		}
 	}
 	return out, err

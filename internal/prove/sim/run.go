@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"sort"
 	"time"
 )
@@ -20,6 +21,7 @@ type Stats struct {
 	Answers, Pages                 int     // to questions by patterns
 	Resurrected                    int     // events that a late try stored after they were Rejected
 	Looks, Altered, Untold         int     // verify --twice; with a total altered by hand; that could not tell
+	Mended                         int     // totals that somebody has mended
 }
 
 // Result is the outcome of a world.
@@ -63,8 +65,8 @@ const strangers = 40
 
 func (w *World) live() {
 	if w.liveBursts() && w.settle(nil) && w.checkDrained() && w.finishUpgrade() && !w.plan.Still {
-		if w.expireAll(); w.failure == nil {
-			w.lookTwice()
+		if w.expireAll(); w.failure == nil && w.lookTwice() {
+			mendTotals(context.Background(), w)
 		}
 	}
 }

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// changedTotal is the JSON of a total that rebuild --mend or --accept is about. Of a head, By and
+// Window are absent.
+type changedTotal struct {
+	Aggregate string            `json:"aggregate"`
+	Since     int64             `json:"since"`
+	By        map[string]string `json:"by,omitempty"`
+	Window    string            `json:"window,omitempty"` // its start
+	Why       string            `json:"why,omitempty"`    // why it is not mended
+	Flag      string            `json:"flag,omitempty"`   // that is accepted
+
+	key event.Key
+}
+
+// String names the total for people.
+func (t changedTotal) String() string {
+	text := fmt.Sprintf("%s since %d", t.Aggregate, t.Since)
+	for _, name := range slices.Sorted(maps.Keys(t.By)) {
+		text += fmt.Sprintf(" %s=%s", name, t.By[name])
+	}
+	if t.Window != "" {
+		text += " at " + t.Window
+	}
+	return text
+}
+
+// rebuildMend mends the totals that differ from their items or have a flag.
+func (a *app) rebuildMend(cmd *cobra.Command, o verifyOptions, names []string) error {
+	ctx := cmd.Context()
+	defer o.keepTo()()
+	v, err := a.verifying(cmd, true)
+	if err != nil {
+		return err
+	}
+	defs, err := v.named(names)
+	if err != nil {
+		return err
+	}
+	c, err := a.passConfig(v, o)
+	if err != nil {
+		return usage(err)
+	}
+	price, err := v.price(ctx, o.prices, 2, 1)
+	if err != nil {
+		return err
+	}
+	price.note = "if something is to be mended; otherwise half of that"
+	fmt.Fprintf(a.stderr, "ingot: rebuild --mend takes %s\n", price)
+	if begin, err := a.agreed(v.target, price, o); !begin {
+		return err
+	}
+	done, err := verify.Mend(ctx, c, v.store, defs, a.told(a.lag(v.target), o.patience), o.patience)
+	if err != nil {
+		return err
+	}
+	out, left := rebuilt{Complete: []string{}, Standing: []string{}, ReadUnits: done.Units, Mended: []changedTotal{}}, done.More
+	masks := show.PersonalOf(v.plan)
+	for _, t := range done.Totals {
+		one := changedTotal{Aggregate: t.Def.Name, Since: t.Def.Since, By: masks.By(t.Def.Name, t.By), Window: start(t.Window), Why: t.Why}
+		if out.Mended = append(out.Mended, one); one.Why != "" {
+			left++
+		}
+	}
+	if a.json() {
+		err = a.writeJSON(out)
+	} else {
+		some(a.stdout, out.Mended, func(t changedTotal) string {
+			if t.Why == "" {
+				return "mended: " + t.String()
+			}
+			return "not mended: " + t.String() + ": " + t.Why
+		})
+		fmt.Fprintf(a.stdout, "%s mended, %s not\n", show.Count(len(out.Mended)+done.More-left, "total"), show.Comma(left))
+	}
+	if err == nil && left > 0 {
+		return difference()
+	}
+	return err
+}
+
+// named returns the aggregates with these names. Without names it returns none, which stands for
+// all.
+func (v verifying) named(names []string) ([]*aggregate.Definition, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	return v.meant(context.Background(), names)
+}
+
+// rebuildAccept accepts the flags of totals and of heads.
+func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string) error {
+	ctx := cmd.Context()
+	v, err := a.verifying(cmd, true)
+	if err != nil {
+		return err
+	}
+	defs, err := v.named(names)
+	if err != nil {
+		return err
+	}
+	if len(defs) == 0 {
+		defs = v.plan.Definitions()
+	}
+	flags, err := v.flags(ctx, defs)
+	if err != nil {
+		return err
+	}
+	if !o.yes && len(flags) > 0 {
+		some(a.stderr, flags, func(t changedTotal) string { return "flagged: " + t.String() + ": " + t.Flag })
+		return refused(errors.New("nothing is accepted yet: write --yes to accept these flags"))
+	}
+	if err := a.announce(v.target); err != nil {
+		return err
+	}
+	who := a.caller(ctx, v.target)
+	out := rebuilt{Complete: []string{}, Standing: []string{}, Accepted: []changedTotal{}}
+	for _, f := range flags {
+		accepted, err := store.Accept(ctx, v.store, f.key, f.Flag, who)
+		if err != nil {
+			return err
+		}
+		if accepted {
+			out.Accepted = append(out.Accepted, f)
+		}
+	}
+	if a.json() {
+		return a.writeJSON(out)
+	}
+	some(a.stdout, out.Accepted, func(t changedTotal) string { return "accepted: " + t.String() + ": " + t.Flag })
+	fmt.Fprintf(a.stdout, "%s accepted by %s\n", show.Count(len(out.Accepted), "flag"), show.Text(who))
+	return nil
+}
+
+// flags lists the flags of the totals and heads of some aggregates. It reads the whole aggregates
+// table.
+func (v verifying) flags(ctx context.Context, defs []*aggregate.Definition) (list []changedTotal, err error) {
+	for _, def := range defs {
+		head, err := v.store.Head(ctx, def)
+		if err != nil {
+			return nil, err
+		}
+		if head != nil && head.Flag != "" {
+			list = append(list, changedTotal{Aggregate: def.Name, Since: def.Since, Flag: head.Flag, key: lanes.HeadKey(def)})
+		}
+	}
+	masks := show.PersonalOf(v.plan)
+	for t, err := range v.store.Totals(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		at := t.Address
+		i := slices.IndexFunc(defs, func(d *aggregate.Definition) bool { return d.Name == at.Name && d.Since == at.Since })
+		if i < 0 || t.Flag == "" {
+			continue
+		}
+		one := changedTotal{Aggregate: at.Name, Since: at.Since, By: masks.By(at.Name, lanes.Group(defs[i], at.By)), Flag: t.Flag, key: lanes.Key(defs[i], at.Bucket, at.By, at.Window)}
+		if at.Window != aggregate.NoWindow {
+			one.Window = start(time.Unix(at.Window, 0).UTC())
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}

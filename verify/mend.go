@@ -1,0 +1,265 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Mended is what [Mend] did.
+type Mended struct {
+	Totals []MendedTotal
+	More   int     // totals that are left for the next call, because one call mends at most 1,000
+	Units  float64 // read units that the service has counted
+}
+
+// MendedTotal is a total that [Mend] has mended, or could not mend.
+type MendedTotal struct {
+	Def    *aggregate.Definition
+	By     map[string]string // as the templates make it
+	Window time.Time         // its start; zero without windows
+	Why    string            // why it is not mended; empty if it is
+}
+
+// mostMended bounds what one call of [Mend] holds in memory.
+const mostMended = 1000
+
+// Mend gives every total of the definitions that differs from its items, or has a flag, the values
+// that its items add up to, and takes its flags off. Without definitions it does so for all. Events
+// may flow meanwhile.
+//
+// It verifies, reads the totals that it found, and then all items. A total is mended if one of
+// these is true, and if none of its events has expired:
+//
+//   - Its fingerprint equals that of its items. Then it counts exactly these items, so their values
+//     are its values.
+//   - It was not written to until the stream had counted everything that was stored before the last
+//     item was read, as lag says. Then nothing was on its way, so the difference is damage. This is
+//     not known of totals that are counted by receipts.
+//
+// The write has the condition that the fingerprint is still the one that was read: see
+// [store.Mending.Set]. So a change that is counted between the reads and the write lets the write
+// fail, and a change that is counted after it is added to the right values.
+func Mend(ctx context.Context, c Config, st *store.Store, defs []*aggregate.Definition, lag Lag, patience time.Duration) (*Mended, error) {
+	c.Env, c.Source, c.Work = c.Env.Real(), st, nil
+	m := &mending{Config: c, store: st, at: map[string]*target{}}
+	c.pick = func(key string, t total) {
+		if len(defs) == 0 || slices.Contains(defs, t.def) {
+			m.targets = append(m.targets, &target{total: t, key: key})
+		}
+	}
+	report, err := Run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	out := &Mended{More: max(0, len(m.targets)-mostMended), Units: report.Units}
+	m.targets = m.targets[:len(m.targets)-out.More]
+	if err := m.begin(ctx, report); err != nil {
+		return nil, err
+	}
+	if out.Units, err = m.items(ctx); err != nil {
+		return nil, err
+	}
+	if out.Units += report.Units; err == nil {
+		err = m.settle(ctx, lag, patience)
+	}
+	for _, t := range m.targets {
+		if !t.ignored {
+			out.Totals = append(out.Totals, MendedTotal{t.def, t.values(), t.start(), t.why})
+		}
+	}
+	return out, err
+}
+
+// mending is one call of [Mend].
+type mending struct {
+	Config
+	store   *store.Store
+	targets []*target
+	at      map[string]*target // those that may be mended, by key
+}
+
+// target is a total that differs or has a flag.
+type target struct {
+	total
+	key     string
+	held    *store.Mending
+	stored  sum
+	wanted  sum
+	why     string // why it is not mended
+	ignored bool   // its flag is accepted, and there is nothing to say of it
+}
+
+// begin reads the totals that may be mended.
+func (m *mending) begin(ctx context.Context, report *Report) error {
+	for _, t := range m.targets {
+		if slices.Contains(report.Building, t.def) || report.Below[t.def] > 0 {
+			t.why = "older items are not counted in its aggregate yet; rebuild that first"
+			continue
+		}
+		if err := m.hold(ctx, t); err != nil {
+			return err
+		}
+		if !t.stored.fpx.IsZero() {
+			t.why = "it holds events that have expired, so it cannot be computed again"
+			t.ignored = !slices.ContainsFunc(t.held.Stored(), func(s store.StoredTotal) bool { return s.Flag != "" || s.Accepted == "" })
+			continue
+		}
+		m.at[t.key] = t
+	}
+	return nil
+}
+
+// hold reads one total.
+func (m *mending) hold(ctx context.Context, t *target) (err error) {
+	address := aggregate.Address{Name: t.def.Name, Since: t.def.Since, Window: t.window}
+	if t.by != "" {
+		address.By = strings.Split(t.by, "#")
+	}
+	if t.held, err = store.BeginMending(ctx, m.store, t.def, address); err != nil {
+		return err
+	}
+	t.stored = sum{values: make([]aggregate.Amount, columns(t.def))}
+	for _, part := range t.held.Stored() {
+		t.stored.bucket(t.def, &part)
+	}
+	return nil
+}
+
+// items reads all items, and adds up what they contribute to the totals. It returns the read units.
+func (m *mending) items(ctx context.Context) (units float64, err error) {
+	if len(m.at) == 0 {
+		return 0, nil
+	}
+	p, err := newPass(m.Config)
+	if err != nil {
+		return 0, err
+	}
+	parts := make([]*sums, p.Segments)
+	err = p.sideBySide(func(i int) error {
+		parts[i] = newSums()
+		for page, err := range m.store.ItemPages(ctx, p.from(i, position{})) {
+			if err != nil {
+				return err
+			}
+			for _, item := range page.All {
+				m.item(parts[i], item)
+			}
+			if p.stopped() {
+				return errStopped
+			}
+			if err := p.spent(ctx, len(page.All), 0, page.Units); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, t := range m.at {
+		t.wanted = sum{values: make([]aggregate.Amount, columns(t.def))}
+		for _, part := range parts {
+			if one := part.sides[wanted][t.key]; one != nil {
+				t.wanted.add(t.def, one)
+			}
+		}
+	}
+	return p.progress.Units, err
+}
+
+func (m *mending) item(into *sums, item *event.Item) {
+	contributions := m.Pipeline.Contributions(item)
+	for i := range contributions.List {
+		c := &contributions.List[i]
+		if m.at[string(appendKey(nil, c.Def.Name, c.Def.Since, c.Window, c.By))] != nil {
+			into.contribution(c)
+		}
+	}
+}
+
+// settle mends the totals. It waits for the stream if it must know what was on its way.
+func (m *mending) settle(ctx context.Context, lag Lag, patience time.Duration) error {
+	var unproven []*target
+	for _, t := range m.targets {
+		switch {
+		case m.at[t.key] == nil:
+		case t.stored.fp.Cmp(t.wanted.fp) != 0:
+			unproven = append(unproven, t)
+		default:
+			if err := m.set(ctx, t); err != nil {
+				return err
+			}
+		}
+	}
+	if len(unproven) == 0 {
+		return nil
+	}
+	unsure, err := delivered(ctx, m.Config, lag, m.Env.Now(), patience)
+	if err != nil {
+		return err
+	}
+	for _, t := range unproven {
+		if t.why = unsure; unsure != "" {
+			continue
+		}
+		if err := m.prove(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prove mends a total whose fingerprint differs, if nothing was on its way to it.
+func (m *mending) prove(ctx context.Context, t *target) error {
+	head, err := m.store.Head(ctx, t.def)
+	if err != nil {
+		return err
+	}
+	untouched, err := t.held.Untouched(ctx)
+	switch {
+	case err != nil:
+		return err
+	case head == nil || head.Building:
+		t.why = "older items are not counted in its aggregate yet; rebuild that first"
+	case head.Counting == aggregate.Receipts.String():
+		t.why = "its events are counted by receipts, which do not say whether one was on its way; make a new generation"
+	case !untouched:
+		t.why = errMoving.Error()
+	default:
+		return m.set(ctx, t)
+	}
+	return nil
+}
+
+var errMoving = errors.New("changes of its events were on their way; pause first, or try again")
+
+// set writes what the items of a total add up to. If the answer to a write was lost, the total
+// itself says that it is mended.
+func (m *mending) set(ctx context.Context, t *target) error {
+	set, err := t.held.Set(ctx, t.wanted.n, t.wanted.fp, t.wanted.values[:len(t.def.Values)])
+	if err != nil {
+		t.why = err.Error()
+		return ctx.Err()
+	}
+	if !set {
+		if err := m.hold(ctx, t); err != nil {
+			return err
+		}
+		again := &merged{}
+		if again.compareOne(t.total, t.key, &t.stored, &t.wanted); len(again.Differences) > 0 || t.stored.flagged {
+			t.why = errMoving.Error()
+			return nil
+		}
+	}
+	for i, floor := range t.def.AtLeast {
+		if floor.Set && t.wanted.values[i].Number.Cmp(floor.Number) < 0 {
+			t.why = fmt.Sprintf("its values are right, and its flag stays, because %s is below its floor", t.def.Values[i].Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,415 @@
+package verify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// mend mends all totals with a store. It returns what was mended, and why the others were not.
+func (w *world) mend(s *store.Store, lag lagFunc) (mended int, why []string) {
+	w.t.Helper()
+	c := verify.Config{Pipeline: w.plan, Segments: 2, Env: w.Clock.Env(func() float64 { return 0.5 })}
+	m, err := verify.Mend(context.Background(), c, s, nil, lag, time.Minute)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, one := range m.Totals {
+		if one.Why == "" {
+			mended++
+			continue
+		}
+		why = append(why, fmt.Sprintf("%s by %v: %s", one.Def, one.By, one.Why))
+	}
+	return mended, why
+}
+
+// proven fails unless nothing differs and nothing is flagged, and unless later events are counted.
+func (w *world) proven() {
+	w.t.Helper()
+	for range 2 {
+		if r := w.verify(); !r.OK() || len(r.Flagged) > 0 {
+			w.t.Errorf("differences %v, flags %v", r.Differences, r.Flagged)
+		}
+		for i, merchant := range []string{"a", "b#c", "d"} {
+			w.put(w.plan, w.store, int(w.Clock.Now().Unix())+i, merchant, 5000*i-2500)
+		}
+		w.drain()
+	}
+}
+
+// marks are the marks of all totals.
+func (w *world) marks() map[string]types.AttributeValue {
+	w.t.Helper()
+	all := map[string]types.AttributeValue{}
+	out, err := w.Engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: new("totals"), ConsistentRead: new(true)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, item := range out.Items {
+		for name, v := range item {
+			if strings.HasPrefix(name, lanes.MarkPrefix) {
+				all[fmt.Sprint(item["PK"], item["SK"], name)] = v
+			}
+		}
+	}
+	return all
+}
+
+func (w *world) drained() (time.Time, error) {
+	w.drain()
+	return w.Clock.Now(), nil
+}
+
+func noLag() (time.Time, error) { return time.Time{}, errors.New("it is not known") }
+
+func order(id int) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: fmt.Sprintf("ORDER#%d", id)}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}}
+}
+
+// Each kind of damage is mended, without a mark being lost.
+func TestMendDamage(t *testing.T) {
+	text := &types.AttributeValueMemberS{Value: "see the ledger"}
+	for name, damage := range map[string]func(w *world){
+		"a sum":            func(w *world) { w.alter(w.key("live", 0), "ADD revenue :v", number("0.000000001")) },
+		"a count":          func(w *world) { w.alter(w.key("daily", 0), "ADD orders :v", number("-1")) },
+		"n":                func(w *world) { w.alter(w.key("daily", 0), "ADD n :v", number("1")) },
+		"the fingerprint":  func(w *world) { w.alter(w.key("live", 0), "ADD fp :v", number("1")) },
+		"a maximum":        func(w *world) { w.alter(w.key("by_merchant", 0), "ADD largest :v", number("1000")) },
+		"a minimum":        func(w *world) { w.alter(w.key("by_merchant", 0), "ADD least :v", number("-1000")) },
+		"a value gone":     func(w *world) { w.alter(w.key("by_merchant", 0), "REMOVE least, revenue", nil) },
+		"a value as text":  func(w *world) { w.alter(w.key("by_merchant", 1), "SET revenue = :v, n = :v, largest = :v", text) },
+		"an expiry":        func(w *world) { w.alter(w.key("daily", 0), "ADD fp :v SET expiresAt = :v", number("4102444800")) },
+		"a total deleted":  func(w *world) { w.remove("totals", w.key("daily", 0)) },
+		"a bucket deleted": func(w *world) { w.remove("totals", w.key("by_merchant", 0)) },
+		"of several totals": func(w *world) {
+			w.alter(w.key("daily", 0), "ADD n :v", number("1"))
+			w.alter(w.key("live", 0), "ADD n :v", number("1"))
+		},
+		"a total that no item makes": func(w *world) {
+			key := w.key("daily", 0)
+			key["PK"] = &types.AttributeValueMemberS{Value: "A#daily#1#0#nobody"}
+			w.alter(key, "ADD n :v, fp :v, orders :v", number("5"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := filled(t)
+			damage(w)
+			before := w.marks()
+			mended, why := w.mend(w.store, w.drained)
+			if mended == 0 || len(why) > 0 {
+				t.Errorf("%d mended, %q", mended, why)
+			}
+			if !maps.EqualFunc(before, w.marks(), func(a, b types.AttributeValue) bool { return reflect.DeepEqual(a, b) }) {
+				t.Error("a mark has changed")
+			}
+			w.proven()
+		})
+	}
+}
+
+// kept is a spec with every value that cannot be taken back, one that is ranked, and one with
+// buckets.
+func kept() pipeline.Spec {
+	spec := orders()
+	spec.Aggregates["by_merchant"] = pipeline.AggregateSpec{Since: 1, Spread: 7, By: map[string]string{"merchant": "{merchant}"}, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{
+		"orders": "count", "largest": "max cents", "least": "min cents", "last": "newest id", "first": "oldest id", "ids": "distinct id", "spread": "histogram cents", "rare": "max rare?"}}}}
+	spec.Aggregates["daily"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: day, Retain: 100 * day, Rank: pipeline.RankSpec{Value: "largest"},
+		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "largest": "max cents"}}}}
+	return spec
+}
+
+// buckets are the items that a total without windows has.
+func (w *world) buckets(def, merchant string) (list []int) {
+	w.t.Helper()
+	for total, err := range w.store.Totals(context.Background()) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if total.Address.Name == def && total.Address.By[0] == merchant {
+			list = append(list, total.Address.Bucket)
+		}
+	}
+	return list
+}
+
+// What cannot be taken back is computed again once its event is gone, whatever its kind, and the
+// flag is taken off. It need not be known how far the stream is, because the fingerprint proves
+// which events are counted.
+func TestMendWhatCannotBeTakenBack(t *testing.T) {
+	w := newWorldOf(t, kept())
+	for i := range 40 {
+		w.put(w.plan, w.store, i, []string{"a", "b#c", "d", "one"}[min(i%3+i/39, 3)], 10*i+1)
+	}
+	w.drain()
+	for _, id := range []int{0, 1, 37, 38, 39} { // the least, the greatest, and the only one of a total
+		w.remove("events", order(id))
+	}
+	w.drain()
+	if r := w.verify(); !r.OK() || len(r.Flagged) < 6 {
+		t.Fatalf("%+v", r)
+	}
+	if buckets := w.buckets("by_merchant", "a"); len(buckets) != 2 {
+		t.Errorf("the total of a is in buckets %v, and the test needs two", buckets)
+	}
+	if mended, why := w.mend(w.store, noLag); mended < 6 || len(why) > 0 {
+		t.Errorf("%d mended, %q", mended, why)
+	}
+	w.proven()
+	if mended, why := w.mend(w.store, noLag); mended > 0 || len(why) > 0 {
+		t.Errorf("then %d are mended, %q", mended, why)
+	}
+}
+
+// between calls functions before the requests of a client that mends, and may lose the answer to
+// the write.
+type between struct {
+	store.Client
+	items, write func() // before the items are read, once the totals are, and before a write
+	after        error
+	held         bool // the totals are read
+}
+
+func (b *between) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	b.held = true
+	return b.Client.BatchGetItem(ctx, in, o...)
+}
+
+func (b *between) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	if b.held && b.items != nil {
+		b.items()
+		b.items = nil
+	}
+	return b.Client.Scan(ctx, in, o...)
+}
+
+func (b *between) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if b.write != nil {
+		b.write()
+	}
+	out, err := b.Client.TransactWriteItems(ctx, in, o...)
+	if err == nil && b.after != nil {
+		err, b.after = b.after, nil
+		return nil, err
+	}
+	return out, err
+}
+
+func (w *world) between(b between) *store.Store {
+	w.t.Helper()
+	c := w.StoreConfig(w.plan)
+	b.Client, c.Client = c.Client, &b
+	s, err := store.New(c)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// of is the key of the only total that an aggregate has of a merchant, or of its first item.
+func (w *world) of(def, merchant string) map[string]types.AttributeValue {
+	w.t.Helper()
+	for n := 0; ; n++ { // key fails if there is none
+		if key := w.key(def, n); strings.HasSuffix(fmt.Sprint(key["PK"].(*types.AttributeValueMemberS).Value), "#"+merchant) {
+			return key
+		}
+	}
+}
+
+// A change that is counted just before the write lets the write fail, and the next call mends.
+func TestMendMeetsAChange(t *testing.T) {
+	for name, damage := range map[string]func(*world){
+		"damage": func(w *world) { w.alter(w.of("by_merchant", "a"), "ADD fp :v", number("1")) },
+		"a flag": func(w *world) { w.remove("events", order(39)); w.drain() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := filled(t)
+			damage(w)
+			n := 100
+			mended, why := w.mend(w.between(between{write: func() {
+				if n++; n == 101 {
+					w.put(w.plan, w.store, n, "a", 7)
+					w.drain()
+				}
+			}}), w.drained)
+			if mended != 0 || len(why) != 1 || !strings.Contains(why[0], "changes of its events were on their way") {
+				t.Errorf("%d mended, %q", mended, why)
+			}
+			if mended, why := w.mend(w.store, w.drained); mended != 1 || len(why) != 0 {
+				t.Errorf("then %d mended, %q", mended, why)
+			}
+			w.proven()
+		})
+	}
+}
+
+// An event is stored while the items are read, and is removed again after it was read. The total
+// has the same fingerprint as before then, and only its mark shows that something was on its way.
+func TestMendWhileAnEventComesAndGoes(t *testing.T) {
+	w := filled(t)
+	w.alter(w.of("daily", "a"), "ADD fp :v", number("1"))
+	came := func() { w.put(w.plan, w.store, 500, "a", 7) }
+	mended, why := w.mend(w.between(between{items: came}), func() (time.Time, error) {
+		w.remove("events", order(500))
+		return w.drained()
+	})
+	if mended != 0 || len(why) != 1 || !strings.Contains(why[0], "changes of its events were on their way") {
+		t.Errorf("%d mended, %q", mended, why)
+	}
+	if mended, why := w.mend(w.store, w.drained); mended != 2 || len(why) != 0 {
+		t.Errorf("then %d mended, %q", mended, why)
+	}
+	w.proven()
+}
+
+// If the answer to the write is lost, the total itself tells that it is mended.
+func TestMendLosesAnAnswer(t *testing.T) {
+	for name, damage := range map[string]func(*world){
+		"damage": func(w *world) { w.alter(w.of("by_merchant", "a"), "ADD fp :v", number("1")) },
+		"a flag": func(w *world) { w.remove("events", order(39)); w.drain() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := filled(t)
+			damage(w)
+			if mended, why := w.mend(w.between(between{after: errBroken}), w.drained); mended != 1 || len(why) != 0 {
+				t.Errorf("%d mended, %q", mended, why)
+			}
+			w.proven()
+		})
+	}
+}
+
+// What cannot be mended says why, and is not changed.
+func TestWhatCannotBeMended(t *testing.T) {
+	for name, c := range map[string]struct {
+		make func(*world)
+		lag  lagFunc
+		why  string
+	}{
+		"an expired event": {func(w *world) {
+			w.put(w.plan, w.store, 100, "a", 9999)
+			w.drain()
+			w.Clock.Pass(91 * day)
+			w.Engine.SweepExpired()
+			w.drain()
+			w.put(w.plan, w.store, 101, "a", 5)
+			w.drain()
+			w.remove("events", order(101))
+			w.drain()
+		}, noLag, "it holds events that have expired, so it cannot be computed again"},
+		"an unknown lag": {func(w *world) { w.alter(w.key("daily", 0), "ADD fp :v", number("1")) }, noLag, "nobody can tell how far the streams function is: it is not known"},
+		"receipts": {func(w *world) {
+			w.alter(w.key("daily", 0), "ADD fp :v", number("1"))
+			head := lanes.HeadKey(&aggregate.Definition{Name: "daily", Since: 1})
+			w.alter(map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: head.PK}, "SK": &types.AttributeValueMemberS{Value: head.SK}},
+				"SET counting = :v", &types.AttributeValueMemberS{Value: "receipts"})
+		}, func() (time.Time, error) { return epoch.Add(day), nil }, "counted by receipts"},
+		"an aggregate that is building": {func(w *world) {
+			w.alter(w.key("daily", 0), "ADD fp :v", number("1"))
+			def, _ := w.plan.Definition("daily")
+			if _, err := tables.Of(w.store).MarkBehind(context.Background(), []*aggregate.Definition{def}); err != nil {
+				w.t.Fatal(err)
+			}
+		}, noLag, "older items are not counted in its aggregate yet"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := filled(t)
+			c.make(w)
+			before := fmt.Sprint(w.verify())
+			mended, why := w.mend(w.store, c.lag)
+			if mended != 0 || len(why) != 1 || !strings.Contains(why[0], c.why) {
+				t.Errorf("%d mended, %q", mended, why)
+			}
+			if after := fmt.Sprint(w.verify()); after != before {
+				t.Errorf("it was\n%s\nand is\n%s", before, after)
+			}
+		})
+	}
+}
+
+// A total that is below its floor, because somebody has removed an event, is right and stays
+// flagged.
+func TestMendBelowAFloor(t *testing.T) {
+	spec := orders()
+	spec.Aggregates["stock"] = pipeline.AggregateSpec{Since: 1, MovedBy: "put", AtLeast: map[string]event.Decimal{"cents": {}}, By: map[string]string{"merchant": "{merchant}"},
+		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"cents": "sum cents"}}}}
+	w := newWorldOf(t, spec)
+	for id, cents := range []int{10, 20, -25} {
+		w.put(w.plan, w.store, id, "a", cents)
+	}
+	w.drain()
+	w.remove("events", order(0))
+	w.drain()
+	w.alter(w.of("stock", "a"), "ADD cents :v", number("3"))
+	before := fmt.Sprint(w.read(w.of("stock", "a"))["flag"])
+	mended, why := w.mend(w.store, noLag)
+	if mended != 1 || len(why) != 1 || !strings.Contains(why[0], "its values are right, and its flag stays, because cents is below its floor") {
+		t.Errorf("%d mended, %q", mended, why)
+	}
+	if total := w.read(w.of("stock", "a")); fmt.Sprint(total["flag"]) != before || !reflect.DeepEqual(total["cents"], number("-5")) {
+		t.Errorf("%v", total)
+	}
+	w.put(w.plan, w.store, 3, "a", 5)
+	w.drain()
+	if mended, why := w.mend(w.store, noLag); mended != 1 || len(why) != 0 {
+		t.Errorf("at its floor %d mended, %q", mended, why)
+	}
+	if r := w.verify(); !r.OK() || len(r.Flagged) > 0 {
+		t.Errorf("differences %v, flags %v", r.Differences, r.Flagged)
+	}
+}
+
+// A flag that a person accepts is not a new reason to mend or to call the total different. If the
+// total is flagged again, that is seen.
+func TestAcceptedFlag(t *testing.T) {
+	w := filled(t)
+	w.remove("events", order(39))
+	w.drain()
+	accept := func(want bool, flag string) {
+		t.Helper()
+		for total, err := range w.store.Totals(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if total.Flag == "" {
+				continue
+			}
+			def, _ := w.plan.Definition(total.Address.Name)
+			a := total.Address
+			if is, err := store.Accept(context.Background(), w.store, lanes.Key(def, a.Bucket, a.By, a.Window), flag+total.Flag, "jo"); err != nil || is != want {
+				t.Errorf("%t, %v", is, err)
+			}
+		}
+	}
+	accept(false, "another ")
+	accept(true, "")
+	r := w.verify()
+	if !r.OK() || len(r.Flagged) != 1 || !strings.Contains(r.Flagged[0], ": accepted 2099-03-01T12:08:00Z by jo: 2099-03-01T") {
+		t.Errorf("%v, flagged %q", r.Differences, r.Flagged)
+	}
+	w.remove("events", order(36))
+	w.drain()
+	if r := w.verify(); !r.OK() || len(r.Flagged) != 2 {
+		t.Errorf("%v, flagged %q", r.Differences, r.Flagged)
+	}
+	if mended, why := w.mend(w.store, noLag); mended != 1 || len(why) > 0 {
+		t.Errorf("%d mended, %q", mended, why)
+	}
+	w.proven()
+}
