@@ -1,0 +1,234 @@
+package quarantine_test
+
+import (
+	"context"
+	"crypto/md5"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/internal/tool/quarantine"
+)
+
+// lose deletes the folder of the letters.
+func (w *world) lose(l *quarantine.Letter) { w.must(os.RemoveAll(filepath.Dir(w.dir.File(l.ID)))) }
+
+// Nothing is deleted that could not be saved before.
+func TestNothingUnsavedIsDeleted(t *testing.T) {
+	w := newWorld(t)
+	l := w.hold(w.conflict("sale"))[0]
+	w.seen(l)
+	before := w.data()
+	w.lose(l)
+	if err := w.work().Replace(t.Context(), l); err == nil || w.data() != before || w.depth(w.Queue) != 0 || w.depth(w.Quarantine) != 1 {
+		t.Errorf("%v; stored %s", err, w.data())
+	}
+
+	w = newWorld(t)
+	l = w.hold(w.conflict("sale"))[0]
+	w.lose(l)
+	if err := w.work().Resend(t.Context(), l); err == nil || w.depth(w.Quarantine) != 1 {
+		t.Errorf("%v; %d messages in quarantine", err, w.depth(w.Quarantine))
+	}
+}
+
+// If another event comes under the key before the message is sent, both events that made room for
+// it are kept. One that is deleted in two tries is kept once.
+func TestReplaceKeepsEveryEventThatItDeletes(t *testing.T) {
+	w := newWorld(t)
+	l := w.hold(w.conflict("gift"))[0]
+	lost := errors.New("the connection was lost")
+	replace := func(want error) {
+		t.Helper()
+		w.seen(l)
+		if err := w.work().Replace(t.Context(), l); !errors.Is(err, want) {
+			t.Fatal(err)
+		}
+		w.drain()
+	}
+	w.faults = testworld.Faults{{API: "DeleteItem", Before: lost}}
+	replace(lost)
+	w.faults = testworld.Faults{{API: "SendMessage", Before: lost}}
+	replace(lost)
+	w.send(body("gift", 1, "cents", 300))
+	replace(nil)
+	saved, err := w.dir.Find(l.ID)
+	w.must(err)
+	if len(saved.Replaced) != 2 || saved.Replaced[0].Data != body("gift", 1, "cents", 100) || saved.Replaced[1].Data != body("gift", 1, "cents", 300) {
+		t.Fatalf("%+v", saved.Replaced)
+	}
+	if one := saved.Replaced[1]; one.PK != "GIFT#1" || one.SK != "-" || one.ID != "1" || one.Type != "gift" || !one.At.Equal(w.Clock.Now()) {
+		t.Errorf("%+v", one)
+	}
+	if w.data() != l.Body || saved.Resent.Queue != w.Queue || saved.Resent.MessageID == "" || saved.Resent.MD5 != saved.MD5 || saved.Resent.At.IsZero() {
+		t.Errorf("stored %s, %+v", w.data(), saved.Resent)
+	}
+}
+
+// A message that expires within the hour would not be stored, so nothing is deleted for it, even if
+// the stored event lives longer.
+func TestReplaceAsksWhetherTheMessageExpires(t *testing.T) {
+	w := newWorld(t)
+	w.Clock.Set(start.Add(30*24*time.Hour - 50*time.Minute))
+	w.send(strings.Replace(body("sale", 1, "cents", 100), "2030-01-02", "2030-01-20", 1))
+	w.send(body("sale", 1, "cents", 250))
+	l := w.hold(w.pull()...)[0]
+	w.seen(l)
+	before := w.data()
+	var refused *quarantine.Refused
+	if err := w.work().Replace(t.Context(), w.hold(l)[0]); !errors.As(err, &refused) || !strings.Contains(err.Error(), "and would not be stored") || w.data() != before {
+		t.Errorf("%v; stored %s", err, w.data())
+	}
+}
+
+// A floor is asked about all events of an array that would be stored, also those in whose place
+// nothing is stored.
+func TestReplaceAsksTheFloorsAboutNewEvents(t *testing.T) {
+	w := newWorldWith(t, stack.Config{}, bound)
+	w.send(body("received", 1, "pieces", 4), body("reserved", 2, "pieces", 1))
+	w.send("[" + body("reserved", 2, "pieces", 3) + "," + body("reserved", 5, "pieces", 4) + "]")
+	w.send(body("received", 6, "pieces", 1))
+	l := w.hold(w.pull()...)[0]
+	today := w.seen(l)
+	if today.Events[0].Reason != event.DigestDiffers || today.Events[1].Verdict != event.Inserted {
+		t.Fatalf("%+v", today.Events)
+	}
+	before := w.data()
+	var refused *quarantine.Refused
+	if err := w.work().Replace(t.Context(), l); !errors.As(err, &refused) || !strings.Contains(err.Error(), string(event.BelowFloor)) || w.data() != before {
+		t.Errorf("%v; stored %s", err, w.data())
+	}
+}
+
+// Two messages with one body are two messages: their attributes may make two events of them. A FIFO
+// queue must not drop the second one.
+func TestMessagesWithOneBodyAreTwo(t *testing.T) {
+	w := newWorldOf(t, stack.Config{FIFO: true})
+	for _, id := range []string{"a", "b"} {
+		w.post(&sqs.SendMessageInput{QueueUrl: &w.Quarantine, MessageBody: aws.String(`{"at":"x"}`), MessageAttributes: map[string]types.MessageAttributeValue{
+			"id": {DataType: aws.String("String"), StringValue: &id}}})
+	}
+	work := w.work()
+	work.Group = "g"
+	for _, l := range w.hold(w.pull()...) {
+		w.must(work.Resend(t.Context(), l))
+	}
+	if w.depth(w.Queue) != 2 || w.depth(w.Quarantine) != 0 {
+		t.Errorf("%d in the queue, %d in quarantine", w.depth(w.Queue), w.depth(w.Quarantine))
+	}
+}
+
+// The attributes of a message may be its envelope, so they decide what it is, and go with it.
+func TestAttributesGoWithTheMessage(t *testing.T) {
+	w := newWorld(t)
+	attributes := map[string]types.MessageAttributeValue{}
+	for name, text := range map[string]string{"ce_specversion": "1.0", "ce_id": "e", "ce_source": "s", "ce_type": "gift"} {
+		attributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: &text}
+	}
+	const payload = `{"id":7,"at":"2030-01-02T03:00:00Z","cents":1}`
+	w.post(&sqs.SendMessageInput{QueueUrl: &w.Quarantine, MessageBody: aws.String(payload), MessageAttributes: attributes})
+	l := w.hold(w.pull()...)[0]
+	today := w.seen(l)
+	if today.Verdict != event.Inserted || today.Item.Type != "gift" || !(quarantine.Filter{Type: "gift", Key: "GIFT#7", Pipeline: w.plan}).Chooses(l) {
+		t.Errorf("%+v", today)
+	}
+	w.must(w.work().Resend(t.Context(), l))
+	w.drain()
+	if w.data() != payload || w.depth(w.Quarantine) != 0 {
+		t.Errorf("stored %s", w.data())
+	}
+}
+
+// sending keeps what is sent.
+type sending struct {
+	quarantine.Client
+	sent *sqs.SendMessageInput
+}
+
+func (c *sending) SendMessage(ctx context.Context, in *sqs.SendMessageInput, opts ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+	c.sent = in
+	return c.Client.SendMessage(ctx, in, opts...)
+}
+
+// A standard queue takes groups too. A message keeps the one that it had, and gets none that it had
+// not.
+func TestGroupsOfAStandardQueue(t *testing.T) {
+	for group, named := range map[string]string{"g": "other", "": "other"} {
+		w := newWorld(t)
+		l := w.hold(w.conflict("sale"))[0]
+		l.Group = group
+		work := w.work()
+		client := &sending{Client: work.Client}
+		work.Client, work.Group = client, named
+		w.must(work.Resend(t.Context(), l))
+		if got := aws.ToString(client.sent.MessageGroupId); got != group || client.sent.MessageDeduplicationId != nil {
+			t.Errorf("group %q became %q", group, got)
+		}
+	}
+}
+
+// A file of another message is not overwritten, and its message is not deleted, although both have
+// one id.
+func TestAnotherMessageWithTheSameID(t *testing.T) {
+	for name, change := range map[string]func(*quarantine.Letter){
+		"another body": func(l *quarantine.Letter) {
+			sum := md5.Sum([]byte("other"))
+			l.Body, l.MD5 = "other", hex.EncodeToString(sum[:])
+		},
+		"another queue": func(l *quarantine.Letter) { l.Queue += "-other" },
+	} {
+		w := newWorld(t)
+		l := w.conflict("sale")
+		change(l)
+		l.Deleted = w.Clock.Now() // so a pull would delete it, if it were the same
+		w.must(w.dir.Save(l))
+		if _, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true}); err == nil || !strings.Contains(err.Error(), "holds another message with the same id") || w.depth(w.Quarantine) != 1 {
+			t.Errorf("%s: %v, %d in quarantine", name, err, w.depth(w.Quarantine))
+		}
+		if name == "another queue" {
+			continue
+		}
+		l.Deleted, l.Handle = time.Time{}, "expired"
+		w.Clock.Pass(time.Hour)
+		if ready, errs := w.work().Hold(t.Context(), []*quarantine.Letter{l}); len(ready) != 0 || errs[l.ID] == nil || !strings.Contains(errs[l.ID].Error(), "another message with the same id") {
+			t.Errorf("%s: %v", name, errs)
+		}
+	}
+}
+
+// A message that was dropped, and has come back, is deleted again. What is done is not held.
+func TestWhatWasDroppedComesBack(t *testing.T) {
+	w := newWorld(t)
+	l := w.conflict("sale")
+	l.Deleted = w.Clock.Now()
+	w.must(w.dir.Save(l))
+	if ready, errs := w.work().Hold(t.Context(), []*quarantine.Letter{l}); len(ready) != 0 || !errors.Is(errs[l.ID], quarantine.ErrDone) {
+		t.Errorf("%v, %v", ready, errs)
+	}
+	w.Clock.Pass(time.Hour)
+	done, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
+	if err != nil || done.Deleted != 1 || done.Known != 0 || done.Released != 0 || w.depth(w.Quarantine) != 0 {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
+// A letter of the stream says that it is not a message.
+func TestExamineALetterOfTheStream(t *testing.T) {
+	w := newWorld(t)
+	l := &quarantine.Letter{Body: body("sale", 1, "cents", 1), Note: &handler.Note{Verdict: "Poison", Reason: string(handler.GivenUp)}}
+	if today := w.seen(l); today.Verdict != event.Poison || today.Reason != handler.GivenUp || today.Detail != quarantine.ErrOfStream.Error() || today.Item != nil {
+		t.Errorf("%+v", today)
+	}
+}
