@@ -3,6 +3,7 @@ package handler_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -129,34 +130,81 @@ func TestStreamsMargin(t *testing.T) {
 }
 
 // An array that does not fit into one invocation goes on where the delivery before has ended, and
-// so it ends. Each of its stored events would else take as long as a put.
+// so it ends. Each of its events that needs no put any more would else take as long as a put.
 func TestLongArrayOnFIFOEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, arrays, func(s *setup) { s.env = real })
-		w.slowBy("PutItem", 60*time.Millisecond)
-		var list []string
+	numbered := func(of func(i int) string) (list []string) {
 		for i := range 1000 {
-			list = append(list, order(fmt.Sprint(i), 1))
+			list = append(list, of(i))
 		}
-		list[500] = "7" // which is refused, and never stored
-		e := inGroup(messages(array(list...)), ".fifo")
-		deliveries, puts := 0, 0
-		for gone := false; !gone; deliveries++ {
-			if deliveries == 3 {
-				t.Fatalf("it does not end: %d are stored", len(w.items()))
+		return list
+	}
+	plain := func(i int) string { return order(fmt.Sprint(i), 1) }
+	for name, c := range map[string]struct {
+		setups []func(*setup)
+		before []string // delivered before the array
+		list   []string
+		stored int
+	}{
+		"orders": {list: numbered(plain), stored: 1000},
+		"some are not events": {list: numbered(func(i int) string {
+			if i%10 == 5 {
+				return "7"
 			}
-			w.calls = map[string]int{}
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			answer, err := w.ingest.Handle(ctx, e)
-			cancel()
-			if err != nil {
-				t.Fatal(err)
+			return plain(i)
+		}), stored: 900},
+		"every tenth is in conflict": {before: numbered(func(i int) string { return order(fmt.Sprint(i*10), 2) })[:100],
+			list: numbered(plain), stored: 1000},
+		"the first half is in conflict": {before: numbered(func(i int) string { return order(fmt.Sprint(i), 2) })[:500],
+			list: numbered(plain), stored: 1000},
+		"with parts": {setups: []func(*setup){carts}, list: numbered(func(i int) string {
+			if i%3 == 0 {
+				return cart(fmt.Sprint(i), "", 2)
 			}
-			gone = len(answer.BatchItemFailures) == 0
-			puts = w.calls["PutItem"]
-		}
-		if n := len(w.items()); n != 999 || deliveries != 2 || puts > 100 || w.calls["BatchGetItem"] > 10 {
-			t.Errorf("%d are stored after %d deliveries, the last of which took %d puts and %d reads", n, deliveries, puts, w.calls["BatchGetItem"])
-		}
-	})
+			return plain(i)
+		}), stored: 1000 + 2*334},
+		"with large payloads": {setups: []func(*setup){offloading}, list: numbered(func(i int) string {
+			if i%3 == 0 {
+				return strings.Replace(order(fmt.Sprint(i), 1, `"text":"`+strings.Repeat("lorem ", 200)+`"`), "2099-03", "2000-01", 1)
+			}
+			return plain(i)
+		}), stored: 1000},
+		"too late": {list: numbered(func(i int) string {
+			if i%2 == 0 {
+				return strings.Replace(plain(i), "2099", "1998", 1)
+			}
+			return plain(i)
+		}), stored: 500},
+		"revisions of one parcel": {list: numbered(func(i int) string { return parcel("1", i) })[:600], stored: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, append(c.setups, arrays, func(s *setup) { s.env = real })...)
+				if len(c.before) > 0 {
+					w.receive(messages(array(c.before...)))
+				}
+				for _, api := range []string{"PutItem", "TransactWriteItems", "BatchExecuteStatement", "BatchGetItem", "PutObject"} {
+					slow := w.faults
+					w.slowBy(api, 120*time.Millisecond)
+					w.faults = append(slow, w.faults...)
+				}
+				e := inGroup(messages(array(c.list...)), ".fifo")
+				deliveries := 0
+				for gone := false; !gone; deliveries++ {
+					if deliveries == 3 {
+						t.Fatalf("it does not end: %d are stored", len(w.items()))
+					}
+					ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+					answer, err := w.ingest.Handle(ctx, e)
+					cancel()
+					if err != nil {
+						t.Fatal(err)
+					}
+					gone = len(answer.BatchItemFailures) == 0
+				}
+				if n := len(w.items()); n != c.stored || deliveries < 2 {
+					t.Errorf("%d are stored after %d deliveries, want %d", n, deliveries, c.stored)
+				}
+			})
+		})
+	}
 }

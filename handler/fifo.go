@@ -71,24 +71,24 @@ func (b *ingestBatch) goOn(places []int, done bool) []int {
 
 // one settles one planned message of a group. It returns false if the message goes back. The events
 // of an array are put one after another, like separate messages. After the first event that is not
-// proven, the others are left alone. After a Duplicate, those that are stored already are skipped.
+// proven, the others are left alone. If an event shows that the array was delivered before, those
+// that need no put any more are found together.
 func (b *ingestBatch) one(i int, mu *sync.Mutex) bool {
 	o := &b.outcomes[i]
-	stopped, look := false, 0
+	stopped, looked := false, false
 	list := slices.Collect(o.each)
-	for n := 0; n < len(list); n++ {
-		e := list[n]
+	for n, e := range list {
 		switch {
 		case stopped:
 			e.leave("an earlier event of its array goes back, and order is kept")
-		case e.Item != nil:
+		case e.Item != nil && e.Verdict == 0:
 			results, cost := b.Store.Put(b.writing, []*event.Item{e.Item})
 			b.charge(cost, mu)
 			e.take(results[0])
 			stopped = e.Verdict == event.Retry
-			if e.Verdict == event.Duplicate && n >= look {
-				n += b.settled(list[n+1:], mu)
-				look = n + lookAgain
+			if !looked && !stopped && e.Verdict != event.Inserted && e.Verdict != event.Updated {
+				looked = true
+				b.settled(list[n+1:], mu)
 			}
 		}
 	}
@@ -97,32 +97,28 @@ func (b *ingestBatch) one(i int, mu *sync.Mutex) bool {
 	return !o.Failed
 }
 
-// lookAgain is how many events of an array are put one by one after a look at those that follow.
-const lookAgain = 100
-
-// settled takes the results of the next events of an array that are stored already, and returns how
-// many those are. Otherwise each of them would take as long as a put, and a delivery of an array
-// that does not fit into one invocation would end where the one before it ended.
-func (b *ingestBatch) settled(list []*Outcome, mu *sync.Mutex) int {
+// settled takes the results of those events of an array that need no put any more: most of them are
+// stored already. Otherwise each of them would take as long as a put, and a delivery of an array
+// that does not fit into one invocation would end where the one before it ended. It does no harm to
+// the order: what these events did was done before.
+func (b *ingestBatch) settled(list []*Outcome, mu *sync.Mutex) {
 	var items []*event.Item
-	var places []int
-	for i, e := range list {
-		if e.Item != nil {
-			items, places = append(items, e.Item), append(places, i)
+	var of []*Outcome
+	for _, e := range list {
+		if e.Item != nil && e.Verdict == 0 {
+			items, of = append(items, e.Item), append(of, e)
 		}
 	}
 	if len(items) == 0 {
-		return len(list)
+		return
 	}
 	results, cost := tables.Of(b.Store).Settled(b.writing, items)
 	b.charge(cost, mu)
 	for i, r := range results {
-		list[places[i]].take(r)
+		if r.Verdict != 0 {
+			of[i].take(r)
+		}
 	}
-	if len(results) == len(items) {
-		return len(list)
-	}
-	return places[len(results)]
 }
 
 func (b *ingestBatch) charge(cost store.Cost, mu *sync.Mutex) {

@@ -53,7 +53,8 @@ type put struct {
 	items    []*event.Item
 	writes   []*write // one for each key, in order of first appearance
 	results  []Result
-	parallel int // requests in flight
+	parallel int  // requests in flight
+	looking  bool // nothing is written
 	// partitions is how many partition keys the writes have.
 	partitions int
 	stuckSince time.Time // since when all remaining writes were refused and none has moved on; zero: one has

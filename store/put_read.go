@@ -151,7 +151,7 @@ func (p *put) meet(w *write, known *stored) {
 	case !known.payload && known.stamp > epoch:
 		p.to(w, comparing)
 		return
-	case p.store.older(known, w.item) && !tooLate(w.item, p.store.env.Now()):
+	case !p.looking && p.store.older(known, w.item) && !tooLate(w.item, p.store.env.Now()):
 		w.known, known.data = known, ""
 		p.to(w, replacing)
 	case !known.payload && slices.ContainsFunc(w.copies, unlike):

@@ -5,65 +5,68 @@ import (
 	"slices"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/payloads"
 )
 
-// Settled returns the results of those first items which a put would find stored already, with all
-// their parts: Duplicate, or Stale. It stops at the first item for which that is not proven, and at
-// a read that fails. It reads a hundred keys with one request, and writes nothing.
-func (s counter) Settled(ctx context.Context, items []*event.Item) (results []Result, cost Cost) {
-	for chunk := range slices.Chunk(items, maxKeys) {
-		var wanted []*event.Item
-		for _, item := range chunk {
-			if wanted = append(wanted, item); item.Parts != nil {
-				wanted = append(wanted, item.Parts.Items...)
+// Settled returns what puts of these items, one after the other, would answer, as far as what is
+// stored proves it: Duplicate, Stale, Conflict or Expired. The other results have no verdict. It
+// reads a hundred keys with one request, and five payloads that differ. It writes nothing.
+func (s counter) Settled(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+	var wanted []*event.Item
+	once := map[event.Key]bool{} // the keys that one item alone has
+	note := func(item *event.Item) {
+		_, known := once[item.Key]
+		wanted, once[item.Key] = append(wanted, item), !known
+	}
+	for _, item := range items {
+		if note(item); item.Parts != nil {
+			for _, part := range item.Parts.Items {
+				note(part)
 			}
 		}
-		there := map[event.Key]image{}
-		for some := range slices.Chunk(wanted, maxKeys) {
-			found, units, err := s.lying(ctx, summary, some)
-			cost.Requests++
-			if cost.ReadUnits += units; err != nil {
-				return results, cost
-			}
-			for key, img := range found {
-				there[key] = img
-			}
+	}
+	found, cost := s.look(ctx, wanted)
+	results, now := make([]Result, len(items)), s.env.Now()
+	for i, item := range items {
+		own := found[0]
+		found = found[1:]
+		var parts []Result
+		if item.Parts != nil {
+			parts, found = found[:len(item.Parts.Items)], found[len(item.Parts.Items):]
 		}
-		for _, item := range chunk {
-			r := s.settled(there, item)
-			if r.Verdict == 0 {
-				return results, cost
-			}
-			results = append(results, r)
+		switch {
+		case payloads.IsAhead(item, now):
+		case own.Verdict == 0 && tooLate(item, now) && once[item.Key] && !isAtomic(item):
+			results[i] = Result{Verdict: event.Expired, Refusal: pastExpiry(item)}
+		default:
+			results[i] = withParts(item, own, parts)
 		}
 	}
 	return results, cost
 }
 
-// settled returns the result of an item that is stored with its parts, or none.
-func (s *Store) settled(there map[event.Key]image, item *event.Item) Result {
-	img, now := there[item.Key], s.env.Now()
-	if len(img) == 0 || tooLate(item, now) {
+// withParts returns the result of an item and its parts, if what was found under their keys proves
+// it. Otherwise the result has no verdict.
+func withParts(item *event.Item, own Result, parts []Result) Result {
+	carries := len(carriers(item)) > 0
+	switch {
+	case !own.proven(item):
 		return Result{}
+	case carries && (isBarred(&own) || isAtomic(item) && !own.Verdict.Stored()):
+		return Result{} // an earlier delivery may have put payloads of an erased event, which the put deletes
+	case !own.yields(item):
+		return own
 	}
-	known := readPart(img, false)
-	if known.stamp > s.pipeline.Epoch() {
-		return Result{}
-	}
-	r := s.judge(known, item)
-	if r.Verdict != event.Duplicate && r.Verdict != event.Stale {
-		return Result{}
-	}
-	if !r.yields(item) {
-		return r
-	}
-	var parts []Result
-	for _, part := range item.Parts.Items {
-		of := s.settled(there, part)
-		if of.Verdict != event.Duplicate {
+	for n, part := range item.Parts.Items {
+		if !parts[n].proven(part) || part.Payload != nil && isBarred(&parts[n]) || isAtomic(item) && !parts[n].Verdict.Stored() {
 			return Result{}
 		}
-		parts = append(parts, of)
 	}
-	return r.with(parts)
+	return own.with(slices.Clone(parts))
+}
+
+// proven reports whether what was found under the key of an item stays the answer, whatever becomes
+// of the items before it. A newer revision among these may change what holds the key.
+func (r *Result) proven(item *event.Item) bool {
+	return r.Verdict == event.Duplicate || r.Verdict == event.Stale || r.Verdict == event.Conflict && item.Revision == nil
 }
