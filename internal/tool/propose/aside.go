@@ -43,6 +43,20 @@ func (t *eventType) asideRemark() string {
 	return strings.Join(t.lacks, ", and ") + ". Ingot would put " + which + " into quarantine. What follows is about the others."
 }
 
+// asideBare sets the events aside that have no envelope, if nearly all others have one. An envelope
+// that lacks a member that it needs, such as the id of a CloudEvent, is read as a bare payload.
+func (t *eventType) asideBare() {
+	bare := 0
+	for _, e := range t.events {
+		if e.raw {
+			bare++
+		}
+	}
+	if few(bare, len(t.events)) {
+		t.setAside("no whole envelope", func(e *sampled) bool { return !e.raw })
+	}
+}
+
 // asideUntimed sets the events aside in which the time is broken, if nearly all others have one in
 // the same field.
 func (t *eventType) asideUntimed(fields []*field) {

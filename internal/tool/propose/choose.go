@@ -273,7 +273,7 @@ func otherTime(fields []*field, n int) *field {
 // timeScores say how much a word in a field's name suggests that the field is the time of the
 // event.
 var timeScores = map[string]int{
-	"occurred": 60, "happened": 60, "event": 30, "timestamp": 50, "time": 45, "ts": 45, "at": 20, "date": 30, "datetime": 45,
+	"occurred": 60, "happened": 60, "event": 30, "timestamp": 50, "time": 45, "ts": 45, "at": 20, "when": 45, "date": 30, "datetime": 45,
 	"created": 30, "placed": 40, "observed": 50, "measured": 50, "recorded": 35, "start": 10, "started": 20,
 	"updated": -20, "modified": -20, "sent": -40, "received": -40, "processed": -40, "ingested": -40, "published": -30,
 	"expires": -80, "expiry": -80, "expire": -80, "due": -60, "until": -60, "valid": -30, "deleted": -30, "birth": -90, "born": -90, "next": -60,

@@ -109,6 +109,7 @@ func (t *eventType) choose(vendor string) {
 		t.noun, t.verb = list[0], strings.Join(list[1:], "_")
 	}
 	timed := true
+	t.asideBare()
 	t.wrapped = true
 	for _, e := range t.events {
 		t.wrapped = t.wrapped && !e.raw && e.opened.ID != ""
@@ -132,6 +133,9 @@ func (t *eventType) choose(vendor string) {
 	n := len(t.events)
 	if t.id = chooseID(t.events, fields, t.noun, when); len(t.id.fields) == 0 && t.wrapped {
 		t.id.why = "no field of the payload tells these events apart, so the id of the envelope does"
+	}
+	if t.wrapped && t.id.how == guess && (len(t.id.fields) > 1 || t.id.timed) {
+		t.id = identity{choice: choice{how: likely, why: "no single field of the payload tells these events apart, so the id of the envelope does"}}
 	}
 	fields = slices.DeleteFunc(fields, func(f *field) bool { return slices.Contains(t.id.ignore, topOf(f)) })
 	if len(t.id.fields) > 0 || !t.wrapped {

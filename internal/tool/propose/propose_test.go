@@ -475,3 +475,31 @@ func TestMasked(t *testing.T) {
 		}
 	}
 }
+
+// A field called when is a time, if its values are.
+func TestWhen(t *testing.T) {
+	var b strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&b, `{"type":"loan","loan_id":"l%d","when":%d,"size":%d}`+"\n", i, 1_777_000_000_000+i, 1_777_000_000_000-i)
+	}
+	wants(t, proposal(t, b.String()), `at: "{when | unixms}"`)
+}
+
+// One envelope that lacks a member spoils nothing. The id of the envelope is better than two fields
+// that only happen to be different together.
+func TestABrokenEnvelopeAmongMany(t *testing.T) {
+	var b strings.Builder
+	for i := range 60 {
+		id := fmt.Sprintf(`"id":"ev-%d",`, i)
+		if i == 30 {
+			id = ""
+		}
+		fmt.Fprintf(&b, `{"specversion":"1.0",%s"source":"//ward","type":"reading","time":"2026-07-01T03:00:%02dZ","data":{"serial":"SN-%d","battery":"%d%%"}}`+"\n", id, i, i%6, i%50)
+	}
+	p := proposal(t, b.String())
+	n, poison, err := p.Check()
+	if err != nil || n != 59 || len(poison) > 0 || len(p.Aside()) != 1 {
+		t.Errorf("%d planned, poison %v, aside %v, %v", n, poison, p.Aside(), err)
+	}
+	wants(t, p, "1 of them, in line 31, has no whole envelope.", "The id is the envelope's.", "The time is the envelope's.")
+}
