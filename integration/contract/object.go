@@ -25,6 +25,15 @@ func files(t *testing.T, h *Harness) {
 		}
 		return aws.ToString(out.ETag), nil
 	}
+	h.run(t, "an object with a wrong checksum is refused", func(t *testing.T) {
+		for _, in := range []s3.PutObjectInput{{ContentMD5: aws.String("uKn3Fdu2T9XFbneDxoIKYA==")}, {ChecksumCRC32: aws.String("EcqKZw==")}, {ChecksumSHA256: aws.String("FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=")}} {
+			in.Bucket, in.Key, in.Body = &bucket, aws.String("damaged"), strings.NewReader("two")
+			_, err := h.S3.PutObject(ctx, &in)
+			refused(t, err, "BadDigest")
+		}
+		_, err := h.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: aws.String("damaged")})
+		refused(t, err, "NoSuchKey")
+	})
 	h.run(t, "an object is kept, and kept again", func(t *testing.T) {
 		const name, body = "expired/00ff/aabb.json", `{"PK":{"S":"ü"}}`
 		first, err := put(bucket, name, body)

@@ -93,6 +93,8 @@ type (
 	SQS = sqs.Client
 	// S3 is the client of the buckets.
 	S3 = s3.Client
+	// Checksums are the checksums that come with the body of a request to S3.
+	Checksums = s3.Checksums
 	// Read describes a read to Config.Behind.
 	Read = dynamo.Read
 	// Usage counts the requests to an engine, and what they would have cost.

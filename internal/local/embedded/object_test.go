@@ -58,6 +58,23 @@ func TestObjects(t *testing.T) {
 	}
 	_, err = client.GetObject(background, &s3.GetObjectInput{Bucket: bucket, Key: aws.String("expired/1.json"), ExpectedBucketOwner: aws.String("111122223333")})
 	expectCode(t, err, "AccessDenied")
+	for _, in := range []s3.PutObjectInput{{ContentMD5: aws.String("uKn3Fdu2T9XFbneDxoIKYA==")}, {ChecksumCRC32: aws.String("EcqKZw==")}, {ChecksumCRC32C: aws.String("EcqKZw==")},
+		{ChecksumCRC64NVME: aws.String("rosUhgp5mIg=")}, {ChecksumSHA1: aws.String("98O8HYCOBHMq32eZZczDTKeuNEE=")}, {ChecksumSHA256: aws.String("FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=")}} {
+		in.Bucket, in.Key, in.Body = bucket, aws.String("damaged"), strings.NewReader("two")
+		_, err := client.PutObject(background, &in)
+		expectCode(t, err, "BadDigest")
+	}
+	if _, err := client.HeadObject(background, &s3.HeadObjectInput{Bucket: bucket, Key: aws.String("damaged")}); !errors.As(err, &notFound) {
+		t.Errorf("an object with a wrong checksum is stored: %v", err)
+	}
+	put2, err := client.PutObject(background, &s3.PutObjectInput{Bucket: bucket, Key: aws.String("whole"), Body: strings.NewReader("two"), ChecksumCRC32: aws.String("EcqKZg==")})
+	if err != nil || aws.ToString(put2.ChecksumCRC32) != "EcqKZg==" {
+		t.Errorf("a right checksum: %+v, %v", put2, err)
+	}
+	all, err := client.ListBuckets(background, &s3.ListBucketsInput{})
+	if err != nil || len(all.Buckets) != 1 || *all.Buckets[0].Name != "archive" || all.Buckets[0].CreationDate.IsZero() {
+		t.Errorf("buckets: %+v, %v", all, err)
+	}
 	_, err = client.ListObjectsV2(background, &s3.ListObjectsV2Input{Bucket: bucket, Delimiter: aws.String("/")})
 	expectUnsupported(t, err, "embedded: ListObjectsV2: Delimiter is not supported")
 }

@@ -250,6 +250,31 @@ func TestCreateTableMistakes(t *testing.T) {
 	}
 }
 
+func TestListTables(t *testing.T) {
+	w := newWorld(t) // has the table events
+	for _, name := range []string{"zebra", "ant"} {
+		if _, err := w.db.CreateTable(background, tableInput(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := w.db.ListTables(background, &dynamodb.ListTablesInput{})
+	if err != nil || !reflect.DeepEqual(out.TableNames, []string{"ant", "events", "zebra"}) || out.LastEvaluatedTableName != nil {
+		t.Errorf("all: %+v, %v", out, err)
+	}
+	out, err = w.db.ListTables(background, &dynamodb.ListTablesInput{Limit: aws.Int32(1), ExclusiveStartTableName: aws.String("ant")})
+	if err != nil || !reflect.DeepEqual(out.TableNames, []string{"events"}) || aws.ToString(out.LastEvaluatedTableName) != "events" {
+		t.Errorf("one after another: %+v, %v", out, err)
+	}
+	for want, in := range map[string]*dynamodb.ListTablesInput{
+		"Value '0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1":     {Limit: aws.Int32(0)},
+		"Value '101' at 'limit' failed to satisfy constraint: Member must have value less than or equal to 100":    {Limit: aws.Int32(101)},
+		"Value 'a!' at 'exclusiveStartTableName' failed to satisfy constraint: Member must satisfy regular expres": {ExclusiveStartTableName: aws.String("a!")},
+	} {
+		_, err := w.db.ListTables(background, in)
+		expectInvalid(t, err, want)
+	}
+}
+
 func TestUpdate(t *testing.T) {
 	w := newWorld(t)
 	out, err := w.update(&dynamodb.UpdateItemInput{

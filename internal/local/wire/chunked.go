@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strconv"
 	"strings"
 )
@@ -14,14 +15,17 @@ var errChunks = errors.New("the body is not in the encoding aws-chunked, althoug
 
 // chunked reads the encoding aws-chunked. An SDK uses it for an object whose checksum comes after
 // the content. Before each chunk stands a line with its length in hexadecimal. The last chunk has
-// the length 0. Trailers follow it, which chunked does not read.
+// the length 0. Trailers follow it, one on each line.
 type chunked struct {
-	from *bufio.Reader
-	left int64 // of the chunk that is being read
-	err  error
+	from     *bufio.Reader
+	left     int64       // of the chunk that is being read
+	trailers http.Header // those that have been read
+	err      error
 }
 
-func newChunked(from io.Reader) *chunked { return &chunked{from: bufio.NewReader(from)} }
+func newChunked(from io.Reader) *chunked {
+	return &chunked{from: bufio.NewReader(from), trailers: http.Header{}}
+}
 
 func (c *chunked) Read(p []byte) (int, error) {
 	for c.left == 0 && c.err == nil {
@@ -51,9 +55,28 @@ func (c *chunked) next() {
 	case err != nil || n < 0:
 		c.err = fmt.Errorf("%w: %q is not the length of a chunk", errChunks, length)
 	case n == 0:
-		c.err = io.EOF
+		c.trail()
 	default:
 		c.left = n
+	}
+}
+
+// trail reads the trailers, which end with an empty line or with the body.
+func (c *chunked) trail() {
+	for c.err == nil {
+		line, err := c.from.ReadString('\n')
+		name, value, is := strings.Cut(line, ":")
+		switch {
+		case is:
+			c.trailers.Set(strings.TrimSpace(name), strings.TrimSpace(value))
+		case strings.TrimSpace(line) != "":
+			c.err = fmt.Errorf("%w: %q is not a trailer", errChunks, line)
+		default:
+			c.err = io.EOF
+		}
+		if err != nil && c.err == nil {
+			c.err = err
+		}
 	}
 }
 

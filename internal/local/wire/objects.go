@@ -2,6 +2,8 @@ package wire
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -22,8 +24,7 @@ import (
 )
 
 // objects serves S3 in its REST protocol, with the bucket in the path. It has the operations that
-// Ingot and its users need: create a bucket, and put, get, head, list and delete objects. It does
-// not check the checksums that an SDK sends with an object.
+// Ingot and its users need: create and list buckets, and put, get, head, list and delete objects.
 type objects struct{ client *embedded.S3 }
 
 const (
@@ -42,6 +43,8 @@ func (o objects) serve(w http.ResponseWriter, r *http.Request) {
 func (o objects) answer(w http.ResponseWriter, r *http.Request, bucket, key string) error {
 	query := r.URL.Query()
 	switch {
+	case bucket == "" && r.Method == http.MethodGet && only(query, "prefix"):
+		return o.listBuckets(w, r, query)
 	case bucket == "":
 		return unsupportedObject(r, "a request without a bucket in its path")
 	case key != "" && r.Method == http.MethodPut:
@@ -99,15 +102,12 @@ func (o objects) put(w http.ResponseWriter, r *http.Request, bucket, key string,
 	if !only(query) {
 		return unsupportedObject(r, "the query")
 	}
-	var body io.Reader = http.MaxBytesReader(w, r.Body, largest)
-	if strings.HasPrefix(r.Header.Get("X-Amz-Content-Sha256"), "STREAMING-") {
-		body = newChunked(body)
-	}
-	text, err := io.ReadAll(body)
+	text, sums, err := body(w, r, largest)
 	if err != nil {
 		return err
 	}
-	in := &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(text), ContentType: optional(r.Header, "Content-Type"),
+	in := &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(text), ContentMD5: sums.MD5, ChecksumCRC32: sums.CRC32, ChecksumCRC32C: sums.CRC32C,
+		ChecksumCRC64NVME: sums.CRC64NVME, ChecksumSHA1: sums.SHA1, ChecksumSHA256: sums.SHA256, ContentType: optional(r.Header, "Content-Type"),
 		IfNoneMatch: optional(r.Header, "If-None-Match"), ExpectedBucketOwner: optional(r.Header, "X-Amz-Expected-Bucket-Owner")}
 	for name, values := range r.Header {
 		if after, is := strings.CutPrefix(name, metadata); is {
@@ -122,8 +122,51 @@ func (o objects) put(w http.ResponseWriter, r *http.Request, bucket, key string,
 		return err
 	}
 	w.Header().Set("ETag", *out.ETag)
+	for name, sum := range map[string]*string{"Crc32": out.ChecksumCRC32, "Crc32c": out.ChecksumCRC32C, "Crc64nvme": out.ChecksumCRC64NVME, "Sha1": out.ChecksumSHA1, "Sha256": out.ChecksumSHA256} {
+		if sum != nil {
+			w.Header().Set(checksum+name, *sum)
+		}
+	}
 	return nil
 }
+
+// body reads a body of at most that many bytes, and the checksums that come with it in headers or in
+// trailers. It checks the one that is part of the signature.
+func body(w http.ResponseWriter, r *http.Request, most int64) (text []byte, sums embedded.Checksums, err error) {
+	from, signed := io.Reader(http.MaxBytesReader(w, r.Body, most)), r.Header.Get("X-Amz-Content-Sha256")
+	headers := r.Header
+	if strings.HasPrefix(signed, "STREAMING-") {
+		chunks := newChunked(from)
+		from, headers = chunks, chunks.trailers
+	}
+	if text, err = io.ReadAll(from); err != nil {
+		return nil, sums, err
+	}
+	if length := r.Header.Get("X-Amz-Decoded-Content-Length"); length != "" && length != strconv.Itoa(len(text)) {
+		return nil, sums, &smithy.GenericAPIError{Code: "IncompleteBody", Message: "The request body is not as long as x-amz-decoded-content-length says", Fault: smithy.FaultClient}
+	}
+	if sum := sha256.Sum256(text); len(signed) == 2*len(sum) && signed != hex.EncodeToString(sum[:]) {
+		return nil, sums, &smithy.GenericAPIError{Code: "XAmzContentSHA256Mismatch", Message: "The provided 'x-amz-content-sha256' header does not match what was computed.", Fault: smithy.FaultClient}
+	}
+	known := map[string]**string{"Crc32": &sums.CRC32, "Crc32c": &sums.CRC32C, "Crc64nvme": &sums.CRC64NVME, "Sha1": &sums.SHA1, "Sha256": &sums.SHA256}
+	for _, from := range []http.Header{r.Header, headers} {
+		for name := range from {
+			kind, is := strings.CutPrefix(name, checksum)
+			if !is || kind == "Mode" || kind == "Type" || kind == "Algorithm" {
+				continue
+			}
+			if known[kind] == nil {
+				return nil, sums, unsupportedObject(r, "the checksum "+name)
+			}
+			*known[kind] = optional(from, name)
+		}
+	}
+	sums.MD5 = optional(r.Header, "Content-Md5")
+	return text, sums, nil
+}
+
+// checksum begins the names of the headers of checksums.
+const checksum = "X-Amz-Checksum-"
 
 // get answers GET and HEAD. The answer to a HEAD has no body, because net/http drops it.
 func (o objects) get(w http.ResponseWriter, r *http.Request, bucket, key string, query url.Values) error {
@@ -174,11 +217,10 @@ type deleted struct {
 const mostDeletion = 8 << 20
 
 func (o objects) deleteAll(w http.ResponseWriter, r *http.Request, bucket string) error {
-	var body io.Reader = http.MaxBytesReader(w, r.Body, mostDeletion)
-	if strings.HasPrefix(r.Header.Get("X-Amz-Content-Sha256"), "STREAMING-") {
-		body = newChunked(body)
+	text, sums, err := body(w, r, mostDeletion)
+	if err == nil {
+		err = sums.Check(text)
 	}
-	text, err := io.ReadAll(body)
 	if err != nil {
 		return err
 	}
@@ -197,6 +239,34 @@ func (o objects) deleteAll(w http.ResponseWriter, r *http.Request, bucket string
 	answer := deleted{Namespace: namespace}
 	for _, one := range out.Deleted {
 		answer.Deleted = append(answer.Deleted, struct{ Key string }{*one.Key})
+	}
+	return writeXML(w, http.StatusOK, answer)
+}
+
+// bucketList is the answer to a ListBuckets.
+type bucketList struct {
+	XMLName   xml.Name `xml:"ListAllMyBucketsResult"`
+	Namespace string   `xml:"xmlns,attr"`
+	Owner     struct{ ID string }
+	Buckets   struct{ Bucket []listedBucket }
+	Prefix    *string
+}
+
+type listedBucket struct{ Name, CreationDate string }
+
+func (o objects) listBuckets(w http.ResponseWriter, r *http.Request, query url.Values) error {
+	in := &s3.ListBucketsInput{}
+	if query.Has("prefix") {
+		in.Prefix = aws.String(query.Get("prefix"))
+	}
+	out, err := o.client.ListBuckets(r.Context(), in)
+	if err != nil {
+		return err
+	}
+	answer := bucketList{Namespace: namespace, Prefix: out.Prefix}
+	answer.Owner.ID = *out.Owner.ID
+	for _, b := range out.Buckets {
+		answer.Buckets.Bucket = append(answer.Buckets.Bucket, listedBucket{*b.Name, b.CreationDate.UTC().Format(time.RFC3339)})
 	}
 	return writeXML(w, http.StatusOK, answer)
 }

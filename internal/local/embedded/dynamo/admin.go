@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -20,6 +21,7 @@ const maxIndexes = 20
 var (
 	createTable   = operation("CreateTable", "TableName AttributeDefinitions KeySchema BillingMode GlobalSecondaryIndexes StreamSpecification")
 	describeTable = operation("DescribeTable", "TableName")
+	listTables    = operation("ListTables", "ExclusiveStartTableName Limit")
 	deleteTable   = operation("DeleteTable", "TableName")
 )
 
@@ -31,6 +33,11 @@ func (c *Client) CreateTable(ctx context.Context, in *dynamodb.CreateTableInput,
 // DescribeTable describes a table. Its item count and size are exact and current.
 func (c *Client) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
 	return api.Call(ctx, c.ts.core, describeTable, in, c.ts.describe)
+}
+
+// ListTables lists the names of the tables, up to 100 at a time.
+func (c *Client) ListTables(ctx context.Context, in *dynamodb.ListTablesInput, _ ...func(*dynamodb.Options)) (*dynamodb.ListTablesOutput, error) {
+	return api.Call(ctx, c.ts.core, listTables, in, c.ts.list)
 }
 
 // DeleteTable removes a table at once. Its stream closes and stays readable.
@@ -198,6 +205,33 @@ func newSchema(keys []types.KeySchemaElement, defs []types.AttributeDefinition, 
 
 func noKeyOf(kind types.ScalarAttributeType) error {
 	return api.Unsupported("CreateTable", "a key attribute of type "+string(kind))
+}
+
+func (ts *Tables) list(in *dynamodb.ListTablesInput) (*dynamodb.ListTablesOutput, error) {
+	limit, err := pageLimit(in.Limit)
+	if err == nil && in.Limit != nil && *in.Limit > maxListed {
+		err = api.Invalid("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have value less than or equal to %d", *in.Limit, maxListed)
+	}
+	if start := in.ExclusiveStartTableName; err == nil && start != nil && wrongTable(*start) != "" {
+		err = api.Invalid("1 validation error detected: Value '%s' at 'exclusiveStartTableName' failed to satisfy constraint: %s", *start, wrongTable(*start))
+	}
+	if err != nil {
+		return nil, err
+	}
+	ts.mu.RLock()
+	defer ts.mu.RUnlock()
+	out := &dynamodb.ListTablesOutput{TableNames: []string{}}
+	for _, name := range slices.Sorted(maps.Keys(ts.byName)) {
+		if name <= aws.ToString(in.ExclusiveStartTableName) {
+			continue
+		}
+		if len(out.TableNames) == limit {
+			out.LastEvaluatedTableName = aws.String(out.TableNames[limit-1])
+			break
+		}
+		out.TableNames = append(out.TableNames, name)
+	}
+	return out, nil
 }
 
 func (ts *Tables) describe(in *dynamodb.DescribeTableInput) (*dynamodb.DescribeTableOutput, error) {

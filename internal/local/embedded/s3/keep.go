@@ -10,7 +10,7 @@ import (
 
 // This file writes buckets to a journal, and reads them again:
 //
-//	buckets         name -> nothing
+//	buckets         name -> the time at which it was made, in RFC 3339; 1 in older journals
 //	objects/NAME    key  -> keptObject as JSON, then the body
 
 const bucketSpace = "buckets"
@@ -23,7 +23,9 @@ type keptObject struct {
 	Modified          time.Time
 }
 
-func (bs *Buckets) keepBucket(name string) { bs.log.Put(bucketSpace, name, "1") }
+func (bs *Buckets) keepBucket(name string, b *bucket) {
+	bs.log.Put(bucketSpace, name, b.created.Format(time.RFC3339))
+}
 
 func (bs *Buckets) keepObject(bucket, key string, o *object) error {
 	if bs.log == nil {
@@ -42,8 +44,12 @@ func (bs *Buckets) keepObject(bucket, key string, o *object) error {
 
 // Load reads what the journal holds. It must be called before anything else.
 func (bs *Buckets) Load(j api.Journal) error {
-	err := j.Load(bucketSpace, func(k, _ []byte) error {
-		bs.byName[string(k)] = &bucket{objects: map[string]*object{}}
+	err := j.Load(bucketSpace, func(k, v []byte) error {
+		created, err := time.Parse(time.RFC3339, string(v))
+		if err != nil {
+			created = bs.core.Now() // the journal does not say it
+		}
+		bs.byName[string(k)] = &bucket{created: created, objects: map[string]*object{}}
 		return nil
 	})
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,6 +39,7 @@ func (bs *Buckets) unlock() {
 }
 
 type bucket struct {
+	created time.Time
 	objects map[string]*object
 	keys    api.List[string]
 }
@@ -56,8 +59,10 @@ type Client struct{ bs *Buckets }
 func (bs *Buckets) Client() *Client { return &Client{bs} }
 
 var (
-	createBucket  = api.Op("S3", "CreateBucket", "Bucket CreateBucketConfiguration")
-	putObject     = api.Op("S3", "PutObject", "Bucket Key Body ContentLength ContentType Metadata IfNoneMatch ExpectedBucketOwner")
+	listBuckets  = api.Op("S3", "ListBuckets", "Prefix")
+	createBucket = api.Op("S3", "CreateBucket", "Bucket CreateBucketConfiguration")
+	putObject    = api.Op("S3", "PutObject", "Bucket Key Body ContentLength ContentMD5 ContentType Metadata IfNoneMatch ExpectedBucketOwner "+
+		"ChecksumCRC32 ChecksumCRC32C ChecksumCRC64NVME ChecksumSHA1 ChecksumSHA256")
 	getObject     = api.Op("S3", "GetObject", "Bucket Key ExpectedBucketOwner")
 	headObject    = api.Op("S3", "HeadObject", "Bucket Key ExpectedBucketOwner")
 	deleteObject  = api.Op("S3", "DeleteObject", "Bucket Key ExpectedBucketOwner")
@@ -68,6 +73,11 @@ var (
 // CreateBucket makes a bucket, or fails with BucketAlreadyOwnedByYou.
 func (c *Client) CreateBucket(ctx context.Context, in *s3.CreateBucketInput, _ ...func(*s3.Options)) (*s3.CreateBucketOutput, error) {
 	return api.Call(ctx, c.bs.core, createBucket, in, c.bs.create)
+}
+
+// ListBuckets lists all buckets by name.
+func (c *Client) ListBuckets(ctx context.Context, in *s3.ListBucketsInput, _ ...func(*s3.Options)) (*s3.ListBucketsOutput, error) {
+	return api.Call(ctx, c.bs.core, listBuckets, in, c.bs.listBuckets)
 }
 
 // PutObject stores a whole object. With IfNoneMatch "*" it refuses to replace one.
@@ -110,9 +120,22 @@ func (bs *Buckets) create(in *s3.CreateBucketInput) (*s3.CreateBucketOutput, err
 	if bs.byName[name] != nil {
 		return nil, &types.BucketAlreadyOwnedByYou{Message: aws.String("Your previous request to create the named bucket succeeded and you already own it.")}
 	}
-	bs.byName[name] = &bucket{objects: map[string]*object{}}
-	bs.keepBucket(name)
+	b := &bucket{created: bs.core.Now().Truncate(time.Second), objects: map[string]*object{}}
+	bs.byName[name] = b
+	bs.keepBucket(name, b)
 	return &s3.CreateBucketOutput{Location: aws.String("/" + name)}, nil
+}
+
+func (bs *Buckets) listBuckets(in *s3.ListBucketsInput) (*s3.ListBucketsOutput, error) {
+	bs.mu.RLock()
+	defer bs.mu.RUnlock()
+	out := &s3.ListBucketsOutput{Buckets: []types.Bucket{}, Prefix: in.Prefix, Owner: &types.Owner{ID: aws.String(bs.core.Config.Account)}}
+	for _, name := range slices.Sorted(maps.Keys(bs.byName)) {
+		if strings.HasPrefix(name, aws.ToString(in.Prefix)) {
+			out.Buckets = append(out.Buckets, types.Bucket{Name: aws.String(name), CreationDate: aws.Time(bs.byName[name].created)})
+		}
+	}
+	return out, nil
 }
 
 func (bs *Buckets) bucket(name, owner *string) (*bucket, error) {
@@ -144,6 +167,10 @@ func (bs *Buckets) put(in *s3.PutObjectInput) (*s3.PutObjectOutput, error) {
 	if in.ContentLength != nil && *in.ContentLength != int64(len(o.body)) {
 		return nil, api.Error("IncompleteBody", "You did not provide the number of bytes specified by the Content-Length HTTP header")
 	}
+	given := Checksums{in.ContentMD5, in.ChecksumCRC32, in.ChecksumCRC32C, in.ChecksumCRC64NVME, in.ChecksumSHA1, in.ChecksumSHA256}
+	if err := given.Check(o.body); err != nil {
+		return nil, err
+	}
 	if in.ContentType != nil {
 		o.contentType = *in.ContentType
 	}
@@ -165,7 +192,8 @@ func (bs *Buckets) put(in *s3.PutObjectInput) (*s3.PutObjectOutput, error) {
 		b.keys.Insert(at, key)
 	}
 	b.objects[key] = o
-	return &s3.PutObjectOutput{ETag: aws.String(o.etag)}, nil
+	return &s3.PutObjectOutput{ETag: aws.String(o.etag), ChecksumCRC32: given.CRC32, ChecksumCRC32C: given.CRC32C, ChecksumCRC64NVME: given.CRC64NVME,
+		ChecksumSHA1: given.SHA1, ChecksumSHA256: given.SHA256}, nil
 }
 
 func (b *bucket) find(key string) (api.Position, bool) {
