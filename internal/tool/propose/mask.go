@@ -123,7 +123,7 @@ func saysPersonal(path []string) bool {
 	if slices.ContainsFunc(last, func(word string) bool { return slices.Contains(personalWords, word) }) {
 		return true
 	}
-	if len(last) == 0 || last[len(last)-1] != "name" {
+	if len(last) == 0 || !slices.Contains([]string{"name", "id"}, last[len(last)-1]) {
 		return false
 	}
 	around := last

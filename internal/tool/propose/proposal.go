@@ -68,8 +68,13 @@ func (s *Sample) Proposal(constant string) *Proposal {
 		t.events = append(t.events, e)
 	}
 	slices.SortFunc(p.types, func(a, b *eventType) int { return strings.Compare(a.name, b.name) })
+	bare := false
 	for _, t := range p.types {
 		t.choose(p.vendor())
+		bare = bare || slices.ContainsFunc(t.events, func(e sampled) bool { return e.raw })
+	}
+	if !bare { // those that there were are set aside, so nothing asks for a field of the type
+		p.typ = choice{}
 	}
 	return p
 }

@@ -1,6 +1,7 @@
 package propose
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -462,6 +463,7 @@ func TestMasked(t *testing.T) {
 	const at = `"id":"a","type":"x","at":"2026-03-01T09:00:00Z"`
 	for body, want := range map[string]string{
 		`{` + at + `,"user_name":"Ann","product_name":"Tea"}`:                          `{` + at + `,"user_name":"user_name-1","product_name":"Tea"}`,
+		`{` + at + `,"patient_id":"p7","device":{"id":"d1"},"driver":{"id":9}}`:        `{` + at + `,"patient_id":"patient_id-1","device":{"id":"d1"},"driver":{"id":1}}`,
 		`{` + at + `,"n":1.50,"list":[{"driver":{"name":"Ann"}},{"driver":null}]}`:     `{` + at + `,"n":1.50,"list":[{"driver":{"name":"name-1"}},{"driver":null}]}`,
 		`{` + at + `,"to":"a@b.de","cc":["a@b.de","c@d.de"],"from":"a@b.de"}`:          `{` + at + `,"to":"person-1@example.com","cc":["person-1@example.com","person-2@example.com"],"from":"person-1@example.com"}`,
 		`{` + at + `,"address":{"city":"Rome","geo":{"lat":1.5,"fine":true}}}`:         `{` + at + `,"address":{"city":"city-1","geo":{"lat":1,"fine":true}}}`,
@@ -500,6 +502,9 @@ func TestABrokenEnvelopeAmongMany(t *testing.T) {
 	n, poison, err := p.Check()
 	if err != nil || n != 59 || len(poison) > 0 || len(p.Aside()) != 1 {
 		t.Errorf("%d planned, poison %v, aside %v, %v", n, poison, p.Aside(), err)
+	}
+	if bytes.Contains(p.YAML(), []byte("\ntype:")) {
+		t.Errorf("no payload is bare, and it has a type:\n%s", p.YAML())
 	}
 	wants(t, p, "1 of them, in line 31, has no whole envelope.", "The id is the envelope's.", "The time is the envelope's.")
 }
