@@ -1,0 +1,77 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// adviceSpec is a pipeline whose events share keys, have parts, and claim coupons.
+const adviceSpec = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order:
+    atomic: true
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "ORDER#{id}", sk: "-"}
+  line:
+    part: {of: order, each: lines, with: [id, at]}
+    id: "{id}#{line}"
+    key: {pk: "ORDER#{id}", sk: "LINE#{line}"}
+  coupon:
+    part: {of: order, each: coupons}
+    id: "{code}"
+    key: {pk: "COUPON#{code}", sk: "-"}
+  note: {id: "{id}", at: "{at}", key: {pk: "ORDER#{id}", sk: "-"}}
+  stray: {id: "{id}", at: "{at}", key: {pk: "ORDER#{id}", sk: "LINE#1"}}
+aggregates:
+  pieces: {since: 1, from: {line: {values: {pieces: sum pieces}}}}
+`
+
+// Whoever does what the refusal of a replacement says, word by word, has the message stored in the
+// end, and nothing of the other event.
+func TestTheAdviceOfARefusedReplacementWorks(t *testing.T) {
+	const stored = `{"type":"order","id":1,"at":"2026-03-01T09:00:00Z","lines":[{"line":1,"pieces":5}],"coupons":[{"code":"SPRING"}]}`
+	for name, c := range map[string]struct{ message, refusal, get, pieces string }{
+		"no lines": {`{"type":"order","id":1,"at":"2026-03-01T09:00:00Z","lines":[],"coupons":[]}`, "the stored event has parts", "order id=2", "pieces\n  all time       0"},
+		"the same coupon": {`{"type":"order","id":1,"at":"2026-03-01T09:00:00Z","lines":[{"line":1,"pieces":3}],"coupons":[{"code":"SPRING"}]}`,
+			"the stored event has parts", "order id=2", "pieces\n  all time       3"},
+		"another type": {`{"type":"note","id":1,"at":"2026-03-01T09:00:00Z"}`, `the stored event has another type, "order"`, "note id=2", "pieces\n  all time       0"},
+		"a part":       {`{"type":"stray","id":1,"at":"2026-03-01T09:00:00Z"}`, "a part of another event is stored under the key", "stray id=2", "pieces\n  all time       5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newDevWorldOf(t, adviceSpec)
+			w.send(0, stored)
+			w.send(1, c.message)
+			w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+			id := w.files("letters")[0]
+			w.run(exitDifference, "quarantine", "show", "letters", id, "--local")
+			refused := w.run(exitRefused, "quarantine", "resend", "letters", id, "--replace", "--yes", "--local")
+			if !strings.Contains(refused.out, c.refusal) {
+				t.Fatalf("%s", refused.out)
+			}
+			for _, step := range []string{"another id (ingot quarantine edit)", "send it again without --replace", "erase th"} {
+				if !strings.Contains(refused.out, step) {
+					t.Fatalf("%s\nhas no %q", refused.out, step)
+				}
+			}
+			if strings.Contains(refused.out, "erase the stored event (ingot erase)") {
+				w.run(0, "erase", "order", "id=1", "--yes", "--local")
+				w.run(exitDifference, "get", "order", "id=1", "--local")
+			} else {
+				w.run(0, "get", "line", "id=1", "line=1", "--local") // it stays, as its whole does
+			}
+			w.run(0, "quarantine", "edit", "letters", id, "--set", "id:=2")
+			w.run(0, "quarantine", "resend", "letters", id, "--local")
+			w.send(0)
+			w.run(0, append(append([]string{"get"}, strings.Fields(c.get)...), "--local")...)
+			w.await(func() bool {
+				return strings.Contains(w.run(0, "totals", "pieces", "--local").out, c.pieces)
+			})
+			if got := w.run(0, "verify", "--local"); !strings.Contains(got.out, "no difference") {
+				t.Errorf("%s", got.out)
+			}
+		})
+	}
+}
