@@ -94,7 +94,7 @@ var needs = map[string]func(arns) []policyStatement{
 	},
 	"status": func(r arns) []policyStatement {
 		return []policyStatement{r.find(), r.file(), allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
-			allow("SeeQuarantine", "sqs:ReceiveMessage sqs:ChangeMessageVisibility", r.quarantine),
+			allow("SeeFlags", "dynamodb:Scan", r.aggregates), allow("SeeQuarantine", "sqs:ReceiveMessage sqs:ChangeMessageVisibility", r.quarantine),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"), allow("SeeMetrics", "cloudwatch:GetMetricStatistics cloudwatch:DescribeAlarms", "*")}
 	},
 	"totals": func(r arns) []policyStatement {

@@ -28,7 +28,8 @@ type changedTotal struct {
 	Why       string            `json:"why,omitempty"`    // why it is not mended
 	Flag      string            `json:"flag,omitempty"`   // that is accepted
 
-	key event.Key
+	key  event.Key
+	flag string // with what Flag masks
 }
 
 // String names the total for people.
@@ -134,7 +135,7 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string)
 	who := a.caller(ctx, v.target)
 	out := rebuilt{Complete: []string{}, Standing: []string{}, Accepted: []changedTotal{}}
 	for _, f := range flags {
-		accepted, err := store.Accept(ctx, v.store, f.key, f.Flag, who)
+		accepted, err := store.Accept(ctx, v.store, f.key, f.flag, who)
 		if err != nil {
 			return err
 		}
@@ -153,16 +154,16 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string)
 // flags lists the flags of the totals and heads of some aggregates. It reads the whole aggregates
 // table.
 func (v verifying) flags(ctx context.Context, defs []*aggregate.Definition) (list []changedTotal, err error) {
+	masks := show.PersonalOf(v.plan)
 	for _, def := range defs {
 		head, err := v.store.Head(ctx, def)
 		if err != nil {
 			return nil, err
 		}
 		if head != nil && head.Flag != "" {
-			list = append(list, changedTotal{Aggregate: def.Name, Since: def.Since, Flag: head.Flag, key: lanes.HeadKey(def)})
+			list = append(list, changedTotal{Aggregate: def.Name, Since: def.Since, Flag: masks.Quoted(head.Flag), flag: head.Flag, key: lanes.HeadKey(def)})
 		}
 	}
-	masks := show.PersonalOf(v.plan)
 	for t, err := range v.store.Totals(ctx) {
 		if err != nil {
 			return nil, err
@@ -172,7 +173,7 @@ func (v verifying) flags(ctx context.Context, defs []*aggregate.Definition) (lis
 		if i < 0 || t.Flag == "" {
 			continue
 		}
-		one := changedTotal{Aggregate: at.Name, Since: at.Since, By: masks.By(at.Name, lanes.Group(defs[i], at.By)), Flag: t.Flag, key: lanes.Key(defs[i], at.Bucket, at.By, at.Window)}
+		one := changedTotal{Aggregate: at.Name, Since: at.Since, By: masks.By(at.Name, lanes.Group(defs[i], at.By)), Flag: masks.Quoted(t.Flag), flag: t.Flag, key: lanes.Key(defs[i], at.Bucket, at.By, at.Window)}
 		if at.Window != aggregate.NoWindow {
 			one.Window = start(time.Unix(at.Window, 0).UTC())
 		}

@@ -21,6 +21,7 @@ const statusJSON = `With --output json, one object:
   functions[]             name, and of the last 15 minutes: calls, failed, throttled
   alarms[]                name, state (ALARM, or INSUFFICIENT_DATA if it cannot ring), about
   aggregates[]            name, since, building, flags
+  flagged[]               total, flag, accepted: flagged totals on the first page of the aggregates table
   unwell[], unknown[]     why the stack is not well; what could not be read
   untold                  true: something could not be read, so the stack may not be well`
 
@@ -34,7 +35,7 @@ func newStatus(a *app) *cobra.Command {
 quarantine, how far the totals are behind the events, which function is paused and by whom, how many of their calls
 failed, which alarms are on, and which aggregates are building or flagged. It also prints the URL and the ARN of the
 queue for events. It names what it could not read. An ingot dev has no CloudWatch, so its ages, lag and alarms are not
-known.
+known. Flagged totals are looked for on the first page of the aggregates table, which holds some thousand.
 
 The stack is not well if an alarm is on, a function is paused, calls of a function failed or were refused in the last
 15 minutes, a message is in quarantine or in the dead-letter queue, an aggregate is flagged, or the totals are more than

@@ -106,6 +106,7 @@ type Report struct {
 	Functions  []Function      `json:"functions"`
 	Alarms     []Alarm         `json:"alarms"`
 	Aggregates []Aggregate     `json:"aggregates"`
+	Flagged    []Flagged       `json:"flagged"` // totals, among the first some thousand
 	Unwell     []string        `json:"unwell"`  // why the stack is not well
 	Unknown    []string        `json:"unknown"` // what could not be read, and why
 	// Untold says that something could not be read that should be known.
@@ -114,7 +115,7 @@ type Report struct {
 
 // Read reads as much as it can. Unknown lists the parts that it could not read.
 func Read(ctx context.Context, s Source) *Report {
-	r := &Report{Queues: []Queue{}, Quarantine: []Reason{}, Functions: []Function{}, Mappings: []pause.Mapping{}, Alarms: []Alarm{}, Aggregates: []Aggregate{}, Unwell: []string{}, Unknown: []string{}}
+	r := &Report{Queues: []Queue{}, Quarantine: []Reason{}, Functions: []Function{}, Flagged: []Flagged{}, Mappings: []pause.Mapping{}, Alarms: []Alarm{}, Aggregates: []Aggregate{}, Unwell: []string{}, Unknown: []string{}}
 	r.queues(ctx, s)
 	r.mappings(ctx, s)
 	if s.Watch == nil {
@@ -182,8 +183,12 @@ func (r *Report) aggregates(ctx context.Context, s Source) {
 			one.Building, one.Flags = head.Building, append(one.Flags, show.PersonalOf(s.Pipeline).All(head.Flags())...)
 		}
 		r.Aggregates = append(r.Aggregates, one)
-		for _, flag := range one.Flags {
+		for i, flag := range one.Flags {
+			if head != nil && head.Flags()[i] == "accepted "+head.Accepted {
+				continue // somebody knows of it
+			}
 			r.unwell("aggregate %s: %s", def.Name, flag)
 		}
 	}
+	r.flagged(ctx, s)
 }

@@ -14,16 +14,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	cwtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"go.uber.org/goleak"
 
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/tables"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -111,8 +117,16 @@ aggregates:
       order: {values: {orders: count}}
 `
 
+// stocked is a source with the client of its tables.
+type stocked struct {
+	Source
+	tables *embedded.DynamoDB
+}
+
 // source is a stack on which all is well.
-func source(t *testing.T) Source {
+func source(t *testing.T) Source { return stockedSource(t).Source }
+
+func stockedSource(t *testing.T) stocked {
 	t.Helper()
 	e := embedded.New(embedded.Config{Now: func() time.Time { return now }})
 	s, err := stack.New(t.Context(), e, stack.Config{})
@@ -130,8 +144,8 @@ func source(t *testing.T) Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Source{Queues: e.SQS(), Lambda: mappings{state: "Enabled"}, Watch: watch{metrics: map[string][]float64{"IteratorAge streams": {1250, 2500}, "Invocations ingest": {2, 3}}, alarms: []cwtypes.MetricAlarm{quiet}}, Store: st, Pipeline: p,
-		Queue: s.Queue, Quarantine: s.Quarantine, DeadLetters: s.DeadLetters, Ingest: "ingest", Streams: "streams", AlarmPrefix: "shop-", Now: now}
+	return stocked{tables: e.DynamoDB(), Source: Source{Queues: e.SQS(), Lambda: mappings{state: "Enabled"}, Watch: watch{metrics: map[string][]float64{"IteratorAge streams": {1250, 2500}, "Invocations ingest": {2, 3}}, alarms: []cwtypes.MetricAlarm{quiet}}, Store: st, Pipeline: p,
+		Queue: s.Queue, Quarantine: s.Quarantine, DeadLetters: s.DeadLetters, Ingest: "ingest", Streams: "streams", AlarmPrefix: "shop-", Now: now}}
 }
 
 func letter(t *testing.T, s Source, url string) {
@@ -339,4 +353,46 @@ func TestTrouble(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Flagged totals are named with the reason. A flag that somebody has accepted is shown, and makes
+// no stack unwell.
+func TestFlagsAreShown(t *testing.T) {
+	s := stockedSource(t)
+	put := func(key event.Key, attributes map[string]string) {
+		t.Helper()
+		item := map[string]dynamodbtypes.AttributeValue{"PK": &dynamodbtypes.AttributeValueMemberS{Value: key.PK}, "SK": &dynamodbtypes.AttributeValueMemberS{Value: key.SK}}
+		for name, value := range attributes {
+			item[name] = &dynamodbtypes.AttributeValueMemberS{Value: value}
+		}
+		if _, err := s.tables.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Aggregates), Item: item}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	def := s.Pipeline.Definitions()[0]
+	put(lanes.Key(def, 0, []string{"a"}, now.Unix()), map[string]string{"flag": "an event was removed"})
+	put(lanes.Key(def, 0, []string{"b"}, now.Unix()), map[string]string{"i:accepted": "2026-03-01T10:00:00Z by jo: it is known"})
+	if _, err := tables.Of(s.Store).Flag(t.Context(), []*aggregate.Definition{def}, now, "odd"); err != nil {
+		t.Fatal(err)
+	}
+	want := "2 totals, [1 total is flagged: ingot rebuild --mend computes them again, or ingot rebuild --accept accepts the flags]"
+	check := func(unwell int) {
+		t.Helper()
+		r := Read(t.Context(), s.Source)
+		if got := fmt.Sprintf("%d totals, %q", len(r.Flagged), r.Unwell[len(r.Unwell)-1:]); strings.ReplaceAll(got, `"`, "") != want || len(r.Unwell) != unwell {
+			t.Errorf("%s, %q", got, r.Unwell)
+		}
+		var text bytes.Buffer
+		if err := r.Text(&text, 0); err != nil || !strings.Contains(text.String(), `FLAGGED TOTALS
+  daily since 1 m=a at 2026-03-01T12:00:00Z: an event was removed
+  daily since 1 m=b at 2026-03-01T12:00:00Z: accepted 2026-03-01T10:00:00Z by jo: it is known
+`) {
+			t.Errorf("%v: %s", err, &text)
+		}
+	}
+	check(2)
+	if is, err := store.Accept(t.Context(), s.Store, lanes.HeadKey(def), "2026-03-01T12:00:00Z odd", "jo"); !is || err != nil {
+		t.Fatal(is, err)
+	}
+	check(1)
 }

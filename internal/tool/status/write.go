@@ -10,6 +10,9 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
+// mostFlags is how many flags of totals are written for people.
+const mostFlags = 20
+
 // Text writes the report for people, on one screen.
 func (r *Report) Text(w io.Writer, columns int) error {
 	var b strings.Builder
@@ -48,6 +51,19 @@ func (r *Report) Text(w io.Writer, columns int) error {
 		}
 		t.Print(&b)
 	}
+	var flagged []string
+	for _, f := range r.Flagged {
+		if f.Flag != "" {
+			flagged = append(flagged, f.Total+": "+f.Flag)
+		}
+		if f.Accepted != "" {
+			flagged = append(flagged, f.Total+": accepted "+f.Accepted)
+		}
+	}
+	if n := len(flagged) - mostFlags; n > 0 {
+		flagged = append(flagged[:mostFlags], "and "+show.Count(n, "more flag")+"; --output json lists them")
+	}
+	section(&b, "FLAGGED TOTALS", flagged)
 	section(&b, "NOT KNOWN", r.Unknown)
 	section(&b, "NOT WELL", r.Unwell)
 	if len(r.Unwell) == 0 {

@@ -1,0 +1,60 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Flagged is a total with a flag. Personal values in its name are masked.
+type Flagged struct {
+	Total    string `json:"total"`
+	Flag     string `json:"flag,omitempty"`
+	Accepted string `json:"accepted,omitempty"` // when and by whom an earlier flag was accepted, and that flag
+}
+
+// flagged looks for flags at the first page of the aggregates table, which has some thousand totals.
+func (r *Report) flagged(ctx context.Context, s Source) {
+	masks := show.PersonalOf(s.Pipeline)
+	for page, err := range s.Store.TotalPages(ctx, store.Segment{}) {
+		if err != nil {
+			r.unknown("flags of totals", err)
+			return
+		}
+		for _, t := range page.All {
+			def, is := s.Pipeline.Definition(t.Address.Name)
+			if !is || def.Since != t.Address.Since || t.Flag == "" && t.Accepted == "" {
+				continue
+			}
+			name, by := def.String(), masks.By(def.Name, lanes.Group(def, t.Address.By))
+			for _, field := range slices.Sorted(maps.Keys(by)) {
+				name += " " + field + "=" + by[field]
+			}
+			if def.Window != 0 {
+				name += " at " + lanes.WindowText(t.Address.Window)
+			}
+			r.Flagged = append(r.Flagged, Flagged{name, masks.Quoted(t.Flag), masks.Quoted(t.Accepted)})
+		}
+		if page.Next.PK != "" {
+			r.Unknown = append(r.Unknown, fmt.Sprint("flags of totals: ", errBeyond))
+		}
+		break
+	}
+	slices.SortFunc(r.Flagged, func(a, b Flagged) int { return strings.Compare(a.Total, b.Total) })
+	if n := len(slices.DeleteFunc(slices.Clone(r.Flagged), func(f Flagged) bool { return f.Flag == "" })); n > 0 {
+		verb := "are"
+		if n == 1 {
+			verb = "is"
+		}
+		r.unwell("%s %s flagged: ingot rebuild --mend computes them again, or ingot rebuild --accept accepts the flags", show.Count(n, "total"), verb)
+	}
+}
+
+var errBeyond = errors.New("only the first page of the aggregates table was read; ingot rebuild --accept lists all flags")
