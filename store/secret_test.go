@@ -84,6 +84,30 @@ func TestAnotherSecret(t *testing.T) {
 	}
 }
 
+// Another secret changes all that is made with it. So it is said first, and not what follows from
+// it, such as an aggregate whose hashes differ.
+func TestTheSecretIsComparedFirst(t *testing.T) {
+	grouped := func(s *pipeline.Spec) {
+		hashed(s)
+		s.Aggregates["hashes"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant | hmac}"}, MovedBy: "put",
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
+	}
+	for name, begin := range map[string]func(s *store.Store) error{
+		"start": func(s *store.Store) error { return s.Start(deadline(t)) },
+		"begin": func(s *store.Store) error { return tables.Of(s).Begin(deadline(t)) },
+	} {
+		w := newWorld(t)
+		if err := begin(w.under(one, grouped)); err != nil {
+			t.Fatal(err)
+		}
+		check := w.check()
+		err := begin(w.under(two, grouped))
+		if mistakes := (*store.StartError)(nil); !errors.Is(err, store.ErrOtherSecret) || errors.As(err, &mistakes) || w.check() != check {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // If several start at once on fresh tables, either all agree or some are refused.
 func TestSecretsRace(t *testing.T) {
 	for range 20 {

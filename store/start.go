@@ -117,15 +117,18 @@ func (s *Store) start(ctx context.Context) answer {
 		return classify(fmt.Errorf("start: reading the aggregates table %s: %w", s.aggregates, awserr.Quiet(err)))
 	}
 	s.flagged.learn(t.heads, s.env.Now())
-	c := s.compare(t)
-	if len(c.mistakes) > 0 {
-		return answer{outcome: invalid, err: &StartError{c.mistakes}}
-	}
-	// The secret is checked before the epoch is raised, but after everything else: a function that
-	// must not start changes nothing. If the table has the value, CheckSecret asks nothing.
 	if check := s.pipeline.SecretCheck(); check != "" && t.check == check {
 		s.sure.Store(true)
 	}
+	c := s.compare(t)
+	if len(c.mistakes) > 0 {
+		if err := s.sameSecret(ctx); errors.Is(err, ErrOtherSecret) { // it may be the reason for all of them
+			return answer{outcome: invalid, err: fmt.Errorf("start: %w", err)}
+		}
+		return answer{outcome: invalid, err: &StartError{c.mistakes}}
+	}
+	// The check value is written before the epoch is raised, but after everything else: a function
+	// that must not start changes nothing. If the table has the value, CheckSecret asks nothing.
 	if err := (counter{s}).CheckSecret(ctx); err != nil {
 		return answer{outcome: invalid, err: fmt.Errorf("start: %w", err)} // CheckSecret has retried already
 	}
@@ -213,6 +216,10 @@ func (s *Store) compare(t *roster) *changes {
 			c.fresh = append(c.fresh, d)
 		case head.Retired > 0 && head.Retired <= own:
 			c.mistake("aggregate %s was taken out at epoch %d and has counted nothing since; to have it back, declare it with since: %d and epoch: %d", d, head.Retired, next, next)
+		case head.otherSecret(d):
+			c.mistake("aggregate %s is grouped by hmac with another secret in the table than INGOT_PII_KEY; give both functions, and every program "+
+				"that reads totals, the old secret (parameter PiiKeySecretArn of template.yaml). Only if it is lost, declare the aggregate anew "+
+				"with since: %d and epoch: %d", d, next, next)
 		default:
 			if what := s.differs(d, head); what != "" {
 				c.mistake("aggregate %s %s; go back to that, or declare the change as a new generation with since: %d and epoch: %d", d, what, next, next)

@@ -275,8 +275,18 @@ func TestStartWithAnotherSecret(t *testing.T) {
 		}
 	}
 	err := start("two")
-	if err == nil || !strings.Contains(err.Error(), "aggregate by_merchant since 1 is grouped by hmac with another secret") || strings.Contains(err.Error(), "daily") {
+	if err == nil || !strings.Contains(err.Error(), "aggregate by_merchant since 1 is grouped by hmac with another secret") || strings.Contains(err.Error(), "daily") ||
+		!strings.Contains(err.Error(), "the old secret (parameter PiiKeySecretArn of template.yaml). Only if it is lost, declare the aggregate anew with since: 2 and epoch: 2") {
 		t.Errorf("%v", err)
+	}
+	changed := spec.Aggregates["by_merchant"]
+	changed.Window = time.Hour
+	spec.Aggregates["by_merchant"] = changed
+	if err := start("two"); err == nil || !strings.Contains(err.Error(), "another secret") || strings.Contains(err.Error(), "declared differently") {
+		t.Errorf("another definition, too: %v", err)
+	}
+	if err := start("one"); err == nil || !strings.Contains(err.Error(), "declared differently") {
+		t.Errorf("another definition: %v", err)
 	}
 }
 
