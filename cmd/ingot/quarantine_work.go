@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -227,86 +226,4 @@ func (a *app) begin(cmd *cobra.Command, t *target.Target, path string, c choosin
 	j := &job{app: a, t: t, dir: dir, path: path, verb: verb, same: strings.Join(sameTarget(cmd, t), " ")}
 	_, _, err = j.of(letters)
 	return j, letters, err
-}
-
-func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, c choosing, o resendOptions) error {
-	ctx := cmd.Context()
-	if err := t.Needs(target.Queue); err != nil {
-		return err
-	}
-	j, letters, err := a.begin(cmd, t, path, c, "resent")
-	if err != nil {
-		return err
-	}
-	j.dry = o.dry
-	var x quarantine.Examiner
-	if o.replace || !o.anyway || cmd.Flags().Changed("pipeline") { // a file that differs is refused, even if nothing needs it
-		if x, err = a.examiner(cmd, t, true); err != nil {
-			return err
-		}
-		j.personal = show.PersonalOf(x.Pipeline)
-	}
-	if !o.replace && !o.anyway {
-		if letters, err = j.sendable(ctx, x, letters, len(c.ids) > 0); err != nil {
-			return err
-		}
-	}
-	a.sayPlan(letters, "send again")
-	if !o.dry {
-		if err := a.announce(t); err != nil {
-			return err
-		}
-	}
-	return j.run(ctx, letters, t.QueueURL, func(w *quarantine.Work, l *quarantine.Letter) error {
-		w.Group = o.group
-		if !o.replace {
-			return w.Resend(ctx, l)
-		}
-		w.Events = &quarantine.Events{Client: t.DynamoDB(), Table: t.EventsTable, Examiner: x}
-		return w.Replace(ctx, l)
-	})
-}
-
-// sendable returns the letters that would be stored today, and those that only the ingest function
-// can judge. Of letters that a person has named, only those that would be Poison are left out; the
-// tables need not be asked for that. For each of the others, it prints why it stays.
-func (j *job) sendable(ctx context.Context, x quarantine.Examiner, letters []*quarantine.Letter, named bool) ([]*quarantine.Letter, error) {
-	if named {
-		x.Store = nil
-	}
-	var list []*quarantine.Letter
-	for _, l := range letters {
-		today, err := x.Examine(ctx, l)
-		switch {
-		case err != nil:
-			return nil, err
-		case !l.Open() || l.Resent != nil || today.Verdict.Stored() || today.Elsewhere || named && today.Verdict != event.Poison:
-			list = append(list, l)
-		case l.OfStream():
-			j.note(l, nil, quarantine.ErrOfStream)
-		default:
-			j.note(l, today, fmt.Errorf("it would be %s (%s) again; ingot quarantine show %s %s says more", today.Verdict, today.Reason, j.path, l.ID))
-		}
-	}
-	return list, nil
-}
-
-func (a *app) drop(cmd *cobra.Command, t *target.Target, path string, c choosing, o dropOptions) error {
-	j, letters, err := a.begin(cmd, t, path, c, "dropped")
-	if err != nil {
-		return err
-	}
-	j.dry = o.dry
-	a.sayPlan(letters, "drop")
-	switch {
-	case o.dry:
-	case !o.yes:
-		return usage(errors.New("drop deletes messages for good: write --yes to confirm that"))
-	default:
-		if err := a.announce(t); err != nil {
-			return err
-		}
-	}
-	ctx := cmd.Context()
-	return j.run(ctx, letters, "", func(w *quarantine.Work, l *quarantine.Letter) error { return w.Drop(ctx, l) })
 }
