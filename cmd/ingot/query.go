@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +28,8 @@ import (
 
 const queryHelp = `Asks one of the patterns that the deployed pipeline.yaml declares, and prints one page of the answer. It never scans a
 table. Give the values of the payload: if a key is hashed, the command hashes them with the stack's secret, or with
-INGOT_PII_KEY. With --explain and --pipeline, it asks no stack.
+INGOT_PII_KEY. With --explain it asks no stack if --pipeline names a file, or if you name no stack and there is a
+pipeline.yaml in this folder.
 
 A field of the partition key may have several values, separated by commas. For a comma in a value, write \, or give
 the field twice. FIELD=@- reads the value from standard input, so that it does not appear in the list of processes or
@@ -112,7 +114,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 	}
 	config := store.Config{Client: noClient{}, Events: "events", Aggregates: "aggregates"}
 	var t *target.Target
-	if file, _ := cmd.Flags().GetString("pipeline"); !o.explain || file == "" {
+	if !o.explain || !a.alone(cmd) {
 		if t, err = a.find(cmd); err != nil {
 			return err
 		}
@@ -128,7 +130,14 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 	config.Pipeline = p
 	st, requests, err := asks(config, args[0], o.ask)
 	if errors.Is(err, pipeline.ErrNoSecret) {
-		if p, err = a.hashing(cmd.Context(), t, file, p); err != nil {
+		if t == nil {
+			secret, _ := a.localSecret()
+			a.tellStandIn("ingot query", p)
+			p, err = file.Load(pipeline.Secret(secret))
+		} else {
+			p, err = a.hashing(cmd.Context(), t, file, p)
+		}
+		if err != nil {
 			return err
 		}
 		config.Pipeline = p
@@ -165,6 +174,20 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 	}
 	out.fill(got, def, hidden)
 	return a.printAnswer(out)
+}
+
+// alone reports whether a command that sends nothing can do without a stack, because it has a file:
+// the one of --pipeline, or the pipeline.yaml of this folder if the flags name no stack.
+func (a *app) alone(cmd *cobra.Command) bool {
+	if cmd.Flags().Changed("pipeline") {
+		return true
+	}
+	if slices.ContainsFunc([]string{"stack", "config-env", "local", "profile", "region", "endpoint-url"}, cmd.Flags().Changed) {
+		return false
+	}
+	const here = "pipeline.yaml"
+	_, err := os.Stat(here)
+	return err == nil && cmd.Flags().Set("pipeline", here) == nil
 }
 
 // noClient is the client of a store that sends nothing.

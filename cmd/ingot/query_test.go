@@ -167,6 +167,35 @@ func TestQuery(t *testing.T) {
 	}
 }
 
+// TestExplainedQuestionNeedsNoStack explains a question in a folder with a pipeline.yaml, with nothing
+// in the environment.
+func TestExplainedQuestionNeedsNoStack(t *testing.T) {
+	text, err := os.ReadFile("../../" + sampleshop.Pipeline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("pipeline.yaml", text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(args ...string) (int, string, string) {
+		var stdout, stderr strings.Builder
+		code := run(t.Context(), append([]string{"query"}, args...), func(string) (string, bool) { return "", false }, strings.NewReader(""), &stdout, &stderr)
+		return code, stdout.String(), stderr.String()
+	}
+	code, stdout, stderr := ask("order_story", "merchant_id=m-1", "order_id=o-1", "--explain")
+	if code != exitFine || !strings.Contains(stdout, `PK = "ORDER#m-1#o-1"`) || !strings.Contains(stdout, "1 request; none was sent") || stderr != "" {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = ask("customer_orders", "customer_id=c-1", "--explain")
+	if code != exitFine || !strings.Contains(stdout, "none was sent") || !strings.Contains(stderr, "INGOT_PII_KEY is not set") {
+		t.Errorf("a hashed field: exit %d: %s%s", code, stdout, stderr)
+	}
+	if code, _, _ := ask("order_story", "merchant_id=m-1", "order_id=o-1", "--explain", "--stack", "shop"); code == exitFine {
+		t.Error("a stack that is named was not asked")
+	}
+}
+
 func TestCommas(t *testing.T) {
 	for text, want := range map[string][]string{"a,b": {"a", "b"}, `a\,b,c`: {"a,b", "c"}, "": {""}, `\`: {`\`}, "a,": {"a", ""}} {
 		if got := commas(text); !reflect.DeepEqual(got, want) {
