@@ -115,8 +115,13 @@ func TestNothingIsCutInsideARune(t *testing.T) {
 			}
 		}
 	}
-	total := Total{By: []ByValue{{"city", "Großräschen an der Oder"}, {"city", "東京都千代田区丸の内一丁目"}}}
-	if got := total.name(); got != "Großräsche… 東京都千…" {
+	total := Total{By: []ByValue{{"city", "Großräschen an der Oder"}, {"city", strings.Repeat("東京都", 10) + "一丁目"}}}
+	if got := total.name(); got != "Großräschen an der Oder 東京都東京都東京都東京都東京…京都東京都東京都東京都一丁目" {
 		t.Errorf("the total is labelled %q", got)
+	}
+	one := Total{By: []ByValue{{"type", "org.clinic.device.of.the.ward.alarm"}}}
+	two := Total{By: []ByValue{{"type", "org.clinic.device.of.the.ward.reading"}}}
+	if one.name() == two.name() {
+		t.Errorf("both totals are labelled %q", one.name())
 	}
 }

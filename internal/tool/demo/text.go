@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
@@ -138,12 +139,18 @@ func (s *Summary) totalText(b *bytes.Buffer, most int) {
 	}
 }
 
+// hashed matches what hmac and sha256 make.
+var hashed = regexp.MustCompile(`^[0-9a-f]{21,64}$`)
+
 func (t *Total) name() string {
 	var parts []string
 	for _, by := range t.By {
 		text := by.Text
-		if len(text) > 20 {
+		switch runes := []rune(text); {
+		case hashed.MatchString(text):
 			text = excerpt.Of(text, 12)
+		case len(runes) > 30: // names of one kind often differ at the end alone
+			text = string(runes[:14]) + "…" + string(runes[len(runes)-14:])
 		}
 		parts = append(parts, text)
 	}

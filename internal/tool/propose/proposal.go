@@ -294,6 +294,7 @@ func (p *Proposal) YAML() []byte {
 	for _, t := range p.types {
 		w.eventType(t)
 	}
+	w.patterns(p)
 	w.aggregates(p)
 	return w.Bytes()
 }
@@ -395,6 +396,34 @@ func (w *writer) indexes(t *eventType) {
 	for i, f := range t.groups[:min(2, len(t.groups))] {
 		w.line(4, "#   GSI%d: {pk: %s, sk: %s}", i+1, quote(keyWord(strings.Join(stem(f), "_"))+"#"+variable(f)), quote("{@at | time}#{@id}"))
 	}
+}
+
+// patterns proposes the questions that the keys and totals answer.
+func (w *writer) patterns(p *Proposal) {
+	w.line(0, "# Questions that you will ask, by name. ingot query NAME says which values it needs.")
+	w.line(0, "patterns:")
+	var order []string
+	reads := map[string][]string{} // types by the partition key that they share
+	names := map[string]string{}
+	for _, t := range p.types {
+		pk, _, _ := t.key()
+		if !strings.Contains(pk, "{") || strings.Contains(pk, "{@") {
+			continue // nobody knows such a value without the event
+		}
+		if len(reads[pk]) == 0 {
+			order, names[pk] = append(order, pk), plain(t.noun)
+		}
+		reads[pk] = append(reads[pk], yamlName(t.name))
+	}
+	taken := map[string]bool{"days": true}
+	for _, pk := range order {
+		if name := names[pk]; !taken[name] {
+			taken[name] = true
+			w.line(2, "%s: {read: [%s]}", name, strings.Join(reads[pk], ", "))
+		}
+	}
+	w.line(2, "days: {total: events_daily}")
+	w.line(0, "")
 }
 
 // aggregates proposes totals: how many events of each type there are on a day, and sums of fields

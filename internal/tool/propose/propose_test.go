@@ -508,3 +508,15 @@ func TestABrokenEnvelopeAmongMany(t *testing.T) {
 	}
 	wants(t, p, "1 of them, in line 31, has no whole envelope.", "The id is the envelope's.", "The time is the envelope's.")
 }
+
+// The keys that are proposed answer questions. These have names, so that a first ingot query works.
+func TestPatternsAreProposed(t *testing.T) {
+	var b strings.Builder
+	for i := range 30 {
+		typ := []string{"trip.started", "trip.ended", "heartbeat"}[i%3]
+		fmt.Fprintf(&b, `{"type":%q,"trip":{"tripId":"T-%d"},"at":"2026-05-03T00:00:%02d+05:45"}`+"\n", typ, i, i)
+	}
+	p := proposal(t, b.String())
+	taken(t, p)
+	wants(t, p, "  trip: {read: [trip.ended, trip.started]}\n", "  heartbeat: {read: [heartbeat]}\n", "  days: {total: events_daily}\n")
+}
