@@ -495,8 +495,8 @@ func (r *question) fetchPart(ctx context.Context, l *line, limit int32) (float64
 		l.items = append(l.items, img)
 	}
 	l.start = out.LastEvaluatedKey
-	// At the upper end, nothing is left. A Query may not begin there, because the end of a prefix is
-	// not in the range.
+	// At the upper end, nothing is left. A Query may not begin there, because the end of a prefix
+	// is not in the range.
 	l.done = len(l.start) == 0 || !r.plan.Backward && l.from.High != "" && textOf(l.start[sk]) >= l.from.High
 	return unitsOf(out.ConsumedCapacity, r.least()), nil
 }

@@ -167,8 +167,8 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// TestExplainedQuestionNeedsNoStack explains a question in a folder with a pipeline.yaml, with nothing
-// in the environment.
+// TestExplainedQuestionNeedsNoStack explains a question in a folder with a pipeline.yaml, with
+// nothing in the environment.
 func TestExplainedQuestionNeedsNoStack(t *testing.T) {
 	text, err := os.ReadFile("../../" + sampleshop.Pipeline)
 	if err != nil {

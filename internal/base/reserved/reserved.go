@@ -1,5 +1,5 @@
-// Package reserved knows the words that DynamoDB does not take as bare names of attributes. Those of
-// statements differ from those of expressions.
+// Package reserved knows the words that DynamoDB does not take as bare names of attributes. Those
+// of statements differ from those of expressions.
 package reserved
 
 import "strings"

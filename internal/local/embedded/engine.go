@@ -51,9 +51,9 @@ type Config struct {
 	// writes of the last 5 s, 64 at most. Default: every read is current. Behind runs under the
 	// lock of the engine, so it must not call the engine.
 	Behind func(Read) int
-	// LongPolls, when set, lets ReceiveMessage wait for as long as WaitTimeSeconds says, by the timers
-	// of package time. When the channel is closed, every receive answers at once. By default none
-	// waits, because the time of a clock that a test moves does not pass by itself.
+	// LongPolls, when set, lets ReceiveMessage wait for as long as WaitTimeSeconds says, by the
+	// timers of package time. When the channel is closed, every receive answers at once. By default
+	// none waits, because the time of a clock that a test moves does not pass by itself.
 	LongPolls <-chan struct{}
 	// Journal, when set, keeps every change of tables, streams, queues and buckets. A call is
 	// answered once its changes are safe. Use [Open] to continue from what a journal holds. Usage

@@ -2,8 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -130,44 +128,6 @@ func (o objects) put(w http.ResponseWriter, r *http.Request, bucket, key string,
 	return nil
 }
 
-// body reads a body of at most that many bytes, and the checksums that come with it in headers or in
-// trailers. It checks the one that is part of the signature.
-func body(w http.ResponseWriter, r *http.Request, most int64) (text []byte, sums embedded.Checksums, err error) {
-	from, signed := io.Reader(http.MaxBytesReader(w, r.Body, most)), r.Header.Get("X-Amz-Content-Sha256")
-	headers := r.Header
-	if strings.HasPrefix(signed, "STREAMING-") {
-		chunks := newChunked(from)
-		from, headers = chunks, chunks.trailers
-	}
-	if text, err = io.ReadAll(from); err != nil {
-		return nil, sums, err
-	}
-	if length := r.Header.Get("X-Amz-Decoded-Content-Length"); length != "" && length != strconv.Itoa(len(text)) {
-		return nil, sums, &smithy.GenericAPIError{Code: "IncompleteBody", Message: "The request body is not as long as x-amz-decoded-content-length says", Fault: smithy.FaultClient}
-	}
-	if sum := sha256.Sum256(text); len(signed) == 2*len(sum) && signed != hex.EncodeToString(sum[:]) {
-		return nil, sums, &smithy.GenericAPIError{Code: "XAmzContentSHA256Mismatch", Message: "The provided 'x-amz-content-sha256' header does not match what was computed.", Fault: smithy.FaultClient}
-	}
-	known := map[string]**string{"Crc32": &sums.CRC32, "Crc32c": &sums.CRC32C, "Crc64nvme": &sums.CRC64NVME, "Sha1": &sums.SHA1, "Sha256": &sums.SHA256}
-	for _, from := range []http.Header{r.Header, headers} {
-		for name := range from {
-			kind, is := strings.CutPrefix(name, checksum)
-			if !is || kind == "Mode" || kind == "Type" || kind == "Algorithm" {
-				continue
-			}
-			if known[kind] == nil {
-				return nil, sums, unsupportedObject(r, "the checksum "+name)
-			}
-			*known[kind] = optional(from, name)
-		}
-	}
-	sums.MD5 = optional(r.Header, "Content-Md5")
-	return text, sums, nil
-}
-
-// checksum begins the names of the headers of checksums.
-const checksum = "X-Amz-Checksum-"
-
 // get answers GET and HEAD. The answer to a HEAD has no body, because net/http drops it.
 func (o objects) get(w http.ResponseWriter, r *http.Request, bucket, key string, query url.Values) error {
 	if !only(query) || r.Header.Get("Range") != "" {
@@ -239,34 +199,6 @@ func (o objects) deleteAll(w http.ResponseWriter, r *http.Request, bucket string
 	answer := deleted{Namespace: namespace}
 	for _, one := range out.Deleted {
 		answer.Deleted = append(answer.Deleted, struct{ Key string }{*one.Key})
-	}
-	return writeXML(w, http.StatusOK, answer)
-}
-
-// bucketList is the answer to a ListBuckets.
-type bucketList struct {
-	XMLName   xml.Name `xml:"ListAllMyBucketsResult"`
-	Namespace string   `xml:"xmlns,attr"`
-	Owner     struct{ ID string }
-	Buckets   struct{ Bucket []listedBucket }
-	Prefix    *string
-}
-
-type listedBucket struct{ Name, CreationDate string }
-
-func (o objects) listBuckets(w http.ResponseWriter, r *http.Request, query url.Values) error {
-	in := &s3.ListBucketsInput{}
-	if query.Has("prefix") {
-		in.Prefix = aws.String(query.Get("prefix"))
-	}
-	out, err := o.client.ListBuckets(r.Context(), in)
-	if err != nil {
-		return err
-	}
-	answer := bucketList{Namespace: namespace, Prefix: out.Prefix}
-	answer.Owner.ID = *out.Owner.ID
-	for _, b := range out.Buckets {
-		answer.Buckets.Bucket = append(answer.Buckets.Bucket, listedBucket{*b.Name, b.CreationDate.UTC().Format(time.RFC3339)})
 	}
 	return writeXML(w, http.StatusOK, answer)
 }

@@ -9,9 +9,9 @@ import (
 
 // This file finds the mistakes in a condition that do not depend on items.
 
-// Check returns an error for a comparison that no item could make: of an attribute with itself, of a
-// value that has no order, or with a range whose ends have different types or are out of order. It
-// looks at all parts of the condition, also at those that Eval may skip.
+// Check returns an error for a comparison that no item could make: of an attribute with itself, of
+// a value that has no order, or with a range whose ends have different types or are out of order.
+// It looks at all parts of the condition, also at those that Eval may skip.
 func (c *Condition) Check(b Binding) error {
 	if c == nil {
 		return nil

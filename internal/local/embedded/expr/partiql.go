@@ -193,8 +193,8 @@ func (s *statement) expected(call, what string) error {
 	return &Malformed{"Expected " + what}
 }
 
-// value reads a ?, a text in quotes, a number, TRUE, FALSE or NULL into a new slot. It reports whether
-// there is one. A value of another form is an error.
+// value reads a ?, a text in quotes, a number, TRUE, FALSE or NULL into a new slot. It reports
+// whether there is one. A value of another form is an error.
 func (s *statement) value(call string, into *slots) (bool, error) {
 	s.space()
 	var v types.AttributeValue
