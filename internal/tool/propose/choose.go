@@ -360,11 +360,24 @@ func groups(fields []*field, n int, id identity, belongs *field) []*field {
 
 // amounts lists the numbers that could be summed.
 func amounts(fields []*field, n int) []*field {
-	return slices.DeleteFunc(slices.Clone(fields), func(f *field) bool {
-		return f.sums != n || f.isTime(n) || !slices.ContainsFunc(f.words(), func(word string) bool {
-			return slices.Contains([]string{"amount", "total", "cents", "price", "cost", "quantity", "qty", "units", "bytes", "duration", "value", "fee", "tax"}, word)
-		})
+	return slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return f.sums != n || f.isTime(n) || !f.amount() })
+}
+
+// amount reports whether the field's name says that it is an amount.
+func (f *field) amount() bool {
+	return slices.ContainsFunc(f.words(), func(word string) bool {
+		return slices.Contains([]string{"amount", "total", "cents", "price", "cost", "fare", "quantity", "qty", "units", "bytes", "duration", "value", "fee", "tax"}, word)
 	})
+}
+
+// quoted finds fields that look like amounts and are numbers in quotes, which cannot be summed.
+func quoted(fields []*field, n int) (paths []string) {
+	for _, f := range fields {
+		if f.quoted == n && f.amount() {
+			paths = append(paths, f.path)
+		}
+	}
+	return paths
 }
 
 // currency finds the field that has the currency of every event. Of several, it is the one that is

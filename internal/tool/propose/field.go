@@ -28,6 +28,7 @@ type field struct {
 	millis  int // the same in milliseconds
 	sums    int // numbers that can be summed
 	mails   int
+	quoted  int // text that is a number, such as "12.50"
 	longest int
 
 	values map[uint64]int // hashes of the values, with how often each is there
@@ -117,6 +118,9 @@ func (f *field) seeText(text string) {
 	}
 	if mail.MatchString(text) {
 		f.mails++
+	}
+	if _, err := event.ParseDecimal(text); err == nil {
+		f.quoted++
 	}
 }
 

@@ -39,6 +39,7 @@ type eventType struct {
 	belongs *field // what the events belong to, as order.paid belongs to an order
 	groups  []*field
 	amounts []*field
+	quoted  []string // paths of amounts that are text
 	anew    []string // members that sending sets anew, by their names; no copy in the sample shows it
 	money   *field   // the currency: a sum over two of them means nothing; nil if there is none
 }
@@ -152,7 +153,7 @@ func (t *eventType) choose(vendor string) {
 		}
 	}
 	t.groups, t.amounts = groups(fields, n, t.id, t.belongs), amounts(fields, n)
-	t.money = currency(fields, n)
+	t.money, t.quoted = currency(fields, n), quoted(fields, n)
 }
 
 // sameField returns the field of the same path in another profile.
@@ -378,6 +379,9 @@ func (w *writer) eventType(t *eventType) {
 		w.line(4, "# ignore: [%s]   # take out the # if sending an event again fills these anew", strings.Join(t.anew, ", "))
 	}
 	w.indexes(t)
+	if len(t.quoted) > 0 {
+		w.remark(4, "Numbers in quotes cannot be summed: "+strings.Join(t.quoted, ", ")+". Let the producer write them without quotes.")
+	}
 	if bytes.Contains(w.Bytes()[begins:], []byte("| hmac}")) {
 		w.remark(4, "hmac: keys show a hash in place of a value that looks personal. The payload still has the value, and is stored in clear.")
 	}

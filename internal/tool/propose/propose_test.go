@@ -520,3 +520,18 @@ func TestPatternsAreProposed(t *testing.T) {
 	taken(t, p)
 	wants(t, p, "  trip: {read: [trip.ended, trip.started]}\n", "  heartbeat: {read: [heartbeat]}\n", "  days: {total: events_daily}\n")
 }
+
+// A number in quotes cannot be summed. The file says so, because the producer must change it.
+func TestNumbersInQuotes(t *testing.T) {
+	var b strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&b, `{"type":"trip","trip_id":"T-%d","fare":{"amount":"%d.50"},"zip":"1011%d","at":"2026-05-03T00:00:%02d+05:45"}`+"\n", i, i, i%3, i)
+	}
+	p := proposal(t, b.String())
+	taken(t, p)
+	wants(t, p, "# Numbers in quotes cannot be summed: fare.amount. Let the producer write them without quotes.\n")
+	plain := proposal(t, regexp.MustCompile(`"(\d+\.50)"`).ReplaceAllString(b.String(), "$1"))
+	if text := string(plain.YAML()); strings.Contains(text, "in quotes") || !strings.Contains(text, "amount: sum fare.amount") {
+		t.Errorf("no number is in quotes:\n%s", text)
+	}
+}
