@@ -41,6 +41,44 @@ func puts(t *testing.T, h *Harness) {
 			}
 			w.stored(item)
 		},
+		"values and names that no item can have": func(w *table) {
+			nested := func(depth int) types.AttributeValue {
+				v := s("x")
+				for range depth {
+					v = m(attrs{"a": v})
+				}
+				return v
+			}
+			for name, more := range map[string]attrs{
+				"NULL that is false": {"v": &types.AttributeValueMemberNULL{}}, "32 maps": {"v": nested(32)}, "an empty set": {"v": &types.AttributeValueMemberSS{}},
+				"one number twice": {"v": &types.AttributeValueMemberNS{Value: []string{"1", "1.0"}}}, "too large a number": {"v": n("1e126")}, "too small a number": {"v": n("1e-131")},
+			} {
+				_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: with(key(w.pk(), name), more)})
+				if code(err) != "ValidationException" {
+					w.Errorf("%s: %v", name, err)
+				}
+				w.absent(key(w.pk(), name))
+			}
+			deepest := with(key(w.pk(), "31 maps"), attrs{"v": nested(31)})
+			w.put(deepest)
+			w.stored(deepest)
+		},
+		"a form that no request has": func(w *table) {
+			for name, in := range map[string]dynamodb.PutItemInput{
+				"no such table":  {TableName: aws.String("no such table!")},
+				"a long name":    {TableName: aws.String(strings.Repeat("a", 256))},
+				"an empty name":  {TableName: aws.String("")},
+				"a wrong answer": {TableName: &w.name, ReturnValues: "SOME"},
+				"wrong capacity": {TableName: &w.name, ReturnConsumedCapacity: "SOME"},
+			} {
+				in.Item = key(w.pk(), name)
+				_, err := w.db.PutItem(ctx, &in)
+				if code(err) != "ValidationException" {
+					w.Errorf("%s: %v", name, err)
+				}
+				w.absent(in.Item)
+			}
+		},
 		"a key that is taken": func(w *table) {
 			first := with(key(w.pk(), "1"), attrs{"digest": b("a"), "data": s("{}")})
 			w.put(first)
