@@ -3,6 +3,7 @@ package console
 import (
 	"container/list"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ const (
 	feedSeconds   = 120
 	feedRecent    = 40
 	feedTraces    = 2000
+	feedRefused   = 200
 	feedBody      = 16 << 10 // bytes of a message that are kept
 	feedDelivered = 20       // deliveries and changes that are kept of one event
 )
@@ -36,6 +38,7 @@ type Feed struct {
 	told    int                 // outcomes so far; the next one goes to told modulo feedRecent
 	lag     time.Duration
 	lagAt   time.Time
+	refused []refused // the latest deliveries that were refused, at most feedRefused
 	traces  map[event.Key]*list.Element
 	order   list.List // of *trace, the latest event first
 	last    *trace    // the trace of the last message that was stored
@@ -86,6 +89,17 @@ type delivery struct {
 	verdict  string
 	reason   string
 	returned bool
+}
+
+// refused is a delivery that was refused, with its message.
+type refused struct {
+	number int64 // of the outcome, from 1
+	delivery
+	detail     string
+	key        event.Key // empty if it is not known
+	body       string
+	whole      bool // body is the whole body of the message
+	attributes map[string]string
 }
 
 type changed struct {
@@ -155,6 +169,16 @@ func (f *Feed) event(now time.Time, o *handler.Outcome, body string) {
 	}
 	if o.Message != nil {
 		d.message = o.Message.MessageId
+	}
+	if o.Refusal != nil {
+		r.Delivery = int64(f.told + 1)
+		one := refused{number: r.Delivery, delivery: d, detail: o.Refusal.Detail, key: event.Key{PK: r.PK, SK: r.SK}, body: excerpt.Of(body, feedBody), whole: len(body) <= feedBody}
+		if o.Message != nil {
+			one.attributes = attributes(o.Message)
+		}
+		if f.refused = append(f.refused, one); len(f.refused) > feedRefused {
+			f.refused = slices.Delete(f.refused, 0, 1)
+		}
 	}
 	f.recent[f.told%feedRecent] = r
 	f.told++
@@ -336,6 +360,18 @@ func (f *Feed) find(key event.Key) *trace {
 		return e.Value.(*trace).copy()
 	}
 	return nil
+}
+
+// refusal returns a delivery that was refused, or false if it is not remembered.
+func (f *Feed) refusal(number int64) (refused, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, one := range f.refused {
+		if one.number == number {
+			return one, true
+		}
+	}
+	return refused{}, false
 }
 
 // stored returns a copy of the trace of the message that was last proven stored, or nil.

@@ -99,7 +99,7 @@ type meant struct {
 // meant finds the event that a question means. The question has its message, its key, or its type
 // with the fields of its key.
 func (t *Tables) meant(p *pipeline.Pipeline, q Question, find func(event.Key) *trace) (m meant, err error) {
-	m = meant{key: event.Key{PK: q.PK, SK: q.SK}, message: envelope.Message{Body: q.Message}, given: strings.TrimSpace(q.Message) != ""}
+	m = meant{key: event.Key{PK: q.PK, SK: q.SK}, message: envelope.Message{Body: q.Message, Attributes: q.attributes}, given: strings.TrimSpace(q.Message) != ""}
 	if !m.given {
 		if q.Type != "" {
 			if m.key, err = keyOf(p, q); err != nil {

@@ -2,7 +2,9 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ingot-events/ingot/event"
@@ -41,7 +43,41 @@ func (l *Live) Flow(ctx context.Context) (*Flow, error) {
 
 // Journey shows what happened to an event since the start, and what is stored of it.
 func (l *Live) Journey(ctx context.Context, q Question) (*Journey, error) {
-	return l.journey(ctx, q, l.Feed.find)
+	if q.Delivery == 0 {
+		return l.journey(ctx, q, l.Feed.find)
+	}
+	one, there := l.Feed.refusal(q.Delivery)
+	if !there {
+		return nil, &mistake{fmt.Sprintf("this delivery is forgotten: ingot dev remembers the latest %d that were refused; its message is on the page Quarantine, if it is still there", feedRefused)}
+	}
+	first := l.refusedStep(one)
+	q = Question{PK: one.key.PK, SK: one.key.SK}
+	if one.whole && one.body != "" {
+		q = Question{Message: one.body, attributes: one.attributes}
+	}
+	j, err := l.journey(ctx, q, l.Feed.find)
+	var unknown *mistake
+	if errors.As(err, &unknown) { // it names no event
+		first.Code = l.personal().Data(one.body)
+		return &Journey{Steps: []Step{first}}, nil
+	}
+	if err == nil {
+		j.Steps = slices.Insert(j.Steps, 0, first)
+	}
+	return j, err
+}
+
+// refusedStep says why a delivery was refused.
+func (l *Live) refusedStep(one refused) Step {
+	s := Step{Name: "delivery", Title: "Delivery", State: stateRefused}
+	s.add("delivered", clock(one.at))
+	s.add("verdict", one.verdict+" ("+one.reason+")")
+	s.add("because", l.personal().Detail(event.Reason(one.reason), one.detail))
+	s.add("message id", one.message)
+	if one.returned {
+		s.add("", "It went back to the queue, and is delivered again.")
+	}
+	return s
 }
 
 // Totals allows every scan: it costs nothing here.

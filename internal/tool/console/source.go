@@ -98,15 +98,22 @@ type Recent struct {
 	PK      string    `json:"pk"`
 	SK      string    `json:"sk"`
 	Hidden  bool      `json:"hidden,omitempty"` // its key is masked, so it cannot be followed
+	// Delivery is the number of a refused delivery, for [Question]. It is 0 if it was not refused.
+	Delivery int64 `json:"delivery,omitempty"`
 }
 
-// Question names one event: by its message, by its key, or by its type and the fields of its key.
+// Question names one event: by its message, by its key, by its type and the fields of its key, or by
+// a delivery that was refused.
 type Question struct {
 	Message string            `json:"message"`
 	PK      string            `json:"pk"`
 	SK      string            `json:"sk"`
 	Type    string            `json:"type"`
 	Fields  map[string]string `json:"fields"`
+	// Delivery is that of a [Recent].
+	Delivery int64 `json:"delivery"`
+
+	attributes map[string]string // of Message
 }
 
 // Journey is what is known of one event.

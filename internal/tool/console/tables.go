@@ -94,9 +94,9 @@ func (t *Tables) about(live bool) *About {
 		if def.Window > 0 {
 			a.Window = window(def)
 		}
-		for i, v := range def.Values {
+		for _, v := range declared(p.Text(), def) {
 			value := Value{Name: v.Name, Op: v.Op.String()}
-			if i < len(def.AtLeast) && def.AtLeast[i].Set {
+			if i := slices.IndexFunc(def.Values, func(one aggregate.Value) bool { return one.Name == v.Name }); i < len(def.AtLeast) && def.AtLeast[i].Set {
 				value.AtLeast = def.AtLeast[i].Number.String()
 			}
 			a.Values = append(a.Values, value)

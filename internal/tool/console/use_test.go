@@ -53,7 +53,7 @@ func TestKeyboard(t *testing.T) {
 	b.reach("the button Verify", "at.id === 'verify'")
 	b.press(kb.Enter, 1)
 	b.await("document.querySelector('.outcome .good') !== null")
-	b.reach("a message in the list", "at.matches('.recent a')")
+	b.reach("a message in the list", "at.matches('.recent a[href*=pk]')")
 	b.press(kb.Enter, 1)
 	b.await("document.querySelectorAll('.step').length === 6 || document.querySelectorAll('.step').length === 5")
 	b.reach("a payload that is folded", "at.matches('summary')")
@@ -90,9 +90,18 @@ func TestKeyboard(t *testing.T) {
 	b.reach("the view Quarantine", "at.id === 'to-quarantine'")
 	b.press(kb.Enter, 1)
 	b.await("document.activeElement.id === 'main' && document.querySelectorAll('[data-letter]').length === 5")
+	b.reach("a group of messages", "at.matches('[data-group]') && at.textContent === 'digest-differs'")
+	b.press(kb.Enter, 1)
+	b.await("document.querySelectorAll('[data-letter]').length === 3 && document.activeElement.getAttribute('aria-label') === 'Messages' && document.activeElement.textContent.includes('Messages: Conflict, digest-differs, order.placed')")
+	b.reach("the button for all messages", "at.textContent === 'Show all messages'")
+	b.press(kb.Enter, 1)
+	b.await("document.querySelectorAll('[data-letter]').length === 5")
 	b.reach("a message in quarantine", "at.matches('[data-letter]')")
 	b.press(kb.Enter, 1)
 	b.await("document.querySelector('#resend') !== null && document.activeElement.id === 'letter'")
+	if !eval[bool](b, "document.getElementById('letter').closest('tr').previousElementSibling.querySelector('[aria-expanded=true]') !== null") {
+		t.Error("the message is not below its row")
+	}
 	b.reach("the button that sends it again", "at.id === 'resend'")
 	b.press(kb.Enter, 1)
 	b.await("document.querySelector('#letter .good')?.textContent.startsWith('Sent as message')")
@@ -160,6 +169,80 @@ aggregates:
 	says("stock", "exact, and right at the moment an event is stored",
 		"These totals move with the put: the transaction that stores an event moves them too.No event can bring available below -1.5: an event that would is Rejected.")
 	says("all", "exact, and behind the events by seconds", "")
+}
+
+// TestRefusedDelivery follows refused messages from the list of the latest, one of which has no key.
+func TestRefusedDelivery(t *testing.T) {
+	t.Parallel()
+	b, d := browse(t), shop(t)
+	mustSend(t, d, order(7, 100))
+	until(t, d, 1, 1)
+	mustSend(t, d, `{"type":"order.shipped","id":1}`, order(7, 200))
+	until(t, d, 3, 1)
+	b.open(d)
+	follow := func(row, cell, reason, body string) {
+		t.Helper()
+		b.run("location.hash = 'flow'")
+		find := "[...document.querySelectorAll('.recent tr:not([hidden])')].find((row) => row.textContent.includes(" + quote(row) + "))?.querySelector('td:nth-child(" + cell + ") a[href*=delivery]')"
+		b.await(find)
+		b.run(find + ".click()")
+		b.await("document.querySelector('[data-step=delivery]')?.textContent.includes(" + quote(reason) + ") && document.getElementById('story').textContent.includes(" + quote(body) + ")")
+	}
+	follow("Poison", "2", "Poison (unknown-type)", `"order.shipped"`)
+	follow("Conflict", "2", "Conflict (digest-differs)", `"cents": 200`)
+	follow("Conflict", "4", "Conflict (digest-differs)", `"cents": 200`)
+	b.run("location.hash = 'journey?delivery=99'")
+	b.await("document.querySelector('#story .problem')?.textContent.includes('this delivery is forgotten')")
+	b.clean(d)
+}
+
+// TestNegativeQuantiles shows that bars of negative numbers go to the other side of 0, as long as
+// the numbers are, and that columns are in the order of pipeline.yaml.
+func TestNegativeQuantiles(t *testing.T) {
+	t.Parallel()
+	b, d := browse(t), devOf(t, `ingot: 1
+epoch: 1
+type: flight
+events:
+  flight: {id: "{id}", at: "{at}", key: {pk: "FLIGHT#{id}", sk: "X"}}
+aggregates:
+  delays:
+    since: 1
+    by: {carrier: "{carrier}"}
+    window: 1d
+    from: {flight: {values: {minutes: histogram delay, flights: count, early: min delay}}}
+`)
+	for i, delay := range []int{-40, -10, 20} {
+		for day := range 2 {
+			mustSend(t, d, fmt.Sprintf(`{"id":"%d-%d","carrier":"C%d","delay":%d,"at":"2026-03-0%dT09:00:00Z"}`, i, day, i, delay, day+1))
+		}
+	}
+	until(t, d, 6, 6)
+	b.open(d)
+	b.run("location.hash = 'totals'")
+	b.await("document.querySelectorAll('.groups .bar').length === 3")
+	if head := eval[string](b, "[...document.querySelectorAll('.groups th')].map((th) => th.textContent).join()"); head != "carrier,minutes,share,flights,early,windows" {
+		t.Errorf("the columns are %s", head)
+	}
+	// Each bar begins or ends in the middle of its place.
+	type bar struct{ From, To float64 }
+	bars := eval[[]bar](b, `[...document.querySelectorAll('.groups .bar')].map((place) => {
+		const whole = place.getBoundingClientRect(), bar = place.firstChild.getBoundingClientRect();
+		return {From: (bar.left - whole.left) / whole.width, To: (bar.right - whole.left) / whole.width};
+	})`)
+	near := func(a, b float64) bool { return a > b-0.02 && a < b+0.02 }
+	for i, want := range []bar{{0.5, 0.75}, {0.375, 0.5}, {0, 0.5}} {
+		if !near(bars[i].From, want.From) || !near(bars[i].To, want.To) {
+			t.Errorf("bar %d is at %+v, want %+v", i, bars[i], want)
+		}
+	}
+	b.run("[...document.querySelectorAll('.groups button')].find((one) => one.textContent === 'C1').click()")
+	b.await("document.querySelector('.chart canvas')")
+	if head := eval[string](b, "[...document.querySelectorAll('table th')].map((th) => th.textContent).join()"); head != "window,minutes,flights,early,events" {
+		t.Errorf("the columns are %s", head)
+	}
+	b.picture("negative")
+	b.clean(d)
 }
 
 // rate is how many events a second the console must stay smooth with.

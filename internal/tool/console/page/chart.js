@@ -38,7 +38,7 @@ export function chart({ label, series, format, bars, height }) {
   const width = () => Math.max(200, element.clientWidth);
   const options = () => ({
     width: width(), height: height || 220, legend: { show: false }, cursor: { points: { show: false }, drag: { x: false, y: false }, y: false }, hooks: { setCursor: [point] }, padding: [8, 12, 0, 0],
-    scales: { x: { time: false, range: bars ? padded : undefined }, y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
+    scales: { x: { time: false, range: bars ? padded : undefined }, y: { range: (_, low, high) => [low < 0 ? low * 1.1 : 0, high > 0 ? high * 1.1 : low < 0 ? 0 : 1] } },
     axes: [
       axis({ size: 30, space: 90, splits: bars ? labelled : undefined, values: (_, at) => at.map(formats[format]) }),
       axis({ size: 52, values: (_, at) => at.map((v) => short.format(v)) }),

@@ -169,11 +169,17 @@ function stepTable(live) {
   };
 }
 
+// lead makes an element a link to a place, or no link.
+function lead(link, to) {
+  if (to) link.setAttribute("href", to);
+  else link.removeAttribute("href");
+}
+
 // recentTable reuses its rows: at thousands of events a second it must not make elements.
 function recentTable() {
   const most = 20;
   const rows = Array.from({ length: most }, () => {
-    const row = { at: h("td", {}), verdict: h("span", {}), type: h("td", {}), link: h("a", {}), reason: h("td", {}) };
+    const row = { at: h("td", {}), verdict: h("a", {}), type: h("td", {}), link: h("a", {}), reason: h("td", {}) };
     row.element = h("tr", { hidden: true }, row.at, h("td", {}, row.verdict), row.type, h("td", {}, row.link), row.reason);
     return row;
   });
@@ -194,10 +200,11 @@ function recentTable() {
         keep(row.at, time(one.at));
         keep(row.verdict, one.verdict);
         row.verdict.className = "verdict " + one.verdict.toLowerCase();
+        const delivery = one.delivery && "#journey?" + new URLSearchParams({ delivery: one.delivery });
+        lead(row.verdict, delivery);
         keep(row.type, one.type || "–");
         keep(row.link, one.pk ? one.pk + " / " + one.sk : "");
-        if (one.pk) row.link.setAttribute("href", "#journey?" + new URLSearchParams({ pk: one.pk, sk: one.sk }));
-        else row.link.removeAttribute("href");
+        lead(row.link, one.pk && (delivery || (!one.hidden && "#journey?" + new URLSearchParams({ pk: one.pk, sk: one.sk }))));
         keep(row.reason, one.reason || "");
         for (const cell of row.element.children) cell.className = wrapping(cell.textContent);
       });

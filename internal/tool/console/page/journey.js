@@ -22,10 +22,10 @@ export function journey(main, about, query) {
   type.addEventListener("change", choose);
   const submit = (event) => {
     event.preventDefault();
-    const question = { message: "", pk: "", sk: "", type: "", fields: {} };
+    const question = {};
     if (message.value.trim()) question.message = message.value;
     else if (type.value) {
-      question.type = type.value;
+      Object.assign(question, { type: type.value, fields: {} });
       for (const input of inputs) if (input.value) question.fields[input.dataset.field] = input.value;
     } else Object.assign(question, { pk: pk.value, sk: sk.value });
     follow(question);
@@ -55,13 +55,14 @@ export function journey(main, about, query) {
   }
 
   async function start() {
-    if (pk.value) return follow({ message: "", pk: pk.value, sk: sk.value, type: "", fields: {} });
+    if (query.get("delivery")) return follow({ delivery: Number(query.get("delivery")) });
+    if (pk.value) return follow({ pk: pk.value, sk: sk.value });
     fill(story, h("p", { class: "empty" }, about.live
       ? "Paste a message, or choose one of the latest on the page Flow."
       : "Paste a message, or say which event by the fields of its key. A stack keeps no past: you will see the item, its totals, and what a redelivery would be."));
     if (!about.live) return;
     const data = await get("flow").catch(() => null);
-    const latest = data ? data.recent.filter((one) => one.pk).slice(0, 5) : [];
+    const latest = data ? data.recent.filter((one) => one.pk && !one.hidden).slice(0, 5) : [];
     if (ended || !latest.length || story.querySelector(".steps")) return;
     story.append(h("section", { class: "card", "aria-label": "Latest events" }, h("h2", {}, "Latest events"),
       h("ul", { class: "plain" }, latest.map((one) => h("li", {},
@@ -90,10 +91,10 @@ function linked(found) {
   });
 }
 
-const codeNames = { message: "the body of the message", event: "what the digest hashes", item: "the stored payload" };
+const codeNames = { delivery: "the body of the message", message: "the body of the message", event: "what the digest hashes", item: "the stored payload" };
 
 function code(s) {
-  return h("details", { open: s.name === "message" },
+  return h("details", { open: s.name === "message" || s.name === "delivery" },
     h("summary", {}, codeNames[s.name] || "payload"),
     h("pre", { tabindex: "0", "aria-label": codeNames[s.name] || "payload" }, pretty(s.code)));
 }

@@ -97,26 +97,32 @@ export function totals(main, about) {
       return;
     }
     const shown = number.value;
-    const most = Math.max(...found.groups.map((g) => Math.abs(numberOf(g.values[shown]))), 1e-300);
     const open = (g) => {
       inputs.forEach((input, i) => { input.value = g.by[i]; });
       ask(false);
     };
+    const numbers = found.groups.map((g) => numberOf(g.values[shown]));
+    const most = Math.max(...numbers.map(Math.abs), 1e-300);
+    // The bars begin at 0, which is at the left, at the right if all numbers are negative, or else in the middle.
+    const ends = (numbers.some((n) => n < 0) ? 1 : 0) + (numbers.some((n) => n > 0) ? 1 : 0);
     const bar = (g) => {
-      const fillbar = h("span", { class: "fill" });
-      fillbar.style.width = Math.max(0.5, 100 * Math.abs(numberOf(g.values[shown])) / most) + "%";
+      const n = numberOf(g.values[shown]);
+      const fillbar = h("span", { class: n < 0 ? "fill below" : "fill" });
+      const width = Math.max(0.5, 100 * Math.abs(n) / most) / Math.max(1, ends);
+      const zero = ends === 2 ? 50 : n < 0 ? 100 : 0;
+      fillbar.style.width = width + "%";
+      fillbar.style.marginLeft = (n < 0 ? zero - width : zero) + "%";
       return h("span", { class: "bar", "aria-hidden": "true" }, fillbar);
     };
     const name = (g) => g.by.map((v) => v || "(empty)").join(", ");
-    const others = a.values.filter((v) => v.name !== shown).map((v) => v.name);
-    const columns = [shown, null, ...others];
+    const columns = a.values.flatMap((v) => (v.name === shown ? [v.name, null] : [v.name])); // null is the bar
     fill(out, notes(found), h("section", { class: "card", "aria-label": "Largest groups" },
       h("h2", {}, found.groups.some((g) => numberOf(g.values[shown])) ? "Largest by " + shown : "Groups"),
-      table("Groups of " + a.name, [a.by.join(", "), shown, h("span", { class: "unseen" }, "share"), ...others, "windows"],
+      table("Groups of " + a.name, [a.by.join(", "), ...columns.map((one) => one ?? h("span", { class: "unseen" }, "share")), "windows"],
         found.groups.map((g) => [
           g.hidden ? name(g) : h("button", { type: "button", class: "link", on: { click: () => open(g) } }, name(g)),
-          textOf(g.values[shown]), bar(g), ...others.map((name) => textOf(g.values[name])), g.windows]),
-        { numeric: [...columns.flatMap((one, i) => (one && isNumber(a, one) ? [i + 1] : [])), others.length + 3], class: "groups" }),
+          ...columns.map((one) => (one ? textOf(g.values[one]) : bar(g))), g.windows]),
+        { numeric: [...columns.flatMap((one, i) => (one && isNumber(a, one) ? [i + 1] : [])), columns.length + 1], class: "groups" }),
       legend(a),
       found.more ? h("p", { class: "hint" }, plural(found.more, "smaller group") + " are not shown.") : null));
   }
