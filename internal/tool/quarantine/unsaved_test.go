@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/md5"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -230,5 +231,72 @@ func TestExamineALetterOfTheStream(t *testing.T) {
 	l := &quarantine.Letter{Body: body("sale", 1, "cents", 1), Note: &handler.Note{Verdict: "Poison", Reason: string(handler.GivenUp)}}
 	if today := w.seen(l); today.Verdict != event.Poison || today.Reason != handler.GivenUp || today.Detail != quarantine.ErrOfStream.Error() || today.Item != nil {
 		t.Errorf("%+v", today)
+	}
+}
+
+// An edited array is sent as it is now, although the positions in its note fit it too.
+func TestNoEventOfAnEditedArrayIsLost(t *testing.T) {
+	w := newWorld(t)
+	l := w.array(bare)
+	text := array(body("gift", 7, "cents", 7), body("gift", 8, "cents", 8), body("gift", 9, "cents", 9))
+	l.Edit(text)
+	w.must(w.dir.Save(l))
+	if l.Sends() != text || l.Positions() != nil {
+		t.Errorf("it sends %s", l.Sends())
+	}
+	w.must(w.work().Resend(t.Context(), w.hold(l)[0]))
+	w.drain()
+	for _, id := range []string{`"id":7`, `"id":8`, `"id":9`} {
+		if !strings.Contains(w.data(), id) {
+			t.Errorf("%s is not stored: %s", id, w.data())
+		}
+	}
+}
+
+// Ingot's note is not one of the producer's attributes, and is not sent again. A producer's
+// attribute of the same name is.
+func TestNotesAreNotSentAgain(t *testing.T) {
+	w := newWorld(t)
+	l := w.conflict("sale")
+	if len(l.Attributes) != 0 || l.AttributesMD5 != "" || l.Note == nil {
+		t.Errorf("%+v", l)
+	}
+	work := w.work()
+	client := &sending{Client: work.Client}
+	work.Client = client
+	w.must(work.Resend(t.Context(), w.hold(l)[0]))
+	if len(client.sent.MessageAttributes) != 0 {
+		t.Errorf("%v are sent", client.sent.MessageAttributes)
+	}
+	note, err := json.Marshal(l.Note)
+	w.must(err)
+	for name, a := range map[string]types.MessageAttributeValue{
+		"another name":     {DataType: aws.String("String"), StringValue: aws.String(string(note))},
+		"another type":     {DataType: aws.String("String.json"), StringValue: aws.String(string(note))},
+		"bytes":            {DataType: aws.String("Binary"), BinaryValue: note},
+		"no note":          {DataType: aws.String("String"), StringValue: aws.String(`{"verdict":"Poison"}`)},
+		"a string without": {DataType: aws.String("String")},
+	} {
+		key := handler.Attribute
+		if name == "another name" {
+			key = "other"
+		}
+		got := quarantine.Received(types.Message{MessageId: aws.String("m"), Body: aws.String("x"), MessageAttributes: map[string]types.MessageAttributeValue{key: a}}, "q", false, start)
+		if got.Note != nil || len(got.Attributes) != 1 || got.AttributesMD5 == "" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// A message that was sent, and whose deletion failed, says so.
+func TestStates(t *testing.T) {
+	original := "x"
+	for want, l := range map[string]*quarantine.Letter{
+		"open": {}, "edited": {Original: &original}, "sent, not deleted": {Resent: &quarantine.Resent{}},
+		"resent": {Resent: &quarantine.Resent{}, Deleted: start}, "dropped": {Deleted: start},
+	} {
+		if got := l.State(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }
