@@ -3,27 +3,18 @@ package console
 import (
 	"slices"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/plan/yamlfile"
 )
 
 // declared returns the values of an aggregate in the order in which a pipeline.yaml names them for
-// the first time. A definition has them in the order of their names.
+// the first time. Without a file, the order is that of the names.
 func declared(text []byte, def *aggregate.Definition) []aggregate.Value {
-	var file struct {
-		Aggregates map[string]struct{ From yaml.MapSlice }
-	}
-	_ = yaml.UnmarshalWithOptions(text, &file, yaml.UseOrderedMap()) // it has compiled; without a file, the order is that of the names
-	place := map[any]int{}
-	for _, from := range file.Aggregates[def.Name].From {
-		members, _ := from.Value.(yaml.MapSlice)
-		for _, member := range members {
-			values, _ := member.Value.(yaml.MapSlice)
-			for _, v := range values {
-				if _, there := place[v.Key]; !there && member.Key == "values" {
-					place[v.Key] = len(place)
-				}
+	place := map[string]int{}
+	for _, from := range yamlfile.Keys(text, "aggregates", def.Name, "from") {
+		for _, name := range yamlfile.Keys(text, "aggregates", def.Name, "from", from, "values") {
+			if _, there := place[name]; !there {
+				place[name] = len(place)
 			}
 		}
 	}

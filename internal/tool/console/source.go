@@ -102,8 +102,8 @@ type Recent struct {
 	Delivery int64 `json:"delivery,omitempty"`
 }
 
-// Question names one event: by its message, by its key, by its type and the fields of its key, or by
-// a delivery that was refused.
+// Question names one event: by its message, by its key, by its type and the fields of its key, or
+// by a delivery that was refused.
 type Question struct {
 	Message string            `json:"message"`
 	PK      string            `json:"pk"`

@@ -171,7 +171,7 @@ aggregates:
 	says("all", "exact, and behind the events by seconds", "")
 }
 
-// TestRefusedDelivery follows refused messages from the list of the latest, one of which has no key.
+// TestRefusedDelivery follows refused messages from the list of the latest. One of them has no key.
 func TestRefusedDelivery(t *testing.T) {
 	t.Parallel()
 	b, d := browse(t), shop(t)
