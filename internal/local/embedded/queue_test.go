@@ -395,6 +395,22 @@ func TestInvalidAttributes(t *testing.T) {
 	for _, kind := range []string{"", "Text", "string", "String." + strings.Repeat("x", 250)} {
 		expectCode(t, send("a", kind), "InvalidParameterValue")
 	}
+	_, err := m.sqs.SendMessage(background, &sqs.SendMessageInput{QueueUrl: q, MessageBody: aws.String("x"),
+		MessageAttributes: map[string]types.MessageAttributeValue{"a": {DataType: aws.String("String"), StringValue: aws.String("a\x00b")}}})
+	expectCode(t, err, "InvalidParameterValue")
+	for _, handle := range []string{"", "x", "a#b#c", strings.Repeat("x", 36) + "#1#2"} {
+		_, err := m.sqs.DeleteMessage(background, &sqs.DeleteMessageInput{QueueUrl: q, ReceiptHandle: &handle})
+		expectCode(t, err, "ReceiptHandleIsInvalid")
+	}
+	create := func(attributes map[string]string) error {
+		_, err := m.sqs.CreateQueue(background, &sqs.CreateQueueInput{QueueName: aws.String("in"), Attributes: attributes})
+		return err
+	}
+	if err := create(map[string]string{"VisibilityTimeout": "30"}); err != nil {
+		t.Errorf("made again with the default: %v", err)
+	}
+	expectCode(t, create(map[string]string{"VisibilityTimeout": "31"}), "QueueAlreadyExists")
+	expectCode(t, create(map[string]string{"FifoQueue": "false"}), "InvalidAttributeName")
 	for _, name := range []string{"AWS", "AWS_x", "Amazonas", "a.b-c_D9", strings.Repeat("x", 256)} {
 		if err := send(name, "Number.int"); err != nil {
 			t.Errorf("%s: %v", name, err)

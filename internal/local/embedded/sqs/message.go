@@ -26,8 +26,8 @@ func newMessage(body *string, attributes map[string]types.MessageAttributeValue,
 	if m.body == "" {
 		return nil, api.Error("MissingParameter", "The request must contain the parameter MessageBody.")
 	}
-	if !utf8.ValidString(m.body) || strings.ContainsFunc(m.body, forbidden) {
-		return nil, &types.InvalidMessageContents{Message: aws.String("Invalid characters found. Valid unicode characters are #x9 | #xA | #xD | #x20 to #xD7FF | #xE000 to #xFFFD | #x10000 to #x10FFFF")}
+	if !allowed(m.body) {
+		return nil, &types.InvalidMessageContents{Message: aws.String(badCharacters)}
 	}
 	if len(attributes) > maxMessageAttributes {
 		return nil, api.Error("InvalidParameterValue", "Number of message attributes [%d] exceeds the allowed maximum [%d].", len(attributes), maxMessageAttributes)
@@ -64,6 +64,13 @@ func checkID(name string, id *string) error {
 	return api.Error("InvalidParameterValue", "Value %s for parameter %s is invalid. Reason: %s can only include alphanumeric and punctuation characters. 1 to 128 in length.", *id, name, name)
 }
 
+const badCharacters = "Invalid characters found. Valid unicode characters are #x9 | #xA | #xD | #x20 to #xD7FF | #xE000 to #xFFFD | #x10000 to #x10FFFF"
+
+// allowed reports whether a body or the value of an attribute may have this text.
+func allowed(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, forbidden)
+}
+
 // forbidden reports whether r is a character that XML 1.0, and therefore SQS, does not allow.
 func forbidden(r rune) bool {
 	return (r < 0x20 && r != '\t' && r != '\n' && r != '\r') || r == 0xFFFE || r == 0xFFFF
@@ -93,6 +100,9 @@ func copyAttribute(name string, a types.MessageAttributeValue) (types.MessageAtt
 	case kind == "String" || kind == "Number":
 		if aws.ToString(a.StringValue) == "" {
 			return bad("must contain a non-empty message attribute value of type '" + kind + "'.")
+		}
+		if !allowed(*a.StringValue) {
+			return types.MessageAttributeValue{}, api.Error("InvalidParameterValue", "%s", badCharacters)
 		}
 		if _, ok := value.ScanNumber(*a.StringValue); kind == "Number" && !ok {
 			return bad("must contain a number.")

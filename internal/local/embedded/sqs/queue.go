@@ -255,7 +255,9 @@ func (q *queue) set(name types.QueueAttributeName, value string) (err error) {
 	case types.QueueAttributeNameMessageRetentionPeriod:
 		q.retention, err = seconds(name, value, 60, 1_209_600)
 	case types.QueueAttributeNameFifoQueue:
-		q.fifo, err = boolean(name, value)
+		if q.fifo, err = boolean(name, value); err == nil && !q.fifo { // a standard queue has no such attribute
+			err = &types.InvalidAttributeName{Message: aws.String("Unknown Attribute FifoQueue.")}
+		}
 	case types.QueueAttributeNameContentBasedDeduplication:
 		q.contentDedup, err = boolean(name, value)
 	case types.QueueAttributeNameRedrivePolicy:

@@ -241,7 +241,7 @@ func (q *queue) systemAttributes(m *message) map[string]string {
 // was received again since.
 func (q *queue) byHandle(handle *string) (*message, error) {
 	parts := strings.Split(aws.ToString(handle), "#")
-	if len(parts) != 3 {
+	if len(parts) != 3 || len(parts[0]) != idLength || len(parts[2]) != 16 {
 		return nil, &types.ReceiptHandleIsInvalid{Message: aws.String(fmt.Sprintf("The input receipt handle %q is not a valid receipt handle.", aws.ToString(handle)))}
 	}
 	m := q.messages[parts[0]]

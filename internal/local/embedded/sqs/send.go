@@ -137,6 +137,9 @@ func (qs *Queues) accept(q *queue, m *message) (sentMessage, error) {
 	return sent, nil
 }
 
+// idLength is the length of the id of a message.
+const idLength = 36
+
 // newID returns a random version 4 UUID.
 func (qs *Queues) newID() string {
 	a, b := qs.rnd.Uint64(), qs.rnd.Uint64()

@@ -27,8 +27,8 @@ var (
 	getQueueAttributes = api.Op("SQS", "GetQueueAttributes", "QueueUrl AttributeNames")
 )
 
-// CreateQueue makes a standard or FIFO queue. If the queue exists with the same attributes, it is
-// returned.
+// CreateQueue makes a standard or FIFO queue. If there is one with these values of the attributes,
+// set or by default, it is returned.
 func (c *Client) CreateQueue(ctx context.Context, in *sqs.CreateQueueInput, _ ...func(*sqs.Options)) (*sqs.CreateQueueOutput, error) {
 	return api.Call(ctx, c.qs.core, createQueue, in, c.qs.create)
 }
@@ -58,7 +58,11 @@ func (qs *Queues) create(in *sqs.CreateQueueInput) (*sqs.CreateQueueOutput, erro
 	qs.mu.Lock()
 	defer qs.unlock()
 	if known := qs.byPath[qs.core.Config.Account+"/"+name]; known != nil {
-		if !maps.Equal(known.attributes, q.attributes) {
+		has := known.allAttributes()
+		for attribute, value := range q.attributes {
+			if has[attribute] == value {
+				continue
+			}
 			return nil, &types.QueueNameExists{ErrorCodeOverride: aws.String("QueueAlreadyExists"), Message: aws.String("A queue already exists with the same name and a different value for its attributes: " + name)}
 		}
 		return &sqs.CreateQueueOutput{QueueUrl: aws.String(known.url)}, nil
