@@ -51,6 +51,7 @@ events:
     at: "{at}"
     key: {pk: "VISIT#{id}", sk: "{@attribute.user | hmac}"}
     indexes: {GSI1: {pk: "USER#{@attribute.user}", sk: "{@at}"}}
+  birth: {id: "{id}", at: "{born}", key: {pk: "BIRTH#{id}", sk: "{born | hmac}"}}
   received: {id: "{id}", at: "{at}", key: {pk: "STOCK#{id}", sk: "-"}}
   reserved: {id: "{id}", at: "{at}", key: {pk: "STOCK#{id}", sk: "-"}}
 aggregates:
@@ -250,6 +251,14 @@ func TestNothingPersonalIsPrinted(t *testing.T) {
 	w.runs("", "explain", "events.ndjson", "--pipeline", "pipeline.yaml")
 	w.runs("", "check", "--pipeline", "pipeline.yaml", "--events", "events.ndjson")
 	w.runs("", "send", "events.ndjson", "--local", "--wait", "--wait-limit", "1ms")
+	w.runs("", "demo", "events.ndjson", "--pipeline", "pipeline.yaml")
+	write(t, "wrong.ndjson", fmt.Sprintf(`{"type":"birth","id":"1","born":%q}`, secretMail)+"\n") // the refusal quotes it
+	w.runs("", "demo", "wrong.ndjson", "--pipeline", "pipeline.yaml")
+	w.runs("", "explain", "wrong.ndjson", "--pipeline", "pipeline.yaml")
+	w.runs("", "send", "wrong.ndjson", "--local", "--wait")
+	w.runs("", "rebuild", "--all", "--local")
+	w.runs("", "rebuild", "--parts", "--local")
+	w.runs(secretMail, "erase", "--pattern", "claims", "mail=@-", "--dry-run", "--local")
 }
 
 // The console's page shows what its answers hold.

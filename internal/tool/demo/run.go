@@ -112,7 +112,7 @@ func (r *run) produce(ctx context.Context) error {
 				return err // the data as a whole cannot be read
 			}
 			if err != nil {
-				return &LineError{r.Data.from(), line.Number, err}
+				return r.wrong(line, err)
 			}
 			if events++; events%100 == 0 {
 				r.Progress(show.Step{Phase: "sending events through trouble", Done: events, Total: r.Data.Events * r.Repeat})
@@ -143,6 +143,17 @@ func (r *run) plan(m *envelope.Message, copied int) (*event.Item, error) {
 		return nil, &repeatError{fmt.Sprintf("a copy has ~k appended to field %s and is k weeks later, and the pipeline does not take that (%v)", r.copies[item.Type].id, err)}
 	}
 	return copy, nil
+}
+
+// wrong returns the error about a line. What a refusal quotes of it may be personal.
+func (r *run) wrong(line Line, err error) *LineError {
+	var refusal *event.Refusal
+	if errors.As(err, &refusal) {
+		shown := *refusal
+		shown.Detail = show.PersonalOf(r.Plan).Detail(refusal.Reason, refusal.Detail)
+		err = &shown
+	}
+	return &LineError{r.Data.from(), line.Number, err}
 }
 
 // one sends one event. It adds the event to the tally first, before any trouble can happen to it.

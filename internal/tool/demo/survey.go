@@ -151,7 +151,7 @@ func (r *run) survey(ctx context.Context) error {
 			last = line.Number
 		}
 		if err != nil {
-			found.add(&LineError{r.Data.from(), line.Number, err})
+			found.add(r.wrong(line, err))
 			if r.Skip != nil {
 				bad[place] = true
 			}
