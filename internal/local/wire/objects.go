@@ -40,6 +40,9 @@ func (o objects) serve(w http.ResponseWriter, r *http.Request) {
 // answer carries out a request. If it returns an error, it has not written anything to w.
 func (o objects) answer(w http.ResponseWriter, r *http.Request, bucket, key string) error {
 	query := r.URL.Query()
+	if name := foreignHeader(r); name != "" {
+		return unsupportedObject(r, "the header "+name)
+	}
 	switch {
 	case bucket == "" && r.Method == http.MethodGet && only(query, "prefix"):
 		return o.listBuckets(w, r, query)
@@ -234,6 +237,9 @@ func (o objects) list(w http.ResponseWriter, r *http.Request, bucket string, que
 	first := query.Get("list-type") != "2"
 	if query.Get("delimiter") != "" || !only(query, "list-type", "prefix", "max-keys", "marker", "start-after", "continuation-token", "encoding-type", "delimiter") {
 		return unsupportedObject(r, "the query")
+	}
+	if form := query.Get("encoding-type"); form != "" && form != "url" {
+		return &smithy.GenericAPIError{Code: "InvalidArgument", Message: "Invalid Encoding Method specified in Request", Fault: smithy.FaultClient}
 	}
 	given := func(name string) *string {
 		if !query.Has(name) {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -110,9 +112,11 @@ func (c *Client) ListObjectsV2(ctx context.Context, in *s3.ListObjectsV2Input, _
 	return api.Call(ctx, c.bs.core, listObjectsV2, in, c.bs.list)
 }
 
+var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+
 func (bs *Buckets) create(in *s3.CreateBucketInput) (*s3.CreateBucketOutput, error) {
 	name := aws.ToString(in.Bucket)
-	if len(name) < 3 || len(name) > 63 {
+	if !bucketName.MatchString(name) || strings.Contains(name, "..") || net.ParseIP(name) != nil {
 		return nil, api.Error("InvalidBucketName", "The specified bucket is not valid.")
 	}
 	bs.mu.Lock()

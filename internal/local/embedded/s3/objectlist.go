@@ -31,6 +31,9 @@ func (bs *Buckets) list(in *s3.ListObjectsV2Input) (*s3.ListObjectsV2Output, err
 	prefix := aws.ToString(in.Prefix)
 	after := aws.ToString(in.StartAfter)
 	if in.ContinuationToken != nil {
+		if *in.ContinuationToken == "" {
+			return nil, api.Error("InvalidArgument", "The continuation token provided is incorrect")
+		}
 		after = *in.ContinuationToken // the last key of the previous page
 	}
 	out := &s3.ListObjectsV2Output{
