@@ -219,7 +219,8 @@ func TestRenew(t *testing.T) {
 			t.Errorf("%s later: %v, newer %v, %v", step.after, used, tables.Of(w.store).Newer(), err)
 		}
 	}
-	// The same epoch may count other generations: what is counted is known only if both are as before.
+	// The same epoch may count other generations: what is counted is known only if both are as
+	// before.
 	w.Clock.Pass(time.Hour)
 	img := w.stored("totals", lanes.EpochKey)
 	list := img["generations"].(*types.AttributeValueMemberL)

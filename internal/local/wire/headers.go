@@ -16,8 +16,8 @@ var asked = map[string]string{"X-Amz-Acl": "private", "X-Amz-Storage-Class": "ST
 // changing are other headers that would change what is done or stored.
 var changing = []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "Content-Encoding", "Content-Disposition", "Content-Language", "Expires", "Cache-Control"}
 
-// foreignHeader returns the name of a header that asks for something which is not implemented, or an
-// empty text.
+// foreignHeader returns the name of a header that asks for something which is not implemented, or
+// an empty text.
 func foreignHeader(r *http.Request) string {
 	put := r.Method == http.MethodPut
 	for name, values := range r.Header {

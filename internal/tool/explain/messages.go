@@ -77,9 +77,9 @@ func Messages(text string) (list []Message, batch bool, err error) {
 	return []Message{{Message: envelope.Message{Body: body}, bare: true}}, false, nil
 }
 
-// OfLine returns the messages of one line of a file of events. The line is a message, which gets the
-// attributes. Or it is a batch in a form that [Messages] takes, whose messages have attributes of
-// their own.
+// OfLine returns the messages of one line of a file of events. The line is a message, which gets
+// the attributes. Or it is a batch in a form that [Messages] takes, whose messages have attributes
+// of their own.
 func OfLine(line string, attributes map[string]string) ([]envelope.Message, error) {
 	whole := []envelope.Message{{Body: line, Attributes: attributes}}
 	if !strings.Contains(line, `"Records"`) && !strings.Contains(line, `"Messages"`) {

@@ -41,8 +41,8 @@ type Sampler struct {
 	Pipeline *pipeline.Pipeline // required
 	Now      time.Time          // the time that decides whether an event is Expired; required
 	Each     func(Judged)       // called for every message, in order; may be nil
-	// Messages returns the messages of a line, such as those of a batch. nil: a line is one message.
-	// An error ends the reading.
+	// Messages returns the messages of a line, such as those of a batch. nil: a line is one
+	// message. An error ends the reading.
 	Messages func(line string) ([]envelope.Message, error)
 }
 

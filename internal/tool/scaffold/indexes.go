@@ -11,9 +11,9 @@ import (
 var errPlace = errors.New("the template does not have its indexes where ingot init writes them")
 
 // AddIndexes returns a template with the indexes that it lacks: the attributes, the index and the
-// alarm of each, as the sample's template has them. The rest of the template stays as it is. It must
-// have the form that the sample has, apart from changes that a person made elsewhere. added lists
-// the indexes that were missing.
+// alarm of each, as the sample's template has them. The rest of the template stays as it is. It
+// must have the form that the sample has, apart from changes that a person made elsewhere. added
+// lists the indexes that were missing.
 func AddIndexes(text, sample []byte, indexes []string) (changed []byte, added []string, err error) {
 	for _, name := range indexes {
 		if !hasIndex(text, name) {

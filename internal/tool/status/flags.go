@@ -20,7 +20,8 @@ type Flagged struct {
 	Accepted string `json:"accepted,omitempty"` // when and by whom an earlier flag was accepted, and that flag
 }
 
-// flagged looks for flags at the first page of the aggregates table, which has some thousand totals.
+// flagged looks for flags at the first page of the aggregates table, which has some thousand
+// totals.
 func (r *Report) flagged(ctx context.Context, s Source) {
 	masks := show.PersonalOf(s.Pipeline)
 	for page, err := range s.Store.TotalPages(ctx, store.Segment{}) {
