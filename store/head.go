@@ -81,10 +81,13 @@ func (h *Head) differs(d *aggregate.Definition) string {
 	return ""
 }
 
-// otherSecret reports whether the totals are grouped by hashes of another secret. If only one of
-// the two definitions has hashes, their texts differ.
+// otherSecret reports whether the totals are grouped by hashes of another secret, or of one that is
+// not known here. If only one of the two definitions has hashes, their texts differ.
 func (h *Head) otherSecret(d *aggregate.Definition) bool {
-	return h.KeyCheck != "" && d.KeyCheck != "" && h.KeyCheck != d.KeyCheck
+	if h.KeyCheck == "" || d.KeyCheck == "" {
+		return h.KeyCheck != d.KeyCheck && h.Digest == lanes.Digest(d)
+	}
+	return h.KeyCheck != d.KeyCheck
 }
 
 // Flags returns the reasons why no total of the generation is proven.

@@ -44,7 +44,7 @@ then does its work, and a later rebuild during a pause only has to finish.
 the whole alone, or if the file did not declare the part yet. It needs no pause. Do not run it if the key of a part
 was changed after events were stored: their parts are under the keys of that time, and would be stored a second time.
 
---mend does something else, too. It needs no new generation, and changes single totals in place: those that differ from
+--mend does something else, too. It needs no change of pipeline.yaml, and changes single totals in place: those that differ from
 their items, as ingot verify says, and those that have a flag. Each gets what its items add up to, and its flag is
 taken off. Events may flow. A total that changes at that moment is left alone and named; run the command again, or
 pause first. A total that holds events that have expired cannot be mended, because they cannot be added up again.

@@ -15,7 +15,7 @@ var elsewhere = []string{
 	// What ingot init writes into a new repository.
 	"events/sample.ndjson", "events/ingest.json", "pipeline/pipeline.yaml",
 	// Made up by a test.
-	"cmd/other", "events/10",
+	"cmd/other", "cmd/ingst", "events/10",
 	// A page of AWS.
 	"docs/lambdas-md",
 }

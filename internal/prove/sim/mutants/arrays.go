@@ -65,10 +65,10 @@ func arrays() []Mutant {
 		},
 		{
 			Name: "array-done-by-its-first", What: "an array in a FIFO group whose first event is a duplicate counts as stored before", Defends: "C1", Checks: []sim.Check{sim.Lost, sim.Undeserved},
-			Edits: []Edit{{"handler.ingestBatch.one", `		case e.Item != nil:
+			Edits: []Edit{{"handler.ingestBatch.one", `		case e.Item != nil && e.Verdict == 0:
 `, `		case len(o.Events) > 0 && e != &o.Events[0] && o.Events[0].Verdict == event.Duplicate && e.Item != nil:
 			e.Verdict = event.Duplicate
-		case e.Item != nil:
+		case e.Item != nil && e.Verdict == 0:
 `}},
 		},
 	}

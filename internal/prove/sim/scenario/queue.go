@@ -110,7 +110,7 @@ func (w *world) readLetter(m types.Message) []string {
 	if number := w.message(aws.ToString(m.MessageId), aws.ToString(m.Body)); number != "" {
 		label = "message " + strings.TrimSuffix(number, "'")
 	}
-	return []string{label, note.Verdict + " (" + note.Reason + ")", w.names.people(note.Detail, 100)}
+	return []string{label, note.Verdict + " (" + note.Reason + ")", w.names.people(note.Detail, 130)}
 }
 
 // redrive moves dead letters back, where they get new ids.
