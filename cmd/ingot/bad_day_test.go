@@ -121,7 +121,7 @@ func newStoryIn(t *testing.T, bash, dir, file string) *story {
 	s := &story{T: t, bash: bash, dir: dir}
 	s.write("pipeline.yaml", file)
 	var err error
-	if s.dev, err = dev.Start(t.Context(), dev.Config{File: filepath.Join(s.dir, "pipeline.yaml"), Secret: []byte(explain.StandIn), Tell: func(line string) {
+	if s.dev, err = dev.Start(t.Context(), dev.Config{File: filepath.Join(s.dir, "pipeline.yaml"), Now: time.Now, Secret: []byte(explain.StandIn), Tell: func(line string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.log = append(s.log, line)

@@ -213,7 +213,7 @@ func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*eraser, error) {
 	if !o.reveal {
 		e.hidden = show.PersonalOf(p)
 	}
-	e.store, err = store.New(storeOf(t, p))
+	e.store, err = a.storeOf(t, p)
 	return e, err
 }
 

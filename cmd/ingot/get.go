@@ -124,7 +124,7 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 	if err != nil {
 		return usage(fmt.Errorf("the key of %s cannot be made: %s; give each field of the key as FIELD=VALUE", eventType, lacks(err)))
 	}
-	st, err := store.New(storeOf(t, p))
+	st, err := a.storeOf(t, p)
 	if err != nil {
 		return err
 	}

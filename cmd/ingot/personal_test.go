@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -94,7 +95,7 @@ func newHiddenWorld(t *testing.T) *hiddenWorld {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	write(t, "pipeline.yaml", hiddenSpec)
-	cfg := dev.Config{File: "pipeline.yaml", Secret: []byte("a key of sixteen bytes")}
+	cfg := dev.Config{File: "pipeline.yaml", Now: time.Now, Secret: []byte("a key of sixteen bytes")}
 	console.InDev(t.Context(), &cfg, false)
 	d, err := dev.Start(t.Context(), cfg)
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
-	"github.com/ingot-events/ingot/store"
 )
 
 // examiner returns an examiner that judges messages by the deployed pipeline and the tables of a
@@ -24,7 +23,7 @@ func (a *app) examiner(cmd *cobra.Command, t *target.Target, writes bool) (quara
 	if err != nil {
 		return quarantine.Examiner{}, err
 	}
-	st, err := store.New(storeOf(t, p))
+	st, err := a.storeOf(t, p)
 	return quarantine.Examiner{Pipeline: p, Store: st}, err
 }
 

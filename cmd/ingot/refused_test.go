@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 )
@@ -18,6 +19,7 @@ import (
 var withoutIt = map[string]int{
 	// It is erased, but what else holds the event is not known.
 	"erase sqs:GetQueueAttributes": exitUntold, "erase s3:ListBucket": exitUntold, "erase s3:ListBucketVersions": exitUntold,
+	"erase s3:GetObject": exitUntold,
 	// It is sent and stored, but nobody can tell whether the function is paused.
 	"send lambda:ListEventSourceMappings": exitFine, "send lambda:ListTags": exitFine,
 	// It is paused, but not marked, or nobody can tell how far the stream is.
@@ -54,7 +56,13 @@ func TestRefusedCredentials(t *testing.T) {
 			if command == "erase" || command == "rebuild" {
 				w.tool(t, called{"send account.ndjson --wait", exitFine})
 			}
+			if command == "erase" {
+				w.archives(t, event.Key{PK: "ACCOUNT#a-1", SK: "ACCOUNT"})
+			}
 			for _, action := range slices.Compact(actions) {
+				if action == "s3:GetObjectVersion" {
+					continue // the engine has no versions
+				}
 				w.refuse(t, command, action)
 			}
 		})

@@ -26,7 +26,6 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 )
 
 const sendJSON = `With --output json, one object:
@@ -232,7 +231,7 @@ func (a *app) sent(r sentReport) error {
 
 func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pipeline, r sentReport, waiting send.Waiting, none keyless, limit time.Duration) error {
 	ctx := cmd.Context()
-	st, err := store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable})
+	st, err := a.storeOf(t, p)
 	if err != nil {
 		return err
 	}

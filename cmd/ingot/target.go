@@ -85,9 +85,10 @@ func columnsOf(stream any) int {
 	return 80
 }
 
-// storeOf returns the configuration of a store over the tables and the payload bucket of a stack.
-func storeOf(t *target.Target, p *pipeline.Pipeline) store.Config {
-	return store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable, Objects: t.S3(), PayloadBucket: t.PayloadBucket}
+// storeOf returns a store over the tables and the payload bucket of a stack.
+func (a *app) storeOf(t *target.Target, p *pipeline.Pipeline) (*store.Store, error) {
+	return store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable,
+		Objects: t.S3(), PayloadBucket: t.PayloadBucket, Env: a.clock})
 }
 
 // needsPayloads returns an error if a pipeline offloads payloads and the stack has no output that

@@ -238,7 +238,7 @@ func (a *app) verifying(cmd *cobra.Command, writes bool) (v verifying, err error
 			return v, err
 		}
 	}
-	v.store, err = store.New(storeOf(v.target, v.plan))
+	v.store, err = a.storeOf(v.target, v.plan)
 	return v, err
 }
 

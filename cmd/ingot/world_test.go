@@ -85,7 +85,7 @@ type living struct {
 
 // live starts a deployment of the pipeline.yaml in a folder.
 func live(dir string) (*living, error) {
-	cfg := dev.Config{File: filepath.Join(dir, "pipeline.yaml"), Secret: []byte(explain.StandIn)}
+	cfg := dev.Config{File: filepath.Join(dir, "pipeline.yaml"), Now: time.Now, Secret: []byte(explain.StandIn)}
 	ctx, stop := context.WithCancel(context.Background())
 	console.InDev(ctx, &cfg, false)
 	d, err := dev.Start(ctx, cfg)

@@ -77,7 +77,7 @@ func devOf(t *testing.T, text string) *dev.Dev {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg := dev.Config{File: file, Secret: []byte("a secret of at least 16 bytes")}
+	cfg := dev.Config{File: file, Now: time.Now, Secret: []byte("a secret of at least 16 bytes")}
 	InDev(t.Context(), &cfg, false)
 	d, err := dev.Start(t.Context(), cfg)
 	if err != nil {

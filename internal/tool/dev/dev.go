@@ -60,7 +60,8 @@ type Config struct {
 	Tell func(string)
 	// Log is the log of both functions. nil means that there is none.
 	Log *slog.Logger
-	// Now is the machine's clock. nil means time.Now.
+	// Now is a clock that a test sets. Its time does not pass by itself, so no receive from a queue
+	// waits for messages. nil means time.Now, and receives wait as they ask.
 	Now func() time.Time
 }
 
@@ -85,6 +86,7 @@ type Dev struct {
 	api, console *server
 	requests     requests
 	stop         chan struct{}   // closed when the functions are to end
+	longPolls    <-chan struct{} // stop, or nil: no receive waits
 	base         context.Context // of all work; it ends some time after stop
 	cut          context.CancelFunc
 	work         sync.WaitGroup
@@ -108,14 +110,14 @@ func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
 	if cfg.Tell == nil {
 		cfg.Tell = func(string) {}
 	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
 	if cfg.File, err = filepath.Abs(cfg.File); err != nil {
 		return nil, err
 	}
 	undo := spare()
 	d := &Dev{cfg: cfg, id: rand.Text(), unspare: undo, stop: make(chan struct{}), troubles: map[string]string{}, results: map[string]string{}}
+	if cfg.Now == nil {
+		d.cfg.Now, d.longPolls = time.Now, d.stop
+	}
 	d.base, d.cut = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -169,7 +171,7 @@ func (d *Dev) compile(text []byte) (*pipeline.Pipeline, error) {
 
 // open makes the engine with its tables and queues, or goes on with those in the data folder.
 func (d *Dev) open(ctx context.Context, plan *pipeline.Pipeline) (err error) {
-	cfg := embedded.Config{Seed: uint64(d.cfg.Now().UnixNano()), Region: Region, Account: Account, QueueURL: d.api.url(), PartiQLReturnsItem: true, LongPolls: d.stop}
+	cfg := embedded.Config{Seed: uint64(d.cfg.Now().UnixNano()), Region: Region, Account: Account, QueueURL: d.api.url(), PartiQLReturnsItem: true, LongPolls: d.longPolls}
 	if d.cfg.Data != "" {
 		if d.kept, err = openKept(d.cfg.Data); err != nil {
 			return err
