@@ -1,10 +1,6 @@
 package check
 
 import (
-	"fmt"
-	"strconv"
-	"strings"
-
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/pipeline"
@@ -71,65 +67,12 @@ func (c *checker) referred(n *template.Node) *template.Resource {
 	return c.t.Resource(n.Name)
 }
 
-// cannotTell warns that a rule cannot be checked, because only a deployment knows the value.
-func (c *checker) cannotTell(rule string, n *template.Node, whether string) {
-	why := n.Why
-	switch n.Kind {
-	case template.Reference:
-		why = "it refers to " + n.Name + ", which is only known while deploying"
-	case template.List, template.Map:
-		why = "a single value is expected there"
-	}
-	c.warn(rule, n.Position, "cannot tell whether "+whether+": "+why, "")
-}
-
-// number returns n as a whole number. If n is nil, it returns absent. ok is false if the number
-// cannot be determined. Then this has been reported.
-func (c *checker) number(rule string, n *template.Node, absent int, whether string) (value int, ok bool) {
-	if n == nil {
-		return absent, true
-	}
-	if n.Kind != template.Scalar {
-		c.cannotTell(rule, n, whether)
-		return 0, false
-	}
-	value, err := strconv.Atoi(strings.TrimSpace(n.Text))
-	if err != nil {
-		c.mistake(rule, n.Position, fmt.Sprintf("%q is not a whole number", n.Text), "a whole number")
-		return 0, false
-	}
-	return value, true
-}
-
-// where returns n's position. If n is missing, it returns the position of the value that lacks it.
-func where(n *template.Node, missingIn template.Position) template.Position {
-	if n == nil {
-		return missingIn
-	}
-	return n.Position
-}
-
-// holds reports in yes whether a list or a single value contains text. ok is false if this cannot
-// be determined.
-func holds(n *template.Node, t *template.Template, text string) (yes, ok bool) {
-	switch {
-	case n == nil:
-		return false, true
-	case n.Kind == template.Scalar:
-		return n.Text == text, true
-	case n.Kind != template.List:
-		return false, false
-	}
-	ok = true
-	for _, item := range n.Items {
-		item = t.Resolve(item)
-		switch {
-		case item == nil:
-		case item.Kind != template.Scalar:
-			ok = false
-		case item.Text == text:
-			return true, true
+// both returns the two functions, as far as they are found.
+func (c *checker) both() (list []*function) {
+	for _, f := range []*function{c.ingest, c.streams} {
+		if f != nil {
+			list = append(list, f)
 		}
 	}
-	return false, ok
+	return list
 }

@@ -49,7 +49,7 @@ func (c *checker) role(functions []*template.Resource, role, variable string, st
 		if c.code(r) == "cmd/"+role {
 			byCode = append(byCode, r)
 		}
-		if c.variable(r, variable) != nil && len(c.mappingsOf(r.Name, stream)) > 0 {
+		if c.variable(&function{r, role}, variable) != nil && len(c.mappingsOf(r.Name, stream)) > 0 {
 			byWork = append(byWork, r)
 		}
 	}
@@ -91,9 +91,9 @@ func (c *checker) code(r *template.Resource) string {
 
 // variable returns a function's environment variable, or nil if it has none of that name, or an
 // empty one.
-func (c *checker) variable(r *template.Resource, name string) *template.Node {
-	n := c.t.Property(r, "Environment", "Variables", name)
-	if n != nil && n.Kind == template.Scalar && n.Text == "" {
+func (c *checker) variable(f *function, name string) *template.Node {
+	n := c.t.Property(f.Resource, "Environment", "Variables", name)
+	if n.Is("") {
 		return nil
 	}
 	return n
@@ -158,7 +158,7 @@ func (c *checker) table(f *function, variable string) *template.Resource {
 	if f == nil {
 		return nil
 	}
-	n := c.variable(f.Resource, variable)
+	n := c.variable(f, variable)
 	switch {
 	case n == nil:
 		return nil // the rule about variables reports it
@@ -166,7 +166,7 @@ func (c *checker) table(f *function, variable string) *template.Resource {
 		return c.t.Resource(n.Name)
 	case n.Kind == template.Scalar:
 		for _, r := range c.t.Resources() {
-			if name := c.t.Property(r, "TableName"); name != nil && name.Kind == template.Scalar && name.Text == n.Text {
+			if c.says(r, "TableName", n.Text) {
 				return r
 			}
 		}

@@ -23,11 +23,14 @@ func (c *checker) indexAlarms(table *template.Resource) {
 			watched = append(watched, index)
 		}
 	}
-	there, ok := c.indexNames(table)
-	if !ok || len(watched) == 0 {
+	indexes, doubts := c.indexesOf(table, global)
+	if len(doubts) > 0 || len(watched) == 0 {
 		return
 	}
-	for _, index := range there {
+	var there []*template.Node
+	for _, i := range indexes {
+		index := i.name
+		there = append(there, index)
 		if !named(watched, index.Text) && (c.p == nil || c.uses(index.Text)) {
 			c.warn("index-alarm", index.Position, "index "+index.Text+" has no alarm: when it refuses writes, so does the table, and the table's own alarm does not see it",
 				"an alarm like the one for index "+watched[0].Text+", with GlobalSecondaryIndexName "+index.Text+",")
@@ -46,12 +49,11 @@ func (c *checker) uses(index string) bool {
 }
 
 func named(list []*template.Node, name string) bool {
-	return slices.ContainsFunc(list, func(n *template.Node) bool { return n.Text == name })
+	return slices.ContainsFunc(list, func(n *template.Node) bool { return n.Is(name) })
 }
 
 func (c *checker) says(r *template.Resource, property, text string) bool {
-	n := c.t.Property(r, property)
-	return n != nil && n.Kind == template.Scalar && n.Text == text
+	return c.t.Property(r, property).Is(text)
 }
 
 // watches returns the index of table that an alarm is for, or nil if it is for no index, or for
@@ -87,30 +89,10 @@ func (c *checker) watches(alarm, table *template.Resource) (index *template.Node
 	return index, true
 }
 
-// indexNames returns the names of a table's global indexes. ok is false if some of them cannot be
-// determined.
-func (c *checker) indexNames(table *template.Resource) (names []*template.Node, ok bool) {
-	list := c.t.Property(table, "GlobalSecondaryIndexes")
-	if list != nil && list.Kind != template.List {
-		return nil, false
-	}
-	for _, item := range items(list) {
-		if item = c.t.Resolve(item); item == nil {
-			continue
-		}
-		name := c.t.Get(item, "IndexName")
-		if name == nil || name.Kind != template.Scalar {
-			return nil, false
-		}
-		names = append(names, name)
-	}
-	return names, true
-}
-
 // quarantineAlarm checks that no alarm goes off for each event that a floor refuses. Such events
 // are normal, although they are in quarantine together with messages that need attention.
 func (c *checker) quarantineAlarm(f *function) {
-	queue := c.referred(c.variable(f.Resource, "INGOT_QUARANTINE_URL"))
+	queue := c.referred(c.variable(f, "INGOT_QUARANTINE_URL"))
 	if queue == nil || c.p == nil || !c.p.HasFloors() {
 		return
 	}

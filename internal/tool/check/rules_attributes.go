@@ -68,13 +68,7 @@ func definitions(names []string) string {
 
 // lacking returns the names that are not defined.
 func lacking(names []string, defined []*template.Node) []string {
-	var missing []string
-	for _, name := range names {
-		if !slices.ContainsFunc(defined, func(n *template.Node) bool { return n.Text == name }) {
-			missing = append(missing, name)
-		}
-	}
-	return missing
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return named(defined, name) })
 }
 
 // defined returns the names in AttributeDefinitions. list is the node that holds them, or nil if
@@ -84,10 +78,7 @@ func (c *checker) defined(table *template.Resource) (names []*template.Node, lis
 	if list != nil && list.Kind != template.List {
 		return nil, list, list
 	}
-	for _, item := range items(list) {
-		if item = c.t.Resolve(item); item == nil {
-			continue
-		}
+	for _, item := range c.t.Items(list) {
 		name := c.t.Get(item, "AttributeName")
 		switch {
 		case name == nil:
@@ -108,26 +99,19 @@ func (c *checker) keySchemas(table *template.Resource) (schemas []keySchema, ok 
 		s, told := c.keySchema(table.Name, n, []string{"PK", "SK"})
 		schemas, ok = append(schemas, s), told
 	}
-	for _, kind := range []string{"GlobalSecondaryIndexes", "LocalSecondaryIndexes"} {
-		list := c.t.Property(table, kind)
-		if list != nil && list.Kind != template.List {
-			ok = false
-			continue
-		}
-		for _, item := range items(list) {
-			if item = c.t.Resolve(item); item == nil {
-				continue
-			}
-			name, schema := c.t.Get(item, "IndexName"), c.t.Get(item, "KeySchema")
-			if name == nil || name.Kind != template.Scalar || schema == nil {
+	for _, kind := range []string{global, local} {
+		indexes, doubts := c.indexesOf(table, kind)
+		ok = ok && len(doubts) == 0
+		for _, i := range indexes {
+			if i.schema == nil {
 				ok = false
 				continue
 			}
 			var meant []string
-			if c.p != nil && slices.Contains(c.p.Indexes(), name.Text) {
-				meant = keyNames(name.Text)
+			if c.uses(i.name.Text) {
+				meant = keyNames(i.name.Text)
 			}
-			s, told := c.keySchema("index "+name.Text, schema, meant)
+			s, told := c.keySchema("index "+i.name.Text, i.schema, meant)
 			schemas, ok = append(schemas, s), ok && told
 		}
 	}

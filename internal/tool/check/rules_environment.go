@@ -36,7 +36,7 @@ func (c *checker) environment() {
 func (c *checker) required(f *function) {
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		needed := variables[name] == f.role || f.role == "ingest" && name == "INGOT_AGGREGATES_TABLE" && (c.hashesKeys() || c.movesByPut())
-		if needed && c.variable(f.Resource, name) == nil {
+		if needed && c.variable(f, name) == nil {
 			c.mistake("variable", f.Position, fmt.Sprintf("%s has no variable %s: it would not start", f.Name, name), name+": !Ref the table")
 		}
 	}
@@ -59,7 +59,7 @@ func (c *checker) unknownVariables(f *function) {
 // delivered again until it reaches the dead-letter queue, and an update that can never succeed
 // flags its total.
 func (c *checker) quarantine(f *function) {
-	n := c.variable(f.Resource, "INGOT_QUARANTINE_URL")
+	n := c.variable(f, "INGOT_QUARANTINE_URL")
 	switch {
 	case n == nil && f.role == "ingest":
 		c.warn("quarantine", f.Position, f.Name+" has no quarantine queue: a message that can never succeed is tried again and again until it reaches the dead-letter queue", "INGOT_QUARANTINE_URL: !Ref QuarantineQueue")
@@ -106,9 +106,9 @@ func (c *checker) secrets() {
 		return
 	}
 	const name = "INGOT_PII_KEY"
-	a, b := c.variable(c.ingest.Resource, name), c.variable(c.streams.Resource, name)
+	a, b := c.variable(c.ingest, name), c.variable(c.streams, name)
 	for _, f := range []*function{c.ingest, c.streams} {
-		if c.variable(f.Resource, name) == nil {
+		if c.variable(f, name) == nil {
 			c.mistake("secret", f.Position, fmt.Sprintf("%s uses hmac, and %s has no variable %s: it would not start", c.declared.file, f.Name, name), name+": '{{resolve:secretsmanager:NAME}}'")
 		}
 	}
@@ -125,7 +125,7 @@ func (c *checker) secrets() {
 
 // archive checks that there is a bucket for the archive. Without one, expired events are gone.
 func (c *checker) archive() {
-	if c.p == nil || c.streams == nil || c.variable(c.streams.Resource, "INGOT_ARCHIVE_BUCKET") != nil {
+	if c.p == nil || c.streams == nil || c.variable(c.streams, "INGOT_ARCHIVE_BUCKET") != nil {
 		return
 	}
 	for _, t := range c.p.Describe().Spec.Events {
@@ -144,7 +144,7 @@ func (c *checker) pipelineFile() {
 	if c.ingest == nil || c.streams == nil {
 		return
 	}
-	a, b := c.variable(c.ingest.Resource, name), c.variable(c.streams.Resource, name)
+	a, b := c.variable(c.ingest, name), c.variable(c.streams, name)
 	switch {
 	case a == nil && b == nil:
 		return

@@ -2,14 +2,10 @@ package check
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
-
-// fifoBatch is the largest batch that Lambda accepts for a FIFO queue.
-const fifoBatch = 10
 
 // fifo reports whether a queue is declared as a FIFO queue. If only a deployment knows, it counts
 // as a standard queue.
@@ -39,35 +35,31 @@ func FIFO(f File) (bool, error) {
 	return false, nil
 }
 
-// fifoMapping checks that a FIFO queue's mapping has small batches and no batching window. Lambda
-// refuses anything else.
-func (c *checker) fifoMapping(m *mapping) {
-	n := c.t.Get(m.props, "BatchSize")
-	if size, ok := c.number("fifo", n, fifoBatch, "BatchSize is at most 10, as for every FIFO queue"); ok && size > fifoBatch {
-		c.mistake("fifo", n.Position, fmt.Sprintf("a batch of %d: Lambda takes at most %d from a FIFO queue", size, fifoBatch), fmt.Sprintf("BatchSize: %d", fifoBatch))
-	}
-	n = c.t.Get(m.props, "MaximumBatchingWindowInSeconds")
-	if window, ok := c.number("fifo", n, 0, "there is no batching window, as for every FIFO queue"); ok && window > 0 {
-		c.mistake("fifo", n.Position, fmt.Sprintf("a batching window of %d s: Lambda has none for FIFO queues; take MaximumBatchingWindowInSeconds out", window), "")
-	}
+// fifoSettings are for the mapping of a FIFO queue: small batches and no batching window. Lambda refuses
+// anything else.
+var fifoSettings = []rule{
+	{name: "fifo", property: "BatchSize", must: number(10, 0, 10), whether: "BatchSize is at most 10, as for every FIFO queue",
+		wrong: "a batch of {is}: Lambda takes at most 10 from a FIFO queue", instead: "BatchSize: 10"},
+	{name: "fifo", property: "MaximumBatchingWindowInSeconds", must: number(0, 0, 0), whether: "there is no batching window, as for every FIFO queue",
+		wrong: "a batching window of {is} s: Lambda has none for FIFO queues; take MaximumBatchingWindowInSeconds out"},
 }
 
 // sameKind checks that a dead-letter queue is of the same kind as its queue, and that the name of a
 // FIFO queue says that it is one. SQS refuses anything else.
 func (c *checker) sameKind(queue *template.Resource, target *template.Node) {
-	queues := []*template.Resource{queue}
-	if dead := c.referred(target); dead != nil {
-		queues = append(queues, dead)
-		switch {
-		case c.fifo(queue) && !c.fifo(dead):
-			c.mistake("fifo", dead.Position, queue.Name+" is a FIFO queue and its dead-letter queue "+dead.Name+" is not: SQS refuses that", "FifoQueue: true")
-		case !c.fifo(queue) && c.fifo(dead):
-			c.mistake("fifo", dead.Position, dead.Name+" is a FIFO queue, and "+queue.Name+", whose dead-letter queue it is, is not: SQS refuses that; take FifoQueue out", "")
-		}
+	dead := c.referred(target)
+	switch {
+	case dead == nil:
+	case c.fifo(queue) && !c.fifo(dead):
+		c.mistake("fifo", dead.Position, queue.Name+" is a FIFO queue and its dead-letter queue "+dead.Name+" is not: SQS refuses that", "FifoQueue: true")
+	case !c.fifo(queue) && c.fifo(dead):
+		c.mistake("fifo", dead.Position, dead.Name+" is a FIFO queue, and "+queue.Name+", whose dead-letter queue it is, is not: SQS refuses that; take FifoQueue out", "")
 	}
-	for _, q := range queues {
-		name := c.t.Property(q, "QueueName")
-		if name != nil && name.Kind == template.Scalar && c.fifo(q) && !strings.HasSuffix(name.Text, ".fifo") {
+	for _, q := range []*template.Resource{queue, dead} {
+		if q == nil || !c.fifo(q) {
+			continue
+		}
+		if name := c.t.Property(q, "QueueName"); name != nil && name.Kind == template.Scalar && !strings.HasSuffix(name.Text, ".fifo") {
 			c.mistake("fifo", name.Position, q.Name+" is a FIFO queue, and its name does not end in .fifo: SQS refuses that", "QueueName: "+name.Text+".fifo")
 		}
 	}

@@ -3,30 +3,19 @@ package check
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
-// runtimes are the runtimes that can run the functions. Each function is a compiled program called
-// bootstrap.
-var runtimes = []string{"provided.al2023", "provided.al2"}
+// runtimeRule is about where a function runs, which is a compiled program called bootstrap. Only in
+// these runtimes does Lambda look for such a program.
+var runtimeRule = rule{name: "runtime", property: "Runtime", must: is("provided.al2023", "provided.al2"), whether: "{of} has the runtime of a program of its own",
+	missing: "{of} has no Runtime", wrong: "{of} has runtime {is}, which cannot run it: it is a compiled Go program", instead: "Runtime: provided.al2023"}
 
-// runtime checks the runtime of a function. Only in these runtimes does Lambda look for such a
-// program.
 func (c *checker) runtime(f *function) {
-	if c.says(f.Resource, "PackageType", "Image") {
-		return
-	}
-	n := c.t.Property(f.Resource, "Runtime")
-	switch {
-	case n == nil:
-		c.mistake("runtime", f.Position, f.Name+" has no Runtime", "Runtime: "+runtimes[0])
-	case n.Kind != template.Scalar:
-		c.cannotTell("runtime", n, f.Name+" has the runtime of a program of its own")
-	case !slices.Contains(runtimes, n.Text):
-		c.mistake("runtime", n.Position, fmt.Sprintf("%s has runtime %s, which cannot run it: it is a compiled Go program", f.Name, n.Text), "Runtime: "+runtimes[0])
+	if !c.says(f.Resource, "PackageType", "Image") {
+		c.check(c.resource(f.Resource), runtimeRule)
 	}
 }
 
@@ -89,8 +78,8 @@ func (c *checker) beside(name string) string {
 
 // codeOf returns what to write as the code of a function.
 func (c *checker) codeOf(r *template.Resource) string {
-	for _, f := range []*function{c.ingest, c.streams} {
-		if f != nil && f.Name == r.Name && c.exists(c.beside("cmd/"+f.role)) {
+	for _, f := range c.both() {
+		if f.Name == r.Name && c.exists(c.beside("cmd/"+f.role)) {
 			return "CodeUri: cmd/" + f.role + "/"
 		}
 	}

@@ -39,7 +39,7 @@ func (c *checker) payloads() {
 		if f == nil {
 			continue
 		}
-		n := c.variable(f.Resource, name)
+		n := c.variable(f, name)
 		switch {
 		case n == nil:
 			c.mistake("payloads", f.Position, fmt.Sprintf("%s has event types with offload, and %s has no variable %s: it would not start", c.declared.file, f.Name, name), c.payloadsRemedy(name))

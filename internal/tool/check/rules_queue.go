@@ -31,16 +31,20 @@ func (c *checker) ingestMapping() {
 		return
 	}
 	for _, m := range list {
-		c.responses(m, "queue-responses", "without it every failed message is deleted as done")
+		c.check(c.value("", m.props, m.Position), answerRule("queue-responses", "without it every failed message is deleted as done"))
 		c.noFilter(m, "queue-filter", "SQS mappings delete messages that a filter does not let through")
 		queue, window := c.queueOf(m), 0
 		if queue != nil && c.fifo(queue) {
-			c.fifoMapping(m)
+			for _, one := range fifoSettings {
+				c.check(c.value("", m.props, m.Position), one)
+			}
 		} else {
 			window = c.batching(m)
 		}
 		if queue != nil {
-			c.queue(queue, window)
+			c.visibility(queue, window)
+			c.redrive(queue)
+			c.kept(queue)
 		}
 	}
 }
@@ -73,12 +77,6 @@ func (c *checker) queueOf(m *mapping) *template.Resource {
 		return nil
 	}
 	return queue
-}
-
-func (c *checker) queue(queue *template.Resource, window int) {
-	c.visibility(queue, window)
-	c.redrive(queue)
-	c.kept(queue)
 }
 
 // retention returns how long a queue keeps messages, in seconds, and the property that says so, or
@@ -139,24 +137,24 @@ func (c *checker) visibility(queue *template.Resource, window int) {
 	}
 }
 
+// redriveSettings are for the queue of events.
+var redriveSettings = []rule{
+	{name: "redrive", property: "RedrivePolicy", must: present,
+		wrong:   "{of} has no RedrivePolicy: a message that fails is delivered again and again until it is deleted unseen",
+		instead: "RedrivePolicy: {deadLetterTargetArn: …, maxReceiveCount: 10}"},
+	{name: "redrive", property: "RedrivePolicy.maxReceiveCount", must: number(0, leastReceives, unlimited), whether: "maxReceiveCount is at least 5",
+		missing: "maxReceiveCount is 0: " + throttledReceives, wrong: "maxReceiveCount is {is}: " + throttledReceives, instead: "maxReceiveCount: 10"},
+}
+
+const throttledReceives = "receives are counted even when Lambda is throttled and no code ran, so healthy messages would be given up"
+
 func (c *checker) redrive(queue *template.Resource) {
-	policy := c.t.Property(queue, "RedrivePolicy")
-	if policy == nil {
-		c.mistake("redrive", queue.Position, queue.Name+" has no RedrivePolicy: a message that fails is delivered again and again until it is deleted unseen", "RedrivePolicy: {deadLetterTargetArn: …, maxReceiveCount: 10}")
-		return
+	c.check(c.resource(queue), redriveSettings...)
+	if policy := c.t.Property(queue, "RedrivePolicy"); policy != nil && policy.Kind == template.Map {
+		target := c.t.Get(policy, "deadLetterTargetArn")
+		c.sameKind(queue, target)
+		c.deadLetters(queue, target)
 	}
-	if policy.Kind != template.Map {
-		c.cannotTell("redrive", policy, "maxReceiveCount is at least 5")
-		return
-	}
-	n := c.t.Get(policy, "maxReceiveCount")
-	receives, ok := c.number("redrive", n, 0, "maxReceiveCount is at least 5")
-	if ok && receives < leastReceives {
-		c.mistake("redrive", where(n, policy.Position), fmt.Sprintf("maxReceiveCount is %d: receives are counted even when Lambda is throttled and no code ran, so healthy messages would be given up", receives), "maxReceiveCount: 10")
-	}
-	target := c.t.Get(policy, "deadLetterTargetArn")
-	c.sameKind(queue, target)
-	c.deadLetters(queue, target)
 }
 
 // deadLetters checks how long the dead-letter queue keeps messages. For a standard queue, its clock

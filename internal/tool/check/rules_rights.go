@@ -131,7 +131,7 @@ func (c *checker) things(f *function, name string) []*template.Node {
 			list = append(list, m.source)
 		}
 	default:
-		list = append(list, c.variable(f.Resource, name))
+		list = append(list, c.variable(f, name))
 	}
 	var known []*template.Node
 	for _, n := range list {

@@ -129,7 +129,7 @@ var tableRules = []broken{
 		"events and totals share table EventsTable: totals would feed their own stream; write a table of their own instead"},
 	{"index key", [][2]string{{"{AttributeName: GSI2SK, KeyType: RANGE}", "{AttributeName: SK, KeyType: RANGE}"}}, "KeySchema: |[{AttributeName: GSI2PK, KeyType",
 		"the key of index GSI2 is GSI2PK and SK, and items have GSI2PK and GSI2SK; write KeySchema: [{AttributeName: GSI2PK, KeyType: HASH}, {AttributeName: GSI2SK, KeyType: RANGE}] instead"},
-	{"projection", [][2]string{{"{AttributeName: GSI2SK, KeyType: RANGE}]\n          Projection: {ProjectionType: ALL}", "{AttributeName: GSI2SK, KeyType: RANGE}]\n          Projection: {ProjectionType: KEYS_ONLY}"}}, "Projection: |{ProjectionType: KEYS_ONLY",
+	{"projection", [][2]string{{"{AttributeName: GSI2SK, KeyType: RANGE}]\n          Projection: {ProjectionType: ALL}", "{AttributeName: GSI2SK, KeyType: RANGE}]\n          Projection: {ProjectionType: KEYS_ONLY}"}}, "Projection: {ProjectionType: |KEYS_ONLY",
 		"index GSI2 holds only a part of each item, and a pattern reads whole ones from it; write Projection: {ProjectionType: ALL} instead"},
 	{"index key of numbers", [][2]string{{"AttributeName: GSI1SK, AttributeType: S", "AttributeName: GSI1SK, AttributeType: N"}}, "GSI1SK, AttributeType: |N", "attribute GSI1SK is of type N: all keys are text; write AttributeType: S instead"},
 	{"unknown indexes", [][2]string{{"GlobalSecondaryIndexes: # as", "GlobalSecondaryIndexes: !FindInMap [a, b, c]\n      Tags: # as"}}, "GlobalSecondaryIndexes: |!FindInMap",

@@ -50,6 +50,9 @@ func (n *Node) Member(name string) *Member {
 	return nil
 }
 
+// Is reports whether n is certainly this text.
+func (n *Node) Is(text string) bool { return n != nil && n.Kind == Scalar && n.Text == text }
+
 // unknown returns a node for a value at n that cannot be determined.
 func unknown(n *Node, why string) *Node { return &Node{Position: n.Position, Kind: Unknown, Why: why} }
 

@@ -193,6 +193,20 @@ func (t *Template) Get(n *Node, path ...string) *Node {
 	return n
 }
 
+// Items returns the items of a list, resolved, without those that are AWS::NoValue. It returns none
+// if n is no list.
+func (t *Template) Items(n *Node) (items []*Node) {
+	if n == nil || n.Kind != List {
+		return nil
+	}
+	for _, item := range n.Items {
+		if item = t.Resolve(item); item != nil {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
 // dig follows path into n. found is false if a mapping of the file lacks the name, so that a
 // default from elsewhere holds. A function that evaluates to nothing counts as found.
 func (t *Template) dig(n *Node, path []string) (value *Node, found bool) {
