@@ -79,7 +79,7 @@ func (r *Report) Clean() bool {
 func Run(in Input) (*Report, error) {
 	r := &Report{Types: []string{}, Findings: []Finding{}, Totals: []Total{}, Partitions: max(1, in.Partitions)}
 	p := r.pipeline(in.Pipeline)
-	at := places{file: in.Pipeline.Name}
+	at := places{notes: &notes{file: in.Pipeline.Name}}
 	at.root, _ = template.Read(in.Pipeline.Text) // if it has mistakes, they were reported, and no place is looked up
 	files := []string{in.Pipeline.Name}
 	environments, err := r.environments(in)
@@ -111,7 +111,7 @@ func Run(in Input) (*Report, error) {
 		r.compressed(at)
 		r.patterns(in, p, at)
 	}
-	r.Findings = sorted(r.Findings, files...)
+	r.Findings = sorted(append(r.Findings, at.findings...), files...)
 	return r, nil
 }
 
@@ -225,13 +225,11 @@ func (r *Report) changes(was File, p *pipeline.Pipeline, at places, now time.Tim
 		return // its mistakes are reported first
 	}
 	for _, c := range changes.Between(old, p, now) {
-		pos := at.of(c.Subject, c.Member)
-		what := strings.TrimPrefix(c.String(), "; ")
 		severity := Change
 		if c.Kind == changes.Index || c.Kind == changes.Rebuild || c.Kind == changes.Schema {
 			severity = Warning // it can be deployed, but readers or producers must know of it
 		}
-		r.Findings = append(r.Findings, Finding{severity, "change-" + string(c.Kind), at.file, pos.Line, pos.Column, what, ""})
+		at.add(severity, "change-"+string(c.Kind), at.of(c.Subject, c.Member), strings.TrimPrefix(c.String(), "; "), "")
 	}
 }
 

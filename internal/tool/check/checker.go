@@ -8,13 +8,12 @@ import (
 
 // checker applies the rules to one template. It continues after every finding.
 type checker struct {
-	file     string
+	notes
 	t        *template.Template
 	p        *pipeline.Pipeline // nil if it has mistakes; then rules that depend on it are skipped
 	declared places
 	capacity *Capacity // nil: not asked
 	exists   func(path string) bool
-	findings []Finding
 
 	ingest, streams *function // nil: not found
 	mappings        []*mapping
@@ -22,7 +21,7 @@ type checker struct {
 }
 
 func newChecker(file string, t *template.Template, p *pipeline.Pipeline, declared places, capacity *Capacity) *checker {
-	return &checker{file: file, t: t, p: p, declared: declared, capacity: capacity, unsure: map[string]bool{}}
+	return &checker{notes: notes{file: file}, t: t, p: p, declared: declared, capacity: capacity, unsure: map[string]bool{}}
 }
 
 // all applies every rule. It returns how the streams function counts, if the template says so.
@@ -49,14 +48,6 @@ func (c *checker) all() (counting aggregate.Counting, known bool) {
 	c.outputs()
 	c.rights()
 	return counting, known
-}
-
-func (c *checker) mistake(rule string, at template.Position, what, instead string) {
-	c.findings = append(c.findings, Finding{Mistake, rule, c.file, at.Line, at.Column, what, instead})
-}
-
-func (c *checker) warn(rule string, at template.Position, what, instead string) {
-	c.findings = append(c.findings, Finding{Warning, rule, c.file, at.Line, at.Column, what, instead})
 }
 
 // referred returns the resource of this template that n refers to, or nil if it refers to none.

@@ -42,6 +42,24 @@ func (f Finding) String() string {
 	return b.String()
 }
 
+// notes are the findings of one file.
+type notes struct {
+	file     string
+	findings []Finding
+}
+
+func (n *notes) add(severity Severity, rule string, at yamlfile.Position, what, instead string) {
+	n.findings = append(n.findings, Finding{severity, rule, n.file, at.Line, at.Column, what, instead})
+}
+
+func (n *notes) mistake(rule string, at yamlfile.Position, what, instead string) {
+	n.add(Mistake, rule, at, what, instead)
+}
+
+func (n *notes) warn(rule string, at yamlfile.Position, what, instead string) {
+	n.add(Warning, rule, at, what, instead)
+}
+
 // sorted returns findings in the order of the given files, without repetitions.
 func sorted(list []Finding, files ...string) []Finding {
 	slices.SortStableFunc(list, func(a, b Finding) int {

@@ -34,8 +34,8 @@ func (r *Report) hotTotals(in Input, p *pipeline.Pipeline, counting aggregate.Co
 		} else {
 			what += fmt.Sprintf("; it takes %s units", figure(estimate.UnitsASecond))
 		}
-		pos := at.of("aggregates."+def.Name, "spread")
-		r.Findings = append(r.Findings, Finding{Warning, "hot-total", at.file, pos.Line, pos.Column, what, coolerBy(def, load)})
+		at.warn("hot-total", at.of("aggregates."+def.Name, "spread"),
+			what, coolerBy(def, load))
 	}
 }
 

@@ -49,8 +49,8 @@ func (r *Report) patterns(in Input, p *pipeline.Pipeline, at places) {
 	if len(r.Patterns) > 0 {
 		for _, name := range p.Indexes() {
 			if pos, ok := at.index(name); ok && !read[name] {
-				r.Findings = append(r.Findings, Finding{Warning, "index-unread", at.file, pos.Line, pos.Column,
-					"no pattern reads " + name + ", and each event in it costs one write unit more", "a pattern with index: " + name + ", or the event types without it,"})
+				at.warn("index-unread", pos,
+					"no pattern reads "+name+", and each event in it costs one write unit more", "a pattern with index: "+name+", or the event types without it,")
 			}
 		}
 	}
@@ -110,10 +110,9 @@ func (r *Report) judge(in Input, at places, name, where, pk string) {
 		if where != "key" {
 			member = "indexes." + where + ".pk"
 		}
-		pos := at.of("events."+name, member)
-		r.Findings = append(r.Findings, Finding{Warning, "hot-partition", at.file, pos.Line, pos.Column,
+		at.warn("hot-partition", at.of("events."+name, member),
 			fmt.Sprintf("all events of one moment share %d partition keys of %s, which take %d write units a second of 1 KB each, and %v events may come", shards, h.Key, h.Ceiling, in.Rate),
-			fmt.Sprintf("#{@id | shard:%d} at the end of pk", h.EnoughShards)})
+			fmt.Sprintf("#{@id | shard:%d} at the end of pk", h.EnoughShards))
 	}
 	r.Hot = append(r.Hot, h)
 }

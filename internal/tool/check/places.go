@@ -6,9 +6,9 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
-// places finds members of pipeline.yaml by their dotted names.
+// places finds members of pipeline.yaml by their dotted names, and takes the findings about them.
 type places struct {
-	file string
+	*notes
 	root *template.Node
 }
 

@@ -100,7 +100,7 @@ func (c *checker) quarantineAlarm(f *function) {
 		if r.Type != "AWS::CloudWatch::Alarm" || !c.says(r, "Namespace", "AWS/SQS") || !c.says(r, "MetricName", "ApproximateNumberOfMessagesVisible") {
 			continue
 		}
-		for _, item := range items(c.t.Property(r, "Dimensions")) {
+		for _, item := range c.t.Items(c.t.Property(r, "Dimensions")) {
 			if of := c.referred(c.t.Get(item, "Value")); of != nil && of.Name == queue.Name {
 				c.warn("quarantine-alarm", r.Position, r.Name+" goes off for every event that a floor (atLeast) refuses, and such events are normal",
 					"an alarm on the metrics of the other verdicts, as "+excerpt.Page("watch.md#quarantine")+" has it,")

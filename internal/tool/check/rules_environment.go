@@ -19,10 +19,7 @@ var variables = map[string]string{
 }
 
 func (c *checker) environment() {
-	for _, f := range []*function{c.ingest, c.streams} {
-		if f == nil {
-			continue
-		}
+	for _, f := range c.both() {
 		c.required(f)
 		c.unknownVariables(f)
 		c.quarantine(f)

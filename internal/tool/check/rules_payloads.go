@@ -35,10 +35,7 @@ func (c *checker) payloads() {
 	}
 	const name = "INGOT_PAYLOAD_BUCKET"
 	var known *template.Node
-	for _, f := range []*function{c.ingest, c.streams} {
-		if f == nil {
-			continue
-		}
+	for _, f := range c.both() {
 		n := c.variable(f, name)
 		switch {
 		case n == nil:

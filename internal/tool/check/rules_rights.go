@@ -51,10 +51,7 @@ var moving = need{[]string{"dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:
 
 // rights compares the functions' roles with what the functions do.
 func (c *checker) rights() {
-	for _, f := range []*function{c.ingest, c.streams} {
-		if f == nil {
-			continue
-		}
+	for _, f := range c.both() {
 		r := c.rightsOf(f)
 		if r == nil {
 			continue

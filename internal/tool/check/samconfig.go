@@ -49,19 +49,12 @@ func (e environment) refused(t *template.Template, config *File) []Finding {
 }
 
 // config compares one samconfig.toml with what SAM does with it.
-type config struct {
-	file     string
-	findings []Finding
-}
-
-func (c *config) mistake(rule string, at template.Position, what, instead string) {
-	c.findings = append(c.findings, Finding{Mistake, rule, c.file, at.Line, at.Column, what, instead})
-}
+type config struct{ notes }
 
 // readConfig reads the environments of a samconfig.toml, in the order of the file. It reports the
 // file's mistakes.
 func readConfig(f File) ([]environment, []Finding) {
-	c := &config{file: f.Name}
+	c := &config{notes{file: f.Name}}
 	root, err := readTOML(f.Text)
 	var syntax *template.SyntaxError
 	if errors.As(err, &syntax) {

@@ -47,10 +47,9 @@ func (r *Report) outgrown(p *pipeline.Pipeline, at places) {
 		if spread == 0 || spread > maxSpread {
 			spread = maxSpread
 		}
-		pos := at.of("aggregates."+t.Name, "spread")
-		r.Findings = append(r.Findings, Finding{Mistake, "total-size", at.file, pos.Line, pos.Column,
+		at.mistake("total-size", at.of("aggregates."+t.Name, "spread"),
 			fmt.Sprintf("with %d partitions a total of %s that all of them touch takes %d bytes, and an item holds %d: its updates would be refused for good", r.Partitions, t.Name, t.Bytes, event.MaxItem),
-			fmt.Sprintf("spread: %d, and where it is deployed already a higher epoch with it as since,", spread)})
+			fmt.Sprintf("spread: %d, and where it is deployed already a higher epoch with it as since,", spread))
 	}
 }
 
@@ -64,9 +63,8 @@ func (r *Report) compressed(at places) {
 		if c.Saves > 0 {
 			continue
 		}
-		pos := at.of("events."+c.Type, "compress")
-		r.Findings = append(r.Findings, Finding{Warning, "compress", at.file, pos.Line, pos.Column,
-			fmt.Sprintf("compress saves no write unit for any event of %s in %s, which has %d of them", c.Type, r.Events.File, c.Of), "no compress, unless larger payloads come,"})
+		at.warn("compress", at.of("events."+c.Type, "compress"),
+			fmt.Sprintf("compress saves no write unit for any event of %s in %s, which has %d of them", c.Type, r.Events.File, c.Of), "no compress, unless larger payloads come,")
 	}
 }
 
