@@ -115,8 +115,8 @@ func pair(hash, sort string) string {
 
 const allText = ": all keys are text"
 
-// typed checks that attributes of a table are of a type, if the table says so at all. The rule about
-// attributes reports those that are not declared.
+// typed checks that attributes of a table are of a type, if the table says so at all. The rule
+// about attributes reports those that are not declared.
 func (c *checker) typed(table *template.Resource, rule, want, because string, names ...string) {
 	for _, item := range c.t.Items(c.t.Property(table, "AttributeDefinitions")) {
 		name, kind := c.t.Get(item, "AttributeName"), c.t.Get(item, "AttributeType")

@@ -35,8 +35,8 @@ func FIFO(f File) (bool, error) {
 	return false, nil
 }
 
-// fifoSettings are for the mapping of a FIFO queue: small batches and no batching window. Lambda refuses
-// anything else.
+// fifoSettings are for the mapping of a FIFO queue: small batches and no batching window. Lambda
+// refuses anything else.
 var fifoSettings = []rule{
 	{name: "fifo", property: "BatchSize", must: number(10, 0, 10), whether: "BatchSize is at most 10, as for every FIFO queue",
 		wrong: "a batch of {is}: Lambda takes at most 10 from a FIFO queue", instead: "BatchSize: 10"},
