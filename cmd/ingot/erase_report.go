@@ -302,9 +302,9 @@ func limited[T any](w io.Writer, list []T, each func(T)) {
 // deletions writes the commands that delete objects.
 func deletions(w io.Writer, name string, list []archive) {
 	limited(w, list, func(one archive) {
-		line := "aws s3api delete-object --bucket " + quoted(one.Bucket) + " --key " + quoted(one.Name)
+		line := "aws s3api delete-object --bucket " + show.Quoted(one.Bucket) + " --key " + show.Quoted(one.Name)
 		if one.Version != "" {
-			line += " --version-id " + quoted(one.Version)
+			line += " --version-id " + show.Quoted(one.Version)
 		}
 		fmt.Fprintf(w, "%-14s%s\n", name, line)
 	})
@@ -313,7 +313,7 @@ func deletions(w io.Writer, name string, list []archive) {
 func (r *erasedReport) printLetters(w io.Writer, letters []string, o eraseOptions) {
 	switch {
 	case len(letters) > 0:
-		fmt.Fprintf(w, "letters       ingot quarantine drop %s %s --yes\n", quoted(o.letters), strings.Join(letters, " "))
+		fmt.Fprintf(w, "letters       ingot quarantine drop %s %s --yes\n", show.Quoted(o.letters), strings.Join(letters, " "))
 		fmt.Fprintln(w, "              then delete the files")
 	case o.letters != "":
 		fmt.Fprintf(w, "letters       none in %s has this key\n", show.Text(o.letters))

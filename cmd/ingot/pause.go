@@ -238,26 +238,16 @@ func resumeLine(cmd *cobra.Command, t *target.Target, streams bool) string {
 func sameTarget(cmd *cobra.Command, t *target.Target) (words []string) {
 	switch t.Kind {
 	case target.KindStack:
-		words = append(words, "--stack", quoted(t.Name))
+		words = append(words, "--stack", show.Quoted(t.Name))
 	case target.KindLocal:
 		words = append(words, "--local")
 	}
 	for _, name := range []string{"profile", "region", "endpoint-url"} {
 		if value, _ := cmd.Flags().GetString(name); value != "" {
-			words = append(words, "--"+name, quoted(value))
+			words = append(words, "--"+name, show.Quoted(value))
 		}
 	}
 	return words
-}
-
-// quoted writes a word for a shell.
-func quoted(word string) string {
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:@%+=,", r))
-	}) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // caller says who runs the tool: the identity of the credentials, or else the user of this machine.

@@ -104,7 +104,7 @@ func (a *app) letters(dir quarantine.Dir, path string, c choosing) ([]*quarantin
 			}
 		}
 		if len(list) == 0 && len(all) > 0 && c.filters() {
-			fmt.Fprintf(a.stderr, "ingot: no open message is chosen; ingot quarantine list %s counts them by reason\n", quoted(path))
+			fmt.Fprintf(a.stderr, "ingot: no open message is chosen; ingot quarantine list %s counts them by reason\n", show.Quoted(path))
 		}
 		return list, err
 	}

@@ -296,11 +296,11 @@ func (r *shown) print(w io.Writer, path, same string, flagged []string) {
 	r.printEvents(w)
 	r.printBoth(w, row)
 	if r.Today.Reason == string(event.DigestDiffers) {
-		fmt.Fprintf(w, "\nIf the message is right:\n  %s\n", strings.TrimSpace(fmt.Sprintf("ingot quarantine resend %s %s --replace --yes %s", quoted(path), r.ID[:min(8, len(r.ID))], same)))
+		fmt.Fprintf(w, "\nIf the message is right:\n  %s\n", strings.TrimSpace(fmt.Sprintf("ingot quarantine resend %s %s --replace --yes %s", show.Quoted(path), r.ID[:min(8, len(r.ID))], same)))
 		if len(flagged) > 0 {
 			fmt.Fprintf(w, "  Totals of %s are then flagged: they hold what cannot be taken back.\n", strings.Join(flagged, ", "))
 		}
-		fmt.Fprintf(w, "If the stored one is right:\n  %s\n", strings.TrimSpace(fmt.Sprintf("ingot quarantine drop %s %s --yes %s", quoted(path), r.ID[:min(8, len(r.ID))], same)))
+		fmt.Fprintf(w, "If the stored one is right:\n  %s\n", strings.TrimSpace(fmt.Sprintf("ingot quarantine drop %s %s --yes %s", show.Quoted(path), r.ID[:min(8, len(r.ID))], same)))
 	}
 }
 

@@ -97,7 +97,7 @@ func (j *job) note(l *quarantine.Letter, today *quarantine.Today, err error) {
 		}
 		one.Error = show.Text(one.Error)
 		if no != nil && no.Look {
-			one.Error += ": " + strings.TrimSpace(fmt.Sprintf("ingot quarantine show %s %s %s", quoted(j.path), l.ID[:min(8, len(l.ID))], j.same))
+			one.Error += ": " + strings.TrimSpace(fmt.Sprintf("ingot quarantine show %s %s %s", show.Quoted(j.path), l.ID[:min(8, len(l.ID))], j.same))
 		}
 		if !j.json() {
 			fmt.Fprintf(j.stdout, "%s  stays: %s\n", l.ID, one.Error)
