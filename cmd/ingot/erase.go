@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
@@ -72,9 +73,19 @@ or with --payloads:
   deleted       how many were deleted; absent with --dry-run`
 
 type eraseOptions struct {
-	yes, dry, reveal, scan, payloads bool
-	pk, sk, letters, pattern, keys   string
-	ask                              store.Ask
+	eraseChoice
+	yes, reveal, payloads bool
+	pk, sk                string
+}
+
+// eraseChoice says what to erase, and what to do with it.
+type eraseChoice struct {
+	dry     bool   // erase nothing
+	scan    bool   // look for parts in the whole table
+	pattern string // of the events
+	ask     store.Ask
+	keys    string // the file of keys
+	letters string // the folder of messages to look in
 }
 
 func newErase(a *app) *cobra.Command {
@@ -151,12 +162,16 @@ func (o *eraseOptions) check(cmd *cobra.Command, args []string) error {
 
 // eraser erases events of a stack.
 type eraser struct {
-	*app
-	options eraseOptions
+	options eraseChoice
 	target  *target.Target
 	plan    *pipeline.Pipeline
 	store   *store.Store
 	hidden  show.Personal
+	clock   env.Env
+	// scans is told before a whole table is scanned.
+	scans func(ctx context.Context, table string) error
+	// step is told of each event that is erased, if there are many.
+	step    func(show.Step)
 	list    []*erasable
 	unknown []error // what could not be read
 }
@@ -173,8 +188,8 @@ func (a *app) erase(cmd *cobra.Command, args []string, o eraseOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := e.find(cmd.Context(), args); err != nil {
-		return err
+	if err := a.eraseWhich(cmd.Context(), e, args, o); err != nil {
+		return eraseFault(err)
 	}
 	if err := e.look(cmd.Context()); err != nil {
 		return err
@@ -189,11 +204,27 @@ func (a *app) erase(cmd *cobra.Command, args []string, o eraseOptions) error {
 		if o.pattern != "" && !a.json() {
 			e.printEvents(a.stderr)
 		}
-		if err := e.eraseAll(cmd.Context()); err != nil {
+		if left, err := e.eraseAll(cmd.Context()); err != nil {
+			if left > 0 && cmd.Context().Err() != nil {
+				fmt.Fprintf(a.stderr, "ingot: %d of %s are not erased; go on with the same command\n", left, show.Count(len(e.list), "event"))
+			}
 			return err
 		}
 	}
-	return e.end(cmd.Context())
+	return a.erased(cmd.Context(), e)
+}
+
+// eraseFault returns an error of an eraser with its exit code.
+func eraseFault(err error) error {
+	var choice *wrongChoice
+	var now *notNow
+	switch {
+	case errors.As(err, &choice):
+		return usage(choice.error)
+	case errors.As(err, &now):
+		return refused(now.error)
+	}
+	return err
 }
 
 // eraser opens the stack.
@@ -209,7 +240,8 @@ func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*eraser, error) {
 	if err := needsPayloads(t, p); err != nil { // also for a dry run, which must find all that an erasure deletes
 		return nil, err
 	}
-	e := &eraser{app: a, options: o, target: t, plan: p}
+	e := &eraser{options: o.eraseChoice, target: t, plan: p, clock: a.clock.Real(), step: show.NewProgress(a.stderr, isTerminal(a.stderr)),
+		scans: func(ctx context.Context, table string) error { return a.priceOfScan(ctx, t, table) }}
 	if !o.reveal {
 		e.hidden = show.PersonalOf(p)
 	}
@@ -217,16 +249,23 @@ func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*eraser, error) {
 	return e, err
 }
 
-// find lists the events that the command line means.
-func (e *eraser) find(ctx context.Context, args []string) error {
-	switch o := e.options; {
-	case o.pattern != "" || o.keys != "":
-		return e.findMany(ctx, args)
+// eraseWhich lists the events that the command line means.
+func (a *app) eraseWhich(ctx context.Context, e *eraser, args []string, o eraseOptions) error {
+	switch {
+	case o.pattern != "":
+		values, err := a.questionValues(args)
+		if err != nil {
+			return err
+		}
+		e.options.ask.Values = values
+		return e.findMany(ctx)
+	case o.keys != "":
+		return e.findMany(ctx)
 	case len(args) == 0:
-		e.list = []*erasable{{key: event.Key{PK: o.pk, SK: o.sk}}}
+		e.add("", event.Key{PK: o.pk, SK: o.sk})
 		return nil
 	}
-	fields, err := e.payloadFields(args[1:])
+	fields, err := a.payloadFields(args[1:])
 	if err != nil {
 		return err
 	}
@@ -234,17 +273,60 @@ func (e *eraser) find(ctx context.Context, args []string) error {
 	if err != nil {
 		return usage(fmt.Errorf("%s; see ingot erase --help", wrong(err)))
 	}
-	e.list = []*erasable{{Type: args[0], key: key}}
+	e.add(args[0], key)
 	return nil
 }
 
-// eraseAll erases the events, one after the other.
-func (e *eraser) eraseAll(ctx context.Context) error {
-	progress := func(show.Step) {}
-	if len(e.list) > 1 {
-		progress = show.NewProgress(e.stderr, isTerminal(e.stderr))
+// erased prints what was done and what is left, and returns the exit code.
+func (a *app) erased(ctx context.Context, e *eraser) error {
+	r := e.report(ctx)
+	if a.json() {
+		if err := a.writeJSON(r); err != nil {
+			return err
+		}
+	} else {
+		e.print(a.stdout, r)
 	}
-	defer progress(show.Step{})
+	failed := 0
+	for _, ev := range r.Events {
+		if ev.Error != "" {
+			failed++
+			fmt.Fprintf(a.stderr, "ingot: %s\n", ev.Error)
+		}
+	}
+	for _, err := range r.unknown {
+		fmt.Fprintf(a.stderr, "ingot: what else holds the event could not be read: %s\n", show.Error(err))
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case failed > 0:
+		return &exitError{exitFailed, nil}
+	case len(r.unknown) > 0:
+		return untold()
+	}
+	return nil
+}
+
+// wrongChoice is an error in what names the events.
+type wrongChoice struct{ error }
+
+// notNow is an error that says why nothing may be deleted now.
+type notNow struct{ error }
+
+// add adds an event to what is erased. Without a type, nothing but its key is known.
+func (e *eraser) add(eventType string, key event.Key) {
+	e.list = append(e.list, &erasable{Type: eventType, key: key})
+}
+
+// eraseAll erases the events, one after the other. If that ends early, left is how many are not
+// erased.
+func (e *eraser) eraseAll(ctx context.Context) (left int, err error) {
+	step := e.step
+	if len(e.list) < 2 {
+		step = func(show.Step) {}
+	}
+	defer step(show.Step{})
 	for n, ev := range e.list {
 		if ev.err != nil {
 			continue
@@ -254,48 +336,15 @@ func (e *eraser) eraseAll(ctx context.Context) error {
 		case err == nil:
 			ev.Erased, ev.Barred = &erased, true
 		case len(e.list) == 1, target.Refused(err):
-			return err
+			return 0, err
 		case ctx.Err() != nil:
-			progress(show.Step{})
-			fmt.Fprintf(e.stderr, "ingot: %d of %s are not erased; go on with the same command\n", len(e.list)-n, show.Count(len(e.list), "event"))
-			return ctx.Err()
+			return len(e.list) - n, ctx.Err()
 		default:
 			ev.err = err
 		}
-		progress(show.Step{Phase: "erasing", Done: n + 1, Total: len(e.list)})
+		step(show.Step{Phase: "erasing", Done: n + 1, Total: len(e.list)})
 	}
-	return nil
-}
-
-// end lists what is left, prints the report, and returns the exit code.
-func (e *eraser) end(ctx context.Context) error {
-	r := e.report(ctx)
-	if e.json() {
-		if err := e.writeJSON(r); err != nil {
-			return err
-		}
-	} else {
-		e.print(r)
-	}
-	failed := 0
-	for _, ev := range e.list {
-		if ev.err != nil {
-			failed++
-			fmt.Fprintf(e.stderr, "ingot: %s\n", ev.Error)
-		}
-	}
-	for _, err := range e.unknown {
-		fmt.Fprintf(e.stderr, "ingot: what else holds the event could not be read: %s\n", show.Error(err))
-	}
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case failed > 0:
-		return &exitError{exitFailed, nil}
-	case len(e.unknown) > 0:
-		return untold()
-	}
-	return nil
+	return 0, nil
 }
 
 // shown returns a key without what is personal in it. Without a type, it is a key that a person has

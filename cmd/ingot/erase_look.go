@@ -70,7 +70,7 @@ func (e *eraser) look(ctx context.Context) error {
 			continue
 		}
 		for _, part := range parts {
-			if !ev.add(part) || whole == nil || whole.ExpiresAt == 0 || time.Unix(whole.ExpiresAt, 0).After(e.clock.Real().Now()) {
+			if !ev.add(part) || whole == nil || whole.ExpiresAt == 0 || time.Unix(whole.ExpiresAt, 0).After(e.clock.Now()) {
 				continue // no part of it has expired
 			}
 			e.archiveOf(ctx, ev, part.Key)

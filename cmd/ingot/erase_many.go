@@ -22,7 +22,7 @@ type keyLine struct {
 }
 
 // findMany lists the events in the file of keys, and those that the pattern finds.
-func (e *eraser) findMany(ctx context.Context, words []string) error {
+func (e *eraser) findMany(ctx context.Context) error {
 	if err := e.readKeys(); err != nil || e.options.pattern == "" {
 		return err
 	}
@@ -33,17 +33,14 @@ func (e *eraser) findMany(ctx context.Context, words []string) error {
 	name, ask := e.options.pattern, e.options.ask
 	pattern, err := e.plan.Pattern(name)
 	if err != nil {
-		return usage(err)
+		return &wrongChoice{err}
 	}
 	if pattern.Total() != "" {
-		return usage(fmt.Errorf("%s reads totals: name a pattern that reads events", name))
-	}
-	if ask.Values, err = e.questionValues(words); err != nil {
-		return err
+		return &wrongChoice{fmt.Errorf("%s reads totals: name a pattern that reads events", name)}
 	}
 	ask.Limit, ask.MaxUnits, ask.Expired, ask.Consistent = 1000, 1e6, true, pattern.Index() == ""
 	if _, _, err := e.store.Explain(name, ask); err != nil {
-		return usage(errors.New(strings.TrimPrefix(err.Error(), "read: ")))
+		return &wrongChoice{errors.New(strings.TrimPrefix(err.Error(), "read: "))}
 	}
 	for {
 		page, err := e.store.Read(ctx, name, ask)
@@ -56,7 +53,7 @@ func (e *eraser) findMany(ctx context.Context, words []string) error {
 		for _, item := range page.Items {
 			if !known[item.Key] {
 				known[item.Key] = true
-				e.list = append(e.list, &erasable{Type: item.Type, key: item.Key})
+				e.add(item.Type, item.Key)
 			}
 		}
 		if ask.Page = page.Next; ask.Page == "" {
@@ -76,7 +73,7 @@ func (e *eraser) readKeys() error {
 		return nil
 	}
 	if err != nil {
-		return usage(fmt.Errorf("%w; name a file that ingot erase --pattern has written", err))
+		return &wrongChoice{fmt.Errorf("%w; name a file that ingot erase --pattern has written", err)}
 	}
 	n := 0
 	for line := range bytes.Lines(text) {
@@ -85,7 +82,7 @@ func (e *eraser) readKeys() error {
 		d := json.NewDecoder(bytes.NewReader(line))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&one); err != nil || one.PK == "" || one.SK == "" {
-			return usage(fmt.Errorf("%s:%d is not a key: write a line such as {\"pk\":\"ORDER#o-1\",\"sk\":\"PLACED\"}", file, n))
+			return &wrongChoice{fmt.Errorf("%s:%d is not a key: write a line such as {\"pk\":\"ORDER#o-1\",\"sk\":\"PLACED\"}", file, n)}
 		}
 		ev := &erasable{Type: one.Type, key: event.Key{PK: one.PK, SK: one.SK}}
 		for _, part := range one.Parts {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
 )
 
 // An object of the payload bucket that belongs to no item may still be needed. So it is deleted
@@ -47,6 +49,22 @@ type strayPayloads struct {
 	Deleted  *int           `json:"deleted,omitempty"`
 }
 
+// print writes what was deleted, or what would be, for people.
+func (s *strayPayloads) print(w io.Writer) {
+	state := ": deleted"
+	if s.Deleted == nil {
+		state = ""
+		limited(w, s.Payloads, func(one strayPayload) {
+			at := one.Modified.UTC().Format(time.RFC3339)
+			fmt.Fprintf(w, "payload       s3://%s/%s, %s\n", show.Text(one.Bucket), show.Text(one.Name), at)
+		})
+	}
+	fmt.Fprintf(w, "%s of no event%s\n", show.Count(len(s.Payloads), "object"), state)
+	if s.Young > 0 {
+		fmt.Fprintf(w, "%s of the last hour left alone\n", show.Count(s.Young, "other"))
+	}
+}
+
 type strayPayload struct {
 	Bucket   string    `json:"bucket"`
 	Name     string    `json:"name"`
@@ -67,8 +85,12 @@ func (a *app) erasePayloads(cmd *cobra.Command, o eraseOptions) error {
 		if err := a.announce(e.target); err != nil {
 			return err
 		}
-		if err := e.standsStill(ctx); err != nil {
+		function, _, err := functions(e.target, false)
+		if err != nil {
 			return err
+		}
+		if err := e.standsStill(ctx, a.pauser(e.target), function); err != nil {
+			return eraseFault(err)
 		}
 	}
 	out, err := e.strays(ctx)
@@ -76,45 +98,29 @@ func (a *app) erasePayloads(cmd *cobra.Command, o eraseOptions) error {
 		return err
 	}
 	if !o.dry {
-		if err := e.archiveIsDone(ctx); err != nil {
-			return err
+		if err := e.archiveIsDone(ctx, a.told(a.lag(e.target), streamPatience)); err != nil {
+			return eraseFault(err)
 		}
 		deleted, err := e.deleteStrays(ctx, out.Payloads)
 		if out.Deleted = &deleted; err != nil {
 			fmt.Fprintf(a.stderr, "ingot: %d of %s are deleted\n", deleted, show.Count(len(out.Payloads), "object"))
-			return err
+			return eraseFault(err)
 		}
 	}
 	if a.json() {
 		return a.writeJSON(out)
 	}
-	state := ""
-	if o.dry {
-		limited(a.stdout, out.Payloads, func(one strayPayload) {
-			at := one.Modified.UTC().Format(time.RFC3339)
-			fmt.Fprintf(a.stdout, "payload       s3://%s/%s, %s\n", show.Text(one.Bucket), show.Text(one.Name), at)
-		})
-	} else {
-		state = ": deleted"
-	}
-	fmt.Fprintf(a.stdout, "%s of no event%s\n", show.Count(len(out.Payloads), "object"), state)
-	if out.Young > 0 {
-		fmt.Fprintf(a.stdout, "%s of the last hour left alone\n", show.Count(out.Young, "other"))
-	}
+	out.print(a.stdout)
 	return nil
 }
 
 // standsStill waits until no batch of the ingest function is in work. It refuses if ingest is not
 // paused.
-func (e *eraser) standsStill(ctx context.Context) error {
-	function, _, err := functions(e.target, false)
-	if err == nil {
-		err = e.paused(ctx, function)
-	}
-	if err != nil {
+func (e *eraser) standsStill(ctx context.Context, pauser pause.Pauser, function string) error {
+	if err := e.paused(ctx, function); err != nil {
 		return err
 	}
-	_, err = e.pauser(e.target).Pause(ctx, function, "") // it is off, so this only waits
+	_, err := pauser.Pause(ctx, function, "") // it is off, so this only waits
 	return err
 }
 
@@ -125,31 +131,31 @@ func (e *eraser) paused(ctx context.Context, function string) error {
 		return err
 	}
 	if slices.ContainsFunc(list, func(m pause.Mapping) bool { return !m.Off() }) {
-		return refused(errors.New("ingest is not paused, so an event may be stored whose payload is being deleted: " +
-			"run ingot pause first, and ingot resume afterwards"))
+		return &notNow{errors.New("ingest is not paused, so an event may be stored whose payload is being deleted: " +
+			"run ingot pause first, and ingot resume afterwards")}
 	}
 	return nil
 }
 
 // archiveIsDone waits until the streams function has read everything that was written before now.
-func (e *eraser) archiveIsDone(ctx context.Context) error {
+func (e *eraser) archiveIsDone(ctx context.Context, lag verify.Lag) error {
 	if e.target.ArchiveBucket == "" {
 		return nil
 	}
-	clock := e.clock.Real()
-	until, lag := clock.Now(), e.app.told(e.lag(e.target), streamPatience)
+	clock := e.clock
+	until := clock.Now()
 	for {
 		counted, err := lag.Counted(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			return refused(fmt.Errorf("it is not known how far the stream is, so an event that has expired may not be archived yet: %w", err))
+			return &notNow{fmt.Errorf("it is not known how far the stream is, so an event that has expired may not be archived yet: %w", err)}
 		case !counted.Before(until):
 			return nil
 		case clock.Now().Sub(until) > streamPatience:
-			return refused(errors.New("the stream is not read to its end, so an event that has expired may not be archived yet: " +
-				"ingot status shows why"))
+			return &notNow{errors.New("the stream is not read to its end, so an event that has expired may not be archived yet: " +
+				"ingot status shows why")}
 		}
 		if err := clock.Sleep(ctx, 5*time.Second); err != nil {
 			return err
@@ -185,7 +191,7 @@ func readObject(name string) (o object, ok bool) {
 // strays lists the objects that belong to no item. It lists the bucket before it reads the table,
 // so that the item of each object would be there.
 func (e *eraser) strays(ctx context.Context) (*strayPayloads, error) {
-	old := e.clock.Real().Now().Add(-youngPayload)
+	old := e.clock.Now().Add(-youngPayload)
 	all := map[object]time.Time{}
 	bucket := e.target.PayloadBucket
 	pages := s3.NewListObjectsV2Paginator(e.target.S3(), &s3.ListObjectsV2Input{Bucket: &bucket})
@@ -200,7 +206,7 @@ func (e *eraser) strays(ctx context.Context) (*strayPayloads, error) {
 			}
 		}
 	}
-	if err := e.priceOfScan(ctx, e.target, e.target.EventsTable); err != nil {
+	if err := e.scans(ctx, e.target.EventsTable); err != nil {
 		return nil, err
 	}
 	unread := map[payloads.Sum]bool{} // the keys of items that may have any of their objects

@@ -27,6 +27,7 @@ type erasedReport struct {
 	Quarantine  *int        `json:"quarantine,omitempty"`
 	DeadLetters *int        `json:"deadLetters,omitempty"`
 	Queue       *int        `json:"queue,omitempty"`
+	unknown     []error     // what could not be read
 }
 
 // report finds what else may hold the events.
@@ -69,6 +70,7 @@ func (e *eraser) report(ctx context.Context) *erasedReport {
 		}
 		e.note(err)
 	}
+	r.unknown = e.unknown
 	return r
 }
 
@@ -169,8 +171,8 @@ func messages(ctx context.Context, client *sqs.Client, url string) (int, error) 
 }
 
 // print writes what was done and what is left, for people.
-func (e *eraser) print(r *erasedReport) {
-	w, o := e.stdout, e.options
+func (e *eraser) print(w io.Writer, r *erasedReport) {
+	o := e.options
 	if many := o.pattern != "" || o.keys != ""; many {
 		e.printEvents(w)
 	} else {
@@ -310,7 +312,7 @@ func deletions(w io.Writer, name string, list []archive) {
 	})
 }
 
-func (r *erasedReport) printLetters(w io.Writer, letters []string, o eraseOptions) {
+func (r *erasedReport) printLetters(w io.Writer, letters []string, o eraseChoice) {
 	switch {
 	case len(letters) > 0:
 		fmt.Fprintf(w, "letters       ingot quarantine drop %s %s --yes\n", show.Quoted(o.letters), strings.Join(letters, " "))

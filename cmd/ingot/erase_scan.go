@@ -16,7 +16,7 @@ import (
 // which is made of its whole's type and id, whatever pipeline.yaml says today. If nothing is known
 // of an event except its key, a part is recognised by the fields of that key that it has.
 func (e *eraser) scan(ctx context.Context) error {
-	if err := e.priceOfScan(ctx, e.target, e.target.EventsTable); err != nil {
+	if err := e.scans(ctx, e.target.EventsTable); err != nil {
 		return err
 	}
 	byKey, byTime := map[event.Key]*erasable{}, map[int64][]*erasable{} // parts have the time of their whole
