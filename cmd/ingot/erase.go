@@ -5,19 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/tool/erase"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
-	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 )
 
 var eraseHelp = `Erases an event for good, with its parts. Its item is replaced by one that only bars the key: whatever comes under
@@ -73,19 +69,9 @@ or with --payloads:
   deleted       how many were deleted; absent with --dry-run`
 
 type eraseOptions struct {
-	eraseChoice
+	erase.Choice
 	yes, reveal, payloads bool
 	pk, sk                string
-}
-
-// eraseChoice says what to erase, and what to do with it.
-type eraseChoice struct {
-	dry     bool   // erase nothing
-	scan    bool   // look for parts in the whole table
-	pattern string // of the events
-	ask     store.Ask
-	keys    string // the file of keys
-	letters string // the folder of messages to look in
 }
 
 func newErase(a *app) *cobra.Command {
@@ -111,17 +97,17 @@ func newErase(a *app) *cobra.Command {
 	deployedFlag(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&o.yes, "yes", false, "confirm that the events are to be erased")
-	flags.BoolVar(&o.dry, "dry-run", false, "erase nothing, and list what would be erased and what holds the events")
+	flags.BoolVar(&o.Dry, "dry-run", false, "erase nothing, and list what would be erased and what holds the events")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
 	flags.StringVar(&o.pk, "pk", "", "the partition key, instead of a type and its fields")
 	flags.StringVar(&o.sk, "sk", "", "the sort key")
-	flags.StringVar(&o.letters, "letters", "", "a folder of ingot quarantine pull, to look for messages with these keys")
-	flags.StringVar(&o.pattern, "pattern", "", "erase all events that this pattern finds")
-	flags.StringVar(&o.keys, "keys", "", "a file that keeps the keys of what is erased, one on a line")
-	flags.StringVar(&o.ask.From, "from", "", "with --pattern, as in ingot query")
-	flags.StringVar(&o.ask.To, "to", "", "with --pattern, as in ingot query")
-	flags.StringVar(&o.ask.Prefix, "prefix", "", "with --pattern, as in ingot query")
-	flags.BoolVar(&o.scan, "scan", false, "look for the parts of the events in the whole table")
+	flags.StringVar(&o.Letters, "letters", "", "a folder of ingot quarantine pull, to look for messages with these keys")
+	flags.StringVar(&o.Pattern, "pattern", "", "erase all events that this pattern finds")
+	flags.StringVar(&o.Keys, "keys", "", "a file that keeps the keys of what is erased, one on a line")
+	flags.StringVar(&o.Ask.From, "from", "", "with --pattern, as in ingot query")
+	flags.StringVar(&o.Ask.To, "to", "", "with --pattern, as in ingot query")
+	flags.StringVar(&o.Ask.Prefix, "prefix", "", "with --pattern, as in ingot query")
+	flags.BoolVar(&o.Scan, "scan", false, "look for the parts of the events in the whole table")
 	flags.BoolVar(&o.payloads, "payloads", false, "erase the objects of the payload bucket that belong to no event")
 	return cmd
 }
@@ -133,7 +119,7 @@ func (o *eraseOptions) check(cmd *cobra.Command, args []string) error {
 	}
 	byKey, flags := o.pk != "" || o.sk != "", cmd.Flags()
 	ways := 0
-	for _, way := range []bool{byKey, o.pattern != "", o.payloads} {
+	for _, way := range []bool{byKey, o.Pattern != "", o.payloads} {
 		if way {
 			ways++
 		}
@@ -142,45 +128,22 @@ func (o *eraseOptions) check(cmd *cobra.Command, args []string) error {
 	switch {
 	case byKey && (len(args) > 0 || o.pk == "" || o.sk == ""):
 		return usage(errors.New("give both --pk and --sk and nothing else, or a type and its fields"))
-	case ways > 1 || o.keys != "" && (byKey || o.payloads) || o.keys != "" && o.pattern == "" && len(args) > 0:
+	case ways > 1 || o.Keys != "" && (byKey || o.payloads) || o.Keys != "" && o.Pattern == "" && len(args) > 0:
 		return usage(errors.New("name what to erase in one way: by a type and its fields, by --pk and --sk, with --pattern, with --keys, " +
 			"or with --payloads"))
-	case o.payloads && (len(args) > 0 || o.scan || o.letters != ""):
+	case o.payloads && (len(args) > 0 || o.Scan || o.Letters != ""):
 		return usage(errors.New("--payloads looks at the whole bucket: leave out everything that names events or messages"))
-	case asks && o.pattern == "":
+	case asks && o.Pattern == "":
 		return usage(errors.New("--from, --to and --prefix belong to --pattern"))
-	case ways == 0 && o.keys == "" && (len(args) == 0 || slices.Contains(args, "")):
+	case ways == 0 && o.Keys == "" && (len(args) == 0 || slices.Contains(args, "")):
 		return usage(fmt.Errorf("write %s; see %s --help", cmd.UseLine(), cmd.CommandPath()))
-	case !o.yes && !o.dry:
+	case !o.yes && !o.Dry:
 		return usage(errors.New("erase destroys an event for good: write --yes to confirm that, or --dry-run to see first"))
-	case o.pattern != "" && o.keys == "" && !o.dry:
+	case o.Pattern != "" && o.Keys == "" && !o.Dry:
 		return usage(errors.New("an event that is erased is not found by its pattern any more: write --keys FILE to keep the keys, " +
 			"so that you can go on after an interruption, and erase again after a restore"))
 	}
 	return nil
-}
-
-// eraser erases events of a stack.
-type eraser struct {
-	options eraseChoice
-	target  *target.Target
-	plan    *pipeline.Pipeline
-	store   *store.Store
-	hidden  show.Personal
-	clock   env.Env
-	// scans is told before a whole table is scanned.
-	scans func(ctx context.Context, table string) error
-	// step is told of each event that is erased, if there are many.
-	step    func(show.Step)
-	list    []*erasable
-	unknown []error // what could not be read
-}
-
-// note remembers what could not be read.
-func (e *eraser) note(err error) {
-	if err != nil {
-		e.unknown = append(e.unknown, err)
-	}
 }
 
 func (a *app) erase(cmd *cobra.Command, args []string, o eraseOptions) error {
@@ -191,22 +154,22 @@ func (a *app) erase(cmd *cobra.Command, args []string, o eraseOptions) error {
 	if err := a.eraseWhich(cmd.Context(), e, args, o); err != nil {
 		return eraseFault(err)
 	}
-	if err := e.look(cmd.Context()); err != nil {
+	if err := e.Look(cmd.Context()); err != nil {
 		return err
 	}
-	if err := e.keep(); err != nil {
+	if err := e.Keep(); err != nil {
 		return err
 	}
-	if !o.dry {
-		if err := a.announce(e.target); err != nil {
+	if !o.Dry {
+		if err := a.announce(e.Target); err != nil {
 			return err
 		}
-		if o.pattern != "" && !a.json() {
-			e.printEvents(a.stderr)
+		if o.Pattern != "" && !a.json() {
+			e.PrintEvents(a.stderr)
 		}
-		if left, err := e.eraseAll(cmd.Context()); err != nil {
+		if left, err := e.EraseAll(cmd.Context()); err != nil {
 			if left > 0 && cmd.Context().Err() != nil {
-				fmt.Fprintf(a.stderr, "ingot: %d of %s are not erased; go on with the same command\n", left, show.Count(len(e.list), "event"))
+				fmt.Fprintf(a.stderr, "ingot: %d of %s are not erased; go on with the same command\n", left, show.Count(e.Len(), "event"))
 			}
 			return err
 		}
@@ -216,76 +179,76 @@ func (a *app) erase(cmd *cobra.Command, args []string, o eraseOptions) error {
 
 // eraseFault returns an error of an eraser with its exit code.
 func eraseFault(err error) error {
-	var choice *wrongChoice
-	var now *notNow
+	var choice *erase.WrongChoice
+	var now *erase.NotNow
 	switch {
 	case errors.As(err, &choice):
-		return usage(choice.error)
+		return usage(choice.Err)
 	case errors.As(err, &now):
-		return refused(now.error)
+		return refused(now.Err)
 	}
 	return err
 }
 
 // eraser opens the stack.
-func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*eraser, error) {
+func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*erase.Eraser, error) {
 	t, err := a.find(cmd)
 	if err != nil {
 		return nil, err
 	}
-	p, err := a.deployed(cmd, t, true, !o.dry) // the keys of parts may be hashed, whatever names their whole
+	p, err := a.deployed(cmd, t, true, !o.Dry) // the keys of parts may be hashed, whatever names their whole
 	if err != nil {
 		return nil, err
 	}
 	if err := needsPayloads(t, p); err != nil { // also for a dry run, which must find all that an erasure deletes
 		return nil, err
 	}
-	e := &eraser{options: o.eraseChoice, target: t, plan: p, clock: a.clock.Real(), step: show.NewProgress(a.stderr, isTerminal(a.stderr)),
-		scans: func(ctx context.Context, table string) error { return a.priceOfScan(ctx, t, table) }}
+	e := &erase.Eraser{Options: o.Choice, Target: t, Plan: p, Clock: a.clock.Real(), Step: show.NewProgress(a.stderr, isTerminal(a.stderr)),
+		Scans: func(ctx context.Context, table string) error { return a.priceOfScan(ctx, t, table) }}
 	if !o.reveal {
-		e.hidden = show.PersonalOf(p)
+		e.Hidden = show.PersonalOf(p)
 	}
-	e.store, err = a.storeOf(t, p)
+	e.Store, err = a.storeOf(t, p)
 	return e, err
 }
 
 // eraseWhich lists the events that the command line means.
-func (a *app) eraseWhich(ctx context.Context, e *eraser, args []string, o eraseOptions) error {
+func (a *app) eraseWhich(ctx context.Context, e *erase.Eraser, args []string, o eraseOptions) error {
 	switch {
-	case o.pattern != "":
+	case o.Pattern != "":
 		values, err := a.questionValues(args)
 		if err != nil {
 			return err
 		}
-		e.options.ask.Values = values
-		return e.findMany(ctx)
-	case o.keys != "":
-		return e.findMany(ctx)
+		e.Options.Ask.Values = values
+		return e.FindMany(ctx)
+	case o.Keys != "":
+		return e.FindMany(ctx)
 	case len(args) == 0:
-		e.add("", event.Key{PK: o.pk, SK: o.sk})
+		e.Add("", event.Key{PK: o.pk, SK: o.sk})
 		return nil
 	}
 	fields, err := a.payloadFields(args[1:])
 	if err != nil {
 		return err
 	}
-	key, err := e.plan.Key(args[0], envelope.Message{Body: payload(fields)})
+	key, err := e.Plan.Key(args[0], envelope.Message{Body: payload(fields)})
 	if err != nil {
-		return usage(fmt.Errorf("%s; see ingot erase --help", wrong(err)))
+		return usage(fmt.Errorf("%s; see ingot erase --help", show.Refusal(err)))
 	}
-	e.add(args[0], key)
+	e.Add(args[0], key)
 	return nil
 }
 
 // erased prints what was done and what is left, and returns the exit code.
-func (a *app) erased(ctx context.Context, e *eraser) error {
-	r := e.report(ctx)
+func (a *app) erased(ctx context.Context, e *erase.Eraser) error {
+	r := e.Report(ctx)
 	if a.json() {
 		if err := a.writeJSON(r); err != nil {
 			return err
 		}
 	} else {
-		e.print(a.stdout, r)
+		e.Print(a.stdout, r)
 	}
 	failed := 0
 	for _, ev := range r.Events {
@@ -294,7 +257,7 @@ func (a *app) erased(ctx context.Context, e *eraser) error {
 			fmt.Fprintf(a.stderr, "ingot: %s\n", ev.Error)
 		}
 	}
-	for _, err := range r.unknown {
+	for _, err := range r.Unknown {
 		fmt.Fprintf(a.stderr, "ingot: what else holds the event could not be read: %s\n", show.Error(err))
 	}
 	switch {
@@ -302,61 +265,51 @@ func (a *app) erased(ctx context.Context, e *eraser) error {
 		return ctx.Err()
 	case failed > 0:
 		return &exitError{exitFailed, nil}
-	case len(r.unknown) > 0:
+	case len(r.Unknown) > 0:
 		return untold()
 	}
 	return nil
 }
 
-// wrongChoice is an error in what names the events.
-type wrongChoice struct{ error }
-
-// notNow is an error that says why nothing may be deleted now.
-type notNow struct{ error }
-
-// add adds an event to what is erased. Without a type, nothing but its key is known.
-func (e *eraser) add(eventType string, key event.Key) {
-	e.list = append(e.list, &erasable{Type: eventType, key: key})
-}
-
-// eraseAll erases the events, one after the other. If that ends early, left is how many are not
-// erased.
-func (e *eraser) eraseAll(ctx context.Context) (left int, err error) {
-	step := e.step
-	if len(e.list) < 2 {
-		step = func(show.Step) {}
+// erasePayloads lists or deletes the objects of the payload bucket that belong to no item.
+func (a *app) erasePayloads(cmd *cobra.Command, o eraseOptions) error {
+	ctx := cmd.Context()
+	e, err := a.eraser(cmd, o)
+	if err != nil {
+		return err
 	}
-	defer step(show.Step{})
-	for n, ev := range e.list {
-		if ev.err != nil {
-			continue
+	if err := e.Target.Needs(target.Payloads); err != nil {
+		return err
+	}
+	if !o.Dry {
+		if err := a.announce(e.Target); err != nil {
+			return err
 		}
-		erased, err := tables.Of(e.store).EraseWith(ctx, ev.key, ev.found, ev.all)
-		switch {
-		case err == nil:
-			ev.Erased, ev.Barred = &erased, true
-		case len(e.list) == 1, target.Refused(err):
-			return 0, err
-		case ctx.Err() != nil:
-			return len(e.list) - n, ctx.Err()
-		default:
-			ev.err = err
+		function, _, err := functions(e.Target, false)
+		if err != nil {
+			return err
 		}
-		step(show.Step{Phase: "erasing", Done: n + 1, Total: len(e.list)})
+		if err := e.StandsStill(ctx, a.pauser(e.Target), function); err != nil {
+			return eraseFault(err)
+		}
 	}
-	return 0, nil
-}
-
-// shown returns a key without what is personal in it. Without a type, it is a key that a person has
-// written as it is.
-func (e *eraser) shown(eventType string, key event.Key) event.Key {
-	if eventType == "" {
-		return key
+	out, err := e.Strays(ctx)
+	if err != nil {
+		return err
 	}
-	return e.hidden.KeyOf(eventType, key)
-}
-
-// errorOf returns the text of an error about an event, without what is personal in the event's key.
-func (e *eraser) errorOf(ev *erasable, err error) string {
-	return strings.ReplaceAll(show.Error(err), ev.key.String(), e.shown(ev.Type, ev.key).String())
+	if !o.Dry {
+		if err := e.ArchiveIsDone(ctx, a.told(a.lag(e.Target), erase.StreamPatience)); err != nil {
+			return eraseFault(err)
+		}
+		deleted, err := e.DeleteStrays(ctx, out.Payloads)
+		if out.Deleted = &deleted; err != nil {
+			fmt.Fprintf(a.stderr, "ingot: %d of %s are deleted\n", deleted, show.Count(len(out.Payloads), "object"))
+			return eraseFault(err)
+		}
+	}
+	if a.json() {
+		return a.writeJSON(out)
+	}
+	out.Print(a.stdout)
+	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/tables"
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/erase"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -82,7 +83,7 @@ func opens(id, customer, email string) string {
 }
 
 // erases runs ingot erase and reads its JSON.
-func (w *devWorld) erases(code int, args ...string) (r erasedReport) {
+func (w *devWorld) erases(code int, args ...string) (r erase.Report) {
 	w.t.Helper()
 	got := w.run(code, append(append([]string{"erase"}, args...), "--local", "--output", "json")...)
 	if err := json.Unmarshal([]byte(got.out), &r); err != nil {
@@ -167,7 +168,7 @@ func (w *devWorld) deploys(changes ...string) {
 }
 
 // names returns the objects of an erasure that the archive has, without their versions.
-func names(list []archive) (names []string) {
+func names(list []erase.Archive) (names []string) {
 	for _, one := range list {
 		names = append(names, one.Name)
 	}
@@ -377,7 +378,7 @@ func TestEraseArchived(t *testing.T) {
 	got := w.erases(0, "order", "id=1", "--yes")
 	ev := got.Events[0]
 	if want := slices.DeleteFunc(slices.Clone(archived), func(name string) bool {
-		return strings.HasPrefix(name, archivePrefix(event.Key{PK: "ACCOUNT#7", SK: "ACCOUNT"}))
+		return strings.HasPrefix(name, erase.ArchivePrefix(event.Key{PK: "ACCOUNT#7", SK: "ACCOUNT"}))
 	}); !slices.Equal(names(ev.Archive), want) || len(want) != 2 || len(ev.Parts) != 3 || *ev.Erased {
 		t.Errorf("%+v, want %v", ev, want)
 	}

@@ -3,21 +3,18 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/tool/erase"
 )
 
 // longAgo is the clock of a machine, in the eyes of a tool on another one.
@@ -87,7 +84,7 @@ func TestErasePayloads(t *testing.T) {
 	if got := w.by(longAgo, 0, "erase", "--payloads", "--yes", "--local"); !strings.Contains(got.out, "0 objects of no event: deleted\n2 others of the last hour") || len(w.objects()) != 6 {
 		t.Errorf("young objects: %s", got.out)
 	}
-	var out strayPayloads
+	var out erase.Stray
 	if err := json.Unmarshal([]byte(w.by(time.Now, 0, "erase", "--payloads", "--yes", "--local", "--output", "json").out), &out); err != nil {
 		t.Fatal(err)
 	}
@@ -133,29 +130,6 @@ func TestErasePayloadsWaitsForTheArchive(t *testing.T) {
 	var image bytes.Buffer
 	if _, err := image.ReadFrom(out.Body); err != nil || !strings.Contains(image.String(), "lorem ipsum") {
 		t.Errorf("%v: %s", err, image.String())
-	}
-}
-
-// If S3 does not say which versions there are, that is said. Only an emulator that knows of no
-// versions has none.
-func TestVersionsThatAreNotListed(t *testing.T) {
-	for code, status := range map[string]int{"NotImplemented": 501, "AccessDenied": 403, "SlowDown": 503, "InternalError": 500, "MethodNotAllowed": 405, "NoSuchBucket": 404} {
-		server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-			rw.Header().Set("Content-Type", "application/xml")
-			if r.URL.Query().Has("versions") {
-				rw.WriteHeader(status)
-				fmt.Fprintf(rw, "<Error><Code>%s</Code><Message>no</Message></Error>", code)
-				return
-			}
-			fmt.Fprint(rw, "<ListBucketResult><Contents><Key>expired/one</Key></Contents></ListBucketResult>")
-		}))
-		client := s3.New(s3.Options{BaseEndpoint: &server.URL, UsePathStyle: true, Region: "us-east-1", RetryMaxAttempts: 1,
-			Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
-		list, err := archived(t.Context(), client, "archive", "expired/")
-		server.Close()
-		if len(list) != 1 || list[0].Name != "expired/one" || (err == nil) != (code == "NotImplemented") || err != nil && !strings.Contains(err.Error(), "the versions in bucket archive") {
-			t.Errorf("%s: %v, %v", code, list, err)
-		}
 	}
 }
 

@@ -2,13 +2,13 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/fields"
+	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 // fieldsHelp is for the long help of commands that take fields of an event.
@@ -121,18 +121,9 @@ func commas(text string) []string {
 	return append(list, b.String())
 }
 
-// wrong says what is wrong with the fields. It leaves out the verdict, which is for events.
-func wrong(err error) string {
-	var refusal *event.Refusal
-	if errors.As(err, &refusal) {
-		return refusal.Detail
-	}
-	return err.Error()
-}
-
 // lacks does what wrong does. If a field is missing, it also leaves out the place in pipeline.yaml.
 func lacks(err error) string {
-	text := wrong(err)
+	text := show.Refusal(err)
 	if i := strings.LastIndex(text, ": field "); i >= 0 {
 		return text[i+2:]
 	}

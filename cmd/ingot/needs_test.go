@@ -23,6 +23,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/dev"
+	"github.com/ingot-events/ingot/internal/tool/erase"
 )
 
 // called is a command line, and the exit code that it has.
@@ -262,7 +263,7 @@ func (w *living) kept(t *testing.T, begins string) (item, key map[string]types.A
 // archives puts an object into the archive, as if the event had expired once.
 func (w *living) archives(t *testing.T, key event.Key) {
 	t.Helper()
-	name := archivePrefix(key) + "one.json"
+	name := erase.ArchivePrefix(key) + "one.json"
 	image := fmt.Sprintf(`{"PK":{"S":%q},"SK":{"S":%q},"type":{"S":"account"},"id":{"S":"a-1"},"at":{"S":"2026-01-02T03:04:05.000000000Z"},"epoch":{"N":"1"},`+
 		`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"data":{"S":"{\"id\":\"a-1\",\"email\":\"ann@example.com\"}"}}`, key.PK, key.SK)
 	if _, err := w.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(w.Local().ArchiveBucket), Key: &name, Body: strings.NewReader(image)}); err != nil {

@@ -1,4 +1,4 @@
-package main
+package erase
 
 import (
 	"context"
@@ -14,22 +14,23 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
 
-// erasable is an event that is to be erased, and what else may hold it.
-type erasable struct {
-	Type     string       `json:"type,omitempty"`
-	PK       string       `json:"pk"`
-	SK       string       `json:"sk"`
-	Erased   *bool        `json:"erased,omitempty"`
-	Barred   bool         `json:"barred"`
-	Parts    []erasedPart `json:"parts,omitempty"`
-	Archive  []archive    `json:"archive"`
-	Payloads []archive    `json:"payloads,omitempty"`
-	Letters  []string     `json:"letters,omitempty"`
-	Error    string       `json:"error,omitempty"`
+// Event is an event that is to be erased, and what else may hold it.
+type Event struct {
+	Type     string    `json:"type,omitempty"`
+	PK       string    `json:"pk"`
+	SK       string    `json:"sk"`
+	Erased   *bool     `json:"erased,omitempty"`
+	Barred   bool      `json:"barred"`
+	Parts    []Part    `json:"parts,omitempty"`
+	Archive  []Archive `json:"archive"`
+	Payloads []Archive `json:"payloads,omitempty"`
+	Letters  []string  `json:"letters,omitempty"`
+	Error    string    `json:"error,omitempty"`
 
 	key    event.Key
 	stored *event.Item   // nil: no event is stored there
@@ -40,37 +41,37 @@ type erasable struct {
 	err    error
 }
 
-type erasedPart struct {
+type Part struct {
 	Type  string `json:"type"`
 	PK    string `json:"pk"`
 	SK    string `json:"sk"`
 	Claim bool   `json:"claim,omitempty"`
 }
 
-// look finds what belongs to the events, before anything is changed: afterwards nothing leads to
+// Look finds what belongs to the events, before anything is changed: afterwards nothing leads to
 // it.
-func (e *eraser) look(ctx context.Context) error {
+func (e *Eraser) Look(ctx context.Context) error {
 	for _, ev := range e.list {
 		if err := e.lookAt(ctx, ev); err != nil {
 			return err
 		}
 	}
-	if e.options.scan {
+	if e.Options.Scan {
 		if err := e.scan(ctx); err != nil {
 			return err
 		}
 	}
 	for _, ev := range e.list {
-		whole, parts, err := tables.Of(e.store).PartsToErase(ctx, ev.key, ev.found, ev.all)
+		whole, parts, err := tables.Of(e.Store).PartsToErase(ctx, ev.key, ev.found, ev.all)
 		switch {
-		case err != nil && ctx.Err() != nil, err != nil && len(e.list) == 1 && !e.options.dry:
+		case err != nil && ctx.Err() != nil, err != nil && len(e.list) == 1 && !e.Options.Dry:
 			return err
 		case err != nil:
 			ev.err = err
 			continue
 		}
 		for _, part := range parts {
-			if !ev.add(part) || whole == nil || whole.ExpiresAt == 0 || time.Unix(whole.ExpiresAt, 0).After(e.clock.Now()) {
+			if !ev.add(part) || whole == nil || whole.ExpiresAt == 0 || time.Unix(whole.ExpiresAt, 0).After(e.Clock.Now()) {
 				continue // no part of it has expired
 			}
 			e.archiveOf(ctx, ev, part.Key)
@@ -83,12 +84,12 @@ func (e *eraser) look(ctx context.Context) error {
 			all[part.Key] = true
 		}
 	}
-	e.list = slices.DeleteFunc(e.list, func(ev *erasable) bool { return all[ev.key] })
+	e.list = slices.DeleteFunc(e.list, func(ev *Event) bool { return all[ev.key] })
 	return nil
 }
 
-// add notes a part, and reports whether it is a new one.
-func (ev *erasable) add(part *event.Item) bool {
+// Add notes a part, and reports whether it is a new one.
+func (ev *Event) add(part *event.Item) bool {
 	if slices.ContainsFunc(ev.parts, func(p *event.Item) bool { return p.Key == part.Key }) {
 		return false
 	}
@@ -97,9 +98,9 @@ func (ev *erasable) add(part *event.Item) bool {
 }
 
 // lookAt reads an event, and what the archive has of it and of its parts.
-func (e *eraser) lookAt(ctx context.Context, ev *erasable) error {
+func (e *Eraser) lookAt(ctx context.Context, ev *Event) error {
 	var err error
-	if ev.stored, _, _, err = tables.Of(e.store).Find(ctx, ev.key); err != nil {
+	if ev.stored, _, _, err = tables.Of(e.Store).Find(ctx, ev.key); err != nil {
 		return err
 	}
 	if ev.stored != nil {
@@ -107,7 +108,7 @@ func (e *eraser) lookAt(ctx context.Context, ev *erasable) error {
 	}
 	for _, part := range ev.parts { // those that the file of keys names
 		e.archiveOf(ctx, ev, part.Key)
-		stored, _, _, err := tables.Of(e.store).Find(ctx, part.Key)
+		stored, _, _, err := tables.Of(e.Store).Find(ctx, part.Key)
 		if err != nil {
 			return err
 		}
@@ -137,11 +138,11 @@ func (e *eraser) lookAt(ctx context.Context, ev *erasable) error {
 }
 
 // archiveOf lists what the archive has under a key, and returns how many objects that are.
-func (e *eraser) archiveOf(ctx context.Context, ev *erasable, key event.Key) int {
-	if e.target.ArchiveBucket == "" {
+func (e *Eraser) archiveOf(ctx context.Context, ev *Event, key event.Key) int {
+	if e.Target.ArchiveBucket == "" {
 		return 0
 	}
-	list, err := archived(ctx, e.target.S3(), e.target.ArchiveBucket, archivePrefix(key))
+	list, err := archived(ctx, e.Target.S3(), e.Target.ArchiveBucket, ArchivePrefix(key))
 	ev.Archive = append(ev.Archive, list...)
 	e.note(err)
 	return len(list)
@@ -152,7 +153,7 @@ func (e *eraser) archiveOf(ctx context.Context, ev *erasable, key event.Key) int
 const maxArchived = 64 << 20
 
 // archivedEvent reads an event from the archive. Its object is the old image of a stream record.
-func (e *eraser) archivedEvent(ctx context.Context, one archive) (*event.Item, error) {
+func (e *Eraser) archivedEvent(ctx context.Context, one Archive) (*event.Item, error) {
 	in := &s3.GetObjectInput{Bucket: &one.Bucket, Key: &one.Name}
 	if one.Version != "" {
 		in.VersionId = &one.Version
@@ -160,7 +161,7 @@ func (e *eraser) archivedEvent(ctx context.Context, one archive) (*event.Item, e
 	failed := func(err error) error {
 		return fmt.Errorf("s3://%s/%s, so it is not known which parts the event had: %w", one.Bucket, one.Name, err)
 	}
-	out, err := e.target.S3().GetObject(ctx, in)
+	out, err := e.Target.S3().GetObject(ctx, in)
 	if err != nil {
 		return nil, failed(err)
 	}
@@ -186,18 +187,18 @@ func (e *eraser) archivedEvent(ctx context.Context, one archive) (*event.Item, e
 
 // archivedParts finds the parts of an event as the archive has it: their own objects there, and
 // those that are still stored. It returns false if it does not find all of them.
-func (e *eraser) archivedParts(ctx context.Context, ev *erasable, whole *event.Item) (all bool, err error) {
+func (e *Eraser) archivedParts(ctx context.Context, ev *Event, whole *event.Item) (all bool, err error) {
 	ev.wholes = append(ev.wholes, whole)
-	made, why := e.plan.Parts(whole)
+	made, why := e.Plan.Parts(whole)
 	known := 0
 	for _, part := range made {
 		objects := 0
 		if ev.add(part) {
 			objects = e.archiveOf(ctx, ev, part.Key)
-		} else if slices.ContainsFunc(ev.Archive, func(one archive) bool { return one.of(part.Key) }) {
+		} else if slices.ContainsFunc(ev.Archive, func(one Archive) bool { return one.of(part.Key) }) {
 			objects = 1
 		}
-		stored, there, _, err := tables.Of(e.store).Find(ctx, part.Key)
+		stored, there, _, err := tables.Of(e.Store).Find(ctx, part.Key)
 		if err != nil {
 			return false, err
 		}
@@ -211,7 +212,7 @@ func (e *eraser) archivedParts(ctx context.Context, ev *erasable, whole *event.I
 	}
 	text := ""
 	if why != nil {
-		text = ": " + wrong(why)
+		text = ": " + show.Refusal(why)
 	}
 	e.note(fmt.Errorf("the archived event had %d parts (i:parts), and %d of them are found where this pipeline.yaml puts them%s. "+
 		"If it has changed since, run this command with --dry-run, and with --pipeline and the file under which the event was stored",
@@ -221,13 +222,13 @@ func (e *eraser) archivedParts(ctx context.Context, ev *erasable, whole *event.I
 
 // storedPart notes a part that is stored, to be erased with an event that is not stored any more. A
 // claim may be that of another event by now. whole is the event as the archive has it, or nil.
-func (e *eraser) storedPart(ctx context.Context, ev *erasable, part, whole *event.Item) {
+func (e *Eraser) storedPart(ctx context.Context, ev *Event, part, whole *event.Item) {
 	if part == nil || ev.stored != nil && (whole == nil || ev.stored.Digest == whole.Digest) {
 		return
 	}
-	_, claim := e.plan.ClaimOf(part.Type)
+	_, claim := e.Plan.ClaimOf(part.Type)
 	is := !claim
-	if of := e.plan.WholeOf(part); of != nil {
+	if of := e.Plan.WholeOf(part); of != nil {
 		is = of.Key == ev.key
 	} else if claim && whole != nil {
 		var err error
@@ -252,22 +253,22 @@ func foldersOf(p *pipeline.Pipeline, eventType string, stored bool) []string {
 }
 
 // payloadsOf lists what the payload bucket has of an event and its parts.
-func (e *eraser) payloadsOf(ctx context.Context, ev *erasable) {
-	if e.target.PayloadBucket == "" {
+func (e *Eraser) payloadsOf(ctx context.Context, ev *Event) {
+	if e.Target.PayloadBucket == "" {
 		return
 	}
 	look := func(folders []string, key event.Key) {
 		for _, folder := range folders {
-			list, err := archived(ctx, e.target.S3(), e.target.PayloadBucket, payloads.Prefix(folder, key))
-			if payloads.NoBucket(err) && !e.plan.UsesOffload() {
+			list, err := archived(ctx, e.Target.S3(), e.Target.PayloadBucket, payloads.Prefix(folder, key))
+			if payloads.NoBucket(err) && !e.Plan.UsesOffload() {
 				return
 			}
 			ev.Payloads = append(ev.Payloads, list...)
 			e.note(err)
 		}
 	}
-	look(foldersOf(e.plan, ev.Type, ev.stored != nil), ev.key)
+	look(foldersOf(e.Plan, ev.Type, ev.stored != nil), ev.key)
 	for _, part := range ev.parts {
-		look(foldersOf(e.plan, part.Type, true), part.Key)
+		look(foldersOf(e.Plan, part.Type, true), part.Key)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package erase
 
 import (
 	"context"
@@ -21,20 +21,20 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
-// erasedReport is what erase prints.
-type erasedReport struct {
-	Events      []*erasable `json:"events"`
-	Quarantine  *int        `json:"quarantine,omitempty"`
-	DeadLetters *int        `json:"deadLetters,omitempty"`
-	Queue       *int        `json:"queue,omitempty"`
-	unknown     []error     // what could not be read
+// Report is what erase prints.
+type Report struct {
+	Events      []*Event `json:"events"`
+	Quarantine  *int     `json:"quarantine,omitempty"`
+	DeadLetters *int     `json:"deadLetters,omitempty"`
+	Queue       *int     `json:"queue,omitempty"`
+	Unknown     []error  `json:"-"` // what could not be read
 }
 
-// report finds what else may hold the events.
-func (e *eraser) report(ctx context.Context) *erasedReport {
-	r := &erasedReport{Events: e.list}
+// Report finds what else may hold the events.
+func (e *Eraser) Report(ctx context.Context) *Report {
+	r := &Report{Events: e.list}
 	if r.Events == nil {
-		r.Events = []*erasable{}
+		r.Events = []*Event{}
 	}
 	letters, err := e.lettersByKey()
 	e.note(err)
@@ -42,13 +42,13 @@ func (e *eraser) report(ctx context.Context) *erasedReport {
 		e.payloadsOf(ctx, ev)
 		key := e.shown(ev.Type, ev.key)
 		if ev.PK, ev.SK = key.PK, key.SK; ev.Archive == nil {
-			ev.Archive = []archive{}
+			ev.Archive = []Archive{}
 		}
 		ev.Letters = letters[ev.key]
 		for _, part := range ev.parts {
 			key := e.shown(part.Type, part.Key)
-			_, claim := e.plan.ClaimOf(part.Type)
-			ev.Parts = append(ev.Parts, erasedPart{part.Type, key.PK, key.SK, claim})
+			_, claim := e.Plan.ClaimOf(part.Type)
+			ev.Parts = append(ev.Parts, Part{part.Type, key.PK, key.SK, claim})
 			ev.Letters = append(ev.Letters, letters[part.Key]...)
 		}
 		slices.Sort(ev.Letters)
@@ -56,7 +56,7 @@ func (e *eraser) report(ctx context.Context) *erasedReport {
 			ev.Error = e.errorOf(ev, ev.err)
 		}
 	}
-	t := e.target
+	t := e.Target
 	for _, q := range []struct {
 		url string
 		n   **int
@@ -70,35 +70,35 @@ func (e *eraser) report(ctx context.Context) *erasedReport {
 		}
 		e.note(err)
 	}
-	r.unknown = e.unknown
+	r.Unknown = e.unknown
 	return r
 }
 
 // lettersByKey returns the ids of the messages in the folder of --letters, by the keys that they
 // have.
-func (e *eraser) lettersByKey() (map[event.Key][]string, error) {
-	if e.options.letters == "" {
+func (e *Eraser) lettersByKey() (map[event.Key][]string, error) {
+	if e.Options.Letters == "" {
 		return nil, nil
 	}
-	dir, err := quarantine.OpenDir(e.options.letters)
+	dir, err := quarantine.OpenDir(e.Options.Letters)
 	if err != nil {
 		return nil, err
 	}
 	all, err := dir.List()
 	ids := map[event.Key][]string{}
 	for _, l := range all {
-		for _, key := range l.Keys(e.plan) {
+		for _, key := range l.Keys(e.Plan) {
 			ids[key] = append(ids[key], l.ID)
 		}
 	}
 	return ids, err
 }
 
-// archivePrefix is the beginning of the names of everything that the archive keeps of an event.
-func archivePrefix(key event.Key) string { return "expired/" + key.Hash() + "/" }
+// ArchivePrefix is the beginning of the names of everything that the archive keeps of an event.
+func ArchivePrefix(key event.Key) string { return "expired/" + key.Hash() + "/" }
 
-// archive is one version of an object, or a delete marker.
-type archive struct {
+// Archive is one version of an object, or a delete marker.
+type Archive struct {
 	Bucket  string `json:"bucket"`
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
@@ -106,17 +106,17 @@ type archive struct {
 }
 
 // of reports whether an object of the archive is that of a key.
-func (a archive) of(key event.Key) bool { return strings.HasPrefix(a.Name, archivePrefix(key)) }
+func (a Archive) of(key event.Key) bool { return strings.HasPrefix(a.Name, ArchivePrefix(key)) }
 
 // archived lists the versions below a prefix. If S3 does not list versions, it lists the objects.
 // If it cannot say what is there, the objects are listed too, and the error says that versions are
 // missing. An emulator may not know of versions at all.
-func archived(ctx context.Context, client *s3.Client, bucket, prefix string) ([]archive, error) {
+func archived(ctx context.Context, client *s3.Client, bucket, prefix string) ([]Archive, error) {
 	list, err := versions(ctx, client, bucket, prefix)
 	if err == nil {
 		return list, nil
 	}
-	var objects []archive
+	var objects []Archive
 	pages := s3.NewListObjectsV2Paginator(client, &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &prefix})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
@@ -124,7 +124,7 @@ func archived(ctx context.Context, client *s3.Client, bucket, prefix string) ([]
 			return nil, fmt.Errorf("bucket %s: %w", bucket, awserr.Quiet(err))
 		}
 		for _, o := range out.Contents {
-			objects = append(objects, archive{Bucket: bucket, Name: aws.ToString(o.Key)})
+			objects = append(objects, Archive{Bucket: bucket, Name: aws.ToString(o.Key)})
 		}
 	}
 	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == "NotImplemented" {
@@ -134,7 +134,7 @@ func archived(ctx context.Context, client *s3.Client, bucket, prefix string) ([]
 }
 
 // versions lists the versions and delete markers below a prefix.
-func versions(ctx context.Context, client *s3.Client, bucket, prefix string) (list []archive, err error) {
+func versions(ctx context.Context, client *s3.Client, bucket, prefix string) (list []Archive, err error) {
 	in := &s3.ListObjectVersionsInput{Bucket: &bucket, Prefix: &prefix}
 	for {
 		out, err := client.ListObjectVersions(ctx, in)
@@ -142,10 +142,10 @@ func versions(ctx context.Context, client *s3.Client, bucket, prefix string) (li
 			return nil, err
 		}
 		for _, v := range out.Versions {
-			list = append(list, archive{Bucket: bucket, Name: aws.ToString(v.Key), Version: aws.ToString(v.VersionId)})
+			list = append(list, Archive{Bucket: bucket, Name: aws.ToString(v.Key), Version: aws.ToString(v.VersionId)})
 		}
 		for _, m := range out.DeleteMarkers {
-			list = append(list, archive{Bucket: bucket, Name: aws.ToString(m.Key), Version: aws.ToString(m.VersionId), Marker: true})
+			list = append(list, Archive{Bucket: bucket, Name: aws.ToString(m.Key), Version: aws.ToString(m.VersionId), Marker: true})
 		}
 		if !aws.ToBool(out.IsTruncated) {
 			return list, nil
@@ -170,27 +170,27 @@ func messages(ctx context.Context, client *sqs.Client, url string) (int, error) 
 	return sum, nil
 }
 
-// print writes what was done and what is left, for people.
-func (e *eraser) print(w io.Writer, r *erasedReport) {
-	o := e.options
-	if many := o.pattern != "" || o.keys != ""; many {
-		e.printEvents(w)
+// Print writes what was done and what is left, for people.
+func (e *Eraser) Print(w io.Writer, r *Report) {
+	o := e.Options
+	if many := o.Pattern != "" || o.Keys != ""; many {
+		e.PrintEvents(w)
 	} else {
 		e.printEvent(w, e.list[0])
 	}
-	var old, large []archive
+	var old, large []Archive
 	var letters []string
 	for _, ev := range e.list {
 		old, large, letters = append(old, ev.Archive...), append(large, ev.Payloads...), append(letters, ev.Letters...)
 	}
-	if e.target.ArchiveBucket == "" {
+	if e.Target.ArchiveBucket == "" {
 		fmt.Fprintln(w, "archive       not known")
 	} else if len(old) == 0 {
 		fmt.Fprintln(w, "archive       nothing")
 	}
 	deletions(w, "archive", old)
-	if o.dry {
-		limited(w, large, func(one archive) {
+	if o.Dry {
+		limited(w, large, func(one Archive) {
 			fmt.Fprintf(w, "payload       s3://%s/%s, which erasing deletes\n", show.Text(one.Bucket), show.Text(one.Name))
 		})
 	} else {
@@ -217,7 +217,7 @@ func (e *eraser) print(w io.Writer, r *erasedReport) {
 const notChanged = "nothing was changed (--dry-run)"
 
 // printEvent writes what was done with one event.
-func (e *eraser) printEvent(w io.Writer, ev *erasable) {
+func (e *Eraser) printEvent(w io.Writer, ev *Event) {
 	fmt.Fprintf(w, "key           %s\n              %s\n", show.Text(ev.PK), show.Text(ev.SK))
 	switch {
 	case ev.Erased == nil:
@@ -227,7 +227,7 @@ func (e *eraser) printEvent(w io.Writer, ev *erasable) {
 	default:
 		fmt.Fprintln(w, "event         none was stored; the key is barred")
 	}
-	limited(w, ev.Parts, func(part erasedPart) {
+	limited(w, ev.Parts, func(part Part) {
 		what := "part"
 		if part.Claim {
 			what = "claim"
@@ -236,8 +236,8 @@ func (e *eraser) printEvent(w io.Writer, ev *erasable) {
 	})
 }
 
-// printEvents writes a line for each of many events.
-func (e *eraser) printEvents(w io.Writer) {
+// PrintEvents writes a line for each of many events.
+func (e *Eraser) PrintEvents(w io.Writer) {
 	if len(e.list) == 0 {
 		fmt.Fprintln(w, "no event is found")
 		return
@@ -247,14 +247,14 @@ func (e *eraser) printEvents(w io.Writer) {
 	for _, ev := range e.list {
 		key, own, held := e.shown(ev.Type, ev.key), 0, 0
 		for _, part := range ev.parts {
-			if _, claim := e.plan.ClaimOf(part.Type); claim {
+			if _, claim := e.Plan.ClaimOf(part.Type); claim {
 				held++
 			} else {
 				own++
 			}
 		}
 		with := counts(own, held)
-		if e.plan.IsPart(ev.Type) {
+		if e.Plan.IsPart(ev.Type) {
 			with = "a part; its event is not erased"
 		}
 		state := ""
@@ -272,7 +272,7 @@ func (e *eraser) printEvents(w io.Writer) {
 	fmt.Fprintln(w, "EVENTS")
 	table.Print(w)
 	end := ""
-	if e.options.dry {
+	if e.Options.Dry {
 		end = ": " + notChanged
 	}
 	fmt.Fprintf(w, "%s%s%s\n", show.Count(len(e.list), "event"), strings.TrimSuffix(", "+counts(parts, claims), ", "), end)
@@ -302,8 +302,8 @@ func limited[T any](w io.Writer, list []T, each func(T)) {
 }
 
 // deletions writes the commands that delete objects.
-func deletions(w io.Writer, name string, list []archive) {
-	limited(w, list, func(one archive) {
+func deletions(w io.Writer, name string, list []Archive) {
+	limited(w, list, func(one Archive) {
 		line := "aws s3api delete-object --bucket " + show.Quoted(one.Bucket) + " --key " + show.Quoted(one.Name)
 		if one.Version != "" {
 			line += " --version-id " + show.Quoted(one.Version)
@@ -312,13 +312,13 @@ func deletions(w io.Writer, name string, list []archive) {
 	})
 }
 
-func (r *erasedReport) printLetters(w io.Writer, letters []string, o eraseChoice) {
+func (r *Report) printLetters(w io.Writer, letters []string, o Choice) {
 	switch {
 	case len(letters) > 0:
-		fmt.Fprintf(w, "letters       ingot quarantine drop %s %s --yes\n", show.Quoted(o.letters), strings.Join(letters, " "))
+		fmt.Fprintf(w, "letters       ingot quarantine drop %s %s --yes\n", show.Quoted(o.Letters), strings.Join(letters, " "))
 		fmt.Fprintln(w, "              then delete the files")
-	case o.letters != "":
-		fmt.Fprintf(w, "letters       none in %s has this key\n", show.Text(o.letters))
+	case o.Letters != "":
+		fmt.Fprintf(w, "letters       none in %s has this key\n", show.Text(o.Letters))
 	case r.Quarantine != nil && *r.Quarantine > 0 || r.DeadLetters != nil && *r.DeadLetters > 0:
 		fmt.Fprintln(w, "              to look in them: ingot quarantine pull DIR --once (and --dead),")
 		fmt.Fprintln(w, "              then this command again with --letters DIR")

@@ -1,4 +1,4 @@
-package main
+package erase
 
 import (
 	"bytes"
@@ -15,35 +15,35 @@ import (
 
 // keyLine is one line of a file of keys: an event, and the parts that it had.
 type keyLine struct {
-	Type  string       `json:"type,omitempty"`
-	PK    string       `json:"pk"`
-	SK    string       `json:"sk"`
-	Parts []erasedPart `json:"parts,omitempty"`
+	Type  string `json:"type,omitempty"`
+	PK    string `json:"pk"`
+	SK    string `json:"sk"`
+	Parts []Part `json:"parts,omitempty"`
 }
 
-// findMany lists the events in the file of keys, and those that the pattern finds.
-func (e *eraser) findMany(ctx context.Context) error {
-	if err := e.readKeys(); err != nil || e.options.pattern == "" {
+// FindMany lists the events in the file of keys, and those that the pattern finds.
+func (e *Eraser) FindMany(ctx context.Context) error {
+	if err := e.readKeys(); err != nil || e.Options.Pattern == "" {
 		return err
 	}
 	known := map[event.Key]bool{}
 	for _, ev := range e.list {
 		known[ev.key] = true
 	}
-	name, ask := e.options.pattern, e.options.ask
-	pattern, err := e.plan.Pattern(name)
+	name, ask := e.Options.Pattern, e.Options.Ask
+	pattern, err := e.Plan.Pattern(name)
 	if err != nil {
-		return &wrongChoice{err}
+		return &WrongChoice{err}
 	}
 	if pattern.Total() != "" {
-		return &wrongChoice{fmt.Errorf("%s reads totals: name a pattern that reads events", name)}
+		return &WrongChoice{fmt.Errorf("%s reads totals: name a pattern that reads events", name)}
 	}
 	ask.Limit, ask.MaxUnits, ask.Expired, ask.Consistent = 1000, 1e6, true, pattern.Index() == ""
-	if _, _, err := e.store.Explain(name, ask); err != nil {
-		return &wrongChoice{errors.New(strings.TrimPrefix(err.Error(), "read: "))}
+	if _, _, err := e.Store.Explain(name, ask); err != nil {
+		return &WrongChoice{errors.New(strings.TrimPrefix(err.Error(), "read: "))}
 	}
 	for {
-		page, err := e.store.Read(ctx, name, ask)
+		page, err := e.Store.Read(ctx, name, ask)
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (e *eraser) findMany(ctx context.Context) error {
 		for _, item := range page.Items {
 			if !known[item.Key] {
 				known[item.Key] = true
-				e.add(item.Type, item.Key)
+				e.Add(item.Type, item.Key)
 			}
 		}
 		if ask.Page = page.Next; ask.Page == "" {
@@ -63,17 +63,17 @@ func (e *eraser) findMany(ctx context.Context) error {
 }
 
 // readKeys reads the file of keys. With a pattern, it need not be there yet.
-func (e *eraser) readKeys() error {
-	file := e.options.keys
+func (e *Eraser) readKeys() error {
+	file := e.Options.Keys
 	if file == "" {
 		return nil
 	}
 	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) && e.options.pattern != "" {
+	if errors.Is(err, fs.ErrNotExist) && e.Options.Pattern != "" {
 		return nil
 	}
 	if err != nil {
-		return &wrongChoice{fmt.Errorf("%w; name a file that ingot erase --pattern has written", err)}
+		return &WrongChoice{fmt.Errorf("%w; name a file that ingot erase --pattern has written", err)}
 	}
 	n := 0
 	for line := range bytes.Lines(text) {
@@ -82,9 +82,9 @@ func (e *eraser) readKeys() error {
 		d := json.NewDecoder(bytes.NewReader(line))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&one); err != nil || one.PK == "" || one.SK == "" {
-			return &wrongChoice{fmt.Errorf("%s:%d is not a key: write a line such as {\"pk\":\"ORDER#o-1\",\"sk\":\"PLACED\"}", file, n)}
+			return &WrongChoice{fmt.Errorf("%s:%d is not a key: write a line such as {\"pk\":\"ORDER#o-1\",\"sk\":\"PLACED\"}", file, n)}
 		}
-		ev := &erasable{Type: one.Type, key: event.Key{PK: one.PK, SK: one.SK}}
+		ev := &Event{Type: one.Type, key: event.Key{PK: one.PK, SK: one.SK}}
 		for _, part := range one.Parts {
 			ev.parts = append(ev.parts, &event.Item{Type: part.Type, Key: event.Key{PK: part.PK, SK: part.SK}})
 		}
@@ -93,9 +93,9 @@ func (e *eraser) readKeys() error {
 	return nil
 }
 
-// keep writes the file of keys, whole or not at all.
-func (e *eraser) keep() error {
-	file := e.options.keys
+// Keep writes the file of keys, whole or not at all.
+func (e *Eraser) Keep() error {
+	file := e.Options.Keys
 	if file == "" {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (e *eraser) keep() error {
 	for _, ev := range e.list {
 		line := keyLine{Type: ev.Type, PK: ev.key.PK, SK: ev.key.SK}
 		for _, part := range ev.parts {
-			line.Parts = append(line.Parts, erasedPart{Type: part.Type, PK: part.Key.PK, SK: part.Key.SK})
+			line.Parts = append(line.Parts, Part{Type: part.Type, PK: part.Key.PK, SK: part.Key.SK})
 		}
 		if err := lines.Encode(line); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package main
+package erase
 
 import (
 	"context"
@@ -15,19 +15,19 @@ import (
 // scan looks for parts of the events in the whole events table. A part is recognised by its digest,
 // which is made of its whole's type and id, whatever pipeline.yaml says today. If nothing is known
 // of an event except its key, a part is recognised by the fields of that key that it has.
-func (e *eraser) scan(ctx context.Context) error {
-	if err := e.scans(ctx, e.target.EventsTable); err != nil {
+func (e *Eraser) scan(ctx context.Context) error {
+	if err := e.Scans(ctx, e.Target.EventsTable); err != nil {
 		return err
 	}
-	byKey, byTime := map[event.Key]*erasable{}, map[int64][]*erasable{} // parts have the time of their whole
+	byKey, byTime := map[event.Key]*Event{}, map[int64][]*Event{} // parts have the time of their whole
 	for _, ev := range e.list {
 		byKey[ev.key], ev.all = ev, true
 		for _, whole := range ev.wholes {
 			byTime[whole.At.UnixNano()] = append(byTime[whole.At.UnixNano()], ev)
 		}
 	}
-	parts, silent := e.plan.Describe().Spec.Events, map[string]int{} // parts that do not show their whole
-	for item, err := range e.store.Items(ctx) {
+	parts, silent := e.Plan.Describe().Spec.Events, map[string]int{} // parts that do not show their whole
+	for item, err := range e.Store.Items(ctx) {
 		var odd *store.OddItem
 		switch {
 		case errors.As(err, &odd):
@@ -47,8 +47,8 @@ func (e *eraser) scan(ctx context.Context) error {
 				}
 			}
 		}
-		switch whole := e.plan.WholeOf(item); {
-		case whole == nil && e.plan.IsPart(item.Type):
+		switch whole := e.Plan.WholeOf(item); {
+		case whole == nil && e.Plan.IsPart(item.Type):
 			silent[item.Type]++
 		case whole != nil && byKey[whole.Key] != nil:
 			byKey[whole.Key].addFound(item)
@@ -65,7 +65,7 @@ func (e *eraser) scan(ctx context.Context) error {
 	return nil
 }
 
-func (ev *erasable) addFound(part *event.Item) {
+func (ev *Event) addFound(part *event.Item) {
 	for _, p := range ev.found {
 		if p.Key == part.Key {
 			return
@@ -76,11 +76,11 @@ func (ev *erasable) addFound(part *event.Item) {
 
 // isPart reports whether a stored item is a part of an event. It reads the item's payload if that
 // is in the payload bucket.
-func (e *eraser) isPart(ctx context.Context, item, whole *event.Item) (bool, error) {
+func (e *Eraser) isPart(ctx context.Context, item, whole *event.Item) (bool, error) {
 	if item.Key == whole.Key || !item.At.Equal(whole.At) {
 		return false, nil
 	}
-	text, err := e.store.Payload(ctx, item)
+	text, err := e.Store.Payload(ctx, item)
 	if err != nil {
 		part, of := e.shown(item.Type, item.Key), e.shown(whole.Type, whole.Key)
 		return false, fmt.Errorf("it is not known whether %s is a part of %s: %w", part, of, err)

@@ -1,4 +1,4 @@
-package main
+package erase
 
 import (
 	"context"
@@ -13,14 +13,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -38,23 +36,23 @@ import (
 const (
 	// youngPayload is how old an object must be. It is longer than any invocation.
 	youngPayload = time.Hour
-	// streamPatience is how long the stream is waited for.
-	streamPatience = 15 * time.Minute
+	// StreamPatience is how long the stream is waited for.
+	StreamPatience = 15 * time.Minute
 )
 
-// strayPayloads are the objects of the payload bucket that belong to no item.
-type strayPayloads struct {
-	Payloads []strayPayload `json:"payloads"`
-	Young    int            `json:"young"`
-	Deleted  *int           `json:"deleted,omitempty"`
+// Stray are the objects of the payload bucket that belong to no item.
+type Stray struct {
+	Payloads []StrayObject `json:"payloads"`
+	Young    int           `json:"young"`
+	Deleted  *int          `json:"deleted,omitempty"`
 }
 
-// print writes what was deleted, or what would be, for people.
-func (s *strayPayloads) print(w io.Writer) {
+// Print writes what was deleted, or what would be, for people.
+func (s *Stray) Print(w io.Writer) {
 	state := ": deleted"
 	if s.Deleted == nil {
 		state = ""
-		limited(w, s.Payloads, func(one strayPayload) {
+		limited(w, s.Payloads, func(one StrayObject) {
 			at := one.Modified.UTC().Format(time.RFC3339)
 			fmt.Fprintf(w, "payload       s3://%s/%s, %s\n", show.Text(one.Bucket), show.Text(one.Name), at)
 		})
@@ -65,58 +63,15 @@ func (s *strayPayloads) print(w io.Writer) {
 	}
 }
 
-type strayPayload struct {
+type StrayObject struct {
 	Bucket   string    `json:"bucket"`
 	Name     string    `json:"name"`
 	Modified time.Time `json:"modified"`
 }
 
-// erasePayloads lists or deletes the objects of the payload bucket that belong to no item.
-func (a *app) erasePayloads(cmd *cobra.Command, o eraseOptions) error {
-	ctx := cmd.Context()
-	e, err := a.eraser(cmd, o)
-	if err != nil {
-		return err
-	}
-	if err := e.target.Needs(target.Payloads); err != nil {
-		return err
-	}
-	if !o.dry {
-		if err := a.announce(e.target); err != nil {
-			return err
-		}
-		function, _, err := functions(e.target, false)
-		if err != nil {
-			return err
-		}
-		if err := e.standsStill(ctx, a.pauser(e.target), function); err != nil {
-			return eraseFault(err)
-		}
-	}
-	out, err := e.strays(ctx)
-	if err != nil {
-		return err
-	}
-	if !o.dry {
-		if err := e.archiveIsDone(ctx, a.told(a.lag(e.target), streamPatience)); err != nil {
-			return eraseFault(err)
-		}
-		deleted, err := e.deleteStrays(ctx, out.Payloads)
-		if out.Deleted = &deleted; err != nil {
-			fmt.Fprintf(a.stderr, "ingot: %d of %s are deleted\n", deleted, show.Count(len(out.Payloads), "object"))
-			return eraseFault(err)
-		}
-	}
-	if a.json() {
-		return a.writeJSON(out)
-	}
-	out.print(a.stdout)
-	return nil
-}
-
-// standsStill waits until no batch of the ingest function is in work. It refuses if ingest is not
+// StandsStill waits until no batch of the ingest function is in work. It refuses if ingest is not
 // paused.
-func (e *eraser) standsStill(ctx context.Context, pauser pause.Pauser, function string) error {
+func (e *Eraser) StandsStill(ctx context.Context, pauser pause.Pauser, function string) error {
 	if err := e.paused(ctx, function); err != nil {
 		return err
 	}
@@ -125,24 +80,24 @@ func (e *eraser) standsStill(ctx context.Context, pauser pause.Pauser, function 
 }
 
 // paused refuses if the ingest function is not paused.
-func (e *eraser) paused(ctx context.Context, function string) error {
-	list, err := pause.Read(ctx, e.target.Lambda(), function)
+func (e *Eraser) paused(ctx context.Context, function string) error {
+	list, err := pause.Read(ctx, e.Target.Lambda(), function)
 	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(list, func(m pause.Mapping) bool { return !m.Off() }) {
-		return &notNow{errors.New("ingest is not paused, so an event may be stored whose payload is being deleted: " +
+		return &NotNow{errors.New("ingest is not paused, so an event may be stored whose payload is being deleted: " +
 			"run ingot pause first, and ingot resume afterwards")}
 	}
 	return nil
 }
 
-// archiveIsDone waits until the streams function has read everything that was written before now.
-func (e *eraser) archiveIsDone(ctx context.Context, lag verify.Lag) error {
-	if e.target.ArchiveBucket == "" {
+// ArchiveIsDone waits until the streams function has read everything that was written before now.
+func (e *Eraser) ArchiveIsDone(ctx context.Context, lag verify.Lag) error {
+	if e.Target.ArchiveBucket == "" {
 		return nil
 	}
-	clock := e.clock
+	clock := e.Clock
 	until := clock.Now()
 	for {
 		counted, err := lag.Counted(ctx)
@@ -150,11 +105,11 @@ func (e *eraser) archiveIsDone(ctx context.Context, lag verify.Lag) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			return &notNow{fmt.Errorf("it is not known how far the stream is, so an event that has expired may not be archived yet: %w", err)}
+			return &NotNow{fmt.Errorf("it is not known how far the stream is, so an event that has expired may not be archived yet: %w", err)}
 		case !counted.Before(until):
 			return nil
-		case clock.Now().Sub(until) > streamPatience:
-			return &notNow{errors.New("the stream is not read to its end, so an event that has expired may not be archived yet: " +
+		case clock.Now().Sub(until) > StreamPatience:
+			return &NotNow{errors.New("the stream is not read to its end, so an event that has expired may not be archived yet: " +
 				"ingot status shows why")}
 		}
 		if err := clock.Sleep(ctx, 5*time.Second); err != nil {
@@ -188,13 +143,13 @@ func readObject(name string) (o object, ok bool) {
 	return o, o.name() == name
 }
 
-// strays lists the objects that belong to no item. It lists the bucket before it reads the table,
+// Strays lists the objects that belong to no item. It lists the bucket before it reads the table,
 // so that the item of each object would be there.
-func (e *eraser) strays(ctx context.Context) (*strayPayloads, error) {
-	old := e.clock.Now().Add(-youngPayload)
+func (e *Eraser) Strays(ctx context.Context) (*Stray, error) {
+	old := e.Clock.Now().Add(-youngPayload)
 	all := map[object]time.Time{}
-	bucket := e.target.PayloadBucket
-	pages := s3.NewListObjectsV2Paginator(e.target.S3(), &s3.ListObjectsV2Input{Bucket: &bucket})
+	bucket := e.Target.PayloadBucket
+	pages := s3.NewListObjectsV2Paginator(e.Target.S3(), &s3.ListObjectsV2Input{Bucket: &bucket})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
@@ -206,11 +161,11 @@ func (e *eraser) strays(ctx context.Context) (*strayPayloads, error) {
 			}
 		}
 	}
-	if err := e.scans(ctx, e.target.EventsTable); err != nil {
+	if err := e.Scans(ctx, e.Target.EventsTable); err != nil {
 		return nil, err
 	}
 	unread := map[payloads.Sum]bool{} // the keys of items that may have any of their objects
-	for item, err := range e.store.Items(ctx) {
+	for item, err := range e.Store.Items(ctx) {
 		var odd *store.OddItem
 		switch {
 		case errors.As(err, &odd):
@@ -221,17 +176,17 @@ func (e *eraser) strays(ctx context.Context) (*strayPayloads, error) {
 			delete(all, object{item.Type, hashOf(item.Key), item.Payload.Sum})
 		}
 	}
-	out := &strayPayloads{Payloads: []strayPayload{}}
+	out := &Stray{Payloads: []StrayObject{}}
 	for o, modified := range all {
 		switch {
 		case unread[o.key]:
 		case modified.After(old):
 			out.Young++
 		default:
-			out.Payloads = append(out.Payloads, strayPayload{bucket, o.name(), modified})
+			out.Payloads = append(out.Payloads, StrayObject{bucket, o.name(), modified})
 		}
 	}
-	slices.SortFunc(out.Payloads, func(a, b strayPayload) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out.Payloads, func(a, b StrayObject) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
@@ -240,24 +195,24 @@ func hashOf(key event.Key) (hash payloads.Sum) {
 	return hash
 }
 
-// deleteStrays deletes objects. While it does so, ingest must stay paused.
-func (e *eraser) deleteStrays(ctx context.Context, list []strayPayload) (deleted int, err error) {
+// DeleteStrays deletes objects. While it does so, ingest must stay paused.
+func (e *Eraser) DeleteStrays(ctx context.Context, list []StrayObject) (deleted int, err error) {
 	for chunk := range slices.Chunk(list, 1000) {
-		if err := e.paused(ctx, e.target.IngestFunction); err != nil {
+		if err := e.paused(ctx, e.Target.IngestFunction); err != nil {
 			return deleted, err
 		}
 		var names []types.ObjectIdentifier
 		for i := range chunk {
 			names = append(names, types.ObjectIdentifier{Key: &chunk[i].Name})
 		}
-		out, err := e.target.S3().DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &e.target.PayloadBucket,
+		out, err := e.Target.S3().DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &e.Target.PayloadBucket,
 			Delete: &types.Delete{Objects: names, Quiet: aws.Bool(true)}})
 		if err != nil {
-			return deleted, fmt.Errorf("bucket %s: %w", e.target.PayloadBucket, awserr.Quiet(err))
+			return deleted, fmt.Errorf("bucket %s: %w", e.Target.PayloadBucket, awserr.Quiet(err))
 		}
 		deleted += len(chunk) - len(out.Errors)
 		if len(out.Errors) > 0 {
-			return deleted, fmt.Errorf("bucket %s: cannot delete %s: %s; run the command again", e.target.PayloadBucket,
+			return deleted, fmt.Errorf("bucket %s: cannot delete %s: %s; run the command again", e.Target.PayloadBucket,
 				aws.ToString(out.Errors[0].Key), aws.ToString(out.Errors[0].Code))
 		}
 	}
