@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/internal/tool/demo"
+	"github.com/ingot-events/ingot/internal/tool/policy"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -47,7 +48,7 @@ var values = map[string]completion{
 	"work": cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 
 	// Only the user knows these values.
-	"limit": cobra.NoFileCompletions, "max-units": cobra.NoFileCompletions, "for": cobra.FixedCompletions(slices.Sorted(maps.Keys(needs)), cobra.ShellCompDirectiveNoFileComp), "principal-tag": cobra.NoFileCompletions, "page": cobra.NoFileCompletions, "prefix": cobra.NoFileCompletions, "from": cobra.NoFileCompletions, "to": cobra.NoFileCompletions, "top": cobra.NoFileCompletions,
+	"limit": cobra.NoFileCompletions, "max-units": cobra.NoFileCompletions, "for": cobra.FixedCompletions(slices.Sorted(maps.Keys(policy.Commands)), cobra.ShellCompDirectiveNoFileComp), "principal-tag": cobra.NoFileCompletions, "page": cobra.NoFileCompletions, "prefix": cobra.NoFileCompletions, "from": cobra.NoFileCompletions, "to": cobra.NoFileCompletions, "top": cobra.NoFileCompletions,
 	"buckets": cobra.NoFileCompletions, "merge": cobra.NoFileCompletions, "patience": cobra.NoFileCompletions, "segment": cobra.NoFileCompletions, "segments": cobra.NoFileCompletions,
 	"attribute": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions, "module": cobra.NoFileCompletions,
 	"now": cobra.NoFileCompletions, "parts": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions, "rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,

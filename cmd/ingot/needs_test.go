@@ -24,6 +24,8 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/erase"
+	"github.com/ingot-events/ingot/internal/tool/policy"
+	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
 // called is a command line, and the exit code that it has.
@@ -55,7 +57,7 @@ var calls = map[string][]called{
 // TestNeeds compares the policy of each command with the calls that the command makes. Every call
 // is allowed, on its own table or queue, and every action that is allowed is used.
 func TestNeeds(t *testing.T) {
-	for _, command := range slices.Sorted(maps.Keys(needs)) {
+	for _, command := range slices.Sorted(maps.Keys(policy.Commands)) {
 		t.Run(command, func(t *testing.T) {
 			w, seen := hashedShop(t, command)
 			if command == "pause" || command == "resume" {
@@ -96,11 +98,11 @@ func TestNeeds(t *testing.T) {
 			used := map[string]bool{}
 			for call := range seen.calls {
 				action, resource, _ := strings.Cut(call, " ")
-				if used[action] = true; action != "sts:GetCallerIdentity" && !slices.ContainsFunc(needs[command](arnsOfShop(w)), func(s policyStatement) bool { return s.allows(action, resource) }) {
+				if used[action] = true; action != "sts:GetCallerIdentity" && !slices.ContainsFunc(policy.Commands[command](arnsOfShop(w)), func(s policy.Statement) bool { return allows(s, action, resource) }) {
 					t.Errorf("it calls %s, which its policy does not allow", call)
 				}
 			}
-			for _, s := range needs[command](arnsOfShop(w)) {
+			for _, s := range policy.Commands[command](arnsOfShop(w)) {
 				for _, action := range s.Action {
 					if !used[action] && action != "s3:GetObjectVersion" { // the engine has no versions
 						t.Errorf("its policy allows %s (%s), which it did not call", action, s.Sid)
@@ -119,14 +121,14 @@ func TestEveryCommandHasAPolicy(t *testing.T) {
 			want[strings.Fields(cmd.CommandPath())[1]] = true
 		}
 	}
-	if list := slices.Sorted(maps.Keys(needs)); !slices.Equal(list, slices.Sorted(maps.Keys(want))) {
+	if list := slices.Sorted(maps.Keys(policy.Commands)); !slices.Equal(list, slices.Sorted(maps.Keys(want))) {
 		t.Errorf("policies of %q, and the commands that reach a stack are %q", list, slices.Sorted(maps.Keys(want)))
 	}
 }
 
 // allows reports whether a statement allows an action on a table or queue; empty: on whatever it
 // is.
-func (s policyStatement) allows(action, resource string) bool {
+func allows(s policy.Statement, action, resource string) bool {
 	return slices.Contains(s.Action, action) && slices.ContainsFunc(s.Resource, func(arn string) bool {
 		return resource == "" || strings.HasSuffix(arn, "table/"+resource) || strings.HasSuffix(arn, ":"+resource)
 	})
@@ -144,19 +146,9 @@ func (h *heard) clear() {
 	clear(h.calls)
 }
 
-func arnsOfShop(w *living) arns {
-	return arnsOf(nil).with(w)
-}
-
-// with fills in the names of the tables and queues.
-func (r arns) with(w *living) arns {
-	name := func(url string) string {
-		return "arn:aws:sqs:REGION:ACCOUNT:" + url[strings.LastIndexByte(url, '/')+1:]
-	}
+func arnsOfShop(w *living) policy.ARNs {
 	l := w.Local()
-	r.events, r.aggregates = "arn:aws:dynamodb:REGION:ACCOUNT:table/"+l.EventsTable, "arn:aws:dynamodb:REGION:ACCOUNT:table/"+l.AggregatesTable
-	r.queue, r.quarantine, r.deadLetters = name(l.QueueURL), name(l.QuarantineURL), name(l.DeadLetterURL)
-	return r
+	return policy.ARNsOf(&target.Target{EventsTable: l.EventsTable, AggregatesTable: l.AggregatesTable, QueueURL: l.QueueURL, QuarantineURL: l.QuarantineURL, DeadLetterURL: l.DeadLetterURL})
 }
 
 // hashedShop is README's deployment with a key that is hashed, with parts and with a ranking. It is

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/tool/policy"
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
@@ -198,7 +199,7 @@ func TestNeedsOfPayloads(t *testing.T) {
 	for command, want := range map[string]string{"get": "s3:GetObject s3:ListBucket", "quarantine": "s3:GetObject s3:ListBucket",
 		"rebuild": "s3:GetObject s3:ListBucket s3:PutObject", "erase": "s3:GetObject s3:ListBucket s3:DeleteObject s3:ListBucketVersions", "query": ""} {
 		got := ""
-		for _, s := range needs[command](arnsOf(&target.Target{PayloadBucket: "my-payloads"})) {
+		for _, s := range policy.Commands[command](policy.ARNsOf(&target.Target{PayloadBucket: "my-payloads"})) {
 			if slices.Contains(s.Resource, "arn:aws:s3:::my-payloads/*") && slices.Contains(s.Resource, "arn:aws:s3:::my-payloads") {
 				got = strings.Join(s.Action, " ")
 			}
@@ -206,7 +207,7 @@ func TestNeedsOfPayloads(t *testing.T) {
 		if got != want {
 			t.Errorf("%s needs %q, want %q", command, got, want)
 		}
-		for _, s := range needs[command](arnsOf(&target.Target{})) {
+		for _, s := range policy.Commands[command](policy.ARNsOf(&target.Target{})) {
 			if s.Sid == "UsePayloads" {
 				t.Errorf("%s needs rights for a bucket that does not exist", command)
 			}

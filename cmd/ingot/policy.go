@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/tool/policy"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -56,36 +56,22 @@ func newPolicy(a *app) *cobra.Command {
 	return cmd
 }
 
-// policyDocument is an IAM policy. IAM fixes the names of its members.
-type policyDocument struct {
-	Version   string
-	Statement []policyStatement
-}
-
-type policyStatement struct {
-	Sid       string
-	Effect    string
-	Action    []string
-	Resource  []string
-	Condition map[string]map[string]any `json:",omitempty"`
-}
-
 func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error {
 	t, err := a.named(cmd)
 	if err != nil {
 		return err
 	}
-	parts := arnsOf(t)
-	doc := policyDocument{Version: "2012-10-17"}
+	parts := policy.ARNsOf(t)
+	doc := policy.Document{Version: "2012-10-17"}
 	switch {
 	case o.command != "" && (len(names) > 0 || o.tag != ""):
 		return usage(fmt.Errorf("--for prints what a command needs; leave patterns and --principal-tag out beside it"))
 	case o.command != "":
-		statements, ok := needs[o.command]
+		statements, ok := policy.Commands[o.command]
 		if !ok {
-			if statements, ok = others[o.command]; !ok {
-				names := slices.Sorted(maps.Keys(needs))
-				return usage(fmt.Errorf("--for %s: write one of %s", o.command, strings.Join(append(names, slices.Sorted(maps.Keys(others))...), ", ")))
+			if statements, ok = policy.Others[o.command]; !ok {
+				names := slices.Sorted(maps.Keys(policy.Commands))
+				return usage(fmt.Errorf("--for %s: write one of %s", o.command, strings.Join(append(names, slices.Sorted(maps.Keys(policy.Others))...), ", ")))
 			}
 		}
 		doc.Statement = statements(parts)
@@ -102,7 +88,7 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 			if err != nil {
 				return usage(err)
 			}
-			s, err := statementOf(pattern, parts, o.tag)
+			s, err := policy.Reading(pattern, parts, o.tag)
 			if err != nil {
 				return usage(err)
 			}
@@ -122,39 +108,6 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 
 // maxPolicy is the number of characters of a managed policy, without white space.
 const maxPolicy = 6144
-
-// statementOf returns the statement that allows reading by a pattern.
-func statementOf(p *pipeline.Pattern, r arns, tag string) (policyStatement, error) {
-	sid := "Read"
-	for _, word := range strings.Split(p.Name(), "_") {
-		if word != "" {
-			sid += strings.ToUpper(word[:1]) + word[1:]
-		}
-	}
-	resources := []string{r.events}
-	switch {
-	case p.Top() > 0:
-		resources = []string{r.aggregates, r.aggregates + "/index/" + lanes.RankIndex}
-	case p.Total() != "":
-		resources = []string{r.aggregates}
-	case p.Index() != "":
-		resources = []string{r.events + "/index/" + p.Index()}
-	}
-	s := allow(sid, strings.Join(p.Actions(), " "), resources...)
-	if tag == "" {
-		return s, nil
-	}
-	keys, err := p.LeadingKeys("${aws:PrincipalTag/" + tag + "}")
-	if err != nil {
-		return s, fmt.Errorf("no condition on --principal-tag is right for %w", err)
-	}
-	// ForAllValues also allows a request without keys. Null refuses such a request.
-	s.Condition = map[string]map[string]any{
-		"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": keys},
-		"Null":                      {"dynamodb:LeadingKeys": "false"},
-	}
-	return s, nil
-}
 
 // patternsOf returns the pipeline that declares the patterns: the deployed one of a stack, or else
 // pipeline.yaml.

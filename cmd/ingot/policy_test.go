@@ -11,11 +11,12 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/policy"
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
 // policyOf runs ingot policy on a file.
-func policyOf(t *testing.T, file string, args ...string) (code int, doc policyDocument, stdout, stderr string) {
+func policyOf(t *testing.T, file string, args ...string) (code int, doc policy.Document, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	code = run(t.Context(), append([]string{"policy", "--pipeline", file}, args...), func(string) (string, bool) { return "", false }, strings.NewReader(""), &out, &errs)
@@ -103,7 +104,7 @@ func TestPolicyForDeploying(t *testing.T) {
 	}
 	for _, match := range types {
 		action := creates[match[1]]
-		if action == "" || !slices.ContainsFunc(doc.Statement, func(s policyStatement) bool { return slices.Contains(s.Action, action) }) {
+		if action == "" || !slices.ContainsFunc(doc.Statement, func(s policy.Statement) bool { return slices.Contains(s.Action, action) }) {
 			t.Errorf("nothing allows to create AWS::%s (%q)", match[1], action)
 		}
 	}
@@ -112,11 +113,11 @@ func TestPolicyForDeploying(t *testing.T) {
 			t.Errorf("%s is for %q", s.Sid, s.Resource)
 		}
 	}
-	if named := deployer(arnsOf(&target.Target{Kind: target.KindStack, Name: "Shop", Region: "eu-central-1", Account: "111122223333"})); !slices.ContainsFunc(named, func(s policyStatement) bool {
+	if named := policy.Others["deploy"](policy.ARNsOf(&target.Target{Kind: target.KindStack, Name: "Shop", Region: "eu-central-1", Account: "111122223333"})); !slices.ContainsFunc(named, func(s policy.Statement) bool {
 		return s.Sid == "Tables" && slices.Equal(s.Resource, []string{"arn:aws:dynamodb:eu-central-1:111122223333:table/Shop-*"})
-	}) || !slices.ContainsFunc(named, func(s policyStatement) bool {
+	}) || !slices.ContainsFunc(named, func(s policy.Statement) bool {
 		return s.Sid == "Roles" && slices.Equal(s.Resource, []string{"arn:aws:iam::111122223333:role/Shop-*"})
-	}) || !slices.ContainsFunc(named, func(s policyStatement) bool {
+	}) || !slices.ContainsFunc(named, func(s policy.Statement) bool {
 		return s.Sid == "Buckets" && slices.Equal(s.Resource, []string{"arn:aws:s3:::shop-*"})
 	}) {
 		t.Errorf("%+v", named)

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/tool/dev"
+	"github.com/ingot-events/ingot/internal/tool/policy"
 )
 
 // withoutIt lists what a command can do without: the exit code if the action is refused. Otherwise
@@ -39,7 +40,7 @@ func TestRefusedCredentials(t *testing.T) {
 	for _, command := range slices.Sorted(maps.Keys(calls)) {
 		t.Run(command, func(t *testing.T) {
 			var actions []string
-			for _, s := range needs[command](arnsOf(nil)) {
+			for _, s := range policy.Commands[command](policy.ARNsOf(nil)) {
 				actions = append(actions, s.Action...)
 			}
 			slices.Sort(actions)

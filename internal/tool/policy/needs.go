@@ -1,4 +1,4 @@
-package main
+package policy
 
 import (
 	"cmp"
@@ -9,14 +9,14 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
-// arns are the ARNs of the parts of a stack.
-type arns struct {
+// ARNs are those of the parts of a stack.
+type ARNs struct {
 	stack, events, aggregates, queue, quarantine, deadLetters, archive, payloads, streams, secret string
 }
 
-// arnsOf returns the ARNs of a stack. A part that is not known gets a placeholder such as ACCOUNT.
+// ARNsOf returns the ARNs of a stack. A part that is not known gets a placeholder such as ACCOUNT.
 // t may be nil.
-func arnsOf(t *target.Target) arns {
+func ARNsOf(t *target.Target) ARNs {
 	if t == nil {
 		t = &target.Target{}
 	}
@@ -35,7 +35,7 @@ func arnsOf(t *target.Target) arns {
 	if t.Kind == target.KindStack {
 		stack = t.Name
 	}
-	return arns{stack: arn("cloudformation", "stack/", stack, "STACK") + "/*",
+	return ARNs{stack: arn("cloudformation", "stack/", stack, "STACK") + "/*",
 		events: arn("dynamodb", "table/", t.EventsTable, "EVENTS"), aggregates: arn("dynamodb", "table/", t.AggregatesTable, "AGGREGATES"),
 		queue: queue(t.QueueURL, "QUEUE"), quarantine: queue(t.QuarantineURL, "QUARANTINE"), deadLetters: queue(t.DeadLetterURL, "DEAD-LETTERS"),
 		archive: "arn:aws:s3:::" + cmp.Or(t.ArchiveBucket, "ARCHIVE"), payloads: payloads,
@@ -43,20 +43,20 @@ func arnsOf(t *target.Target) arns {
 		secret:  cmp.Or(t.SecretARN, arn("secretsmanager", "secret:", "", "SECRET"))}
 }
 
-// needs lists what each command sends to a stack. A test compares it with the calls that the
+// Commands lists what each command sends to a stack. A test compares it with the calls that the
 // commands make. sts:GetCallerIdentity is not in it, because it needs no permission.
-var needs = map[string]func(arns) []policyStatement{
-	"check": func(r arns) []policyStatement { return []policyStatement{r.find(), r.file()} },
-	"console": func(r arns) []policyStatement {
-		return []policyStatement{r.find(), r.file(), r.key(),
+var Commands = map[string]func(ARNs) []Statement{
+	"check": func(r ARNs) []Statement { return []Statement{r.find(), r.file()} },
+	"console": func(r ARNs) []Statement {
+		return []Statement{r.find(), r.file(), r.key(),
 			allow("ReadEvents", "dynamodb:GetItem", r.events), allow("ReadTotals", "dynamodb:Query dynamodb:Scan", r.aggregates),
 			allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
 			allow("SeeMetrics", "cloudwatch:GetMetricData", "*"),
 			allow("ReadQuarantine", "sqs:ReceiveMessage sqs:ChangeMessageVisibility", r.quarantine),
 			allow("ResendWithWrite", "sqs:SendMessage", r.queue), allow("DeleteWithWrite", "sqs:DeleteMessage", r.quarantine)}
 	},
-	"erase": func(r arns) []policyStatement {
-		list := []policyStatement{r.find(), r.file(), r.key(), allow("Erase", "dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem", r.events),
+	"erase": func(r ARNs) []Statement {
+		list := []Statement{r.find(), r.file(), r.key(), allow("Erase", "dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem", r.events),
 			allow("ReleaseClaims", "dynamodb:DeleteItem", r.events), allow("FindByPattern", "dynamodb:Query", r.events, r.events+"/index/*"),
 			allow("Scan", "dynamodb:DescribeTable dynamodb:Scan", r.events),
 			allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
@@ -66,91 +66,91 @@ var needs = map[string]func(arns) []policyStatement{
 		}
 		return r.payloadsToo("s3:DeleteObject s3:ListBucketVersions", list...)
 	},
-	"get": func(r arns) []policyStatement {
+	"get": func(r ARNs) []Statement {
 		return r.payloadsToo("", r.find(), r.file(), r.key(), allow("ReadEvents", "dynamodb:GetItem", r.events), allow("ReadTotals", "dynamodb:Query", r.aggregates))
 	},
-	"pause": func(r arns) []policyStatement {
-		return []policyStatement{r.find(), r.switches("TagResource"), allow("SeeLag", "cloudwatch:GetMetricStatistics", "*")}
+	"pause": func(r ARNs) []Statement {
+		return []Statement{r.find(), r.switches("TagResource"), allow("SeeLag", "cloudwatch:GetMetricStatistics", "*")}
 	},
-	"quarantine": func(r arns) []policyStatement {
+	"quarantine": func(r ARNs) []Statement {
 		return r.payloadsToo("", r.find(), r.file(), r.key(), allow("ReadAndReplaceEvents", "dynamodb:GetItem dynamodb:DeleteItem", r.events),
 			allow("WorkOnMessages", "sqs:ReceiveMessage sqs:ChangeMessageVisibility sqs:DeleteMessage", r.quarantine, r.deadLetters),
 			allow("Send", "sqs:SendMessage", r.queue))
 	},
-	"query": func(r arns) []policyStatement {
-		return []policyStatement{r.find(), r.file(), r.key(), allow("QueryEvents", "dynamodb:GetItem dynamodb:Query", r.events, r.events+"/index/*"),
+	"query": func(r ARNs) []Statement {
+		return []Statement{r.find(), r.file(), r.key(), allow("QueryEvents", "dynamodb:GetItem dynamodb:Query", r.events, r.events+"/index/*"),
 			allow("QueryTotals", "dynamodb:Query", r.aggregates), r.top()}
 	},
-	"rebuild": func(r arns) []policyStatement {
+	"rebuild": func(r ARNs) []Statement {
 		return r.payloadsToo("s3:PutObject", r.find(), r.file(), r.key(), r.price(), allow("Touch", "dynamodb:PartiQLUpdate dynamodb:Scan dynamodb:UpdateItem", r.events),
 			allow("PutParts", "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:PartiQLInsert dynamodb:PutItem", r.events),
 			allow("Declare", "dynamodb:Scan dynamodb:Query dynamodb:UpdateItem", r.aggregates),
 			allow("Mend", "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:UpdateItem", r.aggregates), r.lag(), allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"))
 	},
-	"resume": func(r arns) []policyStatement { return []policyStatement{r.find(), r.switches("UntagResource")} },
-	"send": func(r arns) []policyStatement {
-		return []policyStatement{r.find(), r.file(), r.key(), allow("Send", "sqs:SendMessage", r.queue), allow("WaitForStored", "dynamodb:BatchGetItem dynamodb:GetItem", r.events),
+	"resume": func(r ARNs) []Statement { return []Statement{r.find(), r.switches("UntagResource")} },
+	"send": func(r ARNs) []Statement {
+		return []Statement{r.find(), r.file(), r.key(), allow("Send", "sqs:SendMessage", r.queue), allow("WaitForStored", "dynamodb:BatchGetItem dynamodb:GetItem", r.events),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*")}
 	},
-	"status": func(r arns) []policyStatement {
-		return []policyStatement{r.find(), r.file(), allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
+	"status": func(r ARNs) []Statement {
+		return []Statement{r.find(), r.file(), allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
 			allow("SeeFlags", "dynamodb:Scan", r.aggregates), allow("SeeQuarantine", "sqs:ReceiveMessage sqs:ChangeMessageVisibility", r.quarantine),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"), allow("SeeMetrics", "cloudwatch:GetMetricStatistics cloudwatch:DescribeAlarms", "*")}
 	},
-	"totals": func(r arns) []policyStatement {
-		return []policyStatement{r.find(), r.file(), r.key(), allow("ReadTotals", "dynamodb:Query", r.aggregates), r.top(), allow("Scan", "dynamodb:DescribeTable dynamodb:Scan", r.aggregates)}
+	"totals": func(r ARNs) []Statement {
+		return []Statement{r.find(), r.file(), r.key(), allow("ReadTotals", "dynamodb:Query", r.aggregates), r.top(), allow("Scan", "dynamodb:DescribeTable dynamodb:Scan", r.aggregates)}
 	},
-	"verify": func(r arns) []policyStatement {
-		return []policyStatement{r.find(), r.file(), r.key(), r.price(), allow("ReadAll", "dynamodb:Scan", r.events, r.aggregates), allow("SeeParts", "dynamodb:BatchGetItem", r.events), r.lag(),
+	"verify": func(r ARNs) []Statement {
+		return []Statement{r.find(), r.file(), r.key(), r.price(), allow("ReadAll", "dynamodb:Scan", r.events, r.aggregates), allow("SeeParts", "dynamodb:BatchGetItem", r.events), r.lag(),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"),
 			allow("Work", "s3:GetObject s3:PutObject s3:DeleteObject", "arn:aws:s3:::BUCKET-OF-WORK/*")}
 	},
 }
 
 // These are the statements that several commands need.
-func (r arns) find() policyStatement {
+func (r ARNs) find() Statement {
 	return allow("FindStack", "cloudformation:DescribeStacks", r.stack)
 }
 
 // file lets a command read the deployed file and the heads of aggregates, and wake the function
 // that puts the file there.
-func (r arns) file() policyStatement {
-	return policyStatement{Sid: "ReadDeployedFile", Effect: "Allow", Action: []string{"dynamodb:GetItem", "lambda:InvokeFunction"}, Resource: []string{r.aggregates, r.streams}}
+func (r ARNs) file() Statement {
+	return Statement{Sid: "ReadDeployedFile", Effect: "Allow", Action: []string{"dynamodb:GetItem", "lambda:InvokeFunction"}, Resource: []string{r.aggregates, r.streams}}
 }
 
 // key lets a command read the secret of hmac.
-func (r arns) key() policyStatement {
+func (r ARNs) key() Statement {
 	return allow("ReadSecretForHMAC", "secretsmanager:GetSecretValue", r.secret)
 }
 
 // payloadsToo adds the rights in the payload bucket: to read, and these actions. It includes the
 // right to list, because otherwise S3 does not say that an object is missing. A pipeline without
 // offload has no such bucket.
-func (r arns) payloadsToo(actions string, list ...policyStatement) []policyStatement {
+func (r ARNs) payloadsToo(actions string, list ...Statement) []Statement {
 	if r.payloads == "" {
 		return list
 	}
 	return append(list, allow("UsePayloads", "s3:GetObject s3:ListBucket "+actions, r.payloads, r.payloads+"/*"))
 }
 
-func (r arns) price() policyStatement {
+func (r ARNs) price() Statement {
 	return allow("SeeSizes", "dynamodb:DescribeTable", r.events, r.aggregates)
 }
 
 // top lets a command read the totals of a ranking.
-func (r arns) top() policyStatement {
+func (r ARNs) top() Statement {
 	return allow("ReadTop", "dynamodb:Query dynamodb:BatchGetItem", r.aggregates, r.aggregates+"/index/"+lanes.RankIndex)
 }
 
-func (r arns) lag() policyStatement { return allow("SeeLag", "cloudwatch:GetMetricStatistics", "*") }
+func (r ARNs) lag() Statement { return allow("SeeLag", "cloudwatch:GetMetricStatistics", "*") }
 
 // switches lets a command switch the mappings of the functions. Lambda lists them for all functions
 // or none.
-func (r arns) switches(tag string) policyStatement {
+func (r ARNs) switches(tag string) Statement {
 	return allow("SwitchFunctions", "lambda:ListEventSourceMappings lambda:GetEventSourceMapping lambda:UpdateEventSourceMapping lambda:ListTags lambda:"+tag, "*")
 }
 
 // allow makes a statement. The actions are separated by spaces.
-func allow(sid, actions string, resources ...string) policyStatement {
-	return policyStatement{Sid: sid, Effect: "Allow", Action: strings.Fields(actions), Resource: slices.Clip(resources)}
+func allow(sid, actions string, resources ...string) Statement {
+	return Statement{Sid: sid, Effect: "Allow", Action: strings.Fields(actions), Resource: slices.Clip(resources)}
 }

@@ -1,17 +1,17 @@
-package main
+package policy
 
 import "strings"
 
-// others lists what people and programs need that run no command of the tool: whoever deploys the
+// Others lists what people and programs need that run no command of the tool: whoever deploys the
 // template with the SAM CLI, and a producer.
-var others = map[string]func(arns) []policyStatement{
+var Others = map[string]func(ARNs) []Statement{
 	"deploy":   deployer,
-	"producer": func(r arns) []policyStatement { return []policyStatement{allow("Send", "sqs:SendMessage", r.queue)} },
+	"producer": func(r ARNs) []Statement { return []Statement{allow("Send", "sqs:SendMessage", r.queue)} },
 }
 
 // deployer lists what CloudFormation and the SAM CLI do for somebody who creates and updates a
 // stack of template.yaml. They name what they make after the stack, except for the secret of hmac.
-func deployer(r arns) []policyStatement {
+func deployer(r ARNs) []Statement {
 	_, place, _ := strings.Cut(r.stack, "arn:aws:cloudformation:") // region:account:stack/NAME/*
 	place, name, _ := strings.Cut(place, "stack/")
 	_, account, _ := strings.Cut(place, ":")
@@ -21,7 +21,7 @@ func deployer(r arns) []policyStatement {
 	if name == "STACK" {
 		buckets = "arn:aws:s3:::STACK-IN-LOWER-CASE-*"
 	}
-	return []policyStatement{
+	return []Statement{
 		allow("Stacks", "cloudformation:CreateChangeSet cloudformation:DescribeChangeSet cloudformation:ExecuteChangeSet cloudformation:DeleteChangeSet cloudformation:DescribeStacks cloudformation:DescribeStackEvents cloudformation:DescribeStackResources cloudformation:ListStackResources cloudformation:GetTemplate cloudformation:GetTemplateSummary",
 			r.stack, "arn:aws:cloudformation:"+place+"stack/aws-sam-cli-managed-default/*", "arn:aws:cloudformation:*:aws:transform/Serverless-2016-10-31"),
 		allow("ValidateTemplate", "cloudformation:ValidateTemplate", "*"),
