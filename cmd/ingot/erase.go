@@ -298,7 +298,7 @@ func (a *app) erasePayloads(cmd *cobra.Command, o eraseOptions) error {
 		return err
 	}
 	if !o.Dry {
-		if err := e.ArchiveIsDone(ctx, a.told(a.lag(e.Target), erase.StreamPatience)); err != nil {
+		if err := e.ArchiveIsDone(ctx, a.lag(e.Target, erase.StreamPatience)); err != nil {
 			return eraseFault(err)
 		}
 		deleted, err := e.DeleteStrays(ctx, out.Payloads)

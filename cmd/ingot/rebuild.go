@@ -309,7 +309,7 @@ func (v verifying) meant(ctx context.Context, names []string) (defs []*aggregate
 // awaitStream waits until the stream has counted everything up to now. It asks soon, because an
 // ingot dev has counted within moments, and then each second.
 func (a *app) awaitStream(ctx context.Context, v verifying, patience time.Duration) error {
-	lag, clock := a.told(a.lag(v.target), patience), a.clock.Real()
+	lag, clock := a.lag(v.target, patience), a.clock.Real()
 	now := clock.Now()
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		counted, err := lag.Counted(ctx)

@@ -17,10 +17,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/local/wire"
 	"github.com/ingot-events/ingot/internal/tool/dev"
+	"github.com/ingot-events/ingot/internal/tool/lag"
+	"github.com/ingot-events/ingot/internal/tool/pause"
+	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
 func (w *devWorld) sales(n int) {
@@ -98,38 +100,6 @@ func TestVerifyCannotTell(t *testing.T) {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 }
-
-// While the stream stands still, a command says at once for what it waits, and then every half
-// minute.
-func TestWaitingForTheStreamIsSaid(t *testing.T) {
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	var said strings.Builder
-	a := &app{stderr: &said, clock: env.Env{Now: func() time.Time { return now }}}
-	lag := a.told(lagFunc(func() (time.Time, error) { return time.Date(2026, 3, 1, 11, 58, 0, 0, time.UTC), nil }), 15*time.Minute)
-	for range 13 { // a minute
-		if _, err := lag.Counted(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		now = now.Add(5 * time.Second)
-	}
-	want := `ingot: waiting up to 15m0s for the proof that the stream has counted everything that was written before 12:00:00; so far it is proven for what was written before 11:58:00
-ingot: it is proven for what was written before 11:58:00; waiting for 14m30s more at most (ingot status shows whether the stream stands still)
-ingot: it is proven for what was written before 11:58:00; waiting for 14m0s more at most (ingot status shows whether the stream stands still)
-`
-	if said.String() != want {
-		t.Errorf("said:\n%s", &said)
-	}
-	said.Reset()
-	quick := a.told(lagFunc(func() (time.Time, error) { return now, nil }), time.Minute)
-	if _, err := quick.Counted(t.Context()); err != nil || said.Len() > 0 {
-		t.Errorf("%v\n%s", err, &said)
-	}
-}
-
-// lagFunc is a lag that a test makes up.
-type lagFunc func() (time.Time, error)
-
-func (f lagFunc) Counted(context.Context) (time.Time, error) { return f() }
 
 // Each part of the work may be done by a process of its own.
 func TestVerifyInParts(t *testing.T) {
@@ -264,7 +234,7 @@ func TestLagOfDev(t *testing.T) {
 	})
 	began := time.Now()
 	for {
-		at, err := devLag{d.Local().Endpoint}.Counted(t.Context())
+		at, err := lag.Of(&target.Target{Kind: target.KindLocal, Endpoint: d.Local().Endpoint}, pause.Pauser{}).Counted(t.Context())
 		switch now := time.Now(); {
 		case err != nil:
 			t.Fatal(err)
