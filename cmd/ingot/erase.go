@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/tool/erase"
+	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
@@ -204,7 +205,7 @@ func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*erase.Eraser, error) 
 		return nil, err
 	}
 	e := &erase.Eraser{Options: o.Choice, Target: t, Plan: p, Clock: a.clock.Real(), Step: show.NewProgress(a.stderr, isTerminal(a.stderr)),
-		Scans: func(ctx context.Context, table string) error { return a.priceOfScan(ctx, t, table) }}
+		Scans: func(ctx context.Context, table string) error { return scan.Say(ctx, a.stderr, t, table) }}
 	if !o.reveal {
 		e.Hidden = show.PersonalOf(p)
 	}

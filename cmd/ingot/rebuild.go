@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/store"
@@ -166,8 +167,14 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 	if err != nil {
 		return usage(err)
 	}
-	price, err := v.rebuildPrice(ctx, o.prices)
+	price, err := scan.PriceOfRebuild(ctx, v.target)
 	if err != nil {
+		return err
+	}
+	if v.plan.UsesOffload() && price.Items > 0 {
+		price.Note += ", nor is one GET from S3 for each touched item whose payload is in the payload bucket"
+	}
+	if err := inDollars(&price, o.prices); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.stderr, "ingot: rebuild takes %s\n", price)
@@ -181,7 +188,7 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 			return err
 		}
 	}
-	if err := a.touchAll(ctx, v, c, o, price.items, &out); err != nil {
+	if err := a.touchAll(ctx, v, c, o, price.Items, &out); err != nil {
 		return err
 	}
 	c.Work = nil // an earlier call may have read the tables before the latest events came
@@ -257,7 +264,7 @@ func (a *app) declare(ctx context.Context, v verifying, c verify.Config, passes 
 
 // agreed reports whether a pass that changes the tables may begin. It prints which stack it will
 // change, and asks the user if the pass takes many units.
-func (a *app) agreed(t *target.Target, p price, o verifyOptions) (begin bool, err error) {
+func (a *app) agreed(t *target.Target, p scan.Price, o verifyOptions) (begin bool, err error) {
 	if o.dry {
 		return false, a.showPrice(p)
 	}

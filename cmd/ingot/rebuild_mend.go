@@ -64,7 +64,7 @@ func (a *app) rebuildMend(cmd *cobra.Command, o verifyOptions, names []string) e
 	if err != nil {
 		return err
 	}
-	price.note = "if something is to be mended; otherwise half of that"
+	price.Note = "if something is to be mended; otherwise half of that"
 	fmt.Fprintf(a.stderr, "ingot: rebuild --mend takes %s\n", price)
 	if begin, err := a.agreed(v.target, price, o); !begin {
 		return err

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
@@ -24,15 +25,15 @@ func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
 	if err != nil {
 		return err
 	}
-	price, err := v.price(ctx, "", 1, 1)
+	price, err := scan.PriceOf(ctx, v.target, 1, 1)
 	if err != nil {
 		return err
 	}
-	price.note = "and one read unit for each part, and what a put costs for each part that is missing"
+	price.Note = "and one read unit for each part, and what a put costs for each part that is missing"
 	if v.plan.UsesOffload() {
-		price.note += ", and one GET from S3 for each whole whose payload is in the payload bucket"
+		price.Note += ", and one GET from S3 for each whole whose payload is in the payload bucket"
 	}
-	if err := price.inDollars(o.prices); err != nil {
+	if err := inDollars(&price, o.prices); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.stderr, "ingot: rebuild --parts takes %s\n", price)

@@ -13,13 +13,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/keys"
@@ -274,7 +274,7 @@ func (a *app) scanTotals(ctx context.Context, t *target.Target, st *store.Store,
 		}
 		return nil, usage(fmt.Errorf("--scan compares with the values of by, which are %s; there is none called %s", strings.Join(def.By, ", "), name))
 	}
-	if err := a.priceOfScan(ctx, t, t.AggregatesTable); err != nil {
+	if err := scan.Say(ctx, a.stderr, t, t.AggregatesTable); err != nil {
 		return nil, err
 	}
 	head, err := st.Head(ctx, def)
@@ -342,21 +342,6 @@ func add(sums map[string]*store.Total, id string, def *aggregate.Definition, hea
 			sum.Flags = append(sum.Flags, flag)
 		}
 	}
-}
-
-// priceOfScan says on standard error what it costs to read a whole table.
-func (a *app) priceOfScan(ctx context.Context, t *target.Target, table string) error {
-	out, err := t.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
-	if err != nil {
-		return fmt.Errorf("asking for the size of table %s: %w", table, err)
-	}
-	size := int64(0)
-	if out.Table.TableSizeBytes != nil {
-		size = *out.Table.TableSizeBytes
-	}
-	units := int(math.Ceil(float64(size) / 4096)) // a consistent scan: one unit for each 4 KB
-	fmt.Fprintf(a.stderr, "ingot: scanning table %s costs about %s (the size is up to six hours old)\n", table, show.Count(max(units, 1), "read unit"))
-	return nil
 }
 
 func sortedKeys[V any](m map[string]V) []string {

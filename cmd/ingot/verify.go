@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -15,14 +14,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/lag"
+	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/internal/tool/work"
@@ -297,7 +295,7 @@ func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
 		}
 		progress := show.NewProgress(a.stderr, isTerminal(a.stderr))
 		phase := "reading"
-		total := price.items/share + price.others/share
+		total := price.Items/share + price.Others/share
 		c.Progress = func(p verify.Progress) {
 			progress(show.Step{Phase: phase, Done: min(p.Items+p.Stored, total), Total: total})
 		}
@@ -363,22 +361,8 @@ func (a *app) lag(t *target.Target, patience time.Duration) verify.Lag {
 	return lag.Told(lag.Of(t, a.pauser(t)), patience, a.clock, a.stderr)
 }
 
-// price is what a pass is going to read and to write.
-type price struct {
-	items, others int     // of the events table, and of the aggregates table, which holds more than totals
-	reads, writes float64 // units
-	dollars       float64
-	known         bool   // dollars
-	region        string // of the prices
-	parts         int    // into how many parts the work is divided; the figures are for one of them
-	note          string // how exact the writes are
-}
-
 // ask is the number of units above which the user has to agree.
 const ask = 1_000_000
-
-// unitBytes is what a consistent read reads with one read unit.
-const unitBytes = 4096
 
 // goOn says how to continue a pass that was stopped.
 func goOn(work, without string) string {
@@ -388,111 +372,35 @@ func goOn(work, without string) string {
 	return "the same command begins again: " + without + "; with --work DIR, it can be stopped and goes on"
 }
 
-// sized returns the service's description of a table. The service counts the items a few times a
-// day.
-func (v verifying) sized(ctx context.Context, table string) (*types.TableDescription, error) {
-	out, err := v.target.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
-	if gone := (*types.ResourceNotFoundException)(nil); errors.As(err, &gone) {
-		return nil, fmt.Errorf("there is no table %s: it was deleted, or it is in another account or Region", table)
+func (a *app) showPrice(p scan.Price) error {
+	if !a.json() {
+		return nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return out.Table, nil
+	return a.writeJSON(p)
 }
 
-// price computes what reading both tables costs, by their size as the service last counted it.
-func (v verifying) price(ctx context.Context, prices string, looks, parts int) (price, error) {
-	p := price{parts: parts}
-	for table, items := range map[string]*int{v.target.EventsTable: &p.items, v.target.AggregatesTable: &p.others} {
-		is, err := v.sized(ctx, table)
-		if err != nil {
-			return p, err
-		}
-		*items = int(aws.ToInt64(is.ItemCount))
-		p.reads += float64(looks) * float64(aws.ToInt64(is.TableSizeBytes)) / unitBytes / float64(parts)
-	}
-	return p, p.inDollars(prices)
-}
-
-// rebuildPrice computes what a rebuild costs if every item is touched. The touch pass reads the
-// items, and verify reads both tables. A touch writes the item and its entry in each index.
-func (v verifying) rebuildPrice(ctx context.Context, prices string) (price, error) {
-	p, err := v.price(ctx, prices, 1, 1)
+// price returns what reading both tables costs, in dollars too.
+func (v verifying) price(ctx context.Context, file string, looks, parts int) (scan.Price, error) {
+	p, err := scan.PriceOf(ctx, v.target, looks, parts)
 	if err != nil {
 		return p, err
 	}
-	is, err := v.sized(ctx, v.target.EventsTable)
-	if err != nil || p.items == 0 {
-		return p, err
-	}
-	p.reads += float64(aws.ToInt64(is.TableSizeBytes)) / unitBytes
-	units := func(items, bytes *int64) float64 { // as if all had the same size
-		n := float64(aws.ToInt64(items))
-		return n * math.Ceil(float64(aws.ToInt64(bytes))/max(n, 1)/1024)
-	}
-	p.writes = units(is.ItemCount, is.TableSizeBytes)
-	for _, index := range is.GlobalSecondaryIndexes {
-		p.writes += units(index.ItemCount, index.IndexSizeBytes)
-	}
-	p.note = "if every item is touched and they are all about as large; what the streams function then counts is not in it"
-	if v.plan.UsesOffload() {
-		p.note += ", nor is one GET from S3 for each touched item whose payload is in the payload bucket"
-	}
-	return p, p.inDollars(prices)
+	return p, inDollars(&p, file)
 }
 
 // inDollars computes the dollars with a file of prices, or with those that the tool brings.
-func (p *price) inDollars(file string) error {
+func inDollars(p *scan.Price, file string) error {
 	prices, err := readPrices(file)
 	if err != nil {
 		return usage(err)
 	}
-	reads, known := prices.Dollars(cost.ReadUnits, p.reads)
-	writes, known2 := prices.Dollars(cost.WriteUnits, p.writes)
-	p.dollars, p.known, p.region = reads+writes, known && known2, prices.Region()
+	p.By(prices)
 	return nil
 }
 
-func (p price) String() string {
-	text := fmt.Sprintf("about %s of the events table and %s of the aggregates table", show.Count(p.items/p.parts, "item"), show.Comma(p.others/p.parts))
-	text += ": " + show.Count(int(p.reads+0.999), "read unit")
-	if p.writes > 0 {
-		text += " and " + show.Count(int(p.writes+0.999), "write unit")
-	}
-	if p.known {
-		text += fmt.Sprintf(", %.4f dollars at the prices of %s", p.dollars, p.region)
-	}
-	if p.note != "" {
-		text += " (" + p.note + ")"
-	}
-	return text
-}
-
-// priced is the JSON of --dry-run.
-type priced struct {
-	Items      int      `json:"items"`
-	Aggregates int      `json:"aggregatesItems"`
-	ReadUnits  float64  `json:"readUnits"`
-	WriteUnits float64  `json:"writeUnits"`
-	Dollars    *float64 `json:"dollars,omitempty"`
-	Region     string   `json:"region"`
-}
-
-func (a *app) showPrice(p price) error {
-	if !a.json() {
-		return nil
-	}
-	out := priced{p.items / p.parts, p.others / p.parts, p.reads, p.writes, nil, p.region}
-	if p.known {
-		out.Dollars = &p.dollars
-	}
-	return a.writeJSON(out)
-}
-
 // affordable asks the user if a pass takes many units.
-func (a *app) affordable(p price, yes bool) error {
-	if yes || p.reads+p.writes <= ask {
+func (a *app) affordable(p scan.Price, yes bool) error {
+	if yes || p.Reads+p.Writes <= ask {
 		return nil
 	}
 	if !a.typed {

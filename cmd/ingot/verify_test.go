@@ -22,6 +22,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/lag"
 	"github.com/ingot-events/ingot/internal/tool/pause"
+	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
@@ -158,7 +159,7 @@ func TestVerifyInABucket(t *testing.T) {
 // A lot is read only if the user agrees.
 func TestVerifyAsks(t *testing.T) {
 	a := &app{}
-	dear := price{parts: 1, reads: ask + 1}
+	dear := scan.Price{Parts: 1, Reads: ask + 1}
 	if err := a.affordable(dear, false); exitCode(context.Background(), err) != exitRefused || !strings.Contains(err.Error(), "--yes") {
 		t.Error(err)
 	}
@@ -192,7 +193,7 @@ func TestRebuild(t *testing.T) {
 	if got := w.run(exitFine, "rebuild", "again", "--local", "--dry-run"); got.out != "" || !strings.Contains(got.errors, "only during a pause") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	var planned priced
+	var planned scan.Priced
 	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild", "again", "--local", "--dry-run", "--output", "json").out), &planned); err != nil || planned.WriteUnits != 6 {
 		t.Errorf("%+v %v", planned, err)
 	}

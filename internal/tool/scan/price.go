@@ -1,0 +1,135 @@
+// Package scan says what it costs to read whole tables, by their sizes as DynamoDB last counted
+// them.
+package scan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/tool/cost"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
+)
+
+// Price is what a pass is going to read and to write.
+type Price struct {
+	Items, Others int      // of the events table, and of the aggregates table, which holds more than totals
+	Reads, Writes float64  // units
+	Parts         int      // into how many parts the work is divided; the figures are for one of them
+	Note          string   // how exact the writes are
+	dollars       *float64 // nil: not known
+	region        string   // of the prices
+}
+
+// unitBytes is what a consistent read reads with one read unit.
+const unitBytes = 4096
+
+// sized returns the service's description of a table. The service counts the items a few times a
+// day.
+func sized(ctx context.Context, t *target.Target, table string) (*types.TableDescription, error) {
+	out, err := t.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
+	if gone := (*types.ResourceNotFoundException)(nil); errors.As(err, &gone) {
+		return nil, fmt.Errorf("there is no table %s: it was deleted, or it is in another account or Region", table)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out.Table, nil
+}
+
+// PriceOf computes what reading both tables costs, by their size as the service last counted it.
+func PriceOf(ctx context.Context, t *target.Target, looks, parts int) (Price, error) {
+	p := Price{Parts: parts}
+	for table, items := range map[string]*int{t.EventsTable: &p.Items, t.AggregatesTable: &p.Others} {
+		is, err := sized(ctx, t, table)
+		if err != nil {
+			return p, err
+		}
+		*items = int(aws.ToInt64(is.ItemCount))
+		p.Reads += float64(looks) * float64(aws.ToInt64(is.TableSizeBytes)) / unitBytes / float64(parts)
+	}
+	return p, nil
+}
+
+// PriceOfRebuild computes what a rebuild costs if every item is touched. The touch pass reads the
+// items, and verify reads both tables. A touch writes the item and its entry in each index.
+func PriceOfRebuild(ctx context.Context, t *target.Target) (Price, error) {
+	p, err := PriceOf(ctx, t, 1, 1)
+	if err != nil {
+		return p, err
+	}
+	is, err := sized(ctx, t, t.EventsTable)
+	if err != nil || p.Items == 0 {
+		return p, err
+	}
+	p.Reads += float64(aws.ToInt64(is.TableSizeBytes)) / unitBytes
+	units := func(items, bytes *int64) float64 { // as if all had the same size
+		n := float64(aws.ToInt64(items))
+		return n * math.Ceil(float64(aws.ToInt64(bytes))/max(n, 1)/1024)
+	}
+	p.Writes = units(is.ItemCount, is.TableSizeBytes)
+	for _, index := range is.GlobalSecondaryIndexes {
+		p.Writes += units(index.ItemCount, index.IndexSizeBytes)
+	}
+	p.Note = "if every item is touched and they are all about as large; what the streams function then counts is not in it"
+	return p, nil
+}
+
+// By computes the dollars with prices.
+func (p *Price) By(prices *cost.Prices) {
+	reads, known := prices.Dollars(cost.ReadUnits, p.Reads)
+	writes, known2 := prices.Dollars(cost.WriteUnits, p.Writes)
+	if p.dollars, p.region = nil, prices.Region(); known && known2 {
+		sum := reads + writes
+		p.dollars = &sum
+	}
+}
+
+func (p Price) String() string {
+	text := fmt.Sprintf("about %s of the events table and %s of the aggregates table", show.Count(p.Items/p.Parts, "item"), show.Comma(p.Others/p.Parts))
+	text += ": " + show.Count(int(p.Reads+0.999), "read unit")
+	if p.Writes > 0 {
+		text += " and " + show.Count(int(p.Writes+0.999), "write unit")
+	}
+	if p.dollars != nil {
+		text += fmt.Sprintf(", %.4f dollars at the prices of %s", *p.dollars, p.region)
+	}
+	if p.Note != "" {
+		text += " (" + p.Note + ")"
+	}
+	return text
+}
+
+// Priced is the JSON of a [Price].
+type Priced struct {
+	Items      int      `json:"items"`
+	Aggregates int      `json:"aggregatesItems"`
+	ReadUnits  float64  `json:"readUnits"`
+	WriteUnits float64  `json:"writeUnits"`
+	Dollars    *float64 `json:"dollars,omitempty"`
+	Region     string   `json:"region"`
+}
+
+// MarshalJSON returns the figures of one part.
+func (p Price) MarshalJSON() ([]byte, error) {
+	return json.Marshal(Priced{p.Items / p.Parts, p.Others / p.Parts, p.Reads, p.Writes, p.dollars, p.region})
+}
+
+// Say says what it costs to read a whole table consistently, once.
+func Say(ctx context.Context, w io.Writer, t *target.Target, table string) error {
+	is, err := sized(ctx, t, table)
+	if err != nil {
+		return fmt.Errorf("asking for the size of table %s: %w", table, err)
+	}
+	units := int(math.Ceil(float64(aws.ToInt64(is.TableSizeBytes)) / unitBytes))
+	fmt.Fprintf(w, "ingot: scanning table %s costs about %s (the size is up to six hours old)\n", table, show.Count(max(units, 1), "read unit"))
+	return nil
+}
