@@ -189,9 +189,13 @@ func needsAreThoseOfTheRoles(t *testing.T, ownKey bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newChecker("template.yaml", tpl, nil, places{}, nil)
+	p, err := File{"pipeline.yaml", []byte(read(t, "pipeline.yaml"))}.Load(checkOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newChecker("template.yaml", tpl, p, places{}, nil)
 	c.find()
-	for _, f := range []*function{c.ingest, c.streams} {
+	for _, f := range c.both() {
 		var allowed, needed []string
 		for _, s := range c.rightsOf(f).statements {
 			for _, action := range s.actions {
@@ -200,19 +204,15 @@ func needsAreThoseOfTheRoles(t *testing.T, ownKey bool) {
 				}
 			}
 		}
-		for _, n := range slices.Collect(maps.Values(needs[f.role])) {
-			for _, action := range n.actions {
-				needed = append(needed, strings.ToLower(action))
+		ofKey := map[string]bool{} // one statement is for all that one key encrypts
+		for _, n := range c.needsOf(f) {
+			needed = append(needed, strings.Fields(strings.ToLower(n.actions))...)
+			for _, action := range strings.Fields(strings.ToLower(n.key)) {
+				ofKey[action] = true
 			}
 		}
 		if ownKey {
-			ofKey := map[string]bool{}
-			for _, n := range needs[f.role] {
-				for _, action := range n.key {
-					ofKey[strings.ToLower(action)] = true
-				}
-			}
-			needed = append(needed, slices.Collect(maps.Keys(ofKey))...) // one statement is for all that one key encrypts
+			needed = append(needed, slices.Collect(maps.Keys(ofKey))...)
 		}
 		slices.Sort(allowed)
 		slices.Sort(needed)

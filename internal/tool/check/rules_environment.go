@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -11,12 +10,9 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
-// variables are the variables that Ingot reads, each with the roles that need it or benefit from
-// it.
-var variables = map[string]string{
-	"INGOT_PIPELINE": "", "INGOT_TABLE": "ingest", "INGOT_AGGREGATES_TABLE": "streams", "INGOT_QUARANTINE_URL": "",
-	"INGOT_ARCHIVE_BUCKET": "", "INGOT_PAYLOAD_BUCKET": "", "INGOT_POINTER_BUCKETS": "", "INGOT_COUNTING": "", "INGOT_PII_KEY": "", "INGOT_ENDPOINT_URL": "",
-}
+// variables are the variables that Ingot reads.
+var variables = []string{"INGOT_AGGREGATES_TABLE", "INGOT_ARCHIVE_BUCKET", "INGOT_COUNTING", "INGOT_ENDPOINT_URL", "INGOT_PAYLOAD_BUCKET", "INGOT_PII_KEY",
+	"INGOT_PIPELINE", "INGOT_POINTER_BUCKETS", "INGOT_QUARANTINE_URL", "INGOT_TABLE"}
 
 func (c *checker) environment() {
 	for _, f := range c.both() {
@@ -30,11 +26,11 @@ func (c *checker) environment() {
 	c.pipelineFile()
 }
 
+// required checks that a function has the variables of the tables that it needs.
 func (c *checker) required(f *function) {
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		needed := variables[name] == f.role || f.role == "ingest" && name == "INGOT_AGGREGATES_TABLE" && (c.hashesKeys() || c.movesByPut())
-		if needed && c.variable(f, name) == nil {
-			c.mistake("variable", f.Position, fmt.Sprintf("%s has no variable %s: it would not start", f.Name, name), name+": !Ref the table")
+	for _, n := range c.needsOf(f) {
+		if strings.HasSuffix(n.on, "_TABLE") && c.variable(f, n.on) == nil {
+			c.mistake("variable", f.Position, fmt.Sprintf("%s has no variable %s: it would not start", f.Name, n.on), n.on+": !Ref the table")
 		}
 	}
 }
@@ -46,8 +42,8 @@ func (c *checker) unknownVariables(f *function) {
 		return
 	}
 	for _, m := range n.Members {
-		if _, known := variables[m.Name]; strings.HasPrefix(m.Name, "INGOT_") && !known {
-			c.warn("variable", m.Position, "nothing reads variable "+m.Name, "one of "+strings.Join(slices.Sorted(maps.Keys(variables)), ", "))
+		if strings.HasPrefix(m.Name, "INGOT_") && !slices.Contains(variables, m.Name) {
+			c.warn("variable", m.Position, "nothing reads variable "+m.Name, "one of "+strings.Join(variables, ", "))
 		}
 	}
 }

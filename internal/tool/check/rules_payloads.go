@@ -13,14 +13,6 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// payloadNeeds lists what each role needs of the payload bucket. Without s3:ListBucket, S3 says
-// that a missing object is forbidden.
-var payloadNeeds = map[string]need{
-	"ingest": {[]string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:ListBucket"}, []string{"kms:GenerateDataKey", "kms:Decrypt"},
-		"events with large payloads could not be stored, and would end in the dead-letter queue"},
-	"streams": {[]string{"s3:GetObject", "s3:ListBucket"}, []string{"kms:Decrypt"}, "expired events could not be archived with their payloads, and their shard would wait"},
-}
-
 // usesOffload reports whether there must be a payload bucket.
 func (c *checker) usesOffload() bool { return c.p != nil && c.p.UsesOffload() }
 

@@ -15,79 +15,85 @@ var (
 
 // need says what a function must be allowed to do with one thing.
 type need struct {
-	actions []string
-	key     []string // what it must be allowed to do with the key that encrypts the thing
-	without string   // what happens without these rights
+	role    string              // of the function
+	on      string              // the variable that names the thing; or Queue or Stream, what is mapped to the function
+	when    func(*checker) bool // nil: always
+	actions string
+	key     string // what it must be allowed to do with the key that encrypts the thing
+	without string // what happens without these rights
 }
 
-// needs lists what each role needs, by the variable that names the thing. "Queue" and "Stream" are
-// the sources that are mapped to the function. A test compares them with template.yaml.
-var needs = map[string]map[string]need{
-	"ingest": {
-		"INGOT_TABLE": {[]string{"dynamodb:PutItem", "dynamodb:PartiQLInsert", "dynamodb:BatchGetItem"}, []string{"kms:Decrypt"}, "events could not be stored"},
-		// These are for the check value of the secret, if a key is hashed with the secret.
-		"INGOT_AGGREGATES_TABLE": {[]string{"dynamodb:GetItem", "dynamodb:PutItem"}, []string{"kms:Decrypt"}, "the function could not tell whether INGOT_PII_KEY is the right one, and would not start"},
-		"INGOT_QUARANTINE_URL":   {[]string{"sqs:SendMessage"}, []string{"kms:GenerateDataKey", "kms:Decrypt"}, "messages that can never succeed could not be quarantined, and would be tried until they reach the dead-letter queue"},
-		"INGOT_POINTER_BUCKETS":  {[]string{"s3:GetObject"}, []string{"kms:Decrypt"}, "payloads in S3 could not be read, and their messages would end in the dead-letter queue"},
-		"Queue":                  {[]string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}, []string{"kms:Decrypt"}, "Lambda could not read the queue"},
-	},
-	"streams": {
-		"INGOT_AGGREGATES_TABLE": {[]string{"dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate"}, []string{"kms:Decrypt"}, "events could not be counted"},
-		"INGOT_QUARANTINE_URL":   {[]string{"sqs:SendMessage"}, []string{"kms:GenerateDataKey", "kms:Decrypt"}, "a change that can never be counted could not be quarantined, and would block its shard"},
-		"INGOT_ARCHIVE_BUCKET":   {[]string{"s3:PutObject"}, []string{"kms:GenerateDataKey"}, "expired events could not be archived, and their shard would wait"},
-		"Stream":                 {[]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}, []string{"kms:Decrypt"}, "Lambda could not read the stream"},
-	},
+// needs lists what the functions need. A test compares it with template.yaml.
+var needs = []need{
+	{"ingest", "INGOT_TABLE", notAtomic, storing, "kms:Decrypt", "events could not be stored"},
+	{"ingest", "INGOT_TABLE", (*checker).usesAtomic, storing + " dynamodb:ConditionCheckItem", "kms:Decrypt", "events could not be stored"},
+	// These are for the check value of the secret.
+	{"ingest", totalsTable, (*checker).onlyHashes, "dynamodb:GetItem dynamodb:PutItem", "kms:Decrypt",
+		"the function could not tell whether INGOT_PII_KEY is the right one, and would not start"},
+	// It updates totals, reads them after a refusal, and creates the heads if it is the first to start.
+	{"ingest", totalsTable, (*checker).movesByPut, "dynamodb:UpdateItem dynamodb:PutItem dynamodb:GetItem dynamodb:BatchGetItem", "kms:Decrypt",
+		"events could not be stored together with what they add to totals"},
+	{"ingest", "INGOT_QUARANTINE_URL", nil, "sqs:SendMessage", "kms:GenerateDataKey kms:Decrypt",
+		"messages that can never succeed could not be quarantined, and would be tried until they reach the dead-letter queue"},
+	// Without s3:ListBucket, S3 says that a missing object is forbidden.
+	{"ingest", "INGOT_PAYLOAD_BUCKET", (*checker).usesOffload, "s3:PutObject s3:GetObject s3:DeleteObject s3:ListBucket", "kms:GenerateDataKey kms:Decrypt",
+		"events with large payloads could not be stored, and would end in the dead-letter queue"},
+	{"ingest", "INGOT_POINTER_BUCKETS", nil, "s3:GetObject", "kms:Decrypt",
+		"payloads in S3 could not be read, and their messages would end in the dead-letter queue"},
+	{"ingest", "Queue", nil, "sqs:ReceiveMessage sqs:DeleteMessage sqs:GetQueueAttributes", "kms:Decrypt", "Lambda could not read the queue"},
+	{"streams", totalsTable, nil, "dynamodb:UpdateItem dynamodb:PutItem dynamodb:GetItem dynamodb:BatchGetItem dynamodb:PartiQLInsert dynamodb:PartiQLUpdate",
+		"kms:Decrypt", "events could not be counted"},
+	{"streams", "INGOT_QUARANTINE_URL", nil, "sqs:SendMessage", "kms:GenerateDataKey kms:Decrypt",
+		"a change that can never be counted could not be quarantined, and would block its shard"},
+	{"streams", "INGOT_ARCHIVE_BUCKET", nil, "s3:PutObject", "kms:GenerateDataKey", "expired events could not be archived, and their shard would wait"},
+	{"streams", "INGOT_PAYLOAD_BUCKET", (*checker).usesOffload, "s3:GetObject s3:ListBucket", "kms:Decrypt",
+		"expired events could not be archived with their payloads, and their shard would wait"},
+	{"streams", "Stream", nil, "dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator dynamodb:ListStreams", "kms:Decrypt",
+		"Lambda could not read the stream"},
 }
 
-// checkItem is one more action that the ingest function needs on the events table if an event type
-// is atomic.
-const checkItem = "dynamodb:ConditionCheckItem"
+const (
+	storing     = "dynamodb:PutItem dynamodb:PartiQLInsert dynamodb:BatchGetItem"
+	totalsTable = "INGOT_AGGREGATES_TABLE"
+)
 
-// moving is what the ingest function must be allowed to do with the aggregates table if the puts of
-// events move totals: it updates totals, reads them after a refusal, and creates the heads if it is
-// the first function to start.
-var moving = need{[]string{"dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:BatchGetItem"}, []string{"kms:Decrypt"},
-	"events could not be stored together with what they add to totals"}
+// needsOf returns what a function needs under this pipeline.
+func (c *checker) needsOf(f *function) (list []need) {
+	for _, n := range needs {
+		if n.role == f.role && (n.when == nil || n.when(c)) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
 
 // rights compares the functions' roles with what the functions do.
 func (c *checker) rights() {
 	for _, f := range c.both() {
-		r := c.rightsOf(f)
-		if r == nil {
+		all := c.rightsOf(f)
+		if all == nil {
 			continue
 		}
-		for _, name := range []string{"INGOT_TABLE", "INGOT_AGGREGATES_TABLE", "INGOT_QUARANTINE_URL", "INGOT_ARCHIVE_BUCKET", "INGOT_PAYLOAD_BUCKET", "INGOT_POINTER_BUCKETS", "Queue", "Stream"} {
-			n, asked := needs[f.role][name]
-			r := r
-			if f.role == "ingest" && name == "INGOT_AGGREGATES_TABLE" {
-				if asked = c.hashesKeys(); c.movesByPut() {
-					n, asked, r = moving, true, r.ofWholeTables()
-				}
+		for _, n := range c.needsOf(f) {
+			r := all
+			if n.on == totalsTable && f.role == "ingest" && c.movesByPut() {
+				r = all.ofWholeTables()
 			}
-			if name == "INGOT_PAYLOAD_BUCKET" {
-				n, asked = payloadNeeds[f.role], c.usesOffload()
-			}
-			if !asked {
-				continue
-			}
-			actions := n.actions
-			if name == "INGOT_TABLE" && c.p != nil && c.p.UsesAtomic() {
-				actions = append(slices.Clone(actions), checkItem)
-			}
-			for _, on := range c.things(f, name) {
-				c.allowed(f, r, on, actions, n.without)
+			onKey := strings.Fields(n.key)
+			for _, on := range c.things(f, n.on) {
+				c.allowed(f, r, on, strings.Fields(n.actions), n.without)
 				key := c.keyOf(on)
 				switch {
 				case key == nil:
 				case key.Kind == template.Scalar && !strings.HasPrefix(key.Text, "arn:"):
-					c.unnamedKey(r, key, n.key)
+					c.unnamedKey(r, key, onKey)
 				default:
-					c.allowed(f, r, key, n.key, n.without+", since "+on.Name+" is encrypted with a key of its own")
+					c.allowed(f, r, key, onKey, n.without+", since "+on.Name+" is encrypted with a key of its own")
 				}
 			}
 		}
-		if r.doubt != nil && c.unsure[f.role] {
-			c.cannotTell("rights", r.doubt, r.of+" allows "+f.Name+" what it does")
+		if all.doubt != nil && c.unsure[f.role] {
+			c.cannotTell("rights", all.doubt, all.of+" allows "+f.Name+" what it does")
 		}
 	}
 }
@@ -105,6 +111,14 @@ func (c *checker) unnamedKey(r *rights, key *template.Node, actions []string) {
 
 // movesByPut reports whether the ingest function updates totals.
 func (c *checker) movesByPut() bool { return c.p != nil && c.p.MovesByPut() }
+
+// usesAtomic reports whether an event type is atomic.
+func (c *checker) usesAtomic() bool { return c.p != nil && c.p.UsesAtomic() }
+
+func notAtomic(c *checker) bool { return !c.usesAtomic() }
+
+// onlyHashes reports whether the ingest function needs the aggregates table for the secret alone.
+func (c *checker) onlyHashes() bool { return c.hashesKeys() && !c.movesByPut() }
 
 // hashesKeys reports whether the ingest function makes keys with the secret.
 func (c *checker) hashesKeys() bool {
