@@ -29,29 +29,30 @@ type statement struct {
 
 // managed lists AWS's managed policies whose grants are known here. Any other policy may grant
 // anything.
-var managed = map[string][]string{
-	"AdministratorAccess": {"*"}, "AmazonDynamoDBFullAccess": {"dynamodb:*"}, "AmazonSQSFullAccess": {"sqs:*"}, "AmazonS3FullAccess": {"s3:*"},
+var managed = map[string]string{
+	"AdministratorAccess": "*", "AmazonDynamoDBFullAccess": "dynamodb:*", "AmazonSQSFullAccess": "sqs:*", "AmazonS3FullAccess": "s3:*",
 	"AWSLambdaSQSQueueExecutionRole": receiving, "AWSLambdaDynamoDBExecutionRole": reading,
-	"AWSLambdaBasicExecutionRole": {}, "AWSLambdaVPCAccessExecutionRole": {}, "AWSXRayDaemonWriteAccess": {}, "AWSXrayWriteOnlyAccess": {},
-	"CloudWatchLambdaInsightsExecutionRolePolicy": {},
+	"AWSLambdaBasicExecutionRole": "", "AWSLambdaVPCAccessExecutionRole": "", "AWSXRayDaemonWriteAccess": "", "AWSXrayWriteOnlyAccess": "",
+	"CloudWatchLambdaInsightsExecutionRolePolicy": "",
 }
 
 // samPolicies are SAM's policy templates, each with the parameter that names its resource. None of
 // those for DynamoDB allows PartiQL.
 var samPolicies = map[string]struct {
-	parameter string
-	actions   []string
+	parameter, actions string
 }{
-	"DynamoDBCrudPolicy":       {"TableName", []string{"dynamodb:getitem", "dynamodb:deleteitem", "dynamodb:putitem", "dynamodb:scan", "dynamodb:query", "dynamodb:updateitem", "dynamodb:batchwriteitem", "dynamodb:batchgetitem", "dynamodb:describetable", "dynamodb:conditioncheckitem"}},
-	"DynamoDBReadPolicy":       {"TableName", []string{"dynamodb:getitem", "dynamodb:scan", "dynamodb:query", "dynamodb:batchgetitem", "dynamodb:describetable"}},
-	"DynamoDBWritePolicy":      {"TableName", []string{"dynamodb:putitem", "dynamodb:updateitem", "dynamodb:batchwriteitem"}},
+	"DynamoDBCrudPolicy": {"TableName", "dynamodb:getitem dynamodb:deleteitem dynamodb:putitem dynamodb:scan dynamodb:query dynamodb:updateitem " +
+		"dynamodb:batchwriteitem dynamodb:batchgetitem dynamodb:describetable dynamodb:conditioncheckitem"},
+	"DynamoDBReadPolicy":       {"TableName", "dynamodb:getitem dynamodb:scan dynamodb:query dynamodb:batchgetitem dynamodb:describetable"},
+	"DynamoDBWritePolicy":      {"TableName", "dynamodb:putitem dynamodb:updateitem dynamodb:batchwriteitem"},
 	"DynamoDBStreamReadPolicy": {"TableName", reading},
 	"SQSPollerPolicy":          {"QueueName", receiving},
-	"SQSSendMessagePolicy":     {"QueueName", []string{"sqs:sendmessage*"}},
-	"S3WritePolicy":            {"BucketName", []string{"s3:putobject", "s3:putobjectacl", "s3:putlifecycleconfiguration"}},
-	"S3CrudPolicy":             {"BucketName", []string{"s3:getobject", "s3:listbucket", "s3:getbucketlocation", "s3:getobjectversion", "s3:putobject", "s3:putobjectacl", "s3:getlifecycleconfiguration", "s3:putlifecycleconfiguration", "s3:deleteobject"}},
-	"KMSDecryptPolicy":         {"KeyId", []string{"kms:decrypt"}},
-	"KMSEncryptPolicyV2":       {"KeyId", []string{"kms:encrypt", "kms:generatedatakey*"}},
+	"SQSSendMessagePolicy":     {"QueueName", "sqs:sendmessage*"},
+	"S3WritePolicy":            {"BucketName", "s3:putobject s3:putobjectacl s3:putlifecycleconfiguration"},
+	"S3CrudPolicy": {"BucketName", "s3:getobject s3:listbucket s3:getbucketlocation s3:getobjectversion s3:putobject s3:putobjectacl " +
+		"s3:getlifecycleconfiguration s3:putlifecycleconfiguration s3:deleteobject"},
+	"KMSDecryptPolicy":   {"KeyId", "kms:decrypt"},
+	"KMSEncryptPolicyV2": {"KeyId", "kms:encrypt kms:generatedatakey*"},
 }
 
 // rightsOf reads a function's role, or the policies from which SAM makes a role. It returns nil if
@@ -65,7 +66,7 @@ func (c *checker) rightsOf(f *function) *rights {
 	case role == nil:
 		r := &rights{of: f.Name, at: f.Position}
 		// SAM adds these to the role that it makes for a function with such events.
-		r.statements = append(r.statements, statement{actions: receiving}, statement{actions: reading})
+		r.statements = append(r.statements, statement{actions: strings.Fields(receiving)}, statement{actions: strings.Fields(reading)})
 		if policies := c.t.Property(f.Resource, "Policies"); policies != nil {
 			r.at = policies.Position
 			c.samPolicies(r, policies)
@@ -176,7 +177,7 @@ func members(n *template.Node) []template.Member {
 func (c *checker) managed(r *rights, n *template.Node) {
 	name := n.Text
 	if actions, known := managed[name[strings.LastIndexByte(name, '/')+1:]]; known && n.Kind == template.Scalar {
-		r.statements = append(r.statements, statement{actions: actions})
+		r.statements = append(r.statements, statement{actions: strings.Fields(actions)})
 		return
 	}
 	if other := c.referred(n); other != nil && other.Type == "AWS::IAM::ManagedPolicy" {
@@ -198,7 +199,7 @@ func (c *checker) samPolicies(r *rights, policies *template.Node) {
 		default:
 			for _, m := range policy.Members {
 				if known, ok := samPolicies[m.Name]; ok {
-					s := statement{actions: known.actions}
+					s := statement{actions: strings.Fields(known.actions)}
 					if of := c.t.Get(m.Value, known.parameter); of != nil && of.Kind == template.Reference {
 						s.on = []*template.Node{of}
 					}

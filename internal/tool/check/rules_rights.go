@@ -8,9 +8,9 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
-var (
-	receiving = []string{"sqs:receivemessage", "sqs:deletemessage", "sqs:getqueueattributes"}
-	reading   = []string{"dynamodb:describestream", "dynamodb:getrecords", "dynamodb:getsharditerator", "dynamodb:liststreams"}
+const (
+	receiving = "sqs:receivemessage sqs:deletemessage sqs:getqueueattributes"
+	reading   = "dynamodb:describestream dynamodb:getrecords dynamodb:getsharditerator dynamodb:liststreams"
 )
 
 // need says what a function must be allowed to do with one thing.
