@@ -30,7 +30,8 @@ var needs = []need{
 	// These are for the check value of the secret.
 	{"ingest", totalsTable, (*checker).onlyHashes, "dynamodb:GetItem dynamodb:PutItem", "kms:Decrypt",
 		"the function could not tell whether INGOT_PII_KEY is the right one, and would not start"},
-	// It updates totals, reads them after a refusal, and creates the heads if it is the first to start.
+	// It updates totals, reads them after a refusal, and creates the heads if it is the first to
+	// start.
 	{"ingest", totalsTable, (*checker).movesByPut, "dynamodb:UpdateItem dynamodb:PutItem dynamodb:GetItem dynamodb:BatchGetItem", "kms:Decrypt",
 		"events could not be stored together with what they add to totals"},
 	{"ingest", "INGOT_QUARANTINE_URL", nil, "sqs:SendMessage", "kms:GenerateDataKey kms:Decrypt",
