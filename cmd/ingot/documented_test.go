@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/status"
+	"github.com/ingot-events/ingot/internal/tool/totals"
 )
 
 var word = regexp.MustCompile(`[A-Za-z]+`)
@@ -44,7 +45,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		help   string
 		report any
 	}{{checkJSON, check.Report{}}, {explainJSON, explain.Report{}}, {costJSON, cost.Report{}}, {versionJSON, build{}}, {initJSON, initReport{}}, {queryJSON, answer{}},
-		{getJSON, gotItem{}}, {totalsJSON, shownTotal{}}, {sendJSON, sentReport{}}, {verifyJSON, verified{}}, {rebuildJSON, rebuilt{}}, {workedJSON, workedReport{}}, {listJSON, listReport{}},
+		{getJSON, gotItem{}}, {totalsJSON, totals.View{}}, {sendJSON, sentReport{}}, {verifyJSON, verified{}}, {rebuildJSON, rebuilt{}}, {workedJSON, workedReport{}}, {listJSON, listReport{}},
 		{statusJSON, status.Report{}}} {
 		names := map[string]bool{}
 		jsonNames(reflect.TypeOf(c.report), names)

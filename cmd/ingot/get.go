@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/tables"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/internal/tool/totals"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -87,7 +88,7 @@ type gotItem struct {
 	Attributes map[string]string `json:"attributes"`
 	Payload    string            `json:"payload"`
 	Object     *gotObject        `json:"object,omitempty"`
-	Totals     []shownTotal      `json:"totals"`
+	Totals     []totals.View     `json:"totals"`
 }
 
 // gotObject is where the payload is, if it is not in the item.
@@ -169,13 +170,13 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 
 // itemOf collects what get shows of an item.
 func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *event.Item, mask show.Personal) (*gotItem, error) {
-	got := &gotItem{Indexes: []gotIndex{}, Attributes: map[string]string{}, Totals: []shownTotal{}}
+	got := &gotItem{Indexes: []gotIndex{}, Attributes: map[string]string{}, Totals: []totals.View{}}
 	for _, c := range p.Contributions(item).List {
 		total, err := countedIn(ctx, st, &c)
 		if err != nil {
 			return nil, err
 		}
-		got.Totals = append(got.Totals, totalOf(c.Def, total.By, total, mask))
+		got.Totals = append(got.Totals, totals.Of(c.Def, total.By, total, mask))
 	}
 	masked := mask.Item(*item)
 	got.Key, got.Type, got.ID, got.At = gotKey(masked.Key), masked.Type, masked.ID, masked.At
@@ -246,7 +247,7 @@ func (g *gotItem) text(w io.Writer, width int) error {
 		b.WriteString("\nIt counts in no total.\n")
 	} else {
 		b.WriteString("\nTOTALS  that it counts in, as they are now\n")
-		totalsTable(&b, g.Totals, width, true)
+		totals.Table(&b, g.Totals, width, true)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

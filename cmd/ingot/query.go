@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/internal/tool/totals"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -320,7 +321,7 @@ func (out *answer) fill(got store.Answer, def *aggregate.Definition, hidden show
 	}
 	for _, t := range got.Totals {
 		row := answerTotal{By: hidden.By(def.Name, t.By), Values: map[string]any{}, N: t.N, Flags: hidden.All(t.Flags), Building: t.Building, Missing: t.Missing,
-			window: show.Window(def, t.Window), shown: shownValues(def, t, hidden)}
+			window: show.Window(def, t.Window), shown: totals.ValuesOf(def, t, hidden)}
 		for _, name := range slices.Sorted(maps.Keys(row.By)) {
 			row.groups = append(row.groups, show.Text(row.By[name]))
 		}

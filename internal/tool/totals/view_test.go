@@ -1,4 +1,4 @@
-package main
+package totals
 
 import (
 	"strings"
@@ -25,7 +25,7 @@ func TestTextsOfTotals(t *testing.T) {
 	} {
 		add(sums, "x", def, nil, store.StoredTotal{Texts: texts})
 	}
-	got := totalOf(def, map[string]string{}, *sums["x"], show.Personal{}).shown
+	got := Of(def, map[string]string{}, *sums["x"], show.Personal{}).shown
 	for name, want := range map[string]string{"last": "on", "levels": "p50 1.024 p90 1.024 p99 1.024", "states": "about 2 ±1.6 %"} {
 		if got[name].Text != want {
 			t.Errorf("%s is shown as %q, want %q", name, got[name].Text, want)
@@ -46,7 +46,7 @@ func TestTotalsThatAreNotThere(t *testing.T) {
 		{always, true, "m-1|all time|-|nothing is stored, and older events are not counted yet"},
 	} {
 		def := &aggregate.Definition{Name: "x", Since: 1, By: []string{"shop"}, Window: tt.window, Values: []aggregate.Value{{Name: "orders", Op: aggregate.Count}}}
-		one := totalOf(def, map[string]string{"shop": "m-1"}, store.Total{Missing: true, Building: tt.building}, show.Personal{})
+		one := Of(def, map[string]string{"shop": "m-1"}, store.Total{Missing: true, Building: tt.building}, show.Personal{})
 		if got := strings.Join(one.cells(), "|"); got != tt.want {
 			t.Errorf("window %s, building %v: %s, want %s", tt.window, tt.building, got, tt.want)
 		}
