@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/internal/plan/packed"
 	"github.com/ingot-events/ingot/internal/plan/where"
@@ -158,7 +159,7 @@ func (c *compiler) makesAType(p place, t *keys.Template) {
 // field without its braces.
 func (c *compiler) typeInstead(text string) string {
 	names := c.goodNames()
-	if best := nearest(text, names); best != "" {
+	if best := nearest.Name(text, names); best != "" {
 		return best
 	}
 	_, err := event.ParsePath(text)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/internal/plan/where"
@@ -298,7 +299,7 @@ func (c *compiler) noType(p place, name string) {
 	if c.isBroken("events") {
 		return
 	}
-	if meant := nearest(name, c.p.names); meant != "" && badTypeName(meant) != "" && badTypeName(name) == "" {
+	if meant := nearest.Name(name, c.p.names); meant != "" && badTypeName(meant) != "" && badTypeName(name) == "" {
 		return
 	}
 	if strings.Contains(name, "*") {

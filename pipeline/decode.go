@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/internal/plan/yamlfile"
 )
 
@@ -218,7 +219,7 @@ func (d *decoder) members(p place, n *yamlfile.Node, into reflect.Value) {
 		if i < 0 {
 			d.misnamed(at, "unknown name "+m.name, suggest(m.name, names))
 			d.broken[at] = true
-			meant[nearest(m.name, names)] = true
+			meant[nearest.Name(m.name, names)] = true
 			continue
 		}
 		seen[m.name] = true

@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ingot-events/ingot/internal/base/nearest"
 )
 
 // suggest returns the closest of names. If none is close, it returns all of them.
 func suggest(word string, names []string) string {
-	if best := nearest(word, names); best != "" {
+	if best := nearest.Name(word, names); best != "" {
 		return best
 	}
 	sorted := slices.Sorted(slices.Values(names))

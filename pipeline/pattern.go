@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -106,8 +107,8 @@ func (p *Pipeline) Pattern(name string) (*Pattern, error) {
 	switch {
 	case len(names) == 0:
 		return nil, fmt.Errorf("there is no pattern %s: the pipeline declares none; write patterns: into it", name)
-	case nearest(name, names) != "":
-		return nil, fmt.Errorf("there is no pattern %s; the nearest is %s", name, nearest(name, names))
+	case nearest.Name(name, names) != "":
+		return nil, fmt.Errorf("there is no pattern %s; the nearest is %s", name, nearest.Name(name, names))
 	}
 	return nil, fmt.Errorf("there is no pattern %s; the pipeline has %s", name, suggest(name, names))
 }

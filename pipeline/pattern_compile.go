@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -180,7 +181,7 @@ func (p *Pattern) notInKey(name string) string {
 
 // keyFor says what to declare so that a question can ask for a field that is in no key yet.
 func (p *Pattern) keyFor(path string, used map[string]bool) string {
-	if best := nearest(path, slices.Sorted(maps.Keys(used))); best != "" {
+	if best := nearest.Name(path, slices.Sorted(maps.Keys(used))); best != "" {
 		return best
 	}
 	if p.index == "" {

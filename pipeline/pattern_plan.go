@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -154,7 +155,7 @@ func sortedNames(values map[string][]string) []string {
 
 // unknown says what to do about a parameter that the pattern does not have.
 func (a *asked) unknown(name string, names []string) error {
-	if best := nearest(name, names); best != "" {
+	if best := nearest.Name(name, names); best != "" {
 		return fmt.Errorf("%s has no parameter %s; write %s instead", a.name, name, best)
 	}
 	has := "it has no parameters"

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/internal/plan/jsonschema"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -232,7 +233,7 @@ func (p *Pipeline) typeText(w *work) ([]byte, *event.Refusal) {
 func (p *Pipeline) unknownType(name string) *event.Refusal {
 	shown := excerpt.Of(name, 100)
 	detail := fmt.Sprintf("there is no event type %q in the pipeline; ", shown)
-	if best := nearest(shown, p.names); best != "" {
+	if best := nearest.Name(shown, p.names); best != "" {
 		detail += "the nearest is " + best
 	} else {
 		detail += "it has " + suggest(shown, p.names)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/internal/plan/jsonschema"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
@@ -120,7 +121,7 @@ func notAValue(text, word, rest string) *where.Mistake {
 	if word == "length" && rest != "" {
 		return &where.Mistake{What: "length stands in place of a path, after an operation", Instead: "sum length " + rest}
 	}
-	if best := nearest(strings.ToLower(word), slices.Sorted(maps.Keys(ops))); best != "" {
+	if best := nearest.Name(strings.ToLower(word), slices.Sorted(maps.Keys(ops))); best != "" {
 		return &where.Mistake{What: word + " is not a way to compute a value", Instead: strings.TrimSpace(best + " " + rest)}
 	}
 	return &where.Mistake{What: fmt.Sprintf("%q is not a way to compute a value", text), Instead: valueForms}

@@ -1,5 +1,5 @@
-// Package base has what every package may use: shortened text, the form of an item in the events
-// table, errors of AWS, and DynamoDB's reserved words.
+// Package base has what every package may use: shortened text, the nearest name, the form of an
+// item in the events table, errors of AWS, and DynamoDB's reserved words.
 //
 // May import: nothing of Ingot.
 //

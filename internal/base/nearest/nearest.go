@@ -1,4 +1,5 @@
-package pipeline
+// Package nearest finds the name that a misspelled word was meant to be.
+package nearest
 
 import (
 	"slices"
@@ -6,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// nearest returns the name among known that word was most likely meant to be, or "" if none is
+// Name returns the name among known that word was most likely meant to be, or "" if none is
 // close. A name is close if one letter differs, or at most a third of the letters. Upper and lower
-// case do not matter. If no name is close in this way, nearest returns the only name that is akin
+// case do not matter. If no name is close in this way, Name returns the only name that is akin
 // to word. (median is not a misspelled min.)
-func nearest(word string, known []string) string {
+func Name(word string, known []string) string {
 	best, least := "", max(1, utf8.RuneCountInString(word)/3)+1
 	for _, k := range known {
 		if d := distance(strings.ToLower(word), strings.ToLower(k)); d < least {
