@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ingot-events/ingot/internal/base/nearest"
 )
 
 // misspelled adds to a flag error which flag was probably meant, or which numbers the flag accepts.
@@ -34,40 +36,11 @@ func misspelled(cmd *cobra.Command, err error) error {
 	if word == "json" || word == "text" {
 		return fmt.Errorf("%w; did you mean --output %s?", err, word)
 	}
-	best, least := "", len(word)/2+1
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if d := distance(word, f.Name); d < least {
-			best, least = f.Name, d
-		}
-	})
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	best := nearest.Name(word, names)
 	if best == "" {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	}
 	return fmt.Errorf("%w; did you mean --%s?", err, best)
-}
-
-// distance counts the letters to insert, delete or replace to turn a into b. Two swapped neighbours
-// count as one.
-func distance(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-		for j := range rows[i] {
-			switch {
-			case i == 0:
-				rows[i][j] = j
-			case j > 0:
-				cost := 1
-				if a[i-1] == b[j-1] {
-					cost = 0
-				}
-				rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-				if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-					rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-				}
-			}
-		}
-	}
-	return rows[len(a)][len(b)]
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -202,12 +203,12 @@ func unlessOfService(err error) error {
 func noAggregate(p *pipeline.Pipeline, name string) error {
 	var names []string
 	for _, def := range p.Definitions() {
-		if distance(def.Name, name) <= len(name)/2 {
-			return fmt.Errorf("there is no aggregate %q; did you mean %s?", name, def.Name)
-		}
 		names = append(names, def.Name)
 	}
-	if len(names) == 0 {
+	switch best := nearest.Name(name, names); {
+	case best != "":
+		return fmt.Errorf("there is no aggregate %q; did you mean %s?", name, best)
+	case len(names) == 0:
 		return fmt.Errorf("there is no aggregate %q; the pipeline has none", name)
 	}
 	return fmt.Errorf("there is no aggregate %q; there are %s", name, strings.Join(names, ", "))
