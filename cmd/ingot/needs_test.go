@@ -61,31 +61,12 @@ func TestNeeds(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			w, seen := hashedShop(t, command)
 			if command == "pause" || command == "resume" {
-				switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: dev.IngestFunction, Source: "arn:queue"}, mappings.Mapping{UUID: "u-2", Function: dev.StreamsFunction, Source: "arn:stream"})
-				switches.Takes = 20 * time.Millisecond // so that the state is asked for
-				w.cloud.Mappings = switches
+				w.switched()
 			}
-			if command == "erase" || command == "rebuild" {
-				w.tool(t, called{"send account.ndjson --wait", 0})
-				seen.clear()
-			}
-			if command == "erase" {
-				w.archives(t, event.Key{PK: "ACCOUNT#a-1", SK: "ACCOUNT"})
-			}
-			if command == "rebuild" {
-				w.age(t)
-			}
-			if command == "resume" {
-				w.tool(t, called{"pause", 0})
-				seen.clear()
-			}
+			w.filled(t, command)
+			w.readied(t, command)
 			w.forget(t)
-			if command == "verify" {
-				w.spoil(t) // it looks twice only if something differs
-			}
-			if command == "rebuild" {
-				w.lose(t)
-			}
+			seen.clear()
 			if command == "console" {
 				w.console(t)
 			}
@@ -110,6 +91,39 @@ func TestNeeds(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// switched gives the stack functions that are paused after a moment, so that their state is asked
+// for.
+func (w *living) switched() {
+	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: dev.IngestFunction, Source: "arn:queue"}, mappings.Mapping{UUID: "u-2", Function: dev.StreamsFunction, Source: "arn:stream"})
+	switches.Takes = 20 * time.Millisecond
+	w.cloud.Mappings = switches
+}
+
+// filled stores what a command works on.
+func (w *living) filled(t *testing.T, command string) {
+	t.Helper()
+	if command == "erase" || command == "rebuild" {
+		w.tool(t, called{"send account.ndjson --wait", exitFine})
+	}
+	if command == "erase" {
+		w.archives(t, event.Key{PK: "ACCOUNT#a-1", SK: "ACCOUNT"})
+	}
+}
+
+// readied makes what a command is for, before each time that it runs.
+func (w *living) readied(t *testing.T, command string) {
+	t.Helper()
+	switch command {
+	case "rebuild":
+		w.age(t)
+		w.lose(t)
+	case "resume":
+		w.tool(t, called{"pause", exitFine})
+	case "verify":
+		w.spoil(t) // it looks twice only if something differs
 	}
 }
 

@@ -7,11 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
-	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/policy"
 )
 
@@ -54,12 +50,7 @@ func TestRefusedCredentials(t *testing.T) {
 				return
 			}
 			w, _ := hashedShop(t, command)
-			if command == "erase" || command == "rebuild" {
-				w.tool(t, called{"send account.ndjson --wait", exitFine})
-			}
-			if command == "erase" {
-				w.archives(t, event.Key{PK: "ACCOUNT#a-1", SK: "ACCOUNT"})
-			}
+			w.filled(t, command)
 			for _, action := range slices.Compact(actions) {
 				if action == "s3:GetObjectVersion" {
 					continue // the engine has no versions
@@ -74,23 +65,10 @@ func TestRefusedCredentials(t *testing.T) {
 func (w *living) refuse(t *testing.T, command, action string) {
 	t.Helper()
 	w.cloud.Refuse = nil
-	if command == "rebuild" {
-		w.age(t)
-	}
+	w.switched()
+	w.readied(t, command)
 	if action == "lambda:InvokeFunction" {
 		w.forget(t)
-	}
-	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: dev.IngestFunction, Source: "arn:queue"}, mappings.Mapping{UUID: "u-2", Function: dev.StreamsFunction, Source: "arn:stream"})
-	switches.Takes = 20 * time.Millisecond
-	w.cloud.Mappings = switches
-	if command == "resume" {
-		w.tool(t, called{"pause", exitFine})
-	}
-	if command == "rebuild" {
-		w.lose(t)
-	}
-	if command == "verify" {
-		w.spoil(t)
 	}
 	var asked atomic.Bool // some commands ask for several things at once
 	w.cloud.Refuse = func(one string) string {
