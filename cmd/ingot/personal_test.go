@@ -97,15 +97,7 @@ func newHiddenWorld(t *testing.T) *hiddenWorld {
 	write(t, "pipeline.yaml", hiddenSpec)
 	cfg := dev.Config{File: "pipeline.yaml", Now: time.Now, Secret: []byte("a key of sixteen bytes")}
 	console.InDev(t.Context(), &cfg, false)
-	d, err := dev.Start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	d := startDev(t, cfg)
 	w := &hiddenWorld{devWorld: &devWorld{t, d, map[string]string{"INGOT_PII_KEY": "a key of sixteen bytes"}}}
 	w.ask = w.session()
 	user := map[string]types.MessageAttributeValue{"user": {DataType: aws.String("String"), StringValue: aws.String(secretUser)}}

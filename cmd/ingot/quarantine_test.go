@@ -66,7 +66,14 @@ func newDevWorldAt(t *testing.T, now func() time.Time, files map[string]string) 
 		}
 	}
 	t.Chdir(dir)
-	d, err := dev.Start(t.Context(), dev.Config{File: "pipeline.yaml", Now: now, Secret: []byte("a secret of sixteen bytes")})
+	d := startDev(t, dev.Config{File: "pipeline.yaml", Now: now, Secret: []byte("a secret of sixteen bytes")})
+	return &devWorld{t, d, map[string]string{"INGOT_PII_KEY": "a secret of sixteen bytes"}}
+}
+
+// startDev runs an ingot dev until the test ends.
+func startDev(t *testing.T, cfg dev.Config) *dev.Dev {
+	t.Helper()
+	d, err := dev.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +82,7 @@ func newDevWorldAt(t *testing.T, now func() time.Time, files map[string]string) 
 			t.Error(err)
 		}
 	})
-	return &devWorld{t, d, map[string]string{"INGOT_PII_KEY": "a secret of sixteen bytes"}}
+	return d
 }
 
 // run runs the tool, and requires an exit code.

@@ -224,15 +224,7 @@ func TestLagOfDev(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := dev.Start(t.Context(), dev.Config{File: file, Now: func() time.Time { return time.Now().Add(2 * time.Hour) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	d := startDev(t, dev.Config{File: file, Now: func() time.Time { return time.Now().Add(2 * time.Hour) }})
 	began := time.Now()
 	for {
 		at, err := lag.Of(&target.Target{Kind: target.KindLocal, Endpoint: d.Local().Endpoint}, pause.Pauser{}).Counted(t.Context())
