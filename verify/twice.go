@@ -42,9 +42,10 @@ const pollLag = 5 * time.Second
 // The same event cannot be in motion at both looks, because a look reads all totals before the
 // first item. So what a total lacks was inserted, and what it has too much was removed. An event
 // that was being inserted at the first look can only be removed at the second, and that is a
-// difference in the other direction. There is one exception: an event that is stored, leaves the
-// table, and is stored again, while the two looks last. That takes a person who removes it by hand,
-// or an older revision that expires later than a newer one.
+// difference in the other direction. There are two exceptions while the two looks last. An event is
+// stored, leaves the table, and is stored again. That takes a person who removes it by hand, or an
+// older revision that expires later than a newer one. Or an item of mode latest leaves a total and
+// comes back with the same values, as an order that is open, closed and open again.
 //
 // Values prove nothing here. A count can be one too low at both looks although nothing is wrong:
 // another event is under way at each look.
