@@ -1,6 +1,7 @@
 package store
 
 import (
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/ingot-events/ingot/event"
 
 	"github.com/ingot-events/ingot/internal/base/itemform"
@@ -88,27 +89,10 @@ func insertUnits(item *event.Item) float64 {
 	return float64(itemform.WriteUnits(item.Size()) * (1 + len(item.Indexes)))
 }
 
-// replaceUnits returns what it costs to put item over the stored one. The table charges for the
-// larger of the two. An index also charges for the larger one if the item keeps its place there. It
-// charges for both if the item moves. If the item enters or leaves the index, the index charges for
-// one item.
-func replaceUnits(old *stored, item *event.Item) float64 {
-	was, is := itemform.WriteUnits(old.size), itemform.WriteUnits(item.Size())
-	places := make(map[string]event.Key, len(item.Indexes))
-	for _, index := range old.places(item) {
-		places[index.Name] = index.Key
+// unitsOf returns the units that an answer reports. An emulator may not report any.
+func unitsOf(c *types.ConsumedCapacity, least float64) float64 {
+	if c == nil || c.CapacityUnits == nil {
+		return least
 	}
-	units := max(was, is)
-	for _, index := range item.Indexes {
-		switch place, there := places[index.Name]; {
-		case !there:
-			units += is
-		case place == index.Key:
-			units += max(was, is)
-		default:
-			units += was + is
-		}
-		delete(places, index.Name)
-	}
-	return float64(units + was*len(places))
+	return *c.CapacityUnits
 }

@@ -9,19 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/keys"
 )
-
-// barredAttribute marks the key of an event that was erased. An item with this attribute is no
-// longer an event. It has no type, so nothing counts, touches or archives it.
-const barredAttribute = itemform.Barred
-
-func barred(img image) bool {
-	b, _ := img[barredAttribute].(*types.AttributeValueMemberBOOL)
-	return b != nil && b.Value
-}
 
 // Erase replaces the event stored under key by an item that only bars the key. The attributes of
 // this item are PK, SK, i:barred and, under mode insert, the event's expiresAt. Erase reports

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
@@ -139,3 +140,33 @@ func (a answer) retry() *event.Refusal {
 	}
 	return r
 }
+
+func classifyReason(reason types.CancellationReason) answer {
+	code := aws.ToString(reason.Code)
+	if code == "" || code == "None" {
+		return answer{}
+	}
+	return answer{outcome: codeOutcome(code), reason: code, err: awserr.Quiet(&smithy.GenericAPIError{Code: code, Message: aws.ToString(reason.Message)})}
+}
+
+// errUnread is the answer to a read that left some items out.
+var errUnread = answer{throttled, "UnprocessedKeys", errors.New("the table left some items of a read out")}
+
+// refusedBy returns the stored item that a failed condition brought back, or nil if it brought
+// none.
+func refusedBy(err error) image {
+	var condition *types.ConditionalCheckFailedException
+	if errors.As(err, &condition) {
+		return condition.Item
+	}
+	return nil
+}
+
+func classifyStatement(e *types.BatchStatementError) answer {
+	if e == nil {
+		return answer{}
+	}
+	return ofCode(string(e.Code), awserr.Quiet(&smithy.GenericAPIError{Code: string(e.Code), Message: aws.ToString(e.Message)}))
+}
+
+var errSilent = errors.New("a transaction was cancelled without a reason")

@@ -38,9 +38,6 @@ func (s counter) Flag(ctx context.Context, defs []*aggregate.Definition, at time
 	return f.cost, nil
 }
 
-// acceptedAttribute holds a flag that a person has accepted, with the time and the person.
-const acceptedAttribute = "i:accepted"
-
 // Accept notes on an item of the aggregates table, which is a total's or a head, that somebody
 // accepts its flag. The item keeps the flag in another attribute, with the time and the person, and
 // can be flagged again. Accept reports false if the item does not have this flag any more.

@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
@@ -97,19 +94,6 @@ func (h *Head) Flags() (list []string) {
 		retired = fmt.Sprintf("taken out of the pipeline at epoch %d: that one and newer ones do not count it", h.Retired)
 	}
 	return flags(h.Flag, h.Accepted, retired)
-}
-
-// get reads one item of the aggregates table, consistently. The image is empty if there is none.
-func (s *Store) get(ctx context.Context, key event.Key) (img image, err error) {
-	in := &dynamodb.GetItemInput{TableName: &s.aggregates, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
-	err = s.ask(ctx, func() error {
-		out, err := s.client.GetItem(ctx, in)
-		if err == nil {
-			img = out.Item
-		}
-		return err
-	})
-	return img, err
 }
 
 // Head reads the head of one generation, consistently. It returns nil if there is none.

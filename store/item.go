@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/ingot-events/ingot/event"
 )
 
@@ -26,21 +23,4 @@ func (s *Store) Item(ctx context.Context, key event.Key) (*event.Item, error) {
 		return nil, fmt.Errorf("item %s cannot be read: %w", key, err)
 	}
 	return item, nil
-}
-
-// image reads what is stored under a key of the events table, consistently. It is empty if nothing
-// is.
-func (s *Store) image(ctx context.Context, key event.Key) (img image, err error) {
-	in := &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
-	err = s.ask(ctx, func() error {
-		out, err := s.client.GetItem(ctx, in)
-		if err == nil {
-			img = out.Item
-		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("item %s: %w", key, err)
-	}
-	return img, nil
 }

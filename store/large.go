@@ -11,14 +11,6 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 )
 
-// LargeTotal is the size in bytes from which an aggregate item says that it is large. From
-// [event.MaxItem] the table refuses its updates for good. It takes a while until marks fill the
-// space between the two sizes.
-const LargeTotal = 300 << 10
-
-// largeAttribute holds the warning. It is not the flag: the values are as they should be.
-const largeAttribute = "i:large"
-
 // noteLarge notes that an update has found its item large. Callers hold mu.
 func (w *markedUpdate) noteLarge() {
 	if w.seen.size < LargeTotal {

@@ -149,9 +149,6 @@ func (a *apply) images(ctx context.Context, of []*markedUpdate, consistent bool,
 // keysOfALook returns how many items are read at once: as many as recent answers had room for.
 func (s *Store) keysOfALook() int { return int(s.lookKeys.Load()) }
 
-// errUnread is the answer to a read that left some items out.
-var errUnread = answer{throttled, "UnprocessedKeys", errors.New("the table left some items of a read out")}
-
 // together is a group of up to 25 updates. They share requests of statements until each of them has
 // ended or must go alone.
 type together struct {

@@ -242,17 +242,6 @@ func bucketsIn(def *aggregate.Definition, img image) (there []slot) {
 	return there
 }
 
-// bucketName splits the name of an attribute that counts one bucket.
-func bucketName(name string) (value string, bucket int, ok bool) {
-	rest, ok := strings.CutPrefix(name, bucketPrefix)
-	if !ok {
-		return "", 0, false
-	}
-	value, number, _ := strings.Cut(rest, ":")
-	bucket, err := aggregate.ParseBucket(number)
-	return value, bucket, err == nil
-}
-
 // sameForm reports whether the next update would have the same form under both observations.
 func (o *observation) sameForm(other *observation) bool {
 	if o.state != other.state || o.slots != other.slots || !slices.Equal(o.buckets, other.buckets) {

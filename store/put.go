@@ -14,29 +14,6 @@ import (
 // removed the same key, and be counted twice.
 const ExpiryMargin = time.Hour
 
-// Result says what became of one item.
-type Result struct {
-	Verdict event.Verdict
-	// Refusal says why, for Conflict, Rejected, Expired, Poison and Retry. It is nil for an item
-	// that is proven stored. A Duplicate has a Refusal only if its key is barred; the reason is
-	// then [event.Barred].
-	Refusal *event.Refusal
-	// Existing is the stored item that this one was compared with, as far as it was read: its key,
-	// type, digest, revision and expiry. It has no payload, because memory may not hold all
-	// payloads that a batch meets. It is nil if no item was read, or if the stored item is this
-	// one.
-	Existing *event.Item
-	// Units are the write units that this item cost.
-	Units float64
-	// Parts are the results of the item's parts, in their order. They are put only if the item
-	// itself is stored. Verdict, Refusal and Existing are then those of the item or part with the
-	// worst verdict.
-	Parts []Result
-
-	// cause is the service's last error, if the item is not proven stored and there was one.
-	cause error
-}
-
 // putItems does what [Store.Put] does, for the items alone and not for their parts.
 func (s *Store) putItems(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	p := &put{store: s, results: make([]Result, len(items)), items: items, parallel: s.parallel()}

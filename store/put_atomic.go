@@ -49,18 +49,6 @@ func (s *Store) putAtomic(ctx context.Context, items []*event.Item, places []int
 	return cost
 }
 
-// again returns the result of a copy of an item that has this result.
-func (r Result) again() Result {
-	r.Units = 0
-	if r.Verdict.Stored() {
-		r.Verdict, r.Parts = event.Duplicate, slices.Clone(r.Parts)
-		for i := range r.Parts {
-			r.Parts[i].Verdict = event.Duplicate
-		}
-	}
-	return r
-}
-
 // atomicPut puts items in one transaction: all of them, or none. The first one is the whole, and
 // the others are its parts. The same transaction moves the totals that move with these items.
 //
@@ -409,28 +397,6 @@ func digestIn(item *event.Item) (d event.Digest) {
 	return d
 }
 
-// look judges items by what is stored under their keys, as Put does with items that it may no
-// longer write. If a key holds nothing, the result has no verdict. If it holds an older revision,
-// nothing is decided: the result is Retry.
-func (s *Store) look(ctx context.Context, items []*event.Item) ([]Result, Cost) {
-	p := &put{store: s, results: make([]Result, len(items)), items: items, parallel: s.parallel(), looking: true}
-	p.fold()
-	for _, w := range p.writes {
-		w.state = reading
-	}
-	_ = s.retry(ctx, func() (answer, next) { return answer{}, p.round(ctx) })
-	p.judgeRest()
-	for _, w := range p.writes {
-		if w.state != absent {
-			continue
-		}
-		for _, i := range w.copies {
-			p.results[i] = Result{}
-		}
-	}
-	return p.results, p.cost
-}
-
 // late reports whether an item of the message may no longer be put.
 func (t *atomicPut) late() bool {
 	now := t.store.env.Now()
@@ -490,16 +456,4 @@ func (t *atomicPut) stored(v event.Verdict) {
 		}
 		t.result.Parts = append(t.result.Parts, m.result)
 	}
-}
-
-// putBeside puts a part of a stored whole that is atomic, on condition that the whole is still
-// there. A whole that was removed does not come back.
-func (s *Store) putBeside(ctx context.Context, whole, part *event.Item) Result {
-	result := make([]Result, 1)
-	if ready, _ := s.upload(ctx, []*event.Item{part}, []int{0}, false, result); len(ready) == 0 {
-		return result[0]
-	}
-	t := s.atomicPut(whole, part)
-	t.beside, t.members[0].met, t.members[0].digest, t.members[0].size = true, true, whole.Digest, whole.Size()
-	return t.put(ctx)
 }

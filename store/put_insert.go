@@ -2,30 +2,15 @@ package store
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/base/itemform"
-)
-
-const (
-	// maxStatements is the service's limit for one BatchExecuteStatement.
-	maxStatements = 25
-	// maxRequestBytes bounds the items of one request, and of one answer with payloads. So it costs
-	// little to ask again after a lost answer, and what is in flight fits into the smallest
-	// function.
-	maxRequestBytes = 2 << 20
-	// few is how many writes go as PutItems. A refused PutItem brings the stored item back, which
-	// saves the read.
-	few = 3
 )
 
 // insertRequests splits new items over requests. Items go as single puts if they are few or must go
@@ -69,16 +54,6 @@ func (p *put) insertOne(ctx context.Context, w *write) {
 	defer p.mu.Unlock()
 	p.cost.Requests++
 	p.inserted(w, classify(err), refusedBy(err))
-}
-
-// refusedBy returns the stored item that a failed condition brought back, or nil if it brought
-// none.
-func refusedBy(err error) image {
-	var condition *types.ConditionalCheckFailedException
-	if errors.As(err, &condition) {
-		return condition.Item
-	}
-	return nil
 }
 
 // insertMany inserts up to 25 items in one request. The answer has a result for each. A refusal of
@@ -171,13 +146,6 @@ func (p *put) settleRefusal(w *write, stored int) {
 func (p *put) charge(w *write, units float64) {
 	w.units += units
 	p.cost.WriteUnits += units
-}
-
-func classifyStatement(e *types.BatchStatementError) answer {
-	if e == nil {
-		return answer{}
-	}
-	return ofCode(string(e.Code), awserr.Quiet(&smithy.GenericAPIError{Code: string(e.Code), Message: aws.ToString(e.Message)}))
 }
 
 // insertTexts makes the statements of one request. Most items of a request have the same

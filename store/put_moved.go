@@ -265,20 +265,6 @@ func (s triedItems) copyOf(item *event.Item) *Result {
 	return nil
 }
 
-// atomicParts returns the parts that are put in one transaction with the item.
-func atomicParts(item *event.Item) []*event.Item {
-	if !isAtomic(item) {
-		return nil
-	}
-	return item.Parts.Items
-}
-
-// movesTotals reports whether the put of the item moves totals: its own put, or that of a part in
-// the same transaction.
-func movesTotals(item *event.Item) bool {
-	return item.Put != 0 || slices.ContainsFunc(atomicParts(item), func(part *event.Item) bool { return part.Put != 0 })
-}
-
 // sendOnce returns how a transaction is sent that moves totals: the SDK does not repeat it.
 func sendOnce(moves []*totalMove) []func(*dynamodb.Options) {
 	if len(moves) == 0 {

@@ -82,9 +82,6 @@ func putAt(ctx context.Context, items []*event.Item, places []int, results []Res
 	return cost
 }
 
-// isAtomic reports whether the item is put in one transaction with its parts.
-func isAtomic(item *event.Item) bool { return item.Parts != nil && item.Parts.Atomic }
-
 // putInTurn puts items, and after them the parts of those that are stored.
 func (s *Store) putInTurn(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	results, cost := s.putAlone(ctx, items)
@@ -134,50 +131,14 @@ func (s *Store) putUploaded(ctx context.Context, items []*event.Item) ([]Result,
 	return results, cost
 }
 
-// yields reports whether the parts of item are to be put. They are if the whole is proven stored.
-// If the whole was erased, its parts must not come back.
-func (r *Result) yields(item *event.Item) bool {
-	return item.Parts != nil && len(item.Parts.Items) > 0 && r.Verdict.Stored() && r.Refusal == nil
-}
-
-// with returns the result of a whole together with those of its parts. The worst verdict decides,
-// and the first item that has it says why. If several parts are Rejected, it is the first one whose
-// total cannot be updated any more, because what a floor refuses is normal and no alarm rings for
-// it.
-func (r Result) with(parts []Result) Result {
-	worst := Result{Verdict: r.Verdict}
-	for _, p := range parts {
-		if severity(p.Verdict) > severity(worst.Verdict) || p.Verdict == worst.Verdict && p.refusedByTotal() && !worst.refusedByTotal() {
-			worst = p
-		}
+// putBeside puts a part of a stored whole that is atomic, on condition that the whole is still
+// there. A whole that was removed does not come back.
+func (s *Store) putBeside(ctx context.Context, whole, part *event.Item) Result {
+	result := make([]Result, 1)
+	if ready, _ := s.upload(ctx, []*event.Item{part}, []int{0}, false, result); len(ready) == 0 {
+		return result[0]
 	}
-	if severity(worst.Verdict) > 0 {
-		r.Verdict, r.Refusal, r.Existing = worst.Verdict, worst.Refusal, worst.Existing
-	}
-	r.Parts = parts
-	return r
-}
-
-// refusedByTotal reports whether an item is Rejected because a total cannot be updated any more.
-func (r *Result) refusedByTotal() bool {
-	return r.Verdict == event.Rejected && r.Refusal.Reason == event.TotalRefused
-}
-
-// severity orders the verdicts of one message's items. Retry is the worst: such a message is
-// delivered again, whatever else is wrong with it. All verdicts that mean stored are equal, so the
-// whole's is used.
-func severity(v event.Verdict) int {
-	switch v {
-	case event.Retry:
-		return 5
-	case event.Poison:
-		return 4
-	case event.Conflict:
-		return 3
-	case event.Rejected:
-		return 2
-	case event.Expired:
-		return 1
-	}
-	return 0
+	t := s.atomicPut(whole, part)
+	t.beside, t.members[0].met, t.members[0].digest, t.members[0].size = true, true, whole.Digest, whole.Size()
+	return t.put(ctx)
 }

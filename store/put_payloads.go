@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -32,24 +31,7 @@ const (
 	// backStep is how far the machine's clock may be set back between an upload and the put after
 	// it.
 	backStep = time.Minute
-	// turn is how long a payload that is to be read waits for another one that is being read.
-	turn = 20 * time.Millisecond
 )
-
-// carriers returns those of the item and its parts whose payloads go to the payload bucket.
-func carriers(item *event.Item) (list []*event.Item) {
-	if item.Payload != nil {
-		list = append(list, item)
-	}
-	if item.Parts != nil {
-		for _, part := range item.Parts.Items {
-			if part.Payload != nil {
-				list = append(list, part)
-			}
-		}
-	}
-	return list
-}
 
 // putOffloading does what put does. It also refuses items that are too far ahead, if their payloads
 // go to the payload bucket, and deletes the payloads of erased events again.
@@ -147,8 +129,6 @@ func unstored(item *event.Item, err error) *event.Refusal {
 	return &event.Refusal{Verdict: event.Retry, Reason: event.PayloadUnstored, Key: item.Key, Detail: fmt.Sprintf("%v; it is delivered again", err)}
 }
 
-var errNoBucket = errors.New("no payload bucket is configured; set INGOT_PAYLOAD_BUCKET, or Config.Objects and Config.PayloadBucket of the store")
-
 // putPayload puts one payload. It does not begin if the time is over.
 func (s *Store) putPayload(ctx context.Context, u upload) error {
 	if s.payloads == nil {
@@ -220,77 +200,4 @@ func (s *Store) erasedParts(ctx context.Context, item *event.Item, r *Result, co
 		}
 	}
 	return erased, nil
-}
-
-// isBarred reports whether the result is that of an event that was erased.
-func isBarred(r *Result) bool {
-	return r.Verdict == event.Duplicate && r.Refusal != nil && r.Refusal.Reason == event.Barred
-}
-
-// unreadError says that a stored payload, which is needed to judge an event, could not be read.
-type unreadError struct{ err error }
-
-func (u *unreadError) Error() string { return u.err.Error() }
-func (u *unreadError) Unwrap() error { return u.err }
-
-// fetch reads the payload of a stored item from the payload bucket, calls judge, and releases the
-// payload. It is called if an event with the same key has a different digest: only the payload
-// shows whether the two are equal under today's rules. If the object is gone, only the stored
-// digest is compared. If there is an error, judge is not called.
-//
-// Each payload is read and judged in its turn, because a small function has no room for two of the
-// largest.
-func (s *Store) fetch(ctx context.Context, known *stored, cost *Cost, judge func()) error {
-	if s.payloads == nil {
-		known.gone = true
-		judge()
-		return nil
-	}
-	for !s.reading.TryLock() {
-		if err := s.env.Sleep(ctx, turn); err != nil {
-			return &unreadError{err}
-		}
-	}
-	defer s.reading.Unlock()
-	cost.Objects++
-	text, err := s.payloads.Get(ctx, s.env, known.typ, known.key, known.object.Sum)
-	size := int64(len(text))
-	if err == nil {
-		err = ctx.Err() // judging may take longer than the time that is left
-	}
-	switch {
-	case payloads.Lost(err):
-		known.gone = true
-	case err != nil:
-		return &unreadError{err}
-	default:
-		known.data, known.object = text, nil
-	}
-	judge()
-	known.data = ""
-	payloads.Tidy(size)
-	return nil
-}
-
-// elsewhere reports whether the payload is in the payload bucket and must be read there to judge
-// item.
-func (s *stored) elsewhere(item *event.Item) bool {
-	return s.object != nil && !s.gone && s.unlike(item)
-}
-
-// fetch reads the payload of the stored item that a write has met, and judges it.
-func (p *put) fetch(ctx context.Context, w *write) {
-	var cost Cost
-	err := p.store.fetch(ctx, w.known, &cost, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.meet(w, w.known)
-	})
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.cost.Add(cost)
-	if err != nil {
-		w.last = answer{outcome: unknown, err: err}
-		p.to(w, abandoned)
-	}
 }

@@ -5,58 +5,11 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/base/itemform"
 )
-
-// maxKeys is the service's limit of keys for one BatchGetItem.
-const maxKeys = 100
-
-// view says how much of a stored item is read.
-type view uint8
-
-const (
-	// summary is everything except the payload. It is enough to judge a copy of the stored item,
-	// and it takes little memory however large the items are.
-	summary view = iota
-	// wholes is the summary and the payload, which shows whether there is a conflict.
-	wholes
-	// owners also has the id and the time, from which the parts of an event are made.
-	owners
-)
-
-// keys returns how many items one request reads. The service takes maxKeys. Fewer items are read
-// with their payloads, so that the answers stay within what one request may hold: four answers of
-// 16 MB are more than a small function has.
-func (v view) keys() int {
-	if v == summary {
-		return maxKeys
-	}
-	return maxRequestBytes / event.MaxItem
-}
-
-// request asks what is stored under keys. It reads consistently, because a miss in an eventually
-// consistent read would look like absence.
-func (v view) request() types.KeysAndAttributes {
-	request := types.KeysAndAttributes{
-		ConsistentRead:           aws.Bool(true),
-		ProjectionExpression:     aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b"),
-		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#s": "epoch", "#i": "i:revision", "#b": barredAttribute},
-	}
-	if v != summary {
-		*request.ProjectionExpression += ", #p, #o"
-		request.ExpressionAttributeNames["#p"], request.ExpressionAttributeNames["#o"] = "data", itemform.Payload
-	}
-	if v == owners {
-		*request.ProjectionExpression += ", #n, #a"
-		request.ExpressionAttributeNames["#n"], request.ExpressionAttributeNames["#a"] = "id", "at"
-	}
-	return request
-}
 
 // readRequests splits reads over requests.
 func (p *put) readRequests(ctx context.Context, work []*write, v view) (requests []func()) {

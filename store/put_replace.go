@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 )
 
 // replace puts a newer revision over exactly the one that was read (optimistic locking). If another
@@ -74,4 +75,29 @@ func (s *stored) sameTies(in *dynamodb.PutItemInput) {
 	}
 	in.ConditionExpression = aws.String(*in.ConditionExpression + " AND #i = :ties")
 	in.ExpressionAttributeValues[":ties"] = s.tiedAs
+}
+
+// replaceUnits returns what it costs to put item over the stored one. The table charges for the
+// larger of the two. An index also charges for the larger one if the item keeps its place there. It
+// charges for both if the item moves. If the item enters or leaves the index, the index charges for
+// one item.
+func replaceUnits(old *stored, item *event.Item) float64 {
+	was, is := itemform.WriteUnits(old.size), itemform.WriteUnits(item.Size())
+	places := make(map[string]event.Key, len(item.Indexes))
+	for _, index := range old.places(item) {
+		places[index.Name] = index.Key
+	}
+	units := max(was, is)
+	for _, index := range item.Indexes {
+		switch place, there := places[index.Name]; {
+		case !there:
+			units += is
+		case place == index.Key:
+			units += max(was, is)
+		default:
+			units += was + is
+		}
+		delete(places, index.Name)
+	}
+	return float64(units + was*len(places))
 }

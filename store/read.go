@@ -424,14 +424,6 @@ func (r *question) fetchOne(ctx context.Context, l *line) (float64, error) {
 	return unitsOf(out.ConsumedCapacity, r.least()), nil
 }
 
-// unitsOf returns the units that an answer reports. An emulator may not report any.
-func unitsOf(c *types.ConsumedCapacity, least float64) float64 {
-	if c == nil || c.CapacityUnits == nil {
-		return least
-	}
-	return *c.CapacityUnits
-}
-
 // query returns the next request for a partition.
 func (r *question) query(l *line, limit int32) *dynamodb.QueryInput {
 	pk, sk := r.names()

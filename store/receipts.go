@@ -10,20 +10,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
 const (
-	// maxTransaction is the service's limit of items in one transaction.
-	maxTransaction = 100
-	// maxTransactionBytes is how many bytes the items of one transaction may have together, as far
-	// as their sizes are known. The service takes 4 MB. If a transaction turns out to be larger, it
-	// is refused, and then halved.
-	maxTransactionBytes = 3 << 20
 	// receiptBytes is an upper bound for the size of a receipt.
 	receiptBytes = 200
 	// receiptLife is how long a receipt outlives its change, in stream time. No change is delivered
@@ -291,12 +283,4 @@ func (g *receiptGroup) dropCounted(reasons []types.CancellationReason) bool {
 	g.entries = rest
 	g.dropped(counted)
 	return counted > 0
-}
-
-func classifyReason(reason types.CancellationReason) answer {
-	code := aws.ToString(reason.Code)
-	if code == "" || code == "None" {
-		return answer{}
-	}
-	return answer{outcome: codeOutcome(code), reason: code, err: awserr.Quiet(&smithy.GenericAPIError{Code: code, Message: aws.ToString(reason.Message)})}
 }

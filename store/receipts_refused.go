@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 
@@ -27,8 +26,6 @@ func (g *receiptGroup) refuse(ctx context.Context, u *lanes.Update, a answer) (p
 	g.refusals[u.Key] = a.err
 	return true, a
 }
-
-var errSilent = errors.New("a transaction was cancelled without a reason")
 
 // cancelledSilently handles a cancellation without a reason: it waits and tries again. After a few
 // times it tries each half of the changes on its own. It never refuses a single change, because

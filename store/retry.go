@@ -2,9 +2,12 @@ package store
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/ingot-events/ingot/event"
 )
 
 // next says what to do after a try.
@@ -85,4 +88,34 @@ func (s *Store) readAll(ctx context.Context, table string, request types.KeysAnd
 		}
 	}
 	return nil
+}
+
+// get reads one item of the aggregates table, consistently. The image is empty if there is none.
+func (s *Store) get(ctx context.Context, key event.Key) (img image, err error) {
+	in := &dynamodb.GetItemInput{TableName: &s.aggregates, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
+	err = s.ask(ctx, func() error {
+		out, err := s.client.GetItem(ctx, in)
+		if err == nil {
+			img = out.Item
+		}
+		return err
+	})
+	return img, err
+}
+
+// image reads what is stored under a key of the events table, consistently. It is empty if nothing
+// is.
+func (s *Store) image(ctx context.Context, key event.Key) (img image, err error) {
+	in := &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
+	err = s.ask(ctx, func() error {
+		out, err := s.client.GetItem(ctx, in)
+		if err == nil {
+			img = out.Item
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("item %s: %w", key, err)
+	}
+	return img, nil
 }

@@ -47,16 +47,6 @@ func (s *Store) ItemPages(ctx context.Context, seg Segment) iter.Seq2[Page[*even
 	})
 }
 
-// TotalPages scans one segment of the aggregates table consistently, in no order, one request for
-// each page. It returns what [Store.Totals] returns.
-func (s *Store) TotalPages(ctx context.Context, seg Segment) iter.Seq2[Page[StoredTotal], error] {
-	return pages(ctx, s, s.aggregates, seg, func(page *Page[StoredTotal], img image) {
-		if total, ok := readTotal(img); ok {
-			page.All = append(page.All, total)
-		}
-	})
-}
-
 // Items scans the events table consistently, page by page, in no order. It includes expired items
 // that are not removed yet, because they count until the stream says that they are gone. It leaves
 // out items that are not Ingot's. An item that has Ingot's type but cannot be decoded is yielded as
@@ -93,24 +83,6 @@ func (o *OddItem) Error() string { return o.Err.Error() }
 
 // Unwrap returns Err.
 func (o *OddItem) Unwrap() error { return o.Err }
-
-// Totals scans the aggregates table consistently, in no order, for aggregate items of every
-// generation. It includes items past their expiry.
-func (s *Store) Totals(ctx context.Context) iter.Seq2[StoredTotal, error] {
-	return func(yield func(StoredTotal, error) bool) {
-		for page, err := range s.TotalPages(ctx, Segment{}) {
-			if err != nil {
-				yield(StoredTotal{}, err)
-				return
-			}
-			for _, total := range page.All {
-				if !yield(total, nil) {
-					return
-				}
-			}
-		}
-	}
-}
 
 // pages scans one segment of a table. add puts an item of it into a page.
 func pages[T any](ctx context.Context, s *Store, table string, seg Segment, add func(*Page[T], image)) iter.Seq2[Page[T], error] {
@@ -149,6 +121,34 @@ func pages[T any](ctx context.Context, s *Store, table string, seg Segment, add 
 			}
 			if next = page.Next; !yield(page, nil) || page.Last() {
 				return
+			}
+		}
+	}
+}
+
+// TotalPages scans one segment of the aggregates table consistently, in no order, one request for
+// each page. It returns what [Store.Totals] returns.
+func (s *Store) TotalPages(ctx context.Context, seg Segment) iter.Seq2[Page[StoredTotal], error] {
+	return pages(ctx, s, s.aggregates, seg, func(page *Page[StoredTotal], img image) {
+		if total, ok := readTotal(img); ok {
+			page.All = append(page.All, total)
+		}
+	})
+}
+
+// Totals scans the aggregates table consistently, in no order, for aggregate items of every
+// generation. It includes items past their expiry.
+func (s *Store) Totals(ctx context.Context) iter.Seq2[StoredTotal, error] {
+	return func(yield func(StoredTotal, error) bool) {
+		for page, err := range s.TotalPages(ctx, Segment{}) {
+			if err != nil {
+				yield(StoredTotal{}, err)
+				return
+			}
+			for _, total := range page.All {
+				if !yield(total, nil) {
+					return
+				}
 			}
 		}
 	}

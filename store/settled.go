@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/payloads"
@@ -43,30 +42,4 @@ func (s counter) Settled(ctx context.Context, items []*event.Item) ([]Result, Co
 		}
 	}
 	return results, cost
-}
-
-// withParts returns the result of an item and its parts, if what was found under their keys proves
-// it. Otherwise the result has no verdict.
-func withParts(item *event.Item, own Result, parts []Result) Result {
-	carries := len(carriers(item)) > 0
-	switch {
-	case !own.proven(item):
-		return Result{}
-	case carries && (isBarred(&own) || isAtomic(item) && !own.Verdict.Stored()):
-		return Result{} // an earlier delivery may have put payloads of an erased event, which the put deletes
-	case !own.yields(item):
-		return own
-	}
-	for n, part := range item.Parts.Items {
-		if !parts[n].proven(part) || part.Payload != nil && isBarred(&parts[n]) || isAtomic(item) && !parts[n].Verdict.Stored() {
-			return Result{}
-		}
-	}
-	return own.with(slices.Clone(parts))
-}
-
-// proven reports whether what was found under the key of an item stays the answer, whatever becomes
-// of the items before it. A newer revision among these may change what holds the key.
-func (r *Result) proven(item *event.Item) bool {
-	return r.Verdict == event.Duplicate || r.Verdict == event.Stale || r.Verdict == event.Conflict && item.Revision == nil
 }

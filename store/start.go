@@ -152,9 +152,6 @@ type roster struct {
 	file    string                  // the digest of the deployed file; empty if there is none of this epoch
 }
 
-// maxBatch is how many keys one BatchGetItem takes.
-const maxBatch = 100
-
 // roster reads the epoch and the heads of this pipeline's generations, consistently. If there is
 // room, it also reads the check value of the secret, which saves a request at the start.
 func (s *Store) roster(ctx context.Context) (*roster, error) {
@@ -162,7 +159,7 @@ func (s *Store) roster(ctx context.Context) (*roster, error) {
 	for _, d := range s.pipeline.Definitions() {
 		request.Keys = append(request.Keys, keyImage(lanes.HeadKey(d)))
 	}
-	if s.pipeline.SecretCheck() != "" && len(request.Keys) < maxBatch {
+	if s.pipeline.SecretCheck() != "" && len(request.Keys) < maxKeys {
 		request.Keys = append(request.Keys, keyImage(lanes.SecretKey))
 	}
 	out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.aggregates: request}})

@@ -6,38 +6,17 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/keys"
 )
-
-// StoredTotal is one item of the aggregates table. It is a whole total or, if the aggregate
-// declares spread, one of the buckets that [Total] adds up.
-type StoredTotal struct {
-	Address   aggregate.Address
-	Values    map[string]event.Decimal
-	Texts     map[string]string // values whose operation is [aggregate.Op.Textual], as amounts have them; nil if there are none
-	N         int64             // contributions counted and not taken back
-	FP, FPX   event.Decimal     // the fingerprint of these contributions, and the expired part of it
-	Flag      string            // why the values are not proven; empty if they are
-	Accepted  string            // when and by whom a flag was accepted, and the flag; empty if none was
-	Large     string            // the warning that the item may soon be too large for updates; empty if there is none
-	ExpiresAt int64             // epoch seconds; 0: never
-	Marks     int               // lanes whose marks it carries
-	// Rank is the item's partition in the index that ranks totals, and Score is the copy of the
-	// value that it is ranked by. They are empty and nil if the total is not ranked.
-	Rank  string
-	Score *event.Decimal
-}
 
 // Total is one total of one window. Its buckets are added up.
 type Total struct {
@@ -254,16 +233,6 @@ func gather(def *aggregate.Definition, head *Head, stored []StoredTotal) []Total
 	return totals
 }
 
-// Flags returns why the values are not proven, and the warning that the item is large.
-func (t *StoredTotal) Flags() (list []string) { return flags(t.Flag, t.Accepted, t.Large) }
-
-func flags(flag, accepted, more string) (list []string) {
-	if accepted != "" {
-		accepted = "accepted " + accepted
-	}
-	return slices.DeleteFunc([]string{flag, accepted, more}, func(text string) bool { return text == "" })
-}
-
 // zeros returns what a total has before anything is counted in it: 0 for each count and sum. The
 // item has no attribute for a value that no event has added to.
 func zeros(def *aggregate.Definition) map[string]event.Decimal {
@@ -311,19 +280,6 @@ func (t *Total) Dated(name string) (aggregate.Dated, bool) {
 	return d, err == nil
 }
 
-// readText keeps the text of a value. It skips the item's own attributes, whose names no value can
-// have.
-func (t *StoredTotal) readText(name, value string) {
-	switch name {
-	case "PK", "SK", "flag", acceptedAttribute, largeAttribute, lanes.RankAttribute:
-		return
-	}
-	if t.Texts == nil {
-		t.Texts = map[string]string{}
-	}
-	t.Texts[name] = value
-}
-
 // Buckets returns a histogram. It returns false if the total has none of this name.
 func (t *Total) Buckets(name string) (aggregate.Buckets, bool) {
 	b := aggregate.Buckets{}
@@ -337,62 +293,4 @@ func (t *Total) Distinct(name string) (*aggregate.Sketch, bool) {
 	var s aggregate.Sketch
 	text, ok := t.Texts[name]
 	return &s, ok && s.Merge(text) == nil
-}
-
-// readTotal reads an aggregate item. ok is false for heads, receipts and items that are not
-// Ingot's.
-func readTotal(img image) (t StoredTotal, ok bool) {
-	if t.Address, ok = lanes.ParseKey(keyOf(img)); !ok {
-		return t, false
-	}
-	t.Values = map[string]event.Decimal{}
-	var buckets map[string]aggregate.Buckets
-	for name, v := range img {
-		if strings.HasPrefix(name, lanes.MarkPrefix) {
-			t.Marks++
-			continue
-		}
-		if s, ok := v.(*types.AttributeValueMemberS); ok {
-			t.readText(name, s.Value)
-			continue
-		}
-		if b, ok := v.(*types.AttributeValueMemberB); ok {
-			t.readText(name, string(b.Value))
-			continue
-		}
-		n, err := event.ParseDecimal(numberOf(v))
-		if err != nil || !n.Storable() { // Ingot never writes a number that a table cannot hold
-			continue
-		}
-		if value, bucket, ok := bucketName(name); ok {
-			if buckets == nil {
-				buckets = map[string]aggregate.Buckets{}
-			}
-			if buckets[value] == nil {
-				buckets[value] = aggregate.Buckets{}
-			}
-			buckets[value][bucket], _ = n.Int64()
-			continue
-		}
-		switch name {
-		case "n":
-			t.N, _ = strconv.ParseInt(n.String(), 10, 64)
-		case "fp":
-			t.FP = n
-		case "fpx":
-			t.FPX = n
-		case "expiresAt":
-			t.ExpiresAt = integerOf(v)
-		case lanes.ScoreAttribute:
-			t.Score = &n
-		default:
-			t.Values[name] = n
-		}
-	}
-	for value, b := range buckets {
-		t.readText(value, b.Text())
-	}
-	t.Rank = textOf(img[lanes.RankAttribute])
-	t.Flag, t.Accepted, t.Large = textOf(img["flag"]), textOf(img[acceptedAttribute]), textOf(img[largeAttribute])
-	return t, true
 }

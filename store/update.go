@@ -170,9 +170,6 @@ func (e *edit) distinct(o operand, candidate, stored aggregate.Amount, placehold
 	e.guards = append(e.guards, guard{operand: operand{o.name, slotNone, placeholder, storedAmount(aggregate.Distinct, stored)}, sign: "="})
 }
 
-// bucketPrefix begins the names of attributes with the count of one bucket: h:<value>:<bucket>.
-const bucketPrefix = "h:"
-
 // histogram adds to the buckets of one value.
 func (e *edit) histogram(name string, value int, moved aggregate.Buckets) {
 	for _, k := range slices.Sorted(maps.Keys(moved)) {
@@ -272,10 +269,6 @@ func (e *edit) flag(at time.Time, reason string) {
 // mends the total or accepts its flag must notice that it lacks something.
 func (e *edit) refused(at time.Time, cause error) {
 	e.sets = append(e.sets, assignment{operand: operand{"flag", slotFlag, ":flag", text(flagText(at, "an update was refused and is in quarantine: "+cause.Error()))}})
-}
-
-func flagText(at time.Time, reason string) string {
-	return at.UTC().Format("2006-01-02T15:04:05Z") + " " + reason
 }
 
 // expression is an edit as UpdateItem and transactions take it.

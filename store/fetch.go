@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/table/payloads"
+)
+
+// turn is how long a payload that is to be read waits for another one that is being read.
+const turn = 20 * time.Millisecond
+
+// fetch reads the payload of a stored item from the payload bucket, calls judge, and releases the
+// payload. It is called if an event with the same key has a different digest: only the payload
+// shows whether the two are equal under today's rules. If the object is gone, only the stored
+// digest is compared. If there is an error, judge is not called.
+//
+// Each payload is read and judged in its turn, because a small function has no room for two of the
+// largest.
+func (s *Store) fetch(ctx context.Context, known *stored, cost *Cost, judge func()) error {
+	if s.payloads == nil {
+		known.gone = true
+		judge()
+		return nil
+	}
+	for !s.reading.TryLock() {
+		if err := s.env.Sleep(ctx, turn); err != nil {
+			return &unreadError{err}
+		}
+	}
+	defer s.reading.Unlock()
+	cost.Objects++
+	text, err := s.payloads.Get(ctx, s.env, known.typ, known.key, known.object.Sum)
+	size := int64(len(text))
+	if err == nil {
+		err = ctx.Err() // judging may take longer than the time that is left
+	}
+	switch {
+	case payloads.Lost(err):
+		known.gone = true
+	case err != nil:
+		return &unreadError{err}
+	default:
+		known.data, known.object = text, nil
+	}
+	judge()
+	known.data = ""
+	payloads.Tidy(size)
+	return nil
+}
+
+// fetch reads the payload of the stored item that a write has met, and judges it.
+func (p *put) fetch(ctx context.Context, w *write) {
+	var cost Cost
+	err := p.store.fetch(ctx, w.known, &cost, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.meet(w, w.known)
+	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cost.Add(cost)
+	if err != nil {
+		w.last = answer{outcome: unknown, err: err}
+		p.to(w, abandoned)
+	}
+}
+
+var errNoBucket = errors.New("no payload bucket is configured; set INGOT_PAYLOAD_BUCKET, or Config.Objects and Config.PayloadBucket of the store")
