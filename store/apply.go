@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -13,11 +14,19 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
+// counting adds changes to totals.
+type counting struct {
+	*generations
+	seen     observations
+	few      int // totals that are written one by one
+	lookKeys atomic.Int32
+}
+
 // Apply adds a batch of one lane to its aggregate items. It counts each step exactly once. Updates
 // of different items are independent of each other. Within one item, a batch is one conditional
 // write.
-func (s counter) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, Cost) {
-	a := &apply{store: s.Store, quarantine: quarantine}
+func (s *counting) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, Cost) {
+	a := &apply{store: s, quarantine: quarantine}
 	if b.Counting() == aggregate.Receipts {
 		a.receipts(ctx, b)
 	} else {
@@ -29,7 +38,7 @@ func (s counter) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Qua
 
 // apply is one call of Apply.
 type apply struct {
-	store      *Store
+	store      *counting
 	quarantine lanes.Quarantine
 	mu         sync.Mutex      // guards the following fields
 	large      []*markedUpdate // their items are large, but carry no warning yet
@@ -69,7 +78,7 @@ func (a *apply) quarantined(ctx context.Context, u *lanes.Update, cause error) b
 // The update then counts as processed.
 func (a *apply) flagHead(ctx context.Context, u *lanes.Update, cause error) error {
 	last := u.Steps[len(u.Steps)-1]
-	cost, err := counter{a.store}.Flag(ctx, []*aggregate.Definition{u.Def}, last.Created, fmt.Sprintf("aggregate %q takes no more updates: %v", u.Key, cause))
+	cost, err := a.store.Flag(ctx, []*aggregate.Definition{u.Def}, last.Created, fmt.Sprintf("aggregate %q takes no more updates: %v", u.Key, cause))
 	a.mu.Lock()
 	a.Cost.Add(cost)
 	a.Refused++

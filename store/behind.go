@@ -35,8 +35,8 @@ import (
 // MarkBehind records that a batch held an image stamped below each of the generations. They are
 // building until a touch pass has brought that item in. If somebody has deleted the head of a
 // generation, MarkBehind leaves the generation alone, because the next start reports that.
-func (s counter) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (Cost, error) {
-	m := &marking{store: s.Store, open: defs, shard: int(s.env.Rand() * lanes.PassShards)}
+func (s *generations) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (Cost, error) {
+	m := &marking{store: s, open: defs, shard: int(s.env.Rand() * lanes.PassShards)}
 	if len(defs) == 0 {
 		return m.cost, nil
 	}
@@ -62,7 +62,7 @@ func (s counter) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (
 
 // marking is one call of MarkBehind.
 type marking struct {
-	store *Store
+	store *generations
 	open  []*aggregate.Definition // generations that are not known to be marked
 	shard int                     // which of each generation's small items this call reads; any of them is good enough
 	cost  Cost
@@ -158,7 +158,7 @@ type Pass struct {
 
 // BeginPass begins a touch pass over a generation. Call [Store.Touch] after it, and
 // [github.com/ingot-events/ingot/verify.Finish] when the stream has brought what was touched.
-func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (Pass, error) {
+func (s *generations) BeginPass(ctx context.Context, d *aggregate.Definition) (Pass, error) {
 	var behind int64
 	err := s.retry(ctx, func() (answer, next) {
 		var a answer
@@ -175,7 +175,7 @@ func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (Pass, e
 
 // beginPass tries once. If another process begins a pass at the same time, or if an answer is lost,
 // the next try takes a new number. A mark under an earlier number says nothing about this pass.
-func (s *Store) beginPass(ctx context.Context, d *aggregate.Definition) (behind int64, a answer) {
+func (s *generations) beginPass(ctx context.Context, d *aggregate.Definition) (behind int64, a answer) {
 	head, err := s.Head(ctx, d)
 	if err == nil && head == nil {
 		err = fmt.Errorf("aggregate %s has no head: start the streams function with its pipeline first", d)
@@ -203,7 +203,7 @@ func (s *Store) beginPass(ctx context.Context, d *aggregate.Definition) (behind 
 }
 
 // raisePass gives the head the next number, if the head still has the last one.
-func (s *Store) raisePass(ctx context.Context, d *aggregate.Definition, last int64) (behind int64, a answer) {
+func (s *generations) raisePass(ctx context.Context, d *aggregate.Definition, last int64) (behind int64, a answer) {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.aggregates, Key: keyImage(lanes.HeadKey(d)),
 		UpdateExpression:          aws.String("SET #pass = :pass, #open = :pass"),

@@ -1,10 +1,20 @@
 package store
 
-import "github.com/ingot-events/ingot/internal/plan/lanes"
+import (
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
+)
 
-// counter is a store as Ingot's own functions and verify use it. It also counts changes and
-// completes generations. Package internal/table/tables hands it out. Its methods are not part of
-// what the library offers.
-type counter struct{ *Store }
+// counter is a store as Ingot's own functions and verify use it. Package internal/table/tables
+// hands it out. Its methods are not part of what the library offers.
+type counter struct {
+	*stages
+	*counting
+}
 
-func init() { lanes.CounterOf = func(st any) any { return counter{st.(*Store)} } }
+// Counting returns how this store's generations are counted.
+func (s *generations) Counting() aggregate.Counting { return s.how }
+
+func init() {
+	lanes.CounterOf = func(st any) any { return counter{st.(*Store).put, st.(*Store).count} }
+}

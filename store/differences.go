@@ -24,7 +24,7 @@ const (
 // differences says which members differ between two payloads, as their digests see them: " (they
 // differ in total_cents, customer.email)". Members that are ignored today do not count. No values
 // are shown, because they may be personal. The text is empty if nothing can be said.
-func (s *Store) differences(known *stored, item *event.Item) string {
+func (s *plain) differences(known *stored, item *event.Item) string {
 	if known.typ != item.Type {
 		return fmt.Sprintf(" (the stored one is of type %q, this one of type %q)", excerpt.Of(known.typ, maxShownName), excerpt.Of(item.Type, maxShownName))
 	}
@@ -51,7 +51,7 @@ func (s *Store) differences(known *stored, item *event.Item) string {
 }
 
 // canonical returns a payload as its digest sees it, so that equal values have equal text.
-func (s *Store) canonical(typ, data string) event.Node {
+func (s *plain) canonical(typ, data string) event.Node {
 	text, err := s.pipeline.DigestText(typ, data)
 	if err != nil {
 		return event.Node{}

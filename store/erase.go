@@ -53,15 +53,15 @@ import (
 //
 // Everything else that holds the event stays: archive objects, older versions of objects, backups,
 // queues and logs. The page docs/erasing.md says what to do about them.
-func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err error) {
-	return counter{s}.EraseWith(ctx, key, nil, false)
+func (s *stages) Erase(ctx context.Context, key event.Key) (erased bool, err error) {
+	return s.EraseWith(ctx, key, nil, false)
 }
 
 // EraseWith is [Store.Erase] for a caller that has looked for parts of the event elsewhere. found
 // are the stored parts that it has found. all says that no others are stored, because the whole
 // table was read. Then their number is not compared with that of the whole.
-func (s counter) EraseWith(ctx context.Context, key event.Key, found []*event.Item, all bool) (erased bool, err error) {
-	e := erasure{Store: s.Store, key: key, found: found, all: all}
+func (s *stages) EraseWith(ctx context.Context, key event.Key, found []*event.Item, all bool) (erased bool, err error) {
+	e := erasure{stages: s, key: key, found: found, all: all}
 	if err := e.run(ctx); err != nil {
 		return false, err
 	}
@@ -85,10 +85,10 @@ func (s counter) EraseWith(ctx context.Context, key event.Key, found []*event.It
 // PartsToErase returns the stored whole and the parts that [counter.EraseWith] would erase with it,
 // claims among them, or the error that it would return before it changes anything. The whole is nil
 // if no event with parts is stored under the key.
-func (s counter) PartsToErase(ctx context.Context, key event.Key, found []*event.Item, all bool) (whole *event.Item,
+func (s *stages) PartsToErase(ctx context.Context, key event.Key, found []*event.Item, all bool) (whole *event.Item,
 	parts []*event.Item, err error,
 ) {
-	e := erasure{Store: s.Store, key: key, found: found, all: all, look: true}
+	e := erasure{stages: s, key: key, found: found, all: all, look: true}
 	err = e.run(ctx)
 	return e.whole, e.parts, err
 }

@@ -23,7 +23,7 @@ import (
 
 // erasure is an event that is being erased.
 type erasure struct {
-	*Store
+	*stages
 	key   event.Key
 	found []*event.Item // parts that the caller has found
 	all   bool          // no others are stored
@@ -41,7 +41,7 @@ func (e *erasure) run(ctx context.Context) error {
 	if e.events == "" {
 		return errors.New("erase: Config.Events names no table: set it to the events table")
 	}
-	err := e.sameSecret(ctx)
+	err := e.generations.sameSecret(ctx)
 	if err == nil {
 		err = e.retry(ctx, func() (answer, next) { return e.try(ctx) })
 	}
@@ -110,7 +110,7 @@ func (e *erasure) try(ctx context.Context) (answer, next) {
 			claims = append(claims, part)
 			continue
 		}
-		if _, err := (counter{e.Store}).EraseWith(ctx, part.Key, nil, true); err != nil {
+		if _, err := e.EraseWith(ctx, part.Key, nil, true); err != nil {
 			return answer{outcome: unknown, err: err}, later
 		}
 	}

@@ -18,7 +18,7 @@ const turn = 20 * time.Millisecond
 //
 // Each payload is read and judged in its turn, because a small function has no room for two of the
 // largest.
-func (s *Store) fetch(ctx context.Context, known *stored, cost *Cost, judge func()) error {
+func (s *plain) fetch(ctx context.Context, known *stored, cost *Cost, judge func()) error {
 	if s.payloads == nil {
 		known.gone = true
 		judge()

@@ -13,7 +13,7 @@ import (
 
 // Find reads what is stored under a key, consistently. there reports whether anything is stored.
 // The item is nil if the key is barred, or if it holds an item that is not Ingot's event.
-func (s counter) Find(ctx context.Context, key event.Key) (item *event.Item, there, barred bool, err error) {
+func (s *tables) Find(ctx context.Context, key event.Key) (item *event.Item, there, barred bool, err error) {
 	var img image
 	err = s.ask(ctx, func() error {
 		out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true)})

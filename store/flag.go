@@ -25,8 +25,8 @@ import (
 // that item. So Flag does not write to a head that already has a flag. It reads the head first, and
 // remembers for five minutes that the flag is there. If somebody has deleted a head, Flag leaves it
 // alone, because the next start says that the head is missing.
-func (s counter) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (Cost, error) {
-	f := &flagging{store: s.Store, flag: flagText(at, reason)}
+func (s *generations) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (Cost, error) {
+	f := &flagging{store: s, flag: flagText(at, reason)}
 	for _, d := range defs {
 		if s.flagged.recently(lanes.HeadKey(d), s.env.Now()) {
 			continue
@@ -43,7 +43,8 @@ func (s counter) Flag(ctx context.Context, defs []*aggregate.Definition, at time
 // can be flagged again. Accept reports false if the item does not have this flag any more.
 //
 // A function that has seen the flag of a head in the last five minutes may not flag it anew.
-func Accept(ctx context.Context, s *Store, key event.Key, flag, who string) (bool, error) {
+func Accept(ctx context.Context, st *Store, key event.Key, flag, who string) (bool, error) {
+	s := st.count.generations
 	err := s.ask(ctx, func() error {
 		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.aggregates, Key: keyImage(key),
 			UpdateExpression: aws.String("SET #accepted = :accepted REMOVE #flag"), ConditionExpression: aws.String("#flag = :flag"),
@@ -59,7 +60,7 @@ func Accept(ctx context.Context, s *Store, key event.Key, flag, who string) (boo
 
 // flagging is one call of Flag.
 type flagging struct {
-	store *Store
+	store *generations
 	flag  string
 	cost  Cost
 }

@@ -3,12 +3,25 @@ package store
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
+
+// generations reads and writes the heads of generations.
+type generations struct {
+	*tables
+	how     aggregate.Counting // of new generations
+	flagged recentHeads
+	newer   atomic.Pointer[[]*aggregate.Definition] // found by Start
+	sure    atomic.Bool                             // CheckSecret has succeeded
+	looked  atomic.Int64                            // when Start or Renew found it, in unix nanoseconds; 0: never
+	known   atomic.Pointer[string]                  // what E# said then
+	file    atomic.Pointer[keptFile]                // the deployed file, as Start found it; nil: it has not run
+}
 
 // Head is what the aggregates table says about one generation.
 type Head struct {
@@ -97,7 +110,7 @@ func (h *Head) Flags() (list []string) {
 }
 
 // Head reads the head of one generation, consistently. It returns nil if there is none.
-func (s *Store) Head(ctx context.Context, d *aggregate.Definition) (*Head, error) {
+func (s *generations) Head(ctx context.Context, d *aggregate.Definition) (*Head, error) {
 	img, err := s.get(ctx, lanes.HeadKey(d))
 	if err != nil {
 		return nil, fmt.Errorf("head of aggregate %s: %w", d, err)

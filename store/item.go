@@ -10,7 +10,7 @@ import (
 // Item reads the item of one event, consistently. It returns nil if the key holds nothing, or an
 // item that is not Ingot's. It also returns an expired item that is not removed yet.
 // [pipeline.Pipeline.Key] computes the key.
-func (s *Store) Item(ctx context.Context, key event.Key) (*event.Item, error) {
+func (s *tables) Item(ctx context.Context, key event.Key) (*event.Item, error) {
 	img, err := s.image(ctx, key)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 )
 
 // older reports whether item is a newer revision than the stored one, as far as that has been read.
-func (s *Store) older(known *stored, item *event.Item) bool {
+func (s *plain) older(known *stored, item *event.Item) bool {
 	return !known.foreign && known.typ == item.Type && known.revision != nil && item.Revision != nil && s.order(known, item) < 0
 }
 
@@ -17,7 +17,7 @@ func (s *Store) older(known *stored, item *event.Item) bool {
 // newer. Both must have a revision. If the revisions are equal, the stored payload decides under
 // today's rules. The stored ties do not, because an older function may have written none, or other
 // fields. Until the payload is read, equal revisions stay equal. See unlike.
-func (s *Store) order(known *stored, item *event.Item) int {
+func (s *plain) order(known *stored, item *event.Item) int {
 	if order := known.revision.Cmp(*item.Revision); order != 0 || item.Ties == "" {
 		return order
 	}
@@ -36,7 +36,7 @@ func (s *Store) order(known *stored, item *event.Item) int {
 
 // judge compares one item with what is proven stored under its key. It never compares the stored
 // epoch: if the epoch matters, because the stored item cannot be read, judge is not called.
-func (s *Store) judge(known *stored, item *event.Item) Result {
+func (s *plain) judge(known *stored, item *event.Item) Result {
 	r := Result{Existing: known.existing()}
 	conflict := func(reason event.Reason, format string, args ...any) Result {
 		r.Verdict = event.Conflict
@@ -83,7 +83,7 @@ func (s *Store) judge(known *stored, item *event.Item) Result {
 
 // today returns the digest of the stored payload under today's ignore list. A path that is ignored
 // only since the item was written must not make its redelivery a conflict.
-func (s *Store) today(known *stored) event.Digest {
+func (s *plain) today(known *stored) event.Digest {
 	if !known.payload || known.object != nil {
 		return known.digest
 	}

@@ -21,7 +21,7 @@ import (
 // stored or would be stored, its parts are judged too. If the verdict of a part is worse, the event
 // that is stored under the part's key is returned. Judge also reads the totals with floors that the
 // event takes from. If one of them is too low now, the answer is Rejected.
-func (s counter) Judge(ctx context.Context, item *event.Item) (Result, *event.Item, error) {
+func (s *stages) Judge(ctx context.Context, item *event.Item) (Result, *event.Item, error) {
 	if payloads.IsAhead(item, s.env.Now()) {
 		refusal := payloads.TooFarAhead(item)
 		return Result{Verdict: refusal.Verdict, Refusal: refusal}, nil, nil
@@ -64,13 +64,13 @@ func (s counter) Judge(ctx context.Context, item *event.Item) (Result, *event.It
 
 // JudgeInPlaceOf says whether a total would refuse these items, if the events that are stored under
 // their keys were gone, with all that they add. It writes nothing.
-func (s counter) JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (Result, error) {
+func (s *stages) JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (Result, error) {
 	return s.floors(ctx, Result{Verdict: event.Inserted}, items[0].Key, gone, items...)
 }
 
 // floors returns r, or the reason why a total would refuse the transaction that puts these items of
 // the event with this key. What the events in gone add is left out of the totals.
-func (s counter) floors(ctx context.Context, r Result, key event.Key, gone []*event.Item, items ...*event.Item) (Result, error) {
+func (s *stages) floors(ctx context.Context, r Result, key event.Key, gone []*event.Item, items ...*event.Item) (Result, error) {
 	t := s.atomicPut(items[0], items[1:]...)
 	if len(t.floors()) == 0 {
 		return r, nil
@@ -90,7 +90,7 @@ func (s counter) floors(ctx context.Context, r Result, key event.Key, gone []*ev
 		case mistyped != "":
 			return Result{Verdict: event.Rejected, Refusal: totalRefused(u, key, mistyped)}, nil
 		case floor != "":
-			refusal := heads{}.incomplete(ctx, s.Store, u.Def, true, &Cost{})
+			refusal := heads{}.incomplete(ctx, s.transactions, u.Def, true, &Cost{})
 			if refusal == nil {
 				refusal = &event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor, Detail: floor}
 			}
@@ -116,7 +116,7 @@ func lessOf(p *pipeline.Pipeline, img image, u *totalMove, gone []*event.Item) i
 
 // judgeOne judges an item without its parts. A transaction of its own puts it if alone is set: then
 // floors may refuse it.
-func (s counter) judgeOne(ctx context.Context, item *event.Item, alone bool) (Result, *event.Item, error) {
+func (s *stages) judgeOne(ctx context.Context, item *event.Item, alone bool) (Result, *event.Item, error) {
 	if s.events == "" {
 		return Result{}, nil, fmt.Errorf("judge %s: Config.Events names no table", item.Key)
 	}

@@ -9,7 +9,7 @@ import (
 // look judges items by what is stored under their keys, as Put does with items that it may no
 // longer write. If a key holds nothing, the result has no verdict. If it holds an older revision,
 // nothing is decided: the result is Retry.
-func (s *Store) look(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+func (s *plain) look(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	p := &put{store: s, results: make([]Result, len(items)), items: items, parallel: s.parallel(), looking: true}
 	p.fold()
 	for _, w := range p.writes {

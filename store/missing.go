@@ -28,7 +28,7 @@ import (
 // holds counts as missing.
 //
 // While a message is being stored, its parts can look missing, because the whole is put first.
-func (s *Store) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
+func (s *stages) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
 	var wanted []*event.Item
 	owner := map[*event.Item]*event.Item{} // the whole of each part
 	now := s.env.Now()
@@ -57,7 +57,7 @@ func (s *Store) MissingParts(ctx context.Context, wholes []*event.Item) (missing
 // absent returns the parts whose keys hold nothing, or the claim of another whole. It reads up to
 // 100 keys consistently, without payloads. If a claim differs from the one that would be made
 // today, it reads that payload too, to find out whose claim it is.
-func (s *Store) absent(ctx context.Context, parts []*event.Item, owner map[*event.Item]*event.Item) (list []*event.Item, units float64, err error) {
+func (s *stages) absent(ctx context.Context, parts []*event.Item, owner map[*event.Item]*event.Item) (list []*event.Item, units float64, err error) {
 	there, units, err := s.lying(ctx, summary, parts)
 	if err != nil {
 		return nil, units, err
@@ -86,7 +86,7 @@ func (s *Store) absent(ctx context.Context, parts []*event.Item, owner map[*even
 // them, and the read units that it took to find out. It leaves out parts that do not hold all
 // fields of their whole's key, parts of a whole that may have expired or whose payload is not in
 // the item, and those that are not stored any more.
-func (s *Store) OrphanedParts(ctx context.Context, items []*event.Item) (orphans []*event.Item, units float64, err error) {
+func (s *stages) OrphanedParts(ctx context.Context, items []*event.Item) (orphans []*event.Item, units float64, err error) {
 	of := map[event.Key][]*event.Item{}
 	var asked []*event.Item
 	for _, part := range items {
@@ -148,7 +148,7 @@ func notOf(p *pipeline.Pipeline, img image, whole *event.Item, parts []*event.It
 
 // lying consistently reads the stored items under the keys of these items. want says how much of
 // each is read.
-func (s *Store) lying(ctx context.Context, want view, items []*event.Item) (there map[event.Key]image, units float64, err error) {
+func (s *stages) lying(ctx context.Context, want view, items []*event.Item) (there map[event.Key]image, units float64, err error) {
 	there = make(map[event.Key]image, len(items))
 	keys := make(map[event.Key]bool, len(items))
 	for _, item := range items {
@@ -210,12 +210,12 @@ func (p *PartsPut) refuse(why *event.Refusal) {
 // PutParts returns an error before it puts anything. It also does so if the secret of hmac is not
 // the one that the tables were filled with: all parts would be put again, under other keys. If the
 // credentials do not allow puts, it ends with the service's error.
-func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
+func (s *stages) PutParts(ctx context.Context) (PartsPut, error) {
 	var p PartsPut
 	if err := s.mayStamp(ctx); err != nil {
 		return p, fmt.Errorf("put parts: %w", err)
 	}
-	if err := s.sameSecret(ctx); err != nil {
+	if err := s.generations.sameSecret(ctx); err != nil {
 		return p, fmt.Errorf("put parts: %w", err)
 	}
 	for page, err := range s.ItemPages(ctx, Segment{}) {

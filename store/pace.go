@@ -43,7 +43,7 @@ func (p *pace) now() int {
 // each calls do for every index below n and returns when all calls have returned. When a call
 // begins, no more calls run at the same time than the pace allows then, and never more than most or
 // Config.Concurrency.
-func (s *Store) each(n, most int, do func(i int)) {
+func (s *tables) each(n, most int, do func(i int)) {
 	if n == 1 {
 		do(0)
 		return

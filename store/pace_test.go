@@ -51,7 +51,7 @@ func TestEachFollowsThePace(t *testing.T) {
 	for name, c := range map[string]struct{ concurrency, most, want int }{"to the bound": {0, 9, 9}, "to the pace's own": {0, 100, mostPace}, "as configured": {3, 100, 3}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &Store{concurrency: c.concurrency, env: env.Env{}.Real()}
+				s := &tables{concurrency: c.concurrency, env: env.Env{}.Real()}
 				s.pace.limit = firstPace
 				var now, most atomic.Int64
 				var mu sync.Mutex

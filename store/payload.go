@@ -17,13 +17,13 @@ var ErrPayloadLost = errors.New("the payload is lost")
 // Payload returns the whole payload of a stored item, as it was received. If the payload is in the
 // payload bucket, this takes one GET, of at most 16 MiB. The error is [ErrPayloadLost] if the
 // object is gone.
-func (s *Store) Payload(ctx context.Context, item *event.Item) (string, error) {
-	return counter{s}.PayloadWithin(ctx, item, func(int64) bool { return true })
+func (s *plain) Payload(ctx context.Context, item *event.Item) (string, error) {
+	return s.PayloadWithin(ctx, item, func(int64) bool { return true })
 }
 
 // PayloadWithin is [Store.Payload] for callers with little memory. Before the object is read, room
 // is called with its size. If it returns false, the error is [payloads.ErrNoRoom].
-func (s counter) PayloadWithin(ctx context.Context, item *event.Item, room func(bytes int64) bool) (string, error) {
+func (s *plain) PayloadWithin(ctx context.Context, item *event.Item, room func(bytes int64) bool) (string, error) {
 	if item.Payload == nil || item.Payload.Text != "" {
 		return item.Text(), nil
 	}
@@ -39,7 +39,7 @@ func (s counter) PayloadWithin(ctx context.Context, item *event.Item, room func(
 
 // withPayload returns the item with its whole payload in data, for what must be computed again from
 // it.
-func (s *Store) withPayload(ctx context.Context, item *event.Item) (*event.Item, error) {
+func (s *plain) withPayload(ctx context.Context, item *event.Item) (*event.Item, error) {
 	if item.Payload == nil {
 		return item, nil
 	}

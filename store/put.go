@@ -7,7 +7,16 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/internal/table/payloads"
 )
+
+// plain puts items without their parts, each by a condition on its own key.
+type plain struct {
+	*tables
+	reading  sync.Mutex       // held while a payload is read from the bucket to judge an event
+	payloads *payloads.Bucket // nil: the configuration names none
+	hot      hotKeys
+}
 
 // ExpiryMargin is the time before its expiry in which an event is no longer written. It is longer
 // than any clock skew and any request in flight. So no put can arrive after time to live has
@@ -15,7 +24,7 @@ import (
 const ExpiryMargin = time.Hour
 
 // putItems does what [Store.Put] does, for the items alone and not for their parts.
-func (s *Store) putItems(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+func (s *plain) putItems(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	p := &put{store: s, results: make([]Result, len(items)), items: items, parallel: s.parallel()}
 	p.fold()
 	_ = s.retry(ctx, func() (answer, next) { return answer{}, p.round(ctx) }) // what is not settled is Retry
@@ -26,7 +35,7 @@ func (s *Store) putItems(ctx context.Context, items []*event.Item) ([]Result, Co
 // put is one call of putItems. The writes are independent of each other. One request carries
 // several of them.
 type put struct {
-	store    *Store
+	store    *plain
 	items    []*event.Item
 	writes   []*write // one for each key, in order of first appearance
 	results  []Result

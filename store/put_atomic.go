@@ -15,9 +15,16 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
+// transactions puts items together with their parts, or with the totals that they move.
+type transactions struct {
+	*plain
+	generations *generations
+	complete    recentHeads // generations with floors that are not being built
+}
+
 // putAtomic puts each of the items at these places together with its parts. Copies of one event go
 // one after the other, because two transactions on the same key would only make each other fail.
-func (s *Store) putAtomic(ctx context.Context, items []*event.Item, places []int, results []Result) (cost Cost) {
+func (s *transactions) putAtomic(ctx context.Context, items []*event.Item, places []int, results []Result) (cost Cost) {
 	copies := make(map[event.Key]int, len(places))
 	var groups [][]int
 	for _, i := range places {
@@ -62,7 +69,7 @@ func (s *Store) putAtomic(ctx context.Context, items []*event.Item, places []int
 // What the keys hold is judged before what the totals say: an event that is stored is a Duplicate,
 // whatever a floor says.
 type atomicPut struct {
-	store   *Store
+	store   *transactions
 	members []*atomicItem
 	cost    Cost
 	last    answer // why it is not settled
@@ -92,7 +99,7 @@ type atomicItem struct {
 	moves []aggregate.Contribution
 }
 
-func (s *Store) atomicPut(whole *event.Item, parts ...*event.Item) *atomicPut {
+func (s *transactions) atomicPut(whole *event.Item, parts ...*event.Item) *atomicPut {
 	t := &atomicPut{store: s, halt: &halt{}, members: []*atomicItem{{item: whole, moves: s.moves(whole)}}}
 	for _, part := range parts {
 		t.members = append(t.members, &atomicItem{item: part, moves: s.moves(part)})
@@ -224,7 +231,7 @@ func (t *atomicPut) unmet() (list []*atomicItem) {
 // transaction returns the transaction: a put for each item, a condition if the item is met, and an
 // update for each total. If blind is set, it does not ask for the items and totals that make
 // conditions fail.
-func (s *Store) transaction(members []*atomicItem, blind bool, moves []*totalMove) *dynamodb.TransactWriteItemsInput {
+func (s *transactions) transaction(members []*atomicItem, blind bool, moves []*totalMove) *dynamodb.TransactWriteItemsInput {
 	in := &dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 	images := types.ReturnValuesOnConditionCheckFailureAllOld
 	if blind {

@@ -196,7 +196,7 @@ func (t *atomicPut) refuseTotal(ctx context.Context, u *totalMove, cause error) 
 	})
 	if classify(err).outcome == invalid {
 		var cost Cost
-		cost, err = counter{t.store}.Flag(ctx, []*aggregate.Definition{u.Def}, now, fmt.Sprintf("aggregate %q takes no more updates: %v", u.Key, cause))
+		cost, err = t.store.generations.Flag(ctx, []*aggregate.Definition{u.Def}, now, fmt.Sprintf("aggregate %q takes no more updates: %v", u.Key, cause))
 		t.cost.Add(cost)
 	} else if err == nil {
 		t.cost.WriteUnits++
@@ -222,7 +222,7 @@ type heads map[*aggregate.Definition]*event.Refusal
 // incomplete returns the reason why nothing may be taken from the totals of a generation: older
 // events are not in them yet, or no function has started with it. It returns nil if the totals are
 // complete. The store remembers this for five minutes; now makes it read the head again.
-func (h heads) incomplete(ctx context.Context, s *Store, def *aggregate.Definition, now bool, cost *Cost) *event.Refusal {
+func (h heads) incomplete(ctx context.Context, s *transactions, def *aggregate.Definition, now bool, cost *Cost) *event.Refusal {
 	key := lanes.HeadKey(def)
 	why, known := h[def]
 	if known || !now && s.complete.recently(key, s.env.Now()) {

@@ -29,7 +29,7 @@ import (
 // moves returns what the put of an item adds to totals. It returns nothing if a part of it cannot
 // be computed. Such an item is put without i:put, and the stream counts it and reports what is
 // wrong.
-func (s *Store) moves(item *event.Item) (list []aggregate.Contribution) {
+func (s *transactions) moves(item *event.Item) (list []aggregate.Contribution) {
 	if item.Put == 0 {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (u *totalMove) below(img image) (floor, mistyped string) {
 // putMoved puts the items at these places, together with their parts if they are atomic. Each of
 // them moves totals. Messages that move the same total share transactions. So they do not make each
 // other fail, and the total is paid for once. Copies of one event go after the first one.
-func (s *Store) putMoved(ctx context.Context, items []*event.Item, places []int, results []Result) (cost Cost) {
+func (s *transactions) putMoved(ctx context.Context, items []*event.Item, places []int, results []Result) (cost Cost) {
 	first := make(map[event.Key]bool, len(places))
 	var puts []*atomicPut
 	var copies []int

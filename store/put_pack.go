@@ -16,7 +16,7 @@ import (
 const assumedTotal = 1 << 10
 
 // packs splits the messages of a group over transactions.
-func packs(s *Store, group []*atomicPut) (list []*pack) {
+func packs(s *transactions, group []*atomicPut) (list []*pack) {
 	var p *pack
 	together := &halt{among: group[0].halt.among}
 	var totals map[event.Key]bool // of p
@@ -44,7 +44,7 @@ func packs(s *Store, group []*atomicPut) (list []*pack) {
 // pack puts messages that move the same totals in one transaction. If the transaction is refused
 // because of some of them, these are settled, or go alone, and the rest is sent again.
 type pack struct {
-	store *Store
+	store *transactions
 	puts  messages // those that are still together
 	next  messages // those that follow, because a total has no room for them and the others
 	alone messages // those that were taken out

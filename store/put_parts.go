@@ -7,6 +7,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
+// stages puts whole messages.
+type stages struct{ *transactions }
+
 // Put writes each item on condition that its key is free, or, for items with a revision, that its
 // revision is newer than the stored one. It returns a result for each item, in order. Items may
 // share keys.
@@ -26,11 +29,11 @@ import (
 //
 // Payloads that go to the payload bucket are put there before their items. If that fails, the item
 // is Retry, and so is all of an atomic message.
-func (s *Store) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+func (s *stages) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	return s.putOffloading(ctx, items, s.putAll)
 }
 
-func (s *Store) putAll(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+func (s *stages) putAll(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	results, atomic, cost := putOthers(ctx, items, isAtomic, s.putInTurn)
 	if len(atomic) == 0 {
 		return results, cost
@@ -83,7 +86,7 @@ func putAt(ctx context.Context, items []*event.Item, places []int, results []Res
 }
 
 // putInTurn puts items, and after them the parts of those that are stored.
-func (s *Store) putInTurn(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+func (s *stages) putInTurn(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	results, cost := s.putAlone(ctx, items)
 	var parts []*event.Item
 	for i, item := range items {
@@ -108,7 +111,7 @@ func (s *Store) putInTurn(ctx context.Context, items []*event.Item) ([]Result, C
 
 // putAlone puts items without their parts. Those that move totals are put in transactions with
 // them.
-func (s *Store) putAlone(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+func (s *stages) putAlone(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	if !slices.ContainsFunc(items, func(item *event.Item) bool { return item.Payload != nil }) {
 		return s.putUploaded(ctx, items)
 	}
@@ -122,7 +125,7 @@ func (s *Store) putAlone(ctx context.Context, items []*event.Item) ([]Result, Co
 }
 
 // putUploaded puts items whose payloads are already where they belong.
-func (s *Store) putUploaded(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+func (s *stages) putUploaded(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	results, moving, cost := putOthers(ctx, items, func(item *event.Item) bool { return item.Put != 0 }, s.putItems)
 	if len(moving) == 0 {
 		return results, cost
@@ -133,7 +136,7 @@ func (s *Store) putUploaded(ctx context.Context, items []*event.Item) ([]Result,
 
 // putBeside puts a part of a stored whole that is atomic, on condition that the whole is still
 // there. A whole that was removed does not come back.
-func (s *Store) putBeside(ctx context.Context, whole, part *event.Item) Result {
+func (s *stages) putBeside(ctx context.Context, whole, part *event.Item) Result {
 	result := make([]Result, 1)
 	if ready, _ := s.upload(ctx, []*event.Item{part}, []int{0}, false, result); len(ready) == 0 {
 		return result[0]

@@ -35,7 +35,7 @@ const (
 
 // putOffloading does what put does. It also refuses items that are too far ahead, if their payloads
 // go to the payload bucket, and deletes the payloads of erased events again.
-func (s *Store) putOffloading(ctx context.Context, items []*event.Item, put func(context.Context, []*event.Item) ([]Result, Cost)) ([]Result, Cost) {
+func (s *stages) putOffloading(ctx context.Context, items []*event.Item, put func(context.Context, []*event.Item) ([]Result, Cost)) ([]Result, Cost) {
 	if !slices.ContainsFunc(items, func(item *event.Item) bool { return len(carriers(item)) > 0 }) {
 		return put(ctx, items)
 	}
@@ -71,7 +71,7 @@ type upload struct {
 // An item that may no longer be written is only read, so it needs no object. But the put reads the
 // clock again. If the clock was set back in between, the item may be written after all. So the
 // payload of an item that became too late less than backStep ago is put too.
-func (s *Store) upload(ctx context.Context, items []*event.Item, places []int, together bool, results []Result) (ready []int, cost Cost) {
+func (s *stages) upload(ctx context.Context, items []*event.Item, places []int, together bool, results []Result) (ready []int, cost Cost) {
 	now := s.env.Now().Add(-backStep)
 	known := map[object]bool{}
 	var list []upload
@@ -130,7 +130,7 @@ func unstored(item *event.Item, err error) *event.Refusal {
 }
 
 // putPayload puts one payload. It does not begin if the time is over.
-func (s *Store) putPayload(ctx context.Context, u upload) error {
+func (s *stages) putPayload(ctx context.Context, u upload) error {
 	if s.payloads == nil {
 		return errNoBucket
 	}
@@ -143,7 +143,7 @@ func (s *Store) putPayload(ctx context.Context, u upload) error {
 // takeBack deletes the payloads of an item, or of parts of it, whose keys turned out to be barred:
 // these events were erased, so their data must not stay in the bucket. An earlier delivery may have
 // put them too. If the deletion is not proven, the message is delivered again.
-func (s *Store) takeBack(ctx context.Context, item *event.Item, r *Result, cost *Cost) {
+func (s *stages) takeBack(ctx context.Context, item *event.Item, r *Result, cost *Cost) {
 	var list []*event.Item
 	if isBarred(r) { // then no part was put
 		list = carriers(item)
@@ -179,7 +179,7 @@ func (s *Store) takeBack(ctx context.Context, item *event.Item, r *Result, cost 
 // erasedParts returns the parts of a refused atomic message that were erased alone. The payloads of
 // all its parts were put before it was judged, and its result says nothing of each. If a key cannot
 // be read, the refusal says why.
-func (s *Store) erasedParts(ctx context.Context, item *event.Item, r *Result, cost *Cost) (erased []*event.Item, why *event.Refusal) {
+func (s *stages) erasedParts(ctx context.Context, item *event.Item, r *Result, cost *Cost) (erased []*event.Item, why *event.Refusal) {
 	if !isAtomic(item) || r.Verdict != event.Conflict && r.Verdict != event.Rejected && r.Verdict != event.Expired {
 		return nil, nil
 	}

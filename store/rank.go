@@ -27,7 +27,7 @@ import (
 //
 // If the generation has a flag, or if it is building, the totals say so, as those of [Store.Total]
 // do. If nothing is stored, Top returns what [Store.Total] returns then.
-func (s *Store) Top(ctx context.Context, name string, at time.Time, n int) ([]Total, error) {
+func (s *reader) Top(ctx context.Context, name string, at time.Time, n int) ([]Total, error) {
 	if n < 1 || n > maxTop {
 		return nil, fmt.Errorf("top of %s: %d totals were asked for; ask for 1 to %d", name, n, maxTop)
 	}
@@ -52,12 +52,12 @@ const maxTop = 1000
 // functions may change totals while they are read: a total that moves down may be left out, and one
 // that moves up may come at its old place. No total comes twice. The order is that of the index.
 // After an error nothing follows.
-func (s *Store) Ranking(ctx context.Context, name string, at time.Time) iter.Seq2[Total, error] {
+func (s *reader) Ranking(ctx context.Context, name string, at time.Time) iter.Seq2[Total, error] {
 	return s.ranking(ctx, name, at, pageOfRanks)
 }
 
 // ranking reads page totals at once.
-func (s *Store) ranking(ctx context.Context, name string, at time.Time, page int) iter.Seq2[Total, error] {
+func (s *reader) ranking(ctx context.Context, name string, at time.Time, page int) iter.Seq2[Total, error] {
 	return func(yield func(Total, error) bool) {
 		def, head, err := s.rankedBy(ctx, name)
 		if err != nil {
@@ -93,7 +93,7 @@ func (s *Store) ranking(ctx context.Context, name string, at time.Time, page int
 }
 
 // rankedBy returns the definition of a ranked aggregate, and its head.
-func (s *Store) rankedBy(ctx context.Context, name string) (*aggregate.Definition, *Head, error) {
+func (s *reader) rankedBy(ctx context.Context, name string) (*aggregate.Definition, *Head, error) {
 	def, ok := s.pipeline.Definition(name)
 	switch {
 	case !ok:
@@ -123,7 +123,7 @@ func firstNumber(def *aggregate.Definition) string {
 
 // ranking merges the shards of one window, the greatest score first.
 type ranking struct {
-	store  *Store
+	store  *reader
 	window int64
 	page   int
 	shards []*rankShard
@@ -205,14 +205,14 @@ func (r *ranking) fill(ctx context.Context) error {
 }
 
 // rankQuery returns the request for a page of one partition of the index.
-func (s *Store) rankQuery(partition string, page int) *dynamodb.QueryInput {
+func (s *reader) rankQuery(partition string, page int) *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{TableName: &s.aggregates, IndexName: aws.String(lanes.RankIndex), ScanIndexForward: aws.Bool(false),
 		KeyConditionExpression: aws.String("#rank = :in"), ExpressionAttributeNames: map[string]string{"#rank": lanes.RankAttribute},
 		ExpressionAttributeValues: image{":in": text(partition)}, Limit: aws.Int32(int32(page))}
 }
 
 // readShard reads pages of one shard until one of them has an entry.
-func (s *Store) readShard(ctx context.Context, shard *rankShard, page int) error {
+func (s *reader) readShard(ctx context.Context, shard *rankShard, page int) error {
 	in := s.rankQuery(shard.partition, page)
 	in.ExclusiveStartKey = shard.from
 	for len(shard.entries) == 0 && !shard.ended {
@@ -238,7 +238,7 @@ func (s *Store) readShard(ctx context.Context, shard *rankShard, page int) error
 
 // totalsAt reads totals consistently, and returns those that are there and have not expired, in the
 // order of their keys in the argument.
-func (s *Store) totalsAt(ctx context.Context, keys []event.Key) ([]StoredTotal, error) {
+func (s *reader) totalsAt(ctx context.Context, keys []event.Key) ([]StoredTotal, error) {
 	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 	for _, key := range keys {
 		request.Keys = append(request.Keys, keyImage(key))

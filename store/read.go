@@ -78,7 +78,7 @@ type Answer struct {
 // be on both pages or on neither.
 //
 // Read sends no request if the question is wrong. The error then says what to write.
-func (s *Store) Read(ctx context.Context, name string, ask Ask) (Answer, error) {
+func (s *reader) Read(ctx context.Context, name string, ask Ask) (Answer, error) {
 	pattern, err := s.pipeline.Pattern(name)
 	if err != nil {
 		return Answer{}, fmt.Errorf("read: %w", err)
@@ -97,7 +97,7 @@ func (s *Store) Read(ctx context.Context, name string, ask Ask) (Answer, error) 
 }
 
 // ReadAll reads all pages of an answer, one after another. An error ends it.
-func (s *Store) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*event.Item, error] {
+func (s *reader) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*event.Item, error] {
 	return func(yield func(*event.Item, error) bool) {
 		for {
 			page, err := s.Read(ctx, name, ask)
@@ -119,7 +119,7 @@ func (s *Store) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*ev
 
 // Explain returns the requests that the first round of [Store.Read] would send, and the plan behind
 // them. It sends none. Each request is a *dynamodb.GetItemInput or a *dynamodb.QueryInput.
-func (s *Store) Explain(name string, ask Ask) ([]any, *pipeline.QueryPlan, error) {
+func (s *reader) Explain(name string, ask Ask) ([]any, *pipeline.QueryPlan, error) {
 	pattern, err := s.pipeline.Pattern(name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read: %w", err)
@@ -148,7 +148,7 @@ func (s *Store) Explain(name string, ask Ask) ([]any, *pipeline.QueryPlan, error
 
 // question is one page that is being read.
 type question struct {
-	s      *Store
+	s      *reader
 	ask    Ask
 	plan   *pipeline.QueryPlan
 	period int // the one that is being read
@@ -159,7 +159,7 @@ type question struct {
 }
 
 // question checks the question, and finds where the page begins.
-func (s *Store) question(pattern *pipeline.Pattern, ask Ask) (*question, error) {
+func (s *reader) question(pattern *pipeline.Pattern, ask Ask) (*question, error) {
 	switch {
 	case s.events == "":
 		return nil, errors.New("Config.Events is not set: name the events table")

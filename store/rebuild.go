@@ -49,7 +49,7 @@ const maxRefused = 100
 // If the table refuses to stamp an item, or if its payload is lost, the pass goes on with the
 // others. Its error then names each such item. No newer generation is complete until these items
 // are repaired or removed and the pass has run again.
-func (s *Store) Touch(ctx context.Context) (Touched, error) {
+func (s *stages) Touch(ctx context.Context) (Touched, error) {
 	var t Touched
 	var refusals []error
 	for page, err := range s.TouchPages(ctx, Segment{}) {
@@ -88,7 +88,7 @@ func RefusedTouches(refusals []error) error {
 
 // TouchPages does what [Store.Touch] does, for one segment of the table, and yields a result for
 // each page. An error ends it.
-func (s *Store) TouchPages(ctx context.Context, seg Segment) iter.Seq2[TouchedPage, error] {
+func (s *stages) TouchPages(ctx context.Context, seg Segment) iter.Seq2[TouchedPage, error] {
 	return func(yield func(TouchedPage, error) bool) {
 		if err := s.mayStamp(ctx); err != nil {
 			yield(TouchedPage{}, fmt.Errorf("touch: %w", err))
@@ -114,7 +114,7 @@ func (s *Store) TouchPages(ctx context.Context, seg Segment) iter.Seq2[TouchedPa
 
 // touchAll touches the items of a page, 25 in a request. If there are only a few, they go one by
 // one. So do items that a shared request could not touch.
-func (s *Store) touchAll(ctx context.Context, page Page[*event.Item], t *TouchedPage) error {
+func (s *stages) touchAll(ctx context.Context, page Page[*event.Item], t *TouchedPage) error {
 	t.Odd, t.Scanned = len(page.Odd), len(page.All)
 	var below, alone []event.Key
 	var elsewhere []*event.Item
@@ -148,7 +148,7 @@ func (s *Store) touchAll(ctx context.Context, page Page[*event.Item], t *Touched
 
 // uses reports whether the pipeline declares an event type. If it does not, no total needs any
 // field of it.
-func (s *Store) uses(eventType string) bool {
+func (s *stages) uses(eventType string) bool {
 	_, err := s.pipeline.Kept(eventType, "{}")
 	return err == nil
 }
@@ -158,7 +158,7 @@ const touchedAtOnce = 4
 
 // touchElsewhere touches items whose payloads are in the payload bucket: each of them gets what
 // this pipeline needs of its payload.
-func (s *Store) touchElsewhere(ctx context.Context, items []*event.Item, t *TouchedPage) error {
+func (s *stages) touchElsewhere(ctx context.Context, items []*event.Item, t *TouchedPage) error {
 	for some := range slices.Chunk(items, touchedAtOnce) {
 		texts, errs := make([]string, len(some)), make([]error, len(some))
 		s.env.Each(len(some), touchedAtOnce, func(i int) { texts[i], errs[i] = s.keptToday(ctx, some[i]) })
@@ -182,7 +182,7 @@ func (s *Store) touchElsewhere(ctx context.Context, items []*event.Item, t *Touc
 }
 
 // keptToday returns what an item keeps of its payload under this pipeline.
-func (s *Store) keptToday(ctx context.Context, item *event.Item) (string, error) {
+func (s *stages) keptToday(ctx context.Context, item *event.Item) (string, error) {
 	text, err := s.Payload(ctx, item)
 	if err != nil {
 		return "", err
@@ -198,7 +198,7 @@ func (t *TouchedPage) refuse(key event.Key, err error) {
 // touchMany touches up to 25 items in one request, with the condition of [Store.touch] for each.
 // Throttled items are sent again without the others. It returns the items that were refused as
 // invalid, because only the refusal of a request with a single item is final.
-func (s *Store) touchMany(ctx context.Context, keys []event.Key, t *TouchedPage) (alone []event.Key, err error) {
+func (s *stages) touchMany(ctx context.Context, keys []event.Key, t *TouchedPage) (alone []event.Key, err error) {
 	set := statementText("UPDATE ").quoted(s.events).add(` SET "epoch" = ? WHERE PK = ? AND SK = ?`).
 		add(` AND "type" IS NOT MISSING`).add(` AND ("epoch" IS MISSING OR "epoch" < ?)`)
 	statement, now := string(set), integer(s.pipeline.Epoch())
@@ -248,7 +248,7 @@ func (s *Store) touchMany(ctx context.Context, keys []event.Key, t *TouchedPage)
 
 // touchAlone touches one item, and notes if its stamp could not be raised. more, if it is not nil,
 // adds to the request.
-func (s *Store) touchAlone(ctx context.Context, key event.Key, t *TouchedPage, more ...func(*dynamodb.UpdateItemInput)) error {
+func (s *stages) touchAlone(ctx context.Context, key event.Key, t *TouchedPage, more ...func(*dynamodb.UpdateItemInput)) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -273,7 +273,7 @@ func (s *Store) touchAlone(ctx context.Context, key event.Key, t *TouchedPage, m
 
 // mayStamp returns an error if items must not carry this pipeline's epoch yet. It reads the table's
 // epoch once, consistently. An epoch never falls, so the answer holds until the end of the pass.
-func (s *Store) mayStamp(ctx context.Context) error {
+func (s *stages) mayStamp(ctx context.Context) error {
 	if s.aggregates == "" {
 		return errors.New("Config.Aggregates names no table, and the epoch that items may carry is read there: set it to the aggregates table")
 	}
@@ -286,7 +286,7 @@ func (s *Store) mayStamp(ctx context.Context) error {
 
 // reached returns an error if the table's epoch is below the pipeline's. The epoch is 0 if the
 // table has none.
-func (s *Store) reached(epoch int64) error {
+func (s *stages) reached(epoch int64) error {
 	switch own := s.pipeline.Epoch(); {
 	case epoch >= own:
 		return nil
@@ -299,7 +299,7 @@ func (s *Store) reached(epoch int64) error {
 
 // touching returns the request that raises one item's stamp, if the item is still there and still
 // below it.
-func (s *Store) touching(key event.Key) *dynamodb.UpdateItemInput {
+func (s *stages) touching(key event.Key) *dynamodb.UpdateItemInput {
 	return &dynamodb.UpdateItemInput{
 		TableName: &s.events, Key: keyImage(key),
 		UpdateExpression:          aws.String("SET #e = :now"),
@@ -313,7 +313,7 @@ func (s *Store) touching(key event.Key) *dynamodb.UpdateItemInput {
 // withData makes the request also set what the item keeps of its payload, if the item still has the
 // payload that was read. An erased event has no payload, and the key may hold another event by now.
 // Stamp and data are one write, so no image has the new stamp without the data for it.
-func (s *Store) withData(item *event.Item, data string) func(*dynamodb.UpdateItemInput) {
+func (s *stages) withData(item *event.Item, data string) func(*dynamodb.UpdateItemInput) {
 	return func(in *dynamodb.UpdateItemInput) {
 		in.UpdateExpression = aws.String(*in.UpdateExpression + ", #data = :data")
 		in.ConditionExpression = aws.String(*in.ConditionExpression + " AND #payload = :payload AND #digest = :digest")
@@ -326,7 +326,7 @@ func (s *Store) withData(item *event.Item, data string) func(*dynamodb.UpdateIte
 // touch sends a request of [Store.touching]. It returns false if another process has raised the
 // stamp, or if the item is gone: it was removed, or a bar, which has no type, has replaced it.
 // units are the units that the service has counted for the write.
-func (s *Store) touch(ctx context.Context, in *dynamodb.UpdateItemInput) (touched bool, units float64, err error) {
+func (s *stages) touch(ctx context.Context, in *dynamodb.UpdateItemInput) (touched bool, units float64, err error) {
 	err = s.ask(ctx, func() error {
 		out, err := s.client.UpdateItem(ctx, in)
 		if err == nil {
@@ -347,7 +347,7 @@ var ErrBehind = errors.New("images stamped below the generation have been met si
 // ClearBuilding declares a generation complete, on condition that behind of its head is still what
 // [Store.BeginPass] returned. Call it only if you have found no lower stamp and no difference.
 // [github.com/ingot-events/ingot/verify.Finish] does all of this.
-func (s counter) ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error {
+func (s *stages) ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.aggregates, Key: keyImage(lanes.HeadKey(d)),
 		UpdateExpression:         aws.String("SET #building = :false"),
@@ -365,7 +365,7 @@ func (s counter) ClearBuilding(ctx context.Context, d *aggregate.Definition, beh
 	if classify(err).outcome != failed {
 		return err
 	}
-	if head, err := s.Head(ctx, d); err != nil || head == nil {
+	if head, err := s.generations.Head(ctx, d); err != nil || head == nil {
 		return errors.Join(err, fmt.Errorf("aggregate %s has no head: start the streams function with its pipeline first", d))
 	}
 	return ErrBehind

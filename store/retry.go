@@ -28,7 +28,7 @@ const (
 //     outcome was.
 //
 // A try is one request or several. It must be safe to repeat if its answer was lost.
-func (s *Store) retry(ctx context.Context, try func() (answer, next)) error {
+func (s *tables) retry(ctx context.Context, try func() (answer, next)) error {
 	for round := 1; ; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -50,7 +50,7 @@ func (s *Store) retry(ctx context.Context, try func() (answer, next)) error {
 // ask sends one request until the service has carried it out or says that its condition does not
 // hold. It returns nil, the failed condition, or the reason why nothing is proven. The error is as
 // the service gave it, without [awserr.Quiet].
-func (s *Store) ask(ctx context.Context, send func() error) error {
+func (s *tables) ask(ctx context.Context, send func() error) error {
 	var last error
 	gaveUp := s.retry(ctx, func() (answer, next) {
 		last = send()
@@ -69,7 +69,7 @@ func (s *Store) ask(ctx context.Context, send func() error) error {
 // readAll reads up to 100 keys of one table, and calls take with each answer until all of them are
 // answered. It asks again for keys that an answer leaves out: at once if the answer had any items,
 // and otherwise after a wait. capacity says which consumed units the answers report, if any.
-func (s *Store) readAll(ctx context.Context, table string, request types.KeysAndAttributes, capacity types.ReturnConsumedCapacity, take func(*dynamodb.BatchGetItemOutput)) error {
+func (s *tables) readAll(ctx context.Context, table string, request types.KeysAndAttributes, capacity types.ReturnConsumedCapacity, take func(*dynamodb.BatchGetItemOutput)) error {
 	for len(request.Keys) > 0 {
 		err := s.ask(ctx, func() error {
 			out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: request}, ReturnConsumedCapacity: capacity})
@@ -91,7 +91,7 @@ func (s *Store) readAll(ctx context.Context, table string, request types.KeysAnd
 }
 
 // get reads one item of the aggregates table, consistently. The image is empty if there is none.
-func (s *Store) get(ctx context.Context, key event.Key) (img image, err error) {
+func (s *tables) get(ctx context.Context, key event.Key) (img image, err error) {
 	in := &dynamodb.GetItemInput{TableName: &s.aggregates, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
 	err = s.ask(ctx, func() error {
 		out, err := s.client.GetItem(ctx, in)
@@ -105,7 +105,7 @@ func (s *Store) get(ctx context.Context, key event.Key) (img image, err error) {
 
 // image reads what is stored under a key of the events table, consistently. It is empty if nothing
 // is.
-func (s *Store) image(ctx context.Context, key event.Key) (img image, err error) {
+func (s *tables) image(ctx context.Context, key event.Key) (img image, err error) {
 	in := &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
 	err = s.ask(ctx, func() error {
 		out, err := s.client.GetItem(ctx, in)

@@ -36,7 +36,7 @@ func (p *Page[T]) Last() bool { return p.Next == event.Key{} }
 
 // ItemPages scans one segment of the events table consistently, in no order, one request for each
 // page. A page may be empty. An error ends the scan. [Store.Items] says which items it returns.
-func (s *Store) ItemPages(ctx context.Context, seg Segment) iter.Seq2[Page[*event.Item], error] {
+func (s *tables) ItemPages(ctx context.Context, seg Segment) iter.Seq2[Page[*event.Item], error] {
 	return pages(ctx, s, s.events, seg, func(page *Page[*event.Item], img image) {
 		switch item, err := decode(img); {
 		case err != nil:
@@ -51,7 +51,7 @@ func (s *Store) ItemPages(ctx context.Context, seg Segment) iter.Seq2[Page[*even
 // that are not removed yet, because they count until the stream says that they are gone. It leaves
 // out items that are not Ingot's. An item that has Ingot's type but cannot be decoded is yielded as
 // an [*OddItem] error, and the scan goes on. Any other error ends the scan.
-func (s *Store) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
+func (s *tables) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 	return func(yield func(*event.Item, error) bool) {
 		for page, err := range s.ItemPages(ctx, Segment{}) {
 			if err != nil {
@@ -85,7 +85,7 @@ func (o *OddItem) Error() string { return o.Err.Error() }
 func (o *OddItem) Unwrap() error { return o.Err }
 
 // pages scans one segment of a table. add puts an item of it into a page.
-func pages[T any](ctx context.Context, s *Store, table string, seg Segment, add func(*Page[T], image)) iter.Seq2[Page[T], error] {
+func pages[T any](ctx context.Context, s *tables, table string, seg Segment, add func(*Page[T], image)) iter.Seq2[Page[T], error] {
 	return func(yield func(Page[T], error) bool) {
 		in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 		if seg.Of > 0 {
@@ -128,7 +128,7 @@ func pages[T any](ctx context.Context, s *Store, table string, seg Segment, add 
 
 // TotalPages scans one segment of the aggregates table consistently, in no order, one request for
 // each page. It returns what [Store.Totals] returns.
-func (s *Store) TotalPages(ctx context.Context, seg Segment) iter.Seq2[Page[StoredTotal], error] {
+func (s *tables) TotalPages(ctx context.Context, seg Segment) iter.Seq2[Page[StoredTotal], error] {
 	return pages(ctx, s, s.aggregates, seg, func(page *Page[StoredTotal], img image) {
 		if total, ok := readTotal(img); ok {
 			page.All = append(page.All, total)
@@ -138,7 +138,7 @@ func (s *Store) TotalPages(ctx context.Context, seg Segment) iter.Seq2[Page[Stor
 
 // Totals scans the aggregates table consistently, in no order, for aggregate items of every
 // generation. It includes items past their expiry.
-func (s *Store) Totals(ctx context.Context) iter.Seq2[StoredTotal, error] {
+func (s *tables) Totals(ctx context.Context) iter.Seq2[StoredTotal, error] {
 	return func(yield func(StoredTotal, error) bool) {
 		for page, err := range s.TotalPages(ctx, Segment{}) {
 			if err != nil {

@@ -24,7 +24,7 @@ var ErrOtherSecret = errors.New("INGOT_PII_KEY is not the secret that the tables
 // for another secret. After the first successful check, the item is not read again.
 //
 // It sends no request if no key of an event uses hmac, or if Config.Aggregates names no table.
-func (s counter) CheckSecret(ctx context.Context) error {
+func (s *generations) CheckSecret(ctx context.Context) error {
 	check := s.pipeline.SecretCheck()
 	if check == "" || s.aggregates == "" || s.sure.Load() {
 		return nil
@@ -38,7 +38,7 @@ func (s counter) CheckSecret(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) checkSecret(ctx context.Context, check string) error {
+func (s *generations) checkSecret(ctx context.Context, check string) error {
 	known, err := s.knownCheck(ctx)
 	if err == nil && known == "" {
 		img := keyImage(lanes.SecretKey)
@@ -62,7 +62,7 @@ func (s *Store) checkSecret(ctx context.Context, check string) error {
 // sameSecret returns [ErrOtherSecret] if the tables were filled with another secret than the
 // pipeline's. Unlike CheckSecret, it writes nothing. It is for what computes keys of events outside
 // of the functions, on a machine whose INGOT_PII_KEY may be that of another stack.
-func (s *Store) sameSecret(ctx context.Context) error {
+func (s *generations) sameSecret(ctx context.Context) error {
 	check := s.pipeline.SecretCheck()
 	if check == "" || s.aggregates == "" || s.sure.Load() {
 		return nil
@@ -79,7 +79,7 @@ func (s *Store) sameSecret(ctx context.Context) error {
 }
 
 // knownCheck returns the check value in the aggregates table. It is empty if there is none.
-func (s *Store) knownCheck(ctx context.Context) (string, error) {
+func (s *generations) knownCheck(ctx context.Context) (string, error) {
 	img, err := s.get(ctx, lanes.SecretKey)
 	return textOf(img["check"]), err
 }

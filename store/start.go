@@ -23,7 +23,7 @@ import (
 // transaction it creates the heads of new generations, retires those that are no longer declared,
 // and raises the epoch. It refuses, with an explanation, every change that would give a total two
 // meanings.
-func (s *Store) Start(ctx context.Context) error {
+func (s *generations) Start(ctx context.Context) error {
 	doubted := false
 	var last answer
 	err := s.retry(ctx, func() (answer, next) {
@@ -63,7 +63,7 @@ const knownFor = 5 * time.Minute
 // must learn which generations it does not know. Renew reads only the small item of the epoch,
 // because a thousand functions do the same. It starts again only if that item has changed. It does
 // nothing if the store has not started.
-func (s counter) Renew(ctx context.Context) error {
+func (s *generations) Renew(ctx context.Context) error {
 	looked := s.looked.Load()
 	now := s.env.Now()
 	if looked == 0 || now.Sub(time.Unix(0, looked)) <= knownFor {
@@ -82,7 +82,7 @@ func (s counter) Renew(ctx context.Context) error {
 
 // Begin starts the store if it has not started yet, and otherwise renews it. The ingest function
 // calls it where puts move totals. The first function that starts creates the heads.
-func (s counter) Begin(ctx context.Context) error {
+func (s *generations) Begin(ctx context.Context) error {
 	if s.looked.Load() == 0 {
 		return s.Start(ctx)
 	}
@@ -101,7 +101,7 @@ func stateOf(img image) string {
 // Newer lists the generations that the aggregates table counts and this pipeline is too old to
 // know, as [Store.Start] found them. Only Name and Since are set. All events that this pipeline
 // stores are stamped below them.
-func (s counter) Newer() []*aggregate.Definition {
+func (s *generations) Newer() []*aggregate.Definition {
 	if newer := s.newer.Load(); newer != nil {
 		return *newer
 	}
@@ -111,7 +111,7 @@ func (s counter) Newer() []*aggregate.Definition {
 // start tries once. Its answer is hopeless if the table and the pipeline do not agree. Any other
 // answer that is not done means that another function may have started, or that an answer was lost.
 // Then the next try reads the table again.
-func (s *Store) start(ctx context.Context) answer {
+func (s *generations) start(ctx context.Context) answer {
 	t, err := s.roster(ctx)
 	if err != nil {
 		return classify(fmt.Errorf("start: reading the aggregates table %s: %w", s.aggregates, awserr.Quiet(err)))
@@ -129,7 +129,7 @@ func (s *Store) start(ctx context.Context) answer {
 	}
 	// The check value is written before the epoch is raised, but after everything else: a function
 	// that must not start changes nothing. If the table has the value, CheckSecret asks nothing.
-	if err := (counter{s}).CheckSecret(ctx); err != nil {
+	if err := s.CheckSecret(ctx); err != nil {
 		return answer{outcome: invalid, err: fmt.Errorf("start: %w", err)} // CheckSecret has retried already
 	}
 	if t.epoch < s.pipeline.Epoch() {
@@ -154,7 +154,7 @@ type roster struct {
 
 // roster reads the epoch and the heads of this pipeline's generations, consistently. If there is
 // room, it also reads the check value of the secret, which saves a request at the start.
-func (s *Store) roster(ctx context.Context) (*roster, error) {
+func (s *generations) roster(ctx context.Context) (*roster, error) {
 	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), Keys: []map[string]types.AttributeValue{keyImage(lanes.EpochKey)}}
 	for _, d := range s.pipeline.Definitions() {
 		request.Keys = append(request.Keys, keyImage(lanes.HeadKey(d)))
@@ -199,7 +199,7 @@ func (c *changes) mistake(format string, args ...any) {
 const maxHeads = maxTransaction - 1
 
 // compare compares the table with the pipeline.
-func (s *Store) compare(t *roster) *changes {
+func (s *generations) compare(t *roster) *changes {
 	own, c := s.pipeline.Epoch(), &changes{}
 	next := max(own, t.epoch+1) // the lowest epoch in which a change can be made
 	for _, d := range s.pipeline.Definitions() {
@@ -240,18 +240,18 @@ func (s *Store) compare(t *roster) *changes {
 	return c
 }
 
-func (s *Store) declares(d *aggregate.Definition) bool {
+func (s *generations) declares(d *aggregate.Definition) bool {
 	return slices.ContainsFunc(s.pipeline.Definitions(), func(own *aggregate.Definition) bool { return lanes.ID(own) == lanes.ID(d) })
 }
 
 // differs says how a definition would be counted differently from what its head says. The text is
 // empty if there is no difference.
-func (s *Store) differs(d *aggregate.Definition, head *Head) string {
+func (s *generations) differs(d *aggregate.Definition, head *Head) string {
 	if what := head.differs(d); what != "" {
 		return what
 	}
-	if head.Counting != s.counting.String() {
-		return "is counted by " + head.Counting + " in the table, and this function counts by " + s.counting.String()
+	if head.Counting != s.how.String() {
+		return "is counted by " + head.Counting + " in the table, and this function counts by " + s.how.String()
 	}
 	return ""
 }
@@ -260,7 +260,7 @@ func (s *Store) differs(d *aggregate.Definition, head *Head) string {
 // another start add generations to an epoch that is over. An epoch without its heads would make
 // every start fail. A generation that is not declared any more, but not retired, could later
 // continue as if it had counted all the time.
-func (s *Store) raise(ctx context.Context, from int64, c *changes) answer {
+func (s *generations) raise(ctx context.Context, from int64, c *changes) answer {
 	to := &types.Put{TableName: &s.aggregates, Item: keyImage(lanes.EpochKey)}
 	to.Item["epoch"], to.Item["generations"] = integer(s.pipeline.Epoch()), writeGenerations(s.pipeline.Definitions())
 	if from == 0 {
@@ -272,7 +272,7 @@ func (s *Store) raise(ctx context.Context, from int64, c *changes) answer {
 	items := []types.TransactWriteItem{{Put: to}}
 	for _, d := range c.fresh {
 		items = append(items, types.TransactWriteItem{Put: &types.Put{TableName: &s.aggregates,
-			Item: headImage(d, s.counting, from != 0), ConditionExpression: aws.String("attribute_not_exists(PK)")}})
+			Item: headImage(d, s.how, from != 0), ConditionExpression: aws.String("attribute_not_exists(PK)")}})
 	}
 	for _, d := range c.retired {
 		items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &s.aggregates, Key: keyImage(lanes.HeadKey(d)),

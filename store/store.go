@@ -4,16 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
-	"sync"
-	"sync/atomic"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -71,28 +72,9 @@ type Config struct {
 
 // Store reads and writes the two tables.
 type Store struct {
-	client      Client
-	pipeline    *pipeline.Pipeline
-	events      string
-	aggregates  string
-	counting    aggregate.Counting
-	concurrency int // 0: as the pace allows
-	few         int // totals that are written one by one
-	tokenKey    []byte
-	reading     sync.Mutex       // held while a payload is read from the bucket to judge an event
-	payloads    *payloads.Bucket // nil: the configuration names none
-	env         env.Env
-	seen        observations
-	hot         hotKeys
-	pace        pace
-	lookKeys    atomic.Int32
-	flagged     recentHeads
-	complete    recentHeads                             // generations with floors that are not being built
-	newer       atomic.Pointer[[]*aggregate.Definition] // found by Start
-	sure        atomic.Bool                             // CheckSecret has succeeded
-	looked      atomic.Int64                            // when Start or Renew found it, in unix nanoseconds; 0: never
-	known       atomic.Pointer[string]                  // what E# said then
-	file        atomic.Pointer[keptFile]                // the deployed file, as Start found it; nil: it has not run
+	put   *stages
+	count *counting
+	read  *reader
 }
 
 // New checks the configuration and makes a [Store]. It sends no request. Under receipts it refuses
@@ -118,20 +100,23 @@ func New(c Config) (*Store, error) {
 			return nil, fmt.Errorf("store: %w", err)
 		}
 	}
-	s := &Store{client: c.Client, pipeline: c.Pipeline, events: c.Events, aggregates: c.Aggregates,
-		counting: c.Counting, concurrency: c.Concurrency, few: c.OneByOne, tokenKey: c.TokenKey, env: c.Env.Real()}
-	switch {
-	case s.few == 0:
-		s.few = fewTotals
-	case s.few < 0:
-		s.few = math.MaxInt
-	}
+	t := &tables{client: c.Client, pipeline: c.Pipeline, events: c.Events, aggregates: c.Aggregates, concurrency: c.Concurrency, env: c.Env.Real()}
+	t.pace.limit = firstPace
+	gens := &generations{tables: t, how: c.Counting}
+	one := &plain{tables: t}
 	if c.Objects != nil && c.PayloadBucket != "" {
-		s.payloads = &payloads.Bucket{Client: c.Objects, Name: c.PayloadBucket}
+		one.payloads = &payloads.Bucket{Client: c.Objects, Name: c.PayloadBucket}
 	}
-	s.pace.limit = firstPace
-	s.lookKeys.Store(maxKeys)
-	return s, nil
+	count := &counting{generations: gens, few: c.OneByOne}
+	switch {
+	case count.few == 0:
+		count.few = fewTotals
+	case count.few < 0:
+		count.few = math.MaxInt
+	}
+	count.lookKeys.Store(maxKeys)
+	put := &stages{&transactions{plain: one, generations: gens}}
+	return &Store{put, count, &reader{gens, c.TokenKey}}, nil
 }
 
 // movesByPut reports whether a pipeline has totals that move with the put.
@@ -139,13 +124,254 @@ func movesByPut(p *pipeline.Pipeline) bool {
 	return slices.ContainsFunc(p.Definitions(), func(d *aggregate.Definition) bool { return d.MovedBy == aggregate.Put })
 }
 
-// parallel returns how many requests a call has in flight if it does not follow the pace.
-func (s *Store) parallel() int {
-	if s.concurrency == 0 {
-		return firstPace
-	}
-	return s.concurrency
+// Put writes each item on condition that its key is free, or, for items with a revision, that its
+// revision is newer than the stored one. It returns a result for each item, in order. Items may
+// share keys.
+//
+// If an item has parts, they are put after it, once it is proven stored. A whole that is a conflict
+// therefore leaves no parts behind. The result's verdict is the worst of the whole and its parts.
+// If Put stops in between, the message is Retry. In the next delivery, the whole is a Duplicate,
+// and the missing parts are put.
+//
+// If its type is atomic, an item and its parts are put in one transaction: all of them, or none.
+// Totals that are moved by the put are updated in the transaction that puts the item.
+//
+// Inserted, Updated, Duplicate and Stale are proofs: the service has said that the item, or an
+// equal or newer one, is stored, and all of its parts. Everything that is not proven when ctx ends
+// is Retry. Put ends earlier if only a few writes are left and none of them makes progress for
+// three seconds.
+//
+// Payloads that go to the payload bucket are put there before their items. If that fails, the item
+// is Retry, and so is all of an atomic message.
+func (s *Store) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+	return s.put.Put(ctx, items)
 }
 
-// Counting returns how this store's generations are counted.
-func (s counter) Counting() aggregate.Counting { return s.counting }
+// Item reads the item of one event, consistently. It returns nil if the key holds nothing, or an
+// item that is not Ingot's. It also returns an expired item that is not removed yet.
+// [pipeline.Pipeline.Key] computes the key.
+func (s *Store) Item(ctx context.Context, key event.Key) (*event.Item, error) {
+	return s.put.Item(ctx, key)
+}
+
+// Items scans the events table consistently, page by page, in no order. It includes expired items
+// that are not removed yet, because they count until the stream says that they are gone. It leaves
+// out items that are not Ingot's. An item that has Ingot's type but cannot be decoded is yielded as
+// an [*OddItem] error, and the scan goes on. Any other error ends the scan.
+func (s *Store) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
+	return s.put.Items(ctx)
+}
+
+// ItemPages scans one segment of the events table consistently, in no order, one request for each
+// page. A page may be empty. An error ends the scan. [Store.Items] says which items it returns.
+func (s *Store) ItemPages(ctx context.Context, seg Segment) iter.Seq2[Page[*event.Item], error] {
+	return s.put.ItemPages(ctx, seg)
+}
+
+// Total reads the totals of one aggregate for one set of by values, over the windows that start in
+// [from, to). If from is zero, the range begins with the first window. If to is zero, it ends with
+// the last. If both are set, to must be after from. For an aggregate without windows, from and to
+// are ignored. Totals past their expiry are hidden. Totals run behind the events by the stream's
+// lag.
+//
+// Each total has the flags of its generation, and says whether the generation is building. If no
+// total is stored, and the generation is building or has a flag, Total returns one total that is
+// Missing. Otherwise Total returns none, and nothing has been counted.
+//
+// The values of by are those that the template's functions return, not those of the event: the
+// lower case for {site | lower}, the hash for {customer_id | hmac}. A value that the template never
+// makes is an error. [pipeline.Pipeline.By] computes the values from an event, or from some of its
+// fields.
+//
+// Total returns an error if the pipeline's definition or secret is not the one that the totals are
+// counted with, because it would find other totals or none.
+func (s *Store) Total(ctx context.Context, name string, by map[string]string, from, to time.Time) ([]Total, error) {
+	return s.read.Total(ctx, name, by, from, to)
+}
+
+// TotalPages scans one segment of the aggregates table consistently, in no order, one request for
+// each page. It returns what [Store.Totals] returns.
+func (s *Store) TotalPages(ctx context.Context, seg Segment) iter.Seq2[Page[StoredTotal], error] {
+	return s.put.TotalPages(ctx, seg)
+}
+
+// Totals scans the aggregates table consistently, in no order, for aggregate items of every
+// generation. It includes items past their expiry.
+func (s *Store) Totals(ctx context.Context) iter.Seq2[StoredTotal, error] {
+	return s.put.Totals(ctx)
+}
+
+// Top returns the n totals of an aggregate with the greatest values in one window, the greatest
+// first. at is any instant in that window. It is ignored for an aggregate without windows. The
+// aggregate must declare rank in pipeline.yaml. n is from 1 to 1,000.
+//
+// An index decides which totals are returned. It is behind the totals, usually by less than a
+// second. Each total is then read consistently, and they are sorted by what was read. If values are
+// equal, any of these totals may come first, and any may be left out as number n+1.
+//
+// If the generation has a flag, or if it is building, the totals say so, as those of [Store.Total]
+// do. If nothing is stored, Top returns what [Store.Total] returns then.
+func (s *Store) Top(ctx context.Context, name string, at time.Time, n int) ([]Total, error) {
+	return s.read.Top(ctx, name, at, n)
+}
+
+// Ranking yields all totals of an aggregate in one window, as [Store.Top] reads them. Other
+// functions may change totals while they are read: a total that moves down may be left out, and one
+// that moves up may come at its old place. No total comes twice. The order is that of the index.
+// After an error nothing follows.
+func (s *Store) Ranking(ctx context.Context, name string, at time.Time) iter.Seq2[Total, error] {
+	return s.read.Ranking(ctx, name, at)
+}
+
+// Read answers a question by the named pattern of the pipeline, with GetItem and Query alone.
+//
+// Items come in the order of (period, sort key, partition), the oldest first or the newest first.
+// Partitions of one period, such as shards, are read side by side and merged. Expired items are
+// left out, unless Ask.Expired is set. A read of an index is eventually consistent: it may lack the
+// latest writes. An item under mode latest may move to another place between two pages. It may then
+// be on both pages or on neither.
+//
+// Read sends no request if the question is wrong. The error then says what to write.
+func (s *Store) Read(ctx context.Context, name string, ask Ask) (Answer, error) {
+	return s.read.Read(ctx, name, ask)
+}
+
+// ReadAll reads all pages of an answer, one after another. An error ends it.
+func (s *Store) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*event.Item, error] {
+	return s.read.ReadAll(ctx, name, ask)
+}
+
+// Explain returns the requests that the first round of [Store.Read] would send, and the plan behind
+// them. It sends none. Each request is a *dynamodb.GetItemInput or a *dynamodb.QueryInput.
+func (s *Store) Explain(name string, ask Ask) ([]any, *pipeline.QueryPlan, error) {
+	return s.read.Explain(name, ask)
+}
+
+// Touch raises the stamp of every item that is below the pipeline's epoch to that epoch. Each write
+// is a MODIFY in the stream. Its old image contributes nothing to a newer generation, and its new
+// image contributes everything. In this way the stream itself adds old items to new aggregates,
+// under ordinary marks. It does no harm to stop Touch and to repeat it.
+//
+// Touch returns an error before it writes anything if no streams function has started with the
+// pipeline's epoch yet. Only a start raises the epoch, and functions of an older epoch stop at the
+// first item that is stamped above it.
+//
+// If the payload of an item is in the payload bucket, Touch reads it. The item then also gets what
+// this pipeline needs of it, in the same write: newer generations may use fields that the item did
+// not keep.
+//
+// If the table refuses to stamp an item, or if its payload is lost, the pass goes on with the
+// others. Its error then names each such item. No newer generation is complete until these items
+// are repaired or removed and the pass has run again.
+func (s *Store) Touch(ctx context.Context) (Touched, error) {
+	return s.put.Touch(ctx)
+}
+
+// TouchPages does what [Store.Touch] does, for one segment of the table, and yields a result for
+// each page. An error ends it.
+func (s *Store) TouchPages(ctx context.Context, seg Segment) iter.Seq2[TouchedPage, error] {
+	return s.put.TouchPages(ctx, seg)
+}
+
+// BeginPass begins a touch pass over a generation. Call [Store.Touch] after it, and
+// [github.com/ingot-events/ingot/verify.Finish] when the stream has brought what was touched.
+func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (Pass, error) {
+	return s.count.BeginPass(ctx, d)
+}
+
+// Head reads the head of one generation, consistently. It returns nil if there is none.
+func (s *Store) Head(ctx context.Context, d *aggregate.Definition) (*Head, error) {
+	return s.count.Head(ctx, d)
+}
+
+// Payload returns the whole payload of a stored item, as it was received. If the payload is in the
+// payload bucket, this takes one GET, of at most 16 MiB. The error is [ErrPayloadLost] if the
+// object is gone.
+func (s *Store) Payload(ctx context.Context, item *event.Item) (string, error) {
+	return s.put.Payload(ctx, item)
+}
+
+// Erase replaces the event stored under key by an item that only bars the key. The attributes of
+// this item are PK, SK, i:barred and, under mode insert, the event's expiresAt. Erase reports
+// whether an event was there. If none is stored, the key is barred in advance.
+//
+// While the key is barred, everything that is delivered under it is a [event.Duplicate] with the
+// reason [event.Barred]. No redelivery brings the event back. The stream treats the replacement as
+// a removal by a person: every total loses what the event had added. The bar goes when the event
+// would have expired. In two cases it stays for ever: under mode latest, because later revisions
+// may expire after the one that was erased, and if nothing was stored to say when it expires.
+//
+// The parts of an event are erased before it, in the same way. They are a function of the stored
+// whole, so a call that stops in between can be repeated. Once the whole is barred, a message that
+// is delivered again puts no parts.
+//
+// The item of a whole says how many parts were stored with it. If the pipeline has changed since,
+// it may not make all of them, or make them under other keys. If fewer are found than were stored,
+// Erase changes nothing and returns an error that says so: once the whole is gone, nothing would
+// lead to the others. It also returns an error if no event is stored under the key, and parts of
+// an expired one may be: those of a type that has a longer retain than its whole. In that case the
+// key is barred. In both cases, ingot erase --scan finds the parts.
+//
+// A claim of the event is not barred but removed, in the same transaction that bars the whole. From
+// then on, another event can claim the value. The value must not be free any earlier: if the call
+// stopped in between, or if the event's own message were delivered again, two wholes could have the
+// same value. A claim can only be erased together with its whole.
+//
+// After the key is barred, the payloads of the key are deleted from the payload bucket, if there is
+// one: under every event type that has offload and under the event's own type, or under every type
+// if no event is stored. From then on, a message that puts such a payload also deletes it.
+//
+// Erase returns nil only if the key is proven barred and its payloads are proven deleted. You may
+// repeat it to finish an interrupted call. If the key is barred already, it only deletes the
+// payloads that are left. It refuses an item that is not Ingot's.
+//
+// If a key of an event uses hmac, and Config.Aggregates is set, Erase first reads there whether the
+// pipeline's secret is the one that the tables were filled with. Otherwise it returns
+// [ErrOtherSecret], because it would not find the parts of the event.
+//
+// Everything else that holds the event stays: archive objects, older versions of objects, backups,
+// queues and logs. The page docs/erasing.md says what to do about them.
+func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err error) {
+	return s.put.Erase(ctx, key)
+}
+
+// MissingParts returns the parts of stored wholes that are not stored, and the read units that it
+// took to find out. A part can be missing if an older ingest function, which did not know the part,
+// has stored the whole alone. Items of types without parts are left out. So are parts that are too
+// late to be stored, because they may have expired. If a whole lacks the fields that its parts
+// need, it was stored before the parts were declared and has none. The same holds if its item did
+// not keep these fields, because the payload bucket is not read. A claim whose value another whole
+// holds counts as missing.
+//
+// While a message is being stored, its parts can look missing, because the whole is put first.
+func (s *Store) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
+	return s.put.MissingParts(ctx, wholes)
+}
+
+// OrphanedParts returns the parts among these items whose whole is not stored, or does not have
+// them, and the read units that it took to find out. It leaves out parts that do not hold all
+// fields of their whole's key, parts of a whole that may have expired or whose payload is not in
+// the item, and those that are not stored any more.
+func (s *Store) OrphanedParts(ctx context.Context, items []*event.Item) (orphans []*event.Item, units float64, err error) {
+	return s.put.OrphanedParts(ctx, items)
+}
+
+// PutParts puts the missing parts of all stored wholes: see [Store.MissingParts]. It does no harm
+// to stop it and to repeat it, or to run it while events flow: a part that arrives in the meantime
+// is a Duplicate. If the payload of a whole is in the payload bucket, it is read from there. Parts
+// are stamped with the pipeline's epoch. So if no streams function has started with that epoch yet,
+// PutParts returns an error before it puts anything. It also does so if the secret of hmac is not
+// the one that the tables were filled with: all parts would be put again, under other keys. If the
+// credentials do not allow puts, it ends with the service's error.
+func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
+	return s.put.PutParts(ctx)
+}
+
+// Start makes sure, before a handler counts anything, that the aggregates table agrees with the
+// pipeline: it has the same generations with the same definitions, counted in the same way. In one
+// transaction it creates the heads of new generations, retires those that are no longer declared,
+// and raises the epoch. It refuses, with an explanation, every change that would give a total two
+// meanings.
+func (s *Store) Start(ctx context.Context) error {
+	return s.count.Start(ctx)
+}

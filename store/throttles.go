@@ -18,7 +18,7 @@ type throttles struct {
 	all   int             // how many keys the call has; 0 until a transaction is refused
 }
 
-func (s *Store) throttles(items []*event.Item) *throttles {
+func (s *transactions) throttles(items []*event.Item) *throttles {
 	return &throttles{hot: &s.hot, items: items, now: map[string]bool{}}
 }
 

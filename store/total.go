@@ -18,6 +18,12 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
+// reader reads totals and answers questions.
+type reader struct {
+	*generations
+	tokenKey []byte // seals page tokens
+}
+
 // Total is one total of one window. Its buckets are added up.
 type Total struct {
 	By     map[string]string // what it is grouped by
@@ -60,7 +66,7 @@ type Total struct {
 //
 // Total returns an error if the pipeline's definition or secret is not the one that the totals are
 // counted with, because it would find other totals or none.
-func (s *Store) Total(ctx context.Context, name string, by map[string]string, from, to time.Time) ([]Total, error) {
+func (s *reader) Total(ctx context.Context, name string, by map[string]string, from, to time.Time) ([]Total, error) {
 	def, ok := s.pipeline.Definition(name)
 	if !ok {
 		return nil, fmt.Errorf("total: the pipeline has no aggregate %q", name)
@@ -149,7 +155,7 @@ func byValues(def *aggregate.Definition, by map[string]string) ([]string, error)
 }
 
 // bucketQuery returns the request for the windows of one bucket. It is nil if there can be none.
-func (s *Store) bucketQuery(def *aggregate.Definition, bucket int, by []string, from, to time.Time) *dynamodb.QueryInput {
+func (s *reader) bucketQuery(def *aggregate.Definition, bucket int, by []string, from, to time.Time) *dynamodb.QueryInput {
 	in := &dynamodb.QueryInput{TableName: &s.aggregates, ConsistentRead: aws.Bool(true)}
 	if def.Window == 0 {
 		in.KeyConditionExpression = aws.String("PK = :pk AND SK = :sk")
@@ -167,7 +173,7 @@ func (s *Store) bucketQuery(def *aggregate.Definition, bucket int, by []string, 
 }
 
 // bucket reads the windows of one bucket.
-func (s *Store) bucket(ctx context.Context, def *aggregate.Definition, bucket int, by []string, from, to time.Time) ([]StoredTotal, error) {
+func (s *reader) bucket(ctx context.Context, def *aggregate.Definition, bucket int, by []string, from, to time.Time) ([]StoredTotal, error) {
 	in := s.bucketQuery(def, bucket, by, from, to)
 	if in == nil {
 		return nil, nil

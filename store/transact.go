@@ -27,7 +27,7 @@ type transacted struct {
 // transact sends operations as one transaction, once. All of them are done, or none is. It does not
 // use a token to recognise repetitions. If the answer is lost, the next try finds what this one has
 // done, so each operation must have a condition that fails then.
-func (s *Store) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (t transacted) {
+func (s *tables) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (t transacted) {
 	out, err := s.client.TransactWriteItems(ctx, in, append(options, bounded)...)
 	t.answer = classify(err)
 	if err == nil {

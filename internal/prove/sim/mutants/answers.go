@@ -12,7 +12,7 @@ func answers() []Mutant {
 		},
 		{
 			Name: "unread-head-is-absent", What: "a head that BatchGetItem left unprocessed counts as absent", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
-			Edits: []Edit{{"store.Store.roster", `	if len(out.UnprocessedKeys) > 0 {
+			Edits: []Edit{{"store.generations.roster", `	if len(out.UnprocessedKeys) > 0 {
 `, `	if len(out.UnprocessedKeys) > len(request.Keys) {
 `}},
 		},

@@ -74,7 +74,7 @@ func byPut() []Mutant {
 		},
 		{
 			Name: "put-on-no-condition", What: "a transaction that moves totals puts an event whose key is taken", Defends: "C3", Checks: []sim.Check{sim.Miscounted, sim.Undeserved, sim.Rewritten},
-			Edits: []Edit{{"store.Store.transaction", `	for _, u := range moves {
+			Edits: []Edit{{"store.transactions.transaction", `	for _, u := range moves {
 `, `	for i := range in.TransactItems {
 		if put := in.TransactItems[i].Put; put != nil && len(moves) > 0 {
 			put.ConditionExpression = aws.String("attribute_not_exists(PK) OR attribute_exists(PK)")
@@ -135,7 +135,7 @@ func (f *recentHeads) ever(head event.Key) bool {
 		},
 		{
 			Name: "transfer-in-two", What: "the sides of an atomic event that moves totals are put one after the other", Defends: "C3 I13", Checks: []sim.Check{sim.Parted},
-			Edits: []Edit{{"store.Store.putMoved", `		first[items[i].Key] = true
+			Edits: []Edit{{"store.transactions.putMoved", `		first[items[i].Key] = true
 `, `		first[items[i].Key] = true
 		if len(atomicParts(items[i])) > 0 {
 			s.atomicPut(items[i]).put(ctx)

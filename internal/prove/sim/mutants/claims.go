@@ -38,7 +38,7 @@ func claims() []Mutant {
 		},
 		{
 			Name: "taken-is-duplicate", What: "a value that another event has counts as claimed", Defends: "C2 I13", Checks: []sim.Check{sim.Lost, sim.Undeserved, sim.Parted},
-			Edits: []Edit{{"store.Store.judge", `	if known.digest == item.Digest || s.today(known) == item.Digest {
+			Edits: []Edit{{"store.plain.judge", `	if known.digest == item.Digest || s.today(known) == item.Digest {
 `, `	if known.digest == item.Digest || s.today(known) == item.Digest || claim && known.typ == item.Type {
 `}},
 		},

@@ -25,8 +25,8 @@ func erasures() []Mutant {
 		},
 		{
 			Name: "bar-touched", What: "a touch pass stamps what an erased event has left", Defends: "C2", Checks: returned,
-			Edits: []Edit{{"store.Store.touching", `"attribute_exists(#t) AND (attribute_not_exists(#e) OR #e < :now)"`, `"(attribute_exists(#t) OR attribute_exists(PK)) AND (attribute_not_exists(#e) OR #e < :now)"`},
-				{"store.Store.touchMany", "add(` AND \"type\" IS NOT MISSING`)", "add(``)"}},
+			Edits: []Edit{{"store.stages.touching", `"attribute_exists(#t) AND (attribute_not_exists(#e) OR #e < :now)"`, `"(attribute_exists(#t) OR attribute_exists(PK)) AND (attribute_not_exists(#e) OR #e < :now)"`},
+				{"store.stages.touchMany", "add(` AND \"type\" IS NOT MISSING`)", "add(``)"}},
 		},
 		{
 			Name: "erasure-uncounted", What: "an event that is replaced by a bar stays in its totals", Defends: "C3", Checks: counting,

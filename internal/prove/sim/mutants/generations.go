@@ -20,8 +20,8 @@ func generations() []Mutant {
 		{
 			Name: "told-once-per-process", What: "a function tells each head once that it is behind, whatever pass has begun since", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
 			Edits: []Edit{
-				{"store.counter.MarkBehind", `	m := &marking{store: s.Store, open: defs,`, `	defs = untold(s.Store, defs)
-	m := &marking{store: s.Store, open: defs,`},
+				{"store.generations.MarkBehind", `	m := &marking{store: s, open: defs,`, `	defs = untold(s, defs)
+	m := &marking{store: s, open: defs,`},
 			},
 			Helpers: []Helper{{"store", `import (
 	"slices"
@@ -34,12 +34,12 @@ func generations() []Mutant {
 var told sync.Map // of a process
 
 type toldBy struct {
-	store *Store
+	store *generations
 	id    string
 }
 
 // untold are those that a store has not told of yet.
-func untold(s *Store, defs []*aggregate.Definition) []*aggregate.Definition {
+func untold(s *generations, defs []*aggregate.Definition) []*aggregate.Definition {
 	return slices.DeleteFunc(slices.Clone(defs), func(d *aggregate.Definition) bool {
 		_, once := told.LoadOrStore(toldBy{s, lanes.ID(d)}, true)
 		return once
@@ -49,7 +49,7 @@ func untold(s *Store, defs []*aggregate.Definition) []*aggregate.Definition {
 		},
 		{
 			Name: "pass-unnoticed", What: "a touch pass begins, and nothing tells the batches to mark what is behind anew", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
-			Edits: []Edit{{"store.Store.beginPass", `	s.env.Each(lanes.PassShards, s.parallel()`, `	s.env.Each(0, s.parallel()`}},
+			Edits: []Edit{{"store.generations.beginPass", `	s.env.Each(lanes.PassShards, s.parallel()`, `	s.env.Each(0, s.parallel()`}},
 		},
 		{
 			Name: "rolled-back-unsaid", What: "a function that is rolled back says nothing on the heads of what it does not know", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
@@ -57,18 +57,18 @@ func untold(s *Store, defs []*aggregate.Definition) []*aggregate.Definition {
 		},
 		{
 			Name: "let-go-unseen", What: "an aggregate that is declared no longer is let go without a new epoch", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
-			Edits: []Edit{{"store.Store.compare", `		case own < d.Since:
+			Edits: []Edit{{"store.generations.compare", `		case own < d.Since:
 `, `		case own == t.epoch:
 		case own < d.Since:
 `}},
 		},
 		{
 			Name: "looks-once", What: "a function that goes on after newer code has started never learns of it", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
-			Edits: []Edit{{"store.counter.Renew", `looked == 0 || now`, `looked >= 0 || now`}},
+			Edits: []Edit{{"store.generations.Renew", `looked == 0 || now`, `looked >= 0 || now`}},
 		},
 		{
 			Name: "torn-read-believed", What: "a start is refused for what it read before and after another start", Defends: "C4 I8", Checks: []sim.Check{sim.Generation},
-			Edits: []Edit{{"store.Store.Start", `	doubted := false
+			Edits: []Edit{{"store.generations.Start", `	doubted := false
 `, `	doubted := true
 `}},
 		},
@@ -78,7 +78,7 @@ func untold(s *Store, defs []*aggregate.Definition) []*aggregate.Definition {
 		},
 		{
 			Name: "complete-unseen", What: "a generation is declared complete, whatever has been marked behind since the pass began", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
-			Edits: []Edit{{"store.counter.ClearBuilding", `"#behind = :behind AND attribute_exists(#open)"`, `"#behind >= :behind OR attribute_exists(#open)"`}},
+			Edits: []Edit{{"store.stages.ClearBuilding", `"#behind = :behind AND attribute_exists(#open)"`, `"#behind >= :behind OR attribute_exists(#open)"`}},
 		},
 	}
 }

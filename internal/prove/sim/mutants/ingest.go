@@ -8,7 +8,7 @@ func ingest() []Mutant {
 	return []Mutant{
 		{
 			Name: "digest-not-compared", What: "the same key is a duplicate, whatever the payload", Defends: "C2", Checks: lost,
-			Edits: []Edit{{"store.Store.judge", `	if known.digest == item.Digest || s.today(known) == item.Digest {
+			Edits: []Edit{{"store.plain.judge", `	if known.digest == item.Digest || s.today(known) == item.Digest {
 `, `	if !known.foreign {
 `}},
 		},
@@ -39,7 +39,7 @@ func ingest() []Mutant {
 		},
 		{
 			Name: "last-tie-wins", What: "of two events with an equal first revision, the one that comes later replaces the other", Defends: "C2", Checks: []sim.Check{sim.Rewritten},
-			Edits: []Edit{{"store.Store.order", `	return strings.Compare(*known.ties, item.Ties)`, `	return min(-1, strings.Compare(*known.ties, item.Ties))`}},
+			Edits: []Edit{{"store.plain.order", `	return strings.Compare(*known.ties, item.Ties)`, `	return min(-1, strings.Compare(*known.ties, item.Ties))`}},
 		},
 		{
 			Name: "replaces-unseen", What: "a newer revision replaces whatever is stored by now", Defends: "C2", Checks: []sim.Check{sim.Rewritten, sim.Expiry},
@@ -108,11 +108,11 @@ func ingest() []Mutant {
 		},
 		{
 			Name: "secret-not-read", What: "no function asks which secret of hmac the tables were filled with", Defends: "C2", Checks: []sim.Check{sim.Altered},
-			Edits: []Edit{{"store.counter.CheckSecret", `check == "" ||`, `check != "" ||`}},
+			Edits: []Edit{{"store.generations.CheckSecret", `check == "" ||`, `check != "" ||`}},
 		},
 		{
 			Name: "secret-believed-when-absent", What: "where no check value of the secret is there, any secret is believed, and none is put", Defends: "C2", Checks: []sim.Check{sim.Altered},
-			Edits: []Edit{{"store.Store.checkSecret", `if err == nil && known == "" {`, `if err == nil && known == "" {
+			Edits: []Edit{{"store.generations.checkSecret", `if err == nil && known == "" {`, `if err == nil && known == "" {
 		return nil
 `}},
 		},

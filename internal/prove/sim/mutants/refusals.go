@@ -50,7 +50,7 @@ func refusals() []Mutant {
 		},
 		{
 			Name: "given-up-in-another-lane", What: "an item X# of another lane gives a record up, too", Defends: "C3 I7", Checks: []sim.Check{sim.Undeserved},
-			Edits: []Edit{{"store.counter.GivenUp", `	cost.read(imageSize(img))
+			Edits: []Edit{{"store.generations.GivenUp", `	cost.read(imageSize(img))
 `, `	if err == nil && len(img) == 0 {
 		img, err = s.get(ctx, lanes.GivenUpKey(event.Lane{StreamARN: lane.StreamARN}, sequence))
 	}

@@ -11,7 +11,7 @@ func replicas() []Mutant {
 		},
 		{
 			Name: "stale-roster", What: "a start reads the epoch and the heads from a replica that may be behind", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
-			Edits: []Edit{{"store.Store.roster", `ConsistentRead: aws.Bool(true), Keys`, `ConsistentRead: aws.Bool(false), Keys`}},
+			Edits: []Edit{{"store.generations.roster", `ConsistentRead: aws.Bool(true), Keys`, `ConsistentRead: aws.Bool(false), Keys`}},
 		},
 	}
 }

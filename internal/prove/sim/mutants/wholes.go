@@ -8,7 +8,7 @@ func wholes() []Mutant {
 	return []Mutant{
 		{
 			Name: "parts-of-a-conflict", What: "the parts of a message that conflicts are put all the same", Defends: "C2 I13", Checks: parted,
-			Edits: []Edit{{"store.Store.putInTurn", `	results, cost := s.putAlone(ctx, items)
+			Edits: []Edit{{"store.stages.putInTurn", `	results, cost := s.putAlone(ctx, items)
 `, `	results, cost := s.putAlone(ctx, items)
 	for i, item := range items {
 		if results[i].Verdict == event.Conflict && item.Parts != nil {
@@ -51,13 +51,13 @@ func wholes() []Mutant {
 		},
 		{
 			Name: "erased-part-missing", What: "a part that was erased counts as missing", Defends: "C5", Checks: []sim.Check{sim.Wrong},
-			Edits: []Edit{{"store.Store.lying", `there[keyOf(img)] = img`, `if !barred(img) {
+			Edits: []Edit{{"store.stages.lying", `there[keyOf(img)] = img`, `if !barred(img) {
 				there[keyOf(img)] = img
 			}`}},
 		},
 		{
 			Name: "atomic-in-two", What: "the parts of an atomic message are put in a second transaction", Defends: "I13", Checks: parted,
-			Edits: []Edit{{"store.Store.putAtomic", `t := s.atomicPut(items[i], items[i].Parts.Items...)`, `alone := s.atomicPut(items[i])
+			Edits: []Edit{{"store.transactions.putAtomic", `t := s.atomicPut(items[i], items[i].Parts.Items...)`, `alone := s.atomicPut(items[i])
 			if r := alone.put(ctx); !r.Verdict.Stored() {
 				results[i] = r
 				continue
@@ -73,7 +73,7 @@ func partBlunders() []Mutant {
 	return []Mutant{
 		{
 			Name: "parts-before-the-whole", What: "parts are put before their whole", Defends: "C2 I13", Checks: []sim.Check{sim.Parted},
-			Edits: []Edit{{"store.Store.putInTurn", `	results, cost := s.putAlone(ctx, items)
+			Edits: []Edit{{"store.stages.putInTurn", `	results, cost := s.putAlone(ctx, items)
 `, `	var first []*event.Item
 	for _, item := range items {
 		if item.Parts != nil {
