@@ -279,6 +279,17 @@ func TestErasePayloadOfACopy(t *testing.T) {
 	}
 }
 
+// If a read of parts is denied, Erase says so at once.
+func TestErasePartsRefused(t *testing.T) {
+	w := newWorld(t, accounts)
+	whole := w.account("u-1", "a@example.com", 2)
+	w.keep(whole)
+	w.faults = []fault{{API: "BatchGetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}, Always: true}}
+	if _, err := w.store.Erase(context.Background(), whole.Key); err == nil || !strings.Contains(err.Error(), "not authorized") || w.slept > 0 {
+		t.Errorf("%v after %d waits", err, w.slept)
+	}
+}
+
 // An error of S3 does not mean that nothing is there. Whatever request fails, and however, erasing
 // returns an error, and the next call finds all that is left.
 func TestEraseBelievesNoError(t *testing.T) {

@@ -142,7 +142,7 @@ func (e *erasure) findParts(ctx context.Context) answer {
 	}
 	whole, err := e.Item(ctx, e.key)
 	if err != nil {
-		return answer{outcome: unknown, err: err}
+		return asked(err)
 	}
 	if whole == nil || whole.Type != typ {
 		return answer{outcome: contended, err: errors.New("the item has changed since it was read")}
@@ -152,7 +152,7 @@ func (e *erasure) findParts(ctx context.Context) answer {
 	case lost == nil:
 		whole = again
 	case !errors.Is(lost, ErrPayloadLost):
-		return answer{outcome: unknown, err: lost}
+		return asked(lost)
 	}
 	e.whole = whole
 	made, why := e.pipeline.Parts(whole)
@@ -167,12 +167,15 @@ func (e *erasure) findParts(ctx context.Context) answer {
 	stored, err := e.count(ctx)
 	switch {
 	case err != nil:
-		return answer{outcome: unknown, err: err}
+		return asked(err)
 	case stored < count, why != nil && lost != nil: // without a count, a whole has what its payload makes
 		return answer{outcome: invalid, err: notFound(count, stored, cmp.Or(lost, why))}
 	}
 	return answer{}
 }
+
+// asked returns the answer to a read that has been repeated as long as that helps.
+func asked(err error) answer { return answer{outcome: refused, err: err} }
 
 // count returns how many of the parts are stored, barred, or so old that they may have expired.
 func (e *erasure) count(ctx context.Context) (n int, err error) {
