@@ -18,17 +18,32 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/golden"
 )
 
-const document = "../../docs/contracts.md"
+// document is for people. The rest is for whoever looks for one case.
+const (
+	document = "../../docs/contracts.md"
+	listing  = "testdata/cases.md"
+)
 
-// TestDocument shows that docs/contracts.md says what the cases and the lists of this package say.
-// The runs on the emulators prove that it is true of them. A case in which an emulator agrees
-// asserts the same there. A case with a difference asserts what the emulator does.
+// TestDocument shows that docs/contracts.md and testdata/cases.md say what the cases and the lists
+// of this package say. The runs on the emulators prove that it is true of them. A case in which an
+// emulator agrees asserts the same there. A case with a difference asserts what the emulator does.
 func TestDocument(t *testing.T) {
 	r, cases := suite(t)
-	golden.File(t, document, write(t, r, cases))
+	inOrder(cases)
+	var page, list strings.Builder
+	page.WriteString(head)
+	counts(&page, cases)
+	differences(&page, cases)
+	golden.File(t, document, page.String())
+	list.WriteString("# Every case of the contract\n\nA test writes this file. docs/contracts.md is the page for people.\n")
+	table1(&list, cases)
+	sending(&list, r, ours(sent(t)))
+	failing(&list, r, readErrors(t))
+	golden.File(t, listing, list.String())
 }
 
-func write(t *testing.T, r *record, cases []*contract.Case) string {
+// inOrder puts the cases of an area together, by their names.
+func inOrder(cases []*contract.Case) {
 	areas := []string{}
 	for _, c := range cases {
 		if !slices.Contains(areas, c.Area) {
@@ -38,14 +53,6 @@ func write(t *testing.T, r *record, cases []*contract.Case) string {
 	slices.SortFunc(cases, func(a, b *contract.Case) int {
 		return cmp.Or(slices.Index(areas, a.Area)-slices.Index(areas, b.Area), strings.Compare(a.Name, b.Name))
 	})
-	var b strings.Builder
-	b.WriteString(head)
-	counts(&b, cases)
-	differences(&b, cases)
-	table1(&b, cases)
-	sending(&b, r, ours(sent(t)))
-	failing(&b, r, readErrors(t))
-	return b.String()
 }
 
 const head = `# Contracts
@@ -57,13 +64,14 @@ This page is for everyone who wants to know how far to trust the *engine* in
 One suite compares the engine's answers, case by case, with those of two other emulators:
 LocalStack, whose tables are AWS's own DynamoDB Local, and Dynoxide. The suite runs on all three. If
 an emulator differs, the case asserts what the emulator does instead. If a difference disappears,
-the case fails too.
+the case fails too. [The list](../integration/contract/testdata/cases.md) has every case, every form of
+request that the package ` + "`" + `store` + "`" + ` sends, and every error that the store tells apart.
 
 ` + "```" + `sh
 go test ./integration/contract                          # the engine; needs only Go
 go test ./integration -run TestContract -v              # LocalStack (Docker) and Dynoxide (npm, Linux on x86-64)
 go test ./integration -run TestTwins -v                 # random streams of requests, on the engine and on either
-go test ./integration/contract -run TestDocument -update   # writes this page
+go test ./integration/contract -run TestDocument -update   # writes this page and the list
 ` + "```" + `
 
 ` + "`" + `TestTwins` + "`" + ` makes random streams of the requests that the package ` + "`" + `store` + "`" + ` sends, on a few keys. It
@@ -104,7 +112,7 @@ func differences(b *strings.Builder, cases []*contract.Case) {
 }
 
 func table1(b *strings.Builder, cases []*contract.Case) {
-	b.WriteString("\n## The cases\n\nA number is the number of a difference in the table above. – means that the emulator does not have\nthe service.\n\n| case | the engine |")
+	b.WriteString("\n## The cases\n\nA number is the number of a difference in docs/contracts.md. – means that the emulator does not have\nthe service.\n\n| case | the engine |")
 	for _, backend := range contract.Backends {
 		fmt.Fprintf(b, " %s |", backend.Title)
 	}
