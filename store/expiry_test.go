@@ -146,9 +146,9 @@ func TestReplacementKeepsTheLaterExpiry(t *testing.T) {
 	}
 }
 
-// This test shows what docs/design.md does not promise, and the way out that it names. A revision
-// that moves at back leaves the item with the later expiry. The total of its new window lives as
-// long only if the total's retain has room for that.
+// This test shows what docs/guarantees.md does not promise, and the way out that it names. A
+// revision that moves at back leaves the item with the later expiry. The total of its new window
+// lives as long only if the total's retain has room for that.
 func TestTotalOfARevisionThatMovedBack(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, c := range []struct {

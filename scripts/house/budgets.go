@@ -9,7 +9,7 @@ var budgets = map[string]int{
 	"heart: lines of code of the largest file":        380,
 	"heart: lines of the longest function":            66,
 	"folders directly under internal/":                9,
-	"lines of code in both functions":                 25_400,
+	"lines of code in both functions":                 25_450,
 	"tokens of source":                                745_000,
 	"tokens of tests":                                 748_000,
 	"lines over 140 columns":                          5_000,
@@ -19,6 +19,6 @@ var budgets = map[string]int{
 	"pairs of folders of which one imports the other": 145,
 	"lines of code of the largest package":            9_200,
 	"files of the largest package":                    68,
-	"words of README and docs":                        72_000,
-	"words of the longest page":                       14_000,
+	"words of README and docs":                        67_000,
+	"words of the longest page":                       6_000,
 }

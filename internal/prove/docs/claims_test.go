@@ -12,11 +12,11 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// TestClaims runs the accounts of docs/pipeline.md: whatever stops or fails, a value has one owner,
+// TestClaims runs the accounts of docs/parts.md: whatever stops or fails, a value has one owner,
 // and the owner that is erased releases it.
 func TestClaims(t *testing.T) {
 	var text string
-	for _, b := range blocksOf(t, "docs/pipeline.md", "yaml pipeline") {
+	for _, b := range blocksOf(t, "docs/parts.md", "yaml pipeline") {
 		if strings.Contains(b.text, "email.claimed") {
 			text = b.text
 		}

@@ -16,18 +16,18 @@ const again = "print it again with: make mutants MUTANTFLAGS=-markdown"
 
 var totals = regexp.MustCompile(`"(\d+) mutants, (\d+) killed"; "(\d+) blunders, (\d+)\s+caught`)
 
-// TestDocumentHasAllMutants compares the table in docs/correctness.md with the mutants. The table
+// TestDocumentHasAllMutants compares the table in docs/wrong-designs.md with the mutants. The table
 // must list them in this order. Each row says what is wrong about the mutant, and a check that is
 // meant for the mutant must have killed it. The sentence before the table must add it up. Every
 // check must kill at least one mutant.
 func TestDocumentHasAllMutants(t *testing.T) {
-	text, err := os.ReadFile("../../../../docs/correctness.md")
+	text, err := os.ReadFile("../../../../docs/wrong-designs.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, _, found := strings.Cut(string(text), tableMark)
 	if !found {
-		t.Fatal("docs/correctness.md has no table marked mutants")
+		t.Fatal("docs/wrong-designs.md has no table marked mutants")
 	}
 	list, plain := all(), 0
 	kills := map[sim.Check]bool{}

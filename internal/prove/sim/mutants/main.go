@@ -7,7 +7,7 @@
 //
 // All mutants are in one program, each in copies of the functions that it changes, because building
 // takes longer than the hunt. For each mutant, the run first tries the world that killed it when
-// the table of docs/correctness.md was printed.
+// the table of docs/wrong-designs.md was printed.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 		only     = flag.String("only", "", "names of mutants, with commas between; empty: all")
 		random   = flag.Int("random", 0, "so many mutants drawn at random; 0: all")
 		seed     = flag.Uint64("seed", 0, "the draw of -random; 0: a fresh one, printed")
-		markdown = flag.Bool("markdown", false, "print the table as Markdown, as docs/correctness.md has it")
+		markdown = flag.Bool("markdown", false, "print the table as Markdown, as docs/wrong-designs.md has it")
 		list     = flag.Bool("list", false, "list the mutants")
 		beside   = flag.Int("p", 2, "so many mutants at a time")
 	)

@@ -85,9 +85,9 @@ func (t *table) end() {
 }
 
 // knownKills returns the seeds of the worlds that killed the mutants when the table of
-// docs/correctness.md was printed.
+// docs/wrong-designs.md was printed.
 func knownKills(root string) (map[string]uint64, error) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "correctness.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "wrong-designs.md"))
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func knownKills(root string) (map[string]uint64, error) {
 	return known, nil
 }
 
-// tableMark is the line before the table in docs/correctness.md.
+// tableMark is the line before the table in docs/wrong-designs.md.
 const tableMark = "<!-- mutants -->\n"
 
 // documented returns the rows of the table of mutants in a text, without its head.
