@@ -248,7 +248,8 @@ func (k *killing) depth(ctx context.Context) int {
 	return n + hidden
 }
 
-// redrive moves back what is in the dead-letter queue: a message that ten kills have met goes there.
+// redrive moves back what is in the dead-letter queue: a message that ten kills have met goes
+// there.
 func (k *killing) redrive(ctx context.Context) {
 	out, err := k.queue.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &k.local.DeadLetterURL, AttributeNames: []types.QueueAttributeName{"All"}})
 	if err == nil && out.Attributes["ApproximateNumberOfMessages"] != "0" {
