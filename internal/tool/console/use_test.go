@@ -295,7 +295,9 @@ func TestSmooth(t *testing.T) {
 	if s.Bytes > 64<<10 || s.Bytes == 0 {
 		t.Errorf("an answer has %.0f bytes; it should not grow with the events", s.Bytes)
 	}
-	if rate >= eventsASecond*9/10 && (s.Late > s.Frames/50 || s.Longest > 200) {
+	// The bounds are far from what a quiet machine shows (200 ms), because other tests run beside
+	// this one. A page that works through all events misses them by far.
+	if rate >= eventsASecond*9/10 && (s.Late > s.Frames/10 || s.Longest > 1000) {
 		t.Errorf("it is not smooth: %+v", s)
 	}
 	b.clean(d)
