@@ -11,20 +11,6 @@ func answers() []Mutant {
 			Edits: []Edit{{"store.put.read", `range out.UnprocessedKeys[p.store.events].Keys`, `range out.UnprocessedKeys["none"].Keys`}},
 		},
 		{
-			Name: "unread-head-is-absent", What: "a head that BatchGetItem left unprocessed counts as absent", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
-			Edits: []Edit{{"store.generations.roster", `	if len(out.UnprocessedKeys) > 0 {
-`, `	if len(out.UnprocessedKeys) > len(request.Keys) {
-`}},
-		},
-		{
-			Name: "internal-error-is-done", What: "a statement that is told of an internal error counts as done", Defends: "C1", Checks: []sim.Check{sim.Lost, sim.Undeserved},
-			Edits: []Edit{{"store.classifyStatement", `	if e == nil {
-		return answer{}
-`, `	if e == nil || e.Code == types.BatchStatementErrorCodeEnumInternalServerError {
-		return answer{}
-`}},
-		},
-		{
 			Name: "conflict-is-receipt", What: "a transaction's conflict on a receipt reads as: counted already", Defends: "C3 I4", Checks: counting,
 			Edits: []Edit{{"store.receiptGroup.dropCounted", `		if classifyReason(reason).outcome != failed {
 `, `		if o := classifyReason(reason).outcome; o != failed && o != contended {

@@ -21,42 +21,13 @@ func blunders() []Mutant {
 			Edits: []Edit{{"pipeline.value.amount", `if !v.set || !v.where.Holds(root) {`, `if !v.set {`}},
 		},
 		{
-			Name: "missing-as-zero", What: "a value whose field is missing is zero", Defends: "C3", Checks: miscounted,
-			Edits: []Edit{{"pipeline.value.amount", `	case v.optional:
-		return aggregate.Amount{}, nil
-`, `	case v.optional:
-		return aggregate.Amount{Set: true}, nil
-`}},
-		},
-		{
 			Name: "reads-first", What: "what is to be put is looked for before", Defends: "C4", Checks: cost,
 			Edits: []Edit{{"store.put.insertOne", `	_, err := p.store.client.PutItem(ctx,`, `	p.store.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
 		p.store.events: {Keys: []map[string]types.AttributeValue{keyImage(w.item.Key)}}}})
 	_, err := p.store.client.PutItem(ctx,`}},
 		},
-		{
-			Name: "statement-refuses-request", What: "a statement's refusal is read as the refusal of the whole request", Defends: "I5", Checks: []sim.Check{sim.Cost},
-			Edits: []Edit{{"store.together.judge", `	sent := t.waiting
-`, `	sent := t.waiting
-	for _, r := range responses {
-		if r.Error != nil {
-			return classifyStatement(r.Error), later
-		}
-	}
-`}},
-		},
-		{
-			Name: "is-missing-alone", What: "a statement holds only where the mark is missing, not where it is below", Defends: "I4", Checks: cost,
-			Edits: []Edit{{"store.edit.statement", `add(" IS MISSING OR ").quoted(g.name).add(" ").add(g.sign).add(" ?)")
-`, `add(" IS MISSING)")
-			compared = compared[:len(compared)-1]
-`}},
-		},
 	}
 	list = append(list, partBlunders()...)
-	list = append(list, packingBlunders()...)
-	list = append(list, putBlunders()...)
-	list = append(list, offloadBlunders()...)
 	for i := range list {
 		list[i].Plain = true
 	}

@@ -10,24 +10,8 @@ var counting = []sim.Check{sim.Miscounted, sim.Uncounted, sim.Wrong}
 func marks() []Mutant {
 	return []Mutant{
 		{
-			Name: "naive-add", What: "an update adds, on no condition", Defends: "C3 I4", Checks: []sim.Check{sim.Miscounted},
-			Edits: []Edit{{"store.edit.mark", `	name, first := lane.MarkAttribute(), d.First.Bytes()
-`, `	name := lane.MarkAttribute()
-`}, {"store.edit.mark", `	e.guards = append(e.guards, guard{operand{name, slotNone, ":first", binary(first[:])}, "<", true})
-`, ``}},
-		},
-		{
 			Name: "mark-without-lane", What: "one mark per aggregate item, for all shards", Defends: "C3 I1", Checks: counting,
 			Edits: []Edit{{"lanes.LaneID.MarkAttribute", `MarkPrefix + l.String()`, `"mark"`}},
-		},
-		{
-			Name: "failed-condition-skips", What: "a failed condition reads as: the whole batch is counted", Defends: "C3 I4", Checks: counting,
-			Edits: []Edit{{"store.markedUpdate.dropCounted", `	counted := w.update.Drop(mark)
-`, `	counted := w.update.Drop(mark)
-	if counted > 0 {
-		counted, w.update.Steps = counted+len(w.update.Steps), nil
-	}
-`}},
 		},
 		{
 			Name: "marks-as-text", What: "sequence numbers compared as the strings they come as", Defends: "C3 I3", Checks: counting,
@@ -51,37 +35,6 @@ func Text(sequence event.Sequence) (b [17]byte) {
 	return string`},
 				{"store.edit.mark", `d.First.Bytes()`, `lanes.Text(d.First)`},
 			},
-		},
-		{
-			Name: "guessed-lane", What: "a batch that names no shard is counted under a made-up one", Defends: "C3 I2", Checks: []sim.Check{sim.Miscounted},
-			Edits: []Edit{{"handler.streamBatch.run", `		return errNoShard
-`, `		e.shard = "shard"
-`}},
-		},
-		{
-			Name: "zero-delta-skipped", What: "an update whose fold is zero is not written", Defends: "C3 I4", Checks: counting,
-			Helpers: []Helper{{"store", `import "github.com/ingot-events/ingot/internal/plan/lanes"
-
-func zero(u *lanes.Update) bool {
-	d := u.Fold()
-	for _, v := range d.Values {
-		if !v.Number.IsZero() {
-			return false
-		}
-	}
-	return d.N == 0 && d.FP.IsZero() && d.FPX.IsZero()
-}
-`}},
-			Edits: []Edit{
-				{"store.apply.marks", `	alone := all
-`, `	all = slices.DeleteFunc(all, func(w *markedUpdate) bool { return zero(w.update) })
-	alone := all
-`},
-			},
-		},
-		{
-			Name: "highest-unproven", What: "the answer names the highest record that is not proven, not the lowest", Defends: "C3 I5", Checks: counting,
-			Edits: []Edit{{"store.apply.unproven", `sequence.Compare(a.Unproven) < 0`, `sequence.Compare(a.Unproven) > 0`}},
 		},
 		{
 			Name: "removal-needs-aggregate", What: "a removal is counted only if its aggregate item exists", Defends: "C3 I11", Checks: counting,
@@ -114,10 +67,6 @@ func zero(u *lanes.Update) bool {
 `}},
 		},
 		{
-			Name: "pruned-early", What: "a parent's mark goes with its child's first write", Defends: "C3 I6", Checks: []sim.Check{sim.Miscounted},
-			Edits: []Edit{{"lanes.Mark.Prunable", `first.Sub(m.Created()) > PruneAfter`, `first.Sub(m.Created()) > PruneAfter/10000`}},
-		},
-		{
 			Name: "pruned-unseen", What: "an old mark is pruned whatever its value is by now", Defends: "C3 I6", Checks: []sim.Check{sim.Miscounted},
 			Edits: []Edit{{"store.edit.prune", `	for i, m := range marks[:min(len(marks), maxPrunes)] {
 		e.removes = append(e.removes, m.name)
@@ -125,10 +74,6 @@ func zero(u *lanes.Update) bool {
 `, `	for _, m := range marks[:min(len(marks), maxPrunes)] {
 		e.removes = append(e.removes, m.name)
 `}},
-		},
-		{
-			Name: "pruned-by-clock", What: "the machine's clock says which marks are old", Defends: "C3 I6", Checks: []sim.Check{sim.Miscounted},
-			Edits: []Edit{{"store.markedUpdate.edit", `e.prune(w.seen, w.lane.MarkAttribute(), u.Steps[0].Created)`, `e.prune(w.seen, w.lane.MarkAttribute(), w.store.env.Now())`}},
 		},
 	}
 }

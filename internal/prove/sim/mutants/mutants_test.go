@@ -94,10 +94,10 @@ func TestMutantsBuild(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	if _, err := choose("naive-add,nobody", 0, 0); err == nil || !strings.Contains(err.Error(), "nobody") {
+	if _, err := choose("mark-without-lane,nobody", 0, 0); err == nil || !strings.Contains(err.Error(), "nobody") {
 		t.Errorf("an unknown name: %v", err)
 	}
-	two, err := choose("no-own-expiry,naive-add", 0, 0)
+	two, err := choose("no-own-expiry,mark-without-lane", 0, 0)
 	if err != nil || len(two) != 2 || two[0].Name != "no-own-expiry" {
 		t.Errorf("%v %v", two, err)
 	}

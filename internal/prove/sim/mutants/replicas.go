@@ -9,9 +9,5 @@ func replicas() []Mutant {
 			Name: "stale-verdict", What: "what holds a key is read from a replica that may be behind", Defends: "C1 C2", Checks: []sim.Check{sim.Undeserved, sim.Lost, sim.Rewritten},
 			Edits: []Edit{{"store.view.request", `aws.Bool(true)`, `aws.Bool(false)`}},
 		},
-		{
-			Name: "stale-roster", What: "a start reads the epoch and the heads from a replica that may be behind", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
-			Edits: []Edit{{"store.generations.roster", `ConsistentRead: aws.Bool(true), Keys`, `ConsistentRead: aws.Bool(false), Keys`}},
-		},
 	}
 }
