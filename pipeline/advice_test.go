@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/kit/advice"
+	"github.com/ingot-events/ingot/internal/plan/advice"
 	"github.com/ingot-events/ingot/internal/plan/yamlfile"
 )
 
