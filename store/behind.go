@@ -156,8 +156,7 @@ type Pass struct {
 	Behind int64
 }
 
-// BeginPass begins a touch pass over a generation. Call [Store.Touch] after it, and
-// [github.com/ingot-events/ingot/verify.Finish] when the stream has brought what was touched.
+// BeginPass does what [Store.BeginPass] says.
 func (s *generations) BeginPass(ctx context.Context, d *aggregate.Definition) (Pass, error) {
 	var behind int64
 	err := s.retry(ctx, func() (answer, next) {

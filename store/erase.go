@@ -13,46 +13,7 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// Erase replaces the event stored under key by an item that only bars the key. The attributes of
-// this item are PK, SK, i:barred and, under mode insert, the event's expiresAt. Erase reports
-// whether an event was there. If none is stored, the key is barred in advance.
-//
-// While the key is barred, everything that is delivered under it is a [event.Duplicate] with the
-// reason [event.Barred]. No redelivery brings the event back. The stream treats the replacement as
-// a removal by a person: every total loses what the event had added. The bar goes when the event
-// would have expired. In two cases it stays for ever: under mode latest, because later revisions
-// may expire after the one that was erased, and if nothing was stored to say when it expires.
-//
-// The parts of an event are erased before it, in the same way. They are a function of the stored
-// whole, so a call that stops in between can be repeated. Once the whole is barred, a message that
-// is delivered again puts no parts.
-//
-// The item of a whole says how many parts were stored with it. If the pipeline has changed since,
-// it may not make all of them, or make them under other keys. If fewer are found than were stored,
-// Erase changes nothing and returns an error that says so: once the whole is gone, nothing would
-// lead to the others. It also returns an error if no event is stored under the key, and parts of
-// an expired one may be: those of a type that has a longer retain than its whole. In that case the
-// key is barred. In both cases, ingot erase --scan finds the parts.
-//
-// A claim of the event is not barred but removed, in the same transaction that bars the whole. From
-// then on, another event can claim the value. The value must not be free any earlier: if the call
-// stopped in between, or if the event's own message were delivered again, two wholes could have the
-// same value. A claim can only be erased together with its whole.
-//
-// After the key is barred, the payloads of the key are deleted from the payload bucket, if there is
-// one: under every event type that has offload and under the event's own type, or under every type
-// if no event is stored. From then on, a message that puts such a payload also deletes it.
-//
-// Erase returns nil only if the key is proven barred and its payloads are proven deleted. You may
-// repeat it to finish an interrupted call. If the key is barred already, it only deletes the
-// payloads that are left. It refuses an item that is not Ingot's.
-//
-// If a key of an event uses hmac, and Config.Aggregates is set, Erase first reads there whether the
-// pipeline's secret is the one that the tables were filled with. Otherwise it returns
-// [ErrOtherSecret], because it would not find the parts of the event.
-//
-// Everything else that holds the event stays: archive objects, older versions of objects, backups,
-// queues and logs. The page docs/erasing.md says what to do about them.
+// Erase does what [Store.Erase] says.
 func (s *stages) Erase(ctx context.Context, key event.Key) (erased bool, err error) {
 	return s.EraseWith(ctx, key, nil, false)
 }

@@ -109,7 +109,7 @@ func (h *Head) Flags() (list []string) {
 	return flags(h.Flag, h.Accepted, retired)
 }
 
-// Head reads the head of one generation, consistently. It returns nil if there is none.
+// Head does what [Store.Head] says.
 func (s *generations) Head(ctx context.Context, d *aggregate.Definition) (*Head, error) {
 	img, err := s.get(ctx, lanes.HeadKey(d))
 	if err != nil {

@@ -7,9 +7,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Item reads the item of one event, consistently. It returns nil if the key holds nothing, or an
-// item that is not Ingot's. It also returns an expired item that is not removed yet.
-// [pipeline.Pipeline.Key] computes the key.
+// Item does what [Store.Item] says.
 func (s *tables) Item(ctx context.Context, key event.Key) (*event.Item, error) {
 	img, err := s.image(ctx, key)
 	if err != nil {

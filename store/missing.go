@@ -19,15 +19,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// MissingParts returns the parts of stored wholes that are not stored, and the read units that it
-// took to find out. A part can be missing if an older ingest function, which did not know the part,
-// has stored the whole alone. Items of types without parts are left out. So are parts that are too
-// late to be stored, because they may have expired. If a whole lacks the fields that its parts
-// need, it was stored before the parts were declared and has none. The same holds if its item did
-// not keep these fields, because the payload bucket is not read. A claim whose value another whole
-// holds counts as missing.
-//
-// While a message is being stored, its parts can look missing, because the whole is put first.
+// MissingParts does what [Store.MissingParts] says.
 func (s *stages) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
 	var wanted []*event.Item
 	owner := map[*event.Item]*event.Item{} // the whole of each part
@@ -82,10 +74,7 @@ func (s *stages) absent(ctx context.Context, parts []*event.Item, owner map[*eve
 	return list, units + more, err
 }
 
-// OrphanedParts returns the parts among these items whose whole is not stored, or does not have
-// them, and the read units that it took to find out. It leaves out parts that do not hold all
-// fields of their whole's key, parts of a whole that may have expired or whose payload is not in
-// the item, and those that are not stored any more.
+// OrphanedParts does what [Store.OrphanedParts] says.
 func (s *stages) OrphanedParts(ctx context.Context, items []*event.Item) (orphans []*event.Item, units float64, err error) {
 	of := map[event.Key][]*event.Item{}
 	var asked []*event.Item
@@ -203,13 +192,7 @@ func (p *PartsPut) refuse(why *event.Refusal) {
 	}
 }
 
-// PutParts puts the missing parts of all stored wholes: see [Store.MissingParts]. It does no harm
-// to stop it and to repeat it, or to run it while events flow: a part that arrives in the meantime
-// is a Duplicate. If the payload of a whole is in the payload bucket, it is read from there. Parts
-// are stamped with the pipeline's epoch. So if no streams function has started with that epoch yet,
-// PutParts returns an error before it puts anything. It also does so if the secret of hmac is not
-// the one that the tables were filled with: all parts would be put again, under other keys. If the
-// credentials do not allow puts, it ends with the service's error.
+// PutParts does what [Store.PutParts] says.
 func (s *stages) PutParts(ctx context.Context) (PartsPut, error) {
 	var p PartsPut
 	if err := s.mayStamp(ctx); err != nil {

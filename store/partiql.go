@@ -5,10 +5,10 @@ import (
 	"errors"
 	"strings"
 
-	words "github.com/ingot-events/ingot/internal/base/reserved"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	words "github.com/ingot-events/ingot/internal/base/reserved"
 )
 
 // execute sends statements in one request and returns their answers, in order. If the number of

@@ -14,9 +14,7 @@ import (
 // fields that totals need.
 var ErrPayloadLost = errors.New("the payload is lost")
 
-// Payload returns the whole payload of a stored item, as it was received. If the payload is in the
-// payload bucket, this takes one GET, of at most 16 MiB. The error is [ErrPayloadLost] if the
-// object is gone.
+// Payload does what [Store.Payload] says.
 func (s *plain) Payload(ctx context.Context, item *event.Item) (string, error) {
 	return s.PayloadWithin(ctx, item, func(int64) bool { return true })
 }

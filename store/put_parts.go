@@ -10,25 +10,7 @@ import (
 // stages puts whole messages.
 type stages struct{ *transactions }
 
-// Put writes each item on condition that its key is free, or, for items with a revision, that its
-// revision is newer than the stored one. It returns a result for each item, in order. Items may
-// share keys.
-//
-// If an item has parts, they are put after it, once it is proven stored. A whole that is a conflict
-// therefore leaves no parts behind. The result's verdict is the worst of the whole and its parts.
-// If Put stops in between, the message is Retry. In the next delivery, the whole is a Duplicate,
-// and the missing parts are put.
-//
-// If its type is atomic, an item and its parts are put in one transaction: all of them, or none.
-// Totals that are moved by the put are updated in the transaction that puts the item.
-//
-// Inserted, Updated, Duplicate and Stale are proofs: the service has said that the item, or an
-// equal or newer one, is stored, and all of its parts. Everything that is not proven when ctx ends
-// is Retry. Put ends earlier if only a few writes are left and none of them makes progress for
-// three seconds.
-//
-// Payloads that go to the payload bucket are put there before their items. If that fails, the item
-// is Retry, and so is all of an atomic message.
+// Put does what [Store.Put] says.
 func (s *stages) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	return s.putOffloading(ctx, items, s.putAll)
 }

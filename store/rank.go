@@ -17,16 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
-// Top returns the n totals of an aggregate with the greatest values in one window, the greatest
-// first. at is any instant in that window. It is ignored for an aggregate without windows. The
-// aggregate must declare rank in pipeline.yaml. n is from 1 to 1,000.
-//
-// An index decides which totals are returned. It is behind the totals, usually by less than a
-// second. Each total is then read consistently, and they are sorted by what was read. If values are
-// equal, any of these totals may come first, and any may be left out as number n+1.
-//
-// If the generation has a flag, or if it is building, the totals say so, as those of [Store.Total]
-// do. If nothing is stored, Top returns what [Store.Total] returns then.
+// Top does what [Store.Top] says.
 func (s *reader) Top(ctx context.Context, name string, at time.Time, n int) ([]Total, error) {
 	if n < 1 || n > maxTop {
 		return nil, fmt.Errorf("top of %s: %d totals were asked for; ask for 1 to %d", name, n, maxTop)
@@ -48,10 +39,7 @@ func (s *reader) Top(ctx context.Context, name string, at time.Time, n int) ([]T
 // maxTop bounds what [Store.Top] holds in memory.
 const maxTop = 1000
 
-// Ranking yields all totals of an aggregate in one window, as [Store.Top] reads them. Other
-// functions may change totals while they are read: a total that moves down may be left out, and one
-// that moves up may come at its old place. No total comes twice. The order is that of the index.
-// After an error nothing follows.
+// Ranking does what [Store.Ranking] says.
 func (s *reader) Ranking(ctx context.Context, name string, at time.Time) iter.Seq2[Total, error] {
 	return s.ranking(ctx, name, at, pageOfRanks)
 }

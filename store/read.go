@@ -69,15 +69,7 @@ type Answer struct {
 	Units    float64
 }
 
-// Read answers a question by the named pattern of the pipeline, with GetItem and Query alone.
-//
-// Items come in the order of (period, sort key, partition), the oldest first or the newest first.
-// Partitions of one period, such as shards, are read side by side and merged. Expired items are
-// left out, unless Ask.Expired is set. A read of an index is eventually consistent: it may lack the
-// latest writes. An item under mode latest may move to another place between two pages. It may then
-// be on both pages or on neither.
-//
-// Read sends no request if the question is wrong. The error then says what to write.
+// Read does what [Store.Read] says.
 func (s *reader) Read(ctx context.Context, name string, ask Ask) (Answer, error) {
 	pattern, err := s.pipeline.Pattern(name)
 	if err != nil {
@@ -96,7 +88,7 @@ func (s *reader) Read(ctx context.Context, name string, ask Ask) (Answer, error)
 	return r.page, nil
 }
 
-// ReadAll reads all pages of an answer, one after another. An error ends it.
+// ReadAll does what [Store.ReadAll] says.
 func (s *reader) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*event.Item, error] {
 	return func(yield func(*event.Item, error) bool) {
 		for {
@@ -117,8 +109,7 @@ func (s *reader) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*e
 	}
 }
 
-// Explain returns the requests that the first round of [Store.Read] would send, and the plan behind
-// them. It sends none. Each request is a *dynamodb.GetItemInput or a *dynamodb.QueryInput.
+// Explain does what [Store.Explain] says.
 func (s *reader) Explain(name string, ask Ask) ([]any, *pipeline.QueryPlan, error) {
 	pattern, err := s.pipeline.Pattern(name)
 	if err != nil {

@@ -33,22 +33,7 @@ type Touched struct {
 // wrong.
 const maxRefused = 100
 
-// Touch raises the stamp of every item that is below the pipeline's epoch to that epoch. Each write
-// is a MODIFY in the stream. Its old image contributes nothing to a newer generation, and its new
-// image contributes everything. In this way the stream itself adds old items to new aggregates,
-// under ordinary marks. It does no harm to stop Touch and to repeat it.
-//
-// Touch returns an error before it writes anything if no streams function has started with the
-// pipeline's epoch yet. Only a start raises the epoch, and functions of an older epoch stop at the
-// first item that is stamped above it.
-//
-// If the payload of an item is in the payload bucket, Touch reads it. The item then also gets what
-// this pipeline needs of it, in the same write: newer generations may use fields that the item did
-// not keep.
-//
-// If the table refuses to stamp an item, or if its payload is lost, the pass goes on with the
-// others. Its error then names each such item. No newer generation is complete until these items
-// are repaired or removed and the pass has run again.
+// Touch does what [Store.Touch] says.
 func (s *stages) Touch(ctx context.Context) (Touched, error) {
 	var t Touched
 	var refusals []error
@@ -86,8 +71,7 @@ func RefusedTouches(refusals []error) error {
 	return fmt.Errorf("touch: %d items take no higher stamp and stay uncounted in newer generations; shorten those that are full, bring back payloads that are lost, or remove the items, then run the touch pass again:\n%w", len(refusals), errors.Join(refusals...))
 }
 
-// TouchPages does what [Store.Touch] does, for one segment of the table, and yields a result for
-// each page. An error ends it.
+// TouchPages does what [Store.TouchPages] says.
 func (s *stages) TouchPages(ctx context.Context, seg Segment) iter.Seq2[TouchedPage, error] {
 	return func(yield func(TouchedPage, error) bool) {
 		if err := s.mayStamp(ctx); err != nil {

@@ -34,8 +34,7 @@ type Page[T any] struct {
 // Last reports whether no page follows.
 func (p *Page[T]) Last() bool { return p.Next == event.Key{} }
 
-// ItemPages scans one segment of the events table consistently, in no order, one request for each
-// page. A page may be empty. An error ends the scan. [Store.Items] says which items it returns.
+// ItemPages does what [Store.ItemPages] says.
 func (s *tables) ItemPages(ctx context.Context, seg Segment) iter.Seq2[Page[*event.Item], error] {
 	return pages(ctx, s, s.events, seg, func(page *Page[*event.Item], img image) {
 		switch item, err := decode(img); {
@@ -47,10 +46,7 @@ func (s *tables) ItemPages(ctx context.Context, seg Segment) iter.Seq2[Page[*eve
 	})
 }
 
-// Items scans the events table consistently, page by page, in no order. It includes expired items
-// that are not removed yet, because they count until the stream says that they are gone. It leaves
-// out items that are not Ingot's. An item that has Ingot's type but cannot be decoded is yielded as
-// an [*OddItem] error, and the scan goes on. Any other error ends the scan.
+// Items does what [Store.Items] says.
 func (s *tables) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 	return func(yield func(*event.Item, error) bool) {
 		for page, err := range s.ItemPages(ctx, Segment{}) {
@@ -126,8 +122,7 @@ func pages[T any](ctx context.Context, s *tables, table string, seg Segment, add
 	}
 }
 
-// TotalPages scans one segment of the aggregates table consistently, in no order, one request for
-// each page. It returns what [Store.Totals] returns.
+// TotalPages does what [Store.TotalPages] says.
 func (s *tables) TotalPages(ctx context.Context, seg Segment) iter.Seq2[Page[StoredTotal], error] {
 	return pages(ctx, s, s.aggregates, seg, func(page *Page[StoredTotal], img image) {
 		if total, ok := readTotal(img); ok {
@@ -136,8 +131,7 @@ func (s *tables) TotalPages(ctx context.Context, seg Segment) iter.Seq2[Page[Sto
 	})
 }
 
-// Totals scans the aggregates table consistently, in no order, for aggregate items of every
-// generation. It includes items past their expiry.
+// Totals does what [Store.Totals] says.
 func (s *tables) Totals(ctx context.Context) iter.Seq2[StoredTotal, error] {
 	return func(yield func(StoredTotal, error) bool) {
 		for page, err := range s.TotalPages(ctx, Segment{}) {

@@ -18,11 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
-// Start makes sure, before a handler counts anything, that the aggregates table agrees with the
-// pipeline: it has the same generations with the same definitions, counted in the same way. In one
-// transaction it creates the heads of new generations, retires those that are no longer declared,
-// and raises the epoch. It refuses, with an explanation, every change that would give a total two
-// meanings.
+// Start does what [Store.Start] says.
 func (s *generations) Start(ctx context.Context) error {
 	doubted := false
 	var last answer

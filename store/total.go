@@ -49,23 +49,7 @@ type Total struct {
 	Missing bool
 }
 
-// Total reads the totals of one aggregate for one set of by values, over the windows that start in
-// [from, to). If from is zero, the range begins with the first window. If to is zero, it ends with
-// the last. If both are set, to must be after from. For an aggregate without windows, from and to
-// are ignored. Totals past their expiry are hidden. Totals run behind the events by the stream's
-// lag.
-//
-// Each total has the flags of its generation, and says whether the generation is building. If no
-// total is stored, and the generation is building or has a flag, Total returns one total that is
-// Missing. Otherwise Total returns none, and nothing has been counted.
-//
-// The values of by are those that the template's functions return, not those of the event: the
-// lower case for {site | lower}, the hash for {customer_id | hmac}. A value that the template never
-// makes is an error. [pipeline.Pipeline.By] computes the values from an event, or from some of its
-// fields.
-//
-// Total returns an error if the pipeline's definition or secret is not the one that the totals are
-// counted with, because it would find other totals or none.
+// Total does what [Store.Total] says.
 func (s *reader) Total(ctx context.Context, name string, by map[string]string, from, to time.Time) ([]Total, error) {
 	def, ok := s.pipeline.Definition(name)
 	if !ok {
