@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 )
@@ -14,14 +11,7 @@ import (
 // Find reads what is stored under a key, consistently. there reports whether anything is stored.
 // The item is nil if the key is barred, or if it holds an item that is not Ingot's event.
 func (s *tables) Find(ctx context.Context, key event.Key) (item *event.Item, there, barred bool, err error) {
-	var img image
-	err = s.ask(ctx, func() error {
-		out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true)})
-		if err == nil {
-			img = out.Item
-		}
-		return err
-	})
+	img, err := s.readOne(ctx, s.events, key)
 	if err != nil {
 		return nil, false, false, fmt.Errorf("read of an item in table %s: %w", s.events, awserr.Quiet(err))
 	}

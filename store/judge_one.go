@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -120,14 +117,7 @@ func (s *stages) judgeOne(ctx context.Context, item *event.Item, alone bool) (Re
 	if s.events == "" {
 		return Result{}, nil, fmt.Errorf("judge %s: Config.Events names no table", item.Key)
 	}
-	var img image
-	err := s.ask(ctx, func() error {
-		out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(item.Key), ConsistentRead: aws.Bool(true)})
-		if err == nil {
-			img = out.Item
-		}
-		return err
-	})
+	img, err := s.readOne(ctx, s.events, item.Key)
 	if err != nil {
 		return Result{}, nil, fmt.Errorf("read of %s in table %s: %w", item.Key, s.events, awserr.Quiet(err))
 	}

@@ -90,9 +90,10 @@ func (s *tables) readAll(ctx context.Context, table string, request types.KeysAn
 	return nil
 }
 
-// get reads one item of the aggregates table, consistently. The image is empty if there is none.
-func (s *tables) get(ctx context.Context, key event.Key) (img image, err error) {
-	in := &dynamodb.GetItemInput{TableName: &s.aggregates, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
+// readOne reads what is stored under a key of a table, consistently. The image is empty if nothing
+// is.
+func (s *tables) readOne(ctx context.Context, table string, key event.Key) (img image, err error) {
+	in := &dynamodb.GetItemInput{TableName: &table, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
 	err = s.ask(ctx, func() error {
 		out, err := s.client.GetItem(ctx, in)
 		if err == nil {
@@ -103,17 +104,14 @@ func (s *tables) get(ctx context.Context, key event.Key) (img image, err error) 
 	return img, err
 }
 
-// image reads what is stored under a key of the events table, consistently. It is empty if nothing
-// is.
-func (s *tables) image(ctx context.Context, key event.Key) (img image, err error) {
-	in := &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
-	err = s.ask(ctx, func() error {
-		out, err := s.client.GetItem(ctx, in)
-		if err == nil {
-			img = out.Item
-		}
-		return err
-	})
+// get reads one item of the aggregates table.
+func (s *tables) get(ctx context.Context, key event.Key) (image, error) {
+	return s.readOne(ctx, s.aggregates, key)
+}
+
+// image reads one item of the events table.
+func (s *tables) image(ctx context.Context, key event.Key) (image, error) {
+	img, err := s.readOne(ctx, s.events, key)
 	if err != nil {
 		return nil, fmt.Errorf("item %s: %w", key, err)
 	}
