@@ -264,13 +264,40 @@ func TestSmooth(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- generate(ctx, &sent, func(n int) error { return send(ctx, d, orders(n, 100)...) }) }()
 	b.await("[...document.querySelectorAll('.stations .big')].some((e) => Number(e.textContent.replaceAll(',', '')) > 2000)")
-	before := sent.Load()
-	type smooth struct {
-		Frames, Late, Tasks int
-		Longest, Seconds    float64
-		Bytes               float64
+	smooth := false
+	for range 3 { // other tests run beside this one, and may hold up a look, but not every one
+		before := sent.Load()
+		s := b.smoothness()
+		rate := float64(sent.Load()-before) / s.Seconds
+		t.Logf("%.0f events a second: %.1f frames a second, %d of %d late, %d tasks over 50 ms, the longest %.0f ms; an answer has at most %.0f bytes",
+			rate, float64(s.Frames)/s.Seconds, s.Late, s.Frames, s.Tasks, s.Longest, s.Bytes)
+		if s.Bytes > 64<<10 || s.Bytes == 0 {
+			t.Errorf("an answer has %.0f bytes; it should not grow with the events", s.Bytes)
+		}
+		if smooth = rate < eventsASecond*9/10 || s.Late <= s.Frames/50 && s.Longest <= 200; smooth {
+			break
+		}
 	}
-	s := eval[smooth](b, `new Promise((done) => {
+	if !smooth {
+		t.Error("it is not smooth")
+	}
+	cancel()
+	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	b.clean(d)
+}
+
+// smoothness is what a page has shown in some seconds: times are in ms.
+type smoothness struct {
+	Frames, Late, Tasks int
+	Longest, Seconds    float64
+	Bytes               float64
+}
+
+// smoothness looks at the page for ten seconds.
+func (b *tab) smoothness() smoothness {
+	return eval[smoothness](b, `new Promise((done) => {
 		const out = {Frames: 0, Late: 0, Tasks: 0, Longest: 0, Seconds: 0, Bytes: 0};
 		new PerformanceObserver((list) => { for (const e of list.getEntries()) { out.Tasks++; out.Longest = Math.max(out.Longest, e.duration); } }).observe({type: "longtask"});
 		new PerformanceObserver((list) => { for (const e of list.getEntries()) out.Bytes = Math.max(out.Bytes, e.decodedBodySize); }).observe({type: "resource"});
@@ -285,22 +312,6 @@ func TestSmooth(t *testing.T) {
 		};
 		requestAnimationFrame(frame);
 	})`)
-	rate := float64(sent.Load()-before) / s.Seconds
-	cancel()
-	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	t.Logf("%.0f events a second: %.1f frames a second, %d of %d late, %d tasks over 50 ms, the longest %.0f ms; an answer has at most %.0f bytes",
-		rate, float64(s.Frames)/s.Seconds, s.Late, s.Frames, s.Tasks, s.Longest, s.Bytes)
-	if s.Bytes > 64<<10 || s.Bytes == 0 {
-		t.Errorf("an answer has %.0f bytes; it should not grow with the events", s.Bytes)
-	}
-	// The bounds are far from what a quiet machine shows (200 ms), because other tests run beside
-	// this one. A page that works through all events misses them by far.
-	if rate >= eventsASecond*9/10 && (s.Late > s.Frames/10 || s.Longest > 1000) {
-		t.Errorf("it is not smooth: %+v", s)
-	}
-	b.clean(d)
 }
 
 func orders(from, n int) []string {
