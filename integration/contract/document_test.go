@@ -18,7 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/golden"
 )
 
-// document is for people. The rest is for whoever looks for one case.
+// document is for people. The rest is for looking up one case.
 const (
 	document = "../../docs/contracts.md"
 	listing  = "testdata/cases.md"
@@ -64,8 +64,8 @@ This page is for everyone who wants to know how far to trust the *engine* in
 One suite compares the engine's answers, case by case, with those of two other emulators:
 LocalStack, whose tables are AWS's own DynamoDB Local, and Dynoxide. The suite runs on all three. If
 an emulator differs, the case asserts what the emulator does instead. If a difference disappears,
-the case fails too. [The list](../integration/contract/testdata/cases.md) has every case, every form of
-request that the package ` + "`" + `store` + "`" + ` sends, and every error that the store tells apart.
+the case fails too. [The list](../integration/contract/testdata/cases.md) has every case, every form
+of request that the package ` + "`" + `store` + "`" + ` sends, and every error that the store tells apart.
 
 ` + "```" + `sh
 go test ./integration/contract                          # the engine; needs only Go

@@ -121,6 +121,21 @@ func marks(t *testing.T, h *Harness) {
 			}
 			w.stored(with(k, attrs{"flag": s("first")}))
 		},
+		"a flag is accepted once": func(w *table) {
+			k := key(w.pk(), "-")
+			accept := func(flag string) error {
+				return w.bare(k, "SET #a = :a REMOVE #f", "#f = :f", map[string]string{"#f": "flag", "#a": "i:accepted"}, attrs{":f": s(flag), ":a": s("by somebody")})
+			}
+			w.conditionFailed(accept("damaged"), nil)
+			w.absent(k)
+			w.put(with(k, attrs{"flag": s("damaged"), "n": n("1")}))
+			w.conditionFailed(accept("another"), nil)
+			if err := accept("damaged"); err != nil {
+				w.Fatal(err)
+			}
+			w.conditionFailed(accept("damaged"), nil)
+			w.stored(with(k, attrs{"i:accepted": s("by somebody"), "n": n("1")}))
+		},
 		"a generation is complete, unless it is behind": func(w *table) {
 			stored := with(key(w.pk(), "G#1"), attrs{"behind": n("2"), "building": yes(true)})
 			w.put(stored)

@@ -467,6 +467,35 @@ events:
 	}
 }
 
+// mending accepts the flag of a head, and mends a total: as it should be, and back.
+func (s *shop) mending() {
+	st := s.open(1)
+	d, _ := s.plan.Definition("live")
+	if _, err := tables.Of(st).Flag(s.t.Context(), []*aggregate.Definition{d}, s.now, "a test"); err != nil {
+		s.t.Error(err)
+	}
+	head, err := st.Head(s.t.Context(), d)
+	if err != nil || head == nil {
+		s.t.Fatal(head, err)
+	}
+	if accepted, err := store.Accept(s.t.Context(), st, lanes.HeadKey(d), head.Flag, "somebody"); err != nil || !accepted {
+		s.t.Errorf("%q is accepted: %t, %v", head.Flag, accepted, err)
+	}
+	for _, more := range []int64{1, -1, 0} {
+		m, err := store.BeginMending(s.t.Context(), st, d, aggregate.Address{Window: aggregate.NoWindow})
+		if err != nil || len(m.Stored()) != 1 {
+			s.t.Fatal("a total of live is read:", err)
+		}
+		was, amounts := m.Stored()[0], make([]aggregate.Amount, len(d.Values))
+		for i, v := range d.Values {
+			amounts[i] = aggregate.Amount{Set: true, Number: was.Values[v.Name].Add(event.DecimalOf(more))}
+		}
+		if set, err := m.Set(s.t.Context(), was.N, was.FP, amounts); err != nil || !set {
+			s.t.Errorf("mended by %d: %t, %v", more, set, err)
+		}
+	}
+}
+
 // evolving adds an aggregate to a table in use.
 func (s *shop) evolving() {
 	st := s.open(2)
@@ -527,6 +556,7 @@ func sent(t *testing.T) *record {
 		s.reading()
 		s.looking()
 		s.asking()
+		s.mending()
 		s.keeping()
 		s.evolving()
 	}

@@ -167,6 +167,31 @@ func transactions(t *testing.T, h *Harness) {
 			w.stored(with(key(w.pk(), "G#1"), attrs{"building": yes(true), "retired": n("2")}))
 			w.absent(key(w.pk(), "G#3"))
 		},
+		"a total is mended as it was read": func(w *table) {
+			a, other := with(key(w.pk(), "a"), attrs{"n": n("2"), "revenue": n("5"), "flag": s("damaged")}), with(key(w.pk(), "b"), attrs{"n": n("1"), "flag": s("damaged")})
+			w.put(a)
+			w.put(other)
+			mend := func(read, revenue string) error {
+				names := map[string]string{"#n": "n", "#f": "flag"}
+				return w.transact(types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "a"), UpdateExpression: aws.String("SET #r = :r REMOVE #f"),
+					ConditionExpression: aws.String("#n = :n AND #f = :f"), ExpressionAttributeNames: map[string]string{"#n": "n", "#f": "flag", "#r": "revenue"},
+					ExpressionAttributeValues: attrs{":r": n(revenue), ":n": n(read), ":f": s("damaged")}}},
+					types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "b"), UpdateExpression: aws.String("REMOVE #f"),
+						ConditionExpression: aws.String("#n = :n AND #f = :f"), ExpressionAttributeNames: names, ExpressionAttributeValues: attrs{":n": n("1"), ":f": s("damaged")}}},
+					types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &w.name, Key: key(w.pk(), "c"), ConditionExpression: aws.String("attribute_not_exists(#k)"),
+						ExpressionAttributeNames: map[string]string{"#k": "PK"}}})
+			}
+			w.cancelled(mend("3", "7"), "ConditionalCheckFailed", "None", "None")
+			w.stored(a)
+			w.stored(other)
+			if err := mend("2", "7"); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(with(key(w.pk(), "a"), attrs{"n": n("2"), "revenue": n("7")}))
+			w.stored(with(key(w.pk(), "b"), attrs{"n": n("1")}))
+			w.put(key(w.pk(), "c"))
+			w.cancelled(mend("2", "8"), "ConditionalCheckFailed", "ConditionalCheckFailed", "ConditionalCheckFailed")
+		},
 		"a file is kept with a note of its digest": func(w *table) {
 			keep := func(kept, digest string) error {
 				note := &types.Update{TableName: &w.name, Key: key(w.pk(), "E#"), UpdateExpression: aws.String("SET #file = :digest"),

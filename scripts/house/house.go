@@ -17,8 +17,8 @@ type number struct {
 	largest   []string // what to look at first if it is too much
 }
 
-// heart lists the folders that store and count events: whoever changes how an event is stored or
-// counted reads these.
+// heart lists the folders that store and count events: to change how an event is stored or
+// counted, read these.
 var heart = []string{"internal/plan/lanes", "store", "handler"}
 
 // notHeart lists files of these folders that only tools need, and those of two stages of a put that

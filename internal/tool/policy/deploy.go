@@ -2,7 +2,7 @@ package policy
 
 import "strings"
 
-// Others lists what people and programs need that run no command of the tool: whoever deploys the
+// Others lists what people and programs need that run no command of the tool: those who deploy the
 // template with the SAM CLI, and a producer.
 var Others = map[string]func(ARNs) []Statement{
 	"deploy":   deployer,
