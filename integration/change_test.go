@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -130,7 +131,7 @@ func (d *deployed) changeWith(e *endpoint.Endpoint, w tool) {
 	}
 	_, known, _ := w.run(d.Context(), "policy --for everything")
 	for _, command := range regexp.MustCompile(`[a-z]+`).FindAllString(known[strings.Index(known, "one of ")+7:], -1) {
-		if !used[command] {
+		if !used[command] && command != "deploy" && command != "producer" { // who runs no command of the tool
 			d.Errorf("ingot %s was not run on LocalStack", command)
 		}
 	}
@@ -175,7 +176,9 @@ func (d *deployed) eraseWithVersions(w tool) {
 	}
 	name := "expired/" + key.Hash() + "/event.json"
 	for _, state := range []string{"older", "newer"} {
-		if _, err := d.clients.S3.PutObject(d.Context(), &s3.PutObjectInput{Bucket: &d.archive, Key: &name, Body: strings.NewReader(state)}); err != nil {
+		image := fmt.Sprintf(`{"PK":{"S":%q},"SK":{"S":%q},"type":{"S":"order.placed"},"id":{"S":%q},"at":{"S":"2026-01-02T03:04:05.000000000Z"},"epoch":{"N":"1"},`+
+			`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"data":{"S":"{}"}}`, key.PK, key.SK, state)
+		if _, err := d.clients.S3.PutObject(d.Context(), &s3.PutObjectInput{Bucket: &d.archive, Key: &name, Body: strings.NewReader(image)}); err != nil {
 			d.Fatal(err)
 		}
 	}

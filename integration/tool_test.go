@@ -57,8 +57,11 @@ func (d *deployed) tool(url, dir string) tool {
 	if out, err := build.CombinedOutput(); err != nil {
 		d.Fatalf("go run -exec cp ./cmd/ingot: %v\n%s", err, out)
 	}
-	for _, name := range []string{"pipeline.yaml", "template.yaml"} {
+	for _, name := range []string{"pipeline.yaml", "template.yaml", "cmd/ingest/main.go", "cmd/streams/main.go"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(filepath.Join(w.dir, name)), 0o700)
+		}
 		if err == nil {
 			err = os.WriteFile(filepath.Join(w.dir, name), text, 0o600)
 		}
