@@ -124,7 +124,8 @@ func marks(t *testing.T, h *Harness) {
 		"a flag is accepted once": func(w *table) {
 			k := key(w.pk(), "-")
 			accept := func(flag string) error {
-				return w.bare(k, "SET #a = :a REMOVE #f", "#f = :f", map[string]string{"#f": "flag", "#a": "i:accepted"}, attrs{":f": s(flag), ":a": s("by somebody")})
+				names, values := map[string]string{"#f": "flag", "#a": "i:accepted"}, attrs{":f": s(flag), ":a": s("by somebody")}
+				return w.bare(k, "SET #a = :a REMOVE #f", "#f = :f", names, values)
 			}
 			w.conditionFailed(accept("damaged"), nil)
 			w.absent(k)

@@ -168,18 +168,22 @@ func transactions(t *testing.T, h *Harness) {
 			w.absent(key(w.pk(), "G#3"))
 		},
 		"a total is mended as it was read": func(w *table) {
-			a, other := with(key(w.pk(), "a"), attrs{"n": n("2"), "revenue": n("5"), "flag": s("damaged")}), with(key(w.pk(), "b"), attrs{"n": n("1"), "flag": s("damaged")})
+			a := with(key(w.pk(), "a"), attrs{"n": n("2"), "revenue": n("5"), "flag": s("damaged")})
+			other := with(key(w.pk(), "b"), attrs{"n": n("1"), "flag": s("damaged")})
 			w.put(a)
 			w.put(other)
+			change := func(sk, update, read string, names map[string]string, values attrs) types.TransactWriteItem {
+				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), sk),
+					UpdateExpression: &update, ConditionExpression: aws.String("#n = :n AND #f = :f"), ExpressionAttributeNames: names,
+					ExpressionAttributeValues: with(attrs{":n": n(read), ":f": s("damaged")}, values)}}
+			}
 			mend := func(read, revenue string) error {
-				names := map[string]string{"#n": "n", "#f": "flag"}
-				return w.transact(types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "a"), UpdateExpression: aws.String("SET #r = :r REMOVE #f"),
-					ConditionExpression: aws.String("#n = :n AND #f = :f"), ExpressionAttributeNames: map[string]string{"#n": "n", "#f": "flag", "#r": "revenue"},
-					ExpressionAttributeValues: attrs{":r": n(revenue), ":n": n(read), ":f": s("damaged")}}},
-					types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "b"), UpdateExpression: aws.String("REMOVE #f"),
-						ConditionExpression: aws.String("#n = :n AND #f = :f"), ExpressionAttributeNames: names, ExpressionAttributeValues: attrs{":n": n("1"), ":f": s("damaged")}}},
-					types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &w.name, Key: key(w.pk(), "c"), ConditionExpression: aws.String("attribute_not_exists(#k)"),
-						ExpressionAttributeNames: map[string]string{"#k": "PK"}}})
+				absent := &types.ConditionCheck{TableName: &w.name, Key: key(w.pk(), "c"),
+					ConditionExpression: aws.String("attribute_not_exists(#k)"), ExpressionAttributeNames: map[string]string{"#k": "PK"}}
+				return w.transact(
+					change("a", "SET #r = :r REMOVE #f", read, map[string]string{"#n": "n", "#f": "flag", "#r": "revenue"}, attrs{":r": n(revenue)}),
+					change("b", "REMOVE #f", "1", map[string]string{"#n": "n", "#f": "flag"}, nil),
+					types.TransactWriteItem{ConditionCheck: absent})
 			}
 			w.cancelled(mend("3", "7"), "ConditionalCheckFailed", "None", "None")
 			w.stored(a)
