@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -96,19 +97,19 @@ func (t *Template) UsesLabel() bool {
 // other. The text between them must contain '#', which no escaped value contains. Without it,
 // {a}{b} makes one key of (x, yz) and (xy, z). The error is a *[TemplateError].
 func (t *Template) CheckSeparated() error {
-	before, separated := "", true
+	before, between := "", "#"
 	for _, p := range t.parts {
 		switch {
 		case !p.IsVariable():
-			separated = separated || strings.Contains(p.Literal, "#")
-		case !separated:
-			return &TemplateError{
-				Offset:  p.Offset,
-				What:    "nothing separates " + before + " from " + p.name + ", so different values can make the same key",
-				Instead: "a # between them",
+			between += p.Literal
+		case !strings.Contains(between, "#"):
+			why := "nothing separates " + before + " from " + p.name
+			if between != "" {
+				why = fmt.Sprintf("%q does not separate %s from %s, because their values may contain it too", between, before, p.name)
 			}
+			return &TemplateError{Offset: p.Offset, What: why + ", so different values can make the same key", Instead: "a # between them"}
 		default:
-			before, separated = p.name, false
+			before, between = p.name, ""
 		}
 	}
 	return nil

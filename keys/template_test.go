@@ -114,8 +114,11 @@ func TestCheckSeparated(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if err := must(t, "{a}-{@id}").CheckSeparated(); !strings.Contains(err.Error(), "field a from @id") {
-		t.Errorf("the message names neither: %v", err)
+	err := must(t, "{a}-{b}-{@id}").CheckSeparated()
+	const want = `"-" does not separate field a from field b, because their values may contain it too, ` +
+		"so different values can make the same key; write a # between them instead"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
