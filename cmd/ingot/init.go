@@ -45,7 +45,7 @@ what you can take over. What you have changed yourself differs too: a line with 
 With --indexes it adds the indexes that the pipeline.yaml in DIR uses to the template.yaml in DIR, each with its
 attributes and its alarm. It changes nothing else there, and takes no index out.
 
-Exit codes: 0 done, or with --diff no differences, 1 a file could not be written, 2 the command line or a file
+Exit codes: 0 done, or with --diff no differences, 1 a file could not be written or go mod tidy failed, 2 the command line or a file
 is wrong, 3 with --diff: there are differences.
 
 ` + initJSON
@@ -170,12 +170,20 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 	}
 	if !o.noTidy {
 		fmt.Fprintln(a.stderr, "ingot: go mod tidy completes go.mod and go.sum …")
-		if err = tidy(ctx, full); err != nil && c.Replace == "" {
-			err = fmt.Errorf("%w\nIf Ingot cannot be downloaded, go.mod can take it from a checkout: go mod edit -replace %s=FOLDER", err, scaffold.Ingot)
+		if err := tidy(ctx, full); err != nil {
+			rest := nextSteps(dir, "go mod tidy && make test", unfit)
+			if c.Replace == "" {
+				rest += "\nIf Ingot cannot be downloaded, take it from a checkout first, in " + dir + ": go mod edit -replace " + scaffold.Ingot + "=FOLDER"
+			}
+			return fmt.Errorf("%w\nMend what it names, and go on with: %s", err, rest)
 		}
 	}
-	a.next(dir, o.noTidy || err != nil, unfit)
-	return err
+	steps := "make test"
+	if o.noTidy {
+		steps = "go mod tidy && make test"
+	}
+	fmt.Fprintf(a.stderr, "ingot: done; next: %s\n", nextSteps(dir, steps, unfit))
+	return nil
 }
 
 // printMade lists the files of a new repository.
@@ -200,20 +208,16 @@ func files(c scaffold.Config) ([]scaffold.File, error) {
 	return r.Files(ingot.Deployment())
 }
 
-// next says what to do with a new repository. If events of the sample do not fit the proposed
+// nextSteps says what to do with a new repository. If events of the sample do not fit the proposed
 // pipeline.yaml, its tests fail until a person has completed it.
-func (a *app) next(dir string, untidy, unfit bool) {
-	first := "cd " + dir + " && make test"
-	if untidy {
-		first = "cd " + dir + " && go mod tidy && make test"
-	}
-	if dir == "." {
-		first = strings.TrimPrefix(first, "cd . && ")
+func nextSteps(dir, steps string, unfit bool) string {
+	if dir != "." {
+		steps = "cd " + dir + " && " + steps
 	}
 	if unfit {
-		first = "complete " + filepath.Join(dir, "pipeline.yaml") + ", then " + first
+		steps = "complete " + filepath.Join(dir, "pipeline.yaml") + ", then " + steps
 	}
-	fmt.Fprintf(a.stderr, "ingot: done; next: %s\n", first)
+	return steps
 }
 
 // taken returns an error if one of the files exists. A pipeline.yaml without a go.mod is a

@@ -225,6 +225,16 @@ func TestInitDiff(t *testing.T) {
 	}
 }
 
+// If go mod tidy fails, init does not say that it is done: its last line says how to go on.
+func TestInitWithoutGo(t *testing.T) {
+	t.Setenv("PATH", "")
+	dir := filepath.Join(t.TempDir(), "shop")
+	got := tool(t, "init", dir)
+	if got.code != exitFailed || strings.Contains(got.stderr, "done") || !strings.HasSuffix(got.stderr, "go on with: cd "+dir+" && go mod tidy && make test\n") {
+		t.Errorf("exit %d: %s", got.code, got.stderr)
+	}
+}
+
 // With --output json, init lists its files in one object, and --diff the differences.
 func TestInitJSON(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "shop")
