@@ -130,7 +130,23 @@ func chooseID(events []sampled, fields []*field, noun string, when *field) ident
 			}
 		}
 	}
-	return identity{choice: choice{how: guess, why: "no field tells these events apart, so the payload itself does: two equal payloads are one event"}}
+	return identity{choice: choice{how: guess, why: "no field tells these events apart, so the payload itself does: two equal payloads are one event" + nearly(candidates, n)}}
+}
+
+// nearly names the identifier that tells most of n events apart, if it does so for at least half of
+// them. A person may know that the others are the same events.
+func nearly(candidates []*field, n int) string {
+	best := &field{}
+	for _, f := range candidates {
+		if len(f.values) > len(best.values) && idScore(f, "") >= named {
+			best = f
+		}
+	}
+	if len(best.values)*2 < n {
+		return ""
+	}
+	return fmt.Sprintf(". %s nearly does: %s of %s have the %s of an earlier event. If each of these is that event again, changed, write %s as the id",
+		best.path, thousands(n-len(best.values)), count(n, "event"), best.path, variable(best))
 }
 
 // uniqueness returns how certain it is that a field is an identifier, if it is different in each of

@@ -192,6 +192,16 @@ func TestNothingTellsApart(t *testing.T) {
 	wants(t, p, "# guess: no field tells these events apart", `id: "{@digest}"`, "# MISSING: no field is a time")
 }
 
+// If nothing tells the events apart, the file names the identifier that nearly does.
+func TestNearlyToldApart(t *testing.T) {
+	var b strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&b, `{"type":"booking.made","booking_no":"B%d","at":"2026-03-01T00:00:00Z","cents":%d}`+"\n", min(i, 169), i)
+	}
+	p := proposal(t, b.String())
+	wants(t, p, `id: "{@digest}"`, "booking_no nearly does: 30 of 200 events have the booking_no of an earlier event", "write {booking_no} as the id")
+}
+
 // A time that Ingot cannot read is named, and it does not tell events apart.
 func TestTimesOfAnotherForm(t *testing.T) {
 	for _, form := range []string{"2026-03-01 09:%02d:00", "2026-03-01T09:%02d:00", "01.03.2026 09:%02d", "3/1/2026 9:%02d"} {
