@@ -77,7 +77,8 @@ func Example_lambda() {
 	st, err := store.New(store.Config{Client: dynamodb.NewFromConfig(cfg), Pipeline: p, Events: "events", Aggregates: "totals"})
 	check(err)
 
-	in := &handler.Ingest{Pipeline: p, Store: st, Quarantine: handler.NewQuarantine(sqs.NewFromConfig(cfg), os.Getenv("INGOT_QUARANTINE_URL"))}
+	in := &handler.Ingest{Pipeline: p, Store: st,
+		Quarantine: handler.NewQuarantine(sqs.NewFromConfig(cfg), os.Getenv("INGOT_QUARANTINE_URL"))}
 	in.OnResult = func(_ context.Context, o handler.Outcome) { fmt.Println(o.Message.MessageId, o.Verdict) }
 	lambda.Start(in.Handle)
 }
@@ -149,7 +150,8 @@ func Example_rebuild() {
 	w := newWorld(ctx, "m1", 1250, 300, 50)
 	w.deploy(func(spec *pipeline.Spec) {
 		spec.Epoch = 2
-		spec.Aggregates["placed"] = pipeline.AggregateSpec{Since: 2, From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count"}}}}
+		spec.Aggregates["placed"] = pipeline.AggregateSpec{Since: 2,
+			From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count"}}}}
 	})
 	w.place("m1", 20)
 	show := func() {

@@ -83,7 +83,8 @@ func (w *exampleWorld) place(merchant string, cents ...int) {
 	for _, c := range cents {
 		w.placed++
 		item, err := w.plan.Plan(envelope.Message{Body: fmt.Sprintf(
-			`{"type":"order.placed","merchant_id":%q,"order_id":%d,"placed_at":"2099-03-01T10:00:00Z","total_cents":%d,"currency":"EUR"}`, merchant, w.placed, c)})
+			`{"type":"order.placed","merchant_id":%q,"order_id":%d,"placed_at":"2099-03-01T10:00:00Z","total_cents":%d,"currency":"EUR"}`,
+			merchant, w.placed, c)})
 		check(err)
 		w.store.Put(w.ctx, []*event.Item{item})
 	}
@@ -104,7 +105,8 @@ func (w *exampleWorld) drain() {
 // spoil adds 1 to a value of a total, which nobody should do.
 func (w *exampleWorld) spoil(pk, sk, value string) {
 	_, err := w.Engine.DynamoDB().UpdateItem(w.ctx, &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
-		Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk},
+			"SK": &types.AttributeValueMemberS{Value: sk}},
 		UpdateExpression: aws.String("ADD #v :one"), ExpressionAttributeNames: map[string]string{"#v": value},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
 	check(err)

@@ -164,7 +164,8 @@ func NewStreams(ctx context.Context, files fs.FS, options ...func(*StreamsOption
 }
 
 func (o *Options) process(files fs.FS) function.Process {
-	p := function.Process{Getenv: os.Getenv, Files: files, Pipeline: cmp.Or(o.Pipeline, "pipeline.yaml"), Out: os.Stdout, Log: o.Log, Namespace: o.Namespace, AWS: o.AWS}
+	p := function.Process{Getenv: os.Getenv, Files: files, Pipeline: cmp.Or(o.Pipeline, "pipeline.yaml"), Out: os.Stdout, Log: o.Log,
+		Namespace: o.Namespace, AWS: o.AWS}
 	if p.Log == nil {
 		p.Log = lambdacontext.NewLogger()
 	}

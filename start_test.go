@@ -28,7 +28,8 @@ events:
 func TestNewIngestReadsItsFiles(t *testing.T) {
 	t.Setenv("INGOT_TABLE", "events")
 	t.Setenv("AWS_REGION", "eu-central-1")
-	good := fstest.MapFS{"pipeline.yaml": {Data: []byte(visits)}, "other.yaml": {Data: []byte(visits)}, "bad.yaml": {Data: []byte("ingot: 1")}}
+	good := fstest.MapFS{"pipeline.yaml": {Data: []byte(visits)}, "other.yaml": {Data: []byte(visits)},
+		"bad.yaml": {Data: []byte("ingot: 1")}}
 	if _, err := ingot.NewIngest(context.Background(), good); err != nil {
 		t.Error(err)
 	}
@@ -39,7 +40,8 @@ func TestNewIngestReadsItsFiles(t *testing.T) {
 		t.Error(err)
 	}
 	var mistakes pipeline.Mistakes
-	if _, err := ingot.NewIngest(context.Background(), good, named("bad.yaml")); !errors.As(err, &mistakes) || !strings.Contains(err.Error(), "bad.yaml") {
+	if _, err := ingot.NewIngest(context.Background(), good, named("bad.yaml")); !errors.As(err, &mistakes) ||
+		!strings.Contains(err.Error(), "bad.yaml") {
 		t.Errorf("a pipeline with mistakes: %v", err)
 	}
 	if _, err := ingot.NewIngest(context.Background(), fstest.MapFS{}); !errors.Is(err, fs.ErrNotExist) {
@@ -53,17 +55,19 @@ func TestOptionsReachTheHandler(t *testing.T) {
 	t.Setenv("AWS_REGION", "eu-central-1")
 	var log bytes.Buffer
 	batches := 0
-	handle, err := ingot.NewIngest(context.Background(), fstest.MapFS{"pipeline.yaml": {Data: []byte(visits)}}, func(o *ingot.IngestOptions) {
-		o.Log, o.Namespace = slog.New(slog.NewTextHandler(&log, nil)), "Shop"
-		o.OnBatch = func(context.Context, handler.IngestReport) { batches++ }
-	})
+	handle, err := ingot.NewIngest(context.Background(), fstest.MapFS{"pipeline.yaml": {Data: []byte(visits)}},
+		func(o *ingot.IngestOptions) {
+			o.Log, o.Namespace = slog.New(slog.NewTextHandler(&log, nil)), "Shop"
+			o.OnBatch = func(context.Context, handler.IngestReport) { batches++ }
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := handle(context.Background(), events.SQSEvent{Records: []events.SQSMessage{}}); err != nil || batches != 1 {
 		t.Errorf("an empty batch: error %v, reported %d times", err, batches)
 	}
-	if _, err := handle(context.Background(), events.SQSEvent{Records: make([]events.SQSMessage, 1)}); err == nil || !strings.Contains(log.String(), "the whole batch failed") {
+	if _, err := handle(context.Background(), events.SQSEvent{Records: make([]events.SQSMessage, 1)}); err == nil ||
+		!strings.Contains(log.String(), "the whole batch failed") {
 		t.Errorf("error %v, log %q", err, &log)
 	}
 }

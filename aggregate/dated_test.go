@@ -28,7 +28,8 @@ func TestDatedText(t *testing.T) {
 	if later <= got {
 		t.Errorf("%s is not after %s", later, got)
 	}
-	for _, text := range []string{"", "x", want[:63], strings.Replace(want, " ", "_", 1), "3" + want[1:30], strings.Replace(want, "-03-", "-13-", 1)} {
+	for _, text := range []string{"", "x", want[:63], strings.Replace(want, " ", "_", 1), "3" + want[1:30],
+		strings.Replace(want, "-03-", "-13-", 1)} {
 		if d, err := aggregate.ParseDated(text); err == nil {
 			t.Errorf("%q: %+v", text, d)
 		}

@@ -39,8 +39,9 @@ func naiveBucket(t *testing.T, text string) int {
 
 func TestBucket(t *testing.T) {
 	for text, want := range map[string]int{
-		"0": 0, "1": 424, "-1": -424, "1.05": 424, "1.06": 425, "0.000000001": 1, "1e18": aggregate.LastBucket, "-1e18": -aggregate.LastBucket,
-		"1000": 565, "999.999999999": 564, "1000.000000001": 565, "123456789012345678.987654321": 1227,
+		"0": 0, "1": 424, "-1": -424, "1.05": 424, "1.06": 425, "0.000000001": 1, "1e18": aggregate.LastBucket,
+		"-1e18": -aggregate.LastBucket,
+		"1000":  565, "999.999999999": 564, "1000.000000001": 565, "123456789012345678.987654321": 1227,
 	} {
 		if got := aggregate.Bucket(decimal(t, text)); got != want || naiveBucket(t, text) != want {
 			t.Errorf("%s is in bucket %d, or naively in %d, want %d", text, got, naiveBucket(t, text), want)

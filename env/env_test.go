@@ -20,7 +20,8 @@ func TestWait(t *testing.T) {
 	}}.Real()
 	for round := 1; world.Wait(context.Background(), round); round++ {
 	}
-	if len(slept) != 20 || slept[0] != 25*time.Millisecond || slept[1] != 50*time.Millisecond || slept[7] != 2*time.Second || slept[19] != 2*time.Second {
+	if len(slept) != 20 || slept[0] != 25*time.Millisecond || slept[1] != 50*time.Millisecond || slept[7] != 2*time.Second ||
+		slept[19] != 2*time.Second {
 		t.Errorf("%v", slept)
 	}
 	bounded, stop := context.WithTimeout(context.Background(), time.Hour)

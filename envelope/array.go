@@ -29,7 +29,9 @@ func elementsOf(array event.Node, m Message) ([]Message, *event.Refusal) {
 	case n == 0:
 		return nil, event.Poisoned(event.BadArray, "the array holds no events; do not send a message without events")
 	case n > MaxEvents:
-		return nil, event.Poisoned(event.BadArray, fmt.Sprintf("the array holds %d events, and a message brings at most %d; send several messages", n, MaxEvents))
+		return nil,
+			event.Poisoned(event.BadArray, fmt.Sprintf("the array holds %d events, and a message brings at most %d; send several messages",
+				n, MaxEvents))
 	}
 	list := make([]Message, 0, array.Len())
 	for element := range array.Elements() {

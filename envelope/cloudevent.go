@@ -138,7 +138,8 @@ func structuredData(root event.Node) (event.Document, *event.Refusal) {
 	case data.Exists() && data.Kind() != event.Null:
 		return event.Document{}, event.Poisoned(event.BadEnvelope, "the CloudEvent has both data and data_base64")
 	case coded.Kind() != event.String:
-		return event.Document{}, event.Poisoned(event.BadEnvelope, "data_base64 of the CloudEvent is "+article(coded.Kind())+", not a string")
+		return event.Document{}, event.Poisoned(event.BadEnvelope, "data_base64 of the CloudEvent is "+article(coded.Kind())+
+			", not a string")
 	}
 	decoded, err := base64.StdEncoding.DecodeString(coded.Text())
 	if err != nil {

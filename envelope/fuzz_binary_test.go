@@ -23,7 +23,8 @@ func FuzzBinary(f *testing.F) {
 			value = "x" // SQS takes no such text
 		}
 		for _, prefix := range prefixes {
-			attributes := map[string]string{prefix + "specversion": version, prefix + "id": id, prefix + "source": source, prefix + "type": typ}
+			attributes := map[string]string{prefix + "specversion": version, prefix + "id": id, prefix + "source": source, prefix +
+				"type": typ}
 			if time != "" {
 				attributes[prefix+"time"] = time
 			}
@@ -45,7 +46,8 @@ func FuzzBinary(f *testing.F) {
 			if opened.Kind != (Kind{Form: Binary}) {
 				continue
 			}
-			if !marked || opened.Type != typ || opened.Source != source || opened.Data.Text() != body || opened.ID != keys.Escape(source)+"#"+keys.Escape(id) {
+			if !marked || opened.Type != typ || opened.Source != source || opened.Data.Text() != body || opened.ID != keys.Escape(source)+
+				"#"+keys.Escape(id) {
 				t.Fatalf("%v is opened as %+v", attributes, opened.Event)
 			}
 			if at, err := keys.ParseTime(time); time != "" && (err != nil || !at.Equal(opened.At)) || time == "" && !opened.At.IsZero() {

@@ -121,7 +121,8 @@ func FuzzArray(f *testing.F) {
 			if err == nil && (!object || one.Data.Root().Kind() != event.Object) {
 				t.Fatalf("element %d, %s, is opened as %+v", i, element.Body, one)
 			}
-			if bare, bareErr := Open(Message{Body: element.Body}); bareErr == nil && err == nil && bare.Kind.Form == Structured && (one.ID != bare.ID || one.Type != bare.Type) {
+			if bare, bareErr := Open(Message{Body: element.Body}); bareErr == nil && err == nil && bare.Kind.Form == Structured &&
+				(one.ID != bare.ID || one.Type != bare.Type) {
 				t.Fatalf("element %d is opened as %+v, and alone as %+v", i, one, bare)
 			}
 		}

@@ -101,7 +101,8 @@ func TestOfficialSDKJudgesBinary(t *testing.T) {
 		add("ce-trace", "-", "t")
 		body := oneOf(r, `{}`, `{"order_id":"o1"}`)
 
-		request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://localhost/", io.NopCloser(strings.NewReader(body)))
+		request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://localhost/",
+			io.NopCloser(strings.NewReader(body)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,18 +30,23 @@ func quote(s string) string {
 }
 
 var (
-	structuredMembers = []string{"specversion", `"1.0"`, "id", `"42"`, "source", `"/shop"`, "type", `"order.placed"`, "time", `"2099-01-02T03:04:05.5+01:00"`,
-		"subject", `"o1"`, "trace", `"t"`, "sampled", `true`, "tries", `3`, "unset", `null`, "nested", `{"a":1}`, "data", `{"order_id" : "o1", "n": 1.0}`}
-	eventBridgeMembers = []string{"version", `"0"`, "id", `"6a7e8feb-b491-4cf7-a9f1-bf3703467718"`, "detail-type", `"order.placed"`, "source", `"com.shop"`, "account", `"111122223333"`,
+	structuredMembers = []string{"specversion", `"1.0"`, "id", `"42"`, "source", `"/shop"`, "type", `"order.placed"`, "time",
+		`"2099-01-02T03:04:05.5+01:00"`,
+		"subject", `"o1"`, "trace", `"t"`, "sampled", `true`, "tries", `3`, "unset", `null`, "nested", `{"a":1}`, "data",
+		`{"order_id" : "o1", "n": 1.0}`}
+	eventBridgeMembers = []string{"version", `"0"`, "id", `"6a7e8feb-b491-4cf7-a9f1-bf3703467718"`, "detail-type", `"order.placed"`,
+		"source", `"com.shop"`, "account", `"111122223333"`,
 		"time", `"2099-01-02T03:04:05Z"`, "region", `"us-east-1"`, "resources", `["arn:aws:x"]`, "detail", `{"order_id":"o1"}`}
-	binaryAttributes = map[string]string{"ce-specversion": "1.0", "ce-id": "42", "ce-source": "/shop", "ce-type": "order.placed", "ce-time": "2099-01-02T02:04:05.5Z", "ce-trace": "t", "content-type": "application/json", "tenant": "x"}
-	at               = time.Date(2099, 1, 2, 2, 4, 5, 5e8, time.UTC)
+	binaryAttributes = map[string]string{"ce-specversion": "1.0", "ce-id": "42", "ce-source": "/shop", "ce-type": "order.placed",
+		"ce-time": "2099-01-02T02:04:05.5Z", "ce-trace": "t", "content-type": "application/json", "tenant": "x"}
+	at = time.Date(2099, 1, 2, 2, 4, 5, 5e8, time.UTC)
 )
 
 const orderPayload = `{"order_id":"o1"}`
 
 func snsMembers(message, attributes string) []string {
-	return []string{"Type", `"Notification"`, "MessageId", `"22b80b92"`, "TopicArn", `"arn:aws:sns:us-west-2:123456789012:MyTopic"`, "Subject", `"s"`, "Message", quote(message),
+	return []string{"Type", `"Notification"`, "MessageId", `"22b80b92"`, "TopicArn", `"arn:aws:sns:us-west-2:123456789012:MyTopic"`,
+		"Subject", `"s"`, "Message", quote(message),
 		"Timestamp", `"2012-05-02T00:54:06.655Z"`, "SignatureVersion", `"1"`, "MessageAttributes", attributes}
 }
 
@@ -80,7 +85,8 @@ func TestBarePayload(t *testing.T) {
 }
 
 func TestStructuredCloudEvent(t *testing.T) {
-	opened := mustOpen(t, Message{Body: object(structuredMembers...), Attributes: map[string]string{"tenant": "x", "trace": "the message's"}})
+	opened := mustOpen(t,
+		Message{Body: object(structuredMembers...), Attributes: map[string]string{"tenant": "x", "trace": "the message's"}})
 	check(t, opened, "CloudEvent (structured)", event.Event{
 		Type: "order.placed", ID: "/shop#42", Source: "/shop", At: at,
 		Attributes: map[string]string{"tenant": "x", "subject": "o1", "trace": "t", "sampled": "true", "tries": "3"},
@@ -89,7 +95,8 @@ func TestStructuredCloudEvent(t *testing.T) {
 
 func TestCloudEventDataInBase64(t *testing.T) {
 	body := object(append(structuredMembers[:8:8], "data_base64", `"eyJvcmRlcl9pZCI6Im8xIn0="`, "data", "null")...)
-	check(t, mustOpen(t, Message{Body: body}), "CloudEvent (structured)", event.Event{Type: "order.placed", ID: "/shop#42", Source: "/shop"}, orderPayload)
+	check(t, mustOpen(t, Message{Body: body}), "CloudEvent (structured)",
+		event.Event{Type: "order.placed", ID: "/shop#42", Source: "/shop"}, orderPayload)
 }
 
 func TestCloudEventIdentityIsInjective(t *testing.T) {
@@ -145,7 +152,8 @@ func TestStructuredEventWithItsAttributesRepeated(t *testing.T) {
 func TestEventBridge(t *testing.T) {
 	opened := mustOpen(t, Message{Body: object(append([]string{"replay-name", `"r"`}, eventBridgeMembers...)...)})
 	check(t, opened, "EventBridge", event.Event{
-		Type: "order.placed", ID: "6a7e8feb-b491-4cf7-a9f1-bf3703467718", Source: "com.shop", At: time.Date(2099, 1, 2, 3, 4, 5, 0, time.UTC),
+		Type: "order.placed", ID: "6a7e8feb-b491-4cf7-a9f1-bf3703467718", Source: "com.shop",
+		At: time.Date(2099, 1, 2, 3, 4, 5, 0, time.UTC),
 	}, orderPayload)
 }
 
@@ -153,14 +161,16 @@ func TestSNS(t *testing.T) {
 	attributes := `{"tenant":{"Type":"String","Value":"x"},"tries":{"Type":"Number","Value":"3"},"tags":{"Type":"String.Array","Value":"[\"a\"]"},"blob":{"Type":"Binary","Value":"AA=="}}`
 	wanted := map[string]string{"tenant": "x", "tries": "3", "tags": `["a"]`}
 	t.Run("raw", func(t *testing.T) {
-		check(t, mustOpen(t, Message{Body: object(snsMembers(orderPayload, attributes)...)}), "SNS > raw JSON", event.Event{Attributes: wanted}, orderPayload)
+		check(t, mustOpen(t, Message{Body: object(snsMembers(orderPayload, attributes)...)}), "SNS > raw JSON",
+			event.Event{Attributes: wanted}, orderPayload)
 	})
 	t.Run("without attributes", func(t *testing.T) {
 		members := snsMembers(orderPayload, "")
 		check(t, mustOpen(t, Message{Body: object(members[:len(members)-2]...)}), "SNS > raw JSON", event.Event{}, orderPayload)
 	})
 	t.Run("the message's attributes stay where the notification has none of the name", func(t *testing.T) {
-		opened := mustOpen(t, Message{Body: object(snsMembers(orderPayload, attributes)...), Attributes: map[string]string{"tenant": "outer", "hop": "1"}})
+		opened := mustOpen(t, Message{Body: object(snsMembers(orderPayload, attributes)...),
+			Attributes: map[string]string{"tenant": "outer", "hop": "1"}})
 		if opened.Attributes["tenant"] != "x" || opened.Attributes["hop"] != "1" {
 			t.Errorf("attributes %v", opened.Attributes)
 		}
@@ -172,7 +182,8 @@ func TestSNS(t *testing.T) {
 		}
 	})
 	t.Run("EventBridge", func(t *testing.T) {
-		if kind := mustOpen(t, Message{Body: object(snsMembers(object(eventBridgeMembers...), "{}")...)}).Kind; kind.String() != "SNS > EventBridge" {
+		if kind := mustOpen(t,
+			Message{Body: object(snsMembers(object(eventBridgeMembers...), "{}")...)}).Kind; kind.String() != "SNS > EventBridge" {
 			t.Error(kind)
 		}
 	})
@@ -203,9 +214,12 @@ func TestOneMarkerAtATime(t *testing.T) {
 		markers []string
 		wrong   map[string][]string // further values that are not markers
 	}{
-		"structured":  {structuredMembers, []string{"specversion", "id", "source", "type"}, map[string][]string{"specversion": {`"0.3"`, `"1"`, `"1.1"`, `1.0`}}},
-		"EventBridge": {eventBridgeMembers, []string{"version", "id", "detail-type", "source", "account", "time", "region", "resources", "detail"}, map[string][]string{"version": {`"1"`}, "resources": {`{}`}, "detail": {`[]`}}},
-		"SNS":         {snsMembers(orderPayload, "{}"), []string{"Type", "MessageId", "TopicArn", "Message", "Timestamp"}, map[string][]string{"Type": {`"SubscriptionConfirmation"`}, "TopicArn": {`"MyTopic"`}}},
+		"structured": {structuredMembers, []string{"specversion", "id", "source", "type"},
+			map[string][]string{"specversion": {`"0.3"`, `"1"`, `"1.1"`, `1.0`}}},
+		"EventBridge": {eventBridgeMembers, []string{"version", "id", "detail-type", "source", "account", "time", "region", "resources",
+			"detail"}, map[string][]string{"version": {`"1"`}, "resources": {`{}`}, "detail": {`[]`}}},
+		"SNS": {snsMembers(orderPayload, "{}"), []string{"Type", "MessageId", "TopicArn", "Message", "Timestamp"},
+			map[string][]string{"Type": {`"SubscriptionConfirmation"`}, "TopicArn": {`"MyTopic"`}}},
 	}
 	for name, f := range formats {
 		for _, marker := range f.markers {
@@ -213,7 +227,8 @@ func TestOneMarkerAtATime(t *testing.T) {
 			for _, value := range values {
 				body := object(replaced(f.members, marker, value)...)
 				switch {
-				case marker == "resources" && value == `["a"]`, marker == "detail" && value == `{"a":"b"}`, marker == "Message" && value == `""`:
+				case marker == "resources" && value == `["a"]`, marker == "detail" && value == `{"a":"b"}`, marker == "Message" &&
+					value == `""`:
 					continue // a right type after all
 				}
 				opened := mustOpen(t, Message{Body: body})
@@ -292,14 +307,22 @@ func TestRefusals(t *testing.T) {
 		{"time before 1970", Message{Body: with("data", `{}`, "time", `"1969-12-31T23:59:59Z"`)}, event.BadTime, "time of the CloudEvent"},
 		{"bad time in an attribute", Message{Body: `{}`, Attributes: binaryAt("soon")}, event.BadTime, "ce-time"},
 		{"binary with an array", Message{Body: `[]`, Attributes: binaryAttributes}, event.NotAnObject, "an array"},
-		{"EventBridge with a bad time", Message{Body: object(replaced(eventBridgeMembers, "time", `"soon"`)...)}, event.BadTime, "EventBridge"},
+		{"EventBridge with a bad time", Message{Body: object(replaced(eventBridgeMembers, "time", `"soon"`)...)}, event.BadTime,
+			"EventBridge"},
 		{"SNS with text", Message{Body: object(snsMembers("hello", "{}")...)}, event.Undecodable, "in the SNS notification: body"},
-		{"S3 pointer", Message{Body: `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`}, event.PayloadElsewhere, "bucket b, key k"},
-		{"old S3 pointer", Message{Body: `["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`}, event.PayloadElsewhere, "bucket b"},
-		{"S3 pointer in SNS", Message{Body: object(snsMembers(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`, "{}")...)}, event.PayloadElsewhere, "in the SNS notification"},
+		{"S3 pointer", Message{Body: `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`},
+			event.PayloadElsewhere, "bucket b, key k"},
+		{"old S3 pointer", Message{Body: `["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`},
+			event.PayloadElsewhere, "bucket b"},
+		{"S3 pointer in SNS",
+			Message{Body: object(snsMembers(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`,
+				"{}")...)}, event.PayloadElsewhere, "in the SNS notification"},
 		{"pointer of another class", Message{Body: `["com.example.Pointer",{"s3BucketName":"b","s3Key":"k"}]`}, event.NotAnObject, "array"},
-		{"pointer without a key", Message{Body: `["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b"}]`}, event.NotAnObject, "array"},
-		{"pointer with a third element", Message{Body: `["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b","s3Key":"k"},1]`}, event.NotAnObject, "array"},
+		{"pointer without a key", Message{Body: `["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b"}]`},
+			event.NotAnObject, "array"},
+		{"pointer with a third element",
+			Message{Body: `["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b","s3Key":"k"},1]`},
+			event.NotAnObject, "array"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -347,7 +370,8 @@ func TestOpenArray(t *testing.T) {
 		}
 	}
 	open(Message{Body: list, Attributes: map[string]string{"tenant": "a"}}, "", map[string]string{"tenant": "a"})
-	open(Message{Body: object(snsMembers(list, `{"tenant":{"Type":"String","Value":"inner"}}`)...), Attributes: map[string]string{"tenant": "outer", "hop": "1"}},
+	open(Message{Body: object(snsMembers(list, `{"tenant":{"Type":"String","Value":"inner"}}`)...),
+		Attributes: map[string]string{"tenant": "outer", "hop": "1"}},
 		"SNS > ", map[string]string{"tenant": "inner", "hop": "1"})
 	if _, messages, err := OpenArray(Message{Body: bridge}); err != nil || messages != nil {
 		t.Errorf("an event is opened as %d elements, %v", len(messages), err)

@@ -55,7 +55,8 @@ func pointer(root event.Node) (Pointer, bool) {
 func openPointer(p Pointer, m Message, elements *[]Message) (Opened, *event.Refusal) {
 	switch {
 	case m.element:
-		return Opened{}, event.Poisoned(event.PayloadElsewhere, "it is a pointer to S3 (bucket "+p.Bucket+", key "+p.Key+"), which is followed only if it is the whole message")
+		return Opened{}, event.Poisoned(event.PayloadElsewhere, "it is a pointer to S3 (bucket "+p.Bucket+", key "+p.Key+
+			"), which is followed only if it is the whole message")
 	case m.Payload == nil:
 		return Opened{}, event.Poisoned(event.PayloadElsewhere, "the payload is in S3 (bucket "+p.Bucket+", key "+p.Key+
 			"), and was not read: the ingest function reads it if parameter PointerBucket of the template names the bucket")

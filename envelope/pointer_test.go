@@ -53,10 +53,13 @@ func TestOpenPointer(t *testing.T) {
 		"a bare payload":             {Message{Body: newPointer}, orderPayload, "raw JSON", orderPayload},
 		"the old spelling":           {Message{Body: oldPointer}, orderPayload, "raw JSON", orderPayload},
 		"a CloudEvent in the object": {Message{Body: newPointer}, structured, "CloudEvent (structured)", ""},
-		"a CloudEvent in attributes": {Message{Body: newPointer, Attributes: binaryAttributes}, orderPayload, "CloudEvent (binary)", orderPayload},
-		"a pointer in a notification": {Message{Body: object(snsMembers(newPointer, `{"tenant":{"Type":"String","Value":"t1"}}`)...)}, orderPayload,
+		"a CloudEvent in attributes": {Message{Body: newPointer, Attributes: binaryAttributes}, orderPayload, "CloudEvent (binary)",
+			orderPayload},
+		"a pointer in a notification": {Message{Body: object(snsMembers(newPointer, `{"tenant":{"Type":"String","Value":"t1"}}`)...)},
+			orderPayload,
 			"SNS > raw JSON", orderPayload},
-		"a notification in the object": {Message{Body: newPointer}, object(snsMembers(orderPayload, "{}")...), "SNS > raw JSON", orderPayload},
+		"a notification in the object": {Message{Body: newPointer}, object(snsMembers(orderPayload, "{}")...), "SNS > raw JSON",
+			orderPayload},
 	} {
 		c.m.Payload = &c.payload
 		opened, err := Open(c.m)

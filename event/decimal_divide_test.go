@@ -23,7 +23,8 @@ func TestIsMultipleOf(t *testing.T) {
 		}
 		want := new(big.Rat).Quo(d.Rat(), m.Rat()).IsInt()
 		if got := d.IsMultipleOf(m); got != want || !m.Divides() {
-			t.Fatalf("that %s is a multiple of %s is %v, want %v (seed %d; put it in place of rand.Uint64() to replay)", d, m, got, want, seed)
+			t.Fatalf("that %s is a multiple of %s is %v, want %v (seed %d; put it in place of rand.Uint64() to replay)", d, m, got,
+				want, seed)
 		}
 		if want {
 			multiples++

@@ -60,7 +60,8 @@ func TestDecimalNormalForm(t *testing.T) {
 }
 
 func TestDecimalRefusesWhatIsNoNumber(t *testing.T) {
-	for _, s := range []string{"", "-", "+1", "01", "-01", "1.", ".1", "1e", "1e+", "1_0", "0x1", "1 ", " 1", "NaN", "Infinity", "1e1000000000000000000", "1e-1000000000000000000", "٣", "1,5"} {
+	for _, s := range []string{"", "-", "+1", "01", "-01", "1.", ".1", "1e", "1e+", "1_0", "0x1", "1 ", " 1", "NaN", "Infinity",
+		"1e1000000000000000000", "1e-1000000000000000000", "٣", "1,5"} {
 		if d, err := ParseDecimal(s); err == nil {
 			t.Errorf("%q: read as %s", s, d)
 		}
@@ -225,10 +226,14 @@ func TestDecimalSaysItsBound(t *testing.T) {
 		{"-1000000000000000001", "is beyond 10^18, the most that a sum takes; " + store, ""},
 		{"1e50", "is beyond 10^18, the most that a sum takes; " + store, ""},
 		{"1e126", "is beyond 10^18, the most that a sum takes; " + store, "is 1e126 or more in size, and DynamoDB stores less; " + store},
-		{"-9e-131", "has 131 decimals, and a sum takes at most 9; " + sum, "is below 1e-130 in size, the least that DynamoDB stores; " + sum},
-		{strings.Repeat("1", 41), "is beyond 10^18, the most that a sum takes; " + store, "has 41 significant digits, and DynamoDB stores 38; " + sum},
-		{"0." + strings.Repeat("1", 39), "has 39 decimals, and a sum takes at most 9; " + sum, "has 39 significant digits, and DynamoDB stores 38; " + sum},
-		{"1e-999999999999999999", "has 999999999999999999 decimals, and a sum takes at most 9; " + sum, "is below 1e-130 in size, the least that DynamoDB stores; " + sum},
+		{"-9e-131", "has 131 decimals, and a sum takes at most 9; " + sum, "is below 1e-130 in size, the least that DynamoDB stores; " +
+			sum},
+		{strings.Repeat("1", 41), "is beyond 10^18, the most that a sum takes; " + store,
+			"has 41 significant digits, and DynamoDB stores 38; " + sum},
+		{"0." + strings.Repeat("1", 39), "has 39 decimals, and a sum takes at most 9; " + sum,
+			"has 39 significant digits, and DynamoDB stores 38; " + sum},
+		{"1e-999999999999999999", "has 999999999999999999 decimals, and a sum takes at most 9; " + sum,
+			"is below 1e-130 in size, the least that DynamoDB stores; " + sum},
 	} {
 		d, err := ParseDecimal(c.literal)
 		if err != nil {

@@ -63,7 +63,8 @@ func TestDocumentReads(t *testing.T) {
 	for name := range root.Members() {
 		names = append(names, name)
 	}
-	if want := []string{"id", "n", "ok", "no", "nil", "empty", "list", "o", "e", "café\n", "\x00"}; !slices.Equal(names, want) || root.Len() != len(want) {
+	if want := []string{"id", "n", "ok", "no", "nil", "empty", "list", "o", "e", "café\n", "\x00"}; !slices.Equal(names, want) ||
+		root.Len() != len(want) {
 		t.Errorf("members %q, Len %d", names, root.Len())
 	}
 	var kinds []Kind
@@ -83,7 +84,8 @@ func TestNodeOfNothing(t *testing.T) {
 		for range n.Elements() {
 			t.Error("an element of nothing")
 		}
-		if n.Exists() || n.Kind() != Absent || n.Text() != "" || n.Raw() != "" || n.Len() != 0 || n.Index(0).Exists() || n.Member("").Exists() {
+		if n.Exists() || n.Kind() != Absent || n.Text() != "" || n.Raw() != "" || n.Len() != 0 || n.Index(0).Exists() ||
+			n.Member("").Exists() {
 			t.Error("nothing is something")
 		}
 		if _, err := n.Decimal(); err == nil {
@@ -143,9 +145,11 @@ func TestDocumentRefuses(t *testing.T) {
 		{`[1 2]`, 3, "a comma or a closing bracket"},
 		{`[1}`, 2, "a comma or a closing bracket"},
 		{`]`, 0, "is not a value"},
-		{`tru`, 0, "is not a value"}, {`True`, 0, "is not a value"}, {`NaN`, 0, "is not a value"}, {`'a'`, 0, "is not a value"}, {`// c`, 0, "is not a value"},
+		{`tru`, 0, "is not a value"}, {`True`, 0, "is not a value"}, {`NaN`, 0, "is not a value"}, {`'a'`, 0, "is not a value"},
+		{`// c`, 0, "is not a value"},
 		{`truex`, 4, "after the end"},
-		{`01`, 0, "needless 0"}, {`-`, 1, "lacks a digit"}, {`1.`, 2, "after its point"}, {`1e`, 2, "in its exponent"}, {`+1`, 0, "is not a value"}, {`.5`, 0, "is not a value"},
+		{`01`, 0, "needless 0"}, {`-`, 1, "lacks a digit"}, {`1.`, 2, "after its point"}, {`1e`, 2, "in its exponent"},
+		{`+1`, 0, "is not a value"}, {`.5`, 0, "is not a value"},
 		{`[1e1000000000000000000]`, 2, "more than 18 digits"},
 		{nested(257), 256, "more than 256"},
 		{strings.Repeat("[", 10_000), 256, "more than 256"},
@@ -251,7 +255,8 @@ func TestDocumentOfManyMembersIsLinear(t *testing.T) {
 }
 
 func TestDocumentOfOneMebibyte(t *testing.T) {
-	big := `{"text":"` + strings.Repeat("x", 1<<20) + `","rows":[` + strings.Repeat(`{"a":1,"b":"é"},`, 60_000) + `{}],"fake":"` + strings.Repeat(":", 1<<20) + `"}`
+	big := `{"text":"` + strings.Repeat("x", 1<<20) + `","rows":[` + strings.Repeat(`{"a":1,"b":"é"},`, 60_000) + `{}],"fake":"` +
+		strings.Repeat(":", 1<<20) + `"}`
 	if d := parse(t, big); d.Root().Member("rows").Len() != 60_001 || len(d.Root().Member("text").Text()) != 1<<20 {
 		t.Error("a long document lost something")
 	}

@@ -28,7 +28,8 @@ func TestSequence(t *testing.T) {
 			t.Errorf("%s: bytes %x", text, number)
 		}
 	}
-	for _, text := range []string{"", "1", strings.Repeat("1", 20), strings.Repeat("1", 41), strings.Repeat("1", 20) + "x", "-" + low, "١" + low, " " + low} {
+	for _, text := range []string{"", "1", strings.Repeat("1", 20), strings.Repeat("1", 41), strings.Repeat("1", 20) + "x", "-" + low,
+		"١" + low, " " + low} {
 		if s, err := ParseSequence(text); err == nil || !s.IsZero() {
 			t.Errorf("%q is taken for a sequence number", text)
 		}

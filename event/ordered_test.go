@@ -12,7 +12,8 @@ import (
 )
 
 func TestOrderedText(t *testing.T) {
-	for literal, want := range map[string]string{"0": "2", "1": "35001", "10": "35011", "0.1": "34991", "12.5": "3501125", "-1": "15008~", "-12.5": "1499874~", "1e125": "36251", "1e-130": "33701", "-1e125": "13758~"} {
+	for literal, want := range map[string]string{"0": "2", "1": "35001", "10": "35011", "0.1": "34991", "12.5": "3501125", "-1": "15008~",
+		"-12.5": "1499874~", "1e125": "36251", "1e-130": "33701", "-1e125": "13758~"} {
 		d, err := event.ParseDecimal(literal)
 		if err != nil {
 			t.Fatal(err)
@@ -43,7 +44,8 @@ func TestOrderedTextAtRandom(t *testing.T) {
 	seed := replay.Seed(t, 0)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	number := func() event.Decimal {
-		text := []string{"", "-"}[rng.IntN(2)] + strconv.FormatUint(rng.Uint64N(uint64(1)<<rng.IntN(60)+1), 10) + "e" + strconv.Itoa(rng.IntN(8)-4)
+		text := []string{"", "-"}[rng.IntN(2)] + strconv.FormatUint(rng.Uint64N(uint64(1)<<rng.IntN(60)+1), 10) + "e" +
+			strconv.Itoa(rng.IntN(8)-4)
 		d, err := event.ParseDecimal(text)
 		if err != nil {
 			t.Fatal(err)

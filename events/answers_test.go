@@ -17,7 +17,8 @@ import (
 // TestVerdicts works out every verdict again, with a map instead of a table.
 func TestVerdicts(t *testing.T) {
 	p := load(t)
-	for _, now := range []time.Time{testclock.Now(t), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2028, 11, 1, 0, 0, 0, 0, time.UTC)} {
+	for _, now := range []time.Time{testclock.Now(t), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(2028, 11, 1, 0, 0, 0, 0, time.UTC)} {
 		tables := map[string]map[event.Key]*event.Item{} // by file, as it is after the file
 		for _, s := range ingestSamples() {
 			table := map[event.Key]*event.Item{}
@@ -251,6 +252,7 @@ func compareTotal(t *testing.T, file string, p *pipeline.Pipeline, state map[str
 		values[name] = d.String()
 	}
 	if got.n != want.N || got.flagged != want.Flagged || !reflect.DeepEqual(values, want.Values) {
-		t.Errorf("%s: %s by %v is %v (n %d, flagged %v), stated %v (n %d, flagged %v)", file, want.Aggregate, want.By, values, got.n, got.flagged, want.Values, want.N, want.Flagged)
+		t.Errorf("%s: %s by %v is %v (n %d, flagged %v), stated %v (n %d, flagged %v)", file, want.Aggregate, want.By, values, got.n,
+			got.flagged, want.Values, want.N, want.Flagged)
 	}
 }

@@ -18,23 +18,33 @@ func envelopeSamples() []ingestSample {
 		return []message{{body: body, attributes: attributes, sent: at, verdict: event.Inserted, key: k}}
 	}
 	return []ingestSample{
-		{file: "ingest-cloudevent-structured.json", about: "A CloudEvent, structured mode: everything in one JSON object", answer: "Inserted; the payload is its data", messages: stored(cloudEvent("121", structured.body()), structured.key(),
-			attribute{"content-type", "String", "application/cloudevents+json"})},
-		{file: "ingest-cloudevent-binary.json", about: "A CloudEvent, binary mode: its attributes are message attributes", answer: "Inserted; the body is the payload", messages: stored(binary.body(), binary.key(),
-			attribute{"ce-specversion", "String", "1.0"}, attribute{"ce-id", "String", "evt-122"}, attribute{"ce-source", "String", "/shop/checkout"},
-			attribute{"ce-type", "String", "order.placed"}, attribute{"ce-time", "String", at}, attribute{"content-type", "String", "application/json"})},
-		{file: "ingest-eventbridge.json", about: "A payment through an EventBridge rule", answer: "Inserted; the payload is its detail, the type its detail-type", messages: stored(
-			`{"version":"0","id":"7bf73129-1428-4cd3-a780-95db273d1602","detail-type":"order.paid","source":"com.example.payments","account":"123456789012","time":"`+at+`","region":"eu-west-1","resources":[],"detail":`+
-				paid("m-123", "o-1", "pay-1", "captured", 2300, at)+`}`, key("m-123", "o-1", "PAYMENT#pay-1"))},
-		{file: "ingest-sns.json", about: "An order through an SNS topic, wrapped in its notification", answer: "Inserted; the payload is the notification's Message", messages: stored(notification(sns.body()), sns.key())},
-		{file: "ingest-sns-raw.json", about: "The same with raw message delivery: nothing of SNS is left but message attributes", answer: "Inserted", messages: stored(raw.body(), raw.key(),
-			attribute{"origin", "String", "checkout"})},
-		{file: "ingest-sns-cloudevent.json", about: "A CloudEvent inside an SNS notification", answer: "Inserted; both envelopes are taken off", messages: stored(notification(cloudEvent("126", nested.body())), nested.key())},
+		{file: "ingest-cloudevent-structured.json", about: "A CloudEvent, structured mode: everything in one JSON object",
+			answer: "Inserted; the payload is its data", messages: stored(cloudEvent("121", structured.body()), structured.key(),
+				attribute{"content-type", "String", "application/cloudevents+json"})},
+		{file: "ingest-cloudevent-binary.json", about: "A CloudEvent, binary mode: its attributes are message attributes",
+			answer: "Inserted; the body is the payload", messages: stored(binary.body(), binary.key(),
+				attribute{"ce-specversion", "String", "1.0"}, attribute{"ce-id", "String", "evt-122"},
+				attribute{"ce-source", "String", "/shop/checkout"},
+				attribute{"ce-type", "String", "order.placed"}, attribute{"ce-time", "String", at},
+				attribute{"content-type", "String", "application/json"})},
+		{file: "ingest-eventbridge.json", about: "A payment through an EventBridge rule",
+			answer: "Inserted; the payload is its detail, the type its detail-type", messages: stored(
+				`{"version":"0","id":"7bf73129-1428-4cd3-a780-95db273d1602","detail-type":"order.paid","source":"com.example.payments","account":"123456789012","time":"`+at+`","region":"eu-west-1","resources":[],"detail":`+
+					paid("m-123", "o-1", "pay-1", "captured", 2300, at)+`}`, key("m-123", "o-1", "PAYMENT#pay-1"))},
+		{file: "ingest-sns.json", about: "An order through an SNS topic, wrapped in its notification",
+			answer: "Inserted; the payload is the notification's Message", messages: stored(notification(sns.body()), sns.key())},
+		{file: "ingest-sns-raw.json", about: "The same with raw message delivery: nothing of SNS is left but message attributes",
+			answer: "Inserted", messages: stored(raw.body(), raw.key(),
+				attribute{"origin", "String", "checkout"})},
+		{file: "ingest-sns-cloudevent.json", about: "A CloudEvent inside an SNS notification",
+			answer: "Inserted; both envelopes are taken off", messages: stored(notification(cloudEvent("126", nested.body())),
+				nested.key())},
 	}
 }
 
 func cloudEvent(id, data string) string {
-	return `{"specversion":"1.0","id":"evt-` + id + `","source":"/shop/checkout","type":"order.placed","time":"` + day + `11:00:00Z","datacontenttype":"application/json","data":` + data + `}`
+	return `{"specversion":"1.0","id":"evt-` + id + `","source":"/shop/checkout","type":"order.placed","time":"` + day +
+		`11:00:00Z","datacontenttype":"application/json","data":` + data + `}`
 }
 
 // notification returns what SNS puts around a message for a queue without raw message delivery.

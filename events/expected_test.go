@@ -64,7 +64,8 @@ func expectations(t *testing.T, p *pipeline.Pipeline) expected {
 func (s *ingestSample) expected() expectedFile {
 	f := expectedFile{File: s.file, Function: "ingest", After: orNone(s.after), BatchItemFailures: []string{}}
 	for i, m := range s.messages {
-		e := expectedMessage{ID: messageID(s.file, i), Verdict: m.verdict.String(), Reason: string(m.reason), Quarantined: m.verdict.Quarantined() && !m.returned}
+		e := expectedMessage{ID: messageID(s.file, i), Verdict: m.verdict.String(), Reason: string(m.reason),
+			Quarantined: m.verdict.Quarantined() && !m.returned}
 		if !m.key.IsZero() {
 			e.Key = &expectedKey{m.key.PK, m.key.SK}
 		}
@@ -100,7 +101,8 @@ func (s *streamSample) expected(t *testing.T, p *pipeline.Pipeline) []expectedFi
 }
 
 func (s *streamSample) entry(t *testing.T, p *pipeline.Pipeline, counting []string) expectedFile {
-	f := expectedFile{File: s.file, Function: "streams", Counting: counting, After: orNone(s.after), Totals: s.totals, State: s.shard != "", BatchItemFailures: []string{}}
+	f := expectedFile{File: s.file, Function: "streams", Counting: counting, After: orNone(s.after), Totals: s.totals, State: s.shard != "",
+		BatchItemFailures: []string{}}
 	for _, r := range s.records {
 		pic := r.new
 		if pic == nil {

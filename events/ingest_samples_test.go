@@ -31,40 +31,61 @@ func plainSamples() []ingestSample {
 		{file: "ingest-one.json", about: "One order, as bare JSON", answer: "Inserted; nothing returned",
 			messages: []message{{body: one.body(), sent: one.at, verdict: ingested, key: one.key()}}},
 		{file: "ingest-empty.json", about: "No message at all", answer: "an empty list"},
-		{file: "ingest-many.json", about: "An order's whole life: placed, two payments, refunded, shipped", answer: "five times Inserted", messages: []message{
-			{body: many.body(), sent: many.at, verdict: ingested, key: many.key()},
-			{body: paid("m-102", "o-1", "pay-1", "failed", 2997, day+"10:01:00Z"), sent: day + "10:01:00Z", verdict: ingested, key: key("m-102", "o-1", "PAYMENT#pay-1")},
-			{body: paid("m-102", "o-1", "pay-2", "captured", 2997, day+"10:02:30Z"), sent: day + "10:02:30Z", verdict: ingested, key: key("m-102", "o-1", "PAYMENT#pay-2")},
-			{body: refunded("m-102", "o-1", "ref-1", "c-102", 999, day+"15:00:00Z"), sent: day + "15:00:00Z", verdict: ingested, key: key("m-102", "o-1", "REFUND#ref-1")},
-			{body: shipped("m-102", "o-1", "shp-1", "in_transit", day+"12:00:00Z", day+"12:00:00Z"), sent: day + "12:00:01Z", verdict: ingested, key: key("m-102", "o-1", "SHIPMENT#shp-1")},
-		}},
-		{file: "ingest-duplicate.json", about: "One order twice in one batch: members in another order, 1250 written 1.25e3, another trace_id", answer: "Inserted and Duplicate; one item", messages: []message{
-			{body: twice.body(), sent: twice.at, verdict: ingested, key: twice.key()},
-			{body: `{"placed_at":"2099-03-14T09:30:00Z","total_cents":1.25e3,"status":"placed","currency":"EUR","quantity":1.0,"product_id":"p-103","customer_id":"c-103","order_id":"o-1","merchant_id":"m-103","type":"order.placed","trace_id":"0d4477c5aa10be92"}`,
-				sent: day + "09:30:20Z", verdict: event.Duplicate, key: twice.key()},
-		}},
-		{file: "ingest-conflict.json", about: "One order twice with different totals", answer: "Inserted and Conflict: the second is quarantined, never dropped", messages: []message{
-			{body: clash.body(), sent: clash.at, verdict: ingested, key: clash.key()},
-			{body: other.body(), sent: other.at, verdict: event.Conflict, reason: event.DigestDiffers, key: clash.key()},
-		}},
-		{file: "ingest-big-integers.json", about: "The same, with totals that differ only beyond a float's precision (2^53 and 2^53 + 1)", answer: "Inserted and Conflict", messages: []message{
-			{body: big.body(), sent: big.at, verdict: ingested, key: big.key()},
-			{body: bigger.body(), sent: bigger.at, verdict: event.Conflict, reason: event.DigestDiffers, key: big.key()},
-		}},
-		{file: "ingest-latest.json", about: "Three revisions of one parcel, out of order", answer: "the newest Inserted, the two older ones Stale", messages: []message{
-			{body: shipped("m-107", "o-1", "shp-1", "label_created", day+"08:00:00Z", day+"08:00:00Z"), sent: day + "08:00:01Z", verdict: event.Stale, key: key("m-107", "o-1", "SHIPMENT#shp-1")},
-			{body: shipped("m-107", "o-1", "shp-1", "delivered", day+"08:00:00Z", day+"16:45:00Z"), sent: day + "16:45:01Z", verdict: ingested, key: key("m-107", "o-1", "SHIPMENT#shp-1")},
-			{body: shipped("m-107", "o-1", "shp-1", "in_transit", day+"08:00:00Z", day+"11:10:00Z"), sent: day + "16:50:00Z", verdict: event.Stale, key: key("m-107", "o-1", "SHIPMENT#shp-1")},
-		}},
-		{file: "ingest-fifo.json", about: "A FIFO queue with two groups; one holds a message that can never succeed", answer: "the rest Inserted, group by group in order; the broken one quarantined", queue: "ingest.fifo", messages: fifoMessages()},
-		{file: "ingest-fair-queue.json", about: "A standard queue whose messages carry a group id (fair queues)", answer: "Inserted; the group id does not make it FIFO", messages: []message{
-			{body: fair.body(), sent: fair.at, system: map[string]string{"MessageGroupId": "m-106"}, verdict: ingested, key: fair.key()},
-		}},
-		{file: "ingest-redelivered.json", about: "The order of ingest-one.json once more, on its third receive", answer: "Duplicate after ingest-one.json; Inserted on a fresh table",
-			after: []string{"ingest-one.json"}, messages: []message{{body: one.body(), sent: one.at, receives: 3, verdict: event.Duplicate, key: one.key()}}},
-		{file: "ingest-expired.json", about: "An order of 2020, long past its 90 days", answer: "Expired: quarantined, because storing it could count it twice", messages: []message{
-			{body: order{"m-108", "o-1", "c-108", "p-108", 1, 800, "2020-03-14T09:00:00Z"}.body(), sent: "2020-03-14T09:00:01Z", verdict: event.Expired, reason: event.PastExpiry, key: key("m-108", "o-1", "ORDER")},
-		}},
+		{file: "ingest-many.json", about: "An order's whole life: placed, two payments, refunded, shipped", answer: "five times Inserted",
+			messages: []message{
+				{body: many.body(), sent: many.at, verdict: ingested, key: many.key()},
+				{body: paid("m-102", "o-1", "pay-1", "failed", 2997, day+"10:01:00Z"), sent: day + "10:01:00Z", verdict: ingested,
+					key: key("m-102", "o-1", "PAYMENT#pay-1")},
+				{body: paid("m-102", "o-1", "pay-2", "captured", 2997, day+"10:02:30Z"), sent: day + "10:02:30Z", verdict: ingested,
+					key: key("m-102", "o-1", "PAYMENT#pay-2")},
+				{body: refunded("m-102", "o-1", "ref-1", "c-102", 999, day+"15:00:00Z"), sent: day + "15:00:00Z", verdict: ingested,
+					key: key("m-102", "o-1", "REFUND#ref-1")},
+				{body: shipped("m-102", "o-1", "shp-1", "in_transit", day+"12:00:00Z", day+"12:00:00Z"), sent: day + "12:00:01Z",
+					verdict: ingested, key: key("m-102", "o-1", "SHIPMENT#shp-1")},
+			}},
+		{file: "ingest-duplicate.json",
+			about:  "One order twice in one batch: members in another order, 1250 written 1.25e3, another trace_id",
+			answer: "Inserted and Duplicate; one item", messages: []message{
+				{body: twice.body(), sent: twice.at, verdict: ingested, key: twice.key()},
+				{body: `{"placed_at":"2099-03-14T09:30:00Z","total_cents":1.25e3,"status":"placed","currency":"EUR","quantity":1.0,"product_id":"p-103","customer_id":"c-103","order_id":"o-1","merchant_id":"m-103","type":"order.placed","trace_id":"0d4477c5aa10be92"}`,
+					sent: day + "09:30:20Z", verdict: event.Duplicate, key: twice.key()},
+			}},
+		{file: "ingest-conflict.json", about: "One order twice with different totals",
+			answer: "Inserted and Conflict: the second is quarantined, never dropped", messages: []message{
+				{body: clash.body(), sent: clash.at, verdict: ingested, key: clash.key()},
+				{body: other.body(), sent: other.at, verdict: event.Conflict, reason: event.DigestDiffers, key: clash.key()},
+			}},
+		{file: "ingest-big-integers.json", about: "The same, with totals that differ only beyond a float's precision (2^53 and 2^53 + 1)",
+			answer: "Inserted and Conflict", messages: []message{
+				{body: big.body(), sent: big.at, verdict: ingested, key: big.key()},
+				{body: bigger.body(), sent: bigger.at, verdict: event.Conflict, reason: event.DigestDiffers, key: big.key()},
+			}},
+		{file: "ingest-latest.json", about: "Three revisions of one parcel, out of order",
+			answer: "the newest Inserted, the two older ones Stale", messages: []message{
+				{body: shipped("m-107", "o-1", "shp-1", "label_created", day+"08:00:00Z", day+"08:00:00Z"), sent: day + "08:00:01Z",
+					verdict: event.Stale, key: key("m-107", "o-1", "SHIPMENT#shp-1")},
+				{body: shipped("m-107", "o-1", "shp-1", "delivered", day+"08:00:00Z", day+"16:45:00Z"), sent: day + "16:45:01Z",
+					verdict: ingested, key: key("m-107", "o-1", "SHIPMENT#shp-1")},
+				{body: shipped("m-107", "o-1", "shp-1", "in_transit", day+"08:00:00Z", day+"11:10:00Z"), sent: day + "16:50:00Z",
+					verdict: event.Stale, key: key("m-107", "o-1", "SHIPMENT#shp-1")},
+			}},
+		{file: "ingest-fifo.json", about: "A FIFO queue with two groups; one holds a message that can never succeed",
+			answer: "the rest Inserted, group by group in order; the broken one quarantined", queue: "ingest.fifo",
+			messages: fifoMessages()},
+		{file: "ingest-fair-queue.json", about: "A standard queue whose messages carry a group id (fair queues)",
+			answer: "Inserted; the group id does not make it FIFO", messages: []message{
+				{body: fair.body(), sent: fair.at, system: map[string]string{"MessageGroupId": "m-106"}, verdict: ingested,
+					key: fair.key()},
+			}},
+		{file: "ingest-redelivered.json", about: "The order of ingest-one.json once more, on its third receive",
+			answer:   "Duplicate after ingest-one.json; Inserted on a fresh table",
+			after:    []string{"ingest-one.json"},
+			messages: []message{{body: one.body(), sent: one.at, receives: 3, verdict: event.Duplicate, key: one.key()}}},
+		{file: "ingest-expired.json", about: "An order of 2020, long past its 90 days",
+			answer: "Expired: quarantined, because storing it could count it twice", messages: []message{
+				{body: order{"m-108", "o-1", "c-108", "p-108", 1, 800, "2020-03-14T09:00:00Z"}.body(), sent: "2020-03-14T09:00:01Z",
+					verdict: event.Expired, reason: event.PastExpiry, key: key("m-108", "o-1", "ORDER")},
+			}},
 	}
 }
 
@@ -75,9 +96,12 @@ func fifoMessages() []message {
 	}
 	return []message{
 		{body: a.body(), sent: a.at, system: group("m-109#o-1", "18899999999999999872"), verdict: event.Inserted, key: a.key()},
-		{body: strings.Replace(order{"m-109", "o-2", "c-109", "p-109", 1, 1900, day + "09:01:00Z"}.body(), `"order_id":"o-2",`, ``, 1), sent: day + "09:01:00Z",
+		{body: strings.Replace(order{"m-109", "o-2", "c-109", "p-109", 1, 1900, day + "09:01:00Z"}.body(), `"order_id":"o-2",`, ``, 1),
+			sent:   day + "09:01:00Z",
 			system: group("m-109#o-2", "18900000000000000128"), verdict: event.Poison, reason: event.MissingField},
-		{body: paid("m-109", "o-1", "pay-1", "captured", 1900, day+"09:02:00Z"), sent: day + "09:02:00Z", system: group("m-109#o-1", "18900000000000000384"), verdict: event.Inserted, key: key("m-109", "o-1", "PAYMENT#pay-1")},
-		{body: refunded("m-109", "o-2", "ref-1", "c-109", 1900, day+"09:03:00Z"), sent: day + "09:03:00Z", system: group("m-109#o-2", "18900000000000000640"), verdict: event.Inserted, key: key("m-109", "o-2", "REFUND#ref-1")},
+		{body: paid("m-109", "o-1", "pay-1", "captured", 1900, day+"09:02:00Z"), sent: day + "09:02:00Z",
+			system: group("m-109#o-1", "18900000000000000384"), verdict: event.Inserted, key: key("m-109", "o-1", "PAYMENT#pay-1")},
+		{body: refunded("m-109", "o-2", "ref-1", "c-109", 1900, day+"09:03:00Z"), sent: day + "09:03:00Z",
+			system: group("m-109#o-2", "18900000000000000640"), verdict: event.Inserted, key: key("m-109", "o-2", "REFUND#ref-1")},
 	}
 }

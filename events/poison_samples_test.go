@@ -18,25 +18,36 @@ func poisonSamples() []ingestSample {
 	}
 	const answer = "Poison: quarantined; nothing returned"
 	return []ingestSample{
-		{file: "ingest-poison-among-good.json", about: "A good order, one whose merchant is null, a good order", answer: "Inserted, Poison, Inserted: the others are unharmed", messages: []message{
-			{body: good.body(), sent: good.at, verdict: event.Inserted, key: good.key()},
-			{body: strings.Replace(null.body(), `"merchant_id":"m-111"`, `"merchant_id":null`, 1), sent: null.at, verdict: event.Poison, reason: event.MissingField},
-			{body: also.body(), sent: also.at, verdict: event.Inserted, key: also.key()},
-		}},
-		{file: "ingest-not-json.json", about: "A body that is not JSON", answer: answer, messages: poison("order o-1 placed, 12.50 EUR", event.Undecodable)},
-		{file: "ingest-not-an-object.json", about: "A body that is JSON but not an object", answer: answer, messages: poison(`["order.placed","m-112","o-1"]`, event.NotAnObject)},
-		{file: "ingest-duplicate-member.json", about: "A payload that says its total twice", answer: answer + ": parsers disagree on which one counts",
-			messages: poison(strings.Replace(twice.body(), `"total_cents":500`, `"total_cents":500,"total_cents":5`, 1), event.Undecodable)},
+		{file: "ingest-poison-among-good.json", about: "A good order, one whose merchant is null, a good order",
+			answer: "Inserted, Poison, Inserted: the others are unharmed", messages: []message{
+				{body: good.body(), sent: good.at, verdict: event.Inserted, key: good.key()},
+				{body: strings.Replace(null.body(), `"merchant_id":"m-111"`, `"merchant_id":null`, 1), sent: null.at, verdict: event.Poison,
+					reason: event.MissingField},
+				{body: also.body(), sent: also.at, verdict: event.Inserted, key: also.key()},
+			}},
+		{file: "ingest-not-json.json", about: "A body that is not JSON", answer: answer,
+			messages: poison("order o-1 placed, 12.50 EUR", event.Undecodable)},
+		{file: "ingest-not-an-object.json", about: "A body that is JSON but not an object", answer: answer,
+			messages: poison(`["order.placed","m-112","o-1"]`, event.NotAnObject)},
+		{file: "ingest-duplicate-member.json", about: "A payload that says its total twice", answer: answer +
+			": parsers disagree on which one counts",
+			messages: poison(strings.Replace(twice.body(), `"total_cents":500`, `"total_cents":500,"total_cents":5`, 1),
+				event.Undecodable)},
 		{file: "ingest-unknown-type.json", about: "A type that pipeline.yaml does not have", answer: answer,
 			messages: poison(strings.Replace(twice.body(), "order.placed", "order.plaecd", 1), event.UnknownType)},
 		{file: "ingest-wrong-type.json", about: "A total that is text", answer: answer + ": no total is changed by a guess",
 			messages: poison(strings.Replace(twice.body(), `"total_cents":500`, `"total_cents":"5.00"`, 1), event.WrongType)},
 		{file: "ingest-bad-time.json", about: "An order placed on 30 February", answer: answer,
 			messages: poison(strings.Replace(twice.body(), `"placed_at":"2099-03-14`, `"placed_at":"2099-02-30`, 1), event.BadTime)},
-		{file: "ingest-s3-pointer.json", about: "A payload that the extended client put into S3", answer: answer + ": no bucket is named from which payloads may be read",
-			messages: poison(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"2c8f8f7e-6d0a-4a55-9f0e-3f6b7f2f6f11"}]`, event.PayloadElsewhere)},
-		{file: "ingest-ten-attributes.json", about: "A broken body with ten message attributes", answer: "Poison and returned: quarantine has no room for its note, so SQS carries it to the dead-letter queue", messages: []message{
-			{body: "not JSON either", attributes: tenAttributes(), sent: day + "09:00:00Z", verdict: event.Poison, reason: event.Undecodable, returned: true}}},
+		{file: "ingest-s3-pointer.json", about: "A payload that the extended client put into S3", answer: answer +
+			": no bucket is named from which payloads may be read",
+			messages: poison(
+				`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"2c8f8f7e-6d0a-4a55-9f0e-3f6b7f2f6f11"}]`, event.PayloadElsewhere)},
+		{file: "ingest-ten-attributes.json", about: "A broken body with ten message attributes",
+			answer: "Poison and returned: quarantine has no room for its note, so SQS carries it to the dead-letter queue",
+			messages: []message{
+				{body: "not JSON either", attributes: tenAttributes(), sent: day + "09:00:00Z", verdict: event.Poison,
+					reason: event.Undecodable, returned: true}}},
 	}
 }
 

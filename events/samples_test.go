@@ -97,24 +97,28 @@ type order struct {
 }
 
 func (o order) body() string {
-	return fmt.Sprintf(`{"type":"order.placed","merchant_id":%q,"order_id":%q,"customer_id":%q,"product_id":%q,"quantity":%d,"currency":"EUR","total_cents":%d,"status":"placed","placed_at":%q,"trace_id":"5f2c9d1ab0e34c77","sent_at":%q}`,
+	return fmt.Sprintf(
+		`{"type":"order.placed","merchant_id":%q,"order_id":%q,"customer_id":%q,"product_id":%q,"quantity":%d,"currency":"EUR","total_cents":%d,"status":"placed","placed_at":%q,"trace_id":"5f2c9d1ab0e34c77","sent_at":%q}`,
 		o.merchant, o.id, o.customer, o.product, o.quantity, o.cents, o.at, o.at)
 }
 
 func (o order) key() event.Key { return event.Key{PK: "ORDER#" + o.merchant + "#" + o.id, SK: "ORDER"} }
 
 func paid(merchant, order, payment, status string, cents int, at string) string {
-	return fmt.Sprintf(`{"type":"order.paid","merchant_id":%q,"order_id":%q,"payment_id":%q,"method":"card","currency":"EUR","amount_cents":%d,"status":%q,"paid_at":%q}`,
+	return fmt.Sprintf(
+		`{"type":"order.paid","merchant_id":%q,"order_id":%q,"payment_id":%q,"method":"card","currency":"EUR","amount_cents":%d,"status":%q,"paid_at":%q}`,
 		merchant, order, payment, cents, status, at)
 }
 
 func refunded(merchant, order, refund, customer string, cents int, at string) string {
-	return fmt.Sprintf(`{"type":"order.refunded","merchant_id":%q,"order_id":%q,"refund_id":%q,"customer_id":%q,"currency":"EUR","refund_cents":%d,"reason":"damaged","refunded_at":%q}`,
+	return fmt.Sprintf(
+		`{"type":"order.refunded","merchant_id":%q,"order_id":%q,"refund_id":%q,"customer_id":%q,"currency":"EUR","refund_cents":%d,"reason":"damaged","refunded_at":%q}`,
 		merchant, order, refund, customer, cents, at)
 }
 
 func shipped(merchant, order, shipment, status, at, updated string) string {
-	return fmt.Sprintf(`{"type":"order.shipped","merchant_id":%q,"order_id":%q,"shipment_id":%q,"carrier":"postal","status":%q,"shipped_at":%q,"updated_at":%q}`,
+	return fmt.Sprintf(
+		`{"type":"order.shipped","merchant_id":%q,"order_id":%q,"shipment_id":%q,"carrier":"postal","status":%q,"shipped_at":%q,"updated_at":%q}`,
 		merchant, order, shipment, status, at, updated)
 }
 

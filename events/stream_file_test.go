@@ -124,7 +124,8 @@ func (s *streamSample) record(t *testing.T, p *pipeline.Pipeline, i int, created
 		c.Size += img.size()
 	}
 	c.Size += c.Keys.size()
-	record := streamRecord{ID: hex.EncodeToString(id[:16]), Name: r.kind.String(), Version: "1.1", Source: "aws:dynamodb", Region: region, Dynamo: c, ARN: streamARN}
+	record := streamRecord{ID: hex.EncodeToString(id[:16]), Name: r.kind.String(), Version: "1.1", Source: "aws:dynamodb", Region: region,
+		Dynamo: c, ARN: streamARN}
 	if r.ttl {
 		record.Identity = &userIdentity{"Service", "dynamodb.amazonaws.com"}
 	}

@@ -43,7 +43,9 @@ type s3Archive struct {
 
 func (a *s3Archive) Put(ctx context.Context, name, body string) error {
 	// This hides the reader's WriteTo, which would copy the whole text.
-	_, err := a.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &a.bucket, Key: &name, Body: struct{ io.ReadSeeker }{strings.NewReader(body)}, ContentType: aws.String("application/json")})
+	_, err := a.client.PutObject(ctx,
+		&s3.PutObjectInput{Bucket: &a.bucket, Key: &name, Body: struct{ io.ReadSeeker }{strings.NewReader(body)},
+			ContentType: aws.String("application/json")})
 	if err != nil {
 		return fmt.Errorf("archive s3://%s/%s: %w", a.bucket, name, awserr.Quiet(err))
 	}
@@ -163,8 +165,10 @@ func (b *streamBatch) wholeImage(ctx context.Context, c *event.Change, room func
 	case errors.Is(err, store.ErrPayloadLost):
 		b.lost.Add(1)
 		if b.Log != nil {
-			b.Log.LogAttrs(ctx, slog.LevelError, "an expired item is archived without its payload, because the payload is not in its bucket any more",
-				slog.String("item", keyText(c.Key, b.Pipeline.HidesKeys(c.Old.Type))), slog.String("type", c.Old.Type), slog.Any("error", err))
+			b.Log.LogAttrs(ctx, slog.LevelError,
+				"an expired item is archived without its payload, because the payload is not in its bucket any more",
+				slog.String("item", keyText(c.Key, b.Pipeline.HidesKeys(c.Old.Type))), slog.String("type", c.Old.Type),
+				slog.Any("error", err))
 		}
 		return c.OldImage, 0, nil
 	case err != nil:

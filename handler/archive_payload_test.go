@@ -34,7 +34,8 @@ func offloading(s *setup) {
 
 // long is an order of more than 1 KB, with all that JSON in JSON has to escape.
 func long(id string, cents int) string {
-	body := order(id, cents, `"text":"`+strings.Repeat("x", 1100)+`\n\t\"\\\/\u0001é\ud83d\ude00<&>`+"\u2028\"", "\t\"more\" :\r\n [ 1.50 , null ]")
+	body := order(id, cents, `"text":"`+strings.Repeat("x", 1100)+`\n\t\"\\\/\u0001é\ud83d\ude00<&>`+"\u2028\"",
+		"\t\"more\" :\r\n [ 1.50 , null ]")
 	return strings.Replace(body, `,"cents"`, ` , "cents"`, 1)
 }
 
@@ -46,7 +47,8 @@ func (w *world) gone(body string) {
 		w.t.Fatalf("%+v, %v", item, err)
 	}
 	name := payloads.Name(item.Type, item.Key, item.Payload.Sum)
-	if _, err := w.Engine.S3().DeleteObject(context.Background(), &s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &name}); err != nil {
+	if _, err := w.Engine.S3().DeleteObject(context.Background(),
+		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &name}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -121,7 +123,8 @@ func TestArchiveOfALostPayload(t *testing.T) {
 			}
 		}
 	}
-	if log := w.log.String(); lost != 1 || !strings.Contains(log, "archived without its payload") || !strings.Contains(log, "ORDER#1 / ORDER") || strings.Contains(log, "cents") {
+	if log := w.log.String(); lost != 1 || !strings.Contains(log, "archived without its payload") ||
+		!strings.Contains(log, "ORDER#1 / ORDER") || strings.Contains(log, "cents") {
 		t.Errorf("%d lost; the log: %s", lost, log)
 	}
 }
@@ -132,7 +135,8 @@ func TestArchiveWhilePayloadsCannotBeRead(t *testing.T) {
 	for what, c := range map[string]struct {
 		err  error
 		most int // requests for one payload
-	}{"no answer": {errLost, 3}, "busy": {&smithy.GenericAPIError{Code: "SlowDown"}, 3}, "denied": {&smithy.GenericAPIError{Code: "AccessDenied"}, 1}} {
+	}{"no answer": {errLost, 3}, "busy": {&smithy.GenericAPIError{Code: "SlowDown"}, 3},
+		"denied": {&smithy.GenericAPIError{Code: "AccessDenied"}, 1}} {
 		w := newWorld(t, offloading).started()
 		plain, a := w.image(order("1", 5)), w.image(long("2", 7))
 		e := batch(expiry(1, plain), expiry(2, a), insert(3, w.image(order("3", 1))))
@@ -167,7 +171,8 @@ func TestArchiveReadsWithinItsRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := (&payloads.Bucket{Client: w.Engine.S3(), Name: stack.Payloads}).Put(t.Context(), w.Env, item.Type, item.Key, item.Payload.Sum, item.Payload.Text); err != nil {
+		if err := (&payloads.Bucket{Client: w.Engine.S3(), Name: stack.Payloads}).Put(t.Context(), w.Env, item.Type, item.Key,
+			item.Payload.Sum, item.Payload.Text); err != nil {
 			t.Fatal(err)
 		}
 		image["i:payload"] = image.with("i:payload", "B", item.Payload.Sum[:])["i:payload"]

@@ -55,8 +55,9 @@ func TestArchive(t *testing.T) {
 func TestArchiveName(t *testing.T) {
 	for key, hash := range map[event.Key]string{
 		{PK: "ORDER#1", SK: "ORDER"}: "bb4fa292552e84646b2178fde8d4f294d846388a7003f951b967b2dfea103fa5",
-		{PK: "ORDER#1O", SK: "RDER"}: "aa3dbb06f8396d7b928b56fda02c77b3e10783822016b8823960576d449d962e", // the same bytes but for the lengths
-		{PK: "M#größe#日本", SK: "-"}:  "d8549fee06e08a5057ffad0dde190b06d629b805970e7721f0b1a9ea1f4609ff", // lengths count bytes
+		{PK: "ORDER#1O",
+			SK: "RDER"}: "aa3dbb06f8396d7b928b56fda02c77b3e10783822016b8823960576d449d962e", // the same bytes but for the lengths
+		{PK: "M#größe#日本", SK: "-"}: "d8549fee06e08a5057ffad0dde190b06d629b805970e7721f0b1a9ea1f4609ff", // lengths count bytes
 	} {
 		want := "expired/" + hash + "/010203" + strings.Repeat("0", 58) + ".json"
 		if got := handler.ArchiveName(&event.Item{Key: key, Digest: event.Digest{1, 2, 3}}); got != want {

@@ -67,17 +67,25 @@ func TestIngestArrays(t *testing.T) {
 			positions []int
 			detail    string // of the note
 		}{
-			"all new":              {array(order("1", 1), order("2", 1)), event.Inserted, "Inserted Inserted", nil, ""},
-			"one event":            {array(order("1", 1)), event.Inserted, "Inserted", nil, ""},
-			"stored already":       {array(order("there", 1), order("there", 1)), event.Duplicate, "Duplicate Duplicate", nil, ""},
-			"one is stored":        {array(order("there", 1), order("2", 1)), event.Inserted, "Duplicate Inserted", nil, ""},
-			"one event twice":      {array(order("1", 1), order("2", 1), order("1", 1)), event.Inserted, "Inserted Inserted Duplicate", nil, ""},
-			"one id, two payloads": {array(order("1", 1), order("1", 2), order("2", 1)), event.Conflict, "Inserted Conflict Inserted", []int{1}, "event [1] of the array: another payload is stored under this key"},
-			"a conflict":           {array(order("there", 2), order("2", 1)), event.Conflict, "Conflict Inserted", []int{0}, "event [0] of the array: another payload is stored under this key"},
-			"several that are bad": {array(order("1", 1), `{"type":"order"}`, order("2", 1), order("there", 2), `{"type":"x"}`), event.Poison, "Inserted Poison Inserted Conflict Poison", []int{1, 3, 4}, "event [1] of the array: at: field at is missing"},
-			"not objects":          {array(order("1", 1), `null`, `1`, `"x"`), event.Poison, "Inserted Poison Poison Poison", []int{1, 2, 3}, "event [1] of the array: it is null; a payload must be a JSON object"},
-			"an array in an array": {array(array(order("1", 1)), order("2", 1)), event.Poison, "Poison Inserted", []int{0}, "event [0] of the array: it is an array; a payload must be a JSON object"},
-			"too old":              {array(`{"type":"order","id":"old","cents":1,"at":"1970-01-01T00:00:00Z"}`, order("2", 1)), event.Expired, "Expired Inserted", []int{0}, "event [0] of the array: "},
+			"all new":        {array(order("1", 1), order("2", 1)), event.Inserted, "Inserted Inserted", nil, ""},
+			"one event":      {array(order("1", 1)), event.Inserted, "Inserted", nil, ""},
+			"stored already": {array(order("there", 1), order("there", 1)), event.Duplicate, "Duplicate Duplicate", nil, ""},
+			"one is stored":  {array(order("there", 1), order("2", 1)), event.Inserted, "Duplicate Inserted", nil, ""},
+			"one event twice": {array(order("1", 1), order("2", 1), order("1", 1)), event.Inserted, "Inserted Inserted Duplicate", nil,
+				""},
+			"one id, two payloads": {array(order("1", 1), order("1", 2), order("2", 1)), event.Conflict, "Inserted Conflict Inserted",
+				[]int{1}, "event [1] of the array: another payload is stored under this key"},
+			"a conflict": {array(order("there", 2), order("2", 1)), event.Conflict, "Conflict Inserted", []int{0},
+				"event [0] of the array: another payload is stored under this key"},
+			"several that are bad": {array(order("1", 1), `{"type":"order"}`, order("2", 1), order("there", 2), `{"type":"x"}`),
+				event.Poison, "Inserted Poison Inserted Conflict Poison", []int{1, 3, 4},
+				"event [1] of the array: at: field at is missing"},
+			"not objects": {array(order("1", 1), `null`, `1`, `"x"`), event.Poison, "Inserted Poison Poison Poison",
+				[]int{1, 2, 3}, "event [1] of the array: it is null; a payload must be a JSON object"},
+			"an array in an array": {array(array(order("1", 1)), order("2", 1)), event.Poison, "Poison Inserted", []int{0},
+				"event [0] of the array: it is an array; a payload must be a JSON object"},
+			"too old": {array(`{"type":"order","id":"old","cents":1,"at":"1970-01-01T00:00:00Z"}`, order("2", 1)), event.Expired,
+				"Expired Inserted", []int{0}, "event [0] of the array: "},
 		} {
 			t.Run(name+queue, func(t *testing.T) {
 				w := newWorld(t, arrays)
@@ -94,7 +102,8 @@ func TestIngestArrays(t *testing.T) {
 					t.Errorf("%d new items", got)
 				}
 				r := w.batches[0]
-				if r.Received != 2 || r.Events[event.Inserted] != strings.Count(c.events, "Inserted") || r.Events[event.Poison] != strings.Count(c.events, "Poison") {
+				if r.Received != 2 || r.Events[event.Inserted] != strings.Count(c.events, "Inserted") ||
+					r.Events[event.Poison] != strings.Count(c.events, "Poison") {
 					t.Errorf("%+v", r)
 				}
 				if c.positions == nil {
@@ -103,7 +112,8 @@ func TestIngestArrays(t *testing.T) {
 					}
 					return
 				}
-				if n := w.note(); n.Verdict != c.message.String() || !slices.Equal(n.Events, c.positions) || !strings.HasPrefix(n.Detail, c.detail) {
+				if n := w.note(); n.Verdict != c.message.String() || !slices.Equal(n.Events, c.positions) ||
+					!strings.HasPrefix(n.Detail, c.detail) {
 					t.Errorf("%+v, want the events %v and %q", n, c.positions, c.detail)
 				}
 			})
@@ -120,7 +130,8 @@ func TestIngestArrayOfRevisions(t *testing.T) {
 		if got := w.receive(e); got != failures() || of(w.outcomes[0]) != want || w.outcomes[0].Verdict != event.Inserted {
 			t.Errorf("%s: %s of %s, want %s", got, w.verdicts(), of(w.outcomes[0]), want)
 		}
-		if got := w.receive(e); got != failures() || of(w.outcomes[0]) != "Stale Duplicate Stale Duplicate" || w.outcomes[0].Verdict != event.Duplicate {
+		if got := w.receive(e); got != failures() || of(w.outcomes[0]) != "Stale Duplicate Stale Duplicate" ||
+			w.outcomes[0].Verdict != event.Duplicate {
 			t.Errorf("again: %s: %s of %s", got, w.verdicts(), of(w.outcomes[0]))
 		}
 	}
@@ -136,22 +147,25 @@ func TestBadArrays(t *testing.T) {
 		reason  event.Reason
 		detail  string
 	}{
-		"empty":                      {`[]`, false, event.BadArray, "the array holds no events; do not send a message without events"},
-		"blank":                      {" [ ] \n", false, event.BadArray, ""},
-		"1,001 events":               {"[" + many + "]", false, event.BadArray, "the array holds 1001 events, and a message brings at most 1000; send several messages"},
-		"not JSON in one event":      {array(order("1", 1), `{"type":}`), false, event.Undecodable, ""},
-		"a name twice in one event":  {array(order("1", 1), order("2", 1, `"cents":2`)), false, event.Undecodable, ""},
-		"cut off":                    {strings.TrimSuffix(array(order("1", 1)), "]"), false, event.Undecodable, ""},
-		"two arrays":                 {array(order("1", 1)) + array(order("2", 1)), false, event.Undecodable, ""},
-		"a pointer to S3":            {pointer, false, event.PayloadElsewhere, ""},
-		"a file without batches":     {array(order("1", 1)), true, event.NotAnObject, "the body is an array; a payload must be a JSON object"},
+		"empty": {`[]`, false, event.BadArray, "the array holds no events; do not send a message without events"},
+		"blank": {" [ ] \n", false, event.BadArray, ""},
+		"1,001 events": {"[" + many + "]", false, event.BadArray,
+			"the array holds 1001 events, and a message brings at most 1000; send several messages"},
+		"not JSON in one event":     {array(order("1", 1), `{"type":}`), false, event.Undecodable, ""},
+		"a name twice in one event": {array(order("1", 1), order("2", 1, `"cents":2`)), false, event.Undecodable, ""},
+		"cut off":                   {strings.TrimSuffix(array(order("1", 1)), "]"), false, event.Undecodable, ""},
+		"two arrays":                {array(order("1", 1)) + array(order("2", 1)), false, event.Undecodable, ""},
+		"a pointer to S3":           {pointer, false, event.PayloadElsewhere, ""},
+		"a file without batches": {array(order("1", 1)), true, event.NotAnObject,
+			"the body is an array; a payload must be a JSON object"},
 		"empty, without batches":     {`[]`, true, event.NotAnObject, ""},
 		"a number, with batches":     {`1`, false, event.NotAnObject, ""},
 		"1,000 events of other type": {"[" + strings.TrimSuffix(strings.Repeat("1,", 1001), ",") + "]", false, event.BadArray, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, func(s *setup) { s.spec.Batches = !c.without })
-			if got := w.receive(messages(c.body)); got != failures() || w.verdicts() != "Poison" || w.outcomes[0].Refusal.Reason != c.reason || w.outcomes[0].Events != nil {
+			if got := w.receive(messages(c.body)); got != failures() || w.verdicts() != "Poison" ||
+				w.outcomes[0].Refusal.Reason != c.reason || w.outcomes[0].Events != nil {
 				t.Errorf("%s: %s (%v)", got, w.verdicts(), w.outcomes[0].Refusal)
 			}
 			n := w.note()
@@ -162,7 +176,8 @@ func TestBadArrays(t *testing.T) {
 	}
 	t.Run("a pointer among events", func(t *testing.T) {
 		w := newWorld(t, arrays)
-		if w.receive(messages(array(order("1", 1), pointer))); of(w.outcomes[0]) != "Inserted Poison" || w.outcomes[0].Refusal.Reason != event.PayloadElsewhere {
+		if w.receive(messages(array(order("1", 1), pointer))); of(w.outcomes[0]) != "Inserted Poison" ||
+			w.outcomes[0].Refusal.Reason != event.PayloadElsewhere {
 			t.Errorf("%s: %v", of(w.outcomes[0]), w.outcomes[0].Refusal)
 		}
 	})
@@ -195,7 +210,8 @@ func TestArrayWithARetry(t *testing.T) {
 	w := newWorld(t, arrays)
 	body := array(order("1", 1), "7", order("2", 1))
 	w.faults = []fault{refuses("2")}
-	if got := w.receive(messages(body)); got != failures("m0") || of(w.outcomes[0]) != "Inserted Poison Retry" || w.outcomes[0].Verdict != event.Retry {
+	if got := w.receive(messages(body)); got != failures("m0") || of(w.outcomes[0]) != "Inserted Poison Retry" ||
+		w.outcomes[0].Verdict != event.Retry {
 		t.Errorf("%s: %s", got, of(w.outcomes[0]))
 	}
 	if n := len(w.quarantined()); n != 0 {
@@ -222,13 +238,16 @@ func TestFIFOArrayStopsAtRetry(t *testing.T) {
 	w.faults = []fault{refuses("2")}
 	e := inGroup(messages(array(order("1", 1), "7", order("2", 1), order("3", 1), order("4", 1)), order("5", 1), order("6", 1)), ".fifo")
 	e.Records[2].Attributes["MessageGroupId"] = "another"
-	if got := w.receive(e); got != failures("m0", "m1") || of(w.outcomes[0]) != "Inserted Poison Retry Retry Retry" || w.verdicts() != "Retry Retry Inserted" {
+	if got := w.receive(e); got != failures("m0", "m1") || of(w.outcomes[0]) != "Inserted Poison Retry Retry Retry" ||
+		w.verdicts() != "Retry Retry Inserted" {
 		t.Errorf("%s: %s of %s", got, w.verdicts(), of(w.outcomes[0]))
 	}
-	if left := w.outcomes[0].Events[3].Refusal; left.Reason != event.Unattempted || left.Detail != "an earlier event of its array goes back, and order is kept" {
+	if left := w.outcomes[0].Events[3].Refusal; left.Reason != event.Unattempted ||
+		left.Detail != "an earlier event of its array goes back, and order is kept" {
 		t.Errorf("%v", left)
 	}
-	if items := w.items(); len(items) != 2 || items[event.Key{PK: "ORDER#1", SK: "ORDER"}] != 1 || items[event.Key{PK: "ORDER#6", SK: "ORDER"}] != 1 {
+	if items := w.items(); len(items) != 2 || items[event.Key{PK: "ORDER#1", SK: "ORDER"}] != 1 ||
+		items[event.Key{PK: "ORDER#6", SK: "ORDER"}] != 1 {
 		t.Errorf("%v", items)
 	}
 	if n := len(w.quarantined()); n != 0 {
@@ -267,7 +286,8 @@ func TestLetterOfAnArray(t *testing.T) {
 		w.faults = []fault{{API: "SendMessageBatch", Always: true, Before: &smithy.GenericAPIError{Code: "AccessDenied", Message: "no"}}}
 		var calls []string
 		w.seen = func(api string, _ any) { calls = append(calls, api) }
-		if got := w.receive(inGroup(messages(array("7", order("1", 1))), queue)); got != failures("m0") || len(w.items()) != 1 || w.outcomes[0].Verdict != event.Poison || !w.outcomes[0].Events[1].Failed {
+		if got := w.receive(inGroup(messages(array("7", order("1", 1))), queue)); got != failures("m0") || len(w.items()) != 1 ||
+			w.outcomes[0].Verdict != event.Poison || !w.outcomes[0].Events[1].Failed {
 			t.Errorf("%s: %s", got, of(w.outcomes[0]))
 		}
 		if put, sent := slices.Index(calls, "PutItem"), slices.Index(calls, "SendMessageBatch"); put < 0 || sent < put {
@@ -304,10 +324,13 @@ func TestTroubleOutweighsAFloor(t *testing.T) {
 func TestArrayOfWholes(t *testing.T) {
 	for _, queue := range []string{"", ".fifo"} {
 		w := newWorld(t, arrays, carts, accounts)
-		if got := w.receive(inGroup(messages(array(cart("a", "x", 3), account("b", "x@y", 1, 2), account("c", "x@y"), order("1", 1), account("d", "d@y", 1, 1))), queue)); got != failures() {
+		if got := w.receive(
+			inGroup(messages(array(cart("a", "x", 3), account("b", "x@y", 1, 2), account("c", "x@y"), order("1", 1),
+				account("d", "d@y", 1, 1))), queue)); got != failures() {
 			t.Errorf("%s", got)
 		}
-		if got := of(w.outcomes[0]); got != "Inserted Inserted Conflict Inserted Poison" && got != "Inserted Conflict Inserted Inserted Poison" {
+		if got := of(w.outcomes[0]); got != "Inserted Inserted Conflict Inserted Poison" &&
+			got != "Inserted Conflict Inserted Inserted Poison" {
 			t.Errorf("%s", got)
 		}
 		inserted := w.batches[0].Parts[event.Inserted]
@@ -325,7 +348,8 @@ func TestArrayOfWholes(t *testing.T) {
 			array(cart("e", strings.Repeat("n", 30_000), 70), cart("f", strings.Repeat("n", 30_000), 80)): "Poison",
 		} {
 			before := len(w.items())
-			if w.receive(inGroup(messages(body), queue)); w.verdicts() != want || want == "Poison" && (w.outcomes[0].Refusal.Reason != event.TooManyParts || len(w.items()) != before) {
+			if w.receive(inGroup(messages(body), queue)); w.verdicts() != want || want == "Poison" &&
+				(w.outcomes[0].Refusal.Reason != event.TooManyParts || len(w.items()) != before) {
 				t.Errorf("%.60s…: %s, %v", body, w.verdicts(), w.outcomes[0].Refusal)
 			}
 		}
@@ -350,7 +374,8 @@ func TestIngestPutsArraysInTurns(t *testing.T) {
 			largest = max(largest, len(in.Statements))
 		}
 	}
-	if got := w.receive(messages(bodies...)); got != failures() || len(w.items()) != 30_000 || w.batches[0].Events[event.Inserted] != 30_000 {
+	if got := w.receive(messages(bodies...)); got != failures() || len(w.items()) != 30_000 ||
+		w.batches[0].Events[event.Inserted] != 30_000 {
 		t.Errorf("%s: %+v", got, w.batches[0])
 	}
 	if r := w.batches[0].Cost.Requests; r != 30_000/25 {
@@ -440,7 +465,8 @@ func TestArrayAfterAnyCrash(t *testing.T) {
 // An SNS notification may hold an array. Its attributes are those of every event.
 func TestArrayInANotification(t *testing.T) {
 	w := newWorld(t, arrays)
-	body := fmt.Sprintf(`{"Type":"Notification","MessageId":"n","TopicArn":"arn:aws:sns:eu-central-1:111122223333:t","Timestamp":"2099-03-01T09:00:01Z","Message":%q}`, array(order("1", 1), "7", order("2", 1)))
+	body := fmt.Sprintf(
+		`{"Type":"Notification","MessageId":"n","TopicArn":"arn:aws:sns:eu-central-1:111122223333:t","Timestamp":"2099-03-01T09:00:01Z","Message":%q}`, array(order("1", 1), "7", order("2", 1)))
 	if got := w.receive(messages(body)); got != failures() || of(w.outcomes[0]) != "Inserted Poison Inserted" {
 		t.Errorf("%s: %s of %s", got, w.verdicts(), of(w.outcomes[0]))
 	}
@@ -458,7 +484,9 @@ func TestLogsOfArrays(t *testing.T) {
 			w, log := newWorld(t, secretive, arrays), logged{}
 			log.to(w)
 			if fails != nil {
-				w.faults = []fault{{API: "PutItem", Always: true, Before: fails, Applies: func(input any) bool { return *input.(*dynamodb.PutItemInput).TableName == "events" }}}
+				w.faults = []fault{{API: "PutItem", Always: true, Before: fails, Applies: func(input any) bool {
+					return *input.(*dynamodb.PutItemInput).TableName == "events"
+				}}}
 			}
 			w.receive(inGroup(messages(array(body(person()), other), array(body(plainEvent()), "7")), queue))
 			if want := map[bool]string{true: "Conflict Poison", false: "Retry Retry"}[fails == nil]; w.verdicts() != want {

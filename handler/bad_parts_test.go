@@ -15,8 +15,10 @@ import (
 func baskets(s *setup) {
 	const at = "{at}"
 	whole := func(kind string, atomic bool) {
-		s.spec.Events[kind] = pipeline.EventSpec{ID: "{id}", At: at, Key: pipeline.KeySpec{PK: strings.ToUpper(kind) + "#{id}", SK: "WHOLE"}, Atomic: atomic}
-		s.spec.Events[kind+".line"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: kind, Each: "lines", With: []string{"id", "note"}}, ID: "{id}#{n}",
+		s.spec.Events[kind] = pipeline.EventSpec{ID: "{id}", At: at,
+			Key: pipeline.KeySpec{PK: strings.ToUpper(kind) + "#{id}", SK: "WHOLE"}, Atomic: atomic}
+		s.spec.Events[kind+".line"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: kind, Each: "lines", With: []string{"id", "note"}},
+			ID:  "{id}#{n}",
 			Key: pipeline.KeySpec{PK: strings.ToUpper(kind) + "#{id}", SK: "LINE#{n}"}}
 	}
 	whole("basket", false)
@@ -66,18 +68,20 @@ func TestNothingOfBadInputIsStored(t *testing.T) {
 		"an atomic whole of over 4 MB":   {noted("crate", numbered(90), strings.Repeat("x", 45_000)), event.TooManyParts, 0},
 		"an array among elements":        {of("crate", `[[]]`), event.WrongType, 0},
 		"what breaks the schema":         {`{"type":"leaf","id":"1",` + at + `}`, event.BreaksSchema, 0},
-		"a schema that takes too long":   {`{"type":"leaf","id":"1",` + at + `,` + strings.Repeat(`"tree":{`, 60) + `"n":1` + strings.Repeat("}", 60) + `}`, event.BreaksSchema, 0},
-		"1e300 in a histogram":           {level(`"x":1e300`), event.NumberOutOfRange, 0},
-		"0 in a histogram":               {level(`"x":0`), "", 1},
-		"-5 in a histogram":              {level(`"x":-5`), "", 1},
-		"an object as newest":            {level(`"y":{"a":1}`), event.WrongType, 0},
-		"2 KB as newest":                 {level(fmt.Sprintf(`"y":%q`, strings.Repeat("y", 2048))), event.ValueTooLong, 0},
+		"a schema that takes too long": {`{"type":"leaf","id":"1",` + at + `,` + strings.Repeat(`"tree":{`, 60) + `"n":1` +
+			strings.Repeat("}", 60) + `}`, event.BreaksSchema, 0},
+		"1e300 in a histogram": {level(`"x":1e300`), event.NumberOutOfRange, 0},
+		"0 in a histogram":     {level(`"x":0`), "", 1},
+		"-5 in a histogram":    {level(`"x":-5`), "", 1},
+		"an object as newest":  {level(`"y":{"a":1}`), event.WrongType, 0},
+		"2 KB as newest":       {level(fmt.Sprintf(`"y":%q`, strings.Repeat("y", 2048))), event.ValueTooLong, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, baskets)
 			w.receive(messages(order("before", 1), c.body, order("after", 2)))
 			o := w.outcomes[1]
-			if stored := c.reason == ""; stored != (o.Verdict == event.Inserted) || !stored && (o.Verdict != event.Poison || o.Refusal.Reason != c.reason || o.Failed) {
+			if stored := c.reason == ""; stored != (o.Verdict == event.Inserted) || !stored &&
+				(o.Verdict != event.Poison || o.Refusal.Reason != c.reason || o.Failed) {
 				t.Errorf("%s, %v; want %s", o.Verdict, o.Refusal, c.reason)
 			}
 			if w.outcomes[0].Verdict != event.Inserted || w.outcomes[2].Verdict != event.Inserted || len(w.items()) != 2+c.items {

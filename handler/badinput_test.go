@@ -22,23 +22,24 @@ func TestBadInput(t *testing.T) {
 		verdict event.Verdict
 		reason  event.Reason
 	}{
-		"empty body":              {"", event.Poison, event.Undecodable},
-		"white space":             {" \n", event.Poison, event.Undecodable},
-		"not JSON":                {"hello", event.Poison, event.Undecodable},
-		"JSON string":             {`"hello"`, event.Poison, event.NotAnObject},
-		"JSON number":             {`1`, event.Poison, event.NotAnObject},
-		"JSON array":              {`[{"type":"order"}]`, event.Poison, event.NotAnObject},
-		"null":                    {`null`, event.Poison, event.NotAnObject},
-		"two documents":           {order("1", 1) + order("2", 1), event.Poison, event.Undecodable},
-		"cut off":                 {order("1", 1)[:40], event.Poison, event.Undecodable},
-		"comment":                 {`/**/` + order("1", 1), event.Poison, event.Undecodable},
-		"byte order mark":         {"\ufeff" + order("1", 1), event.Poison, event.Undecodable},
-		"duplicate members":       {order("1", 1, `"cents":2`), event.Poison, event.Undecodable},
-		"duplicate when decoded":  {order("1", 1, `"\u0063ents":2`), event.Poison, event.Undecodable},
-		"lone high surrogate":     {order("1", 1, `"x":"\ud800"`), event.Poison, event.Undecodable},
-		"lone low surrogate":      {order("1", 1, `"x":"\udc00"`), event.Poison, event.Undecodable},
-		"swapped surrogates":      {order("1", 1, `"\udc00\ud800":1`), event.Poison, event.Undecodable},
-		"depth 10,000":            {order("1", 1, `"x":`+strings.Repeat("[", 10_000)+strings.Repeat("]", 10_000)), event.Poison, event.Undecodable},
+		"empty body":             {"", event.Poison, event.Undecodable},
+		"white space":            {" \n", event.Poison, event.Undecodable},
+		"not JSON":               {"hello", event.Poison, event.Undecodable},
+		"JSON string":            {`"hello"`, event.Poison, event.NotAnObject},
+		"JSON number":            {`1`, event.Poison, event.NotAnObject},
+		"JSON array":             {`[{"type":"order"}]`, event.Poison, event.NotAnObject},
+		"null":                   {`null`, event.Poison, event.NotAnObject},
+		"two documents":          {order("1", 1) + order("2", 1), event.Poison, event.Undecodable},
+		"cut off":                {order("1", 1)[:40], event.Poison, event.Undecodable},
+		"comment":                {`/**/` + order("1", 1), event.Poison, event.Undecodable},
+		"byte order mark":        {"\ufeff" + order("1", 1), event.Poison, event.Undecodable},
+		"duplicate members":      {order("1", 1, `"cents":2`), event.Poison, event.Undecodable},
+		"duplicate when decoded": {order("1", 1, `"\u0063ents":2`), event.Poison, event.Undecodable},
+		"lone high surrogate":    {order("1", 1, `"x":"\ud800"`), event.Poison, event.Undecodable},
+		"lone low surrogate":     {order("1", 1, `"x":"\udc00"`), event.Poison, event.Undecodable},
+		"swapped surrogates":     {order("1", 1, `"\udc00\ud800":1`), event.Poison, event.Undecodable},
+		"depth 10,000": {order("1", 1, `"x":`+strings.Repeat("[", 10_000)+strings.Repeat("]", 10_000)), event.Poison,
+			event.Undecodable},
 		"depth 10,000 of objects": {strings.Repeat(`{"a":`, 10_000) + "1" + strings.Repeat("}", 10_000), event.Poison, event.Undecodable},
 		"number 01":               {order("1", 1, `"x":01`), event.Poison, event.Undecodable},
 		"NaN":                     {order("1", 1, `"x":NaN`), event.Poison, event.Undecodable},
@@ -151,9 +152,10 @@ func TestTenThousandMessages(t *testing.T) {
 // reason that a person can act on.
 func TestServiceRefuses(t *testing.T) {
 	for name, err := range map[string]error{
-		"no table":       &types.ResourceNotFoundException{},
-		"not allowed":    &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized to perform dynamodb:PutItem"},
-		"bad token":      &smithy.GenericAPIError{Code: "UnrecognizedClientException", Message: "The security token included in the request is invalid."},
+		"no table":    &types.ResourceNotFoundException{},
+		"not allowed": &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized to perform dynamodb:PutItem"},
+		"bad token": &smithy.GenericAPIError{Code: "UnrecognizedClientException",
+			Message: "The security token included in the request is invalid."},
 		"expired token":  &smithy.GenericAPIError{Code: "ExpiredTokenException", Message: "expired"},
 		"bad signature":  &smithy.GenericAPIError{Code: "InvalidSignatureException", Message: "signature"},
 		"no credentials": &smithy.GenericAPIError{Code: "MissingAuthenticationTokenException", Message: "none"},
@@ -194,7 +196,8 @@ func TestOneInvalidStatement(t *testing.T) {
 	})
 	bodies := []string{order("1", 1), order("2", 1), order("3", 1, `"x":1e200`), order("4", 1), order("5", 1)}
 	got := w.receive(messages(bodies...))
-	if got != failures() || w.verdicts() != "Inserted Inserted Poison Inserted Inserted" || w.outcomes[2].Refusal.Reason != event.NumberOutOfRange {
+	if got != failures() || w.verdicts() != "Inserted Inserted Poison Inserted Inserted" ||
+		w.outcomes[2].Refusal.Reason != event.NumberOutOfRange {
 		t.Errorf("an attribute that no table can hold: %s %s", got, w.verdicts())
 	}
 }

@@ -31,7 +31,8 @@ func TestHandlersAtOnce(t *testing.T) {
 					t.Errorf("%+v %v", answer, err)
 				}
 			})
-			shard := batch(insert(1, w.image(order(fmt.Sprint("x", n), 1))), insert(2, w.image(order(fmt.Sprint("y", n), 2)).with("odd", "Z", 1)), expiry(3, w.image(order(fmt.Sprint("z", n), 4))))
+			shard := batch(insert(1, w.image(order(fmt.Sprint("x", n), 1))),
+				insert(2, w.image(order(fmt.Sprint("y", n), 2)).with("odd", "Z", 1)), expiry(3, w.image(order(fmt.Sprint("z", n), 4))))
 			shard["shardId"] = fmt.Sprint("shard-", n)
 			payload, err := json.Marshal(shard)
 			if err != nil {

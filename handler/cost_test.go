@@ -45,7 +45,8 @@ func TestIngestCosts(t *testing.T) {
 	used := w.Engine.Usage().Sub(before)
 	const met = later * (batches - 1)
 	if used.WriteUnits() != batches*1000+met || used.ReadUnits() != met {
-		t.Errorf("%v write and %v read units for %d new events and %d duplicates of earlier batches", used.WriteUnits(), used.ReadUnits(), batches*1000, met)
+		t.Errorf("%v write and %v read units for %d new events and %d duplicates of earlier batches", used.WriteUnits(), used.ReadUnits(),
+			batches*1000, met)
 	}
 	requests := int64(0)
 	for _, n := range used.Requests {
@@ -60,7 +61,8 @@ func TestIngestCosts(t *testing.T) {
 // merchants returns a pipeline with one aggregate, which has one item for each merchant.
 func merchants(s *setup) {
 	s.spec = pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
-		Events: map[string]pipeline.EventSpec{"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * 24 * time.Hour}},
+		Events: map[string]pipeline.EventSpec{"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"},
+			Retain: 90 * 24 * time.Hour}},
 		Aggregates: map[string]pipeline.AggregateSpec{"merchants": {Since: 1, By: map[string]string{"merchant": "{merchant}"},
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}}}}
 }
@@ -96,7 +98,8 @@ func TestStreamsCosts(t *testing.T) {
 // agreeable is a table that says yes at once, so that only Ingot's own part is measured.
 type agreeable struct{ store.Client }
 
-func (agreeable) BatchExecuteStatement(_ context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+func (agreeable) BatchExecuteStatement(_ context.Context, in *dynamodb.BatchExecuteStatementInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	return &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(in.Statements))}, nil
 }
 

@@ -64,7 +64,8 @@ func TestStreamsMargin(t *testing.T) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		_, err = w.Engine.S3().GetObject(context.Background(), &s3.GetObjectInput{Bucket: aws.String("archive"), Key: aws.String(handler.ArchiveName(item))})
+		_, err = w.Engine.S3().GetObject(context.Background(),
+			&s3.GetObjectInput{Bucket: aws.String("archive"), Key: aws.String(handler.ArchiveName(item))})
 		return err == nil
 	}
 	for part, p := range map[string]struct {
@@ -75,9 +76,15 @@ func TestStreamsMargin(t *testing.T) {
 		record  func(w *world, n int) map[string]any
 		done    func(w *world, n int) bool
 	}{
-		"totals":               {"UpdateItem", 1000, 1, store.Config{OneByOne: -1}, func(w *world, n int) map[string]any { return insert(n, w.image(order(fmt.Sprint(n), 1))) }, counted},
-		"totals by statements": {"BatchExecuteStatement", 2000, 1, store.Config{Concurrency: 1}, func(w *world, n int) map[string]any { return insert(n, w.image(order(fmt.Sprint(n), 1))) }, counted},
-		"archive":              {"PutObject", 600, 2, store.Config{}, func(w *world, n int) map[string]any { return expiry(n, w.image(parcel(fmt.Sprint(n), 1))) }, kept},
+		"totals": {"UpdateItem", 1000, 1, store.Config{OneByOne: -1}, func(w *world, n int) map[string]any {
+			return insert(n, w.image(order(fmt.Sprint(n), 1)))
+		}, counted},
+		"totals by statements": {"BatchExecuteStatement", 2000, 1, store.Config{Concurrency: 1}, func(w *world, n int) map[string]any {
+			return insert(n, w.image(order(fmt.Sprint(n), 1)))
+		}, counted},
+		"archive": {"PutObject", 600, 2, store.Config{}, func(w *world, n int) map[string]any {
+			return expiry(n, w.image(parcel(fmt.Sprint(n), 1)))
+		}, kept},
 	} {
 		for name, c := range map[string]struct{ timeout, margin, left time.Duration }{
 			"default margin":             {30 * time.Second, 0, 3 * time.Second},
@@ -114,7 +121,8 @@ func TestStreamsMargin(t *testing.T) {
 					for first <= records && p.done(w, first) {
 						first++
 					}
-					if first == 1 || first > records || len(answer.BatchItemFailures) != 1 || answer.BatchItemFailures[0].ItemIdentifier != sequence(first) {
+					if first == 1 || first > records || len(answer.BatchItemFailures) != 1 ||
+						answer.BatchItemFailures[0].ItemIdentifier != sequence(first) {
 						t.Fatalf("%d of %d are done, and the answer is %+v", first-1, records, answer)
 					}
 					w.expect(batch(list[first-1:]...), done)

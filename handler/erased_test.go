@@ -46,7 +46,8 @@ func TestErasedEventComesAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := w.receive(messages(order("1", 5), order("1", 6), parcel("1", 3), order("2", 1))); got != failures() || w.verdicts() != "Duplicate Duplicate Duplicate Inserted" {
+	if got := w.receive(messages(order("1", 5), order("1", 6), parcel("1", 3), order("2", 1))); got != failures() ||
+		w.verdicts() != "Duplicate Duplicate Duplicate Inserted" {
 		t.Errorf("%s %s", got, w.verdicts())
 	}
 	for _, o := range w.outcomes[:3] {

@@ -29,7 +29,8 @@ func FuzzIngest(f *testing.F) {
 		}
 		f.Add(sample)
 	}
-	for _, e := range []events.SQSEvent{messages(), messages(order("1", 1), order("1", 1), order("1", 2), `{`, parcel("p", 2), parcel("p", 1), parcel("p", 1)),
+	for _, e := range []events.SQSEvent{messages(), messages(order("1", 1), order("1", 1), order("1", 2), `{`, parcel("p", 2),
+		parcel("p", 1), parcel("p", 1)),
 		messages(array(order("1", 1), order("1", 2), "7", order("2", 1)), "[]", array(order("2", 1), array(order("3", 1))))} {
 		payload, err := json.Marshal(e)
 		if err != nil {

@@ -22,7 +22,8 @@ import (
 // is a window. The same batch again adds nothing. A batch adds what its records add one by one.
 func FuzzStreams(f *testing.F) {
 	corpus.Add(f)
-	for _, name := range []string{"streams-insert.json", "streams-undecodable.json", "streams-ttl-removal.json", "streams-no-shard.json", "streams-pipe.json"} {
+	for _, name := range []string{"streams-insert.json", "streams-undecodable.json", "streams-ttl-removal.json", "streams-no-shard.json",
+		"streams-pipe.json"} {
 		sample, err := os.ReadFile("../events/" + name)
 		if err != nil {
 			f.Fatal(err)
@@ -33,7 +34,8 @@ func FuzzStreams(f *testing.F) {
 	one, two := w.image(order("1", 5)), w.image(order("2", 7))
 	for _, e := range []any{
 		batch(), plain(), batch(insert(1, one), record(2, event.Modify, one, one.with("epoch", "N", "9")), expiry(3, two)),
-		batch(insert(1, one), insert(2, one.with("digest", "S", "x")), insert(3, two.with("tags", "SS", []string{"a"})), record(4, event.Remove, two, nil)),
+		batch(insert(1, one), insert(2, one.with("digest", "S", "x")), insert(3, two.with("tags", "SS", []string{"a"})),
+			record(4, event.Remove, two, nil)),
 	} {
 		payload, err := json.Marshal(e)
 		if err != nil {
@@ -42,7 +44,8 @@ func FuzzStreams(f *testing.F) {
 		f.Add(payload, true)
 		f.Add(payload, false)
 	}
-	for _, array := range []string{`[]`, `[{"eventName":"INSERT","dynamodb":{}}]`, `[{"eventName":"INSERT","dynamodb":{"a":1,"a":2}}]`, `[{"messageId":"m","body":"{}"}]`} {
+	for _, array := range []string{`[]`, `[{"eventName":"INSERT","dynamodb":{}}]`, `[{"eventName":"INSERT","dynamodb":{"a":1,"a":2}}]`,
+		`[{"messageId":"m","body":"{}"}]`} {
 		f.Add([]byte(array), false)
 	}
 	f.Fuzz(func(t *testing.T, payload []byte, marks bool) {
@@ -78,7 +81,8 @@ func FuzzStreams(f *testing.F) {
 
 // wholeBatch lists the reasons for which a batch fails as a whole. None of them is the fault of one
 // record.
-var wholeBatch = []string{"is not a stream batch", "names no shard", "in one batch; counting out of order would lose changes", "in one batch; one function call counts one stream", "deploy the streams function with the newer"}
+var wholeBatch = []string{"is not a stream batch", "names no shard", "in one batch; counting out of order would lose changes",
+	"in one batch; one function call counts one stream", "deploy the streams function with the newer"}
 
 func (w *world) invokeStreams(payload []byte) (string, error) {
 	answer, err := lambda.NewHandler(w.streams.Handle).Invoke(deadline(w.t), payload)
@@ -160,7 +164,8 @@ func checkWithoutQuarantine(t *testing.T, payload []byte, way aggregate.Counting
 	var response struct {
 		BatchItemFailures []struct{ ItemIdentifier string }
 	}
-	if err := json.Unmarshal([]byte(answer), &response); err != nil || (isArray(payload) && odd > 0) || (odd > 0) != (len(response.BatchItemFailures) == 1) {
+	if err := json.Unmarshal([]byte(answer), &response); err != nil || (isArray(payload) && odd > 0) ||
+		(odd > 0) != (len(response.BatchItemFailures) == 1) {
 		t.Fatalf("answer %s, and %d things go to quarantine where there is one; %v", answer, odd, err)
 	}
 	for _, failure := range response.BatchItemFailures {

@@ -30,7 +30,8 @@ func TestALaterStampIsReadFirst(t *testing.T) {
 			for _, kind := range []event.ChangeKind{event.Insert, event.Modify, event.Remove} {
 				w := newWorld(t, counting(c)).started()
 				later, now := w.image(order("2", 50)).with("epoch", "N", "4"), w.image(order("2", 50))
-				odd := map[event.ChangeKind]map[string]any{event.Insert: insert(2, later), event.Modify: record(2, kind, later, now), event.Remove: record(2, kind, later, nil)}[kind]
+				odd := map[event.ChangeKind]map[string]any{event.Insert: insert(2, later), event.Modify: record(2, kind, later, now),
+					event.Remove: record(2, kind, later, nil)}[kind]
 				alter(odd, later)
 				_, err := w.deliver(batch(insert(1, w.image(order("1", 5))), odd))
 				if err == nil || !strings.Contains(err.Error(), "carries epoch 4") {
@@ -57,7 +58,8 @@ func TestGivenUp(t *testing.T) {
 			t.Run(fmt.Sprint(c, " an item ", what), func(t *testing.T) {
 				w := newWorld(t, counting(c)).started()
 				stamped := later(w.image(order("2", 50)).with("epoch", "N", "77"))
-				e := batch(insert(1, w.image(order("1", 5))), insert(2, stamped), insert(3, w.image(order("3", 7))), record(4, event.Modify, stamped, stamped))
+				e := batch(insert(1, w.image(order("1", 5))), insert(2, stamped), insert(3, w.image(order("3", 7))),
+					record(4, event.Modify, stamped, stamped))
 				for _, n := range []int{2, 4} { // one record after the other
 					_, err := w.deliver(e)
 					if err == nil {
@@ -69,7 +71,8 @@ func TestGivenUp(t *testing.T) {
 					}
 					w.sums(t, "totals", "0", "0")
 					if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
-						Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key}, "SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
+						Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key},
+							"SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -80,7 +83,8 @@ func TestGivenUp(t *testing.T) {
 				}
 				w.sums(t, "totals", "2", "12")
 				letters := w.quarantined()
-				if len(letters) != 2 || !strings.Contains(*letters[0].Body, `"reason":"given-up"`) || !strings.Contains(*letters[0].Body, "carries epoch 77") {
+				if len(letters) != 2 || !strings.Contains(*letters[0].Body, `"reason":"given-up"`) ||
+					!strings.Contains(*letters[0].Body, "carries epoch 77") {
 					t.Errorf("%d letters", len(letters))
 				}
 				for _, name := range []string{"totals", "live"} {
@@ -114,13 +118,15 @@ func TestGivenUpUnread(t *testing.T) {
 func TestGivenUpBeforeAHookFails(t *testing.T) {
 	w := newWorld(t).started()
 	stamped := w.image(order("2", 50)).with("epoch", "N", "77")
-	e := batch(insert(1, w.image(order("1", 5))), insert(2, stamped), insert(3, w.image(order("3", 7))), insert(5, w.image(order("5", 1)).with("data", "B", "AAAA")))
+	e := batch(insert(1, w.image(order("1", 5))), insert(2, stamped), insert(3, w.image(order("3", 7))),
+		insert(5, w.image(order("5", 1)).with("data", "B", "AAAA")))
 	_, err := w.deliver(e)
 	if err == nil {
 		t.Fatal("the batch goes on")
 	}
 	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
-		Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: givenUpKey.FindString(err.Error())}, "SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
+		Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: givenUpKey.FindString(err.Error())},
+			"SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
 		t.Fatal(err)
 	}
 	w.streams.OnChange = func(_ context.Context, c event.Change) error {

@@ -71,7 +71,8 @@ aggregates:
 `
 
 func reading(id int, sensor, at string, level string, extra string) string {
-	return fmt.Sprintf(`{"type":"reading","id":"r%d","sensor":%q,"site":"North","at":"2099-03-01T%sZ","level":%s,"ok":true%s}`, id, sensor, at, level, extra)
+	return fmt.Sprintf(`{"type":"reading","id":"r%d","sensor":%q,"site":"North","at":"2099-03-01T%sZ","level":%s,"ok":true%s}`, id, sensor,
+		at, level, extra)
 }
 
 // goldenShop are messages for the sample shop, a batch in each entry.
@@ -147,7 +148,8 @@ func TestGolden(t *testing.T) {
 // golden sends the batches, lets everything expire, and tells what is stored and what it cost.
 func (w *world) golden(batches [][]string) string {
 	var b strings.Builder
-	stream, err := w.MapStream(esm.StreamConfig{BatchSize: 100, Window: w.Window(), Function: esm.Function{Handler: lambda.NewHandler(w.streams.Handle).Invoke}})
+	stream, err := w.MapStream(esm.StreamConfig{BatchSize: 100, Window: w.Window(),
+		Function: esm.Function{Handler: lambda.NewHandler(w.streams.Handle).Invoke}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -217,7 +219,9 @@ func (w *world) dump(table string) string {
 		}
 	}
 	var b strings.Builder
-	for _, key := range slices.SortedFunc(maps.Keys(found), func(a, b event.Key) int { return strings.Compare(a.PK+"\x00"+a.SK, b.PK+"\x00"+b.SK) }) {
+	for _, key := range slices.SortedFunc(maps.Keys(found), func(a, b event.Key) int {
+		return strings.Compare(a.PK+"\x00"+a.SK, b.PK+"\x00"+b.SK)
+	}) {
 		b.WriteString(found[key])
 	}
 	if receipts > 0 {

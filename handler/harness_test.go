@@ -33,12 +33,16 @@ func orders() pipeline.Spec {
 	return pipeline.Spec{
 		Ingot: 1, Epoch: 3, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{
-			"order":  {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * 24 * time.Hour},
-			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Mode: "latest", Revision: "rev number", Retain: 90 * 24 * time.Hour},
+			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * 24 * time.Hour},
+			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Mode: "latest",
+				Revision: "rev number", Retain: 90 * 24 * time.Hour},
 		},
 		Aggregates: map[string]pipeline.AggregateSpec{
-			"totals": {Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents"}}}},
-			"live":   {Since: 2, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
+			"totals": {Since: 1,
+				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents",
+					"largest": "max cents"}}}},
+			"live": {Since: 2, OnExpire: "subtract",
+				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
 		},
 	}
 }
@@ -92,14 +96,17 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 	if w.plan, err = s.load(); err != nil {
 		t.Fatal(err)
 	}
-	w.World, err = testworld.New(context.Background(), testworld.Config{Start: s.now, Counting: s.counting, Stack: stack.Config{Indexes: w.plan.Indexes(), Offload: w.plan.UsesOffload()},
-		Engine: embedded.Config{Intercept: w.intercept, Behind: embedded.Oldest},
-		Env: func(clock *testworld.Clock) env.Env {
-			if s.env != nil {
-				return s.env(clock)
-			}
-			return env.Env{Now: clock.Now, Rand: func() float64 { return 0.5 }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
-		}})
+	w.World, err = testworld.New(context.Background(),
+		testworld.Config{Start: s.now, Counting: s.counting, Stack: stack.Config{Indexes: w.plan.Indexes(), Offload: w.plan.UsesOffload()},
+			Engine: embedded.Config{Intercept: w.intercept, Behind: embedded.Oldest},
+			Env: func(clock *testworld.Clock) env.Env {
+				if s.env != nil {
+					return s.env(clock)
+				}
+				return env.Env{Now: clock.Now, Rand: func() float64 {
+					return 0.5
+				}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
+			}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,15 +147,17 @@ const queueARN = "arn:aws:sqs:us-east-1:000000000000:ingest"
 func messages(bodies ...string) events.SQSEvent {
 	e := events.SQSEvent{Records: []events.SQSMessage{}}
 	for i, body := range bodies {
-		e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprint("m", i), Body: body, EventSource: "aws:sqs", EventSourceARN: queueARN,
-			Attributes: map[string]string{"SentTimestamp": fmt.Sprint(epoch.Add(-time.Minute).UnixMilli())}})
+		e.Records = append(e.Records,
+			events.SQSMessage{MessageId: fmt.Sprint("m", i), Body: body, EventSource: "aws:sqs", EventSourceARN: queueARN,
+				Attributes: map[string]string{"SentTimestamp": fmt.Sprint(epoch.Add(-time.Minute).UnixMilli())}})
 	}
 	return e
 }
 
 // order returns the body of an order. Extra members come last.
 func order(id string, cents int, extra ...string) string {
-	return fmt.Sprintf(`{"type":"order","id":%q,"cents":%d,"at":"2099-03-01T10:00:00Z"%s}`, id, cents, strings.Join(append([]string{""}, extra...), ","))
+	return fmt.Sprintf(`{"type":"order","id":%q,"cents":%d,"at":"2099-03-01T10:00:00Z"%s}`, id, cents,
+		strings.Join(append([]string{""}, extra...), ","))
 }
 
 func parcel(id string, rev int) string {
@@ -203,7 +212,8 @@ func (w *world) quarantined() []sqstypes.Message {
 	w.t.Helper()
 	var all []sqstypes.Message
 	for {
-		out, err := w.Engine.SQS().ReceiveMessage(context.Background(), &sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"}})
+		out, err := w.Engine.SQS().ReceiveMessage(context.Background(),
+			&sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"}})
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -212,7 +222,8 @@ func (w *world) quarantined() []sqstypes.Message {
 		}
 		for _, m := range out.Messages {
 			all = append(all, m)
-			if _, err := w.Engine.SQS().DeleteMessage(context.Background(), &sqs.DeleteMessageInput{QueueUrl: &w.Quarantine, ReceiptHandle: m.ReceiptHandle}); err != nil {
+			if _, err := w.Engine.SQS().DeleteMessage(context.Background(),
+				&sqs.DeleteMessageInput{QueueUrl: &w.Quarantine, ReceiptHandle: m.ReceiptHandle}); err != nil {
 				w.t.Fatal(err)
 			}
 		}

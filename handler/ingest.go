@@ -95,11 +95,13 @@ func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
 	}
 	if e.Records == nil {
-		return events.SQSEventResponse{}, errors.New("ingest: the event has no Records, so it is not from SQS, and nothing is stored; let its sender send to the queue, and map this function to the queue")
+		return events.SQSEventResponse{}, errors.New("ingest: the event has no Records, so it is not from SQS, and nothing is stored; " +
+			"let its sender send to the queue, and map this function to the queue")
 	}
 	for i := range e.Records {
 		if e.Records[i].MessageId == "" {
-			return events.SQSEventResponse{}, fmt.Errorf("ingest: record %d of the event has no messageId, so it is not from SQS; map this function to a queue", i)
+			return events.SQSEventResponse{},
+				fmt.Errorf("ingest: record %d of the event has no messageId, so it is not from SQS; map this function to a queue", i)
 		}
 	}
 	b := &ingestBatch{Ingest: in, env: in.Env.Real(), quarantineLog: quarantineLog{log: in.Log}}
@@ -402,7 +404,8 @@ func (b *ingestBatch) report(ctx context.Context, began time.Time) {
 		case o.Verdict.Quarantined() && !o.Failed:
 			b.logQuarantine(slog.LevelWarn, "quarantined", o)
 		case o.Verdict.Quarantined() && b.Quarantine == nil:
-			b.logQuarantine(slog.LevelWarn, "no quarantine queue is configured; the message goes back, and in the end to the dead-letter queue", o)
+			b.logQuarantine(slog.LevelWarn,
+				"no quarantine queue is configured; the message goes back, and in the end to the dead-letter queue", o)
 		case o.Verdict == event.Retry && r.Verdicts[event.Retry] == 1: // the others of a batch usually have the same cause
 			b.logRetry("delivered again; the first of its batch", o)
 		}

@@ -30,7 +30,8 @@ func TestIngestAnswerBytes(t *testing.T) {
 		t.Errorf("success: %s", got)
 	}
 	w.ingest.Quarantine = nil
-	if got := w.receive(messages(order("2", 1), "x", order("3", 1), "y")); got != `{"batchItemFailures":[{"itemIdentifier":"m1"},{"itemIdentifier":"m3"}]}` {
+	if got := w.receive(messages(order("2", 1), "x", order("3", 1),
+		"y")); got != `{"batchItemFailures":[{"itemIdentifier":"m1"},{"itemIdentifier":"m3"}]}` {
 		t.Errorf("two failures: %s", got)
 	}
 	answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(t), []byte(`{"Records":[]}`))
@@ -335,7 +336,8 @@ func TestFIFO(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, func(s *setup) { s.env = real })
 			hot := refuse("a2")
-			hot.Before = &types.ProvisionedThroughputExceededException{ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteKeyRangeThroughputExceeded")}}}
+			hot.Before = &types.ProvisionedThroughputExceededException{ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String(
+				"TableWriteKeyRangeThroughputExceeded")}}}
 			w.faults = []fault{hot}
 			e := e()
 			e.Records[0].EventSourceARN += ".fifo"
@@ -350,7 +352,8 @@ func TestFIFO(t *testing.T) {
 			for _, f := range answer.BatchItemFailures {
 				back = append(back, f.ItemIdentifier)
 			}
-			if got := strings.Join(back, " ") + ": " + w.verdicts(); got != "m2 m4 m6: Inserted Inserted Retry Inserted Retry Poison Retry" {
+			if got := strings.Join(back, " ") + ": " +
+				w.verdicts(); got != "m2 m4 m6: Inserted Inserted Retry Inserted Retry Poison Retry" {
 				t.Error(got)
 			}
 		})

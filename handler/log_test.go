@@ -87,10 +87,12 @@ func TestEveryLineNamesItsRequest(t *testing.T) {
 	w.streams.OnChange = func(context.Context, event.Change) error { return errors.New("no") }
 	streams(batch(insert(5, a)))
 
-	for _, text := range []string{"quarantined", "quarantine failed; the message stays in its queue", "delivered again; the first of its batch",
+	for _, text := range []string{"quarantined", "quarantine failed; the message stays in its queue",
+		"delivered again; the first of its batch",
 		"no quarantine queue is configured; the message goes back, and in the end to the dead-letter queue",
 		"record not quarantined; the batch goes on from there", "expired item not archived; the batch goes on from there",
-		"generation not marked behind; the batch goes on from there", "aggregates not proven; the batch goes on from there", "OnChange failed; the batch goes on from there"} {
+		"generation not marked behind; the batch goes on from there", "aggregates not proven; the batch goes on from there",
+		"OnChange failed; the batch goes on from there"} {
 		if len(log.lines[text]) == 0 {
 			t.Errorf("no line says %q", text)
 		}
@@ -134,11 +136,14 @@ func TestFailingBatchesNameTheirShard(t *testing.T) {
 			shard, _ := e["shardId"].(string)
 			log.Reset()
 			response, err := w.streams.Handle(deadline(t), marshal(t, e))
-			if rep := w.counted[len(w.counted)-1]; !rep.Unproven || rep.ShardID != shard || err == nil && len(response.BatchItemFailures) != 1 {
+			if rep := w.counted[len(w.counted)-1]; !rep.Unproven || rep.ShardID != shard || err == nil &&
+				len(response.BatchItemFailures) != 1 {
 				t.Errorf("%s of shard %q: %+v, %+v", c.name, shard, response, rep)
 			}
-			if (err != nil) != (c.whole != "") || err != nil && (!strings.HasPrefix(err.Error(), "streams: ") || !strings.Contains(err.Error(), c.whole) ||
-				strings.HasSuffix(err.Error(), " (shard shardId-1)") != (shard != "") || strings.Contains(err.Error(), "(shard") != (shard != "")) {
+			if (err != nil) != (c.whole != "") || err != nil &&
+				(!strings.HasPrefix(err.Error(), "streams: ") || !strings.Contains(err.Error(), c.whole) ||
+					strings.HasSuffix(err.Error(), " (shard shardId-1)") != (shard != "") ||
+					strings.Contains(err.Error(), "(shard") != (shard != "")) {
 				t.Errorf("%s of shard %q: %v", c.name, shard, err)
 			}
 			found := false

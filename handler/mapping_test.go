@@ -50,7 +50,8 @@ func newMapped(t *testing.T, seed uint64, c aggregate.Counting) *mapped {
 		}
 	})
 	m.started()
-	for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem", "UpdateItem", "TransactWriteItems", "GetItem", "SendMessageBatch", "PutObject"} {
+	for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem", "UpdateItem", "TransactWriteItems", "GetItem",
+		"SendMessageBatch", "PutObject"} {
 		chance := func(p float64) func(any) bool {
 			return func(any) bool { return m.trouble && m.r.Float64() < p }
 		}
@@ -127,13 +128,18 @@ func (m *mapped) touchByHand() {
 	m.trouble = false
 	defer func() { m.trouble = was }()
 	for key := range m.items() {
-		at := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}
+		at := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
+			"SK": &types.AttributeValueMemberS{Value: key.SK}}
 		var err error
 		if m.r.IntN(2) == 0 {
-			_, err = m.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: at})
+			_, err = m.Engine.DynamoDB().DeleteItem(context.Background(),
+				&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: at})
 		} else {
-			_, err = m.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"), Key: at, UpdateExpression: aws.String("SET #n = :n"),
-				ExpressionAttributeNames: map[string]string{"#n": "note"}, ExpressionAttributeValues: map[string]types.AttributeValue{":n": &types.AttributeValueMemberN{Value: strconv.Itoa(m.r.IntN(9))}}})
+			_, err = m.Engine.DynamoDB().UpdateItem(context.Background(),
+				&dynamodb.UpdateItemInput{TableName: aws.String("events"), Key: at, UpdateExpression: aws.String("SET #n = :n"),
+					ExpressionAttributeNames: map[string]string{"#n": "note"},
+					ExpressionAttributeValues: map[string]types.AttributeValue{":n": &types.AttributeValueMemberN{Value: strconv.Itoa(
+						m.r.IntN(9))}}})
 		}
 		if err != nil {
 			m.t.Fatal(err)

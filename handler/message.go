@@ -37,12 +37,14 @@ func open(m *events.SQSMessage) envelope.Message {
 func letter(o *Outcome) (Letter, error) {
 	m := o.Message
 	if a, taken := m.MessageAttributes[Attribute]; taken && !isNote(a) {
-		return Letter{}, fmt.Errorf("%w: it has a message attribute %s of the producer's own, where the reason would go", ErrUnfit, Attribute)
+		return Letter{}, fmt.Errorf("%w: it has a message attribute %s of the producer's own, where the reason would go",
+			ErrUnfit, Attribute)
 	}
 	l := Letter{Body: m.Body, Attributes: make(map[string]types.MessageAttributeValue, len(m.MessageAttributes)+1)}
 	for name, a := range m.MessageAttributes {
 		if name != Attribute {
-			l.Attributes[name] = types.MessageAttributeValue{DataType: aws.String(a.DataType), StringValue: a.StringValue, BinaryValue: a.BinaryValue}
+			l.Attributes[name] = types.MessageAttributeValue{DataType: aws.String(a.DataType), StringValue: a.StringValue,
+				BinaryValue: a.BinaryValue}
 		}
 	}
 	l.Attributes[Attribute] = note(o.Refusal, m.Attributes["MessageGroupId"], o.refused())
@@ -93,7 +95,8 @@ const maxDetail = 1024
 // note returns Ingot's attribute. group is empty if the message had no group id, and positions is
 // empty if it is not an array.
 func note(r *event.Refusal, group string, positions []int) types.MessageAttributeValue {
-	value, _ := json.Marshal(Note{r.Verdict.String(), string(r.Reason), excerpt.Of(r.Detail, maxDetail), r.Key.PK, r.Key.SK, group, positions})
+	value, _ := json.Marshal(Note{r.Verdict.String(), string(r.Reason), excerpt.Of(r.Detail, maxDetail), r.Key.PK, r.Key.SK, group,
+		positions})
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(sendable(value))}
 }
 

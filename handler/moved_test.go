@@ -15,8 +15,9 @@ import (
 
 // moving adds a total that moves with the put, with a floor.
 func moving(s *setup) {
-	s.spec.Aggregates["stock"] = pipeline.AggregateSpec{Since: 2, MovedBy: "put", AtLeast: map[string]event.Decimal{"revenue": event.DecimalOf(-10)},
-		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}}
+	s.spec.Aggregates["stock"] = pipeline.AggregateSpec{Since: 2, MovedBy: "put",
+		AtLeast: map[string]event.Decimal{"revenue": event.DecimalOf(-10)},
+		From:    map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}}
 }
 
 // TestCountedByPut shows which changes the streams function leaves to the transaction that put the
@@ -32,21 +33,22 @@ func TestCountedByPut(t *testing.T) {
 		stock  string // orders and revenue of the total that moves with the put
 		live   string // of one that does not
 	}{
-		"put by this generation's transaction":        {record(1, event.Insert, nil, put("2")), "0 0", "1 5"},
-		"put by a later epoch's transaction":          {record(1, event.Insert, nil, put("3")), "0 0", "1 5"},
-		"put by an epoch before the generation":       {record(1, event.Insert, nil, put("1")), "1 5", "1 5"},
-		"put without a transaction, or by a person":   {record(1, event.Insert, nil, one), "1 5", "1 5"},
-		"mended after it was not Ingot's":             {record(1, event.Modify, foreign, put("3")), "1 5", "1 5"},
-		"damaged, so that it is not Ingot's":          {record(1, event.Modify, put("3"), foreign), "-1 -5", "-1 -5"},
-		"put back by a person in the place of a bar":  {record(1, event.Modify, bar, put("3")), "1 5", "1 5"},
-		"put by a person in the place of a bar":       {record(1, event.Modify, bar, one), "1 5", "1 5"},
-		"stamped below the generation":                {record(1, event.Insert, nil, put("1").with("epoch", "N", "1")), "0 0", "0 0"},
-		"touched":                                     {record(1, event.Modify, put("1").with("epoch", "N", "1"), put("1")), "1 5", "1 5"},
-		"touched by a later pass":                     {record(1, event.Modify, put("2").with("epoch", "N", "2"), put("2")), "0 0", "0 0"},
-		"an attribute changed":                        {record(1, event.Modify, put("3"), put("3").with("color", "S", "red")), "0 0", "0 0"},
-		"removed":                                     {record(1, event.Remove, put("3"), nil), "-1 -5", "-1 -5"},
-		"erased":                                      {record(1, event.Modify, put("3"), bar), "-1 -5", "-1 -5"},
-		"expired: it keeps what expires":              {expiry(1, put("3")), "0 0", "-1 -5"},
+		"put by this generation's transaction":       {record(1, event.Insert, nil, put("2")), "0 0", "1 5"},
+		"put by a later epoch's transaction":         {record(1, event.Insert, nil, put("3")), "0 0", "1 5"},
+		"put by an epoch before the generation":      {record(1, event.Insert, nil, put("1")), "1 5", "1 5"},
+		"put without a transaction, or by a person":  {record(1, event.Insert, nil, one), "1 5", "1 5"},
+		"mended after it was not Ingot's":            {record(1, event.Modify, foreign, put("3")), "1 5", "1 5"},
+		"damaged, so that it is not Ingot's":         {record(1, event.Modify, put("3"), foreign), "-1 -5", "-1 -5"},
+		"put back by a person in the place of a bar": {record(1, event.Modify, bar, put("3")), "1 5", "1 5"},
+		"put by a person in the place of a bar":      {record(1, event.Modify, bar, one), "1 5", "1 5"},
+		"stamped below the generation":               {record(1, event.Insert, nil, put("1").with("epoch", "N", "1")), "0 0", "0 0"},
+		"touched":                                    {record(1, event.Modify, put("1").with("epoch", "N", "1"), put("1")), "1 5", "1 5"},
+		"touched by a later pass":                    {record(1, event.Modify, put("2").with("epoch", "N", "2"), put("2")), "0 0", "0 0"},
+		"an attribute changed": {record(1, event.Modify, put("3"), put("3").with("color", "S", "red")),
+			"0 0", "0 0"},
+		"removed":                        {record(1, event.Remove, put("3"), nil), "-1 -5", "-1 -5"},
+		"erased":                         {record(1, event.Modify, put("3"), bar), "-1 -5", "-1 -5"},
+		"expired: it keeps what expires": {expiry(1, put("3")), "0 0", "-1 -5"},
 		"removed before it was in any new generation": {record(1, event.Remove, put("1").with("epoch", "N", "1"), nil), "0 0", "0 0"},
 	} {
 		for _, way := range bothWays {
@@ -74,17 +76,23 @@ func TestFloorOfARemoval(t *testing.T) {
 		sum     string
 		flagged bool
 	}{
-		"removed, and it stays above":     {[][]map[string]any{{insert(1, of("1", 5))}, {record(2, event.Remove, of("1", 5), nil)}}, "0", false},
-		"removed, down to the floor":      {[][]map[string]any{{record(1, event.Remove, of("1", 10), nil)}}, "-10", false},
-		"removed, below":                  {[][]map[string]any{{record(1, event.Remove, of("1", 11), nil)}}, "-11", true},
-		"removed, below what is stored":   {[][]map[string]any{{insert(1, of("1", -7))}, {record(2, event.Remove, of("2", 4), nil)}}, "-11", true},
-		"removed where there is enough":   {[][]map[string]any{{insert(1, of("1", 100))}, {record(2, event.Remove, of("2", 40), nil)}}, "60", false},
-		"corrected, below":                {[][]map[string]any{{record(1, event.Modify, of("1", 20), of("1", 1))}}, "-19", true},
-		"corrected upwards":               {[][]map[string]any{{insert(1, of("1", -20))}, {record(2, event.Modify, of("2", 1), of("2", 2))}}, "-19", false},
+		"removed, and it stays above": {[][]map[string]any{{insert(1, of("1", 5))}, {record(2, event.Remove, of("1", 5), nil)}},
+			"0", false},
+		"removed, down to the floor": {[][]map[string]any{{record(1, event.Remove, of("1", 10), nil)}}, "-10", false},
+		"removed, below":             {[][]map[string]any{{record(1, event.Remove, of("1", 11), nil)}}, "-11", true},
+		"removed, below what is stored": {[][]map[string]any{{insert(1, of("1", -7))}, {record(2, event.Remove, of("2", 4), nil)}},
+			"-11", true},
+		"removed where there is enough": {[][]map[string]any{{insert(1, of("1", 100))}, {record(2, event.Remove, of("2", 40), nil)}},
+			"60", false},
+		"corrected, below": {[][]map[string]any{{record(1, event.Modify, of("1", 20), of("1", 1))}}, "-19", true},
+		"corrected upwards": {[][]map[string]any{{insert(1, of("1", -20))},
+			{record(2, event.Modify, of("2", 1), of("2", 2))}}, "-19", false},
 		"an older one comes, one expires": {[][]map[string]any{{expiry(1, of("1", 5)), insert(2, of("2", -20))}}, "-20", false},
-		"one expires, one is removed":     {[][]map[string]any{{expiry(1, of("1", 5)), record(2, event.Remove, of("2", 20), nil)}}, "-20", true},
-		"an older event is brought in":    {[][]map[string]any{{insert(1, of("1", -20))}}, "-20", false},
-		"folded with what makes up":       {[][]map[string]any{{record(1, event.Remove, of("1", 11), nil), insert(2, of("2", 30))}}, "19", false},
+		"one expires, one is removed": {[][]map[string]any{{expiry(1, of("1", 5)), record(2, event.Remove, of("2", 20), nil)}},
+			"-20", true},
+		"an older event is brought in": {[][]map[string]any{{insert(1, of("1", -20))}}, "-20", false},
+		"folded with what makes up": {[][]map[string]any{{record(1, event.Remove, of("1", 11), nil), insert(2, of("2", 30))}},
+			"19", false},
 	} {
 		for _, way := range bothWays {
 			w := newWorld(t, counting(way), moving).started()
@@ -94,7 +102,8 @@ func TestFloorOfARemoval(t *testing.T) {
 				}
 			}
 			got := w.total("stock")
-			flagged := len(got.Flags) == 1 && strings.HasSuffix(got.Flags[0], "an event was removed or corrected, and that has brought revenue below its floor")
+			flagged := len(got.Flags) == 1 &&
+				strings.HasSuffix(got.Flags[0], "an event was removed or corrected, and that has brought revenue below its floor")
 			if got.Values["revenue"].String() != c.sum || flagged != c.flagged || !flagged && len(got.Flags) > 0 {
 				t.Errorf("%s, by %s: %s %q, want %s, flagged: %v", name, way, got.Values["revenue"], got.Flags, c.sum, c.flagged)
 			}
@@ -173,7 +182,8 @@ func TestIngestStarts(t *testing.T) {
 	}
 	other.ingest.Store = st
 	before := len(w.items())
-	if _, err := other.ingest.Handle(deadline(t), messages(order("6", 5))); err == nil || !strings.Contains(err.Error(), "aggregate stock since 2 is declared differently in pipeline.yaml and in the table") {
+	if _, err := other.ingest.Handle(deadline(t), messages(order("6", 5))); err == nil ||
+		!strings.Contains(err.Error(), "aggregate stock since 2 is declared differently in pipeline.yaml and in the table") {
 		t.Errorf("%v", err)
 	}
 	if len(w.items()) != before {
@@ -197,7 +207,8 @@ func TestIngestCannotStart(t *testing.T) {
 	w.faults = append(w.faults, fault{API: "BatchGetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, Always: true})
 	var response events.SQSEventResponse
 	var err error
-	if response, err = w.ingest.Handle(deadline(t), messages(order("1", 5))); err == nil || len(response.BatchItemFailures) != 0 || len(w.items()) != 0 {
+	if response, err = w.ingest.Handle(deadline(t), messages(order("1", 5))); err == nil || len(response.BatchItemFailures) != 0 ||
+		len(w.items()) != 0 {
 		t.Errorf("%v %v", response, err)
 	}
 }

@@ -14,8 +14,10 @@ import (
 
 // carts adds a whole with rows. All of them repeat the whole's note.
 func carts(s *setup) {
-	s.spec.Events["cart"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "CART"}, Retain: 90 * 24 * time.Hour}
-	s.spec.Events["row"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "cart", Each: "rows", With: []string{"id", "note"}}, ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "ROW#{n}"}}
+	s.spec.Events["cart"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "CART"},
+		Retain: 90 * 24 * time.Hour}
+	s.spec.Events["row"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "cart", Each: "rows", With: []string{"id", "note"}},
+		ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "ROW#{n}"}}
 }
 
 func cart(id, note string, rows int) string {
@@ -31,7 +33,8 @@ func cart(id, note string, rows int) string {
 func TestIngestParts(t *testing.T) {
 	for _, queue := range []string{"", ".fifo"} {
 		w := newWorld(t, carts)
-		e := messages(cart("a", "x", 3), order("1", 1), cart("b", "x", 0), strings.Replace(cart("c", "x", 2), `{"n":1}`, `{"n":0}`, 1), cart("a", "x", 3), cart("a", "y", 4))
+		e := messages(cart("a", "x", 3), order("1", 1), cart("b", "x", 0), strings.Replace(cart("c", "x", 2), `{"n":1}`, `{"n":0}`, 1),
+			cart("a", "x", 3), cart("a", "y", 4))
 		for i := range e.Records {
 			e.Records[i].EventSourceARN += queue
 			e.Records[i].Attributes["MessageGroupId"] = "one"
@@ -40,7 +43,8 @@ func TestIngestParts(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 		r := w.batches[0]
-		if r.Received != 6 || r.Verdicts[event.Inserted] != 3 || r.Verdicts[event.Duplicate] != 1 || r.Verdicts[event.Poison] != 1 || r.Verdicts[event.Conflict] != 1 {
+		if r.Received != 6 || r.Verdicts[event.Inserted] != 3 || r.Verdicts[event.Duplicate] != 1 || r.Verdicts[event.Poison] != 1 ||
+			r.Verdicts[event.Conflict] != 1 {
 			t.Errorf("%+v", r)
 		}
 		if r.Parts[event.Inserted] != 3 || r.Parts[event.Duplicate] != 3 || r.Parts[event.Conflict] != 0 {

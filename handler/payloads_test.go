@@ -38,7 +38,8 @@ func (w *world) withObjects(objects map[string]string) {
 
 func (w *world) putObject(bucket, key, body string) {
 	w.t.Helper()
-	if _, err := w.Engine.S3().PutObject(context.Background(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(body)}); err != nil {
+	if _, err := w.Engine.S3().PutObject(context.Background(),
+		&s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(body)}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -52,9 +53,13 @@ func pointer(key string) string {
 func TestPayloadsInS3(t *testing.T) {
 	w := newWorld(t)
 	w.withObjects(map[string]string{"1": order("1", 100), "2": order("2", 200), "3": order("3", 300), "bad": "hello"})
-	old := strings.Replace(pointer("2"), "software.amazon.payloadoffloading.PayloadS3Pointer", "com.amazon.sqs.javamessaging.MessageS3Pointer", 1)
-	sns := fmt.Sprintf(`{"Type":"Notification","MessageId":"n","TopicArn":"arn:aws:sns:r:1:t","Message":%q,"Timestamp":"2099-03-01T10:00:00Z"}`, pointer("3"))
-	if answer := w.receive(messages(pointer("1"), old, sns, order("4", 400), pointer("bad"), order("1", 100))); answer != `{"batchItemFailures":[]}` {
+	old := strings.Replace(pointer("2"), "software.amazon.payloadoffloading.PayloadS3Pointer",
+		"com.amazon.sqs.javamessaging.MessageS3Pointer", 1)
+	sns := fmt.Sprintf(
+		`{"Type":"Notification","MessageId":"n","TopicArn":"arn:aws:sns:r:1:t","Message":%q,"Timestamp":"2099-03-01T10:00:00Z"}`,
+		pointer("3"))
+	if answer := w.receive(messages(pointer("1"), old, sns, order("4", 400), pointer("bad"),
+		order("1", 100))); answer != `{"batchItemFailures":[]}` {
 		t.Errorf("%s", answer)
 	}
 	if got := w.verdicts(); got != "Duplicate Inserted Inserted Inserted Poison Inserted" {
@@ -67,7 +72,8 @@ func TestPayloadsInS3(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	letters := w.quarantined()
-	if len(letters) != 1 || *letters[0].Body != pointer("bad") || !strings.Contains(*letters[0].MessageAttributes[handler.Attribute].StringValue, "in the object that the message points to: body") {
+	if len(letters) != 1 || *letters[0].Body != pointer("bad") ||
+		!strings.Contains(*letters[0].MessageAttributes[handler.Attribute].StringValue, "in the object that the message points to: body") {
 		t.Errorf("%+v", letters)
 	}
 	// The same payload comes again, in a message and by a pointer.
@@ -91,12 +97,19 @@ func TestMissingPayloadIsRetried(t *testing.T) {
 		calls int
 		says  string
 	}{
-		"not there":  {nil, 1, "it is not there (NoSuchKey)"},
-		"forbidden":  {&fault{API: "GetObject", Before: &smithy.GenericAPIError{Code: "AccessDenied", Message: "not authorized on arn:aws:s3:::b/secret-key"}}, 1, "the role may not read it (AccessDenied)"},
-		"throttled":  {&fault{API: "GetObject", Always: true, Before: &smithy.GenericAPIError{Code: "SlowDown", Message: "secret-key"}}, 3, "SlowDown"},
-		"lost":       {&fault{API: "GetObject", Always: true, After: errLost}, 3, "connection reset by peer"},
-		"cut short":  {&fault{API: "GetObject", Always: true, Edit: func(out any) { out.(*s3.GetObjectOutput).Body = io.NopCloser(strings.NewReader("{")) }}, 3, "1 bytes came of"},
-		"not closed": {&fault{API: "GetObject", Always: true, Edit: func(out any) { out.(*s3.GetObjectOutput).ContentLength = nil }}, 3, "does not say how large it is"},
+		"not there": {nil, 1, "it is not there (NoSuchKey)"},
+		"forbidden": {&fault{API: "GetObject",
+			Before: &smithy.GenericAPIError{Code: "AccessDenied", Message: "not authorized on arn:aws:s3:::b/secret-key"}}, 1,
+			"the role may not read it (AccessDenied)"},
+		"throttled": {&fault{API: "GetObject", Always: true, Before: &smithy.GenericAPIError{Code: "SlowDown", Message: "secret-key"}}, 3,
+			"SlowDown"},
+		"lost": {&fault{API: "GetObject", Always: true, After: errLost}, 3, "connection reset by peer"},
+		"cut short": {&fault{API: "GetObject", Always: true, Edit: func(out any) {
+			out.(*s3.GetObjectOutput).Body = io.NopCloser(strings.NewReader("{"))
+		}}, 3, "1 bytes came of"},
+		"not closed": {&fault{API: "GetObject", Always: true, Edit: func(out any) {
+			out.(*s3.GetObjectOutput).ContentLength = nil
+		}}, 3, "does not say how large it is"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -105,10 +118,12 @@ func TestMissingPayloadIsRetried(t *testing.T) {
 				w.putObject(large, "secret-key", order("1", 100))
 				w.faults = []fault{*c.fault}
 			}
-			if answer := w.receive(messages(pointer("secret-key"), order("2", 1))); answer != `{"batchItemFailures":[{"itemIdentifier":"m0"}]}` {
+			if answer := w.receive(messages(pointer("secret-key"),
+				order("2", 1))); answer != `{"batchItemFailures":[{"itemIdentifier":"m0"}]}` {
 				t.Errorf("%s", answer)
 			}
-			if got := w.verdicts(); got != "Retry Inserted" || w.outcomes[0].Refusal.Reason != event.PayloadUnread || w.calls["GetObject"] != c.calls {
+			if got := w.verdicts(); got != "Retry Inserted" || w.outcomes[0].Refusal.Reason != event.PayloadUnread ||
+				w.calls["GetObject"] != c.calls {
 				t.Errorf("%s after %d requests: %v", got, w.calls["GetObject"], w.outcomes[0].Refusal)
 			}
 			if log := w.log.String(); !strings.Contains(log, c.says) || strings.Contains(log, "secret-key") {
@@ -129,17 +144,22 @@ func TestMissingPayloadIsRetried(t *testing.T) {
 // Any sender of messages can name any bucket. Nothing is read from one that is not allowed.
 func TestPointersThatCannotBeFollowed(t *testing.T) {
 	w := newWorld(t)
-	w.withObjects(map[string]string{"vast": strings.Repeat(" ", payloads.Max+1), "next": pointer("vast"), "vaster": strings.Repeat("[],", payloads.Max/3)})
-	w.receive(messages(strings.Replace(pointer("1"), large, "other-bucket", 1), pointer(strings.Repeat("k", 1025)), pointer("vast"), pointer("next"),
-		pointer("vaster"), strings.Replace(pointer("1"), large, large+"-2", 1), strings.Replace(pointer("1"), large, large[:len(large)-1], 1)))
+	w.withObjects(map[string]string{"vast": strings.Repeat(" ", payloads.Max+1), "next": pointer("vast"),
+		"vaster": strings.Repeat("[],", payloads.Max/3)})
+	w.receive(messages(strings.Replace(pointer("1"), large, "other-bucket", 1), pointer(strings.Repeat("k", 1025)), pointer("vast"),
+		pointer("next"),
+		pointer("vaster"), strings.Replace(pointer("1"), large, large+"-2", 1),
+		strings.Replace(pointer("1"), large, large[:len(large)-1], 1)))
 	reasons := map[int]event.Reason{0: event.PayloadElsewhere, 1: event.BadEnvelope, 2: event.PayloadTooLarge, 3: event.BadEnvelope,
-		4: event.Undecodable, 5: event.PayloadElsewhere, 6: event.PayloadElsewhere} // a name that begins like the bucket's, or as which it begins
+		4: event.Undecodable, 5: event.PayloadElsewhere,
+		6: event.PayloadElsewhere} // a name that begins like the bucket's, or as which it begins
 	for i, o := range w.outcomes {
 		if o.Verdict != event.Poison || o.Refusal.Reason != reasons[i] || o.Failed {
 			t.Errorf("message %d: %s, %v", i, o.Verdict, o.Refusal)
 		}
 	}
-	if says := w.outcomes[0].Refusal.Detail; !strings.Contains(says, "other-bucket") || !strings.Contains(says, "PointerBucket") || !strings.Contains(says, large) {
+	if says := w.outcomes[0].Refusal.Detail; !strings.Contains(says, "other-bucket") || !strings.Contains(says, "PointerBucket") ||
+		!strings.Contains(says, large) {
 		t.Errorf("%s", says)
 	}
 	calls := w.calls["GetObject"] // the last object may have been asked for twice, because the one before left no room
@@ -147,7 +167,8 @@ func TestPointersThatCannotBeFollowed(t *testing.T) {
 		t.Errorf("%d requests", calls)
 	}
 	w.ingest.Payloads = nil
-	if w.receive(messages(pointer("1"))); w.verdicts() != "Poison" || w.outcomes[0].Refusal.Reason != event.PayloadElsewhere || w.calls["GetObject"] != calls {
+	if w.receive(messages(pointer("1"))); w.verdicts() != "Poison" || w.outcomes[0].Refusal.Reason != event.PayloadElsewhere ||
+		w.calls["GetObject"] != calls {
 		t.Errorf("%s", w.verdicts())
 	}
 }
@@ -171,7 +192,8 @@ func TestPointerToAGigabyte(t *testing.T) {
 		object.ContentLength, object.Body = aws.Int64(1<<30), unread{t}
 	}})
 	w.receive(messages(pointer("vast"), order("after", 2)))
-	if w.verdicts() != "Poison Inserted" || w.outcomes[0].Refusal.Reason != event.PayloadTooLarge || w.calls["GetObject"] != 1 || len(w.items()) != 1 || len(w.quarantined()) != 1 {
+	if w.verdicts() != "Poison Inserted" || w.outcomes[0].Refusal.Reason != event.PayloadTooLarge || w.calls["GetObject"] != 1 ||
+		len(w.items()) != 1 || len(w.quarantined()) != 1 {
 		t.Errorf("%s, %v, %v", w.verdicts(), w.outcomes[0].Refusal, w.calls)
 	}
 }
@@ -216,7 +238,8 @@ func TestPayloadsBeyondMemory(t *testing.T) {
 		for i := range 10 {
 			id := fmt.Sprint(i)
 			// Most of the object is an attribute of the envelope, which is not stored.
-			objects[id] = fmt.Sprintf(`{"specversion":"1.0","id":%q,"source":"s","type":"order","big":%q,"data":%s}`, id, strings.Repeat("x", 5<<20), order(id, i))
+			objects[id] = fmt.Sprintf(`{"specversion":"1.0","id":%q,"source":"s","type":"order","big":%q,"data":%s}`, id,
+				strings.Repeat("x", 5<<20), order(id, i))
 			bodies = append(bodies, pointer(id))
 		}
 		w.withObjects(objects)
@@ -278,7 +301,8 @@ func TestArraysInS3(t *testing.T) {
 	for _, queue := range []string{"", ".fifo"} {
 		w := newWorld(t, arrays)
 		w.withObjects(map[string]string{"1": array(order("1", 1), `{"type":"order"}`, order("2", 2), pointer("2")), "2": order("3", 3)})
-		if got := w.receive(inGroup(messages(pointer("1")), queue)); got != failures() || of(w.outcomes[0]) != "Inserted Poison Inserted Poison" || w.calls["GetObject"] != 1 {
+		if got := w.receive(inGroup(messages(pointer("1")), queue)); got != failures() ||
+			of(w.outcomes[0]) != "Inserted Poison Inserted Poison" || w.calls["GetObject"] != 1 {
 			t.Errorf("%s: %s after %d requests", got, of(w.outcomes[0]), w.calls["GetObject"])
 		}
 		for _, o := range w.outcomes[0].Events {
@@ -286,7 +310,8 @@ func TestArraysInS3(t *testing.T) {
 				t.Error("a payload is kept in memory")
 			}
 		}
-		if says := w.outcomes[0].Events[3].Refusal; says.Reason != event.PayloadElsewhere || !strings.Contains(says.Detail, "only if it is the whole message") {
+		if says := w.outcomes[0].Events[3].Refusal; says.Reason != event.PayloadElsewhere ||
+			!strings.Contains(says.Detail, "only if it is the whole message") {
 			t.Errorf("%v", says)
 		}
 		if n := w.note(); len(n.Events) != 2 || n.Events[0] != 1 || n.Events[1] != 3 {
@@ -342,8 +367,9 @@ func TestPointerWithAttributes(t *testing.T) {
 	attribute := func(text string) events.SQSMessageAttribute {
 		return events.SQSMessageAttribute{DataType: "String", StringValue: &text}
 	}
-	e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{"ce-specversion": attribute("1.0"), "ce-id": attribute("1"), "ce-source": attribute("s"),
-		"ce-type": attribute("order"), "ExtendedPayloadSize": {DataType: "Number", StringValue: aws.String("20")}}
+	e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{"ce-specversion": attribute("1.0"), "ce-id": attribute("1"),
+		"ce-source": attribute("s"),
+		"ce-type":   attribute("order"), "ExtendedPayloadSize": {DataType: "Number", StringValue: aws.String("20")}}
 	w.receive(e) // without a time
 	letters := w.quarantined()
 	if w.verdicts() != "Poison" || len(letters) != 1 || letters[0].MessageAttributes["ExtendedPayloadSize"].StringValue == nil {

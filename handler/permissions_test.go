@@ -25,7 +25,8 @@ import (
 // lambdas are the actions of a function's role that Lambda uses in the function's name: to read the
 // source, to log and to trace.
 var lambdas = []string{
-	"dynamodb:DescribeStream EventsTable", "dynamodb:GetRecords EventsTable", "dynamodb:GetShardIterator EventsTable", "dynamodb:ListStreams EventsTable",
+	"dynamodb:DescribeStream EventsTable", "dynamodb:GetRecords EventsTable", "dynamodb:GetShardIterator EventsTable",
+	"dynamodb:ListStreams EventsTable",
 	"sqs:ReceiveMessage IngestQueue", "sqs:DeleteMessage IngestQueue", "sqs:GetQueueAttributes IngestQueue",
 	"logs:CreateLogStream IngestLogs", "logs:PutLogEvents IngestLogs", "logs:CreateLogStream StreamsLogs", "logs:PutLogEvents StreamsLogs",
 	"xray:PutTraceSegments *", "xray:PutTelemetryRecords *",
@@ -249,7 +250,8 @@ func faultsOfEachKind() [][]fault {
 		{Before: &types.ConditionalCheckFailedException{}}, // without the item, as if it did not exist
 		{Before: &smithy.GenericAPIError{Code: "ValidationException"}}, {Before: &smithy.GenericAPIError{Code: "AccessDenied"}}} {
 		var run []fault
-		for _, api := range []string{"PutItem", "UpdateItem", "GetItem", "BatchGetItem", "BatchExecuteStatement", "TransactWriteItems", "SendMessageBatch", "PutObject"} {
+		for _, api := range []string{"PutItem", "UpdateItem", "GetItem", "BatchGetItem", "BatchExecuteStatement", "TransactWriteItems",
+			"SendMessageBatch", "PutObject"} {
 			one := kind
 			one.API = api
 			run = append(run, one)
@@ -265,7 +267,8 @@ func faultsOfEachKind() [][]fault {
 func actions(t *testing.T, api string, input any) (list []string) {
 	t.Helper()
 	add := func(action string, table *string) {
-		list = append(list, "dynamodb:"+action+" "+map[string]string{"events": "EventsTable", "totals": "AggregatesTable"}[aws.ToString(table)])
+		list = append(list, "dynamodb:"+action+" "+
+			map[string]string{"events": "EventsTable", "totals": "AggregatesTable"}[aws.ToString(table)])
 	}
 	switch in := input.(type) {
 	case *dynamodb.PutItemInput:

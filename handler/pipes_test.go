@@ -34,7 +34,8 @@ func TestPipe(t *testing.T) {
 // Counting by marks needs the shard, and no pipe names it.
 func TestPipeUnderMarks(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Marks)).started()
-	if answer, err := w.deliver(pipe(insert(1, w.image(order("1", 5))))); err == nil || !strings.Contains(err.Error(), "names no shard") || !strings.Contains(err.Error(), "EventBridge Pipes") {
+	if answer, err := w.deliver(pipe(insert(1, w.image(order("1", 5))))); err == nil || !strings.Contains(err.Error(), "names no shard") ||
+		!strings.Contains(err.Error(), "EventBridge Pipes") {
 		t.Errorf("%s %v", answer, err)
 	}
 	if got := w.total("live").N; got != 0 {
@@ -46,13 +47,15 @@ func TestPipeUnderMarks(t *testing.T) {
 // array.
 func TestPipeWithOddRecords(t *testing.T) {
 	for name, odd := range map[string]string{
-		"attribute of an unknown type": `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"` + sequence(2) + `","Keys":{"PK":{"Z":"1"}}}}`,
-		"half a surrogate pair":        `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"` + sequence(2) + `","Keys":{"PK":{"S":"\ud800"}}}}`,
-		"a member twice":               `{"eventName":"INSERT","dynamodb":{"a":1,"a":2,"SequenceNumber":"` + sequence(2) + `"}}`,
+		"attribute of an unknown type": `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"` + sequence(2) +
+			`","Keys":{"PK":{"Z":"1"}}}}`,
+		"half a surrogate pair": `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"` + sequence(2) + `","Keys":{"PK":{"S":"\ud800"}}}}`,
+		"a member twice":        `{"eventName":"INSERT","dynamodb":{"a":1,"a":2,"SequenceNumber":"` + sequence(2) + `"}}`,
 	} {
 		w := newWorld(t, counting(aggregate.Receipts)).started()
 		w.expect(pipe(insert(1, w.image(order("1", 5)))), pipeDone)
-		payload := []byte(" [" + jsonOf(t, insert(1, w.image(order("1", 5)))) + "," + odd + "," + jsonOf(t, insert(3, w.image(order("2", 7)))) + "]")
+		payload := []byte(" [" + jsonOf(t, insert(1, w.image(order("1", 5)))) + "," + odd + "," +
+			jsonOf(t, insert(3, w.image(order("2", 7)))) + "]")
 		if answer, err := w.invokeStreams(payload); err != nil || answer != pipeDone {
 			t.Errorf("%s: %s %v", name, answer, err)
 		}
@@ -80,7 +83,8 @@ func TestPipeOfOtherThings(t *testing.T) {
 		`[` + record + `,{"eventName":"INSERT","dynamodb":"x","a":1,"a":1}]`:     "element 1 of the array is not a record",
 		`[{"dynamodb":{"SequenceNumber":"` + sequence(1) + `"}},` + record + `]`: "element 0 of the array is not a record",
 	} {
-		if answer, err := w.invokeStreams([]byte(payload)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "is not a stream batch") {
+		if answer, err := w.invokeStreams([]byte(payload)); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "is not a stream batch") {
 			t.Errorf("%s: %s %v", payload, answer, err)
 		}
 	}
@@ -102,7 +106,8 @@ func TestPipeUnproven(t *testing.T) {
 		return nil
 	}
 	answer, err := w.deliver(pipe(insert(1, one), insert(2, two)))
-	if err == nil || !strings.Contains(err.Error(), sequence(2)) || !strings.Contains(err.Error(), "OnChange failed: the ledger is closed") {
+	if err == nil || !strings.Contains(err.Error(), sequence(2)) ||
+		!strings.Contains(err.Error(), "OnChange failed: the ledger is closed") {
 		t.Errorf("%s %v", answer, err)
 	}
 	w.sums(t, "live", "1", "5")

@@ -128,7 +128,8 @@ func (q *sqsQuarantine) sendBatch(ctx context.Context, letters []Letter, batch [
 		if convErr != nil || i < 0 || i >= len(errs) {
 			continue
 		}
-		errs[i] = fmt.Errorf("quarantine queue: %w", awserr.Quiet(&smithy.GenericAPIError{Code: aws.ToString(failed.Code), Message: aws.ToString(failed.Message)}))
+		errs[i] = fmt.Errorf("quarantine queue: %w",
+			awserr.Quiet(&smithy.GenericAPIError{Code: aws.ToString(failed.Code), Message: aws.ToString(failed.Message)}))
 		if !failed.SenderFault {
 			again = append(again, i)
 		}

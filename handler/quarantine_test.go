@@ -44,7 +44,8 @@ func TestLetterIsTheMessageUnchanged(t *testing.T) {
 			continue
 		}
 		a := got[name]
-		if *a.DataType != want.DataType || aws.ToString(a.StringValue) != aws.ToString(want.StringValue) || string(a.BinaryValue) != string(want.BinaryValue) {
+		if *a.DataType != want.DataType || aws.ToString(a.StringValue) != aws.ToString(want.StringValue) ||
+			string(a.BinaryValue) != string(want.BinaryValue) {
 			t.Errorf("attribute %s came as %+v", name, a)
 		}
 	}
@@ -84,7 +85,8 @@ func TestNoteHoldsOnlyWhatSQSTakes(t *testing.T) {
 			if strings.ContainsAny(*l.MessageAttributes[handler.Attribute].StringValue, "\ufffe\uffff\u0001") {
 				t.Errorf("id %s: the note holds a character that SQS refuses", id)
 			}
-			if err := json.Unmarshal([]byte(*l.MessageAttributes[handler.Attribute].StringValue), &note); err != nil || !strings.HasPrefix(note.PK, "ORDER#") {
+			if err := json.Unmarshal([]byte(*l.MessageAttributes[handler.Attribute].StringValue), &note); err != nil ||
+				!strings.HasPrefix(note.PK, "ORDER#") {
 				t.Errorf("id %s: note %v %q", id, err, note.PK)
 			}
 		}
@@ -98,7 +100,8 @@ func TestUnfitLetters(t *testing.T) {
 	for i, n := range map[int]int{0: 10, 3: 9} {
 		e.Records[i].MessageAttributes = map[string]events.SQSMessageAttribute{}
 		for a := range n {
-			e.Records[i].MessageAttributes[fmt.Sprint("a", a)] = events.SQSMessageAttribute{DataType: "String", StringValue: aws.String("v")}
+			e.Records[i].MessageAttributes[fmt.Sprint("a", a)] = events.SQSMessageAttribute{DataType: "String",
+				StringValue: aws.String("v")}
 		}
 	}
 	if got := w.receive(e); got != failures("m0", "m1") {
@@ -183,7 +186,8 @@ func TestQuarantineFailsInPart(t *testing.T) {
 	fail := func(id int, sender bool) func(any) {
 		return func(output any) {
 			out := output.(*sqs.SendMessageBatchOutput)
-			out.Failed = append(out.Failed, sqstypes.BatchResultErrorEntry{Id: out.Successful[id].Id, SenderFault: sender, Code: aws.String("Broken")})
+			out.Failed = append(out.Failed, sqstypes.BatchResultErrorEntry{Id: out.Successful[id].Id, SenderFault: sender,
+				Code: aws.String("Broken")})
 			out.Successful = append(out.Successful[:id:id], out.Successful[id+1:]...)
 		}
 	}

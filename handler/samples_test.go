@@ -73,7 +73,9 @@ func TestSamples(t *testing.T) {
 	for _, s := range all.Files {
 		ways := bothWays
 		if len(s.Counting) > 0 {
-			ways = slices.DeleteFunc(slices.Clone(bothWays), func(c aggregate.Counting) bool { return !slices.Contains(s.Counting, c.String()) })
+			ways = slices.DeleteFunc(slices.Clone(bothWays), func(c aggregate.Counting) bool {
+				return !slices.Contains(s.Counting, c.String())
+			})
 		} else if s.Function == "ingest" {
 			ways = bothWays[:1]
 		}
@@ -208,7 +210,8 @@ func (w *world) compareChanges(t *testing.T, s sample) {
 		return
 	}
 	r := w.counted[len(w.counted)-1]
-	if letters := len(w.quarantined()); r.Received != len(s.Changes) || r.Foreign != count["ignored"] || r.Quarantined != count["quarantined"] || letters != count["quarantined"] || (r.Behind > 0) != (count["behind"] > 0) {
+	if letters := len(w.quarantined()); r.Received != len(s.Changes) || r.Foreign != count["ignored"] ||
+		r.Quarantined != count["quarantined"] || letters != count["quarantined"] || (r.Behind > 0) != (count["behind"] > 0) {
 		t.Errorf("%+v and %d letters, want %v", r, letters, count)
 	}
 	if (r.Updates > 0) != (count["counted"] > 0) || (r.Dropped > 0) != (count["dropped"] > 0) {

@@ -101,12 +101,14 @@ func (l *logged) error(err error) {
 // person returns the members of a good event of type person. There is a secret in every member that
 // allows one.
 func person() map[string]string {
-	return map[string]string{"type": `"person"`, "id": `"` + secret + `"`, "at": `"2099-03-01T10:00:00Z"`, "mail": `"` + secret + `"`, "name": `"` + secret + `"`,
+	return map[string]string{"type": `"person"`, "id": `"` + secret + `"`, "at": `"2099-03-01T10:00:00Z"`, "mail": `"` + secret + `"`,
+		"name":  `"` + secret + `"`,
 		"cents": secretNumber, "weight": secretNumber, secretName: `"` + secret + `"`}
 }
 
 func plainEvent() map[string]string {
-	return map[string]string{"type": `"plain"`, "id": `"p1"`, "at": `"2099-03-01T10:00:00Z"`, "name": `"` + secret + `"`, "cents": secretNumber, "rev": "7", "seq": "7", secretName: `"` + secret + `"`}
+	return map[string]string{"type": `"plain"`, "id": `"p1"`, "at": `"2099-03-01T10:00:00Z"`, "name": `"` + secret + `"`,
+		"cents": secretNumber, "rev": "7", "seq": "7", secretName: `"` + secret + `"`}
 }
 
 func body(members map[string]string) string {
@@ -133,13 +135,17 @@ func badBodies() map[string]string {
 	text, long := `"`+secret+`"`, `"`+strings.Repeat(secret, 100)+`"`
 	list := map[string]string{
 		"not JSON": secret, "cut off": `{"mail":"` + secret, "array": `["` + secret + `"]`, "string": text,
-		"name twice":       `{"` + secretName + `":1,"` + secretName + `":2}`,
-		"unknown type":     body(with(person(), "type", text)),
-		"cloud event":      `{"specversion":"1.0","id":"` + secret + `","source":"` + secret + `","type":"` + secret + `","time":"` + secret + `","data":{"` + secretName + `":1}}`,
-		"odd cloud event":  `{"specversion":"1.0","id":7,"source":"` + secret + `","type":"person","data_base64":"` + secret + `"}`,
-		"event bridge":     `{"version":"0","id":"` + secret + `","detail-type":"` + secret + `","source":"` + secret + `","account":"1","time":"` + secret + `","region":"r","resources":["` + secret + `"],"detail":{"mail":"` + secret + `"}}`,
-		"notification":     `{"Type":"Notification","MessageId":"` + secret + `","TopicArn":"arn:aws:sns:r:1:t","Message":"` + secret + `","Timestamp":"` + secret + `","SignatureVersion":"1","Signature":"x","SigningCertURL":"x"}`,
-		"payload in S3":    `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"` + secret + `","s3Key":"` + secret + `"}]`,
+		"name twice":   `{"` + secretName + `":1,"` + secretName + `":2}`,
+		"unknown type": body(with(person(), "type", text)),
+		"cloud event": `{"specversion":"1.0","id":"` + secret + `","source":"` + secret + `","type":"` + secret + `","time":"` +
+			secret + `","data":{"` + secretName + `":1}}`,
+		"odd cloud event": `{"specversion":"1.0","id":7,"source":"` + secret + `","type":"person","data_base64":"` + secret + `"}`,
+		"event bridge": `{"version":"0","id":"` + secret + `","detail-type":"` + secret + `","source":"` + secret +
+			`","account":"1","time":"` + secret + `","region":"r","resources":["` + secret + `"],"detail":{"mail":"` + secret + `"}}`,
+		"notification": `{"Type":"Notification","MessageId":"` + secret + `","TopicArn":"arn:aws:sns:r:1:t","Message":"` + secret +
+			`","Timestamp":"` + secret + `","SignatureVersion":"1","Signature":"x","SigningCertURL":"x"}`,
+		"payload in S3": `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"` + secret + `","s3Key":"` +
+			secret + `"}]`,
 		"expired":          body(with(person(), "at", `"2019-03-01T10:00:00Z"`)),
 		"text in pad":      body(with(plainEvent(), "seq", text)),
 		"long number":      body(with(plainEvent(), "seq", secretNumber)),
@@ -151,8 +157,10 @@ func badBodies() map[string]string {
 			if name == "type" || name == secretName {
 				continue
 			}
-			for what, value := range map[string]string{"text": text, "long": long, "number": secretNumber, "fraction": "0." + secretNumber + "1234567890", "huge": secretNumber + strings.Repeat("0", 40),
-				"object": `{"` + secretName + `":"` + secret + `"}`, "array": "[" + text + "]", "true": "true", "null": "null", "absent": "", "empty": `""`, "not UTF-8": "\"" + secret + "\xff\""} {
+			for what, value := range map[string]string{"text": text, "long": long, "number": secretNumber, "fraction": "0." + secretNumber +
+				"1234567890", "huge": secretNumber + strings.Repeat("0", 40),
+				"object": `{"` + secretName + `":"` + secret + `"}`, "array": "[" + text + "]", "true": "true", "null": "null",
+				"absent": "", "empty": `""`, "not UTF-8": "\"" + secret + "\xff\""} {
 				m := members()
 				list[strings.Trim(m["type"], `"`)+"."+name+" "+what] = body(with(m, name, value))
 			}
@@ -200,7 +208,8 @@ func TestIngestLogsNoValues(t *testing.T) {
 			}
 		}
 		foreign := &dynamodb.PutItemInput{TableName: new("events"), Item: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "PLAIN#p2"}, "SK": &types.AttributeValueMemberS{Value: "PLAIN"}, "note": &types.AttributeValueMemberS{Value: secret}}}
+			"PK": &types.AttributeValueMemberS{Value: "PLAIN#p2"}, "SK": &types.AttributeValueMemberS{Value: "PLAIN"},
+			"note": &types.AttributeValueMemberS{Value: secret}}}
 		if _, err := w.Engine.DynamoDB().PutItem(deadline(t), foreign); err != nil {
 			t.Fatal(err)
 		}
@@ -266,13 +275,16 @@ func TestStreamsLogsNoValues(t *testing.T) {
 	for _, c := range []aggregate.Counting{aggregate.Marks, aggregate.Receipts} {
 		source := newWorld(t, secretive, counting(c))
 		hidden, shown := source.image(body(person())), source.image(body(plainEvent()))
-		cases := map[string]map[string]any{"good": insert(1, hidden), "good and plain": insert(1, shown), "later epoch": insert(1, hidden.with("epoch", "N", "9")),
-			"event name": insert(1, hidden), "key": insert(1, hidden), "no number": insert(1, hidden), "swept": expiry(1, hidden), "person removes": record(1, event.Remove, shown, nil)}
+		cases := map[string]map[string]any{"good": insert(1, hidden), "good and plain": insert(1, shown),
+			"later epoch": insert(1, hidden.with("epoch", "N", "9")),
+			"event name":  insert(1, hidden), "key": insert(1, hidden), "no number": insert(1, hidden), "swept": expiry(1, hidden),
+			"person removes": record(1, event.Remove, shown, nil)}
 		cases["event name"]["eventName"] = secret
 		cases["key"]["dynamodb"].(map[string]any)["Keys"] = secret
 		cases["no number"]["dynamodb"].(map[string]any)["SequenceNumber"] = secret
 		for name := range hidden {
-			for kind, value := range map[string]any{"S": secret, "N": secretNumber, "B": secret, "BOOL": secret, "M": map[string]any{secretName: secret}, secretName: secret} {
+			for kind, value := range map[string]any{"S": secret, "N": secretNumber, "B": secret, "BOOL": secret,
+				"M": map[string]any{secretName: secret}, secretName: secret} {
 				for _, img := range []attributes{hidden, shown} {
 					if img[name] != nil && !(kind == "S" && (name == "PK" || name == "SK")) {
 						cases[fmt.Sprintf("%s of %v as %s", name, img["type"], kind)] = insert(1, img.with(name, kind, value))
@@ -291,13 +303,15 @@ func TestStreamsLogsNoValues(t *testing.T) {
 			}
 			log.check(t, name)
 		}
-		for _, code := range []string{"ValidationException", "InternalServerError", "ThrottlingException", "InvalidParameterValue", "SlowDown"} {
+		for _, code := range []string{"ValidationException", "InternalServerError", "ThrottlingException", "InvalidParameterValue",
+			"SlowDown"} {
 			for _, api := range []string{"UpdateItem", "TransactWriteItems", "GetItem", "BatchGetItem", "SendMessageBatch", "PutObject"} {
 				w, log := newWorld(t, secretive, counting(c)).started(), &logged{}
 				log.to(w)
 				w.faults = []fault{{API: api, Before: quoting(code), Always: true}}
 				odd := insert(4, hidden.with(secretName, "Z", secret))
-				_, err := w.streams.Handle(deadline(t), marshal(t, batch(insert(1, hidden), expiry(2, shown), insert(3, shown.with("epoch", "N", "1")), odd)))
+				_, err := w.streams.Handle(deadline(t),
+					marshal(t, batch(insert(1, hidden), expiry(2, shown), insert(3, shown.with("epoch", "N", "1")), odd)))
 				log.error(err)
 				log.check(t, api+" "+code)
 				w.faults = nil
@@ -308,7 +322,8 @@ func TestStreamsLogsNoValues(t *testing.T) {
 			}
 		}
 	}
-	for _, payload := range []string{secret, `{"Records":"` + secret + `"}`, `{"Records":[],"shardId":` + secretNumber + `}`, `{"Records":[{}],"window":{"start":"` + secret + `"}}`, `["` + secret + `"]`, `[{"` + secret} {
+	for _, payload := range []string{secret, `{"Records":"` + secret + `"}`, `{"Records":[],"shardId":` + secretNumber + `}`,
+		`{"Records":[{}],"window":{"start":"` + secret + `"}}`, `["` + secret + `"]`, `[{"` + secret} {
 		w, log := newWorld(t, secretive).started(), &logged{}
 		log.to(w)
 		_, err := w.streams.Handle(deadline(t), json.RawMessage(payload))
@@ -377,14 +392,16 @@ func TestBatchUnderAnotherSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: plan, Events: "events", Aggregates: "totals", Env: w.ingest.Env})
+	st, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: plan, Events: "events", Aggregates: "totals",
+		Env: w.ingest.Env})
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := *w.ingest
 	other.Pipeline, other.Store = plan, st
 	for range 2 {
-		if answer, err := other.Handle(deadline(t), messages(body(person()), "poison")); !errors.Is(err, store.ErrOtherSecret) || len(answer.BatchItemFailures) > 0 {
+		if answer, err := other.Handle(deadline(t), messages(body(person()), "poison")); !errors.Is(err, store.ErrOtherSecret) ||
+			len(answer.BatchItemFailures) > 0 {
 			t.Errorf("%v %v", answer, err)
 		}
 	}

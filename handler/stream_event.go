@@ -56,7 +56,8 @@ func plainStreamEvent(root event.Node) (*streamEvent, bool) {
 	if e.piped {
 		records = root
 	}
-	if records.Kind() != event.Array || (window.Exists() && window.Kind() != event.Object) || (shard.Exists() && shard.Kind() != event.String) {
+	if records.Kind() != event.Array || (window.Exists() && window.Kind() != event.Object) ||
+		(shard.Exists() && shard.Kind() != event.String) {
 		return nil, false
 	}
 	if shard.Exists() {

@@ -24,7 +24,8 @@ func TestBatchesWithLiberties(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, counting(aggregate.Marks)).started()
-			payload, err := json.Marshal(batch(insert(1, w.image(order("1", 5))), insert(2, w.image(order("2", 50)).with("note", "S", "here")), insert(3, w.image(order("3", 7)))))
+			payload, err := json.Marshal(batch(insert(1, w.image(order("1", 5))),
+				insert(2, w.image(order("2", 50)).with("note", "S", "here")), insert(3, w.image(order("3", 7)))))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +59,8 @@ func TestEventsThatAreNoBatch(t *testing.T) {
 		`{"Records":[],"shardId":7}`:           "another JSON type than a stream batch",
 		`{"Records":[],"window":"yesterday"}`:  "another JSON type than a stream batch",
 	} {
-		if answer, err := w.invokeStreams([]byte(payload)); err == nil || !strings.Contains(err.Error(), "is not a stream batch") || !strings.Contains(err.Error(), says) {
+		if answer, err := w.invokeStreams([]byte(payload)); err == nil || !strings.Contains(err.Error(), "is not a stream batch") ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %s %v", payload, answer, err)
 		}
 	}

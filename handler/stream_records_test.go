@@ -33,19 +33,24 @@ func (w *world) image(body string) attributes {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "images", Objects: w.Engine.S3(), PayloadBucket: stack.Payloads, Env: env.Env{Now: w.Clock.Now}})
+	s, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "images", Objects: w.Engine.S3(),
+		PayloadBucket: stack.Payloads, Env: env.Env{Now: w.Clock.Now}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	_, _ = stack.Table{Name: "images"}.Create(context.Background(), w.Engine.DynamoDB()) // creates it the first time; later it exists already
-	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}}
-	if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("images"), Key: key}); err != nil {
+	_, _ = stack.Table{Name: "images"}.Create(context.Background(),
+		w.Engine.DynamoDB()) // creates it the first time; later it exists already
+	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK},
+		"SK": &types.AttributeValueMemberS{Value: item.Key.SK}}
+	if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(),
+		&dynamodb.DeleteItemInput{TableName: aws.String("images"), Key: key}); err != nil {
 		w.t.Fatal(err)
 	}
 	if results, _ := s.Put(context.Background(), []*event.Item{item}); results[0].Verdict != event.Inserted {
 		w.t.Fatalf("%+v", results[0])
 	}
-	out, err := w.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("images"), Key: key, ConsistentRead: aws.Bool(true)})
+	out, err := w.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("images"), Key: key,
+		ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -85,14 +90,16 @@ func record(n int, kind event.ChangeKind, old, new attributes) map[string]any {
 			keys = attributes{"PK": img["PK"], "SK": img["SK"]}
 		}
 	}
-	change := map[string]any{"ApproximateCreationDateTime": float64(epoch.Unix()), "Keys": keys, "SequenceNumber": sequence(n), "SizeBytes": 100, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+	change := map[string]any{"ApproximateCreationDateTime": float64(epoch.Unix()), "Keys": keys, "SequenceNumber": sequence(n),
+		"SizeBytes": 100, "StreamViewType": "NEW_AND_OLD_IMAGES"}
 	if old != nil {
 		change["OldImage"] = old
 	}
 	if new != nil {
 		change["NewImage"] = new
 	}
-	return map[string]any{"eventID": fmt.Sprint(n), "eventName": kind.String(), "eventVersion": "1.1", "eventSource": "aws:dynamodb", "awsRegion": "us-east-1", "dynamodb": change, "eventSourceARN": streamARN}
+	return map[string]any{"eventID": fmt.Sprint(n), "eventName": kind.String(), "eventVersion": "1.1", "eventSource": "aws:dynamodb",
+		"awsRegion": "us-east-1", "dynamodb": change, "eventSourceARN": streamARN}
 }
 
 func sequence(n int) string { return fmt.Sprintf("%021d", n) }
@@ -111,7 +118,8 @@ func batch(records ...map[string]any) map[string]any {
 		records = []map[string]any{}
 	}
 	return map[string]any{"Records": records, "shardId": "shardId-1", "eventSourceARN": streamARN, "state": map[string]any{},
-		"window": map[string]string{"start": "2099-03-01T12:00:00Z", "end": "2099-03-01T12:15:00Z"}, "isFinalInvokeForWindow": false, "isWindowTerminatedEarly": false}
+		"window": map[string]string{"start": "2099-03-01T12:00:00Z", "end": "2099-03-01T12:15:00Z"}, "isFinalInvokeForWindow": false,
+		"isWindowTerminatedEarly": false}
 }
 
 // plain returns what Lambda sends for a mapping without a window.

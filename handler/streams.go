@@ -119,7 +119,8 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 		return response, fmt.Errorf("streams: record %s is not proven done with, and a pipe's batch goes back whole: %w", b.unproven, b.why)
 	}
 	if !b.unproven.IsZero() {
-		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: b.unproven.String()})
+		response.BatchItemFailures = append(response.BatchItemFailures,
+			events.DynamoDBBatchItemFailure{ItemIdentifier: b.unproven.String()})
 	}
 	return response, nil
 }
@@ -157,7 +158,8 @@ func where(shard string) string {
 }
 
 var errNoShard = errors.New("the batch names no shard, and counting by marks needs one: " +
-	"set TumblingWindowInSeconds on the event source mapping, or count by receipts (INGOT_COUNTING=receipts) in new generations; EventBridge Pipes never name one")
+	"set TumblingWindowInSeconds on the event source mapping, or count by receipts (INGOT_COUNTING=receipts) in new generations; " +
+	"EventBridge Pipes never name one")
 
 // streamBatch is one call of Handle.
 type streamBatch struct {
@@ -253,7 +255,8 @@ func (b *streamBatch) decode(e *streamEvent) error {
 			continue
 		}
 		if len(b.changes) > 0 && change.Lane != b.changes[0].Lane {
-			return fmt.Errorf("records of the streams %s and %s in one batch; one function call counts one stream", b.changes[0].Lane.StreamARN, change.Lane.StreamARN)
+			return fmt.Errorf("records of the streams %s and %s in one batch; one function call counts one stream",
+				b.changes[0].Lane.StreamARN, change.Lane.StreamARN)
 		}
 		if change.Old == nil && change.New == nil {
 			b.rep.Foreign++
@@ -274,17 +277,21 @@ func (b *streamBatch) giveUp(ctx context.Context) error {
 	for _, r := range b.ahead {
 		c := &r.change
 		if c.Sequence.IsZero() {
-			return fmt.Errorf("a record without a sequence number carries epoch %d and this function's pipeline.yaml is at %d", c.Stamp, b.Pipeline.Epoch())
+			return fmt.Errorf("a record without a sequence number carries epoch %d and this function's pipeline.yaml is at %d", c.Stamp,
+				b.Pipeline.Epoch())
 		}
 		given, cost, err := tables.Of(b.Store).GivenUp(ctx, c.Lane, c.Sequence)
 		b.rep.Cost.Add(cost)
 		if err != nil {
 			return fmt.Errorf("record %s carries epoch %d; whether it is given up could not be read: %w", c.Sequence, c.Stamp, err)
 		}
-		why := fmt.Errorf("an item (%s) carries epoch %d and this function's pipeline.yaml is at %d", keyText(c.Key, b.Pipeline.HidesKeys(typeOf(c))), c.Stamp, b.Pipeline.Epoch())
+		why := fmt.Errorf("an item (%s) carries epoch %d and this function's pipeline.yaml is at %d",
+			keyText(c.Key, b.Pipeline.HidesKeys(typeOf(c))), c.Stamp, b.Pipeline.Epoch())
 		if !given {
-			return fmt.Errorf("%w; deploy the streams function with the newer pipeline.yaml, before the ingest function. If no pipeline.yaml has that epoch, "+
-				"give record %s up with PK %s in the aggregates table, as %s says", why, c.Sequence, lanes.GivenUpKey(c.Lane, c.Sequence).PK,
+			return fmt.Errorf("%w; deploy the streams function with the newer pipeline.yaml, before the ingest function. If no "+
+				"pipeline.yaml has that epoch, "+
+				"give record %s up with PK %s in the aggregates table, as %s says", why, c.Sequence,
+				lanes.GivenUpKey(c.Lane, c.Sequence).PK,
 				excerpt.Page("repair.md#a-stamp-of-no-pipeline"))
 		}
 		r.err = why
@@ -415,7 +422,8 @@ func (b *streamBatch) mark(ctx context.Context, h *heads) {
 		b.fail(ctx, first, "generation not marked behind", err)
 	}
 	for _, def := range h.order {
-		cost, err := tables.Of(b.Store).Flag(ctx, []*aggregate.Definition{def}, b.created, "an item adds nothing because it cannot be computed: item "+h.failed[def])
+		cost, err := tables.Of(b.Store).Flag(ctx, []*aggregate.Definition{def}, b.created,
+			"an item adds nothing because it cannot be computed: item "+h.failed[def])
 		b.rep.Cost.Add(cost)
 		if err != nil {
 			b.fail(ctx, first, "head not flagged", err)

@@ -95,7 +95,8 @@ func (b *streamBatch) quarantineOdd(ctx context.Context) {
 	err := b.send(ctx, letters...)
 	if err == nil {
 		b.rep.Quarantined += len(letters)
-		cost, flagErr := tables.Of(b.Store).Flag(ctx, slices.Concat(b.Pipeline.Definitions(), tables.Of(b.Store).Newer()), b.created, b.odd[0].flag())
+		cost, flagErr := tables.Of(b.Store).Flag(ctx, slices.Concat(b.Pipeline.Definitions(), tables.Of(b.Store).Newer()), b.created,
+			b.odd[0].flag())
 		b.rep.Cost.Add(cost)
 		err = flagErr
 	}
@@ -128,7 +129,8 @@ func (b *streamBatch) firstOdd() event.Sequence {
 
 // refused puts an update that the table will never take into quarantine.
 func (b *streamBatch) refused(ctx context.Context, u *lanes.Update, cause error) error {
-	l := &recordLetter{Reason: string(RefusedUpdate), Detail: awserr.Detail(cause), Aggregate: u.Key.String(), PK: u.Key.PK, SK: u.Key.SK, hidden: b.Pipeline.HidesTotals(u.Def.Name)}
+	l := &recordLetter{Reason: string(RefusedUpdate), Detail: awserr.Detail(cause), Aggregate: u.Key.String(), PK: u.Key.PK, SK: u.Key.SK,
+		hidden: b.Pipeline.HidesTotals(u.Def.Name)}
 	if len(b.changes) > 0 {
 		l.StreamARN, l.ShardID = b.changes[0].Lane.StreamARN, b.changes[0].Lane.ShardID
 	}

@@ -58,7 +58,8 @@ func TestOddRecords(t *testing.T) {
 				w.expect(e, done)
 				w.sums(t, "totals", "2", "12")
 				letters := w.quarantined()
-				if len(letters) != 1 || !strings.Contains(*letters[0].Body, `"reason":"undecodable-record"`) || !strings.Contains(*letters[0].Body, streamARN) && name != "no stream" && name != "name of wrong type" {
+				if len(letters) != 1 || !strings.Contains(*letters[0].Body, `"reason":"undecodable-record"`) ||
+					!strings.Contains(*letters[0].Body, streamARN) && name != "no stream" && name != "name of wrong type" {
 					t.Errorf("%d letters", len(letters))
 				}
 				for _, name := range []string{"totals", "live"} {
@@ -102,7 +103,8 @@ func TestOddRecordsFlagOnce(t *testing.T) {
 			w.anotherFunction(c)
 			for n := range batches {
 				odd := insert(1+2*n, w.image(order(fmt.Sprint("odd", f, n), 50)).with("digest", "S", "odd"))
-				uncounted := insert(2+2*n, w.image(order(fmt.Sprint("uncounted", f, n), 50)).with("data", "S", `{"type":"order","id":"1","cents":"many"}`))
+				uncounted := insert(2+2*n, w.image(order(fmt.Sprint("uncounted", f, n), 50)).with("data", "S",
+					`{"type":"order","id":"1","cents":"many"}`))
 				w.expect(batch(odd, uncounted), done)
 			}
 		}
@@ -128,7 +130,8 @@ func TestOddRecordsFlagOnce(t *testing.T) {
 // anotherFunction replaces the function. The new one has not started, so it knows nothing.
 func (w *world) anotherFunction(c aggregate.Counting) {
 	w.t.Helper()
-	st, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: c, Env: w.streams.Env})
+	st, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: c,
+		Env: w.streams.Env})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -186,14 +189,17 @@ func TestRefusedUpdateGoesOn(t *testing.T) {
 		for _, attribute := range []string{"revenue", "largest"} {
 			t.Run(fmt.Sprint(c, " text in ", attribute), func(t *testing.T) {
 				w := newWorld(t, counting(c)).started()
-				_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
-					"PK": &types.AttributeValueMemberS{Value: "A#totals#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}, attribute: &types.AttributeValueMemberS{Value: "x"}}})
+				_, err := w.Engine.DynamoDB().PutItem(context.Background(),
+					&dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
+						"PK": &types.AttributeValueMemberS{Value: "A#totals#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"},
+						attribute: &types.AttributeValueMemberS{Value: "x"}}})
 				if err != nil {
 					t.Fatal(err)
 				}
 				w.expect(batch(insert(1, w.image(order("1", 5)))), done)
 				letters := w.quarantined()
-				if len(letters) != 1 || !strings.Contains(*letters[0].Body, `"reason":"refused-update"`) || !strings.Contains(*letters[0].Body, sequence(1)) {
+				if len(letters) != 1 || !strings.Contains(*letters[0].Body, `"reason":"refused-update"`) ||
+					!strings.Contains(*letters[0].Body, sequence(1)) {
 					t.Errorf("%d letters", len(letters))
 				}
 				if len(w.total("totals").Flags) != 1 {
@@ -210,8 +216,10 @@ func TestRefusedUpdateGoesOn(t *testing.T) {
 func TestMarkOfAForeignType(t *testing.T) {
 	w := newWorld(t).started()
 	mark := lanes.LaneIDOf(event.Lane{StreamARN: streamARN, ShardID: "shardId-1"}).MarkAttribute()
-	_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: "A#totals#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}, mark: &types.AttributeValueMemberS{Value: "x"}}})
+	_, err := w.Engine.DynamoDB().PutItem(context.Background(),
+		&dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "A#totals#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"},
+			mark: &types.AttributeValueMemberS{Value: "x"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,8 +95,10 @@ func TestRecordsOfTwoStreams(t *testing.T) {
 
 func TestForeignItems(t *testing.T) {
 	w := newWorld(t).started()
-	foreign := attributes{"PK": {"S": "USER#1"}, "SK": {"S": "x"}, "list": {"L": []any{}}, "set": {"SS": []string{"a"}}, "none": {"NULL": true}}
-	w.expect(batch(insert(1, foreign), insert(2, w.image(order("1", 5))), record(3, event.Modify, foreign, foreign), expiry(4, foreign)), done)
+	foreign := attributes{"PK": {"S": "USER#1"}, "SK": {"S": "x"}, "list": {"L": []any{}}, "set": {"SS": []string{"a"}},
+		"none": {"NULL": true}}
+	w.expect(batch(insert(1, foreign), insert(2, w.image(order("1", 5))), record(3, event.Modify, foreign, foreign), expiry(4, foreign)),
+		done)
 	w.sums(t, "totals", "1", "5")
 	if r := w.counted[0]; r.Foreign != 3 || r.Quarantined != 0 || r.Archived != 0 || len(w.quarantined()) != 0 {
 		t.Errorf("%+v", r)
@@ -142,7 +144,8 @@ func TestRolledBack(t *testing.T) {
 			if err != nil || h == nil {
 				t.Fatal(h, err)
 			}
-			return fmt.Sprintf("totals: %d %t, newest: %d %t %.4s", w.head("totals").Behind, w.head("totals").Building, h.Behind, h.Building, h.Flag)
+			return fmt.Sprintf("totals: %d %t, newest: %d %t %.4s", w.head("totals").Behind, w.head("totals").Building, h.Behind,
+				h.Building, h.Flag)
 		}
 		img := w.image(order("1", 5))
 		w.expect(batch(insert(1, img), insert(2, img.with("PK", "S", "ORDER#9"))), done)
@@ -166,7 +169,8 @@ func (w *world) startNewer(c aggregate.Counting) *aggregate.Definition {
 	w.t.Helper()
 	spec := orders()
 	spec.Epoch = 9
-	spec.Aggregates["newest"] = pipeline.AggregateSpec{Since: 9, From: map[string]pipeline.FromSpec{"parcel": {Values: map[string]string{"parcels": "count"}}}, OnExpire: "subtract"}
+	spec.Aggregates["newest"] = pipeline.AggregateSpec{Since: 9,
+		From: map[string]pipeline.FromSpec{"parcel": {Values: map[string]string{"parcels": "count"}}}, OnExpire: "subtract"}
 	p, err := pipeline.New(spec)
 	if err != nil {
 		w.t.Fatal(err)
@@ -264,7 +268,8 @@ func TestTheLowestFailureWins(t *testing.T) {
 		},
 		"totals": func(w *world, n int) map[string]any { return insert(n, w.image(order(fmt.Sprint("t", n), 1))) },
 	}
-	for _, at := range [][]string{{"archive", "quarantine", "totals"}, {"archive", "totals", "quarantine"}, {"quarantine", "archive", "totals"},
+	for _, at := range [][]string{{"archive", "quarantine", "totals"}, {"archive", "totals", "quarantine"},
+		{"quarantine", "archive", "totals"},
 		{"quarantine", "totals", "archive"}, {"totals", "archive", "quarantine"}, {"totals", "quarantine", "archive"}} {
 		for _, c := range bothWays {
 			w := newWorld(t, counting(c)).started()
@@ -295,13 +300,14 @@ func TestLowestUnproven(t *testing.T) {
 			delete(s.spec.Aggregates, "totals")
 		}).started()
 		api := map[aggregate.Counting]string{aggregate.Marks: "UpdateItem", aggregate.Receipts: "TransactWriteItems"}[c]
-		w.faults = []fault{{API: api, Always: true, Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, Applies: func(in any) bool {
-			if u, ok := in.(*dynamodb.UpdateItemInput); ok {
-				pk := u.Key["PK"].(*types.AttributeValueMemberS).Value
-				return strings.HasSuffix(pk, "#3") || strings.HasSuffix(pk, "#4")
-			}
-			return true
-		}}}
+		w.faults = []fault{{API: api, Always: true, Before: &smithy.GenericAPIError{Code: "AccessDeniedException"},
+			Applies: func(in any) bool {
+				if u, ok := in.(*dynamodb.UpdateItemInput); ok {
+					pk := u.Key["PK"].(*types.AttributeValueMemberS).Value
+					return strings.HasSuffix(pk, "#3") || strings.HasSuffix(pk, "#4")
+				}
+				return true
+			}}}
 		var records []map[string]any
 		for i := 1; i <= 5; i++ {
 			records = append(records, insert(i, w.image(order(fmt.Sprint(i), 1))))
@@ -349,7 +355,8 @@ func TestStreamsReports(t *testing.T) {
 	w.expect(e, done)
 	w.expect(e, done)
 	first, second := w.counted[0], w.counted[1]
-	if first.Received != 2 || first.Updates != 2 || first.Dropped != 0 || first.Lag != 90e9 || first.Cost.Requests != 2 || first.Cost.WriteUnits != 2 {
+	if first.Received != 2 || first.Updates != 2 || first.Dropped != 0 || first.Lag != 90e9 || first.Cost.Requests != 2 ||
+		first.Cost.WriteUnits != 2 {
 		t.Errorf("%+v", first)
 	}
 	if second.Received != 2 || second.Updates != 0 || second.Dropped != 4 || second.Unproven {
@@ -366,7 +373,8 @@ func TestStreamsReports(t *testing.T) {
 		}
 		return nil
 	}
-	w.expect(batch(record(3, event.Modify, w.image(order("1", 5)), w.image(order("1", 5))), insert(4, w.image(order("3", 5))), insert(5, w.image(order("4", 5)))), from(5))
+	w.expect(batch(record(3, event.Modify, w.image(order("1", 5)), w.image(order("1", 5))), insert(4, w.image(order("3", 5))),
+		insert(5, w.image(order("4", 5)))), from(5))
 	if third := w.counted[2]; third.Inserted != 1 || !third.Unproven {
 		t.Errorf("%+v", third)
 	}
@@ -377,14 +385,17 @@ func TestStreamsReportLargeTotals(t *testing.T) {
 	w := newWorld(t).started()
 	w.expect(batch(insert(1, w.image(order("1", 5)))), done)
 	if _, err := w.Engine.DynamoDB().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
-		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#2#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}},
-		UpdateExpression:          aws.String("SET attachment = :a"),
-		ConditionExpression:       aws.String("attribute_exists(PK)"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":a": &types.AttributeValueMemberB{Value: make([]byte, store.LargeTotal)}}}); err != nil {
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#2#0"},
+			"SK": &types.AttributeValueMemberS{Value: "-"}},
+		UpdateExpression:    aws.String("SET attachment = :a"),
+		ConditionExpression: aws.String("attribute_exists(PK)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":a": &types.AttributeValueMemberB{Value: make([]byte,
+			store.LargeTotal)}}}); err != nil {
 		t.Fatal(err)
 	}
 	var err error
-	if w.streams.Store, err = store.New(w.StoreConfig(w.plan)); err != nil { // another process: this one looks at the total again within an hour
+	if w.streams.Store, err = store.New(
+		w.StoreConfig(w.plan)); err != nil { // another process: this one looks at the total again within an hour
 		t.Fatal(err)
 	}
 	w.expect(batch(insert(2, w.image(order("2", 5)))), done)

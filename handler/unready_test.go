@@ -62,7 +62,8 @@ func TestPlannedRetryGoesBack(t *testing.T) {
 		b := &ingestBatch{Ingest: &Ingest{Pipeline: p, Store: s}, env: env.Env{}.Real(), writing: ctx, sending: ctx}
 		b.begin(make([]events.SQSMessage, len(c.types)))
 		for i, typ := range c.types {
-			*b.outcomes[i].Message = events.SQSMessage{MessageId: fmt.Sprint(i), Body: fmt.Sprintf(`{"type":%q,"id":"%d","at":%q}`, typ, i, time.Now().Format(time.RFC3339))}
+			*b.outcomes[i].Message = events.SQSMessage{MessageId: fmt.Sprint(i),
+				Body: fmt.Sprintf(`{"type":%q,"id":"%d","at":%q}`, typ, i, time.Now().Format(time.RFC3339))}
 		}
 		c.settle(b)
 		var got []string

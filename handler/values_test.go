@@ -101,7 +101,8 @@ func TestDatedValues(t *testing.T) {
 					bodies = append(bodies, r.body())
 				}
 				w.receive(messages(bodies...))
-				if report, err := verify.Totals(context.Background(), w.plan, w.store, epoch); err != nil || !report.OK() || report.Totals < 30 {
+				if report, err := verify.Totals(context.Background(), w.plan, w.store, epoch); err != nil || !report.OK() ||
+					report.Totals < 30 {
 					t.Errorf("%v %+v", err, report)
 				}
 			})
@@ -112,7 +113,8 @@ func TestDatedValues(t *testing.T) {
 func randomReadings(n int) (all []naiveReading) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for i := range n {
-		r := naiveReading{id: i, level: rng.IntN(20) - 5, sensor: fmt.Sprint("s", i%30), at: epoch.Add(-time.Duration(rng.IntN(5)) * time.Hour)}
+		r := naiveReading{id: i, level: rng.IntN(20) - 5, sensor: fmt.Sprint("s", i%30),
+			at: epoch.Add(-time.Duration(rng.IntN(5)) * time.Hour)}
 		if rng.IntN(3) > 0 {
 			r.state = strconv.Quote(fmt.Sprint("state", rng.IntN(4)))
 		}
@@ -126,7 +128,8 @@ func (r naiveReading) body() string {
 	if r.state != "" {
 		state = `,"state":` + r.state
 	}
-	return fmt.Sprintf(`{"type":"reading","id":"%d","sensor":%q,"site":"north","at":%q,"level":%d%s}`, r.id, r.sensor, r.at.Format(time.RFC3339), r.level, state)
+	return fmt.Sprintf(`{"type":"reading","id":"%d","sensor":%q,"site":"north","at":%q,"level":%d%s}`, r.id, r.sensor,
+		r.at.Format(time.RFC3339), r.level, state)
 }
 
 // compareDated compares a total with a plain search. Of equal times, the hash of the key decides,
@@ -192,7 +195,8 @@ func TestManyBuckets(t *testing.T) {
 				var records []map[string]any
 				for i := range 600 {
 					level := fmt.Sprintf("%d.5", i*i*i*i*i*i*(1-i%2*2)) // those of one batch are too many for one expression
-					body := fmt.Sprintf(`{"type":"reading","id":"%d","sensor":"s1","site":"north","at":%q,"level":%s}`, i, epoch.Format(time.RFC3339), level)
+					body := fmt.Sprintf(`{"type":"reading","id":"%d","sensor":"s1","site":"north","at":%q,"level":%s}`, i,
+						epoch.Format(time.RFC3339), level)
 					d, err := event.ParseDecimal(level)
 					if err != nil {
 						t.Fatal(err)

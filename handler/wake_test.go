@@ -57,7 +57,8 @@ func TestEventWithoutRecordsIsRefused(t *testing.T) {
 	def, _ := w.plan.Definition("live")
 	w.deleteTotal(lanes.HeadKey(def).PK, lanes.HeadKey(def).SK)
 	got, err := w.invokeStreams([]byte(`{"Records":[]}`))
-	if err == nil || !strings.Contains(err.Error(), "streams: start: refused") || !strings.Contains(err.Error(), "live since 2 has no head") {
+	if err == nil || !strings.Contains(err.Error(), "streams: start: refused") ||
+		!strings.Contains(err.Error(), "live since 2 has no head") {
 		t.Errorf("answer %s, error %v", got, err)
 	}
 }

@@ -15,7 +15,8 @@ type deletes struct {
 	count *int
 }
 
-func (d deletes) DeleteMessageBatch(ctx context.Context, in *sqs.DeleteMessageBatchInput, options ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error) {
+func (d deletes) DeleteMessageBatch(ctx context.Context, in *sqs.DeleteMessageBatchInput,
+	options ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error) {
 	out, err := d.QueueClient.DeleteMessageBatch(ctx, in, options...)
 	if err == nil {
 		*d.count += len(out.Successful)

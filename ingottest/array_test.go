@@ -25,7 +25,8 @@ func TestEveryFaultWithArrays(t *testing.T) {
 		w.Redeliver()
 		w.Drain()
 		items := w.Items()
-		if got := values(w, "daily", merchant, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)); len(items) != 3 || got != "3 orders, 321 cents" {
+		if got := values(w, "daily", merchant, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)); len(items) != 3 ||
+			got != "3 orders, 321 cents" {
 			t.Errorf("%d items, %s", len(items), got)
 		}
 		letters := w.Quarantined()

@@ -19,7 +19,8 @@ import (
 // whichever form it has.
 func TestEveryFaultWithCompressedPayloads(t *testing.T) {
 	large := func(id string, cents int, escape string) string {
-		return fmt.Sprintf(`{"type":"order.placed","merchant":"m1","id":%q,"at":"2026-03-01T10:00:00Z","cents":%d,"text":"%s"}`, id, cents, strings.Repeat("lorem"+escape+"ipsum", 400))
+		return fmt.Sprintf(`{"type":"order.placed","merchant":"m1","id":%q,"at":"2026-03-01T10:00:00Z","cents":%d,"text":"%s"}`, id, cents,
+			strings.Repeat("lorem"+escape+"ipsum", 400))
 	}
 	EveryFault(t, Config{Pipeline: compile(t, spec())}, func(t *testing.T, w *World) {
 		w.Send(large("before", 1, " "))
@@ -47,11 +48,13 @@ func TestEveryFaultWithCompressedPayloads(t *testing.T) {
 				t.Errorf("%s: packed %v, payload %.60s", item.ID, item.Packed != nil, item.Data)
 			}
 		}
-		if got := values(w, "daily", merchant, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)); len(items) != 3 || got != "3 orders, 321 cents" {
+		if got := values(w, "daily", merchant, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)); len(items) != 3 ||
+			got != "3 orders, 321 cents" {
 			t.Errorf("%d items, %s", len(items), got)
 		}
 		out, err := w.DynamoDB().GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(stack.Events),
-			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#packed"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}}})
+			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#packed"},
+				"SK": &types.AttributeValueMemberS{Value: "ORDER"}}})
 		if err != nil {
 			t.Fatal(err)
 		}

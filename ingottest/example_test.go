@@ -19,8 +19,9 @@ func shop() *pipeline.Pipeline {
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{"order.placed": {ID: "{order_id}", At: "{placed_at}", Retain: 90 * 24 * time.Hour,
 			Key: pipeline.KeySpec{PK: "ORDER#{order_id}", SK: "ORDER"}}},
-		Aggregates: map[string]pipeline.AggregateSpec{"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: 24 * time.Hour,
-			From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count", "cents": "sum cents"}}}}}})
+		Aggregates: map[string]pipeline.AggregateSpec{"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"},
+			Window: 24 * time.Hour,
+			From:   map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count", "cents": "sum cents"}}}}}})
 	if err != nil {
 		panic(err)
 	}
@@ -110,7 +111,8 @@ func Example_values() {
 	check(err)
 	w, ctx := ingottest.New(t, ingottest.Config{Pipeline: p}), context.Background()
 	for i, player := range []string{"ada", "bob", "ada", "eve"} {
-		w.Send(fmt.Sprintf(`{"type":"match.scored","match_id":"m%d","player_id":%q,"ended_at":"2026-03-01T1%d:00:00Z","points":%d,"seconds":%d}`,
+		w.Send(fmt.Sprintf(
+			`{"type":"match.scored","match_id":"m%d","player_id":%q,"ended_at":"2026-03-01T1%d:00:00Z","points":%d,"seconds":%d}`,
 			i, player, i, 100*(4-i), 60*(i+1)))
 	}
 	w.Verify()

@@ -26,7 +26,8 @@ func TestEveryFaultOfTransfers(t *testing.T) {
 			return "customers"
 		}
 		return `{"type":"transfer.posted","transfer_id":"` + id + `","posted_at":"2099-03-01T10:00:00Z","entries":[` +
-			`{"account":"` + from + `","book":"` + book(from) + `","cents":-` + cents + `},{"account":"` + to + `","book":"` + book(to) + `","cents":` + cents + `}]}`
+			`{"account":"` + from + `","book":"` + book(from) + `","cents":-` + cents + `},{"account":"` + to + `","book":"` + book(to) +
+			`","cents":` + cents + `}]}`
 	}
 	EveryFault(t, Config{Pipeline: p}, func(t *testing.T, w *World) {
 		w.Send(transfer("1", "bank", "ada", "100"))
@@ -75,7 +76,8 @@ func TestContend(t *testing.T) {
 		w.Send(order("b", "2026-03-01T10:00:00Z", 11))
 		w.Drain()
 		total := w.Total("daily", merchant, time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC))
-		if total.Values["cents"].String() != "111" || total.Values["orders"].String() != "2" || w.faults.sent[f] < sent+3 || len(w.faults.planned) > 0 {
+		if total.Values["cents"].String() != "111" || total.Values["orders"].String() != "2" || w.faults.sent[f] < sent+3 ||
+			len(w.faults.planned) > 0 {
 			t.Errorf("%s: %v after %d requests, %d faults are left", f, total.Values, w.faults.sent[f]-sent, len(w.faults.planned))
 		}
 		w.Verify()

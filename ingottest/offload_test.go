@@ -20,7 +20,8 @@ func offloading() pipeline.Spec {
 }
 
 func large(id string, cents int) string {
-	return fmt.Sprintf(`{"type":"order.placed","merchant":"m1","id":%q,"at":"2026-03-01T10:00:00Z","cents":%d,"tip":3,"text":"%s"}`, id, cents, strings.Repeat("lorem ipsum ", 400))
+	return fmt.Sprintf(`{"type":"order.placed","merchant":"m1","id":%q,"at":"2026-03-01T10:00:00Z","cents":%d,"tip":3,"text":"%s"}`, id,
+		cents, strings.Repeat("lorem ipsum ", 400))
 }
 
 // TestEveryFaultWithOffloadedPayloads deploys offload over items that are stored whole, then a new
@@ -34,7 +35,8 @@ func TestEveryFaultWithOffloadedPayloads(t *testing.T) {
 		s := offloading()
 		s.Epoch = 2
 		w.Deploy(compile(t, s))
-		w.Send(large("before", 1), large("away", 20), large("away", 20), large("away", 21), `{"type":"order.placed","merchant":"m1","id":"small","at":"2026-03-01T10:00:00Z","cents":300,"tip":3}`)
+		w.Send(large("before", 1), large("away", 20), large("away", 20), large("away", 21),
+			`{"type":"order.placed","merchant":"m1","id":"small","at":"2026-03-01T10:00:00Z","cents":300,"tip":3}`)
 		w.Redeliver()
 		w.Drain()
 		if v := w.Verdicts(); v[event.Conflict] == 0 || v[event.Poison] != 0 {
@@ -49,7 +51,8 @@ func TestEveryFaultWithOffloadedPayloads(t *testing.T) {
 			}
 		}
 		s.Epoch = 3
-		s.Aggregates["tips"] = pipeline.AggregateSpec{Since: 3, From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"tips": "sum tip"}}}}
+		s.Aggregates["tips"] = pipeline.AggregateSpec{Since: 3,
+			From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"tips": "sum tip"}}}}
 		w.Deploy(compile(t, s))
 		if _, err := w.Store().Touch(t.Context()); err != nil {
 			t.Fatal(err)

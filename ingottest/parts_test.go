@@ -82,7 +82,10 @@ func TestVerifyNamesMissingParts(t *testing.T) {
 	w.Send(twoLines)
 	w.Drain()
 	w.Deploy(loaded(t, strings.NewReplacer("epoch: 1", "epoch: 2", "since: 1", "since: 2").Replace(withLines)))
-	if b := watched(func(tb TB) { w.t = tb; w.Verify() }); !strings.Contains(b.errors, "2 parts of stored events are missing") || strings.Count(b.errors, "\n") != 1 {
+	if b := watched(func(tb TB) {
+		w.t = tb
+		w.Verify()
+	}); !strings.Contains(b.errors, "2 parts of stored events are missing") || strings.Count(b.errors, "\n") != 1 {
 		t.Fatalf("%q %q", b.errors, b.fatal)
 	}
 	w.t = t

@@ -30,7 +30,8 @@ func (w *World) PutPayload(payload string) (pointer string) {
 	}
 	w.objects++
 	p := envelope.Pointer{Bucket: largePayloads, Key: fmt.Sprint(w.objects)}
-	if _, err := w.world.Engine.S3().PutObject(w.ctx, &s3.PutObjectInput{Bucket: &p.Bucket, Key: &p.Key, Body: strings.NewReader(payload)}); err != nil {
+	if _, err := w.world.Engine.S3().PutObject(w.ctx,
+		&s3.PutObjectInput{Bucket: &p.Bucket, Key: &p.Key, Body: strings.NewReader(payload)}); err != nil {
 		w.t.Fatalf("ingottest: %v", err)
 	}
 	w.payloads[p] = payload
@@ -46,7 +47,8 @@ func (w *World) RemovePayload(pointer string) {
 	if _, there := w.payloads[p]; !is || !there {
 		w.t.Fatalf("ingottest: RemovePayload(%.200q): give it a pointer from PutPayload whose object is still there", pointer)
 	}
-	if _, err := w.world.Engine.S3().DeleteObject(w.ctx, &s3.DeleteObjectInput{Bucket: aws.String(p.Bucket), Key: aws.String(p.Key)}); err != nil {
+	if _, err := w.world.Engine.S3().DeleteObject(w.ctx,
+		&s3.DeleteObjectInput{Bucket: aws.String(p.Bucket), Key: aws.String(p.Key)}); err != nil {
 		w.t.Fatalf("ingottest: %v", err)
 	}
 	delete(w.payloads, p)
@@ -75,7 +77,8 @@ func (w *World) LosePayload(item *event.Item) {
 		w.t.Fatalf("ingottest: LosePayload(%s): %v", item.Key, err)
 	}
 	name := payloads.Name(item.Type, item.Key, item.Payload.Sum)
-	if _, err := w.world.Engine.S3().DeleteObject(w.ctx, &s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &name}); err != nil {
+	if _, err := w.world.Engine.S3().DeleteObject(w.ctx,
+		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &name}); err != nil {
 		w.t.Fatalf("ingottest: %v", err)
 	}
 }

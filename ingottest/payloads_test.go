@@ -20,7 +20,8 @@ func TestEveryFaultWithPayloadsInS3(t *testing.T) {
 			w.Drain()
 			w.Redeliver()
 			w.Drain()
-			if got := values(w, "daily", merchant, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)); len(w.Items()) != 2 || got != "2 orders, 120 cents" {
+			if got := values(w, "daily", merchant, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)); len(w.Items()) != 2 ||
+				got != "2 orders, 120 cents" {
 				t.Errorf("%d items, %s", len(w.Items()), got)
 			}
 			if v := w.Verdicts(); v[event.Poison] != 0 || v[event.Conflict] != 0 {

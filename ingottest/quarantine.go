@@ -63,7 +63,8 @@ func (w *World) empty(url string) (messages []Message) {
 	w.t.Helper()
 	for {
 		out, err := w.world.Engine.SQS().ReceiveMessage(w.ctx, &sqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10,
-			MessageAttributeNames: []string{"All"}, MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameMessageGroupId}})
+			MessageAttributeNames:       []string{"All"},
+			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameMessageGroupId}})
 		if err != nil {
 			w.t.Fatalf("ingottest: %v", err)
 		}
@@ -72,7 +73,8 @@ func (w *World) empty(url string) (messages []Message) {
 		}
 		for _, m := range out.Messages {
 			messages = append(messages, received(m))
-			if _, err := w.world.Engine.SQS().DeleteMessage(w.ctx, &sqs.DeleteMessageInput{QueueUrl: &url, ReceiptHandle: m.ReceiptHandle}); err != nil {
+			if _, err := w.world.Engine.SQS().DeleteMessage(w.ctx,
+				&sqs.DeleteMessageInput{QueueUrl: &url, ReceiptHandle: m.ReceiptHandle}); err != nil {
 				w.t.Fatalf("ingottest: %v", err)
 			}
 		}

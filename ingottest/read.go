@@ -43,7 +43,8 @@ func (w *World) Total(name string, by map[string]string, at time.Time) store.Tot
 		w.t.Fatalf("ingottest: the pipeline has no aggregate %q", name)
 	}
 	if def.Window != 0 && at.IsZero() {
-		w.t.Fatalf("ingottest: aggregate %s has windows of %s, and Total was given no time: give it the time of an event that it counts", name, def.Window)
+		w.t.Fatalf("ingottest: aggregate %s has windows of %s, and Total was given no time: give it the time of an event that it counts",
+			name, def.Window)
 	}
 	start := at
 	if def.Window != 0 {
@@ -112,10 +113,12 @@ func (w *World) Verify() {
 	w.t.Helper()
 	w.Drain()
 	for _, f := range w.faults.planned {
-		w.t.Errorf("ingottest: %s(%s, %d) never came about: the function sent only %d requests", f.kind, f.function, f.request, w.faults.sent[f.function]-f.at+f.request)
+		w.t.Errorf("ingottest: %s(%s, %d) never came about: the function sent only %d requests", f.kind, f.function, f.request,
+			w.faults.sent[f.function]-f.at+f.request)
 	}
 	if n := w.aged(); n > 0 {
-		w.t.Errorf("ingottest: %s in the queue for 4 days, not done with: SQS has deleted what is so old; call Drain before Advance", messagesWere(n))
+		w.t.Errorf("ingottest: %s in the queue for 4 days, not done with: SQS has deleted what is so old; call Drain before Advance",
+			messagesWere(n))
 	}
 	report, err := verify.Totals(w.ctx, w.plan, w.reader, w.world.Clock.Now())
 	if err != nil {
@@ -125,7 +128,8 @@ func (w *World) Verify() {
 		w.t.Errorf("ingottest: %s", d)
 	}
 	if n := report.MissingParts; n > 0 {
-		w.t.Errorf("ingottest: %d parts of stored events are missing: a function that did not know them has stored the events; call Store().PutParts to put them", n)
+		w.t.Errorf("ingottest: %d parts of stored events are missing: a function that did not know them has stored the events; call "+
+			"Store().PutParts to put them", n)
 	}
 	for _, def := range report.Building {
 		w.t.Logf("ingottest: %s is building: events from before it was deployed may not be counted in it", def)

@@ -47,13 +47,15 @@ func TestRead(t *testing.T) {
 	w := New(t, Config{Pipeline: compile(t, patterned())})
 	twoDays(w)
 	all := w.Read("of_day", bothDays)
-	if got := ids(all); len(all.Items) != 24 || !slices.IsSorted(strings.Fields(got)) || all.Next != "" || all.Read < 24 || all.Requests < 6 || all.Units < 3 {
+	if got := ids(all); len(all.Items) != 24 || !slices.IsSorted(strings.Fields(got)) || all.Next != "" || all.Read < 24 ||
+		all.Requests < 6 || all.Units < 3 {
 		t.Errorf("%q, read %d with %d requests and %v units", got, all.Read, all.Requests, all.Units)
 	}
 	if one := w.Read("order", store.Ask{Values: map[string][]string{"id": {"o07"}}, Consistent: true}); ids(one) != "o07" {
 		t.Errorf("o07 was asked for, and %q came", ids(one))
 	}
-	if days := w.Read("daily", store.Ask{Values: map[string][]string{"merchant": {"m1"}}}); len(days.Totals) != 2 || days.Totals[1].Values["orders"].String() != "12" {
+	if days := w.Read("daily", store.Ask{Values: map[string][]string{"merchant": {"m1"}}}); len(days.Totals) != 2 ||
+		days.Totals[1].Values["orders"].String() != "12" {
 		t.Errorf("the totals of two days are %v", days.Totals)
 	}
 	var b book
@@ -107,8 +109,9 @@ func TestReadTotalsAgainstNaiveTwin(t *testing.T) {
 	seed := replay.Seed(t, 0)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	s := spec()
-	s.Aggregates = map[string]pipeline.AggregateSpec{"daily": {Since: 1, By: map[string]string{"shop": "{merchant | lower}"}, Window: day, Spread: 1 + rng.IntN(3),
-		From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count", "cents": "sum cents"}}}}}
+	s.Aggregates = map[string]pipeline.AggregateSpec{"daily": {Since: 1, By: map[string]string{"shop": "{merchant | lower}"}, Window: day,
+		Spread: 1 + rng.IntN(3),
+		From:   map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count", "cents": "sum cents"}}}}}
 	s.Patterns = map[string]pipeline.PatternSpec{"daily": {Total: "daily", As: map[string][]string{"shop": {"merchant"}}}}
 	w := New(t, Config{Pipeline: compile(t, s), Seed: seed})
 	type sum struct{ orders, cents int }
@@ -148,7 +151,8 @@ func TestReadTotalsAgainstNaiveTwin(t *testing.T) {
 			}
 		}
 		for _, total := range w.Read("daily", ask).Totals {
-			got = append(got, fmt.Sprint(total.By["shop"], " ", total.Window.Format(time.DateOnly), " ", total.Values["orders"], " ", total.Values["cents"]))
+			got = append(got, fmt.Sprint(total.By["shop"], " ", total.Window.Format(time.DateOnly), " ", total.Values["orders"], " ",
+				total.Values["cents"]))
 		}
 		slices.Sort(want)
 		slices.Sort(got)

@@ -19,7 +19,9 @@ func TestEveryFaultOfValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	scored := func(match, player string, minute, points, seconds int) string {
-		return fmt.Sprintf(`{"type":"match.scored","match_id":%q,"player_id":%q,"ended_at":"2026-03-01T10:%02d:00Z","points":%d,"seconds":%d}`, match, player, minute, points, seconds)
+		return fmt.Sprintf(
+			`{"type":"match.scored","match_id":%q,"player_id":%q,"ended_at":"2026-03-01T10:%02d:00Z","points":%d,"seconds":%d}`, match,
+			player, minute, points, seconds)
 	}
 	day := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	EveryFault(t, Config{Pipeline: p, Start: day}, func(t *testing.T, w *World) {

@@ -110,9 +110,11 @@ func New(t TB, c Config) *World {
 	}
 	jitter := rand.New(rand.NewPCG(c.Seed, 0))
 	var err error
-	w.world, err = testworld.New(w.ctx, testworld.Config{Start: start, Counting: c.Counting, Stack: stack.Config{Indexes: c.Pipeline.Indexes(), FIFO: c.FIFO, Offload: c.Pipeline.UsesOffload()},
-		Engine: embedded.Config{Seed: c.Seed, RollAfter: -1, Intercept: w.faults.intercept, Behind: w.faults.behind},
-		Env:    func(c *testworld.Clock) env.Env { return c.Env(jitter.Float64) }})
+	w.world, err = testworld.New(w.ctx,
+		testworld.Config{Start: start, Counting: c.Counting, Stack: stack.Config{Indexes: c.Pipeline.Indexes(), FIFO: c.FIFO,
+			Offload: c.Pipeline.UsesOffload()},
+			Engine: embedded.Config{Seed: c.Seed, RollAfter: -1, Intercept: w.faults.intercept, Behind: w.faults.behind},
+			Env:    func(c *testworld.Clock) env.Env { return c.Env(jitter.Float64) }})
 	if err != nil {
 		t.Fatalf("ingottest: %v", err)
 	}

@@ -28,11 +28,13 @@ const day = 24 * time.Hour
 
 func spec() pipeline.Spec {
 	return pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
-		Events: map[string]pipeline.EventSpec{"order.placed": {ID: "{id}", At: "{at}", Retain: 90 * day, Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}}},
+		Events: map[string]pipeline.EventSpec{"order.placed": {ID: "{id}", At: "{at}", Retain: 90 * day,
+			Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}}},
 		Aggregates: map[string]pipeline.AggregateSpec{
 			"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: day,
 				From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count", "cents": "sum cents"}}}},
-			"live": {Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count"}}}}}}
+			"live": {Since: 1, OnExpire: "subtract",
+				From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count"}}}}}}
 }
 
 func compile(t *testing.T, s pipeline.Spec) *pipeline.Pipeline {
@@ -85,7 +87,8 @@ func TestEveryFaultFindsTheSame(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.Pipeline = compile(t, spec())
 			EveryFault(t, c, func(t *testing.T, w *World) {
-				w.Send(order("a", "2026-03-01T10:00:00Z", 100), order("b", "2026-03-01T11:00:00Z", 20), order("a", "2026-03-01T10:00:00Z", 100),
+				w.Send(order("a", "2026-03-01T10:00:00Z", 100), order("b", "2026-03-01T11:00:00Z", 20),
+					order("a", "2026-03-01T10:00:00Z", 100),
 					order("b", "2026-03-01T11:00:00Z", 21), "not JSON")
 				w.Drain()
 				w.RollShards()
@@ -96,7 +99,8 @@ func TestEveryFaultFindsTheSame(t *testing.T) {
 					t.Errorf("%d items", n)
 				}
 				first, second := time.Date(2026, 3, 1, 23, 59, 59, 999, time.UTC), time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
-				if got := values(w, "daily", merchant, first) + "; " + values(w, "daily", merchant, second); got != "2 orders, 120 cents; 1 orders, 3 cents" {
+				if got := values(w, "daily", merchant, first) + "; " +
+					values(w, "daily", merchant, second); got != "2 orders, 120 cents; 1 orders, 3 cents" {
 					t.Errorf("totals: %s", got)
 				}
 				if n := len(w.Quarantined()); n < 4 {
@@ -107,7 +111,8 @@ func TestEveryFaultFindsTheSame(t *testing.T) {
 					t.Errorf("%d swept", n)
 				}
 				w.Drain()
-				if live := w.Total("live", nil, w.Now()); live.N != 0 || !live.Values["orders"].IsZero() || values(w, "daily", merchant, first) != "2 orders, 120 cents" {
+				if live := w.Total("live", nil, w.Now()); live.N != 0 || !live.Values["orders"].IsZero() ||
+					values(w, "daily", merchant, first) != "2 orders, 120 cents" {
 					t.Errorf("after expiry: live %+v, daily %s", live, values(w, "daily", merchant, first))
 				}
 				if n := len(w.Archived()); n != 3 {
@@ -159,15 +164,18 @@ func TestStaleRead(t *testing.T) {
 			return len(out.Item), nil
 		}, "found, stale: missing"},
 		"consistent get": {func(ctx context.Context, db store.Client, k event.Key) (int, error) {
-			out, err := db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(EventsTable), Key: key(k), ConsistentRead: aws.Bool(true)})
+			out, err := db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(EventsTable), Key: key(k),
+				ConsistentRead: aws.Bool(true)})
 			if err != nil {
 				return 0, err
 			}
 			return len(out.Item), nil
 		}, "found"},
 		"index": {func(ctx context.Context, db store.Client, k event.Key) (int, error) {
-			out, err := db.Query(ctx, &dynamodb.QueryInput{TableName: aws.String(EventsTable), IndexName: aws.String("GSI1"), KeyConditionExpression: aws.String("GSI1PK = :pk"),
-				ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "CUSTOMER#a"}}})
+			out, err := db.Query(ctx,
+				&dynamodb.QueryInput{TableName: aws.String(EventsTable), IndexName: aws.String("GSI1"),
+					KeyConditionExpression:    aws.String("GSI1PK = :pk"),
+					ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "CUSTOMER#a"}}})
 			if err != nil {
 				return 0, err
 			}
@@ -200,7 +208,8 @@ func TestStaleRead(t *testing.T) {
 				case strings.HasPrefix(fault, "StaleRead"):
 					runs = append(runs, "stale: "+strings.Join(found, " "))
 				}
-				out, err := w.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String(EventsTable), Key: key(event.Key{PK: "ORDER#a", SK: "ORDER"})})
+				out, err := w.DynamoDB().GetItem(context.Background(),
+					&dynamodb.GetItemInput{TableName: aws.String(EventsTable), Key: key(event.Key{PK: "ORDER#a", SK: "ORDER"})})
 				if err != nil || len(out.Item) == 0 {
 					t.Errorf("a read outside of the functions misses the item: %v", err)
 				}
@@ -247,7 +256,8 @@ func TestSampleShop(t *testing.T) {
 	}
 	w := New(t, Config{Pipeline: p})
 	shipped := func(status, at string) string {
-		return fmt.Sprintf(`{"type":"order.shipped","merchant_id":"m1","order_id":"o1","shipment_id":"s1","shipped_at":"2026-03-01T10:00:00Z","updated_at":%q,"status":%q}`, at, status)
+		return fmt.Sprintf(
+			`{"type":"order.shipped","merchant_id":"m1","order_id":"o1","shipment_id":"s1","shipped_at":"2026-03-01T10:00:00Z","updated_at":%q,"status":%q}`, at, status)
 	}
 	w.Send(shipped("travelling", "2026-03-01T12:00:00Z"), shipped("packed", "2026-03-01T11:00:00Z"))
 	w.Drain()
@@ -290,12 +300,14 @@ func TestStart(t *testing.T) {
 		now   string
 		want  event.Verdict
 	}{
-		"the first event's time":  {body: order("a", "2026-03-01T10:00:00+02:00", 1), now: "2026-03-01T08:00:00Z", want: event.Inserted},
-		"the oldest event":        {body: order("a", "1970-01-01T00:00:00Z", 1), now: "1970-01-02T00:00:00Z", want: event.Inserted},
-		"the newest event":        {body: order("a", "9999-01-01T00:00:00Z", 1), now: "2100-01-01T00:00:00Z", want: event.Inserted},
-		"set, and long after it":  {start: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), body: order("a", "2026-03-01T10:00:00Z", 1), now: "2026-06-01T00:00:00Z", want: event.Expired},
-		"set, and long before it": {start: time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC), body: order("a", "2026-03-01T10:00:00Z", 1), now: "2025-06-01T00:00:00Z", want: event.Inserted},
-		"not an event":            {body: "{}", now: "1970-01-02T00:00:00Z", want: event.Poison},
+		"the first event's time": {body: order("a", "2026-03-01T10:00:00+02:00", 1), now: "2026-03-01T08:00:00Z", want: event.Inserted},
+		"the oldest event":       {body: order("a", "1970-01-01T00:00:00Z", 1), now: "1970-01-02T00:00:00Z", want: event.Inserted},
+		"the newest event":       {body: order("a", "9999-01-01T00:00:00Z", 1), now: "2100-01-01T00:00:00Z", want: event.Inserted},
+		"set, and long after it": {start: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), body: order("a", "2026-03-01T10:00:00Z", 1),
+			now: "2026-06-01T00:00:00Z", want: event.Expired},
+		"set, and long before it": {start: time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC), body: order("a", "2026-03-01T10:00:00Z", 1),
+			now: "2025-06-01T00:00:00Z", want: event.Inserted},
+		"not an event": {body: "{}", now: "1970-01-02T00:00:00Z", want: event.Poison},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := New(t, Config{Pipeline: p, Start: c.start})
@@ -313,7 +325,8 @@ func TestStart(t *testing.T) {
 
 func TestQuarantine(t *testing.T) {
 	w := New(t, Config{Pipeline: compile(t, spec())})
-	w.SendMessage(Message{Body: `{"merchant":"m1"}`, Attributes: map[string]string{"trace": "t1", "ce-specversion": "1.0", "ce-id": "1", "ce-source": "s", "ce-type": "order.lost"}})
+	w.SendMessage(Message{Body: `{"merchant":"m1"}`, Attributes: map[string]string{"trace": "t1", "ce-specversion": "1.0", "ce-id": "1",
+		"ce-source": "s", "ce-type": "order.lost"}})
 	w.Send(order("a", "2026-03-01T10:00:00Z", 1), order("a", "2026-03-01T10:00:00Z", 2))
 	w.Drain()
 	w.Advance(200 * day) // letters are kept longer than SQS's own 14 days
@@ -321,10 +334,12 @@ func TestQuarantine(t *testing.T) {
 	if len(letters) != 2 || !reflect.DeepEqual(letters, w.Quarantined()) {
 		t.Fatalf("letters %+v, and then %+v", letters, w.Quarantined())
 	}
-	if l := letters[0]; l.Verdict != "Poison" || l.Reason != event.UnknownType || l.Body != `{"merchant":"m1"}` || len(l.Attributes) != 5 || l.Attributes["trace"] != "t1" || !strings.Contains(l.Detail, "order.lost") {
+	if l := letters[0]; l.Verdict != "Poison" || l.Reason != event.UnknownType || l.Body != `{"merchant":"m1"}` || len(l.Attributes) != 5 ||
+		l.Attributes["trace"] != "t1" || !strings.Contains(l.Detail, "order.lost") {
 		t.Errorf("first letter %+v", l)
 	}
-	if l := letters[1]; l.Verdict != "Conflict" || l.Reason != event.DigestDiffers || l.Key != (event.Key{PK: "ORDER#a", SK: "ORDER"}) || l.Body != order("a", "2026-03-01T10:00:00Z", 2) {
+	if l := letters[1]; l.Verdict != "Conflict" || l.Reason != event.DigestDiffers || l.Key != (event.Key{PK: "ORDER#a", SK: "ORDER"}) ||
+		l.Body != order("a", "2026-03-01T10:00:00Z", 2) {
 		t.Errorf("second letter %+v", l)
 	}
 }
@@ -359,13 +374,18 @@ func TestDeploy(t *testing.T) {
 	w.Drain()
 	s := spec()
 	s.Epoch = 2
-	s.Aggregates["all"] = pipeline.AggregateSpec{Since: 2, From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count"}}}}
+	s.Aggregates["all"] = pipeline.AggregateSpec{Since: 2,
+		From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count"}}}}
 	w.Deploy(compile(t, s))
 	w.Drain()
 	if all := w.Total("all", nil, w.Now()); !all.Missing || !all.Building {
 		t.Errorf("before anything is counted: %+v", all)
 	}
-	if b := watched(func(tb TB) { w.t = tb; w.Verify() }); b.errors+b.fatal != "" || b.logs != "ingottest: all since 2 is building: events from before it was deployed may not be counted in it\n" {
+	if b := watched(func(tb TB) {
+		w.t = tb
+		w.Verify()
+	}); b.errors+b.fatal != "" ||
+		b.logs != "ingottest: all since 2 is building: events from before it was deployed may not be counted in it\n" {
 		t.Errorf("verify says %q %q and logs %q", b.errors, b.fatal, b.logs)
 	}
 	w.t = t
@@ -442,14 +462,18 @@ func TestWhatFailsATest(t *testing.T) {
 			w.Drain()
 			w.Verify()
 		}, "2 messages were in the queue for 4 days", ""},
-		"a total at no time": {func(tb TB) { New(tb, Config{Pipeline: p}).Total("daily", merchant, time.Time{}) }, "", "aggregate daily has windows of 24h0m0s, and Total was given no time"},
+		"a total at no time": {func(tb TB) {
+			New(tb, Config{Pipeline: p}).Total("daily", merchant, time.Time{})
+		}, "", "aggregate daily has windows of 24h0m0s, and Total was given no time"},
 		"a total that is wrong": {func(tb TB) {
 			w := New(tb, Config{Pipeline: p})
 			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
 			w.Drain()
 			_, err := w.world.Engine.DynamoDB().UpdateItem(w.ctx, &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates),
-				Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#daily#1#0#m1"}, "SK": &types.AttributeValueMemberS{Value: "2026-03-01T00:00:00Z"}},
-				UpdateExpression: aws.String("ADD cents :one"), ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
+				Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#daily#1#0#m1"},
+					"SK": &types.AttributeValueMemberS{Value: "2026-03-01T00:00:00Z"}},
+				UpdateExpression:          aws.String("ADD cents :one"),
+				ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -491,8 +515,10 @@ func TestDeployIndexes(t *testing.T) {
 	}
 	w := New(t, Config{Pipeline: with("GSI1")})
 	count := func(index string) string {
-		out, err := w.world.Engine.DynamoDB().Query(w.ctx, &dynamodb.QueryInput{TableName: aws.String(stack.Events), IndexName: &index, KeyConditionExpression: aws.String(index + "PK = :pk"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: index + "#m1"}}})
+		out, err := w.world.Engine.DynamoDB().Query(w.ctx,
+			&dynamodb.QueryInput{TableName: aws.String(stack.Events), IndexName: &index,
+				KeyConditionExpression:    aws.String(index + "PK = :pk"),
+				ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: index + "#m1"}}})
 		if err != nil {
 			return "no such index"
 		}

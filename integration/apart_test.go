@@ -95,13 +95,16 @@ func verdictOf(t *testing.T, w tool, line string, want int) (v map[string]any) {
 // damage adds one to the orders of one total.
 func (d *deployed) damage() {
 	d.Helper()
-	all, err := d.clients.DynamoDB.Scan(d.Context(), &dynamodb.ScanInput{TableName: &d.totals, FilterExpression: aws.String("attribute_exists(orders)")})
+	all, err := d.clients.DynamoDB.Scan(d.Context(),
+		&dynamodb.ScanInput{TableName: &d.totals, FilterExpression: aws.String("attribute_exists(orders)")})
 	if err != nil || len(all.Items) == 0 {
 		d.Fatalf("no total has orders: %v", err)
 	}
 	total := all.Items[len(all.Items)/2]
-	_, err = d.clients.DynamoDB.UpdateItem(d.Context(), &dynamodb.UpdateItemInput{TableName: &d.totals, Key: map[string]types.AttributeValue{"PK": total["PK"], "SK": total["SK"]},
-		UpdateExpression: aws.String("ADD orders :one"), ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
+	_, err = d.clients.DynamoDB.UpdateItem(d.Context(),
+		&dynamodb.UpdateItemInput{TableName: &d.totals, Key: map[string]types.AttributeValue{"PK": total["PK"], "SK": total["SK"]},
+			UpdateExpression:          aws.String("ADD orders :one"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
 	if err != nil {
 		d.Fatal(err)
 	}

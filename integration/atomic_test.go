@@ -19,9 +19,12 @@ func TestAtomic(t *testing.T) {
 
 // accounts adds accounts, each with its address.
 func accounts(w *world) {
-	w.spec.Events["account"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "ACCOUNT"}, Atomic: true}
-	w.spec.Events["email"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "account", With: []string{"email"}}, ID: "{email}", Key: pipeline.KeySpec{PK: "EMAIL#{email}", SK: "CLAIM"}}
-	w.spec.Events["device"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "account", With: []string{"id"}}, ID: "{id}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "DEVICE"}}
+	w.spec.Events["account"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "ACCOUNT"},
+		Atomic: true}
+	w.spec.Events["email"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "account", With: []string{"email"}}, ID: "{email}",
+		Key: pipeline.KeySpec{PK: "EMAIL#{email}", SK: "CLAIM"}}
+	w.spec.Events["device"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "account", With: []string{"id"}}, ID: "{id}",
+		Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "DEVICE"}}
 }
 
 func atomicRequests(w *world) {

@@ -46,8 +46,9 @@ func (d *deployed) standIns(e *endpoint.Endpoint) {
 		if err != nil {
 			d.Fatal(err)
 		}
-		askLambda(d.T, e, http.MethodPost, "functions", map[string]any{"FunctionName": function, "Runtime": "provided.al2023", "Handler": "bootstrap",
-			"Role": "arn:aws:iam::000000000000:role/probe", "Code": map[string]any{"ZipFile": code.Bytes()}})
+		askLambda(d.T, e, http.MethodPost, "functions",
+			map[string]any{"FunctionName": function, "Runtime": "provided.al2023", "Handler": "bootstrap",
+				"Role": "arn:aws:iam::000000000000:role/probe", "Code": map[string]any{"ZipFile": code.Bytes()}})
 		askLambda(d.T, e, http.MethodPost, "event-source-mappings/", map[string]any{"FunctionName": function,
 			"EventSourceArn": "arn:aws:sqs:" + endpoint.Region + ":000000000000:" + filepath.Base(queue)})
 	}
@@ -104,7 +105,8 @@ func (d *deployed) changeWith(e *endpoint.Endpoint, w tool) {
 	waiting := replaced(orders(d.T, 1), "m-901")[0]
 	for queue, body := range map[string]string{d.quarantine: waiting, d.queueURL: right} {
 		if queue == d.queueURL {
-			d.useTool(w, []toolCall{{"send more.ndjson --wait", 0, "3 events stored"}, {"get order.placed merchant_id=m-900 order_id=o-2", 0, "m-900"}})
+			d.useTool(w, []toolCall{{"send more.ndjson --wait", 0, "3 events stored"},
+				{"get order.placed merchant_id=m-900 order_id=o-2", 0, "m-900"}})
 		}
 		if _, err := d.clients.SQS.SendMessage(d.Context(), &sqs.SendMessageInput{QueueUrl: &queue, MessageBody: &body}); err != nil {
 			d.Fatal(err)
@@ -176,25 +178,31 @@ func (d *deployed) eraseWithVersions(w tool) {
 	}
 	name := "expired/" + key.Hash() + "/event.json"
 	for _, state := range []string{"older", "newer"} {
-		image := fmt.Sprintf(`{"PK":{"S":%q},"SK":{"S":%q},"type":{"S":"order.placed"},"id":{"S":%q},"at":{"S":"2026-01-02T03:04:05.000000000Z"},"epoch":{"N":"1"},`+
-			`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"data":{"S":"{}"}}`, key.PK, key.SK, state)
-		if _, err := d.clients.S3.PutObject(d.Context(), &s3.PutObjectInput{Bucket: &d.archive, Key: &name, Body: strings.NewReader(image)}); err != nil {
+		image := fmt.Sprintf(
+			`{"PK":{"S":%q},"SK":{"S":%q},"type":{"S":"order.placed"},"id":{"S":%q},"at":{"S":"2026-01-02T03:04:05.000000000Z"},"epoch":{"N":"1"},`+
+				`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"data":{"S":"{}"}}`, key.PK, key.SK, state)
+		if _, err := d.clients.S3.PutObject(d.Context(),
+			&s3.PutObjectInput{Bucket: &d.archive, Key: &name, Body: strings.NewReader(image)}); err != nil {
 			d.Fatal(err)
 		}
 	}
-	if _, err := d.clients.S3.DeleteObject(d.Context(), &s3.DeleteObjectInput{Bucket: &d.archive, Key: &name}); err != nil { // which leaves a marker
+	if _, err := d.clients.S3.DeleteObject(d.Context(),
+		&s3.DeleteObjectInput{Bucket: &d.archive, Key: &name}); err != nil { // which leaves a marker
 		d.Fatal(err)
 	}
 	stdout, stderr, code := w.run(d.Context(), line+" --yes")
 	versions := map[string]bool{}
 	for _, v := range versionOf.FindAllStringSubmatch(stdout, -1) {
 		versions[v[3]] = true
-		if _, err := d.clients.S3.DeleteObject(d.Context(), &s3.DeleteObjectInput{Bucket: &v[1], Key: &v[2], VersionId: aws.String(strings.Trim(v[3], "'"))}); err != nil {
+		if _, err := d.clients.S3.DeleteObject(d.Context(),
+			&s3.DeleteObjectInput{Bucket: &v[1], Key: &v[2], VersionId: aws.String(strings.Trim(v[3], "'"))}); err != nil {
 			d.Error(err)
 		}
 	}
 	if code != 0 || len(versions) != 3 {
 		d.Errorf("exit code %d, and %d versions in\n%s%s", code, len(versions), stdout, stderr)
 	}
-	d.useTool(w, []toolCall{{line + " --yes", 0, "archive       nothing"}, {"get order.placed merchant_id=m-101 order_id=o-3", 3, "was erased, and its key is barred"}})
+	d.useTool(w,
+		[]toolCall{{line + " --yes", 0, "archive       nothing"},
+			{"get order.placed merchant_id=m-101 order_id=o-3", 3, "was erased, and its key is barred"}})
 }

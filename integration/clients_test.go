@@ -49,8 +49,9 @@ func findClients(t *testing.T) *clients {
 	}
 	d := startDev(t, "", readSamples(t).Key)
 	url := d.Local().Endpoint
-	return &clients{t, d, bin, url, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "AWS_ENDPOINT_URL=" + url, "AWS_DEFAULT_REGION=us-east-1",
-		"AWS_ACCESS_KEY_ID=any", "AWS_SECRET_ACCESS_KEY=any", "AWS_PAGER=", "AWS_MAX_ATTEMPTS=1", "NO_PROXY=*"}}
+	return &clients{t, d, bin, url,
+		[]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "AWS_ENDPOINT_URL=" + url, "AWS_DEFAULT_REGION=us-east-1",
+			"AWS_ACCESS_KEY_ID=any", "AWS_SECRET_ACCESS_KEY=any", "AWS_PAGER=", "AWS_MAX_ATTEMPTS=1", "NO_PROXY=*"}}
 }
 
 func (c *clients) run(name string, args ...string) string {
@@ -100,23 +101,29 @@ func TestAWSCLI(t *testing.T) {
 	c := findClients(t)
 	c.anEvent()
 	url := c.aws("QueueUrl", "sqs", "create-queue", "--queue-name", "by-hand").(string)
-	c.aws("", "sqs", "send-message", "--queue-url", url, "--message-body", `{"a":"é"}`, "--message-attributes", `{"kind":{"DataType":"String","StringValue":"order"}}`)
-	received := c.aws("Messages", "sqs", "receive-message", "--queue-url", url, "--message-attribute-names", "All").([]any)[0].(map[string]any)
+	c.aws("", "sqs", "send-message", "--queue-url", url, "--message-body", `{"a":"é"}`, "--message-attributes",
+		`{"kind":{"DataType":"String","StringValue":"order"}}`)
+	received := c.aws("Messages", "sqs", "receive-message", "--queue-url", url, "--message-attribute-names",
+		"All").([]any)[0].(map[string]any)
 	c.want("the message's body", received["Body"], `{"a":"é"}`)
 	c.want("its attribute", received["MessageAttributes"].(map[string]any)["kind"].(map[string]any)["StringValue"], "order")
 
-	c.aws("", "dynamodb", "create-table", "--table-name", "by-hand", "--billing-mode", "PAY_PER_REQUEST", "--key-schema", "AttributeName=PK,KeyType=HASH", "AttributeName=SK,KeyType=RANGE",
-		"--attribute-definitions", "AttributeName=PK,AttributeType=S", "AttributeName=SK,AttributeType=S", "--stream-specification", "StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES")
+	c.aws("", "dynamodb", "create-table", "--table-name", "by-hand", "--billing-mode", "PAY_PER_REQUEST", "--key-schema",
+		"AttributeName=PK,KeyType=HASH", "AttributeName=SK,KeyType=RANGE",
+		"--attribute-definitions", "AttributeName=PK,AttributeType=S", "AttributeName=SK,AttributeType=S", "--stream-specification",
+		"StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES")
 	c.aws("", "dynamodb", "wait", "table-exists", "--table-name", "by-hand")
 	item := `{"PK":{"S":"a"},"SK":{"S":"1"},"n":{"N":"1.5"},"b":{"B":"AAE="},"l":{"L":[{"NULL":true},{"M":{}}]}}`
 	c.aws("", "dynamodb", "put-item", "--table-name", "by-hand", "--item", item)
-	c.want("the item's number", c.aws("Items n N", "dynamodb", "query", "--table-name", "by-hand", "--key-condition-expression", "PK = :a", "--expression-attribute-values", `{":a":{"S":"a"}}`), "1.5")
+	c.want("the item's number", c.aws("Items n N", "dynamodb", "query", "--table-name", "by-hand", "--key-condition-expression", "PK = :a",
+		"--expression-attribute-values", `{":a":{"S":"a"}}`), "1.5")
 	c.want("the items of a scan", c.aws("Count", "dynamodb", "scan", "--table-name", "by-hand"), 1.0)
 
 	stream := c.aws("Streams StreamArn", "dynamodbstreams", "list-streams", "--table-name", "by-hand").(string)
 	records := 0
 	for _, shard := range c.aws("StreamDescription Shards", "dynamodbstreams", "describe-stream", "--stream-arn", stream).([]any) {
-		iterator := c.aws("ShardIterator", "dynamodbstreams", "get-shard-iterator", "--stream-arn", stream, "--shard-id", shard.(map[string]any)["ShardId"].(string), "--shard-iterator-type", "TRIM_HORIZON").(string)
+		iterator := c.aws("ShardIterator", "dynamodbstreams", "get-shard-iterator", "--stream-arn", stream, "--shard-id",
+			shard.(map[string]any)["ShardId"].(string), "--shard-iterator-type", "TRIM_HORIZON").(string)
 		for _, r := range c.aws("Records", "dynamodbstreams", "get-records", "--shard-iterator", iterator).([]any) {
 			records++
 			c.want("the record's event", r.(map[string]any)["eventName"], "INSERT")
@@ -131,7 +138,8 @@ func TestAWSCLI(t *testing.T) {
 	}
 	c.aws("", "s3api", "put-object", "--bucket", "by-hand", "--key", "2026/a b", "--body", file)
 	c.want("the listed key", c.aws("Contents Key", "s3api", "list-objects", "--bucket", "by-hand"), "2026/a b")
-	c.want("the listed key, version 2", c.aws("Contents Key", "s3api", "list-objects-v2", "--bucket", "by-hand", "--prefix", "2026/"), "2026/a b")
+	c.want("the listed key, version 2", c.aws("Contents Key", "s3api", "list-objects-v2", "--bucket", "by-hand", "--prefix", "2026/"),
+		"2026/a b")
 	c.want("the object's size", c.aws("ContentLength", "s3api", "head-object", "--bucket", "by-hand", "--key", "2026/a b"), 7.0)
 	c.aws("", "s3api", "delete-object", "--bucket", "by-hand", "--key", "2026/a b")
 	c.want("what is left", c.aws("Contents", "s3api", "list-objects-v2", "--bucket", "by-hand"), nil)
@@ -155,15 +163,17 @@ func (c *clients) anEvent() {
 	}
 	at := c.dev.Local()
 	c.aws("", "sqs", "send-message", "--queue-url", at.QueueURL, "--message-body", "file://"+file)
-	st, err := store.New(store.Config{Client: c.dev.Engine().DynamoDB(), Pipeline: c.dev.Pipeline(), Events: stack.Events, Aggregates: stack.Aggregates})
+	st, err := store.New(store.Config{Client: c.dev.Engine().DynamoDB(), Pipeline: c.dev.Pipeline(), Events: stack.Events,
+		Aggregates: stack.Aggregates})
 	if err != nil {
 		c.Fatal(err)
 	}
 	counted(c.T, c.dev.Pipeline(), st)
 	c.want("the items of the pipeline", c.aws("Count", "dynamodb", "scan", "--table-name", at.EventsTable), 1.0)
 	pk := c.aws("Items PK S", "dynamodb", "scan", "--table-name", at.EventsTable).(string)
-	c.want("the items of its partition", c.aws("Count", "dynamodb", "query", "--table-name", at.EventsTable, "--key-condition-expression", "PK = :pk",
-		"--expression-attribute-values", `{":pk":{"S":"`+pk+`"}}`), 1.0)
+	c.want("the items of its partition",
+		c.aws("Count", "dynamodb", "query", "--table-name", at.EventsTable, "--key-condition-expression", "PK = :pk",
+			"--expression-attribute-values", `{":pk":{"S":"`+pk+`"}}`), 1.0)
 	if n := c.aws("Count", "dynamodb", "scan", "--table-name", at.AggregatesTable).(float64); n < 2 {
 		c.Errorf("%v rows of totals", n)
 	}

@@ -30,7 +30,9 @@ func TestDeadLetters(t *testing.T) {
 				if !ok || len(letters) != 1 {
 					t.Fatalf("dead letters: %v", letters)
 				}
-				if letter.Attributes["DeadLetterQueueSourceArn"] != w.arn(w.queue) || letter.MessageAttributes["ingot"].StringValue != nil || aws.ToString(letter.MessageAttributes["trace"].StringValue) == "" {
+				if letter.Attributes["DeadLetterQueueSourceArn"] != w.arn(w.queue) ||
+					letter.MessageAttributes["ingot"].StringValue != nil ||
+					aws.ToString(letter.MessageAttributes["trace"].StringValue) == "" {
 					t.Errorf("the letter is not the original: %v %v", letter.Attributes, letter.MessageAttributes)
 				}
 				if w.verdicts[event.Inserted] != 2 || w.verdicts[event.Duplicate] != 0 || w.verdicts[event.Poison] != 3 {

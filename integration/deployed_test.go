@@ -108,8 +108,9 @@ func deploy(t *testing.T, c deployment) *deployed {
 	declared := readTemplate(t, text)
 	stack := name(t)
 	outputs := cloudFormation{e.URL}.create(t, stack, declared.withNames(t, standInNames(stack)), c.parameters)
-	d := &deployed{T: t, stack: stack, clients: clients, archive: outputs["ArchiveBucketName"], queueURL: outputs["QueueUrl"], quarantine: outputs["QuarantineQueueUrl"],
-		events: outputs["EventsTableName"], totals: outputs["AggregatesTableName"]}
+	d := &deployed{T: t, stack: stack, clients: clients, archive: outputs["ArchiveBucketName"], queueURL: outputs["QueueUrl"],
+		quarantine: outputs["QuarantineQueueUrl"],
+		events:     outputs["EventsTableName"], totals: outputs["AggregatesTableName"]}
 	if bucket := outputs["PayloadBucketName"]; c.parameters["Payloads"] == "keep" {
 		if _, err := clients.S3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &bucket}); err != nil {
 			t.Errorf("payload bucket %q: %v", bucket, err)
@@ -320,7 +321,9 @@ func (d *deployed) checkQuarantine() {
 func TestDeployed(t *testing.T) {
 	sampleshop.PipelineAtRoot(t, "..")
 	e, _ := open(t)
-	d := deploy(t, deployment{dir: "..", binaries: functions(t), parameters: map[string]string{"Counting": "receipts", "Payloads": "keep", "EndpointUrl": e.URL}})
+	d := deploy(t,
+		deployment{dir: "..", binaries: functions(t), parameters: map[string]string{"Counting": "receipts", "Payloads": "keep",
+			"EndpointUrl": e.URL}})
 	bodies := orders(t, 12)
 	for n, body := range orders(t, 40) { // one of each of 40 other merchants
 		bodies = append(bodies, strings.Replace(body, `"m-101"`, fmt.Sprintf(`"m-%d"`, 200+n), 1))
@@ -349,7 +352,8 @@ func functions(t *testing.T) map[string]string {
 		built.binaries = map[string]string{}
 		for name, function := range functionNames {
 			built.binaries[function] = filepath.Join(built.dir, name, "bootstrap")
-			if built.err = runtimeapi.Build(ctx, "github.com/ingot-events/ingot/cmd/"+name, built.binaries[function], ""); built.err != nil {
+			if built.err = runtimeapi.Build(ctx, "github.com/ingot-events/ingot/cmd/"+name, built.binaries[function],
+				""); built.err != nil {
 				return
 			}
 		}
@@ -386,11 +390,13 @@ func TestPipelineInALayer(t *testing.T) {
 		"template.yaml":          sampleshop.Patched(t, string(sample), sampleshop.Diffs(string(page))...),
 		"pipeline/pipeline.yaml": visits,
 	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755),
+			os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	d := deploy(t, deployment{dir: dir, binaries: functions(t), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
+	d := deploy(t,
+		deployment{dir: dir, binaries: functions(t), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
 	var bodies []string
 	for n := range 5 {
 		bodies = append(bodies, fmt.Sprintf(`{"type":"visit","id":"v%d","site":"north","at":"2099-03-01T09:00:00Z"}`, n))

@@ -42,12 +42,14 @@ func timeToLive(w *world) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		if d := out.TimeToLiveDescription; d.TimeToLiveStatus != types.TimeToLiveStatusEnabled || aws.ToString(d.AttributeName) != "expiresAt" {
+		if d := out.TimeToLiveDescription; d.TimeToLiveStatus != types.TimeToLiveStatusEnabled ||
+			aws.ToString(d.AttributeName) != "expiresAt" {
 			w.Errorf("time to live of %s: %s by %q", table, d.TimeToLiveStatus, aws.ToString(d.AttributeName))
 		}
 	}
 	mapping := w.mapping(w.backend.streams)
-	w.send(order("m0", "o1", 100, began), order("m0", "o2", 30, began), order("m0", "later", 7, began.Add(200*day)), parcel("p1", 1, 5, began.Add(200*day)))
+	w.send(order("m0", "o1", 100, began), order("m0", "o2", 30, began), order("m0", "later", 7, began.Add(200*day)),
+		parcel("p1", 1, 5, began.Add(200*day)))
 	w.consume()
 	w.drain(mapping, 4)
 	w.live("live", "orders 3 revenue 137")
@@ -85,7 +87,8 @@ func timeToLive(w *world) {
 	if err != nil || len(totals) != 1 {
 		w.Fatalf("%d totals, %v", len(totals), err)
 	}
-	if kept := totals[0]; kept.Values["orders"].String() != "2" || kept.Values["revenue"].String() != "130" || kept.FPX.IsZero() || kept.FP.Cmp(kept.FPX) != 0 {
+	if kept := totals[0]; kept.Values["orders"].String() != "2" || kept.Values["revenue"].String() != "130" || kept.FPX.IsZero() ||
+		kept.FP.Cmp(kept.FPX) != 0 {
 		w.Errorf("the kept total is %v, fingerprint %s, of which expired %s", kept.Values, kept.FP, kept.FPX)
 	}
 	w.archived(items["ORDER#o1"], items["ORDER#o2"])
@@ -115,8 +118,10 @@ func (w *world) expire(item *event.Item) {
 	w.Helper()
 	item.ExpiresAt = w.now().Add(-time.Minute).Unix()
 	_, err := w.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &w.events, UpdateExpression: aws.String("SET expiresAt = :now"),
-		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":now": &types.AttributeValueMemberN{Value: fmt.Sprint(item.ExpiresAt)}}})
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK},
+			"SK": &types.AttributeValueMemberS{Value: item.Key.SK}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":now": &types.AttributeValueMemberN{Value: fmt.Sprint(
+			item.ExpiresAt)}}})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -161,7 +166,8 @@ func (w *world) archived(items ...*event.Item) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		for _, part := range []string{`"PK":{"S":"` + item.Key.PK + `"}`, `"epoch":{"N":"1"}`, `"expiresAt":{"N":"` + fmt.Sprint(item.ExpiresAt) + `"}`, `"data":{"S":"{\"type\":\"order\"`} {
+		for _, part := range []string{`"PK":{"S":"` + item.Key.PK + `"}`, `"epoch":{"N":"1"}`, `"expiresAt":{"N":"` +
+			fmt.Sprint(item.ExpiresAt) + `"}`, `"data":{"S":"{\"type\":\"order\"`} {
 			if !strings.Contains(string(body), part) {
 				w.Errorf("object of %s lacks %s: %s", item.Key, part, body)
 			}

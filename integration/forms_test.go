@@ -33,7 +33,8 @@ func TestEveryFormIsInTheContract(t *testing.T) {
 		ingestRequests(newWorld(t, engineBackend(path.config()), aggregate.Marks))
 		atomicRequests(newWorld(t, engineBackend(path.config()), aggregate.Marks, accounts))
 		e := embedded.New(suite.config())
-		contract.Run(t, &contract.Harness{Backend: "embedded", DynamoDB: e.DynamoDB(), Streams: e.Streams(), SQS: e.SQS(), S3: e.S3(), Name: name, Pass: func() {}})
+		contract.Run(t, &contract.Harness{Backend: "embedded", DynamoDB: e.DynamoDB(), Streams: e.Streams(), SQS: e.SQS(), S3: e.S3(),
+			Name: name, Pass: func() {}})
 	})
 	if len(path.all) < 60 || !path.all["UpdateItem if (attribute_not_exists(#) OR # < :)"] {
 		t.Errorf("only %d forms were seen: %v", len(path.all), slices.Sorted(maps.Keys(path.all)))

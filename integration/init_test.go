@@ -51,7 +51,8 @@ func TestInitDeployed(t *testing.T) {
 	// The same repository, deployed by sam, where the image can run functions.
 	t.Run("whole", func(t *testing.T) {
 		needsLambda(t, e)
-		own := samCLI{path: cli.path, root: dir, architecture: cli.architecture, overrides: []string{"Architecture=" + cli.architecture, "Counting=receipts"}}
+		own := samCLI{path: cli.path, root: dir, architecture: cli.architecture,
+			overrides: []string{"Architecture=" + cli.architecture, "Counting=receipts"}}
 		own.deploy(t, e, clients, filepath.Join(dir, ".aws-sam", "build", "template.yaml")).check(bodies)
 	})
 }

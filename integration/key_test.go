@@ -21,7 +21,8 @@ func TestDeployedWithAKey(t *testing.T) {
 	sampleshop.PipelineAtRoot(t, "..")
 	e, _ := open(t)
 	key := createKey(t, e.URL)
-	d := deploy(t, deployment{dir: "..", binaries: functions(t), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL, "KmsKeyArn": key}})
+	d := deploy(t, deployment{dir: "..", binaries: functions(t), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL,
+		"KmsKeyArn": key}})
 	d.check(orders(t, 4))
 	for _, url := range []string{d.queueURL, d.quarantine} {
 		out, err := d.clients.SQS.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &url,

@@ -62,8 +62,9 @@ func needsLambda(t *testing.T, e *endpoint.Endpoint) {
 		t.Fatal(err)
 	}
 	probe := name(t)
-	f := askLambda(t, e, http.MethodPost, "functions", map[string]any{"FunctionName": probe, "Runtime": "provided.al2023", "Handler": "bootstrap",
-		"Role": "arn:aws:iam::000000000000:role/probe", "Code": map[string]any{"ZipFile": code.Bytes()}})
+	f := askLambda(t, e, http.MethodPost, "functions",
+		map[string]any{"FunctionName": probe, "Runtime": "provided.al2023", "Handler": "bootstrap",
+			"Role": "arn:aws:iam::000000000000:role/probe", "Code": map[string]any{"ZipFile": code.Bytes()}})
 	for deadline := time.Now().Add(patience); f.State == "Pending"; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("Lambda has not made a function within %v", patience)
@@ -71,7 +72,8 @@ func needsLambda(t *testing.T, e *endpoint.Endpoint) {
 		f = askLambda(t, e, http.MethodGet, "functions/"+probe+"/configuration", nil)
 	}
 	if f.State != "Active" {
-		t.Skipf("the Lambda of %s cannot run functions (%s); to have this test run, name one that can with %s: the image from the registry, with Docker's socket inside",
+		t.Skipf("the Lambda of %s cannot run functions (%s); to have this test run, name one that can with %s: the image from the "+
+			"registry, with Docker's socket inside",
 			e.URL, f.StateReason, endpoint.URLVariable)
 	}
 }

@@ -66,18 +66,21 @@ func TestOffloadedPayloads(t *testing.T) {
 
 		w.send(long("o1", 100, "a"), long("o2", 30, "b"))
 		w.consume()
-		if w.verdicts[event.Duplicate] != 1 || w.verdicts[event.Conflict] != 1 || w.attribute(w.quarantine, types.QueueAttributeNameApproximateNumberOfMessages) != "1" {
+		if w.verdicts[event.Duplicate] != 1 || w.verdicts[event.Conflict] != 1 ||
+			w.attribute(w.quarantine, types.QueueAttributeNameApproximateNumberOfMessages) != "1" {
 			t.Errorf("%v", w.verdicts)
 		}
 		for _, m := range w.take(w.quarantine) {
-			if verdict, _ := w.note(m); verdict != "Conflict" || !strings.Contains(aws.ToString(m.MessageAttributes["ingot"].StringValue), "they differ in note") {
+			if verdict, _ := w.note(m); verdict != "Conflict" || !strings.Contains(aws.ToString(m.MessageAttributes["ingot"].StringValue),
+				"they differ in note") {
 				t.Errorf("%s: %s", verdict, aws.ToString(m.MessageAttributes["ingot"].StringValue))
 			}
 		}
 
 		spec := w.spec
 		spec.Epoch++
-		spec.Aggregates["pages"] = pipeline.AggregateSpec{Since: spec.Epoch, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"pages": "sum pages?"}}}}
+		spec.Aggregates["pages"] = pipeline.AggregateSpec{Since: spec.Epoch,
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"pages": "sum pages?"}}}}
 		w.deploy(spec)
 		mapping = w.mapping(b.streams)
 		touched, err := w.store.Touch(ctx)

@@ -114,7 +114,8 @@ func (w *world) quarantined(want map[string]string) {
 		if verdict, reason := w.note(m); verdict+" "+reason != why {
 			w.Errorf("%s: %s %s, want %s", body, verdict, reason, why)
 		}
-		if trace := aws.ToString(m.MessageAttributes["trace"].StringValue); trace != fmt.Sprint("trace of ", len(body)) || len(m.MessageAttributes) != 2 {
+		if trace := aws.ToString(m.MessageAttributes["trace"].StringValue); trace != fmt.Sprint("trace of ", len(body)) ||
+			len(m.MessageAttributes) != 2 {
 			w.Errorf("%s: trace %q among %d attributes", body, trace, len(m.MessageAttributes))
 		}
 		delete(got, body)

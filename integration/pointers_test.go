@@ -49,13 +49,15 @@ func TestPayloadsInS3(t *testing.T) {
 		}
 		w.drain(mapping, 3)
 		w.live("live", "orders 3 revenue 137")
-		if w.verdicts[event.Inserted] != 3 || w.verdicts[event.Poison] != 1 || w.attribute(w.quarantine, types.QueueAttributeNameApproximateNumberOfMessages) != "1" {
+		if w.verdicts[event.Inserted] != 3 || w.verdicts[event.Poison] != 1 ||
+			w.attribute(w.quarantine, types.QueueAttributeNameApproximateNumberOfMessages) != "1" {
 			t.Errorf("%v", w.verdicts)
 		}
 
 		w.send(pointer(java, "a/1"), order("m0", "o2", 30, began), pointer(java, "gone"))
 		w.consume()
-		if w.verdicts[event.Duplicate] != 2 || w.verdicts[event.Retry] != 3 || w.attribute(w.dead, types.QueueAttributeNameApproximateNumberOfMessages) != "1" {
+		if w.verdicts[event.Duplicate] != 2 || w.verdicts[event.Retry] != 3 ||
+			w.attribute(w.dead, types.QueueAttributeNameApproximateNumberOfMessages) != "1" {
 			t.Errorf("%v", w.verdicts)
 		}
 		put("gone", order("m0", "o4", 1, began))

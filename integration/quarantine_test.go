@@ -76,7 +76,8 @@ func (l *letters) hold(w *quarantine.Work, all ...*quarantine.Letter) []*quarant
 func (l *letters) waiting(url string) int {
 	l.Helper()
 	n := 0
-	for _, which := range []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible} {
+	for _, which := range []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages,
+		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible} {
 		one := 0
 		if _, err := fmt.Sscan(l.attribute(url, which), &one); err != nil {
 			l.Fatal(err)
@@ -108,7 +109,8 @@ func TestQuarantinedIsRight(t *testing.T) {
 				l.send(order("m0", "o1", 7, began))
 				l.consume()
 				found := l.pull(l.quarantine)
-				if len(found) != 1 || found[0].Note == nil || found[0].Note.Reason != string(event.DigestDiffers) || found[0].Attributes["trace"].Text == nil {
+				if len(found) != 1 || found[0].Note == nil || found[0].Note.Reason != string(event.DigestDiffers) ||
+					found[0].Attributes["trace"].Text == nil {
 					t.Fatalf("%+v", found)
 				}
 				letter := found[0]
@@ -124,7 +126,8 @@ func TestQuarantinedIsRight(t *testing.T) {
 					t.Fatalf("%v", err)
 				}
 				again := l.list()[0]
-				if again.Resent == nil || len(again.Replaced) != 1 || again.Replaced[0].Data != today.Stored.Data || l.waiting(l.quarantine) != 1 {
+				if again.Resent == nil || len(again.Replaced) != 1 || again.Replaced[0].Data != today.Stored.Data ||
+					l.waiting(l.quarantine) != 1 {
 					t.Fatalf("the file says %+v", again)
 				}
 				l.consume()
@@ -140,7 +143,8 @@ func TestQuarantinedIsRight(t *testing.T) {
 					t.Fatal(err)
 				}
 				l.consume()
-				if l.waiting(l.quarantine) != 0 || l.verdicts[event.Inserted] != 3 || l.verdicts[event.Conflict] != 1 || l.verdicts[event.Duplicate] != map[bool]int{true: 0, false: 1}[proof] {
+				if l.waiting(l.quarantine) != 0 || l.verdicts[event.Inserted] != 3 || l.verdicts[event.Conflict] != 1 ||
+					l.verdicts[event.Duplicate] != map[bool]int{true: 0, false: 1}[proof] {
 					t.Errorf("%d are in quarantine, verdicts %v", l.waiting(l.quarantine), l.verdicts)
 				}
 				item, err := l.store.Item(ctx, today.Stored.Key)
@@ -160,7 +164,8 @@ func TestLargeLetter(t *testing.T) {
 		in := &sqs.SendMessageInput{QueueUrl: &l.quarantine, MessageAttributes: map[string]types.MessageAttributeValue{}}
 		size := 0
 		for i := range 10 {
-			name, a := fmt.Sprintf("a%d", i), types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String("tëxt <&> " + fmt.Sprint(i))}
+			name, a := fmt.Sprintf("a%d", i), types.MessageAttributeValue{DataType: aws.String("String"),
+				StringValue: aws.String("tëxt <&> " + fmt.Sprint(i))}
 			if i%2 == 1 {
 				a = types.MessageAttributeValue{DataType: aws.String("Binary.raw"), BinaryValue: []byte{0, 1, 0xff, byte(i)}}
 			}
@@ -173,7 +178,8 @@ func TestLargeLetter(t *testing.T) {
 		if _, err := l.sqs.SendMessage(ctx, in); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.sqs.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &l.quarantine, MessageBody: aws.String("not JSON")}); err != nil {
+		if _, err := l.sqs.SendMessage(ctx,
+			&sqs.SendMessageInput{QueueUrl: &l.quarantine, MessageBody: aws.String("not JSON")}); err != nil {
 			t.Fatal(err)
 		}
 		found := l.pull(l.quarantine)
@@ -202,7 +208,8 @@ func TestLargeLetter(t *testing.T) {
 		}
 		for name, want := range in.MessageAttributes {
 			has := m.MessageAttributes[name]
-			if aws.ToString(has.StringValue) != aws.ToString(want.StringValue) || string(has.BinaryValue) != string(want.BinaryValue) || *has.DataType != *want.DataType {
+			if aws.ToString(has.StringValue) != aws.ToString(want.StringValue) || string(has.BinaryValue) != string(want.BinaryValue) ||
+				*has.DataType != *want.DataType {
 				t.Errorf("%s: %+v", name, has)
 			}
 		}
@@ -215,7 +222,8 @@ func TestCtrlCGivesBack(t *testing.T) {
 	onEach(t, func(t *testing.T, b *backend) {
 		l := newLetters(newWorld(t, b, aggregate.Receipts))
 		for n := range 25 {
-			if _, err := l.sqs.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &l.quarantine, MessageBody: aws.String(fmt.Sprint("letter ", n))}); err != nil {
+			if _, err := l.sqs.SendMessage(ctx,
+				&sqs.SendMessageInput{QueueUrl: &l.quarantine, MessageBody: aws.String(fmt.Sprint("letter ", n))}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -243,8 +251,9 @@ func TestFIFODeadLetters(t *testing.T) {
 		l := newLetters(newWorld(t, b, aggregate.Receipts))
 		l.quarantine = l.createQueue(stack.Queue{FIFO: true})
 		for n := range 25 {
-			if _, err := l.sqs.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &l.quarantine, MessageBody: aws.String(fmt.Sprint("letter ", n)),
-				MessageGroupId: aws.String("g"), MessageDeduplicationId: aws.String(fmt.Sprint(n))}); err != nil {
+			if _, err := l.sqs.SendMessage(ctx,
+				&sqs.SendMessageInput{QueueUrl: &l.quarantine, MessageBody: aws.String(fmt.Sprint("letter ", n)),
+					MessageGroupId: aws.String("g"), MessageDeduplicationId: aws.String(fmt.Sprint(n))}); err != nil {
 				t.Fatal(err)
 			}
 		}

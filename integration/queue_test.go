@@ -30,7 +30,8 @@ func (w *world) createQueue(q stack.Queue) string {
 
 func (w *world) attribute(url string, which types.QueueAttributeName) string {
 	w.Helper()
-	out, err := w.sqs.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{which}})
+	out, err := w.sqs.GetQueueAttributes(ctx,
+		&sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{which}})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -47,7 +48,8 @@ func (w *world) send(bodies ...string) {
 		in := &sqs.SendMessageBatchInput{QueueUrl: &w.queue}
 		for i, body := range bodies[:n] {
 			in.Entries = append(in.Entries, types.SendMessageBatchRequestEntry{Id: aws.String(fmt.Sprint(i)), MessageBody: aws.String(body),
-				MessageAttributes: map[string]types.MessageAttributeValue{"trace": {DataType: aws.String("String"), StringValue: aws.String(fmt.Sprint("trace of ", len(body)))}}})
+				MessageAttributes: map[string]types.MessageAttributeValue{"trace": {DataType: aws.String("String"),
+					StringValue: aws.String(fmt.Sprint("trace of ", len(body)))}}})
 		}
 		out, err := w.sqs.SendMessageBatch(ctx, in)
 		if err != nil || len(out.Failed) > 0 {
@@ -60,7 +62,8 @@ func (w *world) send(bodies ...string) {
 // consume runs the queue mapping until the queue has neither waiting messages nor any in flight.
 func (w *world) consume() {
 	w.Helper()
-	q, err := esm.NewQueue(ctx, esm.QueueConfig{Client: w.sqs, URL: w.queue, BatchSize: 100, ReportBatchItemFailures: true, Function: w.function(w.receive)})
+	q, err := esm.NewQueue(ctx, esm.QueueConfig{Client: w.sqs, URL: w.queue, BatchSize: 100, ReportBatchItemFailures: true,
+		Function: w.function(w.receive)})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -101,7 +104,9 @@ func (w *world) receive(ctx context.Context, payload []byte) ([]byte, error) {
 		if err == nil && !back[m.MessageId] {
 			continue
 		}
-		if _, bad := w.sqs.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &w.queue, ReceiptHandle: aws.String(m.ReceiptHandle), VisibilityTimeout: 0}); bad != nil {
+		if _, bad := w.sqs.ChangeMessageVisibility(ctx,
+			&sqs.ChangeMessageVisibilityInput{QueueUrl: &w.queue, ReceiptHandle: aws.String(m.ReceiptHandle),
+				VisibilityTimeout: 0}); bad != nil {
 			w.Fatal(bad)
 		}
 	}
@@ -113,8 +118,9 @@ func (w *world) take(url string) map[string]types.Message {
 	w.Helper()
 	all := map[string]types.Message{}
 	for {
-		out, err := w.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"},
-			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}})
+		out, err := w.sqs.ReceiveMessage(ctx,
+			&sqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"},
+				MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}})
 		if err != nil {
 			w.Fatal(err)
 		}

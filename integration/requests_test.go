@@ -50,7 +50,8 @@ func (w *world) ask(what string, bodies []string, verdict event.Verdict, want ma
 	w.Helper()
 	var e events.SQSEvent
 	for i, body := range bodies {
-		e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprint(i), Body: body, EventSourceARN: "arn:aws:sqs:us-east-1:000000000000:in"})
+		e.Records = append(e.Records,
+			events.SQSMessage{MessageId: fmt.Sprint(i), Body: body, EventSourceARN: "arn:aws:sqs:us-east-1:000000000000:in"})
 	}
 	before := w.sent()
 	clear(w.verdicts)
@@ -74,7 +75,8 @@ func ingestRequests(w *world) {
 	}
 	w.ask("1,000 new events", all, event.Inserted, map[string]int{"BatchExecuteStatement": 40})
 	w.ask("250 of them again", all[:250], event.Duplicate, map[string]int{"BatchExecuteStatement": 10, "BatchGetItem": 3})
-	w.ask("3 new events", []string{order("m1", "a", 1, began), order("m1", "b", 1, began), order("m1", "c", 1, began)}, event.Inserted, map[string]int{"PutItem": 3})
+	w.ask("3 new events", []string{order("m1", "a", 1, began), order("m1", "b", 1, began), order("m1", "c", 1, began)}, event.Inserted,
+		map[string]int{"PutItem": 3})
 	w.ask("one of them again", []string{order("m1", "a", 1, began)}, event.Duplicate, map[string]int{"PutItem": 1})
 	// The payloads tell a conflict from another spelling. They are read five at a time.
 	w.ask("25 conflicts", others[:25], event.Conflict, map[string]int{"BatchExecuteStatement": 1, "BatchGetItem": 6, "SendMessageBatch": 3})
@@ -118,14 +120,15 @@ func (w *world) batch(n int) []byte {
 		ShardID string            `json:"shardId,omitempty"`
 		State   map[string]string `json:"state,omitempty"`
 	}
-	cfg := esm.StreamConfig{Client: w.backend.streams, ARN: w.stream, BatchSize: 1000, Function: w.function(func(_ context.Context, payload []byte) ([]byte, error) {
-		var e struct{ Records []json.RawMessage }
-		if err := json.Unmarshal(payload, &e); err != nil {
-			w.Fatal(err)
-		}
-		all.Records = append(all.Records, e.Records...)
-		return []byte("{}"), nil
-	})}
+	cfg := esm.StreamConfig{Client: w.backend.streams, ARN: w.stream, BatchSize: 1000,
+		Function: w.function(func(_ context.Context, payload []byte) ([]byte, error) {
+			var e struct{ Records []json.RawMessage }
+			if err := json.Unmarshal(payload, &e); err != nil {
+				w.Fatal(err)
+			}
+			all.Records = append(all.Records, e.Records...)
+			return []byte("{}"), nil
+		})}
 	s, err := esm.NewStream(cfg)
 	if err != nil {
 		w.Fatal(err)

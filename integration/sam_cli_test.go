@@ -117,7 +117,8 @@ func samEnvironment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") })
 	// Compiling sam again is half of the time of an invocation. The settings of some machines would
 	// make sam do that.
-	return append(env, "PYTHONDONTWRITEBYTECODE=", "SAM_CLI_TELEMETRY=0", "AWS_REGION="+endpoint.Region, "AWS_DEFAULT_REGION="+endpoint.Region,
+	return append(env, "PYTHONDONTWRITEBYTECODE=", "SAM_CLI_TELEMETRY=0", "AWS_REGION="+endpoint.Region, "AWS_DEFAULT_REGION="+
+		endpoint.Region,
 		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_EC2_METADATA_DISABLED=true")
 }
 
@@ -220,7 +221,8 @@ func (l *samLambda) invoke(t *testing.T, function, file string) []byte {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), samTime)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url+"/2015-03-31/functions/"+function+"/invocations", bytes.NewReader(payload))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url+"/2015-03-31/functions/"+function+"/invocations",
+		bytes.NewReader(payload))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,15 +57,20 @@ func TestSAMOnDev(t *testing.T) {
 	template := cli.build(t, "lambda.norpc")
 
 	t.Run("ingest", func(t *testing.T) {
-		w := &samWorld{clients: clients, plan: d.Pipeline(), queue: at.QuarantineURL, bucket: at.ArchiveBucket, environment: map[string]string{
-			"INGOT_TABLE": at.EventsTable, "INGOT_AGGREGATES_TABLE": at.AggregatesTable, "INGOT_QUARANTINE_URL": at.QuarantineURL, "INGOT_ARCHIVE_BUCKET": at.ArchiveBucket,
-			"INGOT_COUNTING": "marks", "INGOT_PII_KEY": all.Key, "INGOT_ENDPOINT_URL": services.url}}
+		w := &samWorld{clients: clients, plan: d.Pipeline(), queue: at.QuarantineURL, bucket: at.ArchiveBucket,
+			environment: map[string]string{
+				"INGOT_TABLE": at.EventsTable, "INGOT_AGGREGATES_TABLE": at.AggregatesTable, "INGOT_QUARANTINE_URL": at.QuarantineURL,
+				"INGOT_ARCHIVE_BUCKET": at.ArchiveBucket,
+				"INGOT_COUNTING":       "marks", "INGOT_PII_KEY": all.Key, "INGOT_ENDPOINT_URL": services.url}}
 		var err error
-		if w.store, err = store.New(store.Config{Client: clients.DynamoDB, Pipeline: w.plan, Events: at.EventsTable, Aggregates: at.AggregatesTable}); err != nil {
+		if w.store, err = store.New(store.Config{Client: clients.DynamoDB, Pipeline: w.plan, Events: at.EventsTable,
+			Aggregates: at.AggregatesTable}); err != nil {
 			t.Fatal(err)
 		}
 		s := all.of(t, "ingest-conflict.json")[0]
-		s.checkAnswer(t, cli.invoke(t, template, functionNames[s.Function], s.File, environmentFile(t, map[string]map[string]string{"Parameters": w.environment})))
+		s.checkAnswer(t,
+			cli.invoke(t, template, functionNames[s.Function], s.File,
+				environmentFile(t, map[string]map[string]string{"Parameters": w.environment})))
 		w.checkItems(t, all, s)
 		w.checkLetters(t, s)
 		counted(t, w.plan, w.store)

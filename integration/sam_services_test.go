@@ -108,7 +108,8 @@ func (s *samServices) world(t *testing.T, of *sample, key, counting string) *sam
 	if w.queue, err = (stack.Queue{Name: name(t)}).Create(t.Context(), w.clients.SQS); err != nil {
 		t.Fatal(err)
 	}
-	if w.store, err = store.New(store.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: events, Aggregates: aggregates, Counting: w.counting}); err != nil {
+	if w.store, err = store.New(store.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: events, Aggregates: aggregates,
+		Counting: w.counting}); err != nil {
 		t.Fatal(err)
 	}
 	w.environment = map[string]string{"INGOT_TABLE": events, "INGOT_AGGREGATES_TABLE": aggregates, "INGOT_QUARANTINE_URL": w.queue,

@@ -69,7 +69,8 @@ func (w *samWorld) checkLetters(t *testing.T, s *sample) {
 func (w *samWorld) letters(t *testing.T, expected int) (found []string) {
 	t.Helper()
 	for empty := 0; empty == 0 || (len(found) < expected && empty < 5); {
-		in := &sqs.ReceiveMessageInput{QueueUrl: &w.queue, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"}, VisibilityTimeout: 600}
+		in := &sqs.ReceiveMessageInput{QueueUrl: &w.queue, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"},
+			VisibilityTimeout: 600}
 		if len(found) < expected {
 			in.WaitTimeSeconds = 1
 		}
@@ -116,7 +117,8 @@ func (w *samWorld) checkTotals(t *testing.T, s *sample) {
 			}
 		}
 		if got.N != want.N || (len(got.Flags) > 0) != want.Flagged || !maps.Equal(values, want.Values) {
-			t.Errorf("%s by %v: n %d, flags %q, %v; want n %d, flagged %v, %v", want.Aggregate, want.By, got.N, got.Flags, values, want.N, want.Flagged, want.Values)
+			t.Errorf("%s by %v: n %d, flags %q, %v; want n %d, flagged %v, %v", want.Aggregate, want.By, got.N, got.Flags, values, want.N,
+				want.Flagged, want.Values)
 		}
 	}
 	if len(s.Totals) > 0 {

@@ -15,23 +15,29 @@ func shop() pipeline.Spec {
 	return pipeline.Spec{
 		Ingot: 1, Epoch: 1, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{
-			"order": {ID: "{merchant}#{id}", At: "{at}", Key: pipeline.KeySpec{PK: "MERCHANT#{merchant}", SK: "ORDER#{id}"}, Retain: 90 * day, Ignore: []string{"trace"},
-				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@at | time}#{@id}"}}, Attributes: map[string]string{"cents": "cents"}},
+			"order": {ID: "{merchant}#{id}", At: "{at}", Key: pipeline.KeySpec{PK: "MERCHANT#{merchant}", SK: "ORDER#{id}"},
+				Retain: 90 * day, Ignore: []string{"trace"},
+				Indexes:    map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@at | time}#{@id}"}},
+				Attributes: map[string]string{"cents": "cents"}},
 			"refund": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "REFUND#{id}", SK: "REFUND"}, Retain: 90 * day},
-			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Mode: "latest", Revision: "rev number", Retain: 90 * day},
+			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Mode: "latest",
+				Revision: "rev number", Retain: 90 * day},
 		},
 		Aggregates: map[string]pipeline.AggregateSpec{
 			"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: day, From: map[string]pipeline.FromSpec{
 				"order":  {Values: map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents"}},
 				"refund": {Values: map[string]string{"revenue": "sum -cents"}}}},
-			"live":    {Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
-			"parcels": {Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"parcel": {Values: map[string]string{"parcels": "count", "grams": "sum grams"}}}},
+			"live": {Since: 1, OnExpire: "subtract",
+				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
+			"parcels": {Since: 1, OnExpire: "subtract",
+				From: map[string]pipeline.FromSpec{"parcel": {Values: map[string]string{"parcels": "count", "grams": "sum grams"}}}},
 		},
 	}
 }
 
 func order(merchant, id string, cents float64, at time.Time) string {
-	return fmt.Sprintf(`{"type":"order","merchant":%q,"id":%q,"customer":"c%d","cents":%v,"at":%q}`, merchant, id, len(id)%3, cents, at.Format(time.RFC3339))
+	return fmt.Sprintf(`{"type":"order","merchant":%q,"id":%q,"customer":"c%d","cents":%v,"at":%q}`, merchant, id, len(id)%3, cents,
+		at.Format(time.RFC3339))
 }
 
 func refund(merchant, id string, cents float64, at time.Time) string {

@@ -37,8 +37,10 @@ var toolDifferences = []struct {
 	toolCall
 	reason string
 }{
-	{toolCall{"status --check", 3, "1 message is in quarantine"}, "LocalStack has no ages, lag or alarms of functions that it does not run, so status says that these are not known"},
-	{toolCall{"rebuild merchant_daily --patience 1ms", 6, "it is not known whether"}, "LocalStack has no IteratorAge of a function that it does not run, so a rebuild waits until nothing can be under way any more, which takes minutes"},
+	{toolCall{"status --check", 3, "1 message is in quarantine"},
+		"LocalStack has no ages, lag or alarms of functions that it does not run, so status says that these are not known"},
+	{toolCall{"rebuild merchant_daily --patience 1ms", 6, "it is not known whether"}, "LocalStack has no IteratorAge of a function that " +
+		"it does not run, so a rebuild waits until nothing can be under way any more, which takes minutes"},
 }
 
 // tool is the built tool, in a folder with the pipeline.yaml of a stack, which it finds by name at
@@ -51,7 +53,8 @@ type tool struct {
 func (d *deployed) tool(url, dir string) tool {
 	d.Helper()
 	w := tool{binary: filepath.Join(built.dir, "ingot"), dir: d.TempDir(), flags: []string{"--stack", d.stack, "--endpoint-url", url},
-		env: append(os.Environ(), "INGOT_PII_KEY="+d.secret, "AWS_REGION="+endpoint.Region, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_CONFIG_FILE=absent", "AWS_SHARED_CREDENTIALS_FILE=absent")}
+		env: append(os.Environ(), "INGOT_PII_KEY="+d.secret, "AWS_REGION="+endpoint.Region, "AWS_ACCESS_KEY_ID=test",
+			"AWS_SECRET_ACCESS_KEY=test", "AWS_CONFIG_FILE=absent", "AWS_SHARED_CREDENTIALS_FILE=absent")}
 	build := exec.CommandContext(d.Context(), "go", "run", "-exec", "cp", "./cmd/ingot", w.binary)
 	build.Dir = ".."
 	if out, err := build.CombinedOutput(); err != nil {

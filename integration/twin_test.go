@@ -30,7 +30,8 @@ func TestTwins(t *testing.T) {
 // live sends few streams, or many if INTEGRATION_REQUIRED=1.
 func live(t *testing.T, h *contract.Harness, few, many int, l twin.Leniency) {
 	t.Helper()
-	w, err := twin.New(t.Context(), twin.Side{Name: "the engine", DB: embedded.New(embedded.Config{}).DynamoDB()}, twin.Side{Name: h.Backend, DB: h.DynamoDB}, h.Name(t), l)
+	w, err := twin.New(t.Context(), twin.Side{Name: "the engine", DB: embedded.New(embedded.Config{}).DynamoDB()},
+		twin.Side{Name: h.Backend, DB: h.DynamoDB}, h.Name(t), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,13 +60,15 @@ func live(t *testing.T, h *contract.Harness, few, many int, l twin.Leniency) {
 			t.Logf("seed %d: no difference when the same was sent again: %s", seed+i, first)
 			continue
 		}
-		t.Fatalf("%s\n\nall that it takes:\n%s\n\nreplay: INGOT_SEED=%d go test -run '^%s$' ./integration", w.Live(t.Context(), less), twin.Describe(less), seed+i, strings.ReplaceAll(t.Name(), "/", "$/^"))
+		t.Fatalf("%s\n\nall that it takes:\n%s\n\nreplay: INGOT_SEED=%d go test -run '^%s$' ./integration", w.Live(t.Context(), less),
+			twin.Describe(less), seed+i, strings.ReplaceAll(t.Name(), "/", "$/^"))
 	}
 	items, difference, err := w.Whole(t.Context())
 	if err != nil || difference != "" {
 		t.Fatal(difference, err)
 	}
-	t.Logf("%d streams of %d requests from seed %d on: the same answers, and the same %d items in the end (%v)", streams, streamLength, seed, items, time.Since(began).Round(time.Millisecond))
+	t.Logf("%d streams of %d requests from seed %d on: the same answers, and the same %d items in the end (%v)", streams, streamLength,
+		seed, items, time.Since(began).Round(time.Millisecond))
 }
 
 func fromEnv(t *testing.T, name string, otherwise uint64) uint64 {

@@ -44,7 +44,8 @@ type world struct {
 
 func newWorld(t testing.TB, b *backend, counting aggregate.Counting, change ...func(*world)) *world {
 	t.Helper()
-	w := &world{TB: t, backend: b, counting: counting, verdicts: map[event.Verdict]int{}, events: name(t), totals: name(t), bucket: name(t), spec: shop()}
+	w := &world{TB: t, backend: b, counting: counting, verdicts: map[event.Verdict]int{}, events: name(t), totals: name(t), bucket: name(t),
+		spec: shop()}
 	w.stream = w.createTable(stack.EventsTable(w.events, "GSI1"))
 	w.createTable(stack.AggregatesTable(w.totals))
 	if err := stack.CreateArchive(ctx, b.s3, w.bucket); err != nil {
@@ -74,7 +75,8 @@ func (w *world) deploy(spec pipeline.Spec) {
 		w.Fatal(err)
 	}
 	quarantine := handler.NewQuarantine(w.sqs, w.quarantine)
-	w.streams = &handler.Streams{Pipeline: w.plan, Store: w.store, Quarantine: quarantine, Archive: handler.NewArchive(w.s3, w.bucket), Env: w.env,
+	w.streams = &handler.Streams{Pipeline: w.plan, Store: w.store, Quarantine: quarantine, Archive: handler.NewArchive(w.s3, w.bucket),
+		Env: w.env,
 		OnBatch: func(_ context.Context, r handler.StreamsReport) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -93,7 +95,8 @@ func (w *world) deploy(spec pipeline.Spec) {
 }
 
 func (w *world) storeOf(p *pipeline.Pipeline) (*store.Store, error) {
-	return store.New(store.Config{Client: w.db, Pipeline: p, Events: w.events, Aggregates: w.totals, Counting: w.counting, Concurrency: w.concurrency, Env: w.env,
+	return store.New(store.Config{Client: w.db, Pipeline: p, Events: w.events, Aggregates: w.totals, Counting: w.counting,
+		Concurrency: w.concurrency, Env: w.env,
 		Objects: w.s3, PayloadBucket: w.payloads})
 }
 
@@ -142,7 +145,8 @@ func (w *world) function(h esm.Handler) esm.Function {
 // mapping returns a stream mapping from the first record on, with what the way of counting needs.
 func (w *world) mapping(client esm.StreamClient) *esm.Stream {
 	w.Helper()
-	cfg := esm.StreamConfig{Client: client, ARN: w.stream, ReportBatchItemFailures: true, Function: w.function(lambda.NewHandler(w.streams.Handle).Invoke),
+	cfg := esm.StreamConfig{Client: client, ARN: w.stream, ReportBatchItemFailures: true,
+		Function:  w.function(lambda.NewHandler(w.streams.Handle).Invoke),
 		OnFailure: func(inv esm.Invocation, err error) { w.Logf("stream batch of %d failed: %v", len(inv.IDs), err) }}
 	if w.counting == aggregate.Marks {
 		cfg.Window = time.Minute // an event names its shard only with a window

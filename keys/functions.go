@@ -36,7 +36,8 @@ const maxLabel = 64
 
 // isLabel reports whether text may be the label of hmac: letters, digits, '_' and '-'.
 func isLabel(text string) bool {
-	return text != "" && len(text) <= maxLabel && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
+	return text != "" && len(text) <= maxLabel &&
+		strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }
 
 func (f *step) run(dst []byte, from int, s *Source) ([]byte, error) { return f.do(dst, from, f.arg, s) }
@@ -49,19 +50,28 @@ func (f *step) run(dst []byte, from int, s *Source) ([]byte, error) { return f.d
 func Functions() []Function {
 	timely := []string{"trim", "time"}
 	return []Function{
-		{Name: "time", Does: "an RFC 3339 time as 2006-01-02T15:04:05.000000000Z: text order is time order", Follows: timely, run: formatAs("2006-01-02T15:04:05.000000000Z")},
-		{Name: "minute", Does: "the UTC minute of an RFC 3339 time: 2006-01-02T15:04", Lossy: true, Follows: timely, run: formatAs("2006-01-02T15:04")},
+		{Name: "time", Does: "an RFC 3339 time as 2006-01-02T15:04:05.000000000Z: text order is time order", Follows: timely,
+			run: formatAs("2006-01-02T15:04:05.000000000Z")},
+		{Name: "minute", Does: "the UTC minute of an RFC 3339 time: 2006-01-02T15:04", Lossy: true, Follows: timely,
+			run: formatAs("2006-01-02T15:04")},
 		{Name: "hour", Does: "its UTC hour: 2006-01-02T15", Lossy: true, Follows: timely, run: formatAs("2006-01-02T15")},
 		{Name: "day", Does: "its UTC day: 2006-01-02", Lossy: true, Follows: timely, run: formatAs("2006-01-02")},
 		{Name: "month", Does: "its UTC month: 2006-01", Lossy: true, Follows: timely, run: formatAs("2006-01")},
 		{Name: "year", Does: "its UTC year: 2006", Lossy: true, Follows: timely, run: formatAs("2006")},
-		{Name: "unix", Does: "an RFC 3339 time as whole seconds since 1970; in `at`, reads such a number", Lossy: true, Follows: timely, run: unixSeconds},
-		{Name: "unixms", Does: "an RFC 3339 time as whole milliseconds since 1970; in `at`, reads such a number", Lossy: true, Follows: timely, run: unixMillis},
-		{Name: "pad", Arg: "N", Does: "a non-negative integer, zeros put before it up to N digits: text order is number order", Follows: []string{"trim", "unix", "unixms", "shard"}, least: 1, most: 38, run: pad},
-		{Name: "rev", Does: "each digit d of a time or padded number becomes 9-d: the order turns around", Follows: []string{"time", "pad"}, run: rev},
-		{Name: "shard", Arg: "N", Does: "one of 0 to N-1: the first 8 bytes of the SHA-256, big-endian, mod N", Lossy: true, least: 1, most: 10_000, run: shard},
-		{Name: "hmac", Arg: "LABEL?", Does: "HMAC-SHA-256 in lower-case hex, keyed with the secret of the environment, or with a key of LABEL's own that is derived from it: for personal data in keys", run: keyedHash},
-		{Name: "sha256", Arg: "N?", Does: "SHA-256 in lower-case hex; with N only its first N digits, which is lossy", least: 1, most: 63, run: hash},
+		{Name: "unix", Does: "an RFC 3339 time as whole seconds since 1970; in `at`, reads such a number", Lossy: true, Follows: timely,
+			run: unixSeconds},
+		{Name: "unixms", Does: "an RFC 3339 time as whole milliseconds since 1970; in `at`, reads such a number", Lossy: true,
+			Follows: timely, run: unixMillis},
+		{Name: "pad", Arg: "N", Does: "a non-negative integer, zeros put before it up to N digits: text order is number order",
+			Follows: []string{"trim", "unix", "unixms", "shard"}, least: 1, most: 38, run: pad},
+		{Name: "rev", Does: "each digit d of a time or padded number becomes 9-d: the order turns around", Follows: []string{"time", "pad"},
+			run: rev},
+		{Name: "shard", Arg: "N", Does: "one of 0 to N-1: the first 8 bytes of the SHA-256, big-endian, mod N", Lossy: true, least: 1,
+			most: 10_000, run: shard},
+		{Name: "hmac", Arg: "LABEL?", Does: "HMAC-SHA-256 in lower-case hex, keyed with the secret of the environment, or with a key of " +
+			"LABEL's own that is derived from it: for personal data in keys", run: keyedHash},
+		{Name: "sha256", Arg: "N?", Does: "SHA-256 in lower-case hex; with N only its first N digits, which is lossy", least: 1, most: 63,
+			run: hash},
 		{Name: "first", Arg: "N", Does: "the first N code points", Lossy: true, least: 1, most: 1024, run: first},
 		{Name: "trim", Does: "without ASCII white space at either end", Lossy: true, run: trim},
 		{Name: "lower", Does: "A to Z as a to z, nothing else", Lossy: true, run: lower},
@@ -102,7 +112,8 @@ func (p *Part) addFunc(call string, offset int) error {
 		}
 	}
 	if name == "rev" && len(p.Funcs) == 0 {
-		return &TemplateError{Offset: offset, What: "rev needs a fixed width to turn the order around", Instead: "time | rev, or pad:N | rev"}
+		return &TemplateError{Offset: offset, What: "rev needs a fixed width to turn the order around",
+			Instead: "time | rev, or pad:N | rev"}
 	}
 	n, what := f.argument(arg, hasArg)
 	if what != "" {

@@ -80,7 +80,8 @@ func alike(a, b event.Node) bool {
 }
 
 func TestCompareUTF16(t *testing.T) {
-	names := []string{"", "\x00", "1", "a", "ab", "b", "\u0080", "\u00f6", "\u07ff", "\u0800", "\u20ac", "\ud7ff", "\U00010000", "\U0001f600", "\U0010ffff", "\ue000", "\ufb33", "\uffff", "a\ue000", "a\U00010000", "\U0001f600\ue000", "\U0001f600\U00010000"}
+	names := []string{"", "\x00", "1", "a", "ab", "b", "\u0080", "\u00f6", "\u07ff", "\u0800", "\u20ac", "\ud7ff", "\U00010000",
+		"\U0001f600", "\U0010ffff", "\ue000", "\ufb33", "\uffff", "a\ue000", "a\U00010000", "\U0001f600\ue000", "\U0001f600\U00010000"}
 	for _, a := range names {
 		for _, b := range names {
 			want := slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
@@ -95,7 +96,8 @@ func TestCompareUTF16(t *testing.T) {
 func FuzzTemplate(f *testing.F) {
 	corpus.Add(f)
 	for _, s := range []string{
-		"MERCHANT#{merchant_id}", "{@at | time | rev}#{@id}", `{["odd.name"] | trim | first:3}#`, "{n | pad:20 | rev}#{s | hmac}", "{@at | day}#{@id | shard:8 | pad:2}",
+		"MERCHANT#{merchant_id}", "{@at | time | rev}#{@id}", `{["odd.name"] | trim | first:3}#`, "{n | pad:20 | rev}#{s | hmac}",
+		"{@at | day}#{@id | shard:8 | pad:2}",
 		"{s | sha256:8}", "{a[1].b}", "{", "}", "{a|}", "{@attribute.x-y | lower}", "{ms | unixms}", `{["x}|"]}`,
 	} {
 		f.Add(s, "a#b%\x00é")
@@ -151,7 +153,8 @@ func checkTemplate(t *testing.T, template *Template, value string) {
 
 func FuzzParseTime(f *testing.F) {
 	corpus.Add(f)
-	for _, s := range []string{"2024-03-05T14:07:31.123Z", "1969-12-31T23:30:00-01:00", "9999-12-31T23:59:59.999999999z", "2024-02-30T00:00:00Z", "", "+"} {
+	for _, s := range []string{"2024-03-05T14:07:31.123Z", "1969-12-31T23:30:00-01:00", "9999-12-31T23:59:59.999999999z",
+		"2024-02-30T00:00:00Z", "", "+"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -159,7 +162,8 @@ func FuzzParseTime(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if again, err := ParseTime(FormatTime(at)); err != nil || !again.Equal(at) || len(FormatTime(at)) != len("2006-01-02T15:04:05.000000000Z") {
+		if again, err := ParseTime(FormatTime(at)); err != nil || !again.Equal(at) ||
+			len(FormatTime(at)) != len("2006-01-02T15:04:05.000000000Z") {
 			t.Fatalf("%q, written %q, is read back as %v, %v", s, FormatTime(at), again, err)
 		}
 	})

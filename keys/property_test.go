@@ -36,7 +36,8 @@ func seeded(t *testing.T) *rand.Rand {
 
 // nasty is made of what could break a key apart or make two one.
 func nasty(r *rand.Rand, most int) string {
-	alphabet := []string{"#", "%", "%23", "%25", "2", "3", "A", "a", "\x00", "\n", "\u0085", "\u00a0", "é", "😀", "{", "}", "|", "ORDER#", " ", "\uFFFD"}
+	alphabet := []string{"#", "%", "%23", "%25", "2", "3", "A", "a", "\x00", "\n", "\u0085", "\u00a0", "é", "😀", "{", "}", "|", "ORDER#",
+		" ", "\uFFFD"}
 	var b strings.Builder
 	for range r.IntN(most + 1) {
 		b.WriteString(alphabet[r.IntN(len(alphabet))])
@@ -83,7 +84,8 @@ func TestEscapeAgainstItsTwin(t *testing.T) {
 			t.Fatalf("%q is escaped %q, want %q", s, got, escapeSlowly(s))
 		}
 	}
-	for s, want := range map[string]string{"": "", "plain": "plain", "m#o": "m%23o", "100%": "100%25", "a\tb": "a%09b", "\x7f": "%7F", "\u0080\u009f\u00a0": "%C2%80%C2%9F\u00a0", "x\xffy": "x%FFy", "\xc2": "%C2", "é": "é"} {
+	for s, want := range map[string]string{"": "", "plain": "plain", "m#o": "m%23o", "100%": "100%25", "a\tb": "a%09b", "\x7f": "%7F",
+		"\u0080\u009f\u00a0": "%C2%80%C2%9F\u00a0", "x\xffy": "x%FFy", "\xc2": "%C2", "é": "é"} {
 		if got := Escape(s); got != want {
 			t.Errorf("%q is escaped %q, want %q", s, got, want)
 		}
@@ -94,7 +96,8 @@ func TestEscapeAgainstItsTwin(t *testing.T) {
 // separated.
 func TestDifferentTuplesNeverShareAKey(t *testing.T) {
 	r := seeded(t)
-	templates := []*Template{must(t, "{a}#{b}#{c}"), must(t, "P{a}x#{b}#y{c}"), must(t, "{a}##{b}%23#{c}#"), must(t, "{c}#{a}a#A{b | sha256}")}
+	templates := []*Template{must(t, "{a}#{b}#{c}"), must(t, "P{a}x#{b}#y{c}"), must(t, "{a}##{b}%23#{c}#"),
+		must(t, "{c}#{a}a#A{b | sha256}")}
 	for _, template := range templates {
 		if err := template.CheckSeparated(); err != nil {
 			t.Fatal(err)
@@ -234,7 +237,8 @@ func someValue(r *rand.Rand, depth int) value {
 		}
 		return v
 	case n < 5:
-		numbers := []string{"0", "1", "-1", "10", "0.1", "9007199254740992", "9007199254740993", "1e37", "1e38", "1e-38", "123456789012345678901234567890123456789", "0.5", "-12.25"}
+		numbers := []string{"0", "1", "-1", "10", "0.1", "9007199254740992", "9007199254740993", "1e37", "1e38", "1e-38",
+			"123456789012345678901234567890123456789", "0.5", "-12.25"}
 		number, _ := new(big.Rat).SetString(numbers[r.IntN(len(numbers))])
 		return value{kind: event.Number, number: number}
 	case n < 7:

@@ -37,7 +37,8 @@ func TestWhatIsMadePasses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &Source{Data: d.Root(), At: time.Date(2026, 2, 28, 1, 2, 3, 4, time.UTC), HasAt: true, Secret: []byte("a secret of sixteen bytes")}
+			s := &Source{Data: d.Root(), At: time.Date(2026, 2, 28, 1, 2, 3, 4, time.UTC), HasAt: true,
+				Secret: []byte("a secret of sixteen bytes")}
 			out, err := tpl.Expand(s)
 			if err != nil || strings.Contains(out, "%") {
 				continue // it makes nothing of that, or something that is escaped
@@ -81,7 +82,8 @@ func TestWhatIsNeverMade(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tpl.CheckMade(tt.text); err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), tt.template) {
+		if err := tpl.CheckMade(tt.text); err == nil || !strings.Contains(err.Error(), tt.says) ||
+			!strings.Contains(err.Error(), tt.template) {
 			t.Errorf("%s and %q: %v", tt.template, tt.text, err)
 		}
 	}

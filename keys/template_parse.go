@@ -96,7 +96,8 @@ func trimmed(text string, at, end int) (string, int) {
 func parseName(name string, offset int) (Part, error) {
 	switch {
 	case name == "":
-		return Part{}, &TemplateError{Offset: offset, What: "there is nothing between the braces", Instead: "the path of a field, or one of " + derivedNames}
+		return Part{}, &TemplateError{Offset: offset, What: "there is nothing between the braces",
+			Instead: "the path of a field, or one of " + derivedNames}
 	case name[0] == '@':
 		return parseDerived(name, offset)
 	}
@@ -119,7 +120,9 @@ func parseDerived(name string, offset int) (Part, error) {
 	case !found:
 		return Part{}, &TemplateError{Offset: offset, What: quote(name) + " is not a derived value", Instead: "one of " + derivedNames}
 	case attribute == "" || strings.ContainsFunc(attribute, notInAttributeName):
-		return Part{}, &TemplateError{Offset: offset, What: quote(name) + " does not name a message attribute, which has letters, digits, _, - and . only", Instead: "@attribute.NAME"}
+		return Part{},
+			&TemplateError{Offset: offset, What: quote(name) +
+				" does not name a message attribute, which has letters, digits, _, - and . only", Instead: "@attribute.NAME"}
 	}
 	return Part{Derived: name, name: name}, nil
 }

@@ -34,12 +34,14 @@ func TestTemplateParts(t *testing.T) {
 		if p.Lossy {
 			line += " (lossy)"
 		}
-		if p.IsVariable() != (p.Literal == "") || !strings.HasPrefix(text[p.Offset:], p.Literal) || p.IsVariable() && text[p.Offset] != '{' {
+		if p.IsVariable() != (p.Literal == "") || !strings.HasPrefix(text[p.Offset:], p.Literal) || p.IsVariable() &&
+			text[p.Offset] != '{' {
 			t.Errorf("%s: offset %d, variable %v", line, p.Offset, p.IsVariable())
 		}
 		got = append(got, line)
 	}
-	want := []string{"ORDER#", "a.b[0] | trim: | first:8 (lossy)", "#x", "@at | day: (lossy)", "#", "@attribute.a-b.c", "#", "a.b[0]", "#", `["}|\""] | hmac:`}
+	want := []string{"ORDER#", "a.b[0] | trim: | first:8 (lossy)", "#x", "@at | day: (lossy)", "#", "@attribute.a-b.c", "#", "a.b[0]", "#",
+		`["}|\""] | hmac:`}
 	if !slices.Equal(got, want) {
 		t.Errorf("parts\n%q, want\n%q", got, want)
 	}
@@ -66,15 +68,23 @@ func TestTemplateMistakes(t *testing.T) {
 		{"a}b", 1, "closing brace without"}, {"{a}}", 3, "closing brace without"},
 		{"{}", 1, "nothing between the braces"}, {"{ }", 2, "nothing between the braces"}, {"{|hmac}", 1, "nothing between the braces"},
 		{"x{a b}", 2, "path"}, {"{2a}", 1, "path"}, {"{a..b}", 1, "path"}, {"{{a}}", 1, "path"},
-		{"{@when}", 1, "not a derived value"}, {"{@}", 1, "not a derived value"}, {"{@id.x}", 1, "not a derived value"}, {"{@ID}", 1, "not a derived value"},
-		{"{@attribute.}", 1, "does not name a message attribute"}, {"{@attribute.a b}", 1, "does not name a message attribute"}, {"{@attribute}", 1, "not a derived value"},
-		{"{a | hmca}", 5, "not a function"}, {"{a |}", 4, "not a function"}, {"{a | | trim}", 5, "not a function"}, {"{a | HMAC}", 5, "not a function"},
-		{"{a | pad}", 5, "needs an argument"}, {"{a | pad:}", 5, "whole number from 1 to 38"}, {"{a | pad:0}", 5, "whole number"}, {"{a | pad:39}", 5, "whole number"},
-		{"{a | pad:08}", 5, "whole number"}, {"{a | pad:+8}", 5, "whole number"}, {"{a | pad:x}", 5, "whole number"}, {"{a | pad:99999999999999999999}", 5, "whole number"},
-		{"{a | shard:0}", 5, "from 1 to 10000"}, {"{a | shard:10001}", 5, "from 1 to 10000"}, {"{a | sha256:64}", 5, "from 1 to 63"}, {"{a | first:0}", 5, "from 1 to 1024"},
+		{"{@when}", 1, "not a derived value"}, {"{@}", 1, "not a derived value"}, {"{@id.x}", 1, "not a derived value"},
+		{"{@ID}", 1, "not a derived value"},
+		{"{@attribute.}", 1, "does not name a message attribute"}, {"{@attribute.a b}", 1, "does not name a message attribute"},
+		{"{@attribute}", 1, "not a derived value"},
+		{"{a | hmca}", 5, "not a function"}, {"{a |}", 4, "not a function"}, {"{a | | trim}", 5, "not a function"},
+		{"{a | HMAC}", 5, "not a function"},
+		{"{a | pad}", 5, "needs an argument"}, {"{a | pad:}", 5, "whole number from 1 to 38"}, {"{a | pad:0}", 5, "whole number"},
+		{"{a | pad:39}", 5, "whole number"},
+		{"{a | pad:08}", 5, "whole number"}, {"{a | pad:+8}", 5, "whole number"}, {"{a | pad:x}", 5, "whole number"},
+		{"{a | pad:99999999999999999999}", 5, "whole number"},
+		{"{a | shard:0}", 5, "from 1 to 10000"}, {"{a | shard:10001}", 5, "from 1 to 10000"}, {"{a | sha256:64}", 5, "from 1 to 63"},
+		{"{a | first:0}", 5, "from 1 to 1024"},
 		{"{a | trim:1}", 5, "takes no argument"}, {"{a | time:}", 5, "takes no argument"},
-		{"{a | rev}", 5, "fixed width"}, {"{a | day | rev}", 11, "cannot follow day"}, {"{a | day | month}", 11, "cannot follow day"}, {"{a | hmac | time}", 12, "cannot follow hmac"},
-		{"{a | hmac | pad:8}", 12, "cannot follow hmac"}, {"{a | unix | day}", 12, "cannot follow unix"}, {"{a | pad:3 | pad:4}", 13, "cannot follow pad"},
+		{"{a | rev}", 5, "fixed width"}, {"{a | day | rev}", 11, "cannot follow day"}, {"{a | day | month}", 11, "cannot follow day"},
+		{"{a | hmac | time}", 12, "cannot follow hmac"},
+		{"{a | hmac | pad:8}", 12, "cannot follow hmac"}, {"{a | unix | day}", 12, "cannot follow unix"},
+		{"{a | pad:3 | pad:4}", 13, "cannot follow pad"},
 		{"a\nb", 1, "control character"}, {"a\u0085", 1, "control character"}, {"a\xff", 1, "invalid UTF-8"},
 	}
 	for _, c := range cases {
@@ -92,9 +102,12 @@ func TestTemplateMistakes(t *testing.T) {
 
 func TestLossyFunctions(t *testing.T) {
 	for text, lossy := range map[string]bool{
-		"{a}": false, "{@at}": false, "{@at | time}": false, "{@at | time | rev}": false, "{a | pad:8}": false, "{a | pad:8 | rev}": false, "{a | hmac}": false, "{a | sha256}": false,
-		"{a | hmac | sha256}": false, "{a | sha256:63}": true, "{a | shard:8}": true, "{a | first:8}": true, "{a | trim}": true, "{a | lower}": true, "{a | upper}": true,
-		"{@at | minute}": true, "{@at | hour}": true, "{@at | day}": true, "{@at | month}": true, "{@at | year}": true, "{@at | unix}": true, "{@at | unixms}": true,
+		"{a}": false, "{@at}": false, "{@at | time}": false, "{@at | time | rev}": false, "{a | pad:8}": false, "{a | pad:8 | rev}": false,
+		"{a | hmac}": false, "{a | sha256}": false,
+		"{a | hmac | sha256}": false, "{a | sha256:63}": true, "{a | shard:8}": true, "{a | first:8}": true, "{a | trim}": true,
+		"{a | lower}": true, "{a | upper}": true,
+		"{@at | minute}": true, "{@at | hour}": true, "{@at | day}": true, "{@at | month}": true, "{@at | year}": true,
+		"{@at | unix}": true, "{@at | unixms}": true,
 		"{a | lower | hmac}": true, "{@at | unix | pad:12}": true,
 	} {
 		if got := must(t, text).Parts()[0].Lossy; got != lossy {
@@ -123,7 +136,9 @@ func TestCheckSeparated(t *testing.T) {
 }
 
 func TestExpandExplainsItself(t *testing.T) {
-	s := &Source{Data: root(t, `{"n":1,"nil":null,"empty":"","blank":" ","list":[],"obj":{},"when":"yesterday","wide":12345,"email":"a@b","long":"`+strings.Repeat("x", 1000)+`","runes":"x`+strings.Repeat("日", 30)+`"}`)}
+	s := &Source{Data: root(t,
+		`{"n":1,"nil":null,"empty":"","blank":" ","list":[],"obj":{},"when":"yesterday","wide":12345,"email":"a@b","long":"`+
+			strings.Repeat("x", 1000)+`","runes":"x`+strings.Repeat("日", 30)+`"}`)}
 	for text, want := range map[string]string{
 		"{x.y}":               "field x.y is missing",
 		"{nil}":               "field nil is null",
@@ -137,11 +152,13 @@ func TestExpandExplainsItself(t *testing.T) {
 		"{obj | hmac}":        "Poison (wrong-type): field obj is an object, which cannot become text",
 		"{when | day}":        `Poison (bad-time): field when | day: "yesterday" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
 		"{when | unix}":       `Poison (bad-time): field when | unix: "yesterday" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
-		"{runes | day}":       `Poison (bad-time): field runes | day: "x` + strings.Repeat("日", 19) + `…" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
-		"{long | day}":        `Poison (bad-time): field long | day: "` + strings.Repeat("x", 60) + `…" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
-		"{wide | pad:4}":      `Poison (number-range): field wide | pad:4: "12345" has more than 4 digits`,
-		"{email | pad:4}":     `Poison (wrong-type): field email | pad:4: "a@b" is not a non-negative integer without leading zeros`,
-		"{email | hmac}":      "Retry (refused): field email | hmac: there is no secret; set INGOT_PII_KEY",
+		"{runes | day}": `Poison (bad-time): field runes | day: "x` + strings.Repeat("日", 19) +
+			`…" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
+		"{long | day}": `Poison (bad-time): field long | day: "` + strings.Repeat("x", 60) +
+			`…" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
+		"{wide | pad:4}":  `Poison (number-range): field wide | pad:4: "12345" has more than 4 digits`,
+		"{email | pad:4}": `Poison (wrong-type): field email | pad:4: "a@b" is not a non-negative integer without leading zeros`,
+		"{email | hmac}":  "Retry (refused): field email | hmac: there is no secret; set INGOT_PII_KEY",
 	} {
 		got, err := must(t, text).Expand(s)
 		if err == nil || err.Error() != want || got != "" {
@@ -165,8 +182,10 @@ func TestAppendToABuffer(t *testing.T) {
 
 func TestTimeTemplates(t *testing.T) {
 	for text, fine := range map[string]bool{
-		"{a}": true, "{a | unix}": true, "{a | unixms}": true, "{a | trim | unix}": true, "{a | trim}": true, "{@at}": true, "{@attribute.sent}": true,
-		"x": false, "{a}Z": false, "{a}#{b}": false, "{a | day}": false, "{a | time | unix}": false, "{a | time}": false, "{a | hmac}": false,
+		"{a}": true, "{a | unix}": true, "{a | unixms}": true, "{a | trim | unix}": true, "{a | trim}": true, "{@at}": true,
+		"{@attribute.sent}": true,
+		"x":                 false, "{a}Z": false, "{a}#{b}": false, "{a | day}": false, "{a | time | unix}": false, "{a | time}": false,
+		"{a | hmac}": false,
 	} {
 		template := must(t, text)
 		err := template.CheckTime()
@@ -181,11 +200,13 @@ func TestTimeTemplates(t *testing.T) {
 		}
 	}
 	s := &Source{
-		Data:       root(t, `{"end":253402300799.999999999,"beyond":253402300800,"fine":0.0000000001,"zero":0,"ms":0.000001,"n":5,"huge":1e999999999999999999,"tiny":1e-999999999999999999}`),
+		Data: root(t,
+			`{"end":253402300799.999999999,"beyond":253402300800,"fine":0.0000000001,"zero":0,"ms":0.000001,"n":5,"huge":1e999999999999999999,"tiny":1e-999999999999999999}`),
 		Attributes: map[string]string{"sent": "1530000000000", "word": "word", "at": "2024-03-05T14:07:31+02:00"},
 	}
 	for text, want := range map[string]string{
-		"{end | unix}": "9999-12-31T23:59:59.999999999Z", "{zero | unix}": "1970-01-01T00:00:00.000000000Z", "{ms | unixms}": "1970-01-01T00:00:00.000000001Z",
+		"{end | unix}": "9999-12-31T23:59:59.999999999Z", "{zero | unix}": "1970-01-01T00:00:00.000000000Z",
+		"{ms | unixms}":              "1970-01-01T00:00:00.000000001Z",
 		"{@attribute.sent | unixms}": "2018-06-26T08:00:00.000000000Z", "{@attribute.at}": "2024-03-05T12:07:31.000000000Z",
 	} {
 		if at, err := must(t, text).Time(s); err != nil || FormatTime(at) != want {
@@ -193,8 +214,11 @@ func TestTimeTemplates(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"{beyond | unix}": "outside of the years", "{fine | unix}": "finer than a nanosecond", "{huge | unix}": "outside of the years", "{tiny | unix}": "finer than a nanosecond",
-		"{n}": "declare what it counts with | unix or | unixms", "{@attribute.at | unix}": "is not a number but an RFC 3339 time: leave | unix out", "{@attribute.word | unix}": "\"word\" is not a number", "{@attribute.sent}": "not an RFC 3339 time",
+		"{beyond | unix}": "outside of the years", "{fine | unix}": "finer than a nanosecond", "{huge | unix}": "outside of the years",
+		"{tiny | unix}":            "finer than a nanosecond",
+		"{n}":                      "declare what it counts with | unix or | unixms",
+		"{@attribute.at | unix}":   "is not a number but an RFC 3339 time: leave | unix out",
+		"{@attribute.word | unix}": "\"word\" is not a number", "{@attribute.sent}": "not an RFC 3339 time",
 	} {
 		_, err := must(t, text).Time(s)
 		var refusal *event.Refusal

@@ -61,7 +61,8 @@ func (t *Template) Time(s *Source) (time.Time, error) {
 	}
 	at, err := parseTime(text)
 	if err != nil && !part.Path.IsZero() && s.Data.At(part.Path).Kind() == event.Number {
-		return time.Time{}, event.Poisoned(event.BadTime, fmt.Sprintf("%s is a number: declare what it counts with | unix or | unixms", part.name))
+		return time.Time{},
+			event.Poisoned(event.BadTime, fmt.Sprintf("%s is a number: declare what it counts with | unix or | unixms", part.name))
 	}
 	if err != nil {
 		return time.Time{}, event.Poisoned(event.BadTime, part.name+": "+err.Error())

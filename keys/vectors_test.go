@@ -274,7 +274,8 @@ func TestLabelsHaveKeysOfTheirOwn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again, err := must(t, "{@id | hmac}").Expand(&Source{ID: "x", Secret: key}); err != nil || again == expand("{@id | hmac:a}", "x") {
+			if again, err := must(t, "{@id | hmac}").Expand(&Source{ID: "x", Secret: key}); err != nil ||
+				again == expand("{@id | hmac:a}", "x") {
 				t.Errorf("%s of %q is the key of the label a: %v", template, value, err)
 			}
 		}

@@ -75,7 +75,8 @@ func TestTooMuchAtOnce(t *testing.T) {
 		detail string // empty: it fits
 	}{
 		{"100 items", manyLines(97), 1, ""},
-		{"101 items", manyLines(98), 1, "the message yields 101 items with its whole, and order is atomic: a transaction puts at most 100 items"},
+		{"101 items", manyLines(98), 1,
+			"the message yields 101 items with its whole, and order is atomic: a transaction puts at most 100 items"},
 		{"just below the bytes", manyLines(97), 39_000, ""},
 		{"too many bytes", manyLines(97), 42_000, "and order is atomic: those of a transaction take at most 4000000 bytes"},
 	} {
@@ -86,7 +87,8 @@ func TestTooMuchAtOnce(t *testing.T) {
 		case c.detail == "" && err != nil:
 			t.Errorf("%s: %v", c.name, err)
 		case c.detail == "":
-		case r == nil || item != nil || r.Verdict != event.Poison || r.Reason != event.TooManyParts || !strings.Contains(r.Detail, c.detail) || r.Key.SK != "ORDER":
+		case r == nil || item != nil || r.Verdict != event.Poison || r.Reason != event.TooManyParts ||
+			!strings.Contains(r.Detail, c.detail) || r.Key.SK != "ORDER":
 			t.Errorf("%s: %v", c.name, err)
 		default:
 			whole, err := mustLoad(t, withParts).Plan(m)
@@ -102,11 +104,16 @@ func TestTooMuchAtOnce(t *testing.T) {
 
 func TestBadAtomic(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
-		"a type without parts": {"  line:\n", "  other: {id: \"{id}\", at: \"{at}\", key: {pk: \"O#{id}\", sk: \"O\"}, atomic: true}\n  line:\n",
-			"p.yaml:12:73: no type is a part of other, so nothing is stored together with it; write other without atomic, or a type with part: {of: other}, instead"},
-		"a part":                 {"  line:\n", "  line:\n    atomic: true\n", "p.yaml:13:13: line is a part, and is stored as its whole says; write it in order instead"},
-		"not a truth":            {"atomic: true", "atomic: always", "p.yaml:11:13: atomic is text, not true or false; write true, or leave atomic out, instead"},
-		"a claim without atomic": {"    atomic: true\n", "", "key does not show order of the whole, which the id of order uses: parts of two wholes could have one key"},
+		"a type without parts": {"  line:\n",
+			"  other: {id: \"{id}\", at: \"{at}\", key: {pk: \"O#{id}\", sk: \"O\"}, atomic: true}\n  line:\n",
+			"p.yaml:12:73: no type is a part of other, so nothing is stored together with it; write other without atomic, or a type with " +
+				"part: {of: other}, instead"},
+		"a part": {"  line:\n", "  line:\n    atomic: true\n",
+			"p.yaml:13:13: line is a part, and is stored as its whole says; write it in order instead"},
+		"not a truth": {"atomic: true", "atomic: always",
+			"p.yaml:11:13: atomic is text, not true or false; write true, or leave atomic out, instead"},
+		"a claim without atomic": {"    atomic: true\n", "",
+			"key does not show order of the whole, which the id of order uses: parts of two wholes could have one key"},
 	} {
 		file := strings.Replace(atomicOrders, c.old, c.new, 1)
 		if _, err := loadText(file); err == nil || !strings.Contains(err.Error(), c.want) {

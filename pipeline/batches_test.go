@@ -22,12 +22,14 @@ func TestPlanMessage(t *testing.T) {
 	p := mustLoad(t, withBatches)
 	one, other := `{"type":"order","o":1,"at":"2099-01-02T03:04:05Z"}`, `{ "type":"order" , "o":2,"at":"2099-01-02T03:04:05Z","x":[1, 2]}`
 	item, list, err := p.PlanMessage(envelope.Message{Body: " [" + one + "\n,7," + other + "]"})
-	if item != nil || err != nil || len(list) != 3 || list[1].Item != nil || list[1].Refusal == nil || list[1].Refusal.Reason != event.NotAnObject {
+	if item != nil || err != nil || len(list) != 3 || list[1].Item != nil || list[1].Refusal == nil ||
+		list[1].Refusal.Reason != event.NotAnObject {
 		t.Fatalf("%+v, %+v, %v", item, list, err)
 	}
 	for i, body := range map[int]string{0: one, 2: other} {
 		alone, err := p.Plan(envelope.Message{Body: body})
-		if got := list[i].Item; err != nil || got == nil || got.Key != alone.Key || got.Digest != alone.Digest || got.Data != alone.Data || got.ID != alone.ID || !got.At.Equal(alone.At) {
+		if got := list[i].Item; err != nil || got == nil || got.Key != alone.Key || got.Digest != alone.Digest || got.Data != alone.Data ||
+			got.ID != alone.ID || !got.At.Equal(alone.At) {
 			t.Errorf("event %d is %+v, and alone %+v, %v", i, got, alone, err)
 		}
 	}
@@ -39,7 +41,8 @@ func TestPlanMessage(t *testing.T) {
 		t.Errorf("an empty array: %v", err)
 	}
 	without := mustLoad(t, strings.Replace(withBatches, "batches: true\n", "", 1))
-	if _, list, err := without.PlanMessage(envelope.Message{Body: "[" + one + "]"}); list != nil || !errors.As(err, &refusal) || refusal.Reason != event.NotAnObject {
+	if _, list, err := without.PlanMessage(envelope.Message{Body: "[" + one + "]"}); list != nil || !errors.As(err, &refusal) ||
+		refusal.Reason != event.NotAnObject {
 		t.Errorf("without batches: %+v, %v", list, err)
 	}
 	if !p.Batches() || without.Batches() || !p.Describe().Spec.Batches || without.Describe().Spec.Batches {

@@ -32,21 +32,25 @@ func byPipeline(t testing.TB, by map[string]string) *pipeline.Pipeline {
 
 // TestBy checks that what By computes is, after escaping, what the stream counts under.
 func TestBy(t *testing.T) {
-	const device, whole = `{@type}`, `{"type":"reading","id":"r1","at":"2026-03-01T10:00:00Z","site":"North #1%23","device":"d\u0001é","n":1.50}`
+	const device, whole = `{@type}`,
+		`{"type":"reading","id":"r1","at":"2026-03-01T10:00:00Z","site":"North #1%23","device":"d\u0001é","n":1.50}`
 	for name, c := range map[string]struct {
 		by   map[string]string
 		body string
 		want map[string]string // of hmac only that it is not plain text
 	}{
-		"as it is":        {map[string]string{"site": "{site}"}, `{"site":"m1"}`, map[string]string{"site": "m1"}},
-		"escaped":         {map[string]string{"site": "{site}"}, `{"site":"North #1%23"}`, map[string]string{"site": "North #1%23"}},
-		"lower":           {map[string]string{"site": "{site | lower}"}, `{"site":"North #1"}`, map[string]string{"site": "north #1"}},
-		"text around":     {map[string]string{"site": "é{site}-x"}, `{"site":"\u0085#"}`, map[string]string{"site": "é\u0085#-x"}},
-		"two":             {map[string]string{"site": "{site | upper}", "device": "{device}"}, whole, map[string]string{"site": "NORTH #1%23", "device": "d\u0001é"}},
-		"derived":         {map[string]string{"kind": device, "site": "{@at | day}"}, whole, map[string]string{"kind": "reading", "site": "2026-03-01"}},
-		"hmac":            {map[string]string{"device": "{device | hmac}"}, whole, nil},
-		"without by":      {nil, `{}`, map[string]string{}},
-		"in an envelope":  {map[string]string{"site": "{site}"}, `{"specversion":"1.0","id":"1","source":"s","type":"e","data":{"site":"m1"}}`, map[string]string{"site": "m1"}},
+		"as it is":    {map[string]string{"site": "{site}"}, `{"site":"m1"}`, map[string]string{"site": "m1"}},
+		"escaped":     {map[string]string{"site": "{site}"}, `{"site":"North #1%23"}`, map[string]string{"site": "North #1%23"}},
+		"lower":       {map[string]string{"site": "{site | lower}"}, `{"site":"North #1"}`, map[string]string{"site": "north #1"}},
+		"text around": {map[string]string{"site": "é{site}-x"}, `{"site":"\u0085#"}`, map[string]string{"site": "é\u0085#-x"}},
+		"two": {map[string]string{"site": "{site | upper}", "device": "{device}"}, whole,
+			map[string]string{"site": "NORTH #1%23", "device": "d\u0001é"}},
+		"derived": {map[string]string{"kind": device, "site": "{@at | day}"}, whole,
+			map[string]string{"kind": "reading", "site": "2026-03-01"}},
+		"hmac":       {map[string]string{"device": "{device | hmac}"}, whole, nil},
+		"without by": {nil, `{}`, map[string]string{}},
+		"in an envelope": {map[string]string{"site": "{site}"},
+			`{"specversion":"1.0","id":"1","source":"s","type":"e","data":{"site":"m1"}}`, map[string]string{"site": "m1"}},
 		"of another type": {map[string]string{"site": "{site}"}, `{"type":"unknown","site":"m1"}`, map[string]string{"site": "m1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,8 +86,9 @@ func TestByRefuses(t *testing.T) {
 		reason              event.Reason
 		words               string
 	}{
-		"no such aggregate":       {"{site}", "plants", `{}`, "", `no aggregate "plants"`},
-		"missing field":           {"{site | lower}", "sites", `{"type":"reading"}`, event.MissingField, "aggregate sites, by site: field site is missing"},
+		"no such aggregate": {"{site}", "plants", `{}`, "", `no aggregate "plants"`},
+		"missing field": {"{site | lower}", "sites", `{"type":"reading"}`, event.MissingField,
+			"aggregate sites, by site: field site is missing"},
 		"empty field":             {"{site}", "sites", `{"site":""}`, event.MissingField, "field site is empty"},
 		"a whole event is needed": {"{@at | day}", "sites", `{"type":"reading","id":"1"}`, event.MissingField, "field at is missing"},
 		"not JSON":                {"{site}", "sites", `site`, event.Undecodable, ""},

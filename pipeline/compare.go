@@ -67,7 +67,9 @@ func (c *compiler) comparisons() {
 						continue
 					}
 					said[literal{d.at, found.Offset}] = true
-					c.mistakeAt(d.at, d.text, found.Offset, fmt.Sprintf("where compares %s with %s, and every event needs a number there, for %s: no event can meet this", read.Path, found.With, read.Use),
+					c.mistakeAt(d.at, d.text, found.Offset,
+						fmt.Sprintf("where compares %s with %s, and every event needs a number there, for %s: no event can meet this",
+							read.Path, found.With, read.Use),
 						cmp.Or(found.Numbers, "a comparison with a number, or exists "+read.Path.String()+","))
 				}
 			}
@@ -92,7 +94,10 @@ func (d *doubts) asText(t *eventType) {
 				if p.verbatim {
 					p.Column += p.inset + len([]rune(one.text[:found.Offset]))
 				}
-				d.warnings = append(d.warnings, warning{d.at(one.at, p, fmt.Sprintf("where compares %s with the text %s: no number is above or below a text, and as texts 9 is above 10", name, found.With), found.Numbers+", unless the payload has text there,"), one.at})
+				d.warnings = append(d.warnings,
+					warning{d.at(one.at, p,
+						fmt.Sprintf("where compares %s with the text %s: no number is above or below a text, and as texts 9 is above 10",
+							name, found.With), found.Numbers+", unless the payload has text there,"), one.at})
 			}
 		}
 	}

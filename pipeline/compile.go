@@ -34,11 +34,13 @@ func compile(spec *Spec, r *report, more func(*compiler), opts []Option) (*Pipel
 	for _, apply := range opts {
 		apply(&o)
 	}
-	c := &compiler{report: r, spec: spec, p: &Pipeline{epoch: spec.Epoch, batches: spec.Batches, secret: o.secret, types: map[string]*eventType{}}}
+	c := &compiler{report: r, spec: spec, p: &Pipeline{epoch: spec.Epoch, batches: spec.Batches, secret: o.secret,
+		types: map[string]*eventType{}}}
 	if spec.Ingot != Format {
 		// In another format, the rest of the file may mean anything. So nothing else is decoded or
 		// reported.
-		c.mistake(place("ingot"), fmt.Sprintf("ingot: %d is not a file format that this build reads: it reads %d", spec.Ingot, Format), fmt.Sprintf("ingot: %d", Format))
+		c.mistake(place("ingot"), fmt.Sprintf("ingot: %d is not a file format that this build reads: it reads %d", spec.Ingot, Format),
+			fmt.Sprintf("ingot: %d", Format))
 		if !c.isBroken("ingot") {
 			return nil, c.mistakes.sorted()
 		}
@@ -267,7 +269,8 @@ func (c *compiler) parseTemplate(p place, text string, derived ...string) (t *ke
 		if !slices.ContainsFunc(derived, func(allowed string) bool {
 			return d == "@"+allowed || strings.HasSuffix(allowed, ".") && strings.HasPrefix(d, "@"+allowed)
 		}) {
-			c.mistakeAt(p, text, strings.Index(text, d), fmt.Sprintf("%s cannot use %s", nameOf(p), d), "a field of the payload, such as {order_id},")
+			c.mistakeAt(p, text, strings.Index(text, d), fmt.Sprintf("%s cannot use %s", nameOf(p), d),
+				"a field of the payload, such as {order_id},")
 			ok = false
 		}
 	}

@@ -94,10 +94,12 @@ func (c *compiler) rank(at place, def *aggregate.Definition, s AggregateSpec) {
 		c.mistake(at.in("value"), fmt.Sprintf("%s is a %s, and totals are ranked by a number", s.Rank.Value, def.Values[i].Op), number)
 	}
 	if len(def.By) == 0 {
-		c.mistake(at, "without by there is only one total in each window, so there is nothing to rank", `by: {player: "{player_id}"} beside it`)
+		c.mistake(at, "without by there is only one total in each window, so there is nothing to rank",
+			`by: {player: "{player_id}"} beside it`)
 	}
 	if s.Spread > 1 {
-		c.mistake(at, fmt.Sprintf("spread is %d, and totals that are ranked have one item each: the index cannot add up their shares", s.Spread), "spread: 1 beside it, or leave rank out")
+		c.mistake(at, fmt.Sprintf("spread is %d, and totals that are ranked have one item each: the index cannot add up their shares",
+			s.Spread), "spread: 1 beside it, or leave rank out")
 	}
 	if s.Rank.Shards < 0 || s.Rank.Shards > 100 {
 		c.mistake(at.in("shards"), fmt.Sprintf("shards is %d", s.Rank.Shards), "a whole number from 1 to 100")
@@ -134,7 +136,8 @@ func (c *compiler) canMove(at place, def *aggregate.Definition, s AggregateSpec)
 		for _, v := range def.Values {
 			_, supplied := s.From[t].Values[v.Name]
 			if supplied && v.Op != aggregate.Count && v.Op != aggregate.Sum {
-				c.mistake(p.in("values").in(v.Name), fmt.Sprintf("%s is a %s, and a total that is movedBy: put has only counts and sums", v.Name, v.Op), "count or sum, or movedBy: stream,")
+				c.mistake(p.in("values").in(v.Name), fmt.Sprintf("%s is a %s, and a total that is movedBy: put has only counts and sums",
+					v.Name, v.Op), "count or sum, or movedBy: stream,")
 			}
 		}
 		declared, ok := c.p.types[t]
@@ -142,10 +145,12 @@ func (c *compiler) canMove(at place, def *aggregate.Definition, s AggregateSpec)
 			continue
 		}
 		if declared.latest {
-			c.misnamed(p, fmt.Sprintf("mode of %s is latest, and a total that is movedBy: put counts only events that never change", t), "movedBy: stream, or mode: insert for "+t+",")
+			c.misnamed(p, fmt.Sprintf("mode of %s is latest, and a total that is movedBy: put counts only events that never change", t),
+				"movedBy: stream, or mode: insert for "+t+",")
 		}
 		if declared.moved++; declared.moved == maxMoved+1 {
-			c.misnamed(p, fmt.Sprintf("%s feeds more than %d aggregates that are movedBy: put, and a transaction has at most %d items", t, maxMoved, maxAtomic), "movedBy: stream for some of them")
+			c.misnamed(p, fmt.Sprintf("%s feeds more than %d aggregates that are movedBy: put, and a transaction has at most %d items", t,
+				maxMoved, maxAtomic), "movedBy: stream for some of them")
 		}
 	}
 }
@@ -157,13 +162,16 @@ func (c *compiler) atLeast(at place, def *aggregate.Definition, s AggregateSpec)
 		return
 	}
 	if def.MovedBy != aggregate.Put {
-		c.misnamed(at, "atLeast is a condition of the transaction that puts an event, and these totals are moved by the stream", "movedBy: put beside it")
+		c.misnamed(at, "atLeast is a condition of the transaction that puts an event, and these totals are moved by the stream",
+			"movedBy: put beside it")
 	}
 	if s.Spread > 1 {
-		c.misnamed(at, fmt.Sprintf("spread is %d, and a floor needs a total that is one item", s.Spread), "spread: 1 beside it, or leave atLeast out")
+		c.misnamed(at, fmt.Sprintf("spread is %d, and a floor needs a total that is one item", s.Spread),
+			"spread: 1 beside it, or leave atLeast out")
 	}
 	if def.OnExpire == aggregate.Subtract {
-		c.misnamed(at, "onExpire is subtract, so what expires could bring the total below its floor", "onExpire: keep beside it, or leave atLeast out")
+		c.misnamed(at, "onExpire is subtract, so what expires could bring the total below its floor",
+			"onExpire: keep beside it, or leave atLeast out")
 	}
 	var names []string
 	for _, v := range def.Values {
@@ -179,9 +187,11 @@ func (c *compiler) atLeast(at place, def *aggregate.Definition, s AggregateSpec)
 		case i < 0:
 			c.misnamed(p, "there is no value "+name+" in "+def.Name, cmp.Or(suggest(name, names), "the name of a count or sum"))
 		case !slices.Contains(names, name):
-			c.misnamed(p, fmt.Sprintf("%s is a %s, and a floor is for a sum", name, def.Values[i].Op), cmp.Or(suggest(name, names), "the name of a count or sum"))
+			c.misnamed(p, fmt.Sprintf("%s is a %s, and a floor is for a sum", name, def.Values[i].Op),
+				cmp.Or(suggest(name, names), "the name of a count or sum"))
 		case !floor.Summable():
-			c.mistake(p, name+" is beyond 10^18 or has more than 9 decimals, and a sum cannot have such a value", "a number such as 0 or -100.5")
+			c.mistake(p, name+" is beyond 10^18 or has more than 9 decimals, and a sum cannot have such a value",
+				"a number such as 0 or -100.5")
 		default:
 			def.AtLeast[i] = aggregate.Amount{Set: true, Number: floor}
 		}
@@ -193,7 +203,8 @@ func (c *compiler) generation(at place, s AggregateSpec) {
 	case s.Since < 1:
 		c.mistake(p, fmt.Sprintf("since is %d", s.Since), "the epoch that introduced this definition, at least 1")
 	case s.Since > c.spec.Epoch && !c.isBroken("epoch"):
-		c.mistake(p, fmt.Sprintf("since: %d is above the file's epoch %d", s.Since, c.spec.Epoch), fmt.Sprintf("epoch: %d at the top", s.Since))
+		c.mistake(p, fmt.Sprintf("since: %d is above the file's epoch %d", s.Since, c.spec.Epoch),
+			fmt.Sprintf("epoch: %d at the top", s.Since))
 	}
 }
 
@@ -303,7 +314,8 @@ func (c *compiler) noType(p place, name string) {
 		return
 	}
 	if strings.Contains(name, "*") {
-		c.misnamed(p, fmt.Sprintf("there is no event type %s, and * is not a wildcard", name), "each event type by its whole name, such as "+firstOr(c.goodNames(), "TYPE")+",")
+		c.misnamed(p, fmt.Sprintf("there is no event type %s, and * is not a wildcard", name),
+			"each event type by its whole name, such as "+firstOr(c.goodNames(), "TYPE")+",")
 		return
 	}
 	c.misnamed(p, "there is no event type "+name, cmp.Or(suggest(name, c.goodNames()), "the name of an event type"))
@@ -333,7 +345,8 @@ func (c *compiler) values(at place, from map[string]FromSpec) []aggregate.Value 
 				continue
 			}
 			if op, ok := known[name]; ok && op != v.op {
-				c.mistake(p.in(name), fmt.Sprintf("%s is a %s for another event type and a %s here: a value is computed in one way", name, op, v.op), "another name")
+				c.mistake(p.in(name), fmt.Sprintf("%s is a %s for another event type and a %s here: a value is computed in one way", name,
+					op, v.op), "another name")
 				continue
 			}
 			known[name] = v.op
@@ -440,7 +453,9 @@ func (c *compiler) extreme(p place, def *aggregate.Definition, t *eventType, v v
 func (c *compiler) lifetimes(def *aggregate.Definition, t *eventType) {
 	if t.latest && def.OnExpire == aggregate.Keep && def.MovedBy != aggregate.Put { // canMove refuses that
 		p := place("aggregates").in(def.Name).in("onExpire")
-		c.mistake(p, fmt.Sprintf("onExpire is keep over %s, whose mode is latest: what was kept of an expired revision could be counted again", t.name), "onExpire: subtract")
+		c.mistake(p,
+			fmt.Sprintf("onExpire is keep over %s, whose mode is latest: what was kept of an expired revision could be counted again",
+				t.name), "onExpire: subtract")
 	}
 	if def.Retain == 0 || c.isBroken(place("events").in(t.name).in("retain")) {
 		return
@@ -448,8 +463,12 @@ func (c *compiler) lifetimes(def *aggregate.Definition, t *eventType) {
 	p := place("aggregates").in(def.Name).in("retain")
 	switch least := lifetime.Outliving(t.retain); {
 	case t.retain == 0:
-		c.mistake(p, fmt.Sprintf("the totals expire and events of %s never do: a late change would start a total again from zero after it has expired", t.name), "a retain for "+t.name+" too,")
+		c.mistake(p,
+			fmt.Sprintf(
+				"the totals expire and events of %s never do: a late change would start a total again from zero after it has expired",
+				t.name), "a retain for "+t.name+" too,")
 	case def.Retain < least:
-		c.mistake(p, fmt.Sprintf("retain is %s and events of %s live for %s: a total must outlive them by 7d", lifetime.Format(def.Retain), t.name, lifetime.Format(t.retain)), "at least "+lifetime.Format(least))
+		c.mistake(p, fmt.Sprintf("retain is %s and events of %s live for %s: a total must outlive them by 7d", lifetime.Format(def.Retain),
+			t.name, lifetime.Format(t.retain)), "at least "+lifetime.Format(least))
 	}
 }

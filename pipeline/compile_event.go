@@ -64,7 +64,8 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 		c.revision(at, t, s)
 	}
 	if t.compress = s.Compress; t.compress && t.latest {
-		c.mistake(at.in("compress"), "compress does not go with mode latest: a newer revision replaces a payload that it has not read", "the type without compress")
+		c.mistake(at.in("compress"), "compress does not go with mode latest: a newer revision replaces a payload that it has not read",
+			"the type without compress")
 	}
 	c.offload(at.in("offload"), t, s.Offload)
 	c.measureStatement(at.in("attributes"), t)
@@ -82,7 +83,9 @@ func badTypeName(name string) string {
 		return "the name of an event type is longer than 256 bytes"
 	case strings.Contains(name, "${"):
 		return "the name of an event type cannot contain ${, since nothing is filled in there"
-	case strings.ContainsAny(name, "#%") || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
+	case strings.ContainsAny(name, "#%") || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool {
+		return r < ' ' || r == 0x7f
+	}):
 		return "the name of an event type cannot contain #, % or control characters"
 	}
 	return ""
@@ -152,7 +155,8 @@ func (c *compiler) revision(at place, t *eventType, s EventSpec) {
 	case !t.latest:
 		return
 	case s.Revision == "":
-		c.mistake(at.in("mode"), "mode latest needs a revision: what makes one version newer than another", "revision: and "+forms+" beside it")
+		c.mistake(at.in("mode"), "mode latest needs a revision: what makes one version newer than another", "revision: and "+forms+
+			" beside it")
 		return
 	}
 	for p, text := range c.entries(p, s.Revision) {
@@ -178,7 +182,8 @@ func (c *compiler) usesIgnored(p place, text string, t *eventType, paths []event
 		for _, ignored := range t.ignore {
 			if ignored.Contains(path) {
 				c.mistakeAt(p, text, strings.Index(text, path.String()),
-					fmt.Sprintf("%s uses %s, which ignore leaves out of the digest of %s", nameOf(p), path, t.name), "another field, or ignore without "+ignored.String()+",")
+					fmt.Sprintf("%s uses %s, which ignore leaves out of the digest of %s", nameOf(p), path, t.name),
+					"another field, or ignore without "+ignored.String()+",")
 			}
 		}
 	}

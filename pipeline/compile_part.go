@@ -54,7 +54,8 @@ func (c *compiler) part(t *eventType) {
 	}
 	c.outlives(at.in("retain"), t, s)
 	if t.part.claim && t.over > 0 {
-		c.mistake(at.in("offload"), "offload does not go with a claim: a claim can pass to another event, and its objects cannot", "the type without offload")
+		c.mistake(at.in("offload"), "offload does not go with a claim: a claim can pass to another event, and its objects cannot",
+			"the type without offload")
 	}
 }
 
@@ -65,7 +66,8 @@ func (c *compiler) atomic(p place, t *eventType, s EventSpec) {
 	case s.Part.Of != "":
 		c.mistake(p, t.name+" is a part, and is stored as its whole says", "it in "+s.Part.Of)
 	case !s.Part.isPart() && !c.hasParts(t.name):
-		c.mistake(p, "no type is a part of "+t.name+", so nothing is stored together with it", t.name+" without atomic, or a type with part: {of: "+t.name+"},")
+		c.mistake(p, "no type is a part of "+t.name+", so nothing is stored together with it",
+			t.name+" without atomic, or a type with part: {of: "+t.name+"},")
 	}
 }
 
@@ -99,11 +101,13 @@ func (c *compiler) ownMembers(at place, t *eventType, s EventSpec) {
 		c.mistake(at.in("at"), "a part has no at of its own: its time is that of its whole", t.name+" without at")
 	}
 	if s.ID == "" {
-		c.mistake(at, "id is missing in "+t.name+": a part has no envelope that says it", `id: and the fields that tell parts apart, such as "{order_id}#{line}",`)
+		c.mistake(at, "id is missing in "+t.name+": a part has no envelope that says it",
+			`id: and the fields that tell parts apart, such as "{order_id}#{line}",`)
 	}
 	if len(s.Ignore) > 0 {
 		t.ignore = nil
-		c.mistake(at.in("ignore"), "a part cannot ignore anything: it is made again from its whole, and must always be the same", "the ignore of "+s.Part.Of)
+		c.mistake(at.in("ignore"), "a part cannot ignore anything: it is made again from its whole, and must always be the same",
+			"the ignore of "+s.Part.Of)
 	}
 	if t.latest {
 		t.latest = false
@@ -114,7 +118,8 @@ func (c *compiler) ownMembers(at place, t *eventType, s EventSpec) {
 // takes compiles what a part takes from its whole's payload. It returns false if it takes nothing.
 func (c *compiler) takes(p place, t *eventType, s PartSpec) bool {
 	if s.Each == "" && len(s.With) == 0 {
-		c.mistake(p, t.name+" would have an empty payload: part has neither each nor with", "with: and the members that it has of its whole, such as [order_id],")
+		c.mistake(p, t.name+" would have an empty payload: part has neither each nor with",
+			"with: and the members that it has of its whole, such as [order_id],")
 		return false
 	}
 	for i, text := range s.With {
@@ -125,7 +130,8 @@ func (c *compiler) takes(p place, t *eventType, s PartSpec) bool {
 		}
 		switch _, name := path.Name(); {
 		case !name:
-			c.mistake(at, fmt.Sprintf("%s is inside of a member, and with takes whole members of the payload", path), "its first name alone")
+			c.mistake(at, fmt.Sprintf("%s is inside of a member, and with takes whole members of the payload", path),
+				"its first name alone")
 		case slices.ContainsFunc(t.part.with, path.Equal):
 			c.mistake(at, "with has "+path.String()+" twice", "one of the two")
 		default:
@@ -174,11 +180,15 @@ func (c *compiler) ofTheWhole(at place, t *eventType) {
 	case whole.latest:
 		c.mistake(of, fmt.Sprintf("%s has mode latest, and a whole is stored once, with its parts", whole.name), "a type with mode insert")
 	case whole.at == nil && !c.isBroken(wholeAt.in("at")) && c.spec.Events[whole.name].At == "":
-		c.mistake(of, fmt.Sprintf("%s has no at, so its time is its envelope's, which may differ next time; its parts have the time of the whole", whole.name), `at: in `+whole.name+`, such as "{placed_at}",`)
+		c.mistake(of,
+			fmt.Sprintf("%s has no at, so its time is its envelope's, which may differ next time; its parts have the time of the whole",
+				whole.name), `at: in `+whole.name+`, such as "{placed_at}",`)
 	case whole.at != nil && len(whole.at.Derived()) > 0:
-		c.mistake(of, fmt.Sprintf("%s takes its time from %s, which may differ next time; its parts have the time of the whole", whole.name, whole.at.Derived()[0]), `at: from the payload in `+whole.name+`, such as "{placed_at}",`)
+		c.mistake(of, fmt.Sprintf("%s takes its time from %s, which may differ next time; its parts have the time of the whole", whole.name,
+			whole.at.Derived()[0]), `at: from the payload in `+whole.name+`, such as "{placed_at}",`)
 	}
-	if t.pk != nil && t.sk != nil && t.id != nil && !c.isBroken(wholeAt.in("id")) && (whole.id != nil || c.spec.Events[whole.name].ID == "") {
+	if t.pk != nil && t.sk != nil && t.id != nil && !c.isBroken(wholeAt.in("id")) &&
+		(whole.id != nil || c.spec.Events[whole.name].ID == "") {
 		c.showsWhole(at.in("key"), t)
 	}
 }
@@ -195,15 +205,19 @@ func (c *compiler) showsWhole(p place, t *eventType) {
 	}
 	for _, v := range slices.Sorted(maps.Keys(whole.leaves(variablesOf(whole.id, "@id")))) {
 		path, err := event.ParsePath(v)
-		shown := err == nil && v[0] != '@' && full[v] && slices.ContainsFunc(t.part.with, func(with event.Path) bool { return with.Contains(path) })
+		shown := err == nil && v[0] != '@' && full[v] && slices.ContainsFunc(t.part.with, func(with event.Path) bool {
+			return with.Contains(path)
+		})
 		switch {
 		case v == "@type" || shown:
 		case whole.atomic:
 			t.part.claim = true
 		case err != nil || v[0] == '@':
-			c.mistake(p, fmt.Sprintf("the id of %s uses %s, which no part can show: parts of two wholes could have one key", whole.name, v), "an id in "+whole.name+` that is made of its fields, such as "{order_id}",`)
+			c.mistake(p, fmt.Sprintf("the id of %s uses %s, which no part can show: parts of two wholes could have one key", whole.name, v),
+				"an id in "+whole.name+` that is made of its fields, such as "{order_id}",`)
 		default:
-			c.mistake(p, fmt.Sprintf("key does not show %s of the whole, which the id of %s uses: parts of two wholes could have one key", v, whole.name), fmt.Sprintf("{%s} in sk, and its member in with", v))
+			c.mistake(p, fmt.Sprintf("key does not show %s of the whole, which the id of %s uses: parts of two wholes could have one key",
+				v, whole.name), fmt.Sprintf("{%s} in sk, and its member in with", v))
 		}
 	}
 }
@@ -217,12 +231,14 @@ func (c *compiler) outlives(p place, t *eventType, s EventSpec) {
 		return
 	}
 	if lifetime.Shorter(t.retain, whole.retain) {
-		c.mistake(p, fmt.Sprintf("retain is shorter than that of %s, so parts would expire before their whole", whole.name), "retain: "+lifetime.Format(whole.retain)+" or longer, or none, for that of the whole,")
+		c.mistake(p, fmt.Sprintf("retain is shorter than that of %s, so parts would expire before their whole", whole.name), "retain: "+
+			lifetime.Format(whole.retain)+" or longer, or none, for that of the whole,")
 		return
 	}
 	for i, w := range t.was {
 		if before := w.Before.Add(-1); lifetime.Shorter(w.Retain, retainAt(whole.retain, whole.was, before)) {
-			c.mistake(p, fmt.Sprintf("was[%d] is shorter than the retain that %s had then, so parts would expire before their whole", i, whole.name), "the was of "+whole.name)
+			c.mistake(p, fmt.Sprintf("was[%d] is shorter than the retain that %s had then, so parts would expire before their whole", i,
+				whole.name), "the was of "+whole.name)
 		}
 	}
 }

@@ -35,7 +35,8 @@ func large(id, text string) envelope.Message {
 // A payload is compressed where that saves a write unit, and nothing else of the item depends on
 // it.
 func TestCompress(t *testing.T) {
-	with, plain := mustLoad(t, withCompress), mustLoad(t, strings.ReplaceAll(strings.ReplaceAll(withCompress, ", compress: true", ""), "    compress: true\n", ""))
+	with, plain := mustLoad(t, withCompress),
+		mustLoad(t, strings.ReplaceAll(strings.ReplaceAll(withCompress, ", compress: true", ""), "    compress: true\n", ""))
 	noise := make([]byte, 3000)
 	for i := range noise {
 		noise[i] = byte('!' + rand.IntN(90))
@@ -91,7 +92,8 @@ func TestCompressMakesNoItemStorable(t *testing.T) {
 // A part is compressed as its own type says, also when it is made again from the stored whole.
 func TestCompressedParts(t *testing.T) {
 	p := mustLoad(t, withCompress)
-	whole, err := p.Plan(envelope.Message{Body: `{"id":"1","at":"2099-01-01T00:00:00Z","cents":1,"rows":[{"n":1,"text":"` + strings.Repeat("ab", 2000) + `"},{"n":2}]}`})
+	whole, err := p.Plan(envelope.Message{Body: `{"id":"1","at":"2099-01-01T00:00:00Z","cents":1,"rows":[{"n":1,"text":"` +
+		strings.Repeat("ab", 2000) + `"},{"n":2}]}`})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,8 @@ func (w *work) grouping(f *feed, by []string) *event.Refusal {
 		}
 	}
 	if size := f.fixed + len(f.by) + len(w.text); size > event.MaxPK {
-		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("aggregate %s: its key takes %d bytes, and DynamoDB allows %d", f.def.Name, size, event.MaxPK))
+		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("aggregate %s: its key takes %d bytes, and DynamoDB allows %d", f.def.Name,
+			size, event.MaxPK))
 	}
 	return nil
 }

@@ -20,7 +20,8 @@ func decode(text []byte, r *report) Spec {
 	var spec Spec
 	file, fault := yamlfile.Parse(text)
 	if fault != nil {
-		r.mistakes = append(r.mistakes, Mistake{File: r.file, Line: fault.Line, Column: fault.Column, What: fault.What, Instead: fault.Instead})
+		r.mistakes = append(r.mistakes, Mistake{File: r.file, Line: fault.Line, Column: fault.Column, What: fault.What,
+			Instead: fault.Instead})
 		r.broken[""] = true
 		return spec
 	}
@@ -35,7 +36,8 @@ func decode(text []byte, r *report) Spec {
 	}
 	if file.Second != nil {
 		r.values["---"] = position{Position: file.Second.Position}
-		r.mistake("---", "a second YAML document begins here, and a pipeline is one document", "one document, without this --- and what follows it,")
+		r.mistake("---", "a second YAML document begins here, and a pipeline is one document",
+			"one document, without this --- and what follows it,")
 	}
 	d.value("", file.Root, reflect.ValueOf(&spec).Elem(), nil)
 	return spec

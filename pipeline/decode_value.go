@@ -42,7 +42,8 @@ func (d *decoder) valueMapping(p place, n *yamlfile.Node, into reflect.Value, me
 		}
 	}
 	if op == "" && !d.broken[p] {
-		d.breaks(p, nameOf(p)+" does not say how it is computed", "count: true, sum: PATH, min: PATH, max: PATH, newest: PATH, oldest: PATH, histogram: PATH or distinct: PATH beside where")
+		d.breaks(p, nameOf(p)+" does not say how it is computed",
+			"count: true, sum: PATH, min: PATH, max: PATH, newest: PATH, oldest: PATH, histogram: PATH or distinct: PATH beside where")
 	}
 	text := strings.TrimSpace(op + " " + operand)
 	if where != "" {

@@ -51,7 +51,8 @@ func TestDefinitionTextIsStable(t *testing.T) {
 
 // Months and years have texts of their own, which no number of days can have.
 func TestDefinitionOfCalendarWindows(t *testing.T) {
-	for window, want := range map[string]string{"1mo": `"window":"1mo"}`, "1y": `"window":"1y"}`, "31d": `"window":2678400}`, "366d": `"window":31622400}`} {
+	for window, want := range map[string]string{"1mo": `"window":"1mo"}`, "1y": `"window":"1y"}`, "31d": `"window":2678400}`,
+		"366d": `"window":31622400}`} {
 		p := mustLoad(t, strings.Replace(base, "window: 1d", "window: "+window, 1))
 		def, _ := p.Definition("daily")
 		if !strings.HasSuffix(def.Text, want) {
@@ -71,8 +72,10 @@ func TestDefinitionOfCalendarWindows(t *testing.T) {
 // grouped by hashes, and each generation has a different one.
 func TestKeyCheck(t *testing.T) {
 	spec := func(since int64, id, by string) Spec {
-		return Spec{Ingot: 1, Epoch: 2, Events: map[string]EventSpec{"order": {ID: id, At: "{at}", Key: KeySpec{PK: "O#{id}", SK: "{id | hmac}"}}}, Type: "order",
-			Aggregates: map[string]AggregateSpec{"x": {Since: since, By: map[string]string{"who": by}, From: map[string]FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}}}
+		return Spec{Ingot: 1, Epoch: 2,
+			Events: map[string]EventSpec{"order": {ID: id, At: "{at}", Key: KeySpec{PK: "O#{id}", SK: "{id | hmac}"}}}, Type: "order",
+			Aggregates: map[string]AggregateSpec{"x": {Since: since, By: map[string]string{"who": by},
+				From: map[string]FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}}}
 	}
 	for _, c := range []struct {
 		since                  int64

@@ -33,7 +33,8 @@ type Description struct {
 
 // Describe returns what people and tools ask of the pipeline.
 func (p *Pipeline) Describe() *Description {
-	d := &Description{Spec: p.spec(), Reads: map[string][]Read{}, Hashed: map[string][]string{}, Updates: map[string]int{}, Warnings: slices.Clone(p.warnings), p: p}
+	d := &Description{Spec: p.spec(), Reads: map[string][]Read{}, Hashed: map[string][]string{}, Updates: map[string]int{},
+		Warnings: slices.Clone(p.warnings), p: p}
 	for name, t := range p.types {
 		d.Reads[name], d.Hashed[name], d.Updates[name] = p.reads(t), t.hashed(), t.touches()
 	}
@@ -46,7 +47,8 @@ func (p *Pipeline) spec() Spec {
 		Events: map[string]EventSpec{}, Aggregates: map[string]AggregateSpec{}}
 	for _, def := range p.definitions {
 		a := AggregateSpec{Since: def.Since, By: map[string]string{}, Window: windowOf(def),
-			From: map[string]FromSpec{}, OnExpire: def.OnExpire.String(), Spread: def.Spread, Rank: RankSpec(def.Rank), MovedBy: def.MovedBy.String(), Retain: def.Retain, AtLeast: floorsOf(def)}
+			From: map[string]FromSpec{}, OnExpire: def.OnExpire.String(), Spread: def.Spread, Rank: RankSpec(def.Rank),
+			MovedBy: def.MovedBy.String(), Retain: def.Retain, AtLeast: floorsOf(def)}
 		s.Aggregates[def.Name] = a
 	}
 	for name, t := range p.types {
@@ -64,7 +66,8 @@ func (p *Pipeline) spec() Spec {
 
 func (t *eventType) spec() EventSpec {
 	s := EventSpec{ID: canonicalTemplate(t.id), At: canonicalTemplate(t.at), Key: keySpec(t.pk, t.sk),
-		Indexes: map[string]IndexSpec{}, Attributes: map[string]string{}, Retain: t.retain, Was: slices.Clone(t.was), Mode: "insert", Atomic: t.atomic, Compress: t.compress}
+		Indexes: map[string]IndexSpec{}, Attributes: map[string]string{}, Retain: t.retain, Was: slices.Clone(t.was), Mode: "insert",
+		Atomic: t.atomic, Compress: t.compress}
 	if t.latest {
 		s.Mode = "latest"
 	}

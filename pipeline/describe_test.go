@@ -19,7 +19,8 @@ func TestWhatIsSaidOfAnItem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	item, err := p.Plan(envelope.Message{Body: `{"type":"order.paid","merchant_id":"m","order_id":"o","payment_id":"p","currency":"EUR","amount_cents":5,"paid_at":"2099-03-14T09:00:00Z","trace_id":"t"}`})
+	item, err := p.Plan(
+		envelope.Message{Body: `{"type":"order.paid","merchant_id":"m","order_id":"o","payment_id":"p","currency":"EUR","amount_cents":5,"paid_at":"2099-03-14T09:00:00Z","trace_id":"t"}`})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,8 @@ func (d *doubts) eventType(at place, t *eventType) {
 	d.noTime(at, t)
 	d.asText(t)
 	if strings.Contains(t.name, "*") {
-		d.warnNamed(at, fmt.Sprintf("%s is one event type with exactly this name: * is not a wildcard", t.name), "each event type by its whole name")
+		d.warnNamed(at, fmt.Sprintf("%s is one event type with exactly this name: * is not a wildcard", t.name),
+			"each event type by its whole name")
 	}
 }
 
@@ -78,7 +79,8 @@ func (d *doubts) floorOfAPart(at place, def *aggregate.Definition, feeds map[str
 		}
 		for i, v := range feeds[name].values {
 			if v.mayTake() && def.AtLeast[i].Set {
-				d.warnNamed(at.in(name), fmt.Sprintf("%s is a part of %s, which is stored first: if a floor refuses the part, the message goes to quarantine, and the rest of it stays stored", name, t.part.whole.name),
+				d.warnNamed(at.in(name), fmt.Sprintf("%s is a part of %s, which is stored first: if a floor refuses the part, the "+
+					"message goes to quarantine, and the rest of it stays stored", name, t.part.whole.name),
 					"atomic: true in "+t.part.whole.name)
 				break
 			}
@@ -158,7 +160,8 @@ func (d *doubts) keyBeyondID(p place, t *eventType) {
 		return
 	}
 	for _, v := range t.beyondID() {
-		d.warn(p, fmt.Sprintf("key uses %s, which id does not: an event that is sent again with a correction would make a second item", v), "a key made of the fields of id, unless you mean it,")
+		d.warn(p, fmt.Sprintf("key uses %s, which id does not: an event that is sent again with a correction would make a second item", v),
+			"a key made of the fields of id, unless you mean it,")
 	}
 }
 
@@ -174,14 +177,16 @@ func (d *doubts) partitionKey(p place, t *keys.Template) {
 	if slices.ContainsFunc(variablesOf(t, ""), func(v string) bool { return v != "@type" }) {
 		return
 	}
-	d.warn(p, "pk is the same for every item of the type, and one partition key takes at most 1,000 writes a second", `pk with a field in it, such as "ORDER#{order_id}" or "DAY#{@at | day}#{@id | shard:8}",`)
+	d.warn(p, "pk is the same for every item of the type, and one partition key takes at most 1,000 writes a second",
+		`pk with a field in it, such as "ORDER#{order_id}" or "DAY#{@at | day}#{@id | shard:8}",`)
 }
 
 // noTime warns of an event type without at, if the file expects messages without an envelope. It
 // does so if it says how to find their type.
 func (d *doubts) noTime(at place, t *eventType) {
 	if len(d.spec.Type) > 0 && t.at == nil && t.part == nil {
-		d.warn(at, "at is missing, and a message that is bare JSON has no other time: it would be refused", `at: with the field of its time, such as "{placed_at}", beside key, unless all its messages come in an envelope`)
+		d.warn(at, "at is missing, and a message that is bare JSON has no other time: it would be refused",
+			`at: with the field of its time, such as "{placed_at}", beside key, unless all its messages come in an envelope`)
 	}
 }
 
@@ -222,13 +227,15 @@ func (d *doubts) manyWindows(p place, def *aggregate.Definition, feeds map[strin
 	switch days := def.Window / lifetime.Day; {
 	case def.Window <= 0 || def.Months > 0:
 	case def.Window < time.Hour && def.Retain == 0:
-		d.warn(p, fmt.Sprintf("a window of %s without retain: each group gets %d totals a day, and they are kept for ever", lifetime.Format(def.Window), lifetime.Day/def.Window), d.lastingInstead(feeds))
+		d.warn(p, fmt.Sprintf("a window of %s without retain: each group gets %d totals a day, and they are kept for ever",
+			lifetime.Format(def.Window), lifetime.Day/def.Window), d.lastingInstead(feeds))
 	case def.Window%lifetime.Day == 0 && (days == 30 || days == 31 || days == 365 || days == 366):
 		calendar := Month
 		if days > 31 {
 			calendar = Year
 		}
-		d.warn(p, fmt.Sprintf("a window of %s is not a month or a year of the calendar: windows are equally long and begin at 1970-01-01", lifetime.Format(def.Window)), "window: "+lifetime.FormatWindow(calendar)+",")
+		d.warn(p, fmt.Sprintf("a window of %s is not a month or a year of the calendar: windows are equally long and begin at 1970-01-01",
+			lifetime.Format(def.Window)), "window: "+lifetime.FormatWindow(calendar)+",")
 	}
 }
 
@@ -283,7 +290,8 @@ func (d *doubts) shareAKey(names []string) {
 	if len(names) == len(d.p.names) && len(names) > 2 {
 		what = "events of all types"
 	}
-	d.warn(place("events").in(names[1]).in("key"), what+" can have the same key, and the later one would be a conflict", "keys that begin with different words, unless you mean it,")
+	d.warn(place("events").in(names[1]).in("key"), what+" can have the same key, and the later one would be a conflict",
+		"keys that begin with different words, unless you mean it,")
 }
 
 func (d *doubts) canShare(a, b string) bool {

@@ -65,7 +65,8 @@ func ExampleNew() {
 		Aggregates: map[string]pipeline.AggregateSpec{
 			"hourly": {
 				Since: 1, By: map[string]string{"sensor": "{sensor}"}, Window: time.Hour,
-				From: map[string]pipeline.FromSpec{"reading": {Where: "ok = true", Values: map[string]string{"readings": "count", "warmest": "max celsius"}}},
+				From: map[string]pipeline.FromSpec{"reading": {Where: "ok = true",
+					Values: map[string]string{"readings": "count", "warmest": "max celsius"}}},
 			},
 		},
 	})

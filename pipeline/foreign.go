@@ -27,7 +27,8 @@ func (c *compiler) foreignParts(p place, t *keys.Template) (ok bool) {
 		name := variableText(t.Text()[part.Offset:])
 		switch {
 		case strings.HasSuffix(before, "$"):
-			c.mistakeAt(p, t.Text(), part.Offset-1, fmt.Sprintf("$%s is not a variable: it is a $ and then a field of the payload", t.Text()[part.Offset:end(t.Text(), part.Offset)]),
+			c.mistakeAt(p, t.Text(), part.Offset-1, fmt.Sprintf("$%s is not a variable: it is a $ and then a field of the payload",
+				t.Text()[part.Offset:end(t.Text(), part.Offset)]),
 				"{"+name+"} for that field, or the text itself,")
 			ok = false
 		default:
@@ -59,7 +60,8 @@ func variableText(text string) string {
 // deliveries lists attributes that SQS gives to a message each time that the message is sent or
 // received. They say nothing about the event, and a pipeline does not see them: @attribute.NAME
 // reads only attributes that the producer sets.
-var deliveries = []string{"MessageId", "ReceiptHandle", "SentTimestamp", "ApproximateFirstReceiveTimestamp", "ApproximateReceiveCount", "SequenceNumber"}
+var deliveries = []string{"MessageId", "ReceiptHandle", "SentTimestamp", "ApproximateFirstReceiveTimestamp", "ApproximateReceiveCount",
+	"SequenceNumber"}
 
 const deliveredAnew = "%s uses %s, which SQS sets again each time a message is sent: an event that is sent twice would be two events"
 
@@ -93,7 +95,8 @@ func (c *compiler) comparedAsText(p place, text string, condition *where.Conditi
 	}
 	for _, found := range condition.NoNumbers(v.path) {
 		c.mistakeAt(p, text, found.Offset,
-			fmt.Sprintf("where compares %s with %s, and %s needs a number there: no event that meets this could be counted", v.path, found.With, v),
+			fmt.Sprintf("where compares %s with %s, and %s needs a number there: no event that meets this could be counted", v.path,
+				found.With, v),
 			cmp.Or(found.Numbers, "a comparison with a number, or exists "+v.path.String()+","))
 	}
 }

@@ -31,7 +31,9 @@ func (p *Pipeline) SecretCheck() string {
 
 func (p *Pipeline) hashesKeys(eventType string) bool {
 	t := p.types[eventType]
-	return t.hashes(t.pk) || t.hashes(t.sk) || slices.ContainsFunc(t.indexes, func(i index) bool { return t.hashes(i.pk) || t.hashes(i.sk) })
+	return t.hashes(t.pk) || t.hashes(t.sk) || slices.ContainsFunc(t.indexes, func(i index) bool {
+		return t.hashes(i.pk) || t.hashes(i.sk)
+	})
 }
 
 // HidesTotals reports whether the keys of an aggregate's totals appear only as hashes. This is so

@@ -15,7 +15,8 @@ func (c *compiler) identity(at place, t *eventType) {
 		place place
 		text  string
 		tpl   *keys.Template
-	}{{at.in("id"), s.ID, t.id}, {at.in("at"), s.At, t.at}, {at.in("key").in("pk"), s.Key.PK, t.pk}, {at.in("key").in("sk"), s.Key.SK, t.sk}} {
+	}{{at.in("id"), s.ID, t.id}, {at.in("at"), s.At, t.at}, {at.in("key").in("pk"), s.Key.PK, t.pk},
+		{at.in("key").in("sk"), s.Key.SK, t.sk}} {
 		if m.tpl != nil {
 			c.usesIgnored(m.place, m.text, t, m.tpl.Paths())
 		}
@@ -72,7 +73,8 @@ func (c *compiler) losslessID(p place, t *eventType) {
 	}
 	for _, v := range slices.Sorted(maps.Keys(all)) {
 		if !full[v] && v != "@type" {
-			c.mistake(p, fmt.Sprintf("id shows %s only through a function that loses a part of it: two events could have one id", v), "{"+v+"}")
+			c.mistake(p, fmt.Sprintf("id shows %s only through a function that loses a part of it: two events could have one id", v),
+				"{"+v+"}")
 		}
 	}
 }
@@ -102,7 +104,8 @@ func (c *compiler) keyHoldsID(at place, t *eventType) {
 		}
 		what := fmt.Sprintf("key does not use %s, which id uses: two events with different ids could have one key", v)
 		if all[v] {
-			what = fmt.Sprintf("key shows %s, which id uses, only through a function that loses a part of it: two events could have one key", v)
+			what = fmt.Sprintf(
+				"key shows %s, which id uses, only through a function that loses a part of it: two events could have one key", v)
 		}
 		c.mistake(at.in("key"), what, "{"+v+"} or {@id} in sk")
 	}
@@ -115,7 +118,10 @@ func (c *compiler) keyBeyondID(at place, t *eventType) {
 		return // under insert it is allowed; see doubts.keyBeyondID
 	}
 	for _, v := range t.beyondID() {
-		c.mistake(at.in("key"), fmt.Sprintf("key uses %s, which id does not: under mode latest a newer revision could get another key and leave the old one standing", v), "a key made of the fields of id")
+		c.mistake(at.in("key"),
+			fmt.Sprintf(
+				"key uses %s, which id does not: under mode latest a newer revision could get another key and leave the old one standing",
+				v), "a key made of the fields of id")
 	}
 }
 

@@ -61,7 +61,10 @@ func (w *work) partKey(t *eventType, item *event.Item, identity bool) (event.Key
 		used = append(used, t.id.Derived()...)
 	}
 	if slices.Contains(used, "@at") || slices.Contains(used, "@digest") {
-		return event.Key{}, event.Poisoned(event.MissingField, fmt.Sprintf("the key of %s uses the time or the digest of its whole, %s; look it up by the fields of that", t.name, t.part.whole.name))
+		return event.Key{},
+			event.Poisoned(event.MissingField,
+				fmt.Sprintf("the key of %s uses the time or the digest of its whole, %s; look it up by the fields of that", t.name,
+					t.part.whole.name))
 	}
 	if identity {
 		id, err := t.id.Append(w.text[:0], &w.source)

@@ -44,14 +44,17 @@ const (
 
 func (c *compiler) countAggregates() {
 	if n := len(c.spec.Aggregates); n > MaxAggregates {
-		c.mistake("aggregates", fmt.Sprintf("there are %d aggregates, and the streams function begins with one transaction over all of them, of at most 100 items", n),
+		c.mistake("aggregates",
+			fmt.Sprintf(
+				"there are %d aggregates, and the streams function begins with one transaction over all of them, of at most 100 items", n),
 			fmt.Sprintf("at most %d, and the others over another pair of tables,", MaxAggregates))
 	}
 }
 
 func (c *compiler) countValues(at place, values []aggregate.Value) {
 	if n := len(values); n > MaxValues {
-		c.mistake(at, fmt.Sprintf("there are %d values, and one update writes all of them, in an expression of at most 4 KB and 300 operators", n),
+		c.mistake(at,
+			fmt.Sprintf("there are %d values, and one update writes all of them, in an expression of at most 4 KB and 300 operators", n),
 			fmt.Sprintf("at most %d, and the others in another aggregate with the same by,", MaxValues))
 	}
 }
@@ -87,8 +90,11 @@ func (c *compiler) measureStatement(at place, t *eventType) {
 		n += statementName + len(name)
 	}
 	if n > maxStatement {
-		c.mistake(at, fmt.Sprintf("the names of the %d attributes of %s make an INSERT statement of up to %d characters, and DynamoDB takes %d", len(t.attributes), t.name, n, maxStatement),
-			fmt.Sprintf("fewer or shorter names, which take %d characters less (each one takes %d more than its own),", n-maxStatement, statementName))
+		c.mistake(at,
+			fmt.Sprintf("the names of the %d attributes of %s make an INSERT statement of up to %d characters, and DynamoDB takes %d",
+				len(t.attributes), t.name, n, maxStatement),
+			fmt.Sprintf("fewer or shorter names, which take %d characters less (each one takes %d more than its own),", n-maxStatement,
+				statementName))
 	}
 }
 
@@ -108,7 +114,8 @@ func (p *Pipeline) FitsReceipts() error {
 			if n > len(t.feeds) {
 				why = ", because a newer revision can move an event from one total to another of the same aggregate,"
 			}
-			return fmt.Errorf("one change of event type %s can touch %d totals of %d aggregates%s and under receipts a change and its totals are one transaction, of at most %d totals; let fewer aggregates count it, or count by marks",
+			return fmt.Errorf("one change of event type %s can touch %d totals of %d aggregates%s and under receipts a change and its "+
+				"totals are one transaction, of at most %d totals; let fewer aggregates count it, or count by marks",
 				name, n, len(t.feeds), why, maxReceiptTotals)
 		}
 	}

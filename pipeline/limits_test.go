@@ -48,14 +48,18 @@ func TestLimitsOfAFile(t *testing.T) {
 	}
 	for _, c := range []struct{ name, text, want string }{
 		{"99 aggregates", manyAggregates(99), ""},
-		{"100 aggregates", manyAggregates(100), "p.yaml:21:3: there are 100 aggregates, and the streams function begins with one transaction over all of them, of at most 100 items; write at most 99, and the others over another pair of tables, instead"},
+		{"100 aggregates", manyAggregates(100), "p.yaml:21:3: there are 100 aggregates, and the streams function begins with one " +
+			"transaction over all of them, of at most 100 items; write at most 99, and the others over another pair of tables, instead"},
 		{"50 values", values(50, "total"), ""},
-		{"51 values", values(51, "total"), "p.yaml:26:7: there are 51 values, and one update writes all of them, in an expression of at most 4 KB and 300 operators; write at most 50, and the others in another aggregate with the same by, instead"},
+		{"51 values", values(51, "total"), "p.yaml:26:7: there are 51 values, and one update writes all of them, in an expression of at " +
+			"most 4 KB and 300 operators; write at most 50, and the others in another aggregate with the same by, instead"},
 		{"a definition of 28 KB", values(40, long), ""},
 		{"a definition of 35 KB", values(50, long), "p.yaml:22:5: the definition of daily takes 35"},
 		{"a name of 255 bytes", named(255), ""},
 		{"names that fill a statement", wide(18), ""},
-		{"names that overfill a statement", wide(19), "p.yaml:11:17: the names of the 31 attributes of placed make an INSERT statement of up to 8193 characters, and DynamoDB takes 8192; write fewer or shorter names, which take 1 characters less (each one takes 7 more than its own), instead"},
+		{"names that overfill a statement", wide(19), "p.yaml:11:17: the names of the 31 attributes of placed make an INSERT statement " +
+			"of up to 8193 characters, and DynamoDB takes 8192; write fewer or shorter names, which take 1 characters less (each one " +
+			"takes 7 more than its own), instead"},
 		{"a name of 256 bytes", named(256), "p.yaml:26:43: the name has 256 bytes; write at most 255 instead"},
 	} {
 		_, err := loadText(c.text)
@@ -105,7 +109,8 @@ func TestTotalsOfOneChange(t *testing.T) {
 		{"latest, by the type and @id", aggregates(60, "moved", "by: {kind: '{@type}', id: '{@id}'}, "), "moved", 60},
 		{"latest, by what a revision changes", aggregates(60, "moved", "by: {parcel: '{parcel}', depot: '{depot}'}, "), "moved", 120},
 		{"latest, by time", aggregates(60, "moved", "window: 1d, "), "moved", 120},
-		{"latest, by time that the id shows", strings.NewReplacer(`id: "{parcel}"`, `id: "{parcel}#{moved_at}"`, `pk: "PARCEL#{parcel}"`, `pk: "PARCEL#{@id}"`).Replace(aggregates(60, "moved", "window: 1d, ")), "moved", 60},
+		{"latest, by time that the id shows", strings.NewReplacer(`id: "{parcel}"`, `id: "{parcel}#{moved_at}"`, `pk: "PARCEL#{parcel}"`,
+			`pk: "PARCEL#{@id}"`).Replace(aggregates(60, "moved", "window: 1d, ")), "moved", 60},
 		{"latest, by the digest", aggregates(60, "moved", "by: {d: '{@digest | first:2}'}, "), "moved", 120},
 		{"latest, 49 aggregates", aggregates(49, "moved", "window: 1d, "), "moved", 98},
 	} {
@@ -117,7 +122,9 @@ func TestTotalsOfOneChange(t *testing.T) {
 		if (err != nil) != (c.want > 99) {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if err != nil && err.Error() != "one change of event type moved can touch 120 totals of 60 aggregates, because a newer revision can move an event from one total to another of the same aggregate, and under receipts a change and its totals are one transaction, of at most 99 totals; let fewer aggregates count it, or count by marks" {
+		if err != nil && err.Error() != "one change of event type moved can touch 120 totals of 60 aggregates, because a newer revision "+
+			"can move an event from one total to another of the same aggregate, and under receipts a change and its totals are one "+
+			"transaction, of at most 99 totals; let fewer aggregates count it, or count by marks" {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -128,7 +135,9 @@ func TestTotalsOfOneChange(t *testing.T) {
 func TestLargestItemTakesTheHighestStamp(t *testing.T) {
 	p := mustLoad(t, base)
 	plan := func(note int) (*event.Item, error) {
-		return p.Plan(envelope.Message{Body: `{"type":"placed","shop":"s","order":"1","placed_at":"2024-03-05T15:07:31Z","total":1,"note":"` + strings.Repeat("x", note) + `"}`})
+		return p.Plan(
+			envelope.Message{Body: `{"type":"placed","shop":"s","order":"1","placed_at":"2024-03-05T15:07:31Z","total":1,"note":"` +
+				strings.Repeat("x", note) + `"}`})
 	}
 	most := sort.Search(event.MaxItem, func(note int) bool { _, err := plan(note); return err != nil }) - 1
 	item, err := plan(most)
@@ -139,7 +148,8 @@ func TestLargestItemTakesTheHighestStamp(t *testing.T) {
 		t.Errorf("%d bytes under the highest epoch", item.Size())
 	}
 	var refusal *event.Refusal
-	if _, err := plan(most + 1); !errors.As(err, &refusal) || refusal.Reason != event.ItemTooLarge || !strings.Contains(refusal.Detail, "DynamoDB stores 409600, of which 32 are left for its epoch to grow") {
+	if _, err := plan(most + 1); !errors.As(err, &refusal) || refusal.Reason != event.ItemTooLarge ||
+		!strings.Contains(refusal.Detail, "DynamoDB stores 409600, of which 32 are left for its epoch to grow") {
 		t.Errorf("%v", err)
 	}
 }
@@ -148,8 +158,10 @@ func TestLargestItemTakesTheHighestStamp(t *testing.T) {
 // overflow.
 func TestDurationsInGo(t *testing.T) {
 	spec := func(retain, window, keep time.Duration) Spec {
-		return Spec{Ingot: 1, Epoch: 1, Type: "order", Events: map[string]EventSpec{"order": {ID: "{id}", At: "{at}", Key: KeySpec{PK: "O#{id}", SK: "O"}, Retain: retain}},
-			Aggregates: map[string]AggregateSpec{"x": {Since: 1, Window: window, Retain: keep, From: map[string]FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}}}
+		return Spec{Ingot: 1, Epoch: 1, Type: "order",
+			Events: map[string]EventSpec{"order": {ID: "{id}", At: "{at}", Key: KeySpec{PK: "O#{id}", SK: "O"}, Retain: retain}},
+			Aggregates: map[string]AggregateSpec{"x": {Since: 1, Window: window, Retain: keep,
+				From: map[string]FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}}}
 	}
 	years := 365 * lifetime.Day
 	if _, err := New(spec(100*years, 200*years, 200*years)); err != nil {
@@ -161,7 +173,8 @@ func TestDurationsInGo(t *testing.T) {
 		"aggregates.x.retain": spec(lifetime.Day, lifetime.Day, 290*years),
 	} {
 		_, err := New(s)
-		if err == nil || !strings.Contains(err.Error(), name+": a duration of ") || !strings.Contains(err.Error(), "is longer than 200 years; write at most 73000d instead") {
+		if err == nil || !strings.Contains(err.Error(), name+": a duration of ") ||
+			!strings.Contains(err.Error(), "is longer than 200 years; write at most 73000d instead") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -64,7 +64,8 @@ func TestTheDesignsExampleLoads(t *testing.T) {
 	if _, ok := p.Definition("merchant"); ok {
 		t.Error("found an aggregate that is not declared")
 	}
-	if got := slices.Sorted(maps.Keys(d.Spec.Aggregates["merchant_daily"].From)); !slices.Equal(got, []string{"order.placed", "order.refunded"}) {
+	if got := slices.Sorted(maps.Keys(d.Spec.Aggregates["merchant_daily"].From)); !slices.Equal(got,
+		[]string{"order.placed", "order.refunded"}) {
 		t.Errorf("fed by %s", got)
 	}
 	golden.File(t, "testdata/orders.warnings.txt", Mistakes(p.Describe().Warnings).Error()+"\n")
@@ -121,7 +122,8 @@ func TestAFileOfNothing(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := loadText("[]"); err == nil || err.Error() != "p.yaml:1:1: the file is a list, not a mapping; write ingot: 1, epoch: 1 and events: instead" {
+	if _, err := loadText("[]"); err == nil ||
+		err.Error() != "p.yaml:1:1: the file is a list, not a mapping; write ingot: 1, epoch: 1 and events: instead" {
 		t.Errorf("%v", err)
 	}
 }
@@ -131,13 +133,14 @@ func TestAFileOfNothing(t *testing.T) {
 func TestFirstMistakes(t *testing.T) {
 	const head = "ingot: 1\nepoch: 1\nevents:\n  a:\n"
 	for text, want := range map[string]string{
-		head + "    id: {order_id}\n    key: {pk: 'A#{@id}', sk: '-'}\n":    `p.yaml:5:9: id is a mapping, not text; write it in quotes, as in "{order_id}" instead`,
-		head + "    key: {pk: A#{@id}, sk: '-'}\n":                          `p.yaml:5:18: invalid YAML: '@' is a reserved character; write what holds a brace, a bracket, a comma, # or @ in quotes, as in "{order_id}" instead`,
-		head + "    key: {pk: A#{order_id}, sk: '-'}\n":                     `p.yaml:5:17: invalid YAML: ',' or '}' must be specified; write what holds a brace, a bracket, a comma, # or @ in quotes, as in "{order_id}" instead`,
-		head + "\tkey: {pk: 'A#{@id}', sk: '-'}\n":                          `p.yaml:5:1: invalid YAML: found character '	' that cannot start any token; write spaces instead`,
-		head + "    key: {pk: 'A#{@id}', sk: ''}\n":                         `p.yaml:5:30: sk is empty; write a template, or a constant such as "ORDER" instead`,
-		strings.Replace(head, "epoch: 1", "epoch: 99999999999999999999", 1): `p.yaml:2:8: epoch is too large; write a whole number from 1 to 1000000000 instead`,
-		strings.Replace(head, "epoch: 1", "epoch: '1'", 1):                  `p.yaml:2:8: epoch is text, not a whole number; write 1 without quotes instead`,
+		head + "    id: {order_id}\n    key: {pk: 'A#{@id}', sk: '-'}\n": `p.yaml:5:9: id is a mapping, not text; write it in quotes, as in "{order_id}" instead`,
+		head + "    key: {pk: A#{@id}, sk: '-'}\n":                       `p.yaml:5:18: invalid YAML: '@' is a reserved character; write what holds a brace, a bracket, a comma, # or @ in quotes, as in "{order_id}" instead`,
+		head + "    key: {pk: A#{order_id}, sk: '-'}\n":                  `p.yaml:5:17: invalid YAML: ',' or '}' must be specified; write what holds a brace, a bracket, a comma, # or @ in quotes, as in "{order_id}" instead`,
+		head + "\tkey: {pk: 'A#{@id}', sk: '-'}\n":                       `p.yaml:5:1: invalid YAML: found character '	' that cannot start any token; write spaces instead`,
+		head + "    key: {pk: 'A#{@id}', sk: ''}\n":                      `p.yaml:5:30: sk is empty; write a template, or a constant such as "ORDER" instead`,
+		strings.Replace(head, "epoch: 1", "epoch: 99999999999999999999",
+			1): `p.yaml:2:8: epoch is too large; write a whole number from 1 to 1000000000 instead`,
+		strings.Replace(head, "epoch: 1", "epoch: '1'", 1): `p.yaml:2:8: epoch is text, not a whole number; write 1 without quotes instead`,
 		"hello":                             `p.yaml:1:1: the file is text, not a mapping; write ingot: 1, epoch: 1 and events: instead`,
 		"\xff\xfei\x00n\x00g\x00o\x00t\x00": `p.yaml:1:1: invalid YAML: the file is UTF-16; save it as UTF-8`,
 		"ingot: 1 # caf\xe9\n":              `p.yaml:1:1: invalid YAML: the file is not UTF-8; save it as UTF-8`,
@@ -156,7 +159,8 @@ func TestKeyOfAShortenedID(t *testing.T) {
 }
 
 func TestEventsKeptForEver(t *testing.T) {
-	if p := mustLoad(t, base); p.Describe().Spec.Events["moved"].Retain != 0 || len(p.Definitions()) != 2 || p.Definitions()[0].Name != "daily" {
+	if p := mustLoad(t, base); p.Describe().Spec.Events["moved"].Retain != 0 || len(p.Definitions()) != 2 ||
+		p.Definitions()[0].Name != "daily" {
 		t.Errorf("%+v, %v", p.Describe().Spec.Events, p.Definitions())
 	}
 }
@@ -176,7 +180,8 @@ func TestLineEndsAndByteOrderMark(t *testing.T) {
 
 func TestEveryCheck(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
-		{"unknown version", "ingot: 1", "ingot: 7", `p.yaml:1:8: ingot: 7 is not a file format that this build reads: it reads 1; write ingot: 1 instead`},
+		{"unknown version", "ingot: 1", "ingot: 7",
+			`p.yaml:1:8: ingot: 7 is not a file format that this build reads: it reads 1; write ingot: 1 instead`},
 		{"no version", "ingot: 1\n", "", `p.yaml:1:1: ingot is missing in the file`},
 		{"no epoch", "epoch: 2\n", "", `p.yaml:1:1: epoch is missing in the file`},
 		{"epoch 0", "epoch: 2", "epoch: 0", `p.yaml:2:8: epoch is 0; write a whole number from 1 to 1000000000 instead`},
@@ -185,15 +190,18 @@ func TestEveryCheck(t *testing.T) {
 		{"epoch hexadecimal", "epoch: 2", `epoch: 0x2`, `p.yaml:2:8: epoch is 0x2, which is not a plain whole number`},
 		{"batches text", "epoch: 2", "epoch: 2\nbatches: yes", `p.yaml:3:10: batches is text, not true or false`},
 		{"unknown name", "epoch: 2", "epoch: 2\nevent: {}", `p.yaml:3:1: unknown name event; write events instead`},
-		{"unknown name far from all", "    retain: 90d", "    zzzzzzz: 90d", `unknown name zzzzzzz; write one of at, atomic, attributes, compress, id, ignore, indexes, key, mode, offload, part, retain, … instead`},
+		{"unknown name far from all", "    retain: 90d", "    zzzzzzz: 90d",
+			`unknown name zzzzzzz; write one of at, atomic, attributes, compress, id, ignore, indexes, key, mode, offload, part, retain, … instead`},
 		{"repeated name", "epoch: 2", "epoch: 2\nepoch: 3", `p.yaml:3:1: epoch is already declared on line 2`},
 		{"repeated event", "  moved:", "  placed:", `p.yaml:14:3: placed is already declared on line 5`},
-		{"not yaml", "epoch: 2", "epoch: [2", `p.yaml:2:8: invalid YAML: the bracket that opens here is not closed; write ] where it ends instead`},
+		{"not yaml", "epoch: 2", "epoch: [2",
+			`p.yaml:2:8: invalid YAML: the bracket that opens here is not closed; write ] where it ends instead`},
 		{"anchor", "epoch: 2", "epoch: &e 2", `p.yaml:2:8: anchors, aliases and tags are not supported; write the value itself instead`},
 		{"empty value", `type: "{type}"`, "type:", `type has no value`},
 		{"list for text", `    id: "{parcel}"`, `    id: ["{parcel}"]`, `p.yaml:15:9: id is a list, not text`},
 		{"number for text", `sk: "-"`, `sk: 5`, `p.yaml:17:38: sk is a number, not text; write "5" instead`},
-		{"text for a mapping", `key: {pk: "PARCEL#{parcel}", sk: "-"}`, `key: "{parcel}"`, `p.yaml:17:10: key is text, not a mapping; write {pk: "…", sk: "…"} instead`},
+		{"text for a mapping", `key: {pk: "PARCEL#{parcel}", sk: "-"}`, `key: "{parcel}"`,
+			`p.yaml:17:10: key is text, not a mapping; write {pk: "…", sk: "…"} instead`},
 		{"text for a list", `ignore: [trace]`, `ignore: trace`, `p.yaml:13:13: ignore is text, not a list; write […] instead`},
 		{"second document", "    onExpire: subtract\n", "    onExpire: subtract\n---\ningot: 1\n", `a second YAML document begins here`},
 		{"bad template", `id: "{parcel}"`, `id: "{parcel"`, `p.yaml:15:`},
@@ -203,100 +211,139 @@ func TestEveryCheck(t *testing.T) {
 		{"circular time", `at: "{moved_at}"`, `at: "{@at}"`, `p.yaml:16:11: at cannot use @at`},
 		{"type from itself", `type: "{type}"`, `type: "{@type}"`, `p.yaml:3:9: type cannot use @type`},
 		{"at of two fields", `at: "{moved_at}"`, `at: "{day}#{hour}"`, `p.yaml:16:`},
-		{"lossy id", `id: "{parcel}"`, `id: "{parcel | lower}"`, `p.yaml:15:9: id shows parcel only through a function that loses a part of it: two events could have one id; write {parcel} instead`},
+		{"lossy id", `id: "{parcel}"`, `id: "{parcel | lower}"`,
+			`p.yaml:15:9: id shows parcel only through a function that loses a part of it: two events could have one id; write {parcel} instead`},
 		{"constant id", `id: "{parcel}"`, `id: "parcel"`, `id is the same for every event`},
-		{"lossy key", `pk: "PARCEL#{parcel}"`, `pk: "PARCEL#{parcel | first:3}"`, `p.yaml:17:10: key shows parcel, which id uses, only through a function that loses a part of it`},
-		{"key without id field", `pk: "PARCEL#{parcel}"`, `pk: "PARCEL"`, `key does not use parcel, which id uses: two events with different ids could have one key; write {parcel} or {@id} in sk instead`},
-		{"key without the envelope's id", "    id: \"{shop}#{order}\"\n", "", `key does not use @id, and id is the envelope's: two events with different ids could have one key; write {@id} in sk, or an id: of your own, instead`},
-		{"key beyond id under latest", `sk: "-"`, `sk: "{status}"`, `key uses status, which id does not: under mode latest a newer revision could get another key`},
+		{"lossy key", `pk: "PARCEL#{parcel}"`, `pk: "PARCEL#{parcel | first:3}"`,
+			`p.yaml:17:10: key shows parcel, which id uses, only through a function that loses a part of it`},
+		{"key without id field", `pk: "PARCEL#{parcel}"`, `pk: "PARCEL"`,
+			`key does not use parcel, which id uses: two events with different ids could have one key; write {parcel} or {@id} in sk instead`},
+		{"key without the envelope's id", "    id: \"{shop}#{order}\"\n", "",
+			`key does not use @id, and id is the envelope's: two events with different ids could have one key; write {@id} in sk, or an id: of your own, instead`},
+		{"key beyond id under latest", `sk: "-"`, `sk: "{status}"`,
+			`key uses status, which id does not: under mode latest a newer revision could get another key`},
 		{"time in key under latest", `sk: "-"`, `sk: "{@at | time}"`, `key uses moved_at, which id does not: under mode latest`},
 		{"empty sk", `sk: "-"`, `sk: ""`, `p.yaml:17:38: sk is empty`},
 		{"no sk", `, sk: "-"}`, `}`, `p.yaml:17:5: sk is missing in key`},
 		{"index 21", "GSI1:", "GSI21:", `p.yaml:10:7: GSI21 is not an index; write GSI1 to GSI20 instead`},
 		{"index 01", "GSI1:", "GSI01:", `GSI01 is not an index`},
 		{"half an index", `{pk: "DAY#{@at | day}", sk: "{@id}"}`, `{pk: "DAY#{@at | day}"}`, `p.yaml:10:7: sk is missing in GSI1`},
-		{"reserved attribute", "attributes: {status: status}", "attributes: {digest: status}", `p.yaml:11:18: the attribute digest is reserved for Ingot; write another name instead`},
-		{"reserved index attribute", "attributes: {status: status}", "attributes: {GSI7SK: status}", `the attribute GSI7SK is reserved for Ingot`},
+		{"reserved attribute", "attributes: {status: status}", "attributes: {digest: status}",
+			`p.yaml:11:18: the attribute digest is reserved for Ingot; write another name instead`},
+		{"reserved index attribute", "attributes: {status: status}", "attributes: {GSI7SK: status}",
+			`the attribute GSI7SK is reserved for Ingot`},
 		{"odd attribute", "attributes: {status: status}", "attributes: {\"m:x\": status}", `"m:x" is not an attribute name`},
 		{"bad attribute path", "attributes: {status: status}", "attributes: {status: a..b}", `p.yaml:11:26: path "a..b": `},
 		{"retain below a day", "retain: 90d", "retain: 23h", `p.yaml:12:13: retain is less than 1d; write at least 1d instead`},
-		{"duration without unit", "retain: 90d", "retain: 90", `p.yaml:12:13: retain is a number, not a duration; write a whole number and s, m, h, d or w, as in 90d instead`},
+		{"duration without unit", "retain: 90d", "retain: 90",
+			`p.yaml:12:13: retain is a number, not a duration; write a whole number and s, m, h, d or w, as in 90d instead`},
 		{"duration of zero", "retain: 90d", "retain: 0d", `"0d" is not a duration`},
 		{"duration too long", "retain: 90d", "retain: 99999w", `duration 99999w is longer than 200 years`},
 		{"unknown mode", "mode: latest", "mode: newest", `p.yaml:18:11: unknown mode newest; write one of insert, latest instead`},
 		{"latest without revision", "    revision: moved_at time\n", "", `p.yaml:18:11: mode latest needs a revision`},
-		{"revision under insert", "    retain: 90d", "    retain: 90d\n    revision: seq number", `p.yaml:13:15: revision is for mode latest only`},
+		{"revision under insert", "    retain: 90d", "    retain: 90d\n    revision: seq number",
+			`p.yaml:13:15: revision is for mode latest only`},
 		{"revision without type", "revision: moved_at time", "revision: moved_at", `p.yaml:19:15: "moved_at" does not say its type`},
 		{"revision of odd type", "revision: moved_at time", "revision: moved_at date", `"moved_at date" does not say its type`},
-		{"schema", "    retain: 90d", "    retain: 90d\n    schema: x.json", `p.yaml:13:13: the schema x.json cannot be read: there is no such file`},
+		{"schema", "    retain: 90d", "    retain: 90d\n    schema: x.json",
+			`p.yaml:13:13: the schema x.json cannot be read: there is no such file`},
 		{"no events", base[strings.Index(base, "events:"):strings.Index(base, "aggregates:")], "events: {}\n", `no event type is declared`},
-		{"odd event name", "  moved:\n", "  \"mo#ved\":\n", `p.yaml:14:3: the name of an event type cannot contain #, % or control characters`},
+		{"odd event name", "  moved:\n", "  \"mo#ved\":\n",
+			`p.yaml:14:3: the name of an event type cannot contain #, % or control characters`},
 		{"ignored in id", "[trace]", "[order]", `p.yaml:6:18: id uses order, which ignore leaves out of the digest of placed`},
 		{"ignored in at", "[trace]", "[placed_at]", `p.yaml:7:11: at uses placed_at, which ignore leaves out of the digest of placed`},
 		{"ignored in key", "[trace]", "[shop]", `p.yaml:8:22: pk uses shop, which ignore leaves out of the digest of placed`},
-		{"ignored in where, by and values", "[trace]", "[total]", `p.yaml:26:23: where uses total, which ignore leaves out of the digest of placed`},
+		{"ignored in where, by and values", "[trace]", "[total]",
+			`p.yaml:26:23: where uses total, which ignore leaves out of the digest of placed`},
 		{"ignored in values", "[trace]", "[total]", `p.yaml:26:71: revenue uses total, which ignore leaves out of the digest of placed`},
 		{"ignored in by", "[trace]", "[shop]", `p.yaml:23:18: shop uses shop, which ignore leaves out of the digest of placed`},
-		{"ignored in revision", "    mode: latest", "    mode: latest\n    ignore: [moved_at]", `p.yaml:20:15: revision uses moved_at, which ignore`},
+		{"ignored in revision", "    mode: latest", "    mode: latest\n    ignore: [moved_at]",
+			`p.yaml:20:15: revision uses moved_at, which ignore`},
 		{"constant type", `type: "{type}"`, `type: place`, `p.yaml:3:7: there is no event type place; write placed instead`},
 		{"type without braces", `type: "{type}"`, `type: type`, `p.yaml:3:7: there is no event type type; write "{type}" instead`},
 		{"type in capitals", `type: "{type}"`, `type: Placed`, `there is no event type Placed; write placed instead`},
-		{"type far from all", `type: "{type}"`, `type: user.created`, `there is no event type user.created; write one of moved, placed instead`},
+		{"type far from all", `type: "{type}"`, `type: user.created`,
+			`there is no event type user.created; write one of moved, placed instead`},
 		{"function in capitals", "{@at | day}", "{@at | unixMs}", `"unixMs" is not a function; write unixms instead`},
 		{"another word for retain", "    retain: 90d", "    retention: 90d", `p.yaml:12:5: unknown name retention; write retain instead`},
-		{"list of by", `by: {shop: "{shop}"}`, `by: [shop]`, `p.yaml:23:9: by is a list, not a mapping; write {merchant: "{merchant_id}"} instead`},
+		{"list of by", `by: {shop: "{shop}"}`, `by: [shop]`,
+			`p.yaml:23:9: by is a list, not a mapping; write {merchant: "{merchant_id}"} instead`},
 		{"empty where", "where: total > 0", `where: ""`, `p.yaml:26:23: where is empty`},
-		{"brackets too deep", "ingot: 1", "ingot: " + strings.Repeat("[", 200_000), `p.yaml:1:1: invalid YAML: brackets nest 200002 deep, and at most 1000 are read`},
+		{"brackets too deep", "ingot: 1", "ingot: " + strings.Repeat("[", 200_000),
+			`p.yaml:1:1: invalid YAML: brackets nest 200002 deep, and at most 1000 are read`},
 		{"file too long", "ingot: 1", "ingot: 1" + strings.Repeat(" ", 1<<20), `p.yaml:1:1: invalid YAML: the file has `},
-		{"since above epoch", "since: 2", "since: 3", `p.yaml:22:12: since: 3 is above the file's epoch 2; write epoch: 3 at the top instead`},
+		{"since above epoch", "since: 2", "since: 3",
+			`p.yaml:22:12: since: 3 is above the file's epoch 2; write epoch: 3 at the top instead`},
 		{"no since", "    since: 2\n", "", `p.yaml:21:3: since is missing in daily`},
 		{"odd aggregate name", "  daily:", "  Daily:", `p.yaml:21:3: "Daily" is not a valid name for an aggregate`},
-		{"odd by name", "by: {shop:", "by: {Shop:", `p.yaml:23:10: "Shop" is not a valid name; write a lower-case letter, then lower-case letters, digits and _ instead`},
+		{"odd by name", "by: {shop:", "by: {Shop:",
+			`p.yaml:23:10: "Shop" is not a valid name; write a lower-case letter, then lower-case letters, digits and _ instead`},
 		{"reserved by name", "by: {shop:", "by: {flag:", `p.yaml:23:10: the name flag is reserved for Ingot`},
 		{"reserved value name", "orders: count", "n: count", `p.yaml:26:43: the name n is reserved for Ingot; write another name instead`},
 		{"by with a hash", `by: {shop: "{shop}"}`, `by: {shop: "{shop}#x"}`, `p.yaml:23:16: shop has # or % in its text`},
-		{"unknown event type", "      moved: {values", "      mved: {values", `p.yaml:33:7: there is no event type mved; write moved instead`},
+		{"unknown event type", "      moved: {values", "      mved: {values",
+			`p.yaml:33:7: there is no event type mved; write moved instead`},
 		{"no from", "    from:\n      moved: {values: {parcels: count, weight: sum weight}}\n", "", `from is missing in live`},
-		{"from of nothing", "      moved: {values: {parcels: count, weight: sum weight}}\n", "      {}\n", `from has no event type; write from: {moved: {values: {n_events: count}}} instead`},
+		{"from of nothing", "      moved: {values: {parcels: count, weight: sum weight}}\n", "      {}\n",
+			`from has no event type; write from: {moved: {values: {n_events: count}}} instead`},
 		{"null aggregates", base[strings.Index(base, "aggregates:"):], "aggregates:\n", ``},
 		{"null text", `sk: "-"`, `sk: ~`, `p.yaml:17:38: sk has no value`},
 		{"boolean for text", `sk: "-"`, `sk: true`, `sk is a boolean, not text; write "true" instead`},
 		{"mapping for text", `sk: "-"`, `sk: {a: b}`, `sk is a mapping, not text`},
-		{"long where", "{where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}", "\n        where: |\n          total > 0\n          and total < 1e6\n        values: {orders: count}", ``},
-		{"mistake in a long where", "{where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}", "\n        where: |\n          total > 0\n          && total < 1e6\n        values: {orders: count}", `p.yaml:27:16: && is not an operator`},
-		{"a number compared with text, in another aggregate", "onExpire: subtract\n", "onExpire: subtract\n  heavy:\n    since: 1\n    onExpire: subtract\n    from:\n      moved: {where: weight > \"20\", values: {parcels: count}}\n",
+		{"long where", "{where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}",
+			"\n        where: |\n          total > 0\n          and total < 1e6\n        values: {orders: count}", ``},
+		{"mistake in a long where", "{where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}",
+			"\n        where: |\n          total > 0\n          && total < 1e6\n        values: {orders: count}",
+			`p.yaml:27:16: && is not an operator`},
+		{"a number compared with text, in another aggregate", "onExpire: subtract\n",
+			"onExpire: subtract\n  heavy:\n    since: 1\n    onExpire: subtract\n    from:\n      moved: {where: weight > \"20\", values: {parcels: count}}\n",
 			`p.yaml:39:31: where compares weight with "20", and every event needs a number there, for live weight: no event can meet this; write weight > 20 instead`},
-		{"a number compared with text, in another value", "parcels: count, ", `parcels: {count: true, where: 'weight in ("1", "2")'}, `, `where compares weight with "1", and every event needs a number there, for live weight: no event can meet this; write weight in (1, 2) instead`},
-		{"a number compared with text, in an index", `    mode: latest`, "    mode: latest\n    indexes: {GSI2: {pk: \"{parcel}\", sk: \"-\", where: weight = 'much'}}", `where compares weight with "much", and every event needs a number there, for live weight: no event can meet this; write a comparison with a number, or exists weight, instead`},
-		{"text that a value keeps", "{where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}", "{where: total = 'free', values: {last: newest total, kinds: distinct total, orders: count where total = 'paid'}}", ``},
-		{"a number that only some events need", "{where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}", "{values: {revenue: sum total where kind = 'paid', orders: count where total = 'free'}}", ``},
-		{"ignored in a compound where", "where: total > 0", "where: not (exists trace or a in (1)) and total > 0", `where uses trace, which ignore`},
+		{"a number compared with text, in another value", "parcels: count, ", `parcels: {count: true, where: 'weight in ("1", "2")'}, `,
+			`where compares weight with "1", and every event needs a number there, for live weight: no event can meet this; write weight in (1, 2) instead`},
+		{"a number compared with text, in an index", `    mode: latest`,
+			"    mode: latest\n    indexes: {GSI2: {pk: \"{parcel}\", sk: \"-\", where: weight = 'much'}}",
+			`where compares weight with "much", and every event needs a number there, for live weight: no event can meet this; write a comparison with a number, or exists weight, instead`},
+		{"text that a value keeps", "{where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}",
+			"{where: total = 'free', values: {last: newest total, kinds: distinct total, orders: count where total = 'paid'}}", ``},
+		{"a number that only some events need", "{where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}",
+			"{values: {revenue: sum total where kind = 'paid', orders: count where total = 'free'}}", ``},
+		{"ignored in a compound where", "where: total > 0", "where: not (exists trace or a in (1)) and total > 0",
+			`where uses trace, which ignore`},
 		{"odd name", "    retain: 90d", "    ? [a]\n    : b", `invalid YAML: `},
 		{"null name", "    retain: 90d", "    ~: b", `a name must be plain text`},
 		{"by of nothing known", `by: {shop: "{shop}"}`, `by: {shop: "{shop | x}"}`, `p.yaml:23:25: "x" is not a function`},
 		{"long event name", "  moved:\n", "  " + strings.Repeat("m", 257) + ":\n", `the name of an event type is longer than 256 bytes`},
 		{"no values", "{values: {parcels: count, weight: sum weight}}", "{values: {}}", `values is empty`},
 		{"bad where", "where: total > 0", "where: total >> 0", `p.yaml:26:29: >> is not an operator`},
-		{"no value", "orders: count", "orders: median total", `p.yaml:26:51: "median total" is not a way to compute a value; write count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH instead`},
+		{"no value", "orders: count", "orders: median total",
+			`p.yaml:26:51: "median total" is not a way to compute a value; write count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH instead`},
 		{"unknown value", "orders: count", "orders: counts", `p.yaml:26:51: counts is not a way to compute a value; write count instead`},
-		{"average", "orders: count", "orders: average total", `p.yaml:26:51: an average is not kept, because two averages cannot be added up; write sum total, with a count in a value of its own, and divide when you read, instead`},
-		{"count of a field", "orders: count", "orders: count total", `p.yaml:26:51: count counts events and reads no field; write count instead`},
+		{"average", "orders: count", "orders: average total",
+			`p.yaml:26:51: an average is not kept, because two averages cannot be added up; write sum total, with a count in a value of its own, and divide when you read, instead`},
+		{"count of a field", "orders: count", "orders: count total",
+			`p.yaml:26:51: count counts events and reads no field; write count instead`},
 		{"sum of nothing", "revenue: sum total", "revenue: sum", `sum needs a field; write sum PATH instead`},
 		{"negative max", "largest: max total", "largest: max -total", `only sum can be negated; write max total instead`},
-		{"one value in two ways", "orders: count", "orders: count}}\n      moved: {values: {orders: sum weight", `orders is a sum for another event type and a count here`},
-		{"max and subtract", "onExpire: keep", "onExpire: subtract", `max cannot be subtracted, and onExpire is subtract; write sum total or count, or onExpire: keep, instead`},
+		{"one value in two ways", "orders: count", "orders: count}}\n      moved: {values: {orders: sum weight",
+			`orders is a sum for another event type and a count here`},
+		{"max and subtract", "onExpire: keep", "onExpire: subtract",
+			`max cannot be subtracted, and onExpire is subtract; write sum total or count, or onExpire: keep, instead`},
 		{"oldest under latest", "weight: sum weight", "weight: oldest weight", `oldest cannot be subtracted`},
-		{"min under latest, which is told nothing that is then refused", "weight: sum weight", "weight: min weight", `write sum weight or count instead`},
+		{"min under latest, which is told nothing that is then refused", "weight: sum weight", "weight: min weight",
+			`write sum weight or count instead`},
 		{"a bad onExpire over latest", "onExpire: subtract", "onExpire: never", `unknown onExpire never; write subtract instead`},
-		{"two values in by", `by: {shop: "{shop}"}`, `by: {shop: "{shop}{region.name | lower}"}`, `p.yaml:23:16: shop has 2 values, and each name of by has one; write by: {region_name: "{region.name|lower}", shop: "{shop}"} instead`},
-		{"two values in by with a # between", `by: {shop: "{shop}"}`, `by: {shop: "{shop}#{n}#{shop}", other: "{flag}"}`, `p.yaml:23:16: shop has 3 values, and each name of by has one; write by: {other: "{flag}", part: "{n}", shop: "{shop}", shop_2: "{shop}"} instead`},
+		{"two values in by", `by: {shop: "{shop}"}`, `by: {shop: "{shop}{region.name | lower}"}`,
+			`p.yaml:23:16: shop has 2 values, and each name of by has one; write by: {region_name: "{region.name|lower}", shop: "{shop}"} instead`},
+		{"two values in by with a # between", `by: {shop: "{shop}"}`, `by: {shop: "{shop}#{n}#{shop}", other: "{flag}"}`,
+			`p.yaml:23:16: shop has 3 values, and each name of by has one; write by: {other: "{flag}", part: "{n}", shop: "{shop}", shop_2: "{shop}"} instead`},
 		{"max under latest", "weight: sum weight", "weight: min weight", `min cannot be subtracted`},
 		{"keep over latest", "    onExpire: subtract\n", "", `onExpire is keep over moved, whose mode is latest`},
 		{"unknown onExpire", "onExpire: keep", "onExpire: keeps", `p.yaml:27:15: unknown onExpire keeps; write keep instead`},
 		{"spread 0", "spread: 4", "spread: 0", `p.yaml:28:13: spread is 0; write a whole number from 1 to 1000 instead`},
 		{"spread 1001", "spread: 4", "spread: 1001", `spread is 1001; write a whole number from 1 to 1000 instead`},
 		{"retain without window", "    window: 1d\n", "", `p.yaml:28:13: retain needs window`},
-		{"retain too short", "retain: 400d", "retain: 96d", `p.yaml:29:13: retain is 96d and events of placed live for 90d: a total must outlive them by 7d; write at least 97d instead`},
+		{"retain too short", "retain: 400d", "retain: 96d",
+			`p.yaml:29:13: retain is 96d and events of placed live for 90d: a total must outlive them by 7d; write at least 97d instead`},
 		{"retain over events kept for ever", "    retain: 90d\n", "", `the totals expire and events of placed never do`},
 	} {
 		if !strings.Contains(base, c.old) {
@@ -343,20 +390,30 @@ func TestWhatToWrite(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"no version", "ingot: 1\n", "", `ingot is missing in the file; write ingot: 1 instead`},
 		{"no epoch", "epoch: 2\n", "", `epoch is missing in the file; write epoch: 1 instead`},
-		{"no key", `    key: {pk: "PARCEL#{parcel}", sk: "-"}` + "\n", "", `p.yaml:14:3: key is missing in moved; write key: {pk: "…", sk: "…"} instead`},
+		{"no key", `    key: {pk: "PARCEL#{parcel}", sk: "-"}` + "\n", "",
+			`p.yaml:14:3: key is missing in moved; write key: {pk: "…", sk: "…"} instead`},
 		{"no sk", `, sk: "-"}`, `}`, `sk is missing in key; write sk: "ORDER" instead`},
-		{"no since", "    since: 2\n", "", `since is missing in daily; write since: and the epoch that introduces this definition, 1 in a first file, instead`},
-		{"no from", "    from:\n      moved: {values: {parcels: count, weight: sum weight}}\n", "", `from is missing in live; write from: {order.placed: {values: {orders: count}}} instead`},
+		{"no since", "    since: 2\n", "",
+			`since is missing in daily; write since: and the epoch that introduces this definition, 1 in a first file, instead`},
+		{"no from", "    from:\n      moved: {values: {parcels: count, weight: sum weight}}\n", "",
+			`from is missing in live; write from: {order.placed: {values: {orders: count}}} instead`},
 		{"text for a number", "epoch: 2", `epoch: "2"`, `epoch is text, not a whole number; write 2 without quotes instead`},
-		{"a word for a number", "epoch: 2", `epoch: two`, `epoch is text, not a whole number; write a whole number from 1 to 1000000000 instead`},
-		{"half a number", "epoch: 2", `epoch: 2.5`, `epoch is a number, not a whole number; write a whole number from 1 to 1000000000 instead`},
+		{"a word for a number", "epoch: 2", `epoch: two`,
+			`epoch is text, not a whole number; write a whole number from 1 to 1000000000 instead`},
+		{"half a number", "epoch: 2", `epoch: 2.5`,
+			`epoch is a number, not a whole number; write a whole number from 1 to 1000000000 instead`},
 		{"repeated", "epoch: 2", "epoch: 2\nepoch: 3", `epoch is already declared on line 2; write one of the two instead`},
-		{"second document", "aggregates:", "---\naggregates:", `a second YAML document begins here, and a pipeline is one document; write one document, without this --- and what follows it, instead`},
-		{"a list of events", base[strings.Index(base, "events:"):strings.Index(base, "aggregates:")], "events: []\n", `p.yaml:3:9: events is a list, not a mapping; write {order.placed: {id: "{order_id}", at: "{placed_at}", key: {pk: "ORDER#{order_id}", sk: "ORDER"}}} instead`},
-		{"no events", base[strings.Index(base, "events:"):strings.Index(base, "aggregates:")], "events: {}\n", `no event type is declared; write events: {order.placed: {id: "{order_id}", at: "{placed_at}", key: {pk: "ORDER#{order_id}", sk: "ORDER"}}} instead`},
-		{"a cut condition", "where: total > 0", `where: total >`, `found the end where the condition needs a number, quoted text, true or false; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
+		{"second document", "aggregates:", "---\naggregates:",
+			`a second YAML document begins here, and a pipeline is one document; write one document, without this --- and what follows it, instead`},
+		{"a list of events", base[strings.Index(base, "events:"):strings.Index(base, "aggregates:")], "events: []\n",
+			`p.yaml:3:9: events is a list, not a mapping; write {order.placed: {id: "{order_id}", at: "{placed_at}", key: {pk: "ORDER#{order_id}", sk: "ORDER"}}} instead`},
+		{"no events", base[strings.Index(base, "events:"):strings.Index(base, "aggregates:")], "events: {}\n",
+			`no event type is declared; write events: {order.placed: {id: "{order_id}", at: "{placed_at}", key: {pk: "ORDER#{order_id}", sk: "ORDER"}}} instead`},
+		{"a cut condition", "where: total > 0", `where: total >`,
+			`found the end where the condition needs a number, quoted text, true or false; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
 		{"an odd operator", "where: total > 0", "where: total >> 0", `>> is not an operator; write one of = != < <= > >= instead`},
-		{"a text for an event type", base[strings.Index(base, "  moved:"):strings.Index(base, "aggregates:")], "  moved: x\n", `moved is text, not a mapping; write {id: "{order_id}"`},
+		{"a text for an event type", base[strings.Index(base, "  moved:"):strings.Index(base, "aggregates:")], "  moved: x\n",
+			`moved is text, not a mapping; write {id: "{order_id}"`},
 	} {
 		text := strings.Replace(base, c.old, c.new, 1)
 		if c.name == "a list of events" { // without what precedes it in line 3
@@ -372,7 +429,9 @@ func TestWhatToWrite(t *testing.T) {
 // again.
 func TestNoIllegalNameIsSuggested(t *testing.T) {
 	text := strings.Replace(base, "  placed:\n", "  pla#ced:\n", 1)
-	if _, err := loadText(text); err == nil || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "p.yaml:5:3: the name of an event type cannot contain #, % or control characters; write letters, digits, . and - alone, at most 256, such as \"order.placed\", instead") {
+	if _, err := loadText(text); err == nil || strings.Contains(err.Error(), "\n") ||
+		!strings.HasPrefix(err.Error(), "p.yaml:5:3: the name of an event type cannot contain #, % or control characters; write letters, "+
+			"digits, . and - alone, at most 256, such as \"order.placed\", instead") {
 		t.Errorf("%v", err)
 	}
 	far := strings.Replace(text, "      placed: {where", "      orders: {where", 1)
@@ -432,7 +491,8 @@ func TestNothingFollowsFromAMistake(t *testing.T) {
 		}
 	}
 	// If the right member is there as well, it is checked.
-	if _, err := loadText(strings.Replace(base, "    retain: 90d", "    retain: 2h\n    retian: 90d", 1)); err == nil || !strings.Contains(err.Error(), "retain is less than 1d") {
+	if _, err := loadText(strings.Replace(base, "    retain: 90d", "    retain: 2h\n    retian: 90d", 1)); err == nil ||
+		!strings.Contains(err.Error(), "retain is less than 1d") {
 		t.Errorf("%v", err)
 	}
 }
@@ -499,12 +559,17 @@ func TestExamplesAreNotDoubted(t *testing.T) {
 
 func TestEveryWarning(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
-		{"key beyond id", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{status}"`, `p.yaml:8:10: key uses status, which id does not: an event that is sent again with a correction would make a second item`},
+		{"key beyond id", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{status}"`,
+			`p.yaml:8:10: key uses status, which id does not: an event that is sent again with a correction would make a second item`},
 		{"time in key", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{@at | time}"`, `key uses placed_at, which id does not`},
-		{"by without braces", `by: {shop: "{shop}"}`, `by: {shop: shop}`, `p.yaml:23:16: shop is the text shop for every event, which groups nothing; write "{shop}" instead`},
-		{"by of one text", `by: {shop: "{shop}"}`, `by: {shop: "all shops"}`, `shop is the text all shops for every event, which groups nothing`},
-		{"no time", "    at: \"{placed_at}\"\n", "", `p.yaml:6:5: at is missing, and a message that is bare JSON has no other time: it would be refused; write at: with the field of its time, such as "{placed_at}", beside key, unless all its messages come in an envelope`},
-		{"shared keys", `{pk: "PARCEL#{parcel}", sk: "-"}`, `{pk: "SHOP#{parcel}", sk: "ORDER#{parcel}"}`, `events of moved and placed can have the same key`},
+		{"by without braces", `by: {shop: "{shop}"}`, `by: {shop: shop}`,
+			`p.yaml:23:16: shop is the text shop for every event, which groups nothing; write "{shop}" instead`},
+		{"by of one text", `by: {shop: "{shop}"}`, `by: {shop: "all shops"}`,
+			`shop is the text all shops for every event, which groups nothing`},
+		{"no time", "    at: \"{placed_at}\"\n", "",
+			`p.yaml:6:5: at is missing, and a message that is bare JSON has no other time: it would be refused; write at: with the field of its time, such as "{placed_at}", beside key, unless all its messages come in an envelope`},
+		{"shared keys", `{pk: "PARCEL#{parcel}", sk: "-"}`, `{pk: "SHOP#{parcel}", sk: "ORDER#{parcel}"}`,
+			`events of moved and placed can have the same key`},
 	} {
 		w := mustLoad(t, strings.Replace(base, c.old, c.new, 1)).Describe().Warnings
 		if len(w) != 1 || !strings.Contains(w[0].String(), c.want) {

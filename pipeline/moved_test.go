@@ -41,7 +41,8 @@ func TestMovedByIsPartOfTheDefinition(t *testing.T) {
 		t.Fatal(err)
 	}
 	def, _ := p.Definition("stock")
-	if def.MovedBy != aggregate.Put || len(def.AtLeast) != 2 || !def.AtLeast[0].Set || !def.AtLeast[0].Number.IsZero() || def.AtLeast[1].Set {
+	if def.MovedBy != aggregate.Put || len(def.AtLeast) != 2 || !def.AtLeast[0].Set || !def.AtLeast[0].Number.IsZero() ||
+		def.AtLeast[1].Set {
 		t.Errorf("%v %v", def.MovedBy, def.AtLeast)
 	}
 	const text = `{"atLeast":{"available":"0"},"by":{"sku":"{sku}"},"from":{"received":{"values":{"available":"sum quantity"}},` +
@@ -53,7 +54,8 @@ func TestMovedByIsPartOfTheDefinition(t *testing.T) {
 	if again, err := pipeline.New(p.Describe().Spec); err != nil || again.Definitions()[0].Text != def.Text {
 		t.Errorf("%v: described and compiled again, it is another", err)
 	}
-	for floor, want := range map[string]string{"-100.50": `"-100.5"`, `"1e3"`: `"1000"`, "123456789012345678.25": `"123456789012345678.25"`} {
+	for floor, want := range map[string]string{"-100.50": `"-100.5"`, `"1e3"`: `"1000"`,
+		"123456789012345678.25": `"123456789012345678.25"`} {
 		p, err := loadText(strings.Replace(movedFile, "available: 0}", "available: "+floor+"}", 1))
 		if err != nil || !strings.HasPrefix(p.Definitions()[0].Text, `{"atLeast":{"available":`+want+`}`) {
 			t.Errorf("%s: %v", floor, err)
@@ -62,7 +64,8 @@ func TestMovedByIsPartOfTheDefinition(t *testing.T) {
 	plain := strings.Replace(movedFile, "    movedBy: put\n    atLeast: {available: 0}\n", "", 1)
 	for _, file := range []string{plain, strings.Replace(plain, "    from:", "    movedBy: stream\n    from:", 1)} {
 		p, err := loadText(file)
-		if err != nil || strings.Contains(p.Definitions()[0].Text, "movedBy") || strings.Contains(p.Definitions()[0].Text, "atLeast") || p.Definitions()[0].AtLeast != nil {
+		if err != nil || strings.Contains(p.Definitions()[0].Text, "movedBy") || strings.Contains(p.Definitions()[0].Text, "atLeast") ||
+			p.Definitions()[0].AtLeast != nil {
 			t.Errorf("%v %s", err, p.Definitions()[0].Text)
 		}
 	}
@@ -97,17 +100,25 @@ func TestPlannedItemMoves(t *testing.T) {
 
 func TestMistakesOfMovedBy(t *testing.T) {
 	for old, c := range map[string]struct{ now, want string }{
-		"movedBy: put":                  {"movedBy: puts", `p.yaml:17:14: unknown movedBy puts; write put instead`},
-		"    movedBy: put\n":            {"", `p.yaml:17:5: atLeast is a condition of the transaction that puts an event, and these totals are moved by the stream; write movedBy: put beside it`},
-		"    since: 2\n":                {"    since: 2\n    spread: 2\n", `p.yaml:19:5: spread is 2, and a floor needs a total that is one item; write spread: 1 beside it, or leave atLeast out`},
-		"    by: {sku":                  {"    onExpire: subtract\n    by: {sku", `p.yaml:19:5: onExpire is subtract, so what expires could bring the total below its floor; write onExpire: keep beside it, or leave atLeast out`},
-		"{available: 0}":                {"{avalable: 0}", `p.yaml:18:15: there is no value avalable in stock; write available instead`},
-		"atLeast: {available: 0}":       {"atLeast: 0", `p.yaml:18:14: atLeast is a number, not a mapping; write {available: 0} instead`},
-		"available: 0}":                 {"available: none}", `p.yaml:18:26: available is none, which is not a plain number; write a number such as 0 or -100.5 instead`},
-		"available: 0":                  {"available: [0]", `p.yaml:18:26: available is a list, not a number; write a number such as 0 or -100.5 instead`},
-		" 0}":                           {" 1e400}", `p.yaml:18:26: available is beyond 10^18 or has more than 9 decimals, and a sum cannot have such a value; write a number such as 0 or -100.5 instead`},
-		"reservations: count":           {"reservations: max quantity", `p.yaml:21:67: reservations is a max, and a total that is movedBy: put has only counts and sums; write count or sum, or movedBy: stream, instead`},
-		"    key: {pk: \"IN#{id}\", sk": {"    mode: latest\n    revision: v number\n    key: {pk: \"IN#{id}\", sk", `p.yaml:22:7: mode of received is latest, and a total that is movedBy: put counts only events that never change; write movedBy: stream, or mode: insert for received, instead`},
+		"movedBy: put": {"movedBy: puts", `p.yaml:17:14: unknown movedBy puts; write put instead`},
+		"    movedBy: put\n": {"",
+			`p.yaml:17:5: atLeast is a condition of the transaction that puts an event, and these totals are moved by the stream; write movedBy: put beside it`},
+		"    since: 2\n": {"    since: 2\n    spread: 2\n",
+			`p.yaml:19:5: spread is 2, and a floor needs a total that is one item; write spread: 1 beside it, or leave atLeast out`},
+		"    by: {sku": {"    onExpire: subtract\n    by: {sku",
+			`p.yaml:19:5: onExpire is subtract, so what expires could bring the total below its floor; write onExpire: keep beside it, or leave atLeast out`},
+		"{available: 0}":          {"{avalable: 0}", `p.yaml:18:15: there is no value avalable in stock; write available instead`},
+		"atLeast: {available: 0}": {"atLeast: 0", `p.yaml:18:14: atLeast is a number, not a mapping; write {available: 0} instead`},
+		"available: 0}": {"available: none}",
+			`p.yaml:18:26: available is none, which is not a plain number; write a number such as 0 or -100.5 instead`},
+		"available: 0": {"available: [0]",
+			`p.yaml:18:26: available is a list, not a number; write a number such as 0 or -100.5 instead`},
+		" 0}": {" 1e400}",
+			`p.yaml:18:26: available is beyond 10^18 or has more than 9 decimals, and a sum cannot have such a value; write a number such as 0 or -100.5 instead`},
+		"reservations: count": {"reservations: max quantity",
+			`p.yaml:21:67: reservations is a max, and a total that is movedBy: put has only counts and sums; write count or sum, or movedBy: stream, instead`},
+		"    key: {pk: \"IN#{id}\", sk": {"    mode: latest\n    revision: v number\n    key: {pk: \"IN#{id}\", sk",
+			`p.yaml:22:7: mode of received is latest, and a total that is movedBy: put counts only events that never change; write movedBy: stream, or mode: insert for received, instead`},
 	} {
 		_, err := loadText(strings.Replace(movedFile, old, c.now, 1))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -115,7 +126,8 @@ func TestMistakesOfMovedBy(t *testing.T) {
 		}
 	}
 	// All of them are said at once.
-	_, err := loadText(strings.NewReplacer("since: 2\n", "since: 2\n    spread: 2\n    onExpire: subtract\n", "{available: 0}", "{avalable: 0}").Replace(movedFile))
+	_, err := loadText(strings.NewReplacer("since: 2\n", "since: 2\n    spread: 2\n    onExpire: subtract\n", "{available: 0}",
+		"{avalable: 0}").Replace(movedFile))
 	if err == nil || strings.Count(err.Error(), "\n") != 2 {
 		t.Errorf("three mistakes: %v", err)
 	}
@@ -157,7 +169,8 @@ aggregates:
 		if fits := 1+c.lines+max(1, c.skus) <= 100; fits != (err == nil) || err != nil && !strings.Contains(err.Error(), "too-many-parts") {
 			t.Errorf("%d lines of %d skus: %v", c.lines, c.skus, err)
 		}
-		if c.lines == 99 && (err == nil || !strings.Contains(err.Error(), "the message yields 100 items with its whole, which move 1 totals, and order is atomic: a transaction has at most 100 items and totals")) {
+		if c.lines == 99 && (err == nil || !strings.Contains(err.Error(), "the message yields 100 items with its whole, which move 1 "+
+			"totals, and order is atomic: a transaction has at most 100 items and totals")) {
 			t.Error(err)
 		}
 	}

@@ -21,9 +21,11 @@ func (c *compiler) offload(p place, t *eventType, s OffloadSpec) {
 	case t.over < least || t.over > most:
 		c.mistake(p.in("over"), "over is "+sizeText(t.over), "a size from "+sizeText(least)+" to "+sizeText(most))
 	case t.latest:
-		c.mistake(p, "offload does not go with mode latest: a newer revision replaces a payload that it has not read", "the type without offload")
+		c.mistake(p, "offload does not go with mode latest: a newer revision replaces a payload that it has not read",
+			"the type without offload")
 	case !namesAFolder(t.name):
-		c.mistake(p, "the name "+t.name+" cannot be a folder of the payload bucket, and offload needs one", "a name of letters, digits, ., _ and -")
+		c.mistake(p, "the name "+t.name+" cannot be a folder of the payload bucket, and offload needs one",
+			"a name of letters, digits, ., _ and -")
 	}
 	for i, text := range s.Keep {
 		if path, ok := c.path(p.in("keep").in(strconv.Itoa(i)), text); ok {

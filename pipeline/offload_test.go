@@ -67,10 +67,12 @@ func planned(t testing.TB, p *Pipeline, body string) *event.Item {
 // it is as if the payload were in the item.
 func TestOffload(t *testing.T) {
 	with := offloading(t, withOffload)
-	without := offloading(t, strings.NewReplacer("    offload: {over: 1KB, keep: [order.note]}\n", "", "    offload: {over: 1KB}\n", "").Replace(withOffload))
+	without := offloading(t, strings.NewReplacer("    offload: {over: 1KB, keep: [order.note]}\n", "", "    offload: {over: 1KB}\n",
+		"").Replace(withOffload))
 	long := strings.Repeat("x", 1000)
 	kept := `"kind" : "order","shop":"s","tags":[1 , {"a":null},"é"],"order_id":1.50e0,"order":{"at":"2099-01-01T00:00:00Z","state":null,"lines":[{"n": 1,"a\u0062":[]}],"cents": 12,"note":{}}`
-	body := `{"x":"` + long + `","kind" : "order" ,"shop":"s","tags":[1 , {"a":null},"é"],"order_id":1.50e0,"order":{ "y":[1], "at":"2099-01-01T00:00:00Z","state":null,"lines":[{"n": 1,"a\u0062":[]}],"cents": 12,"note":{}}}`
+	body := `{"x":"` + long +
+		`","kind" : "order" ,"shop":"s","tags":[1 , {"a":null},"é"],"order_id":1.50e0,"order":{ "y":[1], "at":"2099-01-01T00:00:00Z","state":null,"lines":[{"n": 1,"a\u0062":[]}],"cents": 12,"note":{}}}`
 	a, b := planned(t, with, body), planned(t, without, body)
 	if a.Payload == nil || a.Payload.Sum != sha256.Sum256([]byte(body)) || a.Payload.Text != body || a.Text() != body {
 		t.Fatalf("the payload is %+v", a.Payload)
@@ -124,11 +126,14 @@ func same(t *testing.T, a, b *event.Item) {
 func TestKeptThatDoesNotFit(t *testing.T) {
 	text := strings.Replace(withOffload, "keep: [order.note]", "keep: [x]", 1)
 	p := offloading(t, text)
-	_, err := p.Plan(envelope.Message{Body: `{"kind":"order","shop":"s","order_id":1,"order":{"at":"2099-01-01T00:00:00Z","lines":[]},"x":"` + strings.Repeat("x", event.MaxItem) + `"}`})
+	_, err := p.Plan(
+		envelope.Message{Body: `{"kind":"order","shop":"s","order_id":1,"order":{"at":"2099-01-01T00:00:00Z","lines":[]},"x":"` +
+			strings.Repeat("x", event.MaxItem) + `"}`})
 	if r := refusal(t, err); r.Reason != event.ItemTooLarge {
 		t.Errorf("%v", r)
 	}
-	item := planned(t, p, `{"kind":"order","shop":"s","order_id":1,"order":{"at":"2099-01-01T00:00:00Z","lines":[]},"y":"`+strings.Repeat("y", 900<<10)+`"}`)
+	item := planned(t, p, `{"kind":"order","shop":"s","order_id":1,"order":{"at":"2099-01-01T00:00:00Z","lines":[]},"y":"`+
+		strings.Repeat("y", 900<<10)+`"}`)
 	if item.Size() > 500 {
 		t.Errorf("an item with little to keep takes %d bytes", item.Size())
 	}
@@ -136,17 +141,21 @@ func TestKeptThatDoesNotFit(t *testing.T) {
 
 func TestOffloadIsRefused(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
-		"under latest":  {"plain:\n", "plain:\n    mode: latest\n    revision: n number\n    offload: {over: 1KB}\n", "offload does not go with mode latest"},
-		"a name":        {"plain:\n", "\"pl/ain\":\n    offload: {over: 1KB}\n", "the name pl/ain cannot be a folder of the payload bucket, and offload needs one; write a name of letters, digits, ., _ and - instead"},
-		"a number":      {"over: 1KB}", "over: 1024}", "over is a number, not a size; write a whole number and KB, from 1KB to 256KB, instead"},
-		"another unit":  {"over: 1KB}", "over: 1MB}", "over is 1MB; write a whole number and KB, from 1KB to 256KB, instead"},
-		"too much":      {"over: 1KB}", "over: 257KB}", "over is 257KB; write"},
-		"a sign":        {"over: 1KB}", "over: +1KB}", "over is +1KB; write"},
-		"nothing":       {"over: 1KB}", "over: KB}", "over is KB; write"},
-		"too little":    {"over: 1KB}", "over: 0KB}", "over is 0KB; write"},
-		"no size":       {"{over: 1KB}", "{keep: [a]}", "over is missing in offload"},
-		"a path":        {"[order.note]", "[order..note]", "path"},
-		"a claim":       {"plain:\n", "claim:\n    part: {of: plain, with: [email]}\n    id: \"{email}\"\n    key: {pk: \"EMAIL#{email}\", sk: \"-\"}\n    offload: {over: 1KB}\n  plain:\n    atomic: true\n", "a claim can pass to another event, and its objects cannot"},
+		"under latest": {"plain:\n", "plain:\n    mode: latest\n    revision: n number\n    offload: {over: 1KB}\n",
+			"offload does not go with mode latest"},
+		"a name": {"plain:\n", "\"pl/ain\":\n    offload: {over: 1KB}\n", "the name pl/ain cannot be a folder of the payload " +
+			"bucket, and offload needs one; write a name of letters, digits, ., _ and - instead"},
+		"a number": {"over: 1KB}", "over: 1024}",
+			"over is a number, not a size; write a whole number and KB, from 1KB to 256KB, instead"},
+		"another unit": {"over: 1KB}", "over: 1MB}", "over is 1MB; write a whole number and KB, from 1KB to 256KB, instead"},
+		"too much":     {"over: 1KB}", "over: 257KB}", "over is 257KB; write"},
+		"a sign":       {"over: 1KB}", "over: +1KB}", "over is +1KB; write"},
+		"nothing":      {"over: 1KB}", "over: KB}", "over is KB; write"},
+		"too little":   {"over: 1KB}", "over: 0KB}", "over is 0KB; write"},
+		"no size":      {"{over: 1KB}", "{keep: [a]}", "over is missing in offload"},
+		"a path":       {"[order.note]", "[order..note]", "path"},
+		"a claim": {"plain:\n",
+			"claim:\n    part: {of: plain, with: [email]}\n    id: \"{email}\"\n    key: {pk: \"EMAIL#{email}\", sk: \"-\"}\n    offload: {over: 1KB}\n  plain:\n    atomic: true\n", "a claim can pass to another event, and its objects cannot"},
 		"none of these": {"type:", "type:", ""},
 	} {
 		spec := decode([]byte(strings.Replace(withOffload, c.old, c.new, 1)), newReport(""))
@@ -197,7 +206,8 @@ func TestKeptAgainstANaiveTwin(t *testing.T) {
 			same(t, a, b)
 			stored := *a
 			stored.Payload, stored.Parts = &event.Payload{Sum: a.Payload.Sum}, nil
-			if got, want := fmt.Sprintf("%+v", with.Contributions(&stored)), fmt.Sprintf("%+v", without.Contributions(b)); stripPointers(got) != stripPointers(want) {
+			if got, want := fmt.Sprintf("%+v", with.Contributions(&stored)), fmt.Sprintf("%+v",
+				without.Contributions(b)); stripPointers(got) != stripPointers(want) {
 				t.Fatalf("it contributes %s, want %s:\n%s\n%s\n%s", got, want, text, body, a.Data)
 			}
 			counted += len(without.Contributions(b).List)
@@ -338,7 +348,8 @@ events:
 `
 	}
 	text += `aggregates:
-  sums: {since: 1, from: {e: {where: "exists ` + path() + ` or exists ` + path() + `", values: {num: "count", s: {distinct: "` + path() + `?", where: "exists ` + path() + `"}}}}}
+  sums: {since: 1, from: {e: {where: "exists ` + path() + ` or exists ` + path() + `", values: {num: "count", s: {distinct: "` + path() +
+		`?", where: "exists ` + path() + `"}}}}}
 `
 	return text, paths
 }

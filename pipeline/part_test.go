@@ -52,7 +52,8 @@ aggregates:
 
 // message is an order as it comes, with these lines.
 func message(lines string, more ...string) envelope.Message {
-	members := append([]string{`"type":"order"`, `"shop":"s"`, `"order":"1"`, `"customer":"c"`, `"currency":"EUR"`, `"at":"2099-03-01T10:00:00.5Z"`, `"lines":` + lines}, more...)
+	members := append([]string{`"type":"order"`, `"shop":"s"`, `"order":"1"`, `"customer":"c"`, `"currency":"EUR"`,
+		`"at":"2099-03-01T10:00:00.5Z"`, `"lines":` + lines}, more...)
 	return envelope.Message{Body: "{" + strings.Join(members, ",") + "}"}
 }
 
@@ -67,7 +68,8 @@ func TestPartsOfAMessage(t *testing.T) {
 	}
 	var got []string
 	for _, item := range whole.Parts.Items {
-		got = append(got, fmt.Sprintf("%s %s %s %v %d %s", item.Type, item.ID, item.Key, item.Indexes, item.ExpiresAt-whole.ExpiresAt, item.Data))
+		got = append(got, fmt.Sprintf("%s %s %s %v %d %s", item.Type, item.ID, item.Key, item.Indexes, item.ExpiresAt-whole.ExpiresAt,
+			item.Data))
 		if !item.At.Equal(whole.At) || item.Epoch != 1 || item.Parts != nil {
 			t.Errorf("%+v", item)
 		}
@@ -100,7 +102,8 @@ func TestPartsOfAMessage(t *testing.T) {
 
 func equalItems(a, b []*event.Item) bool {
 	return slices.EqualFunc(a, b, func(a, b *event.Item) bool {
-		return a.Key == b.Key && a.Digest == b.Digest && a.Data == b.Data && a.ExpiresAt == b.ExpiresAt && a.ID == b.ID && a.Type == b.Type && a.Epoch == b.Epoch
+		return a.Key == b.Key && a.Digest == b.Digest && a.Data == b.Data && a.ExpiresAt == b.ExpiresAt && a.ID == b.ID &&
+			a.Type == b.Type && a.Epoch == b.Epoch
 	})
 }
 
@@ -120,15 +123,23 @@ func TestBadParts(t *testing.T) {
 		{"a scalar element", `[` + good + `,7]`, nil, event.WrongType, "part line: lines[1] is a number, not an object"},
 		{"a null element", `[null]`, nil, event.WrongType, "part line: lines[0] is null, not an object"},
 		{"an array element", `[[]]`, nil, event.WrongType, "part line: lines[0] is an array, not an object"},
-		{"over 1,000 elements", `[` + many + good + `]`, nil, event.TooManyParts, "part line: field lines has 1001 elements, and a message yields at most 1000 parts"},
-		{"exactly 1,000, and one more type", `[` + strings.TrimSuffix(many, ",") + `]`, nil, event.TooManyParts, "field lines has 1000 elements"},
-		{"two elements with one id", `[` + good + `,{"line":1.0,"sku":"b","quantity":1}]`, nil, event.PartsClash, "part line: lines[0] and lines[1] have the same key"},
-		{"a name in whole and element", `[{"line":1,"sku":"a","quantity":1,"\u0073hop":"x"}]`, nil, event.PartsClash, "part line: both the whole and lines[0] have a member shop, and a part can have only one"},
+		{"over 1,000 elements", `[` + many + good + `]`, nil, event.TooManyParts,
+			"part line: field lines has 1001 elements, and a message yields at most 1000 parts"},
+		{"exactly 1,000, and one more type", `[` + strings.TrimSuffix(many, ",") + `]`, nil, event.TooManyParts,
+			"field lines has 1000 elements"},
+		{"two elements with one id", `[` + good + `,{"line":1.0,"sku":"b","quantity":1}]`, nil, event.PartsClash,
+			"part line: lines[0] and lines[1] have the same key"},
+		{"a name in whole and element", `[{"line":1,"sku":"a","quantity":1,"\u0073hop":"x"}]`, nil, event.PartsClash,
+			"part line: both the whole and lines[0] have a member shop, and a part can have only one"},
 		{"no id", `[` + good + `,{"sku":"a","quantity":1}]`, nil, event.MissingField, "part line, lines[1]: id: field line is missing"},
-		{"no value", `[{"line":1,"sku":"a"}]`, nil, event.MissingField, "part line, lines[0]: aggregate sold, value sold: field quantity is missing"},
-		{"an element that no total can count", `[{"line":1,"sku":"a","quantity":"many"}]`, nil, event.WrongType, "part line, lines[0]: aggregate sold"},
-		{"a part too large", `[{"line":1,"sku":"a","quantity":1,"note":"` + strings.Repeat("x", 420_000) + `"}]`, nil, event.ItemTooLarge, "part line, lines[0]: the item takes"},
-		{"parts that take too much together", `[` + manyLines(500) + `]`, []string{`"note":"` + strings.Repeat("x", 10_000) + `"`}, event.TooManyParts, "part line: the parts of the message take over 4194304 bytes"},
+		{"no value", `[{"line":1,"sku":"a"}]`, nil, event.MissingField,
+			"part line, lines[0]: aggregate sold, value sold: field quantity is missing"},
+		{"an element that no total can count", `[{"line":1,"sku":"a","quantity":"many"}]`, nil, event.WrongType,
+			"part line, lines[0]: aggregate sold"},
+		{"a part too large", `[{"line":1,"sku":"a","quantity":1,"note":"` + strings.Repeat("x", 420_000) + `"}]`, nil, event.ItemTooLarge,
+			"part line, lines[0]: the item takes"},
+		{"parts that take too much together", `[` + manyLines(500) + `]`, []string{`"note":"` + strings.Repeat("x", 10_000) + `"`},
+			event.TooManyParts, "part line: the parts of the message take over 4194304 bytes"},
 	} {
 		item, err := p.Plan(message(c.lines, c.more...))
 		var r *event.Refusal
@@ -144,7 +155,8 @@ func TestBadParts(t *testing.T) {
 		}
 	}
 	_, err := p.Plan(envelope.Message{Body: `{"type":"line","shop":"s","order":"1","line":1,"sku":"a","quantity":1}`})
-	if r := refusal(t, err); r.Reason != event.UnknownType || r.Detail != "line is a part of order: it comes only in a message of that type" {
+	if r := refusal(t, err); r.Reason != event.UnknownType ||
+		r.Detail != "line is a part of order: it comes only in a message of that type" {
 		t.Errorf("a part by itself: %v", err)
 	}
 }
@@ -162,7 +174,8 @@ func manyLines(n int) string {
 func TestPartsWithOneID(t *testing.T) {
 	p := mustLoad(t, strings.Replace(withParts, `sk: "LINE#{line | pad:4}#{line}"`, `sk: "LINE#{line | pad:4}#{line}#{sku}"`, 1))
 	_, err := p.Plan(message(`[{"line":1,"sku":"a","quantity":1},{"line":2,"sku":"a","quantity":1},{"line":1,"sku":"b","quantity":1}]`))
-	if r := refusal(t, err); r.Reason != event.PartsClash || r.Detail != "part line: lines[0] and lines[2] have the same id, so they would be one event" {
+	if r := refusal(t, err); r.Reason != event.PartsClash ||
+		r.Detail != "part line: lines[0] and lines[2] have the same id, so they would be one event" {
 		t.Error(err)
 	}
 }
@@ -179,7 +192,8 @@ func TestStoredPartsWithOneID(t *testing.T) {
 	stored := *whole
 	stored.Parts = &event.Parts{Count: whole.Parts.Count}
 	again, err := is.Parts(&stored)
-	if err != nil || len(again) != 3 || again[1].Key != whole.Parts.Items[1].Key || again[2].Key != whole.Parts.Items[2].Key || again[2].Digest != whole.Parts.Items[2].Digest {
+	if err != nil || len(again) != 3 || again[1].Key != whole.Parts.Items[1].Key || again[2].Key != whole.Parts.Items[2].Key ||
+		again[2].Digest != whole.Parts.Items[2].Digest {
 		t.Errorf("%v, %v", again, err)
 	}
 	for name, put := range map[string]*event.Parts{"no parts": nil, "fewer parts": {Count: 1}} {
@@ -205,31 +219,56 @@ func TestPartMistakes(t *testing.T) {
 		name, old, new, want string
 		others               bool // there are other mistakes too
 	}{
-		{"no of", "{of: order, each: lines,", "{each: lines,", "p.yaml:12:5: of is missing in part; write of: and the event type that it is a part of, such as order.placed, instead", false},
+		{"no of", "{of: order, each: lines,", "{each: lines,",
+			"p.yaml:12:5: of is missing in part; write of: and the event type that it is a part of, such as order.placed, instead", false},
 		{"unknown whole", "{of: order, each", "{of: ordr, each", "p.yaml:12:16: there is no event type ordr; write order instead", false},
-		{"part of a part", "{of: order, with: [shop, order, customer]", "{of: line, with: [shop, order, customer]", "p.yaml:18:16: line is a part itself, and a part has no parts; write order instead", false},
-		{"part of itself", "{of: order, each", "{of: line, each", "p.yaml:12:16: line is a part itself, and a part has no parts; write the type that it is a part of instead", false},
+		{"part of a part", "{of: order, with: [shop, order, customer]", "{of: line, with: [shop, order, customer]",
+			"p.yaml:18:16: line is a part itself, and a part has no parts; write order instead", false},
+		{"part of itself", "{of: order, each", "{of: line, each",
+			"p.yaml:12:16: line is a part itself, and a part has no parts; write the type that it is a part of instead", false},
 		{"unknown name", "each: lines", "every: lines", "p.yaml:12:23: unknown name every; write one of each, of, with instead", false},
-		{"own time", "  line:\n", "  line:\n    at: \"{at}\"\n", "p.yaml:12:9: a part has no at of its own: its time is that of its whole; write line without at instead", false},
-		{"own ignore", "  line:\n", "  line:\n    ignore: [sku]\n", "p.yaml:12:13: a part cannot ignore anything: it is made again from its whole, and must always be the same; write the ignore of order instead", false},
-		{"latest part", "  line:\n", "  line:\n    mode: latest\n    revision: line number\n", "p.yaml:12:11: a part cannot have mode latest: it is stored once, beside its whole; write mode: insert instead", false},
-		{"latest whole", "    ignore: [trace]", "    mode: latest\n    revision: rev number", "p.yaml:19:16: order has mode latest, and a whole is stored once, with its parts; write a type with mode insert instead", false},
-		{"no id", `    id: "{shop}#{order}#{line}"` + "\n", "", `id is missing in line: a part has no envelope that says it; write id: and the fields that tell parts apart, such as "{order_id}#{line}", instead`, false},
-		{"source", `sk: "{@at}#{@id}"`, `sk: "{@source}#{@id}"`, "p.yaml:16:37: sk cannot use @source; write a field of the payload, such as {order_id}, instead", false},
-		{"nothing", "{of: order, each: lines, with: [shop, order, currency, note]}", "{of: order}", "p.yaml:12:11: line would have an empty payload: part has neither each nor with; write with: and the members that it has of its whole, such as [order_id], instead", false},
-		{"inner member", "[shop, order, currency, note]", "[shop, order, currency.code]", "p.yaml:12:56: currency.code is inside of a member, and with takes whole members of the payload; write its first name alone instead", false},
-		{"twice", "[shop, order, currency, note]", "[shop, order, shop]", "p.yaml:12:56: with has shop twice; write one of the two instead", false},
-		{"each in with", "[shop, order, currency, note]", "[shop, order, lines]", "p.yaml:12:29: with has lines too, so every part would hold all of it; write with without lines instead", false},
-		{"each ignored", "[trace]", `["lines[0].trace"]`, "p.yaml:12:29: each uses lines, and ignore leaves lines[0].trace out of the digest of order; write another member, or ignore without lines[0].trace there, instead", false},
-		{"with ignored", "[trace]", "[currency.rate]", "p.yaml:12:56: with[2] uses currency, and ignore leaves currency.rate out of the digest of order; write another member, or ignore without currency.rate there, instead", false},
-		{"no time", "    at: \"{at}\"\n", "", `order has no at, so its time is its envelope's, which may differ next time; its parts have the time of the whole; write at: in order, such as "{placed_at}", instead`, false},
-		{"time of an attribute", `at: "{at}"`, `at: "{@attribute.at}"`, `order takes its time from @attribute.at, which may differ next time; its parts have the time of the whole; write at: from the payload in order, such as "{placed_at}", instead`, false},
-		{"whole not shown", "[shop, order, currency, note]", "[order, currency]", "key does not show shop of the whole, which the id of order uses: parts of two wholes could have one key; write {shop} in sk, and its member in with instead", false},
+		{"own time", "  line:\n", "  line:\n    at: \"{at}\"\n",
+			"p.yaml:12:9: a part has no at of its own: its time is that of its whole; write line without at instead", false},
+		{"own ignore", "  line:\n", "  line:\n    ignore: [sku]\n", "p.yaml:12:13: a part cannot ignore anything: it is made again from " +
+			"its whole, and must always be the same; write the ignore of order instead", false},
+		{"latest part", "  line:\n", "  line:\n    mode: latest\n    revision: line number\n",
+			"p.yaml:12:11: a part cannot have mode latest: it is stored once, beside its whole; write mode: insert instead", false},
+		{"latest whole", "    ignore: [trace]", "    mode: latest\n    revision: rev number",
+			"p.yaml:19:16: order has mode latest, and a whole is stored once, with its parts; write a type with mode insert instead",
+			false},
+		{"no id", `    id: "{shop}#{order}#{line}"` + "\n", "",
+			`id is missing in line: a part has no envelope that says it; write id: and the fields that tell parts apart, such as "{order_id}#{line}", instead`, false},
+		{"source", `sk: "{@at}#{@id}"`, `sk: "{@source}#{@id}"`,
+			"p.yaml:16:37: sk cannot use @source; write a field of the payload, such as {order_id}, instead", false},
+		{"nothing", "{of: order, each: lines, with: [shop, order, currency, note]}", "{of: order}", "p.yaml:12:11: line would have an " +
+			"empty payload: part has neither each nor with; write with: and the members that it has of its whole, such as " +
+			"[order_id], instead", false},
+		{"inner member", "[shop, order, currency, note]", "[shop, order, currency.code]", "p.yaml:12:56: currency.code is inside of a " +
+			"member, and with takes whole members of the payload; write its first name alone instead", false},
+		{"twice", "[shop, order, currency, note]", "[shop, order, shop]", "p.yaml:12:56: with has shop twice; write one of the two instead",
+			false},
+		{"each in with", "[shop, order, currency, note]", "[shop, order, lines]",
+			"p.yaml:12:29: with has lines too, so every part would hold all of it; write with without lines instead", false},
+		{"each ignored", "[trace]", `["lines[0].trace"]`, "p.yaml:12:29: each uses lines, and ignore leaves lines[0].trace out of the " +
+			"digest of order; write another member, or ignore without lines[0].trace there, instead", false},
+		{"with ignored", "[trace]", "[currency.rate]", "p.yaml:12:56: with[2] uses currency, and ignore leaves currency.rate out of the " +
+			"digest of order; write another member, or ignore without currency.rate there, instead", false},
+		{"no time", "    at: \"{at}\"\n", "",
+			`order has no at, so its time is its envelope's, which may differ next time; its parts have the time of the whole; write at: in order, such as "{placed_at}", instead`, false},
+		{"time of an attribute", `at: "{at}"`, `at: "{@attribute.at}"`,
+			`order takes its time from @attribute.at, which may differ next time; its parts have the time of the whole; write at: from the payload in order, such as "{placed_at}", instead`, false},
+		{"whole not shown", "[shop, order, currency, note]", "[order, currency]", "key does not show shop of the whole, which the id of " +
+			"order uses: parts of two wholes could have one key; write {shop} in sk, and its member in with instead", false},
 		{"shown in part", `sk: "{@id}"}` + "\naggregates", `sk: "{shop}"}` + "\naggregates", "key does not show order", true},
-		{"id of the envelope", `    id: "{shop}#{order}"` + "\n    at", "    at", `the id of order uses @id, which no part can show: parts of two wholes could have one key; write an id in order that is made of its fields, such as "{order_id}", instead`, true},
-		{"shorter", "  line:\n", "  line:\n    retain: 30d\n", "p.yaml:12:13: retain is shorter than that of order, so parts would expire before their whole; write retain: 90d or longer, or none, for that of the whole, instead", false},
-		{"shorter before", "  line:\n", "  line:\n    retain: 90d\n    was: [{retain: 30d, before: 2026-03-01T00:00:00Z}]\n", "was[0] is shorter than the retain that order had then, so parts would expire before their whole; write the was of order instead", false},
-		{"not a mapping", "{of: order, each: lines, with: [shop, order, currency, note]}", "order", "part is text, not a mapping; write {of: order.placed, each: lines, with: [order_id]} instead", false},
+		{"id of the envelope", `    id: "{shop}#{order}"` + "\n    at", "    at",
+			`the id of order uses @id, which no part can show: parts of two wholes could have one key; write an id in order that is made of its fields, such as "{order_id}", instead`, true},
+		{"shorter", "  line:\n", "  line:\n    retain: 30d\n", "p.yaml:12:13: retain is shorter than that of order, so parts would " +
+			"expire before their whole; write retain: 90d or longer, or none, for that of the whole, instead", false},
+		{"shorter before", "  line:\n", "  line:\n    retain: 90d\n    was: [{retain: 30d, before: 2026-03-01T00:00:00Z}]\n",
+			"was[0] is shorter than the retain that order had then, so parts would expire before their whole; write the was of " +
+				"order instead", false},
+		{"not a mapping", "{of: order, each: lines, with: [shop, order, currency, note]}", "order",
+			"part is text, not a mapping; write {of: order.placed, each: lines, with: [order_id]} instead", false},
 	} {
 		text := strings.Replace(withParts, c.old, c.new, 1)
 		if text == withParts {
@@ -272,7 +311,8 @@ func TestSpecOfParts(t *testing.T) {
 	m := message(`[{"line":1,"sku":"a","quantity":1}]`)
 	x, _ := a.Plan(m)
 	y, err := b.Plan(m)
-	if err != nil || !equalItems(x.Parts.Items, y.Parts.Items) || !a.IsPart("line") || a.IsPart("order") || !a.HasParts("order") || a.HasParts("line") || a.IsPart("x") {
+	if err != nil || !equalItems(x.Parts.Items, y.Parts.Items) || !a.IsPart("line") || a.IsPart("order") || !a.HasParts("order") ||
+		a.HasParts("line") || a.IsPart("x") {
 		t.Errorf("%v", err)
 	}
 }
@@ -313,7 +353,8 @@ func TestKeyOfAPart(t *testing.T) {
 		t.Errorf("%v, %v", key, err)
 	}
 	p = mustLoad(t, strings.Replace(withParts, `sk: "LINE#`, `sk: "{@at}#LINE#`, 1))
-	if _, err = p.Key("line", envelope.Message{Body: `{"shop":"s","order":"1","line":7}`}); err == nil || !strings.Contains(err.Error(), "uses the time or the digest of its whole, order") {
+	if _, err = p.Key("line", envelope.Message{Body: `{"shop":"s","order":"1","line":7}`}); err == nil ||
+		!strings.Contains(err.Error(), "uses the time or the digest of its whole, order") {
 		t.Error(err)
 	}
 }

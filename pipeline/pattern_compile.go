@@ -32,7 +32,8 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *Pattern {
 	if c.isBroken(at) {
 		return nil
 	}
-	p := &Pattern{name: name, index: s.Index, total: s.Total, top: s.Top, newest: s.Newest, since: s.Since, rate: s.Rate, secret: c.p.secret}
+	p := &Pattern{name: name, index: s.Index, total: s.Total, top: s.Top, newest: s.Newest, since: s.Since, rate: s.Rate,
+		secret: c.p.secret}
 	switch {
 	case s.Total != "" && len(s.Read) > 0:
 		c.mistake(at.in("total"), "a pattern reads events or totals, not both", "read: or total: alone")
@@ -40,7 +41,8 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *Pattern {
 	case s.Total != "":
 		return c.totalPattern(at, p, s)
 	case s.Top != 0 && len(s.Read) > 0:
-		c.misnamed(at.in("top"), "top is for totals, but this pattern reads events", "total: and an aggregate with rank, or the pattern without top,")
+		c.misnamed(at.in("top"), "top is for totals, but this pattern reads events",
+			"total: and an aggregate with rank, or the pattern without top,")
 		return nil
 	case len(s.Read) == 0:
 		if !c.isBroken(at.in("read")) && !c.isBroken(at.in("total")) {
@@ -57,7 +59,8 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *Pattern {
 		return nil
 	}
 	if n := p.Partitions(); n > MaxPartitions {
-		c.mistake(at, fmt.Sprintf("%s reads %d partitions to answer any question, and one question reads at most %d", name, n, MaxPartitions), "a smaller N in shard:N of the pk that it reads")
+		c.mistake(at, fmt.Sprintf("%s reads %d partitions to answer any question, and one question reads at most %d", name, n,
+			MaxPartitions), "a smaller N in shard:N of the pk that it reads")
 		return nil
 	}
 	p.sharedSort(types, names)
@@ -99,7 +102,8 @@ func (c *compiler) typesOf(at place, p *Pattern, s PatternSpec) ([]*eventType, b
 		default:
 			pk, sk, _ := p.templates(t)
 			if s.Index != "" && !slices.ContainsFunc(t.indexes, func(ix index) bool { return ix.name == s.Index }) {
-				c.mistake(pos, fmt.Sprintf("events of %s are not in %s", name, s.Index), fmt.Sprintf("only the types that are, or %s: {pk: …, sk: …} in the indexes: of %s,", s.Index, name))
+				c.mistake(pos, fmt.Sprintf("events of %s are not in %s", name, s.Index),
+					fmt.Sprintf("only the types that are, or %s: {pk: …, sk: …} in the indexes: of %s,", s.Index, name))
 			} else if pk == nil || sk == nil {
 				return nil, false // the template has a mistake, which was reported
 			} else {
@@ -208,8 +212,12 @@ func (c *compiler) samePartition(at place, p *Pattern, types []*eventType, names
 				continue
 			}
 			for _, sl := range earlier {
-				if (sl.kind == slotValue || sl.kind == slotTime) && !slices.ContainsFunc(p.pks[0], func(own slot) bool { return own.name == sl.name && own.kind == sl.kind }) {
-					c.mistake(at, fmt.Sprintf("%s cannot read what is stored under %s in %s: %s is not in today's pk, so that nobody gives it", p.name, old.Text(), p.place(), sl.reads), "an index of its own, under another name,")
+				if (sl.kind == slotValue || sl.kind == slotTime) && !slices.ContainsFunc(p.pks[0], func(own slot) bool {
+					return own.name == sl.name && own.kind == sl.kind
+				}) {
+					c.mistake(at,
+						fmt.Sprintf("%s cannot read what is stored under %s in %s: %s is not in today's pk, so that nobody gives it",
+							p.name, old.Text(), p.place(), sl.reads), "an index of its own, under another name,")
 					return false
 				}
 			}
@@ -224,7 +232,8 @@ func (c *compiler) samePartition(at place, p *Pattern, types []*eventType, names
 func (c *compiler) differs(at place, p *Pattern, a, b *eventType, names map[string]string) {
 	pkA, _, _ := p.templates(a)
 	pkB, _, _ := p.templates(b)
-	what := fmt.Sprintf("%s and %s have different pk in %s: %s and %s, so no Query reads both", a.name, b.name, p.place(), canonicalTemplate(pkA), canonicalTemplate(pkB))
+	what := fmt.Sprintf("%s and %s have different pk in %s: %s and %s, so no Query reads both", a.name, b.name, p.place(),
+		canonicalTemplate(pkA), canonicalTemplate(pkB))
 	x, y := p.slots(pkA, names), p.slots(pkB, names)
 	pairs := map[string]bool{}
 	var wants []string
@@ -377,7 +386,8 @@ func (c *compiler) totalPattern(at place, p *Pattern, s PatternSpec) *Pattern {
 	for _, name := range slices.Sorted(maps.Keys(s.As)) {
 		for i, path := range s.As[name] {
 			if !used[path] {
-				c.mistake(at.in("as").in(name).in(strconv.Itoa(i)), path+" is not in by of "+s.Total, suggest(path, slices.Sorted(maps.Keys(used))))
+				c.mistake(at.in("as").in(name).in(strconv.Itoa(i)), path+" is not in by of "+s.Total,
+					suggest(path, slices.Sorted(maps.Keys(used))))
 			}
 			names[path] = name
 		}
@@ -399,7 +409,8 @@ func (c *compiler) topPattern(at place, p *Pattern, s PatternSpec, def *aggregat
 		c.mistake(at.in("top"), fmt.Sprintf("top is %d", p.top), "a whole number from 1 to 1000")
 	}
 	if def.Rank.Value == "" {
-		c.mistake(at.in("top"), s.Total+" declares no rank, so its totals are in no order", "rank: and one of its values in "+s.Total+", such as rank: {value: "+def.Values[0].Name+"},")
+		c.mistake(at.in("top"), s.Total+" declares no rank, so its totals are in no order", "rank: and one of its values in "+s.Total+
+			", such as rank: {value: "+def.Values[0].Name+"},")
 	}
 	if len(s.As) > 0 {
 		c.misnamed(at.in("as"), "as cannot be used with top", "the pattern without it")

@@ -129,11 +129,13 @@ func (a *asked) checkNames() error {
 		case slices.Contains(values, ""):
 			return fmt.Errorf("%s is empty, and no key has an empty value; write %s=VALUE", name, name)
 		case len(values) > MaxParameterValues:
-			return fmt.Errorf("%s has %d values, and a question has at most %d of one parameter; ask in several questions", name, len(values), MaxParameterValues)
+			return fmt.Errorf("%s has %d values, and a question has at most %d of one parameter; ask in several questions", name,
+				len(values), MaxParameterValues)
 		case known[i].Sort && known[i].Time && !a.fine(name):
 			return fmt.Errorf("%s: %s is not a whole time; write %s=%s, or a range from and to", name, values[0], name, aTime)
 		case len(values) > 1 && known[i].Sort:
-			return fmt.Errorf("%s has %d values, and only a parameter of the partition key may have several; ask for one at a time", name, len(values))
+			return fmt.Errorf("%s has %d values, and only a parameter of the partition key may have several; ask for one at a time", name,
+				len(values))
 		}
 	}
 	return nil
@@ -165,7 +167,8 @@ func (a *asked) unknown(name string, names []string) error {
 	if a.total != "" {
 		return fmt.Errorf("totals of %s are not by %s; %s", a.total, name, has)
 	}
-	return fmt.Errorf("%s; %s. To ask for %s, put it into a key: {%s} for one value, or {%s | pad:12} in a sort key for a range of numbers", a.notInKey(name), has, name, name, name)
+	return fmt.Errorf("%s; %s. To ask for %s, put it into a key: {%s} for one value, or {%s | pad:12} in a sort key for a range of numbers",
+		a.notInKey(name), has, name, name, name)
 }
 
 // given reports whether the question gives a value for the slot that is fine enough for it.
@@ -192,7 +195,8 @@ func (a *asked) choosePeriods() error {
 				return fmt.Errorf("%s: give %s, since a range is over %s", a.name, s.name, a.ranged)
 			}
 			if fineness(s.unit) > fineness("minute") {
-				return fmt.Errorf("%s needs %s: its partitions are single instants, so a range over them cannot be read; write %s=%s", a.name, s.name, s.name, aTime)
+				return fmt.Errorf("%s needs %s: its partitions are single instants, so a range over them cannot be read; write %s=%s",
+					a.name, s.name, s.name, aTime)
 			}
 			a.ranged = s.reads
 		}
@@ -210,7 +214,8 @@ func (a *asked) choosePeriods() error {
 	case !a.since.IsZero():
 		a.from = a.since
 	default:
-		return fmt.Errorf("%s needs %s, or a range that begins with from; write %s=%s, or a since: in the pattern", a.name, name, name, exampleOf(unit))
+		return fmt.Errorf("%s needs %s, or a range that begins with from; write %s=%s, or a since: in the pattern", a.name, name, name,
+			exampleOf(unit))
 	}
 	if a.q.To != "" {
 		if a.to, err = parseInstant(a.q.To); err != nil {
@@ -234,7 +239,9 @@ func (a *asked) choosePeriods() error {
 				continue
 			}
 			if !floor(t.at, unit).Equal(t.at) {
-				return fmt.Errorf("%s is inside a %s, and %s can only be read by whole ones, because its sort key does not go on with the time; write %s", t.name, unit, a.name, exampleAt(t.at, unit))
+				return fmt.Errorf(
+					"%s is inside a %s, and %s can only be read by whole ones, because its sort key does not go on with the time; write %s",
+					t.name, unit, a.name, exampleAt(t.at, unit))
 			}
 		}
 	}
@@ -320,7 +327,8 @@ func (a *asked) periods() error {
 }
 
 func (a *asked) tooMany(n int) error {
-	return fmt.Errorf("the question covers %d partitions, and one question reads at most %d; ask for a shorter range or for fewer values", n, MaxPartitions)
+	return fmt.Errorf("the question covers %d partitions, and one question reads at most %d; ask for a shorter range or for fewer values",
+		n, MaxPartitions)
 }
 
 // plan makes the partitions of all periods.
@@ -351,7 +359,8 @@ func (a *asked) plan() (*QueryPlan, error) {
 				}
 				for _, pk := range pks {
 					if len(pk) > event.MaxPK {
-						return nil, fmt.Errorf("the partition key would take %d bytes, and DynamoDB allows %d; give shorter values", len(pk), event.MaxPK)
+						return nil, fmt.Errorf("the partition key would take %d bytes, and DynamoDB allows %d; give shorter values",
+							len(pk), event.MaxPK)
 					}
 					r.PK = pk
 					period.Partitions = append(period.Partitions, r)

@@ -38,13 +38,16 @@ func (p *Pattern) LeadingKeys(value string) ([]string, error) {
 				}
 				pieces = p.types
 			case slotTime:
-				return nil, fmt.Errorf("%s: the partition key has a time, %s, so the keys that a principal may read change with the clock; give it an index whose pk has no time", p.name, s)
+				return nil, fmt.Errorf("%s: the partition key has a time, %s, so the keys that a principal may read change with the "+
+					"clock; give it an index whose pk has no time", p.name, s)
 			default:
 				if err := unchanged(p.name, s); err != nil {
 					return nil, err
 				}
 				if name != "" && name != s.name {
-					return nil, fmt.Errorf("%s: the partition key has two parameters, %s and %s, and a tag can only be one of them; put %s into the sort key", p.name, name, s.name, s.name)
+					return nil,
+						fmt.Errorf("%s: the partition key has two parameters, %s and %s, and a tag can only be one of them; put %s into "+
+							"the sort key", p.name, name, s.name, s.name)
 				}
 				name, pieces = s.name, []string{value}
 			}
@@ -65,9 +68,11 @@ func unchanged(name string, s *slot) error {
 	for _, f := range s.part.Funcs {
 		switch {
 		case s.hashed() || f.Name == "sha256":
-			return fmt.Errorf("%s: %s is stored as a hash, which IAM does not compute, so no tag equals it; tag principals with another field, and put that into the key", name, s)
+			return fmt.Errorf("%s: %s is stored as a hash, which IAM does not compute, so no tag equals it; tag principals with another "+
+				"field, and put that into the key", name, s)
 		case s.part.Lossy:
-			return fmt.Errorf("%s: %s loses a part of the value, so two principals could have one key, and each would read the other's items; put {%s} into the key", name, s, s.reads)
+			return fmt.Errorf("%s: %s loses a part of the value, so two principals could have one key, and each would read the other's "+
+				"items; put {%s} into the key", name, s, s.reads)
 		default:
 			return fmt.Errorf("%s: IAM does not apply %s, so a tag would not equal the key; put {%s} into the key", name, s, s.reads)
 		}

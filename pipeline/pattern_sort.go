@@ -32,10 +32,13 @@ func (a *asked) sortRange(values map[string]string, start time.Time) (Partition,
 		before += text
 	}
 	if a.q.Prefix != "" || a.ranged == "" && (a.q.From != "" || a.q.To != "") {
-		return Partition{}, fmt.Errorf("the values that are given fix the whole key of %s, so nothing is left for a range or a prefix; leave it out", a.name)
+		return Partition{},
+			fmt.Errorf("the values that are given fix the whole key of %s, so nothing is left for a range or a prefix; leave it out",
+				a.name)
 	}
 	if len(before) > event.MaxSK {
-		return Partition{}, fmt.Errorf("the sort key would take %d bytes, and DynamoDB allows %d; give shorter values", len(before), event.MaxSK)
+		return Partition{}, fmt.Errorf("the sort key would take %d bytes, and DynamoDB allows %d; give shorter values", len(before),
+			event.MaxSK)
 	}
 	if a.whole {
 		return Partition{Low: before, Complete: true}, nil
@@ -52,8 +55,11 @@ func (a *asked) behind(stop *slot) error {
 	past := false
 	for i := range a.sk {
 		s := &a.sk[i]
-		if past && s.name != stop.name && len(a.q.Values[s.name]) > 0 && !slices.ContainsFunc(a.pks[0], func(p slot) bool { return p.name == s.name && p.kind == s.kind }) {
-			return fmt.Errorf("%s stands behind %s in the sort key, and can only be given together with it; write %s=VALUE too", s.name, stop, stop.name)
+		if past && s.name != stop.name && len(a.q.Values[s.name]) > 0 && !slices.ContainsFunc(a.pks[0], func(p slot) bool {
+			return p.name == s.name && p.kind == s.kind
+		}) {
+			return fmt.Errorf("%s stands behind %s in the sort key, and can only be given together with it; write %s=VALUE too", s.name,
+				stop, stop.name)
 		}
 		past = past || s == stop
 	}
@@ -127,7 +133,8 @@ func (a *asked) ends(s *slot, overTime bool) (low, high string, err error) {
 			var at time.Time
 			if at, err = parseInstant(end.raw); err == nil {
 				if !floor(at, s.unit).Equal(at) {
-					return "", "", fmt.Errorf("%s is inside a %s, and the sort key has whole ones; write %s", end.name, unitName(s.unit), exampleAt(at, s.unit))
+					return "", "", fmt.Errorf("%s is inside a %s, and the sort key has whole ones; write %s", end.name, unitName(s.unit),
+						exampleAt(at, s.unit))
 				}
 				*end.text, err = s.timeText(at, a.secret)
 			}
@@ -176,7 +183,9 @@ func (a *asked) prefix(before string, s *slot) (Partition, error) {
 		switch f.Name {
 		case "lower", "upper", "trim", "time", "minute", "hour", "day", "month", "year", "first":
 		default:
-			return Partition{}, fmt.Errorf("no prefix of %s can be read: after %s, values with the same beginning do not stand together; give one value or a range", s, f.Name)
+			return Partition{},
+				fmt.Errorf("no prefix of %s can be read: after %s, values with the same beginning do not stand together; give one "+
+					"value or a range", s, f.Name)
 		}
 	}
 	if s.kind == slotShard || s.kind == slotTypes {

@@ -89,8 +89,9 @@ func TestPlans(t *testing.T) {
 		{"site", Question{Values: values("site=s", "status=1"), From: "500", To: "1000"}, `SITE#s "1#000000000500" to "1#000000001000"`},
 		{"site", Question{Values: values("site=s", "status=1"), From: "500"}, `SITE#s "1#000000000500" to "1$"`},
 		{"day", Question{Values: values("at=2026-03-01")}, days("2026-03-01")},
-		{"day", Question{From: "2026-03-01T10:00:00Z", To: "2026-03-02"}, strings.ReplaceAll(days("2026-03-01"), "\n", ` "2026-03-01T10:00:00.000000000Z" to "2026-03-02T00:00:00.000000000Z"`+"\n") +
-			` "2026-03-01T10:00:00.000000000Z" to "2026-03-02T00:00:00.000000000Z"`},
+		{"day", Question{From: "2026-03-01T10:00:00Z", To: "2026-03-02"},
+			strings.ReplaceAll(days("2026-03-01"), "\n", ` "2026-03-01T10:00:00.000000000Z" to "2026-03-02T00:00:00.000000000Z"`+"\n") +
+				` "2026-03-01T10:00:00.000000000Z" to "2026-03-02T00:00:00.000000000Z"`},
 	} {
 		pattern, err := p.Pattern(c.pattern)
 		if err != nil {
@@ -134,8 +135,9 @@ func TestHashedParameter(t *testing.T) {
 	if len(pk) != len("CUSTOMER#")+64 || !plan.Backward || strings.Contains(plan.Question, "c-1") || !strings.Contains(plan.Question, pk) {
 		t.Errorf("plan %+v", plan)
 	}
-	bare, err := New(Spec{Ingot: 1, Epoch: 1, Events: map[string]EventSpec{"e": {ID: "{id}", At: "{at}", Key: KeySpec{"E#{id | hmac}", "-"}}},
-		Patterns: map[string]PatternSpec{"e": {Read: []string{"e"}}}}, CheckOnly())
+	bare, err := New(
+		Spec{Ingot: 1, Epoch: 1, Events: map[string]EventSpec{"e": {ID: "{id}", At: "{at}", Key: KeySpec{"E#{id | hmac}", "-"}}},
+			Patterns: map[string]PatternSpec{"e": {Read: []string{"e"}}}}, CheckOnly())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,21 +164,33 @@ func TestRefusedQuestions(t *testing.T) {
 		{"story", Question{}, "story needs order_id; write order_id=VALUE"},
 		{"story", Question{Values: values("order_di=1")}, "story has no parameter order_di; write order_id instead"},
 		{"story", Question{Values: values("order_id=")}, "order_id is empty, and no key has an empty value; write order_id=VALUE"},
-		{"story", Question{Values: map[string][]string{"order_id": many}}, "order_id has 101 values, and a question has at most 100 of one parameter; ask in several questions"},
-		{"customer", Question{Values: values("total_cents=5")}, "total_cents is in no key of GSI1; its parameters are customer, at, id. To ask for total_cents, put it into a key: " +
-			"{total_cents} for one value, or {total_cents | pad:12} in a sort key for a range of numbers"},
-		{"site", Question{Values: values("site=s", "total_cents=5")}, "total_cents stands behind {status} in the sort key, and can only be given together with it; write status=VALUE too"},
-		{"site", Question{Values: values("site=s", "status=a,b")}, "status has 2 values, and only a parameter of the partition key may have several; ask for one at a time"},
-		{"site", Question{Values: values("site=s", "status=a"), From: "x"}, `from: "x" is not a non-negative integer without leading zeros`},
-		{"site", Question{Values: values("site=s", "status=a"), From: "9", To: "9"}, `the range of {total_cents|pad:12} is empty: from "9" is not before to "9"`},
-		{"site", Question{Values: values("site=s", "status=a"), Prefix: "9"}, "no prefix of {total_cents|pad:12} can be read: after pad, values with the same beginning do not stand together; give one value or a range"},
+		{"story", Question{Values: map[string][]string{"order_id": many}},
+			"order_id has 101 values, and a question has at most 100 of one parameter; ask in several questions"},
+		{"customer", Question{Values: values("total_cents=5")},
+			"total_cents is in no key of GSI1; its parameters are customer, at, id. To ask for total_cents, put it into a key: " +
+				"{total_cents} for one value, or {total_cents | pad:12} in a sort key for a range of numbers"},
+		{"site", Question{Values: values("site=s", "total_cents=5")},
+			"total_cents stands behind {status} in the sort key, and can only be given together with it; write status=VALUE too"},
+		{"site", Question{Values: values("site=s", "status=a,b")},
+			"status has 2 values, and only a parameter of the partition key may have several; ask for one at a time"},
+		{"site", Question{Values: values("site=s", "status=a"), From: "x"},
+			`from: "x" is not a non-negative integer without leading zeros`},
+		{"site", Question{Values: values("site=s", "status=a"), From: "9", To: "9"},
+			`the range of {total_cents|pad:12} is empty: from "9" is not before to "9"`},
+		{"site", Question{Values: values("site=s", "status=a"), Prefix: "9"}, "no prefix of {total_cents|pad:12} can be read: after pad, " +
+			"values with the same beginning do not stand together; give one value or a range"},
 		{"day", Question{}, "day needs at, or a range that begins with from; write at=2026-03-01, or a since: in the pattern"},
 		{"day", Question{Values: values("at=2026-03")}, "at: 2026-03 is not a whole day; write a day such as 2026-03-01"},
-		{"day", Question{Values: values("at=tomorrow")}, `at: "tomorrow" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z; the beginning of one, such as 2026-03-01, is enough`},
-		{"day", Question{From: "2020-01-01"}, "the question covers 2254 partitions, and one question reads at most 1000; ask for a shorter range or for fewer values"},
-		{"day", Question{From: "2026-01-01", To: "2026-06-01"}, "the question covers 1359 partitions, and one question reads at most 1000; ask for a shorter range or for fewer values"},
-		{"day", Question{From: "2026-03-02", To: "2026-03-01"}, "the range is empty: from 2026-03-02T00:00:00.000000000Z is not before to 2026-03-01T00:00:00.000000000Z"},
-		{"order", Question{Values: values("order_id=1"), Prefix: "x"}, "the values that are given fix the whole key of order, so nothing is left for a range or a prefix; leave it out"},
+		{"day", Question{Values: values("at=tomorrow")},
+			`at: "tomorrow" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z; the beginning of one, such as 2026-03-01, is enough`},
+		{"day", Question{From: "2020-01-01"},
+			"the question covers 2254 partitions, and one question reads at most 1000; ask for a shorter range or for fewer values"},
+		{"day", Question{From: "2026-01-01", To: "2026-06-01"},
+			"the question covers 1359 partitions, and one question reads at most 1000; ask for a shorter range or for fewer values"},
+		{"day", Question{From: "2026-03-02", To: "2026-03-01"},
+			"the range is empty: from 2026-03-02T00:00:00.000000000Z is not before to 2026-03-01T00:00:00.000000000Z"},
+		{"order", Question{Values: values("order_id=1"), Prefix: "x"},
+			"the values that are given fix the whole key of order, so nothing is left for a range or a prefix; leave it out"},
 	} {
 		pattern, err := p.Pattern(c.pattern)
 		if err != nil {
@@ -187,7 +201,8 @@ func TestRefusedQuestions(t *testing.T) {
 			t.Errorf("%s %+v:\ngot  %v\nwant %s", c.pattern, c.q, err, c.want)
 		}
 	}
-	for name, want := range map[string]string{"custmer": "there is no pattern custmer; the nearest is customer", "x": "there is no pattern x; the pipeline has one of customer, day, days, order, payment, site, story"} {
+	for name, want := range map[string]string{"custmer": "there is no pattern custmer; the nearest is customer",
+		"x": "there is no pattern x; the pipeline has one of customer, day, days, order, payment, site, story"} {
 		if _, err := p.Pattern(name); err == nil || err.Error() != want {
 			t.Errorf("pattern %s: %v", name, err)
 		}
@@ -201,17 +216,25 @@ func TestPatternMistakes(t *testing.T) {
 		{"p: {raed: [placed]}", "p.yaml:29:7: unknown name raed; write read instead"},
 		{"p: {}", "p.yaml:29:6: p does not say what it reads; write read: [order.placed], or total: and an aggregate, instead"},
 		{"p: {read: []}", "p.yaml:29:6: p does not say what it reads; write read: [order.placed], or total: and an aggregate, instead"},
-		{"p: {read: [placed], total: daily}", "p.yaml:29:30: a pattern reads events or totals, not both; write read: or total: alone instead"},
-		{"p: {read: [placed], index: GSI7}", `p.yaml:29:30: no event type is in GSI7; write GSI1, or indexes: {GSI7: {pk: "…", sk: "…"}} in the event types that it reads, instead`},
-		{"p: {read: [placed, paid], index: GSI2}", "p.yaml:29:22: events of paid are not in GSI2; write only the types that are, or GSI2: {pk: …, sk: …} in the indexes: of paid, instead"},
-		{"p: {read: [placed, paid], index: GSI1}", "p.yaml:29:13: placed and paid have different pk in GSI1: CUSTOMER#{customer_id|hmac} and CUSTOMER#{buyer.id|hmac}, so no Query reads both; write as: {customer_id: [customer_id, buyer.id]} beside read:"},
-		{"p: {read: [placed], index: GSI1, as: {amount: [total_cents]}}", "p.yaml:29:50: total_cents is in no key of GSI1; write {total_cents | pad:12} in a sort key to ask for a range of numbers, or {total_cents} in a key to ask for one value, instead"},
-		{"p: {read: [placed], index: GSI1, as: {c: [custmer_id]}}", "p.yaml:29:45: custmer_id is in no key of GSI1; write customer_id instead"},
+		{"p: {read: [placed], total: daily}",
+			"p.yaml:29:30: a pattern reads events or totals, not both; write read: or total: alone instead"},
+		{"p: {read: [placed], index: GSI7}",
+			`p.yaml:29:30: no event type is in GSI7; write GSI1, or indexes: {GSI7: {pk: "…", sk: "…"}} in the event types that it reads, instead`},
+		{"p: {read: [placed, paid], index: GSI2}", "p.yaml:29:22: events of paid are not in GSI2; write only the types that are, or " +
+			"GSI2: {pk: …, sk: …} in the indexes: of paid, instead"},
+		{"p: {read: [placed, paid], index: GSI1}", "p.yaml:29:13: placed and paid have different pk in GSI1: CUSTOMER#{customer_id|hmac} " +
+			"and CUSTOMER#{buyer.id|hmac}, so no Query reads both; write as: {customer_id: [customer_id, buyer.id]} beside read:"},
+		{"p: {read: [placed], index: GSI1, as: {amount: [total_cents]}}", "p.yaml:29:50: total_cents is in no key of GSI1; write " +
+			"{total_cents | pad:12} in a sort key to ask for a range of numbers, or {total_cents} in a key to ask for one value, instead"},
+		{"p: {read: [placed], index: GSI1, as: {c: [custmer_id]}}",
+			"p.yaml:29:45: custmer_id is in no key of GSI1; write customer_id instead"},
 		{"p: {total: dialy}", "p.yaml:29:14: there is no aggregate dialy; write daily instead"},
 		{"p: {total: daily, index: GSI1}", "p.yaml:29:21: index cannot be used with totals; write the pattern without it instead"},
-		{"p: {read: [placed], newest: yes please}", "p.yaml:29:31: newest is text, not true or false; write true, or leave newest out, instead"},
+		{"p: {read: [placed], newest: yes please}",
+			"p.yaml:29:31: newest is text, not true or false; write true, or leave newest out, instead"},
 		{"p: {read: [placed], rate: 0}", "p.yaml:29:29: rate is 0; write a whole number from 1 to 1000000 instead"},
-		{"P: {read: [placed]}", `p.yaml:29:3: "P" is not a valid name for a pattern; write a lower-case letter, then lower-case letters, digits and _, at most 64 instead`},
+		{"P: {read: [placed]}",
+			`p.yaml:29:3: "P" is not a valid name for a pattern; write a lower-case letter, then lower-case letters, digits and _, at most 64 instead`},
 	} {
 		_, err := loadText(patternFile + "  " + c.line + "\n")
 		if err == nil || !slices.Contains(strings.Split(err.Error(), "\n"), c.want) {

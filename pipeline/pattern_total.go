@@ -14,7 +14,8 @@ import (
 func (p *Pattern) Window(q Question, now time.Time) (time.Time, error) {
 	switch {
 	case len(q.Values) > 0:
-		return time.Time{}, fmt.Errorf("%s reads the top of all totals, and no parameter chooses among them; leave %s out", p.name, sortedNames(q.Values)[0])
+		return time.Time{}, fmt.Errorf("%s reads the top of all totals, and no parameter chooses among them; leave %s out", p.name,
+			sortedNames(q.Values)[0])
 	case q.To != "":
 		return time.Time{}, fmt.Errorf("%s reads one window: give from, any time in it, and leave to out", p.name)
 	case q.From == "":

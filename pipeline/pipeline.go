@@ -116,7 +116,8 @@ func CheckOnly() Option { return func(o *options) { o.checkOnly = true } }
 
 // ErrNoSecret is returned if a template uses hmac and the secret is empty. If keys were made with
 // an empty secret, the personal data in them could be guessed.
-var ErrNoSecret = errors.New("the pipeline uses hmac and its secret is empty: set INGOT_PII_KEY, the same for both functions and for every program that reads or rebuilds totals")
+var ErrNoSecret = errors.New("the pipeline uses hmac and its secret is empty: set INGOT_PII_KEY, the same for both functions and for " +
+	"every program that reads or rebuilds totals")
 
 // MinSecret is how many bytes a secret of hmac needs so that keys may be derived from it by labels.
 // A shorter one is also weak for plain hmac. There it is allowed only because stored keys cannot be
@@ -125,7 +126,8 @@ const MinSecret = 16
 
 // ErrShortSecret is returned if a template uses hmac:LABEL and the secret is shorter than
 // [MinSecret].
-var ErrShortSecret = fmt.Errorf("the pipeline uses hmac with a label and its secret has less than %d bytes, which could be guessed: set INGOT_PII_KEY to a longer one, such as the 64 characters that template.yaml generates", MinSecret)
+var ErrShortSecret = fmt.Errorf("the pipeline uses hmac with a label and its secret has less than %d bytes, which could be guessed: set "+
+	"INGOT_PII_KEY to a longer one, such as the 64 characters that template.yaml generates", MinSecret)
 
 // Load reads and compiles the named file. The error is [Mistakes], an [*fs.PathError],
 // [ErrNoSecret] or [ErrShortSecret].

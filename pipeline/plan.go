@@ -70,7 +70,10 @@ func (p *Pipeline) PlanMessage(m envelope.Message) (*event.Item, []Planned, erro
 			bytes += len(part.Text())
 		}
 		if parts > MaxParts || bytes > maxPartBytes { // the bounds of one message
-			return nil, nil, event.Poisoned(event.TooManyParts, fmt.Sprintf("together, the events of the array yield over %d parts or %d bytes of parts; send several messages", MaxParts, maxPartBytes))
+			return nil, nil,
+				event.Poisoned(event.TooManyParts,
+					fmt.Sprintf("together, the events of the array yield over %d parts or %d bytes of parts; send several messages",
+						MaxParts, maxPartBytes))
 		}
 	}
 	return nil, list, nil
@@ -142,7 +145,9 @@ func (t *eventType) shrink(item *event.Item) {
 // tooLarge refuses an item that is too large for DynamoDB.
 func tooLarge(item *event.Item) *event.Refusal {
 	if size := item.Size(); size > event.MaxItem-stampRoom {
-		return event.Poisoned(event.ItemTooLarge, fmt.Sprintf("the item takes %d bytes, and DynamoDB stores %d, of which %d are left for its epoch to grow", size, event.MaxItem, stampRoom))
+		return event.Poisoned(event.ItemTooLarge,
+			fmt.Sprintf("the item takes %d bytes, and DynamoDB stores %d, of which %d are left for its epoch to grow", size, event.MaxItem,
+				stampRoom))
 	}
 	return nil
 }
@@ -190,7 +195,9 @@ func (p *Pipeline) typeOf(w *work) (*eventType, *event.Refusal) {
 	t, ok := p.types[w.source.Type]
 	if w.source.Type == "" {
 		if len(p.typ) == 0 {
-			return nil, event.Poisoned(event.MissingField, "type: the message has no envelope that says its type, and the pipeline declares no type:")
+			return nil,
+				event.Poisoned(event.MissingField,
+					"type: the message has no envelope that says its type, and the pipeline declares no type:")
 		}
 		name, refusal := p.typeText(w)
 		if refusal != nil {
@@ -204,7 +211,8 @@ func (p *Pipeline) typeOf(w *work) (*eventType, *event.Refusal) {
 		return nil, p.unknownType(w.source.Type)
 	}
 	if t.part != nil {
-		refusal := event.Poisoned(event.UnknownType, fmt.Sprintf("%s is a part of %s: it comes only in a message of that type", t.name, t.part.whole.name))
+		refusal := event.Poisoned(event.UnknownType, fmt.Sprintf("%s is a part of %s: it comes only in a message of that type", t.name,
+			t.part.whole.name))
 		refusal.Type = t.name
 		return nil, refusal
 	}

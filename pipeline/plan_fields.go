@@ -92,7 +92,9 @@ func (w *work) rank(r revision) (d event.Decimal, ok bool, refusal *event.Refusa
 	case event.Absent, event.Null:
 		return d, false, nil
 	default:
-		return d, false, event.Poisoned(event.WrongType, fmt.Sprintf("revision: field %s is %s, and the pipeline declares %s", r.path, jsonschema.KindText(n), r))
+		return d, false,
+			event.Poisoned(event.WrongType, fmt.Sprintf("revision: field %s is %s, and the pipeline declares %s", r.path,
+				jsonschema.KindText(n), r))
 	}
 	if r.time {
 		at, err := keys.ParseTime(n.Text())

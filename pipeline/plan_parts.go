@@ -156,11 +156,16 @@ func (p *Pipeline) tooMuchAtOnce(whole *event.Item) *event.Refusal {
 	}
 	switch {
 	case items <= maxAtomic && items+len(moving) > maxAtomic:
-		return event.Poisoned(event.TooManyParts, fmt.Sprintf("the message yields %d items with its whole, which move %d totals, and %s is atomic: a transaction has at most %d items and totals", items, len(moving), whole.Type, maxAtomic))
+		return event.Poisoned(event.TooManyParts, fmt.Sprintf("the message yields %d items with its whole, which move %d totals, and %s "+
+			"is atomic: a transaction has at most %d items and totals", items, len(moving), whole.Type, maxAtomic))
 	case items > maxAtomic:
-		return event.Poisoned(event.TooManyParts, fmt.Sprintf("the message yields %d items with its whole, and %s is atomic: a transaction puts at most %d items", items, whole.Type, maxAtomic))
+		return event.Poisoned(event.TooManyParts,
+			fmt.Sprintf("the message yields %d items with its whole, and %s is atomic: a transaction puts at most %d items", items,
+				whole.Type, maxAtomic))
 	case bytes > itemform.MaxTransaction:
-		return event.Poisoned(event.TooManyParts, fmt.Sprintf("the items of the message take %d bytes, and %s is atomic: those of a transaction take at most %d bytes", bytes, whole.Type, itemform.MaxTransaction))
+		return event.Poisoned(event.TooManyParts,
+			fmt.Sprintf("the items of the message take %d bytes, and %s is atomic: those of a transaction take at most %d bytes", bytes,
+				whole.Type, itemform.MaxTransaction))
 	}
 	return nil
 }
@@ -204,21 +209,26 @@ func (b *partsBuilder) ofType(t *eventType) *event.Refusal {
 	list := b.root.At(t.part.each)
 	switch {
 	case !list.Exists() || list.Kind() == event.Null:
-		return event.Poisoned(event.MissingField, fmt.Sprintf("part %s: field %s is missing; if there are no parts, it is an empty array", t.name, t.part.each))
+		return event.Poisoned(event.MissingField, fmt.Sprintf("part %s: field %s is missing; if there are no parts, it is an empty array",
+			t.name, t.part.each))
 	case list.Kind() != event.Array:
-		return event.Poisoned(event.WrongType, fmt.Sprintf("part %s: field %s is %s, not an array", t.name, t.part.each, jsonschema.KindText(list)))
+		return event.Poisoned(event.WrongType, fmt.Sprintf("part %s: field %s is %s, not an array", t.name, t.part.each,
+			jsonschema.KindText(list)))
 	case len(b.items)+list.Len() > MaxParts:
-		return event.Poisoned(event.TooManyParts, fmt.Sprintf("part %s: field %s has %d elements, and a message yields at most %d parts", t.name, t.part.each, list.Len(), MaxParts))
+		return event.Poisoned(event.TooManyParts, fmt.Sprintf("part %s: field %s has %d elements, and a message yields at most %d parts",
+			t.name, t.part.each, list.Len(), MaxParts))
 	}
 	i := 0
 	for element := range list.Elements() {
 		name := t.part.each.Index(i).String()
 		if element.Kind() != event.Object {
-			return event.Poisoned(event.WrongType, fmt.Sprintf("part %s: %s is %s, not an object", t.name, name, jsonschema.KindText(element)))
+			return event.Poisoned(event.WrongType, fmt.Sprintf("part %s: %s is %s, not an object", t.name, name,
+				jsonschema.KindText(element)))
 		}
 		for _, path := range t.part.with {
 			if member, _ := path.Name(); element.Member(member).Exists() && b.root.Member(member).Exists() {
-				return event.Poisoned(event.PartsClash, fmt.Sprintf("part %s: both the whole and %s have a member %s, and a part can have only one", t.name, name, path))
+				return event.Poisoned(event.PartsClash,
+					fmt.Sprintf("part %s: both the whole and %s have a member %s, and a part can have only one", t.name, name, path))
 			}
 		}
 		if refusal := b.add(t, name, with, inside(element)); refusal != nil {
@@ -254,7 +264,9 @@ func (b *partsBuilder) add(t *eventType, name string, members ...string) *event.
 	members = slices.DeleteFunc(members, func(text string) bool { return text == "" })
 	text := "{" + strings.Join(members, ",") + "}"
 	if b.bytes += len(text); b.bytes > maxPartBytes {
-		return event.Poisoned(event.TooManyParts, fmt.Sprintf("part %s: the parts of the message take over %d bytes, because each of them repeats what with names", t.name, maxPartBytes))
+		return event.Poisoned(event.TooManyParts,
+			fmt.Sprintf("part %s: the parts of the message take over %d bytes, because each of them repeats what with names", t.name,
+				maxPartBytes))
 	}
 	item, refusal := b.pipeline.planPart(t, b.whole, text, b.stored)
 	if refusal != nil {
@@ -265,7 +277,8 @@ func (b *partsBuilder) add(t *eventType, name string, members ...string) *event.
 		return event.Poisoned(event.PartsClash, fmt.Sprintf("part %s: %s and %s have the same key", t.name, other, name))
 	}
 	if other, taken := b.ids[item.ID]; taken {
-		b.clash = event.Poisoned(event.PartsClash, fmt.Sprintf("part %s: %s and %s have the same id, so they would be one event", t.name, other, name))
+		b.clash = event.Poisoned(event.PartsClash, fmt.Sprintf("part %s: %s and %s have the same id, so they would be one event", t.name,
+			other, name))
 		if !b.stored {
 			return b.clash
 		}

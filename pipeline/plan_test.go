@@ -72,7 +72,8 @@ func TestPlanRefuses(t *testing.T) {
 		{"not JSON", "{", "", event.Undecodable, ""},
 		{"an array", order, "[]", event.NotAnObject, ""},
 		{"no type", `"type":"order.placed",`, "", event.MissingField, "type"},
-		{"unknown type", "order.placed", "order.plced", event.UnknownType, `there is no event type "order.plced" in the pipeline; the nearest is order.placed`},
+		{"unknown type", "order.placed", "order.plced", event.UnknownType,
+			`there is no event type "order.plced" in the pipeline; the nearest is order.placed`},
 		{"type far from all", "order.placed", "zzz", event.UnknownType, `it has one of order.placed, order.refunded`},
 		{"type of another kind", `"type":"order.placed"`, `"type":{}`, event.WrongType, "type"},
 		{"missing field in id", `"order_id":"o-7",`, "", event.MissingField, "order_id"},
@@ -93,11 +94,16 @@ func TestPlanRefuses(t *testing.T) {
 		{"type of a thousand letters", "order.placed", strings.Repeat("z", 1000), event.UnknownType, strings.Repeat("z", 100) + "…"},
 		{"index key too long", "o-7", strings.Repeat("y", 1000), event.KeyTooLong, "GSI1 sk takes"},
 		{"aggregate value missing", `"total_cents":1250.0`, `"total_cents":null,"x":1`, "", ""}, // where is false: nothing is summed
-		{"sum out of range", "1250.0", "1e50", event.NumberOutOfRange, "field total_cents is beyond 10^18, the most that a sum takes; have the producer send it in a larger unit"},
-		{"sum too fine", "1250.0", "0.0000000001", event.NumberOutOfRange, "field total_cents has 10 decimals, and a sum takes at most 9; round it at the producer"},
-		{"sum of what floats leave", "1250.0", "0.30000000000000004", event.NumberOutOfRange, "has 17 decimals, and a sum takes at most 9; round it at the producer"},
-		{"attribute out of range", "1250.0", "1e400", event.NumberOutOfRange, "attribute total: field total_cents is 1e126 or more in size"},
-		{"attribute of 39 digits", "1250.0", "-" + strings.Repeat("1", 39), event.NumberOutOfRange, "attribute total: field total_cents has 39 significant digits, and DynamoDB stores 38; round it at the producer"},
+		{"sum out of range", "1250.0", "1e50", event.NumberOutOfRange,
+			"field total_cents is beyond 10^18, the most that a sum takes; have the producer send it in a larger unit"},
+		{"sum too fine", "1250.0", "0.0000000001", event.NumberOutOfRange,
+			"field total_cents has 10 decimals, and a sum takes at most 9; round it at the producer"},
+		{"sum of what floats leave", "1250.0", "0.30000000000000004", event.NumberOutOfRange,
+			"has 17 decimals, and a sum takes at most 9; round it at the producer"},
+		{"attribute out of range", "1250.0", "1e400", event.NumberOutOfRange,
+			"attribute total: field total_cents is 1e126 or more in size"},
+		{"attribute of 39 digits", "1250.0", "-" + strings.Repeat("1", 39), event.NumberOutOfRange,
+			"attribute total: field total_cents has 39 significant digits, and DynamoDB stores 38; round it at the producer"},
 		{"item too large", `"status":"open"`, `"status":"` + strings.Repeat("s", 250_000) + `"`, event.ItemTooLarge, "the item takes"},
 		{"a number that nothing uses", `"trace_id":"t1"`, `"trace_id":1e400`, "", ""},
 		{"an attribute that is missing", `"status":"open",`, "", "", ""},
@@ -209,7 +215,8 @@ func TestPlanTakesTheEnvelopesWord(t *testing.T) {
 // The member that says the type of a bare payload is a part of the payload, unless it is ignored.
 func TestOneEventBareAndInAnEnvelope(t *testing.T) {
 	const bare = `{"type":"order.placed","merchant_id":"m","order_id":"o","at":"2099-02-03T04:05:06Z"}`
-	enveloped := `{"specversion":"1.0","id":"1","source":"/s","type":"order.placed","data":` + strings.Replace(bare, `"type":"order.placed",`, "", 1) + `}`
+	enveloped := `{"specversion":"1.0","id":"1","source":"/s","type":"order.placed","data":` +
+		strings.Replace(bare, `"type":"order.placed",`, "", 1) + `}`
 	const file = "ingot: 1\nepoch: 1\ntype: '{type}'\nevents:\n  order.placed: {id: '{merchant_id}#{order_id}', at: '{at}', key: {pk: '{@id}', sk: '-'}%s}\n"
 	for ignore, same := range map[string]bool{"": false, ", ignore: [type]": true} {
 		p := mustLoad(t, fmt.Sprintf(file, ignore))
@@ -277,7 +284,8 @@ func TestContributions(t *testing.T) {
 				}
 				values = append(values, x.Def.Values[i].Name+"="+text)
 			}
-			lines = append(lines, fmt.Sprintf("%s %v %s %s", x.Def.Name, x.By, lanes.Key(x.Def, 0, x.By, x.Window), strings.Join(values, " ")))
+			lines = append(lines, fmt.Sprintf("%s %v %s %s", x.Def.Name, x.By, lanes.Key(x.Def, 0, x.By, x.Window),
+				strings.Join(values, " ")))
 		}
 		for _, d := range c.Behind {
 			lines = append(lines, "behind "+d.Name)
@@ -297,7 +305,8 @@ third [] A#third#3#0 / - added=0.001`
 	if got := show(item); got != want {
 		t.Errorf("got\n%s", got)
 	}
-	stored := event.Item{Key: item.Key, Type: item.Type, ID: item.ID, At: item.At, Digest: item.Digest, Epoch: item.Epoch, Meta: item.Meta, Data: item.Data}
+	stored := event.Item{Key: item.Key, Type: item.Type, ID: item.ID, At: item.At, Digest: item.Digest, Epoch: item.Epoch, Meta: item.Meta,
+		Data: item.Data}
 	if got := show(&stored); got != want {
 		t.Errorf("what contributions may read is not enough:\n%s", got)
 	}
@@ -308,7 +317,8 @@ third [] A#third#3#0 / - added=0.001`
 	}
 	old := *item
 	old.Data = `{"kind":"y"}`
-	if got := show(&old); got != strings.Split(want, "\n")[1]+"\nfailed third: Poison (missing-field): aggregate third, value added: field w.x is missing" {
+	if got := show(&old); got != strings.Split(want, "\n")[1]+
+		"\nfailed third: Poison (missing-field): aggregate third, value added: field w.x is missing" {
 		t.Errorf("an item that lacks a field:\n%s", got)
 	}
 	broken := *item
@@ -397,9 +407,11 @@ func seed(t *testing.T) *rand.Rand { return rand.New(rand.NewPCG(replay.Seed(t, 
 func TestPlanDoesNotDependOnSpelling(t *testing.T) {
 	r := seed(t)
 	p := orders(t)
-	members := []string{`"type":"order.placed"`, `"merchant_id":"m"`, `"order_id":7`, `"customer_id":"c"`, `"placed_at":"2099-01-01T00:00:00Z"`,
+	members := []string{`"type":"order.placed"`, `"merchant_id":"m"`, `"order_id":7`, `"customer_id":"c"`,
+		`"placed_at":"2099-01-01T00:00:00Z"`,
 		`"status":"open"`, `"total_cents":1250`, `"lines":[{"sku":"a","n":1},{"n":2,"sku":"b"}]`}
-	spelled := map[string][]string{`"order_id":7`: {`"order_id": 7.0`, `"order\u005fid":70e-1`}, `"total_cents":1250`: {`"total_cents":1.25e3`, `"total_cents" : 1250.00`},
+	spelled := map[string][]string{`"order_id":7`: {`"order_id": 7.0`, `"order\u005fid":70e-1`},
+		`"total_cents":1250`:                            {`"total_cents":1.25e3`, `"total_cents" : 1250.00`},
 		`"lines":[{"sku":"a","n":1},{"n":2,"sku":"b"}]`: {`"lines":[{"n":1.0,"sku":"\u0061"},{"sku":"b","n":2}]`}}
 	first, err := p.Plan(envelope.Message{Body: "{" + strings.Join(members, ",") + "}"})
 	if err != nil {
@@ -436,7 +448,8 @@ func TestPlanDoesNotDependOnSpelling(t *testing.T) {
 // verdict.
 func FuzzPlan(f *testing.F) {
 	corpus.Add(f)
-	for _, body := range []string{order, order400, `{}`, `[]`, `{"type":"order.refunded","refund_id":1,"merchant_id":true,"refunded_at":"1970-01-01T00:00:00Z","refund_cents":-0.5}`} {
+	for _, body := range []string{order, order400, `{}`, `[]`,
+		`{"type":"order.refunded","refund_id":1,"merchant_id":true,"refunded_at":"1970-01-01T00:00:00Z","refund_cents":-0.5}`} {
 		f.Add(body, "eu", "s")
 	}
 	loaded := []*Pipeline{orders(f), plain(f), mustLoad(f, strings.Replace(small, "epoch: 3\n", "epoch: 3\ntype: a\n", 1))}
@@ -453,7 +466,8 @@ func FuzzPlan(f *testing.F) {
 			if d, err := p.Redigest(item.Type, item.Data); err != nil || d != item.Digest {
 				t.Fatalf("%s: another digest when read again: %v", body, err)
 			}
-			if again, err := p.Plan(envelope.Message{Body: body, Attributes: map[string]string{"region": region, "source": source}}); err != nil || !reflect.DeepEqual(item, again) {
+			if again, err := p.Plan(envelope.Message{Body: body,
+				Attributes: map[string]string{"region": region, "source": source}}); err != nil || !reflect.DeepEqual(item, again) {
 				t.Fatalf("%s: planned twice: %v\n%+v\n%+v", body, err, item, again)
 			}
 		}

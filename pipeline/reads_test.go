@@ -11,7 +11,9 @@ import (
 // Reads has everything that an event type reads of its payload, with the kinds that each use
 // accepts.
 func TestReads(t *testing.T) {
-	p := mustLoad(t, strings.Replace(base, "orders: count, revenue: sum total,", "orders: count, lines: sum length items?, paid: \"count where exists method and kind in ('a', 'b')\", revenue: sum total,", 1))
+	p := mustLoad(t,
+		strings.Replace(base, "orders: count, revenue: sum total,",
+			"orders: count, lines: sum length items?, paid: \"count where exists method and kind in ('a', 'b')\", revenue: sum total,", 1))
 	var got []string
 	reads := p.Describe().Reads
 	for _, typ := range slices.Sorted(maps.Keys(reads)) {

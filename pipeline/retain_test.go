@@ -52,9 +52,12 @@ func TestWasShortensEarlierEvents(t *testing.T) {
 		{"was: [{retain: 30d, before: 2026-03-03T00:00:00Z}]", before.Add(-time.Hour), 30 * lifetime.Day},
 		{"was: [{retain: 30d, before: 2026-03-03T00:00:00Z}]", before.Add(time.Hour), 0},
 		{"retain: 10d; was: [{retain: 30d, before: 2026-03-03T00:00:00Z}]", before.Add(-time.Hour), 10 * lifetime.Day},
-		{"retain: 90d; was: [{retain: 50d, before: 2026-03-03T00:00:00Z}, {retain: 30d, before: 2026-01-01T00:00:00Z}]", before.Add(-time.Hour), 50 * lifetime.Day},
-		{"retain: 90d; was: [{retain: 50d, before: 2026-03-03T00:00:00Z}, {retain: 30d, before: 2026-01-01T00:00:00Z}]", before.Add(-100 * lifetime.Day), 30 * lifetime.Day},
-		{"retain: 90d; was: [{retain: 30d, before: 2026-03-03T00:00:00Z}, {retain: 50d, before: 2026-01-01T00:00:00Z}]", before.Add(-100 * lifetime.Day), 30 * lifetime.Day},
+		{"retain: 90d; was: [{retain: 50d, before: 2026-03-03T00:00:00Z}, {retain: 30d, before: 2026-01-01T00:00:00Z}]",
+			before.Add(-time.Hour), 50 * lifetime.Day},
+		{"retain: 90d; was: [{retain: 50d, before: 2026-03-03T00:00:00Z}, {retain: 30d, before: 2026-01-01T00:00:00Z}]",
+			before.Add(-100 * lifetime.Day), 30 * lifetime.Day},
+		{"retain: 90d; was: [{retain: 30d, before: 2026-03-03T00:00:00Z}, {retain: 50d, before: 2026-01-01T00:00:00Z}]",
+			before.Add(-100 * lifetime.Day), 30 * lifetime.Day},
 	} {
 		want := time.Time{}
 		if c.want != 0 {
@@ -72,7 +75,8 @@ func TestMistakesInWas(t *testing.T) {
 		{"was: [30d]", "was[0] is text, not a mapping; write {retain: 30d, before: 2026-03-01T00:00:00Z} instead"},
 		{"was: [{retain: 30d}]", "before is missing in was[0]; write before: 2026-03-01T00:00:00Z instead"},
 		{"was: [{before: 2026-03-01T00:00:00Z}]", "retain is missing in was[0]; write retain: 30d instead"},
-		{"was: [{retain: 30d, before: 2026-03-01}]", `"2026-03-01" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z; write a time as in 2026-03-01T00:00:00Z instead`},
+		{"was: [{retain: 30d, before: 2026-03-01}]",
+			`"2026-03-01" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z; write a time as in 2026-03-01T00:00:00Z instead`},
 		{"was: [{retain: 30d, before: 7}]", "before is a number, not a time; write a time as in 2026-03-01T00:00:00Z instead"},
 		{"was: [{retain: 1h, before: 2026-03-01T00:00:00Z}]", "retain is less than 1d; write at least 1d instead"},
 		{"was: [{retain: 30d, befor: 2026-03-01T00:00:00Z}]", "unknown name befor; write before instead"},

@@ -22,7 +22,8 @@ func TestRevisionLists(t *testing.T) {
 		{three, `"updated_at":"1970-01-01T00:00:00.000000007Z","seq":-1`, "7 15008~,0"},
 		{three, `"seq":1`, "Poison (missing-field): revision: field updated_at is missing"},
 		{three, `"updated_at":null,"seq":1`, "Poison (missing-field): revision: field updated_at is missing"},
-		{three, `"updated_at":"1970-01-01T00:00:00Z","seq":"1"`, "Poison (wrong-type): revision: field seq is a string, and the pipeline declares seq number"},
+		{three, `"updated_at":"1970-01-01T00:00:00Z","seq":"1"`,
+			"Poison (wrong-type): revision: field seq is a string, and the pipeline declares seq number"},
 		{three, `"updated_at":"1970-01-01T00:00:00Z","checked_at":"now"`, `Poison (bad-time): revision: "now" is not`},
 		{three, `"updated_at":"1970-01-01T00:00:00Z","seq":1e200`, "Poison (number-range): revision: field seq "},
 	} {
@@ -37,7 +38,8 @@ func TestRevisionLists(t *testing.T) {
 		if got := item.Revision.String() + " " + item.Ties; got != c.want {
 			t.Errorf("%s: %s, want %s", c.fields, got, c.want)
 		}
-		if shown := p.Describe().Revision(item); c.fields == `"updated_at":"1970-01-01T00:00:00.000000007Z","seq":-1` && shown != "7, -1, missing" {
+		if shown := p.Describe().Revision(item); c.fields == `"updated_at":"1970-01-01T00:00:00.000000007Z","seq":-1` &&
+			shown != "7, -1, missing" {
 			t.Errorf("%s: %s is shown", c.fields, shown)
 		}
 		if again, err := p.Ties("a", item.Data); err != nil || again != item.Ties {
@@ -54,9 +56,14 @@ func TestRevisionLists(t *testing.T) {
 
 func TestMistakesInRevisionLists(t *testing.T) {
 	for _, c := range []struct{ revision, want, written string }{
-		{"[a time, b]", `p.yaml:11:24: "b" does not say its type; write a path and its type, such as updated_at time or seq number, instead`, "[a time, b number]"},
-		{"[a time, a number]", "p.yaml:11:24: revision[1] breaks no ties: a stands before it; write another field instead", "[a time, b number]"},
-		{"[a time, trace.id number]", "p.yaml:11:24: revision[1] uses trace.id, which ignore leaves out of the digest of a; write another field", "[a time, id number]"},
+		{"[a time, b]",
+			`p.yaml:11:24: "b" does not say its type; write a path and its type, such as updated_at time or seq number, instead`,
+			"[a time, b number]"},
+		{"[a time, a number]", "p.yaml:11:24: revision[1] breaks no ties: a stands before it; write another field instead",
+			"[a time, b number]"},
+		{"[a time, trace.id number]",
+			"p.yaml:11:24: revision[1] uses trace.id, which ignore leaves out of the digest of a; write another field",
+			"[a time, id number]"},
 		{"[]", "p.yaml:11:15: revision is an empty list; write a text, or a list with one in it, instead", "a time"},
 	} {
 		_, err := loadText(revised(c.revision))

@@ -69,7 +69,8 @@ func (r *report) withSchemas(fsys fs.FS, spec *Spec, text []byte) []byte {
 	}
 	full := strings.Join(lines, "")
 	if len(full) > maxFile {
-		r.mistake("events", fmt.Sprintf("the file and its schemas take %d bytes, and at most %d are read", len(full), maxFile), "smaller schemas")
+		r.mistake("events", fmt.Sprintf("the file and its schemas take %d bytes, and at most %d are read", len(full), maxFile),
+			"smaller schemas")
 	}
 	return []byte(full)
 }
@@ -105,7 +106,8 @@ func (r *report) readSchema(fsys fs.FS, p place, name string) (line string, ok b
 	if err != nil {
 		what := err.Error()
 		if errors.Is(err, fs.ErrNotExist) {
-			what = "there is no such file; a program that embeds the pipeline must embed its schemas too, as in //go:embed pipeline.yaml schemas"
+			what = "there is no such file; a program that embeds the pipeline must embed its schemas too, as in //go:embed " +
+				"pipeline.yaml schemas"
 		}
 		r.mistake(p, fmt.Sprintf("the schema %s cannot be read: %s", name, what), instead)
 		return "", false
@@ -151,7 +153,8 @@ func (t *eventType) breaksSchema(payload event.Node) *event.Refusal {
 	}
 	findings, ok := t.schema(payload)
 	if !ok {
-		return event.Poisoned(event.BreaksSchema, "the schema of "+t.name+" takes too many steps to check a payload like this one: it has too many alternatives for each value")
+		return event.Poisoned(event.BreaksSchema, "the schema of "+t.name+
+			" takes too many steps to check a payload like this one: it has too many alternatives for each value")
 	}
 	if len(findings) == 0 {
 		return nil

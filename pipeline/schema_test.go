@@ -30,9 +30,10 @@ events:
 `
 
 var schemaFiles = fstest.MapFS{
-	"sub/p.yaml":         {Data: []byte(withSchema)},
-	"sub/schemas/a.json": {Data: []byte("{\n  \"required\": [\"id\"],\n  \"properties\": {\"total\": {\"minimum\": 0}, \"o'clock\": {\"type\": \"string\"}}\n}\n")},
-	"sub/b'ü.json":       {Data: []byte(`{"additionalProperties": {"maxLength": 30}}`)},
+	"sub/p.yaml": {Data: []byte(withSchema)},
+	"sub/schemas/a.json": {Data: []byte(
+		"{\n  \"required\": [\"id\"],\n  \"properties\": {\"total\": {\"minimum\": 0}, \"o'clock\": {\"type\": \"string\"}}\n}\n")},
+	"sub/b'ü.json": {Data: []byte(`{"additionalProperties": {"maxLength": 30}}`)},
 }
 
 func TestSchema(t *testing.T) {
@@ -62,11 +63,15 @@ func TestSchema(t *testing.T) {
 		for _, c := range []struct{ body, want string }{
 			{`{"type":"a","id":"1","at":"2026-01-01T00:00:00Z","total":0,"lines":[{"n":5}]}`, ""},
 			{`{"type":"a","id":"1","at":"2026-01-01T00:00:00Z","total":-7125,"o'clock":8,"lines":[]}`,
-				"Poison (schema): total is below 0 (#/properties/total/minimum); [\"o'clock\"] is a number and must be string (#/properties/o'clock/type)"},
-			{`{"type":"a","total":-7125}`, "Poison (schema): the payload has no id (#/required); total is below 0 (#/properties/total/minimum)"},
+				"Poison (schema): total is below 0 (#/properties/total/minimum); [\"o'clock\"] is a number and must be string " +
+					"(#/properties/o'clock/type)"},
+			{`{"type":"a","total":-7125}`,
+				"Poison (schema): the payload has no id (#/required); total is below 0 (#/properties/total/minimum)"},
 			{`{"type":"b","id":"1","at":"2026-01-01T00:00:00Z"}`, ""},
-			{`{"type":"b","id":"1","at":"2026-01-01T00:00:00.0000000000000Z"}`, "Poison (schema): at has more than 30 characters (#/additionalProperties/maxLength)"},
-			{`{"type":"a","id":"1","at":"2026-01-01T00:00:00Z","lines":[{"n":1},{"n":6}]}`, "Poison (schema): part c, lines[1]: n is above 5 (#/properties/n/maximum)"},
+			{`{"type":"b","id":"1","at":"2026-01-01T00:00:00.0000000000000Z"}`,
+				"Poison (schema): at has more than 30 characters (#/additionalProperties/maxLength)"},
+			{`{"type":"a","id":"1","at":"2026-01-01T00:00:00Z","lines":[{"n":1},{"n":6}]}`,
+				"Poison (schema): part c, lines[1]: n is above 5 (#/properties/n/maximum)"},
 		} {
 			_, err := p.Plan(envelope.Message{Body: c.body})
 			switch {
@@ -151,20 +156,24 @@ func TestStoredPartsAreNotCheckedAgain(t *testing.T) {
 func TestRefusedSchemaMembers(t *testing.T) {
 	hostile := `{"allOf":[` + strings.Repeat(`{"minimum":1},`, 2001) + `{}]}`
 	for _, c := range []struct{ name, member, file, want string }{
-		{"no file", "none.json", `{}`, `p.yaml:5:39: the schema none.json cannot be read: there is no such file; a program that embeds the pipeline must embed its schemas too, as in //go:embed pipeline.yaml schemas; write`},
+		{"no file", "none.json", `{}`,
+			`p.yaml:5:39: the schema none.json cannot be read: there is no such file; a program that embeds the pipeline must embed its schemas too, as in //go:embed pipeline.yaml schemas; write`},
 		{"above the folder", "../a.json", `{}`, `p.yaml:5:39: "../a.json" is not a path from the folder of the pipeline down`},
 		{"absolute", "/etc/a.json", `{}`, `"/etc/a.json" is not a path`},
 		{"not JSON", "s.json", `{`, "the schema s.json is not JSON"},
 		{"a name twice", "s.json", `{"type":"object","type":"array"}`, "the schema s.json is not JSON"},
 		{"not an object", "s.json", `true`, "the schema s.json is not an object"},
-		{"not a schema", "s.json", `{"type":"strnig"}`, `p.yaml:5:39: in the schema, at #/type: "strnig" is not a type; write null, boolean`},
+		{"not a schema", "s.json", `{"type":"strnig"}`,
+			`p.yaml:5:39: in the schema, at #/type: "strnig" is not a type; write null, boolean`},
 		{"elsewhere", "s.json", `{"$ref":"https://example.com/x.json"}`, "which is not in this file"},
 		{"itself", "s.json", `{"$ref":"#"}`, "refers to itself"},
 		{"too often", "s.json", hostile, "over 2000 rules apply to one value"},
 		{"a number", "7", ``, "schema is a number, not text"},
 		{"escapes", `"s\u002ejson"`, `{}`, "the path of a schema must be on one line and without escapes"},
 	} {
-		text := strings.Replace("ingot: 1\nepoch: 1\ntype: a\nevents:\n  a: {id: \"{id}\", at: \"{at}\", schema: X, key: {pk: \"A#{id}\", sk: \"A\"}}\n", "X", c.member, 1)
+		text := strings.Replace(
+			"ingot: 1\nepoch: 1\ntype: a\nevents:\n  a: {id: \"{id}\", at: \"{at}\", schema: X, key: {pk: \"A#{id}\", sk: \"A\"}}\n", "X",
+			c.member, 1)
 		_, err := Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}, "s.json": {Data: []byte(c.file)}}, "p.yaml")
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s:\n got %v\nwant %s", c.name, err, c.want)
@@ -174,9 +183,11 @@ func TestRefusedSchemaMembers(t *testing.T) {
 
 // Whatever takes too many steps is Poison and says so.
 func TestSchemaThatTakesTooLong(t *testing.T) {
-	p := mustLoad(t, "ingot: 1\nepoch: 1\ntype: a\nevents:\n  a:\n    id: \"{id}\"\n    at: \"{at}\"\n    key: {pk: \"A#{id}\", sk: \"A\"}\n"+
-		`    schema: '{"allOf":[{"properties":{"x":{"$ref":"#"}}},{"properties":{"x":{"$ref":"#"}}}]}'`+"\n")
-	_, err := p.Plan(envelope.Message{Body: `{"id":"1","at":"2026-01-01T00:00:00Z","x":` + strings.Repeat(`{"x":`, 100) + "1" + strings.Repeat("}", 101)})
+	p := mustLoad(t,
+		"ingot: 1\nepoch: 1\ntype: a\nevents:\n  a:\n    id: \"{id}\"\n    at: \"{at}\"\n    key: {pk: \"A#{id}\", sk: \"A\"}\n"+
+			`    schema: '{"allOf":[{"properties":{"x":{"$ref":"#"}}},{"properties":{"x":{"$ref":"#"}}}]}'`+"\n")
+	_, err := p.Plan(envelope.Message{Body: `{"id":"1","at":"2026-01-01T00:00:00Z","x":` + strings.Repeat(`{"x":`, 100) + "1" +
+		strings.Repeat("}", 101)})
 	if r := refusal(t, err); r.Reason != event.BreaksSchema || !strings.Contains(r.Detail, "takes too many steps") {
 		t.Errorf("%v", r)
 	}

@@ -20,14 +20,18 @@ func goBase() Spec {
 				Indexes:    map[string]IndexSpec{"GSI1": {PK: "DAY#{@at | day}", SK: "{@id}"}},
 				Attributes: map[string]string{"status": "status"}, Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"},
 			},
-			"moved": {ID: "{parcel}", At: "{moved_at}", Key: KeySpec{PK: "PARCEL#{parcel}", SK: "-"}, Mode: "latest", Revision: "moved_at time"},
+			"moved": {ID: "{parcel}", At: "{moved_at}", Key: KeySpec{PK: "PARCEL#{parcel}", SK: "-"}, Mode: "latest",
+				Revision: "moved_at time"},
 		},
 		Aggregates: map[string]AggregateSpec{
 			"daily": {
-				Since: 2, By: map[string]string{"shop": "{shop}"}, Window: 24 * time.Hour, OnExpire: "keep", Spread: 4, Retain: 400 * 24 * time.Hour,
-				From: map[string]FromSpec{"placed": {Where: "total > 0", Values: map[string]string{"orders": "count", "revenue": "sum total", "largest": "max total"}}},
+				Since: 2, By: map[string]string{"shop": "{shop}"}, Window: 24 * time.Hour, OnExpire: "keep", Spread: 4,
+				Retain: 400 * 24 * time.Hour,
+				From: map[string]FromSpec{"placed": {Where: "total > 0",
+					Values: map[string]string{"orders": "count", "revenue": "sum total", "largest": "max total"}}},
 			},
-			"live": {Since: 1, From: map[string]FromSpec{"moved": {Values: map[string]string{"parcels": "count", "weight": "sum weight"}}}, OnExpire: "subtract"},
+			"live": {Since: 1, From: map[string]FromSpec{"moved": {Values: map[string]string{"parcels": "count", "weight": "sum weight"}}},
+				OnExpire: "subtract"},
 		},
 	}
 }

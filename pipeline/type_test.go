@@ -18,7 +18,8 @@ func typed(typ string, names ...string) string {
 
 // GitHub's webhooks put the event in a header and the action in the payload. Some have no action.
 func TestTypeFromSeveralFields(t *testing.T) {
-	p := mustLoad(t, typed(`["{@attribute.event}.{action}", "{@attribute.event}", "{kind}{suffix}", unknown]`, "issues.opened", "push", "AB", "unknown"))
+	p := mustLoad(t, typed(`["{@attribute.event}.{action}", "{@attribute.event}", "{kind}{suffix}", unknown]`, "issues.opened", "push",
+		"AB", "unknown"))
 	for body, want := range map[string]string{
 		`{"event":"issues","action":"opened"}`:                 "issues.opened",
 		`{"event":"push"}`:                                     "push",
@@ -51,7 +52,8 @@ func TestTypeFromSeveralFields(t *testing.T) {
 		t.Error(err)
 	}
 	p = mustLoad(t, typed(`["{event}", "{kind}"]`, "issues", "push"))
-	if _, err := p.Plan(envelope.Message{Body: `{"n":1,"kind":null}`}); err == nil || !strings.HasSuffix(err.Error(), "type: field event is missing, and field kind is null") {
+	if _, err := p.Plan(envelope.Message{Body: `{"n":1,"kind":null}`}); err == nil ||
+		!strings.HasSuffix(err.Error(), "type: field event is missing, and field kind is null") {
 		t.Error(err)
 	}
 }
@@ -63,11 +65,17 @@ func TestTypeNeedsNoSeparators(t *testing.T) {
 		mustLoad(t, typed(typ, "issues.opened", "x-yz"))
 	}
 	for _, c := range []struct{ typ, want, written string }{
-		{`["{event}", "{event}.{action}"]`, "p.yaml:3:19: type[1] never decides: type[0] is tried before it and needs no other field; write it before type[0] instead", `["{event}.{action}", "{event}"]`},
-		{`["{a}{b}", "{b}{a}"]`, "type[1] never decides: type[0] is tried before it and needs no other field; write one of the two instead", `["{a}{b}"]`},
-		{`[push, "{event}"]`, "type[1] never decides: type[0] is tried before it and needs no other field; write it before type[0] instead", `["{event}", push]`},
+		{`["{event}", "{event}.{action}"]`,
+			"p.yaml:3:19: type[1] never decides: type[0] is tried before it and needs no other field; write it before type[0] instead",
+			`["{event}.{action}", "{event}"]`},
+		{`["{a}{b}", "{b}{a}"]`, "type[1] never decides: type[0] is tried before it and needs no other field; write one of the two instead",
+			`["{a}{b}"]`},
+		{`[push, "{event}"]`, "type[1] never decides: type[0] is tried before it and needs no other field; write it before type[0] instead",
+			`["{event}", push]`},
 		{`["{event}", event]`, `p.yaml:3:19: there is no event type event; write one of pull, pull.closed, push instead`, `["{event}"]`},
-		{`["{event}", "x#{action}"]`, "p.yaml:3:19: type can never be one of the declared event types, whatever an event says; write a field that holds", `["{event}", "{action}"]`},
+		{`["{event}", "x#{action}"]`,
+			"p.yaml:3:19: type can never be one of the declared event types, whatever an event says; write a field that holds",
+			`["{event}", "{action}"]`},
 		{`[]`, "p.yaml:3:7: type is an empty list; write a text, or a list with one in it, instead", `"{event}"`},
 		{`[{a: b}]`, `type[0] is a mapping, not text; write it in quotes, as in "{order_id}" instead`, `["{a}"]`},
 		{`["{a}", ""]`, "type[1] is empty; write text, or leave type[1] out, instead", `["{a}"]`},

@@ -137,7 +137,8 @@ func averageError(path string) *where.Mistake {
 	if _, bad := where.Path(path); bad != nil {
 		path = "PATH"
 	}
-	return &where.Mistake{What: "an average is not kept, because two averages cannot be added up", Instead: "sum " + path + ", with a count in a value of its own, and divide when you read,"}
+	return &where.Mistake{What: "an average is not kept, because two averages cannot be added up", Instead: "sum " + path +
+		", with a count in a value of its own, and divide when you read,"}
 }
 
 // mayTake reports whether the value may be a negative number.
@@ -183,11 +184,13 @@ func (v value) dated(a aggregate.Amount, item *event.Item) aggregate.Amount {
 // scalar returns the field in canonical form. The field must exist.
 func (v value) scalar(n event.Node) (string, *event.Refusal) {
 	if kind := n.Kind(); kind == event.Object || kind == event.Array {
-		return "", event.Poisoned(event.WrongType, fmt.Sprintf("field %s is %s, and %s takes text, a number, true or false", v.path, jsonschema.KindText(n), v.op))
+		return "", event.Poisoned(event.WrongType, fmt.Sprintf("field %s is %s, and %s takes text, a number, true or false", v.path,
+			jsonschema.KindText(n), v.op))
 	}
 	text := string(keys.Canonical(nil, n, nil))
 	if v.op != aggregate.Distinct && len(text) > aggregate.MaxDated {
-		return "", event.Poisoned(event.ValueTooLong, fmt.Sprintf("field %s has %d bytes of JSON, and %s keeps at most %d", v.path, len(text), v.op, aggregate.MaxDated))
+		return "", event.Poisoned(event.ValueTooLong, fmt.Sprintf("field %s has %d bytes of JSON, and %s keeps at most %d", v.path,
+			len(text), v.op, aggregate.MaxDated))
 	}
 	return text, nil
 }

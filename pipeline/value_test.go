@@ -70,7 +70,8 @@ func TestValuesAsMappings(t *testing.T) {
 
 func TestMistakesInValues(t *testing.T) {
 	for _, c := range []struct{ values, want, written string }{
-		{"paid: {where: a = 1}", "p.yaml:12:17: paid does not say how it is computed; write count: true, sum: PATH, min: PATH, max: PATH, newest: PATH, oldest: PATH, histogram: PATH or distinct: PATH beside where", "paid: {count: true, where: a = 1}"},
+		{"paid: {where: a = 1}", "p.yaml:12:17: paid does not say how it is computed; write count: true, sum: PATH, min: PATH, max: " +
+			"PATH, newest: PATH, oldest: PATH, histogram: PATH or distinct: PATH beside where", "paid: {count: true, where: a = 1}"},
 		{"paid: {sum: a, max: a}", "paid is computed in two ways, sum and max; write one of the two instead", "paid: {sum: a}"},
 		{"paid: {count: a}", "count counts events and reads no field; write count: true instead", "paid: {count: true}"},
 		{"paid: {count: false}", "count counts events and reads no field; write count: true instead", "paid: {count: true}"},
@@ -78,15 +79,20 @@ func TestMistakesInValues(t *testing.T) {
 		{"paid: {sum: a b}", `p.yaml:12:17: path "a b"`, `paid: {sum: '["a b"]'}`},
 		{"paid: {sum: a, where: a >}", "p.yaml:12:36: found the end", "paid: {sum: a, where: a > 1}"},
 		{"paid: sum a where a >", "p.yaml:12:32: ", "paid: sum a where a > 1"},
-		{"paid: sum a where a > '0'", `p.yaml:12:33: where compares a with "0", and sum a where a > "0" needs a number there: no event that meets this could be counted; write a > 0 instead`, "paid: sum a where a > 0"},
+		{"paid: sum a where a > '0'",
+			`p.yaml:12:33: where compares a with "0", and sum a where a > "0" needs a number there: no event that meets this could be counted; write a > 0 instead`, "paid: sum a where a > 0"},
 		{"paid: {sum: a, where: a > '0'}", `p.yaml:12:37: where compares a with "0"`, "paid: {sum: a, where: a > 0}"},
-		{"paid: count where trace.id = 1", "p.yaml:12:29: where uses trace.id, which ignore leaves out of the digest of order", "paid: count where id = 1"},
+		{"paid: count where trace.id = 1", "p.yaml:12:29: where uses trace.id, which ignore leaves out of the digest of order",
+			"paid: count where id = 1"},
 		{"paid: sum trace?", "paid uses trace, which ignore leaves out", "paid: sum id?"},
 		{"paid: count?", `write count instead`, "paid: count"},
 		{"paid: sum ?", "sum needs a field; write sum PATH instead", "paid: sum a?"},
 		{"paid: max -length a", "only sum can be negated; write max length a instead", "paid: max length a"},
-		{"paid: avg length lines", "an average is not kept, because two averages cannot be added up; write sum PATH, with a count", "paid: sum length lines"},
-		{"paid: sum length $.a", "$.a is a JSONPath, and $ would be a field of that name: paths begin at the payload; write sum length a instead", "paid: sum length a"},
+		{"paid: avg length lines", "an average is not kept, because two averages cannot be added up; write sum PATH, with a count",
+			"paid: sum length lines"},
+		{"paid: sum length $.a",
+			"$.a is a JSONPath, and $ would be a field of that name: paths begin at the payload; write sum length a instead",
+			"paid: sum length a"},
 	} {
 		_, err := loadText(valued(c.values))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -103,10 +109,12 @@ func TestValuesAgainstAPlainReading(t *testing.T) {
 	among := func(list ...string) string { return list[rng.IntN(len(list))] }
 	supplied, refused := 0, 0
 	for range 20000 {
-		e := plainValue{op: among("count", "sum", "min", "max"), path: among("a", "lines"), length: rng.IntN(3) == 0, optional: rng.IntN(2) == 0, where: among("", "a > 2", `s = "x"`, "not exists a")}
+		e := plainValue{op: among("count", "sum", "min", "max"), path: among("a", "lines"), length: rng.IntN(3) == 0,
+			optional: rng.IntN(2) == 0, where: among("", "a > 2", `s = "x"`, "not exists a")}
 		e.negative = e.op == "sum" && rng.IntN(3) == 0
 		members := []string{`"n":1`}
-		for _, m := range []string{`"a":` + among("1", "2.5", "-7", "3e2", "null", `"5"`, "[1,2]", "{}"), `"lines":` + among("[]", "[1]", "[1,[2,3],null]", "null", "4", "{\"x\":1}"), `"s":` + among(`"x"`, `"y"`, "null")} {
+		for _, m := range []string{`"a":` + among("1", "2.5", "-7", "3e2", "null", `"5"`, "[1,2]", "{}"), `"lines":` +
+			among("[]", "[1]", "[1,[2,3],null]", "null", "4", "{\"x\":1}"), `"s":` + among(`"x"`, `"y"`, "null")} {
 			if rng.IntN(4) > 0 {
 				members = append(members, m)
 			}
@@ -184,7 +192,8 @@ func (e plainValue) of(t *testing.T, body string) (number *big.Rat, broken bool)
 		r, _ := new(big.Rat).SetString(n.String())
 		return r
 	}
-	holds := map[string]bool{"": true, "a > 2": rat(payload["a"]) != nil && rat(payload["a"]).Cmp(big.NewRat(2, 1)) > 0, `s = "x"`: payload["s"] == "x", "not exists a": payload["a"] == nil}
+	holds := map[string]bool{"": true, "a > 2": rat(payload["a"]) != nil && rat(payload["a"]).Cmp(big.NewRat(2, 1)) > 0,
+		`s = "x"`: payload["s"] == "x", "not exists a": payload["a"] == nil}
 	value := payload[e.path]
 	elements, isList := value.([]any)
 	switch {
@@ -285,18 +294,21 @@ func TestHistogramAmounts(t *testing.T) {
 	if bad != nil {
 		t.Fatal(bad)
 	}
-	for body, want := range map[string]string{`{"x":1}`: "424:1", `{"x":0}`: "0:1", `{"x":-0.0}`: "0:1", `{"x":-1e18}`: "-1270:1", `{"x":0.000000001}`: "1:1"} {
+	for body, want := range map[string]string{`{"x":1}`: "424:1", `{"x":0}`: "0:1", `{"x":-0.0}`: "0:1", `{"x":-1e18}`: "-1270:1",
+		`{"x":0.000000001}`: "1:1"} {
 		if a, refusal := v.amount(document(t, body).Root()); refusal != nil || !a.Set || a.Text != want {
 			t.Errorf("%s: %+v, %v", body, a, refusal)
 		}
 	}
-	for body, says := range map[string]string{`{"x":1e300}`: "beyond 10^18, the most that a histogram takes; ", `{"x":1e-10}`: "has 10 decimals, and a histogram takes at most 9; "} {
+	for body, says := range map[string]string{`{"x":1e300}`: "beyond 10^18, the most that a histogram takes; ",
+		`{"x":1e-10}`: "has 10 decimals, and a histogram takes at most 9; "} {
 		if _, refusal := v.amount(document(t, body).Root()); refusal == nil || !strings.Contains(refusal.Detail, says) {
 			t.Errorf("%s: %v, want %q", body, refusal, says)
 		}
 	}
 	for body, want := range map[string]event.Reason{
-		`{"x":1e300}`: event.NumberOutOfRange, `{"x":1e-10}`: event.NumberOutOfRange, `{"x":"1"}`: event.WrongType, `{}`: event.MissingField,
+		`{"x":1e300}`: event.NumberOutOfRange, `{"x":1e-10}`: event.NumberOutOfRange, `{"x":"1"}`: event.WrongType,
+		`{}`: event.MissingField,
 	} {
 		if _, refusal := v.amount(document(t, body).Root()); refusal == nil || refusal.Reason != want {
 			t.Errorf("%s: %v, want %s", body, refusal, want)

@@ -70,7 +70,8 @@ func TestStoredByANewerVersion(t *testing.T) {
 							if r.Verdict != want {
 								t.Fatalf("%s, want %s: %v", r.Verdict, want, r.Refusal)
 							}
-							if want == event.Retry && (r.Refusal.Reason != event.NewerStamp || !strings.Contains(r.Refusal.Detail, "carries epoch 2")) {
+							if want == event.Retry &&
+								(r.Refusal.Reason != event.NewerStamp || !strings.Contains(r.Refusal.Detail, "carries epoch 2")) {
 								t.Fatalf("%v", r.Refusal)
 							}
 						}

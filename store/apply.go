@@ -68,7 +68,8 @@ func (a *apply) imageOf(ctx context.Context, key event.Key, img image) (image, a
 // returns false if the update is unproven.
 func (a *apply) quarantined(ctx context.Context, u *lanes.Update, cause error) bool {
 	if err := a.quarantine(ctx, u, cause); err != nil {
-		a.unproven(u.Steps[0].Sequence, fmt.Errorf("an update of aggregate %s was refused (%w) and could not be quarantined: %w", u.Def, cause, err))
+		a.unproven(u.Steps[0].Sequence, fmt.Errorf("an update of aggregate %s was refused (%w) and could not be quarantined: %w", u.Def,
+			cause, err))
 		return false
 	}
 	return true
@@ -78,7 +79,8 @@ func (a *apply) quarantined(ctx context.Context, u *lanes.Update, cause error) b
 // The update then counts as processed.
 func (a *apply) flagHead(ctx context.Context, u *lanes.Update, cause error) error {
 	last := u.Steps[len(u.Steps)-1]
-	cost, err := a.store.Flag(ctx, []*aggregate.Definition{u.Def}, last.Created, fmt.Sprintf("aggregate %q takes no more updates: %v", u.Key, cause))
+	cost, err := a.store.Flag(ctx, []*aggregate.Definition{u.Def}, last.Created,
+		fmt.Sprintf("aggregate %q takes no more updates: %v", u.Key, cause))
 	a.mu.Lock()
 	a.Cost.Add(cost)
 	a.Refused++

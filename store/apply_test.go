@@ -83,7 +83,8 @@ func TestRedeliveredBatches(t *testing.T) {
 func TestFaultsOfAggregateWrites(t *testing.T) {
 	for _, c := range bothWays {
 		api := map[aggregate.Counting]string{aggregate.Marks: "UpdateItem", aggregate.Receipts: "TransactWriteItems"}[c]
-		conflict := &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("None")}, {Code: aws.String("TransactionConflict")}, {Code: aws.String("None")}, {Code: aws.String("None")}, {Code: aws.String("None")}}}
+		conflict := &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("None")},
+			{Code: aws.String("TransactionConflict")}, {Code: aws.String("None")}, {Code: aws.String("None")}, {Code: aws.String("None")}}}
 		for name, f := range map[string]fault{
 			"refused":     {API: api, Before: errThrottled},
 			"no answer":   {API: api, Before: errLost},
@@ -173,14 +174,16 @@ func TestExpiryAndRemoval(t *testing.T) {
 				t.Fatal("no contribution to", name)
 				return event.Decimal{}
 			}
-			if want := term("daily", items[0]).Add(term("daily", items[2])); daily.FP.Cmp(want) != 0 || daily.FPX.Cmp(term("daily", items[0])) != 0 || daily.N != 2 {
+			if want := term("daily", items[0]).Add(term("daily", items[2])); daily.FP.Cmp(want) != 0 ||
+				daily.FPX.Cmp(term("daily", items[0])) != 0 || daily.N != 2 {
 				t.Errorf("kept total: n %d, fp %s, expired part %s", daily.N, daily.FP, daily.FPX)
 			}
 			if live.FP.Cmp(term("live", items[2])) != 0 || !live.FPX.IsZero() || live.N != 1 {
 				t.Errorf("live total: n %d, fp %s, expired part %s", live.N, live.FP, live.FPX)
 			}
 			// A person's removal cannot be taken out of largest and least, and the total says so.
-			if flags := w.total("by_merchant", map[string]string{"merchant": "m"}).Flags; len(flags) != 1 || !strings.Contains(flags[0], "largest, least") && !strings.Contains(flags[0], "least") {
+			if flags := w.total("by_merchant", map[string]string{"merchant": "m"}).Flags; len(flags) != 1 ||
+				!strings.Contains(flags[0], "largest, least") && !strings.Contains(flags[0], "least") {
 				t.Errorf("flags %v", flags)
 			}
 		})
@@ -218,7 +221,8 @@ func TestRecreatedTotalIsBornExpired(t *testing.T) {
 	item := w.order("1", 5)
 	w.Clock.Set(epoch.AddDate(1, 0, 0))
 	w.apply(w.change(1, event.Remove, false, item, nil))
-	totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, -1, 0), epoch.AddDate(0, 1, 0))
+	totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, -1, 0),
+		epoch.AddDate(0, 1, 0))
 	if err != nil || len(totals) != 0 {
 		t.Errorf("a total past its time is shown: %v %v", totals, err)
 	}
@@ -311,10 +315,12 @@ func TestExtremes(t *testing.T) {
 			cents := rng.IntN(1000) - 500 + i
 			largest, least = max(largest, cents), min(least, cents)
 			s := []*store.Store{w.store, second}[rng.IntN(2)]
-			if a := tables.Of(s).Apply(deadline(t), w.batch(way, int64(i+1), w.order(fmt.Sprint(i), cents)), noQuarantine(t)); !a.Unproven.IsZero() {
+			if a := tables.Of(s).Apply(deadline(t), w.batch(way, int64(i+1), w.order(fmt.Sprint(i), cents)),
+				noQuarantine(t)); !a.Unproven.IsZero() {
 				t.Fatal(a.Err)
 			}
-			w.expect(t, "by_merchant", map[string]string{"largest": fmt.Sprint(largest), "least": fmt.Sprint(least), "orders": fmt.Sprint(i + 1)})
+			w.expect(t, "by_merchant", map[string]string{"largest": fmt.Sprint(largest), "least": fmt.Sprint(least),
+				"orders": fmt.Sprint(i + 1)})
 		}
 	}
 }
@@ -327,8 +333,10 @@ func TestRefusedUpdate(t *testing.T) {
 			w := newWorld(t, counting(c))
 			item := w.order("1", 5)
 			key := event.Key{PK: "A#live#1#0", SK: "-"}
-			_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
-				"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}, "revenue": &types.AttributeValueMemberS{Value: "not a number"}}})
+			_, err := w.Engine.DynamoDB().PutItem(context.Background(),
+				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+					"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK},
+					"revenue": &types.AttributeValueMemberS{Value: "not a number"}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -371,8 +379,10 @@ func TestFullItem(t *testing.T) {
 			}
 			key := event.Key{PK: "A#live#1#0", SK: "-"}
 			const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
-			if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
-				"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}, "x": &types.AttributeValueMemberS{Value: strings.Repeat("x", filled)}}}); err != nil {
+			if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
+				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+					"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK},
+					"x": &types.AttributeValueMemberS{Value: strings.Repeat("x", filled)}}}); err != nil {
 				t.Fatal(err)
 			}
 			var refused []string
@@ -387,7 +397,8 @@ func TestFullItem(t *testing.T) {
 				if a := tables.Of(w.store).Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine); a.Unproven.IsZero() {
 					t.Fatal("the update counts as processed, and nothing says that it was refused")
 				}
-				if totals, err := w.store.Total(context.Background(), "by_merchant", map[string]string{"merchant": "m"}, time.Time{}, time.Time{}); err != nil || len(totals) != 0 {
+				if totals, err := w.store.Total(context.Background(), "by_merchant", map[string]string{"merchant": "m"}, time.Time{},
+					time.Time{}); err != nil || len(totals) != 0 {
 					t.Fatalf("counted in part: %v, %v", totals, err)
 				}
 			}
@@ -397,7 +408,8 @@ func TestFullItem(t *testing.T) {
 				t.Fatalf("unproven %s (%v), %d refused, %v", a.Unproven, a.Err, a.Refused, refused)
 			}
 			def, _ := w.plan.Definition("live")
-			if head, err := w.store.Head(context.Background(), def); err != nil || head == nil || !strings.Contains(head.Flag, "takes no more updates") {
+			if head, err := w.store.Head(context.Background(), def); err != nil || head == nil ||
+				!strings.Contains(head.Flag, "takes no more updates") {
 				t.Errorf("head %+v, %v", head, err)
 			}
 			w.expect(t, "by_merchant", map[string]string{"orders": "1"})
@@ -429,10 +441,11 @@ func TestCredentialsRefused(t *testing.T) {
 		faults   []fault // each happens ten times
 		calls    int
 	}{
-		"write":                {aggregate.Marks, []fault{{API: "UpdateItem", Before: denied}}, 3}, // one for each aggregate
-		"read":                 {aggregate.Marks, []fault{{API: "UpdateItem", Before: bare}, {API: "GetItem", Before: denied}}, 6},
-		"transaction":          {aggregate.Receipts, []fault{{API: "TransactWriteItems", Before: denied}}, 1},
-		"read, in transaction": {aggregate.Receipts, []fault{{API: "TransactWriteItems", Before: cancelled}, {API: "GetItem", Before: denied}}, 2},
+		"write":       {aggregate.Marks, []fault{{API: "UpdateItem", Before: denied}}, 3}, // one for each aggregate
+		"read":        {aggregate.Marks, []fault{{API: "UpdateItem", Before: bare}, {API: "GetItem", Before: denied}}, 6},
+		"transaction": {aggregate.Receipts, []fault{{API: "TransactWriteItems", Before: denied}}, 1},
+		"read, in transaction": {aggregate.Receipts,
+			[]fault{{API: "TransactWriteItems", Before: cancelled}, {API: "GetItem", Before: denied}}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, counting(tt.counting))
@@ -459,7 +472,8 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
 		next := config.Intercept
 		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
-			if u, ok := in.(*dynamodb.UpdateItemInput); ok && u.Key["PK"].(*types.AttributeValueMemberS).Value == "A#live#1#0" && lingering == nil {
+			if u, ok := in.(*dynamodb.UpdateItemInput); ok && u.Key["PK"].(*types.AttributeValueMemberS).Value == "A#live#1#0" &&
+				lingering == nil {
 				lingering = u
 				return nil, errLost
 			}
@@ -469,16 +483,20 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	if err := w.store.Start(deadline(t)); err != nil {
 		t.Fatal(err)
 	}
-	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"},
+		"SK": &types.AttributeValueMemberS{Value: "-"}}
 	const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
-	full := map[string]types.AttributeValue{"PK": key["PK"], "SK": key["SK"], "x": &types.AttributeValueMemberS{Value: strings.Repeat("x", filled)}}
-	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: full}); err != nil {
+	full := map[string]types.AttributeValue{"PK": key["PK"], "SK": key["SK"],
+		"x": &types.AttributeValueMemberS{Value: strings.Repeat("x", filled)}}
+	if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
+		&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: full}); err != nil {
 		t.Fatal(err)
 	}
 	var refused []string
 	deliver := func(first int64, items ...*event.Item) {
 		t.Helper()
-		a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, first, items...), func(_ context.Context, u *lanes.Update, _ error) error {
+		a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, first, items...), func(_ context.Context, u *lanes.Update,
+			_ error) error {
 			for _, s := range u.Steps {
 				refused = append(refused, s.Sequence.String()[20:])
 			}
@@ -494,7 +512,8 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	if got := strings.Join(refused, " "); got != "1 2 3" {
 		t.Errorf("quarantined %s", got)
 	}
-	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key, UpdateExpression: aws.String("REMOVE x")}); err != nil {
+	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key,
+		UpdateExpression: aws.String("REMOVE x")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), lingering); err != nil {
@@ -506,7 +525,8 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 		t.Error("the request was done twice")
 	}
 	got := w.total("live", nil)
-	if got.N != 3 || got.Values["revenue"].String() != "145" || len(got.Flags) != 1 || !strings.Contains(got.Flags[0], "takes no more updates") {
+	if got.N != 3 || got.Values["revenue"].String() != "145" || len(got.Flags) != 1 ||
+		!strings.Contains(got.Flags[0], "takes no more updates") {
 		t.Errorf("%+v", got)
 	}
 	w.expect(t, "by_merchant", map[string]string{"orders": "4", "revenue": "152"})

@@ -95,7 +95,8 @@ func (m *marking) unmarked(ctx context.Context, asked []*aggregate.Definition) (
 		request.Keys = append(request.Keys, keyImage(lanes.PassKey(d, m.shard)))
 	}
 	m.cost.Requests++
-	out, err := m.store.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{m.store.aggregates: request}})
+	out, err := m.store.client.BatchGetItem(ctx,
+		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{m.store.aggregates: request}})
 	if err != nil {
 		return nil, classify(err)
 	}
@@ -188,7 +189,8 @@ func (s *generations) beginPass(ctx context.Context, d *aggregate.Definition) (b
 	s.env.Each(lanes.PassShards, s.parallel(), func(i int) {
 		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: &s.aggregates, Key: keyImage(lanes.PassKey(d, i)),
-			UpdateExpression: aws.String("SET #pass = :pass"), ConditionExpression: aws.String("attribute_not_exists(#pass) OR #pass < :pass"),
+			UpdateExpression:         aws.String("SET #pass = :pass"),
+			ConditionExpression:      aws.String("attribute_not_exists(#pass) OR #pass < :pass"),
 			ExpressionAttributeNames: map[string]string{"#pass": "pass"}, ExpressionAttributeValues: number,
 		})
 		answers[i] = classify(err)

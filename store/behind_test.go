@@ -66,7 +66,8 @@ func (h *heads) due() (run func()) {
 func (w *world) sandbox(n int) *store.Store {
 	world := env.Env{Rand: func() float64 { return float64(n%lanes.PassShards) / lanes.PassShards },
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
-	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Concurrency: 1, Env: world})
+	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Concurrency: 1,
+		Env: world})
 }
 
 // Many shards have batches that all bring images below a generation. They tell its head only a few
@@ -114,10 +115,12 @@ func TestHeadThatCouldNotBeTold(t *testing.T) {
 	}
 	def, _ := w.plan.Definition("live")
 	w.faults = []fault{{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
-	if _, err := tables.Of(w.sandbox(3)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err == nil || head(t, w.store, def).Building {
+	if _, err := tables.Of(w.sandbox(3)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err == nil ||
+		head(t, w.store, def).Building {
 		t.Fatalf("told: %v", err)
 	}
-	if _, err := tables.Of(w.sandbox(3)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil || !head(t, w.store, def).Building {
+	if _, err := tables.Of(w.sandbox(3)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil ||
+		!head(t, w.store, def).Building {
 		t.Fatalf("not told: %v", err)
 	}
 }
@@ -220,7 +223,8 @@ func TestPassesBegunAtOnce(t *testing.T) {
 func TestManyGenerationsBehind(t *testing.T) {
 	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		for i := range 90 {
-			s.Aggregates[fmt.Sprint("more_", i)] = pipeline.AggregateSpec{Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
+			s.Aggregates[fmt.Sprint("more_", i)] = pipeline.AggregateSpec{Since: 1,
+				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
 		}
 	})
 	if err := w.store.Start(deadline(t)); err != nil {

@@ -26,7 +26,8 @@ func bounded(o *dynamodb.Options) {
 	})
 }
 
-var boundedAnswer = middleware.DeserializeMiddlewareFunc("BoundedAnswer", func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (
+var boundedAnswer = middleware.DeserializeMiddlewareFunc("BoundedAnswer", func(ctx context.Context, in middleware.DeserializeInput,
+	next middleware.DeserializeHandler) (
 	middleware.DeserializeOutput, middleware.Metadata, error,
 ) {
 	out, metadata, err := next.HandleDeserialize(ctx, in)

@@ -237,7 +237,8 @@ func decodeDeclared(item *event.Item, img image) {
 		case *types.AttributeValueMemberN:
 			item.Attributes = append(item.Attributes, event.Attribute{Name: name, Kind: event.NumberAttribute, Text: v.Value})
 		case *types.AttributeValueMemberBOOL:
-			item.Attributes = append(item.Attributes, event.Attribute{Name: name, Kind: event.BoolAttribute, Text: strconv.FormatBool(v.Value)})
+			item.Attributes = append(item.Attributes,
+				event.Attribute{Name: name, Kind: event.BoolAttribute, Text: strconv.FormatBool(v.Value)})
 		}
 	}
 	slices.SortFunc(item.Indexes, func(a, b event.IndexKey) int { return strings.Compare(a.Name, b.Name) })

@@ -27,9 +27,12 @@ func TestStoredItem(t *testing.T) {
 	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		s.Events["full"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "FULL#{id}", SK: "X"},
 			Indexes:    map[string]pipeline.IndexSpec{"GSI1": {PK: "DAY#{@at | day}", SK: "{@at | time}#{@source}#{@attribute.tenant}"}},
-			Attributes: map[string]string{"status": "status", "total": "total", "paid": "paid", "gone": "nothing"}, Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "seq number"}
+			Attributes: map[string]string{"status": "status", "total": "total", "paid": "paid", "gone": "nothing"},
+			Retain:     90 * 24 * time.Hour, Mode: "latest", Revision: "seq number"}
 	})
-	item, err := w.plan.Plan(envelopeOf(`{"specversion":"1.0","type":"full","source":"/shop","id":"e-1","tenant":"t 1","data":{"id":"a#1","at":"2099-03-01T10:00:00.5Z","seq":1e2,"status":"","total":-12.50,"paid":false}}`))
+	item, err := w.plan.Plan(
+		envelopeOf(
+			`{"specversion":"1.0","type":"full","source":"/shop","id":"e-1","tenant":"t 1","data":{"id":"a#1","at":"2099-03-01T10:00:00.5Z","seq":1e2,"status":"","total":-12.50,"paid":false}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +83,8 @@ func TestStoredTotalAndReceipt(t *testing.T) {
 	key := event.Key{PK: fmt.Sprintf("A#daily#1#%d#m", lanes.LaneIDOf(lane).Bucket(4)), SK: "2099-03-01T00:00:00Z"}
 	img := w.stored("totals", key)
 	created := fmt.Sprintf("%08x", w.Clock.Now().Unix())
-	for name, want := range map[string]string{"orders": "N 2", "revenue": "N 12", "n": "N 2", mark: "B " + strings.Repeat("0", 2*17-4) + "0103" + created,
+	for name, want := range map[string]string{"orders": "N 2", "revenue": "N 12", "n": "N 2", mark: "B " + strings.Repeat("0", 2*17-4) +
+		"0103" + created,
 		"expiresAt": "N " + strconv.FormatInt(time.Date(2099, 3, 2, 0, 0, 0, 0, time.UTC).Add(100*24*time.Hour).Unix(), 10)} {
 		if got := show(img[name]); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
@@ -97,7 +101,8 @@ func TestStoredTotalAndReceipt(t *testing.T) {
 	w.Clock.Pass(-1000 * time.Hour) // a slow clock does not end the receipt early
 	w.apply(late)
 	receipt := w.stored("totals", lanes.ReceiptKey(lane.StreamARN, item.Key, w.sequence(258)))
-	if len(receipt) != 3 || show(receipt["SK"]) != "S -" || len(show(receipt["PK"])) != len("S R#")+64 || show(receipt["expiresAt"]) != "N "+strconv.FormatInt(epoch.Add(96*time.Hour).Unix(), 10) {
+	if len(receipt) != 3 || show(receipt["SK"]) != "S -" || len(show(receipt["PK"])) != len("S R#")+64 ||
+		show(receipt["expiresAt"]) != "N "+strconv.FormatInt(epoch.Add(96*time.Hour).Unix(), 10) {
 		t.Errorf("%v", receipt)
 	}
 }
@@ -118,8 +123,9 @@ func TestItemsComeBack(t *testing.T) {
 	want := map[event.Key]*event.Item{}
 	var items []*event.Item
 	for range 200 {
-		item := &event.Item{Key: event.Key{PK: text(20), SK: text(20)}, Type: text(5), ID: text(9), Data: text(50), Epoch: r.Int64N(event.MaxEpoch + 1),
-			At: time.Unix(r.Int64N(253402300800), r.Int64N(1e9)).UTC()}
+		item := &event.Item{Key: event.Key{PK: text(20), SK: text(20)}, Type: text(5), ID: text(9), Data: text(50),
+			Epoch: r.Int64N(event.MaxEpoch + 1),
+			At:    time.Unix(r.Int64N(253402300800), r.Int64N(1e9)).UTC()}
 		for i := range item.Digest {
 			item.Digest[i] = byte(r.Uint32())
 		}
@@ -140,10 +146,13 @@ func TestItemsComeBack(t *testing.T) {
 			item.Meta["attribute."+text(4)] = text(9)
 		}
 		if r.IntN(2) == 0 {
-			item.Indexes = []event.IndexKey{{Name: "GSI1", Key: event.Key{PK: text(9), SK: text(9)}}, {Name: "GSI20", Key: event.Key{PK: text(9), SK: text(9)}}}
+			item.Indexes = []event.IndexKey{{Name: "GSI1", Key: event.Key{PK: text(9), SK: text(9)}},
+				{Name: "GSI20", Key: event.Key{PK: text(9), SK: text(9)}}}
 		}
 		if r.IntN(2) == 0 {
-			item.Attributes = []event.Attribute{{Name: "amount", Kind: event.NumberAttribute, Text: fmt.Sprint(r.IntN(1000))}, {Name: "open", Kind: event.BoolAttribute, Text: fmt.Sprint(r.IntN(2) == 0)}, {Name: "word", Kind: event.StringAttribute, Text: text(4)}}
+			item.Attributes = []event.Attribute{{Name: "amount", Kind: event.NumberAttribute, Text: fmt.Sprint(r.IntN(1000))},
+				{Name: "open", Kind: event.BoolAttribute, Text: fmt.Sprint(r.IntN(2) == 0)},
+				{Name: "word", Kind: event.StringAttribute, Text: text(4)}}
 		}
 		if want[item.Key] == nil {
 			want[item.Key], items = item, append(items, item)

@@ -20,13 +20,16 @@ import (
 
 // compressed adds a type whose payloads are compressed.
 func compressed(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
-	s.Events["note"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "NOTE#{id}", SK: "NOTE"}, Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}, Compress: true}
-	s.Aggregates["notes"] = pipeline.AggregateSpec{Since: 1, From: map[string]pipeline.FromSpec{"note": {Values: map[string]string{"notes": "count", "pages": "sum pages"}}}}
+	s.Events["note"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "NOTE#{id}", SK: "NOTE"},
+		Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}, Compress: true}
+	s.Aggregates["notes"] = pipeline.AggregateSpec{Since: 1,
+		From: map[string]pipeline.FromSpec{"note": {Values: map[string]string{"notes": "count", "pages": "sum pages"}}}}
 }
 
 // note returns a note of 4 KB.
 func (w *world) note(id string, pages int, more ...string) *event.Item {
-	return w.item(append([]string{`"type":"note"`, fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`, fmt.Sprintf(`"pages":%d`, pages), `"text":"` + strings.Repeat("lorem ipsum ", 330) + `"`}, more...)...)
+	return w.item(append([]string{`"type":"note"`, fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`,
+		fmt.Sprintf(`"pages":%d`, pages), `"text":"` + strings.Repeat("lorem ipsum ", 330) + `"`}, more...)...)
 }
 
 // A compressed payload is stored as bytes, costs what they take, and is read as the text that it
@@ -37,7 +40,9 @@ func TestCompressedPayload(t *testing.T) {
 		var items, spelled, ignored, other []*event.Item
 		for i := range n {
 			id := fmt.Sprint(i)
-			items, spelled = append(items, w.note(id, 7)), append(spelled, w.item(`"text":"`+strings.Repeat("lorem\\u0020ipsum ", 330)+`"`, `"type":"note"`, fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`, `"pages":7.0`))
+			items, spelled = append(items, w.note(id, 7)),
+				append(spelled, w.item(`"text":"`+strings.Repeat("lorem\\u0020ipsum ", 330)+`"`, `"type":"note"`,
+					fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`, `"pages":7.0`))
 			ignored, other = append(ignored, w.note(id, 7, `"trace":"b"`)), append(other, w.note(id, 8))
 		}
 		all := func(step string, items []*event.Item, want event.Verdict) []store.Result {
@@ -77,13 +82,15 @@ func TestCompressedPayload(t *testing.T) {
 // compressed items take.
 func TestCompressedAndAtomic(t *testing.T) {
 	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
-		s.Events["letter"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "LETTER#{id}", SK: "X"}, Retain: 90 * 24 * time.Hour, Atomic: true, Compress: true}
+		s.Events["letter"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "LETTER#{id}", SK: "X"},
+			Retain: 90 * 24 * time.Hour, Atomic: true, Compress: true}
 		s.Events["page"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "letter", Each: "pages", With: []string{"id"}}, ID: "{id}#{n}",
 			Key: pipeline.KeySpec{PK: "LETTER#{id}", SK: "PAGE#{n}"}, Compress: true}
 	})
 	letter := func(more string) *event.Item {
 		long := strings.Repeat("lorem ipsum ", 330)
-		return w.item(`"type":"letter"`, `"id":"1"`, `"at":"2099-03-01T10:00:00Z"`, `"pages":[{"n":1,"text":"`+long+`"},{"n":2,"text":"short`+more+`"}]`)
+		return w.item(`"type":"letter"`, `"id":"1"`, `"at":"2099-03-01T10:00:00Z"`, `"pages":[{"n":1,"text":"`+long+
+			`"},{"n":2,"text":"short`+more+`"}]`)
 	}
 	item := letter("")
 	if pages := item.Parts.Items; item.Packed == nil || pages[0].Packed == nil || pages[1].Packed != nil {
@@ -96,8 +103,10 @@ func TestCompressedAndAtomic(t *testing.T) {
 	}
 	before := w.Engine.Usage()
 	r, cost := put(item)
-	if charged := w.Engine.Usage().Sub(before).WriteUnits(); r.Verdict != event.Inserted || charged != 6 || cost.WriteUnits != 6 || cost.Requests != 1 {
-		t.Errorf("%+v, %v units and %v charged in %d requests, want two for each of three items", r, cost.WriteUnits, charged, cost.Requests)
+	if charged := w.Engine.Usage().Sub(before).WriteUnits(); r.Verdict != event.Inserted || charged != 6 || cost.WriteUnits != 6 ||
+		cost.Requests != 1 {
+		t.Errorf("%+v, %v units and %v charged in %d requests, want two for each of three items", r, cost.WriteUnits, charged,
+			cost.Requests)
 	}
 	if r, _ := put(letter("")); r.Verdict != event.Duplicate {
 		t.Errorf("again: %+v", r)
@@ -105,11 +114,14 @@ func TestCompressedAndAtomic(t *testing.T) {
 	if r, _ := put(letter("er")); r.Verdict != event.Conflict {
 		t.Errorf("with another page: %+v", r)
 	}
-	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "LETTER#1"}, "SK": &types.AttributeValueMemberS{Value: "PAGE#1"}}
-	if _, err := w.Engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key}); err != nil {
+	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "LETTER#1"},
+		"SK": &types.AttributeValueMemberS{Value: "PAGE#1"}}
+	if _, err := w.Engine.DynamoDB().DeleteItem(t.Context(),
+		&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key}); err != nil {
 		t.Fatal(err)
 	}
-	if r, _ := put(letter("")); r.Verdict != event.Inserted || r.Parts[0].Verdict != event.Inserted || r.Parts[1].Verdict != event.Duplicate {
+	if r, _ := put(letter("")); r.Verdict != event.Inserted || r.Parts[0].Verdict != event.Inserted ||
+		r.Parts[1].Verdict != event.Duplicate {
 		t.Errorf("a page was missing: %+v", r)
 	}
 	for _, want := range append(item.Parts.Items, item) {
@@ -122,7 +134,8 @@ func TestCompressedAndAtomic(t *testing.T) {
 
 // Bytes that are not a packed payload are an odd item, whatever they would unpack to.
 func TestBytesThatAreNotAPayload(t *testing.T) {
-	for name, bytes := range map[string][]byte{"text": []byte(`{"id":"1"}`), "nothing": {}, "too large a claim": {0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0x40}} {
+	for name, bytes := range map[string][]byte{"text": []byte(`{"id":"1"}`), "nothing": {},
+		"too large a claim": {0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0x40}} {
 		w := newWorld(t, compressed)
 		item := w.note("1", 7)
 		w.store.Put(deadline(t), []*event.Item{item})
@@ -152,7 +165,8 @@ func TestCompressedRecord(t *testing.T) {
 	if err != nil || change.Old == nil || change.Old.Data != data || !change.Expired || change.OldImage != plain {
 		t.Errorf("the change is %+v, %v", change, err)
 	}
-	if _, err := readRecord([]byte(removal("", strings.Replace(image, coded, coded[:len(coded)-8], 1))), "shard"); err == nil || !strings.Contains(err.Error(), "old image: item \"p / s\" has type") {
+	if _, err := readRecord([]byte(removal("", strings.Replace(image, coded, coded[:len(coded)-8], 1))), "shard"); err == nil ||
+		!strings.Contains(err.Error(), "old image: item \"p / s\" has type") {
 		t.Errorf("a damaged payload: %v", err)
 	}
 }

@@ -27,7 +27,9 @@ func TestOneStoreManyCallers(t *testing.T) {
 	for _, way := range bothWays {
 		t.Run(way.String(), func(t *testing.T) {
 			w := newWorld(t, counting(way), func(_ *embedded.Config, _ *pipeline.Spec, c *store.Config) {
-				c.Env = env.Env{Now: func() time.Time { return epoch }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
+				c.Env = env.Env{Now: func() time.Time {
+					return epoch
+				}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 			})
 			if err := w.store.Start(deadline(t)); err != nil {
 				t.Fatal(err)
@@ -118,8 +120,9 @@ func writersRace(t *testing.T, seed uint64) {
 		}
 		s.Env.Group = func() env.Group { return inline{} }
 	})
-	other = w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: w.Clock.Now, Rand: r.Float64,
-		Group: func() env.Group { return inline{} }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
+	other = w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events",
+		Env: env.Env{Now: w.Clock.Now, Rand: r.Float64,
+			Group: func() env.Group { return inline{} }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	armed = true
 	inserted := map[event.Key]int{}
 	type judged struct {
@@ -198,17 +201,20 @@ func TestCostsByAggregatesTouched(t *testing.T) {
 			w := newWorld(t, counting(way))
 			var items []*event.Item
 			for i := range 30 {
-				items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i%m), `"cents":5`, `"at":"2099-03-01T10:00:00Z"`))
+				items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i%m),
+					`"cents":5`, `"at":"2099-03-01T10:00:00Z"`))
 			}
 			for time := range 2 {
 				before := w.Engine.Usage()
 				a := w.apply(w.batch(way, 1, items...))
 				used := w.Engine.Usage().Sub(before)
 				writes := used.WriteUnits()
-				if way == aggregate.Marks && (used.Requests["UpdateItem"] != int64(2*m+1) || used.TotalRequests() != int64(2*m+1) || writes != float64(2*m+1)) {
+				if way == aggregate.Marks && (used.Requests["UpdateItem"] != int64(2*m+1) || used.TotalRequests() != int64(2*m+1) ||
+					writes != float64(2*m+1)) {
 					t.Errorf("%d merchants, time %d: %v, %v write units, want %d", m, time+1, used.Requests, writes, 2*m+1)
 				}
-				if way == aggregate.Receipts && (used.Requests["TransactWriteItems"] != 1 || used.TotalRequests() != 1 || writes < 2*(30+float64(2*m+1))) {
+				if way == aggregate.Receipts && (used.Requests["TransactWriteItems"] != 1 || used.TotalRequests() != 1 ||
+					writes < 2*(30+float64(2*m+1))) {
 					t.Errorf("%d merchants, time %d: %v, %v write units", m, time+1, used.Requests, writes)
 				}
 				if a.Cost.WriteUnits != writes || a.Cost.Requests != int(used.TotalRequests()) {

@@ -48,7 +48,8 @@ func TestCostsOfAggregates(t *testing.T) {
 			a := w.apply(w.batch(c, 1, items...))
 			used := w.Engine.Usage().Sub(before)
 			if fmt.Sprint(used.Requests) != fmt.Sprint(want.requests) || used.WriteUnits() != want.writes {
-				t.Errorf("%s, time %d: %v, %v write units, want %v, %v", c, n+1, used.Requests, used.WriteUnits(), want.requests, want.writes)
+				t.Errorf("%s, time %d: %v, %v write units, want %v, %v", c, n+1, used.Requests, used.WriteUnits(), want.requests,
+					want.writes)
 			}
 			if a.Cost.WriteUnits != used.WriteUnits() {
 				t.Errorf("%s, time %d: own accounts say %v write units, the engine %v", c, n+1, a.Cost.WriteUnits, used.WriteUnits())
@@ -64,7 +65,8 @@ func TestCostsOfLargeAggregates(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c))
 		item := func(id string, cents int) *event.Item {
-			return w.item(`"type":"order"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"merchant":%q`, strings.Repeat("m", 1500)), fmt.Sprintf(`"cents":%d`, cents), `"at":"2099-03-01T10:00:00Z"`)
+			return w.item(`"type":"order"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"merchant":%q`, strings.Repeat("m", 1500)),
+				fmt.Sprintf(`"cents":%d`, cents), `"at":"2099-03-01T10:00:00Z"`)
 		}
 		batches := []*lanes.Batch{w.batch(c, 1, item("1", 5)), w.batch(c, 1, item("1", 5)), w.batch(c, 2, item("2", 4), item("3", 6))}
 		for n, want := range map[aggregate.Counting][]float64{
@@ -86,7 +88,8 @@ func TestCostOfFlaggedAggregate(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts))
 	w.apply(w.batch(aggregate.Receipts, 1, w.order("1", 5)))
 	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
-		Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#m"}, "SK": &types.AttributeValueMemberS{Value: "-"}},
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#m"},
+			"SK": &types.AttributeValueMemberS{Value: "-"}},
 		UpdateExpression: aws.String("SET flag = :f, largest = :n"), ExpressionAttributeValues: map[string]types.AttributeValue{
 			":f": &types.AttributeValueMemberS{Value: strings.Repeat("f", 1024)}, ":n": &types.AttributeValueMemberN{Value: "9"}}})
 	if err != nil {
@@ -102,14 +105,16 @@ func TestCostOfFlaggedAggregate(t *testing.T) {
 
 // crates is a declaration of items that are replaced, grow, and move within an index.
 func crates(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
-	s.Events["crate"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CRATE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number",
+	s.Events["crate"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CRATE#{id}", SK: "-"},
+		Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number",
 		Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "DEPOT#{depot}", SK: "{@id}"}}}
 }
 
 // crate returns a crate's item in a depot, with a note of the given number of bytes. Without a
 // depot it is in no index.
 func (w *world) crate(id string, rev int, depot string, note int) *event.Item {
-	members := []string{`"type":"crate"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"rev":%d`, rev), `"at":"2099-03-01T10:00:00Z"`, fmt.Sprintf(`"note":%q`, strings.Repeat("n", note))}
+	members := []string{`"type":"crate"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"rev":%d`, rev), `"at":"2099-03-01T10:00:00Z"`,
+		fmt.Sprintf(`"note":%q`, strings.Repeat("n", note))}
 	if depot != "" {
 		members = append(members, fmt.Sprintf(`"depot":%q`, depot))
 	}
@@ -166,10 +171,13 @@ func TestCostsOfSizesAndIndexes(t *testing.T) {
 						units += r.Units
 					}
 					if used.WriteUnits() != writes || used.ReadUnits() != reads {
-						t.Errorf("%s: %v write and %v read units, want %v and %v", c.name, used.WriteUnits(), used.ReadUnits(), writes, reads)
+						t.Errorf("%s: %v write and %v read units, want %v and %v", c.name, used.WriteUnits(), used.ReadUnits(),
+							writes, reads)
 					}
-					if int64(cost.Requests) != used.TotalRequests() || cost.WriteUnits != used.WriteUnits()-unseen || cost.ReadUnits != used.ReadUnits() || units != cost.WriteUnits {
-						t.Errorf("%s: own accounts say %+v and %v units of the items, the engine %v, %v and %v units", c.name, cost, units, used.Requests, used.WriteUnits(), used.ReadUnits())
+					if int64(cost.Requests) != used.TotalRequests() || cost.WriteUnits != used.WriteUnits()-unseen ||
+						cost.ReadUnits != used.ReadUnits() || units != cost.WriteUnits {
+						t.Errorf("%s: own accounts say %+v and %v units of the items, the engine %v, %v and %v units", c.name, cost, units,
+							used.Requests, used.WriteUnits(), used.ReadUnits())
 					}
 				}
 			})
@@ -203,7 +211,8 @@ func TestCostOfALostRace(t *testing.T) {
 		results, cost := w.store.Put(deadline(t), []*event.Item{w.crate("1", 3, "c", 1000)})
 		used := w.Engine.Usage().Sub(before)
 		if verdicts(results) != "Updated" || cost.WriteUnits != used.WriteUnits()-raced.WriteUnits() || raced.WriteUnits() == 0 {
-			t.Errorf("note of %d: %s, own accounts say %v write units, the engine %v less the other writer's %v", note, verdicts(results), cost.WriteUnits, used.WriteUnits(), raced.WriteUnits())
+			t.Errorf("note of %d: %s, own accounts say %v write units, the engine %v less the other writer's %v", note, verdicts(results),
+				cost.WriteUnits, used.WriteUnits(), raced.WriteUnits())
 		}
 	}
 }
@@ -237,14 +246,19 @@ func TestCostOfHeads(t *testing.T) {
 		{"flag", func() (store.Cost, error) {
 			return tables.Of(w.store).Flag(deadline(t), defs, epoch, strings.Repeat("because ", 300))
 		}, 3 + 2, 9 + 1}, // each is read, and written unless it is gone
-		{"flagged again", func() (store.Cost, error) { return tables.Of(w.store).Flag(deadline(t), defs, epoch, "another") }, 1, 0}, // for the one that is gone
-		{"flagged by another", func() (store.Cost, error) { return tables.Of(w.sandbox(0)).Flag(deadline(t), defs, epoch, "another") }, 3, 0},
+		{"flagged again", func() (store.Cost, error) {
+			return tables.Of(w.store).Flag(deadline(t), defs, epoch, "another")
+		}, 1, 0}, // for the one that is gone
+		{"flagged by another", func() (store.Cost, error) {
+			return tables.Of(w.sandbox(0)).Flag(deadline(t), defs, epoch, "another")
+		}, 3, 0},
 	} {
 		name := c.name
 		before := w.Engine.Usage()
 		cost, err := c.update()
 		used := w.Engine.Usage().Sub(before)
-		if err != nil || cost.WriteUnits != used.WriteUnits() || cost.ReadUnits != used.ReadUnits() || cost.WriteUnits < c.least || cost.Requests != c.requests {
+		if err != nil || cost.WriteUnits != used.WriteUnits() || cost.ReadUnits != used.ReadUnits() || cost.WriteUnits < c.least ||
+			cost.Requests != c.requests {
 			t.Errorf("%s: own accounts say %+v, the engine %v write units: %v", name, cost, used.WriteUnits(), err)
 		}
 	}

@@ -26,7 +26,8 @@ const (
 // are shown, because they may be personal. The text is empty if nothing can be said.
 func (s *plain) differences(known *stored, item *event.Item) string {
 	if known.typ != item.Type {
-		return fmt.Sprintf(" (the stored one is of type %q, this one of type %q)", excerpt.Of(known.typ, maxShownName), excerpt.Of(item.Type, maxShownName))
+		return fmt.Sprintf(" (the stored one is of type %q, this one of type %q)", excerpt.Of(known.typ, maxShownName),
+			excerpt.Of(item.Type, maxShownName))
 	}
 	if known.object != nil {
 		return " (the payload bucket does not have the stored payload any more, so it is not known in what they differ)"

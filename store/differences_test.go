@@ -60,16 +60,17 @@ func TestConflictNamesWhatDiffers(t *testing.T) {
 	}
 	long := strings.Repeat("né", 4000)
 	for name, c := range map[string]struct{ first, second, want string }{
-		"one":                {order(`"a":1,"b":"secret"`), order(`"a":1.0,"b":"another"`), "b"},
-		"two, in order":      {order(`"b":1,"a":2`), order(`"b":2,"a":1`), "a, b"},
-		"nested":             {order(`"c":{"e":1,"f":{"g":1,"h":2}}`), order(`"c":{"e":1,"f":{"g":2,"h":2}}`), "c.f.g"},
-		"missing":            {order(`"a":1,"c":{"d":1}`), order(`"b":1,"c":{}`), "a, c.d, b"},
-		"null is a value":    {order(`"a":null`), order(`"b":0`), "a, b"},
-		"another kind":       {order(`"a":{"b":1}`), order(`"a":"1"`), "a"},
-		"an array":           {order(`"a":[{"b":1},2]`), order(`"a":[{"b":1},3]`), "a"},
-		"with ignored":       {order(`"a":1,"trace":"x"`), order(`"a":2,"trace":"y"`), "a"},
-		"beyond a float":     {order(`"a":9007199254740993,"b":1e2`), order(`"a":9007199254740992,"b":100`), "a"},
-		"odd names":          {order(`"a b":1,"":1,"x\u0000\n":1,"\u202e":1,"0":1`), order(`"a b":2,"":2,"x\u0000\n":2,"\u202e":2,"0":2`), `[""], ["0"], ["a b"], ["x\x00\n"], ["\u202e"]`},
+		"one":             {order(`"a":1,"b":"secret"`), order(`"a":1.0,"b":"another"`), "b"},
+		"two, in order":   {order(`"b":1,"a":2`), order(`"b":2,"a":1`), "a, b"},
+		"nested":          {order(`"c":{"e":1,"f":{"g":1,"h":2}}`), order(`"c":{"e":1,"f":{"g":2,"h":2}}`), "c.f.g"},
+		"missing":         {order(`"a":1,"c":{"d":1}`), order(`"b":1,"c":{}`), "a, c.d, b"},
+		"null is a value": {order(`"a":null`), order(`"b":0`), "a, b"},
+		"another kind":    {order(`"a":{"b":1}`), order(`"a":"1"`), "a"},
+		"an array":        {order(`"a":[{"b":1},2]`), order(`"a":[{"b":1},3]`), "a"},
+		"with ignored":    {order(`"a":1,"trace":"x"`), order(`"a":2,"trace":"y"`), "a"},
+		"beyond a float":  {order(`"a":9007199254740993,"b":1e2`), order(`"a":9007199254740992,"b":100`), "a"},
+		"odd names": {order(`"a b":1,"":1,"x\u0000\n":1,"\u202e":1,"0":1`), order(`"a b":2,"":2,"x\u0000\n":2,"\u202e":2,"0":2`),
+			`[""], ["0"], ["a b"], ["x\x00\n"], ["\u202e"]`},
 		"an odd name inside": {order(`"a":{"b.c":{"d":1}}`), order(`"a":{"b.c":{"d":2}}`), `a["b.c"].d`},
 		"many":               {many(1), many(2), "m00, m01, m02, m03, m04 and 25 more"},
 		"a long name":        {order(`"` + long + `":1`), order(`"` + long + `":2`), `["` + strings.Repeat("né", 13) + `n…"]`},
@@ -84,7 +85,8 @@ func TestConflictNamesWhatDiffers(t *testing.T) {
 		if !strings.HasPrefix(detail, want) {
 			t.Errorf("%s: %s, want %s", name, detail, want)
 		}
-		if len(detail) > 1024 || !utf8.ValidString(detail) || strings.ContainsAny(detail, "\n\x00\u202e") || strings.Contains(detail, "secret") {
+		if len(detail) > 1024 || !utf8.ValidString(detail) || strings.ContainsAny(detail, "\n\x00\u202e") ||
+			strings.Contains(detail, "secret") {
 			t.Errorf("%s: unfit for a log: %q", name, detail)
 		}
 	}
@@ -111,7 +113,8 @@ func TestConflictOfVeryManyMembers(t *testing.T) {
 		}
 		return `{"type":"order","id":"o1","at":"2099-03-01T10:00:00Z","merchant":"m","cents":1` + b.String() + `}`
 	}
-	if got := newWorld(t).conflictOf(body(1), body(2)); !strings.Contains(got, "(they differ in m00000, m00001, m00002, m00003, m00004 and 19995 more);") {
+	if got := newWorld(t).conflictOf(body(1), body(2)); !strings.Contains(got,
+		"(they differ in m00000, m00001, m00002, m00003, m00004 and 19995 more);") {
 		t.Errorf("%s", got[:200])
 	}
 }

@@ -27,8 +27,11 @@ func TestRefusalTakesThePlaceOfAFlag(t *testing.T) {
 			w := newWorld(t, counting(c))
 			def, _ := w.plan.Definition("by_merchant")
 			key := lanes.Key(def, 0, []string{"m"}, aggregate.NoWindow)
-			put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK), "largest": textValue("much"), "flag": textValue("it was flagged before")})
-			a := tables.Of(w.store).Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), func(context.Context, *lanes.Update, error) error { return nil })
+			put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK),
+				"largest": textValue("much"), "flag": textValue("it was flagged before")})
+			a := tables.Of(w.store).Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), func(context.Context, *lanes.Update, error) error {
+				return nil
+			})
 			flag, _ := w.stored("totals", key)["flag"].(*types.AttributeValueMemberS)
 			if a.Refused != 1 || flag == nil || !strings.Contains(flag.Value, "an update was refused and is in quarantine") {
 				t.Errorf("%d refused, flag %v", a.Refused, flag)
@@ -49,7 +52,8 @@ func TestFirstFlagOfATotalStands(t *testing.T) {
 			w.apply(w.batch(c, 1, first, second))
 			remove := func(sequence int64, item *event.Item) {
 				b := lanes.NewBatch(c, lane)
-				change := &event.Change{Kind: event.Remove, Lane: lane, Sequence: w.sequence(sequence), Created: w.Clock.Now(), Key: item.Key, Old: item}
+				change := &event.Change{Kind: event.Remove, Lane: lane, Sequence: w.sequence(sequence), Created: w.Clock.Now(),
+					Key: item.Key, Old: item}
 				b.Add(change, w.plan.Contributions(item).List, nil)
 				w.apply(b)
 			}
@@ -107,7 +111,8 @@ func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
 	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
 		next := config.Intercept
 		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
-			if u, ok := in.(*dynamodb.UpdateItemInput); ok && strings.HasPrefix(u.Key["PK"].(*types.AttributeValueMemberS).Value, "A#by_merchant") {
+			if u, ok := in.(*dynamodb.UpdateItemInput); ok && strings.HasPrefix(u.Key["PK"].(*types.AttributeValueMemberS).Value,
+				"A#by_merchant") {
 				writes++
 			}
 			return next(ctx, api, in, call)
@@ -119,7 +124,8 @@ func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
 	var refused []string
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	a := tables.Of(w.store).Apply(ctx, w.batch(aggregate.Marks, 1, w.order("1", 5)), func(_ context.Context, u *lanes.Update, _ error) error {
+	a := tables.Of(w.store).Apply(ctx, w.batch(aggregate.Marks, 1, w.order("1", 5)), func(_ context.Context, u *lanes.Update,
+		_ error) error {
 		refused = append(refused, u.Key.PK)
 		return nil
 	})

@@ -84,7 +84,8 @@ func (r *release) write(table *string) types.TransactWriteItem {
 	case r.digest == nil:
 		condition, values = "attribute_exists(PK) AND attribute_not_exists(#d)", nil
 	}
-	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: table, Key: keyImage(r.claim.Key), ConditionExpression: &condition,
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: table, Key: keyImage(r.claim.Key),
+		ConditionExpression:      &condition,
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values}}
 }
 

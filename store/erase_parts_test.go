@@ -26,7 +26,8 @@ import (
 func (w *world) removes(key event.Key) {
 	w.t.Helper()
 	if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}},
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
+			"SK": &types.AttributeValueMemberS{Value: key.SK}},
 	}); err != nil {
 		w.t.Fatal(err)
 	}
@@ -160,7 +161,8 @@ func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
 	w.removes(a.Key)
 	for range 2 {
 		_, err := w.store.Erase(deadline(t), a.Key)
-		if err == nil || !strings.Contains(err.Error(), "may still be stored, because these types have a longer retain than their whole: email, row.") {
+		if err == nil ||
+			!strings.Contains(err.Error(), "may still be stored, because these types have a longer retain than their whole: email, row.") {
 			t.Error(err)
 		}
 	}
@@ -195,7 +197,8 @@ func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
 			s.Events["account"], s.Events["row"] = whole, part
 			delete(s.Events, "email")
 		})
-		if _, err := s.Erase(deadline(t), event.Key{PK: "ACCOUNT#" + name, SK: "ACCOUNT"}); err == nil || !strings.Contains(err.Error(), "their whole: row.") {
+		if _, err := s.Erase(deadline(t), event.Key{PK: "ACCOUNT#" + name, SK: "ACCOUNT"}); err == nil ||
+			!strings.Contains(err.Error(), "their whole: row.") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -284,8 +287,10 @@ func TestErasePartsRefused(t *testing.T) {
 	w := newWorld(t, accounts)
 	whole := w.account("u-1", "a@example.com", 2)
 	w.keep(whole)
-	w.faults = []fault{{API: "BatchGetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}, Always: true}}
-	if _, err := w.store.Erase(context.Background(), whole.Key); err == nil || !strings.Contains(err.Error(), "not authorized") || w.slept > 0 {
+	w.faults = []fault{{API: "BatchGetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"},
+		Always: true}}
+	if _, err := w.store.Erase(context.Background(), whole.Key); err == nil || !strings.Contains(err.Error(), "not authorized") ||
+		w.slept > 0 {
 		t.Errorf("%v after %d waits", err, w.slept)
 	}
 }
@@ -294,7 +299,8 @@ func TestErasePartsRefused(t *testing.T) {
 // returns an error, and the next call finds all that is left.
 func TestEraseBelievesNoError(t *testing.T) {
 	all := map[string]error{"denied": coded("AccessDenied"), "slow down": coded("SlowDown"), "internal": coded("InternalError"),
-		"lost": errLost, "of a bucket": coded("NoSuchBucket"), "of a version": coded("NoSuchVersion"), "of a method": coded("MethodNotAllowed")}
+		"lost": errLost, "of a bucket": coded("NoSuchBucket"), "of a version": coded("NoSuchVersion"),
+		"of a method": coded("MethodNotAllowed")}
 	for _, api := range []string{"GetObject", "ListObjectsV2", "DeleteObjects"} {
 		for name, failure := range all {
 			t.Run(api+" "+name, func(t *testing.T) {
@@ -302,7 +308,8 @@ func TestEraseBelievesNoError(t *testing.T) {
 				whole := w.post("post", "1", `"tags":[{"n":1,"text":"`+lorem+`"}]`)
 				w.keep(whole)
 				later := w.changed(func(s *pipeline.Spec) { // the item does not keep what this part is made of
-					s.Events["tag"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "tags", With: []string{"id"}}, ID: "{id}#{n}",
+					s.Events["tag"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "tags", With: []string{"id"}},
+						ID:  "{id}#{n}",
 						Key: pipeline.KeySpec{PK: "POST#{id}", SK: "TAG#{n}"}, Offload: pipeline.OffloadSpec{Over: 1 << 10}}
 				})
 				if err := later.Start(deadline(t)); err != nil {
@@ -312,7 +319,8 @@ func TestEraseBelievesNoError(t *testing.T) {
 					t.Fatalf("%+v, %v, %d objects", p, err, w.objects())
 				}
 				w.faults = []fault{{API: api, Before: failure, Always: true}}
-				if erased, err := later.Erase(context.Background(), whole.Key); err == nil || !errors.Is(err, failure) { // bounded by rounds
+				if erased, err := later.Erase(context.Background(), whole.Key); err == nil ||
+					!errors.Is(err, failure) { // bounded by rounds
 					t.Fatalf("%v, %v", erased, err)
 				}
 				if api == "GetObject" && strings.Contains(w.lies(whole.Key), "barred") {
@@ -362,7 +370,8 @@ func TestErasePartsOfALostPayload(t *testing.T) {
 		s.Events["tag"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "tags", With: []string{"id"}}, ID: "{id}#{n}",
 			Key: pipeline.KeySpec{PK: "POST#{id}", SK: "TAG#{n}"}}
 	})
-	if _, err := later.Erase(deadline(t), whole.Key); err == nil || !strings.Contains(err.Error(), "cannot make them: the payload is lost") {
+	if _, err := later.Erase(deadline(t), whole.Key); err == nil ||
+		!strings.Contains(err.Error(), "cannot make them: the payload is lost") {
 		t.Error(err)
 	}
 	if _, err := tables.Of(later).EraseWith(deadline(t), whole.Key, nil, true); err != nil {

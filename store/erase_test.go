@@ -47,12 +47,19 @@ func TestErase(t *testing.T) {
 		expires bool
 		again   func(*world) []*event.Item
 	}{
-		"insert":     {func(w *world) *event.Item { return w.order("1", 1) }, true, true, func(w *world) []*event.Item { return []*event.Item{w.order("1", 1), w.order("1", 2)} }},
-		"latest":     {func(w *world) *event.Item { return parcelOf(w, 2) }, true, false, func(w *world) []*event.Item { return []*event.Item{parcelOf(w, 1), parcelOf(w, 2), parcelOf(w, 3)} }},
-		"in advance": {func(w *world) *event.Item { return w.order("1", 1) }, false, false, func(w *world) []*event.Item { return []*event.Item{w.order("1", 1)} }},
+		"insert": {func(w *world) *event.Item {
+			return w.order("1", 1)
+		}, true, true, func(w *world) []*event.Item { return []*event.Item{w.order("1", 1), w.order("1", 2)} }},
+		"latest": {func(w *world) *event.Item {
+			return parcelOf(w, 2)
+		}, true, false, func(w *world) []*event.Item { return []*event.Item{parcelOf(w, 1), parcelOf(w, 2), parcelOf(w, 3)} }},
+		"in advance": {func(w *world) *event.Item {
+			return w.order("1", 1)
+		}, false, false, func(w *world) []*event.Item { return []*event.Item{w.order("1", 1)} }},
 	} {
-		for fault, f := range map[string][]fault{"no fault": nil, "refused": {{API: "GetItem", Before: errLost}, {API: "PutItem", Before: errLost}},
-			"lost": {{API: "GetItem", After: errLost}, {API: "PutItem", After: errLost}}} {
+		for fault, f := range map[string][]fault{"no fault": nil,
+			"refused": {{API: "GetItem", Before: errLost}, {API: "PutItem", Before: errLost}},
+			"lost":    {{API: "GetItem", After: errLost}, {API: "PutItem", After: errLost}}} {
 			for _, returns := range []bool{true, false} {
 				t.Run(fmt.Sprint(name, " ", fault, " ", returns), func(t *testing.T) {
 					w := newWorld(t, func(e *embedded.Config, _ *pipeline.Spec, _ *store.Config) { e.PartiQLReturnsItem = returns })
@@ -75,7 +82,8 @@ func TestErase(t *testing.T) {
 						t.Errorf("again: %v %v", erased, err)
 					}
 					again := c.again(w)
-					others := []*event.Item{w.order("a", 1), w.order("b", 1), w.order("c", 1), w.order("d", 1)} // enough items to go as statements
+					others := []*event.Item{w.order("a", 1), w.order("b", 1), w.order("c", 1),
+						w.order("d", 1)} // enough items to go as statements
 					for _, items := range [][]*event.Item{again, append(others, again...)} {
 						results, _ := w.store.Put(deadline(t), items)
 						for _, r := range results[len(items)-len(again):] {
@@ -148,8 +156,10 @@ func TestEraseMeetsAnotherItem(t *testing.T) {
 	second.At, second.ExpiresAt = second.At.AddDate(0, 0, 7), second.ExpiresAt+7*24*3600
 	w.keep(first)
 	w.faults = []fault{{API: "PutItem", Run: func() {
-		key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: first.Key.PK}, "SK": &types.AttributeValueMemberS{Value: first.Key.SK}}
-		if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key}); err != nil {
+		key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: first.Key.PK},
+			"SK": &types.AttributeValueMemberS{Value: first.Key.SK}}
+		if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(),
+			&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key}); err != nil {
 			t.Error(err)
 		}
 		w.keep(second)
@@ -166,11 +176,13 @@ func TestEraseMeetsAnotherItem(t *testing.T) {
 func TestEraseRefused(t *testing.T) {
 	w := newWorld(t)
 	key := event.Key{PK: "NOTE#1", SK: "-"}
-	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}}); err != nil {
+	if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
+		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.Erase(deadline(t), key); err == nil || !strings.Contains(err.Error(), "not Ingot's") || strings.Contains(w.lies(key), "barred") {
+	if _, err := w.store.Erase(deadline(t), key); err == nil || !strings.Contains(err.Error(), "not Ingot's") ||
+		strings.Contains(w.lies(key), "barred") {
 		t.Errorf("%v, and %s", err, w.lies(key))
 	}
 	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}

@@ -116,7 +116,8 @@ func (e *erasure) try(ctx context.Context) (answer, next) {
 	}
 	switch {
 	case len(claims) >= maxTransaction:
-		err := fmt.Errorf("it has %d claims, and a transaction releases at most %d; remove the others by hand first", len(claims), maxTransaction-1)
+		err := fmt.Errorf("it has %d claims, and a transaction releases at most %d; remove the others by hand first", len(claims),
+			maxTransaction-1)
 		return answer{outcome: invalid, err: err}, later
 	case barred(e.known) && len(claims) == 0:
 		return answer{}, ended
@@ -200,8 +201,9 @@ func notFound(count, stored int, why error) error {
 	if why != nil {
 		text = fmt.Sprintf("This pipeline.yaml cannot make them: %v. Run", why)
 	}
-	return fmt.Errorf("its parts are not all found: %d were stored with it (i:parts), and %d are under the keys that this pipeline.yaml makes. "+
-		"Nothing was changed. %s ingot erase with --scan, which looks for them in the whole table", count, stored, text)
+	return fmt.Errorf(
+		"its parts are not all found: %d were stored with it (i:parts), and %d are under the keys that this pipeline.yaml makes. "+
+			"Nothing was changed. %s ingot erase with --scan, which looks for them in the whole table", count, stored, text)
 }
 
 // folders returns the types under which payloads of the key may be in the payload bucket.
@@ -262,7 +264,8 @@ func (e *erasure) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []
 		_, err := e.client.PutItem(ctx, bar)
 		return classify(err)
 	}
-	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: bar.TableName, Item: bar.Item,
+	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: bar.TableName,
+		Item:                bar.Item,
 		ConditionExpression: bar.ConditionExpression, ExpressionAttributeNames: bar.ExpressionAttributeNames,
 		ExpressionAttributeValues: bar.ExpressionAttributeValues}}}}
 	for i := range claims {

@@ -123,17 +123,21 @@ func throttlingReason(reasons []types.ThrottlingReason) string {
 
 // retry returns the Refusal of an event for which nothing is proven.
 func (a answer) retry() *event.Refusal {
-	r := &event.Refusal{Verdict: event.Retry, Reason: event.Unproven, Detail: "the table gave no answer that proves the event stored; it is delivered again"}
+	r := &event.Refusal{Verdict: event.Retry, Reason: event.Unproven,
+		Detail: "the table gave no answer that proves the event stored; it is delivered again"}
 	switch a.outcome {
 	case throttled:
 		r.Reason, r.Detail = event.Throttled, "the table refused it for capacity, again and again: "+a.reason+"; it is delivered again"
 	case refused, invalid:
-		r.Reason, r.Detail = event.Refused, fmt.Sprintf("the table refused the request: %v; check the table's name, its key schema (PK, SK) and the function's permissions", a.err)
+		r.Reason, r.Detail = event.Refused,
+			fmt.Sprintf("the table refused the request: %v; check the table's name, its key schema (PK, SK) and the function's permissions",
+				a.err)
 	default:
 		if ahead := (*aheadError)(nil); errors.As(a.err, &ahead) {
 			r.Reason, r.Detail = event.NewerStamp, ahead.Error()
 		} else if unread := (*unreadError)(nil); errors.As(a.err, &unread) {
-			r.Reason, r.Detail = event.PayloadUnread, fmt.Sprintf("the stored payload is needed to judge the event: %v; it is delivered again", unread)
+			r.Reason, r.Detail = event.PayloadUnread,
+				fmt.Sprintf("the stored payload is needed to judge the event: %v; it is delivered again", unread)
 		} else if a.err != nil {
 			r.Detail = fmt.Sprintf("the table gave no answer that proves the event stored: %v; it is delivered again", a.err)
 		}
@@ -146,7 +150,8 @@ func classifyReason(reason types.CancellationReason) answer {
 	if code == "" || code == "None" {
 		return answer{}
 	}
-	return answer{outcome: codeOutcome(code), reason: code, err: awserr.Quiet(&smithy.GenericAPIError{Code: code, Message: aws.ToString(reason.Message)})}
+	return answer{outcome: codeOutcome(code), reason: code,
+		err: awserr.Quiet(&smithy.GenericAPIError{Code: code, Message: aws.ToString(reason.Message)})}
 }
 
 // errUnread is the answer to a read that left some items out.

@@ -21,7 +21,8 @@ var outcomes = [...]string{"done", "failed", "throttled", "contended", "unknown"
 // The table lists every error that the service or the SDK returns for one of our calls, and what it
 // means for the request.
 func TestClassify(t *testing.T) {
-	reasons := []types.ThrottlingReason{{Reason: aws.String("IndexWriteKeyRangeThroughputExceeded"), Resource: aws.String("arn:table/events/index/GSI1")}}
+	reasons := []types.ThrottlingReason{{Reason: aws.String("IndexWriteKeyRangeThroughputExceeded"),
+		Resource: aws.String("arn:table/events/index/GSI1")}}
 	coded := func(code string) error { return &smithy.GenericAPIError{Code: code, Message: "words"} }
 	for _, c := range []struct {
 		err    error
@@ -31,9 +32,12 @@ func TestClassify(t *testing.T) {
 		{nil, done, ""},
 		{&types.ConditionalCheckFailedException{}, failed, ""},
 		{&types.DuplicateItemException{}, failed, ""},
-		{&types.ProvisionedThroughputExceededException{ThrottlingReasons: reasons}, throttled, "IndexWriteKeyRangeThroughputExceeded of arn:table/events/index/GSI1"},
-		{&types.ThrottlingException{ThrottlingReasons: reasons[:1]}, throttled, "IndexWriteKeyRangeThroughputExceeded of arn:table/events/index/GSI1"},
-		{&types.RequestLimitExceeded{ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteAccountLimitExceeded")}}}, throttled, "TableWriteAccountLimitExceeded"},
+		{&types.ProvisionedThroughputExceededException{ThrottlingReasons: reasons}, throttled,
+			"IndexWriteKeyRangeThroughputExceeded of arn:table/events/index/GSI1"},
+		{&types.ThrottlingException{ThrottlingReasons: reasons[:1]}, throttled,
+			"IndexWriteKeyRangeThroughputExceeded of arn:table/events/index/GSI1"},
+		{&types.RequestLimitExceeded{ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteAccountLimitExceeded")}}},
+			throttled, "TableWriteAccountLimitExceeded"},
 		{&types.ProvisionedThroughputExceededException{}, throttled, "ThrottlingWithoutReason"},
 		{coded("ThrottlingException"), throttled, "ThrottlingException"},
 		{coded("Throttling"), throttled, "Throttling"},
@@ -63,7 +67,8 @@ func TestClassify(t *testing.T) {
 	} {
 		wrapped := c.err
 		if c.err != nil { // as the SDK returns it
-			wrapped = &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "PutItem", Err: fmt.Errorf("https response error: %w", c.err)}
+			wrapped = &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "PutItem",
+				Err: fmt.Errorf("https response error: %w", c.err)}
 		}
 		got := classify(wrapped)
 		if got.outcome != c.want || got.reason != c.reason || (c.err != nil && !errors.Is(got.err, c.err)) {
@@ -95,11 +100,13 @@ func TestClassifyCodes(t *testing.T) {
 			continue
 		}
 		got := classifyStatement(&types.BatchStatementError{Code: code, Message: aws.String("words")})
-		if got.outcome != expected || !strings.Contains(got.err.Error(), string(code)) || (got.outcome == throttled) != (got.reason == string(code)) {
+		if got.outcome != expected || !strings.Contains(got.err.Error(), string(code)) ||
+			(got.outcome == throttled) != (got.reason == string(code)) {
 			t.Errorf("%s: %s %q %v, want %s", code, outcomes[got.outcome], got.reason, got.err, outcomes[expected])
 		}
 	}
-	for code, expected := range map[string]outcome{"": done, "None": done, "ConditionalCheckFailed": failed, "ItemCollectionSizeLimitExceeded": invalid, "TransactionConflict": contended,
+	for code, expected := range map[string]outcome{"": done, "None": done, "ConditionalCheckFailed": failed,
+		"ItemCollectionSizeLimitExceeded": invalid, "TransactionConflict": contended,
 		"ProvisionedThroughputExceeded": throttled, "ThrottlingError": throttled, "ValidationError": invalid, "SomethingNew": unknown} {
 		if got := classifyReason(types.CancellationReason{Code: aws.String(code)}); got.outcome != expected {
 			t.Errorf("reason %q: %s, want %s", code, outcomes[got.outcome], outcomes[expected])
@@ -112,7 +119,8 @@ func TestClassifyCodes(t *testing.T) {
 
 // The text of a Retry tells a person what to look at.
 func TestRetryReasons(t *testing.T) {
-	for o, want := range map[outcome]event.Reason{throttled: event.Throttled, refused: event.Refused, invalid: event.Refused, unknown: event.Unproven, contended: event.Unproven, failed: event.Unproven, done: event.Unproven} {
+	for o, want := range map[outcome]event.Reason{throttled: event.Throttled, refused: event.Refused, invalid: event.Refused,
+		unknown: event.Unproven, contended: event.Unproven, failed: event.Unproven, done: event.Unproven} {
 		r := answer{outcome: o, reason: "why", err: errors.New("cause")}.retry()
 		if r.Verdict != event.Retry || r.Reason != want || r.Detail == "" {
 			t.Errorf("%s: %v", outcomes[o], r)

@@ -47,8 +47,9 @@ func deployed() (*pipeline.Pipeline, *ingottest.World) {
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{"visit": {ID: "{visit_id}", At: "{at}",
 			Key: pipeline.KeySpec{PK: "VISIT#{visit_id}", SK: "VISIT"}}},
-		Aggregates: map[string]pipeline.AggregateSpec{"site_daily": {Since: 1, By: map[string]string{"site": "{site}"}, Window: 24 * time.Hour,
-			From: map[string]pipeline.FromSpec{"visit": {Values: map[string]string{"visits": "count"}}}}}})
+		Aggregates: map[string]pipeline.AggregateSpec{"site_daily": {Since: 1, By: map[string]string{"site": "{site}"},
+			Window: 24 * time.Hour,
+			From:   map[string]pipeline.FromSpec{"visit": {Values: map[string]string{"visits": "count"}}}}}})
 	if err != nil {
 		panic(err)
 	}

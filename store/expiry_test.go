@@ -62,7 +62,8 @@ func TestClockPassesBetweenTries(t *testing.T) {
 func TestCostOfExpired(t *testing.T) {
 	w := newWorld(t)
 	old := func(id string, pad int) *event.Item {
-		return w.item(`"type":"order"`, fmt.Sprintf(`"id":%q`, id), `"merchant":"m"`, `"cents":1`, `"at":"2098-01-01T00:00:00Z"`, fmt.Sprintf(`"pad":%q`, strings.Repeat("x", pad)))
+		return w.item(`"type":"order"`, fmt.Sprintf(`"id":%q`, id), `"merchant":"m"`, `"cents":1`, `"at":"2098-01-01T00:00:00Z"`,
+			fmt.Sprintf(`"pad":%q`, strings.Repeat("x", pad)))
 	}
 	var items []*event.Item
 	for i := range 150 {
@@ -71,7 +72,8 @@ func TestCostOfExpired(t *testing.T) {
 	before := w.Engine.Usage()
 	results, cost := w.store.Put(deadline(t), items)
 	used := w.Engine.Usage().Sub(before)
-	if strings.Count(verdicts(results), "Expired") != 150 || used.Requests["BatchGetItem"] != 2 || used.TotalRequests() != 2 || used.WriteUnits() != 0 || used.ReadUnits() != 150 || cost.ReadUnits != 150 {
+	if strings.Count(verdicts(results), "Expired") != 150 || used.Requests["BatchGetItem"] != 2 || used.TotalRequests() != 2 ||
+		used.WriteUnits() != 0 || used.ReadUnits() != 150 || cost.ReadUnits != 150 {
 		t.Errorf("%v, %v write and %v read units (own accounts %v)", used.Requests, used.WriteUnits(), used.ReadUnits(), cost.ReadUnits)
 	}
 	// A stored event costs a unit for each started 4 KB.
@@ -171,7 +173,8 @@ func TestTotalOfARevisionThatMovedBack(t *testing.T) {
 			for _, item := range []*event.Item{first, second} {
 				w.store.Put(deadline(t), []*event.Item{item})
 			}
-			if img := w.stored("events", first.Key); show(img["revision"]) != "N 2" || show(img["expiresAt"]) != fmt.Sprint("N ", first.ExpiresAt) {
+			if img := w.stored("events", first.Key); show(img["revision"]) != "N 2" ||
+				show(img["expiresAt"]) != fmt.Sprint("N ", first.ExpiresAt) {
 				t.Fatalf("revision %s expires at %s", show(img["revision"]), show(img["expiresAt"]))
 			}
 			def, _ := w.plan.Definition("parcels")
@@ -232,8 +235,10 @@ func TestReplacementOfWhatWasRead(t *testing.T) {
 	read, other, newer := at(1, "10"), at(1, "25"), at(2, "12")
 	w.store.Put(deadline(t), []*event.Item{read})
 	w.faults = []fault{{API: "BatchGetItem", Edit: func(any) {
-		if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: read.Key.PK}, "SK": &types.AttributeValueMemberS{Value: read.Key.SK}}}); err != nil {
+		if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(),
+			&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: map[string]types.AttributeValue{
+				"PK": &types.AttributeValueMemberS{Value: read.Key.PK},
+				"SK": &types.AttributeValueMemberS{Value: read.Key.SK}}}); err != nil {
 			t.Error(err)
 		}
 		if results, _ := w.store.Put(deadline(t), []*event.Item{other}); verdicts(results) != "Inserted" {

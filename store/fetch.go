@@ -67,4 +67,5 @@ func (p *put) fetch(ctx context.Context, w *write) {
 	}
 }
 
-var errNoBucket = errors.New("no payload bucket is configured; set INGOT_PAYLOAD_BUCKET, or Config.Objects and Config.PayloadBucket of the store")
+var errNoBucket = errors.New(
+	"no payload bucket is configured; set INGOT_PAYLOAD_BUCKET, or Config.Objects and Config.PayloadBucket of the store")

@@ -34,7 +34,9 @@ type File struct {
 }
 
 // errFileTooLarge is the error for a pipeline.yaml that is too large for the aggregates table.
-var errFileTooLarge = fmt.Errorf("pipeline.yaml takes more than %d KB when it is gzipped, so it is not kept in the aggregates table, and the tool cannot read it there", maxFile/1024)
+var errFileTooLarge = fmt.Errorf(
+	"pipeline.yaml takes more than %d KB when it is gzipped, so it is not kept in the aggregates table, and the tool cannot read it there",
+	maxFile/1024)
 
 // keptFile is what the item E# said about the deployed file when [Store.Start] read it.
 type keptFile struct {
@@ -119,7 +121,8 @@ func fileImage(content []byte, epoch int64) (image, error) {
 // if the table has no file, because the streams function has not stored one yet or because the file
 // is too large. [pipeline.Load] compiles the text.
 func DeployedFile(ctx context.Context, client Client, aggregates string) (*File, error) {
-	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &aggregates, Key: keyImage(lanes.FileKey), ConsistentRead: aws.Bool(true)})
+	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &aggregates, Key: keyImage(lanes.FileKey),
+		ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		return nil, fmt.Errorf("reading the deployed pipeline.yaml from the aggregates table %s: %w", aggregates, err)
 	}
@@ -131,7 +134,9 @@ func DeployedFile(ctx context.Context, client Client, aggregates string) (*File,
 		err = errors.New("its digest is another")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the item F# of the aggregates table %s does not hold the deployed pipeline.yaml: %w; wake the streams function with {\"Records\":[]}, which writes it again", aggregates, err)
+		return nil,
+			fmt.Errorf(
+				"the item F# of the aggregates table %s does not hold the deployed pipeline.yaml: %w; wake the streams function with {\"Records\":[]}, which writes it again", aggregates, err)
 	}
 	return f, nil
 }

@@ -120,8 +120,10 @@ func TestStoredFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	item := w.stored("totals", lanes.FileKey)
-	if len(item) != 5 || item["PK"].(*types.AttributeValueMemberS).Value != "F#" || item["SK"].(*types.AttributeValueMemberS).Value != "-" ||
-		item["epoch"].(*types.AttributeValueMemberN).Value != "7" || item["digest"].(*types.AttributeValueMemberS).Value != "7b294c7d8866bad88548477a9f16c485dc0314d56f93e9fa01c60444837b185d" {
+	if len(item) != 5 || item["PK"].(*types.AttributeValueMemberS).Value != "F#" ||
+		item["SK"].(*types.AttributeValueMemberS).Value != "-" ||
+		item["epoch"].(*types.AttributeValueMemberN).Value != "7" ||
+		item["digest"].(*types.AttributeValueMemberS).Value != "7b294c7d8866bad88548477a9f16c485dc0314d56f93e9fa01c60444837b185d" {
 		t.Errorf("%v", item)
 	}
 	r, err := gzip.NewReader(bytes.NewReader(item["file"].(*types.AttributeValueMemberB).Value))
@@ -132,9 +134,11 @@ func TestStoredFile(t *testing.T) {
 		t.Errorf("%v: %s", err, text)
 	}
 	// The bytes that gzip of any version has written can be read.
-	w.put("totals", map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "F#"}, "SK": &types.AttributeValueMemberS{Value: "-"},
-		"epoch": &types.AttributeValueMemberN{Value: "1"}, "digest": &types.AttributeValueMemberS{Value: "f48a5113dd6a2ac3b43111cec59aa30aa9b35f7353d425c2159eab1532e48717"},
-		"file": &types.AttributeValueMemberB{Value: unhex(t, storedFile)}})
+	w.put("totals",
+		map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "F#"}, "SK": &types.AttributeValueMemberS{Value: "-"},
+			"epoch":  &types.AttributeValueMemberN{Value: "1"},
+			"digest": &types.AttributeValueMemberS{Value: "f48a5113dd6a2ac3b43111cec59aa30aa9b35f7353d425c2159eab1532e48717"},
+			"file":   &types.AttributeValueMemberB{Value: unhex(t, storedFile)}})
 	if got := w.deployed(); got != "ingot: 1\n" {
 		t.Errorf("%q", got)
 	}
@@ -163,10 +167,12 @@ func (w *world) put(table string, item map[string]types.AttributeValue) {
 func TestFaultsOfTheFile(t *testing.T) {
 	const write = "TransactWriteItems"
 	cancelled := func(code string) error {
-		return &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: &code}, {Code: aws.String("None")}}}
+		return &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: &code},
+			{Code: aws.String("None")}}}
 	}
 	overtaken, overtaking := cancelled("ConditionalCheckFailed"), cancelled("TransactionConflict")
-	for _, f := range []fault{{API: write, Before: errLost}, {API: write, After: errLost}, {API: write, Before: cancelled("ThrottlingError")}, {API: write, Before: overtaken}, {API: write, Before: overtaking}} {
+	for _, f := range []fault{{API: write, Before: errLost}, {API: write, After: errLost},
+		{API: write, Before: cancelled("ThrottlingError")}, {API: write, Before: overtaken}, {API: write, Before: overtaking}} {
 		w := newWorld(t, current)
 		if err := w.keepFile(written(1, "old")); err != nil {
 			t.Fatal(err)
@@ -203,7 +209,8 @@ func randomText(size int) string {
 func TestFilesThatCannotBeKept(t *testing.T) {
 	w := newWorld(t, current)
 	random := randomText(300 * 1024)
-	if err := w.keepFile(written(1, random+random)); err == nil || !strings.Contains(err.Error(), "more than 300 KB when it is gzipped") || w.deployed() != "" {
+	if err := w.keepFile(written(1, random+random)); err == nil || !strings.Contains(err.Error(), "more than 300 KB when it is gzipped") ||
+		w.deployed() != "" {
 		t.Errorf("%v", err)
 	}
 	if err := w.keepFile(written(1, random)); err != nil || w.deployed() != written(1, random) {
@@ -229,7 +236,8 @@ func TestAlteredFile(t *testing.T) {
 		item := map[string]types.AttributeValue{"PK": key["PK"], "SK": key["SK"]}
 		alter(item)
 		w.put("totals", item)
-		if _, err := store.DeployedFile(context.Background(), w.Engine.DynamoDB(), "totals"); err == nil || !strings.Contains(err.Error(), "wake the streams function with {\"Records\":[]}") {
+		if _, err := store.DeployedFile(context.Background(), w.Engine.DynamoDB(), "totals"); err == nil ||
+			!strings.Contains(err.Error(), "wake the streams function with {\"Records\":[]}") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := w.wake(written(1, "new")); err != nil || w.deployed() != written(1, "new") {
@@ -249,8 +257,10 @@ func TestAnUnchangedFileCostsNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			used := w.Engine.Usage().Sub(before)
-			if start > 0 && (used.TotalRequests() != 1 || used.Requests["BatchGetItem"] != 1 || used.ReadUnits() != 1 || used.WriteUnits() != 0) {
-				t.Errorf("%d bytes: start %d: %v, %v read and %v write units", len(text), start, used.Requests, used.ReadUnits(), used.WriteUnits())
+			if start > 0 && (used.TotalRequests() != 1 || used.Requests["BatchGetItem"] != 1 || used.ReadUnits() != 1 ||
+				used.WriteUnits() != 0) {
+				t.Errorf("%d bytes: start %d: %v, %v read and %v write units", len(text), start, used.Requests, used.ReadUnits(),
+					used.WriteUnits())
 			}
 		}
 		if w.deployed() != text {
@@ -278,7 +288,8 @@ func TestFileIsWrittenAnew(t *testing.T) {
 		anew  bool
 		want  string
 	}{{2, true, written(2, "")}, {2, false, ""}, {2, true, written(2, "")}, {1, true, ""}, {3, false, written(3, "")}} {
-		if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"), Key: key}); err != nil {
+		if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(),
+			&dynamodb.DeleteItemInput{TableName: aws.String("totals"), Key: key}); err != nil {
 			t.Fatal(err)
 		}
 		start := w.keepFile

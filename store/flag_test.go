@@ -76,11 +76,13 @@ func TestFlagComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	def, _ := w.plan.Definition("live")
-	headKey := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).PK}, "SK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).SK}}
+	headKey := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).PK},
+		"SK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).SK}}
 	takeOff := func() {
 		t.Helper()
-		_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: headKey,
-			UpdateExpression: aws.String("REMOVE #flag"), ExpressionAttributeNames: map[string]string{"#flag": "flag"}})
+		_, err := w.Engine.DynamoDB().UpdateItem(context.Background(),
+			&dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: headKey,
+				UpdateExpression: aws.String("REMOVE #flag"), ExpressionAttributeNames: map[string]string{"#flag": "flag"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +133,8 @@ func TestFlagThatFails(t *testing.T) {
 		if len(w.faults) > 0 {
 			t.Errorf("%s: %d faults never came about", name, len(w.faults))
 		}
-		if _, err := tables.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil || head(t, w.store, def).Flag == "" {
+		if _, err := tables.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil ||
+			head(t, w.store, def).Flag == "" {
 			t.Errorf("%s: not flagged by the next batch: %v", name, err)
 		}
 	}

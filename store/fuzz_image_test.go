@@ -28,7 +28,8 @@ func FuzzImage(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	def := &aggregate.Definition{Name: "daily", Since: 1, Values: []aggregate.Value{{Name: "largest", Op: aggregate.Max}, {Name: "n1", Op: aggregate.Count}}}
+	def := &aggregate.Definition{Name: "daily", Since: 1, Values: []aggregate.Value{{Name: "largest", Op: aggregate.Max},
+		{Name: "n1", Op: aggregate.Count}}}
 	f.Fuzz(func(t *testing.T, text string) {
 		doc, err := event.ParseDocument(text)
 		if err != nil || doc.Root().Kind() != event.Object {

@@ -20,7 +20,8 @@ import (
 func FuzzRecord(f *testing.F) {
 	corpus.Add(f)
 	for _, alter := range [][2]string{{"", ""}, {`{"SS":["a"]}`, `{"X":1}`},
-		{`"INSERT"`, `"REMOVE","userIdentity":{"type":"Service","principalId":"dynamodb.amazonaws.com"}`}, {"NewImage", "OldImage"}, {`4.075272E9`, `-1e99`}, {`000000000000000000007`, `x`}} {
+		{`"INSERT"`, `"REMOVE","userIdentity":{"type":"Service","principalId":"dynamodb.amazonaws.com"}`}, {"NewImage", "OldImage"},
+		{`4.075272E9`, `-1e99`}, {`000000000000000000007`, `x`}} {
 		f.Add([]byte(strings.Replace(streamRecord, alter[0], alter[1], 1)), "shard")
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, shard string) {
@@ -45,7 +46,8 @@ func FuzzRecord(f *testing.F) {
 
 func checkChange(t *testing.T, c event.Change, shard string) {
 	t.Helper()
-	if c.Sequence.IsZero() || c.Lane.StreamARN == "" || c.Lane.ShardID != shard || c.Expired && c.Kind != event.Remove || c.Expired != (c.OldImage != "") {
+	if c.Sequence.IsZero() || c.Lane.StreamARN == "" || c.Lane.ShardID != shard || c.Expired && c.Kind != event.Remove ||
+		c.Expired != (c.OldImage != "") {
 		t.Fatalf("half a change: %+v", c)
 	}
 	if mark := lanes.MarkAt(c.Sequence, c.Created); !mark.Created().Equal(c.Created) || !mark.Covers(c.Sequence) {
@@ -72,10 +74,12 @@ func checkLambdasReading(t *testing.T, raw []byte, c event.Change) {
 		return
 	}
 	if r.Change.SequenceNumber != c.Sequence.String() || r.EventName != c.Kind.String() || r.EventSourceArn != c.Lane.StreamARN {
-		t.Fatalf("Lambda's type reads %s %s of %s, and we %s %s of %s", r.EventName, r.Change.SequenceNumber, r.EventSourceArn, c.Kind, c.Sequence, c.Lane.StreamARN)
+		t.Fatalf("Lambda's type reads %s %s of %s, and we %s %s of %s", r.EventName, r.Change.SequenceNumber, r.EventSourceArn, c.Kind,
+			c.Sequence, c.Lane.StreamARN)
 	}
 	for item, theirs := range map[*event.Item]map[string]events.DynamoDBAttributeValue{c.Old: r.Change.OldImage, c.New: r.Change.NewImage} {
-		if item != nil && (theirs["PK"].String() != item.Key.PK || theirs["data"].String() != item.Data || theirs["type"].String() != item.Type) {
+		if item != nil && (theirs["PK"].String() != item.Key.PK || theirs["data"].String() != item.Data ||
+			theirs["type"].String() != item.Type) {
 			t.Fatalf("Lambda's type reads %v, and we %+v", theirs, item)
 		}
 	}

@@ -31,7 +31,8 @@ func orders() pipeline.Spec {
 	return pipeline.Spec{
 		Ingot: 1, Epoch: 1, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{
-			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}},
+			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * 24 * time.Hour,
+				Ignore: []string{"trace"}},
 			"indexed": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "INDEXED#{id}", SK: "X"},
 				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@id}"}}, Retain: 90 * 24 * time.Hour},
 			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: 90 * 24 * time.Hour,
@@ -39,9 +40,11 @@ func orders() pipeline.Spec {
 		},
 		Aggregates: map[string]pipeline.AggregateSpec{
 			"by_merchant": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, From: map[string]pipeline.FromSpec{
-				"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents", "least": "min cents"}}}},
-			"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: 24 * time.Hour, Retain: 100 * 24 * time.Hour, Spread: 4,
-				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
+				"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents",
+					"least": "min cents"}}}},
+			"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: 24 * time.Hour, Retain: 100 * 24 * time.Hour,
+				Spread: 4,
+				From:   map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
 			"live": {Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{
 				"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
 		},
@@ -92,11 +95,12 @@ func newWorld(t testing.TB, options ...option) *world {
 		o(&config, &spec, &c)
 	}
 	var err error
-	w.World, err = testworld.New(context.Background(), testworld.Config{Start: epoch, Engine: config, Stack: stack.Config{Indexes: []string{"GSI1"}},
-		Env: func(clock *testworld.Clock) env.Env {
-			c.Env.Now = clock.Now
-			return c.Env
-		}})
+	w.World, err = testworld.New(context.Background(),
+		testworld.Config{Start: epoch, Engine: config, Stack: stack.Config{Indexes: []string{"GSI1"}},
+			Env: func(clock *testworld.Clock) env.Env {
+				c.Env.Now = clock.Now
+				return c.Env
+			}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,11 +164,13 @@ func (w *world) itemOf(p *pipeline.Pipeline, members ...string) *event.Item {
 
 // order returns an order of merchant m. Extra members override nothing and come last.
 func (w *world) order(id string, cents int, extra ...string) *event.Item {
-	return w.item(append([]string{`"type":"order"`, fmt.Sprintf(`"id":%q`, id), `"merchant":"m"`, fmt.Sprintf(`"cents":%d`, cents), `"at":"2099-03-01T10:00:00Z"`}, extra...)...)
+	return w.item(append([]string{`"type":"order"`, fmt.Sprintf(`"id":%q`, id), `"merchant":"m"`, fmt.Sprintf(`"cents":%d`, cents),
+		`"at":"2099-03-01T10:00:00Z"`}, extra...)...)
 }
 
 func (w *world) parcel(id string, rev int, extra ...string) *event.Item {
-	return w.item(append([]string{`"type":"parcel"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"rev":%d`, rev), `"at":"2099-03-01T10:00:00Z"`}, extra...)...)
+	return w.item(append([]string{`"type":"parcel"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"rev":%d`, rev),
+		`"at":"2099-03-01T10:00:00Z"`}, extra...)...)
 }
 
 // deadline returns a context that ends by the real clock, long after the test. With it, the number
@@ -186,8 +192,10 @@ func verdicts(results []store.Result) string {
 // stored reads an item of a table as it is stored.
 func (w *world) stored(table string, key event.Key) map[string]types.AttributeValue {
 	w.t.Helper()
-	out, err := w.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String(table), ConsistentRead: aws.Bool(true),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}})
+	out, err := w.Engine.DynamoDB().GetItem(context.Background(),
+		&dynamodb.GetItemInput{TableName: aws.String(table), ConsistentRead: aws.Bool(true),
+			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
+				"SK": &types.AttributeValueMemberS{Value: key.SK}}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -196,8 +204,9 @@ func (w *world) stored(table string, key event.Key) map[string]types.AttributeVa
 
 var errLost = errors.New("connection reset by peer")
 
-var errThrottled = &types.ProvisionedThroughputExceededException{Message: aws.String("slow down"), ThrottlingReasons: []types.ThrottlingReason{
-	{Reason: aws.String("TableWriteKeyRangeThroughputExceeded"), Resource: aws.String("arn:table/events")}}}
+var errThrottled = &types.ProvisionedThroughputExceededException{Message: aws.String("slow down"),
+	ThrottlingReasons: []types.ThrottlingReason{
+		{Reason: aws.String("TableWriteKeyRangeThroughputExceeded"), Resource: aws.String("arn:table/events")}}}
 
 // lane is the shard from which the changes of these tests come.
 var lane = event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1", ShardID: "shardId-1"}
@@ -262,7 +271,8 @@ func leaveUnprocessed(output any) {
 	out := output.(*dynamodb.BatchGetItemOutput)
 	left := types.KeysAndAttributes{}
 	for _, id := range []string{"1", "2"} {
-		left.Keys = append(left.Keys, map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#" + id}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}})
+		left.Keys = append(left.Keys, map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#" + id},
+			"SK": &types.AttributeValueMemberS{Value: "ORDER"}})
 	}
 	out.Responses, out.UnprocessedKeys = nil, map[string]types.KeysAndAttributes{"events": left}
 }

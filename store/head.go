@@ -60,7 +60,9 @@ func headImage(d *aggregate.Definition, counting aggregate.Counting, building bo
 
 func readHead(img image) *Head {
 	h := &Head{Definition: textOf(img["definition"]), Digest: textOf(img["digest"]), Counting: textOf(img["counting"]),
-		Spread: int(integerOf(img["spread"])), Behind: integerOf(img["behind"]), Pass: integerOf(img["pass"]), Retired: integerOf(img["retired"]), KeyCheck: textOf(img["keyCheck"]), Flag: textOf(img["flag"]), Accepted: textOf(img[acceptedAttribute])}
+		Spread: int(integerOf(img["spread"])), Behind: integerOf(img["behind"]), Pass: integerOf(img["pass"]),
+		Retired: integerOf(img["retired"]), KeyCheck: textOf(img["keyCheck"]), Flag: textOf(img["flag"]),
+		Accepted: textOf(img[acceptedAttribute])}
 	if b, ok := img["building"].(*types.AttributeValueMemberBOOL); ok {
 		h.Building = b.Value
 	}
@@ -72,7 +74,8 @@ func readHead(img image) *Head {
 // way of counting is not compared, because reading does not depend on it.
 func (h *Head) Check(d *aggregate.Definition) error {
 	if what := h.differs(d); what != "" {
-		return fmt.Errorf("aggregate %s %s; go back to the pipeline.yaml and the INGOT_PII_KEY that the streams function runs with", d, what)
+		return fmt.Errorf("aggregate %s %s; go back to the pipeline.yaml and the INGOT_PII_KEY that the streams function runs with", d,
+			what)
 	}
 	return nil
 }

@@ -49,7 +49,8 @@ func (s *plain) judge(known *stored, item *event.Item) Result {
 	}
 	if known.barred {
 		r.Verdict = event.Duplicate
-		r.Refusal = &event.Refusal{Verdict: event.Duplicate, Reason: event.Barred, Key: item.Key, Detail: "the event was erased, and its key is barred"}
+		r.Refusal = &event.Refusal{Verdict: event.Duplicate, Reason: event.Barred, Key: item.Key,
+			Detail: "the event was erased, and its key is barred"}
 		return r
 	}
 	if known.foreign {
@@ -67,7 +68,8 @@ func (s *plain) judge(known *stored, item *event.Item) Result {
 			// its time ends here.
 			r.Verdict = event.Expired
 			r.Refusal = &event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry, Key: item.Key,
-				Detail: "a newer revision, but it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) + ", too soon to be written"}
+				Detail: "a newer revision, but it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) +
+					", too soon to be written"}
 			return r
 		}
 	}
@@ -78,7 +80,8 @@ func (s *plain) judge(known *stored, item *event.Item) Result {
 	if claim && known.typ == item.Type {
 		return conflict(event.Claimed, "%s %q is taken: another %s holds it%s", item.Type, item.ID, whole, s.differences(known, item))
 	}
-	return conflict(event.DigestDiffers, "another payload is stored under this key%s; stored digest %s, this one %s", s.differences(known, item), known.digest, item.Digest)
+	return conflict(event.DigestDiffers, "another payload is stored under this key%s; stored digest %s, this one %s",
+		s.differences(known, item), known.digest, item.Digest)
 }
 
 // today returns the digest of the stored payload under today's ignore list. A path that is ignored

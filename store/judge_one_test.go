@@ -20,11 +20,19 @@ func TestJudgeSaysWhatPutDoes(t *testing.T) {
 		verdict event.Verdict
 		stored  bool
 	}{
-		"a free key":       {nil, func(w *world) *event.Item { return w.order("1", 1) }, event.Inserted, false},
-		"a copy":           {func(w *world) { w.keep(w.order("1", 1)) }, func(w *world) *event.Item { return w.order("1", 1) }, event.Duplicate, true},
-		"another payload":  {func(w *world) { w.keep(w.order("1", 1)) }, func(w *world) *event.Item { return w.order("1", 2) }, event.Conflict, true},
-		"a newer revision": {func(w *world) { w.keep(w.parcel("1", 1)) }, func(w *world) *event.Item { return w.parcel("1", 2) }, event.Updated, true},
-		"an older one":     {func(w *world) { w.keep(w.parcel("1", 2)) }, func(w *world) *event.Item { return w.parcel("1", 1) }, event.Stale, true},
+		"a free key": {nil, func(w *world) *event.Item { return w.order("1", 1) }, event.Inserted, false},
+		"a copy": {func(w *world) {
+			w.keep(w.order("1", 1))
+		}, func(w *world) *event.Item { return w.order("1", 1) }, event.Duplicate, true},
+		"another payload": {func(w *world) {
+			w.keep(w.order("1", 1))
+		}, func(w *world) *event.Item { return w.order("1", 2) }, event.Conflict, true},
+		"a newer revision": {func(w *world) {
+			w.keep(w.parcel("1", 1))
+		}, func(w *world) *event.Item { return w.parcel("1", 2) }, event.Updated, true},
+		"an older one": {func(w *world) {
+			w.keep(w.parcel("1", 2))
+		}, func(w *world) *event.Item { return w.parcel("1", 1) }, event.Stale, true},
 		"an erased event": {func(w *world) {
 			w.keep(w.order("1", 1))
 			if _, err := w.store.Erase(deadline(w.t), w.order("1", 1).Key); err != nil {
@@ -85,7 +93,8 @@ func TestJudgeAsksFloors(t *testing.T) {
 		}
 		return r
 	}
-	if r := judge(w.goods("reserved", "0", "a", 1)); r.Verdict != event.Retry || !strings.Contains(r.Refusal.Detail, "no function has started with it yet") {
+	if r := judge(w.goods("reserved", "0", "a", 1)); r.Verdict != event.Retry ||
+		!strings.Contains(r.Refusal.Detail, "no function has started with it yet") {
 		t.Errorf("before the start: %+v", r)
 	}
 	w.start()
@@ -110,10 +119,12 @@ func TestJudgeAsksFloors(t *testing.T) {
 	if used := w.Engine.Usage().Sub(before); used.WriteUnits() != 0 {
 		t.Errorf("judging takes %v write units", used.WriteUnits())
 	}
-	for _, item := range []*event.Item{w.goods("reserved", "1", "a", 5), w.goods("reserved", "2", "a", 6), w.goods("reserved", "3", "b", 1), w.transfer("2", "x", "z", 900)} {
+	for _, item := range []*event.Item{w.goods("reserved", "1", "a", 5), w.goods("reserved", "2", "a", 6), w.goods("reserved", "3", "b", 1),
+		w.transfer("2", "x", "z", 900)} {
 		judged := judge(item)
 		put := w.putNow(item)[0]
-		if put.Verdict != judged.Verdict || (put.Refusal == nil) != (judged.Refusal == nil) || put.Refusal != nil && *put.Refusal != *judged.Refusal {
+		if put.Verdict != judged.Verdict || (put.Refusal == nil) != (judged.Refusal == nil) || put.Refusal != nil &&
+			*put.Refusal != *judged.Refusal {
 			t.Errorf("%s: Put says %+v %+v, Judge said %+v %+v", item.Key, put, put.Refusal, judged, judged.Refusal)
 		}
 	}
@@ -122,13 +133,15 @@ func TestJudgeAsksFloors(t *testing.T) {
 		e.Atomic = false
 		s.Events["transfer"] = e
 		delete(s.Events, "slip")
-		s.Aggregates["balances"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"account": "{from}"}, MovedBy: "put", AtLeast: map[string]event.Decimal{"balance": {}},
-			From: map[string]pipeline.FromSpec{"debit": {Values: map[string]string{"balance": "sum -amount"}}}}
+		s.Aggregates["balances"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"account": "{from}"}, MovedBy: "put",
+			AtLeast: map[string]event.Decimal{"balance": {}},
+			From:    map[string]pipeline.FromSpec{"debit": {Values: map[string]string{"balance": "sum -amount"}}}}
 	})
 	apart.start()
 	item := apart.transfer("1", "x", "y", 60)
 	judged, _, err := tables.Of(apart.store).Judge(deadline(t), item)
-	if put := apart.putNow(item)[0]; err != nil || judged.Verdict != event.Rejected || put.Verdict != event.Rejected || *judged.Refusal != *put.Refusal {
+	if put := apart.putNow(item)[0]; err != nil || judged.Verdict != event.Rejected || put.Verdict != event.Rejected ||
+		*judged.Refusal != *put.Refusal {
 		t.Errorf("a part by itself: %v, Put says %+v, Judge said %+v", err, put, judged)
 	}
 }

@@ -32,7 +32,9 @@ func (a *apply) warn(ctx context.Context) {
 			return
 		}
 		created := w.seen.at
-		text := text(flagText(created, fmt.Sprintf("large: it takes %d KB, and no update is taken from %d KB on; declare it with more spread, as a new generation", w.seen.size>>10, event.MaxItem>>10)))
+		text := text(flagText(created,
+			fmt.Sprintf("large: it takes %d KB, and no update is taken from %d KB on; declare it with more spread, as a new generation",
+				w.seen.size>>10, event.MaxItem>>10)))
 		_, err := a.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: &a.store.aggregates, Key: keyImage(w.update.Key), ConditionExpression: aws.String("attribute_exists(PK)"),
 			UpdateExpression:          aws.String("SET #large = if_not_exists(#large, :large)"),

@@ -94,7 +94,8 @@ func TestLargeTotal(t *testing.T) {
 			t.Errorf("another function: %+v, %d warnings", a, warnings.Load())
 		}
 		total := w.total("live", nil)
-		if total.N != 7 || len(total.Flags) != 1 || !strings.Contains(total.Flags[0], "it takes 300 KB") || w.stored("totals", key)["flag"] != nil {
+		if total.N != 7 || len(total.Flags) != 1 || !strings.Contains(total.Flags[0], "it takes 300 KB") ||
+			w.stored("totals", key)["flag"] != nil {
 			t.Errorf("%+v", total)
 		}
 	}

@@ -30,7 +30,8 @@ func TestMostAggregatesStart(t *testing.T) {
 				if i >= pipeline.MaxAggregates/2 {
 					since = 1
 				}
-				s.Aggregates[fmt.Sprint("a", i)] = pipeline.AggregateSpec{Since: since, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
+				s.Aggregates[fmt.Sprint("a", i)] = pipeline.AggregateSpec{Since: since,
+					From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
 			}
 		}
 	}
@@ -57,7 +58,8 @@ func (l *longest) measure(config *embedded.Config) {
 			c := aws.ToString(condition)
 			l.update, l.condition = max(l.update, len(aws.ToString(update))), max(l.condition, len(c))
 			operators := 0
-			for _, word := range []string{" AND ", " OR ", " < ", " > ", " <= ", " >= ", " = ", "("} { // a function and a group have one ( each
+			for _, word := range []string{" AND ", " OR ", " < ", " > ", " <= ", " >= ", " = ",
+				"("} { // a function and a group have one ( each
 				operators += strings.Count(c, word)
 			}
 			l.operators = max(l.operators, operators)
@@ -92,13 +94,15 @@ func TestLongestExpressions(t *testing.T) {
 					for i := range pipeline.MaxValues {
 						values[fmt.Sprint("value_", i)] = op
 					}
-					s.Aggregates = map[string]pipeline.AggregateSpec{"wide": {Since: 1, Window: 24 * time.Hour, Retain: 100 * 24 * time.Hour,
-						From: map[string]pipeline.FromSpec{"order": {Values: values}}}}
+					s.Aggregates = map[string]pipeline.AggregateSpec{"wide": {Since: 1, Window: 24 * time.Hour,
+						Retain: 100 * 24 * time.Hour,
+						From:   map[string]pipeline.FromSpec{"order": {Values: values}}}}
 				})
 				deliver := func(shard string, sequence int64) {
 					l := event.Lane{StreamARN: lane.StreamARN, ShardID: shard}
 					b := lanes.NewBatch(way, l)
-					fresh, gone, swept := w.order(fmt.Sprint(shard, sequence), int(sequence)), w.order(fmt.Sprint("gone", shard), 1), w.order(fmt.Sprint("swept", shard), 1)
+					fresh, gone, swept := w.order(fmt.Sprint(shard, sequence), int(sequence)), w.order(fmt.Sprint("gone", shard), 1),
+						w.order(fmt.Sprint("swept", shard), 1)
 					for i, c := range []*event.Change{
 						{Kind: event.Insert, New: fresh}, {Kind: event.Remove, Old: gone}, {Kind: event.Remove, Expired: true, Old: swept},
 					} {
@@ -136,12 +140,15 @@ func TestTooManyTotalsForReceipts(t *testing.T) {
 	spec := orders()
 	spec.Aggregates = map[string]pipeline.AggregateSpec{}
 	for i := range 60 {
-		spec.Aggregates[fmt.Sprint("a", i)] = pipeline.AggregateSpec{Since: 1, OnExpire: "subtract", By: map[string]string{"depot": "{depot}"},
+		spec.Aggregates[fmt.Sprint("a", i)] = pipeline.AggregateSpec{Since: 1, OnExpire: "subtract",
+			By:   map[string]string{"depot": "{depot}"},
 			From: map[string]pipeline.FromSpec{"parcel": {Values: map[string]string{"parcels": "count"}}}}
 	}
 	w := newWorld(t)
-	config := store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Counting: aggregate.Receipts}
-	if _, err := store.New(config); err == nil || !strings.HasPrefix(err.Error(), "store: one change of event type parcel can touch 120 totals of 60 aggregates, ") {
+	config := store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals",
+		Counting: aggregate.Receipts}
+	if _, err := store.New(config); err == nil ||
+		!strings.HasPrefix(err.Error(), "store: one change of event type parcel can touch 120 totals of 60 aggregates, ") {
 		t.Errorf("receipts: %v", err)
 	}
 	config.Aggregates = "" // this store only puts events
@@ -159,7 +166,8 @@ func TestTooManyTotalsForReceipts(t *testing.T) {
 func (w *world) fill(item *event.Item, room int) {
 	w.t.Helper()
 	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
-		Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}},
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK},
+			"SK": &types.AttributeValueMemberS{Value: item.Key.SK}},
 		UpdateExpression: aws.String("SET note = :note"), ExpressionAttributeValues: map[string]types.AttributeValue{
 			":note": &types.AttributeValueMemberS{Value: strings.Repeat("x", event.MaxItem-room-item.Size()-len("note"))}}})
 	if err != nil {
@@ -182,12 +190,15 @@ func TestTouchOfFullItems(t *testing.T) {
 	if touched.Scanned != 4 || touched.Touched != 2 || len(touched.Refused) != 2 {
 		t.Errorf("%+v", touched)
 	}
-	if err == nil || !strings.Contains(err.Error(), "2 items take no higher stamp") || !strings.Contains(err.Error(), `item "ORDER#1 / ORDER": `) ||
-		!strings.Contains(err.Error(), `item "ORDER#3 / ORDER": `) || strings.Contains(err.Error(), "ORDER#2") || !strings.Contains(err.Error(), "maximum allowed size") {
+	if err == nil || !strings.Contains(err.Error(), "2 items take no higher stamp") ||
+		!strings.Contains(err.Error(), `item "ORDER#1 / ORDER": `) ||
+		!strings.Contains(err.Error(), `item "ORDER#3 / ORDER": `) || strings.Contains(err.Error(), "ORDER#2") ||
+		!strings.Contains(err.Error(), "maximum allowed size") {
 		t.Errorf("%v", err)
 	}
 	_, err = w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#1"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}}})
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#1"},
+			"SK": &types.AttributeValueMemberS{Value: "ORDER"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,8 +234,10 @@ func TestTouchEndsWhenAllAreRefused(t *testing.T) {
 // characters.
 func wideEvent(over int) func(*embedded.Config, *pipeline.Spec, *store.Config) {
 	return func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
-		e := pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "WIDE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number",
-			Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "{id}", SK: "{@source}"}}, Attributes: map[string]string{strings.Repeat("x", 18+over): "id"}}
+		e := pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "WIDE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour,
+			Mode: "latest", Revision: "rev number",
+			Indexes:    map[string]pipeline.IndexSpec{"GSI1": {PK: "{id}", SK: "{@source}"}},
+			Attributes: map[string]string{strings.Repeat("x", 18+over): "id"}}
 		for i := range 30 {
 			e.Attributes[fmt.Sprintf("%s%02d", strings.Repeat("w", 249), i)] = "id"
 		}

@@ -51,7 +51,10 @@ func TestNothingFollowsAFailedPart(t *testing.T) {
 			}
 			return nil
 		}
-		a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, 1, items...), func(context.Context, *lanes.Update, error) error { return c.quarantine })
+		a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, 1, items...), func(context.Context, *lanes.Update,
+			error) error {
+			return c.quarantine
+		})
 		w.onCall = nil
 		if a.Unproven.IsZero() || sent != c.part || a.Updates != c.part-1 {
 			t.Errorf("%s: %d requests, %+v", name, sent, a)

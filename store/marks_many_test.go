@@ -34,7 +34,8 @@ func oneByOne(n int) option {
 func (w *world) perMerchant(merchants, from int) []*event.Item {
 	var items []*event.Item
 	for i := range merchants {
-		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, from+i), fmt.Sprintf(`"merchant":"m%d"`, i), fmt.Sprintf(`"cents":%d`, 5+from), `"at":"2099-03-01T10:00:00Z"`))
+		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, from+i), fmt.Sprintf(`"merchant":"m%d"`, i),
+			fmt.Sprintf(`"cents":%d`, 5+from), `"at":"2099-03-01T10:00:00Z"`))
 	}
 	return items
 }
@@ -51,11 +52,14 @@ func TestCostsOfManyTotals(t *testing.T) {
 			before := w.Engine.Usage()
 			a := w.apply(b)
 			used := w.Engine.Usage().Sub(before)
-			if used.Requests["BatchGetItem"] != looks || used.Requests["BatchExecuteStatement"] != requests || used.TotalRequests() != looks+requests {
+			if used.Requests["BatchGetItem"] != looks || used.Requests["BatchExecuteStatement"] != requests ||
+				used.TotalRequests() != looks+requests {
 				t.Errorf("%s (returns %v): %v", name, returns, used.Requests)
 			}
-			if used.WriteUnits() != writes || used.ReadUnits() != reads || a.Cost.WriteUnits != writes || a.Cost.ReadUnits != reads || int64(a.Cost.Requests) != looks+requests {
-				t.Errorf("%s (returns %v): %v write and %v read units, own accounts %+v", name, returns, used.WriteUnits(), used.ReadUnits(), a.Cost)
+			if used.WriteUnits() != writes || used.ReadUnits() != reads || a.Cost.WriteUnits != writes || a.Cost.ReadUnits != reads ||
+				int64(a.Cost.Requests) != looks+requests {
+				t.Errorf("%s (returns %v): %v write and %v read units, own accounts %+v", name, returns, used.WriteUnits(),
+					used.ReadUnits(), a.Cost)
 			}
 			if a.Dropped != dropped || !a.Unproven.IsZero() {
 				t.Errorf("%s: %d dropped, unproven %s (%v)", name, a.Dropped, a.Unproven, a.Err)
@@ -81,15 +85,19 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		var worlds [2]*world
 		for i, few := range []int{-1, 1} {
-			worlds[i] = newWorld(t, oneByOne(few), func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) { c.PartiQLReturnsItem = seed%2 == 0 })
+			worlds[i] = newWorld(t, oneByOne(few), func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+				c.PartiQLReturnsItem = seed%2 == 0
+			})
 		}
 		sequence := int64(1)
 		for range 8 {
-			merchants, cents, removal, swept, shard := 1+rng.IntN(12), rng.IntN(40), rng.IntN(3) == 0, rng.IntN(2) == 0, fmt.Sprint(rng.IntN(3))
+			merchants, cents, removal, swept, shard := 1+rng.IntN(12), rng.IntN(40), rng.IntN(3) == 0, rng.IntN(2) == 0,
+				fmt.Sprint(rng.IntN(3))
 			cold, gone, passed := rng.IntN(3) == 0, rng.IntN(4) == 0, time.Duration(rng.IntN(60))*time.Hour
 			for _, w := range worlds {
 				if cold {
-					w.store = w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals", OneByOne: map[*world]int{worlds[0]: -1, worlds[1]: 1}[w]})
+					w.store = w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals",
+						OneByOne: map[*world]int{worlds[0]: -1, worlds[1]: 1}[w]})
 				}
 				w.Clock.Pass(passed)
 				b := lanes.NewBatch(aggregate.Marks, event.Lane{StreamARN: lane.StreamARN, ShardID: shard})
@@ -106,8 +114,10 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 					t.Fatalf("seed %d: %+v", seed, a)
 				}
 				if gone { // by hand, or by time to live, so what a warm store remembers is no longer true
-					key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#m0"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
-					if _, err := w.Engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"), Key: key}); err != nil {
+					key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#m0"},
+						"SK": &types.AttributeValueMemberS{Value: "-"}}
+					if _, err := w.Engine.DynamoDB().DeleteItem(t.Context(),
+						&dynamodb.DeleteItemInput{TableName: aws.String("totals"), Key: key}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -149,15 +159,18 @@ func TestRefusedAmongMany(t *testing.T) {
 	for name, whole := range map[string]bool{"a statement": false, "the request": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			if _, err := w.Engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
-				"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#m3"}, "SK": &types.AttributeValueMemberS{Value: "-"}, "revenue": &types.AttributeValueMemberS{Value: "text"}}}); err != nil {
+			if _, err := w.Engine.DynamoDB().PutItem(t.Context(),
+				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+					"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#m3"}, "SK": &types.AttributeValueMemberS{Value: "-"},
+					"revenue": &types.AttributeValueMemberS{Value: "text"}}}); err != nil {
 				t.Fatal(err)
 			}
 			if whole {
 				w.faults = []fault{{API: "BatchExecuteStatement", Before: &smithy.GenericAPIError{Code: "ValidationException"}}}
 			}
 			var refused []string
-			a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, 1, w.perMerchant(20, 1)...), func(_ context.Context, u *lanes.Update, _ error) error {
+			a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, 1, w.perMerchant(20, 1)...), func(_ context.Context,
+				u *lanes.Update, _ error) error {
 				refused = append(refused, u.Key.String())
 				return nil
 			})
@@ -187,7 +200,8 @@ func TestStatementsAreAnsweredOneByOne(t *testing.T) {
 		}
 	}
 	w.faults = []fault{
-		{API: "BatchExecuteStatement", Edit: refuse(types.BatchStatementErrorCodeEnumThrottlingError)}, // the answer says throttled, but the statement is done
+		{API: "BatchExecuteStatement",
+			Edit: refuse(types.BatchStatementErrorCodeEnumThrottlingError)}, // the answer says throttled, but the statement is done
 		{API: "BatchExecuteStatement", Edit: refuse(types.BatchStatementErrorCodeEnumInternalServerError)},
 		{API: "BatchExecuteStatement", After: errors.New("connection reset")},
 		{API: "BatchGetItem", Edit: func(output any) { leaveUnprocessed(output) }},
@@ -197,7 +211,8 @@ func TestStatementsAreAnsweredOneByOne(t *testing.T) {
 		t.Fatalf("%+v", a)
 	}
 	for i := range 40 {
-		if total := w.total("by_merchant", map[string]string{"merchant": fmt.Sprintf("m%d", i)}); total.N != 1 || total.Values["revenue"].String() != "6" || len(total.Flags) > 0 {
+		if total := w.total("by_merchant", map[string]string{"merchant": fmt.Sprintf("m%d", i)}); total.N != 1 ||
+			total.Values["revenue"].String() != "6" || len(total.Flags) > 0 {
 			t.Errorf("m%d: %+v", i, total)
 		}
 	}

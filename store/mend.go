@@ -35,7 +35,8 @@ type Mending struct {
 func BeginMending(ctx context.Context, s *Store, def *aggregate.Definition, total aggregate.Address) (*Mending, error) {
 	m := &Mending{store: s.put, def: def, total: total}
 	if def.Spread > maxTransaction {
-		return nil, fmt.Errorf("a total of %s has %d items, and one transaction writes at most %d; make a new generation", def, def.Spread, maxTransaction)
+		return nil, fmt.Errorf("a total of %s has %d items, and one transaction writes at most %d; make a new generation", def, def.Spread,
+			maxTransaction)
 	}
 	for bucket := range def.Spread {
 		m.keys = append(m.keys, lanes.Key(def, bucket, total.By, total.Window))
@@ -99,12 +100,14 @@ func (m *Mending) Set(ctx context.Context, n int64, fp event.Decimal, values []a
 			x.values = nil // the service refuses an empty map
 		}
 		if x.update == "" {
-			items = append(items, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &m.store.aggregates, Key: keyImage(m.keys[i]),
-				ConditionExpression: x.condition, ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values}})
+			items = append(items,
+				types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &m.store.aggregates, Key: keyImage(m.keys[i]),
+					ConditionExpression: x.condition, ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values}})
 			continue
 		}
 		items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &m.store.aggregates, Key: keyImage(m.keys[i]),
-			UpdateExpression: &x.update, ConditionExpression: x.condition, ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values}})
+			UpdateExpression: &x.update, ConditionExpression: x.condition, ExpressionAttributeNames: x.names,
+			ExpressionAttributeValues: x.values}})
 	}
 	err = m.store.retry(ctx, func() (answer, next) {
 		t := m.store.transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})

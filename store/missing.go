@@ -49,7 +49,8 @@ func (s *stages) MissingParts(ctx context.Context, wholes []*event.Item) (missin
 // absent returns the parts whose keys hold nothing, or the claim of another whole. It reads up to
 // 100 keys consistently, without payloads. If a claim differs from the one that would be made
 // today, it reads that payload too, to find out whose claim it is.
-func (s *stages) absent(ctx context.Context, parts []*event.Item, owner map[*event.Item]*event.Item) (list []*event.Item, units float64, err error) {
+func (s *stages) absent(ctx context.Context, parts []*event.Item, owner map[*event.Item]*event.Item) (list []*event.Item, units float64,
+	err error) {
 	there, units, err := s.lying(ctx, summary, parts)
 	if err != nil {
 		return nil, units, err

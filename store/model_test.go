@@ -84,9 +84,10 @@ func newAdversary(t *testing.T, seed uint64, way aggregate.Counting) *adversary 
 		s.Env.Group = func() env.Group { return inline{} }
 	})
 	for range 3 {
-		a.stores = append(a.stores, a.open(store.Config{Client: a.Engine.DynamoDB(), Pipeline: a.plan, Events: "events", Aggregates: "totals", Counting: way,
-			Env: env.Env{Now: func() time.Time { return a.Clock.Now() }, Rand: a.r.Float64, Group: func() env.Group { return inline{} },
-				Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}}))
+		a.stores = append(a.stores,
+			a.open(store.Config{Client: a.Engine.DynamoDB(), Pipeline: a.plan, Events: "events", Aggregates: "totals", Counting: way,
+				Env: env.Env{Now: func() time.Time { return a.Clock.Now() }, Rand: a.r.Float64, Group: func() env.Group { return inline{} },
+					Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}}))
 	}
 	a.live()
 	return a
@@ -244,7 +245,8 @@ func TestAdversary(t *testing.T) {
 					t.Errorf("%+v", item)
 				}
 			}
-			if totals, err := a.store.Total(context.Background(), "live", nil, epoch, epoch); err != nil || len(totals) != 1 || totals[0].N != int64(live) {
+			if totals, err := a.store.Total(context.Background(), "live", nil, epoch, epoch); err != nil || len(totals) != 1 ||
+				totals[0].N != int64(live) {
 				t.Errorf("%s: %+v %v, want n %d", way, totals, err, live)
 			}
 			if t.Failed() {

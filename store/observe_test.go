@@ -66,7 +66,8 @@ func TestCostOfValuesThatGrow(t *testing.T) {
 			for range 100 {
 				id++
 				at := epoch.Add(time.Duration(id) * time.Millisecond).Format(time.RFC3339Nano)
-				item := w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","merchant":"m","cents":1,"at":%q,"note":%q`, id, at, strings.Repeat("x", 80*n)))
+				item := w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","merchant":"m","cents":1,"at":%q,"note":%q`, id, at,
+					strings.Repeat("x", 80*n)))
 				b.Add(w.insert(id, item), nil, w.plan.Contributions(item).List)
 			}
 			before := w.Engine.Usage()

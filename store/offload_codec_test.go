@@ -14,7 +14,8 @@ import (
 // An item says by one attribute that its payload is in the payload bucket. Nothing else of its form
 // changes.
 func TestFormOfAnOffloadedItem(t *testing.T) {
-	item := &event.Item{Key: event.Key{PK: "p", SK: "s"}, Type: "order", ID: "1", At: time.Date(2099, 3, 1, 0, 0, 0, 0, time.UTC), Digest: event.Digest{1}, Epoch: 3,
+	item := &event.Item{Key: event.Key{PK: "p", SK: "s"}, Type: "order", ID: "1", At: time.Date(2099, 3, 1, 0, 0, 0, 0, time.UTC),
+		Digest: event.Digest{1}, Epoch: 3,
 		Data: `{"id":"1"}`, Payload: &event.Payload{Sum: [32]byte{5}, Text: `{"id":"1","text":"x"}`}}
 	img := encode(item)
 	sum, ok := img["i:payload"].(*types.AttributeValueMemberB)
@@ -37,7 +38,8 @@ func TestFormOfAnOffloadedItem(t *testing.T) {
 			t.Errorf("without its payload elsewhere: %v, want %v", encode(&plain), img)
 		}
 	}
-	for name, v := range map[string]types.AttributeValue{"short": binary(make([]byte, 31)), "long": binary(make([]byte, 33)), "text": text(strings.Repeat("x", 32)), "nothing": binary(nil)} {
+	for name, v := range map[string]types.AttributeValue{"short": binary(make([]byte, 31)), "long": binary(make([]byte, 33)),
+		"text": text(strings.Repeat("x", 32)), "nothing": binary(nil)} {
 		img["i:payload"] = v
 		if _, err := decode(img); err == nil || !strings.Contains(err.Error(), "i:payload is not the 32 bytes of a SHA-256") {
 			t.Errorf("%s: %v", name, err)

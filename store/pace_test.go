@@ -48,7 +48,8 @@ func TestPace(t *testing.T) {
 // The number of requests that run at the same time follows the pace during a call, and stays below
 // its bounds.
 func TestEachFollowsThePace(t *testing.T) {
-	for name, c := range map[string]struct{ concurrency, most, want int }{"to the bound": {0, 9, 9}, "to the pace's own": {0, 100, mostPace}, "as configured": {3, 100, 3}} {
+	for name, c := range map[string]struct{ concurrency, most, want int }{"to the bound": {0, 9, 9},
+		"to the pace's own": {0, 100, mostPace}, "as configured": {3, 100, 3}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &tables{concurrency: c.concurrency, env: env.Env{}.Real()}
@@ -106,9 +107,11 @@ func TestBoundedAnswer(t *testing.T) {
 	defer server.Close()
 	whole := wire.Client()
 	defer whole.CloseIdleConnections()
-	client := dynamodb.New(dynamodb.Options{Region: "eu-central-1", BaseEndpoint: &server.URL, HTTPClient: whole, Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
+	client := dynamodb.New(dynamodb.Options{Region: "eu-central-1", BaseEndpoint: &server.URL, HTTPClient: whole,
+		Credentials:                     credentials.NewStaticCredentialsProvider("id", "secret", ""),
 		DisableValidateResponseChecksum: true})
-	in := &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"totals": {Keys: []image{keyImage(event.Key{PK: "a", SK: "b"})}}}}
+	in := &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"totals": {Keys: []image{keyImage(event.Key{PK: "a",
+		SK: "b"})}}}}
 	for _, c := range []struct {
 		size int
 		told bool
@@ -117,7 +120,8 @@ func TestBoundedAnswer(t *testing.T) {
 		size, told = c.size, c.told
 		asked.Store(0)
 		out, err := client.BatchGetItem(t.Context(), in, bounded)
-		if a := classify(err); a.outcome != c.want || (c.want == unknown && asked.Load() != 1) || errors.Is(err, errTooLarge) != (c.want == unknown) {
+		if a := classify(err); a.outcome != c.want || (c.want == unknown && asked.Load() != 1) ||
+			errors.Is(err, errTooLarge) != (c.want == unknown) {
 			t.Fatalf("%d bytes: %v after %d requests (%v)", c.size, a.outcome, asked.Load(), err)
 		}
 		if c.want == done && len(textOf(out.Responses["totals"][0]["PK"])) != c.size {

@@ -13,7 +13,8 @@ import (
 
 // execute sends statements in one request and returns their answers, in order. If the number of
 // answers is wrong, they prove nothing, and execute returns an error.
-func (s *tables) execute(ctx context.Context, statements []types.BatchStatementRequest, options ...func(*dynamodb.Options)) ([]types.BatchStatementResponse, error) {
+func (s *tables) execute(ctx context.Context, statements []types.BatchStatementRequest,
+	options ...func(*dynamodb.Options)) ([]types.BatchStatementResponse, error) {
 	out, err := s.client.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: statements}, options...)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,8 @@ func (w *world) postsOfTwo() *pipeline.Pipeline {
 	spec := orders()
 	posts(nil, &spec, nil)
 	spec.Epoch = 2
-	spec.Aggregates["likes"] = pipeline.AggregateSpec{Since: 2, By: map[string]string{"topic": "{about.topic}"}, From: map[string]pipeline.FromSpec{"post": {Values: map[string]string{"likes": "sum likes"}}}}
+	spec.Aggregates["likes"] = pipeline.AggregateSpec{Since: 2, By: map[string]string{"topic": "{about.topic}"},
+		From: map[string]pipeline.FromSpec{"post": {Values: map[string]string{"likes": "sum likes"}}}}
 	return w.compile(spec)
 }
 
@@ -79,7 +80,8 @@ func TestPayload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.Payload(deadline(t), read); !errors.Is(err, store.ErrPayloadLost) || !strings.Contains(err.Error(), objectOf(large)) || strings.Contains(err.Error(), "POST#1") {
+	if _, err := w.store.Payload(deadline(t), read); !errors.Is(err, store.ErrPayloadLost) ||
+		!strings.Contains(err.Error(), objectOf(large)) || strings.Contains(err.Error(), "POST#1") {
 		t.Errorf("%v", err)
 	}
 	w.faults = []fault{{API: "GetObject", Before: &smithy.GenericAPIError{Code: "AccessDenied"}, Always: true}}
@@ -115,7 +117,8 @@ func TestTouchReadsPayloads(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := w.itemOf(two, strings.TrimSuffix(strings.TrimPrefix(item.Text(), "{"), "}"))
-		if read.Data != now.Data || read.Epoch != 2 || read.Payload == nil || read.Payload.Sum != item.Payload.Sum || read.Digest != item.Digest {
+		if read.Data != now.Data || read.Epoch != 2 || read.Payload == nil || read.Payload.Sum != item.Payload.Sum ||
+			read.Digest != item.Digest {
 			t.Errorf("the item is %+v, want data %s", read, now.Data)
 		}
 		if !strings.Contains(read.Data, fmt.Sprintf(`"likes" : %d.50`, i)) || strings.Contains(read.Data, "lorem") {
@@ -139,7 +142,8 @@ func TestTouchOfALostPayload(t *testing.T) {
 	st := w.touching()
 	w.loses(a)
 	got, err := st.Touch(deadline(t))
-	if err == nil || !strings.Contains(err.Error(), "1 items take no higher stamp") || !strings.Contains(err.Error(), "POST#1 / POST") || !strings.Contains(err.Error(), objectOf(a)) {
+	if err == nil || !strings.Contains(err.Error(), "1 items take no higher stamp") || !strings.Contains(err.Error(), "POST#1 / POST") ||
+		!strings.Contains(err.Error(), objectOf(a)) {
 		t.Errorf("%v", err)
 	}
 	if got.Touched != 1 || len(got.Refused) != 1 || got.Refused[0] != a.Key {
@@ -165,7 +169,8 @@ func TestTouchWhilePayloadsCannotBeRead(t *testing.T) {
 		w.mustPut(a)
 		st := w.touching()
 		w.faults = []fault{{API: "GetObject", Before: &smithy.GenericAPIError{Code: code}, Always: true}}
-		if got, err := st.Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), code) || got.Touched != 0 || len(got.Refused) != 0 {
+		if got, err := st.Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), code) || got.Touched != 0 ||
+			len(got.Refused) != 0 {
 			t.Errorf("%s: %+v, %v", code, got, err)
 		}
 		w.faults = nil
@@ -188,8 +193,9 @@ func TestTouchMeetsAnotherItem(t *testing.T) {
 			return err
 		},
 		"removed": func(w *world, _ *store.Store, a *event.Item) error {
-			_, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: map[string]types.AttributeValue{
-				"PK": &types.AttributeValueMemberS{Value: a.Key.PK}, "SK": &types.AttributeValueMemberS{Value: a.Key.SK}}})
+			_, err := w.Engine.DynamoDB().DeleteItem(context.Background(),
+				&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: map[string]types.AttributeValue{
+					"PK": &types.AttributeValueMemberS{Value: a.Key.PK}, "SK": &types.AttributeValueMemberS{Value: a.Key.SK}}})
 			return err
 		},
 		"replaced": nil, "its payload": nil, "its digest": nil, // below
@@ -227,7 +233,8 @@ func TestTouchMeetsAnotherItem(t *testing.T) {
 			t.Errorf("%s: %v, %+v, %v", what, done, got, err)
 		}
 		replaced := what == "replaced" || strings.HasPrefix(what, "its ")
-		if img := w.stored("events", a.Key); replaced && img["epoch"].(*types.AttributeValueMemberN).Value != "1" || what == "erased" && img["data"] != nil || what == "removed" && img != nil {
+		if img := w.stored("events", a.Key); replaced && img["epoch"].(*types.AttributeValueMemberN).Value != "1" || what == "erased" &&
+			img["data"] != nil || what == "removed" && img != nil {
 			t.Errorf("%s: the table has %v", what, img)
 		}
 	}
@@ -236,7 +243,8 @@ func TestTouchMeetsAnotherItem(t *testing.T) {
 // A touch is a single write, which may fail and be absent, or fail and be present. Each is
 // repeated.
 func TestEveryFaultOfTouchedPayloads(t *testing.T) {
-	for _, f := range []fault{{API: "GetObject", Before: errLost}, {API: "GetObject", After: errLost}, {API: "UpdateItem", Before: errLost}, {API: "UpdateItem", After: errLost}, {API: "UpdateItem", Before: errThrottled}} {
+	for _, f := range []fault{{API: "GetObject", Before: errLost}, {API: "GetObject", After: errLost}, {API: "UpdateItem", Before: errLost},
+		{API: "UpdateItem", After: errLost}, {API: "UpdateItem", Before: errThrottled}} {
 		w := newWorld(t, posts)
 		a := w.liked("1", 1)
 		w.mustPut(a)
@@ -262,7 +270,8 @@ func TestTouchKeepsMoreThanFits(t *testing.T) {
 	spec := orders()
 	posts(nil, &spec, nil)
 	spec.Epoch = 2
-	spec.Aggregates["big"] = pipeline.AggregateSpec{Since: 2, From: map[string]pipeline.FromSpec{"post": {Values: map[string]string{"bigs": "sum length big?"}}}}
+	spec.Aggregates["big"] = pipeline.AggregateSpec{Since: 2,
+		From: map[string]pipeline.FromSpec{"post": {Values: map[string]string{"bigs": "sum length big?"}}}}
 	st := w.open(w.StoreConfig(w.compile(spec)))
 	if err := st.Start(deadline(t)); err != nil {
 		t.Fatal(err)
@@ -284,15 +293,18 @@ func TestPartsOfPayloadsElsewhere(t *testing.T) {
 	}
 	spec := orders()
 	posts(nil, &spec, nil)
-	spec.Events["remark"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "remarks", With: []string{"id"}}, ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "POST#{id}", SK: "REMARK#{n}"}}
+	spec.Events["remark"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "remarks", With: []string{"id"}}, ID: "{id}#{n}",
+		Key: pipeline.KeySpec{PK: "POST#{id}", SK: "REMARK#{n}"}}
 	st := w.open(w.StoreConfig(w.compile(spec)))
 	w.loses(b)
 	done, err := st.PutParts(deadline(t))
-	if err != nil || done.Wholes != 2 || done.Put != 2 || done.Missing != 3 || len(done.Refused) != 1 || !strings.Contains(done.Refused[0].Error(), "POST#2 / POST") {
+	if err != nil || done.Wholes != 2 || done.Put != 2 || done.Missing != 3 || len(done.Refused) != 1 ||
+		!strings.Contains(done.Refused[0].Error(), "POST#2 / POST") {
 		t.Errorf("%+v, %v", done, err)
 	}
 	for _, n := range []string{"1", "2"} {
-		if item, err := st.Item(deadline(t), event.Key{PK: "POST#1", SK: "REMARK#" + n}); err != nil || item == nil || item.Data != `{"id":"1","n":`+n+`}` {
+		if item, err := st.Item(deadline(t), event.Key{PK: "POST#1", SK: "REMARK#" + n}); err != nil || item == nil ||
+			item.Data != `{"id":"1","n":`+n+`}` {
 			t.Errorf("remark %s: %+v, %v", n, item, err)
 		}
 	}
@@ -334,7 +346,8 @@ func TestEraseDeletesPayloads(t *testing.T) {
 	}
 	// S3 does not answer: the key is barred, and the error says what is left.
 	w.faults = []fault{{API: "DeleteObjects", Before: &smithy.GenericAPIError{Code: "AccessDenied"}}}
-	if _, err := w.store.Erase(deadline(t), other.Key); err == nil || !strings.Contains(err.Error(), "the key is barred, but its payloads are not all deleted; erase it again") || w.objects() != 2 {
+	if _, err := w.store.Erase(deadline(t), other.Key); err == nil ||
+		!strings.Contains(err.Error(), "the key is barred, but its payloads are not all deleted; erase it again") || w.objects() != 2 {
 		t.Errorf("%v", err)
 	}
 	w.faults = nil
@@ -367,7 +380,8 @@ func TestEraseNeedsTheBucket(t *testing.T) {
 	}
 	c := w.StoreConfig(w.compile(without))
 	c.Objects, c.PayloadBucket = nil, ""
-	if _, err := w.open(c).Erase(deadline(t), a.Key); err == nil || !strings.Contains(err.Error(), "Config.PayloadBucket") || w.stored("events", a.Key)["i:barred"] != nil {
+	if _, err := w.open(c).Erase(deadline(t), a.Key); err == nil || !strings.Contains(err.Error(), "Config.PayloadBucket") ||
+		w.stored("events", a.Key)["i:barred"] != nil {
 		t.Errorf("without the bucket: %v", err)
 	}
 	if _, err := w.open(c).Erase(deadline(t), w.order("1", 1).Key); err != nil {

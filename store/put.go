@@ -207,7 +207,8 @@ func (p *put) to(w *write, next state) {
 // written settles a write that this call has made: it is proven stored. Callers hold mu.
 func (p *put) written(w *write, v event.Verdict) {
 	w.wrote = v
-	p.settle(w, &stored{own: true, payload: true, typ: w.item.Type, digest: w.item.Digest, revision: w.item.Revision, ties: &w.item.Ties, data: w.item.Text(), today: &w.item.Digest})
+	p.settle(w, &stored{own: true, payload: true, typ: w.item.Type, digest: w.item.Digest, revision: w.item.Revision, ties: &w.item.Ties,
+		data: w.item.Text(), today: &w.item.Digest})
 }
 
 // settle judges every copy by what is proven stored, and then releases that item: memory may not
@@ -251,12 +252,14 @@ func inPlaceOf(item *event.Item) *event.Refusal {
 // pastExpiry says why an item that is not stored can no longer be stored.
 func pastExpiry(item *event.Item) *event.Refusal {
 	return &event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry, Key: item.Key,
-		Detail: "it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) + " and is not stored; an event is stored only until an hour before it expires"}
+		Detail: "it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) +
+			" and is not stored; an event is stored only until an hour before it expires"}
 }
 
 // unattempted returns the refusal of an item that nothing was sent for before the time was over.
 func unattempted() *event.Refusal {
-	return &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: "there was no time left to write it; it is delivered again"}
+	return &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted,
+		Detail: "there was no time left to write it; it is delivered again"}
 }
 
 // unproven returns the result of an item whose key is not proven to hold anything. If another copy

@@ -185,7 +185,8 @@ func (h *halt) up(a answer, throttled []string, now time.Time) bool {
 // try sends the transaction once.
 func (t *atomicPut) try(ctx context.Context) (answer, next) {
 	if t.beside && !t.members[0].met {
-		t.refused(&event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: "its whole was removed in the meantime, so it is not put"})
+		t.refused(&event.Refusal{Verdict: event.Retry, Reason: event.Unattempted,
+			Detail: "its whole was removed in the meantime, so it is not put"})
 		return answer{}, ended
 	}
 	one := messages{t}

@@ -24,11 +24,13 @@ import (
 // accounts adds an account that claims its email address and has a part for each of its rows, all
 // of which are put together.
 func accounts(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
-	s.Events["account"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "ACCOUNT"}, Retain: 90 * 24 * time.Hour, Atomic: true}
+	s.Events["account"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "ACCOUNT"},
+		Retain: 90 * 24 * time.Hour, Atomic: true}
 	s.Events["email"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "account", With: []string{"email"}},
 		ID: "{email}", Key: pipeline.KeySpec{PK: "EMAIL#{email}", SK: "CLAIM"}}
 	s.Events["row"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "account", Each: "rows", With: []string{"id"}},
-		ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "ROW#{n}"}, Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "SKU#{sku}", SK: "{@id}"}}}
+		ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "ROW#{n}"},
+		Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "SKU#{sku}", SK: "{@id}"}}}
 }
 
 // account returns an account with this email address and as many rows.
@@ -37,7 +39,8 @@ func (w *world) account(id, email string, rows int, extra ...string) *event.Item
 	for n := range list {
 		list[n] = fmt.Sprintf(`{"n":%d,"sku":"s"}`, n)
 	}
-	return w.item(append([]string{`"type":"account"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"email":%q`, email), `"at":"2099-03-01T10:00:00Z"`, `"rows":[` + strings.Join(list, ",") + `]`}, extra...)...)
+	return w.item(append([]string{`"type":"account"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"email":%q`, email),
+		`"at":"2099-03-01T10:00:00Z"`, `"rows":[` + strings.Join(list, ",") + `]`}, extra...)...)
 }
 
 // without returns a copy of the item that puts only those of its parts that keep holds for, and one
@@ -79,7 +82,8 @@ func TestPutAtomic(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b, other := w.account("a", "x@y", 2), w.account("b", "x@y", 2), w.account("a", "x@y", 2, `"name":"n"`)
 	results, _ := w.store.Put(deadline(t), []*event.Item{a, w.order("1", 1), w.account("a", "x@y", 2)})
-	if got := verdicts(results); got != "Inserted Inserted Duplicate" || verdicts(results[0].Parts) != "Inserted Inserted Inserted" || verdicts(results[2].Parts) != "Duplicate Duplicate Duplicate" {
+	if got := verdicts(results); got != "Inserted Inserted Duplicate" || verdicts(results[0].Parts) != "Inserted Inserted Inserted" ||
+		verdicts(results[2].Parts) != "Duplicate Duplicate Duplicate" {
 		t.Errorf("%s, %v", got, results)
 	}
 	if whole, parts := w.lieThere(a); !whole || parts != 3 {
@@ -89,7 +93,8 @@ func TestPutAtomic(t *testing.T) {
 	if got := verdicts(results); got != "Conflict Conflict Duplicate" || len(results[0].Parts) != 0 || len(results[1].Parts) != 0 {
 		t.Errorf("%s, %v", got, results)
 	}
-	if r := results[0].Refusal; r.Reason != event.Claimed || r.Key.PK != "EMAIL#x@y" || r.Detail != "email \"x@y\" is taken: another account holds it" || results[0].Existing.Type != "email" {
+	if r := results[0].Refusal; r.Reason != event.Claimed || r.Key.PK != "EMAIL#x@y" ||
+		r.Detail != "email \"x@y\" is taken: another account holds it" || results[0].Existing.Type != "email" {
 		t.Errorf("the second owner: %+v of %v", r, results[0].Existing)
 	}
 	if r := results[1].Refusal; r.Reason != event.DigestDiffers || r.Key != a.Key {
@@ -98,7 +103,8 @@ func TestPutAtomic(t *testing.T) {
 	if whole, _ := w.lieThere(b); whole || w.stored("events", b.Parts.Items[1].Key) != nil {
 		t.Error("a part of the second owner is stored")
 	}
-	if judged, there, err := tables.Of(w.store).Judge(deadline(t), b); err != nil || judged.Verdict != event.Conflict || there == nil || there.Type != "email" {
+	if judged, there, err := tables.Of(w.store).Judge(deadline(t), b); err != nil || judged.Verdict != event.Conflict || there == nil ||
+		there.Type != "email" {
 		t.Errorf("judged: %v %v %v", judged, there, err)
 	}
 }
@@ -115,7 +121,8 @@ func TestAtomicBesidesWhatIsThere(t *testing.T) {
 				w.keepAll(one)
 			}
 		}
-		if judged, _, err := tables.Of(w.store).Judge(deadline(t), w.account("a", "x@y", 2)); err != nil || (judged.Verdict == event.Duplicate) != (mask == 15) {
+		if judged, _, err := tables.Of(w.store).Judge(deadline(t), w.account("a", "x@y", 2)); err != nil ||
+			(judged.Verdict == event.Duplicate) != (mask == 15) {
 			t.Errorf("%04b: judged %v, %v", mask, judged.Verdict, err)
 		}
 		results, _ := w.store.Put(deadline(t), []*event.Item{item})
@@ -245,7 +252,8 @@ func TestConditionIsOnWhatWasMet(t *testing.T) {
 
 func barOf(item *event.Item) *dynamodb.PutItemInput {
 	return &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}, "i:barred": &types.AttributeValueMemberBOOL{Value: true}}}
+		"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK},
+		"i:barred": &types.AttributeValueMemberBOOL{Value: true}}}
 }
 
 // A whole that is past its time is not stored, and none of its parts. If all of it is stored, it is
@@ -271,7 +279,8 @@ func TestAtomicBesideLargeItems(t *testing.T) {
 	w.keepAll(item)
 	short := 0
 	w.onCall = func(api string, in any) error {
-		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && tx.TransactItems[0].Put != nil && tx.TransactItems[0].Put.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
+		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && tx.TransactItems[0].Put != nil &&
+			tx.TransactItems[0].Put.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
 			short++
 			return store.ErrTooLarge
 		}
@@ -304,10 +313,13 @@ func TestCostOfAtomic(t *testing.T) {
 			before := w.Engine.Usage()
 			results, cost := w.store.Put(deadline(t), []*event.Item{step.item})
 			used := w.Engine.Usage().Sub(before)
-			if got := fmt.Sprint(used.Requests); got != "map[TransactWriteItems:1]" || used.WriteUnits() != step.writes || used.ReadUnits() != 0 {
-				t.Errorf("%d rows, %s: %v, %v write and %v read units; want 1, %v and 0", rows, step.name, used.Requests, used.WriteUnits(), used.ReadUnits(), step.writes)
+			if got := fmt.Sprint(used.Requests); got != "map[TransactWriteItems:1]" || used.WriteUnits() != step.writes ||
+				used.ReadUnits() != 0 {
+				t.Errorf("%d rows, %s: %v, %v write and %v read units; want 1, %v and 0", rows, step.name, used.Requests, used.WriteUnits(),
+					used.ReadUnits(), step.writes)
 			}
-			if cost.WriteUnits != step.writes || cost.ReadUnits != 0 || int64(cost.Requests) != used.TotalRequests() || results[0].Units != step.writes {
+			if cost.WriteUnits != step.writes || cost.ReadUnits != 0 || int64(cost.Requests) != used.TotalRequests() ||
+				results[0].Units != step.writes {
 				t.Errorf("%d rows, %s: own accounts say %+v, %v for the message", rows, step.name, cost, results[0].Units)
 			}
 		}
@@ -360,14 +372,16 @@ func TestEraseClaims(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b := w.account("a", "x@y", 1), w.account("b", "free@y", 1)
 	w.keepAll(a)
-	if _, err := w.store.Erase(deadline(t), a.Parts.Items[0].Key); err == nil || !strings.Contains(err.Error(), "the key holds a claim, which is erased with its whole alone: erase the account that holds it") {
+	if _, err := w.store.Erase(deadline(t), a.Parts.Items[0].Key); err == nil ||
+		!strings.Contains(err.Error(), "the key holds a claim, which is erased with its whole alone: erase the account that holds it") {
 		t.Error(err)
 	}
 	if _, err := w.store.Erase(deadline(t), b.Parts.Items[0].Key); err != nil {
 		t.Error(err)
 	}
 	results, _ := w.store.Put(deadline(t), []*event.Item{b})
-	if r := results[0]; r.Verdict != event.Conflict || r.Refusal.Reason != event.Claimed || r.Refusal.Detail != "nobody can claim email \"free@y\": its key was barred by hand" {
+	if r := results[0]; r.Verdict != event.Conflict || r.Refusal.Reason != event.Claimed ||
+		r.Refusal.Detail != "nobody can claim email \"free@y\": its key was barred by hand" {
 		t.Errorf("%v", r)
 	}
 	// Both were stored before there were claims, and one of them has got it.
@@ -406,7 +420,8 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 			if bars {
 				tries++
 			}
-			if now := tries == 2 && bars || tries == 1 && pk != nil && pk.Value == "EMAIL#x@y"; !gone && now && (bars || moment == "the claim is read") {
+			if now := tries == 2 && bars || tries == 1 && pk != nil && pk.Value == "EMAIL#x@y"; !gone && now &&
+				(bars || moment == "the claim is read") {
 				gone = true
 				if _, err := w.store.Erase(deadline(t), b.Key); err != nil {
 					t.Error(err)
@@ -481,7 +496,8 @@ func TestPutPartsOfARemovedWhole(t *testing.T) {
 	delete(key, "i:barred")
 	w.onCall = func(api string, _ any) error {
 		if api == "TransactWriteItems" {
-			_, _ = w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key})
+			_, _ = w.Engine.DynamoDB().DeleteItem(context.Background(),
+				&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key})
 		}
 		return nil
 	}

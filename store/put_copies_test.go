@@ -50,7 +50,8 @@ func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
 // payload have expiries of their own.
 func withoutTime(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 	s.Events["seen"] = pipeline.EventSpec{ID: "{id}", Key: pipeline.KeySpec{PK: "SEEN#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour}
-	s.Events["place"] = pipeline.EventSpec{ID: "{id}", Key: pipeline.KeySpec{PK: "PLACE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number"}
+	s.Events["place"] = pipeline.EventSpec{ID: "{id}", Key: pipeline.KeySpec{PK: "PLACE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour,
+		Mode: "latest", Revision: "rev number"}
 }
 
 // at returns the item of a payload that came at the given time.
@@ -113,7 +114,8 @@ func TestCopiesOfDifferentAge(t *testing.T) {
 					t.Errorf("%s, want %s", got, c.want)
 				}
 				expiry, _ := w.stored("events", items[0].Key)["expiresAt"].(*types.AttributeValueMemberN)
-				if (expiry == nil) != c.expiry.IsZero() || expiry != nil && expiry.Value != fmt.Sprint(c.expiry.Add(90*24*time.Hour).Unix()) {
+				if (expiry == nil) != c.expiry.IsZero() || expiry != nil &&
+					expiry.Value != fmt.Sprint(c.expiry.Add(90*24*time.Hour).Unix()) {
 					t.Errorf("stored with expiry %v, want that of %s", expiry, c.expiry)
 				}
 			})
@@ -138,7 +140,8 @@ func TestClockPassesOneCopy(t *testing.T) {
 			w.faults = []fault{{API: "PutItem", Before: errLost}}
 			first, second := w.at(epoch.Add(-90*24*time.Hour+90*time.Minute), c.body), w.at(epoch, c.body)
 			results, _ := w.store.Put(deadline(t), []*event.Item{first, second})
-			if got := verdicts(results); got != "Expired Retry" || !strings.Contains(results[1].Refusal.Detail, "another copy in the same batch was tried in its place") {
+			if got := verdicts(results); got != "Expired Retry" ||
+				!strings.Contains(results[1].Refusal.Detail, "another copy in the same batch was tried in its place") {
 				t.Errorf("%s: %v", got, results[1].Refusal)
 			}
 			if results, _ := w.store.Put(deadline(t), []*event.Item{second}); verdicts(results) != c.alone {
@@ -153,7 +156,8 @@ func TestClockPassesOneCopy(t *testing.T) {
 // same, and so is what goes to quarantine.
 func TestCopiesInTwoPuts(t *testing.T) {
 	copyOf := func(w *world, typ, last string) *event.Item {
-		return w.item(fmt.Sprintf(`"type":%q`, typ), `"id":"1"`, `"at":"2099-03-01T10:00:00Z"`, `"pages":7`, `"text":"`+lorem+`"`, `"replies":[{"n":1,"text":"`+lorem+`"},{"n":2}]`, last)
+		return w.item(fmt.Sprintf(`"type":%q`, typ), `"id":"1"`, `"at":"2099-03-01T10:00:00Z"`, `"pages":7`, `"text":"`+lorem+`"`,
+			`"replies":[{"n":1,"text":"`+lorem+`"},{"n":2}]`, last)
 	}
 	const a, b = `"x":1`, `"x":2`
 	for _, typ := range []string{"post", "vote", "thread", "digest"} {
@@ -215,7 +219,8 @@ func TestCopyOfARejectedEventInALaterPut(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
 	out := func() *event.Item { return w.goods("reserved", "1", "a", 4) }
-	got := verdicts(w.putNow(out())) + " " + verdicts(w.putNow(w.goods("received", "1", "a", 5))) + " " + verdicts(w.putNow(out())) + " " + verdicts(w.putNow(out()))
+	got := verdicts(w.putNow(out())) + " " + verdicts(w.putNow(w.goods("received", "1", "a", 5))) + " " + verdicts(w.putNow(out())) + " " +
+		verdicts(w.putNow(out()))
 	if got != "Rejected Inserted Inserted Duplicate" {
 		t.Error(got)
 	}
@@ -232,7 +237,9 @@ func TestCopyOfWhatMayStillBeStored(t *testing.T) {
 	w.start()
 	w.putNow(w.goods("received", "1", "a", 5))
 	client := &lostOnce{Client: w.Engine.DynamoDB(), then: func() { w.putNow(w.goods("reserved", "2", "a", 4)) }}
-	s := w.open(store.Config{Client: client, Pipeline: w.plan, Events: "events", Aggregates: "totals", Env: w.Clock.Env(func() float64 { return 0.5 })})
+	s := w.open(store.Config{Client: client, Pipeline: w.plan, Events: "events", Aggregates: "totals", Env: w.Clock.Env(func() float64 {
+		return 0.5
+	})})
 	other, out := w.goods("reserved", "1", "a", 9), w.goods("reserved", "1", "a", 4)
 	results, _ := s.Put(deadline(t), []*event.Item{other, out, out})
 	if got := verdicts(results); got != "Rejected Retry Retry" {
@@ -247,7 +254,8 @@ type lostOnce struct {
 	lost int
 }
 
-func (c *lostOnce) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (c *lostOnce) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	put := in.TransactItems[0].Put
 	if c.lost == 0 && put != nil && strings.Contains(put.Item["data"].(*types.AttributeValueMemberS).Value, `"quantity":4`) {
 		c.lost++
@@ -267,7 +275,8 @@ func TestCopyOfARejectedEventFromElsewhere(t *testing.T) {
 	})
 	w.start()
 	from := func(source, typ string, id, quantity int) *event.Item {
-		item, err := w.plan.PlanEvent(w.eventFrom(source, fmt.Sprintf(`{"type":%q,"id":"%d","sku":"a","quantity":%d,"at":"2099-03-01T10:00:00Z"}`, typ, id, quantity)))
+		item, err := w.plan.PlanEvent(w.eventFrom(source,
+			fmt.Sprintf(`{"type":%q,"id":"%d","sku":"a","quantity":%d,"at":"2099-03-01T10:00:00Z"}`, typ, id, quantity)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -148,7 +148,9 @@ func (t *atomicPut) refusedWhole(ctx context.Context, moves []*totalMove, why an
 	if len(messages{t}.onlyTotals(ctx, &t.cost)) == 0 {
 		return answer{}, t.step()
 	}
-	return t.refuseTotal(ctx, largest, fmt.Errorf("the items of the message take %d bytes and the totals that they move take %d, and a transaction takes about %d of both", bytes, totals, itemform.MaxTransaction))
+	return t.refuseTotal(ctx, largest,
+		fmt.Errorf("the items of the message take %d bytes and the totals that they move take %d, and a transaction takes about %d of both",
+			bytes, totals, itemform.MaxTransaction))
 }
 
 // refusedBy decides about a message that is not stored and that a total refuses. It may be called
@@ -196,13 +198,15 @@ func (t *atomicPut) refuseTotal(ctx context.Context, u *totalMove, cause error) 
 	})
 	if classify(err).outcome == invalid {
 		var cost Cost
-		cost, err = t.store.generations.Flag(ctx, []*aggregate.Definition{u.Def}, now, fmt.Sprintf("aggregate %q takes no more updates: %v", u.Key, cause))
+		cost, err = t.store.generations.Flag(ctx, []*aggregate.Definition{u.Def}, now,
+			fmt.Sprintf("aggregate %q takes no more updates: %v", u.Key, cause))
 		t.cost.Add(cost)
 	} else if err == nil {
 		t.cost.WriteUnits++
 	}
 	if err != nil {
-		t.refused(answer{outcome: unknown, err: fmt.Errorf("a total of aggregate %s takes no more updates and could not be flagged: %w", u.Def, awserr.Quiet(err))}.retry())
+		t.refused(answer{outcome: unknown, err: fmt.Errorf("a total of aggregate %s takes no more updates and could not be flagged: %w",
+			u.Def, awserr.Quiet(err))}.retry())
 		return answer{}, ended
 	}
 	t.refused(totalRefused(u, t.members[0].item.Key, cause.Error()))
@@ -212,7 +216,8 @@ func (t *atomicPut) refuseTotal(ctx context.Context, u *totalMove, cause error) 
 // totalRefused says that a total takes no more updates.
 func totalRefused(u *totalMove, key event.Key, cause string) *event.Refusal {
 	return &event.Refusal{Verdict: event.Rejected, Reason: event.TotalRefused, Key: key,
-		Detail: fmt.Sprintf("%s cannot be updated: %s; it is flagged, and the event can be sent again once the total is mended", u.name(), cause)}
+		Detail: fmt.Sprintf("%s cannot be updated: %s; it is flagged, and the event can be sent again once the total is mended",
+			u.name(), cause)}
 }
 
 // heads says for generations why they are not complete, as their heads were read for some messages.

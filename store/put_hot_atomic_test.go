@@ -27,7 +27,8 @@ type hotInTransactions struct {
 	requests int
 }
 
-func (c *hotInTransactions) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (c *hotInTransactions) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	c.requests++
 	c.w.Clock.Pass(5 * time.Millisecond)
 	reasons, hot := make([]types.CancellationReason, len(in.TransactItems)), false
@@ -98,7 +99,8 @@ func TestHotKeyInTransactions(t *testing.T) {
 			return list
 		}, 1},
 		"a total": {"A#stock#1#0#hot", func(w *world, first int) []*event.Item {
-			list := []*event.Item{w.goods("received", fmt.Sprint(first, "-0"), "hot", 1), w.goods("received", fmt.Sprint(first, "-1"), "hot", 1)}
+			list := []*event.Item{w.goods("received", fmt.Sprint(first, "-0"), "hot", 1),
+				w.goods("received", fmt.Sprint(first, "-1"), "hot", 1)}
 			for i := range 20 {
 				list = append(list, w.goods("received", fmt.Sprint(first+i), fmt.Sprint("cold", i), 1), w.order(fmt.Sprint(first+i), i))
 			}
@@ -115,7 +117,8 @@ func TestHotKeyInTransactions(t *testing.T) {
 					t.Errorf("%s took %s, want %s at the most", name, took, most)
 				}
 				for i, r := range results {
-					if i >= c.held && !r.Verdict.Stored() || i < c.held && (r.Verdict != event.Retry || r.Refusal.Reason != event.Throttled) {
+					if i >= c.held && !r.Verdict.Stored() || i < c.held &&
+						(r.Verdict != event.Retry || r.Refusal.Reason != event.Throttled) {
 						t.Errorf("%s: item %d: %s (%v)", name, i, r.Verdict, r.Refusal)
 					}
 				}
@@ -148,7 +151,8 @@ func TestHotKeyInTransactions(t *testing.T) {
 func TestTransactionsWaitForTheTable(t *testing.T) {
 	client, s := newHotInTransactions(t)
 	began := client.w.Clock.Now()
-	results, _ := s.Put(context.Background(), []*event.Item{client.w.account("1", "1@y", 1), client.w.account("2", "2@y", 1), client.w.goods("received", "1", "a", 1), client.w.goods("received", "2", "a", 1)})
+	results, _ := s.Put(context.Background(), []*event.Item{client.w.account("1", "1@y", 1), client.w.account("2", "2@y", 1),
+		client.w.goods("received", "1", "a", 1), client.w.goods("received", "2", "a", 1)})
 	if took := client.w.Clock.Now().Sub(began); took < 30*time.Second || verdicts(results) != "Retry Retry Retry Retry" {
 		t.Errorf("%s after %s", verdicts(results), took)
 	}
@@ -161,8 +165,10 @@ func TestManyMessagesOfAHotKey(t *testing.T) {
 		return w.item(fmt.Sprintf(`"type":"seat","hall":%q,"id":"%d"`, hall, i), `"at":"2099-03-01T10:00:00Z"`)
 	}
 	seats := func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
-		s.Events["seat"] = pipeline.EventSpec{ID: "{hall}#{id}", At: "{at}", Key: pipeline.KeySpec{PK: "HALL#{hall}", SK: "{id}"}, Atomic: true}
-		s.Events["claim"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "seat", With: []string{"hall", "id"}}, ID: "{hall}#{id}", Key: pipeline.KeySpec{PK: "CLAIM#{hall}#{id}", SK: "-"}}
+		s.Events["seat"] = pipeline.EventSpec{ID: "{hall}#{id}", At: "{at}", Key: pipeline.KeySpec{PK: "HALL#{hall}", SK: "{id}"},
+			Atomic: true}
+		s.Events["claim"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "seat", With: []string{"hall", "id"}}, ID: "{hall}#{id}",
+			Key: pipeline.KeySpec{PK: "CLAIM#{hall}#{id}", SK: "-"}}
 	}
 	for name, c := range map[string]struct {
 		declare option
@@ -205,7 +211,8 @@ func TestManyMessagesOfAHotKey(t *testing.T) {
 				began, client.requests = w.Clock.Now(), 0
 				results, _ := s.Put(ctx, items)
 				for i, r := range results {
-					if want := map[bool]event.Verdict{true: event.Retry, false: event.Inserted}[i < c.held]; r.Verdict != want || want == event.Retry && r.Refusal.Reason != event.Throttled {
+					if want := map[bool]event.Verdict{true: event.Retry, false: event.Inserted}[i < c.held]; r.Verdict != want ||
+						want == event.Retry && r.Refusal.Reason != event.Throttled {
 						t.Errorf("batch %d, message %d: %s (%v), want %s", batch, i, r.Verdict, r.Refusal, want)
 					}
 				}

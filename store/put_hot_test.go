@@ -59,7 +59,8 @@ func (c *throttling) throttles(pk types.AttributeValue) bool {
 	return isText && (c.keys == nil && strings.Contains(text.Value, "#") || c.keys[text.Value])
 }
 
-func (c *throttling) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+func (c *throttling) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput,
+	error) {
 	c.w.Clock.Pass(5 * time.Millisecond)
 	if c.throttles(in.Item["PK"]) {
 		return nil, &types.ProvisionedThroughputExceededException{ThrottlingReasons: []types.ThrottlingReason{{Reason: &c.reason}}}
@@ -67,7 +68,8 @@ func (c *throttling) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ .
 	return c.Client.PutItem(ctx, in)
 }
 
-func (c *throttling) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+func (c *throttling) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	c.w.Clock.Pass(5 * time.Millisecond)
 	out := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(in.Statements))}
 	for i, s := range in.Statements {
@@ -203,7 +205,8 @@ type hanging struct {
 	w *world
 }
 
-func (h hanging) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+func (h hanging) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput,
+	error) {
 	h.w.Clock.Pass(5 * time.Second)
 	return h.Client.PutItem(ctx, in, options...)
 }

@@ -105,7 +105,8 @@ func TestPayloadsAreReadFewAtATime(t *testing.T) {
 	}
 	for i, r := range results {
 		conflict := i%10 == 0
-		if (r.Verdict == event.Conflict) != conflict || r.Existing == nil || r.Existing.Data != "" || r.Existing.Digest != stored[i].Digest || r.Existing.Key != stored[i].Key {
+		if (r.Verdict == event.Conflict) != conflict || r.Existing == nil || r.Existing.Data != "" ||
+			r.Existing.Digest != stored[i].Digest || r.Existing.Key != stored[i].Key {
 			t.Fatalf("item %d: %s, existing %+v", i, r.Verdict, r.Existing)
 		}
 		if conflict && !strings.Contains(r.Refusal.Detail, "they differ in cents") {

@@ -58,7 +58,8 @@ func totalMoves(members []*atomicItem) []*totalMove {
 			key := lanes.ItemKey(m.item.Key, c)
 			u := byKey[key]
 			if u == nil {
-				u = &totalMove{Update: lanes.Update{Key: key, Def: c.Def, ExpiresAt: lanes.Expiry(c.Def, c.Window)}, subtracts: make([]bool, len(c.Values))}
+				u = &totalMove{Update: lanes.Update{Key: key, Def: c.Def, ExpiresAt: lanes.Expiry(c.Def, c.Window)},
+					subtracts: make([]bool, len(c.Values))}
 				byKey[key] = u
 				list = append(list, u)
 			}
@@ -89,7 +90,8 @@ func (u *totalMove) update(table *string, images types.ReturnValuesOnConditionCh
 	for v, takes := range u.subtracts {
 		if takes {
 			need := u.need(v)
-			e.guards = append(e.guards, guard{operand{u.Def.Values[v].Name, slotNone, ":f" + strconv.Itoa(v), number(need.String())}, ">=", need.Sign() <= 0})
+			e.guards = append(e.guards, guard{operand{u.Def.Values[v].Name, slotNone, ":f" + strconv.Itoa(v), number(need.String())}, ">=",
+				need.Sign() <= 0})
 		}
 	}
 	x := e.expression()

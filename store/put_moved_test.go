@@ -32,37 +32,44 @@ import (
 func stocked(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 	zero := map[string]event.Decimal{"available": {}}
 	for name, pk := range map[string]string{"received": "IN", "reserved": "OUT"} {
-		s.Events[name] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: pk + "#{id}", SK: "X"}, Retain: 90 * 24 * time.Hour}
+		s.Events[name] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: pk + "#{id}", SK: "X"},
+			Retain: 90 * 24 * time.Hour}
 	}
 	s.Events["transfer"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "TRANSFER#{id}", SK: "X"}, Atomic: true}
 	for name, account := range map[string]string{"debit": "from", "credit": "to"} {
 		s.Events[name] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "transfer", With: []string{"id", account, "amount"}},
 			ID: "{id}", Key: pipeline.KeySpec{PK: "TRANSFER#{id}", SK: strings.ToUpper(name)}}
 	}
-	s.Events["slip"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "transfer", With: []string{"slip"}}, ID: "{slip}", Key: pipeline.KeySpec{PK: "SLIP#{slip}", SK: "CLAIM"}}
+	s.Events["slip"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "transfer", With: []string{"slip"}}, ID: "{slip}",
+		Key: pipeline.KeySpec{PK: "SLIP#{slip}", SK: "CLAIM"}}
 	s.Aggregates = map[string]pipeline.AggregateSpec{
 		"stock": {Since: 1, By: map[string]string{"sku": "{sku}"}, MovedBy: "put", AtLeast: zero, From: map[string]pipeline.FromSpec{
 			"received": {Values: map[string]string{"available": "sum quantity"}},
 			"reserved": {Values: map[string]string{"available": "sum -quantity", "reservations": "count"}, Where: "quantity != 0"}}},
 		"flow": {Since: 1, Window: 24 * time.Hour, Spread: 3, MovedBy: "put", From: map[string]pipeline.FromSpec{
 			"received": {Values: map[string]string{"events": "count"}}, "reserved": {Values: map[string]string{"events": "count"}}}},
-		"credits": {Since: 1, By: map[string]string{"account": "{to}"}, From: map[string]pipeline.FromSpec{"credit": {Values: map[string]string{"credits": "count"}}}},
+		"credits": {Since: 1, By: map[string]string{"account": "{to}"},
+			From: map[string]pipeline.FromSpec{"credit": {Values: map[string]string{"credits": "count"}}}},
 		"paid": {Since: 1, By: map[string]string{"account": "{from}"}, MovedBy: "put", From: map[string]pipeline.FromSpec{
 			"debit": {Values: map[string]string{"paid": "sum amount"}}}},
 	}
-	s.Aggregates["balances"] = pipeline.AggregateSpec{Since: 1, MovedBy: "put", AtLeast: map[string]event.Decimal{"balance": event.DecimalOf(-100)},
-		From: map[string]pipeline.FromSpec{"debit": {Values: map[string]string{"balance": "sum -amount"}}, "credit": {Values: map[string]string{"balance": "sum amount"}}}}
+	s.Aggregates["balances"] = pipeline.AggregateSpec{Since: 1, MovedBy: "put",
+		AtLeast: map[string]event.Decimal{"balance": event.DecimalOf(-100)},
+		From: map[string]pipeline.FromSpec{"debit": {Values: map[string]string{"balance": "sum -amount"}},
+			"credit": {Values: map[string]string{"balance": "sum amount"}}}}
 }
 
 // quick leaves out the total that all goods share, so that only those of one sku meet.
 func quick(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) { delete(s.Aggregates, "flow") }
 
 func (w *world) goods(typ, id, sku string, quantity int, extra ...string) *event.Item {
-	return w.item(append([]string{fmt.Sprintf(`"type":%q`, typ), fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"sku":%q`, sku), fmt.Sprintf(`"quantity":%d`, quantity), `"at":"2099-03-01T10:00:00Z"`}, extra...)...)
+	return w.item(append([]string{fmt.Sprintf(`"type":%q`, typ), fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"sku":%q`, sku),
+		fmt.Sprintf(`"quantity":%d`, quantity), `"at":"2099-03-01T10:00:00Z"`}, extra...)...)
 }
 
 func (w *world) transfer(id, from, to string, amount int) *event.Item {
-	return w.item(`"type":"transfer"`, fmt.Sprintf(`"id":%q,"from":%q,"to":%q,"amount":%d,"slip":%q`, id, from, to, amount, "s"+id), `"at":"2099-03-01T10:00:00Z"`)
+	return w.item(`"type":"transfer"`, fmt.Sprintf(`"id":%q,"from":%q,"to":%q,"amount":%d,"slip":%q`, id, from, to, amount, "s"+id),
+		`"at":"2099-03-01T10:00:00Z"`)
 }
 
 func (w *world) putNow(items ...*event.Item) []store.Result {
@@ -136,7 +143,9 @@ func (w *world) twin() (wrong []string) {
 			s.fp = s.fp.Add(t.FP)
 			for name, v := range t.Values {
 				s.values[name] = s.values[name].Add(v)
-				if i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return v.Name == name }); def.AtLeast != nil && def.AtLeast[i].Set && v.Cmp(def.AtLeast[i].Number) < 0 {
+				if i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool {
+					return v.Name == name
+				}); def.AtLeast != nil && def.AtLeast[i].Set && v.Cmp(def.AtLeast[i].Number) < 0 {
 					wrong = append(wrong, fmt.Sprintf("%s of %s is %s, below its floor", name, def.Name, v))
 				}
 			}
@@ -196,7 +205,9 @@ func TestFloor(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
 	results := w.putNow(w.goods("reserved", "1", "a", 4))
-	if r := results[0].Refusal; results[0].Verdict != event.Rejected || r.Reason != event.BelowFloor || r.Detail != "stock of sku=\"a\": available is 0, and with this event it would be -4, which is below its floor of 0" || r.Key.PK != "OUT#1" {
+	if r := results[0].Refusal; results[0].Verdict != event.Rejected || r.Reason != event.BelowFloor ||
+		r.Detail != "stock of sku=\"a\": available is 0, and with this event it would be -4, which is below its floor of 0" ||
+		r.Key.PK != "OUT#1" {
 		t.Errorf("%+v", r)
 	}
 	if w.stored("events", w.goods("reserved", "1", "a", 4).Key) != nil {
@@ -204,7 +215,8 @@ func TestFloor(t *testing.T) {
 	}
 	// What comes in goes first, in whatever order a batch brings it. Of two that take the same, one
 	// is left.
-	results = w.putNow(w.goods("reserved", "1", "a", 4), w.goods("reserved", "2", "a", 4), w.goods("received", "1", "a", 5), w.goods("reserved", "3", "b", 1), w.goods("received", "4", "b", 1))
+	results = w.putNow(w.goods("reserved", "1", "a", 4), w.goods("reserved", "2", "a", 4), w.goods("received", "1", "a", 5),
+		w.goods("reserved", "3", "b", 1), w.goods("received", "4", "b", 1))
 	if got := verdicts(results); got != "Inserted Rejected Inserted Inserted Inserted" {
 		t.Errorf("%s: %v", got, results)
 	}
@@ -228,7 +240,8 @@ func TestFloor(t *testing.T) {
 func TestFloorOfANewTotal(t *testing.T) {
 	w := newWorld(t, stocked, quick)
 	w.start()
-	w.putNow(w.goods("received", "1", "a", 4), w.goods("reserved", "1", "a", 4)) // afterwards it is known that older events are in the totals
+	w.putNow(w.goods("received", "1", "a", 4),
+		w.goods("reserved", "1", "a", 4)) // afterwards it is known that older events are in the totals
 	for _, c := range []struct {
 		in, out  int
 		want     string
@@ -275,7 +288,8 @@ func TestCopyOfARejectedEvent(t *testing.T) {
 		if results[0].Verdict != event.Rejected || results[1].Verdict != c.want {
 			t.Errorf("%s: %v", name, results)
 		}
-		if c.want == event.Rejected && (results[1].Refusal.Reason != event.BelowFloor || results[1].Refusal.Key != second.Key || results[1].Units != 0) {
+		if c.want == event.Rejected && (results[1].Refusal.Reason != event.BelowFloor || results[1].Refusal.Key != second.Key ||
+			results[1].Units != 0) {
 			t.Errorf("%s: %+v", name, results[1])
 		}
 		if stored := w.stored("events", first.Key) != nil; stored != (c.want == event.Inserted) {
@@ -293,7 +307,8 @@ func TestCopyOfARejectedEvent(t *testing.T) {
 func TestTransfers(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
-	results := w.putNow(w.transfer("1", "x", "y", 70), w.transfer("2", "y", "x", 130), w.transfer("1", "x", "y", 70), w.transfer("3", "x", "x", 10))
+	results := w.putNow(w.transfer("1", "x", "y", 70), w.transfer("2", "y", "x", 130), w.transfer("1", "x", "y", 70),
+		w.transfer("3", "x", "x", 10))
 	if got := verdicts(results); got != "Inserted Inserted Duplicate Inserted" {
 		t.Errorf("%s: %v", got, results)
 	}
@@ -310,7 +325,8 @@ func TestTransfers(t *testing.T) {
 		t.Errorf("%s: %v", got, results)
 	}
 	w.agree("a claim that is taken")
-	if results = w.putNow(w.transfer("1", "x", "y", 70)); verdicts(results) != "Duplicate" || verdicts(results[0].Parts) != "Duplicate Duplicate Duplicate" {
+	if results = w.putNow(w.transfer("1", "x", "y", 70)); verdicts(results) != "Duplicate" ||
+		verdicts(results[0].Parts) != "Duplicate Duplicate Duplicate" {
 		t.Errorf("%v", results)
 	}
 	// A part that an older function has stored by itself was not counted by its put: the stream
@@ -338,7 +354,9 @@ func TestEveryFaultOfMovedPuts(t *testing.T) {
 		"contended": {Before: cancelledFor("TransactionConflict", 5)}, "one contended": {Before: cancelledFor("TransactionConflict", 3)},
 		"no reasons": {Before: &types.TransactionCanceledException{}}, "stale": {Before: cancelledFor("ConditionalCheckFailed", 5)},
 		"stale alone": {Before: cancelledFor("ConditionalCheckFailed", 3)},
-		"invalid":     {Before: &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("None")}, {Code: aws.String("None")}, {Code: aws.String("None")}, {Code: aws.String("ValidationError")}, {Code: aws.String("None")}}}},
+		"invalid": {Before: &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String(
+			"None")}, {Code: aws.String("None")}, {Code: aws.String("None")}, {Code: aws.String("ValidationError")},
+			{Code: aws.String("None")}}}},
 	} {
 		for _, always := range []bool{false, true} {
 			for skip := range 3 {
@@ -348,7 +366,8 @@ func TestEveryFaultOfMovedPuts(t *testing.T) {
 				one := f
 				one.API, one.Always = "TransactWriteItems", always
 				batch := func() []*event.Item {
-					return []*event.Item{w.goods("reserved", "1", "a", 8), w.goods("received", "2", "a", 1), w.goods("reserved", "3", "a", 8), w.goods("reserved", "1", "a", 8)}
+					return []*event.Item{w.goods("reserved", "1", "a", 8), w.goods("received", "2", "a", 1),
+						w.goods("reserved", "3", "a", 8), w.goods("reserved", "1", "a", 8)}
 				}
 				var sent atomic.Int64
 				w.onCall = func(api string, _ any) error {
@@ -424,7 +443,9 @@ func TestLateTryIsNotRejected(t *testing.T) {
 // same.
 func TestNothingIsTakenWhileItIsBuilt(t *testing.T) {
 	w := newWorld(t, stocked)
-	if results := w.putNow(w.goods("reserved", "0", "a", 1)); verdicts(results) != "Retry" || !strings.Contains(results[0].Refusal.Detail, "the event takes from aggregate stock since 1, and no function has started with it yet") {
+	if results := w.putNow(w.goods("reserved", "0", "a", 1)); verdicts(results) != "Retry" ||
+		!strings.Contains(results[0].Refusal.Detail,
+			"the event takes from aggregate stock since 1, and no function has started with it yet") {
 		t.Errorf("before the start: %v", results)
 	}
 	w.start()
@@ -436,7 +457,8 @@ func TestNothingIsTakenWhileItIsBuilt(t *testing.T) {
 		t.Errorf("%v", results)
 	}
 	w.Clock.Pass(6 * time.Minute)
-	if results := w.putNow(w.goods("reserved", "1", "a", 1), w.goods("reserved", "1", "a", 2), w.goods("reserved", "4", "a", 1), w.goods("received", "4", "a", 1)); verdicts(results) != "Duplicate Conflict Retry Inserted" {
+	if results := w.putNow(w.goods("reserved", "1", "a", 1), w.goods("reserved", "1", "a", 2), w.goods("reserved", "4", "a", 1),
+		w.goods("received", "4", "a", 1)); verdicts(results) != "Duplicate Conflict Retry Inserted" {
 		t.Errorf("%v", results)
 	}
 	building(false)
@@ -465,17 +487,21 @@ func TestNothingIsTakenWhileItIsBuilt(t *testing.T) {
 func TestRefusedTotalRejects(t *testing.T) {
 	for name, damage := range map[string]map[string]types.AttributeValue{
 		"text in place of a floored sum": {"available": &types.AttributeValueMemberS{Value: "many"}},
-		"text in place of a count":       {"reservations": &types.AttributeValueMemberS{Value: "many"}, "available": &types.AttributeValueMemberN{Value: "9"}},
-		"full":                           {"available": &types.AttributeValueMemberN{Value: "9"}, "x": &types.AttributeValueMemberS{Value: strings.Repeat("x", 400<<10-30)}},
+		"text in place of a count": {"reservations": &types.AttributeValueMemberS{Value: "many"},
+			"available": &types.AttributeValueMemberN{Value: "9"}},
+		"full": {"available": &types.AttributeValueMemberN{Value: "9"},
+			"x": &types.AttributeValueMemberS{Value: strings.Repeat("x", 400<<10-30)}},
 	} {
 		w := newWorld(t, stocked, quick)
 		w.start()
 		damage["PK"], damage["SK"] = &types.AttributeValueMemberS{Value: "A#stock#1#0#a"}, &types.AttributeValueMemberS{Value: "-"}
-		if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: damage}); err != nil {
+		if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
+			&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: damage}); err != nil {
 			t.Fatal(err)
 		}
 		results := w.putNow(w.goods("reserved", "1", "a", 1), w.goods("received", "2", "b", 5), w.goods("reserved", "2", "b", 1))
-		if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.TotalRefused || !strings.HasPrefix(results[0].Refusal.Detail, "stock of sku=\"a\" cannot be updated: ") {
+		if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.TotalRefused ||
+			!strings.HasPrefix(results[0].Refusal.Detail, "stock of sku=\"a\" cannot be updated: ") {
 			t.Errorf("%s: %v", name, results)
 			continue
 		}
@@ -537,7 +563,8 @@ func TestCostOfMovedPuts(t *testing.T) {
 				}
 			}
 			if float64(used.TotalRequests()) != requests || used.WriteUnits() != c.writes || used.ReadUnits() != 0 {
-				t.Errorf("%s, again %v: %v, %v write and %v read units; want %v requests and %v units", c.name, again, used.Requests, used.WriteUnits(), used.ReadUnits(), requests, c.writes)
+				t.Errorf("%s, again %v: %v, %v write and %v read units; want %v requests and %v units", c.name, again, used.Requests,
+					used.WriteUnits(), used.ReadUnits(), requests, c.writes)
 			}
 			if cost.WriteUnits != used.WriteUnits() || int64(cost.Requests) != used.TotalRequests() || cost.ReadUnits != 0 {
 				t.Errorf("%s, again %v: own accounts say %+v, and %v units were used", c.name, again, cost, used.WriteUnits())
@@ -576,7 +603,8 @@ type attempts struct {
 	of []int
 }
 
-func (a *attempts) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (a *attempts) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	o := dynamodb.Options{Retryer: retry.NewStandard()}
 	for _, option := range options {
 		option(&o)
@@ -611,7 +639,8 @@ func TestMovedPutsAreSentOnce(t *testing.T) {
 func TestFloorOfParts(t *testing.T) {
 	w := newWorld(t, stocked, quick, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		s.Events["picked"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PICKED#{id}", SK: "X"}}
-		s.Events["pick"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "picked", Each: "picks", With: []string{"id"}}, ID: "{id}#{sku}", Key: pipeline.KeySpec{PK: "PICKED#{id}", SK: "{sku}"}}
+		s.Events["pick"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "picked", Each: "picks", With: []string{"id"}}, ID: "{id}#{sku}",
+			Key: pipeline.KeySpec{PK: "PICKED#{id}", SK: "{sku}"}}
 		s.Aggregates["stock"].From["pick"] = pipeline.FromSpec{Values: map[string]string{"available": "sum -quantity"}}
 	})
 	w.start()
@@ -620,11 +649,13 @@ func TestFloorOfParts(t *testing.T) {
 		for _, sku := range skus {
 			picks = append(picks, fmt.Sprintf(`{"sku":%q,"quantity":2}`, sku))
 		}
-		return w.item(`"type":"picked"`, fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`, `"picks":[`+strings.Join(picks, ",")+`]`)
+		return w.item(`"type":"picked"`, fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`, `"picks":[`+
+			strings.Join(picks, ",")+`]`)
 	}
 	w.putNow(w.goods("received", "1", "a", 1), w.goods("received", "2", "b", 5))
 	results := w.putNow(picked("1", "a", "b"))
-	if verdicts(results) != "Rejected" || results[0].Refusal.Reason != event.BelowFloor || verdicts(results[0].Parts) != "Rejected Inserted" {
+	if verdicts(results) != "Rejected" || results[0].Refusal.Reason != event.BelowFloor ||
+		verdicts(results[0].Parts) != "Rejected Inserted" {
 		t.Fatalf("%v of %s", results[0].Refusal, verdicts(results[0].Parts))
 	}
 	w.agree("one part is refused")
@@ -634,12 +665,15 @@ func TestFloorOfParts(t *testing.T) {
 	}
 	w.agree("it has come again")
 
-	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: "A#stock#1#0#d"}, "SK": &types.AttributeValueMemberS{Value: "-"}, "available": &types.AttributeValueMemberS{Value: "many"}}}); err != nil {
+	if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
+		&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "A#stock#1#0#d"}, "SK": &types.AttributeValueMemberS{Value: "-"},
+			"available": &types.AttributeValueMemberS{Value: "many"}}}); err != nil {
 		t.Fatal(err)
 	}
 	results = w.putNow(picked("2", "c", "d"))
-	if verdicts(results) != "Rejected" || verdicts(results[0].Parts) != "Rejected Rejected" || results[0].Refusal.Reason != event.TotalRefused {
+	if verdicts(results) != "Rejected" || verdicts(results[0].Parts) != "Rejected Rejected" ||
+		results[0].Refusal.Reason != event.TotalRefused {
 		t.Errorf("a floor, and a total that is not a number: %v of %s", results[0].Refusal, verdicts(results[0].Parts))
 	}
 }
@@ -669,7 +703,8 @@ func TestMovedPutsAgainstANaiveTwin(t *testing.T) {
 			for i := range reasons {
 				reasons[i].Code = aws.String([]string{"None", "TransactionConflict"}[rng.IntN(2)])
 			}
-			f := []fault{{Before: errLost}, {After: errLost}, {Before: errThrottled}, {Before: &types.TransactionCanceledException{CancellationReasons: reasons}},
+			f := []fault{{Before: errLost}, {After: errLost}, {Before: errThrottled},
+				{Before: &types.TransactionCanceledException{CancellationReasons: reasons}},
 				{Before: cancelledFor("ConditionalCheckFailed", len(reasons))}}[rng.IntN(5)]
 			if f.Before == errLost && rng.IntN(2) == 0 {
 				late = append(late, tx)
@@ -698,7 +733,8 @@ func TestMovedPutsAgainstANaiveTwin(t *testing.T) {
 			w.agree(when)
 			for i, r := range results {
 				there := w.stored("events", items[i].Key)
-				if r.Verdict.Stored() && there == nil || r.Verdict == event.Rejected && there != nil && items[i].Digest == event.Digest(there["digest"].(*types.AttributeValueMemberB).Value) {
+				if r.Verdict.Stored() && there == nil || r.Verdict == event.Rejected && there != nil &&
+					items[i].Digest == event.Digest(there["digest"].(*types.AttributeValueMemberB).Value) {
 					t.Errorf("%s: %s is %v, and stored is %v", when, items[i].Key, r, there != nil)
 				}
 			}
@@ -723,7 +759,8 @@ func TestHeldTotal(t *testing.T) {
 	tries := 0
 	w.onCall = func(api string, in any) error {
 		tx, ok := in.(*dynamodb.TransactWriteItemsInput)
-		if !ok || !strings.HasSuffix(tx.TransactItems[len(tx.TransactItems)-1].Update.Key["PK"].(*types.AttributeValueMemberS).Value, "#a") {
+		if !ok || !strings.HasSuffix(tx.TransactItems[len(tx.TransactItems)-1].Update.Key["PK"].(*types.AttributeValueMemberS).Value,
+			"#a") {
 			return nil
 		}
 		if tries++; tries == 1 { // so they go one by one
@@ -741,11 +778,14 @@ func TestHeldTotal(t *testing.T) {
 		items = append(items, w.goods("received", fmt.Sprint("held ", i), "a", 1))
 	}
 	items = append(items, w.goods("received", "1", "b", 1))
-	st := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Env: env.Env{Now: w.Clock.Now, Rand: func() float64 { return 1 },
-		Sleep: func(ctx context.Context, d time.Duration) error {
-			w.Clock.Pass(d)
-			return ctx.Err()
-		}, Group: func() env.Group { n := 0; return counted{&n} }}})
+	st := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals",
+		Env: env.Env{Now: w.Clock.Now, Rand: func() float64 {
+			return 1
+		},
+			Sleep: func(ctx context.Context, d time.Duration) error {
+				w.Clock.Pass(d)
+				return ctx.Err()
+			}, Group: func() env.Group { n := 0; return counted{&n} }}})
 	began := w.Clock.Now()
 	results, _ := st.Put(context.Background(), items)
 	for i, r := range results {
@@ -773,7 +813,8 @@ func (w *world) basket(id string, lines, bytes int, extra ...string) *event.Item
 	for n := range lines {
 		list = append(list, fmt.Sprintf(`{"n":%d}`, n))
 	}
-	return w.item(append([]string{`"type":"basket"`, fmt.Sprintf(`"id":%q,"text":%q`, id, strings.Repeat("x", bytes)), `"at":"2099-03-01T10:00:00Z"`, `"lines":[` + strings.Join(list, ",") + `]`}, extra...)...)
+	return w.item(append([]string{`"type":"basket"`, fmt.Sprintf(`"id":%q,"text":%q`, id, strings.Repeat("x", bytes)),
+		`"at":"2099-03-01T10:00:00Z"`, `"lines":[` + strings.Join(list, ",") + `]`}, extra...)...)
 }
 
 // sizeOf is about how many bytes an item takes.
@@ -792,7 +833,8 @@ func sizeOf(item map[string]types.AttributeValue) (n int) {
 // and it is stored once that total is small. Other messages with these totals go on.
 func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 	none := func(n int) error {
-		return &types.TransactionCanceledException{CancellationReasons: slices.Repeat([]types.CancellationReason{{Code: aws.String("None")}}, n)}
+		return &types.TransactionCanceledException{CancellationReasons: slices.Repeat(
+			[]types.CancellationReason{{Code: aws.String("None")}}, n)}
 	}
 	for name, refusal := range map[string]func(n int) error{
 		"invalid":         func(int) error { return errUnforeseen },
@@ -803,10 +845,13 @@ func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 		w.start()
 		large := func(bytes int) {
 			for n := range 3 {
-				key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: fmt.Sprintf("A#sold#1#0#%d", n)}, "SK": &types.AttributeValueMemberS{Value: "-"}}
-				if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key,
-					UpdateExpression: aws.String("SET #x = :x"), ExpressionAttributeNames: map[string]string{"#x": "i:x"}, ExpressionAttributeValues: map[string]types.AttributeValue{
-						":x": &types.AttributeValueMemberS{Value: strings.Repeat("x", bytes+n)}}}); err != nil {
+				key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: fmt.Sprintf("A#sold#1#0#%d", n)},
+					"SK": &types.AttributeValueMemberS{Value: "-"}}
+				if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(),
+					&dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key,
+						UpdateExpression: aws.String("SET #x = :x"), ExpressionAttributeNames: map[string]string{"#x": "i:x"},
+						ExpressionAttributeValues: map[string]types.AttributeValue{
+							":x": &types.AttributeValueMemberS{Value: strings.Repeat("x", bytes+n)}}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -821,7 +866,8 @@ func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 				if item.Put != nil {
 					size += sizeOf(item.Put.Item)
 				} else if item.Update != nil {
-					size += sizeOf(w.stored("totals", event.Key{PK: item.Update.Key["PK"].(*types.AttributeValueMemberS).Value, SK: item.Update.Key["SK"].(*types.AttributeValueMemberS).Value}))
+					size += sizeOf(w.stored("totals", event.Key{PK: item.Update.Key["PK"].(*types.AttributeValueMemberS).Value,
+						SK: item.Update.Key["SK"].(*types.AttributeValueMemberS).Value}))
 				}
 			}
 			if size > 4_000_000 {
@@ -833,7 +879,8 @@ func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 		w.putNow(w.basket("0", 3, 1))
 		large(100_000)
 		results := w.putNow(huge(), w.basket("2", 3, 1))
-		if verdicts(results) != "Rejected Inserted" || results[0].Refusal.Reason != event.TotalRefused || !strings.Contains(results[0].Refusal.Detail, "sold of place=\"2\" cannot be updated: the items of the message take 38") {
+		if verdicts(results) != "Rejected Inserted" || results[0].Refusal.Reason != event.TotalRefused ||
+			!strings.Contains(results[0].Refusal.Detail, "sold of place=\"2\" cannot be updated: the items of the message take 38") {
 			t.Errorf("%s: %v", name, results)
 			continue
 		}
@@ -865,7 +912,8 @@ func TestTotalsLeaveNoRoomForAPack(t *testing.T) {
 	alone := 0
 	w.onCall = func(_ string, in any) error {
 		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && len(tx.TransactItems) > 7 { // two baskets
-			return &types.TransactionCanceledException{CancellationReasons: slices.Repeat([]types.CancellationReason{{Code: aws.String("None")}}, len(tx.TransactItems))}
+			return &types.TransactionCanceledException{CancellationReasons: slices.Repeat(
+				[]types.CancellationReason{{Code: aws.String("None")}}, len(tx.TransactItems))}
 		} else if ok {
 			alone++
 		}
@@ -886,7 +934,8 @@ func TestRefusalOfLargeTotals(t *testing.T) {
 	w.onCall = func(_ string, in any) error {
 		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok {
 			for _, item := range tx.TransactItems {
-				if item.Update != nil && item.Update.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
+				if item.Update != nil &&
+					item.Update.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
 					short.Add(1)
 					return store.ErrTooLarge
 				}

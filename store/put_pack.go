@@ -28,7 +28,8 @@ func packs(s *transactions, group []*atomicPut) (list []*pack) {
 				more++
 			}
 		}
-		if p == nil || items+len(t.members)+len(totals)+more > maxTransaction || bytes+t.bytes()+(len(totals)+more)*assumedTotal > maxTransactionBytes {
+		if p == nil || items+len(t.members)+len(totals)+more > maxTransaction || bytes+t.bytes()+
+			(len(totals)+more)*assumedTotal > maxTransactionBytes {
 			p = &pack{store: s, halt: together}
 			list = append(list, p)
 			totals, items, bytes = map[event.Key]bool{}, 0, 0

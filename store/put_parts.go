@@ -37,7 +37,8 @@ func (s *stages) putAll(ctx context.Context, items []*event.Item) ([]Result, Cos
 
 // putOthers puts the items that are not special, and returns the places of those that are. The
 // caller must still find their results.
-func putOthers(ctx context.Context, items []*event.Item, special func(*event.Item) bool, put func(context.Context, []*event.Item) ([]Result, Cost)) (results []Result, left []int, cost Cost) {
+func putOthers(ctx context.Context, items []*event.Item, special func(*event.Item) bool,
+	put func(context.Context, []*event.Item) ([]Result, Cost)) (results []Result, left []int, cost Cost) {
 	if !slices.ContainsFunc(items, special) {
 		results, cost = put(ctx, items)
 		return results, nil, cost
@@ -55,7 +56,8 @@ func putOthers(ctx context.Context, items []*event.Item, special func(*event.Ite
 }
 
 // putAt puts the items at these places, and sets their results.
-func putAt(ctx context.Context, items []*event.Item, places []int, results []Result, put func(context.Context, []*event.Item) ([]Result, Cost)) Cost {
+func putAt(ctx context.Context, items []*event.Item, places []int, results []Result,
+	put func(context.Context, []*event.Item) ([]Result, Cost)) Cost {
 	some := make([]*event.Item, len(places))
 	for n, i := range places {
 		some[n] = items[i]

@@ -22,12 +22,15 @@ import (
 
 // carts adds a whole with rows, each of which is in one index, and with one part more.
 func carts(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
-	s.Events["cart"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "CART"}, Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}}
+	s.Events["cart"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "CART"},
+		Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}}
 	s.Events["row"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "cart", Each: "rows", With: []string{"id"}},
-		ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "ROW#{n}"}, Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "SKU#{sku}", SK: "{@id}"}}}
+		ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "ROW#{n}"},
+		Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "SKU#{sku}", SK: "{@id}"}}}
 	s.Events["owner"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "cart", With: []string{"id", "owner"}},
 		ID: "{id}", Key: pipeline.KeySpec{PK: "OWNER#{owner}", SK: "{id}"}}
-	s.Aggregates["rows"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"sku": "{sku}"}, From: map[string]pipeline.FromSpec{"row": {Values: map[string]string{"pieces": "sum pieces"}}}}
+	s.Aggregates["rows"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"sku": "{sku}"},
+		From: map[string]pipeline.FromSpec{"row": {Values: map[string]string{"pieces": "sum pieces"}}}}
 }
 
 // cart returns a cart with rows of these numbers of pieces.
@@ -36,7 +39,8 @@ func (w *world) cart(id string, pieces ...int) *event.Item {
 	for i, n := range pieces {
 		rows[i] = fmt.Sprintf(`{"n":%d,"sku":"s","pieces":%d}`, i, n)
 	}
-	return w.item(`"type":"cart"`, fmt.Sprintf(`"id":%q`, id), `"owner":"o"`, `"at":"2099-03-01T10:00:00Z"`, `"rows":[`+strings.Join(rows, ",")+`]`)
+	return w.item(`"type":"cart"`, fmt.Sprintf(`"id":%q`, id), `"owner":"o"`, `"at":"2099-03-01T10:00:00Z"`, `"rows":[`+
+		strings.Join(rows, ",")+`]`)
 }
 
 // lieThere reports how many of the item and its parts are stored as they were planned.
@@ -58,7 +62,8 @@ func TestPutParts(t *testing.T) {
 	w := newWorld(t, carts)
 	a, b := w.cart("a", 1, 2), w.cart("b")
 	results, _ := w.store.Put(deadline(t), []*event.Item{a, w.order("1", 1), b})
-	if got := verdicts(results); got != "Inserted Inserted Inserted" || verdicts(results[0].Parts) != "Inserted Inserted Inserted" || len(results[1].Parts) != 0 || verdicts(results[2].Parts) != "Inserted" {
+	if got := verdicts(results); got != "Inserted Inserted Inserted" || verdicts(results[0].Parts) != "Inserted Inserted Inserted" ||
+		len(results[1].Parts) != 0 || verdicts(results[2].Parts) != "Inserted" {
 		t.Errorf("%s, parts %v", got, results)
 	}
 	for _, item := range []*event.Item{a, b} {
@@ -79,7 +84,8 @@ func TestPutParts(t *testing.T) {
 	// A copy in the same batch and another payload. The latter leaves nothing behind.
 	other := w.cart("a", 1, 3, 4)
 	results, _ = w.store.Put(deadline(t), []*event.Item{w.cart("a", 1, 2), other})
-	if got := verdicts(results); got != "Duplicate Conflict" || verdicts(results[0].Parts) != "Duplicate Duplicate Duplicate" || len(results[1].Parts) != 0 {
+	if got := verdicts(results); got != "Duplicate Conflict" || verdicts(results[0].Parts) != "Duplicate Duplicate Duplicate" ||
+		len(results[1].Parts) != 0 {
 		t.Errorf("%s, parts %v", got, results)
 	}
 	if _, parts := w.lieThere(other); parts != 2 { // the owner and the row that both have
@@ -93,7 +99,8 @@ func TestEveryFaultOfParts(t *testing.T) {
 	for _, rows := range []int{1, 2, 30} {
 		for n := range 6 {
 			for name, f := range map[string]fault{
-				"lost before": {Before: errLost, Always: true}, "lost after": {After: errLost, Always: true}, "throttled": {Before: errThrottled, Always: true},
+				"lost before": {Before: errLost, Always: true}, "lost after": {After: errLost, Always: true},
+				"throttled": {Before: errThrottled, Always: true},
 			} {
 				w := newWorld(t, carts)
 				pieces := make([]int, rows)
@@ -123,7 +130,8 @@ func TestEveryFaultOfParts(t *testing.T) {
 				results, _ = w.store.Put(deadline(t), []*event.Item{w.cart("a", pieces...)})
 				whole, parts = w.lieThere(w.cart("a", pieces...))
 				if !results[0].Verdict.Stored() || !whole || parts != rows+1 {
-					t.Errorf("%d rows, %s from request %d on, delivered again: %v, whole %v, %d parts", rows, name, n, results[0], whole, parts)
+					t.Errorf("%d rows, %s from request %d on, delivered again: %v, whole %v, %d parts", rows, name, n, results[0],
+						whole, parts)
 				}
 			}
 		}
@@ -160,11 +168,15 @@ func TestVerdictOfAMessage(t *testing.T) {
 		}, "Conflict", "Inserted Conflict Inserted", "CART#a / ROW#0"},
 		"throttled for ever": {func(w *world) {
 			w.keep(w.cart("a", 1, 2).Parts.Items[0])
-			w.faults = append(w.faults, fault{API: "PutItem", Before: errThrottled, Always: true, Applies: func(in any) bool { return putsUnder(in, "ROW#1") }})
+			w.faults = append(w.faults, fault{API: "PutItem", Before: errThrottled, Always: true, Applies: func(in any) bool {
+				return putsUnder(in, "ROW#1")
+			}})
 		}, "Retry", "Duplicate Inserted Retry", "CART#a / ROW#1"},
 		"conflict and retry": {func(w *world) {
 			w.store.Put(deadline(t), lone(w.cart("a", 1, 2).Parts.Items[1]))
-			w.faults = append(w.faults, fault{API: "PutItem", Before: errThrottled, Always: true, Applies: func(in any) bool { return putsUnder(in, "ROW#1") }})
+			w.faults = append(w.faults, fault{API: "PutItem", Before: errThrottled, Always: true, Applies: func(in any) bool {
+				return putsUnder(in, "ROW#1")
+			}})
 		}, "Retry", "Inserted Conflict Retry", "CART#a / ROW#1"},
 		"the whole was erased": {func(w *world) {
 			w.keep(w.cart("a", 1, 2))
@@ -225,8 +237,10 @@ func TestCostOfParts(t *testing.T) {
 		reads        float64 // when it is redelivered
 	}{
 		{0, map[string]int64{"PutItem": 1 + 1}, map[string]int64{"PutItem": 1 + 1}, 0},
-		{9, map[string]int64{"PutItem": 1, "BatchExecuteStatement": 1}, map[string]int64{"PutItem": 1, "BatchExecuteStatement": 1, "BatchGetItem": 1}, 10},
-		{98, map[string]int64{"PutItem": 1, "BatchExecuteStatement": 4}, map[string]int64{"PutItem": 1, "BatchExecuteStatement": 4, "BatchGetItem": 1}, 99},
+		{9, map[string]int64{"PutItem": 1, "BatchExecuteStatement": 1},
+			map[string]int64{"PutItem": 1, "BatchExecuteStatement": 1, "BatchGetItem": 1}, 10},
+		{98, map[string]int64{"PutItem": 1, "BatchExecuteStatement": 4},
+			map[string]int64{"PutItem": 1, "BatchExecuteStatement": 4, "BatchGetItem": 1}, 99},
 	} {
 		w := newWorld(t, carts)
 		pieces := make([]int, c.rows)
@@ -245,8 +259,10 @@ func TestCostOfParts(t *testing.T) {
 			before := w.Engine.Usage()
 			_, cost := w.store.Put(deadline(t), []*event.Item{step.item})
 			used := w.Engine.Usage().Sub(before)
-			if fmt.Sprint(used.Requests) != fmt.Sprint(step.requests) || used.WriteUnits() != step.writes || used.ReadUnits() != step.reads {
-				t.Errorf("%d rows, %s: %v, %v write and %v read units; want %v, %v and %v", c.rows, step.name, used.Requests, used.WriteUnits(), used.ReadUnits(), step.requests, step.writes, step.reads)
+			if fmt.Sprint(used.Requests) != fmt.Sprint(step.requests) || used.WriteUnits() != step.writes ||
+				used.ReadUnits() != step.reads {
+				t.Errorf("%d rows, %s: %v, %v write and %v read units; want %v, %v and %v", c.rows, step.name, used.Requests,
+					used.WriteUnits(), used.ReadUnits(), step.requests, step.writes, step.reads)
 			}
 			if cost.WriteUnits != step.writes || cost.ReadUnits != step.reads || int64(cost.Requests) != used.TotalRequests() {
 				t.Errorf("%d rows, %s: own accounts say %+v", c.rows, step.name, cost)
@@ -271,7 +287,8 @@ func TestErasePartsWithOneID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missing, _, err := later.MissingParts(deadline(t), []*event.Item{stored}); err != nil || len(missing) != 1 || missing[0].Key.SK != "ROW#1" {
+	if missing, _, err := later.MissingParts(deadline(t), []*event.Item{stored}); err != nil || len(missing) != 1 ||
+		missing[0].Key.SK != "ROW#1" {
 		t.Errorf("%v are missing, %v", missing, err)
 	}
 	w.keepAll(item)

@@ -35,7 +35,8 @@ const (
 
 // putOffloading does what put does. It also refuses items that are too far ahead, if their payloads
 // go to the payload bucket, and deletes the payloads of erased events again.
-func (s *stages) putOffloading(ctx context.Context, items []*event.Item, put func(context.Context, []*event.Item) ([]Result, Cost)) ([]Result, Cost) {
+func (s *stages) putOffloading(ctx context.Context, items []*event.Item,
+	put func(context.Context, []*event.Item) ([]Result, Cost)) ([]Result, Cost) {
 	if !slices.ContainsFunc(items, func(item *event.Item) bool { return len(carriers(item)) > 0 }) {
 		return put(ctx, items)
 	}
@@ -126,7 +127,8 @@ func firstOf(failed map[object]error, list []*event.Item) error {
 }
 
 func unstored(item *event.Item, err error) *event.Refusal {
-	return &event.Refusal{Verdict: event.Retry, Reason: event.PayloadUnstored, Key: item.Key, Detail: fmt.Sprintf("%v; it is delivered again", err)}
+	return &event.Refusal{Verdict: event.Retry, Reason: event.PayloadUnstored, Key: item.Key,
+		Detail: fmt.Sprintf("%v; it is delivered again", err)}
 }
 
 // putPayload puts one payload. It does not begin if the time is over.
@@ -170,7 +172,9 @@ func (s *stages) takeBack(ctx context.Context, item *event.Item, r *Result, cost
 			err = s.payloads.Delete(ctx, s.env, c.Type, c.Key, c.Payload.Sum)
 		}
 		if err != nil {
-			*r = Result{Verdict: event.Retry, Refusal: unstored(item, fmt.Errorf("the event was erased, and its payload is in the bucket again: %w", err)), Units: r.Units, cause: err}
+			*r = Result{Verdict: event.Retry,
+				Refusal: unstored(item, fmt.Errorf("the event was erased, and its payload is in the bucket again: %w", err)),
+				Units:   r.Units, cause: err}
 			return
 		}
 	}

@@ -29,15 +29,20 @@ import (
 func posts(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 	over := pipeline.OffloadSpec{Over: 1 << 10}
 	const retain = 90 * 24 * time.Hour
-	s.Events["post"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "POST#{id}", SK: "POST"}, Retain: retain, Ignore: []string{"trace"}, Offload: over}
-	s.Events["vote"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "VOTE#{id}", SK: "VOTE"}, Retain: retain, Offload: over}
+	s.Events["post"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "POST#{id}", SK: "POST"}, Retain: retain,
+		Ignore: []string{"trace"}, Offload: over}
+	s.Events["vote"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "VOTE#{id}", SK: "VOTE"}, Retain: retain,
+		Offload: over}
 	for _, name := range []string{"thread", "digest"} {
-		s.Events[name] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "THREAD#{id}", SK: name}, Retain: retain, Offload: over, Atomic: name == "digest"}
+		s.Events[name] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "THREAD#{id}", SK: name}, Retain: retain,
+			Offload: over, Atomic: name == "digest"}
 		s.Events[name+".reply"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: name, Each: "replies", With: []string{"id"}},
 			ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "THREAD#{id}", SK: name + "#{n}"}, Offload: over}
 	}
-	s.Aggregates["pages"] = pipeline.AggregateSpec{Since: 1, From: map[string]pipeline.FromSpec{"post": {Values: map[string]string{"posts": "count", "pages": "sum pages"}}}}
-	s.Aggregates["votes"] = pipeline.AggregateSpec{Since: 1, MovedBy: "put", From: map[string]pipeline.FromSpec{"vote": {Values: map[string]string{"votes": "count", "pages": "sum pages"}}}}
+	s.Aggregates["pages"] = pipeline.AggregateSpec{Since: 1,
+		From: map[string]pipeline.FromSpec{"post": {Values: map[string]string{"posts": "count", "pages": "sum pages"}}}}
+	s.Aggregates["votes"] = pipeline.AggregateSpec{Since: 1, MovedBy: "put",
+		From: map[string]pipeline.FromSpec{"vote": {Values: map[string]string{"votes": "count", "pages": "sum pages"}}}}
 }
 
 var lorem = strings.Repeat("lorem ipsum ", 330)
@@ -45,7 +50,8 @@ var lorem = strings.Repeat("lorem ipsum ", 330)
 // post returns an event of 4 KB.
 func (w *world) post(typ, id string, more ...string) *event.Item {
 	w.t.Helper()
-	return w.item(append([]string{fmt.Sprintf(`"type":%q`, typ), fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`, `"pages":7`, `"text":"` + lorem + `"`}, more...)...)
+	return w.item(append([]string{fmt.Sprintf(`"type":%q`, typ), fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`, `"pages":7`,
+		`"text":"` + lorem + `"`}, more...)...)
 }
 
 // thread returns a whole of 4 KB and more, with two replies of 4 KB.
@@ -58,7 +64,8 @@ func objectOf(item *event.Item) string { return payloads.Name(item.Type, item.Ke
 // payload returns the text of an item's object, and false if there is none.
 func (w *world) payload(item *event.Item) (string, bool) {
 	w.t.Helper()
-	out, err := w.Engine.S3().GetObject(context.Background(), &s3.GetObjectInput{Bucket: aws.String(stack.Payloads), Key: aws.String(objectOf(item))})
+	out, err := w.Engine.S3().GetObject(context.Background(),
+		&s3.GetObjectInput{Bucket: aws.String(stack.Payloads), Key: aws.String(objectOf(item))})
 	if err != nil {
 		return "", false
 	}
@@ -71,7 +78,8 @@ func (w *world) payload(item *event.Item) (string, bool) {
 
 func (w *world) loses(item *event.Item) {
 	w.t.Helper()
-	if _, err := w.Engine.S3().DeleteObject(context.Background(), &s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: aws.String(objectOf(item))}); err != nil {
+	if _, err := w.Engine.S3().DeleteObject(context.Background(),
+		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: aws.String(objectOf(item))}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -107,7 +115,8 @@ func TestOffloadedPut(t *testing.T) {
 		for i := range n {
 			id := fmt.Sprintf(`"id":"%d"`, i)
 			items, ignored = append(items, w.post("post", fmt.Sprint(i))), append(ignored, w.post("post", fmt.Sprint(i), `"trace":"b"`))
-			spelled = append(spelled, w.item(`"text":"`+strings.ReplaceAll(lorem, " ", "\\u0020")+`"`, `"type":"post"`, id, `"at":"2099-03-01T10:00:00Z"`, `"pages":7.0`))
+			spelled = append(spelled, w.item(`"text":"`+strings.ReplaceAll(lorem, " ", "\\u0020")+`"`, `"type":"post"`, id,
+				`"at":"2099-03-01T10:00:00Z"`, `"pages":7.0`))
 			other = append(other, w.item(`"type":"post"`, id, `"at":"2099-03-01T10:00:00Z"`, `"pages":7`))
 		}
 		all := func(step string, items []*event.Item, want event.Verdict) []store.Result {
@@ -149,7 +158,8 @@ func TestOffloadedPut(t *testing.T) {
 			if text, there := w.payload(item); !there || text != item.Payload.Text {
 				t.Fatalf("%s: the object of %s is %q", what, item.Key, text)
 			}
-			if read, err := w.store.Item(deadline(t), item.Key); err != nil || read.Data != item.Data || read.Payload == nil || read.Payload.Sum != item.Payload.Sum || read.Size() != item.Size() {
+			if read, err := w.store.Item(deadline(t), item.Key); err != nil || read.Data != item.Data || read.Payload == nil ||
+				read.Payload.Sum != item.Payload.Sum || read.Size() != item.Size() {
 				t.Fatalf("%s: it is read as %+v, %v", what, read, err)
 			}
 		}
@@ -186,7 +196,8 @@ func TestJudgedByTheStoredPayload(t *testing.T) {
 	for _, typ := range []string{"post", "vote", "digest"} {
 		w := newWorld(t, posts)
 		const reply = `"replies":[{"n":1}]`
-		stored, copied, other := w.post(typ, "1", reply, `"shade":1`), w.post(typ, "1", reply, `"shade":2`), w.post(typ, "1", reply, `"shade":1`, `"ink":1`)
+		stored, copied, other := w.post(typ, "1", reply, `"shade":1`), w.post(typ, "1", reply, `"shade":2`),
+			w.post(typ, "1", reply, `"shade":1`, `"ink":1`)
 		if results, _ := w.store.Put(deadline(t), []*event.Item{stored}); verdicts(results) != "Inserted" {
 			t.Fatalf("%s: %v", typ, results[0].Refusal)
 		}
@@ -196,11 +207,13 @@ func TestJudgedByTheStoredPayload(t *testing.T) {
 		changed.Ignore = []string{"shade"}
 		spec.Events[typ] = changed
 		p := w.compile(spec)
-		today := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env, Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
+		today := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates,
+			Env: w.Env, Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
 		judge := func(step string, item *event.Item, want event.Verdict, detail string) {
 			t.Helper()
 			item = w.itemOf(p, strings.TrimSuffix(strings.TrimPrefix(item.Text(), "{"), "}"))
-			if r, _, err := tables.Of(today).Judge(context.Background(), item); err == nil && r.Verdict != want || err != nil && want != event.Retry {
+			if r, _, err := tables.Of(today).Judge(context.Background(), item); err == nil && r.Verdict != want || err != nil &&
+				want != event.Retry {
 				t.Errorf("%s, %s: judged %s, want %s, %v", typ, step, r.Verdict, want, err)
 			}
 			results, _ := today.Put(context.Background(), []*event.Item{item})
@@ -233,7 +246,8 @@ func TestLargePayloadsAreNotCompared(t *testing.T) {
 	} {
 		w := newWorld(t, posts)
 		fill := `"fill":"` + strings.Repeat("x", c.bytes) + `"`
-		results, _ := w.store.Put(deadline(t), []*event.Item{w.post("post", "1", fill), w.post("post", "1", fill), w.post("post", "1", fill, `"ink":1`)})
+		results, _ := w.store.Put(deadline(t), []*event.Item{w.post("post", "1", fill), w.post("post", "1", fill),
+			w.post("post", "1", fill, `"ink":1`)})
 		if got := verdicts(results); got != "Inserted Duplicate Conflict" || !strings.Contains(results[2].Refusal.Detail, c.want) {
 			t.Errorf("%d bytes: %s, %v", c.bytes, got, results[2].Refusal)
 		}
@@ -264,7 +278,8 @@ func TestStoredPayloadComesTooLate(t *testing.T) {
 			t.Fatalf("%s: %v", typ, results[0].Refusal)
 		}
 		ctx, end := context.WithCancel(context.Background())
-		late := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env,
+		late := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates,
+			Env:     w.Env,
 			Objects: &lateObjects{w.Engine.S3(), end}, PayloadBucket: stack.Payloads})
 		results, cost := late.Put(ctx, []*event.Item{w.post(typ, "1", `"replies":[]`, `"ink":1`)})
 		if r := results[0]; r.Verdict != event.Retry || r.Refusal.Reason != event.PayloadUnread || cost.Objects != 2 || ctx.Err() == nil {
@@ -294,8 +309,9 @@ func TestEveryFaultOfOffloadedPuts(t *testing.T) {
 	} {
 		for n := range most {
 			reached := false
-			for what, f := range map[string]fault{"lost before": {Before: errLost}, "lost after": {After: errLost}, "no more before": {Before: errLost, Always: true},
-				"no more after": {After: errLost, Always: true}, "denied": {Before: errDenied, Always: true}} {
+			for what, f := range map[string]fault{"lost before": {Before: errLost}, "lost after": {After: errLost},
+				"no more before": {Before: errLost, Always: true},
+				"no more after":  {After: errLost, Always: true}, "denied": {Before: errDenied, Always: true}} {
 				what = fmt.Sprintf("%s, %s at request %d", name, what, n)
 				w := newWorld(t, posts)
 				given, calls := items(w), 0
@@ -382,7 +398,8 @@ func TestPayloadOfAnErasedEvent(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.faults = append(w.faults, fault{API: "DeleteObject", Before: errLost, Always: true})
-		if results, _ := w.store.Put(context.Background(), []*event.Item{item}); verdicts(results) != "Retry" || results[0].Refusal.Reason != event.PayloadUnstored {
+		if results, _ := w.store.Put(context.Background(), []*event.Item{item}); verdicts(results) != "Retry" ||
+			results[0].Refusal.Reason != event.PayloadUnstored {
 			t.Errorf("%s: not taken back: %v", typ, results[0])
 		}
 		w.faults = nil
@@ -407,10 +424,12 @@ func TestPayloadOfAnErasedPart(t *testing.T) {
 		if _, err := w.store.Erase(deadline(t), part.Key); err != nil {
 			t.Fatal(err)
 		}
-		for what, again := range map[string]*event.Item{"the same": item, "another payload": w.post(typ, "1", `"more":1`, `"replies":[{"n":1,"text":"`+lorem+`"},{"n":2,"text":"`+lorem+`"}]`)} {
+		for what, again := range map[string]*event.Item{"the same": item,
+			"another payload": w.post(typ, "1", `"more":1`, `"replies":[{"n":1,"text":"`+lorem+`"},{"n":2,"text":"`+lorem+`"}]`)} {
 			if typ == "digest" && again != item { // whether a part is barred has to be read
 				w.faults = append(w.faults, fault{API: "BatchGetItem", Before: errLost, Always: true})
-				if results, _ := w.store.Put(context.Background(), []*event.Item{again}); verdicts(results) != "Retry" || results[0].Refusal.Key != item.Key {
+				if results, _ := w.store.Put(context.Background(), []*event.Item{again}); verdicts(results) != "Retry" ||
+					results[0].Refusal.Key != item.Key {
 					t.Errorf("the key of the part could not be read: %v", results[0])
 				}
 				w.faults = nil
@@ -438,7 +457,8 @@ func TestEraseIsFinishedWithoutOffload(t *testing.T) {
 			e.Offload = pipeline.OffloadSpec{}
 			spec.Events[name] = e
 		}
-		s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env,
+		s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates,
+			Env:     w.Env,
 			Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
 		w.faults = append(w.faults, fault{API: "ListObjectsV2", Before: errLost, Always: true})
 		if _, err := s.Erase(context.Background(), item.Key); err == nil { // bounded by rounds
@@ -464,7 +484,8 @@ func TestEraseWithoutABucket(t *testing.T) {
 			}
 			spec.Events[name] = e
 		}
-		s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env,
+		s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates,
+			Env:     w.Env,
 			Objects: w.Engine.S3(), PayloadBucket: "never-made"})
 		order := w.order("1", 1)
 		w.store.Put(deadline(t), []*event.Item{order})
@@ -482,8 +503,10 @@ func TestLaterPartsOfAnOffloadedWhole(t *testing.T) {
 	w := newWorld(t, posts)
 	w.store.Put(deadline(t), []*event.Item{w.post("post", "1", `"tags":[{"n":1}]`)})
 	spec := w.plan.Describe().Spec
-	spec.Events["tag"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "tags", With: []string{"id"}}, ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "POST#{id}", SK: "TAG#{n}"}}
-	s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env,
+	spec.Events["tag"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "tags", With: []string{"id"}}, ID: "{id}#{n}",
+		Key: pipeline.KeySpec{PK: "POST#{id}", SK: "TAG#{n}"}}
+	s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates,
+		Env:     w.Env,
 		Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
 	if err := s.Start(deadline(t)); err != nil {
 		t.Fatal(err)
@@ -505,7 +528,8 @@ func TestLaterPartsOfAnOffloadedWhole(t *testing.T) {
 func TestNoObjectOfWhatIsNotPut(t *testing.T) {
 	w := newWorld(t, posts)
 	at := func(typ string, at time.Time) *event.Item {
-		return w.item(`"type":"`+typ+`"`, `"id":"1"`, `"at":"`+at.Format(time.RFC3339)+`"`, `"pages":1`, `"merchant":"m"`, `"cents":1`, `"replies":[{"n":1,"text":"`+lorem+`"}]`)
+		return w.item(`"type":"`+typ+`"`, `"id":"1"`, `"at":"`+at.Format(time.RFC3339)+`"`, `"pages":1`, `"merchant":"m"`, `"cents":1`,
+			`"replies":[{"n":1,"text":"`+lorem+`"}]`)
 	}
 	late, ahead := epoch.Add(-90*24*time.Hour+30*time.Minute), epoch.Add(store.MaxAhead+time.Second)
 	for _, typ := range []string{"post", "vote", "thread", "digest"} {
@@ -514,18 +538,22 @@ func TestNoObjectOfWhatIsNotPut(t *testing.T) {
 			t.Errorf("%s, too late: %v, %d requests to S3", typ, results[0].Refusal, cost.Objects)
 		}
 		item := at(typ, ahead)
-		if judged, stored, err := tables.Of(w.store).Judge(deadline(t), item); err != nil || stored != nil || judged.Verdict != event.Poison || judged.Refusal.Reason != event.TooFarAhead || judged.Refusal.Type != typ {
+		if judged, stored, err := tables.Of(w.store).Judge(deadline(t), item); err != nil || stored != nil ||
+			judged.Verdict != event.Poison || judged.Refusal.Reason != event.TooFarAhead || judged.Refusal.Type != typ {
 			t.Errorf("%s: Judge says %+v, %v", typ, judged, err)
 		}
 		results, cost = w.store.Put(deadline(t), []*event.Item{item, w.order("9", 1)})
-		if !strings.HasPrefix(verdicts(results), "Poison ") || !results[1].Verdict.Stored() || results[0].Refusal.Reason != event.TooFarAhead || cost.Objects != 0 || w.objects() != 0 {
+		if !strings.HasPrefix(verdicts(results), "Poison ") || !results[1].Verdict.Stored() ||
+			results[0].Refusal.Reason != event.TooFarAhead || cost.Objects != 0 || w.objects() != 0 {
 			t.Errorf("%s, too far ahead: %s, %v", typ, verdicts(results), results[0].Refusal)
 		}
 		if read, err := w.store.Item(deadline(t), item.Key); read != nil || err != nil {
 			t.Errorf("%s: it is stored, %v", typ, err)
 		}
 	}
-	if results, _ := w.store.Put(deadline(t), []*event.Item{at("order", ahead.Add(1000*time.Hour)), at("post", ahead.Add(-time.Second))}); verdicts(results) != "Inserted Inserted" {
+	if results, _ := w.store.Put(deadline(t),
+		[]*event.Item{at("order", ahead.Add(1000*time.Hour)), at("post", ahead.Add(-time.Second))}); verdicts(
+		results) != "Inserted Inserted" {
 		t.Errorf("%s", verdicts(results))
 	}
 }
@@ -536,7 +564,8 @@ func TestClockIsSetBack(t *testing.T) {
 	for _, typ := range []string{"post", "vote", "thread", "digest"} {
 		w := newWorld(t, posts)
 		border := epoch.Add(-90*24*time.Hour + store.ExpiryMargin)
-		body := []string{`"type":"` + typ + `"`, `"id":"1"`, `"at":"` + border.Format(time.RFC3339) + `"`, `"pages":1`, `"text":"` + lorem + `"`, `"replies":[]`}
+		body := []string{`"type":"` + typ + `"`, `"id":"1"`, `"at":"` + border.Format(time.RFC3339) + `"`, `"pages":1`, `"text":"` + lorem +
+			`"`, `"replies":[]`}
 		other := w.post("post", "2") // it has the clock read, and then set back
 		w.onCall = func(api string, _ any) error {
 			if api == "PutObject" {
@@ -559,7 +588,8 @@ func TestNoBucket(t *testing.T) {
 	w := newWorld(t, posts)
 	s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env})
 	results, _ := s.Put(deadline(t), []*event.Item{w.post("post", "1"), w.order("2", 1)})
-	if verdicts(results) != "Retry Inserted" || !strings.Contains(results[0].Refusal.Detail, "no payload bucket is configured; set INGOT_PAYLOAD_BUCKET") {
+	if verdicts(results) != "Retry Inserted" ||
+		!strings.Contains(results[0].Refusal.Detail, "no payload bucket is configured; set INGOT_PAYLOAD_BUCKET") {
 		t.Errorf("%s: %v", verdicts(results), results[0].Refusal)
 	}
 }
@@ -574,8 +604,10 @@ func TestMissingPartsAreOffloaded(t *testing.T) {
 		item := w.thread(typ, "1")
 		w.store.Put(deadline(t), []*event.Item{item})
 		for _, part := range item.Parts.Items {
-			if _, err := w.Engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]types.AttributeValue{
-				"PK": &types.AttributeValueMemberS{Value: part.Key.PK}, "SK": &types.AttributeValueMemberS{Value: part.Key.SK}}}); err != nil {
+			if _, err := w.Engine.DynamoDB().DeleteItem(t.Context(),
+				&dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]types.AttributeValue{
+					"PK": &types.AttributeValueMemberS{Value: part.Key.PK},
+					"SK": &types.AttributeValueMemberS{Value: part.Key.SK}}}); err != nil {
 				t.Fatal(err)
 			}
 			w.loses(part)
@@ -608,7 +640,8 @@ func TestMissingPartsTooFarAhead(t *testing.T) {
 	})
 	w.start()
 	for _, name := range []string{"thread", "digest"} {
-		whole := w.item(fmt.Sprintf(`"type":%q,"id":%q,"at":"2099-05-01T10:00:00Z"`, name, name), `"replies":[{"n":1,"text":"`+lorem+`"},{"n":2}]`)
+		whole := w.item(fmt.Sprintf(`"type":%q,"id":%q,"at":"2099-05-01T10:00:00Z"`, name, name), `"replies":[{"n":1,"text":"`+lorem+
+			`"},{"n":2}]`)
 		w.keepAll(without(whole, none))
 	}
 	p, err := w.store.PutParts(deadline(t))

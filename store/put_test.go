@@ -30,7 +30,8 @@ func TestVerdicts(t *testing.T) {
 		{"new", func(w *world) []*event.Item { return []*event.Item{w.order("1", 100)} }, "Inserted"},
 		{"again", func(w *world) []*event.Item { return []*event.Item{w.order("1", 100)} }, "Duplicate"},
 		{"same number spelled otherwise, ignored member differs", func(w *world) []*event.Item {
-			return []*event.Item{w.item(`"trace":"x"`, `"cents":1e2`, `"merchant":"m"`, `"at":"2099-03-01T10:00:00Z"`, `"id":"1"`, `"type":"order"`)}
+			return []*event.Item{w.item(`"trace":"x"`, `"cents":1e2`, `"merchant":"m"`, `"at":"2099-03-01T10:00:00Z"`, `"id":"1"`,
+				`"type":"order"`)}
 		}, "Duplicate"},
 		{"other payload", func(w *world) []*event.Item { return []*event.Item{w.order("1", 101)} }, "Conflict"},
 		{"copies in one batch: equal, other", func(w *world) []*event.Item {
@@ -108,8 +109,10 @@ func TestStoredPastItsTimeIsADuplicate(t *testing.T) {
 func TestForeignItemUnderTheKey(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 1)
-	_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}, "hello": &types.AttributeValueMemberS{Value: "world"}}})
+	_, err := w.Engine.DynamoDB().PutItem(context.Background(),
+		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK},
+			"hello": &types.AttributeValueMemberS{Value: "world"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +210,8 @@ func TestStatementsThrottledInsideASuccess(t *testing.T) {
 func TestRefusedRequestOfMany(t *testing.T) {
 	wide := func(i *event.Item) {
 		for n := range 40 {
-			i.Attributes = append(i.Attributes, event.Attribute{Name: fmt.Sprintf("%s%02d", strings.Repeat("w", 250), n), Kind: event.BoolAttribute, Text: "true"})
+			i.Attributes = append(i.Attributes, event.Attribute{Name: fmt.Sprintf("%s%02d", strings.Repeat("w", 250), n),
+				Kind: event.BoolAttribute, Text: "true"})
 		}
 	}
 	wrong := func(i *event.Item) {
@@ -248,7 +252,8 @@ func TestRefusedRequestOfMany(t *testing.T) {
 				}
 			}
 			if cost.Requests != c.requests || cost.Retries != 25 || w.slept != 0 {
-				t.Errorf("%d requests with %d sent again and %d waits, want %d, 25 and none", cost.Requests, cost.Retries, w.slept, c.requests)
+				t.Errorf("%d requests with %d sent again and %d waits, want %d, 25 and none", cost.Requests, cost.Retries, w.slept,
+					c.requests)
 			}
 		})
 	}
@@ -270,7 +275,8 @@ func TestNothingProven(t *testing.T) {
 				w.faults = append(w.faults, fault{API: "PutItem", Before: c.err}, fault{API: "BatchExecuteStatement", Before: c.err})
 			}
 			ctx := context.Background() // bounded by rounds
-			for _, items := range [][]*event.Item{{w.order("1", 1), w.order("1", 2)}, {w.order("1", 1), w.order("2", 2), w.order("3", 2), w.order("4", 2)}} {
+			for _, items := range [][]*event.Item{{w.order("1", 1), w.order("1", 2)},
+				{w.order("1", 1), w.order("2", 2), w.order("3", 2), w.order("4", 2)}} {
 				results, _ := w.store.Put(ctx, items)
 				for i, r := range results {
 					if r.Verdict != event.Retry || r.Refusal.Reason != c.reason {
@@ -322,8 +328,11 @@ func TestCosts(t *testing.T) {
 		{"one new event", []*event.Item{w.order("one", 1)}, map[string]int64{"PutItem": 1}, 1, 0},
 		{"one duplicate", []*event.Item{w.order("one", 1)}, map[string]int64{"PutItem": 1}, 1, 0},
 		{"one conflict", []*event.Item{w.order("one", 2)}, map[string]int64{"PutItem": 1}, 1, 0},
-		{"one new event in one index", []*event.Item{w.item(`"type":"indexed"`, `"id":"i"`, `"customer":"c"`, `"at":"2099-03-01T10:00:00Z"`)}, map[string]int64{"PutItem": 1}, 2, 0},
-		{"the same without the index's field", []*event.Item{w.item(`"type":"indexed"`, `"id":"j"`, `"at":"2099-03-01T10:00:00Z"`)}, map[string]int64{"PutItem": 1}, 1, 0},
+		{"one new event in one index",
+			[]*event.Item{w.item(`"type":"indexed"`, `"id":"i"`, `"customer":"c"`, `"at":"2099-03-01T10:00:00Z"`)},
+			map[string]int64{"PutItem": 1}, 2, 0},
+		{"the same without the index's field", []*event.Item{w.item(`"type":"indexed"`, `"id":"j"`, `"at":"2099-03-01T10:00:00Z"`)},
+			map[string]int64{"PutItem": 1}, 1, 0},
 		{"a thousand new events", fresh, map[string]int64{"BatchExecuteStatement": 40}, 1000, 0},
 		{"redelivered", fresh, map[string]int64{"BatchExecuteStatement": 40, "BatchGetItem": 10}, 1000, 1000},
 		{"a newer revision", []*event.Item{w.parcel("p", 1), w.parcel("p", 2)}, map[string]int64{"PutItem": 1}, 1, 0},

@@ -20,8 +20,9 @@ import (
 
 // ticketed adds a type whose revisions are ordered by two numbers.
 func ticketed(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
-	s.Events["ticket"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "TICKET#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour,
-		Mode: "latest", Revision: "rev number\nseq number"}
+	s.Events["ticket"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "TICKET#{id}", SK: "-"},
+		Retain: 90 * 24 * time.Hour,
+		Mode:   "latest", Revision: "rev number\nseq number"}
 }
 
 // ticket returns revision "rev/seq" of ticket t. If it has no seq, the item has none either.
@@ -72,7 +73,8 @@ func TestTiesAreBroken(t *testing.T) {
 					want = item
 				}
 				img := w.stored("events", item.Key)
-				if img["i:revision"].(*types.AttributeValueMemberS).Value != want.Ties || img["data"].(*types.AttributeValueMemberS).Value != want.Data {
+				if img["i:revision"].(*types.AttributeValueMemberS).Value != want.Ties ||
+					img["data"].(*types.AttributeValueMemberS).Value != want.Data {
 					t.Errorf("stored %v, want %s", img, want.Data)
 				}
 			})
@@ -83,7 +85,8 @@ func TestTiesAreBroken(t *testing.T) {
 // The newest of a batch's copies is tried, compared by the whole list.
 func TestTheNewestOfABatchByTheWholeList(t *testing.T) {
 	w := newWorld(t, ticketed)
-	results, _ := w.store.Put(deadline(t), []*event.Item{w.ticket("5/9"), w.ticket("5/11"), w.ticket("5"), w.ticket("5/10"), w.ticket("4/99")})
+	results, _ := w.store.Put(deadline(t), []*event.Item{w.ticket("5/9"), w.ticket("5/11"), w.ticket("5"), w.ticket("5/10"),
+		w.ticket("4/99")})
 	if got := verdicts(results); got != "Stale Inserted Stale Stale Stale" {
 		t.Error(got)
 	}
@@ -136,7 +139,8 @@ func TestAReplacementNamesTheWholeRevision(t *testing.T) {
 		undisturbed := put(stored, func(*world, event.Key) {})
 		disturbed := put(stored, func(w *world, key event.Key) {
 			_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
-				Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}},
+				Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
+					"SK": &types.AttributeValueMemberS{Value: key.SK}},
 				UpdateExpression: aws.String("SET #i = :i"), ExpressionAttributeNames: map[string]string{"#i": "i:revision"},
 				ExpressionAttributeValues: map[string]types.AttributeValue{":i": &types.AttributeValueMemberS{Value: "35018"}}})
 			if err != nil {

@@ -87,7 +87,8 @@ func (s *reader) rankedBy(ctx context.Context, name string) (*aggregate.Definiti
 	case !ok:
 		return nil, nil, errors.New("the pipeline has no aggregate of this name")
 	case def.Rank.Value == "":
-		return nil, nil, fmt.Errorf("it declares no rank, so its totals are in no order, and to list them would need a Scan; write rank: {value: %s} in its declaration, under a new since", firstNumber(def))
+		return nil, nil, fmt.Errorf("it declares no rank, so its totals are in no order, and to list them would need a Scan; write rank: "+
+			"{value: %s} in its declaration, under a new since", firstNumber(def))
 	}
 	head, err := s.Head(ctx, def)
 	if err != nil {

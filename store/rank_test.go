@@ -29,7 +29,8 @@ import (
 func ranked(_ *embedded.Config, spec *pipeline.Spec, _ *store.Config) {
 	spec.Patterns = map[string]pipeline.PatternSpec{"leaders": {Total: "leaders", Top: 20}, "tallest": {Total: "tallest", Top: 20}}
 	spec.Aggregates = map[string]pipeline.AggregateSpec{
-		"leaders": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract", Window: 24 * time.Hour, Rank: pipeline.RankSpec{Value: "revenue", Shards: 3},
+		"leaders": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract", Window: 24 * time.Hour,
+			Rank: pipeline.RankSpec{Value: "revenue", Shards: 3},
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
 		"tallest": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Rank: pipeline.RankSpec{Value: "most"},
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"most": "max cents?"}}}},
@@ -73,7 +74,8 @@ func TestRankAgainstASort(t *testing.T) {
 								continue
 							}
 							cents := fmt.Sprintf(`"cents":%d`, rng.IntN(9)-2)
-							item := w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, sequence), fmt.Sprintf(`"merchant":"m#%d"`, rng.IntN(30)), cents, `"at":"2099-03-01T10:00:00Z"`)
+							item := w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, sequence),
+								fmt.Sprintf(`"merchant":"m#%d"`, rng.IntN(30)), cents, `"at":"2099-03-01T10:00:00Z"`)
 							b.Add(w.insert(sequence, item), nil, w.plan.Contributions(item).List)
 							move(twins, item, 1)
 							live = append(live, item)
@@ -206,7 +208,8 @@ func TestRankOfTotalsThatMoveWithThePut(t *testing.T) {
 		items []*event.Item
 		want  string
 	}{
-		{[]*event.Item{w.goods("received", "1", "a", 5), w.goods("received", "2", "b", 4), w.goods("received", "3", "b", 5), w.goods("received", "4", "c", 1)}, "b 9, a 5, c 1"},
+		{[]*event.Item{w.goods("received", "1", "a", 5), w.goods("received", "2", "b", 4), w.goods("received", "3", "b", 5),
+			w.goods("received", "4", "c", 1)}, "b 9, a 5, c 1"},
 		{[]*event.Item{w.goods("reserved", "1", "b", 6), w.goods("reserved", "2", "c", 2)}, "a 5, b 3, c 1"}, // there is too little of c
 		{[]*event.Item{w.goods("reserved", "3", "a", 5), w.goods("received", "1", "a", 5)}, "b 3, c 1, a 0"},
 	} {
@@ -230,9 +233,11 @@ func TestRankOfTotalsThatMoveWithThePut(t *testing.T) {
 func (w *world) alter(key event.Key, attribute string, v types.AttributeValue) {
 	w.t.Helper()
 	table, update := "totals", "SET #a = :v"
-	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: &table, UpdateExpression: &update,
-		Key:                      map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK)},
-		ExpressionAttributeNames: map[string]string{"#a": attribute}, ExpressionAttributeValues: map[string]types.AttributeValue{":v": v}}); err != nil {
+	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(),
+		&dynamodb.UpdateItemInput{TableName: &table, UpdateExpression: &update,
+			Key:                       map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK)},
+			ExpressionAttributeNames:  map[string]string{"#a": attribute},
+			ExpressionAttributeValues: map[string]types.AttributeValue{":v": v}}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -246,7 +251,8 @@ func TestTopOfManyPages(t *testing.T) {
 	}
 	var items []*event.Item
 	for i := range totals {
-		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i), fmt.Sprintf(`"cents":%d`, i), `"at":"2099-03-01T10:00:00Z"`))
+		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i),
+			fmt.Sprintf(`"cents":%d`, i), `"at":"2099-03-01T10:00:00Z"`))
 	}
 	w.apply(w.batch(aggregate.Marks, 1, items...))
 	w.Clock.Pass(10 * time.Second)
@@ -281,7 +287,9 @@ func TestTopIsSortedByWhatIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	add := func(sequence int, merchant string, cents int) {
-		w.apply(w.batch(aggregate.Marks, int64(sequence), w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","merchant":%q,"cents":%d`, sequence, merchant, cents), `"at":"2099-03-01T10:00:00Z"`)))
+		w.apply(w.batch(aggregate.Marks, int64(sequence),
+			w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","merchant":%q,"cents":%d`, sequence, merchant, cents),
+				`"at":"2099-03-01T10:00:00Z"`)))
 	}
 	add(1, "a", 10)
 	add(2, "b", 5)
@@ -309,7 +317,8 @@ func TestRankingOfATotalThatFalls(t *testing.T) {
 	}
 	var items []*event.Item
 	for i := range totals {
-		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","merchant":"m%d","cents":%d`, i, i, 1000-i), `"at":"2099-03-01T10:00:00Z"`))
+		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d","merchant":"m%d","cents":%d`, i, i, 1000-i),
+			`"at":"2099-03-01T10:00:00Z"`))
 	}
 	w.apply(w.batch(aggregate.Marks, 1, items...))
 	w.Clock.Pass(10 * time.Second)
@@ -339,7 +348,8 @@ func TestTopAsksAgainForWhatIsLeftOut(t *testing.T) {
 	}
 	var items []*event.Item
 	for i := range 5 {
-		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i), `"cents":1`, `"at":"2099-03-01T10:00:00Z"`))
+		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i), `"cents":1`,
+			`"at":"2099-03-01T10:00:00Z"`))
 	}
 	w.apply(w.batch(aggregate.Marks, 1, items...))
 	w.Clock.Pass(10 * time.Second)
@@ -403,10 +413,11 @@ func TestTopRefuses(t *testing.T) {
 		ask  store.Ask
 		want string
 	}{
-		"a parameter": {store.Ask{Values: map[string][]string{"merchant": {"m"}}}, "leaders reads the top of all totals, and no parameter chooses among them; leave merchant out"},
-		"to":          {store.Ask{To: "2026-03-01"}, "leaders reads one window: give from, any time in it, and leave to out"},
-		"from":        {store.Ask{From: "March"}, "from: "},
-		"a page":      {store.Ask{Page: "x"}, "leaders reads totals, which come on one page, the greatest first"},
+		"a parameter": {store.Ask{Values: map[string][]string{"merchant": {"m"}}},
+			"leaders reads the top of all totals, and no parameter chooses among them; leave merchant out"},
+		"to":     {store.Ask{To: "2026-03-01"}, "leaders reads one window: give from, any time in it, and leave to out"},
+		"from":   {store.Ask{From: "March"}, "from: "},
+		"a page": {store.Ask{Page: "x"}, "leaders reads totals, which come on one page, the greatest first"},
 	} {
 		_, err := w.store.Read(context.Background(), "leaders", c.ask)
 		if _, _, explained := w.store.Explain("leaders", c.ask); err == nil || !strings.Contains(err.Error(), c.want) || explained == nil {

@@ -159,7 +159,8 @@ func (s *reader) question(pattern *pipeline.Pattern, ask Ask) (*question, error)
 	case !(ask.MaxUnits >= 0):
 		return nil, fmt.Errorf("%v units cannot be spent; give a number of read units above 0", ask.MaxUnits)
 	case ask.Consistent && pattern.Index() != "":
-		return nil, fmt.Errorf("%s reads %s, and an index has no consistent reads; leave consistent out, or read by the table's own key", pattern.Name(), pattern.Index())
+		return nil, fmt.Errorf("%s reads %s, and an index has no consistent reads; leave consistent out, or read by the table's own key",
+			pattern.Name(), pattern.Index())
 	}
 	if ask.Limit == 0 {
 		ask.Limit = defaultPage
@@ -168,14 +169,16 @@ func (s *reader) question(pattern *pipeline.Pattern, ask Ask) (*question, error)
 		ask.MaxUnits = defaultUnits
 	}
 	now := s.env.Now()
-	plan, err := pattern.Plan(pipeline.Question{Values: ask.Values, From: ask.From, To: ask.To, Prefix: ask.Prefix, Newest: ask.Newest, Now: now})
+	plan, err := pattern.Plan(pipeline.Question{Values: ask.Values, From: ask.From, To: ask.To, Prefix: ask.Prefix,
+		Newest: ask.Newest, Now: now})
 	if err != nil {
 		return nil, err
 	}
 	r := &question{s: s, ask: ask, plan: plan, now: now.Unix()}
 	for _, period := range plan.Periods {
 		if least := r.least() * float64(len(period.Partitions)); least > ask.MaxUnits {
-			return nil, fmt.Errorf("%d partitions are read side by side, which takes at least %v read units, and %v may be spent; allow more units, or give fewer values", len(period.Partitions), least, ask.MaxUnits)
+			return nil, fmt.Errorf("%d partitions are read side by side, which takes at least %v read units, and %v may be spent; allow "+
+				"more units, or give fewer values", len(period.Partitions), least, ask.MaxUnits)
 		}
 	}
 	if ask.Page != "" {
@@ -361,7 +364,8 @@ func (r *question) before(a, b string) bool {
 // take appends an item to the page, unless the answer leaves it out.
 func (r *question) take(img image) {
 	r.page.Read++
-	if expires := integerOf(img["expiresAt"]); !r.ask.Expired && expires != 0 && expires <= r.now || !slices.Contains(r.plan.Types, textOf(img["type"])) {
+	if expires := integerOf(img["expiresAt"]); !r.ask.Expired && expires != 0 && expires <= r.now ||
+		!slices.Contains(r.plan.Types, textOf(img["type"])) {
 		return
 	}
 	item, err := decode(img)
@@ -418,8 +422,9 @@ func (r *question) fetchOne(ctx context.Context, l *line) (float64, error) {
 // query returns the next request for a partition.
 func (r *question) query(l *line, limit int32) *dynamodb.QueryInput {
 	pk, sk := r.names()
-	in := &dynamodb.QueryInput{TableName: &r.s.events, ConsistentRead: aws.Bool(r.ask.Consistent), ScanIndexForward: aws.Bool(!r.plan.Backward),
-		Limit: &limit, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal, ExclusiveStartKey: l.start,
+	in := &dynamodb.QueryInput{TableName: &r.s.events, ConsistentRead: aws.Bool(r.ask.Consistent),
+		ScanIndexForward: aws.Bool(!r.plan.Backward),
+		Limit:            &limit, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal, ExclusiveStartKey: l.start,
 		ExpressionAttributeValues: image{":pk": text(l.from.PK)}}
 	if r.plan.Index != "" {
 		in.IndexName, in.ConsistentRead = &r.plan.Index, nil

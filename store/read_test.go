@@ -75,7 +75,8 @@ func TestTotalRange(t *testing.T) {
 		for _, total := range totals {
 			d := total.Window.Day()
 			days = append(days, fmt.Sprint(d))
-			if i := 3 * (d - 1); total.Values["revenue"].String() != fmt.Sprint(3*i+3) || total.Values["orders"].String() != "3" || total.N != 3 {
+			if i := 3 * (d - 1); total.Values["revenue"].String() != fmt.Sprint(3*i+3) || total.Values["orders"].String() != "3" ||
+				total.N != 3 {
 				t.Errorf("%s: %+v", name, total)
 			}
 		}
@@ -102,7 +103,8 @@ func TestTotalRange(t *testing.T) {
 		t.Errorf("%d buckets", len(buckets))
 	}
 	w.Clock.Set(time.Unix(time.Date(2099, 3, 4, 0, 0, 0, 0, time.UTC).Unix(), 0).Add(24*time.Hour + 100*24*time.Hour))
-	if totals, err := w.store.Total(context.Background(), "daily", by, day(1), day(30)); err != nil || len(totals) != 4 || totals[0].Window.Day() != 5 {
+	if totals, err := w.store.Total(context.Background(), "daily", by, day(1), day(30)); err != nil || len(totals) != 4 ||
+		totals[0].Window.Day() != 5 {
 		t.Errorf("%d totals shown, %v", len(totals), err)
 	}
 	if after := count(); after != before {
@@ -110,7 +112,8 @@ func TestTotalRange(t *testing.T) {
 	}
 	// The name of another merchant would read the same without escaping. It has no totals.
 	for _, other := range []string{"m", "m%23%25", "m#"} {
-		if totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": other}, day(1), day(30)); err != nil || len(totals) != 0 {
+		if totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": other}, day(1), day(30)); err != nil ||
+			len(totals) != 0 {
 			t.Errorf("%q: %v %v", other, totals, err)
 		}
 	}
@@ -120,11 +123,13 @@ func TestTotalRange(t *testing.T) {
 func TestTotalWithoutTimes(t *testing.T) {
 	w := newWorld(t)
 	merchant := map[string]string{"merchant": "m"}
-	starts := []time.Time{time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2099, 3, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
+	starts := []time.Time{time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2099, 3, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
 	daily, _ := w.plan.Definition("daily")
 	for _, start := range starts {
 		key := lanes.Key(daily, 0, []string{"m"}, start.Unix())
-		put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK), "n": &types.AttributeValueMemberN{Value: "1"}})
+		put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK),
+			"n": &types.AttributeValueMemberN{Value: "1"}})
 	}
 	for _, c := range []struct {
 		from, to time.Time
@@ -158,13 +163,15 @@ func TestTotalRefuses(t *testing.T) {
 		"other name":        {"daily", map[string]string{"customer": "x"}, "merchant"},
 		"one too many":      {"live", map[string]string{"merchant": "x"}, "by ()"},
 	} {
-		if _, err := w.store.Total(context.Background(), c.aggregate, c.by, epoch, epoch); err == nil || !strings.Contains(err.Error(), c.words) {
+		if _, err := w.store.Total(context.Background(), c.aggregate, c.by, epoch, epoch); err == nil ||
+			!strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, to := range map[string]time.Time{"an empty range": epoch, "a range turned round": epoch.Add(-time.Hour)} {
 		totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": "x"}, epoch, to)
-		if err == nil || totals != nil || !strings.Contains(err.Error(), "total of daily: no window starts from 2") || !strings.Contains(err.Error(), "give a later to") {
+		if err == nil || totals != nil || !strings.Contains(err.Error(), "total of daily: no window starts from 2") ||
+			!strings.Contains(err.Error(), "give a later to") {
 			t.Errorf("%s: %v %v", name, totals, err)
 		}
 		if _, err := w.store.Total(context.Background(), "live", nil, epoch, to); err != nil {
@@ -277,8 +284,10 @@ func TestTotalsAmongOthers(t *testing.T) {
 // least or greatest value is left out, because it is no number that an event has supplied.
 func TestWhatNothingHasAddedToIsZero(t *testing.T) {
 	w := newWorld(t, func(_ *embedded.Config, spec *pipeline.Spec, _ *store.Config) {
-		spec.Aggregates = map[string]pipeline.AggregateSpec{"leaders": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Rank: pipeline.RankSpec{Value: "orders"},
-			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "refunds": "count where refund = true", "refunded": "sum refund_cents?", "least": "min refund_cents?"}}}}}
+		spec.Aggregates = map[string]pipeline.AggregateSpec{"leaders": {Since: 1, By: map[string]string{"merchant": "{merchant}"},
+			Rank: pipeline.RankSpec{Value: "orders"},
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count",
+				"refunds": "count where refund = true", "refunded": "sum refund_cents?", "least": "min refund_cents?"}}}}}
 	})
 	if err := w.store.Start(deadline(t)); err != nil {
 		t.Fatal(err)
@@ -334,7 +343,8 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 	if err := tables.Of(w.store).ClearBuilding(deadline(t), def, h.Behind); err != nil || head(t, w.store, def).Building {
 		t.Errorf("%v", err)
 	}
-	if err := tables.Of(w.store).ClearBuilding(deadline(t), &aggregate.Definition{Name: "nothing", Since: 1}, 0); err == nil || !strings.Contains(err.Error(), "no head") {
+	if err := tables.Of(w.store).ClearBuilding(deadline(t), &aggregate.Definition{Name: "nothing", Since: 1}, 0); err == nil ||
+		!strings.Contains(err.Error(), "no head") {
 		t.Error("cleared what has no head")
 	}
 }
@@ -346,13 +356,16 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	w := newWorld(t)
 	open := func(alter func(*pipeline.Spec), options ...pipeline.Option) (*pipeline.Pipeline, *store.Store) {
 		spec := orders()
-		spec.Aggregates["customer"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant | hmac}"}, From: spec.Aggregates["live"].From}
+		spec.Aggregates["customer"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant | hmac}"},
+			From: spec.Aggregates["live"].From}
 		alter(&spec)
 		p, err := pipeline.New(spec, options...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p, w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Env: env.Env{Now: w.Clock.Now}})
+		return p,
+			w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals",
+				Env: env.Env{Now: w.Clock.Now}})
 	}
 	one, two := pipeline.Secret([]byte("one")), pipeline.Secret([]byte("two"))
 	newGeneration := func(s *pipeline.Spec) {
@@ -382,7 +395,8 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	}{
 		"the deployed one": {same, []pipeline.Option{one}, "", 1},
 		"no secret":        {same, []pipeline.Option{pipeline.CheckOnly()}, "", 1},
-		"another secret":   {same, []pipeline.Option{two}, "customer since 1 is grouped by hmac with another secret in the table than INGOT_PII_KEY; go back to", 0},
+		"another secret": {same, []pipeline.Option{two},
+			"customer since 1 is grouped by hmac with another secret in the table than INGOT_PII_KEY; go back to", 0},
 		"edited": {func(s *pipeline.Spec) {
 			a := s.Aggregates["customer"]
 			a.Spread = 2
@@ -405,12 +419,14 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 		before := w.Engine.Usage()
 		totals, err := reader.Total(deadline(t), "customer", hashed, epoch, epoch)
 		if c.found < 0 {
-			if len(totals) != 1 || !totals[0].Missing || len(totals[0].Flags) != 1 || !strings.Contains(totals[0].Flags[0], "has no head: no streams function has started with it") {
+			if len(totals) != 1 || !totals[0].Missing || len(totals[0].Flags) != 1 ||
+				!strings.Contains(totals[0].Flags[0], "has no head: no streams function has started with it") {
 				t.Errorf("%s: %+v", name, totals)
 			}
 			c.found = 1
 		}
-		if (err == nil) != (c.words == "") || err != nil && (!strings.HasPrefix(err.Error(), "total: refused, because aggregate ") || !strings.Contains(err.Error(), c.words)) || len(totals) != c.found {
+		if (err == nil) != (c.words == "") || err != nil && (!strings.HasPrefix(err.Error(), "total: refused, because aggregate ") ||
+			!strings.Contains(err.Error(), c.words)) || len(totals) != c.found {
 			t.Errorf("%s: %d totals, %v", name, len(totals), err)
 		}
 		if used := w.Engine.Usage().Sub(before).Requests; used["GetItem"] != 1 || c.words != "" && used["Query"] > 0 {
@@ -424,7 +440,8 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	if err := newest.Start(deadline(t)); err != nil {
 		t.Fatal(err)
 	}
-	if totals, err := deployed.Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 || len(totals[0].Flags) != 1 {
+	if totals, err := deployed.Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 ||
+		len(totals[0].Flags) != 1 {
 		t.Errorf("an older reader: %+v, %v", totals, err)
 	}
 	if err := deployed.Start(deadline(t)); err != nil { // rolled back
@@ -436,7 +453,8 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	if hashed, err = next.By("customer", envelope.Message{Body: item.Data}); err != nil {
 		t.Fatal(err)
 	}
-	if totals, err := newest.Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 || !totals[0].Missing || !totals[0].Building {
+	if totals, err := newest.Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 || !totals[0].Missing ||
+		!totals[0].Building {
 		t.Errorf("a newer reader after going back: %+v, %v", totals, err)
 	}
 }
@@ -473,7 +491,8 @@ func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
 				t.Errorf("%s, %s: %s, want %s", name, when, got, want)
 			}
 		}
-		expect("before a start", `missing true, n 0, building false, ["aggregate `+def.String()+` has no head: no streams function has started with it, so nothing is counted yet"]`)
+		expect("before a start", `missing true, n 0, building false, ["aggregate `+def.String()+
+			` has no head: no streams function has started with it, so nothing is counted yet"]`)
 		if err := w.store.Start(deadline(t)); err != nil {
 			t.Fatal(err)
 		}
@@ -509,11 +528,13 @@ func TestTouch(t *testing.T) {
 	s := w.started(added(2, 3))
 	w.faults = []fault{{API: "BatchExecuteStatement", Before: errThrottled}, {API: "BatchExecuteStatement", Edit: func(output any) {
 		for i, code := range []types.BatchStatementErrorCodeEnum{"ThrottlingError", "InternalServerError"} { // both are done all the same
-			output.(*dynamodb.BatchExecuteStatementOutput).Responses[i].Error = &types.BatchStatementError{Code: code, Message: aws.String("again")}
+			output.(*dynamodb.BatchExecuteStatementOutput).Responses[i].Error = &types.BatchStatementError{Code: code,
+				Message: aws.String("again")}
 		}
 	}}}
 	touched, err := s.Touch(deadline(t))
-	if err != nil || touched.Scanned != 5 || touched.Odd != 1 || touched.Touched != 3 || len(w.faults) > 0 { // what was asked again was stamped already
+	if err != nil || touched.Scanned != 5 || touched.Odd != 1 || touched.Touched != 3 ||
+		len(w.faults) > 0 { // what was asked again was stamped already
 		t.Errorf("%+v %v", touched, err)
 	}
 	for _, item := range items {
@@ -542,7 +563,8 @@ func TestTouch(t *testing.T) {
 		t.Errorf("%v; %d faults left", err, len(w.faults))
 	}
 	w.faults = []fault{{API: "BatchExecuteStatement", Edit: func(output any) {
-		output.(*dynamodb.BatchExecuteStatementOutput).Responses[2].Error = &types.BatchStatementError{Code: "AccessDenied", Message: aws.String("not yours")}
+		output.(*dynamodb.BatchExecuteStatementOutput).Responses[2].Error = &types.BatchStatementError{Code: "AccessDenied",
+			Message: aws.String("not yours")}
 	}}}
 	if _, err := s.Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), "not yours") {
 		t.Errorf("%v", err)
@@ -566,7 +588,8 @@ func TestTouchMany(t *testing.T) {
 		}
 		units += page.Writes
 	}
-	if used := w.Engine.Usage().Sub(before); used.Requests["BatchExecuteStatement"] != 2 || used.Requests["UpdateItem"] != 2 || units != 52 || used.WriteUnits() != 52 {
+	if used := w.Engine.Usage().Sub(before); used.Requests["BatchExecuteStatement"] != 2 || used.Requests["UpdateItem"] != 2 ||
+		units != 52 || used.WriteUnits() != 52 {
 		t.Errorf("%v, %v units", used, units)
 	}
 }
@@ -583,12 +606,15 @@ func TestTouchAboveTheTablesEpoch(t *testing.T) {
 		touched     int
 	}{
 		{"fresh tables", "no streams function has started with the aggregates table totals", func() {}, 0},
-		{"the deployed function is older", "the aggregates table totals is at epoch 1 and this pipeline.yaml at 2", func() { w.started(same) }, 0},
+		{"the deployed function is older", "the aggregates table totals is at epoch 1 and this pipeline.yaml at 2", func() {
+			w.started(same)
+		}, 0},
 		{"an epoch that cannot be read", "no streams function has started", func() {
 			put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue("E#"), "SK": textValue("-"), "epoch": textValue("2")})
 		}, 0},
 		{"it has started", "", func() {
-			put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue("E#"), "SK": textValue("-"), "epoch": &types.AttributeValueMemberN{Value: "1"}})
+			put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue("E#"), "SK": textValue("-"),
+				"epoch": &types.AttributeValueMemberN{Value: "1"}})
 			w.started(added(2, 2))
 		}, 1},
 		{"again", "", func() {}, 0},
@@ -598,11 +624,13 @@ func TestTouchAboveTheTablesEpoch(t *testing.T) {
 		before := w.Engine.Usage()
 		touched, err := ahead.Touch(deadline(t))
 		used := w.Engine.Usage().Sub(before).Requests
-		if step.words != "" && (err == nil || !strings.HasPrefix(err.Error(), "touch: refused") || !strings.Contains(err.Error(), step.words) || !strings.Contains(err.Error(), "deploy it with this pipeline.yaml")) ||
+		if step.words != "" && (err == nil || !strings.HasPrefix(err.Error(), "touch: refused") ||
+			!strings.Contains(err.Error(), step.words) || !strings.Contains(err.Error(), "deploy it with this pipeline.yaml")) ||
 			step.words == "" && err != nil {
 			t.Errorf("%s: %v", step.name, err)
 		}
-		if touched.Touched != step.touched || used["GetItem"] != 1 || (used["Scan"] > 0) != (step.words == "") || used["UpdateItem"] != int64(step.touched) {
+		if touched.Touched != step.touched || used["GetItem"] != 1 || (used["Scan"] > 0) != (step.words == "") ||
+			used["UpdateItem"] != int64(step.touched) {
 			t.Errorf("%s: %+v with %v", step.name, touched, used)
 		}
 	}
@@ -621,7 +649,8 @@ func TestTouchReadsTheEpoch(t *testing.T) {
 		t.Errorf("%+v %v", touched, err)
 	}
 	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
-	if _, err := s.Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), "reading the epoch of the aggregates table totals") || len(w.faults) > 0 {
+	if _, err := s.Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), "reading the epoch of the aggregates table totals") ||
+		len(w.faults) > 0 {
 		t.Error(err)
 	}
 	alone := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events"})
@@ -668,7 +697,8 @@ func TestReadsAskAgain(t *testing.T) {
 		if err := c.read(); err != nil || len(w.faults) > 0 || w.slept != 2 {
 			t.Errorf("%s: %v after %d waits", c.api, err, w.slept)
 		}
-		w.faults, w.slept = []fault{{API: c.api, Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}, 0
+		w.faults,
+			w.slept = []fault{{API: c.api, Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}, 0
 		if err := c.read(); err == nil || w.slept != 0 {
 			t.Errorf("%s: %v after %d waits", c.api, err, w.slept)
 		}

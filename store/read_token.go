@@ -46,8 +46,9 @@ const (
 )
 
 var (
-	errAlteredToken  = errors.New("the page token is damaged or not one of this tool's; begin again without it")
-	errForeignToken  = errors.New("the page token belongs to another question; ask the question that it came from, or begin again without it")
+	errAlteredToken = errors.New("the page token is damaged or not one of this tool's; begin again without it")
+	errForeignToken = errors.New(
+		"the page token belongs to another question; ask the question that it came from, or begin again without it")
 	errUnsealedToken = errors.New("the page token is not sealed, and this store seals its tokens; begin again without it")
 	errSealedToken   = errors.New("the page token is sealed with another key, or damaged; begin again without it")
 )

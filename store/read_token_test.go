@@ -10,8 +10,9 @@ import (
 )
 
 var (
-	tokenPlace = position{period: 1772323200, sk: "2026-03-01T09:00:00Z#1", partition: "DAY#2026-03-01#3", own: event.Key{PK: "ORDER#1", SK: "ORDER"}}
-	tokenKey   = []byte("sixteen bytes of")
+	tokenPlace = position{period: 1772323200, sk: "2026-03-01T09:00:00Z#1", partition: "DAY#2026-03-01#3",
+		own: event.Key{PK: "ORDER#1", SK: "ORDER"}}
+	tokenKey = []byte("sixteen bytes of")
 )
 
 // TestTokenBytes fixes the bytes of page tokens. A token may outlive a deployment.
@@ -21,9 +22,11 @@ func TestTokenBytes(t *testing.T) {
 		key  []byte
 		want string
 	}{
-		{tokenPlace, nil, "AdEBl2gv4gxeu6graMgn1XWAhpyaDRYyMDI2LTAzLTAxVDA5OjAwOjAwWiMxEERBWSMyMDI2LTAzLTAxIzMHT1JERVIjMQVPUkRFUiKAzmhxFm4_"},
+		{tokenPlace, nil,
+			"AdEBl2gv4gxeu6graMgn1XWAhpyaDRYyMDI2LTAzLTAxVDA5OjAwOjAwWiMxEERBWSMyMDI2LTAzLTAxIzMHT1JERVIjMQVPUkRFUiKAzmhxFm4_"},
 		{position{period: noPeriod}, nil, "AdEBl2gv4gxeu6graMgn1XX__________38AAAAAOlGKzgDbs2E"},
-		{tokenPlace, tokenKey, "ApKM8HYPKyvIvGtGh5xcoFgIXadkIzCOFcRPudwcrh5Fx-PNZeALSsQXofnTPOf9_VE1U0m-1268jRZJFtQqRK2VthxYHKdoNWl4E70ollzoiR_CSNW1RoiK-nxKlvquCbvFiCEGeFmkZXomYQa66l4"},
+		{tokenPlace, tokenKey,
+			"ApKM8HYPKyvIvGtGh5xcoFgIXadkIzCOFcRPudwcrh5Fx-PNZeALSsQXofnTPOf9_VE1U0m-1268jRZJFtQqRK2VthxYHKdoNWl4E70ollzoiR_CSNW1RoiK-nxKlvquCbvFiCEGeFmkZXomYQa66l4"},
 	} {
 		token := sealToken(c.at, c.key, "the question")
 		if token != c.want {
@@ -67,7 +70,8 @@ func TestRefusedTokens(t *testing.T) {
 			key             []byte
 			want            error
 		}{
-			{token, "another", key, errForeignToken}, {"", "the question", key, errAlteredToken}, {"%%%", "the question", key, errAlteredToken},
+			{token, "another", key, errForeignToken}, {"", "the question", key, errAlteredToken},
+			{"%%%", "the question", key, errAlteredToken},
 			{token + "A", "the question", key, nil}, {strings.Repeat("A", maxToken+1), "the question", key, errAlteredToken},
 			{token, "the question", []byte("another sixteen bytes"), nil},
 		} {

@@ -48,7 +48,8 @@ var (
 		"all": "ALL#{@id | shard:4 | pad:2}", "hashed": "P#{a | hmac}", "type": "T#{@type}#{a}",
 	}
 	skShapes = map[string]string{
-		"time": "{@at | time}#{@id}", "rev": "R#{@at | time | rev}#{@id}", "number": "{n | pad:3}#{@id}", "run": "{b}#{n | pad:3 | rev}#{@id}",
+		"time": "{@at | time}#{@id}", "rev": "R#{@at | time | rev}#{@id}", "number": "{n | pad:3}#{@id}",
+		"run":  "{b}#{n | pad:3 | rev}#{@id}",
 		"ties": "{b}#{@at | time}", "many": "X#{@at | day}", "text": "{b}#{@id}", "unix": "{@at | unix | pad:12}#{@id}",
 	}
 	someA = []string{"a", "A", "b", "x#y", "50%", "\x01"}
@@ -67,7 +68,8 @@ func sortedKeys(m map[string]string) []string {
 }
 
 func newTwin(rng *rand.Rand) *twin {
-	tw := &twin{rng: rng, pk: pick(rng, sortedKeys(pkShapes)), sk: pick(rng, sortedKeys(skShapes)), newest: rng.IntN(2) == 0, types: []string{"t1", "t2"}}
+	tw := &twin{rng: rng, pk: pick(rng, sortedKeys(pkShapes)), sk: pick(rng, sortedKeys(skShapes)), newest: rng.IntN(2) == 0,
+		types: []string{"t1", "t2"}}
 	pk, sk := pkShapes[tw.pk], skShapes[tw.sk]
 	if rng.IntN(3) > 0 {
 		tw.index = "GSI1"
@@ -144,7 +146,8 @@ var twinBegin = time.Date(2099, 2, 27, 20, 0, 0, 0, time.UTC)
 // fill makes the events.
 func (tw *twin) fill(w *world) {
 	for i := range 20 + tw.rng.IntN(60) {
-		n := note{typ: pick(tw.rng, []string{"t1", "t1", "t2", "t3"}), id: fmt.Sprintf("i%d", i), a: pick(tw.rng, someA), b: pick(tw.rng, someB), n: tw.rng.IntN(12),
+		n := note{typ: pick(tw.rng, []string{"t1", "t1", "t2", "t3"}), id: fmt.Sprintf("i%d", i), a: pick(tw.rng, someA),
+			b: pick(tw.rng, someB), n: tw.rng.IntN(12),
 			at: twinBegin.Add(time.Duration(tw.rng.IntN(300)) * 13 * time.Minute)}
 		who := `"a":` + strconv.Quote(n.a)
 		if n.a == "\x01" {
@@ -157,7 +160,8 @@ func (tw *twin) fill(w *world) {
 		if tw.before != nil && tw.rng.IntN(2) == 0 {
 			plan = tw.before
 		}
-		n.item = w.itemOf(plan, `"type":"`+n.typ+`"`, `"id":"`+n.id+`"`, who, `"b":"`+n.b+`"`, `"n":`+fmt.Sprint(n.n), `"at":"`+n.at.Format(time.RFC3339)+`"`)
+		n.item = w.itemOf(plan, `"type":"`+n.typ+`"`, `"id":"`+n.id+`"`, who, `"b":"`+n.b+`"`, `"n":`+fmt.Sprint(n.n), `"at":"`+
+			n.at.Format(time.RFC3339)+`"`)
 		tw.notes = append(tw.notes, n)
 	}
 }
@@ -248,7 +252,8 @@ func (tw *twin) ask(now time.Time) (store.Ask, func(n note) bool) {
 			ask.To = fmt.Sprint(most)
 			add(func(n note) bool { return n.n < most })
 		}
-	case (sortOfTime && len(ask.Values["at"]) == 0 || tw.sk == "ties" && fixed && len(ask.Values["at"]) == 0) && !ranged && rng.IntN(2) == 0:
+	case (sortOfTime && len(ask.Values["at"]) == 0 || tw.sk == "ties" && fixed && len(ask.Values["at"]) == 0) && !ranged &&
+		rng.IntN(2) == 0:
 		from, to := between()
 		ask.From = keys.FormatTime(from)
 		add(func(n note) bool { return !n.at.Before(from) })
@@ -411,7 +416,8 @@ func twinRound(t *testing.T, seed uint64) (answered int, refused []string, pages
 		slices.SortFunc(got, exact)
 		slices.SortFunc(want, exact)
 		if tw.names(got) != tw.names(want) {
-			t.Errorf("seed %d: index %q of %v, pk %s, sk %s, newest %v, question %+v:\ngot  %s\nwant %s", seed, tw.index, tw.types, pkShapes[tw.pk], skShapes[tw.sk], newest, ask, tw.names(got), tw.names(want))
+			t.Errorf("seed %d: index %q of %v, pk %s, sk %s, newest %v, question %+v:\ngot  %s\nwant %s", seed, tw.index, tw.types,
+				pkShapes[tw.pk], skShapes[tw.sk], newest, ask, tw.names(got), tw.names(want))
 		}
 	}
 	return answered, refused, pages, found

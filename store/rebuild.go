@@ -68,7 +68,8 @@ func RefusedTouches(refusals []error) error {
 	if len(refusals) == 0 {
 		return nil
 	}
-	return fmt.Errorf("touch: %d items take no higher stamp and stay uncounted in newer generations; shorten those that are full, bring back payloads that are lost, or remove the items, then run the touch pass again:\n%w", len(refusals), errors.Join(refusals...))
+	return fmt.Errorf(
+		"touch: %d items take no higher stamp and stay uncounted in newer generations; shorten those that are full, bring back payloads that are lost, or remove the items, then run the touch pass again:\n%w", len(refusals), errors.Join(refusals...))
 }
 
 // TouchPages does what [Store.TouchPages] says.
@@ -259,7 +260,8 @@ func (s *stages) touchAlone(ctx context.Context, key event.Key, t *TouchedPage, 
 // epoch once, consistently. An epoch never falls, so the answer holds until the end of the pass.
 func (s *stages) mayStamp(ctx context.Context) error {
 	if s.aggregates == "" {
-		return errors.New("Config.Aggregates names no table, and the epoch that items may carry is read there: set it to the aggregates table")
+		return errors.New(
+			"Config.Aggregates names no table, and the epoch that items may carry is read there: set it to the aggregates table")
 	}
 	img, err := s.get(ctx, lanes.EpochKey)
 	if err != nil {
@@ -275,9 +277,12 @@ func (s *stages) reached(epoch int64) error {
 	case epoch >= own:
 		return nil
 	case epoch == 0:
-		return fmt.Errorf("refused, because no streams function has started with the aggregates table %s, which has no epoch yet; deploy it with this pipeline.yaml, at epoch %d, let it start, then run the touch pass again", s.aggregates, own)
+		return fmt.Errorf("refused, because no streams function has started with the aggregates table %s, which has no epoch yet; deploy "+
+			"it with this pipeline.yaml, at epoch %d, let it start, then run the touch pass again", s.aggregates, own)
 	default:
-		return fmt.Errorf("refused, because the aggregates table %s is at epoch %d and this pipeline.yaml at %d, and a streams function that is at %d stops at the first item stamped %d; deploy it with this pipeline.yaml, let it start, then run the touch pass again", s.aggregates, epoch, own, epoch, own)
+		return fmt.Errorf("refused, because the aggregates table %s is at epoch %d and this pipeline.yaml at %d, and a streams function "+
+			"that is at %d stops at the first item stamped %d; deploy it with this pipeline.yaml, let it start, then run the "+
+			"touch pass again", s.aggregates, epoch, own, epoch, own)
 	}
 }
 

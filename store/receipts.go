@@ -29,7 +29,8 @@ const (
 func (a *apply) receipts(ctx context.Context, b *lanes.Batch) {
 	groups := groupEntries(b.Entries(), func(key event.Key) int { return a.store.seen.get(key).size })
 	a.store.each(len(groups), mostLarge, func(i int) {
-		g := &receiptGroup{apply: a, stream: b.StreamARN(), entries: groups[i], refusals: map[event.Key]error{}, full: map[event.Key]bool{}, seen: map[event.Key]*observation{}, stuck: map[event.Key]int{}}
+		g := &receiptGroup{apply: a, stream: b.StreamARN(), entries: groups[i], refusals: map[event.Key]error{}, full: map[event.Key]bool{},
+			seen: map[event.Key]*observation{}, stuck: map[event.Key]int{}}
 		g.run(ctx)
 	})
 }
@@ -198,7 +199,8 @@ func (g *receiptGroup) item(u *lanes.Update) *types.Update {
 	}
 	e.expiry(u.ExpiresAt)
 	x := e.expression()
-	update := &types.Update{TableName: &g.store.aggregates, Key: keyImage(u.Key), UpdateExpression: &x.update, ConditionExpression: x.condition,
+	update := &types.Update{TableName: &g.store.aggregates, Key: keyImage(u.Key), UpdateExpression: &x.update,
+		ConditionExpression:      x.condition,
 		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values}
 	if x.condition != nil && !g.blind { // otherwise the update cannot fail, or the item is read separately
 		update.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
@@ -217,7 +219,8 @@ func (g *receiptGroup) observed(key event.Key) *observation {
 // cancelled reads the reasons of a cancelled transaction. They have the order of its items:
 // receipts first, then aggregate items. Progress means that the same reasons will not cancel the
 // transaction again, so the next one can be sent at once.
-func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.CancellationReason, updates []*lanes.Update) (progress bool, why answer) {
+func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.CancellationReason, updates []*lanes.Update) (progress bool,
+	why answer) {
 	why = answer{outcome: contended, err: errSilent}
 	if len(reasons) != len(g.entries)+len(updates) {
 		return g.cancelledSilently(ctx)

@@ -21,10 +21,16 @@ func TestChangesShareTransactions(t *testing.T) {
 		size    int // of each total
 		want    []int
 	}{
-		"one total":                 {func(int) []*lanes.Update { return []*lanes.Update{one} }, 100, []int{99, 99, 2}},
-		"a total each":              {func(i int) []*lanes.Update { return []*lanes.Update{update(fmt.Sprint(i))} }, 100, []int{50, 50, 50, 50}},
-		"one and a total each":      {func(i int) []*lanes.Update { return []*lanes.Update{one, update(fmt.Sprint(i))} }, 100, []int{49, 49, 49, 49, 4}},
-		"large totals":              {func(i int) []*lanes.Update { return []*lanes.Update{update(fmt.Sprint(i / 10))} }, 400 << 10, []int{70, 70, 60}},
+		"one total": {func(int) []*lanes.Update { return []*lanes.Update{one} }, 100, []int{99, 99, 2}},
+		"a total each": {func(i int) []*lanes.Update {
+			return []*lanes.Update{update(fmt.Sprint(i))}
+		}, 100, []int{50, 50, 50, 50}},
+		"one and a total each": {func(i int) []*lanes.Update {
+			return []*lanes.Update{one, update(fmt.Sprint(i))}
+		}, 100, []int{49, 49, 49, 49, 4}},
+		"large totals": {func(i int) []*lanes.Update {
+			return []*lanes.Update{update(fmt.Sprint(i / 10))}
+		}, 400 << 10, []int{70, 70, 60}},
 		"one total, which is large": {func(int) []*lanes.Update { return []*lanes.Update{one} }, 400 << 10, []int{99, 99, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {

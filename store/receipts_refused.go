@@ -77,7 +77,8 @@ func (g *receiptGroup) unrefused(updates []*lanes.Update) (rest []*lanes.Update)
 // learns for itself from here. If an update is refused in one half, only the steps of that half are
 // quarantined.
 func (g *receiptGroup) cutHalf() *receiptGroup {
-	half := &receiptGroup{apply: g.apply, stream: g.stream, blind: g.blind, refusals: maps.Clone(g.refusals), full: maps.Clone(g.full), seen: maps.Clone(g.seen), stuck: maps.Clone(g.stuck)}
+	half := &receiptGroup{apply: g.apply, stream: g.stream, blind: g.blind, refusals: maps.Clone(g.refusals), full: maps.Clone(g.full),
+		seen: maps.Clone(g.seen), stuck: maps.Clone(g.stuck)}
 	middle := len(g.entries) / 2
 	half.entries, g.entries = g.entries[:middle], g.entries[middle:]
 	return half

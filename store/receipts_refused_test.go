@@ -52,7 +52,8 @@ func puts(items []types.TransactWriteItem) (n int) {
 // parts are taken. Nothing is quarantined, everything is counted, and the accounts agree with the
 // engine's.
 func TestRefusedTransactionsAreHalved(t *testing.T) {
-	silent := &types.TransactionCanceledException{Message: aws.String("Transaction cancelled"), CancellationReasons: []types.CancellationReason{}}
+	silent := &types.TransactionCanceledException{Message: aws.String("Transaction cancelled"),
+		CancellationReasons: []types.CancellationReason{}}
 	for name, tt := range map[string]struct {
 		refusal  error
 		requests int // for eight changes, at most three at a time: two levels of halves are refused, and the second quarter guesses its least wrong
@@ -102,7 +103,8 @@ func TestTransactionsOfLargeItems(t *testing.T) {
 	}))
 	var items []*event.Item
 	for i := range 12 {
-		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i), `"cents":5`, `"at":"2099-03-01T10:00:00Z"`))
+		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i), `"cents":5`,
+			`"at":"2099-03-01T10:00:00Z"`))
 	}
 	a := w.apply(w.batch(aggregate.Receipts, 1, items...))
 	if a.Cost.Requests != 1+2+4 || a.Cost.Retries != 0 || a.Refused != 0 { // for 25 and 13 totals, and then for 7
@@ -149,7 +151,8 @@ func TestRefusedChange(t *testing.T) {
 			refused := map[string]int{}
 			quarantine := func(_ context.Context, u *lanes.Update, cause error) error {
 				refused[u.Key.String()]++
-				if len(u.Steps) != 1 || u.Steps[0].Sequence.Compare(w.sequence(3)) != 0 || !strings.Contains(cause.Error(), "refused as a whole") || !strings.Contains(awserr.Detail(cause), "no rule foresees") {
+				if len(u.Steps) != 1 || u.Steps[0].Sequence.Compare(w.sequence(3)) != 0 ||
+					!strings.Contains(cause.Error(), "refused as a whole") || !strings.Contains(awserr.Detail(cause), "no rule foresees") {
 					t.Errorf("%s: %d steps, %v", u.Key, len(u.Steps), cause)
 				}
 				return nil
@@ -164,7 +167,8 @@ func TestRefusedChange(t *testing.T) {
 			if len(refused) != 3 || a.Refused != 3 || w.slept > 0 {
 				t.Errorf("quarantined %v, %d refused, %d waits", refused, a.Refused, w.slept)
 			}
-			if got := w.total("live", nil); got.N != 3 || got.Values["revenue"].String() != "4021" || len(got.Flags) != 1 || strings.Contains(got.Flags[0], "an update was refused") != tt.flagged {
+			if got := w.total("live", nil); got.N != 3 || got.Values["revenue"].String() != "4021" || len(got.Flags) != 1 ||
+				strings.Contains(got.Flags[0], "an update was refused") != tt.flagged {
 				t.Errorf("%+v", got)
 			}
 			def, _ := w.plan.Definition("live")
@@ -176,7 +180,8 @@ func TestRefusedChange(t *testing.T) {
 			}
 			// The change may be quarantined a second time, because it is refused before its receipt
 			// is looked at. It is never counted.
-			if a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine); !a.Unproven.IsZero() || a.Updates != 0 {
+			if a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine); !a.Unproven.IsZero() ||
+				a.Updates != 0 {
 				t.Errorf("delivered again: %+v", a)
 			}
 		})
@@ -186,7 +191,10 @@ func TestRefusedChange(t *testing.T) {
 // A quarantine that fails leaves the change unproven and its receipt unwritten.
 func TestRefusedChangeIsNotQuarantined(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts), refusing(func([]types.TransactWriteItem) error { return errUnforeseen }))
-	a := tables.Of(w.store).Apply(context.Background(), w.batch(aggregate.Receipts, 1, w.order("1", 5)), func(context.Context, *lanes.Update, error) error { return errLost })
+	a := tables.Of(w.store).Apply(context.Background(), w.batch(aggregate.Receipts, 1, w.order("1", 5)), func(context.Context,
+		*lanes.Update, error) error {
+		return errLost
+	})
 	if a.Unproven.Compare(w.sequence(1)) != 0 || a.Refused != 0 {
 		t.Errorf("%+v", a)
 	}
@@ -211,7 +219,8 @@ func TestCorrectionThatDoesNotFit(t *testing.T) {
 	if err := w.store.Start(deadline(t)); err != nil {
 		t.Fatal(err)
 	}
-	was, is, next := w.order("1", 5), w.item(`"type":"order"`, `"id":"1"`, `"merchant":"other"`, `"cents":5`, `"at":"2099-03-01T10:00:00Z"`), w.order("2", 7)
+	was, is, next := w.order("1", 5), w.item(`"type":"order"`, `"id":"1"`, `"merchant":"other"`, `"cents":5`,
+		`"at":"2099-03-01T10:00:00Z"`), w.order("2", 7)
 	w.apply(w.batch(aggregate.Receipts, 1, was))
 	b := w.change(2, event.Modify, false, was, is)
 	b.Add(w.insert(3, next), nil, w.plan.Contributions(next).List)

@@ -26,7 +26,8 @@ import (
 func ReadRecord(r event.Node, shard string) (event.Change, error) {
 	stream := member(r, "dynamodb")
 	before, after := member(stream, "OldImage"), member(stream, "NewImage")
-	change := event.Change{Lane: event.Lane{StreamARN: stringOf(member(r, "eventSourceARN")), ShardID: shard}, Stamp: max(stampIn(before), stampIn(after))}
+	change := event.Change{Lane: event.Lane{StreamARN: stringOf(member(r, "eventSourceARN")), ShardID: shard},
+		Stamp: max(stampIn(before), stampIn(after))}
 	var err error
 	var timed bool
 	change.Created, timed = seconds(member(stream, "ApproximateCreationDateTime"))

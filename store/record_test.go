@@ -39,11 +39,13 @@ func TestRecordsWithLiberties(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.Kind != event.Insert || c.Sequence.String() != "000000000000000000007" || c.Created.Unix() != 4_075_272_000 || c.Lane.ShardID != "shard" ||
+			if c.Kind != event.Insert || c.Sequence.String() != "000000000000000000007" || c.Created.Unix() != 4_075_272_000 ||
+				c.Lane.ShardID != "shard" ||
 				c.Old != nil || c.Expired || c.Key.PK != "ORDER#1" {
 				t.Errorf("%+v", c)
 			}
-			if c.New == nil || c.New.Type != "order" || c.New.Epoch != 1 || !strings.HasPrefix(c.New.Data, `{"type":"order","id":"1"`) || len(c.New.Attributes) == 0 {
+			if c.New == nil || c.New.Type != "order" || c.New.Epoch != 1 || !strings.HasPrefix(c.New.Data, `{"type":"order","id":"1"`) ||
+				len(c.New.Attributes) == 0 {
 				t.Errorf("new image %+v", c.New)
 			}
 		})
@@ -53,7 +55,8 @@ func TestRecordsWithLiberties(t *testing.T) {
 // removal returns the record of an order's removal at second 4075272000. identity is the member
 // userIdentity, or empty.
 func removal(identity, image string) string {
-	return `{"eventName":"REMOVE",` + identity + `"dynamodb":{"ApproximateCreationDateTime":4075272000,"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"OldImage":` + image +
+	return `{"eventName":"REMOVE",` + identity +
+		`"dynamodb":{"ApproximateCreationDateTime":4075272000,"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"OldImage":` + image +
 		`,"SequenceNumber":"000000000000000000007"},"eventSourceARN":"arn"}`
 }
 
@@ -66,7 +69,8 @@ func expiring(at string) string {
 // A removal is an expiry if the item's time was over when it was removed. It does not matter who
 // removed it, because the stream of a replica does not tell.
 func TestRemovalsThatAreExpiries(t *testing.T) {
-	const service, user = `"userIdentity":{"type":"Service","principalId":"dynamodb.amazonaws.com"},`, `"userIdentity":{"type":"User","principalId":"someone"},`
+	const service, user = `"userIdentity":{"type":"Service","principalId":"dynamodb.amazonaws.com"},`,
+		`"userIdentity":{"type":"User","principalId":"someone"},`
 	for name, c := range map[string]struct {
 		at      string
 		expired bool
@@ -90,7 +94,8 @@ func TestRemovalsThatAreExpiries(t *testing.T) {
 	if change, err := readRecord([]byte(modified), "shard"); err != nil || change.Expired || change.OldImage != "" {
 		t.Errorf("a change of an item past its time is taken for its expiry: %+v, %v", change, err)
 	}
-	if change, err := readRecord([]byte(removal(service, `{"PK":{"S":"p"},"SK":{"S":"s"},"expiresAt":{"N":"1"}}`)), "shard"); err != nil || change.Expired || change.OldImage != "" {
+	if change, err := readRecord([]byte(removal(service, `{"PK":{"S":"p"},"SK":{"S":"s"},"expiresAt":{"N":"1"}}`)), "shard"); err != nil ||
+		change.Expired || change.OldImage != "" {
 		t.Errorf("the expiry of somebody else's item is taken for ours: %+v, %v", change, err)
 	}
 }
@@ -99,7 +104,8 @@ func TestRemovalsThatAreExpiries(t *testing.T) {
 func TestRemovedImageIsCanonical(t *testing.T) {
 	want := expiring(`,"expiresAt":{"N":"4075272000"}`)
 	const first = `{"PK":{"S":"p"},`
-	last := "{" + strings.TrimSuffix(strings.TrimPrefix(want, first), "}") + "," + strings.TrimPrefix(strings.TrimSuffix(first, ","), "{") + "}"
+	last := "{" + strings.TrimSuffix(strings.TrimPrefix(want, first), "}") + "," + strings.TrimPrefix(strings.TrimSuffix(first, ","), "{") +
+		"}"
 	for _, image := range []string{want, last, strings.NewReplacer(`,"`, ` , "`, `é`, `\u00e9`).Replace(last)} {
 		if c, err := readRecord([]byte(removal("", image)), "shard"); err != nil || c.OldImage != want {
 			t.Errorf("image %s, %v", c.OldImage, err)
@@ -114,13 +120,14 @@ func TestRecordsThatAreOdd(t *testing.T) {
 		old, new, says string
 		placed         bool
 	}{
-		"not an object":           {streamRecord, `7`, "sequence number", false},
-		"no sequence number":      {`"000000000000000000007"`, `7`, "sequence number", false},
-		"keys are not an object":  {`"Keys":{"PK":{"S":"ORDER#1"},"SK":{"S":"ORDER"}}`, `"Keys":[]`, "keys: it is a JSON array", true},
-		"image is not an object":  {`"NewImage":{`, `"NewImage":7,"x":{`, "new image: it is a JSON number", true},
-		"value without type":      {`"open":{"BOOL":true}`, `"open":true`, "attribute open: is a JSON boolean", true},
-		"value with no type":      {`"open":{"BOOL":true}`, `"open":{}`, "attribute open: has 0 types", true},
-		"value of other type":     {`"open":{"BOOL":true}`, `"open":{"S":7}`, "attribute open: type S holds a JSON number, not a string", true},
+		"not an object":          {streamRecord, `7`, "sequence number", false},
+		"no sequence number":     {`"000000000000000000007"`, `7`, "sequence number", false},
+		"keys are not an object": {`"Keys":{"PK":{"S":"ORDER#1"},"SK":{"S":"ORDER"}}`, `"Keys":[]`, "keys: it is a JSON array", true},
+		"image is not an object": {`"NewImage":{`, `"NewImage":7,"x":{`, "new image: it is a JSON number", true},
+		"value without type":     {`"open":{"BOOL":true}`, `"open":true`, "attribute open: is a JSON boolean", true},
+		"value with no type":     {`"open":{"BOOL":true}`, `"open":{}`, "attribute open: has 0 types", true},
+		"value of other type": {`"open":{"BOOL":true}`, `"open":{"S":7}`, "attribute open: type S holds a JSON number, not a string",
+			true},
 		"unknown type":            {`"open":{"BOOL":true}`, `"open":{"Z":7}`, `unknown attribute type "Z"`, true},
 		"no stream":               {`"eventSourceARN"`, `"other"`, "no eventSourceARN", true},
 		"time that is not a time": {`4.075272E9`, `"soon"`, "ApproximateCreationDateTime", true},

@@ -69,10 +69,13 @@ func (s *tables) ask(ctx context.Context, send func() error) error {
 // readAll reads up to 100 keys of one table, and calls take with each answer until all of them are
 // answered. It asks again for keys that an answer leaves out: at once if the answer had any items,
 // and otherwise after a wait. capacity says which consumed units the answers report, if any.
-func (s *tables) readAll(ctx context.Context, table string, request types.KeysAndAttributes, capacity types.ReturnConsumedCapacity, take func(*dynamodb.BatchGetItemOutput)) error {
+func (s *tables) readAll(ctx context.Context, table string, request types.KeysAndAttributes, capacity types.ReturnConsumedCapacity,
+	take func(*dynamodb.BatchGetItemOutput)) error {
 	for len(request.Keys) > 0 {
 		err := s.ask(ctx, func() error {
-			out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: request}, ReturnConsumedCapacity: capacity})
+			out, err := s.client.BatchGetItem(ctx,
+				&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: request},
+					ReturnConsumedCapacity: capacity})
 			if err != nil {
 				return err
 			}

@@ -83,7 +83,8 @@ func (o *OddItem) Unwrap() error { return o.Err }
 // pages scans one segment of a table. add puts an item of it into a page.
 func pages[T any](ctx context.Context, s *tables, table string, seg Segment, add func(*Page[T], image)) iter.Seq2[Page[T], error] {
 	return func(yield func(Page[T], error) bool) {
-		in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
+		in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true),
+			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 		if seg.Of > 0 {
 			in.Segment, in.TotalSegments = aws.Int32(int32(seg.Number)), aws.Int32(int32(seg.Of))
 		}

@@ -14,9 +14,11 @@ import (
 
 // ErrOtherSecret is returned if the pipeline's secret of hmac is not the one that the tables were
 // filled with.
-var ErrOtherSecret = errors.New("INGOT_PII_KEY is not the secret that the tables were filled with: under this one every event that is sent again " +
-	"would be stored a second time, under another key. Give both functions, and every program that reads totals, the old secret " +
-	"(parameter PiiKeySecretArn of template.yaml). If nothing was stored under the old secret, delete the item with PK K# and SK - from the aggregates table")
+var ErrOtherSecret = errors.New(
+	"INGOT_PII_KEY is not the secret that the tables were filled with: under this one every event that is sent again " +
+		"would be stored a second time, under another key. Give both functions, and every program that reads totals, the old secret " +
+		"(parameter PiiKeySecretArn of template.yaml). If nothing was stored under the old secret, delete the item with PK K# and SK - " +
+		"from the aggregates table")
 
 // CheckSecret makes sure, before the first event is put, that the pipeline's secret of hmac is the
 // one that the tables were filled with. The item K# of the aggregates table holds a check value of
@@ -44,7 +46,8 @@ func (s *generations) checkSecret(ctx context.Context, check string) error {
 		img := keyImage(lanes.SecretKey)
 		img["check"] = text(check)
 		err = s.ask(ctx, func() error {
-			_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.aggregates, Item: img, ConditionExpression: aws.String("attribute_not_exists(PK)")})
+			_, err := s.client.PutItem(ctx,
+				&dynamodb.PutItemInput{TableName: &s.aggregates, Item: img, ConditionExpression: aws.String("attribute_not_exists(PK)")})
 			return err
 		})
 		if classify(err).outcome == failed { // the first put decides; it may be our own, with a lost answer

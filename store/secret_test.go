@@ -59,10 +59,12 @@ func (w *world) check() string {
 func TestAnotherSecret(t *testing.T) {
 	ingest := func(s *store.Store) error { return tables.Of(s).CheckSecret(deadline(t)) }
 	streams := func(s *store.Store) error { return s.Start(deadline(t)) }
-	for name, starts := range map[string][2]func(*store.Store) error{"ingest, ingest": {ingest, ingest}, "ingest, streams": {ingest, streams},
+	for name, starts := range map[string][2]func(*store.Store) error{"ingest, ingest": {ingest, ingest},
+		"ingest, streams": {ingest, streams},
 		"streams, ingest": {streams, ingest}, "streams, streams": {streams, streams}} {
-		for fault, f := range map[string][]fault{"none": nil, "refused": {{API: "GetItem", Before: errLost}, {API: "PutItem", Before: errLost}},
-			"lost": {{API: "GetItem", After: errLost}, {API: "PutItem", After: errLost}}} {
+		for fault, f := range map[string][]fault{"none": nil,
+			"refused": {{API: "GetItem", Before: errLost}, {API: "PutItem", Before: errLost}},
+			"lost":    {{API: "GetItem", After: errLost}, {API: "PutItem", After: errLost}}} {
 			t.Run(name+" "+fault, func(t *testing.T) {
 				w := newWorld(t)
 				w.faults = f
@@ -70,7 +72,8 @@ func TestAnotherSecret(t *testing.T) {
 					t.Fatal(err)
 				}
 				check := w.check()
-				if err := starts[1](w.under(two, hashed)); !errors.Is(err, store.ErrOtherSecret) || !strings.Contains(err.Error(), "PiiKeySecretArn") {
+				if err := starts[1](w.under(two, hashed)); !errors.Is(err, store.ErrOtherSecret) ||
+					!strings.Contains(err.Error(), "PiiKeySecretArn") {
 					t.Errorf("another secret: %v", err)
 				}
 				if err := starts[1](w.under(one, hashed)); err != nil {
@@ -214,7 +217,8 @@ func TestCheckSecretCost(t *testing.T) {
 		}
 	}
 	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
-	if err := tables.Of(w.under(one, hashed)).CheckSecret(context.Background()); err == nil || !strings.Contains(err.Error(), "not authorized") || len(w.faults) > 0 {
+	if err := tables.Of(w.under(one, hashed)).CheckSecret(context.Background()); err == nil ||
+		!strings.Contains(err.Error(), "not authorized") || len(w.faults) > 0 {
 		t.Errorf("%v", err)
 	}
 	if _, is := lanes.ParseKey(lanes.SecretKey); is {

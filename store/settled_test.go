@@ -52,8 +52,9 @@ func TestSettledAgainstPuts(t *testing.T) {
 				}
 			case item.Parts != nil && len(item.Parts.Items) > 0 && r.IntN(6) == 0:
 				key := item.Parts.Items[r.IntN(len(item.Parts.Items))].Key
-				_, err := w.Engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: map[string]types.AttributeValue{
-					"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}})
+				_, err := w.Engine.DynamoDB().DeleteItem(ctx,
+					&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: map[string]types.AttributeValue{
+						"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -63,7 +63,8 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 	w := newWorld(t)
 	s := w.started(same)
 	order := w.order("1", 5)
-	several := []*event.Item{order, w.order("2", 6), w.order("3", 7), w.order("4", 8)} // put as statements, so the item that holds a key is read
+	several := []*event.Item{order, w.order("2", 6), w.order("3", 7),
+		w.order("4", 8)} // put as statements, so the item that holds a key is read
 	for _, want := range []string{"Inserted Inserted Inserted Inserted", "Duplicate Duplicate Duplicate Duplicate"} {
 		if results, _ := w.store.Put(deadline(t), several); verdicts(results) != want {
 			t.Errorf("put: %s, want %s", verdicts(results), want)
@@ -91,7 +92,8 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 	if item, there, _, err := tables.Of(s).Find(deadline(t), last.Key); err != nil || !there || item == nil {
 		t.Errorf("found %v, %v, %v", there, item, err)
 	}
-	if other := newWorld(t); other.keepFile(written(1, "first")) != nil || other.keepFile(written(2, "second")) != nil || other.deployed() != written(2, "second") {
+	if other := newWorld(t); other.keepFile(written(1, "first")) != nil || other.keepFile(written(2, "second")) != nil ||
+		other.deployed() != written(2, "second") {
 		t.Errorf("deployed is\n%s", other.deployed())
 	}
 	def, _ := w.plan.Definition("live")
@@ -121,8 +123,10 @@ func TestTouchMakesNoItem(t *testing.T) {
 		next := config.Intercept
 		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
 			if u, ok := in.(*dynamodb.UpdateItemInput); ok && *u.TableName == "events" && removed == (event.Key{}) {
-				removed = event.Key{PK: u.Key["PK"].(*types.AttributeValueMemberS).Value, SK: u.Key["SK"].(*types.AttributeValueMemberS).Value}
-				if _, err := w.Engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: u.Key}); err != nil {
+				removed = event.Key{PK: u.Key["PK"].(*types.AttributeValueMemberS).Value,
+					SK: u.Key["SK"].(*types.AttributeValueMemberS).Value}
+				if _, err := w.Engine.DynamoDB().DeleteItem(ctx,
+					&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: u.Key}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -146,11 +150,15 @@ func TestTotalOfManyPages(t *testing.T) {
 	const days = 12
 	for day := range days {
 		key := lanes.Key(def, 0, []string{"m"}, epoch.AddDate(0, 0, day).Truncate(def.Window).Unix())
-		put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK), "orders": &types.AttributeValueMemberN{Value: fmt.Sprint(day + 1)},
-			"n": &types.AttributeValueMemberN{Value: "1"}, "m:padding": &types.AttributeValueMemberB{Value: make([]byte, 300<<10)}})
+		put(t, w, "totals",
+			map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK),
+				"orders":    &types.AttributeValueMemberN{Value: fmt.Sprint(day + 1)},
+				"n":         &types.AttributeValueMemberN{Value: "1"},
+				"m:padding": &types.AttributeValueMemberB{Value: make([]byte, 300<<10)}})
 	}
 	before := w.Engine.Usage()
-	totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, 0, -1), epoch.AddDate(0, 0, days))
+	totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, 0, -1),
+		epoch.AddDate(0, 0, days))
 	if err != nil || len(totals) != days {
 		t.Fatalf("%d windows of %d, %v", len(totals), days, err)
 	}

@@ -158,7 +158,8 @@ func (s *generations) roster(ctx context.Context) (*roster, error) {
 	if s.pipeline.SecretCheck() != "" && len(request.Keys) < maxKeys {
 		request.Keys = append(request.Keys, keyImage(lanes.SecretKey))
 	}
-	out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.aggregates: request}})
+	out, err := s.client.BatchGetItem(ctx,
+		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.aggregates: request}})
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +170,8 @@ func (s *generations) roster(ctx context.Context) (*roster, error) {
 	for _, img := range out.Responses[s.aggregates] {
 		switch key := keyOf(img); key {
 		case lanes.EpochKey:
-			t.epoch, t.counted, t.state, t.file = integerOf(img["epoch"]), readGenerations(img["generations"]), stateOf(img), textOf(img["file"])
+			t.epoch, t.counted, t.state, t.file = integerOf(img["epoch"]), readGenerations(img["generations"]), stateOf(img),
+				textOf(img["file"])
 		case lanes.SecretKey:
 			t.check = textOf(img["check"])
 		default:
@@ -202,20 +204,25 @@ func (s *generations) compare(t *roster) *changes {
 		head := t.heads[lanes.HeadKey(d)]
 		switch {
 		case head == nil && t.epoch >= own:
-			c.mistake("aggregate %s has no head, and the table is at epoch %d already; declare it with since: %d and raise epoch to %d", d, t.epoch, next, next)
+			c.mistake("aggregate %s has no head, and the table is at epoch %d already; declare it with since: %d and raise epoch to %d", d,
+				t.epoch, next, next)
 		case head == nil && d.Since <= t.epoch:
 			c.mistake("aggregate %s is new, but the table is at epoch %d already; declare it with since: %d", d, t.epoch, own)
 		case head == nil:
 			c.fresh = append(c.fresh, d)
 		case head.Retired > 0 && head.Retired <= own:
-			c.mistake("aggregate %s was taken out at epoch %d and has counted nothing since; to have it back, declare it with since: %d and epoch: %d", d, head.Retired, next, next)
+			c.mistake("aggregate %s was taken out at epoch %d and has counted nothing since; to have it back, declare it with since: %d "+
+				"and epoch: %d", d, head.Retired, next, next)
 		case head.otherSecret(d):
-			c.mistake("aggregate %s is grouped by hmac with another secret in the table than INGOT_PII_KEY; give both functions, and every program "+
-				"that reads totals, the old secret (parameter PiiKeySecretArn of template.yaml). Only if it is lost, declare the aggregate anew "+
+			c.mistake("aggregate %s is grouped by hmac with another secret in the table than INGOT_PII_KEY; give both functions, and "+
+				"every program "+
+				"that reads totals, the old secret (parameter PiiKeySecretArn of template.yaml). Only if it is lost, declare the "+
+				"aggregate anew "+
 				"with since: %d and epoch: %d", d, next, next)
 		default:
 			if what := s.differs(d, head); what != "" {
-				c.mistake("aggregate %s %s; go back to that, or declare the change as a new generation with since: %d and epoch: %d", d, what, next, next)
+				c.mistake("aggregate %s %s; go back to that, or declare the change as a new generation with since: %d and epoch: %d", d,
+					what, next, next)
 			}
 		}
 	}
@@ -227,11 +234,13 @@ func (s *generations) compare(t *roster) *changes {
 		case own < d.Since:
 			c.newer = append(c.newer, d)
 		default:
-			c.mistake("aggregate %s is counted in this table, and pipeline.yaml, at epoch %d, does not declare it; put it back, or take it out with epoch: %d", d, own, next)
+			c.mistake("aggregate %s is counted in this table, and pipeline.yaml, at epoch %d, does not declare it; put it back, or take "+
+				"it out with epoch: %d", d, own, next)
 		}
 	}
 	if n := len(c.fresh) + len(c.retired); n > maxHeads {
-		c.mistake("%d aggregates are new and %d are taken out, and one start can change %d; first take some out under an epoch of its own, then declare the rest (one that is changed is taken out and new)", len(c.fresh), len(c.retired), maxHeads)
+		c.mistake("%d aggregates are new and %d are taken out, and one start can change %d; first take some out under an epoch of its "+
+			"own, then declare the rest (one that is changed is taken out and new)", len(c.fresh), len(c.retired), maxHeads)
 	}
 	return c
 }
@@ -279,9 +288,12 @@ func (s *generations) raise(ctx context.Context, from int64, c *changes) answer 
 	if err == nil {
 		return answer{}
 	}
-	a := classify(fmt.Errorf("start: writing epoch %d and %d heads to %s: %w", s.pipeline.Epoch(), len(items)-1, s.aggregates, awserr.Quiet(err)))
+	a := classify(fmt.Errorf("start: writing epoch %d and %d heads to %s: %w", s.pipeline.Epoch(), len(items)-1, s.aggregates,
+		awserr.Quiet(err)))
 	var cancel *types.TransactionCanceledException
-	if errors.As(err, &cancel) && slices.ContainsFunc(cancel.CancellationReasons, func(r types.CancellationReason) bool { return classifyReason(r).outcome == invalid }) {
+	if errors.As(err, &cancel) && slices.ContainsFunc(cancel.CancellationReasons, func(r types.CancellationReason) bool {
+		return classifyReason(r).outcome == invalid
+	}) {
 		a.outcome = invalid
 	}
 	return a

@@ -49,7 +49,8 @@ func same(*pipeline.Spec) {}
 func added(since, epoch int64) func(*pipeline.Spec) {
 	return func(s *pipeline.Spec) {
 		s.Epoch = epoch
-		s.Aggregates["extra"] = pipeline.AggregateSpec{Since: since, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}}
+		s.Aggregates["extra"] = pipeline.AggregateSpec{Since: since,
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}}
 	}
 }
 
@@ -93,26 +94,42 @@ func TestStart(t *testing.T) {
 	}{
 		{"fresh tables", same, aggregate.Marks, nil, "1"},
 		{"again", same, aggregate.Marks, nil, "1"},
-		{"other way of counting", same, aggregate.Receipts, []string{"by_merchant since 1", "daily since 1", "live since 1", "counted by marks", "since: 2 and epoch: 2"}, "1"},
+		{"other way of counting", same, aggregate.Receipts, []string{"by_merchant since 1", "daily since 1", "live since 1",
+			"counted by marks", "since: 2 and epoch: 2"}, "1"},
 		{"other definition", changed, aggregate.Marks, []string{"live since 1", "declared differently", "since: 2 and epoch: 2"}, "1"},
 		{"other spread", spread, aggregate.Marks, []string{"live since 1", "since: 2 and epoch: 2"}, "1"},
-		{"other definition in a file of a higher epoch", func(s *pipeline.Spec) { changed(s); s.Epoch = 2 }, aggregate.Marks, []string{"live since 1", "declared differently", "since: 2"}, "1"},
+		{"other definition in a file of a higher epoch", func(s *pipeline.Spec) {
+			changed(s)
+			s.Epoch = 2
+		}, aggregate.Marks, []string{"live since 1", "declared differently", "since: 2"}, "1"},
 		{"new without a new epoch", added(1, 1), aggregate.Marks, []string{"extra since 1", "no head", "since: 2", "epoch to 2"}, "1"},
 		{"new, since an epoch that has passed", added(1, 2), aggregate.Marks, []string{"extra since 1", "since: 2"}, "1"},
 		{"new with a new epoch", added(2, 2), aggregate.Marks, nil, "2"},
 		{"again", added(2, 2), aggregate.Marks, nil, "2"},
 		{"the file from before", same, aggregate.Marks, nil, "2"},
-		{"the file from before with something new in it", added(1, 1), aggregate.Marks, []string{"extra since 1", "since: 3", "epoch to 3"}, "2"},
+		{"the file from before with something new in it", added(1, 1), aggregate.Marks, []string{"extra since 1", "since: 3", "epoch to 3"},
+			"2"},
 		{"a higher epoch and nothing new", added(2, 5), aggregate.Marks, nil, "5"},
-		{"new again at an epoch that has passed", func(s *pipeline.Spec) { added(2, 5)(s); s.Aggregates["more"] = s.Aggregates["extra"] }, aggregate.Marks, []string{"more since 2", "since: 6", "epoch to 6"}, "5"},
+		{"new again at an epoch that has passed", func(s *pipeline.Spec) {
+			added(2, 5)(s)
+			s.Aggregates["more"] = s.Aggregates["extra"]
+		}, aggregate.Marks, []string{"more since 2", "since: 6", "epoch to 6"}, "5"},
 		{"a new generation of a name", added(6, 6), aggregate.Marks, nil, "6"},
-		{"the generation before it under a higher epoch", added(2, 7), aggregate.Marks, []string{"extra since 2", "taken out at epoch 6", "since: 7 and epoch: 7"}, "6"},
+		{"the generation before it under a higher epoch", added(2, 7), aggregate.Marks,
+			[]string{"extra since 2", "taken out at epoch 6", "since: 7 and epoch: 7"}, "6"},
 		{"the file of the generation before it", added(2, 5), aggregate.Marks, nil, "6"},
-		{"one taken out without a new epoch", func(s *pipeline.Spec) { s.Epoch = 6 }, aggregate.Marks, []string{"extra since 6", "at epoch 6, does not declare it", "epoch: 7"}, "6"},
-		{"an older file that would let some of it go", func(s *pipeline.Spec) { added(2, 5)(s); delete(s.Aggregates, "live") }, aggregate.Marks, []string{"live since 1", "at epoch 5, does not declare it", "epoch: 7"}, "6"},
+		{"one taken out without a new epoch", func(s *pipeline.Spec) {
+			s.Epoch = 6
+		}, aggregate.Marks, []string{"extra since 6", "at epoch 6, does not declare it", "epoch: 7"}, "6"},
+		{"an older file that would let some of it go", func(s *pipeline.Spec) {
+			added(2, 5)(s)
+			delete(s.Aggregates, "live")
+		}, aggregate.Marks, []string{"live since 1", "at epoch 5, does not declare it", "epoch: 7"}, "6"},
 		{"one taken out with a new epoch", func(s *pipeline.Spec) { s.Epoch = 8 }, aggregate.Marks, nil, "8"},
-		{"put back as it was", added(6, 9), aggregate.Marks, []string{"extra since 6", "taken out at epoch 8", "since: 9 and epoch: 9"}, "8"},
-		{"put back in the file that took it out", added(6, 8), aggregate.Marks, []string{"extra since 6", "taken out at epoch 8", "since: 9 and epoch: 9"}, "8"},
+		{"put back as it was", added(6, 9), aggregate.Marks, []string{"extra since 6", "taken out at epoch 8", "since: 9 and epoch: 9"},
+			"8"},
+		{"put back in the file that took it out", added(6, 8), aggregate.Marks,
+			[]string{"extra since 6", "taken out at epoch 8", "since: 9 and epoch: 9"}, "8"},
 		{"put back as a new generation", added(9, 9), aggregate.Marks, nil, "9"},
 	} {
 		err := w.with(step.alter, step.way).Start(deadline(t))
@@ -134,7 +151,8 @@ func TestStart(t *testing.T) {
 	}{"live#1": {false, 0}, "extra#2": {true, 6}, "extra#6": {true, 8}, "extra#9": {true, 0}} {
 		d, _ := lanes.ParseID(id)
 		h := head(t, w.store, d)
-		if h == nil || h.Building != want.building || h.Retired != want.retired || h.Behind != 0 || h.Counting != "marks" || h.Definition == "" || len(h.Digest) != 64 {
+		if h == nil || h.Building != want.building || h.Retired != want.retired || h.Behind != 0 || h.Counting != "marks" ||
+			h.Definition == "" || len(h.Digest) != 64 {
 			t.Errorf("head of %s: %+v", d, h)
 		}
 	}
@@ -160,7 +178,8 @@ func TestStoredHead(t *testing.T) {
 	}
 	def, _ := w.plan.Definition("daily")
 	img := w.stored("totals", event.Key{PK: "G#daily#1", SK: "-"})
-	for name, want := range map[string]string{"PK": "S G#daily#1", "SK": "S -", "definition": "S " + def.Text, "digest": "S " + lanes.Digest(def), "counting": "S marks", "spread": "N 4", "building": "BOOL false", "behind": "N 0"} {
+	for name, want := range map[string]string{"PK": "S G#daily#1", "SK": "S -", "definition": "S " + def.Text, "digest": "S " +
+		lanes.Digest(def), "counting": "S marks", "spread": "N 4", "building": "BOOL false", "behind": "N 0"} {
 		if got := show(img[name]); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
@@ -215,7 +234,8 @@ func TestRenew(t *testing.T) {
 		before := w.Engine.Usage()
 		err := tables.Of(w.store).Renew(deadline(t))
 		used := w.Engine.Usage().Sub(before).Requests
-		if err != nil || used["GetItem"] != step.looks || used["BatchGetItem"] != step.starts || len(tables.Of(w.store).Newer()) != step.newer {
+		if err != nil || used["GetItem"] != step.looks || used["BatchGetItem"] != step.starts ||
+			len(tables.Of(w.store).Newer()) != step.newer {
 			t.Errorf("%s later: %v, newer %v, %v", step.after, used, tables.Of(w.store).Newer(), err)
 		}
 	}
@@ -247,7 +267,9 @@ func TestStartDoubtsWhatItReads(t *testing.T) {
 	}
 	w.faults = []fault{{API: "BatchGetItem", Edit: func(out any) {
 		o := out.(*dynamodb.BatchGetItemOutput)
-		o.Responses["totals"] = slices.DeleteFunc(o.Responses["totals"], func(img map[string]types.AttributeValue) bool { return show(img["PK"]) == "S G#extra#2" })
+		o.Responses["totals"] = slices.DeleteFunc(o.Responses["totals"], func(img map[string]types.AttributeValue) bool {
+			return show(img["PK"]) == "S G#extra#2"
+		})
 	}}}
 	if err := w.with(added(2, 2), aggregate.Marks).Start(deadline(t)); err != nil {
 		t.Error(err)
@@ -262,7 +284,8 @@ func TestStartDoubtsWhatItReads(t *testing.T) {
 func TestStartWithAnotherSecret(t *testing.T) {
 	w := newWorld(t)
 	spec := orders()
-	spec.Aggregates["by_merchant"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant | hmac}"}, From: spec.Aggregates["daily"].From}
+	spec.Aggregates["by_merchant"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant | hmac}"},
+		From: spec.Aggregates["daily"].From}
 	start := func(secret string) error {
 		p, err := pipeline.New(spec, pipeline.Secret([]byte(secret)))
 		if err != nil {
@@ -276,14 +299,17 @@ func TestStartWithAnotherSecret(t *testing.T) {
 		}
 	}
 	err := start("two")
-	if err == nil || !strings.Contains(err.Error(), "aggregate by_merchant since 1 is grouped by hmac with another secret") || strings.Contains(err.Error(), "daily") ||
-		!strings.Contains(err.Error(), "the old secret (parameter PiiKeySecretArn of template.yaml). Only if it is lost, declare the aggregate anew with since: 2 and epoch: 2") {
+	if err == nil || !strings.Contains(err.Error(), "aggregate by_merchant since 1 is grouped by hmac with another secret") ||
+		strings.Contains(err.Error(), "daily") ||
+		!strings.Contains(err.Error(), "the old secret (parameter PiiKeySecretArn of template.yaml). Only if it is lost, declare the "+
+			"aggregate anew with since: 2 and epoch: 2") {
 		t.Errorf("%v", err)
 	}
 	changed := spec.Aggregates["by_merchant"]
 	changed.Window = time.Hour
 	spec.Aggregates["by_merchant"] = changed
-	if err := start("two"); err == nil || !strings.Contains(err.Error(), "another secret") || strings.Contains(err.Error(), "declared differently") {
+	if err := start("two"); err == nil || !strings.Contains(err.Error(), "another secret") ||
+		strings.Contains(err.Error(), "declared differently") {
 		t.Errorf("another definition, too: %v", err)
 	}
 	if err := start("one"); err == nil || !strings.Contains(err.Error(), "declared differently") {
@@ -309,7 +335,8 @@ func TestStartsThatChangeTooMuch(t *testing.T) {
 		epoch   int64
 		extras  int
 		refused string
-	}{{1, 60, ""}, {2, 60, "60 aggregates are new and 60 are taken out, and one start can change 99; first take some out"}, {3, 0, ""}, {4, 60, ""}} {
+	}{{1, 60, ""}, {2, 60, "60 aggregates are new and 60 are taken out, and one start can change 99; first take some out"}, {3, 0, ""},
+		{4, 60, ""}} {
 		err := many(step.epoch, step.extras).Start(deadline(t))
 		if (err == nil) != (step.refused == "") || err != nil && !strings.Contains(err.Error(), step.refused) {
 			t.Errorf("epoch %d: %v", step.epoch, err)
@@ -325,7 +352,8 @@ func TestStartsThatChangeTooMuch(t *testing.T) {
 func TestStartThroughFaults(t *testing.T) {
 	for _, api := range []string{"BatchGetItem", "TransactWriteItems"} {
 		for name, f := range map[string]fault{
-			"refused": {API: api, Before: errThrottled}, "no answer": {API: api, Before: errLost}, "lost answer": {API: api, After: errLost},
+			"refused": {API: api, Before: errThrottled}, "no answer": {API: api, Before: errLost},
+			"lost answer": {API: api, After: errLost},
 			"unread": {API: "BatchGetItem", Edit: func(out any) {
 				o := out.(*dynamodb.BatchGetItemOutput)
 				o.UnprocessedKeys = map[string]types.KeysAndAttributes{"totals": {Keys: []map[string]types.AttributeValue{{}}}}
@@ -350,8 +378,10 @@ func TestStartThroughFaults(t *testing.T) {
 // An error that cannot get better is reported at once.
 func TestStartRefusedByTheService(t *testing.T) {
 	for _, api := range []string{"BatchGetItem", "TransactWriteItems"} {
-		for _, err := range []error{&smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}, &types.ResourceNotFoundException{},
-			&types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("ValidationError"), Message: aws.String("Item size has exceeded the maximum allowed size")}}}} {
+		for _, err := range []error{&smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"},
+			&types.ResourceNotFoundException{},
+			&types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("ValidationError"),
+				Message: aws.String("Item size has exceeded the maximum allowed size")}}}} {
 			w := newWorld(t)
 			for range 50 {
 				w.faults = append(w.faults, fault{API: api, Before: err})

@@ -25,8 +25,10 @@ type Client interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
-	BatchExecuteStatement(context.Context, *dynamodb.BatchExecuteStatementInput, ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error)
-	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+	BatchExecuteStatement(context.Context, *dynamodb.BatchExecuteStatementInput,
+		...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error)
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput,
+		error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
 }
@@ -91,7 +93,9 @@ func New(c Config) (*Store, error) {
 	case len(c.TokenKey) > 0 && len(c.TokenKey) < 16:
 		return nil, errors.New("store: Config.TokenKey has less than 16 bytes, which could be guessed: give it 16 or more")
 	case c.Events != "" && c.Aggregates == "" && movesByPut(c.Pipeline):
-		return nil, errors.New("store: Config.Aggregates names no table, and the pipeline has totals that are movedBy: put: set it to the aggregates table")
+		return nil,
+			errors.New("store: Config.Aggregates names no table, and the pipeline has totals that are movedBy: put: set it to the " +
+				"aggregates table")
 	case c.Concurrency < 0:
 		return nil, errors.New("store: Config.Concurrency is negative: leave it 0 to let it follow the table")
 	}
@@ -100,7 +104,8 @@ func New(c Config) (*Store, error) {
 			return nil, fmt.Errorf("store: %w", err)
 		}
 	}
-	t := &tables{client: c.Client, pipeline: c.Pipeline, events: c.Events, aggregates: c.Aggregates, concurrency: c.Concurrency, env: c.Env.Real()}
+	t := &tables{client: c.Client, pipeline: c.Pipeline, events: c.Events, aggregates: c.Aggregates, concurrency: c.Concurrency,
+		env: c.Env.Real()}
 	t.pace.limit = firstPace
 	gens := &generations{tables: t, how: c.Counting}
 	one := &plain{tables: t}

@@ -123,7 +123,8 @@ func (s *stored) ahead(epoch int64) error {
 type aheadError struct{ stamp, epoch int64 }
 
 func (a *aheadError) Error() string {
-	return fmt.Sprintf("the item stored under this key carries epoch %d and has a form that this function, at epoch %d, cannot read; deploy the ingest function with the newer pipeline.yaml", a.stamp, a.epoch)
+	return fmt.Sprintf("the item stored under this key carries epoch %d and has a form that this function, at epoch %d, cannot read; "+
+		"deploy the ingest function with the newer pipeline.yaml", a.stamp, a.epoch)
 }
 
 // elsewhere reports whether the payload is in the payload bucket and must be read there to judge
@@ -166,9 +167,10 @@ func (v view) keys() int {
 // consistent read would look like absence.
 func (v view) request() types.KeysAndAttributes {
 	request := types.KeysAndAttributes{
-		ConsistentRead:           aws.Bool(true),
-		ProjectionExpression:     aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b"),
-		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#s": "epoch", "#i": "i:revision", "#b": barredAttribute},
+		ConsistentRead:       aws.Bool(true),
+		ProjectionExpression: aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b"),
+		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#s": "epoch",
+			"#i": "i:revision", "#b": barredAttribute},
 	}
 	if v != summary {
 		*request.ProjectionExpression += ", #p, #o"

@@ -157,7 +157,8 @@ func (s *reader) bucketQuery(def *aggregate.Definition, bucket int, by []string,
 }
 
 // bucket reads the windows of one bucket.
-func (s *reader) bucket(ctx context.Context, def *aggregate.Definition, bucket int, by []string, from, to time.Time) ([]StoredTotal, error) {
+func (s *reader) bucket(ctx context.Context, def *aggregate.Definition, bucket int, by []string, from, to time.Time) ([]StoredTotal,
+	error) {
 	in := s.bucketQuery(def, bucket, by, from, to)
 	if in == nil {
 		return nil, nil

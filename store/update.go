@@ -268,7 +268,9 @@ func (e *edit) flag(at time.Time, reason string) {
 // refused records that an update was refused. It takes the place of a flag that says less: whoever
 // mends the total or accepts its flag must notice that it lacks something.
 func (e *edit) refused(at time.Time, cause error) {
-	e.sets = append(e.sets, assignment{operand: operand{"flag", slotFlag, ":flag", text(flagText(at, "an update was refused and is in quarantine: "+cause.Error()))}})
+	e.sets = append(e.sets,
+		assignment{operand: operand{"flag", slotFlag, ":flag",
+			text(flagText(at, "an update was refused and is in quarantine: "+cause.Error()))}})
 }
 
 // expression is an edit as UpdateItem and transactions take it.

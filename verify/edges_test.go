@@ -63,8 +63,10 @@ func TestFinishLooksAtItsOwnGeneration(t *testing.T) {
 func TestOddItemsAreInOrder(t *testing.T) {
 	w := newWorld(t)
 	for i := range 20 {
-		item := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: fmt.Sprintf("ODD#%02d", i)}, "SK": &types.AttributeValueMemberS{Value: "x"}, "type": &types.AttributeValueMemberS{Value: "order"}}
-		if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: item}); err != nil {
+		item := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: fmt.Sprintf("ODD#%02d", i)},
+			"SK": &types.AttributeValueMemberS{Value: "x"}, "type": &types.AttributeValueMemberS{Value: "order"}}
+		if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
+			&dynamodb.PutItemInput{TableName: aws.String("events"), Item: item}); err != nil {
 			t.Fatal(err)
 		}
 	}

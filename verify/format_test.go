@@ -40,8 +40,11 @@ func decimal(text string) event.Decimal {
 func example() (runID, []record) {
 	id := runID{Job: [32]byte{1, 2, 3}, Segment: 3, Of: 64, Number: 200, Bucket: 17, OfBucket: 256}
 	all := []record{
-		{key: "daily#1#1772323200#north", side: wanted, sum: &sum{n: 300, fp: decimal("12345678901234567890123"), values: []aggregate.Amount{{}, {Set: true, Number: decimal("-0.5")}}}},
-		{key: "daily#1#1772323200#north", side: stored, sum: &sum{n: -2, fp: decimal("1"), fpx: decimal("7"), flagged: true, flags: []string{"refused", "größer"}}},
+		{key: "daily#1#1772323200#north", side: wanted,
+			sum: &sum{n: 300, fp: decimal("12345678901234567890123"),
+				values: []aggregate.Amount{{}, {Set: true, Number: decimal("-0.5")}}}},
+		{key: "daily#1#1772323200#north", side: stored, sum: &sum{n: -2, fp: decimal("1"), fpx: decimal("7"), flagged: true,
+			flags: []string{"refused", "größer"}}},
 		{key: "daily#1#1772409600#a%23b", side: stored, sum: &sum{values: []aggregate.Amount{{Set: true}, {}}}},
 	}
 	for i := range all {
@@ -137,7 +140,8 @@ func exampleManifest() *manifest {
 	return &manifest{Job: strings.Repeat("ab", 32), Segment: 3, Of: 64, Buckets: 256, Began: at, Ended: at.Add(time.Hour),
 		Items: position{"VISIT#<1>", "VISIT", false}, Totals: position{Done: true}, Numbers: 2,
 		Runs: []runFile{{0, 17, "00000000002a", 300, strings.Repeat("cd", 32)}},
-		Seen: seen{Items: 7, Units: 12.5, Below: map[string]below{"daily#1": {2, 1<<63 + 1}}, Odd: []string{"item x: broken"}, MoreOdd: 3, Missing: map[string]string{"daily#1": "item x: broken"}}}
+		Seen: seen{Items: 7, Units: 12.5, Below: map[string]below{"daily#1": {2, 1<<63 + 1}}, Odd: []string{"item x: broken"}, MoreOdd: 3,
+			Missing: map[string]string{"daily#1": "item x: broken"}}}
 }
 
 func TestManifestIsStable(t *testing.T) {
@@ -162,8 +166,10 @@ func TestManifestIsStable(t *testing.T) {
 }
 
 func TestResultIsStable(t *testing.T) {
-	golden.File(t, "testdata/merged.result", string(must(encodePaper("result", &merged{Job: strings.Repeat("ab", 32), Bucket: 17, Buckets: 256, Totals: 9, Partly: 1,
-		Differences: []difference{{"daily#1#1772323200#north", "fp", "1", "2", "-1"}}, Differing: map[string]int{"daily#1": 1}, Flagged: []string{"x"}, MoreFlagged: 2}))))
+	golden.File(t, "testdata/merged.result",
+		string(must(encodePaper("result", &merged{Job: strings.Repeat("ab", 32), Bucket: 17, Buckets: 256, Totals: 9, Partly: 1,
+			Differences: []difference{{"daily#1#1772323200#north", "fp", "1", "2", "-1"}}, Differing: map[string]int{"daily#1": 1},
+			Flagged: []string{"x"}, MoreFlagged: 2}))))
 }
 
 // FuzzRun gives the reader of runs any bytes. What it accepts, it must read as it would be written.

@@ -80,7 +80,8 @@ func (w *world) drained() (time.Time, error) {
 func noLag() (time.Time, error) { return time.Time{}, errors.New("it is not known") }
 
 func order(id int) map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: fmt.Sprintf("ORDER#%d", id)}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}}
+	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: fmt.Sprintf("ORDER#%d", id)},
+		"SK": &types.AttributeValueMemberS{Value: "ORDER"}}
 }
 
 // Each kind of damage is mended, without a mark being lost.
@@ -128,9 +129,12 @@ func TestMendDamage(t *testing.T) {
 // buckets.
 func kept() pipeline.Spec {
 	spec := orders()
-	spec.Aggregates["by_merchant"] = pipeline.AggregateSpec{Since: 1, Spread: 7, By: map[string]string{"merchant": "{merchant}"}, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{
-		"orders": "count", "largest": "max cents", "least": "min cents", "last": "newest id", "first": "oldest id", "ids": "distinct id", "spread": "histogram cents", "rare": "max rare?"}}}}
-	spec.Aggregates["daily"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: day, Retain: 100 * day, Rank: pipeline.RankSpec{Value: "largest"},
+	spec.Aggregates["by_merchant"] = pipeline.AggregateSpec{Since: 1, Spread: 7, By: map[string]string{"merchant": "{merchant}"},
+		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{
+			"orders": "count", "largest": "max cents", "least": "min cents", "last": "newest id", "first": "oldest id",
+			"ids": "distinct id", "spread": "histogram cents", "rare": "max rare?"}}}}
+	spec.Aggregates["daily"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: day,
+		Retain: 100 * day, Rank: pipeline.RankSpec{Value: "largest"},
 		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "largest": "max cents"}}}}
 	return spec
 }
@@ -186,7 +190,8 @@ type between struct {
 	held         bool // the totals are read
 }
 
-func (b *between) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (b *between) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
+	o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	b.held = true
 	return b.Client.BatchGetItem(ctx, in, o...)
 }
@@ -199,7 +204,8 @@ func (b *between) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(*d
 	return b.Client.Scan(ctx, in, o...)
 }
 
-func (b *between) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (b *between) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	if b.write != nil {
 		b.write()
 	}
@@ -313,11 +319,14 @@ func TestWhatCannotBeMended(t *testing.T) {
 			w.remove("events", order(101))
 			w.drain()
 		}, noLag, "it holds events that have expired, so it cannot be computed again"},
-		"an unknown lag": {func(w *world) { w.alter(w.key("daily", 0), "ADD fp :v", number("1")) }, noLag, "nobody can tell how far the streams function is: it is not known"},
+		"an unknown lag": {func(w *world) {
+			w.alter(w.key("daily", 0), "ADD fp :v", number("1"))
+		}, noLag, "nobody can tell how far the streams function is: it is not known"},
 		"receipts": {func(w *world) {
 			w.alter(w.key("daily", 0), "ADD fp :v", number("1"))
 			head := lanes.HeadKey(&aggregate.Definition{Name: "daily", Since: 1})
-			w.alter(map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: head.PK}, "SK": &types.AttributeValueMemberS{Value: head.SK}},
+			w.alter(map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: head.PK},
+				"SK": &types.AttributeValueMemberS{Value: head.SK}},
 				"SET counting = :v", &types.AttributeValueMemberS{Value: "receipts"})
 		}, func() (time.Time, error) { return epoch.Add(day), nil }, "counted by receipts"},
 		"an aggregate that is building": {func(w *world) {
@@ -347,7 +356,8 @@ func TestWhatCannotBeMended(t *testing.T) {
 // flagged.
 func TestMendBelowAFloor(t *testing.T) {
 	spec := orders()
-	spec.Aggregates["stock"] = pipeline.AggregateSpec{Since: 1, MovedBy: "put", AtLeast: map[string]event.Decimal{"cents": {}}, By: map[string]string{"merchant": "{merchant}"},
+	spec.Aggregates["stock"] = pipeline.AggregateSpec{Since: 1, MovedBy: "put", AtLeast: map[string]event.Decimal{"cents": {}},
+		By:   map[string]string{"merchant": "{merchant}"},
 		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"cents": "sum cents"}}}}
 	w := newWorldOf(t, spec)
 	for id, cents := range []int{10, 20, -25} {
@@ -359,7 +369,8 @@ func TestMendBelowAFloor(t *testing.T) {
 	w.alter(w.of("stock", "a"), "ADD cents :v", number("3"))
 	before := fmt.Sprint(w.read(w.of("stock", "a"))["flag"])
 	mended, why := w.mend(w.store, noLag)
-	if mended != 1 || len(why) != 1 || !strings.Contains(why[0], "its values are right, and its flag stays, because cents is below its floor") {
+	if mended != 1 || len(why) != 1 ||
+		!strings.Contains(why[0], "its values are right, and its flag stays, because cents is below its floor") {
 		t.Errorf("%d mended, %q", mended, why)
 	}
 	if total := w.read(w.of("stock", "a")); fmt.Sprint(total["flag"]) != before || !reflect.DeepEqual(total["cents"], number("-5")) {
@@ -392,7 +403,8 @@ func TestAcceptedFlag(t *testing.T) {
 			}
 			def, _ := w.plan.Definition(total.Address.Name)
 			a := total.Address
-			if is, err := store.Accept(context.Background(), w.store, lanes.Key(def, a.Bucket, a.By, a.Window), flag+total.Flag, "jo"); err != nil || is != want {
+			if is, err := store.Accept(context.Background(), w.store, lanes.Key(def, a.Bucket, a.By, a.Window), flag+total.Flag,
+				"jo"); err != nil || is != want {
 				t.Errorf("%t, %v", is, err)
 			}
 		}

@@ -319,7 +319,8 @@ func (p *pass) segments(ctx context.Context) ([]*manifest, error) {
 		case m.ended():
 			all[i] = m
 		default:
-			return nil, fmt.Errorf("segment %d/%d is not read to its end yet in %s; run ingot verify --segment %d/%d first", i, p.Segments, p.Work, i, p.Segments)
+			return nil, fmt.Errorf("segment %d/%d is not read to its end yet in %s; run ingot verify --segment %d/%d first", i, p.Segments,
+				p.Work, i, p.Segments)
 		}
 	}
 	return all, nil
@@ -347,7 +348,8 @@ func Collect(ctx context.Context, c Config) (*Report, error) {
 			return nil, err
 		}
 		if !there || result.Job != hex.EncodeToString(p.job[:]) {
-			return nil, fmt.Errorf("bucket %d/%d is not merged yet in %s; run ingot verify --merge %d/%d first", bucket, p.Buckets, p.Work, bucket, p.Buckets)
+			return nil, fmt.Errorf("bucket %d/%d is not merged yet in %s; run ingot verify --merge %d/%d first", bucket, p.Buckets, p.Work,
+				bucket, p.Buckets)
 		}
 		if err := r.merged(p.Pipeline, result); err != nil {
 			return nil, err

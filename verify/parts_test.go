@@ -21,8 +21,10 @@ import (
 
 // withLines makes lines parts of orders.
 func withLines(s pipeline.Spec) pipeline.Spec {
-	s.Events["line"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "order", Each: "lines", With: []string{"id"}}, ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "LINE#{n}"}}
-	s.Aggregates["lines"] = pipeline.AggregateSpec{Since: s.Epoch, From: map[string]pipeline.FromSpec{"line": {Values: map[string]string{"pieces": "sum pieces"}}}}
+	s.Events["line"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "order", Each: "lines", With: []string{"id"}}, ID: "{id}#{n}",
+		Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "LINE#{n}"}}
+	s.Aggregates["lines"] = pipeline.AggregateSpec{Since: s.Epoch,
+		From: map[string]pipeline.FromSpec{"line": {Values: map[string]string{"pieces": "sum pieces"}}}}
 	return s
 }
 
@@ -35,7 +37,8 @@ func TestOrphanedParts(t *testing.T) {
 	w.deploy(withLines(spec))
 	put := func(id, lines string) *event.Item {
 		t.Helper()
-		item, err := w.plan.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":%q,"merchant":"m","cents":1,"at":%q,"lines":%s}`, id, w.Clock.Now().Add(-time.Hour).Format(time.RFC3339), lines)})
+		item, err := w.plan.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":%q,"merchant":"m","cents":1,"at":%q,"lines":%s}`,
+			id, w.Clock.Now().Add(-time.Hour).Format(time.RFC3339), lines)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +50,8 @@ func TestOrphanedParts(t *testing.T) {
 	remove := func(item *event.Item) {
 		t.Helper()
 		_, err := w.Engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("events"),
-			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}}})
+			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK},
+				"SK": &types.AttributeValueMemberS{Value: item.Key.SK}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +91,8 @@ func TestMissingParts(t *testing.T) {
 	ctx := context.Background()
 	send := func(p *pipeline.Pipeline, put func(*event.Item) event.Verdict, id, lines string) {
 		t.Helper()
-		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":%q,"merchant":"m","cents":1,"at":%q,"lines":%s}`, id, w.Clock.Now().Add(-time.Hour).Format(time.RFC3339), lines)})
+		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":%q,"merchant":"m","cents":1,"at":%q,"lines":%s}`, id,
+			w.Clock.Now().Add(-time.Hour).Format(time.RFC3339), lines)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,8 +153,10 @@ func TestMissingParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: parts[0].Key.PK}, "SK": &types.AttributeValueMemberS{Value: parts[0].Key.SK}}}); err != nil {
+	if _, err := w.Engine.DynamoDB().DeleteItem(ctx,
+		&dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: parts[0].Key.PK},
+			"SK": &types.AttributeValueMemberS{Value: parts[0].Key.SK}}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -157,7 +164,8 @@ func TestMissingParts(t *testing.T) {
 		want int
 	}{{whole.ExpiresAt - 3601, 1}, {whole.ExpiresAt - 3600, 0}} {
 		w.Clock.Set(time.Unix(c.at, 0))
-		if missing, units, err := w.store.MissingParts(ctx, []*event.Item{whole}); err != nil || len(missing) != c.want || units != float64(2*c.want) {
+		if missing, units, err := w.store.MissingParts(ctx, []*event.Item{whole}); err != nil || len(missing) != c.want ||
+			units != float64(2*c.want) {
 			t.Errorf("%d are missing for %v units, want %d: %v", len(missing), units, c.want, err)
 		}
 	}
@@ -170,7 +178,8 @@ func TestPutPartsWaitsForTheEpoch(t *testing.T) {
 	spec := orders()
 	spec.Epoch++
 	_, early := w.open(withLines(spec))
-	if _, err := early.PutParts(context.Background()); err == nil || !strings.Contains(err.Error(), "put parts: refused, because the aggregates table") {
+	if _, err := early.PutParts(context.Background()); err == nil ||
+		!strings.Contains(err.Error(), "put parts: refused, because the aggregates table") {
 		t.Error(err)
 	}
 }

@@ -46,7 +46,8 @@ type Report struct {
 type More struct{ Differences, Flagged, Odd int }
 
 func newReport() *Report {
-	return &Report{Below: map[*aggregate.Definition]int{}, missing: map[*aggregate.Definition]string{}, differing: map[*aggregate.Definition]int{}}
+	return &Report{Below: map[*aggregate.Definition]int{}, missing: map[*aggregate.Definition]string{},
+		differing: map[*aggregate.Definition]int{}}
 }
 
 // OK reports whether nothing differs, and no part is missing.
@@ -189,7 +190,8 @@ func (r *Report) merged(p *pipeline.Pipeline, m *merged) error {
 			return err
 		}
 		if len(r.Differences) < maxListed {
-			r.Differences = append(r.Differences, Difference{t.String(), t.def, t.values(), t.start(), d.What, d.Has, d.Wants, d.Print, d.Key})
+			r.Differences = append(r.Differences, Difference{t.String(), t.def, t.values(), t.start(), d.What, d.Has, d.Wants,
+				d.Print, d.Key})
 		}
 	}
 	for id, n := range m.Differing {

@@ -30,7 +30,8 @@ func Segment(ctx context.Context, c Config, segment int) (read bool, err error) 
 		return false, errors.New("verify: a segment needs Config.Work, where its sums stay for the merge")
 	}
 	if segment < 0 || segment >= p.Segments {
-		return false, fmt.Errorf("verify: there is no segment %d of %d; the first is 0 and the last is %d", segment, p.Segments, p.Segments-1)
+		return false, fmt.Errorf("verify: there is no segment %d of %d; the first is 0 and the last is %d", segment, p.Segments,
+			p.Segments-1)
 	}
 	if err := mistaken(ctx, p.Pipeline, p.Source); err != nil {
 		return false, err
@@ -96,7 +97,8 @@ func (m *manifest) belongs(p *pass) error {
 	if m.Job == hex.EncodeToString(p.job[:]) {
 		return nil
 	}
-	return fmt.Errorf("%s holds sums of another pipeline.yaml, of other tables, of other --segments and --buckets, or of a call that differs in --twice; use an empty folder", p.Work)
+	return fmt.Errorf("%s holds sums of another pipeline.yaml, of other tables, of other --segments and --buckets, or of a call that "+
+		"differs in --twice; use an empty folder", p.Work)
 }
 
 // ended reports whether the segment is read to its end.
@@ -215,7 +217,8 @@ func (s *reading) missingParts(ctx context.Context, items []*event.Item) (units 
 			return units, err
 		}
 		for _, part := range orphans {
-			s.Seen.odd(fmt.Sprintf("item %q is a part of an event that is not stored or does not have it, and it is counted; if nobody needs it, delete it by its key", part.Key))
+			s.Seen.odd(fmt.Sprintf("item %q is a part of an event that is not stored or does not have it, and it is counted; if nobody "+
+				"needs it, delete it by its key", part.Key))
 		}
 	}
 	for _, whole := range items { // one by one: the parts of a page may be more than memory holds
@@ -229,7 +232,9 @@ func (s *reading) missingParts(ctx context.Context, items []*event.Item) (units 
 		s.Seen.Parts += len(missing)
 		if read == 0 && whole.Parts != nil && whole.Parts.Count > 0 {
 			if _, err := s.Pipeline.Parts(whole); err != nil {
-				s.Seen.odd(fmt.Sprintf("item %q: its i:parts is %d, but this pipeline.yaml cannot make its parts, so they are not looked for: %v", whole.Key, whole.Parts.Count, err))
+				s.Seen.odd(
+					fmt.Sprintf("item %q: its i:parts is %d, but this pipeline.yaml cannot make its parts, so they are not looked for: %v",
+						whole.Key, whole.Parts.Count, err))
 			}
 		}
 	}

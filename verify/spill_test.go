@@ -230,9 +230,11 @@ func TestWorkFolderOfAnotherPass(t *testing.T) {
 		spoil func(t *testing.T, w *world, c *verify.Config, dir string)
 		words string
 	}{
-		"other tables":   {func(_ *testing.T, _ *world, c *verify.Config, _ string) { c.About = "others" }, "other tables"},
-		"other buckets":  {func(_ *testing.T, _ *world, c *verify.Config, _ string) { c.Buckets = 2 }, "--buckets"},
-		"other pipeline": {func(_ *testing.T, w *world, c *verify.Config, _ string) { c.Pipeline, _ = w.open(withAgain()) }, "another pipeline.yaml"},
+		"other tables":  {func(_ *testing.T, _ *world, c *verify.Config, _ string) { c.About = "others" }, "other tables"},
+		"other buckets": {func(_ *testing.T, _ *world, c *verify.Config, _ string) { c.Buckets = 2 }, "--buckets"},
+		"other pipeline": {func(_ *testing.T, w *world, c *verify.Config, _ string) {
+			c.Pipeline, _ = w.open(withAgain())
+		}, "another pipeline.yaml"},
 		"a run is gone": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
 			if err := os.Remove(one(t, dir, "*-run-*")); err != nil {
 				t.Fatal(err)
@@ -307,13 +309,15 @@ func TestTableDeletedMeanwhile(t *testing.T) {
 		w, l, c := spoiled(t)
 		l.before = func(page int) {
 			if page == 2 {
-				if _, err := w.Engine.DynamoDB().DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &table}); err != nil {
+				if _, err := w.Engine.DynamoDB().DeleteTable(context.Background(),
+					&dynamodb.DeleteTableInput{TableName: &table}); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		_, err := verify.Run(context.Background(), c)
-		if want := fmt.Sprintf("there is no table %s: it was deleted, or it is in another account or Region", table); err == nil || err.Error() != want {
+		if want := fmt.Sprintf("there is no table %s: it was deleted, or it is in another account or Region", table); err == nil ||
+			err.Error() != want {
 			t.Errorf("%v", err)
 		}
 	}

@@ -149,7 +149,8 @@ func (s *sum) bucket(def *aggregate.Definition, t *store.StoredTotal) {
 			s.fold(def, i, aggregate.Amount{Set: true, Number: n})
 		}
 	}
-	if def.Rank.Value != "" && t.Score != nil && t.Rank == lanes.RankOf(def, lanes.Key(def, t.Address.Bucket, t.Address.By, t.Address.Window)) {
+	if def.Rank.Value != "" && t.Score != nil &&
+		t.Rank == lanes.RankOf(def, lanes.Key(def, t.Address.Bucket, t.Address.By, t.Address.Window)) {
 		s.fold(def, len(def.Values), aggregate.Amount{Set: true, Number: *t.Score})
 	}
 }

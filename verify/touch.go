@@ -74,7 +74,8 @@ func Touch(ctx context.Context, c Config, st *store.Store) (t TouchPass, err err
 	if p.Work != nil { // the next pass must see all items again
 		for i := range parts {
 			if err := p.Work.Remove(ctx, touchPaper(i, p.Segments)); err != nil {
-				return t, fmt.Errorf("everything is touched, but %s cannot be removed from %s; empty it before the next pass: %w", touchPaper(i, p.Segments), p.Work, err)
+				return t, fmt.Errorf("everything is touched, but %s cannot be removed from %s; empty it before the next pass: %w",
+					touchPaper(i, p.Segments), p.Work, err)
 			}
 		}
 	}

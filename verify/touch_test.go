@@ -101,7 +101,8 @@ func TestTouchFolder(t *testing.T) {
 	}
 	others := c
 	others.About = "other tables"
-	if _, err := verify.Touch(context.Background(), others, s); err == nil || !strings.Contains(err.Error(), "holds a touch pass of another epoch, or of other tables or --segments; use an empty folder") {
+	if _, err := verify.Touch(context.Background(), others, s); err == nil ||
+		!strings.Contains(err.Error(), "holds a touch pass of another epoch, or of other tables or --segments; use an empty folder") {
 		t.Errorf("%v", err)
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "touch-0000-of-0001.manifest"))
@@ -115,7 +116,8 @@ func TestTouchFolder(t *testing.T) {
 	if err := os.WriteFile(names[0], append(text, '!'), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := verify.Touch(context.Background(), c, s); err == nil || !strings.Contains(err.Error(), "its checksum is wrong; begin again in an empty folder") {
+	if _, err := verify.Touch(context.Background(), c, s); err == nil ||
+		!strings.Contains(err.Error(), "its checksum is wrong; begin again in an empty folder") {
 		t.Errorf("%v", err)
 	}
 }
@@ -127,7 +129,8 @@ func TestTouchRate(t *testing.T) {
 	c.Rate = 4
 	began := w.Clock.Now()
 	got, err := verify.Touch(context.Background(), c, s)
-	if took, want := w.Clock.Now().Sub(began), time.Duration((got.Reads+got.Writes)/4*float64(time.Second)); err != nil || took != want || want < 10*time.Second {
+	if took, want := w.Clock.Now().Sub(began), time.Duration((got.Reads+got.Writes)/4*float64(time.Second)); err != nil || took != want ||
+		want < 10*time.Second {
 		t.Errorf("%+v took %v, not %v: %v", got, took, want, err)
 	}
 }

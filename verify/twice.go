@@ -86,7 +86,8 @@ func delivered(ctx context.Context, c Config, lag Lag, until time.Time, patience
 			return "", nil
 		}
 		if waited := c.Env.Now().Sub(began); waited >= patience {
-			return fmt.Sprintf("after %s, the streams function has not yet counted everything that was written before the first look ended", waited.Round(time.Second)), nil
+			return fmt.Sprintf("after %s, the streams function has not yet counted everything that was written before the first look ended",
+				waited.Round(time.Second)), nil
 		}
 		if err := c.Env.Sleep(ctx, pollLag); err != nil {
 			return "", err

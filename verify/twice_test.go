@@ -81,7 +81,8 @@ func then[T any](pages iter.Seq2[store.Page[T], error], end func()) iter.Seq2[st
 func TestTwiceWhileAnEventComesAndGoes(t *testing.T) {
 	w := filled(t)
 	w.put(w.plan, w.store, 100, "a", 5)
-	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#100"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}}
+	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#100"},
+		"SK": &types.AttributeValueMemberS{Value: "ORDER"}}
 	tables := 0
 	from := halfway{w.store, func() {
 		if tables++; tables == 3 {
@@ -135,8 +136,10 @@ func TestTwiceProvesWhatIsEqualOnce(t *testing.T) {
 // Without a lag that can be read and is short, nothing is called damaged.
 func TestTwiceWithoutALag(t *testing.T) {
 	for words, lag := range map[string]func(w *world) (time.Time, error){
-		"nobody can tell how far the streams function is: it is switched off": func(*world) (time.Time, error) { return time.Time{}, errors.New("it is switched off") },
-		"after 1m0s, the streams function has not yet counted everything":     func(*world) (time.Time, error) { return epoch, nil },
+		"nobody can tell how far the streams function is: it is switched off": func(*world) (time.Time, error) {
+			return time.Time{}, errors.New("it is switched off")
+		},
+		"after 1m0s, the streams function has not yet counted everything": func(*world) (time.Time, error) { return epoch, nil },
 	} {
 		w := filled(t)
 		w.Clock.Pass(time.Hour)

@@ -140,7 +140,8 @@ func (p *pass) clear(ctx context.Context, segments []*manifest) error {
 	}
 	for _, m := range segments {
 		if err := p.Work.Remove(ctx, segmentPaper(m.Segment, m.Of)); err != nil {
-			return fmt.Errorf("everything is compared, but the sums in %s cannot be removed; empty it before the next pass: %w", p.Work, err)
+			return fmt.Errorf("everything is compared, but the sums in %s cannot be removed; empty it before the next pass: %w",
+				p.Work, err)
 		}
 	}
 	for _, m := range segments {

@@ -43,18 +43,27 @@ func TestDamage(t *testing.T) {
 		what   []string // of the differences, in their order
 		in     string
 	}{
-		"a sum":                     {func(w *world) { w.alter(w.key("live", 0), "ADD revenue :v", number("1")) }, []string{"revenue"}, "live since 1"},
-		"a sum, unnoticeably small": {func(w *world) { w.alter(w.key("live", 0), "ADD revenue :v", number("0.000000001")) }, []string{"revenue"}, "live"},
-		"a count":                   {func(w *world) { w.alter(w.key("daily", 0), "ADD orders :v", number("-1")) }, []string{"orders"}, "daily"},
-		"n":                         {func(w *world) { w.alter(w.key("daily", 0), "ADD n :v", number("1")) }, []string{"n"}, "daily"},
-		"the fingerprint":           {func(w *world) { w.alter(w.key("live", 0), "ADD fp :v", number("1")) }, []string{"fp"}, "live"},
-		"a maximum":                 {func(w *world) { w.alter(w.key("by_merchant", 0), "ADD largest :v", number("1000")) }, []string{"largest"}, "by_merchant"},
-		"a minimum":                 {func(w *world) { w.alter(w.key("by_merchant", 0), "ADD least :v", number("-1000")) }, []string{"least"}, "by_merchant"},
-		"a value gone":              {func(w *world) { w.alter(w.key("live", 0), "REMOVE revenue", nil) }, []string{"revenue"}, "live"},
-		"a total deleted":           {func(w *world) { w.remove("totals", w.key("daily", 0)) }, []string{"missing"}, "daily"},
-		"a bucket deleted":          {func(w *world) { w.remove("totals", w.key("by_merchant", 0)) }, nil, "by_merchant"},
+		"a sum": {func(w *world) {
+			w.alter(w.key("live", 0), "ADD revenue :v", number("1"))
+		}, []string{"revenue"}, "live since 1"},
+		"a sum, unnoticeably small": {func(w *world) {
+			w.alter(w.key("live", 0), "ADD revenue :v", number("0.000000001"))
+		}, []string{"revenue"}, "live"},
+		"a count":         {func(w *world) { w.alter(w.key("daily", 0), "ADD orders :v", number("-1")) }, []string{"orders"}, "daily"},
+		"n":               {func(w *world) { w.alter(w.key("daily", 0), "ADD n :v", number("1")) }, []string{"n"}, "daily"},
+		"the fingerprint": {func(w *world) { w.alter(w.key("live", 0), "ADD fp :v", number("1")) }, []string{"fp"}, "live"},
+		"a maximum": {func(w *world) {
+			w.alter(w.key("by_merchant", 0), "ADD largest :v", number("1000"))
+		}, []string{"largest"}, "by_merchant"},
+		"a minimum": {func(w *world) {
+			w.alter(w.key("by_merchant", 0), "ADD least :v", number("-1000"))
+		}, []string{"least"}, "by_merchant"},
+		"a value gone":     {func(w *world) { w.alter(w.key("live", 0), "REMOVE revenue", nil) }, []string{"revenue"}, "live"},
+		"a total deleted":  {func(w *world) { w.remove("totals", w.key("daily", 0)) }, []string{"missing"}, "daily"},
+		"a bucket deleted": {func(w *world) { w.remove("totals", w.key("by_merchant", 0)) }, nil, "by_merchant"},
 		"an item deleted that the stream has not told": {func(w *world) {
-			w.remove("events", map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#7"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}})
+			w.remove("events", map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#7"},
+				"SK": &types.AttributeValueMemberS{Value: "ORDER"}})
 		}, nil, ""},
 		"a total that no item makes": {func(w *world) {
 			key := w.key("daily", 0)
@@ -95,7 +104,8 @@ func TestDamage(t *testing.T) {
 
 func (w *world) read(key map[string]types.AttributeValue) map[string]types.AttributeValue {
 	w.t.Helper()
-	out, err := w.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("totals"), Key: key, ConsistentRead: aws.Bool(true)})
+	out, err := w.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("totals"), Key: key,
+		ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -107,7 +117,8 @@ func (w *world) write(item, key map[string]types.AttributeValue) {
 	for name, v := range key {
 		item[name] = v
 	}
-	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: item}); err != nil {
+	if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
+		&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: item}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -204,7 +215,8 @@ func (w *world) partly(merchant string) map[string]types.AttributeValue {
 		if a := total.Address; a.Name == "by_merchant" && a.By[0] == merchant && !total.FPX.IsZero() {
 			d, _ := w.plan.Definition(a.Name)
 			k := lanes.Key(d, a.Bucket, a.By, a.Window)
-			return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: k.PK}, "SK": &types.AttributeValueMemberS{Value: k.SK}}
+			return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: k.PK},
+				"SK": &types.AttributeValueMemberS{Value: k.SK}}
 		}
 	}
 	w.t.Fatal("no total with an expired part")
@@ -214,7 +226,8 @@ func (w *world) partly(merchant string) map[string]types.AttributeValue {
 // A total that cannot be taken back says so, and is not a difference for it.
 func TestFlagged(t *testing.T) {
 	w := filled(t)
-	w.remove("events", map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#39"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}})
+	w.remove("events", map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#39"},
+		"SK": &types.AttributeValueMemberS{Value: "ORDER"}})
 	w.drain()
 	r := w.verify()
 	if !r.OK() || len(r.Flagged) != 1 || !strings.Contains(r.Flagged[0], "by_merchant") || !strings.Contains(r.Flagged[0], "largest") {
@@ -226,11 +239,13 @@ func TestFlagged(t *testing.T) {
 func TestFlaggedHead(t *testing.T) {
 	w := filled(t)
 	def, _ := w.plan.Definition("live")
-	if _, err := tables.Of(w.store).Flag(context.Background(), []*aggregate.Definition{def}, epoch, "a record was not understood"); err != nil {
+	if _, err := tables.Of(w.store).Flag(context.Background(), []*aggregate.Definition{def}, epoch,
+		"a record was not understood"); err != nil {
 		t.Fatal(err)
 	}
 	r := w.verify()
-	if !r.OK() || len(r.Flagged) != 1 || !strings.Contains(r.Flagged[0], "live since 1") || !strings.Contains(r.Flagged[0], "not understood") {
+	if !r.OK() || len(r.Flagged) != 1 || !strings.Contains(r.Flagged[0], "live since 1") ||
+		!strings.Contains(r.Flagged[0], "not understood") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -239,10 +254,14 @@ func TestFlaggedHead(t *testing.T) {
 func TestOddItems(t *testing.T) {
 	w := filled(t)
 	put := func(pk, digest string) {
-		item := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: "x"},
-			"type": &types.AttributeValueMemberS{Value: "order"}, "epoch": number("1"), "at": &types.AttributeValueMemberS{Value: "2099-03-01T10:00:00.000000000Z"},
-			"data": &types.AttributeValueMemberS{Value: `{"merchant":"a","cents":"five"}`}, "digest": &types.AttributeValueMemberB{Value: []byte(digest)}}
-		if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: item}); err != nil {
+		item := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk},
+			"SK":   &types.AttributeValueMemberS{Value: "x"},
+			"type": &types.AttributeValueMemberS{Value: "order"}, "epoch": number("1"),
+			"at":     &types.AttributeValueMemberS{Value: "2099-03-01T10:00:00.000000000Z"},
+			"data":   &types.AttributeValueMemberS{Value: `{"merchant":"a","cents":"five"}`},
+			"digest": &types.AttributeValueMemberB{Value: []byte(digest)}}
+		if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
+			&dynamodb.PutItemInput{TableName: aws.String("events"), Item: item}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -359,8 +378,10 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 // is missing; another pipeline's definition of that name is not taken for ours.
 func TestFinishWithAnOddItem(t *testing.T) {
 	w := filled(t)
-	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: "ODD"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}, "type": &types.AttributeValueMemberS{Value: "order"}}}); err != nil {
+	if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
+		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "ODD"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"},
+			"type": &types.AttributeValueMemberS{Value: "order"}}}); err != nil {
 		t.Fatal(err)
 	}
 	w.streams.Quarantine = keepsAll{}
@@ -420,7 +441,9 @@ func TestOldVersionAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := w.verify()
-	if len(r.Differences) != 1 || r.Differences[0].String() != "again since 2, all totals: its head says that it is complete, and 1 items are stamped below it; touch them" {
+	if len(r.Differences) != 1 ||
+		r.Differences[0].String() != "again since 2, all totals: its head says that it is complete, and 1 items are stamped below "+
+			"it; touch them" {
 		t.Fatalf("%v", r.Differences)
 	}
 	if _, err := w.store.Touch(context.Background()); err != nil {
@@ -459,7 +482,9 @@ func TestVerifyWithAnotherPipeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.drain()
-	const otherSecret, otherDefinition = "aggregate again since 2 is grouped by hmac with another secret in the table than INGOT_PII_KEY; go back to", "aggregate live since 1 is declared differently in pipeline.yaml and in the table; go back to"
+	const otherSecret,
+		otherDefinition = "aggregate again since 2 is grouped by hmac with another secret in the table than INGOT_PII_KEY; go back to",
+		"aggregate live since 1 is declared differently in pipeline.yaml and in the table; go back to"
 	for name, c := range map[string]struct {
 		spec   pipeline.Spec
 		option pipeline.Option
@@ -474,7 +499,8 @@ func TestVerifyWithAnotherPipeline(t *testing.T) {
 	} {
 		p, s := w.open(c.spec, c.option)
 		refused := func(what string, err error) {
-			if (err == nil) != (c.words == nil) || err != nil && !strings.HasPrefix(err.Error(), "verify: refused, because a difference would not mean damage:\n") {
+			if (err == nil) != (c.words == nil) || err != nil &&
+				!strings.HasPrefix(err.Error(), "verify: refused, because a difference would not mean damage:\n") {
 				t.Errorf("%s, %s: %v", name, what, err)
 				return
 			}

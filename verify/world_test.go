@@ -27,7 +27,8 @@ import (
 const day = 24 * time.Hour
 
 func orders() pipeline.Spec {
-	all := map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents", "least": "min cents"}}}
+	all := map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents",
+		"largest": "max cents", "least": "min cents"}}}
 	sums := map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}
 	return pipeline.Spec{
 		Ingot: 1, Epoch: 1, Type: "{type}",
@@ -103,7 +104,8 @@ func (w *world) deploy(spec pipeline.Spec, options ...pipeline.Option) {
 // put stores an order with one version of the file.
 func (w *world) put(p *pipeline.Pipeline, s *store.Store, id int, merchant string, cents int) {
 	w.t.Helper()
-	item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":"%d","merchant":%q,"cents":%d,"at":%q}`, id, merchant, cents, w.Clock.Now().Add(-time.Hour).Format(time.RFC3339))})
+	item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":"%d","merchant":%q,"cents":%d,"at":%q}`, id, merchant,
+		cents, w.Clock.Now().Add(-time.Hour).Format(time.RFC3339))})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -154,7 +156,8 @@ func (w *world) key(def string, n int) map[string]types.AttributeValue {
 		if n--; n < 0 {
 			d, _ := w.plan.Definition(def)
 			k := lanes.Key(d, total.Address.Bucket, total.Address.By, total.Address.Window)
-			return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: k.PK}, "SK": &types.AttributeValueMemberS{Value: k.SK}}
+			return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: k.PK},
+				"SK": &types.AttributeValueMemberS{Value: k.SK}}
 		}
 	}
 	w.t.Fatalf("no such total of %s", def)

@@ -121,11 +121,12 @@ func newStoryIn(t *testing.T, bash, dir, file string) *story {
 	s := &story{T: t, bash: bash, dir: dir}
 	s.write("pipeline.yaml", file)
 	var err error
-	if s.dev, err = dev.Start(t.Context(), dev.Config{File: filepath.Join(s.dir, "pipeline.yaml"), Now: time.Now, Secret: []byte(explain.StandIn), Tell: func(line string) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.log = append(s.log, line)
-	}}); err != nil {
+	if s.dev, err = dev.Start(t.Context(),
+		dev.Config{File: filepath.Join(s.dir, "pipeline.yaml"), Now: time.Now, Secret: []byte(explain.StandIn), Tell: func(line string) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.log = append(s.log, line)
+		}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -134,7 +135,8 @@ func newStoryIn(t *testing.T, bash, dir, file string) *story {
 		}
 	})
 	l := s.dev.Local()
-	s.env = append(os.Environ(), "AWS_ENDPOINT_URL="+l.Endpoint, "AWS_REGION="+l.Region, "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
+	s.env = append(os.Environ(), "AWS_ENDPOINT_URL="+l.Endpoint, "AWS_REGION="+l.Region, "AWS_ACCESS_KEY_ID=local",
+		"AWS_SECRET_ACCESS_KEY=local",
 		"AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE=absent", "AWS_SHARED_CREDENTIALS_FILE=absent")
 	return s
 }

@@ -91,16 +91,17 @@ func TestTableDeletedWhileVerifyRuns(t *testing.T) {
 		t.Run(table, func(t *testing.T) {
 			var engine *embedded.Engine
 			var once sync.Once
-			engine = embedded.New(embedded.Config{Intercept: func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
-				if api == "Scan" {
-					once.Do(func() {
-						if _, err := engine.DynamoDB().DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &table}); err != nil {
-							t.Error(err)
-						}
-					})
-				}
-				return call()
-			}})
+			engine = embedded.New(
+				embedded.Config{Intercept: func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
+					if api == "Scan" {
+						once.Do(func() {
+							if _, err := engine.DynamoDB().DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &table}); err != nil {
+								t.Error(err)
+							}
+						})
+					}
+					return call()
+				}})
 			p, err := pipeline.Load(os.DirFS("../.."), sampleshop.Pipeline, pipeline.Secret([]byte(shopSecret)))
 			if err != nil {
 				t.Fatal(err)
@@ -117,13 +118,15 @@ func TestTableDeletedWhileVerifyRuns(t *testing.T) {
 			}
 			server := httptest.NewServer(wire.New(engine))
 			defer server.Close()
-			for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s",
-				"AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none"} {
+			for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "k",
+				"AWS_SECRET_ACCESS_KEY": "s",
+				"AWS_CONFIG_FILE":       "none", "AWS_SHARED_CREDENTIALS_FILE": "none"} {
 				t.Setenv(name, value)
 			}
 			env := map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates, "INGOT_PII_KEY": shopSecret}
 			got := pipedWith(t, env, "", "verify", "--pipeline", "../../"+sampleshop.Pipeline)
-			if got.code != exitFailed || got.out != "" || !strings.Contains(got.errors, "there is no table "+table) || strings.Count(got.errors, "\n") > 3 {
+			if got.code != exitFailed || got.out != "" || !strings.Contains(got.errors, "there is no table "+table) ||
+				strings.Count(got.errors, "\n") > 3 {
 				t.Errorf("exit code %d\n%s%s", got.code, got.out, got.errors)
 			}
 		})
@@ -142,7 +145,8 @@ func TestTokenOfAnotherFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := bytes.Replace(text, []byte("customer_orders: {read: [order.placed, order.refunded]"), []byte("customer_orders: {read: [order.placed]"), 1)
+	other := bytes.Replace(text, []byte("customer_orders: {read: [order.placed, order.refunded]"),
+		[]byte("customer_orders: {read: [order.placed]"), 1)
 	if bytes.Equal(other, text) {
 		t.Fatal("the shop has no customer_orders")
 	}

@@ -31,7 +31,9 @@ func valuesOfBy(p *pipeline.Pipeline, def *aggregate.Definition, given map[strin
 		return nil, err
 	}
 	for _, name := range names {
-		if !derived && !slices.ContainsFunc(fields, func(field string) bool { return within(field, name) }) && !slices.Contains(def.By, name) {
+		if !derived && !slices.ContainsFunc(fields, func(field string) bool {
+			return within(field, name)
+		}) && !slices.Contains(def.By, name) {
 			return nil, usage(fmt.Errorf("%s has no field %s in its by; %s", def.Name, name, foundBy(def, fields)))
 		}
 	}

@@ -25,19 +25,24 @@ func TestValuesOfBy(t *testing.T) {
 		{by: fields, given: `shop:={"id":"s-1"} currency=EUR`, want: "EUR s-1"},
 		{by: fields, given: "shop=s-1 currency=EUR", want: "EUR s-1"}, // values of by
 		{by: fields, given: "shop=s-1", wrong: "a total of t is found by currency and shop: give currency=VALUE too"},
-		{by: fields, given: "shop.id=s-1", wrong: "a total of t is found by currency and shop.id, and field currency is missing: give that too"},
-		{by: fields, given: "currency=EUR", wrong: "a total of t is found by currency and shop.id, and field shop.id is missing: give that too"},
+		{by: fields, given: "shop.id=s-1",
+			wrong: "a total of t is found by currency and shop.id, and field currency is missing: give that too"},
+		{by: fields, given: "currency=EUR",
+			wrong: "a total of t is found by currency and shop.id, and field shop.id is missing: give that too"},
 		{by: fields, given: "", wrong: "a total of t is found by currency and shop.id, and field currency is missing: give that too"},
-		{by: fields, given: "shop.id=s-1 cty=DE", wrong: "t has no field cty in its by; a total of t is found by currency and shop.id", usage: true},
+		{by: fields, given: "shop.id=s-1 cty=DE", wrong: "t has no field cty in its by; a total of t is found by currency and shop.id",
+			usage: true},
 		{by: fields, given: "shop.id=s-1 currency=EUR cty=DE", wrong: "t has no field cty in its by", usage: true},
 		{by: typed, given: "type=paid", want: "paid"},
 		{by: typed, given: "", wrong: "a total of t is found by type: give type=VALUE"},
 		{by: typed, given: "cty=DE", wrong: "a total of t is found by type: give type=VALUE, not cty"},
 		{by: head, given: "", want: ""},
 		{by: head, given: "cty=DE", wrong: "it has no by, so it has one total for each window: leave the field out", usage: true},
-		{by: head + "by: {shop: '{shop.id | hmac}'}, ", given: "shop=s-1", wrong: "64 digits of lower-case hex: give shop.id=VALUE instead", usage: true},
+		{by: head + "by: {shop: '{shop.id | hmac}'}, ", given: "shop=s-1", wrong: "64 digits of lower-case hex: give shop.id=VALUE instead",
+			usage: true},
 	} {
-		p, err := check.File{Name: "pipeline.yaml", Text: []byte(tt.by + "from: {paid: {values: {n_paid: count}}}}\n")}.Load(pipeline.Secret([]byte("a secret for this test alone")))
+		p, err := check.File{Name: "pipeline.yaml", Text: []byte(tt.by + "from: {paid: {values: {n_paid: count}}}}\n")}.Load(
+			pipeline.Secret([]byte("a secret for this test alone")))
 		if err != nil {
 			t.Fatal(err)
 		}

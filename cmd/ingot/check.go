@@ -125,14 +125,18 @@ func newCheck(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline to check")
 	cmd.Flags().StringVar(&o.template, "template", "template.yaml", "the SAM template to check against it")
-	cmd.Flags().StringVar(&o.was, "was", "", "the file of the pipeline that is deployed now, to compare with; deployed: read it from the stack")
-	cmd.Flags().StringVar(&o.config, "samconfig", "", "the settings of SAM to take parameters from (default samconfig.toml beside the template)")
+	cmd.Flags().StringVar(&o.was, "was", "",
+		"the file of the pipeline that is deployed now, to compare with; deployed: read it from the stack")
+	cmd.Flags().StringVar(&o.config, "samconfig", "",
+		"the settings of SAM to take parameters from (default samconfig.toml beside the template)")
 	cmd.Flags().StringVar(&o.environment, "config-env", "", "only this environment of samconfig.toml (default each of them)")
 	cmd.Flags().StringVar(&o.sample.file, "events", "", "plan the events of this file, one on each line; - is standard input")
 	sampleFlags(cmd, &o.sample)
 	targetFlags(cmd)
-	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil, "a parameter of the template as NAME=VALUE, in place of its value in samconfig.toml and its default; repeatable")
-	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 10000; with --rate, the default is as many as that needs")
+	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil,
+		"a parameter of the template as NAME=VALUE, in place of its value in samconfig.toml and its default; repeatable")
+	cmd.Flags().IntVar(&o.partitions, "partitions", 4,
+		"partitions of the events table, for the estimates: 1 to 10000; with --rate, the default is as many as that needs")
 	cmd.Flags().StringVar(&o.prices, "prices", "", pricesUsage)
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "changes a second that the streams functions must keep up with")
 	return cmd
@@ -180,7 +184,8 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	}
 	advice := ""
 	switch {
-	case cmd.Flags().Lookup("events") != nil && slices.Contains([]string{".ndjson", ".jsonl", ".json", "-"}, cmp.Or(filepath.Ext(args[0]), args[0])):
+	case cmd.Flags().Lookup("events") != nil && slices.Contains([]string{".ndjson", ".jsonl", ".json", "-"},
+		cmp.Or(filepath.Ext(args[0]), args[0])):
 		advice = "to name a file of events, write --events FILE; "
 	case cmd.Flags().Lookup("pipeline") != nil:
 		advice = "to name a pipeline, write --pipeline FILE; "
@@ -231,7 +236,8 @@ func checkError(err error) error {
 
 // input reads the files. A template and a samconfig.toml that were not named may be missing.
 func (o checkOptions) input(named, configNamed bool) (check.Input, error) {
-	in := check.Input{Now: time.Now(), Parameters: map[string]string{}, Partitions: o.partitions, ConfigEnv: o.environment, Rate: o.rate, Exists: exists}
+	in := check.Input{Now: time.Now(), Parameters: map[string]string{}, Partitions: o.partitions, ConfigEnv: o.environment, Rate: o.rate,
+		Exists: exists}
 	switch {
 	case o.rate < 0 || o.rate > maxPartitions*estimate.ChangesPerShard || math.IsNaN(o.rate):
 		return in, fmt.Errorf("--rate %v: give changes a second, at most %d", o.rate, maxPartitions*estimate.ChangesPerShard)

@@ -22,7 +22,8 @@ func altered(t *testing.T, name, old, new string) string {
 		t.Fatalf("%s has no %q any more", name, old)
 	}
 	dir := t.TempDir()
-	if err := writeInto(dir, map[string]string{"cmd/ingest/main.go": "package main\n", "cmd/streams/main.go": "package main\n"}); err != nil {
+	if err := writeInto(dir,
+		map[string]string{"cmd/ingest/main.go": "package main\n", "cmd/streams/main.go": "package main\n"}); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, filepath.Base(name))
@@ -54,8 +55,10 @@ func TestCheckExitCodes(t *testing.T) {
 		{"a warning alone", []string{"--template", unclear}, exitFine, "1 warning\n", ""},
 		{"a mistake in the template", []string{"--template", broken}, exitDifference, "; write DependsOn: StreamsFunction instead\n", ""},
 		{"a mistake in the pipeline", []string{"--pipeline", mistaken}, exitDifference, "1 mistake\n", ""},
-		{"not YAML", []string{"--pipeline", garbled}, exitDifference, ":7:8: invalid YAML: the bracket that opens here is not closed; write ] where it ends instead\n", ""},
-		{"an empty pipeline", []string{"--pipeline", empty}, exitDifference, ":1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead\n", ""},
+		{"not YAML", []string{"--pipeline", garbled}, exitDifference,
+			":7:8: invalid YAML: the bracket that opens here is not closed; write ] where it ends instead\n", ""},
+		{"an empty pipeline", []string{"--pipeline", empty}, exitDifference,
+			":1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead\n", ""},
 		{"an empty template", []string{"--template", empty}, exitDifference, ":1:1: the file is empty; write a SAM template instead\n", ""},
 		{"an empty deployed file", []string{"--was", empty}, exitDifference, ":1:1: nothing was compared: ", ""},
 		{"a name twice", []string{"--pipeline", twice}, exitDifference, "2 mistakes\n", ""},
@@ -63,25 +66,35 @@ func TestCheckExitCodes(t *testing.T) {
 		{"no name of a pipeline", []string{"--pipeline", ""}, exitUsage, "", "--pipeline is empty; name a file, or leave the option out"},
 		{"no name of a template", []string{"--template", ""}, exitUsage, "", "--template is empty; name a file, or leave the option out"},
 		{"no name of an earlier file", []string{"--was", ""}, exitUsage, "", "--was is empty; name a file, or leave the option out"},
-		{"no such earlier file", []string{"--was", "none.yaml"}, exitUsage, "", "none.yaml: no such file or directory; name the file that is deployed now with --was FILE"},
+		{"no such earlier file", []string{"--was", "none.yaml"}, exitUsage, "",
+			"none.yaml: no such file or directory; name the file that is deployed now with --was FILE"},
 		{"a change", []string{"--was", was}, exitDifference, "events.order.placed: key.sk was ORDR and is ORDER; drain the queue", ""},
-		{"no such template", []string{"--template", "none.yaml"}, exitUsage, "", "none.yaml: no such file or directory; name the template with --template FILE"},
+		{"no such template", []string{"--template", "none.yaml"}, exitUsage, "",
+			"none.yaml: no such file or directory; name the template with --template FILE"},
 		{"no such pipeline", []string{"--pipeline", "none.yaml"}, exitUsage, "", "; name the pipeline with --pipeline FILE"},
 		{"no such parameter", []string{"--parameter", "Countin=marks"}, exitUsage, "", "no parameter Countin; it has Counting, "},
 		{"half a parameter", []string{"--parameter", "Counting"}, exitUsage, "", "write NAME=VALUE"},
 		{"partitions", []string{"--partitions", "0"}, exitUsage, "", "give 1 to 10000"},
-		{"a rate", []string{"--rate", "9000"}, exitFine, "  shards   9, one for each partition; each delivers 1,000 changes a second\n", ""},
-		{"a rate over partitions", []string{"--rate", "900", "--partitions", "3"}, exitFine, "  shards   3, one for each partition; each delivers 300 changes a second\n", ""},
-		{"a rate that is too high", []string{"--rate", "9000", "--parameter", "MemorySize=256"}, exitDifference, "; write MemorySize: ", ""},
+		{"a rate", []string{"--rate", "9000"}, exitFine, "  shards   9, one for each partition; each delivers 1,000 changes a second\n",
+			""},
+		{"a rate over partitions", []string{"--rate", "900", "--partitions", "3"}, exitFine,
+			"  shards   3, one for each partition; each delivers 300 changes a second\n", ""},
+		{"a rate that is too high", []string{"--rate", "9000", "--parameter", "MemorySize=256"}, exitDifference,
+			"; write MemorySize: ", ""},
 		{"a rate of nothing", []string{"--rate", "-1"}, exitUsage, "", "--rate -1: give changes a second, at most 10000000"},
-		{"code that is not there", []string{"--template", altered(t, "template.yaml", "CodeUri: cmd/ingest/", "CodeUri: cmd/ingst/")}, exitDifference, "ingst, which sam build needs for IngestFunction; write CodeUri: cmd/ingest/ instead\n", ""},
-		{"code that a person builds", []string{"--template", altered(t, "template.yaml", "      CodeUri: cmd/streams/\n", "      CodeUri: build/streams/\n      PackageType: Zip\n")}, exitDifference, "/build/streams, which sam build needs for StreamsFunction; write CodeUri: cmd/streams/ instead\n", ""},
+		{"code that is not there", []string{"--template", altered(t, "template.yaml", "CodeUri: cmd/ingest/", "CodeUri: cmd/ingst/")},
+			exitDifference, "ingst, which sam build needs for IngestFunction; write CodeUri: cmd/ingest/ instead\n", ""},
+		{"code that a person builds",
+			[]string{"--template", altered(t, "template.yaml", "      CodeUri: cmd/streams/\n",
+				"      CodeUri: build/streams/\n      PackageType: Zip\n")}, exitDifference,
+			"/build/streams, which sam build needs for StreamsFunction; write CodeUri: cmd/streams/ instead\n", ""},
 		{"an argument", []string{"template.yaml"}, exitUsage, "", `takes no argument "template.yaml"`},
 		{"a misspelled flag", []string{"--tempalte", "x"}, exitUsage, "", "did you mean --template?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := piped(t, "", append([]string{"check"}, c.args...)...)
-			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) || (c.errors == "") != (r.errors == "") {
+			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) ||
+				(c.errors == "") != (r.errors == "") {
 				t.Errorf("exit %d, want %d\n%s%s", r.code, c.code, r.out, r.errors)
 			}
 		})
@@ -94,7 +107,8 @@ func TestCheckWithoutATemplateSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := piped(t, "", "check")
-	if r.code != exitFine || !strings.Contains(r.errors, "there is no template.yaml here: only pipeline.yaml was checked") || !strings.HasSuffix(r.out, "\npipeline.yaml: no mistakes\n") {
+	if r.code != exitFine || !strings.Contains(r.errors, "there is no template.yaml here: only pipeline.yaml was checked") ||
+		!strings.HasSuffix(r.out, "\npipeline.yaml: no mistakes\n") {
 		t.Errorf("exit %d\n%s%s", r.code, r.out, r.errors)
 	}
 }
@@ -109,11 +123,13 @@ func TestCheckJSON(t *testing.T) {
 	}
 	garbled := altered(t, "pipeline.yaml", "ingot: 1 ", "ingot: [1 ")
 	var unread check.Report
-	if r := piped(t, "", "check", "--pipeline", garbled, "--output", "json"); r.code != exitDifference || json.Unmarshal([]byte(r.out), &unread) != nil ||
+	if r := piped(t, "", "check", "--pipeline", garbled, "--output", "json"); r.code != exitDifference ||
+		json.Unmarshal([]byte(r.out), &unread) != nil ||
 		len(unread.Findings) != 1 || unread.Findings[0].Line != 7 || unread.Findings[0].Instead == "" || unread.Types == nil {
 		t.Errorf("invalid YAML: exit %d\n%s%s", r.code, r.out, r.errors)
 	}
-	if len(report.Findings) != 1 || report.Findings[0].Rule != "redrive" || report.Findings[0].Severity != check.Mistake || len(report.Totals) != 4 {
+	if len(report.Findings) != 1 || report.Findings[0].Rule != "redrive" || report.Findings[0].Severity != check.Mistake ||
+		len(report.Totals) != 4 {
 		t.Errorf("%+v", report)
 	}
 }
@@ -143,26 +159,35 @@ func TestCheckEvents(t *testing.T) {
 		code        int
 		out, errors string
 	}{
-		{"attributes", good, []string{"--events", "-", "--now", "2026-03-15T00:00:00Z", "--pipeline", byKind, "--attribute", "kind=order.placed"}, exitFine, "  1  Inserted  order.placed\n", ""},
-		{"without the attribute", good, []string{"--events", "-", "--pipeline", byKind}, exitDifference, "1 event of standard input would be Poison\n", ""},
+		{"attributes", good, []string{"--events", "-", "--now", "2026-03-15T00:00:00Z", "--pipeline", byKind, "--attribute",
+			"kind=order.placed"}, exitFine, "  1  Inserted  order.placed\n", ""},
+		{"without the attribute", good, []string{"--events", "-", "--pipeline", byKind}, exitDifference,
+			"1 event of standard input would be Poison\n", ""},
 		{"a batch", lambda.String(), []string{"--events", "-"}, exitFine, "standard input: 5 events, as if", ""},
-		{"a batch with attributes", lambda.String(), []string{"--events", "-", "--attribute", "a=b"}, exitUsage, "", "standard input:1: it is a batch, whose messages have attributes of their own; leave out --attribute"},
+		{"a batch with attributes", lambda.String(), []string{"--events", "-", "--attribute", "a=b"}, exitUsage, "",
+			"standard input:1: it is a batch, whose messages have attributes of their own; leave out --attribute"},
 		{"a bad attribute", good, []string{"--events", "-", "--attribute", "a"}, exitUsage, "", `--attribute "a": write NAME=VALUE`},
 		{"attributes of nothing", "", []string{"--attribute", "a=b"}, exitUsage, "", "--attribute is for the events of --events"},
 		{"a file", "", []string{"--events", file, "--now", "2026-03-15T00:00:00Z"}, exitFine, "  1  Duplicate  order.placed\n", ""},
-		{"standard input", good, []string{"--events", "-", "--now", "2026-03-15T00:00:00Z"}, exitFine, "standard input: 1 event, as if", ""},
-		{"expired is not a mistake", good, []string{"--events", "-", "--now", "2027-03-15T00:00:00Z"}, exitFine, "1  Expired (past-expiry)  order.placed", ""},
+		{"standard input", good, []string{"--events", "-", "--now", "2026-03-15T00:00:00Z"}, exitFine, "standard input: 1 event, as if",
+			""},
+		{"expired is not a mistake", good, []string{"--events", "-", "--now", "2027-03-15T00:00:00Z"}, exitFine,
+			"1  Expired (past-expiry)  order.placed", ""},
 		{"poison", "{}\n", []string{"--events", "-"}, exitDifference, "no mistakes; 1 event of standard input would be Poison\n", ""},
-		{"an array", "[" + strings.TrimSpace(good) + "]", []string{"--events", "-"}, exitDifference, "would be Poison; write each event as one JSON object on a line of its own; jq -c '.[]' makes that of an array\n", ""},
+		{"an array", "[" + strings.TrimSpace(good) + "]", []string{"--events", "-"}, exitDifference,
+			"would be Poison; write each event as one JSON object on a line of its own; jq -c '.[]' makes that of an array\n", ""},
 		{"nothing", "", []string{"--events", "-"}, exitFine, "standard input: 0 events", ""},
-		{"a mistaken pipeline", good, []string{"--events", "-", "--pipeline", mistaken}, exitDifference, "1 mistake\n", "the sample events were not checked, because "},
-		{"no such file", "", []string{"--events", "none"}, exitUsage, "", "none: no such file or directory; name a file with one event a line with --events FILE, or - for standard input"},
+		{"a mistaken pipeline", good, []string{"--events", "-", "--pipeline", mistaken}, exitDifference, "1 mistake\n",
+			"the sample events were not checked, because "},
+		{"no such file", "", []string{"--events", "none"}, exitUsage, "",
+			"none: no such file or directory; name a file with one event a line with --events FILE, or - for standard input"},
 		{"no name", "", []string{"--events", ""}, exitUsage, "", "--events is empty; name a file, or leave the option out"},
 		{"no time", "", []string{"--events", "-", "--now", "today"}, exitUsage, "", "write a time as in"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := piped(t, c.stdin, append([]string{"check"}, c.args...)...)
-			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) || (c.errors == "") != (r.errors == "") {
+			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) ||
+				(c.errors == "") != (r.errors == "") {
 				t.Errorf("exit %d, want %d\n%s%s", r.code, c.code, r.out, r.errors)
 			}
 			if strings.Contains(r.out, "c-1") {
@@ -172,7 +197,8 @@ func TestCheckEvents(t *testing.T) {
 	}
 	r := piped(t, good, "check", "--events", "-", "--now", "2026-03-15T00:00:00Z", "--output", "json")
 	var report check.Report
-	if err := json.Unmarshal([]byte(r.out), &report); err != nil || report.Events == nil || report.Events.Lines != 1 || report.Events.Items.Count != 1 {
+	if err := json.Unmarshal([]byte(r.out), &report); err != nil || report.Events == nil || report.Events.Lines != 1 ||
+		report.Events.Items.Count != 1 {
 		t.Errorf("%v\n%s", err, r.out)
 	}
 }

@@ -35,7 +35,8 @@ func TestCommandsPage(t *testing.T) {
 		}
 	}
 	runScripts(t, testscript.Params{Dir: scripts})
-	for code, name := range map[int]string{exitFine: "fine", exitCredentials: "credentials", exitRefused: "refused", exitUntold: "could not tell", exitInterrupted: "interrupted"} {
+	for code, name := range map[int]string{exitFine: "fine", exitCredentials: "credentials", exitRefused: "refused",
+		exitUntold: "could not tell", exitInterrupted: "interrupted"} {
 		if !regexp.MustCompile(fmt.Sprintf(`\| %d \| [^\n]*%s`, code, name)).Match(page) {
 			t.Errorf("the page does not say that %d is %s", code, name)
 		}

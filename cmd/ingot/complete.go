@@ -23,13 +23,15 @@ type completion = cobra.CompletionFunc
 // values completes the values of options, by the names of the options. An option has the same
 // values in each command.
 var values = map[string]completion{
-	"output":   outputs,
-	"format":   cobra.FixedCompletions([]string{"text\tfor people", "prometheus\tfor Prometheus"}, cobra.ShellCompDirectiveNoFileComp),
-	"counting": cobra.FixedCompletions([]string{"marks\tthe default", "receipts\twhere nothing names the shard"}, cobra.ShellCompDirectiveNoFileComp),
-	"example":  exampleNames,
-	"data":     folders,
+	"output": outputs,
+	"format": cobra.FixedCompletions([]string{"text\tfor people", "prometheus\tfor Prometheus"}, cobra.ShellCompDirectiveNoFileComp),
+	"counting": cobra.FixedCompletions([]string{"marks\tthe default", "receipts\twhere nothing names the shard"},
+		cobra.ShellCompDirectiveNoFileComp),
+	"example": exampleNames,
+	"data":    folders,
 
-	"keep":         cobra.FixedCompletions([]string{"all\tthe events as they are", "masked\twithout personal values", "none\tmade-up events"}, cobra.ShellCompDirectiveNoFileComp),
+	"keep": cobra.FixedCompletions([]string{"all\tthe events as they are", "masked\twithout personal values",
+		"none\tmade-up events"}, cobra.ShellCompDirectiveNoFileComp),
 	"architecture": cobra.FixedCompletions([]string{"arm64\tof AWS", "x86_64\tIntel and AMD"}, cobra.ShellCompDirectiveNoFileComp),
 
 	"pipeline":  filesNamed("yaml", "yml"),
@@ -48,15 +50,25 @@ var values = map[string]completion{
 	"work": cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 
 	// Only the user knows these values.
-	"limit": cobra.NoFileCompletions, "max-units": cobra.NoFileCompletions, "for": cobra.FixedCompletions(slices.Sorted(maps.Keys(policy.Commands)), cobra.ShellCompDirectiveNoFileComp), "principal-tag": cobra.NoFileCompletions, "page": cobra.NoFileCompletions, "prefix": cobra.NoFileCompletions, "from": cobra.NoFileCompletions, "to": cobra.NoFileCompletions, "top": cobra.NoFileCompletions,
-	"buckets": cobra.NoFileCompletions, "merge": cobra.NoFileCompletions, "patience": cobra.NoFileCompletions, "segment": cobra.NoFileCompletions, "segments": cobra.NoFileCompletions,
-	"attribute": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions, "module": cobra.NoFileCompletions,
-	"now": cobra.NoFileCompletions, "parts": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions, "rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
+	"limit": cobra.NoFileCompletions, "max-units": cobra.NoFileCompletions,
+	"for":           cobra.FixedCompletions(slices.Sorted(maps.Keys(policy.Commands)), cobra.ShellCompDirectiveNoFileComp),
+	"principal-tag": cobra.NoFileCompletions, "page": cobra.NoFileCompletions, "prefix": cobra.NoFileCompletions,
+	"from": cobra.NoFileCompletions, "to": cobra.NoFileCompletions, "top": cobra.NoFileCompletions,
+	"buckets": cobra.NoFileCompletions, "merge": cobra.NoFileCompletions, "patience": cobra.NoFileCompletions,
+	"segment": cobra.NoFileCompletions, "segments": cobra.NoFileCompletions,
+	"attribute": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions,
+	"module": cobra.NoFileCompletions,
+	"now":    cobra.NoFileCompletions, "parts": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions,
+	"rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
 	"sample": declared(eventTypes), "set": cobra.NoFileCompletions, "skip": cobra.NoFileCompletions,
 	"wait-limit": cobra.NoFileCompletions,
-	"stack":      cobra.NoFileCompletions, "profile": cobra.NoFileCompletions, "region": cobra.NoFileCompletions, "endpoint-url": cobra.NoFileCompletions,
-	"verdict": cobra.FixedCompletions([]string{"Conflict", "Expired", "Poison", "Rejected"}, cobra.ShellCompDirectiveNoFileComp), "reason": cobra.NoFileCompletions, "type": declared(eventTypes), "key": cobra.NoFileCompletions,
-	"group": cobra.NoFileCompletions, "pk": cobra.NoFileCompletions, "sk": cobra.NoFileCompletions, "letters": folders, "max": cobra.NoFileCompletions, "host": cobra.NoFileCompletions, "port": cobra.NoFileCompletions, "port-console": cobra.NoFileCompletions, "seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
+	"stack":      cobra.NoFileCompletions, "profile": cobra.NoFileCompletions, "region": cobra.NoFileCompletions,
+	"endpoint-url": cobra.NoFileCompletions,
+	"verdict":      cobra.FixedCompletions([]string{"Conflict", "Expired", "Poison", "Rejected"}, cobra.ShellCompDirectiveNoFileComp),
+	"reason":       cobra.NoFileCompletions, "type": declared(eventTypes), "key": cobra.NoFileCompletions,
+	"group": cobra.NoFileCompletions, "pk": cobra.NoFileCompletions, "sk": cobra.NoFileCompletions, "letters": folders,
+	"max": cobra.NoFileCompletions, "host": cobra.NoFileCompletions, "port": cobra.NoFileCompletions,
+	"port-console": cobra.NoFileCompletions, "seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
 }
 
 // outputs completes the forms of a command's output.

@@ -129,10 +129,12 @@ func (a *app) console(cmd *cobra.Command, t *target.Target, o consoleOptions) er
 
 // consoleSource is a stack as the console reads it.
 func (a *app) consoleSource(t *target.Target, now func() *pipeline.Pipeline, o consoleOptions) console.Source {
-	return &console.Stack{CloudWatch: t.CloudWatch(), IngestFunction: t.IngestFunction, StreamsFunction: t.StreamsFunction, Tables: console.Tables{
-		Name: t.Name, Place: t.String(), DynamoDB: t.DynamoDB(), SQS: t.SQS(), Events: t.EventsTable, Aggregates: t.AggregatesTable, Objects: t.S3(), PayloadBucket: t.PayloadBucket,
-		QueueURL: t.QueueURL, QuarantineURL: t.QuarantineURL, DeadLettersURL: t.DeadLetterURL,
-		Pipeline: now, Now: time.Now, Reveal: o.reveal}}
+	return &console.Stack{CloudWatch: t.CloudWatch(), IngestFunction: t.IngestFunction, StreamsFunction: t.StreamsFunction,
+		Tables: console.Tables{
+			Name: t.Name, Place: t.String(), DynamoDB: t.DynamoDB(), SQS: t.SQS(), Events: t.EventsTable, Aggregates: t.AggregatesTable,
+			Objects: t.S3(), PayloadBucket: t.PayloadBucket,
+			QueueURL: t.QueueURL, QuarantineURL: t.QuarantineURL, DeadLettersURL: t.DeadLetterURL,
+			Pipeline: now, Now: time.Now, Reveal: o.reveal}}
 }
 
 // followEvery is how often the console checks whether another pipeline.yaml is deployed. followFor
@@ -182,7 +184,8 @@ func (a *app) follow(cmd *cobra.Command, t *target.Target) (func() *pipeline.Pip
 		case err != nil:
 			if text := show.Error(err); text != trouble && cmd.Context().Err() == nil {
 				trouble = text
-				fmt.Fprintf(a.stderr, "ingot: the console goes on with the pipeline.yaml that it has, because the deployed one cannot be read: %s\n", text)
+				fmt.Fprintf(a.stderr,
+					"ingot: the console goes on with the pipeline.yaml that it has, because the deployed one cannot be read: %s\n", text)
 			}
 		case !bytes.Equal(f.Text, file.Text):
 			file, p, trouble = f, is, ""

@@ -22,7 +22,8 @@ import (
 
 // consoleOf runs ingot console. It returns a function that asks it as a browser does, the token,
 // and a function that ends it.
-func consoleOf(t *testing.T, look func(string) (string, bool), args ...string) (ask func(method, path, body string) (int, string), token string, end func() (int, string)) {
+func consoleOf(t *testing.T, look func(string) (string, bool), args ...string) (ask func(method, path, body string) (int, string),
+	token string, end func() (int, string)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
@@ -100,7 +101,8 @@ func TestConsoleOfAStack(t *testing.T) {
 		Name, Place string
 		Live, Write bool
 	}
-	if err := json.Unmarshal([]byte(about), &got); err != nil || code != 200 || got.Name != "shop" || got.Live || got.Write || !strings.Contains(got.Place, "123456789012") {
+	if err := json.Unmarshal([]byte(about), &got); err != nil || code != 200 || got.Name != "shop" || got.Live || got.Write ||
+		!strings.Contains(got.Place, "123456789012") {
 		t.Errorf("%d %s", code, about)
 	}
 	if code, text := ask("GET", "/api/flow", ""); code != 200 || !strings.Contains(text, `"name":"quarantine"`) {
@@ -149,7 +151,8 @@ func TestConsoleFollowsADeployment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	more := strings.Replace(letterSpec, "epoch: 1", "epoch: 2", 1) + "  again: {since: 2, onExpire: keep, from: {sale: {values: {sales: count}}}}\n"
+	more := strings.Replace(letterSpec, "epoch: 1", "epoch: 2", 1) +
+		"  again: {since: 2, onExpire: keep, from: {sale: {values: {sales: count}}}}\n"
 	if err := os.WriteFile("pipeline.yaml", []byte(more), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +164,8 @@ func TestConsoleFollowsADeployment(t *testing.T) {
 	if p := current(); p.Epoch() != 2 || len(p.Definitions()) != 2 {
 		t.Errorf("epoch %d, with %d aggregates", p.Epoch(), len(p.Definitions()))
 	}
-	if _, err := w.dev.Engine().DynamoDB().DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: &found.AggregatesTable}); err != nil {
+	if _, err := w.dev.Engine().DynamoDB().DeleteTable(t.Context(),
+		&dynamodb.DeleteTableInput{TableName: &found.AggregatesTable}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -170,7 +174,8 @@ func TestConsoleFollowsADeployment(t *testing.T) {
 			t.Errorf("epoch %d", p.Epoch())
 		}
 	}
-	if got := said.String(); !strings.HasPrefix(got, "ingot: another pipeline.yaml is deployed; the console goes on with it, at epoch 2\ningot: the console goes on with the pipeline.yaml that it has") ||
+	if got := said.String(); !strings.HasPrefix(got,
+		"ingot: another pipeline.yaml is deployed; the console goes on with it, at epoch 2\ningot: the console goes on with the pipeline.yaml that it has") ||
 		strings.Count(got, "\n") != 2 {
 		t.Errorf("it said:\n%s", got)
 	}
@@ -194,7 +199,8 @@ func TestConsoleRefuses(t *testing.T) {
 		{2, "nowhere", []string{"--stack", "nowhere", "--endpoint-url", env["INGOT_ENDPOINT_URL"]}},
 	} {
 		var talk strings.Builder
-		if code := run(t.Context(), append([]string{"console", "--pipeline", "pipeline.yaml"}, tt.args...), look, strings.NewReader(""), io.Discard, &talk); code != tt.code || !strings.Contains(talk.String(), tt.want) {
+		if code := run(t.Context(), append([]string{"console", "--pipeline", "pipeline.yaml"}, tt.args...), look, strings.NewReader(""),
+			io.Discard, &talk); code != tt.code || !strings.Contains(talk.String(), tt.want) {
 			t.Errorf("%v: %d %s", tt.args, code, talk.String())
 		}
 	}

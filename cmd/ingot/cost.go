@@ -92,11 +92,15 @@ func newCost(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline")
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "events a second, on average over the month")
 	cmd.Flags().StringVar(&o.prices, "prices", "", "a file of prices; without one no dollars are shown")
-	cmd.Flags().StringVar(&o.sample.file, "events", "", "take sizes, types, repetitions and totals from the events of this file, one on each line; - is standard input")
+	cmd.Flags().StringVar(&o.sample.file, "events", "",
+		"take sizes, types, repetitions and totals from the events of this file, one on each line; - is standard input")
 	sampleFlags(cmd, &o.sample)
-	cmd.Flags().Float64Var(&o.duplicates, "duplicates", 0, "further deliveries for each event, such as 0.02, in addition to the repetitions in --events")
-	cmd.Flags().IntVar(&o.partitions, "partitions", 0, "partitions of the events table: 1 to 10000 (default as many as the rate needs, and at least the 4 of a new table)")
-	cmd.Flags().IntVar(&o.parts, "parts", 0, "without --events: how many parts a message yields of each part type with each: 0 to 1000 (default 1)")
+	cmd.Flags().Float64Var(&o.duplicates, "duplicates", 0,
+		"further deliveries for each event, such as 0.02, in addition to the repetitions in --events")
+	cmd.Flags().IntVar(&o.partitions, "partitions", 0,
+		"partitions of the events table: 1 to 10000 (default as many as the rate needs, and at least the 4 of a new table)")
+	cmd.Flags().IntVar(&o.parts, "parts", 0,
+		"without --events: how many parts a message yields of each part type with each: 0 to 1000 (default 1)")
 	cmd.Flags().IntVar(&o.memory, "memory", 0, "memory of each function in MB: 128 to 10240 (default as in template.yaml)")
 	cmd.Flags().StringVar(&o.architecture, "architecture", "", "processor of both functions: arm64 or x86_64 (default as in template.yaml)")
 	cmd.Flags().StringVar(&o.environment, "config-env", defaultEnvironment, "the environment of samconfig.toml whose functions these are")
@@ -123,7 +127,8 @@ func (o *costOptions) functions(chosen bool) error {
 		return err
 	}
 	if chosen && !slices.Contains(check.Environments(*config), o.environment) {
-		return fmt.Errorf("%s has no environment %s; it has %s", config.Name, o.environment, strings.Join(check.Environments(*config), ", "))
+		return fmt.Errorf("%s has no environment %s; it has %s", config.Name, o.environment,
+			strings.Join(check.Environments(*config), ", "))
 	}
 	size := check.Functions{Memory: cost.DefaultMemory, Architecture: "arm64"}
 	if tpl != nil {
@@ -163,7 +168,8 @@ func (a *app) cost(o costOptions) error {
 		}
 	}
 	if o.sample.file != "" {
-		in.Events = cost.NewSampled(sampleName(o.sample.file), in.Partitions, cost.InBatch(o.rate, in.Partitions), cost.MessagesInBatch(o.rate, o.duplicates))
+		in.Events = cost.NewSampled(sampleName(o.sample.file), in.Partitions, cost.InBatch(o.rate, in.Partitions),
+			cost.MessagesInBatch(o.rate, o.duplicates))
 		if _, err = a.sampleEvents(check.Input{Pipeline: file}, o.sample, in.Events.Add); err != nil {
 			return usage(err)
 		}
@@ -180,7 +186,8 @@ func (a *app) cost(o costOptions) error {
 
 // input takes the figures from the command line.
 func (o costOptions) input() (cost.Input, error) {
-	in := cost.Input{Name: o.pipeline, Rate: o.rate, Duplicates: o.duplicates, Partitions: o.partitions, Memory: o.memory, Architecture: o.architecture, Parts: o.parts}
+	in := cost.Input{Name: o.pipeline, Rate: o.rate, Duplicates: o.duplicates, Partitions: o.partitions, Memory: o.memory,
+		Architecture: o.architecture, Parts: o.parts}
 	switch {
 	case !(o.rate > 0) || o.rate > maxPartitions*estimate.ChangesPerShard:
 		return in, fmt.Errorf("--rate %v: give events a second, more than 0 and at most %d", o.rate, maxPartitions*estimate.ChangesPerShard)

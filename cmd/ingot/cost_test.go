@@ -28,35 +28,50 @@ func TestCost(t *testing.T) {
 		code        int
 		out, errors string
 	}{
-		{"units alone", "", []string{"--rate", "10"}, exitFine, "  part              counted                per million    per month\n", ""},
+		{"units alone", "", []string{"--rate", "10"}, exitFine, "  part              counted                per million    per month\n",
+			""},
 		{"with prices", "", []string{"--rate", "10", "--prices", "prices/us-east-1.yaml"}, exitFine, "    $/million      $/month\n", ""},
-		{"a price that is not known", "", []string{"--rate", "10", "--prices", unknown}, exitFine, "dynamodb-write-units: the sum is without it.\n", ""},
+		{"a price that is not known", "", []string{"--rate", "10", "--prices", unknown}, exitFine,
+			"dynamodb-write-units: the sum is without it.\n", ""},
 		{"a sample", "", []string{"--rate", "10", "--events", sample, "--now", "2026-03-15T00:00:00Z"}, exitFine, "as the 2 lines of ", ""},
-		{"standard input", oneOrder, []string{"--rate", "10", "--events", "-", "--now", "2026-03-15T00:00:00Z"}, exitFine, "as the 1 line of standard input: ", ""},
-		{"other partitions", "", []string{"--rate", "10", "--partitions", "1"}, exitFine, "  1 partition; functions of 576 MB on arm64\n", ""},
+		{"standard input", oneOrder, []string{"--rate", "10", "--events", "-", "--now", "2026-03-15T00:00:00Z"}, exitFine,
+			"as the 1 line of standard input: ", ""},
+		{"other partitions", "", []string{"--rate", "10", "--partitions", "1"}, exitFine, "  1 partition; functions of 576 MB on arm64\n",
+			""},
 		{"as many partitions as the rate needs", "", []string{"--rate", "9000"}, exitFine, "  9 partitions; functions of ", ""},
-		{"more memory", "", []string{"--rate", "10", "--memory", "1024", "--architecture", "x86_64"}, exitFine, "  4 partitions; functions of 1024 MB on x86_64\n", ""},
+		{"more memory", "", []string{"--rate", "10", "--memory", "1024", "--architecture", "x86_64"}, exitFine,
+			"  4 partitions; functions of 1024 MB on x86_64\n", ""},
 		{"duplicates", "", []string{"--rate", "10", "--duplicates", "0.5"}, exitFine, "  0.5 more deliveries for each message\n", ""},
 		{"no rate", "", nil, exitUsage, "", "say how many events come each second, as in ingot cost --rate 100"},
-		{"a rate of nothing", "", []string{"--rate", "0"}, exitUsage, "", "--rate 0: give events a second, more than 0 and at most 10000000"},
+		{"a rate of nothing", "", []string{"--rate", "0"}, exitUsage, "",
+			"--rate 0: give events a second, more than 0 and at most 10000000"},
 		{"no number", "", []string{"--rate", "NaN"}, exitUsage, "", "--rate NaN: give events a second"},
-		{"a share of nothing", "", []string{"--rate", "1", "--duplicates", "-1"}, exitUsage, "", "--duplicates -1: give further deliveries for each event, 0 to 100"},
+		{"a share of nothing", "", []string{"--rate", "1", "--duplicates", "-1"}, exitUsage, "",
+			"--duplicates -1: give further deliveries for each event, 0 to 100"},
 		{"no partitions", "", []string{"--rate", "1", "--partitions", "-1"}, exitUsage, "", "--partitions -1: give 1 to 10000"},
 		{"little memory", "", []string{"--rate", "1", "--memory", "64"}, exitUsage, "", "--memory 64: give MB, 128 to 10240"},
-		{"another processor", "", []string{"--rate", "1", "--architecture", "arm"}, exitUsage, "", `--architecture "arm": write arm64 or x86_64`},
-		{"no such prices", "", []string{"--rate", "1", "--prices", "none.yaml"}, exitUsage, "", "none.yaml: no such file or directory; name a file of prices with --prices FILE"},
-		{"no name of prices", "", []string{"--rate", "1", "--prices", ""}, exitUsage, "", "--prices is empty; name a file, or leave the option out"},
-		{"wrong prices", "", []string{"--rate", "1", "--prices", wrong}, exitUsage, "", "prices.sqs-request: there is no such price; the names are sqs-requests, "},
+		{"another processor", "", []string{"--rate", "1", "--architecture", "arm"}, exitUsage, "",
+			`--architecture "arm": write arm64 or x86_64`},
+		{"no such prices", "", []string{"--rate", "1", "--prices", "none.yaml"}, exitUsage, "",
+			"none.yaml: no such file or directory; name a file of prices with --prices FILE"},
+		{"no name of prices", "", []string{"--rate", "1", "--prices", ""}, exitUsage, "",
+			"--prices is empty; name a file, or leave the option out"},
+		{"wrong prices", "", []string{"--rate", "1", "--prices", wrong}, exitUsage, "",
+			"prices.sqs-request: there is no such price; the names are sqs-requests, "},
 		{"a mistaken pipeline", "", []string{"--rate", "1", "--pipeline", mistaken}, exitUsage, "", "the pipeline has mistakes:\n"},
-		{"no such pipeline", "", []string{"--rate", "1", "--pipeline", "none.yaml"}, exitUsage, "", "; name the pipeline with --pipeline FILE"},
-		{"no such sample", "", []string{"--rate", "1", "--events", "none"}, exitUsage, "", "none: no such file or directory; name a file with one event a line with --events FILE, or - for standard input"},
-		{"an empty sample", "", []string{"--rate", "1", "--events", "-"}, exitUsage, "", "standard input holds no event; give it at least one line, or leave out --events"},
+		{"no such pipeline", "", []string{"--rate", "1", "--pipeline", "none.yaml"}, exitUsage, "",
+			"; name the pipeline with --pipeline FILE"},
+		{"no such sample", "", []string{"--rate", "1", "--events", "none"}, exitUsage, "",
+			"none: no such file or directory; name a file with one event a line with --events FILE, or - for standard input"},
+		{"an empty sample", "", []string{"--rate", "1", "--events", "-"}, exitUsage, "",
+			"standard input holds no event; give it at least one line, or leave out --events"},
 		{"no time", oneOrder, []string{"--rate", "1", "--events", "-", "--now", "today"}, exitUsage, "", "write a time as in"},
 		{"an argument", "", []string{"--rate", "1", "pipeline.yaml"}, exitUsage, "", `takes no argument "pipeline.yaml"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := piped(t, c.stdin, append([]string{"cost"}, c.args...)...)
-			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) || (c.errors == "") != (r.errors == "") {
+			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) ||
+				(c.errors == "") != (r.errors == "") {
 				t.Errorf("exit %d, want %d\n%s%s", r.code, c.code, r.out, r.errors)
 			}
 		})
@@ -70,7 +85,8 @@ func TestCostJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &report); err != nil || r.code != exitFine || r.errors != "" {
 		t.Fatalf("exit %d, %v\n%s%s", r.code, err, r.out, r.errors)
 	}
-	if report.Rate != 10 || report.Prices == nil || report.Prices.Region != "us-east-1" || *report.DollarsAMonth <= 0 || len(report.Unpriced) != 0 || report.Events.Type != "order.placed" {
+	if report.Rate != 10 || report.Prices == nil || report.Prices.Region != "us-east-1" || *report.DollarsAMonth <= 0 ||
+		len(report.Unpriced) != 0 || report.Events.Type != "order.placed" {
 		t.Errorf("%+v", report)
 	}
 }
@@ -95,8 +111,9 @@ func TestCostOfTheDeployedFunctions(t *testing.T) {
 	}
 	of("functions of 576 MB on arm64\n")
 	of("samconfig.toml: no such file or directory; --config-env needs this file; leave it out", "--config-env", "prod")
-	write(t, filepath.Join(dir, "samconfig.toml"), "version = 0.1\n[default.global.parameters]\nparameter_overrides = \"Architecture=x86_64\"\n"+
-		"[prod.global.parameters]\nparameter_overrides = \"MemorySize=1024\"\n")
+	write(t, filepath.Join(dir, "samconfig.toml"),
+		"version = 0.1\n[default.global.parameters]\nparameter_overrides = \"Architecture=x86_64\"\n"+
+			"[prod.global.parameters]\nparameter_overrides = \"MemorySize=1024\"\n")
 	of("functions of 576 MB on x86_64\n")
 	of("functions of 1024 MB on arm64\n", "--config-env", "prod")
 	of("functions of 2048 MB on x86_64\n", "--memory", "2048")

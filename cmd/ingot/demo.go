@@ -64,7 +64,8 @@ The same options give the same summary, byte for byte. Exit code 3: a check foun
   ingot demo --output json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && args[0] == "" {
-				return usage(fmt.Errorf("%s takes one file of events, or - for standard input; see %s --help", cmd.CommandPath(), cmd.CommandPath()))
+				return usage(fmt.Errorf("%s takes one file of events, or - for standard input; see %s --help", cmd.CommandPath(),
+					cmd.CommandPath()))
 			}
 			return nil
 		},
@@ -151,7 +152,8 @@ func (a *app) events(file string) (name string, done func(), err error) {
 func spool(from io.Reader) (name string, err error) {
 	f, err := os.CreateTemp("", "ingot-demo-*.ndjson")
 	if err != nil {
-		return "", fmt.Errorf("what is read from a pipe is kept in a temporary file: %w; set TMPDIR to a folder that can be written to", err)
+		return "", fmt.Errorf("what is read from a pipe is kept in a temporary file: %w; set TMPDIR to a folder that can be written to",
+			err)
 	}
 	_, err = io.Copy(f, from)
 	if err = errors.Join(err, f.Close()); err != nil {
@@ -233,7 +235,8 @@ func bundle(name string) (demo.Bundle, error) {
 		}
 		known = append(known, b.Name)
 	}
-	return demo.Bundle{}, fmt.Errorf("--example %q: write one of %s, or name a file of your own: ingot demo FILE", name, strings.Join(known, ", "))
+	return demo.Bundle{}, fmt.Errorf("--example %q: write one of %s, or name a file of your own: ingot demo FILE", name,
+		strings.Join(known, ", "))
 }
 
 // bundles names the examples with their kinds, for help.

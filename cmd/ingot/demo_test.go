@@ -52,7 +52,8 @@ func inDirectory(t *testing.T) {
 func writeReadings(dir string) error {
 	var events strings.Builder
 	for i := range 40 {
-		line, err := json.Marshal(map[string]any{"id": i, "sensor": []string{"roof", "cellar"}[i%2], "celsius": float64(i)/4 - 3, "at": "2024-05-01T10:" + []string{"00", "15", "30", "45"}[i/10] + ":00Z"})
+		line, err := json.Marshal(map[string]any{"id": i, "sensor": []string{"roof", "cellar"}[i%2], "celsius": float64(i)/4 - 3,
+			"at": "2024-05-01T10:" + []string{"00", "15", "30", "45"}[i/10] + ":00Z"})
 		if err != nil {
 			return err
 		}
@@ -78,7 +79,8 @@ func TestDemoJSON(t *testing.T) {
 	if err := decoder.Decode(&s); err != nil {
 		t.Fatal(err)
 	}
-	if s.Summary != demo.SummaryVersion || s.Seed != 5 || s.Counting != "receipts" || s.Data.Name != "events" || s.Data.Events != 120 || s.Data.Copies != 3 || !s.Same {
+	if s.Summary != demo.SummaryVersion || s.Seed != 5 || s.Counting != "receipts" || s.Data.Name != "events" || s.Data.Events != 120 ||
+		s.Data.Copies != 3 || !s.Same {
 		t.Errorf("%+v", s.Data)
 	}
 	again := tool(t, "demo", "events.ndjson", "--output", "json", "--seed", "5", "--counting", "receipts", "--repeat", "3")
@@ -89,17 +91,21 @@ func TestDemoJSON(t *testing.T) {
 
 func TestDemoRefuses(t *testing.T) {
 	inDirectory(t)
-	write(t, "broken.ndjson", `{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`+"\n"+`{"id":2,"sensor":"roof","celsius":"hot","at":"2024-05-01T10:00:00Z"}`)
+	write(t, "broken.ndjson", `{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`+"\n"+
+		`{"id":2,"sensor":"roof","celsius":"hot","at":"2024-05-01T10:00:00Z"}`)
 	write(t, "empty.ndjson", "\n")
-	write(t, "marked.ndjson", "\ufeff"+`{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`+"\r\n") // as Windows programs begin and end lines
+	write(t, "marked.ndjson", "\ufeff"+`{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`+
+		"\r\n") // as Windows programs begin and end lines
 	if err := os.Mkdir("sub", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join("sub", "wrong.yaml"), strings.Replace(strings.Replace(readings, "window: 1h", "windw: 1h", 1), "retain: 7d", "retain: 7 days", 1))
+	write(t, filepath.Join("sub", "wrong.yaml"), strings.Replace(strings.Replace(readings, "window: 1h", "windw: 1h", 1), "retain: 7d",
+		"retain: 7 days", 1))
 	demo := func(more ...string) outcome {
 		return tool(t, append([]string{"demo"}, more...)...)
 	}
-	tool(t, "demo", "--example", "nonsense").says(t, exitUsage, `--example "nonsense"`, "write one of earthquakes, shop, leaderboard, feed, ledger, sensors, or")
+	tool(t, "demo", "--example", "nonsense").says(t, exitUsage, `--example "nonsense"`,
+		"write one of earthquakes, shop, leaderboard, feed, ledger, sensors, or")
 	tool(t, "demo", "--counting", "fingers").says(t, exitUsage, `counting "fingers"`, "write marks or receipts")
 	tool(t, "demo", "--repeat", "0").says(t, exitUsage, "--repeat 0: write 1 or more")
 	for _, seed := range []string{"minus", "-1", "1.5", "18446744073709551616"} {
@@ -110,22 +116,29 @@ func TestDemoRefuses(t *testing.T) {
 		}
 	}
 	tool(t, "demo", "--totals", "all").says(t, exitUsage, `--totals "all": write a whole number`)
-	tool(t, "demo", "--pipeline", "pipeline.yaml").says(t, exitUsage, "--pipeline is for your own events; name their file too: ingot demo FILE --pipeline FILE")
-	tool(t, "demo", "events.ndjson", "more.ndjson").says(t, exitUsage, "ingot demo takes one file of events, or - for standard input; see ingot demo --help")
+	tool(t, "demo", "--pipeline", "pipeline.yaml").says(t, exitUsage,
+		"--pipeline is for your own events; name their file too: ingot demo FILE --pipeline FILE")
+	tool(t, "demo", "events.ndjson", "more.ndjson").says(t, exitUsage,
+		"ingot demo takes one file of events, or - for standard input; see ingot demo --help")
 	tool(t, "demo", "").says(t, exitUsage, "takes one file of events")
-	tool(t, "demo", "events.ndjson", "--example", "shop").says(t, exitUsage, "--example and the file events.ndjson were both given; write one of them")
-	tool(t, "demo", "events.ndjson", "--pipeline", "nowhere.yaml").says(t, exitUsage, "nowhere.yaml: no such file or directory; name the pipeline for these events with --pipeline FILE")
+	tool(t, "demo", "events.ndjson", "--example", "shop").says(t, exitUsage,
+		"--example and the file events.ndjson were both given; write one of them")
+	tool(t, "demo", "events.ndjson", "--pipeline", "nowhere.yaml").says(t, exitUsage,
+		"nowhere.yaml: no such file or directory; name the pipeline for these events with --pipeline FILE")
 	demo("nowhere.ndjson").says(t, exitUsage, "nowhere.ndjson", "no such file")
 	demo("sub").says(t, exitUsage, "sub: it is a directory; name a file with one JSON event a line")
 	demo("-").says(t, exitUsage, "standard input: there is no event in it")
 	demo("events.ndjson", "--attribute", "a").says(t, exitUsage, `--attribute "a": write NAME=VALUE`)
 	tool(t, "demo", "--attribute", "a=b").says(t, exitUsage, "--attribute is for your own events")
-	demo("events.ndjson", "--pipeline", "sub").says(t, exitUsage, "sub: it is a directory; name the pipeline for these events with --pipeline FILE")
+	demo("events.ndjson", "--pipeline", "sub").says(t, exitUsage,
+		"sub: it is a directory; name the pipeline for these events with --pipeline FILE")
 	demo("events.ndjson", "--totals", "-5").says(t, exitUsage, "--totals -5: write how many", "or -1 for all")
 	demo("broken.ndjson").says(t, exitUsage, "broken.ndjson:2:", "celsius", "correct that line")
-	write(t, "wrapped.ndjson", `{"specversion":"1.0","id":"1","source":"s","type":"reading","data":{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}}`)
+	write(t, "wrapped.ndjson",
+		`{"specversion":"1.0","id":"1","source":"s","type":"reading","data":{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}}`)
 	o := demo("wrapped.ndjson", "--repeat", "2")
-	o.says(t, exitUsage, "wrapped.ndjson:1: it cannot be repeated: it comes in an envelope (CloudEvent (structured))", "leave --repeat away")
+	o.says(t, exitUsage, "wrapped.ndjson:1: it cannot be repeated: it comes in an envelope (CloudEvent (structured))",
+		"leave --repeat away")
 	if strings.Contains(o.stderr, "correct that line") {
 		t.Errorf("it blames the line: %s", o.stderr)
 	}
@@ -169,13 +182,15 @@ func TestDemoInterrupted(t *testing.T) {
 // 3, each time.
 func TestDemoFindsDifferences(t *testing.T) {
 	inDirectory(t)
-	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#hourly#1#0#roof"}, "SK": &types.AttributeValueMemberS{Value: "2024-05-01T10:00:00Z"}}
+	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#hourly#1#0#roof"},
+		"SK": &types.AttributeValueMemberS{Value: "2024-05-01T10:00:00Z"}}
 	table := aws.String("totals")
 	alter := func(attribute string) func(context.Context, *embedded.Engine) error {
 		return func(ctx context.Context, e *embedded.Engine) error {
-			_, err := e.DynamoDB().UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: table, Key: key, UpdateExpression: aws.String("ADD #a :one"),
-				ConditionExpression: aws.String("attribute_exists(PK)"), ExpressionAttributeNames: map[string]string{"#a": attribute},
-				ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
+			_, err := e.DynamoDB().UpdateItem(ctx,
+				&dynamodb.UpdateItemInput{TableName: table, Key: key, UpdateExpression: aws.String("ADD #a :one"),
+					ConditionExpression: aws.String("attribute_exists(PK)"), ExpressionAttributeNames: map[string]string{"#a": attribute},
+					ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
 			return err
 		}
 	}
@@ -183,17 +198,20 @@ func TestDemoFindsDifferences(t *testing.T) {
 		"a value altered": alter("warmth"),
 		"an fp altered":   alter("fp"),
 		"a total deleted": func(ctx context.Context, e *embedded.Engine) error {
-			_, err := e.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: table, Key: key, ConditionExpression: aws.String("attribute_exists(PK)")})
+			_, err := e.DynamoDB().DeleteItem(ctx,
+				&dynamodb.DeleteItemInput{TableName: table, Key: key, ConditionExpression: aws.String("attribute_exists(PK)")})
 			return err
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := toolIn(context.Background(), &app{tamper: tamper}, "demo", "events.ndjson")
 			o.says(t, exitDifference)
-			if missed := strings.Contains(o.stdout, "40 events, made before the trouble   2  no difference"); missed != (name == "an fp altered") {
+			if missed := strings.Contains(o.stdout,
+				"40 events, made before the trouble   2  no difference"); missed != (name == "an fp altered") {
 				t.Errorf("the list's check (missed: %v):\n%s", missed, o.stdout)
 			}
-			if !strings.Contains(o.stdout, "DIFFERENCE") || !strings.Contains(o.stdout, "hourly since 1 by roof at 2024-05-01T10:00:00Z") || strings.Contains(o.stderr, "exit code") {
+			if !strings.Contains(o.stdout, "DIFFERENCE") || !strings.Contains(o.stdout, "hourly since 1 by roof at 2024-05-01T10:00:00Z") ||
+				strings.Contains(o.stderr, "exit code") {
 				t.Errorf("stdout:\n%s\nstderr:\n%s", o.stdout, o.stderr)
 			}
 		})
@@ -241,13 +259,16 @@ func TestDemoTakesMessageAttributes(t *testing.T) {
 	}
 	other := strings.Replace(string(quoted), `:1,`, `:2,`, 1)
 	const of = `"messageAttributes":{"kind":{"dataType":"String","stringValue":"reading"}}`
-	write(t, "events.ndjson", fmt.Sprintf(`{"Records":[{"eventSource":"aws:sqs","body":%s,%s},{"eventSource":"aws:sqs","body":%s,%s}]}`, quoted, of, other, of))
+	write(t, "events.ndjson", fmt.Sprintf(`{"Records":[{"eventSource":"aws:sqs","body":%s,%s},{"eventSource":"aws:sqs","body":%s,%s}]}`,
+		quoted, of, other, of))
 	o := demo()
 	o.says(t, exitFine)
-	if !strings.Contains(o.stdout, "INGOT DEMO  2 events") || !strings.Contains(o.stdout, "  2  no difference") && !strings.Contains(o.stdout, "  1  no difference") {
+	if !strings.Contains(o.stdout, "INGOT DEMO  2 events") || !strings.Contains(o.stdout, "  2  no difference") &&
+		!strings.Contains(o.stdout, "  1  no difference") {
 		t.Errorf("two messages of one line:\n%s", o.stdout)
 	}
-	demo("--attribute", "kind=reading").says(t, exitUsage, "events.ndjson:1: it is a batch, whose messages have attributes of their own; leave out --attribute")
+	demo("--attribute", "kind=reading").says(t, exitUsage,
+		"events.ndjson:1: it is a batch, whose messages have attributes of their own; leave out --attribute")
 }
 
 // TestDemoListsAllBadLines checks that the first bad lines are listed with their errors, and the
@@ -269,7 +290,8 @@ func TestDemoListsAllBadLines(t *testing.T) {
 	}
 	write(t, "broken.ndjson", lines.String())
 	o := tool(t, "demo", "broken.ndjson")
-	o.says(t, exitUsage, "broken.ndjson: 19 of 100 lines cannot be used:\n  broken.ndjson:4: Poison (wrong-type)", "\n  broken.ndjson:91: it has more than 2097152 bytes", "\n  and 9 more: lines 92-100")
+	o.says(t, exitUsage, "broken.ndjson: 19 of 100 lines cannot be used:\n  broken.ndjson:4: Poison (wrong-type)",
+		"\n  broken.ndjson:91: it has more than 2097152 bytes", "\n  and 9 more: lines 92-100")
 	if n := strings.Count(o.stderr, "\n"); n > 14 || o.stdout != "" {
 		t.Errorf("%d lines on stderr, stdout %q", n, o.stdout)
 	}
@@ -284,7 +306,8 @@ func TestDemoSaysThatEventsAreNotInOrder(t *testing.T) {
 		text[0] += fmt.Sprintf(line, i, hour)
 		text[1] += fmt.Sprintf(line, i, 8+i)
 	}
-	for i, want := range []string{"ingot: mixed.ndjson is not in order of time: 2 of 6 events are older than an event before them, the first on line 4; they are sent in the order of the file", ""} {
+	for i, want := range []string{"ingot: mixed.ndjson is not in order of time: 2 of 6 events are older than an event before them, the " +
+		"first on line 4; they are sent in the order of the file", ""} {
 		write(t, "mixed.ndjson", text[i])
 		o := tool(t, "demo", "mixed.ndjson", "--repeat", "2")
 		if o.says(t, exitFine, want); strings.Count(o.stderr, "not in order") != 1-i {
@@ -304,16 +327,19 @@ func TestDemoSkipsBadLines(t *testing.T) {
 	}
 	demo("some.ndjson").says(t, exitUsage, "or leave them out with --skip-unusable.")
 	o := demo("some.ndjson", "--skip-unusable")
-	o.says(t, exitFine, "ingot: some.ndjson: 2 of 5 lines cannot be used:\n  some.ndjson:2: Poison (undecodable)", "\n  some.ndjson:4: Poison (missing-field)", "\nThey are left out.\n")
+	o.says(t, exitFine, "ingot: some.ndjson: 2 of 5 lines cannot be used:\n  some.ndjson:2: Poison (undecodable)",
+		"\n  some.ndjson:4: Poison (missing-field)", "\nThey are left out.\n")
 	if !strings.Contains(o.stdout, "INGOT DEMO  3 events") || !strings.Contains(o.stdout, "Every event is stored once and counted once.") {
 		t.Errorf("the other lines:\n%s", o.stdout)
 	}
 	write(t, "one.ndjson", fmt.Sprintf(good, 1)+"nope\n")
 	demo("one.ndjson").says(t, exitUsage, "one.ndjson:2: Poison (undecodable)", "; leave it out with --skip-unusable")
-	demo("one.ndjson", "--skip-unusable").says(t, exitFine, "one.ndjson: 1 of 2 lines cannot be used:\n  one.ndjson:2: ", "\nIt is left out.\n")
+	demo("one.ndjson", "--skip-unusable").says(t, exitFine, "one.ndjson: 1 of 2 lines cannot be used:\n  one.ndjson:2: ",
+		"\nIt is left out.\n")
 	write(t, "none.ndjson", "nope\n")
 	demo("none.ndjson", "--skip-unusable").says(t, exitUsage, "none.ndjson:1: Poison (undecodable)")
-	tool(t, "demo", "--skip-unusable").says(t, exitUsage, "--skip-unusable is for your own events: the examples have no lines that cannot be used")
+	tool(t, "demo", "--skip-unusable").says(t, exitUsage,
+		"--skip-unusable is for your own events: the examples have no lines that cannot be used")
 }
 
 // TestDemoReadsAPipe checks that the demo reads a pipe, whatever its name. A pipe can be read only

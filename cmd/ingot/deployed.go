@@ -66,7 +66,8 @@ func (a *app) chosenFile(cmd *cobra.Command, t *target.Target, writes bool) (che
 	p, err := file.Load(pipeline.CheckOnly())
 	switch {
 	case err != nil && name == "":
-		err = fmt.Errorf("this version of ingot cannot read the deployed pipeline.yaml; use the version that deployed it, or newer:\n%w", err)
+		err = fmt.Errorf("this version of ingot cannot read the deployed pipeline.yaml; use the version that deployed it, or newer:\n%w",
+			err)
 	case err != nil:
 		err = usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
 	}
@@ -113,14 +114,16 @@ func (a *app) same(cmd *cobra.Command, t *target.Target, deployed, local check.F
 			return err
 		}
 	}
-	return refused(fmt.Errorf("%s differs from the pipeline.yaml that is deployed, in %s: deploy it first, or leave out --pipeline", local.Name, strings.Join(different, ", ")))
+	return refused(fmt.Errorf("%s differs from the pipeline.yaml that is deployed, in %s: deploy it first, or leave out --pipeline",
+		local.Name, strings.Join(different, ", ")))
 }
 
 // differ lists the differences between two files that change what is stored or counted.
 func differ(was, is check.File) ([]string, error) {
 	old, err := was.Load(pipeline.CheckOnly())
 	if err != nil {
-		return nil, fmt.Errorf("this version of ingot cannot read the deployed pipeline.yaml; use the version that deployed it, or newer:\n%w", err)
+		return nil,
+			fmt.Errorf("this version of ingot cannot read the deployed pipeline.yaml; use the version that deployed it, or newer:\n%w", err)
 	}
 	new, err := is.Load(pipeline.CheckOnly())
 	if err != nil {

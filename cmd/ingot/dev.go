@@ -64,7 +64,8 @@ With --output json, one line of JSON says where everything is, as soon as it is 
 	flags.StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline to run")
 	flags.StringVar(&o.data, "data", "", "the folder where everything is kept (default .ingot/data beside the pipeline)")
 	flags.IntVar(&o.port, "port", 8611, "port of this machine for the protocols of AWS; 0: any free one")
-	flags.StringVar(&o.host, "host", "127.0.0.1", "address of this machine for the protocols of AWS; for containers, give that of Docker's bridge, often 172.17.0.1")
+	flags.StringVar(&o.host, "host", "127.0.0.1",
+		"address of this machine for the protocols of AWS; for containers, give that of Docker's bridge, often 172.17.0.1")
 	flags.IntVar(&o.console, "port-console", 8610, "port of this machine for the console; 0: any free one")
 	flags.StringVar(&o.counting, "counting", "marks", "how totals are counted: marks or receipts")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values in the console")

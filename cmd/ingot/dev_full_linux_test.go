@@ -43,10 +43,12 @@ func TestFullDiskUnderDev(t *testing.T) {
 	note := strings.Repeat("x", 700)
 	var lines strings.Builder
 	for n := range events {
-		fmt.Fprintf(&lines, `{"type":"order.placed","order_id":"o-%d","merchant_id":"m-%d","placed_at":"2026-03-01T09:00:00Z","total_cents":%d,"note":"%s"}`+"\n", n, n%7, n, note)
+		fmt.Fprintf(&lines,
+			`{"type":"order.placed","order_id":"o-%d","merchant_id":"m-%d","placed_at":"2026-03-01T09:00:00Z","total_cents":%d,"note":"%s"}`+"\n", n, n%7, n, note)
 	}
 	rewriteFile(t, "events.ndjson", lines.String())
-	want := "the disk with the data folder " + data + " is full: make room on it, and ingot dev goes on by itself; what it has answered before is kept\n"
+	want := "the disk with the data folder " + data +
+		" is full: make room on it, and ingot dev goes on by itself; what it has answered before is kept\n"
 	sent := 0
 	sendUntilFull := func() {
 		t.Helper()

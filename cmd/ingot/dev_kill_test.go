@@ -104,7 +104,8 @@ func newKilling(t *testing.T, die *rand.Rand) *killing {
 // start runs ingot dev until kill.
 func (k *killing) start(more ...string) {
 	k.t.Helper()
-	k.cmd = exec.Command(k.binary, append([]string{"dev", "--pipeline", k.file, "--port", "0", "--port-console", "0", "--output", "json"}, more...)...)
+	k.cmd = exec.Command(k.binary, append([]string{"dev", "--pipeline", k.file, "--port", "0", "--port-console", "0", "--output", "json"},
+		more...)...)
 	var stderr strings.Builder
 	k.cmd.Stderr = &stderr
 	stdout, err := k.cmd.StdoutPipe()
@@ -135,8 +136,10 @@ func (k *killing) start(more ...string) {
 func (k *killing) batch(events []int) (acknowledged []int) {
 	in := &sqs.SendMessageBatchInput{QueueUrl: &k.local.QueueURL}
 	for _, n := range events {
-		in.Entries = append(in.Entries, types.SendMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(n)), MessageBody: aws.String(fmt.Sprintf(
-			`{"type":"order.placed","order_id":"o-%d","merchant_id":"m-%d","placed_at":"2026-03-01T09:00:00Z","total_cents":%d}`, n, n%7, n))})
+		in.Entries = append(in.Entries,
+			types.SendMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(n)), MessageBody: aws.String(fmt.Sprintf(
+				`{"type":"order.placed","order_id":"o-%d","merchant_id":"m-%d","placed_at":"2026-03-01T09:00:00Z","total_cents":%d}`,
+				n, n%7, n))})
 	}
 	out, err := k.queue.SendMessageBatch(context.Background(), in)
 	if err != nil {
@@ -232,14 +235,16 @@ func (k *killing) verify() {
 		case <-tick.C:
 		case <-ctx.Done():
 			k.t.Fatal(errors.New("what was sent and what is stored and counted still differ after a minute"),
-				fmt.Sprintf("\n%d events sent, %d items, %d messages left; differences: %v", k.sent, report.Items, k.depth(context.Background()), report.Differences))
+				fmt.Sprintf("\n%d events sent, %d items, %d messages left; differences: %v", k.sent, report.Items,
+					k.depth(context.Background()), report.Differences))
 		}
 	}
 }
 
 // depth returns how many messages the queue has, including those in flight.
 func (k *killing) depth(ctx context.Context) int {
-	out, err := k.queue.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &k.local.QueueURL, AttributeNames: []types.QueueAttributeName{"All"}})
+	out, err := k.queue.GetQueueAttributes(ctx,
+		&sqs.GetQueueAttributesInput{QueueUrl: &k.local.QueueURL, AttributeNames: []types.QueueAttributeName{"All"}})
 	if err != nil {
 		return -1
 	}
@@ -251,7 +256,8 @@ func (k *killing) depth(ctx context.Context) int {
 // redrive moves back what is in the dead-letter queue: a message that ten kills have met goes
 // there.
 func (k *killing) redrive(ctx context.Context) {
-	out, err := k.queue.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &k.local.DeadLetterURL, AttributeNames: []types.QueueAttributeName{"All"}})
+	out, err := k.queue.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &k.local.DeadLetterURL,
+		AttributeNames: []types.QueueAttributeName{"All"}})
 	if err == nil && out.Attributes["ApproximateNumberOfMessages"] != "0" {
 		_, err = k.queue.StartMessageMoveTask(ctx, &sqs.StartMessageMoveTaskInput{SourceArn: aws.String(out.Attributes["QueueArn"])})
 	}

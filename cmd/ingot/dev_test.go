@@ -44,7 +44,8 @@ func TestFIFOInDev(t *testing.T) {
 	}
 	var lines, want []string
 	for n := range 40 {
-		lines = append(lines, fmt.Sprintf(`{"type":"sale","id":%d,"at":"2026-01-02T03:04:05Z","customer":{"email":"c%d@example.com"},"cents":%d}`, n, n%3, n))
+		lines = append(lines,
+			fmt.Sprintf(`{"type":"sale","id":%d,"at":"2026-01-02T03:04:05Z","customer":{"email":"c%d@example.com"},"cents":%d}`, n, n%3, n))
 		if n%3 == 1 {
 			want = append(want, fmt.Sprintf("SALE#%d", n))
 		}
@@ -95,7 +96,8 @@ func TestAttributesThroughDev(t *testing.T) {
 			t.Fatalf("%s: %d messages: %v", queue, len(out.Messages), err)
 		}
 		m := out.Messages[0]
-		if _, err := client.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{QueueUrl: &queue, ReceiptHandle: m.ReceiptHandle}); err != nil {
+		if _, err := client.ChangeMessageVisibility(t.Context(),
+			&sqs.ChangeMessageVisibilityInput{QueueUrl: &queue, ReceiptHandle: m.ReceiptHandle}); err != nil {
 			t.Fatal(err)
 		}
 		if *m.Body != body || len(m.MessageAttributes) != attributes {
@@ -103,8 +105,10 @@ func TestAttributesThroughDev(t *testing.T) {
 		}
 		for name, want := range sent {
 			got := m.MessageAttributes[name]
-			if aws.ToString(got.DataType) != *want.DataType || aws.ToString(got.StringValue) != aws.ToString(want.StringValue) || !slices.Equal(got.BinaryValue, want.BinaryValue) {
-				t.Errorf("%s: the attribute %s is %s %q %v", queue, name, aws.ToString(got.DataType), aws.ToString(got.StringValue), got.BinaryValue)
+			if aws.ToString(got.DataType) != *want.DataType || aws.ToString(got.StringValue) != aws.ToString(want.StringValue) ||
+				!slices.Equal(got.BinaryValue, want.BinaryValue) {
+				t.Errorf("%s: the attribute %s is %s %q %v", queue, name, aws.ToString(got.DataType), aws.ToString(got.StringValue),
+					got.BinaryValue)
 			}
 		}
 	}

@@ -28,18 +28,30 @@ func TestDevThatCannotStart(t *testing.T) {
 		code    int
 		want    string
 	}{
-		"the port is taken":           {nil, []string{"--port", port, "--port-console", "0"}, exitFailed, "ingot: port " + port + " is taken by another program, perhaps by another ingot dev: end that one, or choose a port with --port\n"},
-		"the console's port is taken": {nil, []string{"--port", "0", "--port-console", port}, exitFailed, "ingot: port " + port + " is taken by another program, perhaps by another ingot dev: end that one, or choose a port with --port-console\n"},
-		"both ports are taken":        {nil, []string{"--port", port, "--port-console", port}, exitFailed, "ingot: ports " + port + " and " + port + " are taken by other programs, perhaps by another ingot dev: end that one, or take free ports with --port 0 --port-console 0\n"},
-		"not a port":                  {nil, []string{"--port", "70000"}, exitUsage, "--port 70000: give a port from 1 to 65535, or 0 for any free one"},
-		"an address of another":       {nil, append(free, "--host", "192.0.2.1"), exitFailed, "port 0 of 192.0.2.1 cannot be used"},
+		"the port is taken": {nil, []string{"--port", port, "--port-console", "0"}, exitFailed, "ingot: port " + port +
+			" is taken by another program, perhaps by another ingot dev: end that one, or choose a port with --port\n"},
+		"the console's port is taken": {nil, []string{"--port", "0", "--port-console", port}, exitFailed, "ingot: port " + port +
+			" is taken by another program, perhaps by another ingot dev: end that one, or choose a port with --port-console\n"},
+		"both ports are taken": {nil, []string{"--port", port, "--port-console", port}, exitFailed, "ingot: ports " + port + " and " +
+			port + " are taken by other programs, perhaps by another ingot dev: end that one, or take free ports with --port 0 --port-console 0\n"},
+		"not a port": {nil, []string{"--port", "70000"}, exitUsage,
+			"--port 70000: give a port from 1 to 65535, or 0 for any free one"},
+		"an address of another": {nil, append(free, "--host", "192.0.2.1"), exitFailed, "port 0 of 192.0.2.1 cannot be used"},
 		"another one has the folder": {func(t *testing.T) {
 			running(t)
 		}, free, exitFailed, fmt.Sprintf("ingot: another ingot dev (process %d) runs with the data in ", os.Getpid())},
-		"no pipeline":         {nil, append(free, "--pipeline", "no.yaml"), exitUsage, "ingot: no.yaml: no such file or directory; name the pipeline with --pipeline FILE, or make one with: ingot init"},
-		"a broken pipeline":   {func(t *testing.T) { rewrite(t, "window: 1d", "window: 1fortnight") }, free, exitUsage, "ingot: the pipeline has mistakes:\npipeline.yaml:13:13: "},
-		"the data is a file":  {func(t *testing.T) { rewriteFile(t, "data", "hello") }, append(free, "--data", "data"), exitFailed, "ingot: the data folder data cannot be made: not a directory; name another with --data\n"},
-		"data of another one": {func(t *testing.T) { rewriteFile(t, filepath.Join("data", "ingot.db"), strings.Repeat("hello", 9999)) }, append(free, "--data", "data"), exitFailed, "is not data of ingot dev"},
+		"no pipeline": {nil, append(free, "--pipeline", "no.yaml"), exitUsage,
+			"ingot: no.yaml: no such file or directory; name the pipeline with --pipeline FILE, or make one with: ingot init"},
+		"a broken pipeline": {func(t *testing.T) {
+			rewrite(t, "window: 1d", "window: 1fortnight")
+		}, free, exitUsage, "ingot: the pipeline has mistakes:\npipeline.yaml:13:13: "},
+		"the data is a file": {func(t *testing.T) {
+			rewriteFile(t, "data", "hello")
+		}, append(free, "--data", "data"), exitFailed,
+			"ingot: the data folder data cannot be made: not a directory; name another with --data\n"},
+		"data of another one": {func(t *testing.T) {
+			rewriteFile(t, filepath.Join("data", "ingot.db"), strings.Repeat("hello", 9999))
+		}, append(free, "--data", "data"), exitFailed, "is not data of ingot dev"},
 		"kept with another pipeline": {func(t *testing.T) {
 			running(t)()
 			rewrite(t, `"ORDER#{order_id}"`, `"ORDERS#{order_id}"`)
@@ -121,7 +133,9 @@ func runningDev(t *testing.T) (errors *said, end func()) {
 	out, errors := &said{}, &said{}
 	code := make(chan int, 1)
 	go func() {
-		code <- run(ctx, []string{"dev", "--port", "0", "--port-console", "0"}, func(string) (string, bool) { return "", false }, strings.NewReader(""), out, errors)
+		code <- run(ctx, []string{"dev", "--port", "0", "--port-console", "0"}, func(string) (string, bool) {
+			return "", false
+		}, strings.NewReader(""), out, errors)
 	}()
 	end = sync.OnceFunc(func() {
 		cancel()
@@ -141,7 +155,8 @@ func TestPipelineThatBreaksWhileDevRuns(t *testing.T) {
 	rewriteFile(t, "pipeline.yaml", killPipeline)
 	errors, end := runningDev(t)
 	line := func(n int) string {
-		return fmt.Sprintf(`{"type":"order.placed","order_id":"o-%d","merchant_id":"m","placed_at":"2026-03-01T09:00:00Z","total_cents":%d}`, n, n)
+		return fmt.Sprintf(
+			`{"type":"order.placed","order_id":"o-%d","merchant_id":"m","placed_at":"2026-03-01T09:00:00Z","total_cents":%d}`, n, n)
 	}
 	send := func(n int) {
 		t.Helper()

@@ -44,8 +44,10 @@ func TestJSONIsDocumented(t *testing.T) {
 	for _, c := range []struct {
 		help   string
 		report any
-	}{{checkJSON, check.Report{}}, {explainJSON, explain.Report{}}, {costJSON, cost.Report{}}, {versionJSON, build{}}, {initJSON, initReport{}}, {queryJSON, answer{}},
-		{getJSON, gotItem{}}, {totalsJSON, totals.View{}}, {sendJSON, sentReport{}}, {verifyJSON, verified{}}, {rebuildJSON, rebuilt{}}, {workedJSON, workedReport{}}, {listJSON, listReport{}},
+	}{{checkJSON, check.Report{}}, {explainJSON, explain.Report{}}, {costJSON, cost.Report{}}, {versionJSON, build{}},
+		{initJSON, initReport{}}, {queryJSON, answer{}},
+		{getJSON, gotItem{}}, {totalsJSON, totals.View{}}, {sendJSON, sentReport{}}, {verifyJSON, verified{}}, {rebuildJSON, rebuilt{}},
+		{workedJSON, workedReport{}}, {listJSON, listReport{}},
 		{statusJSON, status.Report{}}} {
 		names := map[string]bool{}
 		jsonNames(reflect.TypeOf(c.report), names)

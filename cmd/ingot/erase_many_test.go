@@ -75,11 +75,13 @@ func buys(id, customer string, lines ...string) string {
 	for n, text := range lines {
 		list = append(list, fmt.Sprintf(`{"n":%d,"text":%q}`, n+1, text))
 	}
-	return fmt.Sprintf(`{"type":"order","id":%q,"customer":%q,"at":"2026-03-01T10:00:0%sZ","lines":[%s],"note":%q}`, id, customer, id, strings.Join(list, ","), long)
+	return fmt.Sprintf(`{"type":"order","id":%q,"customer":%q,"at":"2026-03-01T10:00:0%sZ","lines":[%s],"note":%q}`, id, customer, id,
+		strings.Join(list, ","), long)
 }
 
 func opens(id, customer, email string) string {
-	return fmt.Sprintf(`{"type":"account","id":%q,"customer":%q,"email":%q,"place":%q,"at":"2026-03-01T10:00:00Z"}`, id, customer, email, email)
+	return fmt.Sprintf(`{"type":"account","id":%q,"customer":%q,"email":%q,"place":%q,"at":"2026-03-01T10:00:00Z"}`, id, customer,
+		email, email)
 }
 
 // erases runs ingot erase and reads its JSON.
@@ -95,7 +97,8 @@ func (w *devWorld) erases(code int, args ...string) (r erase.Report) {
 // kept returns the keys of what is stored, without those that are barred.
 func (w *devWorld) kept() (list []string) {
 	w.t.Helper()
-	out, err := w.dev.Engine().DynamoDB().Scan(w.t.Context(), &dynamodb.ScanInput{TableName: aws.String(stack.Events), ConsistentRead: aws.Bool(true)})
+	out, err := w.dev.Engine().DynamoDB().Scan(w.t.Context(),
+		&dynamodb.ScanInput{TableName: aws.String(stack.Events), ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -113,7 +116,8 @@ func (w *devWorld) sets(key, name string, v types.AttributeValue) {
 	w.t.Helper()
 	pk, sk, _ := strings.Cut(key, "|")
 	if _, err := w.dev.Engine().DynamoDB().UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Events),
-		Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk},
+			"SK": &types.AttributeValueMemberS{Value: sk}},
 		UpdateExpression: aws.String("SET #n = :v"), ExpressionAttributeNames: map[string]string{"#n": name},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":v": v}}); err != nil {
 		w.t.Fatal(err)
@@ -180,7 +184,8 @@ func names(list []erase.Archive) (names []string) {
 // that have expired. What is stopped in between is finished by the same command.
 func TestEraseByPattern(t *testing.T) {
 	w := newDevWorldOf(t, peopleSpec)
-	w.send(0, buys("1", "ann", "a", long), buys("2", "ann"), buys("3", "bob", "b"), opens("7", "ann", "ann@example.com"), opens("8", "bob", "bob@example.com"))
+	w.send(0, buys("1", "ann", "a", long), buys("2", "ann"), buys("3", "bob", "b"), opens("7", "ann", "ann@example.com"),
+		opens("8", "bob", "bob@example.com"))
 	w.send(1, strings.Replace(buys("2", "ann"), "lorem", "LOREM", 1)) // a conflict, with a payload of its own
 	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
 	letter := w.files("letters")[0]
@@ -208,7 +213,8 @@ func TestEraseByPattern(t *testing.T) {
 	}
 
 	all := w.kept()
-	sameText(t, "erase-pattern-dry.txt", w.run(0, "erase", "--pattern", "person", "customer=ann", "--keys", "ann.ndjson", "--dry-run", "--local", "--letters", "letters").out, letter)
+	sameText(t, "erase-pattern-dry.txt", w.run(0, "erase", "--pattern", "person", "customer=ann", "--keys", "ann.ndjson", "--dry-run",
+		"--local", "--letters", "letters").out, letter)
 	if !slices.Equal(w.kept(), all) || len(w.bucket(stack.Payloads)) != 5 {
 		t.Fatalf("--dry-run has changed something: %v", w.kept())
 	}
@@ -218,9 +224,11 @@ func TestEraseByPattern(t *testing.T) {
 	}
 
 	// It was stopped after an event was barred, and before its payloads were deleted.
-	if _, err := w.dev.Engine().DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Events), Item: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: "ORDER#2"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}, "i:barred": &types.AttributeValueMemberBOOL{Value: true},
-		"expiresAt": &types.AttributeValueMemberN{Value: "1700000000"}}}); err != nil {
+	if _, err := w.dev.Engine().DynamoDB().PutItem(t.Context(),
+		&dynamodb.PutItemInput{TableName: aws.String(stack.Events), Item: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "ORDER#2"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"},
+			"i:barred":  &types.AttributeValueMemberBOOL{Value: true},
+			"expiresAt": &types.AttributeValueMemberN{Value: "1700000000"}}}); err != nil {
 		t.Fatal(err)
 	}
 	w.send(1, buys("4", "ann", "c")) // it came in the meantime
@@ -230,13 +238,16 @@ func TestEraseByPattern(t *testing.T) {
 		t.Errorf("it erases what it has not shown: %s", got.errors)
 	}
 	left := []string{"ACCOUNT#8|ACCOUNT", "EMAIL#bob@example.com|CLAIM", "ORDER#3|ORDER", "PLACE#bob@example.com|CLAIM"}
-	if kept := slices.DeleteFunc(w.kept(), func(key string) bool { return strings.HasPrefix(key, "LINES#") && strings.HasSuffix(key, "|3#1") }); !slices.Equal(kept, left) {
+	if kept := slices.DeleteFunc(w.kept(), func(key string) bool {
+		return strings.HasPrefix(key, "LINES#") && strings.HasSuffix(key, "|3#1")
+	}); !slices.Equal(kept, left) {
 		t.Errorf("left are %v", kept)
 	}
 	if n := w.bucket(stack.Payloads); len(n) != 1 {
 		t.Errorf("left are %v", n)
 	}
-	if got := w.run(0, "erase", "--pattern", "person", "customer=ann", "--dry-run", "--local"); !strings.Contains(got.out, "no event is found\n") {
+	if got := w.run(0, "erase", "--pattern", "person", "customer=ann", "--dry-run", "--local"); !strings.Contains(got.out,
+		"no event is found\n") {
 		t.Error(got.out)
 	}
 
@@ -251,7 +262,8 @@ func TestEraseByPattern(t *testing.T) {
 		t.Errorf("%d events", len(again.Events))
 	}
 	text, err := os.ReadFile("ann.ndjson")
-	if err != nil || strings.Count(string(text), "\n") != 4 || strings.Contains(string(text), "customer") || !strings.Contains(string(text), `{"type":"email","pk":"EMAIL#ann@example.com","sk":"CLAIM"}`) {
+	if err != nil || strings.Count(string(text), "\n") != 4 || strings.Contains(string(text), "customer") ||
+		!strings.Contains(string(text), `{"type":"email","pk":"EMAIL#ann@example.com","sk":"CLAIM"}`) {
 		t.Errorf("%v\n%s", err, text)
 	}
 	if err := os.WriteFile("bad.ndjson", []byte("{\"pk\":\"A\",\"sk\":\"B\"}\n{\"pk\":\"A\"}\n"), 0o600); err != nil {
@@ -280,16 +292,19 @@ func TestEraseByPatternOfParts(t *testing.T) {
 	if err := os.WriteFile("keys.ndjson", []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := w.erases(0, "--keys", "keys.ndjson", "--dry-run"); len(r.Events) != 2 || len(r.Events[0].Parts) != 2 || r.Events[1].Type != "line" {
+	if r := w.erases(0, "--keys", "keys.ndjson", "--dry-run"); len(r.Events) != 2 || len(r.Events[0].Parts) != 2 ||
+		r.Events[1].Type != "line" {
 		t.Errorf("%+v", r)
 	}
 
 	w.deploys(`key: {pk: "LINES#{customer | hmac}", sk: "{id}#{n}"}`, `key: {pk: "OTHER#{customer | hmac}", sk: "{id}#{n}"}`)
-	if err := os.WriteFile("keys.ndjson", []byte(lines[:strings.Index(lines, "\n")+1]+`{"pk":"ORDER#9","sk":"ORDER"}`+"\n"), 0o600); err != nil {
+	if err := os.WriteFile("keys.ndjson", []byte(lines[:strings.Index(lines, "\n")+1]+`{"pk":"ORDER#9","sk":"ORDER"}`+"\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	r := w.erases(1, "--keys", "keys.ndjson", "--yes")
-	if !strings.Contains(r.Events[0].Error, "its parts are not all found") || r.Events[0].Barred || !strings.Contains(r.Events[1].Error, "the key is barred") {
+	if !strings.Contains(r.Events[0].Error, "its parts are not all found") || r.Events[0].Barred ||
+		!strings.Contains(r.Events[1].Error, "the key is barred") {
 		t.Errorf("%+v %+v", r.Events[0], r.Events[1])
 	}
 }
@@ -313,7 +328,8 @@ func TestEraseScans(t *testing.T) {
 	for _, words := range [][]string{{"order", "id=1"}, {"account", "id=7"}} {
 		before := w.kept()
 		for _, flag := range []string{"--dry-run", "--yes"} {
-			if got := w.run(1, append([]string{"erase", flag, "--local"}, words...)...); !strings.Contains(got.errors, "ingot erase with --scan") {
+			if got := w.run(1, append([]string{"erase", flag, "--local"}, words...)...); !strings.Contains(got.errors,
+				"ingot erase with --scan") {
 				t.Error(got.errors)
 			}
 		}
@@ -322,12 +338,14 @@ func TestEraseScans(t *testing.T) {
 		}
 	}
 	dry := w.run(0, "erase", "order", "id=1", "--scan", "--dry-run", "--local")
-	if strings.Count(dry.out, "\npart          line  LINES#") != 2 || !strings.Contains(dry.errors, "scanning table events costs about ") || strings.Count(dry.out, "which erasing deletes") != 2 {
+	if strings.Count(dry.out, "\npart          line  LINES#") != 2 || !strings.Contains(dry.errors, "scanning table events costs about ") ||
+		strings.Count(dry.out, "which erasing deletes") != 2 {
 		t.Errorf("%s%s", dry.out, dry.errors)
 	}
 	w.run(0, "erase", "order", "id=1", "--scan", "--yes", "--local")
 	w.run(0, "erase", "account", "id=7", "--scan", "--yes", "--local")
-	if kept := w.kept(); len(kept) != 2 || !strings.HasPrefix(kept[0], "LINES#") || kept[1] != "ORDER#2|ORDER" || len(w.bucket(stack.Payloads)) != 1 {
+	if kept := w.kept(); len(kept) != 2 || !strings.HasPrefix(kept[0], "LINES#") || kept[1] != "ORDER#2|ORDER" ||
+		len(w.bucket(stack.Payloads)) != 1 {
 		t.Errorf("left are %v and %v", kept, w.bucket(stack.Payloads))
 	}
 }
@@ -339,7 +357,8 @@ func TestEraseScansForAKey(t *testing.T) {
 	for _, key := range []string{"ORDER#1", "ACCOUNT#7"} {
 		_, sk, _ := strings.Cut(w.kept()[slices.IndexFunc(w.kept(), func(k string) bool { return strings.HasPrefix(k, key+"|") })], "|")
 		if _, err := w.dev.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
-			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key}, "SK": &types.AttributeValueMemberS{Value: sk}}}); err != nil {
+			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key},
+				"SK": &types.AttributeValueMemberS{Value: sk}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -352,7 +371,8 @@ func TestEraseScansForAKey(t *testing.T) {
 	if got := w.erases(6, "account", "id=7", "--scan", "--yes"); len(got.Events[0].Parts) != 1 || got.Events[0].Parts[0].Type != "place" {
 		t.Errorf("%+v", got.Events[0])
 	}
-	if got := w.run(6, "erase", "account", "id=7", "--scan", "--yes", "--local"); !strings.Contains(got.errors, "and 1 item of type email may be of that event") {
+	if got := w.run(6, "erase", "account", "id=7", "--scan", "--yes", "--local"); !strings.Contains(got.errors,
+		"and 1 item of type email may be of that event") {
 		t.Error(got.errors)
 	}
 	kept := w.kept() // the claim that does not show its whole is left
@@ -365,7 +385,8 @@ func TestEraseScansForAKey(t *testing.T) {
 // what is still stored of them is erased.
 func TestEraseArchived(t *testing.T) {
 	w := newDevWorldOf(t, peopleSpec)
-	w.send(0, buys("1", "ann", "a", long, "c"), buys("2", "ann", "d"), opens("7", "ann", "ann@example.com"), opens("8", "bob", "bob@example.com"))
+	w.send(0, buys("1", "ann", "a", long, "c"), buys("2", "ann", "d"), opens("7", "ann", "ann@example.com"),
+		opens("8", "bob", "bob@example.com"))
 	var first string // the key of the lines
 	for _, key := range w.kept() {
 		if strings.HasPrefix(key, "LINES#") {
@@ -382,12 +403,15 @@ func TestEraseArchived(t *testing.T) {
 	}); !slices.Equal(names(ev.Archive), want) || len(want) != 2 || len(ev.Parts) != 3 || *ev.Erased {
 		t.Errorf("%+v, want %v", ev, want)
 	}
-	if kept := w.kept(); slices.ContainsFunc(kept, func(key string) bool { return strings.HasPrefix(key, first+"|1#") }) || !slices.Contains(kept, first+"|2#1") {
+	if kept := w.kept(); slices.ContainsFunc(kept, func(key string) bool {
+		return strings.HasPrefix(key, first+"|1#")
+	}) || !slices.Contains(kept, first+"|2#1") {
 		t.Errorf("left are %v", kept)
 	}
 
 	// A claim that lives on is released, and one that another event has got is not.
-	if got := w.erases(0, "account", "id=7", "--yes"); len(got.Events[0].Parts) != 2 || !got.Events[0].Parts[0].Claim || len(got.Events[0].Archive) != 1 {
+	if got := w.erases(0, "account", "id=7", "--yes"); len(got.Events[0].Parts) != 2 || !got.Events[0].Parts[0].Claim ||
+		len(got.Events[0].Archive) != 1 {
 		t.Errorf("%+v", got.Events[0])
 	}
 	w.send(0, opens("9", "cat", "ann@example.com"))
@@ -400,7 +424,8 @@ func TestEraseArchived(t *testing.T) {
 	// If pipeline.yaml has changed since, it is not known which parts they were.
 	w.expires("ORDER#2")
 	w.deploys("each: lines", "each: rows")
-	if got := w.run(6, "erase", "order", "id=2", "--dry-run", "--local"); !strings.Contains(got.errors, "the archived event had 1 parts (i:parts), and 0 of them are found") {
+	if got := w.run(6, "erase", "order", "id=2", "--dry-run", "--local"); !strings.Contains(got.errors,
+		"the archived event had 1 parts (i:parts), and 0 of them are found") {
 		t.Error(got.errors)
 	}
 	if got := w.run(1, "erase", "order", "id=2", "--yes", "--local"); !strings.Contains(got.errors, "parts of it may still be stored") {

@@ -26,7 +26,9 @@ func (w *devWorld) by(now func() time.Time, code int, args ...string) ran {
 	var out, errs bytes.Buffer
 	clock := quickClock()
 	clock.Now = now
-	a := &app{env: func(string) (string, bool) { return "", false }, stdin: strings.NewReader(""), stdout: &out, stderr: &errs, clock: clock}
+	a := &app{env: func(string) (string, bool) {
+		return "", false
+	}, stdin: strings.NewReader(""), stdout: &out, stderr: &errs, clock: clock}
 	got := ran{a.run(w.t.Context(), args), out.String(), errs.String()}
 	if got.code != code {
 		w.t.Fatalf("ingot %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got.code, code, got.out, got.errors)
@@ -49,7 +51,8 @@ func TestErasePayloads(t *testing.T) {
 		}
 	}
 	foreign := "notes/of/somebody.json"
-	if _, err := w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &foreign, Body: strings.NewReader("{}")}); err != nil {
+	if _, err := w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &foreign,
+		Body: strings.NewReader("{}")}); err != nil {
 		t.Fatal(err)
 	}
 	all := w.objects()
@@ -65,7 +68,8 @@ func TestErasePayloads(t *testing.T) {
 		t.Fatalf("%v", all)
 	}
 
-	if got := w.by(longAgo, 0, "erase", "--payloads", "--dry-run", "--local"); !strings.Contains(got.out, "0 objects of no event\n2 others of the last hour left alone\n") {
+	if got := w.by(longAgo, 0, "erase", "--payloads", "--dry-run", "--local"); !strings.Contains(got.out,
+		"0 objects of no event\n2 others of the last hour left alone\n") {
 		t.Errorf("young objects: %s", got.out)
 	}
 	dry := w.run(0, "erase", "--payloads", "--dry-run", "--local")
@@ -77,30 +81,36 @@ func TestErasePayloads(t *testing.T) {
 	if !strings.Contains(dry.out, "\n2 objects of no event\n") || len(w.objects()) != 6 {
 		t.Error(dry.out)
 	}
-	if got := w.run(5, "erase", "--payloads", "--yes", "--local"); !strings.Contains(got.errors, "ingest is not paused") || len(w.objects()) != 6 {
+	if got := w.run(5, "erase", "--payloads", "--yes", "--local"); !strings.Contains(got.errors, "ingest is not paused") ||
+		len(w.objects()) != 6 {
 		t.Error(got.errors)
 	}
 	w.run(0, "pause", "--local")
-	if got := w.by(longAgo, 0, "erase", "--payloads", "--yes", "--local"); !strings.Contains(got.out, "0 objects of no event: deleted\n2 others of the last hour") || len(w.objects()) != 6 {
+	if got := w.by(longAgo, 0, "erase", "--payloads", "--yes", "--local"); !strings.Contains(got.out,
+		"0 objects of no event: deleted\n2 others of the last hour") || len(w.objects()) != 6 {
 		t.Errorf("young objects: %s", got.out)
 	}
 	var out erase.Stray
-	if err := json.Unmarshal([]byte(w.by(time.Now, 0, "erase", "--payloads", "--yes", "--local", "--output", "json").out), &out); err != nil {
+	if err := json.Unmarshal([]byte(w.by(time.Now, 0, "erase", "--payloads", "--yes", "--local", "--output", "json").out),
+		&out); err != nil {
 		t.Fatal(err)
 	}
-	if len(out.Payloads) != 2 || out.Young != 0 || *out.Deleted != 2 || out.Payloads[0].Bucket != stack.Payloads || out.Payloads[0].Name != strays[0] {
+	if len(out.Payloads) != 2 || out.Young != 0 || *out.Deleted != 2 || out.Payloads[0].Bucket != stack.Payloads ||
+		out.Payloads[0].Name != strays[0] {
 		t.Errorf("%+v", out)
 	}
 	if left := w.objects(); !slices.Equal(left, slices.DeleteFunc(all, func(name string) bool { return slices.Contains(strays, name) })) {
 		t.Errorf("left are %v", left)
 	}
 	w.run(0, "resume", "--local")
-	if got := w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload"); !strings.Contains(got.out, "lorem ipsum") {
+	if got := w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload"); !strings.Contains(got.out,
+		"lorem ipsum") {
 		t.Error(got.out)
 	}
 
 	// Of an erased event nothing is left anyway. A pipeline without offload has no such bucket.
-	if got := w.run(0, "erase", "--payloads", "--dry-run", "--local"); !strings.Contains(got.out, "0 objects of no event\n") || strings.Contains(got.out, "left alone") {
+	if got := w.run(0, "erase", "--payloads", "--dry-run", "--local"); !strings.Contains(got.out, "0 objects of no event\n") ||
+		strings.Contains(got.out, "left alone") {
 		t.Error(got.out)
 	}
 }
@@ -114,7 +124,8 @@ func TestErasePayloadsWaitsForTheArchive(t *testing.T) {
 	w.run(0, "pause", "--local")
 	w.sets(w.kept()[0], "expiresAt", &types.AttributeValueMemberN{Value: "1700000000"})
 	w.dev.Engine().Sweep(1000)
-	if got := w.run(5, "erase", "--payloads", "--yes", "--local"); !strings.Contains(got.errors, "may not be archived yet") || len(w.objects()) != 1 {
+	if got := w.run(5, "erase", "--payloads", "--yes", "--local"); !strings.Contains(got.errors, "may not be archived yet") ||
+		len(w.objects()) != 1 {
 		t.Error(got.errors)
 	}
 	w.run(0, "resume", "streams", "--local")
@@ -123,7 +134,8 @@ func TestErasePayloadsWaitsForTheArchive(t *testing.T) {
 	if left := w.objects(); len(left) != 0 {
 		t.Errorf("left are %v", left)
 	}
-	out, err := w.dev.Engine().S3().GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String(stack.Bucket), Key: &w.bucket(stack.Bucket)[0]})
+	out, err := w.dev.Engine().S3().GetObject(t.Context(),
+		&s3.GetObjectInput{Bucket: aws.String(stack.Bucket), Key: &w.bucket(stack.Bucket)[0]})
 	if err != nil {
 		t.Fatal(err)
 	}

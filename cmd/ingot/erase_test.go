@@ -22,7 +22,8 @@ func TestErase(t *testing.T) {
 	const image = `{"PK":{"S":"SALE#1"},"SK":{"S":"-"},"type":{"S":"sale"},"id":{"S":"1"},"at":{"S":"2026-01-02T03:04:05.000000000Z"},"epoch":{"N":"1"},` +
 		`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"data":{"S":"{}"}}`
 	name := "expired/" + event.Key{PK: "SALE#1", SK: "-"}.Hash() + "/abc.json"
-	if _, err := w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Bucket), Key: &name, Body: strings.NewReader(image)}); err != nil {
+	if _, err := w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Bucket), Key: &name,
+		Body: strings.NewReader(image)}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -34,22 +35,26 @@ func TestErase(t *testing.T) {
 		t.Error(got.errors)
 	}
 	w.send(1, oldSale, newSale) // both are Duplicates now
-	if got := w.run(3, "get", "sale", "id=1", "--local"); got.errors != "ingot: the event under SALE#1 / - was erased, and its key is barred\n" {
+	if got := w.run(3, "get", "sale", "id=1",
+		"--local"); got.errors != "ingot: the event under SALE#1 / - was erased, and its key is barred\n" {
 		t.Error(got.errors)
 	}
 	if err := os.WriteFile("again.ndjson", []byte(oldSale+"\n"+newSale+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.run(3, "send", "again.ndjson", "--wait", "--local"); !strings.Contains(got.out, "0 events stored, 2 erased before, so the key is barred\n") {
+	if got := w.run(3, "send", "again.ndjson", "--wait", "--local"); !strings.Contains(got.out,
+		"0 events stored, 2 erased before, so the key is barred\n") {
 		t.Error(got.out)
 	}
 	w.run(0, "quarantine", "drop", "letters", id, "--yes", "--local")
 	out := w.erases(0, "--pk", "SALE#1", "--sk", "-", "--yes")
-	if ev := out.Events[0]; ev.Erased == nil || *ev.Erased || !ev.Barred || len(ev.Archive) != 1 || ev.Archive[0].Name != name || *out.Quarantine != 0 || ev.PK != "SALE#1" {
+	if ev := out.Events[0]; ev.Erased == nil || *ev.Erased || !ev.Barred || len(ev.Archive) != 1 || ev.Archive[0].Name != name ||
+		*out.Quarantine != 0 || ev.PK != "SALE#1" {
 		t.Errorf("%+v %+v", out, ev)
 	}
 	// A key that nobody has used is barred in advance. Its value comes from standard input.
-	if got := pipedWith(t, w.env, "7\n", "erase", "sale", "id=@-", "--yes", "--local"); got.code != 0 || !strings.Contains(got.out, "SALE#7\n") || !strings.Contains(got.out, "none was stored") {
+	if got := pipedWith(t, w.env, "7\n", "erase", "sale", "id=@-", "--yes", "--local"); got.code != 0 ||
+		!strings.Contains(got.out, "SALE#7\n") || !strings.Contains(got.out, "none was stored") {
 		t.Errorf("%d %s%s", got.code, got.out, got.errors)
 	}
 	for want, args := range map[string][]string{

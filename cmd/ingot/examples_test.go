@@ -60,21 +60,25 @@ var particular = map[string]expected{
 	"ingot check":                {place: "root", wide: "its tables, and what is to do"},
 	"ingot check --was deployed": {wide: "its tables, and what is to do"},
 
-	"ingot init":        {not: "it fetches modules. TestInitMakesARepository runs it"},
-	"ingot init --diff": {place: "nothing", before: []string{"mkdir new", "cd new", "exec ingot init . --module example.com/shop --no-tidy"}},
+	"ingot init": {not: "it fetches modules. TestInitMakesARepository runs it"},
+	"ingot init --diff": {place: "nothing",
+		before: []string{"mkdir new", "cd new", "exec ingot init . --module example.com/shop --no-tidy"}},
 
 	"ingot status --local --check": {code: exitDifference},
 	"ingot get":                    {wide: "a payload is shown as it is"},
-	"ingot erase --keys":           {before: []string{"exec ingot erase --pattern order order_id=o-1 --keys erased.ndjson --dry-run --stack shop"}},
-	"ingot query":                  {wide: "a payload and a token are shown as they are"},
-	"ingot send - --stack":         {},
+	"ingot erase --keys": {before: []string{"exec ingot erase --pattern order order_id=o-1 --keys erased.ndjson --dry-run " +
+		"--stack shop"}},
+	"ingot query":          {wide: "a payload and a token are shown as they are"},
+	"ingot send - --stack": {},
 
 	"ingot verify --stack shop --segments 8 --buckets 4 --merge":  {piped: true, before: segments(8)},
 	"ingot verify --stack shop --segments 8 --buckets 4 --result": {piped: true, before: append(segments(8), merges(4)...)},
 
-	"ingot quarantine list":                  {before: []string{letters, "letter letters"}, wide: "the reason is as long as it is"},
-	"ingot quarantine show":                  {before: []string{letters, "letter letters"}, code: exitDifference, wide: "a payload is shown as it is"},
-	"ingot quarantine edit":                  {before: []string{letters, "letter letters", "env EDITOR='sed -i s/9998/4998/'"}, wide: "a payload is shown as it is"},
+	"ingot quarantine list": {before: []string{letters, "letter letters"}, wide: "the reason is as long as it is"},
+	"ingot quarantine show": {before: []string{letters, "letter letters"}, code: exitDifference,
+		wide: "a payload is shown as it is"},
+	"ingot quarantine edit": {before: []string{letters, "letter letters", "env EDITOR='sed -i s/9998/4998/'"},
+		wide: "a payload is shown as it is"},
 	"ingot quarantine list letters --output": {before: []string{letters}},
 	"ingot quarantine resend":                {before: []string{letters}, code: exitDifference, wide: "the reason is as long as it is"},
 	"ingot quarantine drop":                  {before: []string{letters, "letter letters"}},
@@ -123,7 +127,8 @@ func examplesOf(cmd *cobra.Command) []string {
 func TestEveryCommandHasExamples(t *testing.T) {
 	var lines []string
 	for _, cmd := range all(newRoot(&app{})) {
-		if cmd.Runnable() && !cmd.HasSubCommands() && !slices.Contains([]string{"help", "completion"}, cmd.Name()) && (cmd.Parent() == nil || cmd.Parent().Name() != "completion") {
+		if cmd.Runnable() && !cmd.HasSubCommands() && !slices.Contains([]string{"help", "completion"}, cmd.Name()) &&
+			(cmd.Parent() == nil || cmd.Parent().Name() != "completion") {
 			if len(examplesOf(cmd)) == 0 {
 				t.Errorf("%s has no examples", cmd.CommandPath())
 			}
@@ -214,7 +219,8 @@ func leaveOut(t *testing.T, file string) {
 // readOnly reports whether an example leaves everything as it was. It can be run a second time in
 // the same place.
 func readOnly(cmd *cobra.Command, e expected) bool {
-	return e.until == "" && slices.Contains([]string{"check", "cost", "explain", "get", "list", "query", "show", "status", "totals"}, cmd.Name())
+	return e.until == "" && slices.Contains([]string{"check", "cost", "explain", "get", "list", "query", "show", "status", "totals"},
+		cmd.Name())
 }
 
 // script returns the lines of a script that run an example.
@@ -248,7 +254,8 @@ func script(name, line string, e expected, tool, width string) string {
 // widthOf says how wide the output of an example may be on a terminal. What programs read has no
 // width.
 func widthOf(line string, e expected) string {
-	if e.wide != "" || strings.Contains(line, "--output") || strings.Contains(line, "prometheus") || strings.Contains(line, "ingot policy") {
+	if e.wide != "" || strings.Contains(line, "--output") || strings.Contains(line, "prometheus") ||
+		strings.Contains(line, "ingot policy") {
 		return "wide"
 	}
 	return "80"

@@ -22,13 +22,17 @@ func TestExplainExitCodes(t *testing.T) {
 	}{
 		{"stored", order + "\n", []string{"-"}, exitFine, "key        ORDER#m-1#o-1\n", ""},
 		{"poison", "{}", []string{"-"}, exitDifference, "Poison (missing-field): quarantined", ""},
-		{"poison of a type", strings.Replace(order, `"order_id":"o-1",`, "", 1), []string{"-"}, exitDifference, "\ntype      order.placed\n", ""},
+		{"poison of a type", strings.Replace(order, `"order_id":"o-1",`, "", 1), []string{"-"}, exitDifference,
+			"\ntype      order.placed\n", ""},
 		{"an envelope in attributes", strings.Replace(order, `"type":"order.placed",`, "", 1),
-			[]string{"-", "--attribute", "ce-specversion=1.0", "--attribute", "ce-id=1", "--attribute", "ce-source=s", "--attribute", "ce-type=order.placed"}, exitFine, "CloudEvent (binary)", ""},
+			[]string{"-", "--attribute", "ce-specversion=1.0", "--attribute", "ce-id=1", "--attribute", "ce-source=s", "--attribute",
+				"ce-type=order.placed"}, exitFine, "CloudEvent (binary)", ""},
 		{"expired", "", []string{"events/ingest-expired.json"}, exitDifference, "Expired (past-expiry): quarantined", ""},
 		{"in its time", "", []string{"events/ingest-expired.json", "--now", "2020-03-15T00:00:00Z"}, exitFine, "Inserted", ""},
 		{"one of many", "", []string{"events/ingest-poison-among-good.json"}, exitDifference, "message 3 of 3", ""},
-		{"from quarantine", order, []string{"-", "--attribute", `ingot={"verdict":"Conflict","reason":"digest-differs","detail":"they differ"}`}, exitDifference, "quarantined  Conflict (digest-differs)\nbecause      they differ\n", ""},
+		{"from quarantine", order,
+			[]string{"-", "--attribute", `ingot={"verdict":"Conflict","reason":"digest-differs","detail":"they differ"}`}, exitDifference,
+			"quarantined  Conflict (digest-differs)\nbecause      they differ\n", ""},
 		{"an empty queue", "", []string{"-"}, exitFine, "There is no message in it.\n", ""},
 		{"no messages", `{"Messages":[]}`, []string{"-"}, exitFine, "There is no message in it.\n", ""},
 		{"attributes of nothing", "\n", []string{"-", "--attribute", "a=b"}, exitFine, "There is no message in it.\n", ""},
@@ -37,13 +41,17 @@ func TestExplainExitCodes(t *testing.T) {
 		{"half an attribute", order, []string{"-", "--attribute", "a"}, exitUsage, "", "write NAME=VALUE"},
 		{"no argument", "", nil, exitUsage, "", "name one event file, or - for standard input"},
 		{"no name", "", []string{""}, exitUsage, "", "name one event file, or - for standard input"},
-		{"no name of a pipeline", order, []string{"-", "--pipeline", ""}, exitUsage, "", "--pipeline is empty; name a file, or leave the option out"},
+		{"no name of a pipeline", order, []string{"-", "--pipeline", ""}, exitUsage, "",
+			"--pipeline is empty; name a file, or leave the option out"},
 		{"Latin-1", "{\"city\":\"K\xf6ln\"}", []string{"-"}, exitUsage, "", "this is not UTF-8, and messages are; save it as UTF-8"},
 		{"UTF-16", "\xff\xfe{\x00", []string{"-"}, exitUsage, "", "this is UTF-16, and messages are UTF-8; save it as UTF-8"},
-		{"two events", order + "\n" + order + "\n", []string{"-"}, exitFine, "message 2 of 2\nverdict    Duplicate: nothing is written\n", ""},
+		{"two events", order + "\n" + order + "\n", []string{"-"}, exitFine, "message 2 of 2\nverdict    Duplicate: nothing is written\n",
+			""},
 		{"two events in attributes", strings.Repeat(strings.Replace(order, `"type":"order.placed",`, "", 1)+"\n", 2),
-			[]string{"-", "--attribute", "ce-specversion=1.0", "--attribute", "ce-id=1", "--attribute", "ce-source=s", "--attribute", "ce-type=order.placed"}, exitFine, "message 2 of 2\nverdict    Duplicate", ""},
-		{"two events in one line", order + order + "\n", []string{"-"}, exitDifference, "of the file\nadvice   a second JSON value begins there; write each event on a line of its own", ""},
+			[]string{"-", "--attribute", "ce-specversion=1.0", "--attribute", "ce-id=1", "--attribute", "ce-source=s", "--attribute",
+				"ce-type=order.placed"}, exitFine, "message 2 of 2\nverdict    Duplicate", ""},
+		{"two events in one line", order + order + "\n", []string{"-"}, exitDifference,
+			"of the file\nadvice   a second JSON value begins there; write each event on a line of its own", ""},
 		{"no such file", "", []string{"none.json"}, exitUsage, "", "none.json: no such file or directory; name an event file"},
 		{"no such pipeline", order, []string{"-", "--pipeline", "none.yaml"}, exitUsage, "", "; name the pipeline with --pipeline FILE"},
 		{"a mistaken pipeline", order, []string{"-", "--pipeline", mistaken}, exitUsage, "", "is not a duration"},
@@ -54,7 +62,8 @@ func TestExplainExitCodes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := piped(t, c.stdin, append([]string{"explain"}, c.args...)...)
-			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) || (c.errors == "") != (r.errors == "") {
+			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) ||
+				(c.errors == "") != (r.errors == "") {
 				t.Errorf("exit %d, want %d\n%s%s", r.code, c.code, r.out, r.errors)
 			}
 		})
@@ -91,7 +100,8 @@ func TestExplainJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &report); err != nil || r.code != exitDifference {
 		t.Fatalf("exit %d, %v\n%s%s", r.code, err, r.out, r.errors)
 	}
-	if len(report.Messages) != 2 || report.Messages[0].Verdict != "Inserted" || report.Messages[1].Reason != "digest-differs" || !report.StandInKey || report.Messages[0].Item.WriteUnits != 3 {
+	if len(report.Messages) != 2 || report.Messages[0].Verdict != "Inserted" || report.Messages[1].Reason != "digest-differs" ||
+		!report.StandInKey || report.Messages[0].Item.WriteUnits != 3 {
 		t.Errorf("%+v", report)
 	}
 }

@@ -35,7 +35,8 @@ func (a *app) fields(words []string) ([]field, error) {
 		}
 		if !f.json && text == "@-" {
 			if stdin != "" {
-				return nil, usage(fmt.Errorf("standard input cannot give both %s and %s: give one of them in the command line", stdin, f.name))
+				return nil,
+					usage(fmt.Errorf("standard input cannot give both %s and %s: give one of them in the command line", stdin, f.name))
 			}
 			stdin = f.name
 			all, err := io.ReadAll(io.LimitReader(a.stdin, maxInput))

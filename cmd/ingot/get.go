@@ -63,7 +63,8 @@ Exit codes: 0 shown, 1 failed, 2 usage, 3 nothing is stored under this key, 4 cr
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(fmt.Errorf("name the type of the event and the fields of its key, such as: ingot get order.placed order_id=o-1"))
+				return usage(
+					fmt.Errorf("name the type of the event and the fields of its key, such as: ingot get order.placed order_id=o-1"))
 			}
 			return a.get(cmd, args[0], args[1:], reveal, whole)
 		},

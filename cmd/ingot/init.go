@@ -119,7 +119,8 @@ func newInit(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.module, "module", "", "the module path (default example.com/ and the folder's name)")
 	cmd.Flags().StringVar(&o.events, "events", "", "propose pipeline.yaml from this file of events, one on each line; - is standard input")
-	cmd.Flags().StringVar(&o.keep, "keep", keepAll, "with --events, what events/ gets of the file: all (up to 20 events as they are), masked (other values in fields that look personal), none (made-up events instead)")
+	cmd.Flags().StringVar(&o.keep, "keep", keepAll, "with --events, what events/ gets of the file: all (up to 20 events as they are), "+
+		"masked (other values in fields that look personal), none (made-up events instead)")
 	cmd.Flags().BoolVar(&o.diff, "diff", false, "write nothing; show how the files differ from what this version would write")
 	cmd.Flags().BoolVar(&o.indexes, "indexes", false, "add the indexes that pipeline.yaml uses to template.yaml, and write nothing else")
 	cmd.Flags().BoolVar(&o.noTidy, "no-tidy", false, "do not run go mod tidy, which completes go.mod and go.sum")
@@ -166,14 +167,17 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 		return err
 	}
 	if c.Replace != "" {
-		fmt.Fprintf(a.stderr, "ingot: go.mod takes Ingot from the folder %s, which this program was built from; take the replace out to use a release\n", c.Replace)
+		fmt.Fprintf(a.stderr,
+			"ingot: go.mod takes Ingot from the folder %s, which this program was built from; take the replace out to use a release\n",
+			c.Replace)
 	}
 	if !o.noTidy {
 		fmt.Fprintln(a.stderr, "ingot: go mod tidy completes go.mod and go.sum …")
 		if err := tidy(ctx, full); err != nil {
 			rest := nextSteps(dir, "go mod tidy && make test", unfit)
 			if c.Replace == "" {
-				rest += "\nIf Ingot cannot be downloaded, take it from a checkout first, in " + dir + ": go mod edit -replace " + scaffold.Ingot + "=FOLDER"
+				rest += "\nIf Ingot cannot be downloaded, take it from a checkout first, in " + dir + ": go mod edit -replace " +
+					scaffold.Ingot + "=FOLDER"
 			}
 			return fmt.Errorf("%w\nMend what it names, and go on with: %s", err, rest)
 		}
@@ -329,13 +333,15 @@ func checkout() string {
 // initDiff shows how the files of a repository differ from what this version would write for it.
 func (a *app) initDiff(o initOptions, dir string) error {
 	if o.events != "" {
-		return usage(errors.New("--diff and --events do not go together: --diff compares the files of a repository, and --events begins one"))
+		return usage(
+			errors.New("--diff and --events do not go together: --diff compares the files of a repository, and --events begins one"))
 	}
 	c := scaffold.Config{Module: o.module, Version: release(), Replace: checkout()}
 	if c.Module == "" {
 		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 		if c.Module = modfile.ModulePath(text); err != nil || c.Module == "" {
-			return usage(fmt.Errorf("%s has no go.mod that names a module; run ingot init --diff in a repository that ingot init has made, or name its module with --module", dir))
+			return usage(fmt.Errorf("%s has no go.mod that names a module; run ingot init --diff in a repository that ingot init has "+
+				"made, or name its module with --module", dir))
 		}
 	}
 	c.Name = filepath.Join(dir, pipelineFile)

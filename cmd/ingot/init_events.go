@@ -49,7 +49,8 @@ func (a *app) propose(name, keep string) (text []byte, bodies []string, unfit bo
 	if err != nil {
 		return nil, nil, false, err
 	}
-	fmt.Fprintf(a.stderr, "ingot: pipeline.yaml is proposed from %s: read each comment in it; it fits %s of the sample\n", name, show.Count(taken, "event"))
+	fmt.Fprintf(a.stderr, "ingot: pipeline.yaml is proposed from %s: read each comment in it; it fits %s of the sample\n", name,
+		show.Count(taken, "event"))
 	for _, why := range slices.Sorted(maps.Keys(poison)) {
 		fmt.Fprintf(a.stderr, "ingot: it does not fit %s yet: %s\n", show.Count(poison[why], "event"), why)
 	}
@@ -94,10 +95,13 @@ func (a *app) kept(p *propose.Proposal, name, keep string) ([]string, error) {
 			fmt.Fprintf(a.stderr, files+"%s that were made up, and none of %s\n", show.Count(len(made), "event"), name)
 			return made, nil
 		}
-		fmt.Fprintln(a.stderr, "ingot: no event could be made up for the proposal; write some into events/sample.ndjson when pipeline.yaml is complete")
+		fmt.Fprintln(a.stderr,
+			"ingot: no event could be made up for the proposal; write some into events/sample.ndjson when pipeline.yaml is complete")
 		return []string{"{}"}, nil
 	}
-	fmt.Fprintf(a.stderr, files+"%s of %s, as they are; if that must not be, delete the folder, and run init again with --keep masked or --keep none\n", show.Count(len(bodies), "event"), name)
+	fmt.Fprintf(a.stderr,
+		files+"%s of %s, as they are; if that must not be, delete the folder, and run init again with --keep masked or --keep none\n",
+		show.Count(len(bodies), "event"), name)
 	return bodies, nil
 }
 

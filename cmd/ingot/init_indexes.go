@@ -55,7 +55,8 @@ func (a *app) initIndexes(o initOptions, dir string) error {
 	}
 	_, err = fmt.Fprintln(a.stdout, "added to "+file+": "+strings.Join(added, ", "))
 	if len(added) > 1 {
-		fmt.Fprintln(a.stderr, "ingot: CloudFormation adds only one index to a table that exists in each deployment; if yours is deployed, add them one after the other")
+		fmt.Fprintln(a.stderr, "ingot: CloudFormation adds only one index to a table that exists in each deployment; if yours is "+
+			"deployed, add them one after the other")
 	}
 	return err
 }

@@ -32,7 +32,8 @@ func ownPipeline(dir string) ([]byte, error) {
 func (a *app) forOwn(c scaffold.Config, o initOptions, dir string, own []byte) ([]scaffold.File, error) {
 	c.Name, c.Pipeline = filepath.Join(dir, pipelineFile), own
 	if o.events != "" {
-		return nil, usage(fmt.Errorf("%s is there already, and --events proposes another; leave --events out, or move the file away", c.Name))
+		return nil,
+			usage(fmt.Errorf("%s is there already, and --events proposes another; leave --events out, or move the file away", c.Name))
 	}
 	p, made, err := madeUp(check.File{Name: c.Name, Text: own})
 	if err != nil {

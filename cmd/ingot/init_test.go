@@ -90,20 +90,24 @@ func TestInitForAPipeline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := tool(t, "init", dir, "--events", name); got.code != exitUsage || !strings.Contains(got.stderr, name+" is there already, and --events proposes another") {
+	if got := tool(t, "init", dir, "--events", name); got.code != exitUsage ||
+		!strings.Contains(got.stderr, name+" is there already, and --events proposes another") {
 		t.Errorf("with --events: exit %d: %s", got.code, got.stderr)
 	}
 	got := tool(t, "init", dir, "--no-tidy")
-	if got.code != exitFine || strings.Contains(got.stdout, "pipeline.yaml") || !strings.Contains(got.stderr, "ingot: "+name+" stays as it is; ") {
+	if got.code != exitFine || strings.Contains(got.stdout, "pipeline.yaml") ||
+		!strings.Contains(got.stderr, "ingot: "+name+" stays as it is; ") {
 		t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	if is, err := os.ReadFile(name); err != nil || !bytes.Equal(is, was) {
 		t.Errorf("pipeline.yaml has changed (%v)", err)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "feed.go")); err != nil || !strings.Contains(string(text), "\n//go:embed pipeline.yaml schemas/post.json\n") {
+	if text, err := os.ReadFile(filepath.Join(dir, "feed.go")); err != nil ||
+		!strings.Contains(string(text), "\n//go:embed pipeline.yaml schemas/post.json\n") {
 		t.Errorf("%v\n%s", err, text)
 	}
-	if got := tool(t, "check", "--pipeline", name, "--template", filepath.Join(dir, "template.yaml"), "--parameter", "Payloads=keep", "--events", filepath.Join(dir, "events", "sample.ndjson")); got.code != exitFine || !strings.Contains(got.stdout, "Inserted") {
+	if got := tool(t, "check", "--pipeline", name, "--template", filepath.Join(dir, "template.yaml"), "--parameter", "Payloads=keep",
+		"--events", filepath.Join(dir, "events", "sample.ndjson")); got.code != exitFine || !strings.Contains(got.stdout, "Inserted") {
 		t.Errorf("the check: exit %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	if got := tool(t, "init", "--diff", dir); got.code != exitFine {
@@ -136,7 +140,8 @@ func TestInitTakesAnExample(t *testing.T) {
 	if got := tool(t, "init", dir); got.code != exitFine || !strings.Contains(got.stderr, "a floor (atLeast) may refuse an event") {
 		t.Fatalf("exit %d: %s", got.code, got.stderr)
 	}
-	write(t, filepath.Join(dir, "events", "sample.ndjson"), `{"type":"transfer.posted","transfer_id":"t-1","posted_at":"2026-03-01T09:00:00Z","entries":[{"account":"bank","book":"outside","cents":-5000},{"account":"ada","book":"customers","cents":5000}]}`+"\n")
+	write(t, filepath.Join(dir, "events", "sample.ndjson"),
+		`{"type":"transfer.posted","transfer_id":"t-1","posted_at":"2026-03-01T09:00:00Z","entries":[{"account":"bank","book":"outside","cents":-5000},{"account":"ada","book":"customers","cents":5000}]}`+"\n")
 	inRepository(t, dir, "go", "test", "./...")
 }
 
@@ -151,7 +156,8 @@ func TestInitChangesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "Makefile"), "mine\n")
 	got := tool(t, "init", dir, "--module", "example.com/shop")
-	if got.code != exitUsage || !strings.Contains(got.stderr, "has Makefile already, and init changes no file; name a new folder, or move this file away\n") {
+	if got.code != exitUsage ||
+		!strings.Contains(got.stderr, "has Makefile already, and init changes no file; name a new folder, or move this file away\n") {
 		t.Errorf("exit %d: %s", got.code, got.stderr)
 	}
 	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
@@ -164,7 +170,8 @@ func TestInitChangesNoFile(t *testing.T) {
 	// In a repository that init has made, --diff is what helps.
 	write(t, filepath.Join(dir, "go.mod"), "module example.com/shop\n")
 	write(t, filepath.Join(dir, "pipeline.yaml"), "ingot: 1\n")
-	if got := tool(t, "init", dir, "--module", "example.com/shop"); !strings.Contains(got.stderr, "or see what differs with ingot init --diff "+dir+"\n") {
+	if got := tool(t, "init", dir, "--module", "example.com/shop"); !strings.Contains(got.stderr,
+		"or see what differs with ingot init --diff "+dir+"\n") {
 		t.Errorf("a repository: %s", got.stderr)
 	}
 }
@@ -182,8 +189,10 @@ func TestInitMakefileSaysThatItCompiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	const tests, tool = "The first time, Go compiles the tests. This can take minutes.\n", "The first time, Go compiles the tool. This can take minutes.\n"
-	for _, step := range []struct{ target, says string }{{"test", tests}, {"check", tool}, {"demo", ""}, {"test", ""}, {"upgrade", ""}, {"demo", tool}, {"check", ""}} {
+	const tests, tool = "The first time, Go compiles the tests. This can take minutes.\n",
+		"The first time, Go compiles the tool. This can take minutes.\n"
+	for _, step := range []struct{ target, says string }{{"test", tests}, {"check", tool}, {"demo", ""}, {"test", ""}, {"upgrade", ""},
+		{"demo", tool}, {"check", ""}} {
 		if step.target == "upgrade" {
 			before := time.Now().Add(-time.Hour)
 			for _, name := range []string{"compiled-tests", "compiled-tool"} { // older than go.mod
@@ -203,7 +212,8 @@ func TestInitMakefileSaysThatItCompiles(t *testing.T) {
 // --diff shows what a user changed, but it does not show the user's own files.
 func TestInitDiff(t *testing.T) {
 	dir := t.TempDir()
-	if got := tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy"); got.code != exitFine || !strings.Contains(got.stderr, "go mod tidy && make test") {
+	if got := tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy"); got.code != exitFine ||
+		!strings.Contains(got.stderr, "go mod tidy && make test") {
 		t.Fatalf("exit %d: %s", got.code, got.stderr)
 	}
 	if got := tool(t, "init", "--diff", dir); got.code != exitFine || got.stdout != "" {
@@ -215,7 +225,8 @@ func TestInitDiff(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := tool(t, "init", "--diff", dir)
-	for _, want := range []string{"-            MaximumRetryAttempts: 5\n", "+            MaximumRetryAttempts: -1\n", "+++ Makefile (this version)"} {
+	for _, want := range []string{"-            MaximumRetryAttempts: 5\n", "+            MaximumRetryAttempts: -1\n",
+		"+++ Makefile (this version)"} {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("no %q in\n%s", want, got.stdout)
 		}
@@ -230,7 +241,8 @@ func TestInitWithoutGo(t *testing.T) {
 	t.Setenv("PATH", "")
 	dir := filepath.Join(t.TempDir(), "shop")
 	got := tool(t, "init", dir)
-	if got.code != exitFailed || strings.Contains(got.stderr, "done") || !strings.HasSuffix(got.stderr, "go on with: cd "+dir+" && go mod tidy && make test\n") {
+	if got.code != exitFailed || strings.Contains(got.stderr, "done") ||
+		!strings.HasSuffix(got.stderr, "go on with: cd "+dir+" && go mod tidy && make test\n") {
 		t.Errorf("exit %d: %s", got.code, got.stderr)
 	}
 }
@@ -240,7 +252,8 @@ func TestInitJSON(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "shop")
 	got := tool(t, "init", dir, "--no-tidy", "--output", "json")
 	var made initReport
-	if err := json.Unmarshal([]byte(got.stdout), &made); got.code != exitFine || err != nil || !slices.Contains(made.Files, filepath.Join(dir, "pipeline.yaml")) {
+	if err := json.Unmarshal([]byte(got.stdout), &made); got.code != exitFine || err != nil ||
+		!slices.Contains(made.Files, filepath.Join(dir, "pipeline.yaml")) {
 		t.Errorf("exit %d, %v: %s", got.code, err, got.stdout)
 	}
 	if got = tool(t, "init", "--diff", dir, "--output", "json"); got.code != exitFine || strings.TrimSpace(got.stdout) != "{}" {
@@ -250,7 +263,8 @@ func TestInitJSON(t *testing.T) {
 	got = tool(t, "init", "--diff", dir, "--output", "json")
 	var differs initReport
 	if err := json.Unmarshal([]byte(got.stdout), &differs); got.code != exitDifference || err != nil || len(differs.Differences) != 1 ||
-		differs.Differences[0].File != "Makefile" || !strings.Contains(differs.Differences[0].Diff, "\n-CONFIG = prod\n+CONFIG = default\n") {
+		differs.Differences[0].File != "Makefile" ||
+		!strings.Contains(differs.Differences[0].Diff, "\n-CONFIG = prod\n+CONFIG = default\n") {
 		t.Errorf("exit %d, %v: %s", got.code, err, got.stdout)
 	}
 }
@@ -280,7 +294,8 @@ func TestEnvironmentIsThatOfDev(t *testing.T) {
 	}
 	l := newStoryIn(t, "", dir, string(mustRead(t, filepath.Join(dir, "pipeline.yaml")))).dev.Local()
 	address := "http://host.docker.internal:" + newDev(&app{}).Flags().Lookup("port").DefValue
-	for name, want := range map[string]string{"INGOT_TABLE": l.EventsTable, "INGOT_AGGREGATES_TABLE": l.AggregatesTable, "INGOT_ARCHIVE_BUCKET": l.ArchiveBucket,
+	for name, want := range map[string]string{"INGOT_TABLE": l.EventsTable, "INGOT_AGGREGATES_TABLE": l.AggregatesTable,
+		"INGOT_ARCHIVE_BUCKET": l.ArchiveBucket,
 		"INGOT_PAYLOAD_BUCKET": stack.Payloads, "INGOT_PII_KEY": explain.StandIn, "INGOT_ENDPOINT_URL": address,
 		"INGOT_QUARANTINE_URL": strings.Replace(l.QuarantineURL, l.Endpoint, address, 1)} {
 		if got := env.Parameters[name]; got != want {
@@ -347,7 +362,8 @@ func TestInitFromIntoATakenFolder(t *testing.T) {
 func TestInitFrom(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "visits")
 	got := piped(t, samples, "init", dir, "--events", "-", "--no-tidy")
-	if got.code != exitFine || !strings.Contains(got.errors, "line 3: ") || !strings.Contains(got.errors, "it fits 3 events of the sample\n") {
+	if got.code != exitFine || !strings.Contains(got.errors, "line 3: ") ||
+		!strings.Contains(got.errors, "it fits 3 events of the sample\n") {
 		t.Fatalf("exit %d: %s", got.code, got.errors)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "pipeline.yaml"))
@@ -363,7 +379,8 @@ func TestInitFromMuch(t *testing.T) {
 	var b strings.Builder
 	for i := range 30 {
 		for range 1 + i%2 {
-			fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":"2026-03-01T09:00:%02dZ","sent_at":"2026-03-02T09:00:%02dZ"}`+"\n", i, i, b.Len()%60)
+			fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":"2026-03-01T09:00:%02dZ","sent_at":"2026-03-02T09:00:%02dZ"}`+"\n", i, i,
+				b.Len()%60)
 		}
 	}
 	got := piped(t, b.String(), "init", dir, "--events", "-", "--no-tidy")
@@ -386,7 +403,8 @@ func TestInitFromMuch(t *testing.T) {
 func TestInitKeeps(t *testing.T) {
 	var b strings.Builder
 	for i := range 5 {
-		fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":"2026-03-01T09:00:%02dZ","patient":{"name":"Ann %d","phone":"+49 30 %d"},"contact":"ann%d@clinic.test","site":"north"}`+"\n", i, i, i, i, i%2)
+		fmt.Fprintf(&b,
+			`{"type":"visit","visit_id":"v%d","at":"2026-03-01T09:00:%02dZ","patient":{"name":"Ann %d","phone":"+49 30 %d"},"contact":"ann%d@clinic.test","site":"north"}`+"\n", i, i, i, i, i%2)
 	}
 	for _, c := range []struct {
 		keep, says  string
@@ -394,13 +412,17 @@ func TestInitKeeps(t *testing.T) {
 		events      int
 	}{
 		{"all", "5 events of standard input, as they are; if that must not be, delete the folder, and run init again with --keep masked or --keep none\n", []string{`"Ann 3"`, `"ann1@clinic.test"`}, nil, 5},
-		{"masked", "5 events of standard input; these fields have other values: contact, name, phone; look at them before you commit them\n",
-			[]string{`"contact":"person-2@example.com"`, `"name":"name-5"`, `"phone":"phone-5"`, `"site":"north"`, `"visit_id":"v4"`}, []string{"Ann", "+49", "clinic.test", "person-3@"}, 5},
-		{"none", "3 events that were made up, and none of standard input\n", []string{`"visit_id":"visit_id-2"`}, []string{"Ann", "+49", "clinic.test", "north"}, 3},
+		{"masked",
+			"5 events of standard input; these fields have other values: contact, name, phone; look at them before you commit them\n",
+			[]string{`"contact":"person-2@example.com"`, `"name":"name-5"`, `"phone":"phone-5"`, `"site":"north"`, `"visit_id":"v4"`},
+			[]string{"Ann", "+49", "clinic.test", "person-3@"}, 5},
+		{"none", "3 events that were made up, and none of standard input\n", []string{`"visit_id":"visit_id-2"`},
+			[]string{"Ann", "+49", "clinic.test", "north"}, 3},
 	} {
 		dir := filepath.Join(t.TempDir(), "visits")
 		got := piped(t, b.String(), "init", dir, "--events", "-", "--no-tidy", "--keep", c.keep)
-		if got.code != exitFine || !strings.Contains(got.errors, "ingot: events/sample.ndjson and events/ingest.json, which Git will keep, have "+c.says) {
+		if got.code != exitFine ||
+			!strings.Contains(got.errors, "ingot: events/sample.ndjson and events/ingest.json, which Git will keep, have "+c.says) {
 			t.Errorf("--keep %s: exit %d, it says %s", c.keep, got.code, got.errors)
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
@@ -418,7 +440,8 @@ func TestInitKeeps(t *testing.T) {
 				t.Errorf("--keep %s: %v, it has %s:\n%s%s", c.keep, err, real, text, one)
 			}
 		}
-		if got := tool(t, "check", "--pipeline", filepath.Join(dir, "pipeline.yaml"), "--events", filepath.Join(dir, "events", "sample.ndjson"), "--now", "2026-03-02T00:00:00Z"); got.code != exitFine {
+		if got := tool(t, "check", "--pipeline", filepath.Join(dir, "pipeline.yaml"), "--events",
+			filepath.Join(dir, "events", "sample.ndjson"), "--now", "2026-03-02T00:00:00Z"); got.code != exitFine {
 			t.Errorf("--keep %s: the sample does not fit: %s%s", c.keep, got.stdout, got.stderr)
 		}
 	}
@@ -440,7 +463,9 @@ func TestInitFromWithBrokenEvents(t *testing.T) {
 		fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":%q}`+"\n", i, at)
 	}
 	got := piped(t, b.String(), "init", dir, "--events", "-", "--no-tidy")
-	for _, want := range []string{"it fits 39 events of the sample\n", "ingot: 1 event of the sample would go to quarantine: at: field at: \"soon\" is not ", "the demo: ingot demo FILE --skip-unusable\n", "ingot: done; next: cd "} {
+	for _, want := range []string{"it fits 39 events of the sample\n",
+		"ingot: 1 event of the sample would go to quarantine: at: field at: \"soon\" is not ",
+		"the demo: ingot demo FILE --skip-unusable\n", "ingot: done; next: cd "} {
 		if got.code != exitFine || !strings.Contains(got.errors, want) {
 			t.Errorf("exit %d, no %q in\n%s", got.code, want, got.errors)
 		}
@@ -456,7 +481,8 @@ func TestInitFromWithBrokenEvents(t *testing.T) {
 func TestInitFromTooLittle(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "visits")
 	got := piped(t, `{"x":1}`+"\n", "init", dir, "--events", "-", "--no-tidy")
-	for _, want := range []string{"it fits 0 events of the sample\n", "it does not fit 1 event yet: at: ", "next: complete " + filepath.Join(dir, "pipeline.yaml") + ", then cd "} {
+	for _, want := range []string{"it fits 0 events of the sample\n", "it does not fit 1 event yet: at: ", "next: complete " +
+		filepath.Join(dir, "pipeline.yaml") + ", then cd "} {
 		if got.code != exitFine || !strings.Contains(got.errors, want) {
 			t.Errorf("exit %d, no %q in\n%s", got.code, want, got.errors)
 		}
@@ -510,9 +536,11 @@ func TestInitIndexes(t *testing.T) {
 	file, pipeline := filepath.Join(dir, "template.yaml"), filepath.Join(dir, "pipeline.yaml")
 	checked := func() outcome { return tool(t, "check", "--pipeline", pipeline, "--template", file) }
 	change(t, file, "MaximumRetryAttempts: -1", "MaximumRetryAttempts: -1 # mine")
-	change(t, pipeline, `sk: "PLACED"}`, `sk: "PLACED"}`+"\n    indexes: {GSI1: {pk: \"M#{merchant_id}\", sk: \"{@id}\"}, GSI2: {pk: \"C#{currency}\", sk: \"{@id}\"}}")
+	change(t, pipeline, `sk: "PLACED"}`, `sk: "PLACED"}`+
+		"\n    indexes: {GSI1: {pk: \"M#{merchant_id}\", sk: \"{@id}\"}, GSI2: {pk: \"C#{currency}\", sk: \"{@id}\"}}")
 	checked().says(t, exitDifference)
-	if got := checked(); !strings.Contains(got.stdout, "EventsTable has no indexes GSI1 (") || !strings.Contains(got.stdout, "; run ingot init --indexes, which adds each") {
+	if got := checked(); !strings.Contains(got.stdout, "EventsTable has no indexes GSI1 (") ||
+		!strings.Contains(got.stdout, "; run ingot init --indexes, which adds each") {
 		t.Errorf("check says %s", got.stdout)
 	}
 	got := tool(t, "init", "--indexes", dir)
@@ -530,7 +558,9 @@ func TestInitIndexes(t *testing.T) {
 		t.Errorf("the second time: exit %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	tool(t, "init", "--indexes", "--diff", dir).says(t, exitUsage, "--diff and --indexes do not go together")
-	tool(t, "init", "--indexes", t.TempDir()).says(t, exitUsage, "pipeline.yaml: no such file or directory; run ingot init --indexes in a repository that ingot init has made")
+	tool(t, "init", "--indexes", t.TempDir()).says(t, exitUsage,
+		"pipeline.yaml: no such file or directory; run ingot init --indexes in a repository that ingot init has made")
 	write(t, file, "Resources: {}\n")
-	tool(t, "init", "--indexes", dir).says(t, exitUsage, "the template does not have its indexes where ingot init writes them; run ingot init --diff")
+	tool(t, "init", "--indexes", dir).says(t, exitUsage,
+		"the template does not have its indexes where ingot init writes them; run ingot init --diff")
 }

@@ -40,16 +40,18 @@ var calls = map[string][]called{
 	"check": {{"check --was deployed --pipeline pipeline.yaml", 0}},
 	"erase": {{"erase order.placed order_id=o-1 --yes --scan", 0}, {"erase account id=a-1 --yes", 0},
 		{"erase --pattern copies --keys erased.ndjson --yes", 0}},
-	"get":    {{"get order.placed order_id=o-1", 0}},
-	"pause":  {{"pause", 0}},
-	"query":  {{"query order order_id=o-1", 0}, {"query order order_id=o-1,o-2", 0}, {"query merchant_days merchant_id=m-1 currency=EUR", 0}, {"query leaders --from 2026-03-01", 0}},
+	"get":   {{"get order.placed order_id=o-1", 0}},
+	"pause": {{"pause", 0}},
+	"query": {{"query order order_id=o-1", 0}, {"query order order_id=o-1,o-2", 0},
+		{"query merchant_days merchant_id=m-1 currency=EUR", 0}, {"query leaders --from 2026-03-01", 0}},
 	"resume": {{"resume", 0}},
 	"send":   {{"send orders.ndjson --wait", 0}, {"send out.ndjson --wait --wait-limit 1ms", exitDifference}},
 	"status": {{"status", 0}},
 	"totals": {{"totals orders_daily merchant_id=m-1 currency=EUR", 0}, {"totals orders_daily --scan", 0},
 		{"totals orders_daily --top 1 --from 2026-03-01", 0}},
-	"verify":  {{"verify --twice", exitDifference}, {"verify --work s3://my-bucket/w", exitDifference}},
-	"rebuild": {{"rebuild orders_daily --segments 1", 0}, {"rebuild --all", 0}, {"rebuild --parts", 0}, {"rebuild --mend", 0}, {"rebuild --accept", 0}},
+	"verify": {{"verify --twice", exitDifference}, {"verify --work s3://my-bucket/w", exitDifference}},
+	"rebuild": {{"rebuild orders_daily --segments 1", 0}, {"rebuild --all", 0}, {"rebuild --parts", 0}, {"rebuild --mend", 0},
+		{"rebuild --accept", 0}},
 	"quarantine": {{"quarantine pull letters --once --dead", 0}, {"quarantine pull letters --once", 0},
 		{"quarantine show letters LETTER", exitDifference}, {"quarantine resend letters LETTER --replace --yes", 0}},
 }
@@ -79,7 +81,10 @@ func TestNeeds(t *testing.T) {
 			used := map[string]bool{}
 			for call := range seen.calls {
 				action, resource, _ := strings.Cut(call, " ")
-				if used[action] = true; action != "sts:GetCallerIdentity" && !slices.ContainsFunc(policy.Commands[command](arnsOfShop(w)), func(s policy.Statement) bool { return allows(s, action, resource) }) {
+				if used[action] = true; action != "sts:GetCallerIdentity" &&
+					!slices.ContainsFunc(policy.Commands[command](arnsOfShop(w)), func(s policy.Statement) bool {
+						return allows(s, action, resource)
+					}) {
 					t.Errorf("it calls %s, which its policy does not allow", call)
 				}
 			}
@@ -97,7 +102,8 @@ func TestNeeds(t *testing.T) {
 // switched gives the stack functions that are paused after a moment, so that their state is asked
 // for.
 func (w *living) switched() {
-	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: dev.IngestFunction, Source: "arn:queue"}, mappings.Mapping{UUID: "u-2", Function: dev.StreamsFunction, Source: "arn:stream"})
+	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: dev.IngestFunction, Source: "arn:queue"},
+		mappings.Mapping{UUID: "u-2", Function: dev.StreamsFunction, Source: "arn:stream"})
 	switches.Takes = 20 * time.Millisecond
 	w.cloud.Mappings = switches
 }
@@ -162,7 +168,8 @@ func (h *heard) clear() {
 
 func arnsOfShop(w *living) policy.ARNs {
 	l := w.Local()
-	return policy.ARNsOf(&target.Target{EventsTable: l.EventsTable, AggregatesTable: l.AggregatesTable, QueueURL: l.QueueURL, QuarantineURL: l.QuarantineURL, DeadLetterURL: l.DeadLetterURL})
+	return policy.ARNsOf(&target.Target{EventsTable: l.EventsTable, AggregatesTable: l.AggregatesTable, QueueURL: l.QueueURL,
+		QuarantineURL: l.QuarantineURL, DeadLetterURL: l.DeadLetterURL})
 }
 
 // hashedShop is README's deployment with a key that is hashed, with parts and with a ranking. It is
@@ -196,13 +203,18 @@ patterns:
 `)
 	if command == "send" { // a floor may refuse an event
 		change(t, file, "events:\n", "events:\n  out: {id: \"{id}\", at: \"{at}\", key: {pk: \"OUT#{id}\", sk: \"-\"}}\n")
-		change(t, file, "\naggregates:\n", "\naggregates:\n  purse: {since: 1, movedBy: put, atLeast: {cents: 0}, from: {out: {values: {cents: sum -cents}}}}\n")
-		if err := writeInto(dir, map[string]string{"out.ndjson": `{"type":"out","id":"1","cents":5,"at":"2026-03-01T09:00:00Z"}` + "\n"}); err != nil {
+		change(t, file, "\naggregates:\n",
+			"\naggregates:\n  purse: {since: 1, movedBy: put, atLeast: {cents: 0}, from: {out: {values: {cents: sum -cents}}}}\n")
+		if err := writeInto(dir, map[string]string{"out.ndjson": `{"type":"out","id":"1","cents":5,"at":"2026-03-01T09:00:00Z"}` +
+			"\n"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	change(t, filepath.Join(dir, "template.yaml"), `"dynamodb:BatchGetItem"], Resource: !GetAtt EventsTable.Arn`, `"dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"], Resource: !GetAtt EventsTable.Arn`)
-	if err := writeInto(dir, map[string]string{"account.ndjson": `{"type":"account","id":"a-1","email":"ann@example.com","at":"2026-03-01T09:00:00Z"}` + "\n"}); err != nil {
+	change(t, filepath.Join(dir, "template.yaml"), `"dynamodb:BatchGetItem"], Resource: !GetAtt EventsTable.Arn`,
+		`"dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"], Resource: !GetAtt EventsTable.Arn`)
+	if err := writeInto(dir,
+		map[string]string{"account.ndjson": `{"type":"account","id":"a-1","email":"ann@example.com","at":"2026-03-01T09:00:00Z"}` +
+			"\n"}); err != nil {
 		t.Fatal(err)
 	}
 	change(t, file, "\npatterns:\n", "\npatterns:\n  leaders: {total: orders_daily, top: 10}\n")
@@ -270,9 +282,12 @@ func (w *living) kept(t *testing.T, begins string) (item, key map[string]types.A
 func (w *living) archives(t *testing.T, key event.Key) {
 	t.Helper()
 	name := erase.ArchivePrefix(key) + "one.json"
-	image := fmt.Sprintf(`{"PK":{"S":%q},"SK":{"S":%q},"type":{"S":"account"},"id":{"S":"a-1"},"at":{"S":"2026-01-02T03:04:05.000000000Z"},"epoch":{"N":"1"},`+
-		`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"data":{"S":"{\"id\":\"a-1\",\"email\":\"ann@example.com\"}"}}`, key.PK, key.SK)
-	if _, err := w.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(w.Local().ArchiveBucket), Key: &name, Body: strings.NewReader(image)}); err != nil {
+	image := fmt.Sprintf(
+		`{"PK":{"S":%q},"SK":{"S":%q},"type":{"S":"account"},"id":{"S":"a-1"},"at":{"S":"2026-01-02T03:04:05.000000000Z"},"epoch":{"N":"1"},`+
+			`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"data":{"S":"{\"id\":\"a-1\",\"email\":\"ann@example.com\"}"}}`,
+		key.PK, key.SK)
+	if _, err := w.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(w.Local().ArchiveBucket), Key: &name,
+		Body: strings.NewReader(image)}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -297,8 +312,9 @@ func (w *living) forget(t *testing.T) {
 func (w *living) spoil(t *testing.T) {
 	t.Helper()
 	_, key := w.kept(t, "A#orders_daily")
-	if _, err := w.Engine().DynamoDB().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: key, UpdateExpression: aws.String("ADD n :one"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}}); err != nil {
+	if _, err := w.Engine().DynamoDB().UpdateItem(t.Context(),
+		&dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: key, UpdateExpression: aws.String("ADD n :one"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -315,8 +331,9 @@ func (w *living) lose(t *testing.T) {
 		lost = append(lost, [2]string{"COPY" + strconv.Itoa(i), "ORDER#o-1"})
 	}
 	for _, key := range lost {
-		if _, err := w.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: key[0]}, "SK": &types.AttributeValueMemberS{Value: key[1]}}}); err != nil {
+		if _, err := w.Engine().DynamoDB().DeleteItem(t.Context(),
+			&dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]types.AttributeValue{
+				"PK": &types.AttributeValueMemberS{Value: key[0]}, "SK": &types.AttributeValueMemberS{Value: key[1]}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -339,7 +356,8 @@ func (w *living) console(t *testing.T) {
 	ask, token, end := consoleOf(t, os.LookupEnv, "--stack", "shop", "--write")
 	var list struct{ Letters []struct{ ID string } }
 	for _, one := range [][3]string{{"POST", "/api/session", `{"token":"` + token + `"}`}, {"GET", "/api/flow", ""},
-		{"POST", "/api/journey", `{"type":"order.placed","fields":{"order_id":"o-1"}}`}, {"POST", "/api/totals", `{"aggregate":"orders_daily","by":{"merchant":"m-1","currency":"EUR"},"value":"orders"}`},
+		{"POST", "/api/journey", `{"type":"order.placed","fields":{"order_id":"o-1"}}`},
+		{"POST", "/api/totals", `{"aggregate":"orders_daily","by":{"merchant":"m-1","currency":"EUR"},"value":"orders"}`},
 		{"POST", "/api/totals", `{"aggregate":"orders_daily","value":"orders","scan":true}`}, {"GET", "/api/quarantine", ""}} {
 		code, text := ask(one[0], one[1], one[2])
 		if code/100 != 2 {

@@ -34,7 +34,8 @@ aggregates:
 `
 
 func post(id string, words int) string {
-	return fmt.Sprintf(`{"type":"post","id":%q,"at":"2026-03-01T10:00:00Z","author":"jane@example.com","title":"On gold","words":%d,"likes":3,"text":"%s"}`, id, words, strings.Repeat("lorem ipsum ", 200))
+	return fmt.Sprintf(
+		`{"type":"post","id":%q,"at":"2026-03-01T10:00:00Z","author":"jane@example.com","title":"On gold","words":%d,"likes":3,"text":"%s"}`, id, words, strings.Repeat("lorem ipsum ", 200))
 }
 
 // objects returns the names of what is in the payload bucket.
@@ -63,7 +64,8 @@ func TestOffloadedPayloads(t *testing.T) {
 	id := w.files("letters")[0]
 
 	got := w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local")
-	for _, want := range []string{"PAYLOAD  in the payload bucket: s3://payloads/post/", "--payload shows all of it", `"title":"On gold"`, `"words":400`} {
+	for _, want := range []string{"PAYLOAD  in the payload bucket: s3://payloads/post/", "--payload shows all of it", `"title":"On gold"`,
+		`"words":400`} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("get does not say %s:\n%s", want, got.out)
 		}
@@ -72,35 +74,44 @@ func TestOffloadedPayloads(t *testing.T) {
 		t.Errorf("get says too much:\n%s", got.out)
 	}
 	whole := w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload")
-	if !strings.Contains(whole.out, "lorem ipsum") || strings.Contains(whole.out, "shows all of it") || strings.Contains(whole.out, "jane@") {
+	if !strings.Contains(whole.out, "lorem ipsum") || strings.Contains(whole.out, "shows all of it") ||
+		strings.Contains(whole.out, "jane@") {
 		t.Errorf("get --payload:\n%s", whole.out)
 	}
 	var item gotItem
-	if err := json.Unmarshal([]byte(w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload", "--reveal", "--output", "json").out), &item); err != nil {
+	if err := json.Unmarshal([]byte(w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload", "--reveal",
+		"--output", "json").out), &item); err != nil {
 		t.Fatal(err)
 	}
-	if item.Payload != post("1", 400) || item.Object == nil || item.Object.Bucket != stack.Payloads || !strings.HasPrefix(item.Object.Name, "post/") {
+	if item.Payload != post("1", 400) || item.Object == nil || item.Object.Bucket != stack.Payloads ||
+		!strings.HasPrefix(item.Object.Name, "post/") {
 		t.Errorf("as JSON: %+v", item)
 	}
 
-	if got := w.run(0, "query", "post", "id=1", "author=jane@example.com", "--local"); !strings.Contains(got.out, "1 payload is in the payload bucket") || strings.Contains(got.out, "lorem") {
+	if got := w.run(0, "query", "post", "id=1", "author=jane@example.com", "--local"); !strings.Contains(got.out,
+		"1 payload is in the payload bucket") || strings.Contains(got.out, "lorem") {
 		t.Errorf("query:\n%s", got.out)
 	}
-	if got := w.run(0, "query", "post", "id=1", "author=jane@example.com", "--local", "--output", "json"); !strings.Contains(got.out, `"elsewhere": true`) {
+	if got := w.run(0, "query", "post", "id=1", "author=jane@example.com", "--local", "--output", "json"); !strings.Contains(got.out,
+		`"elsewhere": true`) {
 		t.Errorf("query:\n%s", got.out)
 	}
 	if err := os.WriteFile("post.json", []byte(post("9", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.run(0, "explain", "post.json"); !strings.Contains(got.out, "which go to the payload bucket (one PUT request for each delivery); the item keeps {") || !strings.Contains(got.out, "On gold") {
+	if got := w.run(0, "explain", "post.json"); !strings.Contains(got.out,
+		"which go to the payload bucket (one PUT request for each delivery); the item keeps {") || !strings.Contains(got.out, "On gold") {
 		t.Errorf("explain:\n%s", got.out)
 	}
-	if got := w.run(exitDifference, "quarantine", "show", "letters", id, "--local"); !strings.Contains(got.out, "words") || !strings.Contains(got.out, "in the item") || strings.Contains(got.out, "jane@") {
+	if got := w.run(exitDifference, "quarantine", "show", "letters", id, "--local"); !strings.Contains(got.out, "words") ||
+		!strings.Contains(got.out, "in the item") || strings.Contains(got.out, "jane@") {
 		t.Errorf("quarantine show:\n%s", got.out)
 	}
 	w.await(func() bool { // send waits until the events are stored, and they are counted after that
-		out, err := w.dev.Engine().DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(stack.Aggregates), FilterExpression: aws.String("begins_with(PK, :p) AND n = :n"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{":p": &types.AttributeValueMemberS{Value: "A#posts#"}, ":n": &types.AttributeValueMemberN{Value: "2"}}})
+		out, err := w.dev.Engine().DynamoDB().Scan(t.Context(),
+			&dynamodb.ScanInput{TableName: aws.String(stack.Aggregates), FilterExpression: aws.String("begins_with(PK, :p) AND n = :n"),
+				ExpressionAttributeValues: map[string]types.AttributeValue{":p": &types.AttributeValueMemberS{Value: "A#posts#"},
+					":n": &types.AttributeValueMemberN{Value: "2"}}})
 		return err == nil && out.Count == 1
 	})
 	if got := w.run(0, "verify", "--local"); !strings.Contains(got.out, "no difference") {
@@ -119,10 +130,12 @@ func TestOffloadedPayloads(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 	// What is lost is said, and where it should be.
-	if _, err := w.dev.Engine().S3().DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &left[0]}); err != nil {
+	if _, err := w.dev.Engine().S3().DeleteObject(t.Context(),
+		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &left[0]}); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.run(1, "get", "post", "id=2", "author=jane@example.com", "--local", "--payload"); !strings.Contains(got.errors, "the payload is lost") || !strings.Contains(got.errors, left[0]) {
+	if got := w.run(1, "get", "post", "id=2", "author=jane@example.com", "--local", "--payload"); !strings.Contains(got.errors,
+		"the payload is lost") || !strings.Contains(got.errors, left[0]) {
 		t.Errorf("get of what is lost: %s", got.errors)
 	}
 	w.run(0, "get", "post", "id=2", "author=jane@example.com", "--local")
@@ -142,7 +155,8 @@ func TestReplacingAnOffloadedEvent(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `\"words\":400`) || strings.Count(string(text), "lorem ipsum") < 400 {
 		t.Errorf("the folder has %d bytes, %v", len(text), err)
 	}
-	if got := w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload"); !strings.Contains(got.out, `"words":401`) {
+	if got := w.run(0, "get", "post", "id=1", "author=jane@example.com", "--local", "--payload"); !strings.Contains(got.out,
+		`"words":401`) {
 		t.Errorf("stored:\n%s", got.out)
 	}
 }
@@ -165,7 +179,8 @@ func TestRebuildOfOffloadedEvents(t *testing.T) {
 		b.Write(buf[:n])
 		names, bodies = append(names, name), append(bodies, b.String())
 	}
-	if _, err := w.dev.Engine().S3().DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &names[0]}); err != nil {
+	if _, err := w.dev.Engine().S3().DeleteObject(t.Context(),
+		&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: &names[0]}); err != nil {
 		t.Fatal(err)
 	}
 	next := strings.Replace(postSpec, "epoch: 1", "epoch: 2", 1) + "  likes: {since: 2, from: {post: {values: {likes: sum likes}}}}\n"
@@ -173,16 +188,19 @@ func TestRebuildOfOffloadedEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.await(func() bool { return w.dev.Pipeline().Epoch() == 2 })
-	if got := w.run(0, "rebuild", "likes", "--local", "--dry-run"); !strings.Contains(got.errors, "one GET from S3 for each touched item whose payload is in the payload bucket") {
+	if got := w.run(0, "rebuild", "likes", "--local", "--dry-run"); !strings.Contains(got.errors,
+		"one GET from S3 for each touched item whose payload is in the payload bucket") {
 		t.Errorf("--dry-run: %s", got.errors)
 	}
-	if got := w.run(1, "rebuild", "likes", "--local", "--yes"); !strings.Contains(got.errors, "1 items take no higher stamp") || !strings.Contains(got.errors, names[0]) || !strings.Contains(got.errors, "bring back") {
+	if got := w.run(1, "rebuild", "likes", "--local", "--yes"); !strings.Contains(got.errors, "1 items take no higher stamp") ||
+		!strings.Contains(got.errors, names[0]) || !strings.Contains(got.errors, "bring back") {
 		t.Errorf("with a lost payload: %s", got.errors)
 	}
 	if got := w.run(0, "totals", "likes", "--local", "--output", "json"); !strings.Contains(got.out, `"building": true`) {
 		t.Errorf("it says that it is complete: %s%s", got.out, got.errors)
 	}
-	if _, err := w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &names[0], Body: strings.NewReader(bodies[0])}); err != nil {
+	if _, err := w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: &names[0],
+		Body: strings.NewReader(bodies[0])}); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.run(0, "rebuild", "likes", "--local", "--yes"); !strings.Contains(got.out, "complete: likes") {
@@ -197,7 +215,8 @@ func TestRebuildOfOffloadedEvents(t *testing.T) {
 // Commands that work on payloads need rights for the payload bucket, where there is one.
 func TestNeedsOfPayloads(t *testing.T) {
 	for command, want := range map[string]string{"get": "s3:GetObject s3:ListBucket", "quarantine": "s3:GetObject s3:ListBucket",
-		"rebuild": "s3:GetObject s3:ListBucket s3:PutObject", "erase": "s3:GetObject s3:ListBucket s3:DeleteObject s3:ListBucketVersions", "query": ""} {
+		"rebuild": "s3:GetObject s3:ListBucket s3:PutObject", "erase": "s3:GetObject s3:ListBucket s3:DeleteObject s3:ListBucketVersions",
+		"query": ""} {
 		got := ""
 		for _, s := range policy.Commands[command](policy.ARNsOf(&target.Target{PayloadBucket: "my-payloads"})) {
 			if slices.Contains(s.Resource, "arn:aws:s3:::my-payloads/*") && slices.Contains(s.Resource, "arn:aws:s3:::my-payloads") {

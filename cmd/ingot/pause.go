@@ -76,7 +76,8 @@ func newPause(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			streams := slices.Contains(args, "streams")
 			if streams && !o.yes {
-				return usage(errors.New("the stream forgets changes after 24 hours, so a pause of the streams function can cost totals: write --yes to confirm that"))
+				return usage(errors.New("the stream forgets changes after 24 hours, so a pause of the streams function can cost totals: " +
+					"write --yes to confirm that"))
 			}
 			t, err := a.find(cmd)
 			if err != nil {
@@ -253,7 +254,9 @@ func sameTarget(cmd *cobra.Command, t *target.Target) (words []string) {
 // caller says who runs the tool: the identity of the credentials, or else the user of this machine.
 func (a *app) caller(ctx context.Context, t *target.Target) string {
 	if t.Kind != target.KindLocal {
-		out, err := sts.NewFromConfig(t.AWS).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}, func(o *sts.Options) { o.RetryMaxAttempts = 1 })
+		out, err := sts.NewFromConfig(t.AWS).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}, func(o *sts.Options) {
+			o.RetryMaxAttempts = 1
+		})
 		if err == nil && aws.ToString(out.Arn) != "" {
 			return *out.Arn
 		}

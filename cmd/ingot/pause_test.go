@@ -24,10 +24,12 @@ func TestPauseOfDev(t *testing.T) {
 	}
 	write(t, "sale.ndjson", strings.Replace(newSale, `"id":1`, `"id":9`, 1)+"\n")
 	sent := w.run(exitUntold, "send", "sale.ndjson", "--local", "--wait", "--wait-limit", "1ms")
-	if n := strings.Count(sent.errors, "ingot: the ingest function is paused, by "); n != 1 || !strings.Contains(sent.errors, ": the events wait in the queue. To resume: ingot resume --local\n") {
+	if n := strings.Count(sent.errors, "ingot: the ingest function is paused, by "); n != 1 ||
+		!strings.Contains(sent.errors, ": the events wait in the queue. To resume: ingot resume --local\n") {
 		t.Errorf("%s", sent.errors)
 	}
-	if sent := w.run(exitUntold, "send", "--sample", "sale", "--local", "--wait", "--wait-limit", "1ms", "--output", "json"); !strings.Contains(sent.out, `"paused": true`) {
+	if sent := w.run(exitUntold, "send", "--sample", "sale", "--local", "--wait", "--wait-limit", "1ms", "--output",
+		"json"); !strings.Contains(sent.out, `"paused": true`) {
 		t.Errorf("%s%s", sent.out, sent.errors)
 	}
 	time.Sleep(300 * time.Millisecond) // six rounds of the mapping
@@ -35,10 +37,12 @@ func TestPauseOfDev(t *testing.T) {
 		t.Error("the paused function works")
 	}
 	var out paused
-	if err := json.Unmarshal([]byte(w.run(0, "pause", "--local", "--output", "json").out), &out); err != nil || len(out.Mappings) != 1 || out.Mappings[0].By == "" || out.Mappings[0].At.IsZero() || out.Drained {
+	if err := json.Unmarshal([]byte(w.run(0, "pause", "--local", "--output", "json").out), &out); err != nil || len(out.Mappings) != 1 ||
+		out.Mappings[0].By == "" || out.Mappings[0].At.IsZero() || out.Drained {
 		t.Errorf("%+v %v", out, err)
 	}
-	if got := w.run(0, "resume", "--local"); got.out != "ingest  Enabled\n" || !strings.Contains(got.errors, "was off, by "+out.Mappings[0].By) {
+	if got := w.run(0, "resume", "--local"); got.out != "ingest  Enabled\n" ||
+		!strings.Contains(got.errors, "was off, by "+out.Mappings[0].By) {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	w.send(0)
@@ -47,7 +51,8 @@ func TestPauseOfDev(t *testing.T) {
 	}
 
 	w.run(2, "pause", "streams", "--local")
-	if got := w.run(0, "pause", "streams", "--yes", "--local"); !strings.Contains(got.out, "resume before ") || !strings.Contains(got.out, "ingot resume streams --local") {
+	if got := w.run(0, "pause", "streams", "--yes", "--local"); !strings.Contains(got.out, "resume before ") ||
+		!strings.Contains(got.out, "ingot resume streams --local") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	w.run(0, "resume", "streams", "--local")
@@ -62,9 +67,12 @@ func cloud(t *testing.T, switches *mappings.Server) (env map[string]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest := &targettest.Cloud{Engine: e, Account: "123456789012", Region: "us-east-1", Stacks: []targettest.Stack{{Name: "shop", Protected: true, Outputs: map[string]string{
-		"EventsTableName": stack.Events, "AggregatesTableName": stack.Aggregates, "QueueUrl": s.Queue, "QuarantineQueueUrl": s.Quarantine, "DeadLetterQueueUrl": s.DeadLetters,
-		"ArchiveBucketName": stack.Bucket, "IngestFunctionName": "shop-ingest", "StreamsFunctionName": "shop-streams", "PiiKeySecret": "secret"}}}}
+	rest := &targettest.Cloud{Engine: e, Account: "123456789012", Region: "us-east-1",
+		Stacks: []targettest.Stack{{Name: "shop", Protected: true, Outputs: map[string]string{
+			"EventsTableName": stack.Events, "AggregatesTableName": stack.Aggregates, "QueueUrl": s.Queue,
+			"QuarantineQueueUrl": s.Quarantine, "DeadLetterQueueUrl": s.DeadLetters,
+			"ArchiveBucketName": stack.Bucket, "IngestFunctionName": "shop-ingest", "StreamsFunctionName": "shop-streams",
+			"PiiKeySecret": "secret"}}}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if mappings.Answers(r) {
 			switches.ServeHTTP(w, r)
@@ -73,7 +81,8 @@ func cloud(t *testing.T, switches *mappings.Server) (env map[string]string) {
 		rest.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	return map[string]string{"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "us-east-1", "INGOT_ENDPOINT_URL": server.URL}
+	return map[string]string{"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "us-east-1",
+		"INGOT_ENDPOINT_URL": server.URL}
 }
 
 // Whoever may not ask whether the function is paused can wait all the same, and is told once what
@@ -90,7 +99,8 @@ func TestSendWithoutTheRightToSeePauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.close)
-	off, err := http.NewRequestWithContext(t.Context(), http.MethodPut, w.Local().Endpoint+"/2015-03-31/event-source-mappings/00000000-0000-4000-8000-000000000001", strings.NewReader(`{"Enabled":false}`))
+	off, err := http.NewRequestWithContext(t.Context(), http.MethodPut, w.Local().Endpoint+
+		"/2015-03-31/event-source-mappings/00000000-0000-4000-8000-000000000001", strings.NewReader(`{"Enabled":false}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +115,8 @@ func TestSendWithoutTheRightToSeePauses(t *testing.T) {
 	}
 	t.Chdir(dir)
 	got := pipedWith(t, w.environment(), "", "send", "--sample", "order.placed", "--wait", "--wait-limit", "0", "--stack", "shop")
-	if got.code != exitUntold || strings.Count(got.errors, "it is not known whether the ingest function is paused: ") != 1 || !strings.Contains(got.out, "1 not stored yet") {
+	if got.code != exitUntold || strings.Count(got.errors, "it is not known whether the ingest function is paused: ") != 1 ||
+		!strings.Contains(got.out, "1 not stored yet") {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.errors)
 	}
 }
@@ -113,7 +124,8 @@ func TestSendWithoutTheRightToSeePauses(t *testing.T) {
 // A pause that is not permitted ends with exit code 4, and names what is not. A stack without the
 // mapping is said to be without it.
 func TestPauseOfAStack(t *testing.T) {
-	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: "shop-ingest", Source: "arn:queue"}, mappings.Mapping{UUID: "u-2", Function: "shop-streams", Source: "arn:stream"})
+	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: "shop-ingest", Source: "arn:queue"},
+		mappings.Mapping{UUID: "u-2", Function: "shop-streams", Source: "arn:stream"})
 	env := cloud(t, switches)
 	for name, value := range env {
 		t.Setenv(name, value)
@@ -123,12 +135,14 @@ func TestPauseOfAStack(t *testing.T) {
 		return map[string]string{"UpdateEventSourceMapping": "AccessDeniedException"}[action]
 	}
 	got := pipedWith(t, env, "", "pause", "--stack", "shop", "--endpoint-url", env["INGOT_ENDPOINT_URL"])
-	if got.code != exitCredentials || !strings.Contains(got.errors, "lambda:UpdateEventSourceMapping") || !strings.Contains(got.errors, "ingot: to resume: ingot resume --stack shop --endpoint-url http://") ||
+	if got.code != exitCredentials || !strings.Contains(got.errors, "lambda:UpdateEventSourceMapping") ||
+		!strings.Contains(got.errors, "ingot: to resume: ingot resume --stack shop --endpoint-url http://") ||
 		!strings.Contains(got.errors, "this changes stack shop, account 123456789012, region us-east-1") {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.errors)
 	}
 	switches.Refuse = nil
-	if got := pipedWith(t, env, "", "resume", "streams", "--stack", "shop", "--endpoint-url", env["INGOT_ENDPOINT_URL"]); got.code != 0 || got.out != "shop-streams  Enabled\n" {
+	if got := pipedWith(t, env, "", "resume", "streams", "--stack", "shop", "--endpoint-url", env["INGOT_ENDPOINT_URL"]); got.code != 0 ||
+		got.out != "shop-streams  Enabled\n" {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.errors)
 	}
 }

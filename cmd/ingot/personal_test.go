@@ -81,7 +81,8 @@ const (
 var secrets = regexp.MustCompile(`secret|49170555\d+|(is|be) -?(77777|100000)`)
 
 func account(id, mail string, more ...string) string {
-	return fmt.Sprintf(`{"type":"account","id":%q,"at":"2026-03-01T09:00:00Z","mail":%q,"phone":%s%s}`, id, mail, secretPhone, strings.Join(more, ""))
+	return fmt.Sprintf(`{"type":"account","id":%q,"at":"2026-03-01T09:00:00Z","mail":%q,"phone":%s%s}`, id, mail, secretPhone,
+		strings.Join(more, ""))
 }
 
 // hiddenWorld is an ingot dev with a console, in which personal values are stored, counted, and in
@@ -111,7 +112,8 @@ func newHiddenWorld(t *testing.T) *hiddenWorld {
 		fmt.Sprintf(`{"type":"reserved","id":"2","at":"2026-03-01T09:00:00Z","mail":%q,"pieces":177777}`, secretMail), // below the floor
 		fmt.Sprintf(`{"type":"login","name":{"a":%q},"at":"x"}`, secretName),
 		fmt.Sprintf(`{"type":"account","id":"3","at":"2026-03-01T09:00:00Z","mail":%q,"phone":%[1]q}`, secretMail), // not a number
-		account("4", otherMail)+`"`+secretMail,                                                                     // not JSON: a quote is in the detail
+		account("4", otherMail)+`"`+
+			secretMail, // not JSON: a quote is in the detail
 		"["+account("5", secretMail)+","+fmt.Sprintf(`{"type":"account","id":"6","mail":%q,"phone":7}`, secretMail)+"]")
 	w.await(func() bool { return len(w.totalsWith("phone")) == 1 && len(w.totalsWith("logins")) == 1 })
 	return w
@@ -269,7 +271,8 @@ func TestTheConsoleShowsNothingPersonal(t *testing.T) {
 	for _, l := range letters.Letters {
 		w.hides("letter", w.ask("/api/letter", `{"id":"`+l.ID+`"}`))
 	}
-	for _, message := range []string{account("1", secretMail), account("1", otherMail), account("2", secretMail, `,"x":1`), account("9", secretMail) + `"` + secretMail,
+	for _, message := range []string{account("1", secretMail), account("1", otherMail), account("2", secretMail, `,"x":1`),
+		account("9", secretMail) + `"` + secretMail,
 		fmt.Sprintf(`{"type":"login","name":%q,"at":"2026-03-01T09:00:00Z"}`, secretName),
 		fmt.Sprintf(`{"type":"reserved","id":"2","at":"2026-03-01T09:00:00Z","mail":%q,"pieces":177777}`, secretMail),
 		fmt.Sprintf(`{"type":"account","id":"3","mail":%q,"phone":%[1]q}`, secretMail)} {
@@ -279,14 +282,16 @@ func TestTheConsoleShowsNothingPersonal(t *testing.T) {
 		}
 		w.hides("journey", w.ask("/api/journey", `{"message":`+string(text)+`}`))
 	}
-	for _, key := range []string{`"pk":"ACCOUNT#1","sk":"-"`, `"pk":"CLAIM#` + secretMail + `","sk":"-"`, `"type":"login","fields":{"name":"` + secretName + `"}`, `"type":"account","fields":{"name":"` + secretName + `"}`} {
+	for _, key := range []string{`"pk":"ACCOUNT#1","sk":"-"`, `"pk":"CLAIM#` + secretMail + `","sk":"-"`,
+		`"type":"login","fields":{"name":"` + secretName + `"}`, `"type":"account","fields":{"name":"` + secretName + `"}`} {
 		w.hides("journey "+key, w.ask("/api/journey", `{`+key+`}`))
 	}
 	for _, name := range []string{"accounts", "stock", "logins"} {
 		w.hides("totals", w.ask("/api/totals", `{"aggregate":"`+name+`"}`))
 	}
 	w.damage()
-	if text := w.runs("", "verify", "--local"); !strings.Contains(text, "phone is ***") || !strings.Contains(text, "least is ***") || !strings.Contains(text, "odd item") {
+	if text := w.runs("", "verify", "--local"); !strings.Contains(text, "phone is ***") || !strings.Contains(text, "least is ***") ||
+		!strings.Contains(text, "odd item") {
 		t.Errorf("verify finds no damage: %s", text)
 	}
 	w.runs("", "verify", "--local", "--twice")
@@ -299,13 +304,15 @@ func (w *hiddenWorld) damage() {
 	db := w.dev.Engine().DynamoDB()
 	for _, item := range w.totalsWith("phone") {
 		item["least"], item["accounts"] = &ddb.AttributeValueMemberN{Value: "491705550"}, &ddb.AttributeValueMemberN{Value: "5"}
-		item["phone"] = &ddb.AttributeValueMemberS{Value: strings.Replace(item["phone"].(*ddb.AttributeValueMemberS).Value, secretPhone, "491705559", 1)}
+		item["phone"] = &ddb.AttributeValueMemberS{Value: strings.Replace(item["phone"].(*ddb.AttributeValueMemberS).Value, secretPhone,
+			"491705559", 1)}
 		if _, err := db.PutItem(w.t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Aggregates), Item: item}); err != nil {
 			w.t.Fatal(err)
 		}
 	}
 	if _, err := db.UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Events),
-		Key:              map[string]ddb.AttributeValue{"PK": &ddb.AttributeValueMemberS{Value: "CLAIM#" + secretMail}, "SK": &ddb.AttributeValueMemberS{Value: "-"}},
+		Key: map[string]ddb.AttributeValue{"PK": &ddb.AttributeValueMemberS{Value: "CLAIM#" + secretMail},
+			"SK": &ddb.AttributeValueMemberS{Value: "-"}},
 		UpdateExpression: aws.String("REMOVE digest")}); err != nil {
 		w.t.Fatal(err)
 	}

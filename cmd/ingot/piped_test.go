@@ -44,7 +44,8 @@ func atRoot(t *testing.T) {
 
 // writeRoot writes the files of the repository's root that commands read.
 func writeRoot(root string) error {
-	for name, from := range map[string]string{"pipeline.yaml": "../../" + sampleshop.Pipeline, "template.yaml": "../../" + sampleshop.Template,
+	for name, from := range map[string]string{"pipeline.yaml": "../../" + sampleshop.Pipeline, "template.yaml": "../../" +
+		sampleshop.Template,
 		"prices/us-east-1.yaml": "../../prices/us-east-1.yaml"} {
 		text, err := os.ReadFile(from)
 		if err == nil {
@@ -57,7 +58,8 @@ func writeRoot(root string) error {
 			return err
 		}
 	}
-	if err := writeInto(root, map[string]string{"cmd/ingest/main.go": "package main\n", "cmd/streams/main.go": "package main\n"}); err != nil {
+	if err := writeInto(root,
+		map[string]string{"cmd/ingest/main.go": "package main\n", "cmd/streams/main.go": "package main\n"}); err != nil {
 		return err
 	}
 	return os.CopyFS(filepath.Join(root, "events"), os.DirFS("../../events"))

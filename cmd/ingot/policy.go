@@ -71,7 +71,8 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 		if !ok {
 			if statements, ok = policy.Others[o.command]; !ok {
 				names := slices.Sorted(maps.Keys(policy.Commands))
-				return usage(fmt.Errorf("--for %s: write one of %s", o.command, strings.Join(append(names, slices.Sorted(maps.Keys(policy.Others))...), ", ")))
+				return usage(fmt.Errorf("--for %s: write one of %s", o.command,
+					strings.Join(append(names, slices.Sorted(maps.Keys(policy.Others))...), ", ")))
 			}
 		}
 		doc.Statement = statements(parts)
@@ -100,7 +101,9 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 		return err
 	}
 	if n := len(strings.Join(strings.Fields(string(text)), "")); n > maxPolicy {
-		fmt.Fprintf(a.stderr, "ingot: the policy has %d characters, and a managed policy has at most %d; use fewer patterns in one, or fewer shards\n", n, maxPolicy)
+		fmt.Fprintf(a.stderr,
+			"ingot: the policy has %d characters, and a managed policy has at most %d; use fewer patterns in one, or fewer shards\n",
+			n, maxPolicy)
 	}
 	_, err = fmt.Fprintln(a.stdout, string(text))
 	return err

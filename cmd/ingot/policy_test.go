@@ -19,7 +19,9 @@ import (
 func policyOf(t *testing.T, file string, args ...string) (code int, doc policy.Document, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(t.Context(), append([]string{"policy", "--pipeline", file}, args...), func(string) (string, bool) { return "", false }, strings.NewReader(""), &out, &errs)
+	code = run(t.Context(), append([]string{"policy", "--pipeline", file}, args...), func(string) (string, bool) {
+		return "", false
+	}, strings.NewReader(""), &out, &errs)
 	if code == exitFine {
 		if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
 			t.Fatal(err)
@@ -37,7 +39,8 @@ func TestPolicy(t *testing.T) {
 		{"merchants_day", "dynamodb:GetItem dynamodb:Query", table + "AGGREGATES"},
 	} {
 		_, doc, _, stderr := policyOf(t, shop, c.pattern)
-		if len(doc.Statement) != 1 || strings.Join(doc.Statement[0].Action, " ") != c.actions || !slices.Equal(doc.Statement[0].Resource, []string{c.resource}) || doc.Statement[0].Condition != nil {
+		if len(doc.Statement) != 1 || strings.Join(doc.Statement[0].Action, " ") != c.actions ||
+			!slices.Equal(doc.Statement[0].Resource, []string{c.resource}) || doc.Statement[0].Condition != nil {
 			t.Errorf("%s: %+v %s", c.pattern, doc, stderr)
 		}
 	}
@@ -82,7 +85,8 @@ func TestPolicyOfOnePrincipal(t *testing.T) {
 			t.Errorf("%s: %s", pattern, got)
 		}
 	}
-	if code, _, _, stderr := policyOf(t, file, "lower", "--principal-tag", "tenant"); code != exitUsage || !strings.Contains(stderr, "two principals could have one key") {
+	if code, _, _, stderr := policyOf(t, file, "lower", "--principal-tag", "tenant"); code != exitUsage ||
+		!strings.Contains(stderr, "two principals could have one key") {
 		t.Errorf("lower: exit %d: %s", code, stderr)
 	}
 }
@@ -94,9 +98,12 @@ func TestPolicyForDeploying(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	creates := map[string]string{"CloudWatch::Alarm": "cloudwatch:PutMetricAlarm", "DynamoDB::Table": "dynamodb:CreateTable", "IAM::Role": "iam:CreateRole",
-		"Logs::LogGroup": "logs:CreateLogGroup", "S3::Bucket": "s3:CreateBucket", "S3::BucketPolicy": "s3:PutBucketPolicy", "SQS::Queue": "sqs:CreateQueue",
-		"SQS::QueuePolicy": "sqs:SetQueueAttributes", "SecretsManager::Secret": "secretsmanager:CreateSecret", "Serverless::Function": "lambda:CreateFunction"}
+	creates := map[string]string{"CloudWatch::Alarm": "cloudwatch:PutMetricAlarm", "DynamoDB::Table": "dynamodb:CreateTable",
+		"IAM::Role":      "iam:CreateRole",
+		"Logs::LogGroup": "logs:CreateLogGroup", "S3::Bucket": "s3:CreateBucket", "S3::BucketPolicy": "s3:PutBucketPolicy",
+		"SQS::Queue":       "sqs:CreateQueue",
+		"SQS::QueuePolicy": "sqs:SetQueueAttributes", "SecretsManager::Secret": "secretsmanager:CreateSecret",
+		"Serverless::Function": "lambda:CreateFunction"}
 	_, doc, _, stderr := policyOf(t, "../../"+sampleshop.Pipeline, "--for", "deploy")
 	types := regexp.MustCompile(`Type: AWS::(\S+)`).FindAllStringSubmatch(string(template), -1)
 	if len(types) < 30 {
@@ -109,11 +116,13 @@ func TestPolicyForDeploying(t *testing.T) {
 		}
 	}
 	for _, s := range doc.Statement {
-		if wide := slices.Contains(s.Resource, "*"); wide != slices.Contains([]string{"ValidateTemplate", "Mappings", "SeeLogGroups", "MakeSecret"}, s.Sid) {
+		if wide := slices.Contains(s.Resource, "*"); wide != slices.Contains([]string{"ValidateTemplate", "Mappings", "SeeLogGroups",
+			"MakeSecret"}, s.Sid) {
 			t.Errorf("%s is for %q", s.Sid, s.Resource)
 		}
 	}
-	if named := policy.Others["deploy"](policy.ARNsOf(&target.Target{Kind: target.KindStack, Name: "Shop", Region: "eu-central-1", Account: "111122223333"})); !slices.ContainsFunc(named, func(s policy.Statement) bool {
+	if named := policy.Others["deploy"](policy.ARNsOf(&target.Target{Kind: target.KindStack, Name: "Shop", Region: "eu-central-1",
+		Account: "111122223333"})); !slices.ContainsFunc(named, func(s policy.Statement) bool {
 		return s.Sid == "Tables" && slices.Equal(s.Resource, []string{"arn:aws:dynamodb:eu-central-1:111122223333:table/Shop-*"})
 	}) || !slices.ContainsFunc(named, func(s policy.Statement) bool {
 		return s.Sid == "Roles" && slices.Equal(s.Resource, []string{"arn:aws:iam::111122223333:role/Shop-*"})
@@ -122,7 +131,9 @@ func TestPolicyForDeploying(t *testing.T) {
 	}) {
 		t.Errorf("%+v", named)
 	}
-	if _, doc, _, _ := policyOf(t, "../../"+sampleshop.Pipeline, "--for", "producer"); len(doc.Statement) != 1 || !slices.Equal(doc.Statement[0].Action, []string{"sqs:SendMessage"}) || !slices.Equal(doc.Statement[0].Resource, []string{"arn:aws:sqs:REGION:ACCOUNT:QUEUE"}) {
+	if _, doc, _, _ := policyOf(t, "../../"+sampleshop.Pipeline, "--for", "producer"); len(doc.Statement) != 1 ||
+		!slices.Equal(doc.Statement[0].Action, []string{"sqs:SendMessage"}) ||
+		!slices.Equal(doc.Statement[0].Resource, []string{"arn:aws:sqs:REGION:ACCOUNT:QUEUE"}) {
 		t.Errorf("%+v", doc)
 	}
 }

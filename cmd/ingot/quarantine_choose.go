@@ -48,7 +48,8 @@ func chooses(cmd *cobra.Command, ids []string, f quarantine.Filter) (choosing, e
 		}
 	}
 	if v, is := event.ParseVerdict(f.Verdict); f.Verdict != "" && (!is || !v.Quarantined()) {
-		return c, usage(fmt.Errorf("--verdict %s: no message is in quarantine with it; give Conflict, Rejected, Expired or Poison", f.Verdict))
+		return c, usage(fmt.Errorf("--verdict %s: no message is in quarantine with it; give Conflict, Rejected, Expired or Poison",
+			f.Verdict))
 	}
 	if len(ids) > 0 && c.filters() {
 		return c, usage(errors.New("give the IDs of messages, or choose messages with --verdict, --reason, --type and --key, not both"))

@@ -61,7 +61,8 @@ func newEdit(a *app) *cobra.Command {
 			case err != nil:
 				return err
 			case len(o.set) == 0 && (len(c.ids) != 1 || o.dry):
-				return usage(errors.New("an editor opens one message: write its ID alone; to change fields of several, write --set FIELD=VALUE"))
+				return usage(
+					errors.New("an editor opens one message: write its ID alone; to change fields of several, write --set FIELD=VALUE"))
 			}
 			if err := namesFiles(cmd, "pipeline"); err != nil {
 				return err
@@ -219,10 +220,12 @@ func (a *app) edit(ctx context.Context, path, id, file string) error {
 	case err != nil:
 		return err
 	case today.Verdict.Stored():
-		fmt.Fprintf(a.stdout, "saved; it can be stored, unless its key is taken\nnext: ingot quarantine resend %s %s\n  with the --stack or --local that it was pulled with\n", show.Text(path), l.ID)
+		fmt.Fprintf(a.stdout,
+			"saved; it can be stored, unless its key is taken\nnext: ingot quarantine resend %s %s\n  with the --stack or --local that it was pulled with\n", show.Text(path), l.ID)
 		return nil
 	}
-	fmt.Fprintf(a.stdout, "saved; it would still be %s (%s): %s\n", today.Verdict, today.Reason, show.Text(show.PersonalOf(p).Detail(today.Reason, today.Detail)))
+	fmt.Fprintf(a.stdout, "saved; it would still be %s (%s): %s\n", today.Verdict, today.Reason,
+		show.Text(show.PersonalOf(p).Detail(today.Reason, today.Detail)))
 	return difference()
 }
 
@@ -247,7 +250,10 @@ func (a *app) inEditor(file, text string) (string, error) {
 		cmd.Stdin = os.Stdin // an editor needs the terminal itself
 	}
 	if err := cmd.Run(); err != nil {
-		return "", usage(fmt.Errorf("the editor %q ended with %w; set EDITOR to the editor that you want. Nothing was changed, and the text is in %s", editor, err, file))
+		return "",
+			usage(fmt.Errorf(
+				"the editor %q ended with %w; set EDITOR to the editor that you want. Nothing was changed, and the text is in %s", editor,
+				err, file))
 	}
 	changed, err := os.ReadFile(file)
 	return string(changed), err

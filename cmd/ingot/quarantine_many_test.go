@@ -58,7 +58,8 @@ func TestChoosingMessages(t *testing.T) {
 		if got := w.listedBy(words...); got != want {
 			t.Errorf("list %s: %d messages, want %d", args, got, want)
 		}
-		for _, command := range []string{"drop letters --dry-run --local", "resend letters --anyway --dry-run --local", "edit letters --set x=y --dry-run"} {
+		for _, command := range []string{"drop letters --dry-run --local", "resend letters --anyway --dry-run --local",
+			"edit letters --set x=y --dry-run"} {
 			all := append(strings.Fields(command), words...)
 			code := exitFine
 			if strings.HasPrefix(command, "edit") && want > 0 && !strings.Contains(args, "Conflict") && args != "--key SALE#1" {
@@ -72,7 +73,8 @@ func TestChoosingMessages(t *testing.T) {
 	if w.listedBy("--key", "SALE#1 / -") != 1 || w.listedBy("--key", "SALE#1 / x") != 0 {
 		t.Error("a whole key does not choose its message")
 	}
-	if got := w.run(0, "quarantine", "drop", "letters", "--reason", "schema", "--yes", "--local"); got.out != "0 dropped\n" || !strings.Contains(got.errors, "no open message is chosen; ingot quarantine list letters counts them by reason") {
+	if got := w.run(0, "quarantine", "drop", "letters", "--reason", "schema", "--yes", "--local"); got.out != "0 dropped\n" ||
+		!strings.Contains(got.errors, "no open message is chosen; ingot quarantine list letters counts them by reason") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	if n := w.waiting(w.dev.Stack().Quarantine); n != 6 {
@@ -89,7 +91,8 @@ func TestRepairingManyMessages(t *testing.T) {
 	if w.listedBy("--reason", "missing-field") != 3 || strings.Contains(w.run(0, "quarantine", "list", "letters").out, "edited") {
 		t.Error("a dry run has changed a message")
 	}
-	if !strings.HasSuffix(dry.out, "3 would be edited: 1 Poison (missing-field)\n") || !strings.Contains(dry.errors, "ingot: 3 messages to change: 3 Poison (missing-field)\n") {
+	if !strings.HasSuffix(dry.out, "3 would be edited: 1 Poison (missing-field)\n") ||
+		!strings.Contains(dry.errors, "ingot: 3 messages to change: 3 Poison (missing-field)\n") {
 		t.Errorf("%s%s", dry.out, dry.errors)
 	}
 	if got := w.run(exitDifference, fix...); !strings.HasSuffix(got.out, "3 edited: 1 Poison (missing-field)\n") {
@@ -102,18 +105,21 @@ func TestRepairingManyMessages(t *testing.T) {
 	}
 	w.send(4)
 	for _, id := range []string{"a", "b"} {
-		if got := w.run(0, "get", "sale", "id="+id, "--local", "--output", "json"); !strings.Contains(got.out, `\"cents\":1.50`) || !strings.Contains(got.out, `\"at\":\"2026-01-02`) {
+		if got := w.run(0, "get", "sale", "id="+id, "--local", "--output", "json"); !strings.Contains(got.out, `\"cents\":1.50`) ||
+			!strings.Contains(got.out, `\"at\":\"2026-01-02`) {
 			t.Errorf("%s", got.out)
 		}
 	}
 
 	plan := w.run(exitUsage, "quarantine", "drop", "letters", "--type", "gift", "--local")
-	if !strings.Contains(plan.errors, "ingot: 2 messages to drop: 2 Poison (unknown-type)\n") || !strings.Contains(plan.errors, "write --yes") || strings.Contains(plan.errors, "this changes") {
+	if !strings.Contains(plan.errors, "ingot: 2 messages to drop: 2 Poison (unknown-type)\n") ||
+		!strings.Contains(plan.errors, "write --yes") || strings.Contains(plan.errors, "this changes") {
 		t.Errorf("%s%s", plan.out, plan.errors)
 	}
 	w.run(0, "quarantine", "drop", "letters", "--type", "gift", "--yes", "--local")
 	w.send(2)
-	if got := w.run(0, "quarantine", "list", "letters", "--type", "gift").out; !strings.HasSuffix(got, "2     0  Poison   unknown-type\n2 messages, 0 of them open\n") {
+	if got := w.run(0, "quarantine", "list", "letters", "--type", "gift").out; !strings.HasSuffix(got,
+		"2     0  Poison   unknown-type\n2 messages, 0 of them open\n") {
 		t.Errorf("%s", got)
 	}
 }
@@ -157,7 +163,8 @@ func TestChoosingUsage(t *testing.T) {
 		"resend letters " + id + " --replace --dry-run --local": "--replace cannot be combined",
 		"resend letters " + id + " --replace --anyway --local":  "--replace cannot be combined",
 	} {
-		if got := w.run(exitUsage, append([]string{"quarantine"}, strings.Fields(args)...)...); !strings.Contains(got.errors, says) || got.out != "" {
+		if got := w.run(exitUsage, append([]string{"quarantine"}, strings.Fields(args)...)...); !strings.Contains(got.errors, says) ||
+			got.out != "" {
 			t.Errorf("%s: %s%s", args, got.out, got.errors)
 		}
 	}
@@ -173,7 +180,8 @@ func TestSetSaysWhatItCannotChange(t *testing.T) {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	// A value may come from standard input, and the message may have been sent in the meantime.
-	stdin := pipedWith(t, w.env, "eve@example.com\n", "quarantine", "edit", "letters", "--reason", "missing-field", "--set", "customer.email=@-")
+	stdin := pipedWith(t, w.env, "eve@example.com\n", "quarantine", "edit", "letters", "--reason", "missing-field", "--set",
+		"customer.email=@-")
 	if stdin.code != 0 {
 		t.Errorf("%s%s", stdin.out, stdin.errors)
 	}

@@ -61,7 +61,8 @@ func newResend(a *app) *cobra.Command {
 			case o.replace && len(c.ids) == 0:
 				return usage(errors.New("--replace needs the ID of each message that is right"))
 			case o.replace && (o.anyway || o.dry):
-				return usage(errors.New("--replace cannot be combined with --anyway or --dry-run; ingot quarantine show says what it would replace"))
+				return usage(
+					errors.New("--replace cannot be combined with --anyway or --dry-run; ingot quarantine show says what it would replace"))
 			case o.replace && !o.yes:
 				return usage(errors.New("--replace deletes what is stored: write --yes to confirm that"))
 			}
@@ -187,7 +188,8 @@ func (j *job) sendable(ctx context.Context, x quarantine.Examiner, letters []*qu
 		case l.OfStream():
 			j.note(l, nil, quarantine.ErrOfStream)
 		default:
-			j.note(l, today, fmt.Errorf("it would be %s (%s) again; ingot quarantine show %s %s says more", today.Verdict, today.Reason, j.path, l.ID))
+			j.note(l, today, fmt.Errorf("it would be %s (%s) again; ingot quarantine show %s %s says more", today.Verdict, today.Reason,
+				j.path, l.ID))
 		}
 	}
 	return list, nil

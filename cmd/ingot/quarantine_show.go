@@ -192,9 +192,11 @@ func flaggedBy(x quarantine.Examiner, today *quarantine.Today) (names []string) 
 }
 
 func reportOf(dir quarantine.Dir, l *quarantine.Letter, today *quarantine.Today, personal show.Personal) *shown {
-	r := &shown{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Receives: l.Receives, File: dir.File(l.ID), State: l.State(), Group: personal.Text(l.Group), Edited: l.Original != nil,
-		Today: shownToday{Verdict: today.Verdict.String(), Reason: string(today.Reason), Detail: personal.Detail(today.Reason, today.Detail)},
-		Body:  personal.Data(l.Sends())}
+	r := &shown{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Receives: l.Receives, File: dir.File(l.ID), State: l.State(),
+		Group: personal.Text(l.Group), Edited: l.Original != nil,
+		Today: shownToday{Verdict: today.Verdict.String(), Reason: string(today.Reason),
+			Detail: personal.Detail(today.Reason, today.Detail)},
+		Body: personal.Data(l.Sends())}
 	if l.Note != nil {
 		r.Verdict, r.Reason, r.Detail = l.Note.Verdict, l.Note.Reason, personal.Detail(event.Reason(l.Note.Reason), l.Note.Detail)
 	}
@@ -216,7 +218,8 @@ func reportOf(dir quarantine.Dir, l *quarantine.Letter, today *quarantine.Today,
 	positions := l.Positions()
 	for i := range today.Events {
 		of := &today.Events[i]
-		one := shownOne{Position: i, shownToday: shownToday{Verdict: of.Verdict.String(), Reason: string(of.Reason), Detail: personal.Detail(of.Reason, of.Detail)}}
+		one := shownOne{Position: i, shownToday: shownToday{Verdict: of.Verdict.String(), Reason: string(of.Reason),
+			Detail: personal.Detail(of.Reason, of.Detail)}}
 		if positions != nil {
 			one.Position = positions[i]
 		}
@@ -242,7 +245,8 @@ func bothOf(today *quarantine.Today, personal show.Personal) (stored *shownEvent
 }
 
 func keyOf(item event.Item) shownKey {
-	return shownKey{Type: item.Type, ID: item.ID, PK: item.Key.PK, SK: item.Key.SK, Digest: item.Digest.String(), At: item.At.UTC().Format(time.RFC3339Nano)}
+	return shownKey{Type: item.Type, ID: item.ID, PK: item.Key.PK, SK: item.Key.SK, Digest: item.Digest.String(),
+		At: item.At.UTC().Format(time.RFC3339Nano)}
 }
 
 // These are how much of a text people see.
@@ -296,11 +300,14 @@ func (r *shown) print(w io.Writer, path, same string, flagged []string) {
 	r.printEvents(w)
 	r.printBoth(w, row)
 	if r.Today.Reason == string(event.DigestDiffers) {
-		fmt.Fprintf(w, "\nIf the message is right:\n  %s\n", strings.TrimSpace(fmt.Sprintf("ingot quarantine resend %s %s --replace --yes %s", show.Quoted(path), r.ID[:min(8, len(r.ID))], same)))
+		fmt.Fprintf(w, "\nIf the message is right:\n  %s\n",
+			strings.TrimSpace(fmt.Sprintf("ingot quarantine resend %s %s --replace --yes %s", show.Quoted(path), r.ID[:min(8, len(r.ID))],
+				same)))
 		if len(flagged) > 0 {
 			fmt.Fprintf(w, "  Totals of %s are then flagged: they hold what cannot be taken back.\n", strings.Join(flagged, ", "))
 		}
-		fmt.Fprintf(w, "If the stored one is right:\n  %s\n", strings.TrimSpace(fmt.Sprintf("ingot quarantine drop %s %s --yes %s", show.Quoted(path), r.ID[:min(8, len(r.ID))], same)))
+		fmt.Fprintf(w, "If the stored one is right:\n  %s\n",
+			strings.TrimSpace(fmt.Sprintf("ingot quarantine drop %s %s --yes %s", show.Quoted(path), r.ID[:min(8, len(r.ID))], same)))
 	}
 }
 

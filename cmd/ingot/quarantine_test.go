@@ -108,7 +108,8 @@ func (w *devWorld) send(quarantined int, bodies ...string) {
 
 func (w *devWorld) post(queue, body string, attributes map[string]types.MessageAttributeValue) {
 	w.t.Helper()
-	if _, err := w.dev.Engine().SQS().SendMessage(w.t.Context(), &sqs.SendMessageInput{QueueUrl: &queue, MessageBody: &body, MessageAttributes: attributes}); err != nil {
+	if _, err := w.dev.Engine().SQS().SendMessage(w.t.Context(),
+		&sqs.SendMessageInput{QueueUrl: &queue, MessageBody: &body, MessageAttributes: attributes}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -161,7 +162,8 @@ func sameText(t *testing.T, name, text string, ids ...string) {
 	text = regexp.MustCompile(`since \S+,`).ReplaceAllString(text, "since TIME,")
 	text = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d`).ReplaceAllString(text, "2026-03-01 12:00")
 	for line := range strings.Lines(text) {
-		if len([]rune(line)) > 81 && !strings.ContainsAny(line, "{(") && !strings.Contains(line, " aws s3api ") && !strings.Contains(line, " s3://") { // payloads and details are as long as they are
+		if len([]rune(line)) > 81 && !strings.ContainsAny(line, "{(") && !strings.Contains(line, " aws s3api ") &&
+			!strings.Contains(line, " s3://") { // payloads and details are as long as they are
 			t.Errorf("%s: wider than 80 columns: %s", name, line)
 		}
 	}
@@ -200,7 +202,9 @@ func TestQuarantine(t *testing.T) {
 
 	// Nothing is replaced before somebody has looked. The message has the command to do that.
 	unseen := w.run(exitRefused, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local")
-	if want := ids[0] + "  stays: the stored event was not shown yet: look at both with ingot quarantine show first: ingot quarantine show letters " + ids[0][:8] + " --local\n0 resent, 1 stays\n"; unseen.out != want {
+	if want := ids[0] +
+		"  stays: the stored event was not shown yet: look at both with ingot quarantine show first: ingot quarantine show letters " +
+		ids[0][:8] + " --local\n0 resent, 1 stays\n"; unseen.out != want {
 		t.Errorf("%s%swant %s", unseen.out, unseen.errors, want)
 	}
 	w.grouped(ids[2], "ann@example.com")
@@ -208,19 +212,22 @@ func TestQuarantine(t *testing.T) {
 	// What is personal does not show, unless it is asked for. Nor do control characters.
 	conflict := w.run(3, "quarantine", "show", "letters", ids[0][:8], "--local")
 	sameText(t, "quarantine-show.txt", conflict.out, ids...)
-	for _, args := range [][]string{{ids[0]}, {ids[1]}, {ids[2]}, {ids[0], "--output", "json"}, {ids[1], "--output", "json"}, {ids[2], "--output", "json"}} {
+	for _, args := range [][]string{{ids[0]}, {ids[1]}, {ids[2]}, {ids[0], "--output", "json"}, {ids[1], "--output", "json"},
+		{ids[2], "--output", "json"}} {
 		got := w.run(3, append([]string{"quarantine", "show", "letters", "--local"}, args...)...)
 		if strings.Contains(got.out, "example.") || strings.Contains(got.out, "\x1b") {
 			t.Errorf("show %v prints what it must not:\n%s", args, got.out)
 		}
 	}
-	if got := w.run(3, "quarantine", "show", "letters", ids[0], "--local", "--reveal"); !strings.Contains(got.out, "ann@example.org") || !strings.Contains(got.out, "ann@example.com") {
+	if got := w.run(3, "quarantine", "show", "letters", ids[0], "--local", "--reveal"); !strings.Contains(got.out, "ann@example.org") ||
+		!strings.Contains(got.out, "ann@example.com") {
 		t.Errorf("--reveal does not:\n%s", got.out)
 	}
 
 	// Nothing of it could be stored, so nothing is sent.
 	stays := w.run(3, "quarantine", "resend", "letters", "--local")
-	if strings.Count(stays.out, "stays: it would be") != 3 || w.waiting(w.dev.Stack().Quarantine) != 3 || !strings.Contains(stays.errors, "ingot: this changes ingot dev with ") {
+	if strings.Count(stays.out, "stays: it would be") != 3 || w.waiting(w.dev.Stack().Quarantine) != 3 ||
+		!strings.Contains(stays.errors, "ingot: this changes ingot dev with ") {
 		t.Errorf("%s%s", stays.out, stays.errors)
 	}
 
@@ -242,7 +249,8 @@ func TestQuarantine(t *testing.T) {
 	sameText(t, "quarantine-done.txt", w.run(0, "quarantine", "list", "letters").out, ids...)
 	// It was dropped already. Nothing happens.
 	w.run(3, "quarantine", "drop", "letters", ids[2], "--yes", "--local")
-	if got := w.run(0, "quarantine", "resend", "letters", "--local", "--output", "json"); !strings.HasPrefix(got.out, "{\n  \"messages\": [],\n  \"done\": 0,\n") {
+	if got := w.run(0, "quarantine", "resend", "letters", "--local", "--output", "json"); !strings.HasPrefix(got.out,
+		"{\n  \"messages\": [],\n  \"done\": 0,\n") {
 		t.Errorf("%s", got.out)
 	}
 }
@@ -262,7 +270,8 @@ func TestQuarantineOfAnArray(t *testing.T) {
 	if strings.Contains(shown.out+asJSON.out, "example.") || !strings.Contains(asJSON.out, `"position": 2`) {
 		t.Errorf("%s", asJSON.out)
 	}
-	if got := w.run(exitRefused, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local"); !strings.Contains(got.out, "event [2] of the array: it would be Poison (missing-field)") {
+	if got := w.run(exitRefused, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local"); !strings.Contains(got.out,
+		"event [2] of the array: it would be Poison (missing-field)") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	w.env["EDITOR"] = "sed -i s/\\\"id\\\":2,/\\\"id\\\":2,\\\"at\\\":\\\"2026-01-02T03:04:05Z\\\",/"
@@ -322,8 +331,10 @@ func TestQuarantineOfAnotherStack(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := w.files("letters")[0]
-	for _, args := range [][]string{{"show", "letters", id}, {"resend", "letters", id}, {"resend", "letters"}, {"drop", "letters", id, "--yes"}} {
-		if got := w.run(5, append(append([]string{"quarantine"}, args...), "--local")...); !strings.Contains(got.errors, "which is not a queue of") || strings.Contains(got.errors, "this changes") {
+	for _, args := range [][]string{{"show", "letters", id}, {"resend", "letters", id}, {"resend", "letters"},
+		{"drop", "letters", id, "--yes"}} {
+		if got := w.run(5, append(append([]string{"quarantine"}, args...), "--local")...); !strings.Contains(got.errors,
+			"which is not a queue of") || strings.Contains(got.errors, "this changes") {
 			t.Errorf("%v: %s", args, got.errors)
 		}
 	}
@@ -331,9 +342,11 @@ func TestQuarantineOfAnotherStack(t *testing.T) {
 
 func TestQuarantineUsage(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, args := range [][]string{{"pull"}, {"pull", "a", "b"}, {"pull", "x", "--max", "0", "--local"}, {"list"}, {"list", "nowhere"}, {"show", "x"}, {"show", "x", "y", "--stack", ""},
+	for _, args := range [][]string{{"pull"}, {"pull", "a", "b"}, {"pull", "x", "--max", "0", "--local"}, {"list"}, {"list", "nowhere"},
+		{"show", "x"}, {"show", "x", "y", "--stack", ""},
 		{"edit", "x"}, {"edit", "nowhere", "y"}, {"resend"}, {"drop", "x", "--yes"}, {"drop", "x", "y"}, {"rseend", "x"}} {
-		if got := piped(t, "", append([]string{"quarantine"}, args...)...); got.code != 2 || got.out != "" || strings.Count(got.errors, "\n") != 1 {
+		if got := piped(t, "", append([]string{"quarantine"}, args...)...); got.code != 2 || got.out != "" ||
+			strings.Count(got.errors, "\n") != 1 {
 			t.Errorf("%v: exit code %d\n%s%s", args, got.code, got.out, got.errors)
 		}
 	}
@@ -413,7 +426,8 @@ func TestSendDoesNotWaitForPointers(t *testing.T) {
 	if !strings.Contains(got.out, "0 events stored, 1 with the payload in S3, not waited for") || strings.Contains(got.out, "refused") {
 		t.Error(got.out)
 	}
-	if got := w.run(exitUntold, "send", "events.ndjson", "--wait", "--local", "--output", "json"); !strings.Contains(got.out, `"elsewhere": 1`) {
+	if got := w.run(exitUntold, "send", "events.ndjson", "--wait", "--local", "--output", "json"); !strings.Contains(got.out,
+		`"elsewhere": 1`) {
 		t.Error(got.out)
 	}
 }
@@ -445,7 +459,8 @@ aggregates:
 	}
 	w.run(exitFine, "send", "in2", "--local", "--wait")
 	w.send(1, goods("reserved", 5))
-	if r := w.run(exitDifference, "send", "out5", "--local", "--wait", "--wait-limit", "1ms"); !strings.Contains(r.out, "0 events stored, 1 rejected, as a total is now\n") {
+	if r := w.run(exitDifference, "send", "out5", "--local", "--wait", "--wait-limit", "1ms"); !strings.Contains(r.out,
+		"0 events stored, 1 rejected, as a total is now\n") {
 		t.Errorf("%s%s", r.out, r.errors)
 	}
 	w.await(func() bool { return w.waiting(w.dev.Stack().Quarantine) == 2 })
@@ -455,10 +470,12 @@ aggregates:
 		t.Fatalf("%d letters", len(ids))
 	}
 	const low = `stock of sku="a": available is 2, and with this event it would be -3, which is below its floor of 0`
-	if r := w.run(exitDifference, "quarantine", "show", "letters", ids[0], "--local"); !strings.Contains(r.out, "today       Rejected (below-floor)\n") || !strings.Contains(r.out, low) {
+	if r := w.run(exitDifference, "quarantine", "show", "letters", ids[0], "--local"); !strings.Contains(r.out,
+		"today       Rejected (below-floor)\n") || !strings.Contains(r.out, low) {
 		t.Errorf("%s", r.out)
 	}
-	if r := w.run(exitDifference, "quarantine", "resend", "letters", "--yes", "--local"); strings.Count(r.out+r.errors, "it would be Rejected (below-floor) again") != 2 {
+	if r := w.run(exitDifference, "quarantine", "resend", "letters", "--yes", "--local"); strings.Count(r.out+r.errors,
+		"it would be Rejected (below-floor) again") != 2 {
 		t.Errorf("%s%s", r.out, r.errors)
 	}
 	w.run(exitFine, "send", "in4", "--local", "--wait")

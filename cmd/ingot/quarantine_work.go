@@ -66,7 +66,9 @@ func (j *job) of(letters []*quarantine.Letter) (fresh, dead []*quarantine.Letter
 		case l.Queue == j.t.DeadLetterURL && l.Dead:
 			dead = append(dead, l)
 		default:
-			return nil, nil, refused(fmt.Errorf("message %s was pulled from %s, which is not a queue of %s; nothing was changed", l.ID, show.Text(l.Queue), j.t))
+			return nil, nil,
+				refused(fmt.Errorf("message %s was pulled from %s, which is not a queue of %s; nothing was changed", l.ID,
+					show.Text(l.Queue), j.t))
 		}
 	}
 	return fresh, dead, nil
@@ -97,7 +99,8 @@ func (j *job) note(l *quarantine.Letter, today *quarantine.Today, err error) {
 		}
 		one.Error = show.Text(one.Error)
 		if no != nil && no.Look {
-			one.Error += ": " + strings.TrimSpace(fmt.Sprintf("ingot quarantine show %s %s %s", show.Quoted(j.path), l.ID[:min(8, len(l.ID))], j.same))
+			one.Error += ": " +
+				strings.TrimSpace(fmt.Sprintf("ingot quarantine show %s %s %s", show.Quoted(j.path), l.ID[:min(8, len(l.ID))], j.same))
 		}
 		if !j.json() {
 			fmt.Fprintf(j.stdout, "%s  stays: %s\n", l.ID, one.Error)

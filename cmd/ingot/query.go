@@ -306,7 +306,8 @@ func (out *answer) fill(got store.Answer, def *aggregate.Definition, hidden show
 	out.Read, out.Returned, out.Requests, out.Units, out.Next = got.Read, len(got.Items), got.Requests, got.Units, got.Next
 	for _, i := range got.Items {
 		item := hidden.Item(*i)
-		row := answerItem{Type: item.Type, ID: item.ID, At: keys.FormatTime(item.At), at: item.At.UTC(), Key: keyIn(item.Key), ExpiresAt: item.ExpiresAt, Data: json.RawMessage(item.Data),
+		row := answerItem{Type: item.Type, ID: item.ID, At: keys.FormatTime(item.At), at: item.At.UTC(), Key: keyIn(item.Key),
+			ExpiresAt: item.ExpiresAt, Data: json.RawMessage(item.Data),
 			Elsewhere: item.Payload != nil}
 		if !json.Valid(row.Data) {
 			row.Data, _ = json.Marshal(item.Data)
@@ -320,7 +321,8 @@ func (out *answer) fill(got store.Answer, def *aggregate.Definition, hidden show
 		out.Items = append(out.Items, row)
 	}
 	for _, t := range got.Totals {
-		row := answerTotal{By: hidden.By(def.Name, t.By), Values: map[string]any{}, N: t.N, Flags: hidden.All(t.Flags), Building: t.Building, Missing: t.Missing,
+		row := answerTotal{By: hidden.By(def.Name, t.By), Values: map[string]any{}, N: t.N, Flags: hidden.All(t.Flags),
+			Building: t.Building, Missing: t.Missing,
 			window: show.Window(def, t.Window), shown: totals.ValuesOf(def, t, hidden)}
 		for _, name := range slices.Sorted(maps.Keys(row.By)) {
 			row.groups = append(row.groups, show.Text(row.By[name]))
@@ -372,13 +374,15 @@ func (a *app) printAnswer(out answer) error {
 	default:
 		cut := writeItems(&b, out.Items, a.columns)
 		if n := out.elsewhere(); n > 0 {
-			fmt.Fprintf(&b, "%s in the payload bucket, and shown as far as the item keeps it; ingot get --payload shows all of one\n", isOrAre(n))
+			fmt.Fprintf(&b, "%s in the payload bucket, and shown as far as the item keeps it; ingot get --payload shows all of one\n",
+				isOrAre(n))
 		}
 		units := fmt.Sprintf("%v read units", out.Units) // it may be a half
 		if out.Units == 1 {
 			units = "1 read unit"
 		}
-		fmt.Fprintf(&b, "read %s, returned %s: %s, %s\n", show.Comma(out.Read), show.Comma(out.Returned), show.Count(out.Requests, "request"), units)
+		fmt.Fprintf(&b, "read %s, returned %s: %s, %s\n", show.Comma(out.Read), show.Comma(out.Returned),
+			show.Count(out.Requests, "request"), units)
 		if out.Next != "" {
 			fmt.Fprintf(&b, "there is more: add --page %s\n", out.Next)
 		}
@@ -433,7 +437,9 @@ func writeExplained(b *strings.Builder, list []answerRequest) {
 			where += " " + r.Index
 		}
 		text := r.Condition
-		for _, name := range slices.SortedFunc(maps.Keys(r.Values), func(x, y string) int { return cmp.Or(cmp.Compare(len(y), len(x)), cmp.Compare(x, y)) }) {
+		for _, name := range slices.SortedFunc(maps.Keys(r.Values), func(x, y string) int {
+			return cmp.Or(cmp.Compare(len(y), len(x)), cmp.Compare(x, y))
+		}) {
 			if r.API == "GetItem" {
 				continue
 			}
@@ -454,7 +460,8 @@ func writeAnswerTotals(b *strings.Builder, totals []answerTotal) {
 	t := show.NewTable()
 	for _, total := range totals {
 		if total.Missing {
-			t.Row(append(slices.Clone(total.groups), cmp.Or(strings.Join(total.Flags, "; "), "nothing is stored, and older events are not counted yet"))...)
+			t.Row(append(slices.Clone(total.groups),
+				cmp.Or(strings.Join(total.Flags, "; "), "nothing is stored, and older events are not counted yet"))...)
 			continue
 		}
 		cells := append(slices.Clone(total.groups), total.window)

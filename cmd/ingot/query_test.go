@@ -42,7 +42,8 @@ func shopWithOrders(t *testing.T, orders int) (ingot func(stdin string, args ...
 	var items []*event.Item
 	noon := time.Now().UTC().Truncate(24 * time.Hour).Add(-12 * time.Hour)
 	for i := range orders {
-		body := fmt.Sprintf(`{"type":"order.placed","merchant_id":"m-1","order_id":"o-%d","customer_id":"c-1","placed_at":%q,"currency":"EUR","total_cents":%d,"product_id":"p","quantity":1,"status":"a\u001bb"}`,
+		body := fmt.Sprintf(
+			`{"type":"order.placed","merchant_id":"m-1","order_id":"o-%d","customer_id":"c-1","placed_at":%q,"currency":"EUR","total_cents":%d,"product_id":"p","quantity":1,"status":"a\u001bb"}`,
 			i, noon.Add(time.Duration(i)*time.Minute).Format(time.RFC3339), 100*i)
 		item, err := p.Plan(envelope.Message{Body: body})
 		if err != nil {
@@ -59,14 +60,18 @@ func shopWithOrders(t *testing.T, orders int) (ingot func(stdin string, args ...
 	server := httptest.NewServer(wire.New(engine))
 	t.Cleanup(server.Close)
 	env := map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates, "INGOT_PII_KEY": shopSecret}
-	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s",
-		"AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none"} {
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "k",
+		"AWS_SECRET_ACCESS_KEY": "s",
+		"AWS_CONFIG_FILE":       "none", "AWS_SHARED_CREDENTIALS_FILE": "none"} {
 		t.Setenv(name, value)
 	}
 	return func(stdin string, args ...string) (int, string, string) {
 		var stdout, stderr bytes.Buffer
 		args = append([]string{"query", "--pipeline", "../../" + sampleshop.Pipeline}, args...)
-		code := run(t.Context(), args, func(name string) (string, bool) { v, ok := env[name]; return v, ok }, strings.NewReader(stdin), &stdout, &stderr)
+		code := run(t.Context(), args, func(name string) (string, bool) {
+			v, ok := env[name]
+			return v, ok
+		}, strings.NewReader(stdin), &stdout, &stderr)
 		return code, stdout.String(), stderr.String()
 	}
 }
@@ -116,9 +121,11 @@ func TestQueryPages(t *testing.T) {
 		args []string
 		says string
 	}{
-		"altered":       {[]string{"orders_of_day", "at=" + day, "--page", string(altered)}, "the page token is damaged or not one of this tool's"},
-		"foreign":       {[]string{"orders_of_day", "at=2026-03-01", "--page", got.Next}, "the page token belongs to another question"},
-		"other pattern": {[]string{"order_story", "merchant_id=m-1", "order_id=o-1", "--page", got.Next}, "the page token belongs to another question"},
+		"altered": {[]string{"orders_of_day", "at=" + day, "--page", string(altered)},
+			"the page token is damaged or not one of this tool's"},
+		"foreign": {[]string{"orders_of_day", "at=2026-03-01", "--page", got.Next}, "the page token belongs to another question"},
+		"other pattern": {[]string{"order_story", "merchant_id=m-1", "order_id=o-1", "--page", got.Next},
+			"the page token belongs to another question"},
 	} {
 		if code, _, stderr := ingot("", c.args...); code != exitUsage || !strings.Contains(stderr, c.says) {
 			t.Errorf("%s: exit %d: %s", name, code, stderr)
@@ -135,27 +142,36 @@ func TestQuery(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		"text":            {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1", "--consistent"}, exitFine, "read 1, returned 1: 1 request, 1 read unit\n", ""},
-		"control":         {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1"}, exitFine, `"status":"a\u001bb"`, ""},
-		"masked":          {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1"}, exitFine, `"customer_id":"***"`, ""},
-		"revealed":        {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1", "--reveal"}, exitFine, `"customer_id":"c-1"`, ""},
-		"from stdin":      {"c-1\n", []string{"customer_orders", "customer_id=@-"}, exitFine, "read 3, returned 3", ""},
-		"more":            {"", []string{"customer_orders", "customer_id=c-1", "--limit", "2"}, exitFine, "there is more: add --page ", ""},
-		"nothing":         {"", []string{"order_story", "merchant_id=m-2", "order_id=o-1,o-2"}, exitFine, "read 0, returned 0: 2 requests", ""},
-		"hash and %":      {"", []string{"order_story", "merchant_id=m#1", "order_id=50%", "--explain"}, exitFine, `PK = "ORDER#m%231#50%25"`, ""},
-		"totals":          {"", []string{"merchants_day", "merchant_id=m-1", "currency=EUR"}, exitFine, "has no head", ""},
-		"totals in JSON":  {"", []string{"merchants_day", "merchant_id=m-1", "currency=EUR", "--output", "json"}, exitFine, `"by": {`, ""},
-		"explain":         {"", []string{"orders_of_day", "at=2026-03-01", "--explain"}, exitFine, "8 requests; none was sent", ""},
-		"missing":         {"", []string{"order_story", "merchant_id=m-1"}, exitUsage, "", "order_story needs order_id; write order_id=VALUE"},
-		"misspelled":      {"", []string{"order_story", "merchant_id=m-1", "orderid=o-1"}, exitUsage, "", "has no parameter orderid; write order_id instead"},
+		"text": {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1", "--consistent"}, exitFine,
+			"read 1, returned 1: 1 request, 1 read unit\n", ""},
+		"control": {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1"}, exitFine, `"status":"a\u001bb"`, ""},
+		"masked":  {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1"}, exitFine, `"customer_id":"***"`, ""},
+		"revealed": {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1", "--reveal"}, exitFine,
+			`"customer_id":"c-1"`, ""},
+		"from stdin": {"c-1\n", []string{"customer_orders", "customer_id=@-"}, exitFine, "read 3, returned 3", ""},
+		"more":       {"", []string{"customer_orders", "customer_id=c-1", "--limit", "2"}, exitFine, "there is more: add --page ", ""},
+		"nothing": {"", []string{"order_story", "merchant_id=m-2", "order_id=o-1,o-2"}, exitFine, "read 0, returned 0: 2 requests",
+			""},
+		"hash and %": {"", []string{"order_story", "merchant_id=m#1", "order_id=50%", "--explain"}, exitFine,
+			`PK = "ORDER#m%231#50%25"`, ""},
+		"totals":         {"", []string{"merchants_day", "merchant_id=m-1", "currency=EUR"}, exitFine, "has no head", ""},
+		"totals in JSON": {"", []string{"merchants_day", "merchant_id=m-1", "currency=EUR", "--output", "json"}, exitFine, `"by": {`, ""},
+		"explain":        {"", []string{"orders_of_day", "at=2026-03-01", "--explain"}, exitFine, "8 requests; none was sent", ""},
+		"missing": {"", []string{"order_story", "merchant_id=m-1"}, exitUsage, "",
+			"order_story needs order_id; write order_id=VALUE"},
+		"misspelled": {"", []string{"order_story", "merchant_id=m-1", "orderid=o-1"}, exitUsage, "",
+			"has no parameter orderid; write order_id instead"},
 		"no such pattern": {"", []string{"order_stroy"}, exitUsage, "", "there is no pattern order_stroy; the nearest is order_story"},
 		"no pattern":      {"", nil, exitUsage, "", "say which pattern; the pipeline has customer_orders"},
 		"not a field":     {"", []string{"order_story", "m-1"}, exitUsage, "", `"m-1": write FIELD=VALUE, such as order_id=o-1`},
-		"too many":        {"", []string{"orders_of_day", "--from", "2026-01-01", "--to", "2027-01-01"}, exitUsage, "", "covers 2920 partitions, and one question reads at most 1000"},
-		"too few units":   {"", []string{"orders_of_day", "at=2026-03-01", "--max-units", "2"}, exitUsage, "", "8 partitions are read side by side, which takes at least 4 read units, and 2 may be spent"},
-		"consistent":      {"", []string{"orders_of_day", "at=2026-03-01", "--consistent"}, exitUsage, "", "an index has no consistent reads"},
-		"limit":           {"", []string{"orders_of_day", "at=2026-03-01", "--limit", "0"}, exitUsage, "", "--limit 0: give 1 to 10000"},
-		"two from stdin":  {"x", []string{"order_story", "merchant_id=@-", "order_id=@-"}, exitUsage, "", "standard input cannot give both"},
+		"too many": {"", []string{"orders_of_day", "--from", "2026-01-01", "--to", "2027-01-01"}, exitUsage, "",
+			"covers 2920 partitions, and one question reads at most 1000"},
+		"too few units": {"", []string{"orders_of_day", "at=2026-03-01", "--max-units", "2"}, exitUsage, "",
+			"8 partitions are read side by side, which takes at least 4 read units, and 2 may be spent"},
+		"consistent": {"", []string{"orders_of_day", "at=2026-03-01", "--consistent"}, exitUsage, "",
+			"an index has no consistent reads"},
+		"limit":          {"", []string{"orders_of_day", "at=2026-03-01", "--limit", "0"}, exitUsage, "", "--limit 0: give 1 to 10000"},
+		"two from stdin": {"x", []string{"order_story", "merchant_id=@-", "order_id=@-"}, exitUsage, "", "standard input cannot give both"},
 	} {
 		code, stdout, stderr := ingot(c.stdin, c.args...)
 		if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) {
@@ -180,11 +196,14 @@ func TestExplainedQuestionNeedsNoStack(t *testing.T) {
 	}
 	ask := func(args ...string) (int, string, string) {
 		var stdout, stderr strings.Builder
-		code := run(t.Context(), append([]string{"query"}, args...), func(string) (string, bool) { return "", false }, strings.NewReader(""), &stdout, &stderr)
+		code := run(t.Context(), append([]string{"query"}, args...), func(string) (string, bool) {
+			return "", false
+		}, strings.NewReader(""), &stdout, &stderr)
 		return code, stdout.String(), stderr.String()
 	}
 	code, stdout, stderr := ask("order_story", "merchant_id=m-1", "order_id=o-1", "--explain")
-	if code != exitFine || !strings.Contains(stdout, `PK = "ORDER#m-1#o-1"`) || !strings.Contains(stdout, "1 request; none was sent") || stderr != "" {
+	if code != exitFine || !strings.Contains(stdout, `PK = "ORDER#m-1#o-1"`) || !strings.Contains(stdout, "1 request; none was sent") ||
+		stderr != "" {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = ask("customer_orders", "customer_id=c-1", "--explain")

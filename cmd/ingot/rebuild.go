@@ -112,7 +112,8 @@ func newRebuild(a *app) *cobra.Command {
 				}
 				for _, name := range []string{"segments", "rate", "memory", "work", "patience"} {
 					if cmd.Flags().Changed(name) {
-						return usage(fmt.Errorf("--parts reads the events one by one, and does not wait for the stream: leave --%s out", name))
+						return usage(fmt.Errorf("--parts reads the events one by one, and does not wait for the stream: leave --%s out",
+							name))
 					}
 				}
 				return a.rebuildParts(cmd, o)
@@ -201,7 +202,8 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 // doubtful returns the aggregates that are to be rebuilt although they say that they are complete,
 // because the first events are not counted in them. standing says why others cannot be rebuilt.
 // Then defs is empty.
-func (a *app) doubtful(ctx context.Context, v verifying, patience time.Duration) (defs []*aggregate.Definition, standing []string, err error) {
+func (a *app) doubtful(ctx context.Context, v verifying, patience time.Duration) (defs []*aggregate.Definition, standing []string,
+	err error) {
 	d, err := v.doubts(ctx, a.clock.Real().Now())
 	if err != nil {
 		return nil, nil, err
@@ -210,7 +212,8 @@ func (a *app) doubtful(ctx context.Context, v verifying, patience time.Duration)
 		return nil, standing, err
 	}
 	if len(d.behind) == 0 {
-		fmt.Fprintln(a.stderr, "ingot: every aggregate says that it is complete, and so do the first events: there is nothing to do. ingot verify proves it")
+		fmt.Fprintln(a.stderr,
+			"ingot: every aggregate says that it is complete, and so do the first events: there is nothing to do. ingot verify proves it")
 	}
 	return d.behind, []string{}, nil
 }
@@ -232,7 +235,9 @@ func (a *app) touchAll(ctx context.Context, v verifying, c verify.Config, o veri
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		fmt.Fprintf(a.stderr, "ingot: everything is touched, but it is not known whether the stream has counted it: %s; run the same command again\n", show.Error(unsure))
+		fmt.Fprintf(a.stderr,
+			"ingot: everything is touched, but it is not known whether the stream has counted it: %s; run the same command again\n",
+			show.Error(unsure))
 		return untold()
 	}
 	return nil
@@ -254,7 +259,8 @@ func (a *app) declare(ctx context.Context, v verifying, c verify.Config, passes 
 		case err != nil:
 			out.Standing = append(out.Standing, fmt.Sprintf("%s: %v", pass.Definition, err))
 		case len(standing) > 0:
-			out.Standing = append(out.Standing, fmt.Sprintf("%s: %s in its totals; if events flow, pause first", pass.Definition, show.Count(len(standing), "difference")))
+			out.Standing = append(out.Standing, fmt.Sprintf("%s: %s in its totals; if events flow, pause first", pass.Definition,
+				show.Count(len(standing), "difference")))
 		default:
 			out.Complete = append(out.Complete, pass.Definition.String())
 		}

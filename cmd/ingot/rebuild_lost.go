@@ -75,7 +75,9 @@ func (a *app) lost(ctx context.Context, v verifying, d doubts, patience time.Dur
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		fmt.Fprintf(a.stderr, "ingot: totals of stored events are missing, but it is not known whether the stream has counted these events: %s\n", show.Error(unsure))
+		fmt.Fprintf(a.stderr,
+			"ingot: totals of stored events are missing, but it is not known whether the stream has counted these events: %s\n",
+			show.Error(unsure))
 		return nil, untold()
 	}
 	var gone []*aggregate.Definition
@@ -93,8 +95,9 @@ func (a *app) lost(ctx context.Context, v verifying, d doubts, patience time.Dur
 	}
 	next := v.plan.Epoch() + 1
 	for _, def := range gone {
-		standing = append(standing, fmt.Sprintf("%s: totals of stored events are missing, as in an aggregates table that was made anew. Raise epoch to %d, "+
-			"give the aggregate since: %d, deploy, and run the same command again", def, next, next))
+		standing = append(standing,
+			fmt.Sprintf("%s: totals of stored events are missing, as in an aggregates table that was made anew. Raise epoch to %d, "+
+				"give the aggregate since: %d, deploy, and run the same command again", def, next, next))
 	}
 	return standing, nil
 }

@@ -161,7 +161,8 @@ func (v verifying) flags(ctx context.Context, defs []*aggregate.Definition) (lis
 			return nil, err
 		}
 		if head != nil && head.Flag != "" {
-			list = append(list, changedTotal{Aggregate: def.Name, Since: def.Since, Flag: masks.Quoted(head.Flag), flag: head.Flag, key: lanes.HeadKey(def)})
+			list = append(list, changedTotal{Aggregate: def.Name, Since: def.Since, Flag: masks.Quoted(head.Flag), flag: head.Flag,
+				key: lanes.HeadKey(def)})
 		}
 	}
 	for t, err := range v.store.Totals(ctx) {
@@ -173,7 +174,8 @@ func (v verifying) flags(ctx context.Context, defs []*aggregate.Definition) (lis
 		if i < 0 || t.Flag == "" {
 			continue
 		}
-		one := changedTotal{Aggregate: at.Name, Since: at.Since, By: masks.By(at.Name, lanes.Group(defs[i], at.By)), Flag: masks.Quoted(t.Flag), flag: t.Flag, key: lanes.Key(defs[i], at.Bucket, at.By, at.Window)}
+		one := changedTotal{Aggregate: at.Name, Since: at.Since, By: masks.By(at.Name, lanes.Group(defs[i], at.By)),
+			Flag: masks.Quoted(t.Flag), flag: t.Flag, key: lanes.Key(defs[i], at.Bucket, at.By, at.Window)}
 		if at.Window != aggregate.NoWindow {
 			one.Window = start(time.Unix(at.Window, 0).UTC())
 		}

@@ -55,7 +55,8 @@ func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
 	if a.json() {
 		err = a.writeJSON(rebuilt{Complete: []string{}, Standing: []string{}, Parts: &out})
 	} else {
-		fmt.Fprintf(a.stdout, "%s of %s missing, %s put\n", show.Count(out.Missing, "part"), show.Count(out.Wholes, "event"), show.Comma(out.Put))
+		fmt.Fprintf(a.stdout, "%s of %s missing, %s put\n", show.Count(out.Missing, "part"), show.Count(out.Wholes, "event"),
+			show.Comma(out.Put))
 		some(a.stdout, out.Refused, func(s string) string { return "not put: " + s })
 	}
 	if err == nil && out.Put < out.Missing {

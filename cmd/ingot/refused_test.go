@@ -22,12 +22,16 @@ var withoutIt = map[string]int{
 	// It is paused, but not marked, or nobody can tell how far the stream is.
 	"pause lambda:TagResource": exitFine, "pause cloudwatch:GetMetricStatistics": exitUntold, "resume lambda:UntagResource": exitFine,
 	// Everything is touched, but nobody can tell how far the stream is.
-	"rebuild cloudwatch:GetMetricStatistics": exitUntold, "rebuild lambda:ListEventSourceMappings": exitUntold, "rebuild lambda:ListTags": exitUntold,
-	"verify cloudwatch:GetMetricStatistics": exitUntold, "verify lambda:ListEventSourceMappings": exitUntold, "verify lambda:ListTags": exitUntold,
+	"rebuild cloudwatch:GetMetricStatistics": exitUntold, "rebuild lambda:ListEventSourceMappings": exitUntold,
+	"rebuild lambda:ListTags":               exitUntold,
+	"verify cloudwatch:GetMetricStatistics": exitUntold, "verify lambda:ListEventSourceMappings": exitUntold,
+	"verify lambda:ListTags": exitUntold,
 	// What it cannot read, it says. --check makes a 6 of that.
-	"status dynamodb:GetItem": exitFine, "status lambda:InvokeFunction": exitFine, "status sqs:GetQueueAttributes": exitFine, "status lambda:ListEventSourceMappings": exitFine,
-	"status lambda:ListTags": exitFine, "status cloudwatch:GetMetricStatistics": exitFine, "status cloudwatch:DescribeAlarms": exitFine,
-	"status sqs:ReceiveMessage": exitFine, "status dynamodb:Scan": exitFine, "status sqs:ChangeMessageVisibility": exitFine,
+	"status dynamodb:GetItem": exitFine, "status lambda:InvokeFunction": exitFine, "status sqs:GetQueueAttributes": exitFine,
+	"status lambda:ListEventSourceMappings": exitFine,
+	"status lambda:ListTags":                exitFine, "status cloudwatch:GetMetricStatistics": exitFine,
+	"status cloudwatch:DescribeAlarms": exitFine,
+	"status sqs:ReceiveMessage":        exitFine, "status dynamodb:Scan": exitFine, "status sqs:ChangeMessageVisibility": exitFine,
 }
 
 // TestRefusedCredentials refuses every action that a command needs, one at a time. The command says

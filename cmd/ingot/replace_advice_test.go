@@ -34,11 +34,14 @@ aggregates:
 func TestTheAdviceOfARefusedReplacementWorks(t *testing.T) {
 	const stored = `{"type":"order","id":1,"at":"2026-03-01T09:00:00Z","lines":[{"line":1,"pieces":5}],"coupons":[{"code":"SPRING"}]}`
 	for name, c := range map[string]struct{ message, refusal, get, pieces string }{
-		"no lines": {`{"type":"order","id":1,"at":"2026-03-01T09:00:00Z","lines":[],"coupons":[]}`, "the stored event has parts", "order id=2", "pieces\n  all time       0"},
+		"no lines": {`{"type":"order","id":1,"at":"2026-03-01T09:00:00Z","lines":[],"coupons":[]}`, "the stored event has parts",
+			"order id=2", "pieces\n  all time       0"},
 		"the same coupon": {`{"type":"order","id":1,"at":"2026-03-01T09:00:00Z","lines":[{"line":1,"pieces":3}],"coupons":[{"code":"SPRING"}]}`,
 			"the stored event has parts", "order id=2", "pieces\n  all time       3"},
-		"another type": {`{"type":"note","id":1,"at":"2026-03-01T09:00:00Z"}`, `the stored event has another type, "order"`, "note id=2", "pieces\n  all time       0"},
-		"a part":       {`{"type":"stray","id":1,"at":"2026-03-01T09:00:00Z"}`, "a part of another event is stored under the key", "stray id=2", "pieces\n  all time       5"},
+		"another type": {`{"type":"note","id":1,"at":"2026-03-01T09:00:00Z"}`, `the stored event has another type, "order"`, "note id=2",
+			"pieces\n  all time       0"},
+		"a part": {`{"type":"stray","id":1,"at":"2026-03-01T09:00:00Z"}`, "a part of another event is stored under the key", "stray id=2",
+			"pieces\n  all time       5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newDevWorldOf(t, adviceSpec)

@@ -57,12 +57,15 @@ func TestUsage(t *testing.T) {
 	tool(t, "demo", "--output", "yaml").says(t, exitUsage, `--output "yaml": write text or json`)
 	tool(t, "totals", "orders", "--output", "yaml").says(t, exitUsage, `--output "yaml": write text, json or csv`)
 	tool(t, "demo", "surplus").says(t, exitUsage, "surplus")
-	tool(t, "quarantine", "list", "letters", "--local").says(t, exitUsage, "unknown flag: --local; ingot quarantine list reaches no stack: leave it out")
-	tool(t, "check", "--pipeline", "../../pipeline.yaml", "--events", ".").says(t, exitUsage, ".: is a directory; name a file with one event a line with --events FILE, or - for standard input")
+	tool(t, "quarantine", "list", "letters", "--local").says(t, exitUsage,
+		"unknown flag: --local; ingot quarantine list reaches no stack: leave it out")
+	tool(t, "check", "--pipeline", "../../pipeline.yaml", "--events", ".").says(t, exitUsage,
+		".: is a directory; name a file with one event a line with --events FILE, or - for standard input")
 	tool(t, "check", "--json").says(t, exitUsage, "unknown flag: --json; did you mean --output json?")
 	tool(t, "help", "chekc").says(t, exitUsage, `unknown command "chekc"; did you mean check?`)
 	tool(t, "completion", "tcsh").says(t, exitUsage, `unknown command "tcsh"; see ingot completion --help`)
-	for _, args := range [][]string{{}, {"--help"}, {"completion"}, {"completion", "--help"}, {"help", "completion", "bash"}, {"demo", "--help"}, {"help", "demo"}} {
+	for _, args := range [][]string{{}, {"--help"}, {"completion"}, {"completion", "--help"}, {"help", "completion", "bash"},
+		{"demo", "--help"}, {"help", "demo"}} {
 		o := tool(t, args...)
 		o.says(t, exitFine)
 		if !strings.Contains(o.stdout, "Usage:") || o.stderr != "" {
@@ -82,14 +85,16 @@ func TestVersion(t *testing.T) {
 	}
 	var b build
 	o = tool(t, "version", "--output", "json")
-	if err := json.Unmarshal([]byte(o.stdout), &b); err != nil || b.Version == "" || b.Go != runtime.Version() || b.OS != runtime.GOOS || b.Arch != runtime.GOARCH {
+	if err := json.Unmarshal([]byte(o.stdout), &b); err != nil || b.Version == "" || b.Go != runtime.Version() || b.OS != runtime.GOOS ||
+		b.Arch != runtime.GOARCH {
 		t.Errorf("%v: %s", err, o.stdout)
 	}
 	tool(t, "version", "1").says(t, exitUsage, `ingot version takes no argument "1"`)
 }
 
 func TestBuild(t *testing.T) {
-	settings := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef0123"}, {Key: "vcs.time", Value: "2026-03-01T09:00:00Z"}, {Key: "vcs.modified", Value: "true"}}
+	settings := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef0123"}, {Key: "vcs.time", Value: "2026-03-01T09:00:00Z"},
+		{Key: "vcs.modified", Value: "true"}}
 	b := readBuild(&debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Version: "v1.2.3"}, Settings: settings}, true)
 	b.OS, b.Arch = "plan9", "mips"
 	if want := "ingot v1.2.3, go1.26.0, plan9/mips, commit 0123456789ab of 2026-03-01T09:00:00Z, with changes that are not committed"; b.String() != want {

@@ -229,7 +229,8 @@ func (a *app) sent(r sentReport) error {
 	return err
 }
 
-func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pipeline, r sentReport, waiting send.Waiting, none keyless, limit time.Duration) error {
+func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pipeline, r sentReport, waiting send.Waiting, none keyless,
+	limit time.Duration) error {
 	ctx := cmd.Context()
 	st, err := a.storeOf(t, p)
 	if err != nil {
@@ -251,7 +252,8 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 	if w.Left > 0 && !paused && unknown == nil { // it may have been paused since
 		paused, _ = a.sayPaused(cmd, t)
 	}
-	r.Stored, r.Other, r.Left, r.Refused, r.Rejected, r.Barred, r.Paused = &w.Stored, &w.Other, &w.Left, &none.refused, w.Rejected, w.Barred, paused
+	r.Stored, r.Other, r.Left, r.Refused, r.Rejected, r.Barred, r.Paused = &w.Stored, &w.Other, &w.Left, &none.refused, w.Rejected,
+		w.Barred, paused
 	if err := a.sent(r); err != nil {
 		return err
 	}
@@ -260,7 +262,9 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 		for _, one := range []struct {
 			n    int
 			what string
-		}{{w.Other, "with another payload under the key"}, {w.Rejected, "rejected, as a total is now"}, {w.Barred, "erased before, so the key is barred"}, {w.Left, "not stored yet"}, {none.refused, goes(none.refused)}, {r.Elsewhere, "with the payload in S3, not waited for"}} {
+		}{{w.Other, "with another payload under the key"}, {w.Rejected, "rejected, as a total is now"},
+			{w.Barred, "erased before, so the key is barred"}, {w.Left, "not stored yet"}, {none.refused, goes(none.refused)},
+			{r.Elsewhere, "with the payload in S3, not waited for"}} {
 			if one.n > 0 {
 				fmt.Fprintf(a.stdout, ", %d %s", one.n, one.what)
 			}
@@ -268,10 +272,12 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 		fmt.Fprintln(a.stdout)
 	}
 	if none.first != "" {
-		fmt.Fprintf(a.stderr, "ingot: the first that is refused is %s\n", show.Text(excerpt.Of(show.PersonalOf(p).Detail("", none.first), 400)))
+		fmt.Fprintf(a.stderr, "ingot: the first that is refused is %s\n",
+			show.Text(excerpt.Of(show.PersonalOf(p).Detail("", none.first), 400)))
 	}
 	if none.refused > 0 || w.Rejected > 0 {
-		fmt.Fprintln(a.stderr, "ingot: ingot quarantine pull DIR fetches what is in quarantine, and ingot quarantine list DIR says why it is there")
+		fmt.Fprintln(a.stderr,
+			"ingot: ingot quarantine pull DIR fetches what is in quarantine, and ingot quarantine list DIR says why it is there")
 	}
 	switch {
 	case w.Left > 0:
@@ -297,7 +303,8 @@ func (a *app) sayPaused(cmd *cobra.Command, t *target.Target) (paused bool, unkn
 	}
 	for _, m := range list {
 		if m.Off() {
-			fmt.Fprintf(a.stderr, "ingot: the ingest function is paused%s: the events wait in the queue. To resume: %s\n", show.Text(m.Who()), resumeLine(cmd, t, false))
+			fmt.Fprintf(a.stderr, "ingot: the ingest function is paused%s: the events wait in the queue. To resume: %s\n",
+				show.Text(m.Who()), resumeLine(cmd, t, false))
 			return true, nil
 		}
 	}
@@ -358,7 +365,8 @@ func (e *notEventError) Error() string {
 	if ndjson.Unfinished(e.first) {
 		what = "is only the beginning of its JSON"
 	}
-	return fmt.Sprintf("%s: its first line %s, and each line is sent as a message of its own; write one event on each line%s", e.name, what, ndjson.Advice(e.first))
+	return fmt.Sprintf("%s: its first line %s, and each line is sent as a message of its own; write one event on each line%s", e.name, what,
+		ndjson.Advice(e.first))
 }
 
 // ofEvents yields the lines, or a [notEventError] if the first of them is one. Standard input

@@ -35,7 +35,8 @@ func TestSendSaysHowFarItIs(t *testing.T) {
 	if last != 80 || !strings.HasPrefix(got.out, "80 events sent") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	if got := w.run(exitFine, "send", "sales.ndjson", "--skip", "70", "--local"); !strings.Contains(got.errors, "sending …\n") || !strings.HasPrefix(got.out, "10 events sent") {
+	if got := w.run(exitFine, "send", "sales.ndjson", "--skip", "70", "--local"); !strings.Contains(got.errors, "sending …\n") ||
+		!strings.HasPrefix(got.out, "10 events sent") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 }

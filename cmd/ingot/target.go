@@ -66,7 +66,8 @@ func (a *app) find(cmd *cobra.Command) (*target.Target, error) {
 // protected stack that nobody has named. Every command that writes calls it first.
 func (a *app) announce(t *target.Target) error {
 	if t.Protected && !t.Named {
-		return refused(fmt.Errorf("%s is protected from deletion, and samconfig.toml's default alone chose it; name it with --stack %s", t, t.Name))
+		return refused(fmt.Errorf("%s is protected from deletion, and samconfig.toml's default alone chose it; name it with --stack %s",
+			t, t.Name))
 	}
 	fmt.Fprintf(a.stderr, "ingot: this changes %s\n", t)
 	return nil

@@ -40,7 +40,8 @@ func TestDevIsTheDefault(t *testing.T) {
 	write(t, "samconfig.toml", "version = 0.1\n[default.global.parameters]\nstack_name = \"shop\"\nregion = \"eu-west-1\"\n")
 	write(t, "events.ndjson", oldSale+"\n")
 	const here = "ingot: no stack is named, so this is the ingot dev with "
-	for _, line := range []string{"send events.ndjson --wait", "get sale id=1", "totals sales", "erase sale id=1 --yes", "pause", "resume"} {
+	for _, line := range []string{"send events.ndjson --wait", "get sale id=1", "totals sales", "erase sale id=1 --yes", "pause",
+		"resume"} {
 		got := w.run(0, strings.Fields(line)...)
 		if strings.Count(got.errors, here) != 1 {
 			t.Errorf("ingot %s: %s", line, got.errors)

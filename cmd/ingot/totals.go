@@ -83,7 +83,8 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials, 5 refused: it needs --sca
 	}
 	targetFlags(cmd)
 	deployedFlag(cmd)
-	cmd.Flags().StringVar(&o.from, "from", "", "the first window: a day such as 2026-03-01, or an RFC 3339 time (default the first one that is stored)")
+	cmd.Flags().StringVar(&o.from, "from", "",
+		"the first window: a day such as 2026-03-01, or an RFC 3339 time (default the first one that is stored)")
 	cmd.Flags().StringVar(&o.to, "to", "", "end before this window (default after the last one)")
 	cmd.Flags().IntVar(&o.top, "top", 0, "show this many totals with the greatest values, of an aggregate with rank: 1 to 1000")
 	cmd.Flags().BoolVar(&o.scan, "scan", false, "read the whole table of totals if the fields are fewer than by needs")
@@ -125,7 +126,8 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 		mask = show.Personal{}
 	}
 	if def.Window == 0 && (o.from != "" || o.to != "") {
-		return usage(fmt.Errorf("--from and --to choose windows, and %s has none: its totals are of all time; leave --from and --to out", name))
+		return usage(fmt.Errorf("--from and --to choose windows, and %s has none: its totals are of all time; leave --from and --to out",
+			name))
 	}
 	if cmd.Flags().Changed("top") {
 		if def.Window != 0 && from.IsZero() {
@@ -173,7 +175,8 @@ func orTop(def *aggregate.Definition) string {
 }
 
 // topTotals reads the totals with the greatest values of one window.
-func topTotals(ctx context.Context, st *store.Store, def *aggregate.Definition, given map[string]any, from time.Time, o totalsOptions, mask show.Personal) ([]totals.View, error) {
+func topTotals(ctx context.Context, st *store.Store, def *aggregate.Definition, given map[string]any, from time.Time, o totalsOptions,
+	mask show.Personal) ([]totals.View, error) {
 	switch {
 	case len(given) > 0:
 		return nil, usage(errors.New("--top ranks all totals of a window: leave the fields out"))
@@ -224,18 +227,22 @@ func parseBound(flag, text string) (time.Time, error) {
 			return at.UTC(), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("--%s %q: write a day as in 2026-03-01, a month, a year, or a time as in 2026-03-01T12:00:00Z", flag, text)
+	return time.Time{}, fmt.Errorf("--%s %q: write a day as in 2026-03-01, a month, a year, or a time as in 2026-03-01T12:00:00Z",
+		flag, text)
 }
 
 // scanTotals reads the whole table of totals and keeps those of one aggregate.
-func (a *app) scanTotals(ctx context.Context, t *target.Target, st *store.Store, def *aggregate.Definition, given map[string]any, from, to time.Time, mask show.Personal) ([]totals.View, error) {
+func (a *app) scanTotals(ctx context.Context, t *target.Target, st *store.Store, def *aggregate.Definition, given map[string]any, from,
+	to time.Time, mask show.Personal) ([]totals.View, error) {
 	want := map[string]string{}
 	for name, value := range given {
 		if text, ok := value.(string); ok && slices.Contains(def.By, name) {
 			want[name] = keys.Escape(text)
 			continue
 		}
-		return nil, usage(fmt.Errorf("--scan compares with the values of by, which are %s; there is none called %s", strings.Join(def.By, ", "), name))
+		return nil,
+			usage(fmt.Errorf("--scan compares with the values of by, which are %s; there is none called %s", strings.Join(def.By, ", "),
+				name))
 	}
 	if err := scan.Say(ctx, a.stderr, t, t.AggregatesTable); err != nil {
 		return nil, err

@@ -34,7 +34,8 @@ patterns:
 
 func TestTotalsTop(t *testing.T) {
 	w := newDevWorldOf(t, leaderboardSpec)
-	for id, win := range map[string]string{"g-1": `"player":"ann","points":5`, "g-2": `"player":"bob","points":7`, "g-3": `"player":"ann","points":4`, "g-4": `"player":"cyd","points":-1`} {
+	for id, win := range map[string]string{"g-1": `"player":"ann","points":5`, "g-2": `"player":"bob","points":7`,
+		"g-3": `"player":"ann","points":4`, "g-4": `"player":"cyd","points":-1`} {
 		w.post(w.dev.Stack().Queue, `{"type":"win","id":"`+id+`","at":"2026-03-01T09:00:00Z",`+win+`}`, nil)
 	}
 	now := time.Now().UTC().Format(time.DateOnly)
@@ -43,7 +44,8 @@ func TestTotalsTop(t *testing.T) {
 		return append([]string{"totals", "scores", "--top", n, "--from", "2026-03-20", "--local"}, more...)
 	}
 	w.await(func() bool {
-		return strings.Contains(w.run(0, "totals", "scores", "--top", "1", "--from", now, "--local").out, "70") && strings.Contains(w.run(0, "totals", "wins", "player=ann", "--local").out, "2")
+		return strings.Contains(w.run(0, "totals", "scores", "--top", "1", "--from", now, "--local").out, "70") &&
+			strings.Contains(w.run(0, "totals", "wins", "player=ann", "--local").out, "2")
 	})
 	w.await(func() bool { return strings.Count(w.run(0, top("9")...).out, "2026-03") == 3 })
 	for _, tt := range []struct {
@@ -55,18 +57,23 @@ func TestTotalsTop(t *testing.T) {
 		{0, `"player": "ann"`, top("1", "--output", "json")},
 		{0, "player,window,points,wins,building,flags\nann,2026-03-01T00:00:00Z,9,2,false,\n", top("1", "--output", "csv")},
 		{0, "ann  2026-03  points=9  wins=2", []string{"query", "leaders", "--from", "2026-03-20", "--local"}},
-		{0, `i:rank = "scores#1#2026-03-01T00:00:00Z#0", backward`, []string{"query", "leaders", "--from", "2026-03-20", "--local", "--explain"}},
+		{0, `i:rank = "scores#1#2026-03-01T00:00:00Z#0", backward`, []string{"query", "leaders", "--from", "2026-03-20", "--local",
+			"--explain"}},
 		{0, `/index/rank"`, []string{"policy", "leaders", "--local"}},
 		{2, "0 totals were asked for; ask for 1 to 1000", top("0")},
 		{2, "--top ranks all totals of a window: leave the fields out", top("1", "player=ann")},
 		{2, "--top reads one window through an index: leave --scan and --to out", top("1", "--scan")},
 		{0, "ingot: this is the window of now, 20", []string{"totals", "scores", "--top", "1", "--local"}},
-		{0, "  player  window   points  wins\n  bob     " + now[:7] + "      70     1\n", []string{"totals", "scores", "--top", "1", "--from", now, "--local"}},
-		{2, "--from and --to choose windows, and wins has none: its totals are of all time; leave --from and --to out", []string{"totals", "wins", "player=ann", "--from", "2026-03-01", "--local"}},
+		{0, "  player  window   points  wins\n  bob     " + now[:7] + "      70     1\n",
+			[]string{"totals", "scores", "--top", "1", "--from", now, "--local"}},
+		{2, "--from and --to choose windows, and wins has none: its totals are of all time; leave --from and --to out",
+			[]string{"totals", "wins", "player=ann", "--from", "2026-03-01", "--local"}},
 		{2, "--from and --to choose windows, and wins has none", []string{"totals", "wins", "--scan", "--to", "2026-03-01", "--local"}},
-		{2, "from and to choose windows, and wins has none: its totals are of all time; leave from and to out", []string{"query", "won", "player=ann", "--from", "2026-03-01", "--local"}},
+		{2, "from and to choose windows, and wins has none: its totals are of all time; leave from and to out",
+			[]string{"query", "won", "player=ann", "--from", "2026-03-01", "--local"}},
 		{0, "ann  all time  wins=2", []string{"query", "won", "player=ann", "--local"}},
-		{2, "it declares no rank, so its totals are in no order, and to list them would need a Scan; write rank: {value: wins}", []string{"totals", "wins", "--top", "1", "--local"}},
+		{2, "it declares no rank, so its totals are in no order, and to list them would need a Scan; write rank: {value: wins}",
+			[]string{"totals", "wins", "--top", "1", "--local"}},
 		{5, "or those with the greatest points with --top", []string{"totals", "scores", "--local"}},
 	} {
 		got := w.run(tt.exit, tt.args...)

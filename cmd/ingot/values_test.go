@@ -35,8 +35,10 @@ patterns:
 // them is masked.
 func TestValuesOfEveryKind(t *testing.T) {
 	w := newDevWorldOf(t, valuesSpec)
-	w.post(w.dev.Stack().Queue, `{"type":"call.ended","id":"c-1","at":"2026-03-01T09:00:00Z","site":"bonn","email":"jo@example.com","state":"=busy\u0007","ms":1000}`, nil)
-	w.post(w.dev.Stack().Queue, `{"type":"call.ended","id":"c-2","at":"2026-02-28T09:00:00Z","site":"bonn","email":"al@example.com","state":"done","ms":20}`, nil)
+	w.post(w.dev.Stack().Queue,
+		`{"type":"call.ended","id":"c-1","at":"2026-03-01T09:00:00Z","site":"bonn","email":"jo@example.com","state":"=busy\u0007","ms":1000}`, nil)
+	w.post(w.dev.Stack().Queue,
+		`{"type":"call.ended","id":"c-2","at":"2026-02-28T09:00:00Z","site":"bonn","email":"al@example.com","state":"done","ms":20}`, nil)
 	w.await(func() bool {
 		return strings.Count(w.run(0, "totals", "calls_monthly", "site=bonn", "--local").out, "p50") == 2
 	})
@@ -56,7 +58,8 @@ bonn,2026-03-01T00:00:00Z,1,1,'=busy\u0007,2026-03-01T09:00:00Z,0,***,***,1024,1
         "error": 0.0163
       }`, []string{"totals", "calls_monthly", "site=bonn", "--local", "--from", "2026-03", "--output", "json"}},
 		{`jo@example.com`, []string{"totals", "calls_monthly", "site=bonn", "--local", "--from", "2026-03", "--reveal"}},
-		{`2026-03  callers=about 1 ±1.6 %  calls=1  last==busy\u0007  lost=0  mail=***  ms=p50 1,024 p90 1,024 p99 1,024`, []string{"query", "calls", "site=bonn", "--from", "2026-03-01", "--local"}},
+		{`2026-03  callers=about 1 ±1.6 %  calls=1  last==busy\u0007  lost=0  mail=***  ms=p50 1,024 p90 1,024 p99 1,024`,
+			[]string{"query", "calls", "site=bonn", "--from", "2026-03-01", "--local"}},
 		{`"lost": "0",`, []string{"totals", "calls_monthly", "site=bonn", "--local", "--scan", "--output", "json"}},
 		{`"lost": 0,`, []string{"query", "calls", "site=bonn", "--from", "2026-03-01", "--local", "--output", "json"}},
 		{`"calls": 1,`, []string{"query", "calls", "site=bonn", "--from", "2026-03-01", "--local", "--output", "json"}},

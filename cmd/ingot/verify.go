@@ -99,7 +99,8 @@ func newVerify(a *app) *cobra.Command {
 	targetFlags(cmd)
 	deployedFlag(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&o.twice, "twice", false, "look a second time, after the stream has delivered what was written before the first look ended")
+	flags.BoolVar(&o.twice, "twice", false,
+		"look a second time, after the stream has delivered what was written before the first look ended")
 	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "with --twice, how long to wait for the stream")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
 	flags.StringVar(&o.segment, "segment", "", "read only this segment, such as 3/64, into --work; the first is 0")
@@ -113,9 +114,11 @@ func newVerify(a *app) *cobra.Command {
 // passFlags adds the flags of a pass over the tables, after those of the command itself.
 func passFlags(cmd *cobra.Command, o *verifyOptions) {
 	flags := cmd.Flags()
-	segments, rate := "how many parts of the tables are read at the same time (default 4)", "read and write units a second at most; 0: no limit"
+	segments, rate := "how many parts of the tables are read at the same time (default 4)",
+		"read and write units a second at most; 0: no limit"
 	if flags.Lookup("segment") != nil {
-		segments, rate = "how many parts of the tables are read at the same time (default that of --segment, or 4)", "read units a second at most; 0: no limit"
+		segments, rate = "how many parts of the tables are read at the same time (default that of --segment, or 4)",
+			"read units a second at most; 0: no limit"
 	}
 	flags.IntVar(&o.segments, "segments", 0, segments)
 	flags.Float64Var(&o.rate, "rate", 0, rate)
@@ -240,8 +243,9 @@ func (a *app) verifying(cmd *cobra.Command, writes bool) (v verifying, err error
 
 // config returns how a pass reads the tables.
 func (a *app) passConfig(v verifying, o verifyOptions) (verify.Config, error) {
-	c := verify.Config{Pipeline: v.plan, Source: v.store, Env: a.clock, Segments: o.segments, Buckets: o.buckets, Rate: o.rate, Memory: o.memory << 20,
-		About: v.target.Account + " " + v.target.Region + " " + v.target.EventsTable + " " + v.target.AggregatesTable}
+	c := verify.Config{Pipeline: v.plan, Source: v.store, Env: a.clock, Segments: o.segments, Buckets: o.buckets, Rate: o.rate,
+		Memory: o.memory << 20,
+		About:  v.target.Account + " " + v.target.Region + " " + v.target.EventsTable + " " + v.target.AggregatesTable}
 	if o.work == "" {
 		return c, nil
 	}
@@ -404,7 +408,8 @@ func (a *app) affordable(p scan.Price, yes bool) error {
 		return nil
 	}
 	if !a.typed {
-		return refused(fmt.Errorf("this takes more than %s units: write --yes to confirm that, or look at --dry-run and --rate first", show.Comma(ask)))
+		return refused(fmt.Errorf("this takes more than %s units: write --yes to confirm that, or look at --dry-run and --rate first",
+			show.Comma(ask)))
 	}
 	fmt.Fprint(a.stderr, "ingot: go on? [y/N] ")
 	answer := make([]byte, 1)
@@ -448,11 +453,13 @@ func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Repor
 	if o.reveal {
 		masks = show.Personal{}
 	}
-	out := verified{Items: r.Items, Totals: r.Totals, Partly: r.Partly, Units: r.Units, Equal: r.OK(), Parts: r.MissingParts, More: r.More.Differences, Differences: []unequal{}, Building: []string{}, Flagged: []string{}, Odd: []string{}}
+	out := verified{Items: r.Items, Totals: r.Totals, Partly: r.Partly, Units: r.Units, Equal: r.OK(), Parts: r.MissingParts,
+		More: r.More.Differences, Differences: []unequal{}, Building: []string{}, Flagged: []string{}, Odd: []string{}}
 	add := func(list []verify.Difference, damaged *bool) {
 		for _, d := range list {
 			d = masks.Difference(d)
-			out.Differences = append(out.Differences, unequal{d.Def.Name, d.Def.Since, d.By, start(d.Window), d.What, d.Has, d.Wants, damaged})
+			out.Differences = append(out.Differences, unequal{d.Def.Name, d.Def.Since, d.By, start(d.Window), d.What, d.Has,
+				d.Wants, damaged})
 		}
 	}
 	if looks == nil {
@@ -468,7 +475,8 @@ func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Repor
 	if masks.None() {
 		out.Flagged, out.Odd = append(out.Flagged, r.Flagged...), append(out.Odd, r.Odd...)
 	} else if n := len(r.Flagged) + len(r.Odd); n > 0 { // their texts hold keys
-		fmt.Fprintf(a.stderr, "ingot: %s and %s may hold personal values; --reveal shows them\n", show.Count(len(r.Flagged), "flag"), show.Count(len(r.Odd), "odd item"))
+		fmt.Fprintf(a.stderr, "ingot: %s and %s may hold personal values; --reveal shows them\n", show.Count(len(r.Flagged), "flag"),
+			show.Count(len(r.Odd), "odd item"))
 	}
 	if a.json() {
 		if err := a.writeJSON(out); err != nil {
@@ -527,7 +535,8 @@ func (a *app) verifiedText(out verified, looks *verify.Looks) {
 	some(a.stdout, out.Flagged, func(s string) string { return "flagged: " + s })
 	some(a.stdout, out.Building, func(s string) string { return "building: " + s + "; ingot rebuild completes it" })
 	if out.Parts > 0 {
-		fmt.Fprintf(a.stdout, "missing: %s of stored events; if no events flow, ingot rebuild --parts puts them\n", show.Count(out.Parts, "part"))
+		fmt.Fprintf(a.stdout, "missing: %s of stored events; if no events flow, ingot rebuild --parts puts them\n",
+			show.Count(out.Parts, "part"))
 	}
 	some(a.stdout, out.Odd, func(s string) string { return "odd: " + s })
 	result := "no difference"

@@ -30,7 +30,8 @@ func (w *devWorld) sales(n int) {
 	w.t.Helper()
 	bodies := make([]string, n)
 	for i := range bodies {
-		bodies[i] = fmt.Sprintf(`{"type":"sale","id":"s%d","cents":%d,"customer":{"email":"a@b.example"},"at":"2030-03-01T09:00:00Z"}`, i, 10*i)
+		bodies[i] = fmt.Sprintf(`{"type":"sale","id":"s%d","cents":%d,"customer":{"email":"a@b.example"},"at":"2030-03-01T09:00:00Z"}`, i,
+			10*i)
 	}
 	w.send(0, bodies...)
 	w.counted(n)
@@ -40,7 +41,8 @@ func (w *devWorld) sales(n int) {
 func (w *devWorld) counted(n int) {
 	w.t.Helper()
 	w.await(func() bool {
-		out, err := w.dev.Engine().DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &[]string{stack.Aggregates}[0], Key: salesKey()})
+		out, err := w.dev.Engine().DynamoDB().GetItem(context.Background(),
+			&dynamodb.GetItemInput{TableName: &[]string{stack.Aggregates}[0], Key: salesKey()})
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -50,14 +52,16 @@ func (w *devWorld) counted(n int) {
 }
 
 func salesKey() map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#sales#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#sales#1#0"},
+		"SK": &types.AttributeValueMemberS{Value: "-"}}
 }
 
 func (w *devWorld) alter(expression, value string) {
 	w.t.Helper()
 	table := stack.Aggregates
-	if _, err := w.dev.Engine().DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: &table, Key: salesKey(), UpdateExpression: &expression,
-		ExpressionAttributeValues: map[string]types.AttributeValue{":v": &types.AttributeValueMemberN{Value: value}}}); err != nil {
+	if _, err := w.dev.Engine().DynamoDB().UpdateItem(context.Background(),
+		&dynamodb.UpdateItemInput{TableName: &table, Key: salesKey(), UpdateExpression: &expression,
+			ExpressionAttributeValues: map[string]types.AttributeValue{":v": &types.AttributeValueMemberN{Value: value}}}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -66,7 +70,9 @@ func TestVerify(t *testing.T) {
 	w := newDevWorld(t)
 	w.sales(5)
 	got := w.run(exitFine, "verify", "--local")
-	if got.out != "5 items, 1 total: no difference\n" || !strings.Contains(got.errors, "verify reads about 5 items of the events table and ") || !strings.Contains(got.errors, "dollars at the prices of us-east-1") {
+	if got.out != "5 items, 1 total: no difference\n" ||
+		!strings.Contains(got.errors, "verify reads about 5 items of the events table and ") ||
+		!strings.Contains(got.errors, "dollars at the prices of us-east-1") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	if got := w.run(exitFine, "verify", "--local", "--dry-run"); got.out != "" {
@@ -83,7 +89,8 @@ func TestVerify(t *testing.T) {
 	}
 	var out verified
 	got = w.run(exitDifference, "verify", "--local", "--output", "json")
-	if err := json.Unmarshal([]byte(got.out), &out); err != nil || out.Equal || len(out.Differences) != 1 || out.Differences[0].What != "cents" || out.Differences[0].Damaged != nil {
+	if err := json.Unmarshal([]byte(got.out), &out); err != nil || out.Equal || len(out.Differences) != 1 ||
+		out.Differences[0].What != "cents" || out.Differences[0].Damaged != nil {
 		t.Errorf("%v\n%s", err, got.out)
 	}
 }
@@ -97,7 +104,9 @@ func TestVerifyCannotTell(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "x")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "x")
 	got := w.run(exitUntold, "verify", "--twice", "--region", "us-east-1", "--endpoint-url", w.dev.Local().Endpoint)
-	if !strings.Contains(got.out, "not told: sales since 1: fp is ") || !strings.Contains(got.errors, "nothing can be called damaged: nobody can tell how far the streams function is: only the tables are known") {
+	if !strings.Contains(got.out, "not told: sales since 1: fp is ") ||
+		!strings.Contains(got.errors,
+			"nothing can be called damaged: nobody can tell how far the streams function is: only the tables are known") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 }
@@ -109,7 +118,8 @@ func TestVerifyInParts(t *testing.T) {
 	w.alter("ADD cents :v", "1")
 	dir := t.TempDir()
 	parts := []string{"verify", "--local", "--segments", "2", "--buckets", "3", "--work", dir}
-	if got := w.run(exitFailed, append(parts, "--merge", "0/3")...); !strings.Contains(got.errors, "segment 0/2 is not read to its end yet in "+dir+"; run ingot verify --segment 0/2 first") {
+	if got := w.run(exitFailed, append(parts, "--merge", "0/3")...); !strings.Contains(got.errors,
+		"segment 0/2 is not read to its end yet in "+dir+"; run ingot verify --segment 0/2 first") {
 		t.Errorf("%s", got.errors)
 	}
 	for _, segment := range []string{"0/2", "1/2", "1/2"} {
@@ -128,10 +138,12 @@ func TestVerifyInParts(t *testing.T) {
 	if want := "sales since 1: cents is 361, and its items add up to 360\n9 items, 1 total: 1 difference\n"; got.out != want || found != 1 {
 		t.Errorf("%s, found by %d merges", got.out, found)
 	}
-	for _, args := range [][]string{{"--segment", "2/2"}, {"--segment", "x"}, {"--segment", "1/3"}, {"--merge", "3/3"}, {"--merge", "1/2", "--segment", "0/2"}, {"--twice", "--result"}} {
+	for _, args := range [][]string{{"--segment", "2/2"}, {"--segment", "x"}, {"--segment", "1/3"}, {"--merge", "3/3"},
+		{"--merge", "1/2", "--segment", "0/2"}, {"--twice", "--result"}} {
 		w.run(exitUsage, append(parts, args...)...)
 	}
-	for _, args := range [][]string{{"--segment", "1/2"}, {"--result"}, {"--work", ""}, {"--work", "s3://bucket"}, {"--rate", "-1"}, {"--memory", "0"}, {"--segments", "-1"}, {"more"}} {
+	for _, args := range [][]string{{"--segment", "1/2"}, {"--result"}, {"--work", ""}, {"--work", "s3://bucket"}, {"--rate", "-1"},
+		{"--memory", "0"}, {"--segments", "-1"}, {"more"}} {
 		w.run(exitUsage, append([]string{"verify", "--local"}, args...)...)
 	}
 }
@@ -144,7 +156,8 @@ func TestVerifyInABucket(t *testing.T) {
 	if err := stack.CreateArchive(t.Context(), client, bucket); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.run(exitFine, "verify", "--local", "--memory", "1", "--work", "s3://my-bucket/w"); got.out != "5 items, 1 total: no difference\n" {
+	if got := w.run(exitFine, "verify", "--local", "--memory", "1", "--work",
+		"s3://my-bucket/w"); got.out != "5 items, 1 total: no difference\n" {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	left, err := client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket})
@@ -178,10 +191,13 @@ func TestVerifyAsks(t *testing.T) {
 func TestRebuild(t *testing.T) {
 	w := newDevWorld(t)
 	w.sales(6)
-	if got := w.run(exitFine, "rebuild", "--all", "--local"); got.out != "" || !strings.Contains(got.errors, "every aggregate says that it is complete") || !strings.Contains(got.errors, "ingot verify proves it") {
+	if got := w.run(exitFine, "rebuild", "--all", "--local"); got.out != "" ||
+		!strings.Contains(got.errors, "every aggregate says that it is complete") ||
+		!strings.Contains(got.errors, "ingot verify proves it") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	more := strings.Replace(letterSpec, "epoch: 1", "epoch: 2", 1) + "  again: {since: 2, onExpire: keep, from: {sale: {values: {sales: count}}}}\n"
+	more := strings.Replace(letterSpec, "epoch: 1", "epoch: 2", 1) +
+		"  again: {since: 2, onExpire: keep, from: {sale: {values: {sales: count}}}}\n"
 	if err := os.WriteFile("pipeline.yaml", []byte(more), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -190,11 +206,13 @@ func TestRebuild(t *testing.T) {
 	if !strings.Contains(got.out, "building: again since 2; ingot rebuild completes it") {
 		t.Errorf("%s", got.out)
 	}
-	if got := w.run(exitFine, "rebuild", "again", "--local", "--dry-run"); got.out != "" || !strings.Contains(got.errors, "only during a pause") {
+	if got := w.run(exitFine, "rebuild", "again", "--local", "--dry-run"); got.out != "" ||
+		!strings.Contains(got.errors, "only during a pause") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	var planned scan.Priced
-	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild", "again", "--local", "--dry-run", "--output", "json").out), &planned); err != nil || planned.WriteUnits != 6 {
+	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild", "again", "--local", "--dry-run", "--output", "json").out),
+		&planned); err != nil || planned.WriteUnits != 6 {
 		t.Errorf("%+v %v", planned, err)
 	}
 	got = w.run(exitFine, "rebuild", "again", "--local", "--segments", "3", "--rate", "1000", "--work", "folder")
@@ -205,10 +223,12 @@ func TestRebuild(t *testing.T) {
 		t.Errorf("%s", got.out)
 	}
 	var did rebuilt
-	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild", "again", "--local", "--output", "json").out), &did); err != nil || did.Scanned != 6 || did.Touched != 0 || did.WriteUnits != 0 || did.ReadUnits < 2 {
+	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild", "again", "--local", "--output", "json").out), &did); err != nil ||
+		did.Scanned != 6 || did.Touched != 0 || did.WriteUnits != 0 || did.ReadUnits < 2 {
 		t.Errorf("%+v %v", did, err)
 	}
-	for _, args := range [][]string{{"rebuild", "--local"}, {"rebuild", "again", "--local", "--rate", "-1"}, {"rebuild", "again", "--local", "--segments", "-2"}, {"rebuild", "again", "--all", "--local"}, {"rebuild", "nobody", "--local"}} {
+	for _, args := range [][]string{{"rebuild", "--local"}, {"rebuild", "again", "--local", "--rate", "-1"},
+		{"rebuild", "again", "--local", "--segments", "-2"}, {"rebuild", "again", "--all", "--local"}, {"rebuild", "nobody", "--local"}} {
 		w.run(exitUsage, args...)
 	}
 }

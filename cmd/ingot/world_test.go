@@ -58,7 +58,8 @@ func writeShop(dir string) error {
 	}
 	return writeInto(dir, map[string]string{"pipeline.yaml": pipelineYAML, "shop/pipeline.yaml": pipelineYAML, "messages.ndjson": messages,
 		"orders.ndjson": strings.Join(strings.SplitAfter(messages, "\n")[:3], ""), "template.yaml": string(template),
-		"cmd/ingest/main.go": "package main\n", "cmd/streams/main.go": "package main\n", "samconfig.toml": "version = 0.1\n[default.global.parameters]\nstack_name = \"shop\"\n"})
+		"cmd/ingest/main.go": "package main\n", "cmd/streams/main.go": "package main\n",
+		"samconfig.toml": "version = 0.1\n[default.global.parameters]\nstack_name = \"shop\"\n"})
 }
 
 func writeInto(dir string, files map[string]string) error {
@@ -102,9 +103,11 @@ func live(dir string) (*living, error) {
 	switches := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(endpoint) }} // with the Host that dev wants
 	w := &living{Dev: d, stop: stop, cloud: &targettest.Cloud{Engine: d.Engine(), Account: l.Account, Region: l.Region, Mappings: switches,
 		Secrets: map[string]string{secret: explain.StandIn},
-		Stacks: []targettest.Stack{{Name: "shop", Outputs: map[string]string{"EventsTableName": l.EventsTable, "AggregatesTableName": l.AggregatesTable,
-			"QueueUrl": l.QueueURL, "QuarantineQueueUrl": l.QuarantineURL, "DeadLetterQueueUrl": l.DeadLetterURL, "ArchiveBucketName": l.ArchiveBucket,
-			"IngestFunctionName": dev.IngestFunction, "StreamsFunctionName": dev.StreamsFunction, "PiiKeySecret": secret}}}}}
+		Stacks: []targettest.Stack{{Name: "shop",
+			Outputs: map[string]string{"EventsTableName": l.EventsTable, "AggregatesTableName": l.AggregatesTable,
+				"QueueUrl": l.QueueURL, "QuarantineQueueUrl": l.QuarantineURL, "DeadLetterQueueUrl": l.DeadLetterURL,
+				"ArchiveBucketName":  l.ArchiveBucket,
+				"IngestFunctionName": dev.IngestFunction, "StreamsFunctionName": dev.StreamsFunction, "PiiKeySecret": secret}}}}}
 	w.server = httptest.NewServer(w.cloud)
 	if err != nil {
 		w.close()
@@ -125,7 +128,8 @@ func (w *living) sendMessages() error {
 		return err
 	}
 	for line := range strings.Lines(messages) {
-		if _, err := w.Engine().SQS().SendMessage(context.Background(), &sqs.SendMessageInput{QueueUrl: aws.String(w.Local().QueueURL), MessageBody: aws.String(strings.TrimSpace(line))}); err != nil {
+		if _, err := w.Engine().SQS().SendMessage(context.Background(), &sqs.SendMessageInput{QueueUrl: aws.String(w.Local().QueueURL),
+			MessageBody: aws.String(strings.TrimSpace(line))}); err != nil {
 			return err
 		}
 	}
@@ -168,7 +172,8 @@ func (w *living) settle(more ...string) error {
 
 // environment is what a script finds in its environment.
 func (w *living) environment() map[string]string {
-	return map[string]string{"AWS_ENDPOINT_URL": w.server.URL, "AWS_REGION": w.Local().Region, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
+	return map[string]string{"AWS_ENDPOINT_URL": w.server.URL, "AWS_REGION": w.Local().Region, "AWS_ACCESS_KEY_ID": "id",
+		"AWS_SECRET_ACCESS_KEY":     "secret",
 		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "absent", "AWS_SHARED_CREDENTIALS_FILE": "absent", "AWS_MAX_ATTEMPTS": "1",
 		"AWS_CA_BUNDLE": ""} // no certificate is asked for, and a machine's own bundle takes long to read
 }
@@ -254,7 +259,8 @@ func runScripts(t *testing.T, p testscript.Params) {
 func serve(ts *testscript.TestScript, _ bool, args []string) {
 	cmd := exec.Command(args[1], args[2:]...)
 	cmd.Dir, cmd.Env = ts.MkAbs("."), os.Environ()
-	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"} {
+	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_CONFIG_FILE",
+		"AWS_SHARED_CREDENTIALS_FILE"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	var said, out strings.Builder
@@ -302,7 +308,8 @@ func compareGolden(ts *testscript.TestScript, own, name, from string, how []stri
 	want, err := os.ReadFile(file)
 	ts.Check(err)
 	if got != string(want) {
-		ts.Fatalf("%s says\n%s\nand it prints\n%s\n(go test ./cmd/ingot -run TestExamples -update-examples writes it anew)", file, want, got)
+		ts.Fatalf("%s says\n%s\nand it prints\n%s\n(go test ./cmd/ingot -run TestExamples -update-examples writes it anew)",
+			file, want, got)
 	}
 }
 

@@ -101,7 +101,8 @@ func (t tables) verify(ctx context.Context) error {
 	for _, def := range report.Building {
 		fmt.Fprintln(t.out, "building:", def)
 	}
-	fmt.Fprintf(t.out, "%d items, %d totals, %d of them in part: %d differences\n", report.Items, report.Totals, report.Partly, len(report.Differences))
+	fmt.Fprintf(t.out, "%d items, %d totals, %d of them in part: %d differences\n", report.Items, report.Totals, report.Partly,
+		len(report.Differences))
 	if n := report.MissingParts; n > 0 {
 		fmt.Fprintln(t.out, "missing parts:", n)
 	}

@@ -80,7 +80,8 @@ func (w *world) count(ctx context.Context, payload []byte) ([]byte, error) {
 
 func (w *world) visit(id int) {
 	w.t.Helper()
-	item, err := w.plan.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"visit","id":%d,"at":"2099-03-01T10:00:00Z","site":"North","cents":250}`, id)})
+	item, err := w.plan.Plan(
+		envelope.Message{Body: fmt.Sprintf(`{"type":"visit","id":%d,"at":"2099-03-01T10:00:00Z","site":"North","cents":250}`, id)})
 	w.must(err)
 	if results, _ := w.store.Put(w.t.Context(), []*event.Item{item}); results[0].Verdict != event.Inserted {
 		w.t.Fatalf("%+v", results[0])
@@ -130,7 +131,8 @@ func TestCommands(t *testing.T) {
 	w.says("verify", "building: all since 2\n3 items, 2 totals, 0 of them in part: 0 differences\n")
 	w.says("finish all 0", "error: finish all since 2: 2 items are still stamped below it; run the touch pass again\n")
 	w.says("touch all", "touched 2 of 3 items\nwhen the stream has brought them: totals finish all 0\n")
-	w.says("finish all 0", "all since 2: fp is "+w.live(1)+", and its items add up to "+w.live(3)+"\nall since 2: n is 1, and its items add up to 3\n"+
+	w.says("finish all 0", "all since 2: fp is "+w.live(1)+", and its items add up to "+w.live(3)+
+		"\nall since 2: n is 1, and its items add up to 3\n"+
 		"all since 2: visits is 1, and its items add up to 3\nerror: all since 2 is not complete yet\n")
 	w.drain()
 	w.says("finish all 0", "all since 2 is complete\n")

@@ -17,7 +17,8 @@ func cancellations(t *testing.T, h *Harness) {
 		"every reason stands at its item": func(w *table) {
 			w.put(key(w.pk(), "r1"))
 			w.put(key(w.pk(), "r3"))
-			reasons := w.cancelled(w.transact(w.receipt("r1"), w.receipt("r2"), w.receipt("r3"), w.add("a", "1", ""), w.add("b", "1", "#n1 >= :v")),
+			reasons := w.cancelled(w.transact(w.receipt("r1"), w.receipt("r2"), w.receipt("r3"), w.add("a", "1", ""),
+				w.add("b", "1", "#n1 >= :v")),
 				"ConditionalCheckFailed", "None", "ConditionalCheckFailed", "None", "ConditionalCheckFailed")
 			for i, r := range reasons {
 				if said := aws.ToString(r.Message) != ""; said != (aws.ToString(r.Code) != "None") {
@@ -89,7 +90,8 @@ func cancellations(t *testing.T, h *Harness) {
 			w.absent(key(w.pk(), "r1"))
 		},
 		"an invalid number, and an item that is too large": func(w *table) {
-			for _, v := range []types.AttributeValue{n("123456789012345678901234567890123456789"), n("x"), s(strings.Repeat("x", maxItem))} {
+			for _, v := range []types.AttributeValue{n("123456789012345678901234567890123456789"), n("x"),
+				s(strings.Repeat("x", maxItem))} {
 				put := w.receipt("r2")
 				put.Put.Item["v"] = v
 				refused(w, w.transact(w.receipt("r1"), put), "ValidationException")
@@ -120,8 +122,10 @@ func cancellations(t *testing.T, h *Harness) {
 			w.stored(with(key(w.pk(), "r1"), attrs{"expiresAt": n("4102444800")}))
 		},
 		"a fingerprint, a flag and nothing else": func(w *table) {
-			u := &types.Update{TableName: &w.name, Key: key(w.pk(), "total"), UpdateExpression: aws.String("SET #n0 = if_not_exists(#n0, :flag)"),
-				ExpressionAttributeNames: map[string]string{"#n0": "flag"}, ExpressionAttributeValues: attrs{":flag": s("why")}, ReturnValuesOnConditionCheckFailure: allOld}
+			u := &types.Update{TableName: &w.name, Key: key(w.pk(), "total"),
+				UpdateExpression:         aws.String("SET #n0 = if_not_exists(#n0, :flag)"),
+				ExpressionAttributeNames: map[string]string{"#n0": "flag"}, ExpressionAttributeValues: attrs{":flag": s("why")},
+				ReturnValuesOnConditionCheckFailure: allOld}
 			for i := range 2 {
 				if err := w.transact(w.receipt(fmt.Sprint("r", i)), types.TransactWriteItem{Update: u}); err != nil {
 					w.Fatal(err)
@@ -131,7 +135,8 @@ func cancellations(t *testing.T, h *Harness) {
 		},
 		"a floor that holds, and one that does not": func(w *table) {
 			take := func(sk, condition, need string) types.TransactWriteItem {
-				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), sk), UpdateExpression: aws.String("ADD #n0 :v"),
+				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), sk),
+					UpdateExpression:    aws.String("ADD #n0 :v"),
 					ConditionExpression: &condition, ExpressionAttributeNames: map[string]string{"#n0": "available"},
 					ExpressionAttributeValues: attrs{":v": n("-3"), ":f": n(need)}, ReturnValuesOnConditionCheckFailure: allOld}}
 			}
@@ -144,7 +149,8 @@ func cancellations(t *testing.T, h *Harness) {
 			w.put(text)
 			w.put(few)
 			w.put(with(key(w.pk(), "enough"), attrs{"available": n("10")})) // a number, and not a text
-			reasons := w.cancelled(w.transact(w.receipt("r2"), take("enough", there, "3"), take("few", there, "3"), take("none", there, "3"), take("text", there, "3"), take("new", orNot, "-2")),
+			reasons := w.cancelled(w.transact(w.receipt("r2"), take("enough", there, "3"), take("few", there, "3"),
+				take("none", there, "3"), take("text", there, "3"), take("new", orNot, "-2")),
 				"None", "None", "ConditionalCheckFailed", "ConditionalCheckFailed", "ConditionalCheckFailed", "ConditionalCheckFailed")
 			w.same("image of a total with too little", reasons[2].Item, few)
 			w.same("image of a total that is not there", reasons[3].Item, nil)
@@ -157,9 +163,12 @@ func cancellations(t *testing.T, h *Harness) {
 		},
 		"a smallest that shrinks": func(w *table) {
 			shrink := func(receipt, least string) error {
-				return w.transact(w.receipt(receipt), types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "total"), UpdateExpression: aws.String("SET #n0 = :v"),
-					ConditionExpression: aws.String("(attribute_not_exists(#n0) OR #n0 > :v)"), ExpressionAttributeNames: map[string]string{"#n0": "least"},
-					ExpressionAttributeValues: attrs{":v": n(least)}, ReturnValuesOnConditionCheckFailure: allOld}})
+				return w.transact(w.receipt(receipt),
+					types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "total"),
+						UpdateExpression:          aws.String("SET #n0 = :v"),
+						ConditionExpression:       aws.String("(attribute_not_exists(#n0) OR #n0 > :v)"),
+						ExpressionAttributeNames:  map[string]string{"#n0": "least"},
+						ExpressionAttributeValues: attrs{":v": n(least)}, ReturnValuesOnConditionCheckFailure: allOld}})
 			}
 			for _, least := range []string{"-9", "-10"} { // as numbers, not as text
 				if err := shrink("r"+least, least); err != nil {
@@ -171,9 +180,13 @@ func cancellations(t *testing.T, h *Harness) {
 		},
 		"a smallest and a largest that stay": func(w *table) {
 			stay := func(largest, least string) types.TransactWriteItem {
-				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "total"), UpdateExpression: aws.String("ADD #n0 :n, #n1 :fp, #n2 :fpx"),
-					ConditionExpression: aws.String("#n3 >= :v1 AND #n4 <= :v2"), ExpressionAttributeNames: map[string]string{"#n0": "n", "#n1": "fp", "#n2": "fpx", "#n3": "largest", "#n4": "least"},
-					ExpressionAttributeValues: attrs{":n": n("1"), ":fp": n("-5"), ":fpx": n("5"), ":v1": n(largest), ":v2": n(least)}, ReturnValuesOnConditionCheckFailure: allOld}}
+				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "total"),
+					UpdateExpression:    aws.String("ADD #n0 :n, #n1 :fp, #n2 :fpx"),
+					ConditionExpression: aws.String("#n3 >= :v1 AND #n4 <= :v2"), ExpressionAttributeNames: map[string]string{"#n0": "n",
+						"#n1": "fp", "#n2": "fpx", "#n3": "largest", "#n4": "least"},
+					ExpressionAttributeValues: attrs{":n": n("1"), ":fp": n("-5"), ":fpx": n("5"), ":v1": n(largest),
+						":v2": n(least)},
+					ReturnValuesOnConditionCheckFailure: allOld}}
 			}
 			w.put(with(key(w.pk(), "total"), attrs{"largest": n("10"), "least": n("-10")}))
 			if err := w.transact(w.receipt("r1"), stay("9.5", "-9.5")); err != nil {

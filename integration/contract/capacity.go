@@ -29,8 +29,10 @@ func capacities(t *testing.T, h *Harness) {
 				sk   string
 				more attrs
 				want float64
-			}{{"small", nil, 1}, {"over 1 KB", attrs{"data": kilobytes(1)}, 2}, {"indexed", attrs{"GSI1PK": s("g"), "GSI1SK": s("1")}, 2}, {"indexed, over 1 KB", attrs{"data": kilobytes(1), "GSI1PK": s("g"), "GSI1SK": s("2")}, 4}} {
-				out, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: with(key(w.pk(), c.sk), c.more), ReturnConsumedCapacity: total})
+			}{{"small", nil, 1}, {"over 1 KB", attrs{"data": kilobytes(1)}, 2}, {"indexed", attrs{"GSI1PK": s("g"), "GSI1SK": s("1")}, 2},
+				{"indexed, over 1 KB", attrs{"data": kilobytes(1), "GSI1PK": s("g"), "GSI1SK": s("2")}, 4}} {
+				out, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: with(key(w.pk(), c.sk), c.more),
+					ReturnConsumedCapacity: total})
 				if err != nil {
 					w.Fatal(err)
 				}
@@ -39,7 +41,8 @@ func capacities(t *testing.T, h *Harness) {
 		},
 		"a number takes a byte for two digits on each side of its point": func(w *table) {
 			const kilobyte = 1024
-			for number, size := range map[string]int{"15": 2, "1.5": 3, "3.14159": 5, "123456": 4, "100.5": 4, "100": 2, "-42": 3, "0.0000001": 2, "1e125": 2, "0": 1} {
+			for number, size := range map[string]int{"15": 2, "1.5": 3, "3.14159": 5, "123456": 4, "100.5": 4, "100": 2, "-42": 3,
+				"0.0000001": 2, "1e125": 2, "0": 1} {
 				for more, want := range map[int]float64{0: 1, 1: 2} {
 					item := with(key(w.pk(), number), attrs{"n": n(number)})
 					rest := kilobyte + more - size - len("PK") - len(w.pk()) - len("SK") - len(number) - len("n") - len("data")
@@ -57,8 +60,10 @@ func capacities(t *testing.T, h *Harness) {
 		},
 		"an update costs the larger of both images": func(w *table) {
 			w.put(with(key(w.pk(), "-"), attrs{"data": kilobytes(2)}))
-			out, err := w.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &w.name, Key: key(w.pk(), "-"), UpdateExpression: aws.String("ADD #n :n"),
-				ExpressionAttributeNames: map[string]string{"#n": "n"}, ExpressionAttributeValues: attrs{":n": n("1")}, ReturnConsumedCapacity: total})
+			out, err := w.db.UpdateItem(ctx,
+				&dynamodb.UpdateItemInput{TableName: &w.name, Key: key(w.pk(), "-"), UpdateExpression: aws.String("ADD #n :n"),
+					ExpressionAttributeNames: map[string]string{"#n": "n"}, ExpressionAttributeValues: attrs{":n": n("1")},
+					ReturnConsumedCapacity: total})
 			if err != nil {
 				w.Fatal(err)
 			}
@@ -67,13 +72,15 @@ func capacities(t *testing.T, h *Harness) {
 		"reads": func(w *table) {
 			w.put(with(key(w.pk(), "1"), attrs{"data": kilobytes(5)}))
 			for consistent, want := range map[bool]float64{true: 2, false: 1} {
-				out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "1"), ConsistentRead: &consistent, ReturnConsumedCapacity: total})
+				out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "1"), ConsistentRead: &consistent,
+					ReturnConsumedCapacity: total})
 				if err != nil {
 					w.Fatal(err)
 				}
 				units(w, fmt.Sprint("consistent ", consistent), out.ConsumedCapacity, want)
 			}
-			out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "absent"), ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: total})
+			out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "absent"),
+				ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: total})
 			if err != nil {
 				w.Fatal(err)
 			}
@@ -90,8 +97,9 @@ func capacities(t *testing.T, h *Harness) {
 			for i := range 3 {
 				w.put(with(key(w.pk(), fmt.Sprint(i)), attrs{"data": kilobytes(3)}))
 			}
-			out, err := w.db.Query(ctx, &dynamodb.QueryInput{TableName: &w.name, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
-				ExpressionAttributeValues: attrs{":pk": s(w.pk())}, ReturnConsumedCapacity: total})
+			out, err := w.db.Query(ctx,
+				&dynamodb.QueryInput{TableName: &w.name, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
+					ExpressionAttributeValues: attrs{":pk": s(w.pk())}, ReturnConsumedCapacity: total})
 			if err != nil {
 				w.Fatal(err)
 			}
@@ -128,7 +136,8 @@ func capacities(t *testing.T, h *Harness) {
 		},
 		"statements": func(w *table) {
 			out, err := w.db.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{ReturnConsumedCapacity: total,
-				Statements: []types.BatchStatementRequest{w.insert(key(w.pk(), "1")), w.insert(with(key(w.pk(), "2"), attrs{"data": kilobytes(1)}))}})
+				Statements: []types.BatchStatementRequest{w.insert(key(w.pk(), "1")),
+					w.insert(with(key(w.pk(), "2"), attrs{"data": kilobytes(1)}))}})
 			want := pick(w, h, "capacity of statements", 1, 0)
 			if err != nil || len(out.ConsumedCapacity) != want {
 				w.Fatalf("%d entries of capacity, want %d; %v", len(out.ConsumedCapacity), want, err)

@@ -17,7 +17,8 @@ import (
 // TestContract compares the engine with the contract. The package integration compares LocalStack
 // with the same contract.
 func TestContract(t *testing.T) {
-	for name, cfg := range map[string]embedded.Config{"embedded": {}, "embedded, one shard": {Partitions: 1}, "embedded, images from PartiQL": {PartiQLReturnsItem: true}} {
+	for name, cfg := range map[string]embedded.Config{"embedded": {}, "embedded, one shard": {Partitions: 1},
+		"embedded, images from PartiQL": {PartiQLReturnsItem: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			contract.Run(t, harness(embedded.New(cfg)))
@@ -52,7 +53,8 @@ func TestEveryCallIsCovered(t *testing.T) {
 		return
 	}
 	asked := e.Usage().Requests
-	for _, client := range []reflect.Type{reflect.TypeFor[store.Client](), reflect.TypeFor[handler.Sender](), reflect.TypeFor[handler.Uploader](),
+	for _, client := range []reflect.Type{reflect.TypeFor[store.Client](), reflect.TypeFor[handler.Sender](),
+		reflect.TypeFor[handler.Uploader](),
 		reflect.TypeFor[esm.QueueClient](), reflect.TypeFor[esm.StreamClient]()} {
 		for i := range client.NumMethod() {
 			if name := client.Method(i).Name; asked[name] == 0 {
@@ -67,7 +69,8 @@ func TestEveryCallIsCovered(t *testing.T) {
 func TestDifferencesAreReasoned(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range contract.Differences {
-		if d.Name == "" || d.Backend == "" || d.Backend == "embedded" || d.Engine == "" || d.Other == "" || d.Engine == d.Other || !strings.Contains(d.Source, "https://") {
+		if d.Name == "" || d.Backend == "" || d.Backend == "embedded" || d.Engine == "" || d.Other == "" || d.Engine == d.Other ||
+			!strings.Contains(d.Source, "https://") {
 			t.Errorf("incomplete: %+v", d)
 		}
 		if seen[d.Backend+" "+d.Name] {

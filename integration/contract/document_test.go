@@ -99,7 +99,8 @@ func counts(b *strings.Builder, cases []*contract.Case) {
 }
 
 func differences(b *strings.Builder, cases []*contract.Case) {
-	b.WriteString("\n## Where they differ\n\n| no. | on | the engine | the other | why the engine is right | cases |\n| ---: | --- | --- | --- | --- | --- |\n")
+	b.WriteString(
+		"\n## Where they differ\n\n| no. | on | the engine | the other | why the engine is right | cases |\n| ---: | --- | --- | --- | --- | --- |\n")
 	for i, d := range contract.Differences {
 		var in []string
 		for _, c := range cases {
@@ -107,12 +108,14 @@ func differences(b *strings.Builder, cases []*contract.Case) {
 				in = append(in, c.Area+": "+c.Name)
 			}
 		}
-		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s |\n", i+1, contract.BackendOf(d.Backend).Title, cell(d.Engine), cell(d.Other), cell(d.Source), cell(strings.Join(in, "; ")))
+		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s |\n", i+1, contract.BackendOf(d.Backend).Title, cell(d.Engine), cell(d.Other),
+			cell(d.Source), cell(strings.Join(in, "; ")))
 	}
 }
 
 func table1(b *strings.Builder, cases []*contract.Case) {
-	b.WriteString("\n## The cases\n\nA number is the number of a difference in docs/contracts.md. – means that the emulator does not have\nthe service.\n\n| case | the engine |")
+	b.WriteString(
+		"\n## The cases\n\nA number is the number of a difference in docs/contracts.md. – means that the emulator does not have\nthe service.\n\n| case | the engine |")
 	for _, backend := range contract.Backends {
 		fmt.Fprintf(b, " %s |", backend.Title)
 	}
@@ -140,7 +143,8 @@ func table1(b *strings.Builder, cases []*contract.Case) {
 }
 
 func sending(b *strings.Builder, r *record, forms map[string]map[string]bool) {
-	b.WriteString("\n## What the store sends\n\nThis table has every form of request that package `store` sends, without names and values (`#` is\nan attribute, `:N` is a number), and the number of cases in which the suite sends it. A test runs\nall code of the store that sends requests, and fails if a form is new.\n\n| form | cases |\n| --- | ---: |\n")
+	b.WriteString(
+		"\n## What the store sends\n\nThis table has every form of request that package `store` sends, without names and values (`#` is\nan attribute, `:N` is a number), and the number of cases in which the suite sends it. A test runs\nall code of the store that sends requests, and fails if a form is new.\n\n| form | cases |\n| --- | ---: |\n")
 	for _, form := range slices.Sorted(maps.Keys(forms)) {
 		fmt.Fprintf(b, "| `%s` | %d |\n", strings.ReplaceAll(form, "|", `\|`), len(r.forms[form]))
 	}
@@ -174,7 +178,8 @@ var unprovoked = map[string]string{
 }
 
 func failing(b *strings.Builder, r *record, known []string) {
-	b.WriteString("\n## The errors that the store tells apart\n\nNo emulator answers with some of these errors on a quiet machine. The store's own tests hand those\nerrors to the store.\n\n| error | cases that meet it |\n| --- | --- |\n")
+	b.WriteString(
+		"\n## The errors that the store tells apart\n\nNo emulator answers with some of these errors on a quiet machine. The store's own tests hand those\nerrors to the store.\n\n| error | cases that meet it |\n| --- | --- |\n")
 	for _, code := range known {
 		if why := unprovoked[code]; why != "" {
 			fmt.Fprintf(b, "| %s | none: it needs %s |\n", code, why)

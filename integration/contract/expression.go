@@ -26,12 +26,15 @@ func expressions(t *testing.T, h *Harness) {
 		"one attribute under two names":  {"SET #a = :a, #b = :a", "", map[string]string{"#a": "a", "#b": "a"}, attrs{":a": n("1")}},
 		"set and removed":                {"SET #a = :a REMOVE #a", "", map[string]string{"#a": "a"}, attrs{":a": n("1")}},
 		"no names in the map of names":   {"SET a = :a", "", map[string]string{}, attrs{":a": n("1")}},
-		"a range of two types":           {"SET #a = :a", "#a BETWEEN :a AND :b", map[string]string{"#a": "a"}, attrs{":a": n("1"), ":b": s("2")}},
-		"an empty expression":            {"", "", nil, nil},
-		"redundant parentheses":          {"SET #a = :a", "((attribute_exists(PK)))", map[string]string{"#a": "a"}, attrs{":a": n("1")}},
-		"a colon in a bare name":         {"SET m:lane = :a", "", nil, attrs{":a": n("1")}},
-		"over 4 KB of text":              {"SET #a = :a", "attribute_not_exists(#a)" + strings.Repeat(" OR attribute_not_exists(#a)", 150), map[string]string{"#a": "a"}, attrs{":a": n("1")}},
-		"over 300 operators":             {"SET #a = :a", "#a = :a" + strings.Repeat(" OR #a=:a", 160), map[string]string{"#a": "a"}, attrs{":a": n("1")}},
+		"a range of two types": {"SET #a = :a", "#a BETWEEN :a AND :b", map[string]string{"#a": "a"},
+			attrs{":a": n("1"), ":b": s("2")}},
+		"an empty expression":    {"", "", nil, nil},
+		"redundant parentheses":  {"SET #a = :a", "((attribute_exists(PK)))", map[string]string{"#a": "a"}, attrs{":a": n("1")}},
+		"a colon in a bare name": {"SET m:lane = :a", "", nil, attrs{":a": n("1")}},
+		"over 4 KB of text": {"SET #a = :a", "attribute_not_exists(#a)" + strings.Repeat(" OR attribute_not_exists(#a)", 150),
+			map[string]string{"#a": "a"}, attrs{":a": n("1")}},
+		"over 300 operators": {"SET #a = :a", "#a = :a" + strings.Repeat(" OR #a=:a", 160), map[string]string{"#a": "a"},
+			attrs{":a": n("1")}},
 	} {
 		h.run(t, name, func(t *testing.T) {
 			w := w.in(t)

@@ -12,7 +12,8 @@ import (
 // bare makes an update that asks for no values in return, like the store's updates of heads and
 // stamps.
 func (w *table) bare(k attrs, update, condition string, names map[string]string, values attrs) error {
-	in := &dynamodb.UpdateItemInput{TableName: &w.name, Key: k, UpdateExpression: &update, ExpressionAttributeNames: names, ExpressionAttributeValues: values}
+	in := &dynamodb.UpdateItemInput{TableName: &w.name, Key: k, UpdateExpression: &update, ExpressionAttributeNames: names,
+		ExpressionAttributeValues: values}
 	if condition != "" {
 		in.ConditionExpression = &condition
 	}
@@ -28,23 +29,30 @@ func marks(t *testing.T, h *Harness) {
 	newTable(t, h).each(t, map[string]func(*table){
 		"values, fingerprint, extremes, flag, expiry, mark and pruning in one": func(w *table) {
 			k := key(w.pk(), "-")
-			w.put(with(k, attrs{"n": n("1"), "fp": n("-7"), "fpx": n("3"), "revenue": n("1.75"), "largest": n("9"), "least": n("2"), "m:old": b("1")}))
-			got, err := w.update(k, "ADD #n0 :n, #n1 :fp, #n2 :fpx, #n3 :v0 SET #n4 = :v1, #n6 = if_not_exists(#n6, :flag), #n7 = :expiresAt, #n8 = :mark REMOVE #n9",
+			w.put(with(k, attrs{"n": n("1"), "fp": n("-7"), "fpx": n("3"), "revenue": n("1.75"), "largest": n("9"), "least": n("2"),
+				"m:old": b("1")}))
+			got, err := w.update(k, "ADD #n0 :n, #n1 :fp, #n2 :fpx, #n3 :v0 SET #n4 = :v1, #n6 = if_not_exists(#n6, :flag), #n7 = "+
+				":expiresAt, #n8 = :mark REMOVE #n9",
 				"(attribute_not_exists(#n4) OR #n4 < :v1) AND #n5 <= :v2 AND (attribute_not_exists(#n8) OR #n8 < :first) AND #n9 = :p0",
-				map[string]string{"#n0": "n", "#n1": "fp", "#n2": "fpx", "#n3": "revenue", "#n4": "largest", "#n5": "least", "#n6": "flag", "#n7": "expiresAt", "#n8": "m:lane", "#n9": "m:old"},
-				attrs{":n": n("2"), ":fp": n("8"), ":fpx": n("-3"), ":v0": n("-2.5"), ":v1": n("10"), ":v2": n("2"), ":flag": s("why"), ":expiresAt": n("4102444800"), ":first": b("5"), ":mark": b("6"), ":p0": b("1")})
+				map[string]string{"#n0": "n", "#n1": "fp", "#n2": "fpx", "#n3": "revenue", "#n4": "largest", "#n5": "least", "#n6": "flag",
+					"#n7": "expiresAt", "#n8": "m:lane", "#n9": "m:old"},
+				attrs{":n": n("2"), ":fp": n("8"), ":fpx": n("-3"), ":v0": n("-2.5"), ":v1": n("10"), ":v2": n("2"), ":flag": s("why"),
+					":expiresAt": n("4102444800"), ":first": b("5"), ":mark": b("6"), ":p0": b("1")})
 			if err != nil {
 				w.Fatal(err)
 			}
-			want := with(k, attrs{"n": n("3"), "fp": n("1"), "fpx": n("0"), "revenue": n("-0.75"), "largest": n("10"), "least": n("2"), "flag": s("why"), "expiresAt": n("4102444800"), "m:lane": b("6")})
+			want := with(k, attrs{"n": n("3"), "fp": n("1"), "fpx": n("0"), "revenue": n("-0.75"), "largest": n("10"), "least": n("2"),
+				"flag": s("why"), "expiresAt": n("4102444800"), "m:lane": b("6")})
 			w.same("answer", got, want)
 			w.stored(want)
 		},
 		"an answer that is not asked for, and an image that is": func(w *table) {
 			k := key(w.pk(), "-")
-			in := &dynamodb.UpdateItemInput{TableName: &w.name, Key: k, UpdateExpression: aws.String("ADD #n0 :n SET #n1 = :mark"), ConditionExpression: aws.String("(attribute_not_exists(#n1) OR #n1 < :first)"),
-				ExpressionAttributeNames: map[string]string{"#n0": "n", "#n1": "m:lane"}, ExpressionAttributeValues: attrs{":n": n("1"), ":mark": b("2"), ":first": b("1")},
-				ReturnValues: types.ReturnValueNone, ReturnValuesOnConditionCheckFailure: allOld}
+			in := &dynamodb.UpdateItemInput{TableName: &w.name, Key: k, UpdateExpression: aws.String("ADD #n0 :n SET #n1 = :mark"),
+				ConditionExpression:       aws.String("(attribute_not_exists(#n1) OR #n1 < :first)"),
+				ExpressionAttributeNames:  map[string]string{"#n0": "n", "#n1": "m:lane"},
+				ExpressionAttributeValues: attrs{":n": n("1"), ":mark": b("2"), ":first": b("1")},
+				ReturnValues:              types.ReturnValueNone, ReturnValuesOnConditionCheckFailure: allOld}
 			out, err := w.db.UpdateItem(ctx, in)
 			if err != nil {
 				w.Fatal(err)
@@ -66,7 +74,8 @@ func marks(t *testing.T, h *Harness) {
 			w.put(stored)
 			_, err := w.count(key(w.pk(), "-"), "1", "\xff", "\xff")
 			w.conditionFailed(err, stored)
-			for _, condition := range []string{"(attribute_not_exists(#v) OR #v < :v)", "(attribute_not_exists(#v) OR #v > :v)", "#v <= :v", "#v >= :v", "#v = :v"} {
+			for _, condition := range []string{"(attribute_not_exists(#v) OR #v < :v)", "(attribute_not_exists(#v) OR #v > :v)", "#v <= :v",
+				"#v >= :v", "#v = :v"} {
 				for _, name := range []string{"largest", "least"} {
 					_, err := w.update(key(w.pk(), "-"), "SET #v = :v", condition, map[string]string{"#v": name}, attrs{":v": n("1")})
 					w.conditionFailed(err, stored)
@@ -79,7 +88,8 @@ func marks(t *testing.T, h *Harness) {
 			rest := maxItem - len("PK") - len(w.pk()) - len("SK") - len("-") - len("data")
 			stored := with(k, attrs{"data": s(strings.Repeat("x", rest))})
 			w.put(stored)
-			refused(w, w.bare(k, "SET #f = if_not_exists(#f, :f)", "", map[string]string{"#f": "flag"}, attrs{":f": s("x")}), "ValidationException")
+			refused(w, w.bare(k, "SET #f = if_not_exists(#f, :f)", "", map[string]string{"#f": "flag"}, attrs{":f": s("x")}),
+				"ValidationException")
 			_, err := w.count(k, "1", "\x01", "\x02")
 			refused(w, err, "ValidationException")
 			w.stored(stored)
@@ -93,7 +103,8 @@ func marks(t *testing.T, h *Harness) {
 			refused(w, err, pick(w, h, "an item that is almost full", "", "ValidationException"))
 		},
 		"a sum beyond all numbers": func(w *table) {
-			for sk, c := range map[string][2]string{"above": {"9e125", "9e125"}, "below": {"-9e125", "-9e125"}, "digits": {"-99999999999999999999999999999999999999", "-1.5"}} {
+			for sk, c := range map[string][2]string{"above": {"9e125", "9e125"}, "below": {"-9e125", "-9e125"},
+				"digits": {"-99999999999999999999999999999999999999", "-1.5"}} {
 				w.put(with(key(w.pk(), sk), attrs{"v": n(c[0])}))
 				_, err := w.update(key(w.pk(), sk), "ADD #v :v", "", map[string]string{"#v": "v"}, attrs{":v": n(c[1])})
 				refused(w, err, "ValidationException")
@@ -115,7 +126,8 @@ func marks(t *testing.T, h *Harness) {
 		"a flag on a head that is not there": func(w *table) {
 			k := key(w.pk(), "G#1")
 			for _, reason := range []string{"first", "second"} {
-				if err := w.bare(k, "SET #flag = if_not_exists(#flag, :flag)", "", map[string]string{"#flag": "flag"}, attrs{":flag": s(reason)}); err != nil {
+				if err := w.bare(k, "SET #flag = if_not_exists(#flag, :flag)", "", map[string]string{"#flag": "flag"},
+					attrs{":flag": s(reason)}); err != nil {
 					w.Fatal(err)
 				}
 			}
@@ -141,7 +153,8 @@ func marks(t *testing.T, h *Harness) {
 			stored := with(key(w.pk(), "G#1"), attrs{"behind": n("2"), "building": yes(true)})
 			w.put(stored)
 			clear := func(sk, behind string) error {
-				return w.bare(key(w.pk(), sk), "SET #building = :false", "#behind = :behind", map[string]string{"#building": "building", "#behind": "behind"}, attrs{":false": yes(false), ":behind": n(behind)})
+				return w.bare(key(w.pk(), sk), "SET #building = :false", "#behind = :behind",
+					map[string]string{"#building": "building", "#behind": "behind"}, attrs{":false": yes(false), ":behind": n(behind)})
 			}
 			w.conditionFailed(clear("G#1", "1"), nil)
 			w.conditionFailed(clear("G#2", "0"), nil)
@@ -155,7 +168,8 @@ func marks(t *testing.T, h *Harness) {
 		"a stamp is raised, or a condition fails without an image": func(w *table) {
 			k := key(w.pk(), "1")
 			touch := func(to string) error {
-				return w.bare(k, "SET #e = :now", "attribute_exists(PK) AND (attribute_not_exists(#e) OR #e < :now)", map[string]string{"#e": "epoch"}, attrs{":now": n(to)})
+				return w.bare(k, "SET #e = :now", "attribute_exists(PK) AND (attribute_not_exists(#e) OR #e < :now)",
+					map[string]string{"#e": "epoch"}, attrs{":now": n(to)})
 			}
 			w.conditionFailed(touch("2"), nil)
 			w.absent(k)
@@ -167,7 +181,8 @@ func marks(t *testing.T, h *Harness) {
 			w.stored(with(k, attrs{"epoch": n("2"), "GSI1PK": s("g"), "GSI1SK": s("1")}))
 		},
 		"invalid keys": func(w *table) {
-			for _, k := range []attrs{{"PK": s(w.pk())}, key(w.pk(), ""), key("", "1"), with(key(w.pk(), "1"), attrs{"x": s("1")}), {"PK": s(w.pk()), "SK": n("1")}, key(w.pk(), strings.Repeat("s", 1025))} {
+			for _, k := range []attrs{{"PK": s(w.pk())}, key(w.pk(), ""), key("", "1"), with(key(w.pk(), "1"), attrs{"x": s("1")}),
+				{"PK": s(w.pk()), "SK": n("1")}, key(w.pk(), strings.Repeat("s", 1025))} {
 				refused(w, w.bare(k, "ADD #v :v", "", map[string]string{"#v": "v"}, attrs{":v": n("1")}), "ValidationException")
 			}
 		},

@@ -19,14 +19,16 @@ func files(t *testing.T, h *Harness) {
 		t.Fatal(err)
 	}
 	put := func(bucket, name, body string) (string, error) {
-		out, err := h.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &name, Body: strings.NewReader(body), ContentType: aws.String("application/json")})
+		out, err := h.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &name, Body: strings.NewReader(body),
+			ContentType: aws.String("application/json")})
 		if err != nil {
 			return "", err
 		}
 		return aws.ToString(out.ETag), nil
 	}
 	h.run(t, "an object with a wrong checksum is refused", func(t *testing.T) {
-		for _, in := range []s3.PutObjectInput{{ContentMD5: aws.String("uKn3Fdu2T9XFbneDxoIKYA==")}, {ChecksumCRC32: aws.String("EcqKZw==")}, {ChecksumSHA256: aws.String("FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=")}} {
+		for _, in := range []s3.PutObjectInput{{ContentMD5: aws.String("uKn3Fdu2T9XFbneDxoIKYA==")},
+			{ChecksumCRC32: aws.String("EcqKZw==")}, {ChecksumSHA256: aws.String("FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=")}} {
 			in.Bucket, in.Key, in.Body = &bucket, aws.String("damaged"), strings.NewReader("two")
 			_, err := h.S3.PutObject(ctx, &in)
 			refused(t, err, "BadDigest")
@@ -87,7 +89,8 @@ func files(t *testing.T, h *Harness) {
 				t.Fatal(err)
 			}
 		}
-		several := &types.Delete{Objects: []types.ObjectIdentifier{{Key: aws.String("gone/2 ü&<")}, {Key: aws.String("gone/3")}, {Key: aws.String("gone/never")}}}
+		several := &types.Delete{Objects: []types.ObjectIdentifier{{Key: aws.String("gone/2 ü&<")}, {Key: aws.String("gone/3")},
+			{Key: aws.String("gone/never")}}}
 		out, err := h.S3.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &bucket, Delete: several})
 		if err != nil || len(out.Deleted) != 3 || len(out.Errors) != 0 {
 			t.Fatalf("%+v, %v", out, err)

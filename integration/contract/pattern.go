@@ -32,7 +32,8 @@ var parts = []part{
 // asking returns the request with which the store reads a part of a partition by the key of the
 // table, or by that of an index.
 func (w *table) asking(p part, index string, backward bool, limit int32) *dynamodb.QueryInput {
-	in := &dynamodb.QueryInput{TableName: &w.name, ScanIndexForward: aws.Bool(!backward), Limit: &limit, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	in := &dynamodb.QueryInput{TableName: &w.name, ScanIndexForward: aws.Bool(!backward), Limit: &limit,
+		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 		KeyConditionExpression:    aws.String(strings.NewReplacer("PK", index+"PK", "SK", index+"SK").Replace(p.condition)),
 		ExpressionAttributeValues: with(attrs{":pk": s(w.pk())}, p.values)}
 	if index != "" {
@@ -142,7 +143,8 @@ func patterns(t *testing.T, h *Harness) {
 						in = w.asking(p, index, backward, int32(limit))
 						in.ConsistentRead = aws.Bool(true)
 						if got := w.answer(in, "SK"); !slices.Equal(got, pages) {
-							w.Errorf("%s, consistent, backward %t, limit %d: %q, want %q", *in.KeyConditionExpression, backward, limit, got, pages)
+							w.Errorf("%s, consistent, backward %t, limit %d: %q, want %q", *in.KeyConditionExpression, backward, limit,
+								got, pages)
 						}
 					}
 				}
@@ -216,7 +218,8 @@ func patterns(t *testing.T, h *Harness) {
 				index string
 				start attrs
 				want  string
-			}{{"", attrs{"PK": s(w.pk())}, "ValidationException"}, {"", indexed, "ValidationException"}, {"", key(w.pk()+"x", "2"), elsewhere},
+			}{{"", attrs{"PK": s(w.pk())}, "ValidationException"}, {"", indexed, "ValidationException"},
+				{"", key(w.pk()+"x", "2"), elsewhere},
 				{"GSI1", own, "ValidationException"}, {"GSI1", with(indexed, attrs{"GSI1PK": s(w.pk() + "x")}), elsewhere}} {
 				in := w.asking(parts[0], c.index, false, 1)
 				in.ExclusiveStartKey = c.start
@@ -251,7 +254,8 @@ func patterns(t *testing.T, h *Harness) {
 		}
 		pages := 0
 		for segment := range 2 {
-			in := &dynamodb.ScanInput{TableName: &w.name, ConsistentRead: aws.Bool(true), Segment: aws.Int32(int32(segment)), TotalSegments: aws.Int32(2),
+			in := &dynamodb.ScanInput{TableName: &w.name, ConsistentRead: aws.Bool(true), Segment: aws.Int32(int32(segment)),
+				TotalSegments:          aws.Int32(2),
 				ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 			pages += w.scanPages(in, want)
 		}

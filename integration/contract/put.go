@@ -50,8 +50,10 @@ func puts(t *testing.T, h *Harness) {
 				return v
 			}
 			for name, more := range map[string]attrs{
-				"NULL that is false": {"v": &types.AttributeValueMemberNULL{}}, "32 maps": {"v": nested(32)}, "an empty set": {"v": &types.AttributeValueMemberSS{}},
-				"one number twice": {"v": &types.AttributeValueMemberNS{Value: []string{"1", "1.0"}}}, "too large a number": {"v": n("1e126")}, "too small a number": {"v": n("1e-131")},
+				"NULL that is false": {"v": &types.AttributeValueMemberNULL{}}, "32 maps": {"v": nested(32)},
+				"an empty set":       {"v": &types.AttributeValueMemberSS{}},
+				"one number twice":   {"v": &types.AttributeValueMemberNS{Value: []string{"1", "1.0"}}},
+				"too large a number": {"v": n("1e126")}, "too small a number": {"v": n("1e-131")},
 			} {
 				_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: with(key(w.pk(), name), more)})
 				if code(err) != "ValidationException" {
@@ -87,14 +89,18 @@ func puts(t *testing.T, h *Harness) {
 		},
 		"a key that is taken, without asking for the item": func(w *table) {
 			w.put(key(w.pk(), "1"))
-			_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: key(w.pk(), "1"), ConditionExpression: aws.String("attribute_not_exists(PK)")})
+			_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: key(w.pk(), "1"),
+				ConditionExpression: aws.String("attribute_not_exists(PK)")})
 			w.conditionFailed(err, nil)
 		},
 		"the file that was seen": func(w *table) {
 			keep := func(digest, epoch string) error {
-				_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: with(key(w.pk(), "-"), attrs{"file": b("new"), "digest": s("new"), "epoch": n("3")}),
-					ConditionExpression: aws.String("#digest = :digest AND #epoch = :epoch"), ExpressionAttributeNames: map[string]string{"#digest": "digest", "#epoch": "epoch"},
-					ExpressionAttributeValues: attrs{":digest": s(digest), ":epoch": n(epoch)}})
+				_, err := w.db.PutItem(ctx,
+					&dynamodb.PutItemInput{TableName: &w.name,
+						Item:                      with(key(w.pk(), "-"), attrs{"file": b("new"), "digest": s("new"), "epoch": n("3")}),
+						ConditionExpression:       aws.String("#digest = :digest AND #epoch = :epoch"),
+						ExpressionAttributeNames:  map[string]string{"#digest": "digest", "#epoch": "epoch"},
+						ExpressionAttributeValues: attrs{":digest": s(digest), ":epoch": n(epoch)}})
 				return err
 			}
 			w.conditionFailed(keep("old", "2"), nil) // nothing is there
@@ -125,9 +131,12 @@ func puts(t *testing.T, h *Harness) {
 			w.absent(key(w.pk(), "1"))
 		},
 		"an invalid revision or digest": func(w *table) {
-			for sk, stored := range map[string]attrs{"text": {"revision": s("1"), "digest": b("a"), "data": s("{}")}, "no digest": {"revision": n("1"), "data": s("{}")},
-				"a digest of text": {"revision": n("1"), "digest": s("a"), "data": s("{}")}, "no payload": {"revision": n("1"), "digest": b("a")},
-				"a payload of bytes": {"revision": n("1"), "digest": b("a"), "data": b("{}")}, "a payload that no JSON text is": {"revision": n("1"), "digest": b("a"), "data": s("\b")}} {
+			for sk, stored := range map[string]attrs{"text": {"revision": s("1"), "digest": b("a"), "data": s("{}")},
+				"no digest":                      {"revision": n("1"), "data": s("{}")},
+				"a digest of text":               {"revision": n("1"), "digest": s("a"), "data": s("{}")},
+				"no payload":                     {"revision": n("1"), "digest": b("a")},
+				"a payload of bytes":             {"revision": n("1"), "digest": b("a"), "data": b("{}")},
+				"a payload that no JSON text is": {"revision": n("1"), "digest": b("a"), "data": s("\b")}} {
 				stored = with(key(w.pk(), sk), stored)
 				w.put(stored)
 				w.conditionFailed(w.putSeen(key(w.pk(), sk), n("1"), b("a")), stored)
@@ -136,8 +145,11 @@ func puts(t *testing.T, h *Harness) {
 		},
 		"the ties beside a revision": func(w *table) {
 			tied := func(item attrs, ties types.AttributeValue) error {
-				in := &dynamodb.PutItemInput{TableName: &w.name, Item: item, ConditionExpression: aws.String("#r = :seen AND #d = :digest AND #p >= :text AND attribute_not_exists(#i)"),
-					ExpressionAttributeNames:            map[string]string{"#r": "revision", "#d": "digest", "#p": "data", "#i": "i:revision"},
+				in := &dynamodb.PutItemInput{TableName: &w.name, Item: item,
+					ConditionExpression: aws.String(
+						"#r = :seen AND #d = :digest AND #p >= :text AND attribute_not_exists(#i)"),
+					ExpressionAttributeNames: map[string]string{"#r": "revision", "#d": "digest", "#p": "data",
+						"#i": "i:revision"},
 					ExpressionAttributeValues:           attrs{":seen": n("1"), ":digest": b("a"), ":text": s("\t")},
 					ReturnValuesOnConditionCheckFailure: allOld, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 				if ties != nil {
@@ -162,8 +174,9 @@ func puts(t *testing.T, h *Harness) {
 		},
 		"a bar in place of an event": func(w *table) {
 			bar := func(condition string, names map[string]string, values attrs) error {
-				_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: with(key(w.pk(), "1"), attrs{"i:barred": yes(true)}),
-					ConditionExpression: &condition, ExpressionAttributeNames: names, ExpressionAttributeValues: values})
+				_, err := w.db.PutItem(ctx,
+					&dynamodb.PutItemInput{TableName: &w.name, Item: with(key(w.pk(), "1"), attrs{"i:barred": yes(true)}),
+						ConditionExpression: &condition, ExpressionAttributeNames: names, ExpressionAttributeValues: values})
 				return err
 			}
 			names := map[string]string{"#t": "type", "#e": "expiresAt"}
@@ -176,7 +189,8 @@ func puts(t *testing.T, h *Harness) {
 			w.conditionFailed(bar("attribute_not_exists(PK)", nil, nil), nil)
 			w.conditionFailed(sameExpiry("4102444801"), nil)
 			w.conditionFailed(bar("#t = :t AND attribute_not_exists(#e)", names, attrs{":t": s("order")}), nil)
-			w.conditionFailed(bar("#t = :t AND attribute_exists(#r)", map[string]string{"#t": "type", "#r": "revision"}, attrs{":t": s("order")}), nil)
+			w.conditionFailed(bar("#t = :t AND attribute_exists(#r)", map[string]string{"#t": "type", "#r": "revision"},
+				attrs{":t": s("order")}), nil)
 			if err := sameExpiry("4102444800"); err != nil {
 				w.Fatal(err)
 			}
@@ -195,13 +209,15 @@ func puts(t *testing.T, h *Harness) {
 					w.Errorf("%s is stored as %s", in, stored)
 				}
 			}
-			for _, in := range []string{"-1" + nines, nines + ".1", nines + "e89", "-1e126", "1e-131", "0x10", "1_000", "NaN", "Infinity", " 1", "1,5"} {
+			for _, in := range []string{"-1" + nines, nines + ".1", nines + "e89", "-1e126", "1e-131", "0x10", "1_000", "NaN", "Infinity",
+				" 1", "1,5"} {
 				refused(w, w.putNew(with(key(w.pk(), "bad"), attrs{"v": n(in)})), "ValidationException")
 			}
 			w.absent(key(w.pk(), "bad"))
 		},
 		"numbers": func(w *table) {
-			for in, out := range map[string]string{"1.50": "1.5", "1e2": "100", "-0": "0", "007": "7", "9007199254740993": "9007199254740993",
+			for in, out := range map[string]string{"1.50": "1.5", "1e2": "100", "-0": "0", "007": "7",
+				"9007199254740993":                       "9007199254740993",
 				"12345678901234567890123456789012345678": "12345678901234567890123456789012345678", "0.001": "0.001"} {
 				w.put(with(key(w.pk(), in), attrs{"v": n(in)}))
 				w.stored(with(key(w.pk(), in), attrs{"v": n(out)}))
@@ -230,7 +246,8 @@ func puts(t *testing.T, h *Harness) {
 		},
 		"invalid keys": func(w *table) {
 			for _, bad := range []attrs{key("", "1"), key(w.pk(), ""), {"PK": s(w.pk())}, {"PK": n("1"), "SK": s("1")},
-				with(key(w.pk(), "1"), attrs{"GSI1PK": n("1"), "GSI1SK": s("1")}), with(key(w.pk(), "1"), attrs{"GSI1PK": s(""), "GSI1SK": s("1")})} {
+				with(key(w.pk(), "1"), attrs{"GSI1PK": n("1"), "GSI1SK": s("1")}),
+				with(key(w.pk(), "1"), attrs{"GSI1PK": s(""), "GSI1SK": s("1")})} {
 				refused(w, w.putNew(bad), "ValidationException")
 			}
 			w.absent(key(w.pk(), "1"))

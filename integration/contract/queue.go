@@ -37,7 +37,8 @@ func newQueue(t testing.TB, h *Harness, q stack.Queue) *queue {
 
 func (q *queue) attribute(name types.QueueAttributeName) string {
 	q.Helper()
-	out, err := q.h.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &q.url, AttributeNames: []types.QueueAttributeName{name}})
+	out, err := q.h.SQS.GetQueueAttributes(ctx,
+		&sqs.GetQueueAttributesInput{QueueUrl: &q.url, AttributeNames: []types.QueueAttributeName{name}})
 	if err != nil {
 		q.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func (q *queue) attribute(name types.QueueAttributeName) string {
 }
 
 func (q *queue) send(entries ...types.SendMessageBatchRequestEntry) (*sqs.SendMessageBatchOutput, error) {
-	return q.h.SQS.SendMessageBatch(ctx, &sqs.SendMessageBatchInput{QueueUrl: &q.url, Entries: append([]types.SendMessageBatchRequestEntry{}, entries...)})
+	return q.h.SQS.SendMessageBatch(ctx,
+		&sqs.SendMessageBatchInput{QueueUrl: &q.url, Entries: append([]types.SendMessageBatchRequestEntry{}, entries...)})
 }
 
 func entry(id, body string) types.SendMessageBatchRequestEntry {
@@ -55,8 +57,9 @@ func entry(id, body string) types.SendMessageBatchRequestEntry {
 // receive asks for messages once, as the queue mapping does.
 func (q *queue) receive(max int32) []types.Message {
 	q.Helper()
-	out, err := q.h.SQS.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &q.url, MaxNumberOfMessages: max, MessageAttributeNames: []string{"All"},
-		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}})
+	out, err := q.h.SQS.ReceiveMessage(ctx,
+		&sqs.ReceiveMessageInput{QueueUrl: &q.url, MaxNumberOfMessages: max, MessageAttributeNames: []string{"All"},
+			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}})
 	if err != nil {
 		q.Fatal(err)
 	}
@@ -121,7 +124,8 @@ func letters(t *testing.T, h *Harness) {
 		q := newQueue(t, h, stack.Queue{Visibility: 77 * time.Second})
 		out, err := h.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &q.url,
 			AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameQueueArn, types.QueueAttributeNameVisibilityTimeout}})
-		if err != nil || len(out.Attributes) != 2 || out.Attributes["VisibilityTimeout"] != "77" || !strings.HasPrefix(out.Attributes["QueueArn"], "arn:aws:sqs:") {
+		if err != nil || len(out.Attributes) != 2 || out.Attributes["VisibilityTimeout"] != "77" ||
+			!strings.HasPrefix(out.Attributes["QueueArn"], "arn:aws:sqs:") {
 			t.Errorf("attributes %v, %v", out.Attributes, err)
 		}
 	})
@@ -138,16 +142,19 @@ func letters(t *testing.T, h *Harness) {
 		if aws.ToString(got.Body) != *e.MessageBody || aws.ToString(got.MessageId) != aws.ToString(sent.Successful[0].MessageId) {
 			t.Errorf("body %q, id %s", aws.ToString(got.Body), aws.ToString(got.MessageId))
 		}
-		if aws.ToString(got.MD5OfBody) != aws.ToString(sent.Successful[0].MD5OfMessageBody) || aws.ToString(got.MD5OfMessageAttributes) != aws.ToString(sent.Successful[0].MD5OfMessageAttributes) {
+		if aws.ToString(got.MD5OfBody) != aws.ToString(sent.Successful[0].MD5OfMessageBody) ||
+			aws.ToString(got.MD5OfMessageAttributes) != aws.ToString(sent.Successful[0].MD5OfMessageAttributes) {
 			t.Error("the digests of send and receive differ")
 		}
 		for name, want := range e.MessageAttributes {
 			is := got.MessageAttributes[name]
-			if aws.ToString(is.DataType) != *want.DataType || aws.ToString(is.StringValue) != aws.ToString(want.StringValue) || !slices.Equal(is.BinaryValue, want.BinaryValue) {
+			if aws.ToString(is.DataType) != *want.DataType || aws.ToString(is.StringValue) != aws.ToString(want.StringValue) ||
+				!slices.Equal(is.BinaryValue, want.BinaryValue) {
 				t.Errorf("attribute %s: %v", name, is)
 			}
 		}
-		if len(got.MessageAttributes) != 3 || got.Attributes["ApproximateReceiveCount"] != "1" || len(got.Attributes["SentTimestamp"]) != 13 {
+		if len(got.MessageAttributes) != 3 || got.Attributes["ApproximateReceiveCount"] != "1" ||
+			len(got.Attributes["SentTimestamp"]) != 13 {
 			t.Errorf("%d attributes; %v", len(got.MessageAttributes), got.Attributes)
 		}
 	})
@@ -158,7 +165,8 @@ func letters(t *testing.T, h *Harness) {
 		if more := q.receive(10); len(more) != 0 {
 			t.Fatalf("%d messages although all are in flight", len(more))
 		}
-		if _, err := h.SQS.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &q.url, ReceiptHandle: got[0].ReceiptHandle, VisibilityTimeout: 0}); err != nil {
+		if _, err := h.SQS.ChangeMessageVisibility(ctx,
+			&sqs.ChangeMessageVisibilityInput{QueueUrl: &q.url, ReceiptHandle: got[0].ReceiptHandle, VisibilityTimeout: 0}); err != nil {
 			t.Fatal(err)
 		}
 		again := q.take(1)[0]
@@ -222,7 +230,8 @@ func letters(t *testing.T, h *Harness) {
 		q := newQueue(t, h, stack.Queue{})
 		for _, name := range []string{"AWS.x", "aws.x", "Amazon.x", ".a", "a.", "a b"} {
 			_, err := h.SQS.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: aws.String("x"),
-				MessageAttributes: map[string]types.MessageAttributeValue{name: {DataType: aws.String("String"), StringValue: aws.String("x")}}})
+				MessageAttributes: map[string]types.MessageAttributeValue{name: {DataType: aws.String("String"),
+					StringValue: aws.String("x")}}})
 			refused(t, err, "InvalidParameterValue")
 		}
 		if got := q.receive(10); len(got) != 0 {
@@ -244,7 +253,8 @@ func letters(t *testing.T, h *Harness) {
 		refused(t, err, "AWS.SimpleQueueService.NonExistentQueue")
 		_, err = h.SQS.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &q.url})
 		refused(t, err, "AWS.SimpleQueueService.NonExistentQueue")
-		_, err = h.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &q.url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameQueueArn}})
+		_, err = h.SQS.GetQueueAttributes(ctx,
+			&sqs.GetQueueAttributesInput{QueueUrl: &q.url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameQueueArn}})
 		refused(t, err, "AWS.SimpleQueueService.NonExistentQueue")
 	})
 	h.run(t, "a queue that is there with other attributes", func(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 // query reads a range as the store does, page by page, and returns the sort keys of each page.
 func (w *table) query(condition string, values attrs) (pages [][]string) {
 	w.Helper()
-	in := &dynamodb.QueryInput{TableName: &w.name, ConsistentRead: aws.Bool(true), KeyConditionExpression: &condition, ExpressionAttributeValues: values}
+	in := &dynamodb.QueryInput{TableName: &w.name, ConsistentRead: aws.Bool(true), KeyConditionExpression: &condition,
+		ExpressionAttributeValues: values}
 	for {
 		out, err := w.db.Query(ctx, in)
 		if err != nil {
@@ -41,7 +42,8 @@ func sortKeys(items []attrs) []string {
 func ranges(t *testing.T, h *Harness) {
 	newTable(t, h).each(t, map[string]func(*table){
 		"windows of one total": func(w *table) {
-			days := []string{"2018-01-31T00:00:00Z", "2018-02-01T00:00:00Z", "2018-02-02T00:00:00Z", "2018-02-03T00:00:00Z", "2018-02-04T00:00:00Z"}
+			days := []string{"2018-01-31T00:00:00Z", "2018-02-01T00:00:00Z", "2018-02-02T00:00:00Z", "2018-02-03T00:00:00Z",
+				"2018-02-04T00:00:00Z"}
 			for _, i := range []int{3, 0, 4, 1, 2} {
 				w.put(with(key(w.pk(), days[i]), attrs{"n": n("1")}))
 				w.put(key(w.pk()+"x", days[i]))
@@ -50,7 +52,8 @@ func ranges(t *testing.T, h *Harness) {
 			if want := [][]string{days[1:4]}; fmt.Sprint(got) != fmt.Sprint(want) {
 				w.Errorf("got %v, want %v", got, want)
 			}
-			got = w.query("PK = :pk AND SK BETWEEN :from AND :to", attrs{":pk": s(w.pk()), ":from": s("2018-02-01T00:00:01Z"), ":to": s("2018-02-01T23:59:59Z")})
+			got = w.query("PK = :pk AND SK BETWEEN :from AND :to",
+				attrs{":pk": s(w.pk()), ":from": s("2018-02-01T00:00:01Z"), ":to": s("2018-02-01T23:59:59Z")})
 			if want := [][]string{{}}; fmt.Sprint(got) != fmt.Sprint(want) {
 				w.Errorf("got %v, want %v", got, want)
 			}
@@ -77,14 +80,17 @@ func ranges(t *testing.T, h *Harness) {
 			}
 		},
 		"invalid keys": func(w *table) {
-			for _, values := range []attrs{{":pk": s(""), ":sk": s("1")}, {":pk": s(w.pk()), ":sk": s("")}, {":pk": n("1"), ":sk": s("1")}, {":pk": s(w.pk()), ":sk": n("1")}} {
-				_, err := w.db.Query(ctx, &dynamodb.QueryInput{TableName: &w.name, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk AND SK = :sk"), ExpressionAttributeValues: values})
+			for _, values := range []attrs{{":pk": s(""), ":sk": s("1")}, {":pk": s(w.pk()), ":sk": s("")}, {":pk": n("1"), ":sk": s("1")},
+				{":pk": s(w.pk()), ":sk": n("1")}} {
+				_, err := w.db.Query(ctx, &dynamodb.QueryInput{TableName: &w.name, ConsistentRead: aws.Bool(true),
+					KeyConditionExpression: aws.String("PK = :pk AND SK = :sk"), ExpressionAttributeValues: values})
 				refused(w, err, pick(w, h, "keys of a query", "ValidationException", ""))
 			}
 		},
 		"a range that ends before it begins": func(w *table) {
-			_, err := w.db.Query(ctx, &dynamodb.QueryInput{TableName: &w.name, KeyConditionExpression: aws.String("PK = :pk AND SK BETWEEN :from AND :to"),
-				ExpressionAttributeValues: attrs{":pk": s(w.pk()), ":from": s("2"), ":to": s("1")}})
+			_, err := w.db.Query(ctx,
+				&dynamodb.QueryInput{TableName: &w.name, KeyConditionExpression: aws.String("PK = :pk AND SK BETWEEN :from AND :to"),
+					ExpressionAttributeValues: attrs{":pk": s(w.pk()), ":from": s("2"), ":to": s("1")}})
 			refused(w, err, "ValidationException")
 		},
 		"a page ends at 1 MB": func(w *table) {
@@ -103,7 +109,8 @@ func ranges(t *testing.T, h *Harness) {
 			}
 		},
 		"a table that is not there": func(w *table) {
-			_, err := w.db.Query(ctx, &dynamodb.QueryInput{TableName: aws.String(w.name + "-gone"), KeyConditionExpression: aws.String("PK = :pk"), ExpressionAttributeValues: attrs{":pk": s("a")}})
+			_, err := w.db.Query(ctx, &dynamodb.QueryInput{TableName: aws.String(w.name + "-gone"),
+				KeyConditionExpression: aws.String("PK = :pk"), ExpressionAttributeValues: attrs{":pk": s("a")}})
 			refused(w, err, "ResourceNotFoundException")
 			_, err = w.db.Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(w.name + "-gone")})
 			refused(w, err, "ResourceNotFoundException")

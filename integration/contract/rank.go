@@ -14,14 +14,16 @@ import (
 
 // scored asks for a partition of the index of ranked totals as the store does.
 func (w *table) scored(limit int32) *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{TableName: &w.name, IndexName: aws.String(lanes.RankIndex), ScanIndexForward: aws.Bool(false), Limit: &limit,
+	return &dynamodb.QueryInput{TableName: &w.name, IndexName: aws.String(lanes.RankIndex), ScanIndexForward: aws.Bool(false),
+		Limit:                  &limit,
 		KeyConditionExpression: aws.String("#rank = :in"), ExpressionAttributeNames: map[string]string{"#rank": lanes.RankAttribute},
 		ExpressionAttributeValues: attrs{":in": s(w.pk())}}
 }
 
 // score moves the score of a total as the store does.
 func (w *table) score(sk, amount string) error {
-	_, err := w.update(key(w.pk(), sk), "ADD #n0 :n, #n1 :score SET #n2 = :rank", "", map[string]string{"#n0": "n", "#n1": lanes.ScoreAttribute, "#n2": lanes.RankAttribute},
+	_, err := w.update(key(w.pk(), sk), "ADD #n0 :n, #n1 :score SET #n2 = :rank", "",
+		map[string]string{"#n0": "n", "#n1": lanes.ScoreAttribute, "#n2": lanes.RankAttribute},
 		attrs{":n": n("1"), ":score": n(amount), ":rank": s(w.pk())})
 	return err
 }
@@ -93,7 +95,8 @@ func ranks(t *testing.T, h *Harness) {
 			if err := w.score("1", "1"); err != nil {
 				w.Fatal(err)
 			}
-			refused(w, w.bare(key(w.pk(), "1"), "SET #v = :v", "", map[string]string{"#v": lanes.ScoreAttribute}, attrs{":v": s("1")}), pick(w, h, "an index key of another type", "ValidationException", ""))
+			refused(w, w.bare(key(w.pk(), "1"), "SET #v = :v", "", map[string]string{"#v": lanes.ScoreAttribute}, attrs{":v": s("1")}),
+				pick(w, h, "an index key of another type", "ValidationException", ""))
 		},
 	})
 }

@@ -72,7 +72,8 @@ func reads(t *testing.T, h *Harness) {
 			w.same("third", got["3"], third)
 		},
 		"invalid keys": func(w *table) {
-			for _, k := range []attrs{{"PK": s(w.pk())}, key(w.pk(), ""), with(key(w.pk(), "1"), attrs{"x": s("1")}), {"PK": s(w.pk()), "SK": n("1")}} {
+			for _, k := range []attrs{{"PK": s(w.pk())}, key(w.pk(), ""), with(key(w.pk(), "1"), attrs{"x": s("1")}),
+				{"PK": s(w.pk()), "SK": n("1")}} {
 				_, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: k})
 				refused(w, err, "ValidationException")
 			}
@@ -80,7 +81,8 @@ func reads(t *testing.T, h *Harness) {
 			refused(w, err, "ResourceNotFoundException")
 		},
 		"what judging needs, and nothing else": func(w *table) {
-			want := with(key(w.pk(), "1"), attrs{"type": s("order"), "digest": b("\x01"), "expiresAt": n("4102444800"), "epoch": n("2"), "i:revision": s("1!"), "i:barred": yes(true)})
+			want := with(key(w.pk(), "1"), attrs{"type": s("order"), "digest": b("\x01"), "expiresAt": n("4102444800"), "epoch": n("2"),
+				"i:revision": s("1!"), "i:barred": yes(true)})
 			w.put(with(want, attrs{"id": s("1"), "GSI1PK": s("g"), "GSI1SK": s("1"), "status": s("paid"), "data": s("{}")}))
 			w.put(key(w.pk(), "2"))
 			whole, _, err := w.batchGet(comparing(key(w.pk(), "1")))
@@ -103,7 +105,8 @@ func reads(t *testing.T, h *Harness) {
 			w.put(with(want, attrs{"SK": s("1"), "digest": b("\x01"), "data": s("{}")}))
 			out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "1"), ConsistentRead: aws.Bool(true),
 				ProjectionExpression: aws.String("PK, #t, #r, #e, #b, #p, #n"),
-				ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": "i:barred", "#p": "i:payload",
+				ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": "i:barred",
+					"#p": "i:payload",
 					"#n": "i:parts"}})
 			if err != nil {
 				w.Fatal(err)
@@ -144,7 +147,8 @@ func reads(t *testing.T, h *Harness) {
 		"epoch and heads": func(w *table) { // whole items, some of which do not exist
 			w.put(with(key(w.pk(), "E#"), attrs{"epoch": n("3")}))
 			w.put(with(key(w.pk(), "G#1"), attrs{"building": yes(true), "behind": n("0")}))
-			got, out, err := w.batchGet(types.KeysAndAttributes{Keys: []attrs{key(w.pk(), "E#"), key(w.pk(), "G#1"), key(w.pk(), "G#2")}, ConsistentRead: aws.Bool(true)})
+			got, out, err := w.batchGet(types.KeysAndAttributes{Keys: []attrs{key(w.pk(), "E#"), key(w.pk(), "G#1"), key(w.pk(), "G#2")},
+				ConsistentRead: aws.Bool(true)})
 			if err != nil || len(got) != 2 || len(out.UnprocessedKeys) != 0 {
 				w.Fatalf("%d items, %v", len(got), err)
 			}
@@ -152,7 +156,8 @@ func reads(t *testing.T, h *Harness) {
 			w.same("head", got["G#1"], with(key(w.pk(), "G#1"), attrs{"building": yes(true), "behind": n("0")}))
 		},
 		"no keys, and invalid keys": func(w *table) {
-			for _, keys := range [][]attrs{{}, {key("", "1")}, {key(w.pk(), "")}, {{"PK": s(w.pk())}}, {{"PK": s(w.pk()), "SK": n("1")}}, {with(key(w.pk(), "1"), attrs{"x": s("1")})}} {
+			for _, keys := range [][]attrs{{}, {key("", "1")}, {key(w.pk(), "")}, {{"PK": s(w.pk())}}, {{"PK": s(w.pk()), "SK": n("1")}},
+				{with(key(w.pk(), "1"), attrs{"x": s("1")})}} {
 				_, _, err := w.batchGet(types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true)})
 				refused(w, err, "ValidationException")
 			}

@@ -29,8 +29,9 @@ type record struct {
 }
 
 func newRecord() *record {
-	return &record{forms: map[string]map[string]bool{}, codes: map[string]map[string]bool{}, senders: map[string]bool{}, placeholders: map[string]bool{},
-		who: func() string { return "" }, edit: func(string, any, any) {}}
+	return &record{forms: map[string]map[string]bool{}, codes: map[string]map[string]bool{}, senders: map[string]bool{},
+		placeholders: map[string]bool{},
+		who:          func() string { return "" }, edit: func(string, any, any) {}}
 }
 
 // engine returns a fresh engine whose requests are recorded.

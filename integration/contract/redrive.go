@@ -16,7 +16,8 @@ import (
 // timeout.
 func (q *queue) handBack(m types.Message) {
 	q.Helper()
-	if _, err := q.h.SQS.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &q.url, ReceiptHandle: m.ReceiptHandle, VisibilityTimeout: 0}); err != nil {
+	if _, err := q.h.SQS.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &q.url, ReceiptHandle: m.ReceiptHandle,
+		VisibilityTimeout: 0}); err != nil {
 		q.Fatal(err)
 	}
 }
@@ -26,7 +27,8 @@ func redrives(t *testing.T, h *Harness) {
 		dead := newQueue(t, h, stack.Queue{})
 		q := newQueue(t, h, stack.Queue{Visibility: 10 * time.Minute, DeadLetters: dead.url, MaxReceives: 2})
 		e := entry("0", "body")
-		e.MessageAttributes = map[string]types.MessageAttributeValue{"trace": {DataType: aws.String("String"), StringValue: aws.String("t1")}}
+		e.MessageAttributes = map[string]types.MessageAttributeValue{"trace": {DataType: aws.String("String"),
+			StringValue: aws.String("t1")}}
 		out, err := q.send(e)
 		q.letters(out, err, []string{"0"}, map[string]string{})
 		var id string
@@ -48,7 +50,8 @@ func redrives(t *testing.T, h *Harness) {
 			}
 			return letter.MessageId != nil
 		})
-		if aws.ToString(letter.Body) != "body" || aws.ToString(letter.MessageId) != id || aws.ToString(letter.MessageAttributes["trace"].StringValue) != "t1" {
+		if aws.ToString(letter.Body) != "body" || aws.ToString(letter.MessageId) != id ||
+			aws.ToString(letter.MessageAttributes["trace"].StringValue) != "t1" {
 			t.Errorf("letter %s %q %v", aws.ToString(letter.MessageId), aws.ToString(letter.Body), letter.MessageAttributes)
 		}
 		if got := letter.Attributes["DeadLetterQueueSourceArn"]; got != q.attribute(types.QueueAttributeNameQueueArn) {
@@ -75,7 +78,8 @@ func redrives(t *testing.T, h *Harness) {
 	h.run(t, "a FIFO group comes in order, one receive after the other", func(t *testing.T) {
 		q := newQueue(t, h, stack.Queue{FIFO: true, ByContent: true, Visibility: 10 * time.Minute})
 		for i := range 3 {
-			if _, err := h.SQS.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: aws.String(fmt.Sprint(i)), MessageGroupId: aws.String("a")}); err != nil {
+			if _, err := h.SQS.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: aws.String(fmt.Sprint(i)),
+				MessageGroupId: aws.String("a")}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -21,9 +21,13 @@ type area struct {
 }
 
 var areas = []area{
-	{"put", tables, puts}, {"update", tables, updates}, {"mark", tables, marks}, {"statements", tables, statements}, {"updating statements", tables, updatingStatements}, {"transaction", tables, transactions}, {"cancellation", tables, cancellations}, {"together", tables, togethers},
-	{"read", tables, reads}, {"range", tables, ranges}, {"pattern", tables, patterns}, {"rank", tables, ranks}, {"expression", tables, expressions}, {"capacity", tables, capacities},
-	{"ttl", tables, timeToLive}, {"stream", streams, records}, {"queue", queues, letters}, {"redrive", queues, redrives}, {"object", objects, files},
+	{"put", tables, puts}, {"update", tables, updates}, {"mark", tables, marks}, {"statements", tables, statements},
+	{"updating statements", tables, updatingStatements}, {"transaction", tables, transactions}, {"cancellation", tables, cancellations},
+	{"together", tables, togethers},
+	{"read", tables, reads}, {"range", tables, ranges}, {"pattern", tables, patterns}, {"rank", tables, ranks},
+	{"expression", tables, expressions}, {"capacity", tables, capacities},
+	{"ttl", tables, timeToLive}, {"stream", streams, records}, {"queue", queues, letters}, {"redrive", queues, redrives},
+	{"object", objects, files},
 }
 
 // Case is one case of the suite, as it came up in a run.

@@ -65,8 +65,9 @@ func statements(t *testing.T, h *Harness) {
 			var all []types.BatchStatementRequest
 			var items []attrs
 			for i := range 25 {
-				item := with(key(w.pk(), fmt.Sprint(i)), attrs{"type": s("order"), "digest": b(fmt.Sprint("\xff", i)), "epoch": n("1"), "live": yes(true),
-					"meta": m(attrs{"source": s("it's")}), "data": s(fmt.Sprintf(`{"order":%d,"text":"\"?' %s"}`, i, "ü"))})
+				item := with(key(w.pk(), fmt.Sprint(i)),
+					attrs{"type": s("order"), "digest": b(fmt.Sprint("\xff", i)), "epoch": n("1"), "live": yes(true),
+						"meta": m(attrs{"source": s("it's")}), "data": s(fmt.Sprintf(`{"order":%d,"text":"\"?' %s"}`, i, "ü"))})
 				items, all = append(items, item), append(all, w.insert(item))
 			}
 			got, err := w.execute(all...)
@@ -81,7 +82,8 @@ func statements(t *testing.T, h *Harness) {
 		"some are taken": func(w *table) {
 			first := with(key(w.pk(), "1"), attrs{"v": n("1")})
 			w.put(first)
-			got, err := w.execute(w.insert(key(w.pk(), "0")), w.insert(with(key(w.pk(), "1"), attrs{"v": n("2")})), w.insert(key(w.pk(), "2")))
+			got, err := w.execute(w.insert(key(w.pk(), "0")), w.insert(with(key(w.pk(), "1"), attrs{"v": n("2")})),
+				w.insert(key(w.pk(), "2")))
 			w.outcomes(got, err, done, duplicate, done)
 			w.stored(first)
 			w.stored(key(w.pk(), "2"))
@@ -95,7 +97,8 @@ func statements(t *testing.T, h *Harness) {
 			w.outcomes(got, err, duplicate)
 		},
 		"one item twice in a request": func(w *table) {
-			_, err := w.execute(w.insert(key(w.pk(), "1")), w.insert(key(w.pk(), "2")), w.insert(with(key(w.pk(), "1"), attrs{"v": n("1")})))
+			_, err := w.execute(w.insert(key(w.pk(), "1")), w.insert(key(w.pk(), "2")),
+				w.insert(with(key(w.pk(), "1"), attrs{"v": n("1")})))
 			refused(w, err, "ValidationException")
 			written := pick(w, h, "one item twice in a batch of statements", false, true)
 			if got := w.get(key(w.pk(), "2")); (len(got) > 0) != written {
@@ -136,7 +139,8 @@ func statements(t *testing.T, h *Harness) {
 		},
 		"the largest item, and one item of each type": func(w *table) {
 			rest := maxItem - len("PK") - len(w.pk()) - len("SK") - len("1") - len("data")
-			types := with(key(w.pk(), "2"), attrs{"revision": n("-12345678901234567890123456789012345678"), "digest": b("\x00"), "live": yes(false), "empty": s(""), "meta": m(attrs{"a": m(attrs{"b": n("1.50")})})})
+			types := with(key(w.pk(), "2"), attrs{"revision": n("-12345678901234567890123456789012345678"), "digest": b("\x00"),
+				"live": yes(false), "empty": s(""), "meta": m(attrs{"a": m(attrs{"b": n("1.50")})})})
 			got, err := w.execute(w.insert(with(key(w.pk(), "1"), attrs{"data": s(strings.Repeat("x", rest))})), w.insert(types))
 			w.outcomes(got, err, done, done)
 			types["meta"] = m(attrs{"a": m(attrs{"b": n(pick(w, h, "numbers inside a map of a statement", "1.5", "1.50"))})})
@@ -144,7 +148,8 @@ func statements(t *testing.T, h *Harness) {
 		},
 		"an invalid number": func(w *table) {
 			// The number is read with the request.
-			for _, v := range []types.AttributeValue{n("123456789012345678901234567890123456789"), n("x"), n("1e126"), m(attrs{"a": n("x")})} {
+			for _, v := range []types.AttributeValue{n("123456789012345678901234567890123456789"), n("x"), n("1e126"),
+				m(attrs{"a": n("x")})} {
 				_, err := w.execute(w.insert(key(w.pk(), "first")), w.insert(with(key(w.pk(), "number"), attrs{"v": v})))
 				refused(w, err, "ValidationException")
 			}

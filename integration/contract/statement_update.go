@@ -11,7 +11,8 @@ import (
 // change returns an UPDATE of the item under a key. text is the part between the table's name and
 // WHERE. condition is the part after the key. The parameters of text come before those of the key,
 // and the parameters of condition after them.
-func (w *table) change(k attrs, text string, sets []types.AttributeValue, condition string, ifs ...types.AttributeValue) types.BatchStatementRequest {
+func (w *table) change(k attrs, text string, sets []types.AttributeValue, condition string,
+	ifs ...types.AttributeValue) types.BatchStatementRequest {
 	if condition != "" {
 		condition = " AND " + condition
 	}
@@ -41,19 +42,24 @@ func updatingStatements(t *testing.T, h *Harness) {
 	newTable(t, h).each(t, map[string]func(*table){
 		"a total in full": func(w *table) {
 			k := key(w.pk(), "-")
-			w.put(with(k, attrs{"n": n("1"), "fp": n("-7"), "revenue": n("1.75"), "count": n("4"), "largest": n("9"), "least": n("2"), "m:old": b("1")}))
-			got, err := w.execute(w.change(k, `SET "n" = n + ?, "fp" = fp + ?, "revenue" = revenue + ?, "fpx" = ?, "largest" = ?, "flag" = ?, "expiresAt" = ?, "m:lane" = ? REMOVE "m:old"`,
-				some(n("2"), n("8"), n("-2.5"), n("-3"), n("10"), s("why"), n("4102444800"), b("6")),
-				`"n" IS NOT MISSING AND "fpx" IS MISSING AND ("largest" IS MISSING OR "largest" < ?) AND "least" <= ? AND "flag" IS MISSING AND `+below+` AND "m:old" = ?`,
-				n("10"), n("2"), b("5"), b("1")))
+			w.put(with(k, attrs{"n": n("1"), "fp": n("-7"), "revenue": n("1.75"), "count": n("4"), "largest": n("9"), "least": n("2"),
+				"m:old": b("1")}))
+			got, err := w.execute(
+				w.change(k,
+					`SET "n" = n + ?, "fp" = fp + ?, "revenue" = revenue + ?, "fpx" = ?, "largest" = ?, "flag" = ?, "expiresAt" = ?, "m:lane" = ? REMOVE "m:old"`,
+					some(n("2"), n("8"), n("-2.5"), n("-3"), n("10"), s("why"), n("4102444800"), b("6")),
+					`"n" IS NOT MISSING AND "fpx" IS MISSING AND ("largest" IS MISSING OR "largest" < ?) AND "least" <= ? AND "flag" IS MISSING AND `+below+` AND "m:old" = ?`,
+					n("10"), n("2"), b("5"), b("1")))
 			w.outcomes(got, err, done)
-			w.stored(with(k, attrs{"n": n("3"), "fp": n("1"), "fpx": n("-3"), "revenue": n("-0.75"), "count": n("4"), "largest": n("10"), "least": n("2"), "flag": s("why"), "expiresAt": n("4102444800"), "m:lane": b("6")}))
+			w.stored(with(k, attrs{"n": n("3"), "fp": n("1"), "fpx": n("-3"), "revenue": n("-0.75"), "count": n("4"), "largest": n("10"),
+				"least": n("2"), "flag": s("why"), "expiresAt": n("4102444800"), "m:lane": b("6")}))
 		},
 		"several marks are pruned": func(w *table) {
 			k := key(w.pk(), "-")
 			stored := with(k, attrs{"n": n("1"), "m:a": b("1"), "m:b": b("2"), "m:c": b("3")})
 			w.put(stored)
-			got, err := w.execute(w.change(k, `SET "n" = n + ? REMOVE "m:a" REMOVE "m:c"`, some(n("1")), `"m:a" = ? AND "m:c" = ?`, b("1"), b("3")))
+			got, err := w.execute(w.change(k, `SET "n" = n + ? REMOVE "m:a" REMOVE "m:c"`, some(n("1")), `"m:a" = ? AND "m:c" = ?`,
+				b("1"), b("3")))
 			code := pick(w, h, "several attributes to remove", done, bad)
 			w.outcomes(got, err, code)
 			if code == done {
@@ -67,11 +73,16 @@ func updatingStatements(t *testing.T, h *Harness) {
 				with      []types.AttributeValue
 				holds     bool
 			}{
-				{`"m:lane" < ?`, some(b("6")), true}, {`"m:lane" < ?`, some(b("5")), false}, {`"m:lane" < ?`, some(n("9")), false}, {`"none" < ?`, some(b("6")), false},
-				{`"v" > ?`, some(n("1")), true}, {`"v" > ?`, some(n("2")), false}, {`"v" >= ?`, some(n("2")), true}, {`"v" >= ?`, some(n("2.5")), false},
-				{`"v" <= ?`, some(n("2")), true}, {`"v" <= ?`, some(n("1.5")), false}, {`"m:lane" = ?`, some(b("5")), true}, {`"m:lane" = ?`, some(b("51")), false},
-				{`"none" = ?`, some(b("5")), false}, {`"none" IS MISSING`, nil, true}, {`"v" IS MISSING`, nil, false}, {`"v" IS NOT MISSING`, nil, true}, {`"none" IS NOT MISSING`, nil, false},
-				{below, some(b("6")), true}, {below, some(b("5")), false}, {`("none" IS MISSING OR "none" < ?)`, some(b("5")), true}, {`("v" IS MISSING OR "v" > ?)`, some(n("1")), true}, {`("text" IS MISSING OR "text" < ?)`, some(n("1")), false},
+				{`"m:lane" < ?`, some(b("6")), true}, {`"m:lane" < ?`, some(b("5")), false}, {`"m:lane" < ?`, some(n("9")), false},
+				{`"none" < ?`, some(b("6")), false},
+				{`"v" > ?`, some(n("1")), true}, {`"v" > ?`, some(n("2")), false}, {`"v" >= ?`, some(n("2")), true},
+				{`"v" >= ?`, some(n("2.5")), false},
+				{`"v" <= ?`, some(n("2")), true}, {`"v" <= ?`, some(n("1.5")), false}, {`"m:lane" = ?`, some(b("5")), true},
+				{`"m:lane" = ?`, some(b("51")), false},
+				{`"none" = ?`, some(b("5")), false}, {`"none" IS MISSING`, nil, true}, {`"v" IS MISSING`, nil, false},
+				{`"v" IS NOT MISSING`, nil, true}, {`"none" IS NOT MISSING`, nil, false},
+				{below, some(b("6")), true}, {below, some(b("5")), false}, {`("none" IS MISSING OR "none" < ?)`, some(b("5")), true},
+				{`("v" IS MISSING OR "v" > ?)`, some(n("1")), true}, {`("text" IS MISSING OR "text" < ?)`, some(n("1")), false},
 			} {
 				k := key(w.pk(), strings.Repeat("x", i+1))
 				stored := with(k, attrs{"v": n("2"), "m:lane": b("5"), "text": s("1")})
@@ -95,7 +106,8 @@ func updatingStatements(t *testing.T, h *Harness) {
 			step := func(sk string) types.BatchStatementRequest {
 				return w.change(key(w.pk(), sk), `SET "n" = n + ?, "m:lane" = ?`, some(n("1"), b("6")), below, b("5"))
 			}
-			got, err := w.execute(step("first"), w.insert(with(key(w.pk(), "new"), attrs{"n": n("1")})), step("counted"), step("absent"), w.insert(key(w.pk(), "taken")), step("last"))
+			got, err := w.execute(step("first"), w.insert(with(key(w.pk(), "new"), attrs{"n": n("1")})), step("counted"), step("absent"),
+				w.insert(key(w.pk(), "taken")), step("last"))
 			w.outcomes(got, err, done, done, conditionFailed, conditionFailed, duplicate, done)
 			w.image(got[2].Error, counted)
 			if item := got[3].Error.Item; len(item) > 0 {
@@ -159,12 +171,15 @@ func updatingStatements(t *testing.T, h *Harness) {
 			w.put(stored)
 			where := ` WHERE PK = '` + w.pk() + `' AND SK = '-'`
 			got, err := w.execute(
-				types.BatchStatementRequest{Statement: aws.String(`UPDATE "` + w.name + `" SET data = 'it''s', yes = TRUE, n = n + 1` + where + ` AND n = 5`)},
-				types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "` + w.name + `" VALUE {'PK': '` + w.pk() + `', 'SK': 'new', 'n': 1.5, 'data': '', 'no': false}`)})
+				types.BatchStatementRequest{Statement: aws.String(`UPDATE "` + w.name + `" SET data = 'it''s', yes = TRUE, n = n + 1` +
+					where + ` AND n = 5`)},
+				types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "` + w.name + `" VALUE {'PK': '` + w.pk() +
+					`', 'SK': 'new', 'n': 1.5, 'data': '', 'no': false}`)})
 			w.outcomes(got, err, done, done)
 			w.stored(with(stored, attrs{"n": n("6"), "data": s("it's"), "yes": yes(true)}))
 			w.stored(with(key(w.pk(), "new"), attrs{"n": n("1.5"), "data": s(""), "no": yes(false)}))
-			got, err = w.execute(types.BatchStatementRequest{Statement: aws.String(`UPDATE "` + w.name + `" SET data = 'x'` + where + ` AND n <> 6`)})
+			got, err = w.execute(types.BatchStatementRequest{Statement: aws.String(`UPDATE "` + w.name + `" SET data = 'x'` + where +
+				` AND n <> 6`)})
 			w.outcomes(got, err, conditionFailed)
 		},
 		"a reserved word in quotes": func(w *table) {
@@ -190,7 +205,8 @@ func updatingStatements(t *testing.T, h *Harness) {
 		},
 		"one item twice in a request": func(w *table) {
 			w.put(key(w.pk(), "1"))
-			_, err := w.execute(w.change(key(w.pk(), "1"), `SET "v" = ?`, some(n("1")), ""), w.change(key(w.pk(), "1"), `SET "w" = ?`, some(n("1")), ""))
+			_, err := w.execute(w.change(key(w.pk(), "1"), `SET "v" = ?`, some(n("1")), ""),
+				w.change(key(w.pk(), "1"), `SET "w" = ?`, some(n("1")), ""))
 			refused(w, err, "ValidationException")
 			_, err = w.execute(w.insert(key(w.pk(), "2")), w.change(key(w.pk(), "2"), `SET "w" = ?`, some(n("1")), ""))
 			refused(w, err, "ValidationException")
@@ -208,7 +224,8 @@ func updatingStatements(t *testing.T, h *Harness) {
 		"names with all kinds of characters": func(w *table) {
 			k := key(w.pk(), "-")
 			w.put(with(k, attrs{"m:AbC-_9": b("1"), "m:old": b("1")}))
-			got, err := w.execute(w.change(k, `SET "m:AbC-_9" = ? REMOVE "m:old"`, some(b("3")), `("m:AbC-_9" IS MISSING OR "m:AbC-_9" < ?) AND "m:old" = ?`, b("2"), b("1")))
+			got, err := w.execute(w.change(k, `SET "m:AbC-_9" = ? REMOVE "m:old"`, some(b("3")),
+				`("m:AbC-_9" IS MISSING OR "m:AbC-_9" < ?) AND "m:old" = ?`, b("2"), b("1")))
 			w.outcomes(got, err, done)
 			w.stored(with(k, attrs{"m:AbC-_9": b("3")}))
 		},

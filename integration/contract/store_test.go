@@ -51,17 +51,23 @@ func spec(epoch int64) pipeline.Spec {
 		Events: map[string]pipeline.EventSpec{
 			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * day,
 				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{id}", SK: "{@id}"}}},
-			"parcel":  {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: 90 * day, Mode: "latest", Revision: "rev number\ntie number"},
-			"person":  {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PERSON#{id | hmac}", SK: "PERSON"}},
-			"cart":    {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "CART"}},
-			"row":     {Part: pipeline.PartSpec{Of: "cart", Each: "rows", With: []string{"id"}}, ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "ROW#{n}"}},
+			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: 90 * day, Mode: "latest",
+				Revision: "rev number\ntie number"},
+			"person": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PERSON#{id | hmac}", SK: "PERSON"}},
+			"cart":   {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "CART"}},
+			"row": {Part: pipeline.PartSpec{Of: "cart", Each: "rows", With: []string{"id"}}, ID: "{id}#{n}",
+				Key: pipeline.KeySpec{PK: "CART#{id}", SK: "ROW#{n}"}},
 			"account": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "ACCOUNT"}, Atomic: true},
 			"member":  {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "MEMBER#{id}", SK: "MEMBER"}, Atomic: true, Retain: 90 * day},
-			"email":   {Part: pipeline.PartSpec{Of: "account", With: []string{"email"}}, ID: "{email}", Key: pipeline.KeySpec{PK: "EMAIL#{email}", SK: "EMAIL"}},
-			"nick":    {Part: pipeline.PartSpec{Of: "member", With: []string{"nick"}}, ID: "{nick}", Key: pipeline.KeySpec{PK: "NICK#{nick}", SK: "NICK"}},
-			"device":  {Part: pipeline.PartSpec{Of: "member", With: []string{"id"}}, ID: "{id}", Key: pipeline.KeySpec{PK: "MEMBER#{id}", SK: "DEVICE"}},
-			"goods":   {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "GOODS#{id}", SK: "GOODS"}},
-			"letter":  {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "LETTER#{id}", SK: "LETTER"}, Offload: pipeline.OffloadSpec{Over: 1 << 10}},
+			"email": {Part: pipeline.PartSpec{Of: "account", With: []string{"email"}}, ID: "{email}",
+				Key: pipeline.KeySpec{PK: "EMAIL#{email}", SK: "EMAIL"}},
+			"nick": {Part: pipeline.PartSpec{Of: "member", With: []string{"nick"}}, ID: "{nick}",
+				Key: pipeline.KeySpec{PK: "NICK#{nick}", SK: "NICK"}},
+			"device": {Part: pipeline.PartSpec{Of: "member", With: []string{"id"}}, ID: "{id}",
+				Key: pipeline.KeySpec{PK: "MEMBER#{id}", SK: "DEVICE"}},
+			"goods": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "GOODS#{id}", SK: "GOODS"}},
+			"letter": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "LETTER#{id}", SK: "LETTER"},
+				Offload: pipeline.OffloadSpec{Over: 1 << 10}},
 			"note": {ID: "{book}#{id}", At: "{at}", Key: pipeline.KeySpec{PK: "BOOK#{book}", SK: "{id}"},
 				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "SHELF#{shelf}", SK: "{id}"}}},
 		},
@@ -72,14 +78,21 @@ func spec(epoch int64) pipeline.Spec {
 		Aggregates: map[string]pipeline.AggregateSpec{
 			"all":   {Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: all}}},
 			"daily": {Since: 1, Window: day, Retain: 100 * day, From: map[string]pipeline.FromSpec{"order": {Values: all}}},
-			"live":  {Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
-			"first": {Since: 1, By: map[string]string{"id": "{id}"}, Rank: pipeline.RankSpec{Value: "revenue"}, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}}}},
-			"stock": {Since: 1, By: map[string]string{"sku": "{sku}"}, MovedBy: "put", AtLeast: map[string]event.Decimal{"available": {}}, From: map[string]pipeline.FromSpec{"goods": {Values: map[string]string{"available": "sum quantity"}}}},
-			"owed":  {Since: 1, MovedBy: "put", AtLeast: map[string]event.Decimal{"goods": event.DecimalOf(-100)}, From: map[string]pipeline.FromSpec{"goods": {Values: map[string]string{"goods": "sum quantity"}}}},
-			"shape": {Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"prices": "histogram cents", "buyers": "distinct id"}}}},
+			"live": {Since: 1, OnExpire: "subtract",
+				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
+			"first": {Since: 1, By: map[string]string{"id": "{id}"}, Rank: pipeline.RankSpec{Value: "revenue"},
+				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}}}},
+			"stock": {Since: 1, By: map[string]string{"sku": "{sku}"}, MovedBy: "put", AtLeast: map[string]event.Decimal{"available": {}},
+				From: map[string]pipeline.FromSpec{"goods": {Values: map[string]string{"available": "sum quantity"}}}},
+			"owed": {Since: 1, MovedBy: "put", AtLeast: map[string]event.Decimal{"goods": event.DecimalOf(-100)},
+				From: map[string]pipeline.FromSpec{"goods": {Values: map[string]string{"goods": "sum quantity"}}}},
+			"shape": {Since: 1,
+				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"prices": "histogram cents",
+					"buyers": "distinct id"}}}},
 		}}
 	if epoch > 1 {
-		s.Aggregates["late"] = pipeline.AggregateSpec{Since: epoch, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
+		s.Aggregates["late"] = pipeline.AggregateSpec{Since: epoch,
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
 	}
 	return s
 }
@@ -118,8 +131,9 @@ func (s *shop) with(p *pipeline.Pipeline, err error) *store.Store {
 // on returns a store that remembers nothing, with a pipeline and its table of totals.
 func (s *shop) on(totals string, p *pipeline.Pipeline) *store.Store {
 	s.t.Helper()
-	st, err := store.New(store.Config{Client: s.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: totals, Counting: s.way, OneByOne: s.few,
-		Objects: s.engine.S3(), PayloadBucket: "payloads",
+	st, err := store.New(store.Config{Client: s.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: totals, Counting: s.way,
+		OneByOne: s.few,
+		Objects:  s.engine.S3(), PayloadBucket: "payloads",
 		Env: env.Env{Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	if err != nil {
 		s.t.Fatal(err)
@@ -168,7 +182,8 @@ func (s *shop) count(st *store.Store, shard string, old, new *event.Item) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	c := &event.Change{Kind: event.Insert, Lane: event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1", ShardID: shard}, Sequence: sequence, Created: s.now, Old: old, New: new}
+	c := &event.Change{Kind: event.Insert, Lane: event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1",
+		ShardID: shard}, Sequence: sequence, Created: s.now, Old: old, New: new}
 	var before, after []aggregate.Contribution
 	if old != nil {
 		c.Kind, c.Key, c.Expired, before = event.Remove, old.Key, true, s.plan.Contributions(old).List
@@ -243,7 +258,8 @@ func (s *shop) claiming(st *store.Store) {
 	}
 	third := s.item(`{"type":"account","id":"3","email":"left","at":"2099-03-01T10:00:00Z"}`)
 	s.put(st, event.Inserted, third)
-	if _, err := tables.Of(st).EraseWith(s.t.Context(), account.Key, third.Parts.Items[:1], true); err != nil { // a claim that somebody has found
+	if _, err := tables.Of(st).EraseWith(s.t.Context(), account.Key, third.Parts.Items[:1],
+		true); err != nil { // a claim that somebody has found
 		s.t.Error(err)
 	}
 }
@@ -279,7 +295,8 @@ func (s *shop) counting() {
 	s.count(st, "a", s.order("0", 5), nil)
 	// A warm store remembers this aggregate item, but the item is gone.
 	if _, err := s.engine.DynamoDB().DeleteItem(s.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#all#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#all#1#0"},
+			"SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.count(st, "a", nil, s.order("6", 3))
@@ -289,7 +306,9 @@ func (s *shop) counting() {
 	// A total that has grown large says so.
 	if s.way == aggregate.Marks {
 		attachment := &types.AttributeValueMemberS{Value: strings.Repeat("x", store.LargeTotal)}
-		in := &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}, "attachment": attachment}}
+		in := &dynamodb.PutItemInput{TableName: aws.String("totals"),
+			Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"},
+				"SK": &types.AttributeValueMemberS{Value: "-"}, "attachment": attachment}}
 		if _, err := s.engine.DynamoDB().PutItem(s.t.Context(), in); err != nil {
 			s.t.Fatal(err)
 		}
@@ -303,7 +322,9 @@ func (s *shop) counting() {
 	}
 	for _, text := range texts {
 		revenue := &types.AttributeValueMemberS{Value: text}
-		in := &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}, "revenue": revenue}}
+		in := &dynamodb.PutItemInput{TableName: aws.String("totals"),
+			Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"},
+				"SK": &types.AttributeValueMemberS{Value: "-"}, "revenue": revenue}}
 		if _, err := s.engine.DynamoDB().PutItem(s.t.Context(), in); err != nil {
 			s.t.Fatal(err)
 		}
@@ -322,7 +343,9 @@ func (s *shop) moving() {
 	s.put(st, event.Duplicate, goods("in", "a", 5), goods("out", "a", -3))
 	s.put(st, event.Rejected, goods("more", "a", -3))
 	text := &types.AttributeValueMemberS{Value: "x"}
-	in := &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#stock#1#0#b"}, "SK": &types.AttributeValueMemberS{Value: "-"}, "available": text}}
+	in := &dynamodb.PutItemInput{TableName: aws.String("totals"),
+		Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#stock#1#0#b"},
+			"SK": &types.AttributeValueMemberS{Value: "-"}, "available": text}}
 	if _, err := s.engine.DynamoDB().PutItem(s.t.Context(), in); err != nil {
 		s.t.Fatal(err)
 	}
@@ -360,7 +383,8 @@ func (s *shop) looking() {
 		if item == stored {
 			want = event.Duplicate
 		}
-		if r, found, err := tables.Of(st).Judge(s.t.Context(), item); err != nil || r.Verdict != want || (found != nil) != (item == stored) {
+		if r, found, err := tables.Of(st).Judge(s.t.Context(), item); err != nil || r.Verdict != want ||
+			(found != nil) != (item == stored) {
 			s.t.Errorf("judged as %s beside %v, %v", r.Verdict, found, err)
 		}
 	}
@@ -432,7 +456,8 @@ func (s *shop) asking() {
 			}
 		}
 	}
-	if page, err := st.Read(s.t.Context(), "order", store.Ask{Values: map[string][]string{"id": {"one"}}}); err != nil || len(page.Items) != 1 {
+	if page, err := st.Read(s.t.Context(), "order", store.Ask{Values: map[string][]string{"id": {"one"}}}); err != nil ||
+		len(page.Items) != 1 {
 		s.t.Errorf("%d orders, %v", len(page.Items), err)
 	}
 	if page, err := st.Read(s.t.Context(), "daily", store.Ask{}); err != nil || len(page.Totals) == 0 {
@@ -509,7 +534,8 @@ func (s *shop) evolving() {
 	if _, err := st.Touch(s.t.Context()); err != nil { // many items in one request
 		s.t.Error(err)
 	}
-	s.put(s.open(1), event.Inserted, s.order("late", 1), s.item(`{"type":"letter","id":"1","at":"2099-03-01T10:00:00Z","text":"%s"}`, strings.Repeat("x", 1<<10)))
+	s.put(s.open(1), event.Inserted, s.order("late", 1), s.item(`{"type":"letter","id":"1","at":"2099-03-01T10:00:00Z","text":"%s"}`,
+		strings.Repeat("x", 1<<10)))
 	if touched, err := st.Touch(s.t.Context()); err != nil || touched.Touched != 2 {
 		s.t.Error(touched, err)
 	}
@@ -602,7 +628,8 @@ func TestEverySenderIsHeard(t *testing.T) {
 		}
 	}
 	if len(senders) < 12 || len(placeholders) < 12 {
-		t.Errorf("%d senders and %d placeholders found in the source of package store: this test looks for the wrong thing", len(senders), len(placeholders))
+		t.Errorf("%d senders and %d placeholders found in the source of package store: this test looks for the wrong thing", len(senders),
+			len(placeholders))
 	}
 }
 

@@ -35,7 +35,8 @@ func (w *table) shards() []types.Shard {
 // iterator returns a place in a shard: after a sequence number, or at the first record there is.
 func (w *table) iterator(shard, after string) *string {
 	w.Helper()
-	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.stream, ShardId: &shard, ShardIteratorType: types.ShardIteratorTypeTrimHorizon}
+	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.stream, ShardId: &shard,
+		ShardIteratorType: types.ShardIteratorTypeTrimHorizon}
 	if after != "" {
 		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAfterSequenceNumber, &after
 	}
@@ -92,7 +93,8 @@ func records(t *testing.T, h *Harness) {
 		w := newTable(t, h)
 		began := time.Now()
 		k := key("a", "1")
-		first, second := with(k, attrs{"type": s("order"), "digest": b("\x00\xff"), "epoch": n("1.0"), "meta": m(attrs{"x": s("y")}), "live": yes(true)}), with(k, attrs{"epoch": n("2")})
+		first, second := with(k, attrs{"type": s("order"), "digest": b("\x00\xff"), "epoch": n("1.0"), "meta": m(attrs{"x": s("y")}),
+			"live": yes(true)}), with(k, attrs{"epoch": n("2")})
 		w.put(first)
 		first["epoch"] = n("1")
 		w.put(first) // it changes nothing, so there is no record
@@ -104,7 +106,8 @@ func records(t *testing.T, h *Harness) {
 		if _, err := w.db.DeleteItem(ctx, &ddb.DeleteItemInput{TableName: &w.name, Key: k}); err != nil {
 			t.Fatal(err)
 		}
-		wants := []wanted{{types.OperationTypeInsert, nil, first}, {types.OperationTypeModify, first, second}, {types.OperationTypeRemove, second, nil}}
+		wants := []wanted{{types.OperationTypeInsert, nil, first}, {types.OperationTypeModify, first, second},
+			{types.OperationTypeRemove, second, nil}}
 		if pick(t, h, "a put that changes nothing", false, true) {
 			wants = slices.Insert(wants, 1, wanted{types.OperationTypeModify, first, first})
 		}
@@ -117,8 +120,10 @@ func records(t *testing.T, h *Harness) {
 		}
 		for i, want := range wants {
 			r := all[i]
-			if r.EventName != want.name || r.Dynamodb.StreamViewType != types.StreamViewTypeNewAndOldImages || aws.ToString(r.EventID) == "" || aws.ToString(r.EventSource) != "aws:dynamodb" {
-				t.Errorf("record %d: %s, view %s, id %q, source %q", i, r.EventName, r.Dynamodb.StreamViewType, aws.ToString(r.EventID), aws.ToString(r.EventSource))
+			if r.EventName != want.name || r.Dynamodb.StreamViewType != types.StreamViewTypeNewAndOldImages ||
+				aws.ToString(r.EventID) == "" || aws.ToString(r.EventSource) != "aws:dynamodb" {
+				t.Errorf("record %d: %s, view %s, id %q, source %q", i, r.EventName, r.Dynamodb.StreamViewType, aws.ToString(r.EventID),
+					aws.ToString(r.EventSource))
 			}
 			if r.UserIdentity != nil {
 				t.Errorf("record %d: a person's change has an identity: %v", i, *r.UserIdentity)
@@ -179,9 +184,11 @@ func records(t *testing.T, h *Harness) {
 	})
 	h.run(t, "what is not there", func(t *testing.T) {
 		w := newTable(t, h)
-		_, err := h.Streams.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(w.stream[:len(w.stream)-23] + "2001-01-01T00:00:00.000")})
+		_, err := h.Streams.DescribeStream(ctx,
+			&dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(w.stream[:len(w.stream)-23] + "2001-01-01T00:00:00.000")})
 		refused(t, err, pick(t, h, "a stream or a shard that is not there", "ResourceNotFoundException", ""))
-		_, err = h.Streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.stream, ShardId: aws.String("shardId-00000001573689847184-864758bb"), ShardIteratorType: types.ShardIteratorTypeTrimHorizon})
+		_, err = h.Streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.stream,
+			ShardId: aws.String("shardId-00000001573689847184-864758bb"), ShardIteratorType: types.ShardIteratorTypeTrimHorizon})
 		refused(t, err, pick(t, h, "a stream or a shard that is not there", "ResourceNotFoundException", ""))
 	})
 }

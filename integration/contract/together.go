@@ -17,13 +17,16 @@ func (w *table) fresh(sk string, more attrs) types.TransactWriteItem {
 
 // still returns the store's condition that an item is there as it was met.
 func (w *table) still(sk, digest string) types.TransactWriteItem {
-	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &w.name, Key: key(w.pk(), sk), ConditionExpression: aws.String("#d = :d"),
-		ExpressionAttributeNames: map[string]string{"#d": "digest"}, ExpressionAttributeValues: attrs{":d": b(digest)}, ReturnValuesOnConditionCheckFailure: allOld}}
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &w.name, Key: key(w.pk(), sk),
+		ConditionExpression:      aws.String("#d = :d"),
+		ExpressionAttributeNames: map[string]string{"#d": "digest"}, ExpressionAttributeValues: attrs{":d": b(digest)},
+		ReturnValuesOnConditionCheckFailure: allOld}}
 }
 
 // released returns the store's removal of a claim.
 func (w *table) released(sk, digest string) types.TransactWriteItem {
-	return types.TransactWriteItem{Delete: &types.Delete{TableName: &w.name, Key: key(w.pk(), sk), ConditionExpression: aws.String("attribute_not_exists(PK) OR #d = :d"),
+	return types.TransactWriteItem{Delete: &types.Delete{TableName: &w.name, Key: key(w.pk(), sk),
+		ConditionExpression:      aws.String("attribute_not_exists(PK) OR #d = :d"),
 		ExpressionAttributeNames: map[string]string{"#d": "digest"}, ExpressionAttributeValues: attrs{":d": b(digest)}}}
 }
 
@@ -39,11 +42,13 @@ func togethers(t *testing.T, h *Harness) {
 				w.Fatal(err)
 			}
 			w.stored(with(key(w.pk(), "whole"), whole))
-			reasons := w.cancelled(w.transact(w.fresh("other", digest("o")), w.fresh("claim", digest("d"))), "None", "ConditionalCheckFailed")
+			reasons := w.cancelled(w.transact(w.fresh("other", digest("o")), w.fresh("claim", digest("d"))), "None",
+				"ConditionalCheckFailed")
 			w.same("image", reasons[1].Item, with(key(w.pk(), "claim"), digest("c")))
 			w.same("image of an item that is not in the way", reasons[0].Item, nil)
 			w.absent(key(w.pk(), "other"))
-			reasons = w.cancelled(w.transact(w.fresh("whole", whole), w.fresh("claim", digest("c"))), "ConditionalCheckFailed", "ConditionalCheckFailed")
+			reasons = w.cancelled(w.transact(w.fresh("whole", whole), w.fresh("claim", digest("c"))), "ConditionalCheckFailed",
+				"ConditionalCheckFailed")
 			w.same("image of the whole", reasons[0].Item, with(key(w.pk(), "whole"), whole))
 		},
 		"the rest beside what is there": func(w *table) {
@@ -53,7 +58,8 @@ func togethers(t *testing.T, h *Harness) {
 			}
 			w.stored(with(key(w.pk(), "whole"), digest("w")))
 			w.stored(with(key(w.pk(), "claim"), digest("c")))
-			reasons := w.cancelled(w.transact(w.still("whole", "v"), w.fresh("claim", digest("c")), w.fresh("line", digest("l")), w.still("gone", "g")),
+			reasons := w.cancelled(w.transact(w.still("whole", "v"), w.fresh("claim", digest("c")), w.fresh("line", digest("l")),
+				w.still("gone", "g")),
 				"ConditionalCheckFailed", "ConditionalCheckFailed", "None", "ConditionalCheckFailed")
 			w.same("image of what has changed", reasons[0].Item, with(key(w.pk(), "whole"), digest("w")))
 			w.same("image of what is gone", reasons[3].Item, nil)
@@ -68,7 +74,8 @@ func togethers(t *testing.T, h *Harness) {
 		},
 		"a barred key": func(w *table) {
 			check := w.still("part", "")
-			check.ConditionCheck.ConditionExpression, check.ConditionCheck.ExpressionAttributeValues = aws.String("attribute_exists(#b)"), nil
+			check.ConditionCheck.ConditionExpression, check.ConditionCheck.ExpressionAttributeValues = aws.String("attribute_exists(#b)"),
+				nil
 			check.ConditionCheck.ExpressionAttributeNames = map[string]string{"#b": "i:barred"}
 			w.cancelled(w.transact(check, w.fresh("line", digest("l"))), "ConditionalCheckFailed", "None")
 			w.put(with(key(w.pk(), "part"), attrs{"i:barred": yes(true)}))
@@ -79,9 +86,13 @@ func togethers(t *testing.T, h *Harness) {
 		},
 		"an owner is barred and its claims released": func(w *table) {
 			bar := func() error {
-				return w.transact(types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: with(key(w.pk(), "whole"), attrs{"i:barred": yes(true), "expiresAt": n("4102444800")}),
-					ConditionExpression: aws.String("#t = :t AND #e = :e"), ExpressionAttributeNames: map[string]string{"#t": "type", "#e": "expiresAt"},
-					ExpressionAttributeValues: attrs{":t": s("t"), ":e": n("4102444800")}}}, w.released("claim", "c"), w.released("never", "n"))
+				return w.transact(
+					types.TransactWriteItem{Put: &types.Put{TableName: &w.name,
+						Item:                with(key(w.pk(), "whole"), attrs{"i:barred": yes(true), "expiresAt": n("4102444800")}),
+						ConditionExpression: aws.String("#t = :t AND #e = :e"), ExpressionAttributeNames: map[string]string{"#t": "type",
+							"#e": "expiresAt"},
+						ExpressionAttributeValues: attrs{":t": s("t"), ":e": n("4102444800")}}}, w.released("claim", "c"),
+					w.released("never", "n"))
 			}
 			w.cancelled(bar(), "ConditionalCheckFailed", "None", "None")
 			w.put(with(key(w.pk(), "whole"), digest("w")))
@@ -97,9 +108,11 @@ func togethers(t *testing.T, h *Harness) {
 		},
 		"an owner without a time is barred": func(w *table) {
 			w.put(with(key(w.pk(), "whole"), attrs{"type": s("t"), "digest": b("w")}))
-			err := w.transact(types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: with(key(w.pk(), "whole"), attrs{"i:barred": yes(true)}),
-				ConditionExpression: aws.String("#t = :t AND attribute_not_exists(#e)"), ExpressionAttributeNames: map[string]string{"#t": "type", "#e": "expiresAt"},
-				ExpressionAttributeValues: attrs{":t": s("t")}}}, w.released("claim", "c"))
+			err := w.transact(
+				types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: with(key(w.pk(), "whole"), attrs{"i:barred": yes(true)}),
+					ConditionExpression:       aws.String("#t = :t AND attribute_not_exists(#e)"),
+					ExpressionAttributeNames:  map[string]string{"#t": "type", "#e": "expiresAt"},
+					ExpressionAttributeValues: attrs{":t": s("t")}}}, w.released("claim", "c"))
 			if err != nil {
 				w.Fatal(err)
 			}
@@ -107,8 +120,10 @@ func togethers(t *testing.T, h *Harness) {
 		"the claims of a barred key are released": func(w *table) {
 			barred := with(key(w.pk(), "whole"), attrs{"i:barred": yes(true)})
 			bar := func() error {
-				return w.transact(types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: barred, ConditionExpression: aws.String("#b = :b"),
-					ExpressionAttributeNames: map[string]string{"#b": "i:barred"}, ExpressionAttributeValues: attrs{":b": yes(true)}}}, w.released("claim", "c"))
+				return w.transact(
+					types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: barred, ConditionExpression: aws.String("#b = :b"),
+						ExpressionAttributeNames: map[string]string{"#b": "i:barred"}, ExpressionAttributeValues: attrs{":b": yes(true)}}},
+					w.released("claim", "c"))
 			}
 			w.put(with(key(w.pk(), "claim"), digest("c")))
 			w.cancelled(bar(), "ConditionalCheckFailed", "None")
@@ -121,8 +136,9 @@ func togethers(t *testing.T, h *Harness) {
 		},
 		"a put and a condition take two units each": func(w *table) {
 			w.put(with(key(w.pk(), "whole"), digest("w")))
-			out, err := w.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-				TransactItems: []types.TransactWriteItem{w.still("whole", "w"), w.fresh("claim", digest("c"))}})
+			out, err := w.db.TransactWriteItems(ctx,
+				&dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+					TransactItems: []types.TransactWriteItem{w.still("whole", "w"), w.fresh("claim", digest("c"))}})
 			if err != nil || len(out.ConsumedCapacity) != 1 {
 				w.Fatalf("%+v, %v", out, err)
 			}

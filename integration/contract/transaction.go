@@ -20,7 +20,8 @@ func (w *table) receipt(sk string) types.TransactWriteItem {
 // add returns the store's update of an aggregate item inside a transaction.
 func (w *table) add(sk, amount, condition string) types.TransactWriteItem {
 	u := &types.Update{TableName: &w.name, Key: key(w.pk(), sk), UpdateExpression: aws.String("ADD #n0 :n, #n1 :v"),
-		ExpressionAttributeNames: map[string]string{"#n0": "n", "#n1": "revenue"}, ExpressionAttributeValues: attrs{":n": n("1"), ":v": n(amount)},
+		ExpressionAttributeNames:            map[string]string{"#n0": "n", "#n1": "revenue"},
+		ExpressionAttributeValues:           attrs{":n": n("1"), ":v": n(amount)},
 		ReturnValuesOnConditionCheckFailure: allOld}
 	if condition != "" {
 		u.ConditionExpression = &condition
@@ -63,7 +64,8 @@ func transactions(t *testing.T, h *Harness) {
 		},
 		"a receipt that is there cancels all": func(w *table) {
 			w.put(key(w.pk(), "r2"))
-			reasons := w.cancelled(w.transact(w.receipt("r1"), w.receipt("r2"), w.add("total", "1", "")), "None", "ConditionalCheckFailed", "None")
+			reasons := w.cancelled(w.transact(w.receipt("r1"), w.receipt("r2"), w.add("total", "1", "")), "None", "ConditionalCheckFailed",
+				"None")
 			w.same("image that was not asked for", reasons[1].Item, nil)
 			w.absent(key(w.pk(), "r1"))
 			w.absent(key(w.pk(), "total"))
@@ -71,7 +73,8 @@ func transactions(t *testing.T, h *Harness) {
 		"a failed condition brings the item": func(w *table) {
 			stored := with(key(w.pk(), "total"), attrs{"n": n("1"), "revenue": n("5")})
 			w.put(stored)
-			reasons := w.cancelled(w.transact(w.receipt("r1"), w.add("total", "4", "#n1 < :v"), w.add("absent", "4", "#n1 < :v")), "None", "ConditionalCheckFailed", "ConditionalCheckFailed")
+			reasons := w.cancelled(w.transact(w.receipt("r1"), w.add("total", "4", "#n1 < :v"), w.add("absent", "4", "#n1 < :v")), "None",
+				"ConditionalCheckFailed", "ConditionalCheckFailed")
 			w.same("image", reasons[1].Item, stored)
 			w.same("image of an item that is not there", reasons[2].Item, nil)
 			w.stored(stored)
@@ -79,10 +82,11 @@ func transactions(t *testing.T, h *Harness) {
 		"a largest, a flag and an expiry": func(w *table) {
 			grow := func(sk, largest string) types.TransactWriteItem {
 				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), sk),
-					UpdateExpression:          aws.String("ADD #n0 :n SET #n1 = :v, #n2 = if_not_exists(#n2, :flag), #n3 = :expiresAt"),
-					ConditionExpression:       aws.String("(attribute_not_exists(#n1) OR #n1 < :v)"),
-					ExpressionAttributeNames:  map[string]string{"#n0": "n", "#n1": "largest", "#n2": "flag", "#n3": "expiresAt"},
-					ExpressionAttributeValues: attrs{":n": n("1"), ":v": n(largest), ":flag": s("at " + largest), ":expiresAt": n("4102444800")}, ReturnValuesOnConditionCheckFailure: allOld}}
+					UpdateExpression:         aws.String("ADD #n0 :n SET #n1 = :v, #n2 = if_not_exists(#n2, :flag), #n3 = :expiresAt"),
+					ConditionExpression:      aws.String("(attribute_not_exists(#n1) OR #n1 < :v)"),
+					ExpressionAttributeNames: map[string]string{"#n0": "n", "#n1": "largest", "#n2": "flag", "#n3": "expiresAt"},
+					ExpressionAttributeValues: attrs{":n": n("1"), ":v": n(largest), ":flag": s("at " + largest),
+						":expiresAt": n("4102444800")}, ReturnValuesOnConditionCheckFailure: allOld}}
 			}
 			for _, largest := range []string{"9", "10"} { // as numbers, not as text
 				if err := w.transact(grow("a", largest), grow("b", largest)); err != nil {
@@ -96,8 +100,10 @@ func transactions(t *testing.T, h *Harness) {
 		},
 		"a sketch is replaced as it was seen": func(w *table) {
 			change := func(sk, update, condition string, values attrs) types.TransactWriteItem {
-				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), sk), UpdateExpression: &update, ConditionExpression: &condition,
-					ExpressionAttributeNames: map[string]string{"#n0": "n", "#n1": "buyers"}, ExpressionAttributeValues: with(attrs{":n": n("1")}, values), ReturnValuesOnConditionCheckFailure: allOld}}
+				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), sk), UpdateExpression: &update,
+					ConditionExpression:       &condition,
+					ExpressionAttributeNames:  map[string]string{"#n0": "n", "#n1": "buyers"},
+					ExpressionAttributeValues: with(attrs{":n": n("1")}, values), ReturnValuesOnConditionCheckFailure: allOld}}
 			}
 			first := func(sk, sketch string) types.TransactWriteItem {
 				return change(sk, "ADD #n0 :n SET #n1 = :v0", "attribute_not_exists(#n1)", attrs{":v0": b(sketch)})
@@ -108,13 +114,16 @@ func transactions(t *testing.T, h *Harness) {
 			if err := w.transact(first("a", "\x00\x01"), first("b", "\xff")); err != nil {
 				w.Fatal(err)
 			}
-			if err := w.transact(replace("a", "\x00\x01", "\x00\x02"), change("b", "ADD #n0 :n", "#n1 = :s0", attrs{":s0": b("\xff")})); err != nil {
+			if err := w.transact(replace("a", "\x00\x01", "\x00\x02"),
+				change("b", "ADD #n0 :n", "#n1 = :s0", attrs{":s0": b("\xff")})); err != nil {
 				w.Fatal(err)
 			}
-			a, other := with(key(w.pk(), "a"), attrs{"n": n("2"), "buyers": b("\x00\x02")}), with(key(w.pk(), "b"), attrs{"n": n("2"), "buyers": b("\xff")})
+			a, other := with(key(w.pk(), "a"), attrs{"n": n("2"), "buyers": b("\x00\x02")}),
+				with(key(w.pk(), "b"), attrs{"n": n("2"), "buyers": b("\xff")})
 			w.stored(a)
 			w.stored(other)
-			reasons := w.cancelled(w.transact(replace("a", "\x00\x01", "\x00\x03"), first("b", "\x01"), first("c", "\x01")), "ConditionalCheckFailed", "ConditionalCheckFailed", "None")
+			reasons := w.cancelled(w.transact(replace("a", "\x00\x01", "\x00\x03"), first("b", "\x01"), first("c", "\x01")),
+				"ConditionalCheckFailed", "ConditionalCheckFailed", "None")
 			w.same("image of the one that has moved", reasons[0].Item, a)
 			w.same("image of the one that is there", reasons[1].Item, other)
 			w.stored(a)
@@ -144,14 +153,18 @@ func transactions(t *testing.T, h *Harness) {
 		},
 		"an epoch is raised with its heads": func(w *table) {
 			raise := func(from, to, head string) error {
-				put := &types.Put{TableName: &w.name, Item: with(key(w.pk(), "E#"), attrs{"epoch": n(to), "generations": list(s(head))}), ConditionExpression: aws.String("attribute_not_exists(PK)")}
+				put := &types.Put{TableName: &w.name, Item: with(key(w.pk(), "E#"), attrs{"epoch": n(to), "generations": list(s(head))}),
+					ConditionExpression: aws.String("attribute_not_exists(PK)")}
 				items := []types.TransactWriteItem{{Put: put}, {Put: &types.Put{TableName: &w.name,
-					Item: with(key(w.pk(), head), attrs{"building": yes(true)}), ConditionExpression: aws.String("attribute_not_exists(PK)")}}}
+					Item:                with(key(w.pk(), head), attrs{"building": yes(true)}),
+					ConditionExpression: aws.String("attribute_not_exists(PK)")}}}
 				if from != "" {
 					put.ConditionExpression, put.ExpressionAttributeNames = aws.String("#e = :from"), map[string]string{"#e": "epoch"}
 					put.ExpressionAttributeValues = attrs{":from": n(from)}
 					items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "G#"+from),
-						UpdateExpression: aws.String("SET #retired = :epoch"), ExpressionAttributeNames: map[string]string{"#retired": "retired"}, ExpressionAttributeValues: attrs{":epoch": n(to)}}})
+						UpdateExpression:          aws.String("SET #retired = :epoch"),
+						ExpressionAttributeNames:  map[string]string{"#retired": "retired"},
+						ExpressionAttributeValues: attrs{":epoch": n(to)}}})
 				}
 				return w.transact(items...)
 			}
@@ -181,7 +194,8 @@ func transactions(t *testing.T, h *Harness) {
 				absent := &types.ConditionCheck{TableName: &w.name, Key: key(w.pk(), "c"),
 					ConditionExpression: aws.String("attribute_not_exists(#k)"), ExpressionAttributeNames: map[string]string{"#k": "PK"}}
 				return w.transact(
-					change("a", "SET #r = :r REMOVE #f", read, map[string]string{"#n": "n", "#f": "flag", "#r": "revenue"}, attrs{":r": n(revenue)}),
+					change("a", "SET #r = :r REMOVE #f", read, map[string]string{"#n": "n", "#f": "flag", "#r": "revenue"},
+						attrs{":r": n(revenue)}),
 					change("b", "REMOVE #f", "1", map[string]string{"#n": "n", "#f": "flag"}, nil),
 					types.TransactWriteItem{ConditionCheck: absent})
 			}
@@ -199,13 +213,15 @@ func transactions(t *testing.T, h *Harness) {
 		"a file is kept with a note of its digest": func(w *table) {
 			keep := func(kept, digest string) error {
 				note := &types.Update{TableName: &w.name, Key: key(w.pk(), "E#"), UpdateExpression: aws.String("SET #file = :digest"),
-					ConditionExpression: aws.String("#epoch = :epoch AND #file = :kept"), ExpressionAttributeNames: map[string]string{"#file": "file", "#epoch": "epoch"},
+					ConditionExpression:       aws.String("#epoch = :epoch AND #file = :kept"),
+					ExpressionAttributeNames:  map[string]string{"#file": "file", "#epoch": "epoch"},
 					ExpressionAttributeValues: attrs{":digest": s(digest), ":epoch": n("1"), ":kept": s(kept)}}
 				if kept == "" {
 					note.ConditionExpression = aws.String("#epoch = :epoch AND attribute_not_exists(#file)")
 					delete(note.ExpressionAttributeValues, ":kept")
 				}
-				return w.transact(types.TransactWriteItem{Update: note}, types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: with(key(w.pk(), "F#"), attrs{"file": b(digest)})}})
+				return w.transact(types.TransactWriteItem{Update: note},
+					types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: with(key(w.pk(), "F#"), attrs{"file": b(digest)})}})
 			}
 			w.put(with(key(w.pk(), "E#"), attrs{"epoch": n("1")}))
 			for _, step := range [][2]string{{"", "one"}, {"one", "two"}} {
@@ -218,7 +234,8 @@ func transactions(t *testing.T, h *Harness) {
 			}
 		},
 		"a token makes it once": func(w *table) {
-			in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{w.add("total", "1", "")}, ClientRequestToken: aws.String(w.h.Name(w)[:20])}
+			in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{w.add("total", "1", "")},
+				ClientRequestToken: aws.String(w.h.Name(w)[:20])}
 			for range 2 {
 				if _, err := w.db.TransactWriteItems(ctx, in); err != nil {
 					w.Fatal(err)

@@ -65,7 +65,8 @@ func updates(t *testing.T, h *Harness) {
 				{"0.1", "0.1"}, {"0.2", "0.3"},
 				{"-0.3", pick(w, h, "sums keep trailing zeros", "0", "0.0")},
 				{"9999999999999999999999999999.000000001", "9999999999999999999999999999.000000001"},
-				{"0.999999999", pick(w, h, "sums keep trailing zeros", "10000000000000000000000000000", "10000000000000000000000000000.000000000")}} {
+				{"0.999999999", pick(w, h, "sums keep trailing zeros", "10000000000000000000000000000",
+					"10000000000000000000000000000.000000000")}} {
 				got, err := w.update(k, "ADD #v :v", "", map[string]string{"#v": "v"}, attrs{":v": n(step[0])})
 				if err != nil {
 					w.Fatal(err)
@@ -102,10 +103,12 @@ func updates(t *testing.T, h *Harness) {
 				w.Fatal(err)
 			}
 			w.conditionFailed(grow("9.5"), with(k, attrs{"largest": n("10")}))
-			if _, err := w.update(k, "ADD #n :one", "#v >= :v", map[string]string{"#v": "largest", "#n": "n"}, attrs{":v": n("9.5"), ":one": n("1")}); err != nil {
+			if _, err := w.update(k, "ADD #n :one", "#v >= :v", map[string]string{"#v": "largest", "#n": "n"},
+				attrs{":v": n("9.5"), ":one": n("1")}); err != nil {
 				w.Error(err)
 			}
-			_, err := w.update(k, "ADD #n :one", "#v >= :v", map[string]string{"#v": "largest", "#n": "n"}, attrs{":v": n("11"), ":one": n("1")})
+			_, err := w.update(k, "ADD #n :one", "#v >= :v", map[string]string{"#v": "largest", "#n": "n"},
+				attrs{":v": n("11"), ":one": n("1")})
 			w.conditionFailed(err, with(k, attrs{"largest": n("10"), "n": n("1")}))
 		},
 		"a smallest that shrinks": func(w *table) {
@@ -115,13 +118,15 @@ func updates(t *testing.T, h *Harness) {
 					w.Fatal(err)
 				}
 			}
-			if _, err := w.update(k, "ADD #n :one", "#v <= :v", map[string]string{"#v": "smallest", "#n": "n"}, attrs{":v": n("-9.5"), ":one": n("1")}); err != nil {
+			if _, err := w.update(k, "ADD #n :one", "#v <= :v", map[string]string{"#v": "smallest", "#n": "n"},
+				attrs{":v": n("-9.5"), ":one": n("1")}); err != nil {
 				w.Error(err)
 			}
 			w.stored(with(k, attrs{"smallest": n("-10"), "n": n("1")}))
 		},
 		"a comparison with an attribute that is not there fails": func(w *table) {
-			_, err := w.update(key(w.pk(), "-"), "ADD #n :one", "#v >= :v", map[string]string{"#v": "largest", "#n": "n"}, attrs{":v": n("1"), ":one": n("1")})
+			_, err := w.update(key(w.pk(), "-"), "ADD #n :one", "#v >= :v", map[string]string{"#v": "largest", "#n": "n"},
+				attrs{":v": n("1"), ":one": n("1")})
 			w.conditionFailed(err, nil)
 			w.absent(key(w.pk(), "-"))
 		},
@@ -129,7 +134,8 @@ func updates(t *testing.T, h *Harness) {
 			k := key(w.pk(), "-")
 			w.put(with(k, attrs{"m:a": b("1"), "m:b": b("2"), "m:c": b("3")}))
 			prune := func(seen string) (attrs, error) {
-				return w.update(k, "ADD #n0 :n SET #n1 = :mark REMOVE #n2, #n3", "(attribute_not_exists(#n1) OR #n1 < :first) AND #n2 = :p0 AND #n3 = :p1",
+				return w.update(k, "ADD #n0 :n SET #n1 = :mark REMOVE #n2, #n3",
+					"(attribute_not_exists(#n1) OR #n1 < :first) AND #n2 = :p0 AND #n3 = :p1",
 					map[string]string{"#n0": "n", "#n1": "m:c", "#n2": "m:a", "#n3": "m:b"},
 					attrs{":n": n("1"), ":mark": b("9"), ":first": b("8"), ":p0": b("1"), ":p1": b(seen)})
 			}
@@ -144,7 +150,8 @@ func updates(t *testing.T, h *Harness) {
 		"the first flag stands": func(w *table) {
 			k := key(w.pk(), "-")
 			for _, reason := range []string{"first", "second"} {
-				if _, err := w.update(k, "SET #f = if_not_exists(#f, :f), #e = :e", "", map[string]string{"#f": "flag", "#e": "expiresAt"}, attrs{":f": s(reason), ":e": n("4102444800")}); err != nil {
+				if _, err := w.update(k, "SET #f = if_not_exists(#f, :f), #e = :e", "", map[string]string{"#f": "flag", "#e": "expiresAt"},
+					attrs{":f": s(reason), ":e": n("4102444800")}); err != nil {
 					w.Fatal(err)
 				}
 			}
@@ -153,15 +160,18 @@ func updates(t *testing.T, h *Harness) {
 		"a head is behind": func(w *table) {
 			k := key(w.pk(), "-")
 			w.put(with(k, attrs{"behind": n("0"), "building": yes(false)}))
-			in := &dynamodb.UpdateItemInput{TableName: &w.name, Key: k, UpdateExpression: aws.String("ADD #behind :one SET #building = :true"),
-				ExpressionAttributeNames: map[string]string{"#behind": "behind", "#building": "building"}, ExpressionAttributeValues: attrs{":one": n("1"), ":true": yes(true)}}
+			in := &dynamodb.UpdateItemInput{TableName: &w.name, Key: k,
+				UpdateExpression:          aws.String("ADD #behind :one SET #building = :true"),
+				ExpressionAttributeNames:  map[string]string{"#behind": "behind", "#building": "building"},
+				ExpressionAttributeValues: attrs{":one": n("1"), ":true": yes(true)}}
 			out, err := w.db.UpdateItem(ctx, in)
 			if err != nil {
 				w.Fatal(err)
 			}
 			w.same("answer without ReturnValues", out.Attributes, nil)
 			w.stored(with(k, attrs{"behind": n("1"), "building": yes(true)}))
-			_, err = w.update(k, "SET #building = :false", "#behind = :behind", in.ExpressionAttributeNames, attrs{":false": yes(false), ":behind": n("0")})
+			_, err = w.update(k, "SET #building = :false", "#behind = :behind", in.ExpressionAttributeNames,
+				attrs{":false": yes(false), ":behind": n("0")})
 			w.conditionFailed(err, with(k, attrs{"behind": n("1"), "building": yes(true)}))
 		},
 		"a pass over a generation": func(w *table) {
@@ -184,17 +194,20 @@ func updates(t *testing.T, h *Harness) {
 				w.Fatal(err)
 			}
 			all := map[string]string{"#behind": "behind", "#building": "building", "#open": "open"}
-			if _, err := w.update(head, "ADD #behind :one SET #building = :true REMOVE #open", "attribute_exists(PK)", all, attrs{":one": n("1"), ":true": yes(true)}); err != nil {
+			if _, err := w.update(head, "ADD #behind :one SET #building = :true REMOVE #open", "attribute_exists(PK)", all,
+				attrs{":one": n("1"), ":true": yes(true)}); err != nil {
 				w.Fatal(err)
 			}
 			marked := with(head, attrs{"behind": n("1"), "building": yes(true), "pass": n("2")})
-			_, err := w.update(head, "SET #building = :false", "#behind = :behind AND attribute_exists(#open)", all, attrs{":false": yes(false), ":behind": n("1")})
+			_, err := w.update(head, "SET #building = :false", "#behind = :behind AND attribute_exists(#open)", all,
+				attrs{":false": yes(false), ":behind": n("1")})
 			w.conditionFailed(err, marked)
 			w.stored(marked)
 
 			shard := key(w.pk(), "shard")
 			raise := func(to string) error {
-				_, err := w.update(shard, "SET #pass = :pass", "attribute_not_exists(#pass) OR #pass < :pass", map[string]string{"#pass": "pass"}, attrs{":pass": n(to)})
+				_, err := w.update(shard, "SET #pass = :pass", "attribute_not_exists(#pass) OR #pass < :pass",
+					map[string]string{"#pass": "pass"}, attrs{":pass": n(to)})
 				return err
 			}
 			if err := raise("9"); err != nil {
@@ -204,13 +217,15 @@ func updates(t *testing.T, h *Harness) {
 			if err := raise("10"); err != nil {
 				w.Fatal(err)
 			}
-			if _, err := w.update(shard, "SET #marked = :pass", "", map[string]string{"#marked": "marked"}, attrs{":pass": n("10")}); err != nil {
+			if _, err := w.update(shard, "SET #marked = :pass", "", map[string]string{"#marked": "marked"},
+				attrs{":pass": n("10")}); err != nil {
 				w.Error(err)
 			}
 		},
 		"a stamp is raised where there is an item below it": func(w *table) {
 			touch := func(sk string) error {
-				_, err := w.update(key(w.pk(), sk), "SET #e = :now", "attribute_exists(#t) AND (attribute_not_exists(#e) OR #e < :now)", map[string]string{"#e": "epoch", "#t": "type"}, attrs{":now": n("2")})
+				_, err := w.update(key(w.pk(), sk), "SET #e = :now", "attribute_exists(#t) AND (attribute_not_exists(#e) OR #e < :now)",
+					map[string]string{"#e": "epoch", "#t": "type"}, attrs{":now": n("2")})
 				return err
 			}
 			w.conditionFailed(touch("absent"), nil)
@@ -219,7 +234,8 @@ func updates(t *testing.T, h *Harness) {
 			w.conditionFailed(touch("at"), with(key(w.pk(), "at"), attrs{"type": s("order"), "epoch": n("2")}))
 			w.put(with(key(w.pk(), "barred"), attrs{"i:barred": yes(true)}))
 			w.conditionFailed(touch("barred"), with(key(w.pk(), "barred"), attrs{"i:barred": yes(true)}))
-			for _, item := range []attrs{with(key(w.pk(), "below"), attrs{"type": s("order"), "epoch": n("1")}), with(key(w.pk(), "without"), attrs{"type": s("order")})} {
+			for _, item := range []attrs{with(key(w.pk(), "below"), attrs{"type": s("order"), "epoch": n("1")}),
+				with(key(w.pk(), "without"), attrs{"type": s("order")})} {
 				w.put(item)
 				if err := touch(item["SK"].(*types.AttributeValueMemberS).Value); err != nil {
 					w.Error(err)
@@ -235,7 +251,8 @@ func updates(t *testing.T, h *Harness) {
 					attrs{":now": n("2"), ":data": s(`{"a":1}`), ":payload": b(sum), ":digest": b(digest)})
 				return err
 			}
-			item := with(key(w.pk(), "1"), attrs{"type": s("order"), "epoch": n("1"), "i:payload": b("\x02"), "digest": b("\x01"), "data": s("{}")})
+			item := with(key(w.pk(), "1"), attrs{"type": s("order"), "epoch": n("1"), "i:payload": b("\x02"), "digest": b("\x01"),
+				"data": s("{}")})
 			w.put(item)
 			w.conditionFailed(touch("\x03", "\x01"), item)
 			w.conditionFailed(touch("\x02", "\x02"), item)

@@ -19,7 +19,8 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-var kills = flag.Int("kills", 0, "how many processes are killed, in both ways of counting together; 0: 30, or with INGOT_TEST_ALL=1 300, and 60 on LocalStack, which takes its time")
+var kills = flag.Int("kills", 0, "how many processes are killed, in both ways of counting together; 0: 30, or with INGOT_TEST_ALL=1 300, "+
+	"and 60 on LocalStack, which takes its time")
 
 // TestKilled shows that each event is stored once and counted once, whatever is killed and
 // whenever. What cannot be stored is in quarantine.
@@ -35,7 +36,8 @@ func TestKilled(t *testing.T) {
 	case *kills == 0:
 		*kills = 300
 	}
-	t.Logf("%s at %s; replay: INGOT_SEED=%d go test ./integration/crash -kills %d (the same events and plans to kill; the moments also depend on the machine)", e.Name, e.URL, seed, *kills)
+	t.Logf("%s at %s; replay: INGOT_SEED=%d go test ./integration/crash -kills %d (the same events and plans to kill; the moments also "+
+		"depend on the machine)", e.Name, e.URL, seed, *kills)
 	binaries := build(t)
 	t.Run("marks", func(t *testing.T) { newWorld(t, e, binaries, aggregate.Marks, seed).run(*kills * 2 / 3) })
 	t.Run("receipts", func(t *testing.T) { newWorld(t, e, binaries, aggregate.Receipts, seed).run(*kills / 3) })
@@ -77,7 +79,8 @@ func (w *world) run(kills int) {
 	stop()
 	pump.Wait()
 	w.drainStream(kills / 2)
-	w.Logf("%d bursts, %d sales, %d stocks; ingest: %s; streams: %s, %d steps dropped as counted", bursts, len(p.sales), len(p.parcel), w.ingest, w.streams, w.dropped())
+	w.Logf("%d bursts, %d sales, %d stocks; ingest: %s; streams: %s, %d steps dropped as counted", bursts, len(p.sales), len(p.parcel),
+		w.ingest, w.streams, w.dropped())
 	w.check(p)
 }
 
@@ -155,7 +158,8 @@ func (w *world) drainStream(kills int) {
 		}
 		if !w.streams.killed(kills) || w.dropped() == 0 {
 			if again++; again > mostAgain {
-				w.Fatalf("after %d deliveries of everything nothing was killed in the middle of its work, or nothing was dropped as counted: this has shown nothing", again)
+				w.Fatalf("after %d deliveries of everything nothing was killed in the middle of its work, or nothing was dropped as "+
+					"counted: this has shown nothing", again)
 			}
 			w.stream.Restore(beginning)
 			continue

@@ -69,7 +69,9 @@ func createTable(t *testing.T, db *dynamodb.Client, table stack.Table) (streamAR
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { // the endpoint may not be ours
-		_, _ = db.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &table.Name}, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
+		_, _ = db.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &table.Name}, func(o *dynamodb.Options) {
+			o.RetryMaxAttempts = 1
+		})
 	})
 	return streamARN
 }
@@ -80,7 +82,8 @@ type numbered struct{ esm.StreamClient }
 
 const digits = 21
 
-func (n numbered) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInput, options ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
+func (n numbered) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInput,
+	options ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
 	out, err := n.StreamClient.GetRecords(ctx, in, options...)
 	if err != nil {
 		return nil, err
@@ -93,7 +96,8 @@ func (n numbered) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecords
 	return out, nil
 }
 
-func (n numbered) GetShardIterator(ctx context.Context, in *dynamodbstreams.GetShardIteratorInput, options ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
+func (n numbered) GetShardIterator(ctx context.Context, in *dynamodbstreams.GetShardIteratorInput,
+	options ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
 	if number := aws.ToString(in.SequenceNumber); len(number) == digits && number[0] == '1' {
 		if short, err := strconv.ParseInt(number[1:], 10, 64); err == nil {
 			copied := *in

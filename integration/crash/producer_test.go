@@ -25,11 +25,13 @@ func newProducer(seed uint64) *producer {
 }
 
 func saleBody(id string, s sale) string {
-	return fmt.Sprintf(`{"type":"sale","id":%q,"at":"2099-03-01T%02d:00:00Z","merchant":"m%d","cents":%d}`, id, s.merchant, s.merchant, s.cents)
+	return fmt.Sprintf(`{"type":"sale","id":%q,"at":"2099-03-01T%02d:00:00Z","merchant":"m%d","cents":%d}`, id, s.merchant,
+		s.merchant, s.cents)
 }
 
 func stockBody(id string, s stock) string {
-	return fmt.Sprintf(`{"type":"stock","id":%q,"at":"2099-03-01T10:00:00Z","revision":%d,"shelf":"s%d","pieces":%d}`, id, s.revision, s.shelf, s.pieces)
+	return fmt.Sprintf(`{"type":"stock","id":%q,"at":"2099-03-01T10:00:00Z","revision":%d,"shelf":"s%d","pieces":%d}`, id, s.revision,
+		s.shelf, s.pieces)
 }
 
 // burst returns messages to be delivered in any order. A message that contradicts an event comes in

@@ -32,7 +32,8 @@ type sandbox struct {
 const chanceKilled = 0.5
 
 func newSandbox(t *testing.T, die *rand.Rand, binary string, env map[string]string) *sandbox {
-	s := &sandbox{t: t, die: die, spans: [2]time.Duration{5 * time.Millisecond, 50 * time.Millisecond}, said: metrics{sums: map[string]float64{}}}
+	s := &sandbox{t: t, die: die, spans: [2]time.Duration{5 * time.Millisecond, 50 * time.Millisecond},
+		said: metrics{sums: map[string]float64{}}}
 	s.config = runtimeapi.Config{Binary: binary, Env: env, Stdout: &s.said, Stderr: &s.said}
 	t.Cleanup(func() {
 		if s.process != nil {
@@ -81,7 +82,8 @@ func (s *sandbox) killed(n int) bool { return s.total() >= n && s.kills.working 
 func (s *sandbox) total() int { return s.kills.starting + s.kills.working + s.kills.idle }
 
 func (s *sandbox) String() string {
-	return fmt.Sprintf("%d answers, %d processes killed (%d starting, %d working, %d idle)", s.answers, s.total(), s.kills.starting, s.kills.working, s.kills.idle)
+	return fmt.Sprintf("%d answers, %d processes killed (%d starting, %d working, %d idle)", s.answers, s.total(), s.kills.starting,
+		s.kills.working, s.kills.idle)
 }
 
 // died counts how a process died. It is an error if a process ends in any way other than being

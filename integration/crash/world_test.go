@@ -47,14 +47,16 @@ type world struct {
 
 func newWorld(t *testing.T, e *endpoint.Endpoint, binaries map[string]string, counting aggregate.Counting, seed uint64) *world {
 	t.Helper()
-	w := &world{T: t, seed: seed, moved: make(chan struct{}, 1), clients: e.Clients(), events: fmt.Sprintf("events-%s-%x", counting, seed), totals: fmt.Sprintf("totals-%s-%x", counting, seed)}
+	w := &world{T: t, seed: seed, moved: make(chan struct{}, 1), clients: e.Clients(), events: fmt.Sprintf("events-%s-%x", counting, seed),
+		totals: fmt.Sprintf("totals-%s-%x", counting, seed)}
 	var err error
 	if w.plan, err = pipeline.Load(os.DirFS("testdata"), "pipeline.yaml"); err != nil {
 		t.Fatal(err)
 	}
 	streamARN := createTable(t, w.clients.DynamoDB, stack.Table{Name: w.events, Stream: true})
 	createTable(t, w.clients.DynamoDB, stack.Table{Name: w.totals})
-	if w.store, err = store.New(store.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: w.events, Aggregates: w.totals, Counting: counting}); err != nil {
+	if w.store, err = store.New(store.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: w.events, Aggregates: w.totals,
+		Counting: counting}); err != nil {
 		t.Fatal(err)
 	}
 	w.engine = embedded.New(embedded.Config{Now: w.now, Seed: seed})
@@ -67,10 +69,13 @@ func newWorld(t *testing.T, e *endpoint.Endpoint, binaries map[string]string, co
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := map[string]string{"INGOT_PIPELINE": path, "INGOT_TABLE": w.events, "INGOT_AGGREGATES_TABLE": w.totals, "INGOT_COUNTING": counting.String(),
+	env := map[string]string{"INGOT_PIPELINE": path, "INGOT_TABLE": w.events, "INGOT_AGGREGATES_TABLE": w.totals,
+		"INGOT_COUNTING":       counting.String(),
 		"INGOT_QUARANTINE_URL": quarantine + "/000000000000/quarantine", "AWS_REGION": endpoint.Region,
-		"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_ENDPOINT_URL_DYNAMODB": e.URL, "AWS_ENDPOINT_URL_SQS": quarantine}
-	w.ingest, w.streams = newSandbox(t, source(seed, forIngest), binaries["ingest"], env), newSandbox(t, source(seed, forStreams), binaries["streams"], env)
+		"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_ENDPOINT_URL_DYNAMODB": e.URL,
+		"AWS_ENDPOINT_URL_SQS": quarantine}
+	w.ingest, w.streams = newSandbox(t, source(seed, forIngest), binaries["ingest"], env),
+		newSandbox(t, source(seed, forStreams), binaries["streams"], env)
 	w.mapFunctions(streamARN, counting)
 	return w
 }
@@ -162,8 +167,9 @@ func (w *world) depth() int {
 // remove lets a person delete a sale.
 func (w *world) remove(id string) {
 	w.Helper()
-	_, err := w.clients.DynamoDB.DeleteItem(w.Context(), &dynamodb.DeleteItemInput{TableName: &w.events, Key: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: "SALE#" + id}, "SK": &types.AttributeValueMemberS{Value: "SALE"}}})
+	_, err := w.clients.DynamoDB.DeleteItem(w.Context(),
+		&dynamodb.DeleteItemInput{TableName: &w.events, Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "SALE#" + id}, "SK": &types.AttributeValueMemberS{Value: "SALE"}}})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -174,7 +180,8 @@ func (w *world) letters() map[string]int {
 	w.Helper()
 	bodies := map[string]int{}
 	for {
-		out, err := w.engine.SQS().ReceiveMessage(w.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.quarantineURL, MaxNumberOfMessages: 10})
+		out, err := w.engine.SQS().ReceiveMessage(w.Context(),
+			&sqs.ReceiveMessageInput{QueueUrl: &w.quarantineURL, MaxNumberOfMessages: 10})
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -183,7 +190,8 @@ func (w *world) letters() map[string]int {
 		}
 		for _, m := range out.Messages {
 			bodies[aws.ToString(m.Body)]++
-			if _, err := w.engine.SQS().DeleteMessage(w.Context(), &sqs.DeleteMessageInput{QueueUrl: &w.quarantineURL, ReceiptHandle: m.ReceiptHandle}); err != nil {
+			if _, err := w.engine.SQS().DeleteMessage(w.Context(),
+				&sqs.DeleteMessageInput{QueueUrl: &w.quarantineURL, ReceiptHandle: m.ReceiptHandle}); err != nil {
 				w.Fatal(err)
 			}
 		}

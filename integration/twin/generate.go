@@ -42,7 +42,8 @@ type Op func(place) any
 func Stream(seed uint64, length int) []Op {
 	g := &gen{rand.New(rand.NewPCG(seed, 17))}
 	kinds := []func() Op{g.put, g.putNew, g.putNew, g.putSeen, g.count, g.count, g.count, g.count, g.head, g.touch, g.remove,
-		g.statements, g.statements, g.updates, g.updates, g.transaction, g.transaction, g.transaction, g.transaction, g.get, g.batchGet, g.query}
+		g.statements, g.statements, g.updates, g.updates, g.transaction, g.transaction, g.transaction, g.transaction, g.get,
+		g.batchGet, g.query}
 	ops := make([]Op, length)
 	for i := range ops {
 		ops[i] = pick(g, kinds...)()
@@ -68,7 +69,8 @@ func (g *gen) spots(most int) []spot {
 // number returns a mostly small number, so that conditions both hold and fail.
 func (g *gen) number() types.AttributeValue {
 	if g.sometimes(12) {
-		return n(pick(g, strings.Repeat("9", 38), "-"+strings.Repeat("9", 38), "0."+strings.Repeat("3", 37), "9e124", "-9e124", "1e-100", "12345678901234567890"))
+		return n(pick(g, strings.Repeat("9", 38), "-"+strings.Repeat("9", 38), "0."+strings.Repeat("3", 37), "9e124", "-9e124", "1e-100",
+			"12345678901234567890"))
 	}
 	return n(pick(g, "0", "1", "2", "3", "-1", "-2", "10", "9", "0.5", "2.25", "-0.75", "1e3"))
 }
@@ -104,7 +106,8 @@ func (g *gen) data() attrs {
 }
 
 func (g *gen) onFailure() types.ReturnValuesOnConditionCheckFailure {
-	return pick(g, types.ReturnValuesOnConditionCheckFailureAllOld, types.ReturnValuesOnConditionCheckFailureAllOld, types.ReturnValuesOnConditionCheckFailureNone)
+	return pick(g, types.ReturnValuesOnConditionCheckFailureAllOld, types.ReturnValuesOnConditionCheckFailureAllOld,
+		types.ReturnValuesOnConditionCheckFailureNone)
 }
 
 func (g *gen) put() Op {
@@ -115,15 +118,18 @@ func (g *gen) put() Op {
 func (g *gen) putNew() Op {
 	k, data, failure := g.spot(), g.data(), g.onFailure()
 	return func(p place) any {
-		return &dynamodb.PutItemInput{TableName: &p.table, Item: with(data, p.key(k)), ConditionExpression: aws.String("attribute_not_exists(PK)"), ReturnValuesOnConditionCheckFailure: failure}
+		return &dynamodb.PutItemInput{TableName: &p.table, Item: with(data, p.key(k)),
+			ConditionExpression: aws.String("attribute_not_exists(PK)"), ReturnValuesOnConditionCheckFailure: failure}
 	}
 }
 
 func (g *gen) putSeen() Op {
 	k, data, seen, digest, failure := g.spot(), g.data(), g.number(), g.mark(), g.onFailure()
 	return func(p place) any {
-		return &dynamodb.PutItemInput{TableName: &p.table, Item: with(data, p.key(k)), ConditionExpression: aws.String("#r = :seen AND #d = :digest"),
-			ExpressionAttributeNames: map[string]string{"#r": "revision", "#d": "digest"}, ExpressionAttributeValues: attrs{":seen": seen, ":digest": digest}, ReturnValuesOnConditionCheckFailure: failure}
+		return &dynamodb.PutItemInput{TableName: &p.table, Item: with(data, p.key(k)),
+			ConditionExpression:       aws.String("#r = :seen AND #d = :digest"),
+			ExpressionAttributeNames:  map[string]string{"#r": "revision", "#d": "digest"},
+			ExpressionAttributeValues: attrs{":seen": seen, ":digest": digest}, ReturnValuesOnConditionCheckFailure: failure}
 	}
 }
 
@@ -132,8 +138,10 @@ func (g *gen) count() Op {
 	e, k, failure := g.expression(true), g.spot(), g.onFailure()
 	returns := pick(g, types.ReturnValueAllNew, types.ReturnValueAllNew, types.ReturnValueNone)
 	return func(p place) any {
-		return &dynamodb.UpdateItemInput{TableName: &p.table, Key: p.key(k), UpdateExpression: aws.String(e.update()), ConditionExpression: e.condition(),
-			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values, ReturnValues: returns, ReturnValuesOnConditionCheckFailure: failure}
+		return &dynamodb.UpdateItemInput{TableName: &p.table, Key: p.key(k), UpdateExpression: aws.String(e.update()),
+			ConditionExpression:      e.condition(),
+			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values, ReturnValues: returns,
+			ReturnValuesOnConditionCheckFailure: failure}
 	}
 }
 
@@ -141,11 +149,15 @@ func (g *gen) count() Op {
 func (g *gen) head() Op {
 	k, behind := g.spot(), g.number()
 	in := pick(g,
-		dynamodb.UpdateItemInput{UpdateExpression: aws.String("ADD #behind :one SET #building = :true"), ExpressionAttributeNames: map[string]string{"#behind": "behind", "#building": "building"},
+		dynamodb.UpdateItemInput{UpdateExpression: aws.String("ADD #behind :one SET #building = :true"),
+			ExpressionAttributeNames:  map[string]string{"#behind": "behind", "#building": "building"},
 			ExpressionAttributeValues: attrs{":one": n("1"), ":true": yes(true)}},
-		dynamodb.UpdateItemInput{UpdateExpression: aws.String("SET #flag = if_not_exists(#flag, :flag)"), ExpressionAttributeNames: map[string]string{"#flag": "flag"}, ExpressionAttributeValues: attrs{":flag": s("why")}},
-		dynamodb.UpdateItemInput{UpdateExpression: aws.String("SET #building = :false"), ConditionExpression: aws.String("#behind = :behind"),
-			ExpressionAttributeNames: map[string]string{"#behind": "behind", "#building": "building"}, ExpressionAttributeValues: attrs{":false": yes(false), ":behind": behind}})
+		dynamodb.UpdateItemInput{UpdateExpression: aws.String("SET #flag = if_not_exists(#flag, :flag)"),
+			ExpressionAttributeNames: map[string]string{"#flag": "flag"}, ExpressionAttributeValues: attrs{":flag": s("why")}},
+		dynamodb.UpdateItemInput{UpdateExpression: aws.String("SET #building = :false"),
+			ConditionExpression:       aws.String("#behind = :behind"),
+			ExpressionAttributeNames:  map[string]string{"#behind": "behind", "#building": "building"},
+			ExpressionAttributeValues: attrs{":false": yes(false), ":behind": behind}})
 	return func(p place) any {
 		one := in
 		one.TableName, one.Key = &p.table, p.key(k)
@@ -184,7 +196,8 @@ func (g *gen) statements() Op {
 		for i, k := range spots {
 			item := with(items[i], p.key(k))
 			names := slices.Sorted(maps.Keys(item))
-			one := types.BatchStatementRequest{Statement: aws.String(fmt.Sprintf(`INSERT INTO "%s" VALUE {'%s': ?}`, p.table, strings.Join(names, "': ?, '")))}
+			one := types.BatchStatementRequest{Statement: aws.String(fmt.Sprintf(`INSERT INTO "%s" VALUE {'%s': ?}`, p.table,
+				strings.Join(names, "': ?, '")))}
 			for _, name := range names {
 				one.Parameters = append(one.Parameters, item[name])
 			}
@@ -226,9 +239,12 @@ func (g *gen) updates() Op {
 		all = append(all, func(p place) types.BatchStatementRequest {
 			key := p.key(k)
 			if insert {
-				return types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "` + p.table + `" VALUE {'PK': ?, 'SK': ?, 'm:a': ?}`), Parameters: []types.AttributeValue{key["PK"], key["SK"], values[len(values)-1]}}
+				return types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "` + p.table +
+					`" VALUE {'PK': ?, 'SK': ?, 'm:a': ?}`), Parameters: []types.AttributeValue{key["PK"], key["SK"],
+					values[len(values)-1]}}
 			}
-			return types.BatchStatementRequest{Statement: aws.String(`UPDATE "` + p.table + `" SET ` + text + ` WHERE PK = ? AND SK = ? AND ` + strings.Join(conditions, " AND ")),
+			return types.BatchStatementRequest{Statement: aws.String(`UPDATE "` + p.table + `" SET ` + text +
+				` WHERE PK = ? AND SK = ? AND ` + strings.Join(conditions, " AND ")),
 				Parameters: slices.Concat(values, []types.AttributeValue{key["PK"], key["SK"]}, compared)}
 		})
 	}
@@ -249,14 +265,16 @@ func (g *gen) transaction() Op {
 		if e := g.expression(false); g.sometimes(2) {
 			failure := g.onFailure()
 			parts = append(parts, func(p place) types.TransactWriteItem {
-				return types.TransactWriteItem{Update: &types.Update{TableName: &p.table, Key: p.key(k), UpdateExpression: aws.String(e.update()), ConditionExpression: e.condition(),
+				return types.TransactWriteItem{Update: &types.Update{TableName: &p.table, Key: p.key(k),
+					UpdateExpression: aws.String(e.update()), ConditionExpression: e.condition(),
 					ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values, ReturnValuesOnConditionCheckFailure: failure}}
 			})
 			continue
 		}
 		put, item := types.Put{ConditionExpression: aws.String("attribute_not_exists(PK)")}, attrs{"expiresAt": n("4102444800")}
 		if g.sometimes(4) {
-			put = types.Put{ConditionExpression: aws.String("#e = :from"), ExpressionAttributeNames: map[string]string{"#e": "epoch"}, ExpressionAttributeValues: attrs{":from": g.number()}}
+			put = types.Put{ConditionExpression: aws.String("#e = :from"), ExpressionAttributeNames: map[string]string{"#e": "epoch"},
+				ExpressionAttributeValues: attrs{":from": g.number()}}
 			item = attrs{"epoch": g.number()}
 		}
 		parts = append(parts, func(p place) types.TransactWriteItem {
@@ -297,7 +315,8 @@ func (g *gen) batchGet() Op {
 		request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 		if judging {
 			request.ProjectionExpression = aws.String("PK, SK, #t, #d, #r, #e, #p")
-			request.ExpressionAttributeNames = map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#p": "data"}
+			request.ExpressionAttributeNames = map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt",
+				"#p": "data"}
 		}
 		for _, k := range spots {
 			request.Keys = append(request.Keys, p.key(k))
@@ -317,7 +336,8 @@ func (g *gen) query() Op {
 	return func(p place) any {
 		in := &dynamodb.QueryInput{TableName: &p.table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit))}
 		if one {
-			in.KeyConditionExpression, in.ExpressionAttributeValues = aws.String("PK = :pk AND SK = :sk"), attrs{":pk": s(p.prefix + k.pk), ":sk": s(k.sk)}
+			in.KeyConditionExpression, in.ExpressionAttributeValues = aws.String("PK = :pk AND SK = :sk"),
+				attrs{":pk": s(p.prefix + k.pk), ":sk": s(k.sk)}
 		} else {
 			in.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :from AND :to")
 			in.ExpressionAttributeValues = attrs{":pk": s(p.prefix + k.pk), ":from": s(from), ":to": s(to)}

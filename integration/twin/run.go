@@ -59,7 +59,8 @@ func (t *Twins) Live(ctx context.Context, ops []Op) string {
 		}
 	}
 	for _, pk := range []string{"p", "q"} {
-		in := &dynamodb.QueryInput{TableName: &t.Table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"), ExpressionAttributeValues: attrs{":pk": s(at.prefix + pk)}}
+		in := &dynamodb.QueryInput{TableName: &t.Table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
+			ExpressionAttributeValues: attrs{":pk": s(at.prefix + pk)}}
 		if difference := ask("what is stored in the end", in); difference != "" {
 			return difference
 		}

@@ -30,23 +30,25 @@ const length = 40
 // answer.
 func TestEngineIsItsOwnTwin(t *testing.T) {
 	answers := map[string]int{}
-	w := twins(t, embedded.Config{Partitions: 5, Seed: 9, Intercept: func(_ context.Context, api string, _ any, call func() (any, error)) (any, error) {
-		out, err := call()
-		code := "done"
-		var refusal smithy.APIError
-		if errors.As(err, &refusal) {
-			code = refusal.ErrorCode()
-		}
-		var cancel *types.TransactionCanceledException
-		if errors.As(err, &cancel) {
-			code = "cancelled"
-			for _, reason := range cancel.CancellationReasons {
-				answers["reason "+aws.ToString(reason.Code)]++
+	w := twins(t,
+		embedded.Config{Partitions: 5, Seed: 9, Intercept: func(_ context.Context, api string, _ any, call func() (any, error)) (any,
+			error) {
+			out, err := call()
+			code := "done"
+			var refusal smithy.APIError
+			if errors.As(err, &refusal) {
+				code = refusal.ErrorCode()
 			}
-		}
-		answers[api+" "+code]++
-		return out, err
-	}})
+			var cancel *types.TransactionCanceledException
+			if errors.As(err, &cancel) {
+				code = "cancelled"
+				for _, reason := range cancel.CancellationReasons {
+					answers["reason "+aws.ToString(reason.Code)]++
+				}
+			}
+			answers[api+" "+code]++
+			return out, err
+		}})
 	for seed := range uint64(300) {
 		if difference := w.Live(t.Context(), twin.Stream(seed, length)); difference != "" {
 			t.Fatalf("seed %d: %s", seed, difference)
@@ -56,9 +58,12 @@ func TestEngineIsItsOwnTwin(t *testing.T) {
 	if err != nil || difference != "" || items < 1000 {
 		t.Errorf("%d items, %s, %v", items, difference, err)
 	}
-	for _, want := range []string{"PutItem done", "UpdateItem done", "DeleteItem done", "BatchExecuteStatement done", "TransactWriteItems done", "Query done", "BatchGetItem done", "GetItem done",
-		"PutItem ConditionalCheckFailedException", "PutItem ValidationException", "UpdateItem ConditionalCheckFailedException", "UpdateItem ValidationException",
-		"TransactWriteItems ValidationException", "TransactWriteItems IdempotentParameterMismatchException", "TransactWriteItems cancelled", "reason None", "reason ConditionalCheckFailed", "reason ValidationError"} {
+	for _, want := range []string{"PutItem done", "UpdateItem done", "DeleteItem done", "BatchExecuteStatement done",
+		"TransactWriteItems done", "Query done", "BatchGetItem done", "GetItem done",
+		"PutItem ConditionalCheckFailedException", "PutItem ValidationException", "UpdateItem ConditionalCheckFailedException",
+		"UpdateItem ValidationException",
+		"TransactWriteItems ValidationException", "TransactWriteItems IdempotentParameterMismatchException", "TransactWriteItems cancelled",
+		"reason None", "reason ConditionalCheckFailed", "reason ValidationError"} {
 		if answers[want] < 10 {
 			t.Errorf("%s: %d times in all; these streams prove little", want, answers[want])
 		}

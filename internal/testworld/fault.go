@@ -82,7 +82,8 @@ func ThrottleStatements(in *dynamodb.BatchExecuteStatementInput, refused []bool,
 	out.Responses = make([]types.BatchStatementResponse, len(all))
 	for i := range all {
 		if refused[i] {
-			out.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError, Message: aws.String(message)}
+			out.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError,
+				Message: aws.String(message)}
 			continue
 		}
 		out.Responses[i], carried = carried[0], carried[1:]

@@ -96,7 +96,8 @@ func TestThrottleStatements(t *testing.T) {
 		t.Fatalf("%v, and %d statements are left", err, len(in.Statements))
 	}
 	got := out.(*dynamodb.BatchExecuteStatementOutput).Responses
-	if len(got) != 3 || *got[0].TableName != "0" || *got[2].TableName != "2" || got[1].Error == nil || *got[1].Error.Message != "no capacity" {
+	if len(got) != 3 || *got[0].TableName != "0" || *got[2].TableName != "2" || got[1].Error == nil ||
+		*got[1].Error.Message != "no capacity" {
 		t.Errorf("answered %+v", got)
 	}
 	if _, err := ThrottleStatements(in, make([]bool, 3), "", func() (any, error) { return nil, errTest }); !errors.Is(err, errTest) {

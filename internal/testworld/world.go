@@ -64,7 +64,8 @@ func (w *World) Ingest(p *pipeline.Pipeline, st *store.Store) *handler.Ingest {
 
 // Streams returns a streams function without hooks.
 func (w *World) Streams(p *pipeline.Pipeline, st *store.Store) *handler.Streams {
-	return &handler.Streams{Pipeline: p, Store: st, Quarantine: w.Letters(), Archive: handler.NewArchive(w.Engine.S3(), stack.Bucket), Env: w.Env}
+	return &handler.Streams{Pipeline: p, Store: st, Quarantine: w.Letters(), Archive: handler.NewArchive(w.Engine.S3(), stack.Bucket),
+		Env: w.Env}
 }
 
 // Letters returns the way into the quarantine queue.

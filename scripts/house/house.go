@@ -24,9 +24,12 @@ var heart = []string{"internal/plan/lanes", "store", "handler"}
 // notHeart lists files of these folders that only tools need, and those of two stages of a put that
 // come with a declaration of their own: transactions, and payloads in the payload bucket.
 var notHeart = []string{
-	"store/counter.go", "store/erase.go", "store/erasure.go", "store/file.go", "store/find.go", "store/item.go", "store/judge_one.go", "store/mend.go", "store/missing.go",
-	"store/payload.go", "store/put_atomic.go", "store/put_floor.go", "store/put_moved.go", "store/put_pack.go", "store/put_payloads.go", "store/put_room.go", "store/rank.go",
-	"store/read.go", "store/read_token.go", "store/read_total.go", "store/rebuild.go", "store/scan.go", "store/throttles.go", "store/total.go", "store/transact.go",
+	"store/counter.go", "store/erase.go", "store/erasure.go", "store/file.go", "store/find.go", "store/item.go", "store/judge_one.go",
+	"store/mend.go", "store/missing.go",
+	"store/payload.go", "store/put_atomic.go", "store/put_floor.go", "store/put_moved.go", "store/put_pack.go", "store/put_payloads.go",
+	"store/put_room.go", "store/rank.go",
+	"store/read.go", "store/read_token.go", "store/read_total.go", "store/rebuild.go", "store/scan.go", "store/throttles.go",
+	"store/total.go", "store/transact.go",
 }
 
 // measure returns the numbers of the checkout in root.
@@ -191,7 +194,8 @@ func methods(code []*source, folder string, of ...string) (n int) {
 
 // shippedFolders returns the files of this module that are built into the two functions.
 func shippedFolders(root string) (map[string]bool, error) {
-	cmd := exec.Command("go", "list", "-deps", "-tags=lambda.norpc", "-f", "{{.ImportPath}}{{range .GoFiles}} {{.}}{{end}}", "./cmd/ingest", "./cmd/streams")
+	cmd := exec.Command("go", "list", "-deps", "-tags=lambda.norpc", "-f", "{{.ImportPath}}{{range .GoFiles}} {{.}}{{end}}", "./cmd/ingest",
+		"./cmd/streams")
 	cmd.Dir = root
 	cmd.Env = append(cmd.Environ(), "GOFLAGS=", "CGO_ENABLED=0", "GOOS=linux")
 	out, err := cmd.Output()

@@ -19,7 +19,8 @@ func TestBudgets(t *testing.T) {
 		case n.now == 0:
 			t.Errorf("%s: 0; nothing was measured", n.what)
 		case n.now > n.most:
-			t.Errorf("%s: %d, and at most %d are allowed; to raise a budget is a decision\n%s", n.what, n.now, n.most, strings.Join(n.largest, "\n"))
+			t.Errorf("%s: %d, and at most %d are allowed; to raise a budget is a decision\n%s", n.what, n.now, n.most,
+				strings.Join(n.largest, "\n"))
 		}
 	}
 	for what := range budgets {
@@ -70,7 +71,8 @@ func TestLargest(t *testing.T) {
 }
 
 func TestRoom(t *testing.T) {
-	for folder, want := range map[string]string{"store": "store", "internal/prove/sim/mutants": "internal/prove", "cmd/ingot": "cmd", ".": "."} {
+	for folder, want := range map[string]string{"store": "store", "internal/prove/sim/mutants": "internal/prove", "cmd/ingot": "cmd",
+		".": "."} {
 		if got := room(folder); got != want {
 			t.Errorf("%s is in %s, want %s", folder, got, want)
 		}

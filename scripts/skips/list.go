@@ -35,7 +35,8 @@ func readList(path string) (map[string]string, error) {
 		}
 		integration := strings.Contains(name, "/integration.") || strings.Contains(name, "/integration/")
 		if integration && !strings.HasPrefix(reason, noImage) {
-			return nil, fmt.Errorf("%s:%d: %s may not be skipped: CI has Docker; make it run, or begin the reason with %q if no image can", path, n, name, noImage)
+			return nil, fmt.Errorf("%s:%d: %s may not be skipped: CI has Docker; make it run, or begin the reason with %q if no image can",
+				path, n, name, noImage)
 		}
 		allowed[name] = reason
 	}

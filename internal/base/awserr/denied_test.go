@@ -16,14 +16,18 @@ import (
 // Denied tells what a person must mend from what time mends, in the words of each service.
 func TestDenied(t *testing.T) {
 	coded := func(code string) error { return &smithy.GenericAPIError{Code: code} }
-	for _, err := range []error{coded("AccessDenied"), coded("AccessDeniedException"), coded("KMS.AccessDeniedException"), coded("AWS.SimpleQueueService.NonExistentQueue"),
-		coded("InvalidClientTokenId"), coded("ExpiredToken"), coded("ExpiredTokenException"), coded("SignatureDoesNotMatch"), coded("InvalidAccessKeyId"),
-		coded("InvalidAddress"), coded("AllAccessDisabled"), &dynamodbtypes.ResourceNotFoundException{}, &sqstypes.QueueDoesNotExist{}, &s3types.NoSuchBucket{}} {
+	for _, err := range []error{coded("AccessDenied"), coded("AccessDeniedException"), coded("KMS.AccessDeniedException"),
+		coded("AWS.SimpleQueueService.NonExistentQueue"),
+		coded("InvalidClientTokenId"), coded("ExpiredToken"), coded("ExpiredTokenException"), coded("SignatureDoesNotMatch"),
+		coded("InvalidAccessKeyId"),
+		coded("InvalidAddress"), coded("AllAccessDisabled"), &dynamodbtypes.ResourceNotFoundException{}, &sqstypes.QueueDoesNotExist{},
+		&s3types.NoSuchBucket{}} {
 		if !awserr.Denied(err) || !awserr.Denied(fmt.Errorf("wrapped: %w", err)) {
 			t.Errorf("%v: asking again can help", err)
 		}
 	}
-	for _, err := range []error{nil, errors.New("AccessDenied"), coded("ThrottlingException"), coded("SlowDown"), coded("InternalError"), coded("RequestThrottled"),
+	for _, err := range []error{nil, errors.New("AccessDenied"), coded("ThrottlingException"), coded("SlowDown"), coded("InternalError"),
+		coded("RequestThrottled"),
 		coded("AccessDeniedForNow"), coded("ValidationException"), &dynamodbtypes.InternalServerError{}} {
 		if awserr.Denied(err) {
 			t.Errorf("%v: asking again cannot help", err)

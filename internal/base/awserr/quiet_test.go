@@ -19,11 +19,14 @@ func TestQuiet(t *testing.T) {
 		err          error
 		text, detail string
 	}{
-		{of(coded("ValidationException")), "DynamoDB PutItem: ValidationException", "DynamoDB PutItem: ValidationException: not a number: jane"},
+		{of(coded("ValidationException")), "DynamoDB PutItem: ValidationException",
+			"DynamoDB PutItem: ValidationException: not a number: jane"},
 		{coded("ValidationException"), "ValidationException", "ValidationException: not a number: jane"},
 		{&smithy.GenericAPIError{Code: "InternalError"}, "InternalError", "InternalError"},
-		{fmt.Errorf("head: %w", of(coded("ThrottlingException"))), "DynamoDB PutItem: ThrottlingException", "DynamoDB PutItem: ThrottlingException: not a number: jane"},
-		{coded("AccessDeniedException"), "api error AccessDeniedException: not a number: jane", "api error AccessDeniedException: not a number: jane"},
+		{fmt.Errorf("head: %w", of(coded("ThrottlingException"))), "DynamoDB PutItem: ThrottlingException",
+			"DynamoDB PutItem: ThrottlingException: not a number: jane"},
+		{coded("AccessDeniedException"), "api error AccessDeniedException: not a number: jane",
+			"api error AccessDeniedException: not a number: jane"},
 		{errors.New("connection reset"), "connection reset", "connection reset"},
 		{context.Canceled, "context canceled", "context canceled"},
 	} {

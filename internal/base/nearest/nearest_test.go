@@ -5,19 +5,22 @@ import "testing"
 func TestNearest(t *testing.T) {
 	known := []string{"order.placed", "order.refunded", "at"}
 	for word, want := range map[string]string{
-		"order.plced": "order.placed", "order.palced": "order.placed", "oder.refunded": "order.refunded", "ta": "at", "a": "at", "shipment": "", "": "", "ört": "", "öt": "at",
+		"order.plced": "order.placed", "order.palced": "order.placed", "oder.refunded": "order.refunded", "ta": "at", "a": "at",
+		"shipment": "", "": "", "ört": "", "öt": "at",
 	} {
 		if got := Name(word, known); got != want {
 			t.Errorf("%q: %q", word, got)
 		}
 	}
-	for word, want := range map[string]string{"counts": "count", "summ": "sum", "mxa": "max", "median": "", "mean": "", "avg": "", "minimum": "min", "total": "", "Count": "count", "SUM": "sum", "summary": "sum", "counter": "count"} {
+	for word, want := range map[string]string{"counts": "count", "summ": "sum", "mxa": "max", "median": "", "mean": "", "avg": "",
+		"minimum": "min", "total": "", "Count": "count", "SUM": "sum", "summary": "sum", "counter": "count"} {
 		if got := Name(word, []string{"count", "sum", "min", "max"}); got != want {
 			t.Errorf("%q: %q", word, got)
 		}
 	}
 	members := []string{"at", "attributes", "id", "ignore", "indexes", "key", "mode", "retain", "revision", "schema"}
-	for word, want := range map[string]string{"retention": "retain", "retainFor": "retain", "attrs": "attributes", "rev": "revision", "KEY": "key", "ID": "id", "retries": "", "identity": "", "re": ""} {
+	for word, want := range map[string]string{"retention": "retain", "retainFor": "retain", "attrs": "attributes", "rev": "revision",
+		"KEY": "key", "ID": "id", "retries": "", "identity": "", "re": ""} {
 		if got := Name(word, members); got != want {
 			t.Errorf("%q: %q", word, got)
 		}

@@ -11,7 +11,8 @@ func TestWords(t *testing.T) {
 		"count": {true, true}, "COUNT": {true, true}, "abort": {true, false}, "Zone": {true, true}, // the list's ends, in any case
 		"absolute": {true, true}, "data": {true, false}, "status": {true, false},
 		"remove": {false, true}, "current_date": {false, true}, "bag": {false, true}, "unpivot": {false, true},
-		"orders": {false, false}, "n": {false, false}, "fp": {false, false}, "counts": {false, false}, "oun": {false, false}, "": {false, false},
+		"orders": {false, false}, "n": {false, false}, "fp": {false, false}, "counts": {false, false}, "oun": {false, false},
+		"": {false, false},
 	} {
 		if got := [2]bool{reserved.Word(word), reserved.InStatements(word)}; got != want {
 			t.Errorf("%q: %v, want %v", word, got, want)

@@ -23,7 +23,8 @@ func insert(pk, sk, v string) types.BatchStatementRequest {
 }
 
 func (w *world) batch(statements ...types.BatchStatementRequest) (*dynamodb.BatchExecuteStatementOutput, error) {
-	return w.db.BatchExecuteStatement(background, &dynamodb.BatchExecuteStatementInput{Statements: statements, ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes})
+	return w.db.BatchExecuteStatement(background, &dynamodb.BatchExecuteStatementInput{Statements: statements,
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes})
 }
 
 // TestBatchInsert expects the capacity figures that the public conformance suite captured. There
@@ -37,7 +38,8 @@ func TestBatchInsert(t *testing.T) {
 			w.put(item("old", "2", nil))
 			w.put(sized("big", "", 3000))
 			before := w.e.Usage()
-			out, err := w.batch(insert("new", "1", "x"), insert("old", "1", "x"), insert("new", "2", "x"), insert("old", "2", "x"), insert("big", "1", "x"))
+			out, err := w.batch(insert("new", "1", "x"), insert("old", "1", "x"), insert("new", "2", "x"), insert("old", "2", "x"),
+				insert("big", "1", "x"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +51,8 @@ func TestBatchInsert(t *testing.T) {
 					}
 					continue
 				}
-				if r.Error == nil || string(r.Error.Code) != want || *r.Error.Message != "Duplicate primary key exists in table" || *r.TableName != "events" {
+				if r.Error == nil || string(r.Error.Code) != want || *r.Error.Message != "Duplicate primary key exists in table" ||
+					*r.TableName != "events" {
 					t.Errorf("statement %d: %+v, want %s", i, r.Error, want)
 				}
 				if (r.Error.Item != nil) != returns {
@@ -95,15 +98,18 @@ func TestBatchInsertRefusals(t *testing.T) {
 	out, err := w.batch(
 		types.BatchStatementRequest{Statement: aws.String("INSRT INTO x")},
 		types.BatchStatementRequest{Statement: aws.String(insertText), Parameters: []types.AttributeValue{s("a")}},
-		types.BatchStatementRequest{Statement: aws.String(strings.Replace(insertText, "events", "nosuch", 1)), Parameters: []types.AttributeValue{s("a"), s("1"), s("x")}},
+		types.BatchStatementRequest{Statement: aws.String(strings.Replace(insertText, "events", "nosuch", 1)),
+			Parameters: []types.AttributeValue{s("a"), s("1"), s("x")}},
 		types.BatchStatementRequest{Statement: aws.String(insertText), Parameters: []types.AttributeValue{s(""), s("1"), s("x")}},
 		insert("good", "1", "x"),
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"ValidationError: Statement wasn't well formed, can't be processed: Expected an INSERT or UPDATE statement",
-		"ValidationError: Number of parameters in request and statement don't match.", "ResourceNotFound: Requested resource not found", "ValidationError: One or more parameter values are not valid."} {
+	for i, want := range []string{"ValidationError: Statement wasn't well formed, can't be processed: Expected an INSERT or " +
+		"UPDATE statement",
+		"ValidationError: Number of parameters in request and statement don't match.", "ResourceNotFound: Requested resource not found",
+		"ValidationError: One or more parameter values are not valid."} {
 		e := out.Responses[i].Error
 		if e == nil || !strings.HasPrefix(fmt.Sprintf("%s: %s", e.Code, *e.Message), want) {
 			t.Errorf("statement %d: %v, want %s", i, e, want)
@@ -117,7 +123,8 @@ func TestBatchInsertRefusals(t *testing.T) {
 const updateText = `UPDATE "events" SET a = a + ?, "m:L" = ? REMOVE "m:X" WHERE PK = ? AND SK = ? AND ("m:L" IS MISSING OR "m:L" < ?)`
 
 func updating(pk, text string, parameters ...types.AttributeValue) types.BatchStatementRequest {
-	return types.BatchStatementRequest{Statement: aws.String(text), Parameters: parameters, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
+	return types.BatchStatementRequest{Statement: aws.String(text), Parameters: parameters,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
 }
 
 // TestBatchUpdate shows that each statement stands alone in an answer that succeeds. It mixes
@@ -138,11 +145,13 @@ func TestBatchUpdate(t *testing.T) {
 				return updating(pk, updateText, n("5"), b("3"), s(pk), s("-"), b("2"))
 			}
 			before := w.e.Usage()
-			out, err := w.batch(step("new lane"), step("known lane"), step("counted"), step("absent"), step("bare"), step("text"), insert("fresh", "1", "x"))
+			out, err := w.batch(step("new lane"), step("known lane"), step("counted"), step("absent"), step("bare"), step("text"),
+				insert("fresh", "1", "x"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, want := range []string{"", "", "ConditionalCheckFailed", "ConditionalCheckFailed", "ValidationError", "ValidationError", ""} {
+			for i, want := range []string{"", "", "ConditionalCheckFailed", "ConditionalCheckFailed", "ValidationError",
+				"ValidationError", ""} {
 				e := out.Responses[i].Error
 				if (want == "") != (e == nil) || (e != nil && string(e.Code) != want) {
 					t.Errorf("statement %d: %+v, want %q", i, e, want)
@@ -164,7 +173,8 @@ func TestBatchUpdate(t *testing.T) {
 				t.Error("an UPDATE made an item")
 			}
 			if used := w.e.Usage().Sub(before).WriteUnits(); used != 7 || *out.ConsumedCapacity[0].CapacityUnits != 7 {
-				t.Errorf("used %v write units and told %v, want 7: what is refused is charged too", used, *out.ConsumedCapacity[0].CapacityUnits)
+				t.Errorf("used %v write units and told %v, want 7: what is refused is charged too", used,
+					*out.ConsumedCapacity[0].CapacityUnits)
 			}
 		})
 	}
@@ -180,28 +190,44 @@ func TestBatchUpdateRefusals(t *testing.T) {
 		parameters []types.AttributeValue
 		want       string
 	}{
-		{`UPDATE events SET a = ? WHERE PK = ?`, []types.AttributeValue{n("1"), s("0")}, "Where clause does not contain a mandatory equality on all key attributes"},
-		{`UPDATE events SET a = ? WHERE PK = ? AND SK = ? OR a = ?`, []types.AttributeValue{n("1"), s("1"), s("-"), n("1")}, "Where clause does not contain a mandatory equality"},
-		{`UPDATE events SET SK = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{s("x"), s("2"), s("-")}, "One or more parameter values were invalid: Cannot update attribute SK. This attribute is part of the key"},
-		{`UPDATE events SET a = ?, a = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), n("1"), s("3"), s("-")}, "Invalid UpdateExpression: Two document paths overlap"},
-		{`UPDATE events SET a = ? REMOVE a WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("4"), s("-")}, "Invalid UpdateExpression: Two document paths overlap"},
-		{`UPDATE events SET a = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("5")}, "Number of parameters in request and statement don't match."},
+		{`UPDATE events SET a = ? WHERE PK = ?`, []types.AttributeValue{n("1"), s("0")},
+			"Where clause does not contain a mandatory equality on all key attributes"},
+		{`UPDATE events SET a = ? WHERE PK = ? AND SK = ? OR a = ?`, []types.AttributeValue{n("1"), s("1"), s("-"), n("1")},
+			"Where clause does not contain a mandatory equality"},
+		{`UPDATE events SET SK = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{s("x"), s("2"), s("-")},
+			"One or more parameter values were invalid: Cannot update attribute SK. This attribute is part of the key"},
+		{`UPDATE events SET a = ?, a = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), n("1"), s("3"), s("-")},
+			"Invalid UpdateExpression: Two document paths overlap"},
+		{`UPDATE events SET a = ? REMOVE a WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("4"), s("-")},
+			"Invalid UpdateExpression: Two document paths overlap"},
+		{`UPDATE events SET a = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("5")},
+			"Number of parameters in request and statement don't match."},
 		{`UPDATE events SET a = ?`, []types.AttributeValue{n("1")}, "Statement wasn't well formed, can't be processed: Expected WHERE"},
-		{`UPDATE events SET count = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("7"), s("-")}, "Statement wasn't well formed, can't be processed: Expected the name of an attribute"},
-		{`UPDATE events REMOVE a, b WHERE PK = ? AND SK = ?`, []types.AttributeValue{s("8"), s("-")}, "Statement wasn't well formed, can't be processed: Expected WHERE"},
-		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("9e125"), s("9"), s("-")}, "Attempting to store more than 38 significant digits in a Number"},
-		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{s("1"), s("10"), s("-")}, "An operand in the update expression has an incorrect data type"},
-		{`UPDATE events SET a = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("11"), n("1")}, "The provided key element does not match the schema"},
-		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ? AND a < ?`, []types.AttributeValue{n("1"), s("12"), s("-"), &types.AttributeValueMemberBOOL{}}, "Incorrect operand type for operator or function; operator or function: <, operand type: BOOL"},
-		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ? AND (b = ? OR a = a)`, []types.AttributeValue{n("1"), s("14"), s("-"), n("1")}, "The first operand must be distinct from the remaining operands"},
-		{`UPDATE events SET GSI1PK = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("13"), s("-")}, "One or more parameter values were invalid: Type mismatch for Index Key GSI1PK"},
+		{`UPDATE events SET count = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("7"), s("-")},
+			"Statement wasn't well formed, can't be processed: Expected the name of an attribute"},
+		{`UPDATE events REMOVE a, b WHERE PK = ? AND SK = ?`, []types.AttributeValue{s("8"), s("-")},
+			"Statement wasn't well formed, can't be processed: Expected WHERE"},
+		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("9e125"), s("9"), s("-")},
+			"Attempting to store more than 38 significant digits in a Number"},
+		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{s("1"), s("10"), s("-")},
+			"An operand in the update expression has an incorrect data type"},
+		{`UPDATE events SET a = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("11"), n("1")},
+			"The provided key element does not match the schema"},
+		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ? AND a < ?`,
+			[]types.AttributeValue{n("1"), s("12"), s("-"), &types.AttributeValueMemberBOOL{}},
+			"Incorrect operand type for operator or function; operator or function: <, operand type: BOOL"},
+		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ? AND (b = ? OR a = a)`,
+			[]types.AttributeValue{n("1"), s("14"), s("-"), n("1")}, "The first operand must be distinct from the remaining operands"},
+		{`UPDATE events SET GSI1PK = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("13"), s("-")},
+			"One or more parameter values were invalid: Type mismatch for Index Key GSI1PK"},
 	} {
 		out, err := w.batch(updating("", tt.text, tt.parameters...), insert(fmt.Sprint("beside ", i), "1", "x"))
 		if err != nil {
 			t.Errorf("%s: %v", tt.text, err)
 			continue
 		}
-		if e := out.Responses[0].Error; e == nil || e.Code != types.BatchStatementErrorCodeEnumValidationError || !strings.HasPrefix(*e.Message, tt.want) {
+		if e := out.Responses[0].Error; e == nil || e.Code != types.BatchStatementErrorCodeEnumValidationError ||
+			!strings.HasPrefix(*e.Message, tt.want) {
 			t.Errorf("%s: %+v, want %s", tt.text, e, tt.want)
 		}
 		if out.Responses[1].Error != nil {
@@ -252,11 +278,14 @@ func TestStatementValues(t *testing.T) {
 		_, err := w.db.ExecuteStatement(background, &dynamodb.ExecuteStatementInput{Statement: &text, Parameters: parameters})
 		return err
 	}
-	if err := run(`INSERT INTO events VALUE {'PK': 'a', 'SK': '-', 'n': 5, 't': 'it''s', 'yes': TRUE, 'no': false, 'nil': null, 'e': '', 'p': ?}`, s("given")); err != nil {
+	if err := run(
+		`INSERT INTO events VALUE {'PK': 'a', 'SK': '-', 'n': 5, 't': 'it''s', 'yes': TRUE, 'no': false, 'nil': null, 'e': '', 'p': ?}`,
+		s("given")); err != nil {
 		t.Fatal(err)
 	}
-	want := item("a", "-", attrs{"n": n("5"), "t": s("it's"), "yes": &types.AttributeValueMemberBOOL{Value: true}, "no": &types.AttributeValueMemberBOOL{},
-		"nil": &types.AttributeValueMemberNULL{Value: true}, "e": s(""), "p": s("given")})
+	want := item("a", "-",
+		attrs{"n": n("5"), "t": s("it's"), "yes": &types.AttributeValueMemberBOOL{Value: true}, "no": &types.AttributeValueMemberBOOL{},
+			"nil": &types.AttributeValueMemberNULL{Value: true}, "e": s(""), "p": s("given")})
 	if got := w.get("a", "-"); !reflect.DeepEqual(got, want) {
 		t.Fatalf("stored %v, want %v", got, want)
 	}
@@ -293,16 +322,21 @@ func TestStatementValues(t *testing.T) {
 		t.Errorf("a parameter that the statement does not have: %v", err)
 	}
 	for text, message := range map[string]string{
-		`UPDATE events SET n = 'x WHERE PK = 'a'`:                       "Statement wasn't well formed, can't be processed: Expected WHERE",
-		`UPDATE events SET n = 'x`:                                      "Statement wasn't well formed, can't be processed: A text has no end",
-		`UPDATE events SET n = 5x WHERE PK = 'a' AND SK = '-'`:          "Statement wasn't well formed, can't be processed: Unexpected text after a number",
-		`UPDATE events SET n = 1e126 WHERE PK = 'a' AND SK = '-'`:       "Number overflow",
-		`UPDATE events SET n = 1 WHERE PK = 'a' AND SK = 5`:             "The provided key element does not match the schema",
-		`UPDATE events SET n = count WHERE PK = 'a' AND SK = '-'`:       "Statement wasn't well formed, can't be processed: Expected the name of an attribute",
-		`INSERT INTO events VALUE {'PK': 'b', 'SK': '-', 'n': n}`:       "Statement wasn't well formed, can't be processed: Expected a value after 'n':",
-		`INSERT INTO events VALUE {'PK': 'b', 'SK': '-', 'n': 1e126}`:   "Number overflow",
-		`INSERT INTO events VALUE {'PK': 'b', 'SK': ''}`:                "One or more parameter values are not valid.",
-		`INSERT INTO events VALUE {'PK': 'b', 'SK': '-', 'n': MISSING}`: "Statement wasn't well formed, can't be processed: Expected a value after 'n':",
+		`UPDATE events SET n = 'x WHERE PK = 'a'`: "Statement wasn't well formed, can't be processed: Expected WHERE",
+		`UPDATE events SET n = 'x`: "Statement wasn't well formed, can't be processed: A " +
+			"text has no end",
+		`UPDATE events SET n = 5x WHERE PK = 'a' AND SK = '-'`: "Statement wasn't well formed, can't be processed: Unexpected " +
+			"text after a number",
+		`UPDATE events SET n = 1e126 WHERE PK = 'a' AND SK = '-'`: "Number overflow",
+		`UPDATE events SET n = 1 WHERE PK = 'a' AND SK = 5`:       "The provided key element does not match the schema",
+		`UPDATE events SET n = count WHERE PK = 'a' AND SK = '-'`: "Statement wasn't well formed, can't be processed: Expected the " +
+			"name of an attribute",
+		`INSERT INTO events VALUE {'PK': 'b', 'SK': '-', 'n': n}`: "Statement wasn't well formed, can't be processed: Expected a " +
+			"value after 'n':",
+		`INSERT INTO events VALUE {'PK': 'b', 'SK': '-', 'n': 1e126}`: "Number overflow",
+		`INSERT INTO events VALUE {'PK': 'b', 'SK': ''}`:              "One or more parameter values are not valid.",
+		`INSERT INTO events VALUE {'PK': 'b', 'SK': '-', 'n': MISSING}`: "Statement wasn't well formed, can't be processed: Expected a " +
+			"value after 'n':",
 	} {
 		expectInvalid(t, run(text), message)
 	}
@@ -311,8 +345,10 @@ func TestStatementValues(t *testing.T) {
 func TestExecuteUpdate(t *testing.T) {
 	w := newWorld(t)
 	w.put(item("a", "-", attrs{"a": n("1")}))
-	in := &dynamodb.ExecuteStatementInput{Statement: aws.String(`UPDATE events SET a = a - ? WHERE (a >= ? OR a IS MISSING) AND PK = ? AND SK = ?`),
-		Parameters: []types.AttributeValue{n("1.5"), n("1"), s("a"), s("-")}, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
+	in := &dynamodb.ExecuteStatementInput{Statement: aws.String(
+		`UPDATE events SET a = a - ? WHERE (a >= ? OR a IS MISSING) AND PK = ? AND SK = ?`),
+		Parameters:                          []types.AttributeValue{n("1.5"), n("1"), s("a"), s("-")},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
 	if _, err := w.db.ExecuteStatement(background, in); err != nil || number(w.get("a", "-")["a"]) != "-0.5" {
 		t.Fatalf("%v, %v", w.get("a", "-"), err)
 	}
@@ -324,7 +360,8 @@ func TestExecuteUpdate(t *testing.T) {
 
 func TestExecuteStatement(t *testing.T) {
 	w := newWorld(t)
-	in := &dynamodb.ExecuteStatementInput{Statement: aws.String("insert into events value {'PK':?,'SK':?,'it''s':?}"), Parameters: []types.AttributeValue{s("a"), s("1"), n("1.0")}}
+	in := &dynamodb.ExecuteStatementInput{Statement: aws.String("insert into events value {'PK':?,'SK':?,'it''s':?}"),
+		Parameters: []types.AttributeValue{s("a"), s("1"), n("1.0")}}
 	if _, err := w.db.ExecuteStatement(background, in); err != nil || number(w.get("a", "1")["it's"]) != "1" {
 		t.Fatalf("%v, %v", w.get("a", "1"), err)
 	}
@@ -343,12 +380,14 @@ func (w *world) transact(token string, items ...types.TransactWriteItem) (*dynam
 }
 
 func txPut(pk string) types.TransactWriteItem {
-	return types.TransactWriteItem{Put: &types.Put{TableName: aws.String("events"), Item: item(pk, "1", attrs{"v": n("1")}), ConditionExpression: aws.String("attribute_not_exists(PK)"),
+	return types.TransactWriteItem{Put: &types.Put{TableName: aws.String("events"), Item: item(pk, "1", attrs{"v": n("1")}),
+		ConditionExpression:                 aws.String("attribute_not_exists(PK)"),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}}
 }
 
 func txAdd(pk, by string) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: &types.Update{TableName: aws.String("events"), Key: key(pk, "1"), UpdateExpression: aws.String("ADD v :n"), ExpressionAttributeValues: attrs{":n": n(by)}}}
+	return types.TransactWriteItem{Update: &types.Update{TableName: aws.String("events"), Key: key(pk, "1"),
+		UpdateExpression: aws.String("ADD v :n"), ExpressionAttributeValues: attrs{":n": n(by)}}}
 }
 
 func TestTransaction(t *testing.T) {
@@ -358,11 +397,13 @@ func TestTransaction(t *testing.T) {
 	before := w.e.Usage()
 	out, err := w.transact("", txPut("a"), txAdd("sum", "5"),
 		types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String("events"), Key: key("gone", "1")}},
-		types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: aws.String("events"), Key: key("t", "1"), ConditionExpression: aws.String("attribute_exists(PK)")}})
+		types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: aws.String("events"), Key: key("t", "1"),
+			ConditionExpression: aws.String("attribute_exists(PK)")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if used := w.e.Usage().Sub(before).WriteUnits(); used != 8 || *out.ConsumedCapacity[0].CapacityUnits != 8 || *out.ConsumedCapacity[0].WriteCapacityUnits != 8 {
+	if used := w.e.Usage().Sub(before).WriteUnits(); used != 8 || *out.ConsumedCapacity[0].CapacityUnits != 8 ||
+		*out.ConsumedCapacity[0].WriteCapacityUnits != 8 {
 		t.Errorf("used %v, answered %v; want 8", used, *out.ConsumedCapacity[0].CapacityUnits)
 	}
 	if w.get("a", "1") == nil || number(w.get("sum", "1")["v"]) != "5" || w.get("gone", "1") != nil {
@@ -411,14 +452,16 @@ func TestTransactionRefusals(t *testing.T) {
 	expectInvalid(t, err, "clientRequestToken")
 	update := func(text, condition string) types.TransactWriteItem {
 		return types.TransactWriteItem{Update: &types.Update{TableName: aws.String("events"), Key: key("b", "1"), UpdateExpression: &text,
-			ConditionExpression: &condition, ExpressionAttributeValues: attrs{":v": s("x"), ":yes": &types.AttributeValueMemberBOOL{Value: true}}}}
+			ConditionExpression:       &condition,
+			ExpressionAttributeValues: attrs{":v": s("x"), ":yes": &types.AttributeValueMemberBOOL{Value: true}}}}
 	}
 	_, err = w.transact("", txPut("a"), update("SET a = :v", "a = :v AND b < :yes"))
 	expectInvalid(t, err, "Incorrect operand type for operator or function; operator or function: <, operand type: BOOL")
 	_, err = w.transact("", txPut("a"), update("SET PK = :v", "b = :yes"))
 	var cancelled *types.TransactionCanceledException
 	if !errors.As(err, &cancelled) || *cancelled.CancellationReasons[1].Code != "ValidationError" ||
-		!strings.HasPrefix(*cancelled.CancellationReasons[1].Message, "One or more parameter values were invalid: Cannot update attribute PK.") {
+		!strings.HasPrefix(*cancelled.CancellationReasons[1].Message,
+			"One or more parameter values were invalid: Cannot update attribute PK.") {
 		t.Errorf("an update of the key: %v", err)
 	}
 }

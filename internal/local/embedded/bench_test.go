@@ -30,9 +30,12 @@ func BenchmarkPutItem(b *testing.B) {
 	for done := 0; done < b.N; done += len(requests) {
 		b.StopTimer()
 		for i := range requests {
-			it := attrs{"PK": s(fmt.Sprintf("ORDER#%09d", done+i)), "SK": s("ORDER"), "type": s("order.placed"), "id": s("id"), "at": s("2030-01-01T00:00:00.000000000Z"),
-				"digest": &types.AttributeValueMemberB{Value: make([]byte, 32)}, "epoch": n("1"), "expiresAt": n("1900000000"), "data": data}
-			requests[i] = &dynamodb.PutItemInput{TableName: aws.String("events"), Item: it, ConditionExpression: aws.String("attribute_not_exists(PK)")}
+			it := attrs{"PK": s(fmt.Sprintf("ORDER#%09d", done+i)), "SK": s("ORDER"), "type": s("order.placed"), "id": s("id"),
+				"at":     s("2030-01-01T00:00:00.000000000Z"),
+				"digest": &types.AttributeValueMemberB{Value: make([]byte, 32)}, "epoch": n("1"), "expiresAt": n("1900000000"),
+				"data": data}
+			requests[i] = &dynamodb.PutItemInput{TableName: aws.String("events"), Item: it,
+				ConditionExpression: aws.String("attribute_not_exists(PK)")}
 		}
 		b.StartTimer()
 		for _, in := range requests[:min(len(requests), b.N-done)] {
@@ -47,9 +50,11 @@ func BenchmarkUpdateItem(b *testing.B) {
 	db := benchEngine(b)
 	for range b.N {
 		_, err := db.UpdateItem(background, &dynamodb.UpdateItemInput{TableName: aws.String("events"), Key: key("A#1", "-"),
-			UpdateExpression:    aws.String("SET #m = :last ADD n :n, fp :fp, orders :n, revenue :r"),
-			ConditionExpression: aws.String("attribute_not_exists(#m) OR #m < :first"), ExpressionAttributeNames: map[string]string{"#m": "m:lane"},
-			ExpressionAttributeValues: attrs{":n": n("1"), ":fp": n("1152921504606846975"), ":r": n("12.50"), ":last": &types.AttributeValueMemberB{Value: []byte{1}}, ":first": &types.AttributeValueMemberB{Value: []byte{2}}}})
+			UpdateExpression:         aws.String("SET #m = :last ADD n :n, fp :fp, orders :n, revenue :r"),
+			ConditionExpression:      aws.String("attribute_not_exists(#m) OR #m < :first"),
+			ExpressionAttributeNames: map[string]string{"#m": "m:lane"},
+			ExpressionAttributeValues: attrs{":n": n("1"), ":fp": n("1152921504606846975"), ":r": n("12.50"),
+				":last": &types.AttributeValueMemberB{Value: []byte{1}}, ":first": &types.AttributeValueMemberB{Value: []byte{2}}}})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -58,7 +63,8 @@ func BenchmarkUpdateItem(b *testing.B) {
 
 func BenchmarkGetItem(b *testing.B) {
 	db := benchEngine(b)
-	if _, err := db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: item("a", "1", attrs{"v": n("1")})}); err != nil {
+	if _, err := db.PutItem(background,
+		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: item("a", "1", attrs{"v": n("1")})}); err != nil {
 		b.Fatal(err)
 	}
 	for range b.N {

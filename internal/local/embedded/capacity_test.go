@@ -47,7 +47,8 @@ func TestWriteUnits(t *testing.T) {
 				w.put(tt.old)
 			}
 			before := w.e.Usage()
-			out, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: tt.new, ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes})
+			out, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: tt.new,
+				ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +75,8 @@ func TestFailedConditionIsCharged(t *testing.T) {
 		want float64
 	}{"stored is larger": {sized("a", "", 100), 3}, "attempted is larger": {sized("a", "", 4000), 4}} {
 		before := w.e.Usage()
-		_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: tt.put, ConditionExpression: aws.String("attribute_not_exists(PK)")})
+		_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: tt.put,
+			ConditionExpression: aws.String("attribute_not_exists(PK)")})
 		if err == nil {
 			t.Fatal("the condition held")
 		}
@@ -101,7 +103,8 @@ func TestReadUnits(t *testing.T) {
 	}
 	get := func(pk string, consistent bool) func() error {
 		return func() error {
-			_, err := w.db.GetItem(background, &dynamodb.GetItemInput{TableName: aws.String("events"), Key: key(pk, "1"), ConsistentRead: aws.Bool(consistent)})
+			_, err := w.db.GetItem(background, &dynamodb.GetItemInput{TableName: aws.String("events"), Key: key(pk, "1"),
+				ConsistentRead: aws.Bool(consistent)})
 			return err
 		}
 	}

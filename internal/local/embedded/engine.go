@@ -125,11 +125,13 @@ type Engine struct {
 // New returns an empty engine.
 func New(cfg Config) *Engine {
 	cfg = cfg.withDefaults()
-	c := api.NewCore(api.Config{Now: cfg.Now, Seed: cfg.Seed, Region: cfg.Region, Account: cfg.Account, QueueURL: cfg.QueueURL, Intercept: cfg.Intercept, LongPolls: cfg.LongPolls, Journal: cfg.Journal})
+	c := api.NewCore(api.Config{Now: cfg.Now, Seed: cfg.Seed, Region: cfg.Region, Account: cfg.Account, QueueURL: cfg.QueueURL,
+		Intercept: cfg.Intercept, LongPolls: cfg.LongPolls, Journal: cfg.Journal})
 	return &Engine{
 		core: c, queues: sqs.New(c), buckets: s3.New(c),
 		tables: dynamo.New(c, dynamo.Config{
-			Partitions: cfg.Partitions, RollAfter: cfg.RollAfter, PartiQLReturnsItem: cfg.PartiQLReturnsItem, OnRecord: cfg.OnRecord, Behind: cfg.Behind,
+			Partitions: cfg.Partitions, RollAfter: cfg.RollAfter, PartiQLReturnsItem: cfg.PartiQLReturnsItem, OnRecord: cfg.OnRecord,
+			Behind: cfg.Behind,
 		}),
 	}
 }

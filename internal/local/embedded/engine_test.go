@@ -28,24 +28,33 @@ type (
 		CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
 		DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 		DeleteTable(context.Context, *dynamodb.DeleteTableInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteTableOutput, error)
-		UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
-		DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
+		UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput,
+			error)
+		DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput,
+			...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
 		PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 		GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 		UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 		DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 		BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
-		BatchExecuteStatement(context.Context, *dynamodb.BatchExecuteStatementInput, ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error)
-		ExecuteStatement(context.Context, *dynamodb.ExecuteStatementInput, ...func(*dynamodb.Options)) (*dynamodb.ExecuteStatementOutput, error)
-		TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+		BatchExecuteStatement(context.Context, *dynamodb.BatchExecuteStatementInput,
+			...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error)
+		ExecuteStatement(context.Context, *dynamodb.ExecuteStatementInput, ...func(*dynamodb.Options)) (*dynamodb.ExecuteStatementOutput,
+			error)
+		TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput,
+			...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 		Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 		Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
 	}
 	streamsAPI interface {
-		ListStreams(context.Context, *dynamodbstreams.ListStreamsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.ListStreamsOutput, error)
-		DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
-		GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
-		GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
+		ListStreams(context.Context, *dynamodbstreams.ListStreamsInput,
+			...func(*dynamodbstreams.Options)) (*dynamodbstreams.ListStreamsOutput, error)
+		DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput,
+			...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
+		GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput,
+			...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
+		GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput,
+			error)
 	}
 	sqsAPI interface {
 		CreateQueue(context.Context, *sqs.CreateQueueInput, ...func(*sqs.Options)) (*sqs.CreateQueueOutput, error)
@@ -56,9 +65,12 @@ type (
 		ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
 		DeleteMessage(context.Context, *sqs.DeleteMessageInput, ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
 		DeleteMessageBatch(context.Context, *sqs.DeleteMessageBatchInput, ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
-		ChangeMessageVisibility(context.Context, *sqs.ChangeMessageVisibilityInput, ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
-		ChangeMessageVisibilityBatch(context.Context, *sqs.ChangeMessageVisibilityBatchInput, ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error)
-		StartMessageMoveTask(context.Context, *sqs.StartMessageMoveTaskInput, ...func(*sqs.Options)) (*sqs.StartMessageMoveTaskOutput, error)
+		ChangeMessageVisibility(context.Context, *sqs.ChangeMessageVisibilityInput,
+			...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
+		ChangeMessageVisibilityBatch(context.Context, *sqs.ChangeMessageVisibilityBatchInput,
+			...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error)
+		StartMessageMoveTask(context.Context, *sqs.StartMessageMoveTaskInput, ...func(*sqs.Options)) (*sqs.StartMessageMoveTaskOutput,
+			error)
 	}
 	s3API interface {
 		CreateBucket(context.Context, *s3.CreateBucketInput, ...func(*s3.Options)) (*s3.CreateBucketOutput, error)
@@ -173,7 +185,8 @@ func TestIntercept(t *testing.T) {
 	before = &types.ProvisionedThroughputExceededException{Message: aws.String("slow down")}
 	var throttled *types.ProvisionedThroughputExceededException
 	var op *smithy.OperationError
-	if err := put("refused"); !errors.As(err, &throttled) || !errors.As(err, &op) || op.OperationName != "PutItem" || op.ServiceID != "DynamoDB" {
+	if err := put("refused"); !errors.As(err, &throttled) || !errors.As(err, &op) || op.OperationName != "PutItem" ||
+		op.ServiceID != "DynamoDB" {
 		t.Errorf("refused: %v", err)
 	}
 	if used := w.e.Usage().Sub(usage); used.Requests["PutItem"] != 1 || used.WriteUnits() != 0 {
@@ -191,7 +204,8 @@ func TestIntercept(t *testing.T) {
 	if last := seen[len(seen)-1]; last != "GetItem *dynamodb.GetItemInput" {
 		t.Errorf("intercepted %s", last)
 	}
-	if _, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("nosuch"), Item: key("a", "1")}); err == nil || strings.Count(err.Error(), "operation error") != 1 {
+	if _, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("nosuch"), Item: key("a", "1")}); err == nil ||
+		strings.Count(err.Error(), "operation error") != 1 {
 		t.Errorf("an error that passes through is wrapped once: %v", err)
 	}
 }
@@ -202,7 +216,9 @@ func TestDeterminism(t *testing.T) {
 	run := func(seed uint64) string {
 		w := newWorld(t, func(c *embedded.Config) { c.Seed, c.RollAfter = seed, time.Minute })
 		mail := w.e.SQS()
-		q, err := mail.CreateQueue(background, &sqs.CreateQueueInput{QueueName: aws.String("in.fifo"), Attributes: map[string]string{"FifoQueue": "true", "ContentBasedDeduplication": "true"}})
+		q, err := mail.CreateQueue(background,
+			&sqs.CreateQueueInput{QueueName: aws.String("in.fifo"),
+				Attributes: map[string]string{"FifoQueue": "true", "ContentBasedDeduplication": "true"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,8 +226,10 @@ func TestDeterminism(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 7))
 		for i := range 300 {
 			w.clock.advance(time.Second)
-			w.put(item(fmt.Sprint("p", r.IntN(50)), fmt.Sprint(i), attrs{"v": n(fmt.Sprint(r.IntN(9))), "GSI1PK": s("g"), "GSI1SK": s(fmt.Sprint(r.IntN(5)))}))
-			sent, err := mail.SendMessage(background, &sqs.SendMessageInput{QueueUrl: q.QueueUrl, MessageBody: aws.String(fmt.Sprint(i)), MessageGroupId: aws.String(fmt.Sprint(i % 7))})
+			w.put(item(fmt.Sprint("p", r.IntN(50)), fmt.Sprint(i),
+				attrs{"v": n(fmt.Sprint(r.IntN(9))), "GSI1PK": s("g"), "GSI1SK": s(fmt.Sprint(r.IntN(5)))}))
+			sent, err := mail.SendMessage(background, &sqs.SendMessageInput{QueueUrl: q.QueueUrl, MessageBody: aws.String(fmt.Sprint(i)),
+				MessageGroupId: aws.String(fmt.Sprint(i % 7))})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -263,7 +281,9 @@ func TestConcurrency(t *testing.T) {
 	for i := range writers {
 		wg.Go(func() {
 			for k := range keys {
-				_, err := db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: item(fmt.Sprint(k), "1", nil), ConditionExpression: aws.String("attribute_not_exists(PK)")})
+				_, err := db.PutItem(background,
+					&dynamodb.PutItemInput{TableName: aws.String("events"), Item: item(fmt.Sprint(k), "1", nil),
+						ConditionExpression: aws.String("attribute_not_exists(PK)")})
 				var failed *types.ConditionalCheckFailedException
 				switch {
 				case err == nil:
@@ -271,7 +291,8 @@ func TestConcurrency(t *testing.T) {
 				case !errors.As(err, &failed):
 					t.Errorf("put: %v", err)
 				}
-				if _, err := db.UpdateItem(background, &dynamodb.UpdateItemInput{TableName: aws.String("events"), Key: key("sum", "1"), UpdateExpression: aws.String("ADD n1 :n"), ExpressionAttributeValues: attrs{":n": n("0.1")}}); err != nil {
+				if _, err := db.UpdateItem(background, &dynamodb.UpdateItemInput{TableName: aws.String("events"), Key: key("sum", "1"),
+					UpdateExpression: aws.String("ADD n1 :n"), ExpressionAttributeValues: attrs{":n": n("0.1")}}); err != nil {
 					t.Errorf("update: %v", err)
 				}
 				if _, err := db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events"), Limit: aws.Int32(5)}); err != nil {

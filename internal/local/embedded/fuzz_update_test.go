@@ -19,8 +19,10 @@ import (
 func FuzzUpdate(f *testing.F) {
 	corpus.Add(f)
 	for _, seed := range [][2]string{
-		{"ADD #n :one, #v :v SET #m = :b REMOVE flag", "attribute_not_exists(#m) OR #m < :b"}, {"SET #v = if_not_exists(#v, :v) + :one", "#v >= :v"}, {"SET PK = :s", ""},
-		{"SET #n = #n - :v, #v = #n", "attribute_exists(PK) AND NOT #n IN (:one, :v)"}, {"ADD #n :s", ""}, {"SET a1 = a2", "PK = :s"}, {"SET #v = :v REMOVE #v", ""}, {"ADD #n :big", "#n BETWEEN :one AND :v"},
+		{"ADD #n :one, #v :v SET #m = :b REMOVE flag", "attribute_not_exists(#m) OR #m < :b"},
+		{"SET #v = if_not_exists(#v, :v) + :one", "#v >= :v"}, {"SET PK = :s", ""},
+		{"SET #n = #n - :v, #v = #n", "attribute_exists(PK) AND NOT #n IN (:one, :v)"}, {"ADD #n :s", ""}, {"SET a1 = a2", "PK = :s"},
+		{"SET #v = :v REMOVE #v", ""}, {"ADD #n :big", "#n BETWEEN :one AND :v"},
 	} {
 		f.Add(seed[0], seed[1])
 	}
@@ -31,7 +33,8 @@ func FuzzUpdate(f *testing.F) {
 		w := newWorld(t)
 		w.put(item("p", "s", attrs{"n": n("7"), "flag": s("x"), "a2": n("9e125")}))
 		before := w.get("p", "s")
-		in := &dynamodb.UpdateItemInput{TableName: aws.String("events"), Key: key("p", "s"), UpdateExpression: &update, ReturnValues: types.ReturnValueAllNew}
+		in := &dynamodb.UpdateItemInput{TableName: aws.String("events"), Key: key("p", "s"), UpdateExpression: &update,
+			ReturnValues: types.ReturnValueAllNew}
 		if condition != "" {
 			in.ConditionExpression = &condition
 		}
@@ -53,7 +56,8 @@ func FuzzUpdate(f *testing.F) {
 			}
 			return
 		}
-		if !reflect.DeepEqual(attrs(out.Attributes), after) || !reflect.DeepEqual([2]any{after["PK"], after["SK"]}, [2]any{s("p"), s("s")}) {
+		if !reflect.DeepEqual(attrs(out.Attributes), after) ||
+			!reflect.DeepEqual([2]any{after["PK"], after["SK"]}, [2]any{s("p"), s("s")}) {
 			t.Fatalf("written %v, told %v", after, out.Attributes)
 		}
 		for name, v := range after {

@@ -94,7 +94,8 @@ func picture(t *testing.T, e *embedded.Engine) map[string]any {
 		p["table "+table] = about.Table
 	}
 	index, err := e.DynamoDB().Query(t.Context(), &dynamodb.QueryInput{TableName: aws.String(stack.Events), IndexName: aws.String("GSI1"),
-		KeyConditionExpression: aws.String("GSI1PK = :a"), ExpressionAttributeValues: map[string]types.AttributeValue{":a": &types.AttributeValueMemberS{Value: "g"}}})
+		KeyConditionExpression:    aws.String("GSI1PK = :a"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":a": &types.AttributeValueMemberS{Value: "g"}}})
 	must(err)
 	p["index"] = index.Items
 	streams, err := e.Streams().ListStreams(t.Context(), &dynamodbstreams.ListStreamsInput{})
@@ -104,7 +105,8 @@ func picture(t *testing.T, e *embedded.Engine) map[string]any {
 		must(err)
 		p["stream "+*s.StreamArn] = about.StreamDescription
 		for _, sh := range about.StreamDescription.Shards {
-			it, err := e.Streams().GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: s.StreamArn, ShardId: sh.ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
+			it, err := e.Streams().GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: s.StreamArn,
+				ShardId: sh.ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
 			must(err)
 			var all []streamtypes.Record
 			for at := it.ShardIterator; at != nil; {
@@ -135,8 +137,9 @@ func messages(t *testing.T, e *embedded.Engine, url string) []string {
 	t.Helper()
 	var all []string
 	for {
-		out, err := e.SQS().ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"},
-			MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{"All"}})
+		out, err := e.SQS().ReceiveMessage(t.Context(),
+			&sqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"},
+				MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{"All"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +153,8 @@ func messages(t *testing.T, e *embedded.Engine, url string) []string {
 				attributes = append(attributes, name+"="+aws.ToString(a.StringValue)+string(a.BinaryValue))
 			}
 			slices.Sort(attributes)
-			all = append(all, fmt.Sprint(*m.MessageId, " ", *m.Body, " ", attributes, " ", aws.ToString(m.MD5OfMessageAttributes), " ", m.Attributes))
+			all = append(all, fmt.Sprint(*m.MessageId, " ", *m.Body, " ", attributes, " ", aws.ToString(m.MD5OfMessageAttributes), " ",
+				m.Attributes))
 		}
 	}
 }
@@ -177,8 +181,10 @@ func keepAndOpen(t *testing.T, die *rand.Rand) {
 	item := func() map[string]types.AttributeValue {
 		it := map[string]types.AttributeValue{"PK": text(fmt.Sprint("p", die.IntN(6))), "SK": text(fmt.Sprint("s", die.IntN(3))),
 			"n": &types.AttributeValueMemberN{Value: fmt.Sprint(die.IntN(4))}, "b": &types.AttributeValueMemberB{Value: []byte{0, 255}},
-			"l": &types.AttributeValueMemberL{Value: []types.AttributeValue{text(""), &types.AttributeValueMemberBOOL{Value: true}, &types.AttributeValueMemberBOOL{}, &types.AttributeValueMemberNULL{Value: true}}},
-			"m": &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"x": text("y"), "z": &types.AttributeValueMemberNS{Value: []string{"1", "2"}}}},
+			"l": &types.AttributeValueMemberL{Value: []types.AttributeValue{text(""), &types.AttributeValueMemberBOOL{Value: true},
+				&types.AttributeValueMemberBOOL{}, &types.AttributeValueMemberNULL{Value: true}}},
+			"m": &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"x": text("y"),
+				"z": &types.AttributeValueMemberNS{Value: []string{"1", "2"}}}},
 			"s": &types.AttributeValueMemberSS{Value: []string{"a", "b"}}, "t": &types.AttributeValueMemberBS{Value: [][]byte{{1}, {2}}}}
 		if die.IntN(2) == 0 {
 			it["GSI1PK"], it["GSI1SK"] = text("g"), text(fmt.Sprint(die.IntN(9)))
@@ -194,31 +200,44 @@ func keepAndOpen(t *testing.T, die *rand.Rand) {
 			_, err = db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: events, Item: item()})
 		case 4, 5:
 			it := item()
-			_, err = db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: events, Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]},
-				UpdateExpression: aws.String("ADD n :one"), ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
+			_, err = db.UpdateItem(t.Context(),
+				&dynamodb.UpdateItemInput{TableName: events, Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]},
+					UpdateExpression:          aws.String("ADD n :one"),
+					ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
 		case 6:
 			it := item()
-			_, err = db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: events, Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}})
+			_, err = db.DeleteItem(t.Context(),
+				&dynamodb.DeleteItemInput{TableName: events, Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}})
 		case 7:
-			_, err = db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String(fmt.Sprint("token", die.IntN(1e9))), TransactItems: []types.TransactWriteItem{
-				{Put: &types.Put{TableName: events, Item: item()}}, {Put: &types.Put{TableName: aws.String(stack.Aggregates), Item: item()}}}})
+			_, err = db.TransactWriteItems(t.Context(),
+				&dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String(fmt.Sprint("token", die.IntN(1e9))),
+					TransactItems: []types.TransactWriteItem{
+						{Put: &types.Put{TableName: events, Item: item()}},
+						{Put: &types.Put{TableName: aws.String(stack.Aggregates), Item: item()}}}})
 		case 8:
 			e.SweepExpired()
 			now = now.Add(time.Duration(die.IntN(5)) * time.Hour)
 		case 9:
 			err = errors.Join(e.RollShards(stack.Events))
 		case 10:
-			_, err = e.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Bucket), Key: aws.String(fmt.Sprint("k", die.IntN(9))), Body: strings.NewReader(fmt.Sprint(die.IntN(100))),
-				ContentType: aws.String("text/plain"), Metadata: map[string]string{"a": "b"}})
+			_, err = e.S3().PutObject(t.Context(),
+				&s3.PutObjectInput{Bucket: aws.String(stack.Bucket), Key: aws.String(fmt.Sprint("k", die.IntN(9))),
+					Body:        strings.NewReader(fmt.Sprint(die.IntN(100))),
+					ContentType: aws.String("text/plain"), Metadata: map[string]string{"a": "b"}})
 			if die.IntN(4) == 0 {
-				_, gone := e.S3().DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(stack.Bucket), Key: aws.String(fmt.Sprint("k", die.IntN(9)))})
+				_, gone := e.S3().DeleteObject(t.Context(),
+					&s3.DeleteObjectInput{Bucket: aws.String(stack.Bucket), Key: aws.String(fmt.Sprint("k", die.IntN(9)))})
 				err = errors.Join(err, gone)
 			}
 		case 11:
-			_, err = e.SQS().SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &s.Queue, MessageBody: aws.String(fmt.Sprint("body ", die.IntN(100))),
-				MessageAttributes: map[string]sqstypes.MessageAttributeValue{"a": {DataType: aws.String("String"), StringValue: aws.String("v")}, "b": {DataType: aws.String("Binary"), BinaryValue: []byte{1, 2}}}})
-			if out, received := e.SQS().ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &s.Queue, MaxNumberOfMessages: 2}); received == nil && len(out.Messages) == 2 {
-				_, err = e.SQS().DeleteMessage(t.Context(), &sqs.DeleteMessageInput{QueueUrl: &s.Queue, ReceiptHandle: out.Messages[0].ReceiptHandle})
+			_, err = e.SQS().SendMessage(t.Context(),
+				&sqs.SendMessageInput{QueueUrl: &s.Queue, MessageBody: aws.String(fmt.Sprint("body ", die.IntN(100))),
+					MessageAttributes: map[string]sqstypes.MessageAttributeValue{"a": {DataType: aws.String("String"),
+						StringValue: aws.String("v")}, "b": {DataType: aws.String("Binary"), BinaryValue: []byte{1, 2}}}})
+			if out, received := e.SQS().ReceiveMessage(t.Context(),
+				&sqs.ReceiveMessageInput{QueueUrl: &s.Queue, MaxNumberOfMessages: 2}); received == nil && len(out.Messages) == 2 {
+				_, err = e.SQS().DeleteMessage(t.Context(),
+					&sqs.DeleteMessageInput{QueueUrl: &s.Queue, ReceiptHandle: out.Messages[0].ReceiptHandle})
 			}
 		}
 		if err != nil {
@@ -257,7 +276,8 @@ func TestWhatTheJournalCannotKeepIsRefused(t *testing.T) {
 	depth := func() int { return len(j.spaces["messages/events"]) }
 	j.broken = errors.New("the disk is full")
 	var api smithy.APIError
-	if err := send(); !errors.As(err, &api) || api.ErrorFault() != smithy.FaultServer || api.ErrorMessage() != "the disk is full" || depth() != 0 {
+	if err := send(); !errors.As(err, &api) || api.ErrorFault() != smithy.FaultServer || api.ErrorMessage() != "the disk is full" ||
+		depth() != 0 {
 		t.Errorf("before anything changes: %v, %d messages", err, depth())
 	}
 	j.broken, j.lost = nil, errors.New("the disk is full")

@@ -19,7 +19,8 @@ func TestObjects(t *testing.T) {
 	client := embedded.New(embedded.Config{}).S3()
 	bucket := aws.String("archive")
 	put := func(key, body string, never *string) error {
-		_, err := client.PutObject(background, &s3.PutObjectInput{Bucket: bucket, Key: aws.String(key), Body: strings.NewReader(body), IfNoneMatch: never, ContentType: aws.String("application/json")})
+		_, err := client.PutObject(background, &s3.PutObjectInput{Bucket: bucket, Key: aws.String(key), Body: strings.NewReader(body),
+			IfNoneMatch: never, ContentType: aws.String("application/json")})
 		return err
 	}
 	var noBucket *types.NoSuchBucket
@@ -41,7 +42,8 @@ func TestObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	body, err := io.ReadAll(got.Body)
-	if err != nil || string(body) != "{}" || *got.ContentType != "application/json" || *got.ETag != `"99914b932bd37a50b983c5e7c90ae93b"` || *got.ContentLength != 2 {
+	if err != nil || string(body) != "{}" || *got.ContentType != "application/json" || *got.ETag != `"99914b932bd37a50b983c5e7c90ae93b"` ||
+		*got.ContentLength != 2 {
 		t.Errorf("got %q, %+v, %v", body, got, err)
 	}
 	expectCode(t, put("expired/1.json", "[]", aws.String("*")), "PreconditionFailed")
@@ -53,21 +55,27 @@ func TestObjects(t *testing.T) {
 	if _, err := client.HeadObject(background, &s3.HeadObjectInput{Bucket: bucket, Key: aws.String("nosuch")}); !errors.As(err, &notFound) {
 		t.Errorf("head of nothing: %v", err)
 	}
-	if h, err := client.HeadObject(background, &s3.HeadObjectInput{Bucket: bucket, Key: aws.String("expired/1.json")}); err != nil || *h.ContentLength != 2 {
+	if h, err := client.HeadObject(background, &s3.HeadObjectInput{Bucket: bucket, Key: aws.String("expired/1.json")}); err != nil ||
+		*h.ContentLength != 2 {
 		t.Errorf("head: %v, %v", h, err)
 	}
-	_, err = client.GetObject(background, &s3.GetObjectInput{Bucket: bucket, Key: aws.String("expired/1.json"), ExpectedBucketOwner: aws.String("111122223333")})
+	_, err = client.GetObject(background, &s3.GetObjectInput{Bucket: bucket, Key: aws.String("expired/1.json"),
+		ExpectedBucketOwner: aws.String("111122223333")})
 	expectCode(t, err, "AccessDenied")
-	for _, in := range []s3.PutObjectInput{{ContentMD5: aws.String("uKn3Fdu2T9XFbneDxoIKYA==")}, {ChecksumCRC32: aws.String("EcqKZw==")}, {ChecksumCRC32C: aws.String("EcqKZw==")},
-		{ChecksumCRC64NVME: aws.String("rosUhgp5mIg=")}, {ChecksumSHA1: aws.String("98O8HYCOBHMq32eZZczDTKeuNEE=")}, {ChecksumSHA256: aws.String("FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=")}} {
+	for _, in := range []s3.PutObjectInput{{ContentMD5: aws.String("uKn3Fdu2T9XFbneDxoIKYA==")}, {ChecksumCRC32: aws.String("EcqKZw==")},
+		{ChecksumCRC32C: aws.String("EcqKZw==")},
+		{ChecksumCRC64NVME: aws.String("rosUhgp5mIg=")}, {ChecksumSHA1: aws.String("98O8HYCOBHMq32eZZczDTKeuNEE=")},
+		{ChecksumSHA256: aws.String("FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=")}} {
 		in.Bucket, in.Key, in.Body = bucket, aws.String("damaged"), strings.NewReader("two")
 		_, err := client.PutObject(background, &in)
 		expectCode(t, err, "BadDigest")
 	}
-	if _, err := client.HeadObject(background, &s3.HeadObjectInput{Bucket: bucket, Key: aws.String("damaged")}); !errors.As(err, &notFound) {
+	if _, err := client.HeadObject(background, &s3.HeadObjectInput{Bucket: bucket, Key: aws.String("damaged")}); !errors.As(err,
+		&notFound) {
 		t.Errorf("an object with a wrong checksum is stored: %v", err)
 	}
-	put2, err := client.PutObject(background, &s3.PutObjectInput{Bucket: bucket, Key: aws.String("whole"), Body: strings.NewReader("two"), ChecksumCRC32: aws.String("EcqKZg==")})
+	put2, err := client.PutObject(background, &s3.PutObjectInput{Bucket: bucket, Key: aws.String("whole"), Body: strings.NewReader("two"),
+		ChecksumCRC32: aws.String("EcqKZg==")})
 	if err != nil || aws.ToString(put2.ChecksumCRC32) != "EcqKZg==" {
 		t.Errorf("a right checksum: %+v, %v", put2, err)
 	}
@@ -125,10 +133,12 @@ func TestDeleteObjects(t *testing.T) {
 	both.Objects[0].VersionId = aws.String("v1")
 	_, err = client.DeleteObjects(background, &s3.DeleteObjectsInput{Bucket: bucket, Delete: both})
 	expectUnsupported(t, err, "embedded: DeleteObjects: ObjectIdentifier.VersionId is not supported")
-	_, err = client.DeleteObjects(background, &s3.DeleteObjectsInput{Bucket: bucket, Delete: &types.Delete{Objects: make([]types.ObjectIdentifier, 1001)}})
+	_, err = client.DeleteObjects(background,
+		&s3.DeleteObjectsInput{Bucket: bucket, Delete: &types.Delete{Objects: make([]types.ObjectIdentifier, 1001)}})
 	expectCode(t, err, "MalformedXML")
 	var noBucket *types.NoSuchBucket
-	if _, err := client.DeleteObject(background, &s3.DeleteObjectInput{Bucket: aws.String("gone"), Key: aws.String("b")}); !errors.As(err, &noBucket) {
+	if _, err := client.DeleteObject(background, &s3.DeleteObjectInput{Bucket: aws.String("gone"), Key: aws.String("b")}); !errors.As(err,
+		&noBucket) {
 		t.Errorf("no bucket: %v", err)
 	}
 }
@@ -141,7 +151,8 @@ func TestListObjects(t *testing.T) {
 	}
 	for i := range 25 {
 		for _, prefix := range []string{"a/", "b/", "c/"} {
-			if _, err := client.PutObject(background, &s3.PutObjectInput{Bucket: bucket, Key: aws.String(fmt.Sprintf("%s%02d", prefix, i))}); err != nil {
+			if _, err := client.PutObject(background,
+				&s3.PutObjectInput{Bucket: bucket, Key: aws.String(fmt.Sprintf("%s%02d", prefix, i))}); err != nil {
 				t.Fatal(err)
 			}
 		}

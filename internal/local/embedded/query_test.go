@@ -77,7 +77,8 @@ func TestQueryAgainstList(t *testing.T) {
 		if x > y {
 			x, y = y, x
 		}
-		in := &dynamodb.QueryInput{TableName: aws.String("events"), ScanIndexForward: aws.Bool(r.IntN(2) == 0), ExpressionAttributeValues: attrs{":p": s(pk)}}
+		in := &dynamodb.QueryInput{TableName: aws.String("events"), ScanIndexForward: aws.Bool(r.IntN(2) == 0),
+			ExpressionAttributeValues: attrs{":p": s(pk)}}
 		pkName, skName := "PK", "SK"
 		if r.IntN(2) == 0 {
 			pkName, skName, in.IndexName = "GSI1PK", "GSI1SK", aws.String("GSI1")
@@ -113,7 +114,8 @@ func TestQueryAgainstList(t *testing.T) {
 			got = append(got, order(it))
 		}
 		if !slices.Equal(got, want) {
-			t.Fatalf("seed %d, query %d: %s (p %s, x %s, y %s, forward %v)\n got %q\nwant %q", seed, i, expr, pk, x, y, *in.ScanIndexForward, got, want)
+			t.Fatalf("seed %d, query %d: %s (p %s, x %s, y %s, forward %v)\n got %q\nwant %q", seed, i, expr, pk, x, y,
+				*in.ScanIndexForward, got, want)
 		}
 	}
 }
@@ -123,13 +125,15 @@ func TestQueryPages(t *testing.T) {
 	for i := range 30 {
 		w.put(item("a", fmt.Sprintf("%02d", i), attrs{"v": s(strings.Repeat("x", 100_000)), "odd": n(fmt.Sprint(i % 2))}))
 	}
-	in := &dynamodb.QueryInput{TableName: aws.String("events"), KeyConditionExpression: aws.String("PK = :p"), FilterExpression: aws.String("odd = :one"),
+	in := &dynamodb.QueryInput{TableName: aws.String("events"), KeyConditionExpression: aws.String("PK = :p"),
+		FilterExpression:     aws.String("odd = :one"),
 		ProjectionExpression: aws.String("SK"), ExpressionAttributeValues: attrs{":p": s("a"), ":one": n("1")}}
 	items, pages := w.pages(in)
 	if len(items) != 15 || pages != 3 || len(items[0]) != 1 {
 		t.Errorf("%d items on %d pages of 1 MB, want 15 on 3; first %v", len(items), pages, items[0])
 	}
-	in = &dynamodb.QueryInput{TableName: aws.String("events"), KeyConditionExpression: aws.String("PK = :p"), ExpressionAttributeValues: attrs{":p": s("a")}, Limit: aws.Int32(5)}
+	in = &dynamodb.QueryInput{TableName: aws.String("events"), KeyConditionExpression: aws.String("PK = :p"),
+		ExpressionAttributeValues: attrs{":p": s("a")}, Limit: aws.Int32(5)}
 	out, err := w.db.Query(background, in)
 	if err != nil || out.Count != 5 || out.ScannedCount != 5 || text(out.LastEvaluatedKey["SK"]) != "04" {
 		t.Errorf("limit: %v, %v", out.LastEvaluatedKey, err)
@@ -147,7 +151,8 @@ func TestQueryMistakes(t *testing.T) {
 		"PK = :p AND SK = :n":              "Condition parameter type does not match schema type",
 		"PK = :p AND SK BETWEEN :z AND :x": "requires upper bound to be greater than or equal to lower bound",
 	} {
-		in := &dynamodb.QueryInput{TableName: aws.String("events"), KeyConditionExpression: aws.String(expr), ExpressionAttributeValues: attrs{}}
+		in := &dynamodb.QueryInput{TableName: aws.String("events"), KeyConditionExpression: aws.String(expr),
+			ExpressionAttributeValues: attrs{}}
 		for name, v := range (attrs{":p": s("p"), ":x": s("x"), ":n": n("1"), ":z": s("z")}) {
 			if strings.Contains(expr, name) {
 				in.ExpressionAttributeValues[name] = v
@@ -157,7 +162,8 @@ func TestQueryMistakes(t *testing.T) {
 		t.Run(expr, func(t *testing.T) { expectInvalid(t, err, want) })
 	}
 	base := func() *dynamodb.QueryInput {
-		return &dynamodb.QueryInput{TableName: aws.String("events"), KeyConditionExpression: aws.String("PK = :p"), ExpressionAttributeValues: attrs{":p": s("p")}}
+		return &dynamodb.QueryInput{TableName: aws.String("events"), KeyConditionExpression: aws.String("PK = :p"),
+			ExpressionAttributeValues: attrs{":p": s("p")}}
 	}
 	in := base()
 	in.FilterExpression = aws.String("SK = :p")
@@ -179,7 +185,8 @@ func TestQueryMistakes(t *testing.T) {
 	in.ExclusiveStartKey = key("other", "1")
 	_, err = w.db.Query(background, in)
 	expectInvalid(t, err, "outside query boundaries")
-	for range_, key := range map[string]attrs{"PK = :p AND SK > :x": key("p", "x"), "PK = :p AND SK < :x": key("p", "y"), "PK = :p AND begins_with(SK, :x)": key("p", "w")} {
+	for range_, key := range map[string]attrs{"PK = :p AND SK > :x": key("p", "x"), "PK = :p AND SK < :x": key("p", "y"),
+		"PK = :p AND begins_with(SK, :x)": key("p", "w")} {
 		in = base()
 		in.KeyConditionExpression, in.ExclusiveStartKey = aws.String(range_), key
 		in.ExpressionAttributeValues[":x"] = s("x")
@@ -187,8 +194,9 @@ func TestQueryMistakes(t *testing.T) {
 		expectInvalid(t, err, "The provided starting key does not match the range key predicate")
 	}
 	for filter, want := range map[string]string{
-		"a1 = a1":                                 "Invalid FilterExpression: The first operand must be distinct",
-		"attribute_exists(a1) AND a2 < :l":        "Invalid FilterExpression: Incorrect operand type for operator or function; operator or function: <, operand type: L",
+		"a1 = a1": "Invalid FilterExpression: The first operand must be distinct",
+		"attribute_exists(a1) AND a2 < :l": "Invalid FilterExpression: Incorrect operand type for operator or function; operator " +
+			"or function: <, operand type: L",
 		"a1 = :p OR a2 BETWEEN :p AND :l":         "Invalid FilterExpression: Incorrect operand type",
 		"a1 = :p OR NOT a2 BETWEEN :p AND :n":     "requires same data type for lower and upper bounds",
 		"a1 = :p OR (a2 = :p AND a1 IN (:p, a1))": "operator: IN, first operand: [a1]",
@@ -232,7 +240,8 @@ func TestScan(t *testing.T) {
 	for _, total := range []int32{1, 3, 7} {
 		got := map[string]bool{}
 		for segment := range total {
-			in := &dynamodb.ScanInput{TableName: aws.String("events"), Segment: aws.Int32(segment), TotalSegments: aws.Int32(total), Limit: aws.Int32(7)}
+			in := &dynamodb.ScanInput{TableName: aws.String("events"), Segment: aws.Int32(segment), TotalSegments: aws.Int32(total),
+				Limit: aws.Int32(7)}
 			for {
 				out, err := w.db.Scan(background, in)
 				if err != nil {
@@ -250,7 +259,8 @@ func TestScan(t *testing.T) {
 				}
 				in.ExclusiveStartKey = out.LastEvaluatedKey
 				last := out.LastEvaluatedKey // a page may start after an item that is gone
-				if _, err := w.db.DeleteItem(background, &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: last}); err != nil {
+				if _, err := w.db.DeleteItem(background,
+					&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: last}); err != nil {
 					t.Fatal(err)
 				}
 				defer w.put(last)
@@ -273,7 +283,8 @@ func TestScan(t *testing.T) {
 			}
 		}
 	}
-	out, err := w.db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events"), FilterExpression: aws.String("even = :one"), ProjectionExpression: aws.String("PK"), ExpressionAttributeValues: attrs{":one": n("1")}})
+	out, err := w.db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events"), FilterExpression: aws.String("even = :one"),
+		ProjectionExpression: aws.String("PK"), ExpressionAttributeValues: attrs{":one": n("1")}})
 	if err != nil || out.Count == 0 || out.Count >= out.ScannedCount || len(out.Items[0]) != 1 {
 		t.Errorf("filtered: %v, %v", out, err)
 	}
@@ -284,7 +295,8 @@ func TestScan(t *testing.T) {
 		{3, 3, "must be less than parameter TotalSegments"},
 		{-1, 3, "Value '-1' at 'segment' failed to satisfy constraint: Member must have value greater than or equal to 0"},
 		{0, 0, "Value '0' at 'totalSegments' failed to satisfy constraint: Member must have value greater than or equal to 1"},
-		{0, 1_000_001, "Value '1000001' at 'totalSegments' failed to satisfy constraint: Member must have value less than or equal to 1000000"},
+		{0, 1_000_001,
+			"Value '1000001' at 'totalSegments' failed to satisfy constraint: Member must have value less than or equal to 1000000"},
 	} {
 		_, err = w.db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events"), Segment: &c.segment, TotalSegments: &c.total})
 		expectInvalid(t, err, c.want)
@@ -314,15 +326,20 @@ func TestBatchGet(t *testing.T) {
 	if seen != 60 || rounds != 2 {
 		t.Errorf("%d items in %d rounds, want 60 in 2: 24 MB at 16 MB a request", seen, rounds)
 	}
-	out, err := w.db.BatchGetItem(background, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: []attrs{key("nosuch", "1")}}}})
+	out, err := w.db.BatchGetItem(background,
+		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: []attrs{key("nosuch", "1")}}}})
 	if err != nil || len(out.Responses["events"]) != 0 || len(out.UnprocessedKeys) != 0 {
 		t.Errorf("absent: %v, %v", out, err)
 	}
-	_, err = w.db.BatchGetItem(background, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: []attrs{key("a", "1"), key("a", "1")}}}})
+	_, err = w.db.BatchGetItem(background,
+		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: []attrs{key("a", "1"),
+			key("a", "1")}}}})
 	expectInvalid(t, err, "Provided list of item keys contains duplicates")
-	_, err = w.db.BatchGetItem(background, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: make([]attrs, 101)}}})
+	_, err = w.db.BatchGetItem(background,
+		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: make([]attrs, 101)}}})
 	expectInvalid(t, err, "Too many items requested for the BatchGetItem call")
-	_, err = w.db.BatchGetItem(background, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"nosuch": {Keys: keys[:1]}}})
+	_, err = w.db.BatchGetItem(background,
+		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"nosuch": {Keys: keys[:1]}}})
 	var missing *types.ResourceNotFoundException
 	if !errors.As(err, &missing) {
 		t.Errorf("missing table: %v", err)

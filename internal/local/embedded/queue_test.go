@@ -42,7 +42,8 @@ func (m *mail) arn(url *string) string { return m.attribute(url, "QueueArn") }
 
 func (m *mail) attribute(url *string, name types.QueueAttributeName) string {
 	m.Helper()
-	out, err := m.sqs.GetQueueAttributes(background, &sqs.GetQueueAttributesInput{QueueUrl: url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
+	out, err := m.sqs.GetQueueAttributes(background,
+		&sqs.GetQueueAttributesInput{QueueUrl: url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -65,7 +66,8 @@ func (m *mail) send(url *string, body, group string) string {
 func (m *mail) receive(url *string) []types.Message {
 	m.Helper()
 	out, err := m.sqs.ReceiveMessage(background, &sqs.ReceiveMessageInput{QueueUrl: url, MaxNumberOfMessages: 10,
-		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}, MessageAttributeNames: []string{"All"}})
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
+		MessageAttributeNames:       []string{"All"}})
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -102,13 +104,15 @@ func TestVisibility(t *testing.T) {
 	sent := fmt.Sprint(m.clock.at.UnixMilli())
 	m.clock.advance(time.Second)
 	first := m.receive(q)
-	if bodies(first) != "one" || *first[0].MessageId != id || first[0].Attributes["ApproximateReceiveCount"] != "1" || first[0].Attributes["SentTimestamp"] != sent {
+	if bodies(first) != "one" || *first[0].MessageId != id || first[0].Attributes["ApproximateReceiveCount"] != "1" ||
+		first[0].Attributes["SentTimestamp"] != sent {
 		t.Fatalf("first receive: %+v", first)
 	}
 	if *first[0].MD5OfBody != "f97c5d29941bfb1b2fdab0874906ab82" {
 		t.Errorf("MD5 %s", *first[0].MD5OfBody)
 	}
-	if visible, hidden := m.attribute(q, "ApproximateNumberOfMessages"), m.attribute(q, "ApproximateNumberOfMessagesNotVisible"); visible != "0" || hidden != "1" {
+	if visible, hidden := m.attribute(q, "ApproximateNumberOfMessages"), m.attribute(q,
+		"ApproximateNumberOfMessagesNotVisible"); visible != "0" || hidden != "1" {
 		t.Errorf("visible %s, in flight %s", visible, hidden)
 	}
 	m.clock.advance(59 * time.Second)
@@ -117,7 +121,8 @@ func TestVisibility(t *testing.T) {
 	}
 	m.clock.advance(time.Second)
 	second := m.receive(q)
-	if bodies(second) != "one" || second[0].Attributes["ApproximateReceiveCount"] != "2" || *second[0].ReceiptHandle == *first[0].ReceiptHandle ||
+	if bodies(second) != "one" || second[0].Attributes["ApproximateReceiveCount"] != "2" ||
+		*second[0].ReceiptHandle == *first[0].ReceiptHandle ||
 		second[0].Attributes["ApproximateFirstReceiveTimestamp"] != first[0].Attributes["ApproximateFirstReceiveTimestamp"] {
 		t.Fatalf("second receive: %+v", second)
 	}
@@ -139,7 +144,8 @@ func TestVisibilityEndsAfterTwelveHours(t *testing.T) {
 	q := m.queue("q", nil)
 	m.send(q, "a", "")
 	extend := func(handle *string, seconds int32) error {
-		_, err := m.sqs.ChangeMessageVisibility(background, &sqs.ChangeMessageVisibilityInput{QueueUrl: q, ReceiptHandle: handle, VisibilityTimeout: seconds})
+		_, err := m.sqs.ChangeMessageVisibility(background, &sqs.ChangeMessageVisibilityInput{QueueUrl: q, ReceiptHandle: handle,
+			VisibilityTimeout: seconds})
 		return err
 	}
 	receive := func() *string {
@@ -159,7 +165,8 @@ func TestVisibilityEndsAfterTwelveHours(t *testing.T) {
 			t.Error(err)
 		}
 		var api smithy.APIError
-		if err := extend(handle, 43_200-3599); !errors.As(err, &api) || api.ErrorCode() != "InvalidParameterValue" || !strings.Contains(err.Error(), "beyond the limit [43200 seconds]") {
+		if err := extend(handle, 43_200-3599); !errors.As(err, &api) || api.ErrorCode() != "InvalidParameterValue" ||
+			!strings.Contains(err.Error(), "beyond the limit [43200 seconds]") {
 			t.Errorf("%v", err)
 		}
 		m.clock.advance(11 * time.Hour)
@@ -172,7 +179,8 @@ func TestChangeVisibility(t *testing.T) {
 	m.send(q, "one", "")
 	got := m.receive(q)
 	change := func(seconds int32) error {
-		_, err := m.sqs.ChangeMessageVisibility(background, &sqs.ChangeMessageVisibilityInput{QueueUrl: q, ReceiptHandle: got[0].ReceiptHandle, VisibilityTimeout: seconds})
+		_, err := m.sqs.ChangeMessageVisibility(background,
+			&sqs.ChangeMessageVisibilityInput{QueueUrl: q, ReceiptHandle: got[0].ReceiptHandle, VisibilityTimeout: seconds})
 		return err
 	}
 	if err := change(600); err != nil {
@@ -201,7 +209,9 @@ func TestChangeVisibility(t *testing.T) {
 func TestDeadLetterQueue(t *testing.T) {
 	m := newMail(t)
 	dlq := m.queue("dlq", nil)
-	q := m.queue("in", map[string]string{"VisibilityTimeout": "10", "RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":"2"}`, m.arn(dlq))})
+	q := m.queue("in",
+		map[string]string{"VisibilityTimeout": "10", "RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":"2"}`,
+			m.arn(dlq))})
 	id := m.send(q, "bad", "")
 	sent := fmt.Sprint(m.clock.at.UnixMilli())
 	for range 2 {
@@ -218,7 +228,8 @@ func TestDeadLetterQueue(t *testing.T) {
 		t.Errorf("third receive: %q", bodies(got))
 	}
 	dead := m.receive(dlq)
-	if bodies(dead) != "bad" || *dead[0].MessageId != id || dead[0].Attributes["DeadLetterQueueSourceArn"] != m.arn(q) || dead[0].Attributes["SentTimestamp"] != sent || dead[0].Attributes["ApproximateReceiveCount"] != "3" {
+	if bodies(dead) != "bad" || *dead[0].MessageId != id || dead[0].Attributes["DeadLetterQueueSourceArn"] != m.arn(q) ||
+		dead[0].Attributes["SentTimestamp"] != sent || dead[0].Attributes["ApproximateReceiveCount"] != "3" {
 		t.Errorf("dead letter: %+v", dead)
 	}
 	m.clock.advance(30 * time.Second)
@@ -227,7 +238,8 @@ func TestDeadLetterQueue(t *testing.T) {
 	}
 	back := m.receive(q)
 	for _, got := range back {
-		if *got.Body == "bad" && (*got.MessageId == id || got.Attributes["ApproximateReceiveCount"] != "1" || got.Attributes["SentTimestamp"] == sent) {
+		if *got.Body == "bad" && (*got.MessageId == id || got.Attributes["ApproximateReceiveCount"] != "1" ||
+			got.Attributes["SentTimestamp"] == sent) {
 			t.Errorf("moved back: %+v; want a new id, time and count", got)
 		}
 	}
@@ -251,7 +263,8 @@ func TestFIFO(t *testing.T) {
 		t.Fatalf("received %q", bodies(first))
 	}
 	for i := range first[:5] {
-		if first[i].Attributes["SequenceNumber"] == "" || len(first[i].Attributes["SequenceNumber"]) != 20 || first[i].Attributes["MessageDeduplicationId"] == "" {
+		if first[i].Attributes["SequenceNumber"] == "" || len(first[i].Attributes["SequenceNumber"]) != 20 ||
+			first[i].Attributes["MessageDeduplicationId"] == "" {
 			t.Errorf("attributes %v", first[i].Attributes)
 		}
 	}
@@ -310,7 +323,8 @@ func TestAttributes(t *testing.T) {
 	if err != nil || *out.MD5OfMessageAttributes != "235c5c510d26fb653d073faed50ae77c" {
 		t.Errorf("digest %v, %v", aws.ToString(out.MD5OfMessageAttributes), err)
 	}
-	labelled := map[string]types.MessageAttributeValue{"timestamp": {DataType: aws.String("Number.java.lang.Long"), StringValue: aws.String("1493147359900")}}
+	labelled := map[string]types.MessageAttributeValue{"timestamp": {DataType: aws.String("Number.java.lang.Long"),
+		StringValue: aws.String("1493147359900")}}
 	if out, err = send(labelled); err != nil || *out.MD5OfMessageAttributes != "2e2e4876d8e0bd6b8c2c8f556831c349" {
 		t.Errorf("digest %v, %v", aws.ToString(out.MD5OfMessageAttributes), err)
 	}
@@ -325,7 +339,8 @@ func TestAttributes(t *testing.T) {
 		t.Errorf("ten attributes: %v", err)
 	}
 	got, err := m.sqs.ReceiveMessage(background, &sqs.ReceiveMessageInput{QueueUrl: q})
-	if err != nil || got.Messages[0].MessageAttributes != nil || got.Messages[0].Attributes != nil || got.Messages[0].MD5OfMessageAttributes != nil {
+	if err != nil || got.Messages[0].MessageAttributes != nil || got.Messages[0].Attributes != nil ||
+		got.Messages[0].MD5OfMessageAttributes != nil {
 		t.Errorf("attributes nobody asked for: %+v", got.Messages[0])
 	}
 	rest := m.receive(q)
@@ -389,14 +404,16 @@ func TestInvalidAttributes(t *testing.T) {
 			MessageAttributes: map[string]types.MessageAttributeValue{name: {DataType: &kind, StringValue: aws.String("1")}}})
 		return err
 	}
-	for _, name := range []string{"", "AWS.x", "aws.trace", "Amazon.x", "amazon.", "a b", ".a", "a.", "a..b", "é", "a/b", strings.Repeat("x", 257)} {
+	for _, name := range []string{"", "AWS.x", "aws.trace", "Amazon.x", "amazon.", "a b", ".a", "a.", "a..b", "é", "a/b",
+		strings.Repeat("x", 257)} {
 		expectCode(t, send(name, "String"), "InvalidParameterValue")
 	}
 	for _, kind := range []string{"", "Text", "string", "String." + strings.Repeat("x", 250)} {
 		expectCode(t, send("a", kind), "InvalidParameterValue")
 	}
 	_, err := m.sqs.SendMessage(background, &sqs.SendMessageInput{QueueUrl: q, MessageBody: aws.String("x"),
-		MessageAttributes: map[string]types.MessageAttributeValue{"a": {DataType: aws.String("String"), StringValue: aws.String("a\x00b")}}})
+		MessageAttributes: map[string]types.MessageAttributeValue{"a": {DataType: aws.String("String"),
+			StringValue: aws.String("a\x00b")}}})
 	expectCode(t, err, "InvalidParameterValue")
 	for _, handle := range []string{"", "x", "a#b#c", strings.Repeat("x", 36) + "#1#2"} {
 		_, err := m.sqs.DeleteMessage(background, &sqs.DeleteMessageInput{QueueUrl: q, ReceiptHandle: &handle})
@@ -445,7 +462,8 @@ func TestListQueues(t *testing.T) {
 	if got, next := list(sqs.ListQueuesInput{}); !slices.Equal(got, []string{"a1", "a2", "b", "c"}) || next != nil {
 		t.Errorf("all: %v, %v", got, next)
 	}
-	if got, next := list(sqs.ListQueuesInput{QueueNamePrefix: aws.String("a"), MaxResults: aws.Int32(2)}); !slices.Equal(got, []string{"a1", "a2"}) || next != nil {
+	if got, next := list(sqs.ListQueuesInput{QueueNamePrefix: aws.String("a"), MaxResults: aws.Int32(2)}); !slices.Equal(got,
+		[]string{"a1", "a2"}) || next != nil {
 		t.Errorf("those with a: %v, %v", got, next)
 	}
 	got, next := list(sqs.ListQueuesInput{MaxResults: aws.Int32(3)})
@@ -468,9 +486,13 @@ func TestLongPoll(t *testing.T) {
 		at   time.Duration
 		err  bool
 	}{
-		"nothing comes":       {at: 20 * time.Second},
-		"a message comes":     {meet: func(m *mail, url *string, _ func(), _ context.CancelFunc) { m.send(url, "new", "") }, want: "new", at: 3 * time.Second},
-		"the client is gone":  {meet: func(_ *mail, _ *string, _ func(), leave context.CancelFunc) { leave() }, at: 3 * time.Second, err: true},
+		"nothing comes": {at: 20 * time.Second},
+		"a message comes": {meet: func(m *mail, url *string, _ func(), _ context.CancelFunc) {
+			m.send(url, "new", "")
+		}, want: "new", at: 3 * time.Second},
+		"the client is gone": {meet: func(_ *mail, _ *string, _ func(), leave context.CancelFunc) {
+			leave()
+		}, at: 3 * time.Second, err: true},
 		"the engine is ended": {meet: func(_ *mail, _ *string, stop func(), _ context.CancelFunc) { stop() }, at: 3 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -550,8 +572,10 @@ func TestQueueAttributes(t *testing.T) {
 	expectCode(t, create("in", map[string]string{"VisibilityTimeout": "61"}), "QueueAlreadyExists")
 	expectCode(t, create("x", map[string]string{"VisibilityTimeout": "43201"}), "InvalidAttributeValue")
 	expectCode(t, create("x.fifo", nil), "InvalidParameterValue")
-	expectCode(t, create("x", map[string]string{"RedrivePolicy": `{"deadLetterTargetArn":"nosuch","maxReceiveCount":1}`}), "InvalidParameterValue")
-	expectUnsupported(t, create("x", map[string]string{"DelaySeconds": "1"}), "embedded: CreateQueue: attribute DelaySeconds is not supported")
+	expectCode(t, create("x", map[string]string{"RedrivePolicy": `{"deadLetterTargetArn":"nosuch","maxReceiveCount":1}`}),
+		"InvalidParameterValue")
+	expectUnsupported(t, create("x", map[string]string{"DelaySeconds": "1"}),
+		"embedded: CreateQueue: attribute DelaySeconds is not supported")
 	found, err := m.sqs.GetQueueUrl(background, &sqs.GetQueueUrlInput{QueueName: aws.String("in")})
 	if err != nil || *found.QueueUrl != *q {
 		t.Errorf("found %v, %v", found, err)

@@ -61,20 +61,23 @@ func (r *replica) read(how string, consistent bool, keys []attrs) string {
 			items = append(items, out.Item)
 		}
 	case "BatchGetItem":
-		out, err := r.db.BatchGetItem(background, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: keys, ConsistentRead: strong}}})
+		out, err := r.db.BatchGetItem(background,
+			&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: keys, ConsistentRead: strong}}})
 		if err != nil {
 			r.Fatal(err)
 		}
 		items = out.Responses["events"]
 	case "Query":
 		for _, pk := range []string{"p0", "p1"} {
-			found, _ := r.pages(&dynamodb.QueryInput{TableName: table, ConsistentRead: strong, KeyConditionExpression: aws.String("PK = :pk"),
+			found, _ := r.pages(&dynamodb.QueryInput{TableName: table, ConsistentRead: strong,
+				KeyConditionExpression:    aws.String("PK = :pk"),
 				ExpressionAttributeValues: attrs{":pk": s(pk)}, Limit: aws.Int32(3)})
 			items = append(items, found...)
 		}
 	case "Query of the index":
 		for _, pk := range []string{"g0", "g1"} {
-			found, _ := r.pages(&dynamodb.QueryInput{TableName: table, IndexName: aws.String("GSI1"), KeyConditionExpression: aws.String("GSI1PK = :pk"),
+			found, _ := r.pages(&dynamodb.QueryInput{TableName: table, IndexName: aws.String("GSI1"),
+				KeyConditionExpression:    aws.String("GSI1PK = :pk"),
 				ExpressionAttributeValues: attrs{":pk": s(pk)}})
 			items = append(items, found...)
 		}
@@ -104,7 +107,8 @@ func TestStaleReads(t *testing.T) {
 	past := []map[int]attrs{{}} // the table after each write
 	for step := range steps {
 		i := rnd.IntN(len(keys))
-		switch it := item(text(keys[i]["PK"]), text(keys[i]["SK"]), attrs{"v": s(fmt.Sprint(step)), "GSI1PK": s(fmt.Sprint("g", rnd.IntN(2))), "GSI1SK": s("x")}); rnd.IntN(4) {
+		switch it := item(text(keys[i]["PK"]), text(keys[i]["SK"]),
+			attrs{"v": s(fmt.Sprint(step)), "GSI1PK": s(fmt.Sprint("g", rnd.IntN(2))), "GSI1SK": s("x")}); rnd.IntN(4) {
 		case 0:
 			if now[i] == nil {
 				continue // there is nothing to remove, so there is no write
@@ -114,7 +118,9 @@ func TestStaleReads(t *testing.T) {
 			}
 			delete(now, i)
 		case 1:
-			if _, err := w.db.TransactWriteItems(background, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: aws.String("events"), Item: it}}}}); err != nil {
+			if _, err := w.db.TransactWriteItems(background,
+				&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: aws.String("events"),
+					Item: it}}}}); err != nil {
 				t.Fatal(err)
 			}
 			now[i] = it
@@ -134,7 +140,8 @@ func TestStaleReads(t *testing.T) {
 			}
 			current := told(slices.Collect(maps.Values(now))...)
 			if got := w.read(how, true, keys); how != "Query of the index" && got != current {
-				t.Fatalf("seed %d, step %d: a consistent %s, %d writes behind, answers\n%s\nand the table is\n%s", seed, step, how, w.lacks, got, current)
+				t.Fatalf("seed %d, step %d: a consistent %s, %d writes behind, answers\n%s\nand the table is\n%s", seed, step, how, w.lacks,
+					got, current)
 			}
 		}
 		if w.writes != known {
@@ -197,7 +204,8 @@ func TestStaleReadsLeaveNoTrace(t *testing.T) {
 	if got := w.read("Scan", false, nil); got != "p0/s0=22 \np0/s1=1 " {
 		t.Errorf("afterwards the table is %q", got)
 	}
-	if _, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: key("p0", "s1"), ConditionExpression: aws.String("attribute_not_exists(PK)")}); err == nil {
+	if _, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: key("p0", "s1"),
+		ConditionExpression: aws.String("attribute_not_exists(PK)")}); err == nil {
 		t.Error("a condition is judged on what a stale read saw")
 	}
 }

@@ -131,7 +131,8 @@ func TestStreamTellsTheHistory(t *testing.T) {
 				}
 				pk, v := fmt.Sprint("item", r.IntN(40)), fmt.Sprint(r.IntN(3))
 				if r.IntN(5) == 0 {
-					if _, err := w.db.DeleteItem(background, &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key(pk, "1")}); err != nil {
+					if _, err := w.db.DeleteItem(background,
+						&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key(pk, "1")}); err != nil {
 						t.Fatal(err)
 					}
 					v = ""
@@ -182,7 +183,8 @@ func TestStreamTellsTheHistory(t *testing.T) {
 					} else {
 						kind = types.OperationTypeRemove
 					}
-					if rec.EventName != kind || rec.UserIdentity != nil || d.ApproximateCreationDateTime.Nanosecond() != 0 || d.StreamViewType != types.StreamViewTypeNewAndOldImages || len(d.Keys) != 2 || *d.SizeBytes <= 0 {
+					if rec.EventName != kind || rec.UserIdentity != nil || d.ApproximateCreationDateTime.Nanosecond() != 0 ||
+						d.StreamViewType != types.StreamViewTypeNewAndOldImages || len(d.Keys) != 2 || *d.SizeBytes <= 0 {
 						t.Errorf("record %+v, %+v", rec, d)
 					}
 					pk := streamText(d.Keys["PK"])
@@ -329,7 +331,8 @@ func TestListStreams(t *testing.T) {
 	if err != nil || len(first.Streams) != 1 || first.LastEvaluatedStreamArn == nil {
 		t.Fatalf("first page: %v, %v", first, err)
 	}
-	rest, err := w.e.Streams().ListStreams(background, &dynamodbstreams.ListStreamsInput{ExclusiveStartStreamArn: first.LastEvaluatedStreamArn})
+	rest, err := w.e.Streams().ListStreams(background,
+		&dynamodbstreams.ListStreamsInput{ExclusiveStartStreamArn: first.LastEvaluatedStreamArn})
 	if err != nil || len(rest.Streams) != 1 || rest.LastEvaluatedStreamArn != nil {
 		t.Errorf("second page: %v, %v", rest, err)
 	}
@@ -388,7 +391,8 @@ func TestForget(t *testing.T) {
 	}
 	records := 0
 	for _, sh := range d.StreamDescription.Shards {
-		it, err := w.e.Streams().GetShardIterator(background, &dynamodbstreams.GetShardIteratorInput{StreamArn: arn, ShardId: sh.ShardId, ShardIteratorType: types.ShardIteratorTypeTrimHorizon})
+		it, err := w.e.Streams().GetShardIterator(background, &dynamodbstreams.GetShardIteratorInput{StreamArn: arn, ShardId: sh.ShardId,
+			ShardIteratorType: types.ShardIteratorTypeTrimHorizon})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,8 @@ func (w *world) createTable(name string) {
 		w.Fatal(err)
 	}
 	if _, err := w.db.UpdateTimeToLive(background, &dynamodb.UpdateTimeToLiveInput{TableName: aws.String(name),
-		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}}); err != nil {
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"),
+			Enabled: aws.Bool(true)}}); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -61,7 +62,8 @@ func tableInput(name string) *dynamodb.CreateTableInput {
 		return types.AttributeDefinition{AttributeName: aws.String(n), AttributeType: types.ScalarAttributeTypeS}
 	}
 	keys := func(pk, sk string) []types.KeySchemaElement {
-		return []types.KeySchemaElement{{AttributeName: aws.String(pk), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(sk), KeyType: types.KeyTypeRange}}
+		return []types.KeySchemaElement{{AttributeName: aws.String(pk), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String(sk), KeyType: types.KeyTypeRange}}
 	}
 	return &dynamodb.CreateTableInput{
 		TableName: aws.String(name), BillingMode: types.BillingModePayPerRequest,
@@ -98,7 +100,8 @@ func (w *world) put(it attrs) {
 
 func (w *world) get(pk, sk string) attrs {
 	w.Helper()
-	out, err := w.db.GetItem(background, &dynamodb.GetItemInput{TableName: aws.String("events"), Key: key(pk, sk), ConsistentRead: aws.Bool(true)})
+	out, err := w.db.GetItem(background, &dynamodb.GetItemInput{TableName: aws.String("events"), Key: key(pk, sk),
+		ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -129,7 +132,8 @@ func TestOneOfEach(t *testing.T) {
 	}
 	records := 0
 	for _, sh := range d.StreamDescription.Shards {
-		it, err := streams.GetShardIterator(background, &dynamodbstreams.GetShardIteratorInput{StreamArn: table.Table.LatestStreamArn, ShardId: sh.ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
+		it, err := streams.GetShardIterator(background, &dynamodbstreams.GetShardIteratorInput{StreamArn: table.Table.LatestStreamArn,
+			ShardId: sh.ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +151,8 @@ func TestOneOfEach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.e.SQS().SendMessage(background, &sqs.SendMessageInput{QueueUrl: queue.QueueUrl, MessageBody: aws.String("hello")}); err != nil {
+	if _, err := w.e.SQS().SendMessage(background,
+		&sqs.SendMessageInput{QueueUrl: queue.QueueUrl, MessageBody: aws.String("hello")}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := w.e.SQS().ReceiveMessage(background, &sqs.ReceiveMessageInput{QueueUrl: queue.QueueUrl})

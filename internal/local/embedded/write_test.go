@@ -21,7 +21,8 @@ func expectInvalid(t *testing.T, err error, text string) {
 	t.Helper()
 	var api smithy.APIError
 	var op *smithy.OperationError
-	if !errors.As(err, &api) || !errors.As(err, &op) || api.ErrorCode() != "ValidationException" || !strings.Contains(api.ErrorMessage(), text) {
+	if !errors.As(err, &api) || !errors.As(err, &op) || api.ErrorCode() != "ValidationException" ||
+		!strings.Contains(api.ErrorMessage(), text) {
 		t.Errorf("got %v; want a ValidationException with %q in an OperationError", err, text)
 	}
 }
@@ -106,22 +107,28 @@ func TestPutRefusals(t *testing.T) {
 		"long SK":           {item("a", strings.Repeat("x", 1025), nil), "Aggregated size of all range keys"},
 		"number":            {item("a", "1", attrs{"v": n("one")}), "cannot be converted to a numeric value: one"},
 		"39 digits":         {item("a", "1", attrs{"v": n(strings.Repeat("9", 39))}), "more than 38 significant digits"},
-		"index key type":    {item("a", "1", attrs{"GSI1PK": n("1")}), "Type mismatch for Index Key GSI1PK Expected: S Actual: N IndexName: GSI1"},
-		"empty index key":   {item("a", "1", attrs{"GSI1SK": s("")}), "IndexName: GSI1, IndexKey: GSI1SK"},
-		"too large":         {item("a", "1", attrs{"v": s(strings.Repeat("x", 400*1024-6))}), "Item size has exceeded the maximum allowed size"},
-		"nil value":         {item("a", "1", attrs{"v": nil}), "Supplied AttributeValue is empty"},
-		"false NULL":        {item("a", "1", attrs{"v": &types.AttributeValueMemberNULL{}}), "Null attribute value types must have the value of true"},
-		"false NULL inside": {item("a", "1", attrs{"v": list(&types.AttributeValueMemberNULL{})}), "Null attribute value types must have the value of true"},
+		"index key type": {item("a", "1", attrs{"GSI1PK": n("1")}),
+			"Type mismatch for Index Key GSI1PK Expected: S Actual: N IndexName: GSI1"},
+		"empty index key": {item("a", "1", attrs{"GSI1SK": s("")}), "IndexName: GSI1, IndexKey: GSI1SK"},
+		"too large": {item("a", "1", attrs{"v": s(strings.Repeat("x", 400*1024-6))}),
+			"Item size has exceeded the maximum allowed size"},
+		"nil value": {item("a", "1", attrs{"v": nil}), "Supplied AttributeValue is empty"},
+		"false NULL": {item("a", "1", attrs{"v": &types.AttributeValueMemberNULL{}}),
+			"Null attribute value types must have the value of true"},
+		"false NULL inside": {item("a", "1", attrs{"v": list(&types.AttributeValueMemberNULL{})}),
+			"Null attribute value types must have the value of true"},
 		"0 too large":       {item("a", "1", attrs{"v": n("0e126")}), "Number overflow"},
 		"0 too small":       {item("a", "1", attrs{"v": n("-0E-131")}), "Number underflow"},
 		"nested too deeply": {item("a", "1", attrs{"v": nested(32, s("x"))}), "Nesting Levels have exceeded supported limits"},
-		"an empty map too":  {item("a", "1", attrs{"v": nested(31, &types.AttributeValueMemberM{})}), "Nesting Levels have exceeded supported limits"},
-		"no name":           {item("a", "1", attrs{"": s("x")}), "Empty attribute name"},
-		"no name in a map":  {item("a", "1", attrs{"v": &types.AttributeValueMemberM{Value: attrs{"": s("x")}}}), "Empty attribute name"},
-		"long name":         {item("a", "1", attrs{strings.Repeat("x", 65536): s("x")}), "Attribute name is too large, must be less than 65536 bytes"},
-		"empty SS":          {item("a", "1", attrs{"v": &types.AttributeValueMemberSS{}}), "An string set  may not be empty"},
-		"empty BS":          {item("a", "1", attrs{"v": &types.AttributeValueMemberBS{}}), "Binary sets should not be empty"},
-		"twice in a set":    {item("a", "1", attrs{"v": &types.AttributeValueMemberNS{Value: []string{"1", "1.0"}}}), "contains duplicates"},
+		"an empty map too": {item("a", "1", attrs{"v": nested(31, &types.AttributeValueMemberM{})}),
+			"Nesting Levels have exceeded supported limits"},
+		"no name":          {item("a", "1", attrs{"": s("x")}), "Empty attribute name"},
+		"no name in a map": {item("a", "1", attrs{"v": &types.AttributeValueMemberM{Value: attrs{"": s("x")}}}), "Empty attribute name"},
+		"long name": {item("a", "1", attrs{strings.Repeat("x", 65536): s("x")}),
+			"Attribute name is too large, must be less than 65536 bytes"},
+		"empty SS":       {item("a", "1", attrs{"v": &types.AttributeValueMemberSS{}}), "An string set  may not be empty"},
+		"empty BS":       {item("a", "1", attrs{"v": &types.AttributeValueMemberBS{}}), "Binary sets should not be empty"},
+		"twice in a set": {item("a", "1", attrs{"v": &types.AttributeValueMemberNS{Value: []string{"1", "1.0"}}}), "contains duplicates"},
 	} {
 		_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: tt.item})
 		t.Run(name, func(t *testing.T) { expectInvalid(t, err, tt.want) })
@@ -176,18 +183,29 @@ func TestForms(t *testing.T) {
 			in.ReturnConsumedCapacity, in.ReturnItemCollectionMetrics, in.ReturnValues = "X", "X", "X"
 		}), "3 validation errors detected: Value 'X' at 'returnConsumedCapacity'"},
 		"a table beside others": {put(func(in *dynamodb.PutItemInput) { in.TableName, in.ReturnValues = aws.String("bad!"), "X" }),
-			"1 validation error detected: Value 'bad!' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"},
-		"no table": {put(func(in *dynamodb.PutItemInput) { in.TableName = nil }), "1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null"},
+			"1 validation error detected: Value 'bad!' at 'tableName' failed to satisfy constraint: Member must satisfy regular " +
+				"expression pattern: [a-zA-Z0-9_.-]+"},
+		"no table": {put(func(in *dynamodb.PutItemInput) {
+			in.TableName = nil
+		}), "1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null"},
 		"an empty name": {put(func(in *dynamodb.PutItemInput) { in.TableName = aws.String("") }),
-			"1 validation error detected: Value '' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 1"},
-		"a short name": {put(func(in *dynamodb.PutItemInput) { in.TableName = aws.String("ab") }), "Member must have length greater than or equal to 3"},
-		"a long name":  {put(func(in *dynamodb.PutItemInput) { in.TableName = aws.String(strings.Repeat("a", 256)) }), "Member must have length less than or equal to 255"},
+			"1 validation error detected: Value '' at 'tableName' failed to satisfy constraint: Member must have length greater than " +
+				"or equal to 1"},
+		"a short name": {put(func(in *dynamodb.PutItemInput) {
+			in.TableName = aws.String("ab")
+		}), "Member must have length greater than or equal to 3"},
+		"a long name": {put(func(in *dynamodb.PutItemInput) {
+			in.TableName = aws.String(strings.Repeat("a", 256))
+		}), "Member must have length less than or equal to 255"},
 		"UpdateItem names one": {func() error {
-			_, err := w.db.UpdateItem(background, &dynamodb.UpdateItemInput{TableName: aws.String("nosuch"), Key: key("a", "1"), ReturnValues: "X", ReturnConsumedCapacity: "X"})
+			_, err := w.db.UpdateItem(background, &dynamodb.UpdateItemInput{TableName: aws.String("nosuch"), Key: key("a", "1"),
+				ReturnValues: "X", ReturnConsumedCapacity: "X"})
 			return err
 		}(), "1 validation error detected: Value 'X' at 'return"},
 		"deep in a transaction": {func() error {
-			_, err := w.transact("", txPut("a"), types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String("events"), Key: key("b", "1"), ReturnValuesOnConditionCheckFailure: "X"}})
+			_, err := w.transact("", txPut("a"),
+				types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String("events"), Key: key("b", "1"),
+					ReturnValuesOnConditionCheckFailure: "X"}})
 			return err
 		}(), "Value 'X' at 'transactItems.2.member.delete.returnValuesOnConditionCheckFailure' " + words},
 		"a table in a transaction": {func() error {
@@ -195,7 +213,8 @@ func TestForms(t *testing.T) {
 			return err
 		}(), "Value 'x!' at 'transactItems.1.member.delete.tableName' failed to satisfy constraint"},
 		"a table of a batch": {func() error {
-			_, err := w.db.BatchGetItem(background, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"": {Keys: []attrs{key("a", "1")}}}})
+			_, err := w.db.BatchGetItem(background,
+				&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"": {Keys: []attrs{key("a", "1")}}}})
 			return err
 		}(), "Value '' at 'requestItems.tableName' failed to satisfy constraint"},
 		"no table to make": {func() error { _, err := w.db.CreateTable(background, &dynamodb.CreateTableInput{}); return err }(),
@@ -214,7 +233,8 @@ func TestForms(t *testing.T) {
 	}),
 		"embedded: PutItem: a TableName that is an ARN is not supported")
 	out, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: key("a", "1"),
-		ReturnItemCollectionMetrics: types.ReturnItemCollectionMetricsSize, ReturnValues: types.ReturnValueNone, ReturnConsumedCapacity: types.ReturnConsumedCapacityNone})
+		ReturnItemCollectionMetrics: types.ReturnItemCollectionMetricsSize, ReturnValues: types.ReturnValueNone,
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityNone})
 	if err != nil || out.ItemCollectionMetrics != nil {
 		t.Errorf("a table without local indexes has metrics of item collections: %v, %v", out, err)
 	}
@@ -226,8 +246,12 @@ func TestCreateTableMistakes(t *testing.T) {
 		"Table is being created with a stream disabled, UpdateViewType should not be specified": func(in *dynamodb.CreateTableInput) {
 			in.StreamSpecification.StreamEnabled = aws.Bool(false)
 		},
-		"Table is being created with a stream enabled, UpdateViewType must be specified": func(in *dynamodb.CreateTableInput) { in.StreamSpecification.StreamViewType = "" },
-		"List of GlobalSecondaryIndexes is empty":                                        func(in *dynamodb.CreateTableInput) { in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{} },
+		"Table is being created with a stream enabled, UpdateViewType must be specified": func(in *dynamodb.CreateTableInput) {
+			in.StreamSpecification.StreamViewType = ""
+		},
+		"List of GlobalSecondaryIndexes is empty": func(in *dynamodb.CreateTableInput) {
+			in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{}
+		},
 		"GlobalSecondaryIndex count exceeds the per-table limit of 20": func(in *dynamodb.CreateTableInput) {
 			for i := range 20 {
 				g := in.GlobalSecondaryIndexes[0]
@@ -238,7 +262,8 @@ func TestCreateTableMistakes(t *testing.T) {
 		"ProjectionType is ALL, but NonKeyAttributes is specified": func(in *dynamodb.CreateTableInput) {
 			in.GlobalSecondaryIndexes[0].Projection.NonKeyAttributes = []string{"a"}
 		},
-		"Value 'ab' at 'globalSecondaryIndexes.1.member.indexName' failed to satisfy constraint: Member must have length greater than or equal to 3": func(in *dynamodb.CreateTableInput) {
+		"Value 'ab' at 'globalSecondaryIndexes.1.member.indexName' failed to satisfy constraint: Member must have length greater than " +
+			"or equal to 3": func(in *dynamodb.CreateTableInput) {
 			in.GlobalSecondaryIndexes[0].IndexName = aws.String("ab")
 		},
 		"Value 'a!' at 'tableName' failed to satisfy constraint": func(in *dynamodb.CreateTableInput) { in.TableName = aws.String("a!") },
@@ -278,7 +303,8 @@ func TestListTables(t *testing.T) {
 func TestUpdate(t *testing.T) {
 	w := newWorld(t)
 	out, err := w.update(&dynamodb.UpdateItemInput{
-		UpdateExpression:          aws.String("SET #s = :s, m1 = if_not_exists(m1, :zero) + :two, copy1 = if_not_exists(absent, :s) ADD n1 :two"),
+		UpdateExpression: aws.String(
+			"SET #s = :s, m1 = if_not_exists(m1, :zero) + :two, copy1 = if_not_exists(absent, :s) ADD n1 :two"),
 		ExpressionAttributeNames:  map[string]string{"#s": "status"},
 		ExpressionAttributeValues: attrs{":s": s("new"), ":two": n("2"), ":zero": n("0")},
 		ReturnValues:              types.ReturnValueAllNew,
@@ -292,7 +318,8 @@ func TestUpdate(t *testing.T) {
 	}
 	// Every action sees the item as it was before.
 	out, err = w.update(&dynamodb.UpdateItemInput{
-		UpdateExpression: aws.String("SET m1 = m1 - :half, copy1 = m1 ADD n1 :half REMOVE #s, absent"), ExpressionAttributeNames: map[string]string{"#s": "status"},
+		UpdateExpression:          aws.String("SET m1 = m1 - :half, copy1 = m1 ADD n1 :half REMOVE #s, absent"),
+		ExpressionAttributeNames:  map[string]string{"#s": "status"},
 		ExpressionAttributeValues: attrs{":half": n("0.5")}, ReturnValues: types.ReturnValueUpdatedOld,
 	})
 	if err != nil {
@@ -304,11 +331,13 @@ func TestUpdate(t *testing.T) {
 	if got, want := w.get("a", "1"), item("a", "1", attrs{"m1": n("1.5"), "copy1": n("2"), "n1": n("2.5")}); !reflect.DeepEqual(got, want) {
 		t.Errorf("stored %v, want %v", got, want)
 	}
-	out, err = w.update(&dynamodb.UpdateItemInput{UpdateExpression: aws.String("ADD n1 :n REMOVE m1"), ExpressionAttributeValues: attrs{":n": n("-2.5")}, ReturnValues: types.ReturnValueUpdatedNew})
+	out, err = w.update(&dynamodb.UpdateItemInput{UpdateExpression: aws.String("ADD n1 :n REMOVE m1"),
+		ExpressionAttributeValues: attrs{":n": n("-2.5")}, ReturnValues: types.ReturnValueUpdatedNew})
 	if err != nil || !reflect.DeepEqual(out.Attributes, attrs{"n1": n("0")}) {
 		t.Errorf("UPDATED_NEW %v, %v", out, err)
 	}
-	if out, err := w.update(&dynamodb.UpdateItemInput{Key: key("bare", "1")}); err != nil || out.Attributes != nil || len(w.get("bare", "1")) != 2 {
+	if out, err := w.update(&dynamodb.UpdateItemInput{Key: key("bare", "1")}); err != nil || out.Attributes != nil ||
+		len(w.get("bare", "1")) != 2 {
 		t.Errorf("update without expression: %v, %v", out, err)
 	}
 }
@@ -376,7 +405,8 @@ func TestUpdateMistakes(t *testing.T) {
 // implement.
 func TestUnsupportedFields(t *testing.T) {
 	w := newWorld(t)
-	_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: key("a", "1"), ConditionalOperator: types.ConditionalOperatorAnd})
+	_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: key("a", "1"),
+		ConditionalOperator: types.ConditionalOperatorAnd})
 	expectUnsupported(t, err, "embedded: PutItem: ConditionalOperator is not supported")
 	_, err = w.db.Query(background, &dynamodb.QueryInput{TableName: aws.String("events"), Select: types.SelectCount})
 	expectUnsupported(t, err, "embedded: Query: Select is not supported")
@@ -386,7 +416,9 @@ func TestUnsupportedFields(t *testing.T) {
 	}
 	_, err = w.db.Scan(background, &dynamodb.ScanInput{TableName: aws.String("events"), ScanFilter: map[string]types.Condition{}})
 	expectUnsupported(t, err, "embedded: Scan: ScanFilter is not supported")
-	_, err = w.db.BatchGetItem(background, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: []attrs{key("a", "1")}, AttributesToGet: []string{"a"}}}})
+	_, err = w.db.BatchGetItem(background,
+		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: []attrs{key("a", "1")},
+			AttributesToGet: []string{"a"}}}})
 	expectUnsupported(t, err, "embedded: BatchGetItem: KeysAndAttributes.AttributesToGet is not supported")
 	in := tableInput("other")
 	in.GlobalSecondaryIndexes[0].Projection.ProjectionType = types.ProjectionTypeInclude
@@ -398,7 +430,8 @@ func TestDelete(t *testing.T) {
 	w := newWorld(t)
 	w.put(item("a", "1", attrs{"v": n("1")}))
 	del := func(cond *string) (*dynamodb.DeleteItemOutput, error) {
-		return w.db.DeleteItem(background, &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key("a", "1"), ConditionExpression: cond, ReturnValues: types.ReturnValueAllOld})
+		return w.db.DeleteItem(background, &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key("a", "1"),
+			ConditionExpression: cond, ReturnValues: types.ReturnValueAllOld})
 	}
 	var failed *types.ConditionalCheckFailedException
 	if _, err := del(aws.String("v = PK")); !errors.As(err, &failed) {

@@ -62,7 +62,8 @@ func (q Queue) Create(ctx context.Context, client Queues) (url string, err error
 }
 
 func attribute(ctx context.Context, client Queues, url string, name types.QueueAttributeName) (string, error) {
-	out, err := client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{name}})
+	out, err := client.GetQueueAttributes(ctx,
+		&sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{name}})
 	if err != nil {
 		return "", err
 	}

@@ -94,7 +94,8 @@ func (s *Stack) queues(ctx context.Context, c Config) (err error) {
 // Depth returns how many messages a queue holds, including those in flight.
 func (s *Stack) Depth(ctx context.Context, url string) (int, error) {
 	total := 0
-	for _, name := range []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible} {
+	for _, name := range []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages,
+		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible} {
 		text, err := attribute(ctx, s.Engine.SQS(), url, name)
 		if err != nil {
 			return 0, err

@@ -23,7 +23,8 @@ func TestNew(t *testing.T) {
 			t.Fatal(err)
 		}
 		events, err := e.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(Events)})
-		if err != nil || len(events.Table.GlobalSecondaryIndexes) != 2 || aws.ToString(events.Table.LatestStreamArn) != s.StreamARN || s.StreamARN == "" {
+		if err != nil || len(events.Table.GlobalSecondaryIndexes) != 2 || aws.ToString(events.Table.LatestStreamArn) != s.StreamARN ||
+			s.StreamARN == "" {
 			t.Errorf("events table: %+v, %v", events, err)
 		}
 		for _, name := range []string{Events, Aggregates} {

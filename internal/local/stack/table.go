@@ -47,7 +47,9 @@ func (t Table) Create(ctx context.Context, db Tables) (streamARN string, err err
 	}
 	made := out.TableDescription
 	if made.TableStatus != types.TableStatusActive || t.Stream && made.LatestStreamArn == nil { // not on the engine
-		wait := dynamodb.NewTableExistsWaiter(db, func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay, o.MaxDelay = 50*time.Millisecond, time.Second })
+		wait := dynamodb.NewTableExistsWaiter(db, func(o *dynamodb.TableExistsWaiterOptions) {
+			o.MinDelay, o.MaxDelay = 50*time.Millisecond, time.Second
+		})
 		described, err := wait.WaitForOutput(ctx, &dynamodb.DescribeTableInput{TableName: &t.Name}, longestCreation)
 		if err != nil {
 			return "", err
@@ -65,7 +67,8 @@ func (t Table) input() *dynamodb.CreateTableInput {
 	in := &dynamodb.CreateTableInput{TableName: &t.Name, BillingMode: types.BillingModePayPerRequest}
 	in.KeySchema = keySchema(in, "PK", "SK")
 	add := func(index types.GlobalSecondaryIndex, attributes []types.AttributeDefinition) {
-		in.GlobalSecondaryIndexes, in.AttributeDefinitions = append(in.GlobalSecondaryIndexes, index), append(in.AttributeDefinitions, attributes...)
+		in.GlobalSecondaryIndexes, in.AttributeDefinitions = append(in.GlobalSecondaryIndexes, index),
+			append(in.AttributeDefinitions, attributes...)
 	}
 	for _, index := range t.Indexes {
 		add(Index(index))
@@ -74,7 +77,8 @@ func (t Table) input() *dynamodb.CreateTableInput {
 		add(RankIndex())
 	}
 	if t.Stream {
-		in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
+		in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true),
+			StreamViewType: types.StreamViewTypeNewAndOldImages}
 	}
 	return in
 }
@@ -84,7 +88,8 @@ func (t Table) input() *dynamodb.CreateTableInput {
 func Index(name string) (types.GlobalSecondaryIndex, []types.AttributeDefinition) {
 	var in dynamodb.CreateTableInput
 	keys := keySchema(&in, name+"PK", name+"SK")
-	return types.GlobalSecondaryIndex{IndexName: &name, KeySchema: keys, Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}}, in.AttributeDefinitions
+	return types.GlobalSecondaryIndex{IndexName: &name, KeySchema: keys,
+		Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}}, in.AttributeDefinitions
 }
 
 // RankIndex returns the definition of the index that keeps the totals of the aggregates table in
@@ -93,12 +98,14 @@ func RankIndex() (types.GlobalSecondaryIndex, []types.AttributeDefinition) {
 	var in dynamodb.CreateTableInput
 	keys := keySchema(&in, lanes.RankAttribute, lanes.ScoreAttribute)
 	in.AttributeDefinitions[1].AttributeType = types.ScalarAttributeTypeN
-	return types.GlobalSecondaryIndex{IndexName: aws.String(lanes.RankIndex), KeySchema: keys, Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}}, in.AttributeDefinitions
+	return types.GlobalSecondaryIndex{IndexName: aws.String(lanes.RankIndex), KeySchema: keys,
+		Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}}, in.AttributeDefinitions
 }
 
 func keySchema(in *dynamodb.CreateTableInput, pk, sk string) []types.KeySchemaElement {
 	for _, name := range []string{pk, sk} {
-		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS})
+		in.AttributeDefinitions = append(in.AttributeDefinitions,
+			types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS})
 	}
 	return []types.KeySchemaElement{{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange}}
 }

@@ -26,12 +26,16 @@ func body(w http.ResponseWriter, r *http.Request, most int64) (text []byte, sums
 		return nil, sums, err
 	}
 	if length := r.Header.Get("X-Amz-Decoded-Content-Length"); length != "" && length != strconv.Itoa(len(text)) {
-		return nil, sums, &smithy.GenericAPIError{Code: "IncompleteBody", Message: "The request body is not as long as x-amz-decoded-content-length says", Fault: smithy.FaultClient}
+		return nil, sums,
+			&smithy.GenericAPIError{Code: "IncompleteBody", Message: "The request body is not as long as x-amz-decoded-content-length says",
+				Fault: smithy.FaultClient}
 	}
 	if sum := sha256.Sum256(text); len(signed) == 2*len(sum) && signed != hex.EncodeToString(sum[:]) {
-		return nil, sums, &smithy.GenericAPIError{Code: "XAmzContentSHA256Mismatch", Message: "The provided 'x-amz-content-sha256' header does not match what was computed.", Fault: smithy.FaultClient}
+		return nil, sums, &smithy.GenericAPIError{Code: "XAmzContentSHA256Mismatch",
+			Message: "The provided 'x-amz-content-sha256' header does not match what was computed.", Fault: smithy.FaultClient}
 	}
-	known := map[string]**string{"Crc32": &sums.CRC32, "Crc32c": &sums.CRC32C, "Crc64nvme": &sums.CRC64NVME, "Sha1": &sums.SHA1, "Sha256": &sums.SHA256}
+	known := map[string]**string{"Crc32": &sums.CRC32, "Crc32c": &sums.CRC32C, "Crc64nvme": &sums.CRC64NVME, "Sha1": &sums.SHA1,
+		"Sha256": &sums.SHA256}
 	for _, from := range []http.Header{r.Header, headers} {
 		for name := range from {
 			kind, is := strings.CutPrefix(name, checksum)

@@ -192,7 +192,8 @@ func assignUnion(from any, to reflect.Value, members map[string]reflect.Type, wh
 // wrongValue is the error for an attribute value whose number of types is not one. The service does
 // not count it as a mistake in the JSON.
 func wrongValue(what string) error {
-	return &smithy.GenericAPIError{Code: "ValidationException", Message: "Supplied AttributeValue " + what + ", must contain exactly one of the supported datatypes", Fault: smithy.FaultClient}
+	return &smithy.GenericAPIError{Code: "ValidationException", Message: "Supplied AttributeValue " + what +
+		", must contain exactly one of the supported datatypes", Fault: smithy.FaultClient}
 }
 
 func assignTime(from any, to reflect.Value, where string) error {

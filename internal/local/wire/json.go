@@ -41,7 +41,8 @@ func operations(client any) map[string]operation {
 	all := map[string]operation{}
 	for i := range v.NumMethod() {
 		t := v.Method(i).Type()
-		if t.NumIn() == 3 && t.NumOut() == 2 && t.IsVariadic() && t.In(0) == reflect.TypeFor[context.Context]() && t.In(1).Kind() == reflect.Pointer {
+		if t.NumIn() == 3 && t.NumOut() == 2 && t.IsVariadic() && t.In(0) == reflect.TypeFor[context.Context]() &&
+			t.In(1).Kind() == reflect.Pointer {
 			all[v.Type().Method(i).Name] = operation{call: v.Method(i), input: t.In(1).Elem()}
 		}
 	}

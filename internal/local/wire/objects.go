@@ -53,7 +53,8 @@ func (o objects) answer(w http.ResponseWriter, r *http.Request, bucket, key stri
 	case key != "" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		return o.get(w, r, bucket, key, query)
 	case key != "" && r.Method == http.MethodDelete && only(query):
-		_, err := o.client.DeleteObject(r.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: &key, ExpectedBucketOwner: optional(r.Header, "X-Amz-Expected-Bucket-Owner")})
+		_, err := o.client.DeleteObject(r.Context(),
+			&s3.DeleteObjectInput{Bucket: &bucket, Key: &key, ExpectedBucketOwner: optional(r.Header, "X-Amz-Expected-Bucket-Owner")})
 		if err == nil {
 			w.WriteHeader(http.StatusNoContent)
 		}
@@ -107,8 +108,10 @@ func (o objects) put(w http.ResponseWriter, r *http.Request, bucket, key string,
 	if err != nil {
 		return err
 	}
-	in := &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(text), ContentMD5: sums.MD5, ChecksumCRC32: sums.CRC32, ChecksumCRC32C: sums.CRC32C,
-		ChecksumCRC64NVME: sums.CRC64NVME, ChecksumSHA1: sums.SHA1, ChecksumSHA256: sums.SHA256, ContentType: optional(r.Header, "Content-Type"),
+	in := &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(text), ContentMD5: sums.MD5, ChecksumCRC32: sums.CRC32,
+		ChecksumCRC32C:    sums.CRC32C,
+		ChecksumCRC64NVME: sums.CRC64NVME, ChecksumSHA1: sums.SHA1, ChecksumSHA256: sums.SHA256,
+		ContentType: optional(r.Header, "Content-Type"),
 		IfNoneMatch: optional(r.Header, "If-None-Match"), ExpectedBucketOwner: optional(r.Header, "X-Amz-Expected-Bucket-Owner")}
 	for name, values := range r.Header {
 		if after, is := strings.CutPrefix(name, metadata); is {
@@ -123,7 +126,8 @@ func (o objects) put(w http.ResponseWriter, r *http.Request, bucket, key string,
 		return err
 	}
 	w.Header().Set("ETag", *out.ETag)
-	for name, sum := range map[string]*string{"Crc32": out.ChecksumCRC32, "Crc32c": out.ChecksumCRC32C, "Crc64nvme": out.ChecksumCRC64NVME, "Sha1": out.ChecksumSHA1, "Sha256": out.ChecksumSHA256} {
+	for name, sum := range map[string]*string{"Crc32": out.ChecksumCRC32, "Crc32c": out.ChecksumCRC32C, "Crc64nvme": out.ChecksumCRC64NVME,
+		"Sha1": out.ChecksumSHA1, "Sha256": out.ChecksumSHA256} {
 		if sum != nil {
 			w.Header().Set(checksum+name, *sum)
 		}
@@ -138,7 +142,8 @@ func (o objects) get(w http.ResponseWriter, r *http.Request, bucket, key string,
 	}
 	owner := optional(r.Header, "X-Amz-Expected-Bucket-Owner")
 	if r.Method == http.MethodHead { // its errors differ from those of GET
-		if _, err := o.client.HeadObject(r.Context(), &s3.HeadObjectInput{Bucket: &bucket, Key: &key, ExpectedBucketOwner: owner}); err != nil {
+		if _, err := o.client.HeadObject(r.Context(),
+			&s3.HeadObjectInput{Bucket: &bucket, Key: &key, ExpectedBucketOwner: owner}); err != nil {
 			return err
 		}
 	}
@@ -189,9 +194,11 @@ func (o objects) deleteAll(w http.ResponseWriter, r *http.Request, bucket string
 	}
 	var asked deletion
 	if err := xml.Unmarshal(text, &asked); err != nil {
-		return &smithy.GenericAPIError{Code: "MalformedXML", Message: "The XML you provided was not well-formed: " + err.Error(), Fault: smithy.FaultClient}
+		return &smithy.GenericAPIError{Code: "MalformedXML", Message: "The XML you provided was not well-formed: " + err.Error(),
+			Fault: smithy.FaultClient}
 	}
-	in := &s3.DeleteObjectsInput{Bucket: &bucket, Delete: &types.Delete{Quiet: &asked.Quiet}, ExpectedBucketOwner: optional(r.Header, "X-Amz-Expected-Bucket-Owner")}
+	in := &s3.DeleteObjectsInput{Bucket: &bucket, Delete: &types.Delete{Quiet: &asked.Quiet},
+		ExpectedBucketOwner: optional(r.Header, "X-Amz-Expected-Bucket-Owner")}
 	for _, one := range asked.Objects {
 		in.Delete.Objects = append(in.Delete.Objects, types.ObjectIdentifier{Key: &one.Key, VersionId: one.VersionID})
 	}
@@ -235,11 +242,13 @@ type listed struct {
 
 func (o objects) list(w http.ResponseWriter, r *http.Request, bucket string, query url.Values) error {
 	first := query.Get("list-type") != "2"
-	if query.Get("delimiter") != "" || !only(query, "list-type", "prefix", "max-keys", "marker", "start-after", "continuation-token", "encoding-type", "delimiter") {
+	if query.Get("delimiter") != "" || !only(query, "list-type", "prefix", "max-keys", "marker", "start-after", "continuation-token",
+		"encoding-type", "delimiter") {
 		return unsupportedObject(r, "the query")
 	}
 	if form := query.Get("encoding-type"); form != "" && form != "url" {
-		return &smithy.GenericAPIError{Code: "InvalidArgument", Message: "Invalid Encoding Method specified in Request", Fault: smithy.FaultClient}
+		return &smithy.GenericAPIError{Code: "InvalidArgument", Message: "Invalid Encoding Method specified in Request",
+			Fault: smithy.FaultClient}
 	}
 	given := func(name string) *string {
 		if !query.Has(name) {
@@ -248,7 +257,8 @@ func (o objects) list(w http.ResponseWriter, r *http.Request, bucket string, que
 		text := query.Get(name)
 		return &text
 	}
-	in := &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: given("prefix"), StartAfter: given("start-after"), ContinuationToken: given("continuation-token"),
+	in := &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: given("prefix"), StartAfter: given("start-after"),
+		ContinuationToken:   given("continuation-token"),
 		ExpectedBucketOwner: optional(r.Header, "X-Amz-Expected-Bucket-Owner")}
 	if first {
 		in.StartAfter, in.ContinuationToken = given("marker"), nil
@@ -270,9 +280,11 @@ func (o objects) list(w http.ResponseWriter, r *http.Request, bucket string, que
 	if aws.ToString(encoding) == "url" {
 		name = func(key string) string { return strings.ReplaceAll(url.QueryEscape(key), "+", "%20") }
 	}
-	l := listing{EncodingType: encoding, Namespace: namespace, Name: bucket, Prefix: name(aws.ToString(out.Prefix)), MaxKeys: *out.MaxKeys, IsTruncated: *out.IsTruncated}
+	l := listing{EncodingType: encoding, Namespace: namespace, Name: bucket, Prefix: name(aws.ToString(out.Prefix)), MaxKeys: *out.MaxKeys,
+		IsTruncated: *out.IsTruncated}
 	for _, c := range out.Contents {
-		l.Contents = append(l.Contents, listed{Key: name(*c.Key), LastModified: c.LastModified.UTC().Format(time.RFC3339), ETag: *c.ETag, Size: *c.Size, StorageClass: "STANDARD"})
+		l.Contents = append(l.Contents, listed{Key: name(*c.Key), LastModified: c.LastModified.UTC().Format(time.RFC3339), ETag: *c.ETag,
+			Size: *c.Size, StorageClass: "STANDARD"})
 	}
 	if first {
 		l.Marker = aws.String(name(aws.ToString(in.StartAfter)))
@@ -280,7 +292,8 @@ func (o objects) list(w http.ResponseWriter, r *http.Request, bucket string, que
 			l.NextMarker = &l.Contents[len(l.Contents)-1].Key
 		}
 	} else {
-		l.KeyCount, l.StartAfter, l.ContinuationToken, l.NextContinuationToken = out.KeyCount, out.StartAfter, out.ContinuationToken, out.NextContinuationToken
+		l.KeyCount, l.StartAfter, l.ContinuationToken, l.NextContinuationToken = out.KeyCount, out.StartAfter, out.ContinuationToken,
+			out.NextContinuationToken
 	}
 	return writeXML(w, http.StatusOK, l)
 }
@@ -293,7 +306,8 @@ type objectError struct {
 }
 
 // statuses holds the HTTP statuses of S3's errors, except those with the status 400.
-var statuses = map[string]int{"NoSuchKey": 404, "NoSuchBucket": 404, "NotFound": 404, "PreconditionFailed": 412, "BucketAlreadyOwnedByYou": 409, "AccessDenied": 403}
+var statuses = map[string]int{"NoSuchKey": 404, "NoSuchBucket": 404, "NotFound": 404, "PreconditionFailed": 412,
+	"BucketAlreadyOwnedByYou": 409, "AccessDenied": 403}
 
 func refuseObject(w http.ResponseWriter, r *http.Request, err error) {
 	status, code, message := describe(err)
@@ -302,7 +316,8 @@ func refuseObject(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	var long *http.MaxBytesError
 	if errors.As(err, &long) {
-		status, code, message = http.StatusBadRequest, "EntityTooLarge", "the object has more than "+strconv.FormatInt(long.Limit, 10)+" bytes"
+		status, code, message = http.StatusBadRequest, "EntityTooLarge", "the object has more than "+strconv.FormatInt(long.Limit, 10)+
+			" bytes"
 	}
 	if errors.Is(err, errChunks) {
 		status, code = http.StatusBadRequest, "IncompleteBody"
@@ -314,7 +329,8 @@ func refuseObject(w http.ResponseWriter, r *http.Request, err error) {
 		w.WriteHeader(status)
 		return
 	}
-	_ = writeXML(w, status, objectError{Code: code, Message: message, RequestID: w.Header().Get("x-amzn-RequestId")}) // it cannot fail for this type
+	_ = writeXML(w, status,
+		objectError{Code: code, Message: message, RequestID: w.Header().Get("x-amzn-RequestId")}) // it cannot fail for this type
 }
 
 func writeXML(w http.ResponseWriter, status int, answer any) error {

@@ -26,7 +26,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	target := r.Header.Get("X-Amz-Target")
 	if target == "" {
 		if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
-			http.Error(w, "the request uses the older query protocol of SQS, which this endpoint does not support; use an AWS SDK or AWS CLI of 2024 or newer", http.StatusNotImplemented)
+			http.Error(w, "the request uses the older query protocol of SQS, which this endpoint does not support; use an AWS SDK or AWS "+
+				"CLI of 2024 or newer", http.StatusNotImplemented)
 			return
 		}
 		s.s3.serve(w, r)

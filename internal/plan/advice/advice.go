@@ -22,13 +22,15 @@ type Text struct {
 
 var (
 	// around is what stands around the text to write.
-	around    = regexp.MustCompile(`^(one of|at least|at most) |,$|, with .*$| (beside|at the top|without quotes|in quotes|for that field|in the event types)\b.*$`)
+	around = regexp.MustCompile(
+		`^(one of|at least|at most) |,$|, with .*$| (beside|at the top|without quotes|in quotes|for that field|in the event types)\b.*$`)
 	anExample = regexp.MustCompile(`(?:such as|as in) (.*)$`)
 	aMember   = regexp.MustCompile(`^[a-z][A-Za-z_0-9]*: .`)
 	aWord     = regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
 	inNamed   = regexp.MustCompile(`^(.*) in ([a-z.]+)$`)
 	inMember  = regexp.MustCompile(`^(\{[^}]*\}) in (pk|sk)$`)
-	prose     = regexp.MustCompile(`^(text|fewer|longer|nothing|spaces|[0-9]+ characters less.*|since: and .*|total: and .*|total: alone|read:)$|…|PATH|, .*:| in a (sort )?key `)
+	prose     = regexp.MustCompile(
+		`^(text|fewer|longer|nothing|spaces|[0-9]+ characters less.*|since: and .*|total: and .*|total: alone|read:)$|…|PATH|, .*:| in a (sort )?key `)
 )
 
 const between = "a # between them"

@@ -30,7 +30,8 @@ const dialect = "https://json-schema.org/draft/2020-12/schema"
 // Compile reads a schema. It returns the first mistake, or nil if there is none.
 func Compile(text string) (s *Schema, bad *Mistake) {
 	if len(text) > maxText {
-		return nil, &Mistake{Where: "#", What: fmt.Sprintf("the schema takes %d bytes, and at most %d are read", len(text), maxText), Instead: "a smaller one"}
+		return nil, &Mistake{Where: "#", What: fmt.Sprintf("the schema takes %d bytes, and at most %d are read", len(text), maxText),
+			Instead: "a smaller one"}
 	}
 	doc, err := event.ParseDocument(text)
 	if err != nil {
@@ -203,7 +204,8 @@ func (c *compiler) pattern(where, text string) *pattern {
 		wrong(where, "the regular expression cannot be used: "+err.Error(), instead)
 	}
 	if n := len(program.Inst); n > maxPattern {
-		wrong(where, fmt.Sprintf("the regular expression takes %d steps for each character, and at most %d are allowed", n, maxPattern), "minLength and maxLength in place of large repetitions")
+		wrong(where, fmt.Sprintf("the regular expression takes %d steps for each character, and at most %d are allowed", n, maxPattern),
+			"minLength and maxLength in place of large repetitions")
 	}
 	return &pattern{regexp.MustCompile(text), len(program.Inst)}
 }
@@ -217,7 +219,8 @@ func (c *compiler) bound() {
 	count = func(r *rule) int {
 		switch n, seen := steps[r]; {
 		case seen && n == open:
-			wrong(r.where, "the schema applies to a value only if it applies to the same value: it refers to itself without going into a member or an element", "a reference below properties or items")
+			wrong(r.where, "the schema applies to a value only if it applies to the same value: it refers to itself without going into a "+
+				"member or an element", "a reference below properties or items")
 		case seen:
 			return n
 		}
@@ -225,7 +228,8 @@ func (c *compiler) bound() {
 		n := 1
 		for _, child := range r.sameValue() {
 			if n += count(child); n > maxSteps {
-				wrong(r.where, fmt.Sprintf("over %d rules apply to one value, because references multiply", maxSteps), "fewer alternatives or references that lead to references")
+				wrong(r.where, fmt.Sprintf("over %d rules apply to one value, because references multiply", maxSteps),
+					"fewer alternatives or references that lead to references")
 			}
 		}
 		steps[r] = n

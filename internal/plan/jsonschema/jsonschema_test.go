@@ -44,7 +44,8 @@ func TestFindings(t *testing.T) {
 		{`{}`, "the payload has no id, lines (#/required)"},
 		{`{"id":"SECRET","lines":[{"sku":"a"}]}`, "id does not match the pattern (#/properties/id/pattern)"},
 		{`{"id":"o-12345678901","lines":[{"sku":"a"}]}`, "id has more than 10 characters (#/properties/id/maxLength)"},
-		{`{"id":"o-1","lines":[{"sku":"a"},{"qty":0}]}`, "lines[1] has no sku (#/$defs/line/required); lines[1].qty is below 1 (#/$defs/line/properties/qty/minimum)"},
+		{`{"id":"o-1","lines":[{"sku":"a"},{"qty":0}]}`,
+			"lines[1] has no sku (#/$defs/line/required); lines[1].qty is below 1 (#/$defs/line/properties/qty/minimum)"},
 		{`{"id":"o-1","lines":[]}`, "lines has fewer than 1 elements (#/properties/lines/minItems)"},
 		{`{"id":"o-1","lines":[1],"total":1.5}`, "total is a number and must be integer (#/properties/total/type)"},
 		{`{"id":"o-1","lines":[1],"total":1000}`, "total is not below 1000 (#/properties/total/exclusiveMaximum)"},
@@ -110,8 +111,10 @@ func TestRefusedSchemas(t *testing.T) {
 	for _, c := range []struct{ schema, want string }{
 		{`{`, "#: this is not JSON: "},
 		{`[]`, "#: a schema is an array, and it must be an object; write an object instead"},
-		{`{"$schema":"http://json-schema.org/draft-07/schema#"}`, `#/$schema: the schema is not of JSON Schema 2020-12; write "https://json-schema.org/draft/2020-12/schema" instead`},
-		{`{"$ref":"https://example.com/order.json"}`, `#/$ref: the schema refers to "https://example.com/order.json", which is not in this file, and nothing else is read; write a place in this file, such as "#/$defs/address" instead`},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#"}`,
+			`#/$schema: the schema is not of JSON Schema 2020-12; write "https://json-schema.org/draft/2020-12/schema" instead`},
+		{`{"$ref":"https://example.com/order.json"}`,
+			`#/$ref: the schema refers to "https://example.com/order.json", which is not in this file, and nothing else is read; write a place in this file, such as "#/$defs/address" instead`},
 		{`{"$ref":"file:///etc/passwd"}`, `which is not in this file`},
 		{`{"$ref":"other.json"}`, `which is not in this file`},
 		{`{"$ref":"#/$defs/none"}`, `#/$ref: the reference "#/$defs/none" leads to nothing`},
@@ -120,7 +123,8 @@ func TestRefusedSchemas(t *testing.T) {
 		{`{"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"}]},"b":{"not":{"$ref":"#/$defs/a"}}}}`, "refers to itself"},
 		{`{"if":{"$ref":"#"}}`, "refers to itself"},
 		{`{"dependentSchemas":{"a":{"$ref":"#"}}}`, "refers to itself"},
-		{deep, "over 2000 rules apply to one value, because references multiply; write fewer alternatives or references that lead to references instead"},
+		{deep, "over 2000 rules apply to one value, because references multiply; write fewer alternatives or references that lead to " +
+			"references instead"},
 		{`{"$dynamicRef":"#x"}`, "#/$dynamicRef: $dynamicRef is not read"},
 		{`{"properties":{"a":{"$id":"https://example.com/a"}}}`, "#/properties/a/$id: $id stands below the root of the schema"},
 		{`{"pattern":"(a+)+\\1"}`, "#/pattern: the regular expression cannot be used: "},
@@ -165,17 +169,22 @@ func TestHostileSchemas(t *testing.T) {
 		name, schema, payload string
 		ok                    bool
 	}{
-		{"doubles at each level", `{"$ref":"#/$defs/n","$defs":{"n":{"allOf":[{"properties":{"x":{"$ref":"#/$defs/n"}}},{"properties":{"x":{"$ref":"#/$defs/n"}}}]}}}`, nested, false},
-		{"doubles in alternatives", `{"$ref":"#/$defs/n","$defs":{"n":{"oneOf":[{"properties":{"x":{"$ref":"#/$defs/n"}}},{"type":"null"},{"not":{"properties":{"x":{"$ref":"#/$defs/n"}}}}]}}}`, nested, false},
+		{"doubles at each level",
+			`{"$ref":"#/$defs/n","$defs":{"n":{"allOf":[{"properties":{"x":{"$ref":"#/$defs/n"}}},{"properties":{"x":{"$ref":"#/$defs/n"}}}]}}}`, nested, false},
+		{"doubles in alternatives",
+			`{"$ref":"#/$defs/n","$defs":{"n":{"oneOf":[{"properties":{"x":{"$ref":"#/$defs/n"}}},{"type":"null"},{"not":{"properties":{"x":{"$ref":"#/$defs/n"}}}}]}}}`, nested, false},
 		{"an honest tree", `{"properties":{"x":{"$ref":"#"}},"type":["object","number"]}`, nested, true},
 		{"many faults", `{"items":{"anyOf":[{"type":"string"},{"type":"null"},{"enum":["a"]}]}}`, zeros, true},
-		{"unique at each level", `{"uniqueItems":true,"items":{"$ref":"#"}}`, strings.Repeat("[", 200) + zeros + strings.Repeat("]", 200), true},
+		{"unique at each level", `{"uniqueItems":true,"items":{"$ref":"#"}}`, strings.Repeat("[", 200) + zeros + strings.Repeat("]", 200),
+			true},
 		{"a thousand rules for each element", `{"items":{"allOf":[` + strings.Repeat(`{"minimum":0},`, 999) + `{}]}}`, zeros, false},
 		{"a slow pattern", `{"pattern":"^(a+)+$"}`, text, true},
 		{"a large pattern", `{"pattern":"(a{1,30}){1,30}$"}`, text, false},
 		{"large patterns", `{"allOf":[` + strings.Repeat(`{"pattern":"(.{0,30}){0,30}b"},`, 200) + `{}]}`, text, false},
-		{"patterns of names", `{"patternProperties":{"(a|b|c|d)*x":{}},"propertyNames":{"pattern":"(x+x+)+y"}}`, `{` + strings.Repeat(`"a":0`, 1) + `}`, true},
-		{"nothing is covered", `{"items":{"allOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}],"unevaluatedProperties":false}}`, "[" + strings.Repeat(`{"a":1,"b":2},`, 10_000) + "{}]", true},
+		{"patterns of names", `{"patternProperties":{"(a|b|c|d)*x":{}},"propertyNames":{"pattern":"(x+x+)+y"}}`,
+			`{` + strings.Repeat(`"a":0`, 1) + `}`, true},
+		{"nothing is covered", `{"items":{"allOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}],"unevaluatedProperties":false}}`,
+			"[" + strings.Repeat(`{"a":1,"b":2},`, 10_000) + "{}]", true},
 	} {
 		s, root := mustCompile(t, c.schema), node(t, c.payload)
 		began := time.Now()

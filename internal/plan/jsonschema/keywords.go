@@ -154,16 +154,19 @@ func foreign(name string) (what, instead string) {
 	case "dependencies":
 		return "dependencies is not a keyword of JSON Schema 2020-12", "dependentRequired or dependentSchemas"
 	case "additionalItems":
-		return "additionalItems is not a keyword of JSON Schema 2020-12", "prefixItems for the first elements and items for those after them"
+		return "additionalItems is not a keyword of JSON Schema 2020-12",
+			"prefixItems for the first elements and items for those after them"
 	case "id":
 		return "id is not a keyword of JSON Schema 2020-12", "$id"
 	}
-	return fmt.Sprintf("%q is not a keyword of JSON Schema 2020-12", name), "a keyword, or a name that begins with x- for a note of your own,"
+	return fmt.Sprintf("%q is not a keyword of JSON Schema 2020-12", name),
+		"a keyword, or a name that begins with x- for a note of your own,"
 }
 
 func id(r *rule, at string, n event.Node) {
 	if textOf(at, n); r.where != "#" {
-		wrong(at, "$id stands below the root of the schema, where it would change what references mean", "the schema without it, and references such as \"#/$defs/address\",")
+		wrong(at, "$id stands below the root of the schema, where it would change what references mean",
+			"the schema without it, and references such as \"#/$defs/address\",")
 	}
 }
 

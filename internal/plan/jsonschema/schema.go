@@ -115,9 +115,11 @@ const (
 	anInteger
 )
 
-var kindOf = map[string]kinds{"null": aNull, "boolean": aBool, "number": aNumber, "string": aString, "array": anArray, "object": anObject, "integer": anInteger}
+var kindOf = map[string]kinds{"null": aNull, "boolean": aBool, "number": aNumber, "string": aString, "array": anArray, "object": anObject,
+	"integer": anInteger}
 
-var kindOfNode = [...]kinds{event.Null: aNull, event.Bool: aBool, event.Number: aNumber, event.String: aString, event.Array: anArray, event.Object: anObject}
+var kindOfNode = [...]kinds{event.Null: aNull, event.Bool: aBool, event.Number: aNumber, event.String: aString, event.Array: anArray,
+	event.Object: anObject}
 
 // has reports whether a value is of one of the types.
 func (k kinds) has(n event.Node) bool {

@@ -44,7 +44,8 @@ func instant(t testing.TB, s string) time.Time {
 
 var daily = &aggregate.Definition{
 	Name: "merchant_daily", Since: 1, By: []string{"merchant"}, Window: 24 * time.Hour, Spread: 4, Retain: 400 * 24 * time.Hour,
-	Values: []aggregate.Value{{Name: "largest", Op: aggregate.Max}, {Name: "orders", Op: aggregate.Count}, {Name: "revenue", Op: aggregate.Sum}},
+	Values: []aggregate.Value{{Name: "largest", Op: aggregate.Max}, {Name: "orders", Op: aggregate.Count},
+		{Name: "revenue", Op: aggregate.Sum}},
 }
 
 func TestWindowStart(t *testing.T) {
@@ -116,7 +117,8 @@ func TestKeys(t *testing.T) {
 			t.Errorf("ParseID takes %q for %+v", foreign, d)
 		}
 	}
-	for _, foreign := range []event.Key{lanes.HeadKey(daily), lanes.EpochKey, {PK: "A#x", SK: "-"}, {PK: "A#x#y#0", SK: "-"}, {PK: "A#x#1#0", SK: "noon"}, {},
+	for _, foreign := range []event.Key{lanes.HeadKey(daily), lanes.EpochKey, {PK: "A#x", SK: "-"}, {PK: "A#x#y#0", SK: "-"},
+		{PK: "A#x#1#0", SK: "noon"}, {},
 		{PK: "A#x#+1#0", SK: "-"}, {PK: "A#x#1#00", SK: "-"}, {PK: "A#x#1#0", SK: "2018-02-01T00:00:00.5Z"}} {
 		if _, ok := lanes.ParseKey(foreign); ok {
 			t.Errorf("ParseKey takes %q for an aggregate item", foreign)
@@ -161,7 +163,8 @@ func TestItemBucket(t *testing.T) {
 // Other programs compute the stored forms. This test writes them a second time, from the words of
 // the design page.
 func TestStoredForms(t *testing.T) {
-	lane := event.Lane{StreamARN: "arn:aws:dynamodb:eu-central-1:1:table/events/stream/2026", ShardID: "shardId-00000001573689847184-864758bb"}
+	lane := event.Lane{StreamARN: "arn:aws:dynamodb:eu-central-1:1:table/events/stream/2026",
+		ShardID: "shardId-00000001573689847184-864758bb"}
 	sum := sha256.Sum256([]byte(lane.StreamARN + "\x00" + lane.ShardID))
 	id := lanes.LaneIDOf(lane)
 	if got, want := id.MarkAttribute(), "m:"+base64.RawURLEncoding.EncodeToString(sum[:12]); got != want {
@@ -198,8 +201,10 @@ func TestStoredForms(t *testing.T) {
 	}
 
 	item := &event.Item{Key: event.Key{PK: "M", SK: "O"}, At: instant(t, "2018-02-01T10:00:00Z")}
-	c := lanes.Contribute(daily, item, []string{"m"}, []aggregate.Amount{{}, {Set: true, Number: event.DecimalOf(1)}, {Set: true, Number: number(t, "12.50")}})
-	term := sha256.Sum256([]byte("\x00\x00\x00\x01M\x00\x00\x00\x01O\x00\x00\x00\x06orders\x00\x00\x00\x011\x00\x00\x00\x07revenue\x00\x00\x00\x0412.5"))
+	c := lanes.Contribute(daily, item, []string{"m"}, []aggregate.Amount{{}, {Set: true, Number: event.DecimalOf(1)},
+		{Set: true, Number: number(t, "12.50")}})
+	term := sha256.Sum256(
+		[]byte("\x00\x00\x00\x01M\x00\x00\x00\x01O\x00\x00\x00\x06orders\x00\x00\x00\x011\x00\x00\x00\x07revenue\x00\x00\x00\x0412.5"))
 	if want := int64(binary.BigEndian.Uint64(term[:8]) >> 2); c.Term != want {
 		t.Errorf("term %d, want %d", c.Term, want)
 	}

@@ -7,18 +7,21 @@ import (
 
 func TestDurations(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		"1s": time.Second, "90m": 90 * time.Minute, "12h": 12 * time.Hour, "90d": 90 * 24 * time.Hour, "2w": 14 * 24 * time.Hour, "007d": 7 * 24 * time.Hour,
+		"1s": time.Second, "90m": 90 * time.Minute, "12h": 12 * time.Hour, "90d": 90 * 24 * time.Hour, "2w": 14 * 24 * time.Hour,
+		"007d": 7 * 24 * time.Hour,
 	} {
 		if got, err := Parse(text); err != nil || got != want {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "d", "1", "0s", "-1d", "+1d", "1.5h", "1y", "1D", "1 d", " 1d", "1d2h", "99999999999999999999d", "73001d"} {
+	for _, text := range []string{"", "d", "1", "0s", "-1d", "+1d", "1.5h", "1y", "1D", "1 d", " 1d", "1d2h", "99999999999999999999d",
+		"73001d"} {
 		if got, err := Parse(text); err == nil {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
-	for want, d := range map[string]time.Duration{"14d": 14 * 24 * time.Hour, "36h": 36 * time.Hour, "90s": 90 * time.Second, "500ms": time.Second / 2} {
+	for want, d := range map[string]time.Duration{"14d": 14 * 24 * time.Hour, "36h": 36 * time.Hour, "90s": 90 * time.Second,
+		"500ms": time.Second / 2} {
 		if got := Format(d); got != want {
 			t.Errorf("%v is %s", d, got)
 		}

@@ -18,7 +18,8 @@ func TestThereAndBack(t *testing.T) {
 	for i := range noise {
 		noise[i] = byte(rand.Uint32())
 	}
-	for _, text := range []string{"", "{}", strings.Repeat(`{"sku":"a","quantity":1},`, 200), string(noise), strings.Repeat(" ", Max), strings.Repeat("ab", 1000)} {
+	for _, text := range []string{"", "{}", strings.Repeat(`{"sku":"a","quantity":1},`, 200), string(noise), strings.Repeat(" ", Max),
+		strings.Repeat("ab", 1000)} {
 		b := Pack(text)
 		if back, err := Unpack(b); err != nil || back != text {
 			t.Errorf("a text of %d bytes comes back with %d: %v", len(text), len(back), err)
@@ -71,16 +72,18 @@ func TestBombs(t *testing.T) {
 		bytes []byte
 		want  string
 	}{
-		"a gigabyte, not declared":     {gigabyte.Bytes(), "it does not say how large it is"},
-		"too large":                    {declared(strings.Repeat(" ", Max+1)), "it says that it unpacks to 409601 bytes, and at most 409600 are read"},
-		"too well packed":              {declared(strings.Repeat(" ", Max)), "which is more than 8 times its size"},
-		"a claim of a gigabyte":        {claiming(1<<30, 100), "it says that it unpacks to 1073741824 bytes"},
-		"a claim that is too small":    {claiming(10, 1<<17), ""},
-		"a claim that is too large":    {claiming(1000, 10), ""},
-		"nothing":                      {nil, "it is not a zstd frame"},
-		"JSON":                         {[]byte(`{"a":1}`), "it is not a zstd frame"},
-		"cut":                          {good[:len(good)-3], ""},
-		"a frame to skip":              {binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, skipMagic), 0), "it is not a zstd frame"},
+		"a gigabyte, not declared": {gigabyte.Bytes(), "it does not say how large it is"},
+		"too large": {declared(strings.Repeat(" ", Max+1)),
+			"it says that it unpacks to 409601 bytes, and at most 409600 are read"},
+		"too well packed":           {declared(strings.Repeat(" ", Max)), "which is more than 8 times its size"},
+		"a claim of a gigabyte":     {claiming(1<<30, 100), "it says that it unpacks to 1073741824 bytes"},
+		"a claim that is too small": {claiming(10, 1<<17), ""},
+		"a claim that is too large": {claiming(1000, 10), ""},
+		"nothing":                   {nil, "it is not a zstd frame"},
+		"JSON":                      {[]byte(`{"a":1}`), "it is not a zstd frame"},
+		"cut":                       {good[:len(good)-3], ""},
+		"a frame to skip": {binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, skipMagic), 0),
+			"it is not a zstd frame"},
 		"two frames":                   {append(bytes.Clone(good), good...), ""},
 		"a second frame of a gigabyte": {append(bytes.Clone(good), gigabyte.Bytes()...), ""},
 		"a byte of it changed":         {flipped(good), ""},

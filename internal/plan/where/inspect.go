@@ -41,7 +41,9 @@ func each(n node, negated bool, yield func(test) bool) bool {
 	case exists:
 		return yield(test{path: n.path, negated: negated})
 	case comparison:
-		return yield(test{n.path, []literal{n.with}, negated, n.op.below != n.op.beyond, func(l []literal) node { return comparison{n.path, n.op, l[0]} }})
+		return yield(test{n.path, []literal{n.with}, negated, n.op.below != n.op.beyond, func(l []literal) node {
+			return comparison{n.path, n.op, l[0]}
+		}})
 	case oneOf:
 		return yield(test{n.path, n.set, negated, false, func(l []literal) node { return oneOf{n.path, l} }})
 	}

@@ -201,13 +201,16 @@ func (p *parser) literal() (literal, *Mistake) {
 	case t.kind == numberToken:
 		n, bad := event.ParseDecimal(t.text)
 		if bad != nil {
-			return literal{}, &Mistake{Offset: t.offset, What: t.text + " is not a number", Instead: "a number such as 12.5, or text in quotes"}
+			return literal{}, &Mistake{Offset: t.offset, What: t.text + " is not a number",
+				Instead: "a number such as 12.5, or text in quotes"}
 		}
 		return literal{kind: event.Number, number: n, offset: t.offset}, nil
 	case t.kind == wordToken && (t.text == "true" || t.text == "false"):
 		return literal{kind: event.Bool, text: t.text, offset: t.offset}, nil
 	case t.kind == wordToken && !slices.Contains(reservedWords, t.text):
-		return literal{}, &Mistake{Offset: t.offset, What: t.text + " stands where a value should: fields are compared with numbers and quoted text only", Instead: "'" + t.text + "'"}
+		return literal{},
+			&Mistake{Offset: t.offset, What: t.text + " stands where a value should: fields are compared with numbers and quoted text only",
+				Instead: "'" + t.text + "'"}
 	}
 	return literal{}, p.unexpected(t, "a number, quoted text, true or false", aComparison)
 }

@@ -35,17 +35,21 @@ func TestConditions(t *testing.T) {
 		{`total = 1250`, true}, {`total != 1250`, false}, {`total != 1`, true}, {`total>0`, true},
 		{`big = 9007199254740993`, true}, {`big = 9007199254740992`, false}, {`big > 9007199254740992`, true},
 		{`fee = 0.1`, true}, {`fee = 1e-1`, true},
-		{`status = "paid"`, true}, {`status = 'paid'`, true}, {`status != 'open'`, true}, {`status < 'pb'`, true}, {`quote = 'it\'s'`, true}, {`quote = "it's"`, true},
+		{`status = "paid"`, true}, {`status = 'paid'`, true}, {`status != 'open'`, true}, {`status < 'pb'`, true},
+		{`quote = 'it\'s'`, true}, {`quote = "it's"`, true},
 		{`status in ('open', 'paid')`, true}, {`status in ('open')`, false}, {`total in (1, 1250, 'x')`, true},
-		{`exists status`, true}, {`exists note`, false}, {`exists missing`, false}, {`exists empty`, true}, {`exists items[0].sku`, true}, {`exists items[1]`, false},
+		{`exists status`, true}, {`exists note`, false}, {`exists missing`, false}, {`exists empty`, true}, {`exists items[0].sku`, true},
+		{`exists items[1]`, false},
 		{`flags.gift = true`, true}, {`flags.gift != true`, false}, {`flags.gift = false`, false},
 		{`["odd.name"] = 'x'`, true}, {`["and"] = 1`, true}, {`items[0].sku = 'a'`, true},
 		// A comparison with a missing or null field, or with another kind, is false under every
 		// operator.
-		{`missing = 1`, false}, {`missing != 1`, false}, {`note != 1`, false}, {`note = 'null'`, false}, {`status != 1`, false}, {`total != 'x'`, false},
+		{`missing = 1`, false}, {`missing != 1`, false}, {`note != 1`, false}, {`note = 'null'`, false}, {`status != 1`, false},
+		{`total != 'x'`, false},
 		{`items = 1`, false}, {`flags.gift = 'true'`, false}, {`missing in (1)`, false}, {`not missing = 1`, true},
 		{`not total = 1`, true}, {`not not total = 1250`, true}, {`not (total = 1 or status = 'paid')`, false},
-		{`total = 1 or status = 'paid' and fee = 1`, false}, {`(total = 1 or status = 'paid') and fee = 0.1`, true}, {`status = 'paid' or total = 1 and fee = 1`, true},
+		{`total = 1 or status = 'paid' and fee = 1`, false}, {`(total = 1 or status = 'paid') and fee = 0.1`, true},
+		{`status = 'paid' or total = 1 and fee = 1`, true},
 	} {
 		w, bad := Parse(c.text)
 		if bad != nil {
@@ -71,30 +75,41 @@ func TestMistakes(t *testing.T) {
 		want   string
 	}{
 		{``, 0, `found the end where the condition needs the path of a field; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
-		{`total`, 5, `found the end where the condition needs an operator (= != < <= > >=) or in; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
+		{`total`, 5,
+			`found the end where the condition needs an operator (= != < <= > >=) or in; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
 		{`total == 1`, 6, `== is not an operator; write = instead`},
 		{`a = 1 && b = 2`, 6, `&& is not an operator; write and instead`},
 		{`! a = 1`, 0, `! is not an operator; write not instead`},
 		{`a <> 1`, 2, `<> is not an operator; write != instead`},
-		{`status = paid`, 9, `paid stands where a value should: fields are compared with numbers and quoted text only; write 'paid' instead`},
+		{`status = paid`, 9,
+			`paid stands where a value should: fields are compared with numbers and quoted text only; write 'paid' instead`},
 		{`a = 1 AND b = 2`, 6, `found AND where the condition needs and, or, or the end; write and instead`},
 		{`a = 'x`, 4, `the text that begins here has no closing quote; write a closing quote where it ends instead`},
 		{`a = 'x\n'`, 6, "a backslash stands only before a quote or a backslash; write \\\\ instead"},
 		{`a = 01`, 4, `01 is not a number; write a number such as 12.5, or text in quotes instead`},
 		{`a = 1.`, 4, `1. is not a number; write a number such as 12.5, or text in quotes instead`},
 		{`a = -`, 4, `- is not a number; write a number such as 12.5, or text in quotes instead`},
-		{`(a = 1`, 6, `found the end where the condition needs and, or, or a closing parenthesis; write a closing parenthesis after what stands in it instead`},
-		{`a = 1)`, 5, `found ) where the condition needs and, or, or the end; write and or or between two conditions, or leave it out, instead`},
-		{`a in 1`, 5, `found 1 where the condition needs an opening parenthesis; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
-		{`a in ()`, 6, `found ) where the condition needs a number, quoted text, true or false; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
-		{`a in (1 2)`, 8, `found 2 where the condition needs a comma or a closing parenthesis; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
-		{`exists`, 6, `found the end where the condition needs the path of a field; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
+		{`(a = 1`, 6,
+			`found the end where the condition needs and, or, or a closing parenthesis; write a closing parenthesis after what stands in it instead`},
+		{`a = 1)`, 5,
+			`found ) where the condition needs and, or, or the end; write and or or between two conditions, or leave it out, instead`},
+		{`a in 1`, 5,
+			`found 1 where the condition needs an opening parenthesis; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
+		{`a in ()`, 6,
+			`found ) where the condition needs a number, quoted text, true or false; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
+		{`a in (1 2)`, 8,
+			`found 2 where the condition needs a comma or a closing parenthesis; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
+		{`exists`, 6,
+			`found the end where the condition needs the path of a field; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
 		{`a..b = 1`, 0, ""},
-		{`1 = a`, 0, `found 1 where the condition needs the path of a field; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
-		{`and = 1`, 0, `found and where the condition needs the path of a field; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
+		{`1 = a`, 0,
+			`found 1 where the condition needs the path of a field; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
+		{`and = 1`, 0,
+			`found and where the condition needs the path of a field; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
 		{`a = null`, 4, ``},
 		{`paid < true`, 7, `true and false have no order; write = or != instead`},
-		{strings.Repeat("(", 100) + "a = 1" + strings.Repeat(")", 100), 65, `more than 64 levels of parentheses and not; write at most 64 instead`},
+		{strings.Repeat("(", 100) + "a = 1" + strings.Repeat(")", 100), 65,
+			`more than 64 levels of parentheses and not; write at most 64 instead`},
 		{strings.Repeat("not ", 100) + "a = 1", 260, `more than 64 levels of parentheses and not; write at most 64 instead`},
 		{"a = '" + strings.Repeat("x", 5000) + "'", 0, `the condition is longer than 4,096 bytes; write at most 4,096 instead`},
 	} {
@@ -178,7 +193,8 @@ func randomLiteral(r *rand.Rand) (string, any) {
 }
 
 func randomNumber(r *rand.Rand) string {
-	return []string{"0", "-0", "1", "1.0", "10e-1", "1e0", "-1", "2.50", "2.5", "9007199254740993", "9007199254740992", "1e20", "100000000000000000000", "0.1", "-0.10", "1e-20"}[r.IntN(16)]
+	return []string{"0", "-0", "1", "1.0", "10e-1", "1e0", "-1", "2.50", "2.5", "9007199254740993", "9007199254740992", "1e20",
+		"100000000000000000000", "0.1", "-0.10", "1e-20"}[r.IntN(16)]
 }
 
 func naiveCompare(field, with any) (int, bool) {
@@ -277,7 +293,8 @@ func TestCanonicalText(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	corpus.Add(f)
-	for _, s := range []string{`total_cents > 0`, `a in (1, 'x') and not exists b`, `["odd\"]name"] = "\\"`, `((a=1))`, `a = -1.5e3 or b != true`, `a[`, `é<'ü'`} {
+	for _, s := range []string{`total_cents > 0`, `a in (1, 'x') and not exists b`, `["odd\"]name"] = "\\"`, `((a=1))`,
+		`a = -1.5e3 or b != true`, `a[`, `é<'ü'`} {
 		f.Add(s, `{"a":1,"b":"x"}`)
 	}
 	f.Fuzz(func(t *testing.T, text, payload string) {
@@ -319,12 +336,14 @@ func TestWhatIsSaidOfACondition(t *testing.T) {
 	a, _ := Path("a")
 	b, _ := Path("b")
 	for what, pair := range map[string][2]any{
-		"paths":       {fmt.Sprint(paths), "[a a b a b a]"},
-		"kinds a":     {fmt.Sprint(c.Kinds(a)), fmt.Sprint([]event.Kind{event.String, event.String, event.String})},
-		"kinds b":     {fmt.Sprint(c.Kinds(b)), fmt.Sprint([]event.Kind{event.Number, event.String, event.String, event.Bool})},
-		"texts":       {fmt.Sprint(c.Texts()), "[{4 x} {19 12} {37 2} {66 3} {84 7}]"},
-		"no number a": {fmt.Sprintf("%+v", c.NoNumbers(a)), `[{Offset:4 With:"x" Numbers: Ordered:false} {Offset:84 With:"7" Numbers:a > 7 Ordered:true}]`},
-		"no number b": {fmt.Sprintf("%+v", c.NoNumbers(b)), `[{Offset:37 With:"2" Numbers:b in (1, 2) Ordered:false} {Offset:66 With:"3" Numbers: Ordered:false}]`},
+		"paths":   {fmt.Sprint(paths), "[a a b a b a]"},
+		"kinds a": {fmt.Sprint(c.Kinds(a)), fmt.Sprint([]event.Kind{event.String, event.String, event.String})},
+		"kinds b": {fmt.Sprint(c.Kinds(b)), fmt.Sprint([]event.Kind{event.Number, event.String, event.String, event.Bool})},
+		"texts":   {fmt.Sprint(c.Texts()), "[{4 x} {19 12} {37 2} {66 3} {84 7}]"},
+		"no number a": {fmt.Sprintf("%+v", c.NoNumbers(a)),
+			`[{Offset:4 With:"x" Numbers: Ordered:false} {Offset:84 With:"7" Numbers:a > 7 Ordered:true}]`},
+		"no number b": {fmt.Sprintf("%+v", c.NoNumbers(b)),
+			`[{Offset:37 With:"2" Numbers:b in (1, 2) Ordered:false} {Offset:66 With:"3" Numbers: Ordered:false}]`},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: %s, want %s", what, pair[0], pair[1])

@@ -46,7 +46,8 @@ func faultOf(text string, err error) *Fault {
 		return &Fault{Position{1, 1}, "invalid YAML: " + err.Error(), ""}
 	}
 	tk := positioned.GetToken()
-	r := reader{text: newLines(text), tokens: tokens(text), at: tk, fault: Fault{Position: Position{tk.Position.Line, max(1, tk.Position.Column)}}}
+	r := reader{text: newLines(text), tokens: tokens(text), at: tk,
+		fault: Fault{Position: Position{tk.Position.Line, max(1, tk.Position.Column)}}}
 	slips := []func(*reader) bool{(*reader).quote}
 	switch open, _ := r.around(); {
 	case tk.Type == token.InvalidType: // a sign or an escape that YAML does not have anywhere
@@ -140,7 +141,8 @@ func (r *reader) advice() string {
 // complete.
 func (r *reader) continues() bool {
 	levels := r.levels()
-	return r.text.begins(r.fault.Line, r.fault.Column) && !named().MatchString(r.rest()) && len(levels) > 0 && r.fault.Column > levels[len(levels)-1] && !r.afterColon()
+	return r.text.begins(r.fault.Line, r.fault.Column) && !named().MatchString(r.rest()) && len(levels) > 0 &&
+		r.fault.Column > levels[len(levels)-1] && !r.afterColon()
 }
 
 // afterColon reports whether the parser stopped at what comes right after a colon.

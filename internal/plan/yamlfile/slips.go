@@ -20,7 +20,8 @@ func (r *reader) quote() bool {
 		if after(p, r.at.Position) {
 			return false
 		}
-		if text := strings.TrimRight(tk.Value, " "); tk.Type == token.StringType && text != "" && strings.ContainsAny(text[len(text)-1:], `"'`) {
+		if text := strings.TrimRight(tk.Value, " "); tk.Type == token.StringType && text != "" &&
+			strings.ContainsAny(text[len(text)-1:], `"'`) {
 			inside = tk
 		}
 		first := r.text.from(p.Line, p.Column)
@@ -35,7 +36,8 @@ func (r *reader) quote() bool {
 			return r.say(p, "the quote that opens here is not closed", "a closing quote where the text ends")
 		}
 		if spills(r.text.from(line, column+1), line > p.Line) {
-			return r.say(p, fmt.Sprintf("the quote that opens here is closed by the one in %d:%d, and more follows that one", line, column), "each text with a quote at either end")
+			return r.say(p, fmt.Sprintf("the quote that opens here is closed by the one in %d:%d, and more follows that one", line, column),
+				"each text with a quote at either end")
 		}
 	}
 	return false
@@ -68,9 +70,11 @@ func (r *reader) bracket() bool {
 	b := brackets[open.Type]
 	switch {
 	case wrong != nil:
-		return r.say(wrong.Position, fmt.Sprintf("%s stands here, and the %s that opens in %d:%d is not closed", wrong.Value, b.name, open.Position.Line, open.Position.Column), b.closer)
+		return r.say(wrong.Position, fmt.Sprintf("%s stands here, and the %s that opens in %d:%d is not closed", wrong.Value, b.name,
+			open.Position.Line, open.Position.Column), b.closer)
 	case r.swallowed(open, b.closer):
-		return r.say(open.Position, fmt.Sprintf("the %s that opens here is not closed: from the # on, the rest of its line is a comment", b.name), "what holds a # in quotes")
+		return r.say(open.Position, fmt.Sprintf("the %s that opens here is not closed: from the # on, the rest of its line is a comment",
+			b.name), "what holds a # in quotes")
 	case !r.closed(open) && !r.strayQuote(open):
 		return r.say(open.Position, fmt.Sprintf("the %s that opens here is not closed", b.name), b.closer+" where it ends")
 	case r.at.Type == token.MappingEndType || r.at.Type == token.SequenceEndType: // next to the one that closes it
@@ -127,7 +131,8 @@ func (r *reader) closed(open *token.Token) bool {
 // where the parser stopped. If so, other quotes and brackets may not be what they look like.
 func (r *reader) strayQuote(open *token.Token) bool {
 	return slices.ContainsFunc(r.tokens, func(tk *token.Token) bool {
-		return tk.Type == token.StringType && strings.ContainsAny(tk.Value, `"'`) && after(tk.Position, open.Position) && !after(tk.Position, r.at.Position)
+		return tk.Type == token.StringType && strings.ContainsAny(tk.Value, `"'`) && after(tk.Position, open.Position) &&
+			!after(tk.Position, r.at.Position)
 	})
 }
 
@@ -135,7 +140,8 @@ func (r *reader) strayQuote(open *token.Token) bool {
 // line.
 func (r *reader) swallowed(open *token.Token, closer string) bool {
 	return !r.closed(open) && slices.ContainsFunc(r.tokens, func(tk *token.Token) bool {
-		return tk.Type == token.CommentType && tk.Position.Line == open.Position.Line && after(tk.Position, open.Position) && strings.Contains(tk.Value, closer)
+		return tk.Type == token.CommentType && tk.Position.Line == open.Position.Line && after(tk.Position, open.Position) &&
+			strings.Contains(tk.Value, closer)
 	})
 }
 
@@ -177,7 +183,8 @@ func expression(text string) func() *regexp.Regexp {
 // colon finds a line without a colon, or without the blank after it.
 func (r *reader) colon() bool {
 	levels := r.levels()
-	if !r.text.begins(r.fault.Line, r.fault.Column) || r.at.Type == token.SequenceEntryType || len(levels) > 0 && !slices.Contains(levels, r.fault.Column) && !r.afterColon() {
+	if !r.text.begins(r.fault.Line, r.fault.Column) || r.at.Type == token.SequenceEntryType || len(levels) > 0 &&
+		!slices.Contains(levels, r.fault.Column) && !r.afterColon() {
 		return false
 	}
 	line := r.rest()
@@ -203,7 +210,8 @@ func (r *reader) entry() bool {
 
 // twoValues finds a second colon in the line, or a value with names below it.
 func (r *reader) twoValues() bool {
-	if r.text.begins(r.fault.Line, r.fault.Column) || !r.afterColon() || r.at.Type == token.SequenceEntryType || r.at.Type == token.DirectiveType {
+	if r.text.begins(r.fault.Line, r.fault.Column) || !r.afterColon() || r.at.Type == token.SequenceEntryType ||
+		r.at.Type == token.DirectiveType {
 		return false
 	}
 	if rest := r.rest(); strings.Contains(rest, ": ") || strings.HasSuffix(rest, ":") {
@@ -226,7 +234,8 @@ func (r *reader) indentation() bool {
 	if len(levels) == 0 || slices.Contains(levels, column) {
 		return false
 	}
-	return r.say(nil, fmt.Sprintf("this line begins in column %d, and no line that it could belong with does", column), "it in column "+either(levels)+", like the lines beside it")
+	return r.say(nil, fmt.Sprintf("this line begins in column %d, and no line that it could belong with does", column), "it in column "+
+		either(levels)+", like the lines beside it")
 }
 
 // levels returns the columns of the names and lists that are open above the line where the parser
@@ -242,7 +251,8 @@ func (r *reader) levels() []int {
 		if tk.Type == token.CommentType {
 			continue
 		}
-		if begins := tk.Position.Line > line && r.text.begins(tk.Position.Line, tk.Position.Column); depth == 0 && (begins || before == token.SequenceEntryType) {
+		if begins := tk.Position.Line > line && r.text.begins(tk.Position.Line, tk.Position.Column); depth == 0 &&
+			(begins || before == token.SequenceEntryType) {
 			levels = slices.DeleteFunc(levels, func(c int) bool { return c >= tk.Position.Column })
 			levels = append(levels, tk.Position.Column)
 		}

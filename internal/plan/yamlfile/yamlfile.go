@@ -206,7 +206,8 @@ func (c converter) members(values []*ast.MappingValueNode) []Member {
 		_, scalar := v.Key.(ast.ScalarNode)
 		_, null := v.Key.(*ast.NullNode)
 		_, merge := v.Key.(*ast.MergeKeyNode)
-		list[i] = Member{Position: c.position(v.Key), Name: v.Key.GetToken().Value, Plain: scalar && !null, Merge: merge, Value: c.value(v.Value, c.position(v.Key))}
+		list[i] = Member{Position: c.position(v.Key), Name: v.Key.GetToken().Value, Plain: scalar && !null, Merge: merge,
+			Value: c.value(v.Value, c.position(v.Key))}
 	}
 	return list
 }
@@ -270,7 +271,8 @@ func (n *Node) repetition() *Fault {
 		return nil
 	}
 	for first, again := range n.Repeated {
-		return &Fault{again.Position, fmt.Sprintf("invalid YAML: %s is already declared on line %d", again.Name, first.Line), "one of the two"}
+		return &Fault{again.Position, fmt.Sprintf("invalid YAML: %s is already declared on line %d", again.Name, first.Line),
+			"one of the two"}
 	}
 	for _, m := range n.Members {
 		if fault := m.Value.repetition(); fault != nil {

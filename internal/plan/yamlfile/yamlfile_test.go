@@ -22,11 +22,14 @@ func show(n *Node) string {
 	case Map:
 		var members []string
 		for _, m := range n.Members {
-			members = append(members, fmt.Sprintf("%d:%d %s%s: %s", m.Line, m.Column, m.Name, map[bool]string{m.Merge: "(merge)", !m.Plain: "(odd)"}[true], show(m.Value)))
+			members = append(members,
+				fmt.Sprintf("%d:%d %s%s: %s", m.Line, m.Column, m.Name, map[bool]string{m.Merge: "(merge)", !m.Plain: "(odd)"}[true],
+					show(m.Value)))
 		}
 		return text + "{" + strings.Join(members, ", ") + "}"
 	case Text:
-		return text + []string{"plain", "quoted", "block"}[n.Style] + fmt.Sprintf(" %q", n.Text) + map[bool]string{true: " verbatim"}[n.Verbatim]
+		return text + []string{"plain", "quoted", "block"}[n.Style] + fmt.Sprintf(" %q", n.Text) +
+			map[bool]string{true: " verbatim"}[n.Verbatim]
 	case Null:
 		return text + "null"
 	case Alias:
@@ -44,8 +47,10 @@ func TestNodes(t *testing.T) {
 		{"a: 1\nb:\n  - x\n  - 'it''s'\n", `1:1 {1:1 a: 1:4 integer 1, 2:1 b: 3:3 [3:5 plain "x" verbatim, 4:5 quoted "it's"]}`},
 		{"\ufeffa: 01\r\nb: \"é\"\r\n", `1:1 {1:1 a: 1:4 integer 01, 2:1 b: 2:4 quoted "é" verbatim}`},
 		{"{a: [], b: {}, c: }", `1:1 {1:2 a: 1:5 [], 1:9 b: 1:12 {}, 1:16 c: 1:18 null}`},
-		{"a: true\nb: .inf\nc: 1.50\nd: ~\ne: |\n  two\n  lines\n", `1:1 {1:1 a: 1:4 bool true, 2:1 b: 2:4 float .inf, 3:1 c: 3:4 float 1.50, 4:1 d: 4:4 null, 5:1 e: 5:4 block "two\nlines\n"}`},
-		{"a: !Ref B\nc: [!Ref D, !Sub E, f]\n", `1:1 {1:1 a: 1:4 !Ref 1:9 plain "B" verbatim, 2:1 c: 2:4 [2:5 !Ref 2:10 plain "D" verbatim, 2:13 !Sub 2:18 plain "E" verbatim, 2:21 plain "f" verbatim]}`},
+		{"a: true\nb: .inf\nc: 1.50\nd: ~\ne: |\n  two\n  lines\n",
+			`1:1 {1:1 a: 1:4 bool true, 2:1 b: 2:4 float .inf, 3:1 c: 3:4 float 1.50, 4:1 d: 4:4 null, 5:1 e: 5:4 block "two\nlines\n"}`},
+		{"a: !Ref B\nc: [!Ref D, !Sub E, f]\n",
+			`1:1 {1:1 a: 1:4 !Ref 1:9 plain "B" verbatim, 2:1 c: 2:4 [2:5 !Ref 2:10 plain "D" verbatim, 2:13 !Sub 2:18 plain "E" verbatim, 2:21 plain "f" verbatim]}`},
 		{"a: &x {b: 1}\nc: *x\n<<: *x\n", `1:1 {1:1 a: 1:4 &x 1:7 {1:8 b: 1:11 integer 1}, 2:1 c: 2:4 *x, 3:1 <<(merge): 3:5 *x}`},
 		{"a: 1\n~: 2\n", `1:1 {1:1 a: 1:4 integer 1, 2:1 ~(odd): 2:4 integer 2}`},
 		{"# nothing\n---\n", "nothing"},

@@ -27,7 +27,8 @@ import (
 
 // isolated undoes, at the end of the test, what the bench sets for the AWS SDK.
 func isolated(t *testing.T) {
-	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"} {
+	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+		"AWS_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"} {
 		t.Setenv(name, "")
 	}
 }
@@ -131,7 +132,8 @@ func TestStreamBatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		img := image{}
-		for name, text := range map[string]string{"PK": item.Key.PK, "SK": item.Key.SK, "type": item.Type, "id": item.ID, "data": item.Data, "at": keys.FormatTime(item.At)} {
+		for name, text := range map[string]string{"PK": item.Key.PK, "SK": item.Key.SK, "type": item.Type, "id": item.ID, "data": item.Data,
+			"at": keys.FormatTime(item.At)} {
 			v := img[name]
 			v.S = text
 			img[name] = v
@@ -251,7 +253,8 @@ func TestFiguresAndTargets(t *testing.T) {
 	j.atLeast("pace", 0.79, 0.8)
 	j.atMost("cost", 0.05, 0.05)
 	j.atMost("price", 0.0512, 0.05)
-	if want := "pace: 0.79, at least 0.8|price: 0.051, at most 0.05"; strings.Join(j.missed, "|") != want || strings.Count(out.String(), "kept") != 2 || strings.Count(out.String(), "MISSED") != 2 {
+	if want := "pace: 0.79, at least 0.8|price: 0.051, at most 0.05"; strings.Join(j.missed, "|") != want ||
+		strings.Count(out.String(), "kept") != 2 || strings.Count(out.String(), "MISSED") != 2 {
 		t.Errorf("missed %q\n%s", j.missed, out.String())
 	}
 }

@@ -35,7 +35,8 @@ func (b *bench) compress(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			times[way], units[way] = append(times[way], float64(took.Nanoseconds())/1000/packedOrders), append(units[way], spent/packedOrders)
+			times[way], units[way] = append(times[way], float64(took.Nanoseconds())/1000/packedOrders),
+				append(units[way], spent/packedOrders)
 		}
 	}
 	_, plainTime, _ := sorted(times[0])
@@ -54,10 +55,12 @@ func (b *bench) compress(ctx context.Context) error {
 func wideOrder(rng *rand.Rand, i int) string {
 	var lines []string
 	body := func() string {
-		return fmt.Sprintf(`{"type":"order","order_id":"o-%d","placed_at":"2026-03-01T10:00:00Z","customer":"%016x","lines":[%s]}`, i, rng.Uint64(), strings.Join(lines, ","))
+		return fmt.Sprintf(`{"type":"order","order_id":"o-%d","placed_at":"2026-03-01T10:00:00Z","customer":"%016x","lines":[%s]}`, i,
+			rng.Uint64(), strings.Join(lines, ","))
 	}
 	for len(strings.Join(lines, ",")) < packedBytes-250 {
-		lines = append(lines, fmt.Sprintf(`{"sku":"%08x","description":"item %d","quantity":%d,"price_cents":%d,"tax":"0.%02d"}`, rng.Uint32(), rng.IntN(10_000), 1+rng.IntN(9), rng.IntN(100_000), rng.IntN(25)))
+		lines = append(lines, fmt.Sprintf(`{"sku":"%08x","description":"item %d","quantity":%d,"price_cents":%d,"tax":"0.%02d"}`,
+			rng.Uint32(), rng.IntN(10_000), 1+rng.IntN(9), rng.IntN(100_000), rng.IntN(25)))
 	}
 	return body()
 }
@@ -65,7 +68,8 @@ func wideOrder(rng *rand.Rand, i int) string {
 // storeAll plans and puts the bodies, 25 at a time, on a new engine.
 func storeAll(ctx context.Context, bodies []string, compress bool) (took time.Duration, units float64, err error) {
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
-		Events: map[string]pipeline.EventSpec{"order": {ID: "{order_id}", At: "{placed_at}", Key: pipeline.KeySpec{PK: "ORDER#{order_id}", SK: "ORDER"}, Compress: compress}}})
+		Events: map[string]pipeline.EventSpec{"order": {ID: "{order_id}", At: "{placed_at}",
+			Key: pipeline.KeySpec{PK: "ORDER#{order_id}", SK: "ORDER"}, Compress: compress}}})
 	if err != nil {
 		return 0, 0, err
 	}

@@ -56,7 +56,8 @@ aggregates:
 
 // devReading returns an event of 400 bytes.
 func devReading(n int) string {
-	text := fmt.Sprintf(`{"type":"reading.taken","reading":"r-%08d","station":"s-%02d","at":"2026-03-%02dT09:00:00Z","value":%d,"note":"`, n, n%50, 1+n%28, n%1000)
+	text := fmt.Sprintf(`{"type":"reading.taken","reading":"r-%08d","station":"s-%02d","at":"2026-03-%02dT09:00:00Z","value":%d,"note":"`,
+		n, n%50, 1+n%28, n%1000)
 	return text + strings.Repeat("x", eventBytes-len(text)-2) + `"}`
 }
 
@@ -113,7 +114,8 @@ func (b *bench) dev(ctx context.Context) error {
 		return err
 	}
 	rate := func(d time.Duration) float64 { return float64(b.events) / d.Seconds() }
-	fmt.Fprintf(b.out, "  %.0f events a second are sent, and %.0f sent, stored and counted; %d MB resident at the peak meanwhile; %d MB on the disk\n",
+	fmt.Fprintf(b.out,
+		"  %.0f events a second are sent, and %.0f sent, stored and counted; %d MB resident at the peak meanwhile; %d MB on the disk\n",
 		rate(sent), rate(stored), filling/1024, size.Size()>>20)
 	b.atMost("seconds to start with nothing", empty.Seconds(), emptyStart)
 	b.atMost("seconds to start with all events, after a kill", full.Seconds(), fullStart)
@@ -172,7 +174,8 @@ func (d *devProcess) send(ctx context.Context, events int) error {
 				}
 				in := &sqs.SendMessageBatchInput{QueueUrl: &d.local.QueueURL}
 				for n := first; n < min(first+10, events); n++ {
-					in.Entries = append(in.Entries, types.SendMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(n)), MessageBody: aws.String(devReading(n))})
+					in.Entries = append(in.Entries, types.SendMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(n)),
+						MessageBody: aws.String(devReading(n))})
 				}
 				_, errs[i] = client.SendMessageBatch(ctx, in)
 			}

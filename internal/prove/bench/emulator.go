@@ -35,7 +35,8 @@ func startEmulator(ctx context.Context, binary string) (*emulator, error) {
 }
 
 func (e *emulator) prepare(ctx context.Context) error {
-	client := dynamodb.New(dynamodb.Options{BaseEndpoint: &e.URL, Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")})
+	client := dynamodb.New(dynamodb.Options{BaseEndpoint: &e.URL, Region: "eu-central-1",
+		Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")})
 	for _, table := range []string{eventsTable, totalsTable} {
 		if _, err := (stack.Table{Name: table}).Create(ctx, client); err != nil {
 			return err
@@ -99,7 +100,8 @@ func call(ctx context.Context, client *http.Client, url, operation string, body 
 	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	// The emulator requires the form of a signature but does not check it.
 	request.Header.Set("X-Amz-Date", "20990101T000000Z")
-	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=id/20990101/eu-central-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
+	request.Header.Set("Authorization",
+		"AWS4-HMAC-SHA256 Credential=id/20990101/eu-central-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
 	response, err := client.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", operation, err)

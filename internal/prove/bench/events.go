@@ -19,7 +19,8 @@ const (
 // order returns the body of the i-th order. It has 400 bytes and is of the year 2099, so it never
 // expires.
 func order(i int) string {
-	return fmt.Sprintf(`{"type":"order.placed","merchant_id":"mer_%06d","order_id":"ord_2099_%09d","customer_id":"cus_%08d","placed_at":"2099-02-03T04:05:06.500Z","status":"open","currency":"EUR","total_cents":%d,"quantity":3,"lines":[{"sku":"SKU-001122","quantity":2,"cents":4999},{"sku":"SKU-009988","quantity":1,"cents":2601}],"shipping":{"country":"DE","method":"express"},"trace_id":"%019d"}`,
+	return fmt.Sprintf(
+		`{"type":"order.placed","merchant_id":"mer_%06d","order_id":"ord_2099_%09d","customer_id":"cus_%08d","placed_at":"2099-02-03T04:05:06.500Z","status":"open","currency":"EUR","total_cents":%d,"quantity":3,"lines":[{"sku":"SKU-001122","quantity":2,"cents":4999},{"sku":"SKU-009988","quantity":1,"cents":2601}],"shipping":{"country":"DE","method":"express"},"trace_id":"%019d"}`,
 		i%merchants, i, i*7919%100_000_000, cents, i)
 }
 

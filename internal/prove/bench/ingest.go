@@ -38,7 +38,8 @@ func (b *bench) ingest(ctx context.Context) error {
 		return err
 	}
 	floor.setUnits(units)
-	b.head("Ingest: %d new events of %d bytes and %d duplicates in batches of %d, no index; %d runs of each by turns, each on a fresh emulator", newEvents, bodyBytes, duplicates, batchSize, turns)
+	b.head("Ingest: %d new events of %d bytes and %d duplicates in batches of %d, no index; %d runs of each by turns, each on a "+
+		"fresh emulator", newEvents, bodyBytes, duplicates, batchSize, turns)
 	if err := table(b.out, "events", ours, sample, floor); err != nil {
 		return err
 	}
@@ -78,7 +79,8 @@ func (b *bench) delayed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.head("Ingest with %v added to every request; %d runs of each by turns, of %d and %d new events", delay, turns, newEvents, delayedEvents)
+	b.head("Ingest with %v added to every request; %d runs of each by turns, of %d and %d new events", delay, turns, newEvents,
+		delayedEvents)
 	if err := table(b.out, "events", ours, sample); err != nil {
 		return err
 	}

@@ -52,12 +52,16 @@ func (b *bench) large(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.head("Large: the demo with %d flights and with %d, %d a day, three families of totals of all time and one of days, with all its trouble; its checks found no difference", few.events, many.events, flightsPerDay)
+	b.head("Large: the demo with %d flights and with %d, %d a day, three families of totals of all time and one of days, with all its "+
+		"trouble; its checks found no difference", few.events, many.events, flightsPerDay)
 	for _, w := range []*weighed{few, many} {
 		each := func(total float64) float64 { return total / float64(w.events) }
-		fmt.Fprintf(b.out, "  %9d events: %.3f write units each to store, %.3f to count; shards rolled %d times; %.3f ms of CPU each, %.0f s\n",
-			w.events, w.cost.Events.WriteUnits, w.cost.Totals.WriteUnits, w.rolls, each(float64(w.cpu.Microseconds()))/1000, w.took.Seconds())
-		fmt.Fprintf(b.out, "                    %.0f MB in items (%.0f bytes each), %.1f MB besides at the end and %.1f at the most", w.items/(1<<20), each(w.items), w.besides/(1<<20), w.most/(1<<20))
+		fmt.Fprintf(b.out,
+			"  %9d events: %.3f write units each to store, %.3f to count; shards rolled %d times; %.3f ms of CPU each, %.0f s\n",
+			w.events, w.cost.Events.WriteUnits, w.cost.Totals.WriteUnits, w.rolls, each(float64(w.cpu.Microseconds()))/1000,
+			w.took.Seconds())
+		fmt.Fprintf(b.out, "                    %.0f MB in items (%.0f bytes each), %.1f MB besides at the end and %.1f at the most",
+			w.items/(1<<20), each(w.items), w.besides/(1<<20), w.most/(1<<20))
 		if w.resident > 0 {
 			fmt.Fprintf(b.out, "; the process had %.0f MB at its peak", float64(w.resident)/1024)
 		}
@@ -146,15 +150,18 @@ func (s *scale) most(before, eachItem float64) (most float64) {
 
 // flights returns n events, spread evenly over the days that they take.
 func flights(n int) demo.Data {
-	origins, carriers := []string{"EWR", "JFK", "LGA"}, []string{"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"}
+	origins, carriers := []string{"EWR", "JFK", "LGA"}, []string{"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA",
+		"US", "VX", "WN", "YV"}
 	first := time.Date(2013, 1, 1, 0, 0, 0, 0, time.UTC)
 	return demo.Data{Name: "flights", About: "SYNTHETIC", Events: n, Distinct: true, Lines: func() iter.Seq2[demo.Line, error] {
 		return func(yield func(demo.Line, error) bool) {
 			die := rand.New(rand.NewPCG(1, uint64(n)))
 			for i := range n {
 				at := first.Add(time.Duration(i) * (24 * time.Hour / flightsPerDay)).Truncate(time.Second)
-				body := fmt.Sprintf(`{"id":"f%08d","country":"US","origin":%q,"carrier":%q,"dest":"D%03d","tail":"N%05d","miles":%d,"delay":%d,"minutes":%d,"at":%q}`,
-					i, origins[die.IntN(len(origins))], carriers[die.IntN(len(carriers))], die.IntN(105), die.IntN(4000), 80+die.IntN(4900), die.IntN(330)-30, 20+die.IntN(600), at.Format(time.RFC3339))
+				body := fmt.Sprintf(
+					`{"id":"f%08d","country":"US","origin":%q,"carrier":%q,"dest":"D%03d","tail":"N%05d","miles":%d,"delay":%d,"minutes":%d,"at":%q}`,
+					i, origins[die.IntN(len(origins))], carriers[die.IntN(len(carriers))], die.IntN(105), die.IntN(4000), 80+die.IntN(4900),
+					die.IntN(330)-30, 20+die.IntN(600), at.Format(time.RFC3339))
 				if !yield(demo.Line{Number: i + 1, Message: envelope.Message{Body: body}}, nil) {
 					return
 				}

@@ -81,7 +81,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprint(stderr, usage)
 		flags.PrintDefaults()
 	}
-	flags.StringVar(&b.emulator, "emulator", "", "`path` of the DynamoDB emulator (scripts/dynoxide.sh prints it); empty: leave out what needs it")
+	flags.StringVar(&b.emulator, "emulator", "",
+		"`path` of the DynamoDB emulator (scripts/dynoxide.sh prints it); empty: leave out what needs it")
 	flags.IntVar(&b.turns, "n", 5, "`runs` of each way")
 	flags.IntVar(&b.events, "events", 1_000_000, "`events` of the large run")
 	check := flags.Bool("check", false, "exit with 1 if a target is missed or not measured")
@@ -138,13 +139,15 @@ func choose(list string) (map[string]bool, error) {
 }
 
 func (b *bench) run(ctx context.Context, chosen map[string]bool) error {
-	fmt.Fprintf(b.out, "%s/%s, %d CPUs, %s; the machine's load: %s.\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), load())
+	fmt.Fprintf(b.out, "%s/%s, %d CPUs, %s; the machine's load: %s.\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(),
+		runtime.Version(), load())
 	for _, s := range sections {
 		if !chosen[s.name] {
 			continue
 		}
 		if s.emulator && b.emulator == "" {
-			b.head("%s: left out, because it needs the DynamoDB emulator: -emulator \"$(scripts/dynoxide.sh)\" (which needs npm, on Linux on x86-64)", s.name)
+			b.head("%s: left out, because it needs the DynamoDB emulator: -emulator \"$(scripts/dynoxide.sh)\" (which needs npm, on "+
+				"Linux on x86-64)", s.name)
 			b.missed = append(b.missed, s.name+": not measured")
 			continue
 		}

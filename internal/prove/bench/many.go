@@ -30,7 +30,8 @@ func (b *bench) many(ctx context.Context) error {
 	}
 	// Time is measured with the delay. CPU is measured without the proxy that adds it.
 	fresh, again, sample := &series{name: "ingot, new totals"}, &series{name: "ingot, known totals"}, &series{name: "an UpdateItem each"}
-	cheapFresh, cheapAgain, cheapSample := &series{name: "ingot, new totals"}, &series{name: "ingot, known totals"}, &series{name: "an UpdateItem each"}
+	cheapFresh, cheapAgain, cheapSample := &series{name: "ingot, new totals"}, &series{name: "ingot, known totals"},
+		&series{name: "an UpdateItem each"}
 	for range min(b.turns, 3) {
 		for _, slow := range []bool{true, false} {
 			a, k, p := fresh, again, sample
@@ -42,7 +43,8 @@ func (b *bench) many(ctx context.Context) error {
 			}
 		}
 	}
-	b.head("Many totals: %d changes onto %d totals of their own in batches of %d, %v added to every request; %d runs", len(changes), manyAggregates*len(changes), manyBatch, delay, len(fresh.runs))
+	b.head("Many totals: %d changes onto %d totals of their own in batches of %d, %v added to every request; %d runs", len(changes),
+		manyAggregates*len(changes), manyBatch, delay, len(fresh.runs))
 	if err := table(b.out, "changes", fresh, again, sample); err != nil {
 		return err
 	}
@@ -57,19 +59,24 @@ func (b *bench) many(ctx context.Context) error {
 		_, rate, _ := ours.spread(run.rate)
 		b.atLeast("changes a second, "+ours.name, rate, 1000)
 		b.atLeast("changes a second, times an UpdateItem each, "+ours.name, ratio(ours, sample, run.rate), 10)
-		b.atMost("client CPU of an update, part of an UpdateItem's, "+ours.name, ratio([]*series{cheapFresh, cheapAgain}[i], cheapSample, run.perThousand), 0.25)
+		b.atMost("client CPU of an update, part of an UpdateItem's, "+ours.name,
+			ratio([]*series{cheapFresh, cheapAgain}[i], cheapSample, run.perThousand), 0.25)
 		b.atMost("requests an update, "+ours.name, worst(ours, perUpdate(func(r run) float64 { return r.requests })), 0.06)
-		b.atMost("requests an update, of what ingot check supposes, "+ours.name, worst(ours, perUpdate(func(r run) float64 { return r.requests }))/estimate.RequestsPerUpdate, 1.01)
+		b.atMost("requests an update, of what ingot check supposes, "+ours.name, worst(ours, perUpdate(func(r run) float64 {
+			return r.requests
+		}))/estimate.RequestsPerUpdate, 1.01)
 		b.atMost("write units an update, "+ours.name, worst(ours, perUpdate(func(r run) float64 { return r.units })), 1)
 	}
 	b.supposed(cheapFresh, manyAggregates)
 	b.supposed(cheapAgain, manyAggregates)
-	b.note("so ingot check takes a streams function of %d MB to count %.0f of these changes a second, with %.0f ms for a request", streamsMB, estimate.Sustained(streamsMB, manyAggregates), 1000*estimate.Latency)
+	b.note("so ingot check takes a streams function of %d MB to count %.0f of these changes a second, with %.0f ms for a request",
+		streamsMB, estimate.Sustained(streamsMB, manyAggregates), 1000*estimate.Latency)
 	return nil
 }
 
 // manyOnce runs each way once. It checks that the totals hold every change, and afterwards none.
-func (b *bench) manyOnce(ctx context.Context, slow bool, batches [2][]json.RawMessage, changes []image, fresh, again, sample *series) error {
+func (b *bench) manyOnce(ctx context.Context, slow bool, batches [2][]json.RawMessage, changes []image, fresh, again,
+	sample *series) error {
 	e, err := startEmulator(ctx, b.emulator)
 	if err != nil {
 		return err

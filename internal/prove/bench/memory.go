@@ -47,7 +47,8 @@ func (b *bench) memory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.head("Memory: a batch of %d messages, %.2f MB, %d times to the built cmd/ingest in a function of %d MB, on %s; %.1f s", largest, float64(len(batch))/(1<<20), 3, sandboxMB, on, time.Since(began).Seconds())
+	b.head("Memory: a batch of %d messages, %.2f MB, %d times to the built cmd/ingest in a function of %d MB, on %s; %.1f s", largest,
+		float64(len(batch))/(1<<20), 3, sandboxMB, on, time.Since(began).Seconds())
 	b.atMost("MB resident at the peak", float64(peak)/1024, largestMB)
 	return nil
 }
@@ -88,7 +89,8 @@ func (b *bench) streamsMemory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.head("Memory: %d batches of %d changes, each onto %d totals, to the built cmd/streams in a function of %d MB", len(batches), manyBatch, manyBatch*manyAggregates, streamsMB)
+	b.head("Memory: %d batches of %d changes, each onto %d totals, to the built cmd/streams in a function of %d MB", len(batches),
+		manyBatch, manyBatch*manyAggregates, streamsMB)
 	b.atMost("MB resident at the peak of streams", float64(peak)/1024, mostStreamsMB)
 	return nil
 }
@@ -132,8 +134,10 @@ func (b *bench) peak(ctx context.Context, url string, f resident) (int, error) {
 		return 0, err
 	}
 	var output bytes.Buffer
-	p, err := runtimeapi.Start(ctx, runtimeapi.Config{Binary: binary, Memory: f.memory, Timeout: time.Minute, Stdout: &output, Stderr: &output,
-		Env: map[string]string{"AWS_ENDPOINT_URL": url, "INGOT_TABLE": eventsTable, "INGOT_AGGREGATES_TABLE": totalsTable, "INGOT_PIPELINE": plan}})
+	p, err := runtimeapi.Start(ctx,
+		runtimeapi.Config{Binary: binary, Memory: f.memory, Timeout: time.Minute, Stdout: &output, Stderr: &output,
+			Env: map[string]string{"AWS_ENDPOINT_URL": url, "INGOT_TABLE": eventsTable, "INGOT_AGGREGATES_TABLE": totalsTable,
+				"INGOT_PIPELINE": plan}})
 	if err != nil {
 		return 0, err
 	}
@@ -156,7 +160,9 @@ func (b *bench) peak(ctx context.Context, url string, f resident) (int, error) {
 func largestBatch() ([]byte, error) {
 	e := events.SQSEvent{Records: make([]events.SQSMessage, largest)}
 	for i := range e.Records {
-		e.Records[i] = message(i, fmt.Sprintf(`{"type":"order.placed","merchant_id":"m-%02d","order_id":"o-%05d","placed_at":"2099-02-03T04:05:06Z","total_cents":12599,"trace_id":""}`, i%merchants, i))
+		e.Records[i] = message(i,
+			fmt.Sprintf(
+				`{"type":"order.placed","merchant_id":"m-%02d","order_id":"o-%05d","placed_at":"2099-02-03T04:05:06Z","total_cents":12599,"trace_id":""}`, i%merchants, i))
 	}
 	batch, err := json.Marshal(e)
 	if err != nil {

@@ -37,9 +37,11 @@ func (b *bench) pages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.head("Reading: pages of %d items of %d bytes, over %d shards and from one partition; %d pages each, %s for each request", pageItems, pageBytes, pageShards, pagesRead, delay)
+	b.head("Reading: pages of %d items of %d bytes, over %d shards and from one partition; %d pages each, %s for each request", pageItems,
+		pageBytes, pageShards, pagesRead, delay)
 	b.note("from one partition: %s ms and %s units a page", short(one.ms), short(one.units))
-	b.note("over %d shards: %s ms and %s units a page, with %s requests", pageShards, short(merged.ms), short(merged.units), short(merged.requests))
+	b.note("over %d shards: %s ms and %s units a page, with %s requests", pageShards, short(merged.ms), short(merged.units),
+		short(merged.requests))
 	b.atMost("median time of a page over 8 shards, times that of one Query", merged.ms/one.ms, 1.5)
 	b.atMost("read units of a page over 8 shards, times those of one Query", merged.units/one.units, 1.8)
 	return nil
@@ -48,9 +50,12 @@ func (b *bench) pages(ctx context.Context) error {
 // pagedStore returns a store with enough events for all pages.
 func pagedStore(ctx context.Context) (*store.Store, error) {
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
-		Events: map[string]pipeline.EventSpec{"e": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "E#{id}", SK: "-"}, Indexes: map[string]pipeline.IndexSpec{
-			"GSI1": {PK: "DAY#{@at | day}", SK: "{@at | time}#{@id}"}, "GSI2": {PK: fmt.Sprintf("DAY#{@at | day}#{@id | shard:%d}", pageShards), SK: "{@at | time}#{@id}"}}}},
-		Patterns: map[string]pipeline.PatternSpec{"one": {Read: []string{"e"}, Index: "GSI1"}, "merged": {Read: []string{"e"}, Index: "GSI2"}}})
+		Events: map[string]pipeline.EventSpec{"e": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "E#{id}", SK: "-"},
+			Indexes: map[string]pipeline.IndexSpec{
+				"GSI1": {PK: "DAY#{@at | day}", SK: "{@at | time}#{@id}"},
+				"GSI2": {PK: fmt.Sprintf("DAY#{@at | day}#{@id | shard:%d}", pageShards), SK: "{@at | time}#{@id}"}}}},
+		Patterns: map[string]pipeline.PatternSpec{"one": {Read: []string{"e"}, Index: "GSI1"},
+			"merged": {Read: []string{"e"}, Index: "GSI2"}}})
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +76,8 @@ func pagedStore(ctx context.Context) (*store.Store, error) {
 	var items []*event.Item
 	for i := range pageItems * (pagesRead + 2) {
 		at := time.Date(2026, 3, 1, 0, 0, i, 0, time.UTC).Format(time.RFC3339)
-		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"e","id":"%d","at":%q,"text":%q}`, i, at, strings.Repeat("x", pageBytes-440))})
+		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"e","id":"%d","at":%q,"text":%q}`, i, at,
+			strings.Repeat("x", pageBytes-440))})
 		if err != nil {
 			return nil, err
 		}

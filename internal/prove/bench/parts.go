@@ -33,7 +33,8 @@ type partedWay struct {
 // parts compares orders with ten lines that come as one message with the same items that come as
 // eleven messages each. It runs on the engine, with the delay for each request.
 func (b *bench) parts(ctx context.Context) error {
-	b.head("Parts: %d orders of %d lines, in batches of %d messages, %s for each request; figures of one order", partedOrders, partedLines, partedBatch, delay)
+	b.head("Parts: %d orders of %d lines, in batches of %d messages, %s for each request; figures of one order", partedOrders, partedLines,
+		partedBatch, delay)
 	ways := []*partedWay{{name: "11 messages", single: true}, {name: "1 message"}, {name: "1 message, atomic", atomic: true}}
 	var fresh, again [3]*series
 	for i, w := range ways {

@@ -49,8 +49,10 @@ func (b *bench) plan() error {
 	}
 	least, median, _ := sorted(times)
 	_, ratio, _ := sorted(ratios)
-	b.head("Decode and plan an order of %d bytes, two indexes and two aggregates, no hmac; %d rounds of %d", bodyBytes, planRounds, planEvents)
-	fmt.Fprintf(b.out, "  %.2f µs each in the fastest round, %.2f in the median; %.1f allocations, %.0f bytes\n", least, median, allocations, bytes)
+	b.head("Decode and plan an order of %d bytes, two indexes and two aggregates, no hmac; %d rounds of %d", bodyBytes, planRounds,
+		planEvents)
+	fmt.Fprintf(b.out, "  %.2f µs each in the fastest round, %.2f in the median; %.1f allocations, %.0f bytes\n", least, median,
+		allocations, bytes)
 	b.atMost("microseconds, fastest round", least, 10)
 	b.atMost("times json.Unmarshal of the same bytes into a map, median of the rounds", ratio, 1.5)
 	return nil

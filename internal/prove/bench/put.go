@@ -74,7 +74,8 @@ func movedWays() (ways []movedWay) {
 		if c.writers == 1 {
 			of = of[:len(of)-1]
 		}
-		ways = append(ways, movedWay{"by hand" + of, "", c.totals, c.writers, 1}, movedWay{"movedBy: put" + of, "put", c.totals, c.writers, 1})
+		ways = append(ways, movedWay{"by hand" + of, "", c.totals, c.writers, 1},
+			movedWay{"movedBy: put" + of, "put", c.totals, c.writers, 1})
 		if c.totals == 1 {
 			ways = append(ways, movedWay{"movedBy: put, spread 10" + of, "put", c.totals, c.writers, 10})
 		}
@@ -137,14 +138,16 @@ func (w movedWay) pipeline() (*pipeline.Pipeline, error) {
 	}
 	return pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{"sold": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "SOLD#{id}", SK: "-"}}},
-		Aggregates: map[string]pipeline.AggregateSpec{"sold": {Since: 1, By: map[string]string{"sku": "{sku}"}, Spread: w.spread, MovedBy: mover,
-			From: map[string]pipeline.FromSpec{"sold": {Values: map[string]string{"units": "sum units"}}}}}})
+		Aggregates: map[string]pipeline.AggregateSpec{"sold": {Since: 1, By: map[string]string{"sku": "{sku}"}, Spread: w.spread,
+			MovedBy: mover,
+			From:    map[string]pipeline.FromSpec{"sold": {Values: map[string]string{"units": "sum units"}}}}}})
 }
 
 func (w movedWay) items(p *pipeline.Pipeline) (items []*event.Item, err error) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range movedEvents {
-		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"sold","id":"%d","at":"2026-03-01T10:00:00Z","sku":"%d","units":1}`, i, rng.IntN(w.totals))})
+		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"sold","id":"%d","at":"2026-03-01T10:00:00Z","sku":"%d","units":1}`,
+			i, rng.IntN(w.totals))})
 		if err != nil {
 			return nil, err
 		}
@@ -204,8 +207,10 @@ func byHand(ctx context.Context, engine *embedded.Engine, p *pipeline.Pipeline, 
 		in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 			{Put: &types.Put{TableName: aws.String(stack.Events), ConditionExpression: aws.String("attribute_not_exists(PK)"),
 				Item: map[string]types.AttributeValue{"PK": text(item.Key.PK), "SK": text(item.Key.SK), "data": text(item.Data)}}},
-			{Update: &types.Update{TableName: aws.String(stack.Aggregates), Key: map[string]types.AttributeValue{"PK": text(total.PK), "SK": text(total.SK)},
-				UpdateExpression: aws.String("ADD units :one"), ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}}},
+			{Update: &types.Update{TableName: aws.String(stack.Aggregates),
+				Key:                       map[string]types.AttributeValue{"PK": text(total.PK), "SK": text(total.SK)},
+				UpdateExpression:          aws.String("ADD units :one"),
+				ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}}},
 		}}
 		for try := 0; ; try++ {
 			_, err := engine.DynamoDB().TransactWriteItems(ctx, in)
@@ -232,7 +237,8 @@ func countAll(ctx context.Context, st *store.Store, p *pipeline.Pipeline, items 
 			if err != nil {
 				return err
 			}
-			batch.Add(&event.Change{Kind: event.Insert, Lane: lane, Sequence: sequence, Created: item.At, Key: item.Key, New: item}, nil, p.Contributions(item).List)
+			batch.Add(&event.Change{Kind: event.Insert, Lane: lane, Sequence: sequence, Created: item.At, Key: item.Key, New: item}, nil,
+				p.Contributions(item).List)
 		}
 		applied := tables.Of(st).Apply(ctx, batch, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
 		if applied.Err != nil || !applied.Unproven.IsZero() {

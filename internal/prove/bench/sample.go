@@ -73,7 +73,8 @@ func plainPut(body string) *dynamodb.PutItemInput {
 	return &dynamodb.PutItemInput{
 		TableName: aws.String(eventsTable),
 		Item: map[string]types.AttributeValue{
-			"PK": text("MERCHANT#" + o.Merchant), "SK": text("ORDER#" + o.Order), "type": text(o.Type), "id": text(o.Merchant + "#" + o.Order),
+			"PK": text("MERCHANT#" + o.Merchant), "SK": text("ORDER#" + o.Order), "type": text(o.Type),
+			"id": text(o.Merchant + "#" + o.Order),
 			"at": text(o.PlacedAt.Format(time.RFC3339Nano)), "data": text(body),
 			"expiresAt": &types.AttributeValueMemberN{Value: strconv.FormatInt(o.PlacedAt.Add(90*24*time.Hour).Unix(), 10)},
 		},

@@ -52,7 +52,9 @@ func (b *bench) send(ctx context.Context) error {
 	_, rate, _ := tool.spread(run.rate)
 	_, directRate, _ := direct.spread(run.rate)
 	fmt.Fprintf(b.out, "  %.0f events a second, and %.0f where the engine is called directly\n", rate, directRate)
-	b.atMost("times as long as calling the engine directly", ratio(tool, direct, func(r run) float64 { return r.took.Seconds() }), sendSlower)
+	b.atMost("times as long as calling the engine directly", ratio(tool, direct, func(r run) float64 {
+		return r.took.Seconds()
+	}), sendSlower)
 	b.atMost("MB of ingot send at its peak", most, sendMB)
 	return nil
 }

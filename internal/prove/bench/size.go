@@ -61,7 +61,8 @@ func (b *bench) size(ctx context.Context) error {
 	if err := b.verifyDelayed(ctx, d); err != nil {
 		return fmt.Errorf("verify with a delay: %w", err)
 	}
-	more := strings.Replace(text, "epoch: 1", "epoch: 2", 1) + "  readings:\n    since: 2\n    from:\n      reading.taken: {values: {readings: count}}\n"
+	more := strings.Replace(text, "epoch: 1", "epoch: 2", 1) +
+		"  readings:\n    since: 2\n    from:\n      reading.taken: {values: {readings: count}}\n"
 	if err := os.WriteFile(d.file, []byte(more), 0o600); err != nil {
 		return err
 	}
@@ -151,7 +152,8 @@ func (b *bench) verifySize(ctx context.Context, d devProcess) error {
 func (b *bench) verifyDelayed(ctx context.Context, d devProcess) error {
 	proxy := newDelayed(d.local.Endpoint)
 	defer proxy.Close()
-	env := []string{"AWS_ENDPOINT_URL=" + proxy.URL, "AWS_REGION=" + d.local.Region, "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
+	env := []string{"AWS_ENDPOINT_URL=" + proxy.URL, "AWS_REGION=" + d.local.Region, "AWS_ACCESS_KEY_ID=local",
+		"AWS_SECRET_ACCESS_KEY=local",
 		"INGOT_TABLE=" + d.local.EventsTable, "INGOT_AGGREGATES_TABLE=" + d.local.AggregatesTable}
 	var first time.Duration
 	for _, segments := range []int{1, 2, 4, 8} {
@@ -163,7 +165,8 @@ func (b *bench) verifyDelayed(ctx context.Context, d devProcess) error {
 		if first == 0 {
 			first = took
 		}
-		b.note("over a delay of %s for each request, with %d segments: %.1f s, %.2f times as fast as with one", delay, segments, took.Seconds(), first.Seconds()/took.Seconds())
+		b.note("over a delay of %s for each request, with %d segments: %.1f s, %.2f times as fast as with one", delay, segments,
+			took.Seconds(), first.Seconds()/took.Seconds())
 	}
 	return nil
 }
@@ -192,7 +195,8 @@ func (b *bench) rebuildSize(ctx context.Context, d devProcess) error {
 	}
 	b.note("rebuild touched %d items in %.1f s, with %.0f MB at its peak", did.Touched, took.Seconds(), mb)
 	off := func(is, was float64) float64 { return math.Abs(is-was) / was * 100 }
-	b.note("it planned %.0f read and %.0f write units, and took %.0f and %.0f", plan.ReadUnits, plan.WriteUnits, did.ReadUnits, did.WriteUnits)
+	b.note("it planned %.0f read and %.0f write units, and took %.0f and %.0f", plan.ReadUnits, plan.WriteUnits, did.ReadUnits,
+		did.WriteUnits)
 	b.atMost("percent between the read units that rebuild planned and took", off(did.ReadUnits, plan.ReadUnits), planOff)
 	b.atMost("percent between the write units that rebuild planned and took", off(did.WriteUnits, plan.WriteUnits), planOff)
 	return nil

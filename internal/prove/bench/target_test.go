@@ -64,7 +64,8 @@ func TestTargetsAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, limits := range regexp.MustCompile(`go run \./(internal/prove/cold -max.*?)( &&|;)`).FindAllStringSubmatch(string(makefile), -1) {
+	for _, limits := range regexp.MustCompile(`go run \./(internal/prove/cold -max.*?)( &&|;)`).FindAllStringSubmatch(string(makefile),
+		-1) {
 		fmt.Fprintln(&list, limits[1])
 	}
 	golden.File(t, "testdata/targets.txt", list.String())

@@ -41,11 +41,13 @@ func (b *bench) totals(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.head("Aggregates: %d changes onto %d aggregates in batches of %d; %d runs of each by turns, each on a fresh emulator", len(changes), merchants, changesABatch, b.turns)
+	b.head("Aggregates: %d changes onto %d aggregates in batches of %d; %d runs of each by turns, each on a fresh emulator", len(changes),
+		merchants, changesABatch, b.turns)
 	if err := table(b.out, "changes", ours, sample, reading); err != nil {
 		return err
 	}
-	b.note("ingot reads the batch too; of a plain function that does, it is %s times the speed (not judged)", short(ratio(ours, reading, run.rate)))
+	b.note("ingot reads the batch too; of a plain function that does, it is %s times the speed (not judged)",
+		short(ratio(ours, reading, run.rate)))
 	b.atMost("write units a change", worst(ours, func(r run) float64 { return r.units / float64(r.events) }), 0.2)
 	b.atLeast("changes a second, times an ADD each", ratio(ours, sample, run.rate), 4)
 	b.supposed(ours, 0.2)
@@ -57,7 +59,8 @@ func (b *bench) totals(ctx context.Context) error {
 // promises too much.
 func (b *bench) supposed(ours *series, updates float64) {
 	_, cpu, _ := ours.spread(run.perThousand)
-	b.atMost(fmt.Sprintf("client CPU of a change with %s updates, of what ingot check supposes, %s", short(updates), ours.name), cpu/1000/(estimate.CPUPerChange+updates*estimate.CPUPerUpdate), 1)
+	b.atMost(fmt.Sprintf("client CPU of a change with %s updates, of what ingot check supposes, %s", short(updates), ours.name),
+		cpu/1000/(estimate.CPUPerChange+updates*estimate.CPUPerUpdate), 1)
 }
 
 // storedItems returns the items of the events as ingest stores them, in the order in which they
@@ -91,14 +94,18 @@ func streamBatches(items []image, size int, kind string) ([]json.RawMessage, err
 		var records []any
 		for i, item := range items[start:min(start+size, len(items))] {
 			records = append(records, map[string]any{
-				"eventID": fmt.Sprint(start + i), "eventName": kind, "eventVersion": "1.1", "eventSource": "aws:dynamodb", "awsRegion": "eu-central-1",
+				"eventID": fmt.Sprint(start + i), "eventName": kind, "eventVersion": "1.1", "eventSource": "aws:dynamodb",
+				"awsRegion":      "eu-central-1",
 				"eventSourceARN": streamARN,
-				"dynamodb": map[string]any{"ApproximateCreationDateTime": 4_074_000_000, "Keys": image{"PK": item["PK"], "SK": item["SK"]}, images[kind]: item,
+				"dynamodb": map[string]any{"ApproximateCreationDateTime": 4_074_000_000, "Keys": image{"PK": item["PK"], "SK": item["SK"]},
+					images[kind]:     item,
 					"SequenceNumber": fmt.Sprintf("%021d", start+i+1), "SizeBytes": 700, "StreamViewType": "NEW_AND_OLD_IMAGES"},
 			})
 		}
-		batch, err := json.Marshal(map[string]any{"Records": records, "shardId": "shardId-0000000-" + kind, "eventSourceARN": streamARN, "state": struct{}{},
-			"window": map[string]string{"start": "2099-02-07T00:00:00Z", "end": "2099-02-07T00:01:00Z"}, "isFinalInvokeForWindow": false, "isWindowTerminatedEarly": false})
+		batch, err := json.Marshal(map[string]any{"Records": records, "shardId": "shardId-0000000-" + kind, "eventSourceARN": streamARN,
+			"state":  struct{}{},
+			"window": map[string]string{"start": "2099-02-07T00:00:00Z", "end": "2099-02-07T00:01:00Z"}, "isFinalInvokeForWindow": false,
+			"isWindowTerminatedEarly": false})
 		if err != nil {
 			return nil, err
 		}

@@ -82,7 +82,8 @@ func (b *bench) distribution(ctx context.Context, name string, draw func() int64
 	}
 	fmt.Fprintf(b.out, "  %s: %d buckets take %d bytes; %d different, estimated as %d, take %d bytes\n",
 		name, len(buckets), size, len(different), sketch.Estimate(), len(sketch.Text()))
-	fmt.Fprintf(b.out, "  %d of them in one total, write units of a batch of %d changes: %s as a count, %s in a histogram, %s as distinct\n",
+	fmt.Fprintf(b.out,
+		"  %d of them in one total, write units of a batch of %d changes: %s as a count, %s in a histogram, %s as distinct\n",
 		valueCounted, changesABatch, short(units["count"]), short(units["histogram number"]), short(units["distinct number"]))
 	b.atMost("% off, the worst of nine quantiles, "+name, 100*worst, 100*aggregate.BucketError)
 	b.atMost("% off, distinct, "+name, 100*off, 300*aggregate.DistinctError)
@@ -103,7 +104,8 @@ func unitsABatch(ctx context.Context, value string, numbers []int64) (float64, e
 	}
 	items := make([]*event.Item, len(numbers))
 	for i, number := range numbers {
-		if items[i], err = p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"drawn","id":"%d","at":"2026-03-01T10:00:00Z","number":%d}`, i, number)}); err != nil {
+		if items[i], err = p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"drawn","id":"%d","at":"2026-03-01T10:00:00Z","number":%d}`,
+			i, number)}); err != nil {
 			return 0, err
 		}
 	}

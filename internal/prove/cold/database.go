@@ -143,7 +143,8 @@ func (db *database) respond(operation string, request []byte) (int, any) {
 			db.keep(write.Put.Item)
 			// A start makes only one kind of update: it sets one attribute of a kept item.
 			var name, value string
-			if _, err := fmt.Sscanf(write.Update.UpdateExpression, "SET %s = %s", &name, &value); err == nil && db.kept[write.Update.Key.key()] != nil {
+			if _, err := fmt.Sscanf(write.Update.UpdateExpression, "SET %s = %s", &name, &value); err == nil &&
+				db.kept[write.Update.Key.key()] != nil {
 				db.kept[write.Update.Key.key()][write.Update.ExpressionAttributeNames[name]] = write.Update.ExpressionAttributeValues[value]
 			}
 		}

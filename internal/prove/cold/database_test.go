@@ -29,16 +29,22 @@ func TestTheSDKUnderstandsTheDatabase(t *testing.T) {
 	c, ctx, table := client(db), t.Context(), aws.String("events")
 	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "p"}}
 
-	put, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: table, Item: key, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
+	put, err := c.PutItem(ctx,
+		&dynamodb.PutItemInput{TableName: table, Item: key, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
 	if err != nil || put.ConsumedCapacity == nil || aws.ToFloat64(put.ConsumedCapacity.CapacityUnits) != 1 {
 		t.Errorf("PutItem: %+v, %v", put, err)
 	}
-	statement := types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "events" VALUE {'PK': ?}`), Parameters: []types.AttributeValue{key["PK"]}}
-	batch, err := c.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: []types.BatchStatementRequest{statement, statement}, ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes})
-	if err != nil || len(batch.Responses) != 2 || batch.Responses[1].Error != nil || len(batch.ConsumedCapacity) != 1 || aws.ToFloat64(batch.ConsumedCapacity[0].CapacityUnits) != 2 {
+	statement := types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "events" VALUE {'PK': ?}`),
+		Parameters: []types.AttributeValue{key["PK"]}}
+	batch, err := c.BatchExecuteStatement(ctx,
+		&dynamodb.BatchExecuteStatementInput{Statements: []types.BatchStatementRequest{statement, statement},
+			ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes})
+	if err != nil || len(batch.Responses) != 2 || batch.Responses[1].Error != nil || len(batch.ConsumedCapacity) != 1 ||
+		aws.ToFloat64(batch.ConsumedCapacity[0].CapacityUnits) != 2 {
 		t.Errorf("BatchExecuteStatement: %+v, %v", batch, err)
 	}
-	got, err := c.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: []map[string]types.AttributeValue{key}}}})
+	got, err := c.BatchGetItem(ctx,
+		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: []map[string]types.AttributeValue{key}}}})
 	if err != nil || len(got.Responses) != 0 || len(got.UnprocessedKeys) != 0 {
 		t.Errorf("BatchGetItem: %+v, %v", got, err)
 	}
@@ -61,7 +67,9 @@ func TestTheSDKUnderstandsTheDatabase(t *testing.T) {
 func TestTheDatabaseRefusesTheRest(t *testing.T) {
 	db := newDatabase()
 	defer db.close()
-	_, err := client(db).DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "p"}}})
+	_, err := client(db).DeleteItem(t.Context(),
+		&dynamodb.DeleteItemInput{TableName: aws.String("events"),
+			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "p"}}})
 	var api smithy.APIError
 	if !errors.As(err, &api) || api.ErrorCode() != "UnknownOperationException" {
 		t.Errorf("DeleteItem: %v", err)
@@ -89,19 +97,25 @@ func TestTheDatabaseKeepsWhatAStartWrites(t *testing.T) {
 	defer db.close()
 	c, ctx, table := client(db), t.Context(), aws.String("totals")
 	of := func(pk string) map[string]types.AttributeValue {
-		return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+		return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk},
+			"SK": &types.AttributeValueMemberS{Value: "-"}}
 	}
 	for _, pk := range []string{"K#", "F#", "EVENT#1"} {
 		if _, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: table, Item: of(pk)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := c.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: table, Item: of("E#")}}, {Put: &types.Put{TableName: table, Item: of("G#a#1")}}}})
+	_, err := c.TransactWriteItems(ctx,
+		&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: table, Item: of("E#")}},
+			{Put: &types.Put{TableName: table, Item: of("G#a#1")}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Update: &types.Update{TableName: table, Key: of("E#"), UpdateExpression: aws.String("SET #file = :digest"),
-		ExpressionAttributeNames: map[string]string{"#file": "file"}, ExpressionAttributeValues: map[string]types.AttributeValue{":digest": &types.AttributeValueMemberS{Value: "00"}}}}}}); err != nil {
+	if _, err := c.TransactWriteItems(ctx,
+		&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Update: &types.Update{TableName: table, Key: of("E#"),
+			UpdateExpression:          aws.String("SET #file = :digest"),
+			ExpressionAttributeNames:  map[string]string{"#file": "file"},
+			ExpressionAttributeValues: map[string]types.AttributeValue{":digest": &types.AttributeValueMemberS{Value: "00"}}}}}}); err != nil {
 		t.Fatal(err)
 	}
 	db.reset()
@@ -111,7 +125,9 @@ func TestTheDatabaseKeepsWhatAStartWrites(t *testing.T) {
 			t.Errorf("%s: %v, %v", pk, got, err)
 		}
 	}
-	batch, err := c.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"totals": {Keys: []map[string]types.AttributeValue{of("E#"), of("G#a#1"), of("G#b#1")}}}})
+	batch, err := c.BatchGetItem(ctx,
+		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"totals": {Keys: []map[string]types.AttributeValue{of(
+			"E#"), of("G#a#1"), of("G#b#1")}}}})
 	if err != nil || len(batch.Responses["totals"]) != 2 {
 		t.Errorf("%v, %v", batch, err)
 	}

@@ -58,7 +58,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&o.reference, "reference", "./internal/prove/cold/reference", "`package` of the function to compare it with")
 	flags.StringVar(&o.event, "event", "", "`file` with the Lambda event to send (default: one SQS message with an order placed now)")
 	flags.IntVar(&o.runs, "n", 20, "measured runs of each function")
-	flags.Float64Var(&o.maxRatio, "max-ratio", 0, "exit with 1 if the median cold start is above this many `times` the reference's (0: no limit)")
+	flags.Float64Var(&o.maxRatio, "max-ratio", 0,
+		"exit with 1 if the median cold start is above this many `times` the reference's (0: no limit)")
 	flags.Float64Var(&o.maxMB, "max-mb", 0, "exit with 1 if a binary of the function has more than this many `MB` (0: no limit)")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -112,7 +113,8 @@ func (o options) compare(ctx context.Context, stdout io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(stdout, "Cold start: process start to the answer of a first batch of one; %d runs of each by turns; %s/%s, %d CPUs, %s.\n\n",
+	fmt.Fprintf(stdout,
+		"Cold start: process start to the answer of a first batch of one; %d runs of each by turns; %s/%s, %d CPUs, %s.\n\n",
 		o.runs, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 	ratio, err := writeTable(stdout, o.arches, ours, reference)
 	if err != nil {

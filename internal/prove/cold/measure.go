@@ -54,7 +54,8 @@ func (f *function) build(ctx context.Context, arches []string) error {
 func (f *function) once(ctx context.Context, db *database, event []byte) (timing, error) {
 	var output bytes.Buffer
 	db.reset()
-	p, err := runtimeapi.Start(ctx, runtimeapi.Config{Binary: f.binary, Name: f.name, Env: environment(db.url()), Stdout: &output, Stderr: &output})
+	p, err := runtimeapi.Start(ctx, runtimeapi.Config{Binary: f.binary, Name: f.name, Env: environment(db.url()), Stdout: &output,
+		Stderr: &output})
 	if err != nil {
 		return timing{}, err
 	}

@@ -12,7 +12,8 @@ import (
 // of internal/tool/check use the same.
 func TestDefaultMemory(t *testing.T) {
 	least := estimate.MemoryFor(estimate.ChangesPerShard, updatesOfEach)
-	if want := fmt.Sprintf("keep up with a full shard: %d.", least); !strings.Contains(strings.Join(strings.Fields(read(t, deployPage)), " "), want) {
+	if want := fmt.Sprintf("keep up with a full shard: %d.", least); !strings.Contains(strings.Join(strings.Fields(read(t, deployPage)),
+		" "), want) {
 		t.Errorf("%s does not say %q", deployPage, want)
 	}
 }

@@ -26,7 +26,8 @@ func TestClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	account := func(id, email, name string) string {
-		return fmt.Sprintf(`{"type":"account.opened","account_id":%q,"email":%q,"name":%q,"opened_at":"2026-03-01T10:00:00Z"}`, id, email, name)
+		return fmt.Sprintf(`{"type":"account.opened","account_id":%q,"email":%q,"name":%q,"opened_at":"2026-03-01T10:00:00Z"}`, id,
+			email, name)
 	}
 	ann, bob, cas := account("1", "a@example.com", "ann"), account("2", "a@example.com", "bob"), account("3", "c@example.com", "ann")
 	ingottest.EveryFault(t, ingottest.Config{Pipeline: p}, func(t *testing.T, w *ingottest.World) {
@@ -41,7 +42,8 @@ func TestClaims(t *testing.T) {
 		}
 		slices.Sort(got)
 		got = slices.Compact(got) // a message may be quarantined twice
-		if items := w.Items(); len(items) != 3 || strings.Join(got, ", ") != "Conflict claimed EMAIL#a@example.com / CLAIM, Conflict claimed NAME#ann / CLAIM" {
+		if items := w.Items(); len(items) != 3 ||
+			strings.Join(got, ", ") != "Conflict claimed EMAIL#a@example.com / CLAIM, Conflict claimed NAME#ann / CLAIM" {
 			t.Errorf("%d items, and in quarantine: %q", len(items), got)
 		}
 		whole, err := p.Plan(envelope.Message{Body: ann})

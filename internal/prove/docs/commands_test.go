@@ -11,7 +11,8 @@ import (
 )
 
 // elsewhere lists commands that do not belong to this repository.
-var elsewhere = []string{"alias", "aws", "basename", "cd", "cp", "docker", "export", "git", "head", "jq", "mkdir", "python3", "sam", "sed", "test"}
+var elsewhere = []string{"alias", "aws", "basename", "cd", "cp", "docker", "export", "git", "head", "jq", "mkdir", "python3", "sam",
+	"sed", "test"}
 
 // testCommands checks that every command of this repository in a document exists, with its flags.
 func testCommands(t *testing.T, binary string) {

@@ -27,7 +27,8 @@ func TestCostParts(t *testing.T) {
 	if _, err := sampler.Read("two orders", strings.NewReader(order+order)); err != nil {
 		t.Fatal(err)
 	}
-	report := cost.Compute(cost.Input{Pipeline: p, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64", Events: events})
+	report := cost.Compute(cost.Input{Pipeline: p, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64",
+		Events: events})
 	ledger, err := pipeline.Load(os.DirFS(root), "examples/ledger/pipeline.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -38,12 +39,14 @@ func TestCostParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	essays := cost.NewSampled("an essay", 4, 1, 1)
-	essay := `{"type":"post.written","post_id":"p","author":"a","title":"t","words":9000,"at":"2026-03-14T09:00:00Z","text":"` + strings.Repeat("word ", 9000) + `"}` + "\n"
+	essay := `{"type":"post.written","post_id":"p","author":"a","title":"t","words":9000,"at":"2026-03-14T09:00:00Z","text":"` +
+		strings.Repeat("word ", 9000) + `"}` + "\n"
 	sampler = samples.Sampler{Pipeline: feed, Now: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC), Each: essays.Add}
 	if _, err := sampler.Read("an essay", strings.NewReader(essay+essay)); err != nil {
 		t.Fatal(err)
 	}
-	apart := cost.Compute(cost.Input{Pipeline: feed, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64", Events: essays})
+	apart := cost.Compute(cost.Input{Pipeline: feed, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64",
+		Events: essays})
 	var printed, explained []string
 	for _, part := range report.Parts {
 		if !slices.Contains(printed, part.Name) {

@@ -36,7 +36,8 @@ func TestCostTable(t *testing.T) {
 	var want strings.Builder
 	row := func(what string, used embedded.Usage, events int) {
 		each := func(n float64) string { return fmt.Sprintf("%.2f", n/float64(events)) }
-		fmt.Fprintf(&want, "| %s | %s | %s | %s |\n", what, each(float64(used.TotalRequests())), each(used.WriteUnits()), each(used.ReadUnits()))
+		fmt.Fprintf(&want, "| %s | %s | %s | %s |\n", what, each(float64(used.TotalRequests())), each(used.WriteUnits()),
+			each(used.ReadUnits()))
 	}
 	for _, index := range []bool{false, true} {
 		w := newCostWorld(t, index, aggregate.Marks)
@@ -107,7 +108,8 @@ func newCostWorld(t *testing.T, index bool, counting aggregate.Counting) *costWo
 		t.Fatal(err)
 	}
 	for i := range costEvents {
-		body := fmt.Sprintf(`{"id":"%06d","at":"2099-03-01T10:00:00Z","k":%d,"cents":1250,"note":%q}`, i, i%costTotals, strings.Repeat("x", 200))
+		body := fmt.Sprintf(`{"id":"%06d","at":"2099-03-01T10:00:00Z","k":%d,"cents":1250,"note":%q}`, i, i%costTotals,
+			strings.Repeat("x", 200))
 		item, err := w.plan.Plan(envelope.Message{Body: body})
 		if err != nil {
 			t.Fatal(err)
@@ -177,7 +179,8 @@ func plainADDs(t *testing.T) embedded.Usage {
 	before := engine.Usage()
 	for i := range costEvents {
 		_, err := engine.DynamoDB().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
-			Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: fmt.Sprint("K#", i%costTotals)}, "SK": &types.AttributeValueMemberS{Value: "-"}},
+			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: fmt.Sprint("K#", i%costTotals)},
+				"SK": &types.AttributeValueMemberS{Value: "-"}},
 			UpdateExpression: aws.String("ADD orders :one, revenue :cents"), ExpressionAttributeValues: map[string]types.AttributeValue{
 				":one": &types.AttributeValueMemberN{Value: "1"}, ":cents": &types.AttributeValueMemberN{Value: "1250"}}})
 		if err != nil {

@@ -38,13 +38,15 @@ func TestMakeDeploy(t *testing.T) {
 		return string(out), err
 	}
 	out, err := plan("deploy", "CONFIG=prod", "DEPLOYFLAGS=--no-confirm-changeset")
-	if err != nil || !strings.Contains(out, "build --config-env prod") || !strings.Contains(out, "deploy --config-env prod --no-confirm-changeset") || strings.Contains(out, "Architecture=") {
+	if err != nil || !strings.Contains(out, "build --config-env prod") ||
+		!strings.Contains(out, "deploy --config-env prod --no-confirm-changeset") || strings.Contains(out, "Architecture=") {
 		t.Errorf("make deploy would run, %v:\n%s", err, out)
 	}
 	if out, err := plan("build", "LOCAL=1"); err != nil || !strings.Contains(out, "--parameter-overrides Architecture=") {
 		t.Errorf("make build LOCAL=1 is not for this machine's processor, %v:\n%s", err, out)
 	}
-	for _, surplus := range []string{"LOCAL=1", "SAMFLAGS=--parameter-overrides Architecture=x86_64", "DEPLOYFLAGS=--parameter-overrides MemorySize=256"} {
+	for _, surplus := range []string{"LOCAL=1", "SAMFLAGS=--parameter-overrides Architecture=x86_64",
+		"DEPLOYFLAGS=--parameter-overrides MemorySize=256"} {
 		cmd := exec.Command(path, "deployable", surplus)
 		cmd.Dir = root
 		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "stand in samconfig.toml") {

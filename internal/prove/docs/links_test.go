@@ -45,7 +45,8 @@ func TestLinks(t *testing.T) {
 }
 
 func TestSlug(t *testing.T) {
-	for title, want := range map[string]string{"Queue age": "queue-age", "`ingot check`": "ingot-check", "What is kept, and where": "what-is-kept-and-where"} {
+	for title, want := range map[string]string{"Queue age": "queue-age", "`ingot check`": "ingot-check",
+		"What is kept, and where": "what-is-kept-and-where"} {
 		if got := slug(title); got != want {
 			t.Errorf("%q: %q, want %q", title, got, want)
 		}
@@ -57,7 +58,8 @@ func TestSlug(t *testing.T) {
 var mentioned = regexp.MustCompile(`docs/[a-z]+\.md`)
 
 func TestMentionedDocumentsExist(t *testing.T) {
-	for _, name := range []string{sampleshop.Template, sampleshop.Pipeline, "events/README.md", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile"} {
+	for _, name := range []string{sampleshop.Template, sampleshop.Pipeline, "events/README.md", "README.md", "CONTRIBUTING.md",
+		"CHANGELOG.md", "Makefile"} {
 		for _, doc := range mentioned.FindAllString(read(t, name), -1) {
 			if _, err := os.Stat(filepath.Join(root, doc)); err != nil {
 				t.Errorf("%s names %s, which is not there", name, doc)
@@ -98,7 +100,8 @@ func checkAddresses(t *testing.T, where, text string) (found int) {
 // TestPagesOfMessages shows that the tool and the functions name a page only by its address, and
 // that each such page has the heading.
 func TestPagesOfMessages(t *testing.T) {
-	cmd := exec.Command("go", "list", "-deps", "-f", `{{if .Module}}{{if .Module.Main}}{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`, "./cmd/...")
+	cmd := exec.Command("go", "list", "-deps", "-f",
+		`{{if .Module}}{{if .Module.Main}}{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`, "./cmd/...")
 	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {

@@ -25,7 +25,9 @@ func TestOutsideThisModule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "not from here", http.StatusForbidden) }))
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "not from here", http.StatusForbidden)
+	}))
 	defer proxy.Close()
 	shop := t.TempDir()
 	file := func(name, text string) {

@@ -52,7 +52,8 @@ func TestPatternsOfThePage(t *testing.T) {
 // the page shows them.
 func answerOf(t *testing.T, file, stored, question string) string {
 	t.Helper()
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": &fstest.MapFile{Data: []byte("ingot: 1\nepoch: 1\ntype: \"{type}\"\n" + file)}}, "p.yaml", pipeline.Secret([]byte("the secret of this page")))
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": &fstest.MapFile{Data: []byte("ingot: 1\nepoch: 1\ntype: \"{type}\"\n" + file)}},
+		"p.yaml", pipeline.Secret([]byte("the secret of this page")))
 	if err != nil {
 		t.Fatalf("%v\nin\n%s", err, file)
 	}
@@ -61,7 +62,8 @@ func answerOf(t *testing.T, file, stored, question string) string {
 	if _, err := stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()}); err != nil {
 		t.Fatal(err)
 	}
-	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Env: env.Env{Now: now}})
+	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates,
+		Env: env.Env{Now: now}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +75,9 @@ func answerOf(t *testing.T, file, stored, question string) string {
 		}
 		items = append(items, item)
 	}
-	if results, _ := st.Put(t.Context(), items); slices.ContainsFunc(results, func(r store.Result) bool { return r.Verdict != event.Inserted }) {
+	if results, _ := st.Put(t.Context(), items); slices.ContainsFunc(results, func(r store.Result) bool {
+		return r.Verdict != event.Inserted
+	}) {
 		t.Fatalf("%s: %+v", question, results)
 	}
 	name, ask := asked(question)
@@ -125,11 +129,14 @@ func asked(question string) (name string, ask store.Ask) {
 // requestText returns a request as ingot query --explain prints it.
 func requestText(in any) string {
 	if get, ok := in.(*dynamodb.GetItemInput); ok {
-		return fmt.Sprintf("GetItem %s: PK = %q AND SK = %q", *get.TableName, get.Key["PK"].(*types.AttributeValueMemberS).Value, get.Key["SK"].(*types.AttributeValueMemberS).Value)
+		return fmt.Sprintf("GetItem %s: PK = %q AND SK = %q", *get.TableName, get.Key["PK"].(*types.AttributeValueMemberS).Value,
+			get.Key["SK"].(*types.AttributeValueMemberS).Value)
 	}
 	q := in.(*dynamodb.QueryInput)
 	text := *q.KeyConditionExpression
-	for _, name := range slices.SortedFunc(maps.Keys(q.ExpressionAttributeValues), func(x, y string) int { return cmp.Compare(len(y), len(x)) }) {
+	for _, name := range slices.SortedFunc(maps.Keys(q.ExpressionAttributeValues), func(x, y string) int {
+		return cmp.Compare(len(y), len(x))
+	}) {
 		text = strings.ReplaceAll(text, name, fmt.Sprintf("%q", q.ExpressionAttributeValues[name].(*types.AttributeValueMemberS).Value))
 	}
 	for placeholder, name := range q.ExpressionAttributeNames {

@@ -107,7 +107,8 @@ func (r *recorder) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...
 	return r.Client.GetItem(ctx, in, o...)
 }
 
-func (r *recorder) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+func (r *recorder) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput,
+	error) {
 	r.note("UpdateItem", in.TableName)
 	return r.Client.UpdateItem(ctx, in, o...)
 }
@@ -122,7 +123,8 @@ func (r *recorder) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(*
 	return r.Client.Scan(ctx, in, o...)
 }
 
-func (r *recorder) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (r *recorder) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
+	o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	for table := range in.RequestItems {
 		r.note("BatchGetItem", &table)
 	}
@@ -134,12 +136,14 @@ func (r *recorder) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...
 	return r.Client.PutItem(ctx, in, o...)
 }
 
-func (r *recorder) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+func (r *recorder) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
+	o ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	r.note("BatchExecuteStatement", aws.String(stack.Events)) // only Put and Touch send statements
 	return r.Client.BatchExecuteStatement(ctx, in, o...)
 }
 
-func (r *recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (r *recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	r.note("TransactWriteItems", aws.String(stack.Aggregates)) // only Start and receipts send transactions
 	return r.Client.TransactWriteItems(ctx, in, o...)
 }

@@ -25,7 +25,8 @@ func TestPins(t *testing.T) {
 		if m == nil {
 			t.Fatalf("%s names no %s", pin.script, pin.variable)
 		}
-		if want := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(pin.pkg) + `(\[runtime\])?==` + regexp.QuoteMeta(m[1]) + ` `); !want.MatchString(read("pins/" + pin.file)) {
+		if want := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(pin.pkg) + `(\[runtime\])?==` + regexp.QuoteMeta(m[1]) +
+			` `); !want.MatchString(read("pins/" + pin.file)) {
 			t.Errorf("%s is at %s %s, which pins/%s does not have", pin.script, pin.pkg, m[1], pin.file)
 		}
 	}

@@ -24,7 +24,8 @@ var fieldPages = map[string]string{"PartSpec": "docs/parts.md", "AggregateSpec":
 // TestEveryFieldIsDocumented shows that the reference documents every field of the file, and no
 // other, and says of each whether it is required.
 func TestEveryFieldIsDocumented(t *testing.T) {
-	for _, of := range []reflect.Type{reflect.TypeFor[pipeline.Spec](), reflect.TypeFor[pipeline.EventSpec](), reflect.TypeFor[pipeline.KeySpec](),
+	for _, of := range []reflect.Type{reflect.TypeFor[pipeline.Spec](), reflect.TypeFor[pipeline.EventSpec](),
+		reflect.TypeFor[pipeline.KeySpec](),
 		reflect.TypeFor[pipeline.IndexSpec](), reflect.TypeFor[pipeline.PatternSpec](), reflect.TypeFor[pipeline.PartSpec](),
 		reflect.TypeFor[pipeline.AggregateSpec](), reflect.TypeFor[pipeline.FromSpec]()} {
 		documented := map[string]string{}
@@ -138,7 +139,8 @@ func TestConditionExamples(t *testing.T) {
 	text, _ := sample(t)
 	for _, row := range table(t, pipelinePage, "conditions") {
 		p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "order.placed",
-			Events: map[string]pipeline.EventSpec{"order.placed": {ID: "{order_id}", At: "{placed_at}", Key: pipeline.KeySpec{PK: "{order_id}", SK: "-"}}},
+			Events: map[string]pipeline.EventSpec{"order.placed": {ID: "{order_id}", At: "{placed_at}",
+				Key: pipeline.KeySpec{PK: "{order_id}", SK: "-"}}},
 			Aggregates: map[string]pipeline.AggregateSpec{"orders": {Since: 1, From: map[string]pipeline.FromSpec{
 				"order.placed": {Where: code(row[0]), Values: map[string]string{"orders": "count"}}}}}})
 		if err != nil {
@@ -161,7 +163,8 @@ func TestPipelinesInDocumentsLoad(t *testing.T) {
 	for _, name := range documents(t) {
 		for _, b := range blocks(t, name) {
 			// TestABadDay of cmd/ingot adds what is to be added below events.
-			if strings.HasPrefix(b.info, "yaml") && b.info != "yaml add below events:" && b.info != "yaml pipeline" && b.info != "yaml mistaken" && b.info != "yaml template" && b.info != "yaml prices" && b.info != "yaml pattern" {
+			if strings.HasPrefix(b.info, "yaml") && b.info != "yaml add below events:" && b.info != "yaml pipeline" &&
+				b.info != "yaml mistaken" && b.info != "yaml template" && b.info != "yaml prices" && b.info != "yaml pattern" {
 				t.Errorf("%s:%d: a block of %q is not tested; mark it as yaml pipeline and make it complete", name, b.line, b.info)
 			}
 			if b.info != "yaml pipeline" {

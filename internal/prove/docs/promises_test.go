@@ -56,11 +56,13 @@ func TestRetentionIsSaid(t *testing.T) {
 	if len(days) != 3 || days["DeadLetterQueue"] != days["QuarantineQueue"] {
 		t.Fatalf("retention in days: %v", days)
 	}
-	says := fmt.Sprintf("%d days (ingest queue) or %d days (dead-letter and quarantine queue)", days["IngestQueue"], days["QuarantineQueue"])
+	says := fmt.Sprintf("%d days (ingest queue) or %d days (dead-letter and quarantine queue)", days["IngestQueue"],
+		days["QuarantineQueue"])
 	if text := breaks(t, "A message is deleted from the queue only"); !strings.Contains(text, "SQS deletes what it has held for "+says) {
 		t.Errorf("%s does not say %q: %s", guarantees, says, text)
 	}
-	if text := strings.Join(strings.Fields(read(t, "docs/correctness.md")), " "); !strings.Contains(text, "SQS itself deletes what it has held for "+says) {
+	if text := strings.Join(strings.Fields(read(t, "docs/correctness.md")), " "); !strings.Contains(text,
+		"SQS itself deletes what it has held for "+says) {
 		t.Errorf("docs/correctness.md does not say %q", says)
 	}
 }
@@ -69,7 +71,8 @@ func TestRetentionIsSaid(t *testing.T) {
 // see. It sees the same damage before anything has expired.
 func TestWhatVerifyCannotSee(t *testing.T) {
 	text := breaks(t, "If a total is wrong all the same")
-	for _, says := range []string{"Once some of its events have expired, its values are not compared", "Once all of them have expired, verify does not notice a deleted total"} {
+	for _, says := range []string{"Once some of its events have expired, its values are not compared",
+		"Once all of them have expired, verify does not notice a deleted total"} {
 		if !strings.Contains(text, says) {
 			t.Errorf("%s does not say %q: %s", guarantees, says, text)
 		}
@@ -145,7 +148,8 @@ func newKeptWorld(t *testing.T) *keptWorld {
 
 func keptSpec() pipeline.Spec {
 	return pipeline.Spec{Ingot: 1, Epoch: 1, Type: "order",
-		Events: map[string]pipeline.EventSpec{"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "{id}", SK: "-"}, Retain: 7 * 24 * time.Hour}},
+		Events: map[string]pipeline.EventSpec{"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "{id}", SK: "-"},
+			Retain: 7 * 24 * time.Hour}},
 		Aggregates: map[string]pipeline.AggregateSpec{"all": {Since: 1,
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}}}
 }
@@ -185,7 +189,8 @@ func (w *keptWorld) verify() []verify.Difference {
 	return report.Differences
 }
 
-var keptKey = map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#all#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+var keptKey = map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#all#1#0"},
+	"SK": &types.AttributeValueMemberS{Value: "-"}}
 
 func (w *keptWorld) alter() {
 	w.t.Helper()

@@ -37,10 +37,12 @@ func TestTool(t *testing.T) {
 	binary := tool(t)
 	t.Run("demo excerpt", func(t *testing.T) { testExcerpt(t, binary, "README.md", "text demo", "demo") })
 	t.Run("cost excerpt", func(t *testing.T) {
-		testExcerpt(t, binary, "README.md", "text cost", "cost", "--rate", "100", "--prices", "prices/us-east-1.yaml", "--pipeline", sampleshop.Pipeline)
+		testExcerpt(t, binary, "README.md", "text cost", "cost", "--rate", "100", "--prices", "prices/us-east-1.yaml", "--pipeline",
+			sampleshop.Pipeline)
 	})
 	t.Run("cost in full", func(t *testing.T) {
-		testExcerpt(t, binary, "docs/cost.md", "text cost", "cost", "--rate", "100", "--prices", "prices/us-east-1.yaml", "--pipeline", sampleshop.Pipeline)
+		testExcerpt(t, binary, "docs/cost.md", "text cost", "cost", "--rate", "100", "--prices", "prices/us-east-1.yaml", "--pipeline",
+			sampleshop.Pipeline)
 	})
 	t.Run("commands", func(t *testing.T) { testCommands(t, binary) })
 	t.Run("six words", func(t *testing.T) { testHelpWords(t, binary) })
@@ -61,7 +63,8 @@ func TestGoVersion(t *testing.T) {
 
 // TestTimesAreChecked shows that CI measures the times of make test that the README states.
 func TestTimesAreChecked(t *testing.T) {
-	said := regexp.MustCompile("`make test` takes at most (\\d+) s on two quiet cores,\\s+with Docker (\\d+) s").FindStringSubmatch(read(t, "README.md"))
+	said := regexp.MustCompile("`make test` takes at most (\\d+) s on two quiet cores,\\s+with Docker (\\d+) s").FindStringSubmatch(
+		read(t, "README.md"))
 	if said == nil {
 		t.Fatal("README.md does not say how long make test takes")
 	}
@@ -70,7 +73,8 @@ func TestTimesAreChecked(t *testing.T) {
 	with, _ := strconv.Atoi(said[2])    // digits
 	for what, seconds := range map[string]int{"make test without Docker": without, "what Docker adds to it": with - without} {
 		if measured := fmt.Sprintf(" timed %d '%s' ", seconds, what); !strings.Contains(script, measured) {
-			t.Errorf("README.md says that make test takes %d s without Docker and %d s with it, and .ci/run does not have %q", without, with, measured)
+			t.Errorf("README.md says that make test takes %d s without Docker and %d s with it, and .ci/run does not have %q", without,
+				with, measured)
 		}
 	}
 }
@@ -103,7 +107,8 @@ func testExcerpt(t *testing.T, binary, document, info string, args ...string) {
 		}
 		i := slices.Index(lines, line)
 		if i < 0 {
-			t.Errorf("ingot %s does not print the line, or not here:\n%s\nif its figures have changed, run: go test -run TestTool ./internal/prove/docs -update", args[0], line)
+			t.Errorf(
+				"ingot %s does not print the line, or not here:\n%s\nif its figures have changed, run: go test -run TestTool ./internal/prove/docs -update", args[0], line)
 			continue
 		}
 		lines = lines[i+1:]
@@ -131,7 +136,8 @@ func refreshed(excerpt, out string) string {
 
 // inside matches words of the design that a newcomer does not need. README and --help use only
 // event, key, verdict, aggregate, quarantine and verify.
-var inside = regexp.MustCompile(`(?i)\b(digests?|lanes?|generations?|fingerprints?|contributions?|deltas?|watermarks?|high-water|epochs?|marks?|receipts?)\b`)
+var inside = regexp.MustCompile(
+	`(?i)\b(digests?|lanes?|generations?|fingerprints?|contributions?|deltas?|watermarks?|high-water|epochs?|marks?|receipts?)\b`)
 
 var inlineCode = regexp.MustCompile("`[^`]*`")
 
@@ -165,7 +171,8 @@ var subcommand = regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`)
 
 // values removes words of the design that a user types. A flag and the template name the ways to
 // count by these words.
-var values = strings.NewReplacer("how totals are counted: marks or receipts (default \"marks\")", "", "--counting receipts", "", "Counting=receipts", "")
+var values = strings.NewReplacer("how totals are counted: marks or receipts (default \"marks\")", "", "--counting receipts", "",
+	"Counting=receipts", "")
 
 // testHelpWords shows that the help of the tool and of each of its commands uses only the six
 // words. The exceptions are what a user types, and the members of the JSON, which have fixed names.

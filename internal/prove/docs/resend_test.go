@@ -23,7 +23,8 @@ func TestResendRecipe(t *testing.T) {
 			recipe += b.text
 		}
 	}
-	if strings.Count(recipe, "jq ") != 2 || strings.Index(recipe, "delete-message") < strings.Index(recipe, "send-message --cli-input-json file://again.json") {
+	if strings.Count(recipe, "jq ") != 2 || strings.Index(recipe, "delete-message") < strings.Index(recipe,
+		"send-message --cli-input-json file://again.json") {
 		t.Fatalf("the recipe should make again.json, send it, and then delete what was received:\n%s", recipe)
 	}
 	if _, err := exec.LookPath("jq"); err != nil {
@@ -53,7 +54,8 @@ func TestResendRecipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal([]byte(`{"QueueUrl": "https://queue", "MessageBody": "{\"a\": \"1|2\"}\n",
-		"MessageAttributes": {"trace": {"StringValue": "t", "DataType": "String"}, "raw": {"BinaryValue": "AAE=", "DataType": "Binary"}}}`), &want); err != nil {
+		"MessageAttributes": {"trace": {"StringValue": "t", "DataType": "String"}, "raw": {"BinaryValue": "AAE=", "DataType": "Binary"}}}`),
+		&want); err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -95,7 +95,8 @@ func TestScaleOfATotalWithoutSpread(t *testing.T) {
 	h := scales(t)[0]
 	for h.partitions = 1; h.fits(1); h.partitions++ {
 	}
-	if want := fmt.Sprintf("From %d partitions on, a total without `spread` is refused", h.partitions); !strings.Contains(read(t, scalePage), want) {
+	if want := fmt.Sprintf("From %d partitions on, a total without `spread` is refused",
+		h.partitions); !strings.Contains(read(t, scalePage), want) {
 		t.Errorf("%s does not say %q", scalePage, want)
 	}
 }
@@ -109,7 +110,8 @@ func itemRow(h hot) []string {
 	if h.needed() > maxSpread {
 		needed = fmt.Sprintf("none: %s is the most", grouped(maxSpread))
 	}
-	return []string{grouped(h.rate()), grouped(lanes), grouped(estimate.Marks(&h.def, aggregate.Marks, h.partitions) * estimate.MarkBytes), units, needed,
+	return []string{grouped(h.rate()), grouped(lanes), grouped(estimate.Marks(&h.def, aggregate.Marks, h.partitions) * estimate.MarkBytes),
+		units, needed,
 		grouped(h.units(h.spread())), grouped(h.spread()), grouped(h.spread() * estimate.ReadUnits(h.bytes(h.spread())))}
 }
 
@@ -120,7 +122,8 @@ func updatesRow(h hot) []string {
 	}
 	transactions := (h.rate() + receiptsInOne - 1) / receiptsInOne
 	total := transactions * estimate.Units(&h.def, estimate.Bytes(&h.def, nil), aggregate.Receipts)
-	return []string{plain, all, grouped(h.hottest(h.spread())), grouped(h.partitions * h.units(h.spread())), grouped(h.rate()), grouped(total), grouped(total + h.rate()*unitsOfReceipt)}
+	return []string{plain, all, grouped(h.hottest(h.spread())), grouped(h.partitions * h.units(h.spread())), grouped(h.rate()),
+		grouped(total), grouped(total + h.rate()*unitsOfReceipt)}
 }
 
 func runningRow(h hot) []string {
@@ -134,17 +137,23 @@ func breaksRow(h hot) []string {
 	least := estimate.MemoryFor(estimate.ChangesPerShard, updatesOfEach)
 	switch {
 	case h.needed() > maxSpread:
-		return []string{fmt.Sprintf("no `spread` is enough: with the most, %s, an update of such a total takes %d units, and a read %s requests", grouped(maxSpread), h.units(maxSpread), grouped(maxSpread)),
+		return []string{fmt.Sprintf(
+			"no `spread` is enough: with the most, %s, an update of such a total takes %d units, and a read %s requests",
+			grouped(maxSpread), h.units(maxSpread), grouped(maxSpread)),
 			"several stacks, each with a part of the events, or a `window` and a `by` that keep most shards away from any one total"}
 	case !h.fits(1):
-		return []string{fmt.Sprintf("a total without `spread` outgrows its item; and %s streams functions are all that the account may run", grouped(h.partitions)),
+		return []string{fmt.Sprintf("a total without `spread` outgrows its item; and %s streams functions are all that the account may run",
+			grouped(h.partitions)),
 			fmt.Sprintf("`spread: %d` from the beginning; ask for more Lambda functions at once, for both functions", h.spread())}
 	case h.hottest(1) > itemUnits:
-		return []string{fmt.Sprintf("a total without `spread`: %s units a second on one item; and a table takes %s of the %s writes", grouped(h.hottest(1)), grouped(tableQuota), grouped(h.rate())),
+		return []string{fmt.Sprintf("a total without `spread`: %s units a second on one item; and a table takes %s of the %s writes",
+			grouped(h.hottest(1)), grouped(tableQuota), grouped(h.rate())),
 			fmt.Sprintf("`spread: %d`; ask for a higher table quota", h.spread())}
 	}
-	return []string{fmt.Sprintf("a streams function with less than %d MB; and, at the start, a new table, which takes %s of the %s writes", least, grouped(growthAtOnce), grouped(h.rate())),
-		fmt.Sprintf("`MemorySize` of at least %d; warm the table up; `spread: %d` saves %d of %d units of an update", least, h.spread(), h.units(1)-1, h.units(1))}
+	return []string{fmt.Sprintf("a streams function with less than %d MB; and, at the start, a new table, which takes %s of the %s writes",
+		least, grouped(growthAtOnce), grouped(h.rate())),
+		fmt.Sprintf("`MemorySize` of at least %d; warm the table up; `spread: %d` saves %d of %d units of an update", least, h.spread(),
+			h.units(1)-1, h.units(1))}
 }
 
 // grouped groups digits by thousands.

@@ -54,7 +54,8 @@ func TestNamesOfAStack(t *testing.T) {
 		t.Fatal("the template has no outputs")
 	}
 	var known []string
-	for _, b := range slices.Concat(blocksOf(t, "docs/aws-cli.md", "sh"), blocksOf(t, deployPage, "sh"), blocksOf(t, watchPage, "sh"), blocksOf(t, repairPage, "sh")) {
+	for _, b := range slices.Concat(blocksOf(t, "docs/aws-cli.md", "sh"), blocksOf(t, deployPage, "sh"), blocksOf(t, watchPage, "sh"),
+		blocksOf(t, repairPage, "sh")) {
 		for line := range strings.Lines(b.text) {
 			for _, m := range output.FindAllStringSubmatch(line, -1) {
 				if !strings.Contains(outputs, "  "+m[1]+": ") {

@@ -70,7 +70,9 @@ func TestMetricTables(t *testing.T) {
 		}
 		return at >= 0
 	})
-	for marker, metrics := range map[string][]function.Metric{"shared metrics": shared, "ingest metrics": own, "part metrics": function.PartMetrics(), "array metrics": function.ArrayMetrics(), "put metrics": function.PutMetrics(), "payload metrics": function.PayloadMetrics(), "streams metrics": others} {
+	for marker, metrics := range map[string][]function.Metric{"shared metrics": shared, "ingest metrics": own,
+		"part metrics": function.PartMetrics(), "array metrics": function.ArrayMetrics(), "put metrics": function.PutMetrics(),
+		"payload metrics": function.PayloadMetrics(), "streams metrics": others} {
 		var want, got strings.Builder
 		for _, m := range metrics {
 			fmt.Fprintf(&want, "| `%s` | %s | %s |\n", m.Name, m.Unit, strings.ReplaceAll(m.About, "|", `\|`))
@@ -163,7 +165,8 @@ func TestEveryReasonIsExplained(t *testing.T) {
 	_, page, _ = strings.Cut(page, "## Handling quarantine")
 	page, _, _ = strings.Cut(page, "\n## ")
 	elsewhereExplained := []string{ // reasons of what goes back, and of what is done
-		string(event.Barred), string(event.Throttled), string(event.Unproven), string(event.Unattempted), string(event.Refused), string(event.NewerStamp), string(event.PayloadUnread), string(event.PayloadUnstored),
+		string(event.Barred), string(event.Throttled), string(event.Unproven), string(event.Unattempted), string(event.Refused),
+		string(event.NewerStamp), string(event.PayloadUnread), string(event.PayloadUnstored),
 	}
 	known := 0
 	for _, file := range []string{"event/verdict.go", "handler/streams_quarantine.go"} {
@@ -196,7 +199,8 @@ func TestQuotedLogLines(t *testing.T) {
 		}
 	}
 	page := strings.Join(strings.Fields(read(t, watchPage)), " ")
-	for _, line := range []string{"delivered again; the first of its batch", "quarantine failed; the message stays in its queue", "the batch goes on from there",
+	for _, line := range []string{"delivered again; the first of its batch", "quarantine failed; the message stays in its queue",
+		"the batch goes on from there",
 		"the whole batch failed and is delivered again", "names no shard", "carries epoch", "start: refused"} {
 		if !strings.Contains(page, line) {
 			t.Errorf("the page no longer quotes %q; take it out of this list", line)
@@ -209,7 +213,8 @@ func TestQuotedLogLines(t *testing.T) {
 
 var (
 	index      = regexp.MustCompile(`- IndexName: (GSI\w+)\n`)
-	indexAlarm = regexp.MustCompile(`MetricName: WriteThrottleEvents,\s+Dimensions: \[\{Name: TableName, Value: !Ref EventsTable\}, \{Name: GlobalSecondaryIndexName, Value: (\w+)\}\]`)
+	indexAlarm = regexp.MustCompile(
+		`MetricName: WriteThrottleEvents,\s+Dimensions: \[\{Name: TableName, Value: !Ref EventsTable\}, \{Name: GlobalSecondaryIndexName, Value: (\w+)\}\]`)
 )
 
 // TestEveryIndexHasAnAlarm shows that every index of the events table that the template declares

@@ -45,7 +45,8 @@ func TestREADMEStoresWhatItSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		window := time.Unix(stored.Address.Window, 0).UTC()
-		fmt.Fprintf(&got, "total       %s  %s  %s  %s\n", stored.Address.Name, strings.Join(stored.Address.By, " "), window.Format(time.DateOnly), pairs(stored.Values))
+		fmt.Fprintf(&got, "total       %s  %s  %s  %s\n", stored.Address.Name, strings.Join(stored.Address.By, " "),
+			window.Format(time.DateOnly), pairs(stored.Values))
 	}
 	for _, l := range w.Quarantined() {
 		fmt.Fprintf(&got, "quarantine  %s  %v\n", l.Verdict, l.Key)

@@ -74,7 +74,8 @@ func TestQueuesTakeTLSAlone(t *testing.T) {
 				policies[tpl.Resolve(queue).Name]++
 			}
 			deny := tpl.Property(r, "PolicyDocument", "Statement").Items[0]
-			if tpl.Get(deny, "Effect").Text != "Deny" || tpl.Get(deny, "Principal").Text != "*" || tpl.Get(deny, "Action").Text != "sqs:*" ||
+			if tpl.Get(deny, "Effect").Text != "Deny" || tpl.Get(deny, "Principal").Text != "*" ||
+				tpl.Get(deny, "Action").Text != "sqs:*" ||
 				tpl.Get(deny, "Condition", "Bool", "aws:SecureTransport").Text != "false" {
 				t.Errorf("%s does not refuse what comes without TLS", r.Name)
 			}
@@ -129,7 +130,8 @@ const ownKey = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56e
 // keyProperty lists, for each type of resource that keeps something, where it names the key with
 // which it is encrypted.
 var keyProperty = map[string][]string{
-	"AWS::SQS::Queue": {"KmsMasterKeyId"}, "AWS::DynamoDB::Table": {"SSESpecification", "KMSMasterKeyId"}, "AWS::Logs::LogGroup": {"KmsKeyId"},
+	"AWS::SQS::Queue": {"KmsMasterKeyId"}, "AWS::DynamoDB::Table": {"SSESpecification", "KMSMasterKeyId"},
+	"AWS::Logs::LogGroup":         {"KmsKeyId"},
 	"AWS::SecretsManager::Secret": {"KmsKeyId"}, "AWS::Serverless::Function": {"KmsKeyArn"}, "AWS::S3::Bucket": {"BucketEncryption"},
 }
 
@@ -251,7 +253,8 @@ func TestKeyPolicy(t *testing.T) {
 			logGroups = arn[strings.LastIndex(arn, ":")+1:]
 		}
 	}
-	if got := allowed["logs.eu-central-1.amazonaws.com"]; !slices.Equal(got, texts{"kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"}) {
+	if got := allowed["logs.eu-central-1.amazonaws.com"]; !slices.Equal(got,
+		texts{"kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"}) {
 		t.Errorf("logs may %v", got)
 	}
 	stacks := regexp.MustCompile(`stack_name = "(.+)"`).FindAllStringSubmatch(repository(t)["samconfig.toml"], -1)
@@ -263,7 +266,8 @@ func TestKeyPolicy(t *testing.T) {
 			t.Errorf("log groups of stack %s are not among %s", stack[1], logGroups)
 		}
 	}
-	senders := regexp.MustCompile(`Principal: \{Service: (\S+)\}`).FindAllStringSubmatch(blocksOf(t, deployPage, "yaml template")[0].text, -1)
+	senders := regexp.MustCompile(`Principal: \{Service: (\S+)\}`).FindAllStringSubmatch(blocksOf(t, deployPage, "yaml template")[0].text,
+		-1)
 	if len(senders) != 2 {
 		t.Errorf("the queue's policy lets %v send", senders)
 	}

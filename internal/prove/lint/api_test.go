@@ -174,7 +174,8 @@ func TestExportedNamesAreListed(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "%s\n\t%s\n", name, strings.Join(slices.Compact(a.names), "\n\t"))
 		for _, leak := range a.leaks {
-			t.Errorf("%s: %s, which is internal, so that nobody who uses the library can write it; make it public, or keep it out of the signature", name, leak)
+			t.Errorf("%s: %s, which is internal, so that nobody who uses the library can write it; make it public, or keep it out of "+
+				"the signature", name, leak)
 		}
 	}
 	golden.File(t, "testdata/api.txt", got.String())
@@ -192,7 +193,8 @@ func TestPublicPackagesAreExplained(t *testing.T) {
 			t.Errorf("package %q has no comment that says what it is for", folder)
 		}
 		if !slices.ContainsFunc(code, func(f *ast.File) bool { return f.Doc != nil && hasLink(f.Doc.Text()) }) {
-			t.Errorf("the comment of package %q links to no name; write the names that a reader looks for in brackets, as in [Store.Put]", folder)
+			t.Errorf("the comment of package %q links to no name; write the names that a reader looks for in brackets, as in [Store.Put]",
+				folder)
 		}
 		if !slices.ContainsFunc(tests, hasExample) {
 			t.Errorf("package %q has no example that runs: write a function Example… that ends with an // Output: comment", folder)

@@ -18,13 +18,17 @@ const module = "github.com/ingot-events/ingot/"
 // milliseconds at each cold start.
 var unshippable = []string{
 	"testing", "flag", "net/rpc", "net/http/httptest",
-	module + "internal/local/embedded", module + "internal/local/lambda", module + "internal/local/stack", module + "internal/testworld", module + "internal/tool/demo",
-	module + "internal/prove/sim", module + "internal/tool/dev", module + "ingottest", module + "verify", module + "cmd/ingot", module + "internal/tool/console",
-	"go.etcd.io/", "github.com/fsnotify/", "github.com/spf13/", "github.com/schollz/", "github.com/stretchr/", "github.com/google/go-cmp/", "github.com/rogpeppe/",
+	module + "internal/local/embedded", module + "internal/local/lambda", module + "internal/local/stack", module + "internal/testworld",
+	module + "internal/tool/demo",
+	module + "internal/prove/sim", module + "internal/tool/dev", module + "ingottest", module + "verify", module + "cmd/ingot", module +
+		"internal/tool/console",
+	"go.etcd.io/", "github.com/fsnotify/", "github.com/spf13/", "github.com/schollz/", "github.com/stretchr/", "github.com/google/go-cmp/",
+	"github.com/rogpeppe/",
 	"github.com/testcontainers/", "github.com/docker/", "github.com/moby/", "github.com/cloudevents/", "github.com/json-iterator/",
 	"go.uber.org/", "go.opentelemetry.io/", "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", "github.com/chromedp/",
 	"github.com/aws/aws-sdk-go-v2/config", "github.com/aws/aws-sdk-go-v2/feature/ec2", "github.com/aws/aws-sdk-go-v2/service/sso",
-	"github.com/aws/aws-sdk-go-v2/service/ssooidc", "github.com/aws/aws-sdk-go-v2/service/signin", "github.com/aws/aws-sdk-go-v2/service/sts",
+	"github.com/aws/aws-sdk-go-v2/service/ssooidc", "github.com/aws/aws-sdk-go-v2/service/signin",
+	"github.com/aws/aws-sdk-go-v2/service/sts",
 }
 
 func TestFunctionsCarryNoTestCode(t *testing.T) {
@@ -48,8 +52,10 @@ func TestFunctionsCarryNoTestCode(t *testing.T) {
 // forTools lists code of packages that the functions need, but that only people and tools ask for.
 // The linker leaves it out as long as nothing that a function does leads to it.
 var forTools = []string{
-	"pipeline.(*Pipeline).Describe", "pipeline.(*Pipeline).Pattern", "pipeline.(*compiler).patterns", "pipeline.doubtsOf", "pipeline.(*doubts).settled",
-	"store.(*Store).Read", "store.(*Store).Touch", "store.(*Store).Erase", "store.(*Store).Total", "store.(*Store).ItemPages", "store.DeployedFile",
+	"pipeline.(*Pipeline).Describe", "pipeline.(*Pipeline).Pattern", "pipeline.(*compiler).patterns", "pipeline.doubtsOf",
+	"pipeline.(*doubts).settled",
+	"store.(*Store).Read", "store.(*Store).Touch", "store.(*Store).Erase", "store.(*Store).Total", "store.(*Store).ItemPages",
+	"store.DeployedFile",
 }
 
 // TestFunctionsDescribeNothing shows that the linker leaves out of the functions what is for tools.
@@ -114,11 +120,14 @@ func TestLocalBuildCarriesTheEngine(t *testing.T) {
 // TestPurePackagesStayPure shows that the packages that decide what an event is and what it counts
 // know neither AWS nor the network.
 func TestPurePackagesStayPure(t *testing.T) {
-	pure := []string{"internal/base/excerpt", "internal/base/itemform", "internal/base/nearest", "event", "keys", "envelope", "aggregate", "internal/plan/lanes", "internal/plan/where", "internal/plan/lifetime", "internal/plan/yamlfile", "internal/plan/jsonschema", "internal/plan/packed", "pipeline"}
+	pure := []string{"internal/base/excerpt", "internal/base/itemform", "internal/base/nearest", "event", "keys", "envelope", "aggregate",
+		"internal/plan/lanes", "internal/plan/where", "internal/plan/lifetime", "internal/plan/yamlfile", "internal/plan/jsonschema",
+		"internal/plan/packed", "pipeline"}
 	for _, pkg := range pure {
 		for _, dep := range dependencies(t, "", "./"+pkg) {
 			if dep == "net" || strings.HasPrefix(dep, "net/http") || strings.HasPrefix(dep, "github.com/aws/") ||
-				dep == module+"store" || dep == module+"handler" || strings.HasPrefix(dep, module+"internal/") && !slices.Contains(pure, strings.TrimPrefix(dep, module)) {
+				dep == module+"store" || dep == module+"handler" || strings.HasPrefix(dep, module+"internal/") &&
+				!slices.Contains(pure, strings.TrimPrefix(dep, module)) {
 				t.Errorf("%s depends on %s", pkg, dep)
 			}
 		}

@@ -29,7 +29,8 @@ func TestNextYearReachesEveryPackage(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		folder := "./" + filepath.ToSlash(strings.TrimPrefix(filepath.Dir(name), filepath.Join("..", "..", "..")+string(filepath.Separator)))
+		folder := "./" +
+			filepath.ToSlash(strings.TrimPrefix(filepath.Dir(name), filepath.Join("..", "..", "..")+string(filepath.Separator)))
 		if entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && entry.Name() != ".." {
 			return filepath.SkipDir
 		}
@@ -37,7 +38,8 @@ func TestNextYearReachesEveryPackage(t *testing.T) {
 			return nil
 		}
 		text, err := os.ReadFile(name)
-		if err == nil && (strings.Contains(string(text), "INGOT_TEST_CLOCK_AHEAD") || strings.Contains(string(text), module+"internal/kit/testclock\"")) {
+		if err == nil && (strings.Contains(string(text), "INGOT_TEST_CLOCK_AHEAD") ||
+			strings.Contains(string(text), module+"internal/kit/testclock\"")) {
 			reads = append(reads, folder)
 		}
 		return err

@@ -34,7 +34,8 @@ func TestNamedPathsExist(t *testing.T) {
 	looked := 0
 	for _, file := range tracked(t, "*") {
 		name := strings.TrimPrefix(file, "../../../")
-		if name == "CHANGELOG.md" || name == "internal/prove/lint/guards_test.go" || strings.Contains(name, "/testdata/") && path.Ext(name) != ".txtar" {
+		if name == "CHANGELOG.md" || name == "internal/prove/lint/guards_test.go" || strings.Contains(name, "/testdata/") &&
+			path.Ext(name) != ".txtar" {
 			continue // what was, what this test makes up, and data
 		}
 		text, err := os.ReadFile(file)

@@ -36,9 +36,11 @@ var walls = []struct {
 	except    []string
 	why       string
 }{
-	{[]string{"internal/local"}, []string{"event", "keys", "envelope", "aggregate", "internal/plan", "pipeline", "internal/table", "store", "handler", "verify"},
+	{[]string{"internal/local"}, []string{"event", "keys", "envelope", "aggregate", "internal/plan", "pipeline", "internal/table", "store",
+		"handler", "verify"},
 		[]string{"internal/plan/lanes"}, "what runs on the stand-ins for AWS must meet what it would meet there"},
-	{[]string{"internal/local/embedded", "internal/local/lambda", "internal/local/wire"}, []string{"internal/plan/lanes"}, nil, "a stand-in for AWS knows nothing of Ingot"},
+	{[]string{"internal/local/embedded", "internal/local/lambda", "internal/local/wire"}, []string{"internal/plan/lanes"}, nil,
+		"a stand-in for AWS knows nothing of Ingot"},
 	{[]string{"internal/prove", "integration", "events", "scripts"}, []string{"cmd/ingot"}, nil, "the tool is run as a program"},
 	{[]string{"handler"}, []string{"verify"}, nil, "the functions prove nothing"},
 }
@@ -104,7 +106,8 @@ func disorder(packages map[string][]string) []string {
 	for name, imported := range packages {
 		own := district(name)
 		if own < 0 {
-			faults = append(faults, name+" is in no folder of the list districts in internal/prove/lint/layers_test.go; move it into a district")
+			faults = append(faults,
+				name+" is in no folder of the list districts in internal/prove/lint/layers_test.go; move it into a district")
 			continue
 		}
 		for _, other := range imported {
@@ -278,11 +281,13 @@ func TestDisorderIsFound(t *testing.T) {
 		packages map[string][]string
 		want     string // empty if nothing is found
 	}{
-		"fine":      {map[string][]string{"event": nil, "keys": {"event"}, "store": {"event", "keys"}, ".": {"store"}}, ""},
-		"upward":    {map[string][]string{"event": nil, "keys": {"store"}, "store": {"event"}}, "keys imports store, which stands above it"},
-		"new":       {map[string][]string{"util": {"event"}}, "util is in no folder"},
-		"likeness":  {map[string][]string{"keysmith": nil}, "keysmith is in no folder"},
-		"stand-in":  {map[string][]string{"internal/local/stack": {"internal/plan/lanes"}, "internal/local/wire": {"internal/plan/lanes"}}, "internal/local/wire imports internal/plan/lanes, and a stand-in"},
+		"fine": {map[string][]string{"event": nil, "keys": {"event"}, "store": {"event", "keys"}, ".": {"store"}}, ""},
+		"upward": {map[string][]string{"event": nil, "keys": {"store"}, "store": {"event"}},
+			"keys imports store, which stands above it"},
+		"new":      {map[string][]string{"util": {"event"}}, "util is in no folder"},
+		"likeness": {map[string][]string{"keysmith": nil}, "keysmith is in no folder"},
+		"stand-in": {map[string][]string{"internal/local/stack": {"internal/plan/lanes"}, "internal/local/wire": {"internal/plan/lanes"}},
+			"internal/local/wire imports internal/plan/lanes, and a stand-in"},
 		"a pipe":    {map[string][]string{"internal/local/stack": {"pipeline"}}, "internal/local/stack imports pipeline, and what runs"},
 		"no proofs": {map[string][]string{"handler": {"verify"}}, "handler imports verify, and the functions"},
 	} {

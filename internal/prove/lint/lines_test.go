@@ -48,7 +48,8 @@ func TestProseIsNotWide(t *testing.T) {
 			if strings.HasPrefix(strings.TrimSpace(line), "```") {
 				listing = !listing
 			}
-			if !listing && isWide(line) && !strings.HasPrefix(strings.TrimSpace(line), "|") && !strings.HasPrefix(strings.TrimSpace(line), "![") && !strings.HasPrefix(line, "    ") {
+			if !listing && isWide(line) && !strings.HasPrefix(strings.TrimSpace(line), "|") &&
+				!strings.HasPrefix(strings.TrimSpace(line), "![") && !strings.HasPrefix(line, "    ") {
 				t.Errorf("%s:%d: the line is wider than %d columns", strings.TrimPrefix(file, "../../../"), i+1, widest)
 			}
 		}

@@ -41,9 +41,11 @@ func loggedBare(t *testing.T, name string, src []byte) []string {
 		}
 		switch of, _ := method.X.(*ast.Ident); {
 		case len(call.Args) > 0 && slices.Contains([]string{"Error", "Warn", "Info", "Debug"}, method.Sel.Name):
-			faults = append(faults, fmt.Sprintf("%s: %s without a context; use %sContext or LogAttrs", files.Position(n.Pos()), method.Sel.Name, method.Sel.Name))
+			faults = append(faults, fmt.Sprintf("%s: %s without a context; use %sContext or LogAttrs", files.Position(n.Pos()),
+				method.Sel.Name, method.Sel.Name))
 		case of != nil && of.Name == "context" && (method.Sel.Name == "Background" || method.Sel.Name == "TODO"):
-			faults = append(faults, fmt.Sprintf("%s: context.%s, which names no request; pass on the caller's", files.Position(n.Pos()), method.Sel.Name))
+			faults = append(faults, fmt.Sprintf("%s: context.%s, which names no request; pass on the caller's", files.Position(n.Pos()),
+				method.Sel.Name))
 		}
 		return true
 	})

@@ -63,7 +63,8 @@ func makes(t *testing.T, name string, src []byte) []string {
 		case *ast.CallExpr:
 			for _, a := range n.Args {
 				if text, ok := a.(*ast.BasicLit); ok && slices.Contains(creations, strings.Trim(text.Value, `"`)) {
-					faults = append(faults, fmt.Sprintf("%s: asks for %s; make it with internal/local/stack", files.Position(n.Pos()), text.Value))
+					faults = append(faults, fmt.Sprintf("%s: asks for %s; make it with internal/local/stack", files.Position(n.Pos()),
+						text.Value))
 				}
 			}
 		}

@@ -98,7 +98,8 @@ func (d descriptions) schemaOf(t reflect.Type) *schemaNode {
 	case t == reflect.TypeFor[time.Time]():
 		return &schemaNode{Type: "string", Format: "date-time"}
 	case t == reflect.TypeFor[event.Decimal]():
-		return &schemaNode{AnyOf: []*schemaNode{{Type: "number"}, {Type: "string", Pattern: `^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`}}}
+		return &schemaNode{AnyOf: []*schemaNode{{Type: "number"},
+			{Type: "string", Pattern: `^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`}}}
 	case t.Kind() == reflect.Struct:
 		return d.schemaOfStruct(t)
 	case t.Kind() == reflect.Map:

@@ -164,7 +164,8 @@ func schemaViolations(t *testing.T, text string) []string {
 // Every pipeline that the project ships or tests with is valid by the schema that editors read.
 func TestOurPipelinesAreValid(t *testing.T) {
 	texts := map[string]string{"base of these tests": base(t)}
-	for _, name := range []string{"../../../pipeline/testdata/orders.yaml", "../../../pipeline/testdata/plain.yaml", "../../../" + sampleshop.Pipeline, "../../../ingottest/testdata/pipeline.yaml",
+	for _, name := range []string{"../../../pipeline/testdata/orders.yaml", "../../../pipeline/testdata/plain.yaml", "../../../" +
+		sampleshop.Pipeline, "../../../ingottest/testdata/pipeline.yaml",
 		"../../tool/demo/data/earthquakes.yaml", "../bench/orders.yaml", "../../../integration/crash/testdata/pipeline.yaml",
 		"../sim/testdata/shop.yaml", "../sim/testdata/shop-2.yaml", "../sim/testdata/shop-3.yaml", "../sim/testdata/shop-4.yaml"} {
 		text, err := os.ReadFile(name)
@@ -205,7 +206,8 @@ func TestSchemaRefuses(t *testing.T) {
 }
 
 func TestAValueMayBeAMapping(t *testing.T) {
-	for _, mapping := range []string{`{count: true, where: "status in (\"a\", \"b\")"}`, "{sum: total?, where: total > 100}", "{max: length lines}", "{min: total}"} {
+	for _, mapping := range []string{`{count: true, where: "status in (\"a\", \"b\")"}`, "{sum: total?, where: total > 100}",
+		"{max: length lines}", "{min: total}"} {
 		if v := schemaViolations(t, strings.Replace(base(t), "orders: count", "orders: "+mapping, 1)); len(v) > 0 {
 			t.Errorf("%s: %q", mapping, v)
 		}

@@ -172,7 +172,8 @@ func (w *World) judgeArray(inv *invocation, m *message, o handler.Outcome) {
 		fits, failed = slices.Contains(all, verdict), false
 	}
 	if !fits || o.Failed != failed {
-		w.fail(Undeserved, "%s says %s of an array whose events are %v; that it goes back is %v: %s", inv.name, verdict, all, o.Failed, m.body)
+		w.fail(Undeserved, "%s says %s of an array whose events are %v; that it goes back is %v: %s", inv.name, verdict, all,
+			o.Failed, m.body)
 	}
 }
 

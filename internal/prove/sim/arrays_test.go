@@ -86,9 +86,13 @@ func TestUnjustifiedArray(t *testing.T) {
 		"one that is not there": {three, []int{1, 2, 3}, nil, "it names the events [1 2 3] of 3"},
 		"out of order":          {three, []int{2, 1}, nil, "it names the events [2 1] of 3"},
 		"too early":             {four, []int{1, 2}, nil, "event 3 is not stored, and the note does not name it"},
-		"about another one":     {three, []int{1, 2}, func(n *note) { n.Detail = strings.Replace(n.Detail, "1", "2", 1) }, "it is not about event 1"},
-		"another reason":        {three, []int{1, 2}, func(n *note) { n.Reason = "undecodable" }, "that is not a reason for it"},
-		"another verdict":       {three, []int{1, 2}, func(n *note) { n.Verdict = "Expired" }, "Poison is for what cannot be read, and for that alone"},
+		"about another one": {three, []int{1, 2}, func(n *note) {
+			n.Detail = strings.Replace(n.Detail, "1", "2", 1)
+		}, "it is not about event 1"},
+		"another reason": {three, []int{1, 2}, func(n *note) { n.Reason = "undecodable" }, "that is not a reason for it"},
+		"another verdict": {three, []int{1, 2}, func(n *note) {
+			n.Verdict = "Expired"
+		}, "Poison is for what cannot be read, and for that alone"},
 	} {
 		n := poison
 		if n.Events = c.events; c.change != nil {

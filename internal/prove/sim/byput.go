@@ -45,23 +45,28 @@ func addPut(spec *pipeline.Spec, since int64, spread int) {
 	byMerchant := map[string]string{"merchant": "{merchant}"}
 	spec.Aggregates["paid"] = pipeline.AggregateSpec{Since: since, By: byMerchant, MovedBy: "put", OnExpire: "subtract", Spread: spread,
 		From: from(map[string]string{"orders": "count", "revenue": "sum cents"})}
-	spec.Aggregates["balance"] = pipeline.AggregateSpec{Since: since, By: byMerchant, MovedBy: "put", AtLeast: map[string]event.Decimal{"cents": {}},
-		From: from(map[string]string{"cents": "sum cents"})}
+	spec.Aggregates["balance"] = pipeline.AggregateSpec{Since: since, By: byMerchant, MovedBy: "put",
+		AtLeast: map[string]event.Decimal{"cents": {}},
+		From:    from(map[string]string{"cents": "sum cents"})}
 	if since == 1 && spec.Epoch > 1 {
-		spec.Aggregates["later"] = pipeline.AggregateSpec{Since: 2, MovedBy: "put", OnExpire: "subtract", From: from(map[string]string{"orders": "count"})}
+		spec.Aggregates["later"] = pipeline.AggregateSpec{Since: 2, MovedBy: "put", OnExpire: "subtract",
+			From: from(map[string]string{"orders": "count"})}
 	}
 }
 
 // contributePut returns what an order contributes to these totals.
 func contributePut(img *image, since int64, spread int) []part {
 	list := []part{
-		{name: "paid", by: img.Merchant, since: since, window: "-", subtract: true, spread: spread, byPut: true, values: map[string]int64{"orders": 1, "revenue": img.Cents}},
-		{name: "balance", by: img.Merchant, since: since, window: "-", spread: 1, byPut: true, values: map[string]int64{"cents": img.Cents}},
+		{name: "paid", by: img.Merchant, since: since, window: "-", subtract: true, spread: spread, byPut: true,
+			values: map[string]int64{"orders": 1, "revenue": img.Cents}},
+		{name: "balance", by: img.Merchant, since: since, window: "-", spread: 1, byPut: true,
+			values: map[string]int64{"cents": img.Cents}},
 	}
 	if since > 1 {
 		return list
 	}
-	return append(list, part{name: "later", since: 2, window: "-", subtract: true, spread: 1, byPut: true, values: map[string]int64{"orders": 1}})
+	return append(list, part{name: "later", since: 2, window: "-", subtract: true, spread: 1, byPut: true,
+		values: map[string]int64{"orders": 1}})
 }
 
 // planTransfers decides whether the lines of orders move accounts. Its draws are its own, so that
@@ -80,8 +85,9 @@ func (p *Plan) planTransfers() {
 // addAccounts declares an account for each number of a line, with a floor. So an atomic order moves
 // several accounts in the transaction that puts it, or none.
 func addAccounts(spec *pipeline.Spec) {
-	spec.Aggregates["accounts"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"account": "{line}"}, MovedBy: "put", AtLeast: map[string]event.Decimal{"cents": {}},
-		From: map[string]pipeline.FromSpec{"line": {Values: map[string]string{"cents": "sum cents"}}}}
+	spec.Aggregates["accounts"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"account": "{line}"}, MovedBy: "put",
+		AtLeast: map[string]event.Decimal{"cents": {}},
+		From:    map[string]pipeline.FromSpec{"line": {Values: map[string]string{"cents": "sum cents"}}}}
 }
 
 // contributeAccount returns what a line contributes to its account.
@@ -250,7 +256,8 @@ func (w *World) undeservedRefusal(inv *invocation, m *message, f fact, taking ma
 		return w.heldUnder(inv, f.key(), func(img *image) bool { return img == nil })
 	}):
 		return "its key was never free"
-	case (inv.copies < 2 || w.copiesOf(inv, m.fact) < 2) && inv.unanswered[unansweredName(f.pk(), digest[:])]: // otherwise each copy may be tried in turn
+	case (inv.copies < 2 || w.copiesOf(inv, m.fact) < 2) &&
+		inv.unanswered[unansweredName(f.pk(), digest[:])]: // otherwise each copy may be tried in turn
 		return "a try of it got no answer, and may still be carried out"
 	}
 	why := ""

@@ -49,16 +49,21 @@ func TestUndeservedRejection(t *testing.T) {
 		change func(*World, *invocation, *fact)
 		want   string
 	}{
-		"the balance is too low":           {func(*World, *invocation, *fact) {}, ""},
-		"it was too low a moment ago":      {func(w *World, _ *invocation, _ *fact) { w.pay(1000) }, ""},
-		"it was enough from the beginning": {func(w *World, inv *invocation, _ *fact) { w.pay(1000); inv.began = w.model.records + 1 }, "A#balance#1#0#m1|- was 1100 or more"},
-		"the order takes nothing":          {func(_ *World, _ *invocation, f *fact) { f.Cents = 0 }, "it takes nothing"},
-		"the world has no floors":          {func(w *World, _ *invocation, _ *fact) { w.plan.Put = 0 }, "it takes nothing"},
+		"the balance is too low":      {func(*World, *invocation, *fact) {}, ""},
+		"it was too low a moment ago": {func(w *World, _ *invocation, _ *fact) { w.pay(1000) }, ""},
+		"it was enough from the beginning": {func(w *World, inv *invocation, _ *fact) {
+			w.pay(1000)
+			inv.began = w.model.records + 1
+		}, "A#balance#1#0#m1|- was 1100 or more"},
+		"the order takes nothing": {func(_ *World, _ *invocation, f *fact) { f.Cents = 0 }, "it takes nothing"},
+		"the world has no floors": {func(w *World, _ *invocation, _ *fact) { w.plan.Put = 0 }, "it takes nothing"},
 		"the order was stored all along": {func(w *World, _ *invocation, f *fact) {
 			w.model.keys[f.key()] = &history{states: []state{{img: &image{fact: *f}}}}
 		}, "its key was never free"},
-		"the code knows no floors":           {func(_ *World, inv *invocation, _ *fact) { inv.epoch = 0 }, "it takes nothing"},
-		"the balance is being built":         {func(w *World, inv *invocation, _ *fact) { w.plan.Put, inv.epoch = 2, 2 }, "older orders are not in"},
+		"the code knows no floors": {func(_ *World, inv *invocation, _ *fact) { inv.epoch = 0 }, "it takes nothing"},
+		"the balance is being built": {func(w *World, inv *invocation, _ *fact) {
+			w.plan.Put, inv.epoch = 2, 2
+		}, "older orders are not in"},
 		"a try of it may still be under way": {func(w *World, inv *invocation, f *fact) { unanswer(inv, *f) }, "a try of it got no answer"},
 	} {
 		w, inv := judged(t, nil, nil)

@@ -46,7 +46,8 @@ const (
 // Checks lists the promises that a wrong design can be the first to break. Broken is not in the
 // list, because it is a failure of the world itself.
 func Checks() []Check {
-	return []Check{Lost, Rewritten, Reinserted, Miscounted, Twice, Uncounted, Wrong, Order, Expiry, Altered, Undeserved, Afterwards, Unarchived, Generation, Stuck, Cost, Returned, Unkept, Misjudged, Misread, Parted, Shared, Overdrawn}
+	return []Check{Lost, Rewritten, Reinserted, Miscounted, Twice, Uncounted, Wrong, Order, Expiry, Altered, Undeserved, Afterwards,
+		Unarchived, Generation, Stuck, Cost, Returned, Unkept, Misjudged, Misread, Parted, Shared, Overdrawn}
 }
 
 // Failure is a broken promise.

@@ -30,7 +30,8 @@ func (c client) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...fun
 	return request(c.w, ctx, "GetItem", false, func() (*dynamodb.GetItemOutput, error) { return c.w.dynamo.GetItem(sent, in) })
 }
 
-func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput,
+	error) {
 	return request(c.w, ctx, "UpdateItem", true, func() (*dynamodb.UpdateItemOutput, error) {
 		if pk := text(in.Key["PK"]); strings.HasPrefix(pk, "G#") && c.w.some(c.w.plan.Faults.Hot) {
 			c.w.fault(hot, pk)
@@ -40,7 +41,8 @@ func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ 
 	})
 }
 
-func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	return request(c.w, ctx, "BatchExecuteStatement", true, func() (*dynamodb.BatchExecuteStatementOutput, error) {
 		return c.w.failStatements(in, func(in *dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error) {
 			return c.w.coolStatements(in, func(in *dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error) {
@@ -50,7 +52,8 @@ func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExe
 	})
 }
 
-func (c client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (c client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	out, err := request(c.w, ctx, "TransactWriteItems", true, func() (*dynamodb.TransactWriteItemsOutput, error) {
 		c.w.goneBeforeCheck(in)
 		if hot := c.w.coolTransaction(in); hot != nil {
@@ -75,7 +78,8 @@ func (c client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dyn
 // the time it wakes, others have written more.
 type operator struct{ client }
 
-func (o operator) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+func (o operator) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput,
+	error) {
 	w := o.w
 	if strings.HasPrefix(text(in.Key["PK"]), "G#") && w.phase < w.plan.Phases && w.chance(0.5) {
 		w.fault(asleep, "")
@@ -91,7 +95,8 @@ func (o operator) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, 
 	return o.client.UpdateItem(ctx, in)
 }
 
-func (o operator) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+func (o operator) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	for _, s := range in.Statements {
 		if strings.HasPrefix(*s.Statement, "UPDATE") { // … SET "epoch" = ? WHERE PK = ? AND SK = ?
 			o.w.eraseBeforeTouch(map[string]types.AttributeValue{"PK": s.Parameters[1], "SK": s.Parameters[2]})
@@ -104,11 +109,13 @@ func (o operator) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchE
 // deleted.
 type source struct{ w *World }
 
-func (s source) GetQueueAttributes(ctx context.Context, in *sqs.GetQueueAttributesInput, _ ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error) {
+func (s source) GetQueueAttributes(ctx context.Context, in *sqs.GetQueueAttributesInput,
+	_ ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error) {
 	return s.w.engine.SQS().GetQueueAttributes(ctx, in)
 }
 
-func (s source) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, _ ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error) {
+func (s source) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, _ ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput,
+	error) {
 	out, err := s.w.engine.SQS().ReceiveMessage(ctx, in)
 	if err == nil {
 		for _, m := range out.Messages {
@@ -118,7 +125,8 @@ func (s source) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput,
 	return out, err
 }
 
-func (s source) DeleteMessageBatch(ctx context.Context, in *sqs.DeleteMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error) {
+func (s source) DeleteMessageBatch(ctx context.Context, in *sqs.DeleteMessageBatchInput,
+	_ ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error) {
 	for _, entry := range in.Entries {
 		s.w.acknowledged(s.w.received[*entry.ReceiptHandle])
 		delete(s.w.received, *entry.ReceiptHandle)

@@ -55,7 +55,8 @@ func TestCheckDamaged(t *testing.T) {
 			if test.flagged {
 				item["flag"] = &types.AttributeValueMemberS{Value: "refused"}
 			}
-			if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(totals), Item: item}); err != nil {
+			if _, err := w.engine.DynamoDB().PutItem(context.Background(),
+				&dynamodb.PutItemInput{TableName: aws.String(totals), Item: item}); err != nil {
 				t.Fatal(err)
 			}
 			s := w.model.slot(pk+"|-", 0)
@@ -63,7 +64,8 @@ func TestCheckDamaged(t *testing.T) {
 			if s.filled = name == "it is full, and its head says so"; s.filled {
 				head := keyed("G#live#1")
 				head["flag"] = &types.AttributeValueMemberS{Value: "refused"}
-				if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(totals), Item: head}); err != nil {
+				if _, err := w.engine.DynamoDB().PutItem(context.Background(),
+					&dynamodb.PutItemInput{TableName: aws.String(totals), Item: head}); err != nil {
 					t.Fatal(err)
 				}
 			}

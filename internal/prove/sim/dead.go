@@ -42,7 +42,8 @@ func (w *World) triage() {
 	ctx := context.Background()
 	var others []*string
 	for {
-		out, err := w.engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.deadURL, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"}})
+		out, err := w.engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.deadURL, MaxNumberOfMessages: 10,
+			MessageAttributeNames: []string{"All"}})
 		w.must(err)
 		if err != nil || len(out.Messages) == 0 {
 			break
@@ -66,7 +67,8 @@ func (w *World) triage() {
 		}
 	}
 	for _, handle := range others {
-		_, err := w.engine.SQS().ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &w.deadURL, ReceiptHandle: handle})
+		_, err := w.engine.SQS().ChangeMessageVisibility(ctx,
+			&sqs.ChangeMessageVisibilityInput{QueueUrl: &w.deadURL, ReceiptHandle: handle})
 		w.must(err)
 	}
 }
@@ -87,7 +89,9 @@ func (w *World) hopeless(m *message) bool {
 		return some
 	}
 	now := &invocation{began: w.model.records, epoch: newest, moves: w.moves}
-	return m.malformed || slices.ContainsFunc([]string{"Conflict", "Rejected", "Expired"}, func(v string) bool { return w.undeserved(now, m, v) == "" })
+	return m.malformed || slices.ContainsFunc([]string{"Conflict", "Rejected", "Expired"}, func(v string) bool {
+		return w.undeserved(now, m, v) == ""
+	})
 }
 
 // redrive moves dead letters back into the queue, where they get new ids.
@@ -96,7 +100,9 @@ func (w *World) redrive() {
 		return
 	}
 	w.fault(redriven, "")
-	out, err := w.engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &w.deadURL, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameQueueArn}})
+	out, err := w.engine.SQS().GetQueueAttributes(context.Background(),
+		&sqs.GetQueueAttributesInput{QueueUrl: &w.deadURL,
+			AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameQueueArn}})
 	if err == nil {
 		arn := out.Attributes["QueueArn"]
 		_, err = w.engine.SQS().StartMessageMoveTask(context.Background(), &sqs.StartMessageMoveTaskInput{SourceArn: &arn})
@@ -106,8 +112,9 @@ func (w *World) redrive() {
 
 // depth returns how many messages a queue holds, including those in flight.
 func (w *World) depth(url string) int64 {
-	out, err := w.engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{
-		sqstypes.QueueAttributeNameApproximateNumberOfMessages, sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
+	out, err := w.engine.SQS().GetQueueAttributes(context.Background(),
+		&sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{
+			sqstypes.QueueAttributeNameApproximateNumberOfMessages, sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
 	if err != nil {
 		w.fail(Broken, "queue attributes: %v", err)
 		return 0

@@ -23,7 +23,8 @@ func barredImage(img map[string]streamtypes.AttributeValue) *image {
 	}
 	pk := valueOf(img["PK"])
 	kind, id, _ := strings.Cut(pk, "#")
-	return &image{barred: true, whole: img, pk: pk, sk: valueOf(img["SK"]), expiresAt: atoi(valueOf(img["expiresAt"])), fact: fact{Type: strings.ToLower(kind), ID: id}}
+	return &image{barred: true, whole: img, pk: pk, sk: valueOf(img["SK"]), expiresAt: atoi(valueOf(img["expiresAt"])),
+		fact: fact{Type: strings.ToLower(kind), ID: id}}
 }
 
 // erasure lets a person erase an event, or bar the key of an event that is not stored. The person
@@ -85,7 +86,8 @@ func eraseAll(ctx context.Context, st *store.Store, key event.Key) error {
 // read and its put, another person may remove the item.
 type eraser struct{ client }
 
-func (e eraser) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+func (e eraser) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput,
+	error) {
 	e.w.removeBeforeRead([]map[string]types.AttributeValue{in.Item})
 	return e.client.PutItem(ctx, in, options...)
 }

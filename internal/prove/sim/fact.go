@@ -97,5 +97,7 @@ func read(data string) (fact, error) {
 	if err := json.Unmarshal([]byte(data), &raw); err != nil {
 		return fact{}, err
 	}
-	return fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Customer: raw.Customer, Gift: raw.Gift, Cents: int64(raw.Cents), Rev: int64(raw.Rev), Lines: readLines(raw.Lines), Coupons: readCoupons(raw.Coupons), Note: strings.Count(raw.Note, ";")}, nil
+	return fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Customer: raw.Customer, Gift: raw.Gift,
+		Cents: int64(raw.Cents), Rev: int64(raw.Rev), Lines: readLines(raw.Lines), Coupons: readCoupons(raw.Coupons),
+		Note: strings.Count(raw.Note, ";")}, nil
 }

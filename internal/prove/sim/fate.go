@@ -14,7 +14,8 @@ var (
 	errLost   = errors.New("read: connection reset by peer")
 	errHung   = errors.New("request canceled while awaiting the answer")
 	throttled = &types.ProvisionedThroughputExceededException{Message: aws.String("throughput exceeded"),
-		ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteKeyRangeThroughputExceeded"), Resource: aws.String("table")}}}
+		ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteKeyRangeThroughputExceeded"),
+			Resource: aws.String("table")}}}
 	denied     = &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no identity-based policy allows this"}
 	conflicted = &types.TransactionConflictException{Message: aws.String("transaction is ongoing for the item")}
 )
@@ -22,8 +23,9 @@ var (
 // tablesAPI and keepers are the requests that an outage may hit: those to the tables, and those to
 // where letters, archive objects and large payloads are kept.
 var (
-	tablesAPI = map[string]bool{"PutItem": true, "GetItem": true, "UpdateItem": true, "BatchGetItem": true, "BatchExecuteStatement": true, "TransactWriteItems": true, "Query": true, "Scan": true}
-	keepers   = map[string]bool{"SendMessageBatch": true, "PutObject": true, "GetObject": true}
+	tablesAPI = map[string]bool{"PutItem": true, "GetItem": true, "UpdateItem": true, "BatchGetItem": true, "BatchExecuteStatement": true,
+		"TransactWriteItems": true, "Query": true, "Scan": true}
+	keepers = map[string]bool{"SendMessageBatch": true, "PutObject": true, "GetObject": true}
 )
 
 // request lets other tasks run, decides what happens to a request, and lets other tasks run again

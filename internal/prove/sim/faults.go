@@ -76,6 +76,11 @@ const (
 
 // FaultNames lists every fault that a world may cause.
 func FaultNames() []string {
-	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts, behind, indexBehind, cancelledFor, lettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp, givenUp, misgiven, anotherSecret,
-		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed, putAgain, taken, released, goneBefore, compressed, inArray, arrayKept, objectLate, objectGone, metNothing, metBuilding, offloaded, payloadGone}
+	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts,
+		behind, indexBehind, cancelledFor, lettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp, givenUp, misgiven,
+		anotherSecret,
+		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit,
+		afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed,
+		putAgain, taken, released, goneBefore, compressed, inArray, arrayKept, objectLate, objectGone, metNothing, metBuilding, offloaded,
+		payloadGone}
 }

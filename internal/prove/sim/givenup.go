@@ -55,8 +55,10 @@ func (w *World) stampByHand() {
 	w.fault(strangeStamp, img.key())
 	for _, epoch := range []string{"77", valueOf(img.whole["epoch"])} {
 		w.eventWrites++
-		_, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String(eventsTable), Key: keyOfItem(img.pk, img.sk),
-			UpdateExpression: aws.String("SET epoch = :e"), ExpressionAttributeValues: map[string]types.AttributeValue{":e": &types.AttributeValueMemberN{Value: epoch}}})
+		_, err := w.engine.DynamoDB().UpdateItem(context.Background(),
+			&dynamodb.UpdateItemInput{TableName: aws.String(eventsTable), Key: keyOfItem(img.pk, img.sk),
+				UpdateExpression:          aws.String("SET epoch = :e"),
+				ExpressionAttributeValues: map[string]types.AttributeValue{":e": &types.AttributeValueMemberN{Value: epoch}}})
 		w.must(err)
 		w.observe()
 	}
@@ -121,7 +123,8 @@ func (w *World) putAside(pk string) {
 }
 
 func (w *World) putMark(pk string) {
-	_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(totals), Item: keyOfItem(pk, "-")})
+	_, err := w.engine.DynamoDB().PutItem(context.Background(),
+		&dynamodb.PutItemInput{TableName: aws.String(totals), Item: keyOfItem(pk, "-")})
 	w.must(err)
 }
 
@@ -138,7 +141,8 @@ func (w *World) checkGivenUp(name, seq string) {
 // the heads must be flagged.
 func (w *World) settledGivenUp(payload []byte, answer handler.StreamResponse, by *pipeline.Pipeline) {
 	for _, seq := range sortedKeys(w.stranded.records) {
-		if failures := answer.BatchItemFailures; len(failures) > 0 && pad(seq) >= pad(failures[0].ItemIdentifier) || !strings.Contains(string(payload), `"`+seq+`"`) {
+		if failures := answer.BatchItemFailures; len(failures) > 0 && pad(seq) >= pad(failures[0].ItemIdentifier) ||
+			!strings.Contains(string(payload), `"`+seq+`"`) {
 			continue // it comes again, or belongs to another batch
 		}
 		if r := w.stranded.records[seq]; !w.letters.givenUp[r.name] {

@@ -32,7 +32,9 @@ func (w *World) isHot(pk string) bool {
 }
 
 // coolStatements throttles the statements of a hot key inside a successful answer.
-func (w *World) coolStatements(in *dynamodb.BatchExecuteStatementInput, call func(*dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput, error) {
+func (w *World) coolStatements(in *dynamodb.BatchExecuteStatementInput,
+	call func(*dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput,
+	error) {
 	hot, some := make([]bool, len(in.Statements)), false
 	for i, s := range in.Statements {
 		table, pk, _ := keyOf(s.Parameters)
@@ -53,7 +55,8 @@ func (w *World) coolStatements(in *dynamodb.BatchExecuteStatementInput, call fun
 	all := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(hot))}
 	for i := range hot {
 		if hot[i] {
-			all.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError, Message: aws.String("slow down")}
+			all.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError,
+				Message: aws.String("slow down")}
 			continue
 		}
 		all.Responses[i], answers = answers[0], answers[1:]

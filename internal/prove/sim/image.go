@@ -34,7 +34,8 @@ func (m *model) readImage(img map[string]streamtypes.AttributeValue) (*image, er
 		return bar, nil
 	}
 	value := func(name string) string { return valueOf(img[name]) }
-	out := &image{whole: img, pk: value("PK"), sk: value("SK"), data: value("data"), epoch: atoi(value("epoch")), expiresAt: atoi(value("expiresAt"))}
+	out := &image{whole: img, pk: value("PK"), sk: value("SK"), data: value("data"), epoch: atoi(value("epoch")),
+		expiresAt: atoi(value("expiresAt"))}
 	if kindOf(img["data"]) == "B" {
 		out.data, out.packed = unpack(out.data)
 		out.inBytes = m.newForm
@@ -107,7 +108,8 @@ func (f fact) stored() map[string]typed {
 	digest, at := f.digest(), f.at().UTC().Format(nanoseconds)
 	escape := func(s string) string { return strings.ReplaceAll(s, "#", "%23") }
 	all := map[string]typed{"PK": {"S", f.pk()}, "SK": {"S", f.sk()}, "type": {"S", f.Type}, "id": {"S", f.ID}, "at": {"S", at},
-		"digest": {"B", string(digest[:])}, "amount": {"N", strconv.FormatInt(f.Cents, 10)}, "present": {"BOOL", strconv.FormatBool(f.Gift)}}
+		"digest": {"B", string(digest[:])}, "amount": {"N", strconv.FormatInt(f.Cents, 10)},
+		"present": {"BOOL", strconv.FormatBool(f.Gift)}}
 	if f.Type == "parcel" {
 		all["revision"], all["i:revision"] = typed{"N", strconv.FormatInt(f.Rev, 10)}, typed{"S", f.tie()}
 		all["GSI2PK"], all["GSI2SK"] = typed{"S", escape(f.Merchant)}, typed{"S", "parcel"}

@@ -133,8 +133,11 @@ func (w *World) sandboxFor(function string) *sandbox {
 	}
 	quarantine := handler.NewQuarantine(sender{w, epoch}, w.quarantineURL)
 	s.ingest = &handler.Ingest{Pipeline: s.plan, Store: s.store, Quarantine: quarantine, Payloads: large, Env: env,
-		OnResult: func(_ context.Context, o handler.Outcome) { w.judge(o) }, OnBatch: func(_ context.Context, r handler.IngestReport) { w.judgeReport(r) }}
-	s.streams = &handler.Streams{Pipeline: s.plan, Store: s.store, Quarantine: quarantine, Archive: handler.NewArchive(uploader{w}, bucket), Env: env}
+		OnResult: func(_ context.Context, o handler.Outcome) {
+			w.judge(o)
+		}, OnBatch: func(_ context.Context, r handler.IngestReport) { w.judgeReport(r) }}
+	s.streams = &handler.Streams{Pipeline: s.plan, Store: s.store, Quarantine: quarantine, Archive: handler.NewArchive(uploader{w}, bucket),
+		Env: env}
 	w.sandboxes = append(w.sandboxes, s)
 	return s
 }
@@ -150,8 +153,10 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	w.stats.Invocations++
 	s := w.sandboxFor(function)
 	s.busy = true
-	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.now.Add(functionTimeout), copies: 1, spent: map[string]*spent{},
-		epoch: s.epoch, began: w.model.records, moves: w.moves, heads: len(w.heads), wrote: map[write]int{}, kept: map[string]int{}, unanswered: map[string]bool{}}
+	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.now.Add(functionTimeout), copies: 1,
+		spent: map[string]*spent{},
+		epoch: s.epoch, began: w.model.records, moves: w.moves, heads: len(w.heads), wrote: map[write]int{}, kept: map[string]int{},
+		unanswered: map[string]bool{}}
 	w.invocations = append(w.invocations, inv)
 	began := w.now
 	ctx := w.deadline(context.Background(), inv.deadline.Add(s.skew), s.skew)

@@ -19,7 +19,8 @@ type sender struct {
 	epoch int64 // of the code that sends
 }
 
-func (s sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+func (s sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput,
+	error) {
 	if ofStream(*in.Entries[0].MessageBody) {
 		s.w.worse()
 	}
@@ -120,7 +121,8 @@ func isLetter(letter *sqstypes.SendMessageBatchRequestEntry, m *events.SQSMessag
 	}
 	for name, a := range m.MessageAttributes {
 		b := letter.MessageAttributes[name]
-		if aws.ToString(b.DataType) != a.DataType || aws.ToString(b.StringValue) != aws.ToString(a.StringValue) || !bytes.Equal(b.BinaryValue, a.BinaryValue) {
+		if aws.ToString(b.DataType) != a.DataType || aws.ToString(b.StringValue) != aws.ToString(a.StringValue) ||
+			!bytes.Equal(b.BinaryValue, a.BinaryValue) {
 			return false
 		}
 	}

@@ -138,7 +138,8 @@ func (w *World) lookTwice() bool {
 	})
 	w.spawn("verifier", nil, func() {
 		w.sleep(time.Duration(draw.IntN(60)) * time.Second)
-		c := verify.Config{Pipeline: w.pipelineOf(epoch), Segments: 1 + draw.IntN(3), Memory: 1 + draw.IntN(20000), Rate: 0.2 + draw.Float64(), Work: memory{}, Env: w.env()}
+		c := verify.Config{Pipeline: w.pipelineOf(epoch), Segments: 1 + draw.IntN(3), Memory: 1 + draw.IntN(20000), Rate: 0.2 +
+			draw.Float64(), Work: memory{}, Env: w.env()}
 		c.Source = w.storeOf(&shortPages{Client: client{w}, limit: int32(10 + draw.IntN(40))}, epoch, w.env())
 		for range 5 {
 			if l.result, l.err = verify.Twice(context.Background(), c, streamLag{w}, patience); l.err == nil {
@@ -189,7 +190,9 @@ func (w *World) checkLooks(l *looking) {
 		w.fail(Misjudged, "verify --twice does not tell of %s, which was altered by hand", l.altered)
 	case l.unread && len(r.Damaged) > 0:
 		w.fail(Misjudged, "verify --twice calls %s damaged, and nobody could tell how far the stream was", r.Damaged[0])
-	case l.altered != "" && !l.unread && !l.standing && !slices.ContainsFunc(r.Damaged, func(d verify.Difference) bool { return w.isTotal(d, l.altered) }):
+	case l.altered != "" && !l.unread && !l.standing && !slices.ContainsFunc(r.Damaged, func(d verify.Difference) bool {
+		return w.isTotal(d, l.altered)
+	}):
 		w.fail(Misjudged, "verify --twice does not call %s damaged (%s)", l.altered, r.Unsure)
 	}
 }
@@ -243,9 +246,10 @@ func (w *World) alter(draw *rand.Rand) *slot {
 
 func (w *World) addToFingerprint(s *slot, n int) {
 	pk, sk, _ := strings.Cut(s.key, "|")
-	_, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String(totals), Key: keyOfItem(pk, sk),
-		UpdateExpression: aws.String("ADD fp :n"), ConditionExpression: aws.String("attribute_exists(PK)"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":n": &types.AttributeValueMemberN{Value: fmt.Sprint(n)}}})
+	_, err := w.engine.DynamoDB().UpdateItem(context.Background(),
+		&dynamodb.UpdateItemInput{TableName: aws.String(totals), Key: keyOfItem(pk, sk),
+			UpdateExpression: aws.String("ADD fp :n"), ConditionExpression: aws.String("attribute_exists(PK)"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":n": &types.AttributeValueMemberN{Value: fmt.Sprint(n)}}})
 	if err != nil {
 		w.fail(Broken, "altering %s: %v", s.key, err)
 	}

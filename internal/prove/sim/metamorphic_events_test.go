@@ -55,12 +55,14 @@ func NewEvents(seed uint64, orders, parcels int) Events {
 	var e Events
 	add := func(f fact) { e.messages = append(e.messages, &message{body: f.spell(rng), fact: f}) }
 	for i := range orders {
-		add(fact{Type: "order", ID: fmt.Sprintf("1-%d", i), Merchant: merchants[rng.IntN(len(merchants))], Customer: customers[rng.IntN(len(customers))], Gift: rng.IntN(3) == 0, Cents: rng.Int64N(2000) - 200, At: at()})
+		add(fact{Type: "order", ID: fmt.Sprintf("1-%d", i), Merchant: merchants[rng.IntN(len(merchants))],
+			Customer: customers[rng.IntN(len(customers))], Gift: rng.IntN(3) == 0, Cents: rng.Int64N(2000) - 200, At: at()})
 	}
 	for i := range parcels {
 		when := at()
 		for revision := range 1 + rng.IntN(4) {
-			add(fact{Type: "parcel", ID: fmt.Sprintf("1-%d", i), Merchant: merchants[rng.IntN(len(merchants))], Customer: customers[rng.IntN(len(customers))], Cents: rng.Int64N(2000), Rev: int64(revision), At: when})
+			add(fact{Type: "parcel", ID: fmt.Sprintf("1-%d", i), Merchant: merchants[rng.IntN(len(merchants))],
+				Customer: customers[rng.IntN(len(customers))], Cents: rng.Int64N(2000), Rev: int64(revision), At: when})
 		}
 	}
 	return e
@@ -71,7 +73,8 @@ func NewEvents(seed uint64, orders, parcels int) Events {
 func Plain(seed uint64) Plan {
 	p := StillPlan(seed)
 	p.Values, p.Patterns, p.Parts, p.Atomic, p.Claims, p.Packed, p.Put, p.Transfers, p.Offload = true, true, 0, false, false, 0, 0, false, 0
-	p.Counting, p.FIFO, p.Spread, p.Phases, p.IngestBatch, p.StreamBatch, p.Window, p.OneByOne = aggregate.Marks, false, 1, 1, 1, 1, time.Minute, -1
+	p.Counting, p.FIFO, p.Spread, p.Phases, p.IngestBatch, p.StreamBatch, p.Window, p.OneByOne = aggregate.Marks, false, 1, 1, 1, 1,
+		time.Minute, -1
 	return p
 }
 
@@ -79,10 +82,12 @@ func Plain(seed uint64) Plan {
 // spread, counting, concurrency and trouble.
 func Variant(seed uint64) Plan {
 	p := NewPlan(seed)
-	p.Phases, p.Gap, p.Upgrade, p.Canary, p.Back, p.Weekend, p.People, p.Secret = 1+int(seed%2), 4*time.Hour, 0, false, false, 0, false, false
+	p.Phases, p.Gap, p.Upgrade, p.Canary, p.Back, p.Weekend, p.People, p.Secret = 1+int(seed%2), 4*time.Hour, 0, false, false, 0,
+		false, false
 	p.Conflicts, p.Poison, p.Late, p.Crowded, p.Copies = 0, 0, 0, 0, 0
 	p.Faults.Odd, p.Faults.Damage, p.Faults.Stamp = 0, 0, 0
-	p.Values, p.Patterns, p.Parts, p.Atomic, p.Claims, p.Packed, p.Put, p.Transfers, p.Offload, p.Pointers = true, true, 0, false, false, 0, 0, false, 0, false
+	p.Values, p.Patterns, p.Parts, p.Atomic, p.Claims, p.Packed, p.Put, p.Transfers, p.Offload, p.Pointers = true, true, 0, false, false, 0,
+		0, false, 0, false
 	return p
 }
 

@@ -82,7 +82,8 @@ type dimensions map[string]map[any]bool
 func (d dimensions) add(p Plan) {
 	for name, value := range map[string]any{
 		"counting": p.Counting, "spread": p.Spread, "FIFO": p.FIFO, "window": p.Window, "bursts": p.Phases, "bisecting": p.Bisect,
-		"batch of the queue": p.IngestBatch, "batch of the stream": p.StreamBatch, "queue mappings": p.Ingests, "duplicates": p.Duplicates, "order": p.Seed,
+		"batch of the queue": p.IngestBatch, "batch of the stream": p.StreamBatch, "queue mappings": p.Ingests, "duplicates": p.Duplicates,
+		"order":             p.Seed,
 		"totals one by one": p.OneByOne, "a second poller": p.Faults.Second > 0, "shard splits": p.Faults.Split > 0,
 	} {
 		if d[name] == nil {

@@ -109,8 +109,12 @@ type model struct {
 }
 
 func newModel(p *Plan, marks bool, arn string) *model {
-	return &model{spread: p.Spread, monthly: p.Values, patterns: p.Patterns, linesSince: p.Parts, secret: p.secret(), newForm: p.NewForm, putSince: p.Put, noted: p.Offload > 0, transfers: p.Transfers, marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
-		read: map[string]fact{}, stored: map[fact]map[string]typed{}, contributed: map[stamped][]part{}, objects: map[object]bool{}, texts: map[[sha256.Size]byte]string{}, lost: map[[sha256.Size]byte]bool{}, instead: map[object]object{}, withoutPayload: map[object]*image{}}
+	return &model{spread: p.Spread, monthly: p.Values, patterns: p.Patterns, linesSince: p.Parts, secret: p.secret(), newForm: p.NewForm,
+		putSince: p.Put, noted: p.Offload > 0, transfers: p.Transfers, marks: marks, arn: arn, shards: map[string][]*change{},
+		receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
+		read: map[string]fact{}, stored: map[fact]map[string]typed{}, contributed: map[stamped][]part{}, objects: map[object]bool{},
+		texts: map[[sha256.Size]byte]string{}, lost: map[[sha256.Size]byte]bool{}, instead: map[object]object{},
+		withoutPayload: map[object]*image{}}
 }
 
 func (m *model) history(key string) *history {
@@ -222,7 +226,8 @@ func (m *model) route(shard string, c *change) {
 	touch := func(img *image, p part) *step {
 		key := at(img, p)
 		if steps[key] == nil {
-			steps[key] = &step{seq: c.seq, slot: m.slot(key, p.expires), fp: new1(), fpx: new1(), values: map[string]int64{}, max: map[string]int64{}, min: map[string]int64{}}
+			steps[key] = &step{seq: c.seq, slot: m.slot(key, p.expires), fp: new1(), fpx: new1(), values: map[string]int64{},
+				max: map[string]int64{}, min: map[string]int64{}}
 			order = append(order, key)
 		}
 		return steps[key]
@@ -304,7 +309,8 @@ func new1() *big.Int { return new(big.Int) }
 func (m *model) slot(key string, expires int64) *slot {
 	s := m.slots[key]
 	if s == nil {
-		s = &slot{key: key, expiresAt: expires, lanes: map[string]*laneSteps{}, fp: new1(), fpx: new1(), values: map[string]int64{}, max: map[string]int64{}, min: map[string]int64{}, texts: map[string]string{}, sketches: map[string]map[int]byte{}}
+		s = &slot{key: key, expiresAt: expires, lanes: map[string]*laneSteps{}, fp: new1(), fpx: new1(), values: map[string]int64{},
+			max: map[string]int64{}, min: map[string]int64{}, texts: map[string]string{}, sketches: map[string]map[int]byte{}}
 		m.slots[key] = s
 	}
 	return s

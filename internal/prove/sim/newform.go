@@ -60,7 +60,8 @@ func (f newForm) inwardAll(items []map[string]types.AttributeValue) {
 
 // PutItem puts an item in the new form. A replacement makes sure that the item it replaces has a
 // payload, in either form.
-func (f newForm) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+func (f newForm) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput,
+	error) {
 	own := *in
 	if own.Item["data"] != nil {
 		own.Item = maps.Clone(in.Item)
@@ -83,7 +84,8 @@ func (f newForm) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options
 
 // BatchExecuteStatement converts statements that insert events, and passes on those that update
 // totals.
-func (f newForm) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+func (f newForm) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	own := *in
 	own.Statements = make([]types.BatchStatementRequest, len(in.Statements))
 	for i, s := range in.Statements {
@@ -109,7 +111,8 @@ func (f newForm) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchEx
 
 // TransactWriteItems converts items that are put. The reasons of a cancelled transaction may have
 // items of either form.
-func (f newForm) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (f newForm) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	own := *in
 	own.TransactItems = slices.Clone(in.TransactItems)
 	for i, item := range own.TransactItems {
@@ -134,7 +137,8 @@ func (f newForm) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 }
 
 // GetItem reads an item of either form.
-func (f newForm) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+func (f newForm) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput,
+	error) {
 	out, err := f.Client.GetItem(ctx, in, options...)
 	if err == nil {
 		out.Item = f.inward(out.Item)
@@ -143,7 +147,8 @@ func (f newForm) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options
 }
 
 // BatchGetItem reads items of both forms.
-func (f newForm) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (f newForm) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	out, err := f.Client.BatchGetItem(ctx, in, options...)
 	if err == nil {
 		for _, items := range out.Responses {

@@ -59,7 +59,8 @@ func TestNewForm(t *testing.T) {
 		t.Errorf("read is %v, %v", out, err)
 	}
 	batch := `[{"dynamodb":{"NewImage":{"at":{"S":"x"},"data":{"B":"eyJpZCI6IjEiLCJvZiI6IsO8In0="}}}},{"data":{"S":"{}"}}]`
-	if got, want := string(readable([]byte(batch))), strings.Replace(batch, `{"B":"eyJpZCI6IjEiLCJvZiI6IsO8In0="}`, `{"S":"{\"id\":\"1\",\"of\":\"ü\"}"}`, 1); got != want {
+	if got, want := string(readable([]byte(batch))), strings.Replace(batch, `{"B":"eyJpZCI6IjEiLCJvZiI6IsO8In0="}`,
+		`{"S":"{\"id\":\"1\",\"of\":\"ü\"}"}`, 1); got != want {
 		t.Errorf("a batch is\n%s, want\n%s", got, want)
 	}
 }
@@ -80,10 +81,12 @@ func TestCheckRecordLetter(t *testing.T) {
 		"odd, and it is not":           {letter("undecodable-record"), nil, nil, Undeserved},
 		"given up":                     {letter("given-up"), nil, map[string]*strandedRecord{"12": {name: name, givenUp: true}}, ""},
 		"given up, and not by anybody": {letter("given-up"), nil, map[string]*strandedRecord{"12": {name: name}}, Undeserved},
-		"given up is another":          {letter("given-up"), nil, map[string]*strandedRecord{"13": {name: name, givenUp: true}}, Undeserved},
-		"given up, of another item":    {letter("given-up"), nil, map[string]*strandedRecord{"12": {name: "ORDER#2", givenUp: true}}, Undeserved},
-		"refused":                      {letter("refused-update"), nil, nil, ""},
-		"no letter":                    {`"sequenceNumbers":`, nil, nil, Undeserved},
+		"given up is another": {letter("given-up"), nil, map[string]*strandedRecord{"13": {name: name, givenUp: true}},
+			Undeserved},
+		"given up, of another item": {letter("given-up"), nil, map[string]*strandedRecord{"12": {name: "ORDER#2", givenUp: true}},
+			Undeserved},
+		"refused":   {letter("refused-update"), nil, nil, ""},
+		"no letter": {`"sequenceNumbers":`, nil, nil, Undeserved},
 	} {
 		w := newWorld(StillPlan(1), false)
 		w.odds.records, w.stranded.records = test.odd, test.stranded

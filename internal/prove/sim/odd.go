@@ -136,9 +136,11 @@ func (w *World) writeOdd() {
 	key := keyOfItem(pk, "-")
 	var err error
 	if w.odds.live[pk] && w.chance(0.5) {
-		_, err = w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: key})
+		_, err = w.engine.DynamoDB().DeleteItem(context.Background(),
+			&dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: key})
 	} else {
-		_, err = w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: w.spoiled(key)})
+		_, err = w.engine.DynamoDB().PutItem(context.Background(),
+			&dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: w.spoiled(key)})
 	}
 	w.must(err)
 	w.observe()
@@ -245,7 +247,8 @@ func keyOfItem(pk, sk string) map[string]types.AttributeValue {
 
 // read returns an item as it is now.
 func (w *World) read(table, pk, sk string) map[string]types.AttributeValue {
-	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table, ConsistentRead: aws.Bool(true), Key: keyOfItem(pk, sk)})
+	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table, ConsistentRead: aws.Bool(true),
+		Key: keyOfItem(pk, sk)})
 	if err != nil {
 		w.fail(Broken, "read: %v", err)
 		return nil

@@ -47,7 +47,8 @@ func addOffload(spec *pipeline.Spec, since int64) {
 		spec.Events["order"] = order
 	}
 	if _, newer := spec.Aggregates["status"]; newer {
-		spec.Aggregates["noted"] = pipeline.AggregateSpec{Since: 2, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"notes": "count where exists note"}}}}
+		spec.Aggregates["noted"] = pipeline.AggregateSpec{Since: 2, OnExpire: "subtract",
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"notes": "count where exists note"}}}}
 	}
 }
 
@@ -119,7 +120,8 @@ func (w *World) checkOffloaded(c *change) (is bool) {
 			w.fail(Altered, "%s has its payload in another place than before", img.key())
 		}
 	case (e != nil) != (w.plan.Offload > 0 && img.Type == "order" && img.epoch >= w.plan.Offload && len(img.data) > over):
-		w.fail(Altered, "%s has %d bytes, and that its payload is in the bucket is %v, by code of epoch %d", img.key(), len(img.data), e != nil, img.epoch)
+		w.fail(Altered, "%s has %d bytes, and that its payload is in the bucket is %v, by code of epoch %d", img.key(), len(img.data),
+			e != nil, img.epoch)
 	case e != nil && !w.model.lost[e.sum] && w.payloadAt(img.objectName()) != img.data:
 		w.fail(Altered, "%s is stored, and its payload is not in the bucket", img.key())
 	}
@@ -191,7 +193,8 @@ func (w *World) checkBucket() {
 		return
 	}
 	for _, key := range sortedKeys(w.model.keys) {
-		if live := w.model.keys[key].live; live != nil && live.elsewhere != nil && !w.model.lost[live.elsewhere.sum] && w.payloadAt(live.objectName()) != live.data {
+		if live := w.model.keys[key].live; live != nil && live.elsewhere != nil && !w.model.lost[live.elsewhere.sum] &&
+			w.payloadAt(live.objectName()) != live.data {
 			w.fail(Altered, "%s is stored at rest, and its payload is not in the bucket", key)
 			return
 		}
@@ -216,7 +219,8 @@ func (w *World) checkBucket() {
 				w.fail(Altered, "%s is in the payload bucket, and is not the large payload of an order", *o.Key)
 				return
 			}
-			if img := w.model.keys[m.fact.key()].holds(); img != nil && img.barred && w.erasing[m.fact.key()] == 0 && len(w.loose[*o.Key]) == 0 {
+			if img := w.model.keys[m.fact.key()].holds(); img != nil && img.barred && w.erasing[m.fact.key()] == 0 &&
+				len(w.loose[*o.Key]) == 0 {
 				w.fail(Returned, "%s was erased, and at rest its payload is in the bucket", m.fact.key())
 				return
 			}
@@ -232,7 +236,8 @@ func (w *World) checkPayloadsErased(of fact) {
 	if w.plan.Offload == 0 || len(w.invocations) > 0 {
 		return
 	}
-	out, err := w.engine.S3().ListObjectsV2(sent, &s3.ListObjectsV2Input{Bucket: aws.String(payloadBucket), Prefix: aws.String(payloadFolder(of))})
+	out, err := w.engine.S3().ListObjectsV2(sent,
+		&s3.ListObjectsV2Input{Bucket: aws.String(payloadBucket), Prefix: aws.String(payloadFolder(of))})
 	w.must(err)
 	if err == nil && len(out.Contents) > 0 {
 		w.fail(Returned, "%s was erased, and its payload is still in the bucket", of.key())
@@ -281,13 +286,19 @@ func (l large) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*
 }
 
 func (l large) DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, _ ...func(*s3.Options)) (*s3.DeleteObjectOutput, error) {
-	return request(l.w, ctx, "DeleteObject", false, func() (*s3.DeleteObjectOutput, error) { return l.w.engine.S3().DeleteObject(sent, in) })
+	return request(l.w, ctx, "DeleteObject", false, func() (*s3.DeleteObjectOutput, error) {
+		return l.w.engine.S3().DeleteObject(sent, in)
+	})
 }
 
 func (l large) DeleteObjects(ctx context.Context, in *s3.DeleteObjectsInput, _ ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error) {
-	return request(l.w, ctx, "DeleteObjects", false, func() (*s3.DeleteObjectsOutput, error) { return l.w.engine.S3().DeleteObjects(sent, in) })
+	return request(l.w, ctx, "DeleteObjects", false, func() (*s3.DeleteObjectsOutput, error) {
+		return l.w.engine.S3().DeleteObjects(sent, in)
+	})
 }
 
 func (l large) ListObjectsV2(ctx context.Context, in *s3.ListObjectsV2Input, _ ...func(*s3.Options)) (*s3.ListObjectsV2Output, error) {
-	return request(l.w, ctx, "ListObjectsV2", false, func() (*s3.ListObjectsV2Output, error) { return l.w.engine.S3().ListObjectsV2(sent, in) })
+	return request(l.w, ctx, "ListObjectsV2", false, func() (*s3.ListObjectsV2Output, error) {
+		return l.w.engine.S3().ListObjectsV2(sent, in)
+	})
 }

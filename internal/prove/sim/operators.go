@@ -157,7 +157,8 @@ func (w *World) storeWith(c store.Client, plan *pipeline.Pipeline, env env.Env) 
 	if blind := w.blind(plan.Epoch()); blind || w.plan.NewForm && w.plan.Packed == 0 && plan.Epoch() > 1 {
 		c = newForm{c, w, blind}
 	}
-	s, err := store.New(store.Config{Client: c, Pipeline: plan, Events: eventsTable, Aggregates: totals, Objects: objects, PayloadBucket: payloadBucket, Counting: w.plan.Counting, OneByOne: w.plan.OneByOne, Env: env})
+	s, err := store.New(store.Config{Client: c, Pipeline: plan, Events: eventsTable, Aggregates: totals, Objects: objects,
+		PayloadBucket: payloadBucket, Counting: w.plan.Counting, OneByOne: w.plan.OneByOne, Env: env})
 	if err != nil {
 		w.fail(Broken, "store: %v", err)
 	}

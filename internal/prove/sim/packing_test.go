@@ -19,11 +19,13 @@ func TestBlindCode(t *testing.T) {
 	w.plan.NewForm, w.plan.Packed = true, 2
 	item := keyOfItem("ORDER#1", "ORDER")
 	item["data"] = &types.AttributeValueMemberB{Value: []byte(zstdMagic + "rest")}
-	if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: item}); err != nil {
+	if _, err := w.engine.DynamoDB().PutItem(context.Background(),
+		&dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: item}); err != nil {
 		t.Fatal(err)
 	}
 	f := newForm{w.engine.DynamoDB(), w, w.blind(1)}
-	out, err := f.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String(eventsTable), Key: keyOfItem("ORDER#1", "ORDER")})
+	out, err := f.GetItem(context.Background(),
+		&dynamodb.GetItemInput{TableName: aws.String(eventsTable), Key: keyOfItem("ORDER#1", "ORDER")})
 	if err != nil || text(out.Item["data"]) != "00" || text(out.Item["PK"]) != "ORDER#1" {
 		t.Errorf("blind code reads %v, %v", out, err)
 	}
@@ -40,7 +42,8 @@ func TestCheckPacked(t *testing.T) {
 	const long = 2000
 	img := func(epoch int64, size int, packed bool) *image {
 		data := strings.Repeat("x", size)
-		out := &image{fact: order(1), epoch: epoch, data: data, packed: packed, whole: map[string]streamtypes.AttributeValue{"data": &streamtypes.AttributeValueMemberS{Value: data}}}
+		out := &image{fact: order(1), epoch: epoch, data: data, packed: packed,
+			whole: map[string]streamtypes.AttributeValue{"data": &streamtypes.AttributeValueMemberS{Value: data}}}
 		if packed {
 			out.whole["data"] = &streamtypes.AttributeValueMemberB{Value: []byte(zstdMagic)}
 		}

@@ -48,7 +48,9 @@ var otherCodes = []types.BatchStatementErrorCodeEnum{
 
 // failStatements refuses some statements of a batch inside a successful answer. A statement that
 // gets an internal error may have been applied all the same.
-func (w *World) failStatements(in *dynamodb.BatchExecuteStatementInput, call func(*dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput, error) {
+func (w *World) failStatements(in *dynamodb.BatchExecuteStatementInput,
+	call func(*dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput,
+	error) {
 	var code types.BatchStatementErrorCodeEnum
 	switch {
 	case len(in.Statements) < 2:
@@ -89,7 +91,8 @@ func (w *World) failStatements(in *dynamodb.BatchExecuteStatementInput, call fun
 
 // leaveUnread answers a read but leaves some of its keys unprocessed. A read of one key would get
 // an error instead.
-func (w *World) leaveUnread(in *dynamodb.BatchGetItemInput, call func(*dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error)) (*dynamodb.BatchGetItemOutput, error) {
+func (w *World) leaveUnread(in *dynamodb.BatchGetItemInput, call func(*dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput,
+	error)) (*dynamodb.BatchGetItemOutput, error) {
 	for table, asked := range in.RequestItems { // Ingot names one table in a read
 		if len(asked.Keys) < 2 || !w.some(w.plan.Faults.Unread) {
 			break
@@ -114,7 +117,8 @@ var cancelReasons = []string{"TransactionConflict", "ThrottlingError", "Provisio
 
 // cancel cancels a transaction with a reason for each item. A transaction that is cancelled anyway,
 // because conditions fail, may also have such reasons.
-func (w *World) cancel(in *dynamodb.TransactWriteItemsInput, call func() (*dynamodb.TransactWriteItemsOutput, error)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (w *World) cancel(in *dynamodb.TransactWriteItemsInput,
+	call func() (*dynamodb.TransactWriteItemsOutput, error)) (*dynamodb.TransactWriteItemsOutput, error) {
 	var cancelled *types.TransactionCanceledException
 	if !w.some(w.plan.Faults.Cancel) {
 		out, err := call()
@@ -122,7 +126,8 @@ func (w *World) cancel(in *dynamodb.TransactWriteItemsInput, call func() (*dynam
 			return out, err
 		}
 	} else {
-		cancelled = &types.TransactionCanceledException{Message: aws.String("Transaction cancelled, please refer cancellation reasons for specific reasons"),
+		cancelled = &types.TransactionCanceledException{Message: aws.String(
+			"Transaction cancelled, please refer cancellation reasons for specific reasons"),
 			CancellationReasons: make([]types.CancellationReason, len(in.TransactItems))}
 		for i := range cancelled.CancellationReasons {
 			cancelled.CancellationReasons[i].Code = aws.String("None")
@@ -140,7 +145,8 @@ func (w *World) cancel(in *dynamodb.TransactWriteItemsInput, call func() (*dynam
 
 // failLetters answers that some letters of a batch were not taken. Usually it blames the queue
 // itself.
-func (w *World) failLetters(in *sqs.SendMessageBatchInput, call func(*sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput, error)) (*sqs.SendMessageBatchOutput, error) {
+func (w *World) failLetters(in *sqs.SendMessageBatchInput, call func(*sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput,
+	error)) (*sqs.SendMessageBatchOutput, error) {
 	choosy := !w.calm && w.now.Before(w.choosy) // the answer blames the sender, who then does not ask again
 	if !choosy && !w.some(w.plan.Faults.Letters) {
 		return call(in)
@@ -159,7 +165,8 @@ func (w *World) failLetters(in *sqs.SendMessageBatchInput, call func(*sqs.SendMe
 	slices.Reverse(out.Successful) // in any order
 	for i, entry := range in.Entries {
 		if failed[i] {
-			out.Failed = append(out.Failed, sqstypes.BatchResultErrorEntry{Id: entry.Id, SenderFault: choosy, Code: aws.String("InternalError"), Message: aws.String("not now")})
+			out.Failed = append(out.Failed, sqstypes.BatchResultErrorEntry{Id: entry.Id, SenderFault: choosy,
+				Code: aws.String("InternalError"), Message: aws.String("not now")})
 		}
 	}
 	return out, nil

@@ -34,8 +34,10 @@ func TestFailStatements(t *testing.T) {
 		w := faulty(t, seed, func(f *Faults) { f.Codes = 1 })
 		in := &dynamodb.BatchExecuteStatementInput{}
 		for i := range 8 {
-			in.Statements = append(in.Statements, types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "totals" VALUE {'PK': ?, 'SK': ?}`),
-				Parameters: []types.AttributeValue{&types.AttributeValueMemberS{Value: fmt.Sprint(i)}, &types.AttributeValueMemberS{Value: "-"}}})
+			in.Statements = append(in.Statements,
+				types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "totals" VALUE {'PK': ?, 'SK': ?}`),
+					Parameters: []types.AttributeValue{&types.AttributeValueMemberS{Value: fmt.Sprint(i)},
+						&types.AttributeValueMemberS{Value: "-"}}})
 		}
 		out, err := w.failStatements(in, func(in *dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error) {
 			return w.engine.DynamoDB().BatchExecuteStatement(context.Background(), in)
@@ -76,7 +78,8 @@ func TestLeaveUnread(t *testing.T) {
 		request := types.KeysAndAttributes{}
 		for i := range 5 {
 			pk := fmt.Sprint(i)
-			_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(totals), Item: keyed(pk)})
+			_, err := w.engine.DynamoDB().PutItem(context.Background(),
+				&dynamodb.PutItemInput{TableName: aws.String(totals), Item: keyed(pk)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +97,8 @@ func TestLeaveUnread(t *testing.T) {
 			t.Errorf("seed %d: %d answered, %d left unread", seed, answered, left)
 		}
 		w.calm = true
-		if out, err := w.leaveUnread(&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{totals: request}}, read); err != nil || len(out.Responses[totals]) != 5 {
+		if out, err := w.leaveUnread(&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{totals: request}},
+			read); err != nil || len(out.Responses[totals]) != 5 {
 			t.Errorf("seed %d: calm, and not all are answered: %v", seed, err)
 		}
 	}
@@ -107,7 +111,8 @@ func TestCancel(t *testing.T) {
 		w := faulty(t, seed, func(f *Faults) { f.Cancel = 1 })
 		in := &dynamodb.TransactWriteItemsInput{}
 		for i := range 4 {
-			in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Put: &types.Put{TableName: aws.String(totals), Item: keyed(fmt.Sprint(i))}})
+			in.TransactItems = append(in.TransactItems,
+				types.TransactWriteItem{Put: &types.Put{TableName: aws.String(totals), Item: keyed(fmt.Sprint(i))}})
 		}
 		_, err := w.cancel(in, func() (*dynamodb.TransactWriteItemsOutput, error) {
 			return w.engine.DynamoDB().TransactWriteItems(context.Background(), in)
@@ -137,7 +142,8 @@ func TestFailLetters(t *testing.T) {
 		w := faulty(t, seed, func(f *Faults) { f.Letters = 1 })
 		in := &sqs.SendMessageBatchInput{QueueUrl: &w.quarantineURL}
 		for i := range 5 {
-			in.Entries = append(in.Entries, sqstypes.SendMessageBatchRequestEntry{Id: aws.String(fmt.Sprint(i)), MessageBody: aws.String(fmt.Sprint("letter ", i))})
+			in.Entries = append(in.Entries, sqstypes.SendMessageBatchRequestEntry{Id: aws.String(fmt.Sprint(i)),
+				MessageBody: aws.String(fmt.Sprint("letter ", i))})
 		}
 		out, err := w.failLetters(in, sender{w, 1}.send)
 		if err != nil || len(out.Failed) == 0 || len(out.Failed)+len(out.Successful) != 5 {

@@ -106,10 +106,13 @@ func (m *model) contribute(img *image) (list []part) {
 	if m.monthly {
 		add(part{name: "sizes", since: 1, window: "-", subtract: true, spread: 1, buckets: same(bucketOf(img.Cents), "sizes")})
 		if img.Type == "order" {
-			add(part{name: "leaders", by: img.Merchant, since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"revenue": img.Cents}, ranked: "revenue"})
-			add(part{name: "tallest", by: img.Merchant, since: 1, window: "-", spread: 1, max: map[string]int64{"most": img.Cents}, dated: newestCustomer(img), ranked: "most"})
+			add(part{name: "leaders", by: img.Merchant, since: 1, window: "-", subtract: true, spread: 1,
+				values: map[string]int64{"revenue": img.Cents}, ranked: "revenue"})
+			add(part{name: "tallest", by: img.Merchant, since: 1, window: "-", spread: 1, max: map[string]int64{"most": img.Cents},
+				dated: newestCustomer(img), ranked: "most"})
 		} else {
-			add(part{name: "leaders", by: img.Merchant, since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"parcels": 1}})
+			add(part{name: "leaders", by: img.Merchant, since: 1, window: "-", subtract: true, spread: 1,
+				values: map[string]int64{"parcels": 1}})
 		}
 	}
 	if img.Type == "order" {
@@ -119,17 +122,23 @@ func (m *model) contribute(img *image) (list []part) {
 				values["gifts"] = 1
 			}
 			day := img.at().UTC().Truncate(24 * time.Hour)
-			add(part{name: "daily", by: img.Merchant, since: 1, window: day.Format(time.RFC3339), expires: day.Add((24 + 240) * time.Hour).Unix(), spread: m.spread,
+			add(part{name: "daily", by: img.Merchant, since: 1, window: day.Format(time.RFC3339),
+				expires: day.Add((24 + 240) * time.Hour).Unix(), spread: m.spread,
 				values: values, max: map[string]int64{"largest": img.Cents}, min: map[string]int64{"smallest": img.Cents}})
 		}
 		if m.monthly {
 			at := img.at().UTC()
-			start, end := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC), time.Date(at.Year(), at.Month()+1, 1, 0, 0, 0, 0, time.UTC)
-			add(part{name: "monthly", by: img.Merchant, since: 1, window: start.Format(time.RFC3339), expires: end.Add(240 * time.Hour).Unix(), spread: m.spread,
-				values: map[string]int64{"orders": 1}, dated: monthlyDated(img), met: map[string]met{"ids": metBy(strconv.Quote(img.ID))}, buckets: same(bucketOf(img.Cents), "a", "b", "c", "d", "e")})
+			start, end := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC),
+				time.Date(at.Year(), at.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+			add(part{name: "monthly", by: img.Merchant, since: 1, window: start.Format(time.RFC3339),
+				expires: end.Add(240 * time.Hour).Unix(), spread: m.spread,
+				values: map[string]int64{"orders": 1}, dated: monthlyDated(img), met: map[string]met{"ids": metBy(strconv.Quote(img.ID))},
+				buckets: same(bucketOf(img.Cents), "a", "b", "c", "d", "e")})
 		}
-		add(part{name: "live", since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"orders": 1, "revenue": img.Cents}})
-		add(part{name: "status", by: img.Merchant, since: 2, window: "-", subtract: true, spread: 1, values: map[string]int64{"revenue": img.Cents}})
+		add(part{name: "live", since: 1, window: "-", subtract: true, spread: 1,
+			values: map[string]int64{"orders": 1, "revenue": img.Cents}})
+		add(part{name: "status", by: img.Merchant, since: 2, window: "-", subtract: true, spread: 1,
+			values: map[string]int64{"revenue": img.Cents}})
 	} else {
 		if img.Cents < 900 || img.Customer == "" {
 			add(part{name: "live", since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"parcels": 1}})

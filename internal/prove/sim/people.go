@@ -12,7 +12,9 @@ import (
 // strangers puts items into the events table that do not belong to Ingot.
 func (w *World) strangers(n int) {
 	for i := range n {
-		_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: keyOfItem(fmt.Sprintf("NOTE#%d", w.rng.IntN(1000)), fmt.Sprint(i))})
+		_, err := w.engine.DynamoDB().PutItem(context.Background(),
+			&dynamodb.PutItemInput{TableName: aws.String(eventsTable),
+				Item: keyOfItem(fmt.Sprintf("NOTE#%d", w.rng.IntN(1000)), fmt.Sprint(i))})
 		w.eventWrites++
 		w.must(err)
 	}
@@ -43,6 +45,7 @@ func (w *World) remove(img *image) {
 func (w *World) delete(img *image) {
 	w.eventWrites++
 	w.removing = img.key()
-	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: keyOfItem(img.pk, img.sk)})
+	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable),
+		Key: keyOfItem(img.pk, img.sk)})
 	w.must(err)
 }

@@ -22,11 +22,14 @@ func declaration(version int64, spread int) pipeline.Spec {
 		Events: map[string]pipeline.EventSpec{
 			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: retain, Attributes: attributes,
 				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{merchant}#{id}"}}},
-			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: retain, Attributes: attributes, Mode: "latest", Revision: "rev number\ncents number",
-				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@at}"}, "GSI2": {PK: "{merchant}", SK: "{@type}"}}},
+			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: retain,
+				Attributes: attributes, Mode: "latest", Revision: "rev number\ncents number",
+				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@at}"},
+					"GSI2": {PK: "{merchant}", SK: "{@type}"}}},
 		},
 		Aggregates: map[string]pipeline.AggregateSpec{
-			"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: 24 * time.Hour, Retain: 240 * time.Hour, Spread: spread,
+			"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: 24 * time.Hour, Retain: 240 * time.Hour,
+				Spread: spread,
 				From: map[string]pipeline.FromSpec{"order": {Where: "cents >= 0 or gift = true",
 					Values: map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents", "smallest": "min cents",
 						"gifts": "count where gift = true", "points": "sum rev?"}}}},
@@ -38,7 +41,8 @@ func declaration(version int64, spread int) pipeline.Spec {
 	switch version {
 	case hasty:
 		spec.Epoch = 2
-		spec.Aggregates["hasty"] = pipeline.AggregateSpec{Since: 2, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
+		spec.Aggregates["hasty"] = pipeline.AggregateSpec{Since: 2, OnExpire: "subtract",
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
 	case letGo:
 		spec.Epoch = 2
 		delete(spec.Aggregates, "live")
@@ -49,7 +53,8 @@ func declaration(version int64, spread int) pipeline.Spec {
 	}
 	if spec.Epoch >= 2 && version != takenOut {
 		spec.Aggregates["status"] = pipeline.AggregateSpec{Since: 2, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract",
-			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}}, "parcel": {Values: map[string]string{"parcels": "count", "revisions": "sum rev? where rev > 2"}}}}
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}},
+				"parcel": {Values: map[string]string{"parcels": "count", "revisions": "sum rev? where rev > 2"}}}}
 	}
 	return spec
 }
@@ -65,9 +70,12 @@ const (
 // monthly returns an aggregate of worlds whose plan has Values. It has so many histograms that some
 // updates must be cut.
 func monthly(spread int) pipeline.AggregateSpec {
-	return pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: pipeline.Month, Retain: 240 * time.Hour, Spread: spread,
-		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "last": "newest customer?", "first": "oldest cents",
-			"ids": "distinct id", "a": "histogram cents", "b": "histogram cents", "c": "histogram cents", "d": "histogram cents", "e": "histogram cents"}}}}
+	return pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: pipeline.Month,
+		Retain: 240 * time.Hour, Spread: spread,
+		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "last": "newest customer?",
+			"first": "oldest cents",
+			"ids":   "distinct id", "a": "histogram cents", "b": "histogram cents", "c": "histogram cents", "d": "histogram cents",
+			"e": "histogram cents"}}}}
 }
 
 // sizes is another aggregate of these worlds. What it counts is taken back.
@@ -77,8 +85,10 @@ var sizes = pipeline.AggregateSpec{Since: 1, OnExpire: "subtract", From: map[str
 // leaders and tallest are ranked aggregates of these worlds. In one, totals move up and down. In
 // the other, they only move up, and nothing but its own condition guards what is newest.
 var (
-	leaders = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract", Rank: pipeline.RankSpec{Value: "revenue", Shards: rankShards},
-		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}}, "parcel": {Values: map[string]string{"parcels": "count"}}}}
+	leaders = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract",
+		Rank: pipeline.RankSpec{Value: "revenue", Shards: rankShards},
+		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}},
+			"parcel": {Values: map[string]string{"parcels": "count"}}}}
 	tallest = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, Rank: pipeline.RankSpec{Value: "most"},
 		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"most": "max cents", "last": "newest customer?"}}}}
 )
@@ -169,7 +179,9 @@ func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
 }
 
 func (w *World) edition(version int64) edition {
-	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed, put: w.plan.Put, arrays: w.plan.Arrays, transfers: w.plan.Transfers, offload: w.plan.Offload}
+	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns,
+		parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed, put: w.plan.Put, arrays: w.plan.Arrays,
+		transfers: w.plan.Transfers, offload: w.plan.Offload}
 }
 
 // secret is the one that was used for the tables of a world. otherSecret is one that somebody makes

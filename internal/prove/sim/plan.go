@@ -104,7 +104,8 @@ func NewPlan(seed uint64) Plan {
 		return most * rng.Float64()
 	}
 	p := Plan{Seed: seed, Phases: among(5, 8), Messages: among(20, 34), Gap: time.Duration(among(5, 11)) * time.Hour,
-		Spread: among(1, 3), Ingests: among(1, 3), IngestBatch: among(1, 40), StreamBatch: among(1, 30), Window: time.Duration(among(1, 900)) * time.Second,
+		Spread: among(1, 3), Ingests: among(1, 3), IngestBatch: among(1, 40), StreamBatch: among(1, 30),
+		Window:     time.Duration(among(1, 900)) * time.Second,
 		Duplicates: 0.05 + rate(0.2), Conflicts: 0.02 + rate(0.05), Poison: 0.01 + rate(0.03), Late: 0.02 + rate(0.05), Parcels: 0.25,
 		Canary: chance(0.5), People: chance(0.5), Redrive: chance(0.3)}
 	if chance(0.3) {
@@ -117,7 +118,8 @@ func NewPlan(seed uint64) Plan {
 		p.Upgrade = among(2, p.Phases-1)
 	}
 	p.Faults = Faults{
-		Refuse: rate(0.08), Lose: rate(0.08), Late: rate(0.05), Never: rate(0.03), Twice: rate(0.06), Slow: rate(0.01), Statements: rate(0.1), Conflict: rate(0.05), Crash: rate(0.02),
+		Refuse: rate(0.08), Lose: rate(0.08), Late: rate(0.05), Never: rate(0.03), Twice: rate(0.06), Slow: rate(0.01),
+		Statements: rate(0.1), Conflict: rate(0.05), Crash: rate(0.02),
 		DropAnswer: rate(0.08), Duplicate: rate(0.08), Forget: rate(0.06),
 		Stale: rate(0.015), Second: rate(0.012), Roll: rate(0.02), Split: rate(0.01), Replay: rate(0.03), Sweep: rate(0.08),
 	}
@@ -195,5 +197,7 @@ func NewPlan(seed uint64) Plan {
 func StillPlan(seed uint64) Plan {
 	p := NewPlan(seed)
 	return Plan{Seed: seed, Counting: p.Counting, FIFO: p.FIFO, Spread: p.Spread, Phases: 2, Messages: 15, Receives: 1000, Gap: p.Gap,
-		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values, Parts: min(p.Parts, 1), Atomic: p.Atomic, Claims: p.Claims, Packed: min(p.Packed, 1), Put: min(p.Put, 1), Transfers: p.Transfers, Offload: min(p.Offload, 1), OneByOne: min(p.OneByOne, 1)}
+		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values,
+		Parts: min(p.Parts, 1), Atomic: p.Atomic, Claims: p.Claims, Packed: min(p.Packed, 1), Put: min(p.Put, 1), Transfers: p.Transfers,
+		Offload: min(p.Offload, 1), OneByOne: min(p.OneByOne, 1)}
 }

@@ -49,7 +49,8 @@ func (w *World) point(burst []*message) (list []*message) {
 		}
 		own := *m // m may be sent as well, as it is
 		own.object, own.text = fmt.Sprintf("o-%d", len(w.objects)+1), m.body
-		own.body = fmt.Sprintf(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":%q,"s3Key":%q}]`, largeBucket, own.object)
+		own.body = fmt.Sprintf(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":%q,"s3Key":%q}]`, largeBucket,
+			own.object)
 		own.events = slices.Clone(m.events)
 		for i := range own.events {
 			e := *own.events[i]
@@ -96,7 +97,8 @@ func (w *World) place(m *message) {
 }
 
 func (w *World) putLarge(name string) {
-	_, err := w.engine.S3().PutObject(sent, &s3.PutObjectInput{Bucket: aws.String(largeBucket), Key: &name, Body: strings.NewReader(w.objects[name].text)})
+	_, err := w.engine.S3().PutObject(sent, &s3.PutObjectInput{Bucket: aws.String(largeBucket), Key: &name,
+		Body: strings.NewReader(w.objects[name].text)})
 	w.must(err)
 	w.moved(name, true)
 }

@@ -33,7 +33,8 @@ func TestSeen(t *testing.T) {
 		t.Errorf("it was there, and %s", why)
 	}
 	w.removeLarge("o-1")
-	if why := w.undeserved(&invocation{moves: 4}, &message{object: "o-1", malformed: true}, "Poison"); why != "its text was never there to be read" {
+	if why := w.undeserved(&invocation{moves: 4}, &message{object: "o-1", malformed: true},
+		"Poison"); why != "its text was never there to be read" {
 		t.Errorf("%q", why)
 	}
 }

@@ -52,8 +52,9 @@ func (w *World) produce(phase int) {
 func (w *World) burst(phase int) (burst []*message) {
 	id := func() string { return fmt.Sprintf("%d-%d", phase, w.rng.IntN(w.plan.Messages)) }
 	for i := range w.plan.Messages {
-		f := fact{Type: "order", ID: fmt.Sprintf("%d-%d", phase, i), Merchant: merchants[w.rng.IntN(len(merchants))], Cents: w.rng.Int64N(2000) - 200,
-			At: w.now.Add(-time.Duration(w.rng.IntN(20*3600)) * time.Second).Format(time.RFC3339)}
+		f := fact{Type: "order", ID: fmt.Sprintf("%d-%d", phase, i), Merchant: merchants[w.rng.IntN(len(merchants))],
+			Cents: w.rng.Int64N(2000) - 200,
+			At:    w.now.Add(-time.Duration(w.rng.IntN(20*3600)) * time.Second).Format(time.RFC3339)}
 		f.Customer, f.Gift = customers[w.rng.IntN(len(customers))], w.chance(0.3)
 		if w.chance(w.plan.Parcels) {
 			f.Type, f.ID, f.Rev = "parcel", fmt.Sprintf("%d-%d", phase, w.rng.IntN(6)), w.rng.Int64N(8)

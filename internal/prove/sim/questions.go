@@ -176,7 +176,8 @@ func (r *reader) begin() {
 func (r *reader) page() {
 	q, w := r.reading, r.w
 	version := r.version()
-	s, err := store.New(store.Config{Client: readsByPattern{w.engine.DynamoDB(), r}, Pipeline: w.pipelineOf(version), Events: eventsTable, Aggregates: totals, TokenKey: q.sealed, Env: r.env()})
+	s, err := store.New(store.Config{Client: readsByPattern{w.engine.DynamoDB(), r}, Pipeline: w.pipelineOf(version), Events: eventsTable,
+		Aggregates: totals, TokenKey: q.sealed, Env: r.env()})
 	if err != nil {
 		w.fail(Broken, "reading %s: %v", q.pattern, err)
 		return
@@ -223,7 +224,8 @@ func (r *reader) askForeign(s *store.Store, q *asked) {
 	other, newest := q.ask, !q.newest
 	other.Newest = &newest
 	if page, err := s.Read(context.Background(), q.pattern, other); err == nil || page.Requests > 0 {
-		r.w.fail(Misread, "%s was asked in the other order with the token of this one, and answered with %d items", q.pattern, len(page.Items))
+		r.w.fail(Misread, "%s was asked in the other order with the token of this one, and answered with %d items", q.pattern,
+			len(page.Items))
 	}
 }
 
@@ -232,7 +234,8 @@ func (r *reader) askForeign(s *store.Store, q *asked) {
 func (r *reader) judgeItem(q *asked, got found) {
 	w := r.w
 	if !q.matches(got.fact) {
-		w.fail(Misread, "%s %v from %q to %q gave %s, which does not match: %+v", q.pattern, q.ask.Values, q.ask.From, q.ask.To, got.Key, got.fact)
+		w.fail(Misread, "%s %v from %q to %q gave %s, which does not match: %+v", q.pattern, q.ask.Values, q.ask.From, q.ask.To,
+			got.Key, got.fact)
 		return
 	}
 	if got.ExpiresAt <= got.at.Unix() {
@@ -277,7 +280,8 @@ func (r *reader) judge(q *asked) {
 	for _, key := range sortedKeys(w.model.keys) {
 		f := w.model.keys[key].steady(from, w.now)
 		if f != nil && q.matches(*f) && !come[key] {
-			w.fail(Misread, "%s %v from %q to %q lacks %s, which was stored before the question and did not change: %+v (%d items on %d pages)",
+			w.fail(Misread,
+				"%s %v from %q to %q lacks %s, which was stored before the question and did not change: %+v (%d items on %d pages)",
 				q.pattern, q.ask.Values, q.ask.From, q.ask.To, key, *f, len(q.got), q.pages)
 			return
 		}
@@ -336,7 +340,8 @@ func (h *history) steady(from, to time.Time) *fact {
 	first := list[0].img
 	for _, s := range list {
 		img := s.img
-		if img == nil || img.barred || img.epoch == strangeEpoch || img.fact != first.fact || img.expiresAt <= to.Unix() || valueOf(img.whole["GSI4PK"]) != valueOf(first.whole["GSI4PK"]) {
+		if img == nil || img.barred || img.epoch == strangeEpoch || img.fact != first.fact || img.expiresAt <= to.Unix() ||
+			valueOf(img.whole["GSI4PK"]) != valueOf(first.whole["GSI4PK"]) {
 			return nil
 		}
 	}
@@ -370,7 +375,8 @@ func (c readsByPattern) Query(ctx context.Context, in *dynamodb.QueryInput, _ ..
 	return asking(c.r, func() (*dynamodb.QueryOutput, error) { return c.Client.Query(ctx, in) })
 }
 
-func (c readsByPattern) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+func (c readsByPattern) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput,
+	error) {
 	return asking(c.r, func() (*dynamodb.GetItemOutput, error) { return c.Client.GetItem(ctx, in) })
 }
 

@@ -7,7 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-func (c client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (c client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	return request(c.w, ctx, "BatchGetItem", false, func() (*dynamodb.BatchGetItemOutput, error) {
 		c.w.removeBeforeRead(in.RequestItems[eventsTable].Keys)
 		return c.w.leaveUnread(in, c.w.readInParts)
@@ -43,7 +44,8 @@ func (w *World) readInParts(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetI
 			return out, err
 		}
 		w.pause()
-		rest, err := w.dynamo.BatchGetItem(sent, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: later}})
+		rest, err := w.dynamo.BatchGetItem(sent,
+			&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: later}})
 		if err != nil {
 			return nil, err
 		}

@@ -44,7 +44,8 @@ func (r recorder) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...f
 	return out, err
 }
 
-func (r recorder) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+func (r recorder) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput,
+	error) {
 	r.w.stats.Updates++
 	out, err := r.DynamoDB.UpdateItem(ctx, in)
 	if in.ExpressionAttributeNames["#large"] == "" { // a warning is not an update of the total
@@ -56,7 +57,8 @@ func (r recorder) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, 
 	return out, err
 }
 
-func (r recorder) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+func (r recorder) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	out, err := r.DynamoDB.BatchExecuteStatement(ctx, in)
 	if err != nil {
 		return out, err
@@ -79,7 +81,8 @@ func (r recorder) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchE
 	return out, err
 }
 
-func (r recorder) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (r recorder) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	asked := in.RequestItems[eventsTable]
 	for _, key := range asked.Keys {
 		r.spendRead(text(key["PK"]), slices.Contains(slices.Collect(maps.Values(asked.ExpressionAttributeNames)), "data"))
@@ -103,7 +106,8 @@ func (r recorder) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*d
 	return r.DynamoDB.Scan(ctx, in)
 }
 
-func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	out, err := r.DynamoDB.TransactWriteItems(ctx, in)
 	var receipts []string
 	mends := isMending(in)

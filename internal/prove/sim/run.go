@@ -140,7 +140,8 @@ func (w *World) settle(also func() bool) bool {
 	defer func() { w.calm = false }()
 	for range redrives {
 		if !w.run(calmSteps, func() bool { return w.quiet() && (also == nil || also()) }) && w.failure == nil {
-			w.fail(Stuck, "the world does not come to rest: %d messages in the queue, %d in the dead-letter queue", w.depth(w.queueURL), w.depth(w.deadURL))
+			w.fail(Stuck, "the world does not come to rest: %d messages in the queue, %d in the dead-letter queue", w.depth(w.queueURL),
+				w.depth(w.deadURL))
 		}
 		if w.failure != nil {
 			return false

@@ -24,7 +24,8 @@ func TestShrink(t *testing.T) {
 	if r := live(small); r.Failure == nil || r.Failure.Check != Wrong {
 		t.Fatalf("the shrunk plan does not fail: %+v", small)
 	}
-	want := Plan{Seed: small.Seed, Counting: p.Counting, Spread: 3, Phases: 2, Messages: 3, Gap: p.Gap, Ingests: 1, Receives: 1000, IngestBatch: 1, StreamBatch: 1,
+	want := Plan{Seed: small.Seed, Counting: p.Counting, Spread: 3, Phases: 2, Messages: 3, Gap: p.Gap, Ingests: 1, Receives: 1000,
+		IngestBatch: 1, StreamBatch: 1,
 		Window: p.Window, Parcels: p.Parcels, Faults: Faults{Lose: 0.05}}
 	if small != want {
 		t.Errorf("shrunk to\n%+v, not to\n%+v", small, want)

@@ -146,7 +146,8 @@ func (r recorder) spendRead(pk string, payload bool) {
 		}
 	}
 	if most := s.attempts - s.accepted + unwritten + inv.faults; s.reads > most {
-		w.fail(Cost, "%s reads %s %d times, with %d of its %d writes accepted, %d copies that may not be written and %d faults", inv.name, pk, s.reads, s.accepted, s.attempts, unwritten, inv.faults)
+		w.fail(Cost, "%s reads %s %d times, with %d of its %d writes accepted, %d copies that may not be written and %d faults", inv.name,
+			pk, s.reads, s.accepted, s.attempts, unwritten, inv.faults)
 	}
 }
 
@@ -156,11 +157,14 @@ func (w *World) checkPayload(inv *invocation, pk string, s *spent) {
 	other := false
 	for m := range w.eventsOf(inv) {
 		other = other || slices.ContainsFunc(w.itemsOf(m, inv.epoch), func(f fact) bool {
-			return f.pk() == pk && slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), func(img *image) bool { return img != nil && (img.fact != f || img.epoch > inv.epoch) })
+			return f.pk() == pk && slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), func(img *image) bool {
+				return img != nil && (img.fact != f || img.epoch > inv.epoch)
+			})
 		})
 	}
 	if s.payloads > s.reads+inv.faults || !other {
-		w.fail(Cost, "%s reads the payload of %s %d times after %d reads without it; that another event held the key is %v", inv.name, pk, s.payloads, s.reads, other)
+		w.fail(Cost, "%s reads the payload of %s %d times after %d reads without it; that another event held the key is %v", inv.name, pk,
+			s.payloads, s.reads, other)
 	}
 }
 
@@ -192,7 +196,8 @@ func (w *World) checkAfter(inv *invocation, pk string, s *spent) {
 
 func (w *World) checkAsked(inv *invocation, pk string, s *spent, most, others int) {
 	if most += inv.faults; s.attempts > most {
-		w.fail(Cost, "%s asks %d times to write %s, with %d faults and %d writes of others: at most %d are needed", inv.name, s.attempts, pk, inv.faults, others, most)
+		w.fail(Cost, "%s asks %d times to write %s, with %d faults and %d writes of others: at most %d are needed", inv.name, s.attempts,
+			pk, inv.faults, others, most)
 	}
 }
 

@@ -171,6 +171,7 @@ func (w *World) checkExpiry(c *change) {
 	}
 	touched := c.old != nil && c.old.fact == c.new.fact
 	if !touched && w.now.After(most.Add(onItsWay-early)) {
-		w.fail(Expiry, "%s is written at %s, and expires at %s: an event is taken until an hour before that", c.new.key(), w.now.Format(time.RFC3339), own.Format(time.RFC3339))
+		w.fail(Expiry, "%s is written at %s, and expires at %s: an event is taken until an hour before that", c.new.key(),
+			w.now.Format(time.RFC3339), own.Format(time.RFC3339))
 	}
 }

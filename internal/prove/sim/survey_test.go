@@ -9,7 +9,8 @@ import (
 
 func TestSurvey(t *testing.T) {
 	full := func() Result {
-		r := Result{Stats: Stats{Updates: 100, Statements: 20, Sent: 200, Rolls: 3, Expired: 1, Aggregates: 2, Answers: 10, Pages: 30, Looks: 1, Altered: 1, Untold: 1, Faults: map[string]int{}, Verdicts: map[string]int{}}}
+		r := Result{Stats: Stats{Updates: 100, Statements: 20, Sent: 200, Rolls: 3, Expired: 1, Aggregates: 2, Answers: 10, Pages: 30,
+			Looks: 1, Altered: 1, Untold: 1, Faults: map[string]int{}, Verdicts: map[string]int{}}}
 		for _, name := range FaultNames() {
 			r.Stats.Faults[name] = 2
 		}
@@ -23,21 +24,33 @@ func TestSurvey(t *testing.T) {
 		worlds int // how many of 600 worlds are changed
 		want   string
 	}{
-		"all is there":           {func(*Stats) {}, 600, ""},
-		"a fault is rare":        {func(s *Stats) { delete(s.Faults, rolled) }, 595, `the fault "shards rolled" occurred in 5 of 600 worlds`},
+		"all is there": {func(*Stats) {}, 600, ""},
+		"a fault is rare": {func(s *Stats) {
+			delete(s.Faults, rolled)
+		}, 595, `the fault "shards rolled" occurred in 5 of 600 worlds`},
 		"a fault is seldom":      {func(s *Stats) { delete(s.Faults, rolled) }, 594, ""},
 		"a verdict never occurs": {func(s *Stats) { delete(s.Verdicts, "Stale") }, 600, `the verdict "Stale" occurred in 0 of 600 worlds`},
 		"statements are rare":    {func(s *Stats) { s.Statements = 4 }, 200, "updates by a statement: 8800 of 60000: at least 15 %"},
 		"statements are enough":  {func(s *Stats) { s.Statements = 4 }, 100, ""},
-		"statements alone":       {func(s *Stats) { s.Statements = 100 }, 400, "updates by an UpdateItem or in a transaction: 16000 of 60000: at least 50 %"},
-		"seldom side by side":    {func(s *Stats) { s.Updates, s.Statements = 5, 0 }, 421, "worlds with both side by side: 179 of 600: at least 30 %"},
-		"nobody asks":            {func(s *Stats) { s.Answers, s.Pages = 0, 0 }, 511, "worlds in which somebody asks by patterns: 89 of 600: at least 15 %"},
-		"one page is enough":     {func(s *Stats) { s.Pages = 10 }, 600, "pages after the first: 0 of 6000: at least 40 %"},
-		"nobody looks twice":     {func(s *Stats) { s.Looks, s.Altered, s.Untold = 0, 0, 0 }, 421, "worlds that verify twice while events flow: 179 of 600: at least 30 %"},
-		"nothing is altered":     {func(s *Stats) { s.Altered = 0 }, 481, "of these, with a total altered by hand: 119 of 600: at least 20 %"},
-		"all can be told":        {func(s *Stats) { s.Untold = 0 }, 541, "of these, that could not tell: 59 of 600: at least 10 %"},
-		"worlds are too small":   {func(s *Stats) { s.Sent = 199 }, 301, "the median world has 199 messages: at least 200"},
-		"most are large enough":  {func(s *Stats) { s.Sent = 199 }, 299, ""},
+		"statements alone": {func(s *Stats) {
+			s.Statements = 100
+		}, 400, "updates by an UpdateItem or in a transaction: 16000 of 60000: at least 50 %"},
+		"seldom side by side": {func(s *Stats) {
+			s.Updates, s.Statements = 5, 0
+		}, 421, "worlds with both side by side: 179 of 600: at least 30 %"},
+		"nobody asks": {func(s *Stats) {
+			s.Answers, s.Pages = 0, 0
+		}, 511, "worlds in which somebody asks by patterns: 89 of 600: at least 15 %"},
+		"one page is enough": {func(s *Stats) { s.Pages = 10 }, 600, "pages after the first: 0 of 6000: at least 40 %"},
+		"nobody looks twice": {func(s *Stats) {
+			s.Looks, s.Altered, s.Untold = 0, 0, 0
+		}, 421, "worlds that verify twice while events flow: 179 of 600: at least 30 %"},
+		"nothing is altered": {func(s *Stats) {
+			s.Altered = 0
+		}, 481, "of these, with a total altered by hand: 119 of 600: at least 20 %"},
+		"all can be told":       {func(s *Stats) { s.Untold = 0 }, 541, "of these, that could not tell: 59 of 600: at least 10 %"},
+		"worlds are too small":  {func(s *Stats) { s.Sent = 199 }, 301, "the median world has 199 messages: at least 200"},
+		"most are large enough": {func(s *Stats) { s.Sent = 199 }, 299, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

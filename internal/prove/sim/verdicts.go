@@ -50,11 +50,14 @@ func (w *World) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
 		if !o.Failed && !m.kept && (m.of != nil || w.quarantined[m.body] == 0) {
 			w.fail(Lost, "%s takes %s for kept, and it is not in quarantine", inv.name, m.body)
 		}
-		if o.Existing != nil && !w.heldByAny(inv, m, func(_ fact, img *image) bool { return img != nil && img.digest() == o.Existing.Digest.String() }) {
+		if o.Existing != nil && !w.heldByAny(inv, m, func(_ fact, img *image) bool {
+			return img != nil && img.digest() == o.Existing.Digest.String()
+		}) {
 			w.fail(Undeserved, "%s shows what %s conflicts with, but its key never held that: %s", inv.name, m.body, o.Existing.Digest)
 		}
 	}
-	if settled := slices.Contains([]string{"Inserted", "Updated", "Duplicate", "Stale"}, verdict); (settled && o.Failed && m.of == nil) || (verdict == "Retry" && !o.Failed) {
+	if settled := slices.Contains([]string{"Inserted", "Updated", "Duplicate", "Stale"}, verdict); (settled && o.Failed && m.of == nil) ||
+		(verdict == "Retry" && !o.Failed) {
 		w.fail(Undeserved, "%s says %s of %s; that it goes back is %v", inv.name, verdict, m.body, o.Failed)
 	}
 }
@@ -66,7 +69,8 @@ func (w *World) judgeReport(r handler.IngestReport) {
 		verdicts += n
 	}
 	if all := len(inv.messages); r.Received != all || verdicts != all || r.Failed > all {
-		w.fail(Undeserved, "%s has %d messages and reports %d, with %d verdicts and %d failures", inv.name, all, r.Received, verdicts, r.Failed)
+		w.fail(Undeserved, "%s has %d messages and reports %d, with %d verdicts and %d failures", inv.name, all, r.Received,
+			verdicts, r.Failed)
 	}
 }
 
@@ -182,7 +186,9 @@ func (w *World) untroubled(inv *invocation, m *message) string {
 		w.stats.Faults[metNothing]++
 	case w.waits(inv, m.fact):
 		w.stats.Faults[metBuilding]++
-	case slices.ContainsFunc(items, func(f fact) bool { return slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), inv.unreadable) }):
+	case slices.ContainsFunc(items, func(f fact) bool {
+		return slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), inv.unreadable)
+	}):
 		w.stats.Faults[metNewer]++
 	case inv.faults > 0, inv.deadline.Sub(w.now) < functionTimeout/2:
 	case w.plan.FIFO: // the message waits for those before it

@@ -63,22 +63,25 @@ func TestUndeserved(t *testing.T) {
 		"a free key":                       {of: order(1), allowed: "Retry"},
 		"a free key, its time just not up": {of: order(1), age: retain - early - time.Second, allowed: "Retry"},
 		"a free key, its time up":          {of: order(1), age: retain - early, allowed: "Expired Retry"},
-		"written":                          {after: facts{order(1)}, wrote: []write{{order(1), "Inserted"}}, of: order(1), allowed: "Inserted Duplicate Retry"},
-		"there before":                     {before: facts{order(1)}, of: order(1), allowed: "Duplicate Retry"},
-		"there before, its time up":        {before: facts{order(1)}, of: order(1), age: retain, allowed: "Duplicate Retry"},
-		"gone before, its time up":         {before: facts{order(1), removed}, of: order(1), age: retain, allowed: "Expired Retry"},
-		"gone meanwhile, its time up":      {before: facts{order(1)}, after: facts{removed}, of: order(1), age: retain, allowed: "Duplicate Expired Retry"},
-		"another there":                    {before: facts{order(2)}, of: order(1), allowed: "Conflict Retry"},
-		"another there, its time up":       {before: facts{order(2)}, of: order(1), age: retain, allowed: "Conflict Retry"},
-		"another meanwhile":                {after: facts{order(2), removed}, of: order(1), allowed: "Conflict Retry"},
-		"another before":                   {before: facts{order(2), removed}, of: order(1), allowed: "Retry"},
-		"replaced":                         {before: facts{parcel(1, 1)}, after: facts{parcel(2, 1)}, wrote: []write{{parcel(2, 1), "Updated"}}, of: parcel(2, 1), allowed: "Updated Duplicate Retry"},
-		"a newer revision":                 {before: facts{parcel(3, 1)}, of: parcel(2, 1), allowed: "Stale Retry"},
-		"an older revision":                {before: facts{parcel(1, 1)}, of: parcel(2, 1), allowed: "Retry"},
-		"an older revision, its time up":   {before: facts{parcel(1, 1)}, of: parcel(2, 1), age: retain, allowed: "Expired Retry"},
-		"the same revision, another text":  {before: facts{parcel(2, 2)}, of: gift(parcel(2, 2)), allowed: "Conflict Retry"},
-		"the same revision, a higher tie":  {before: facts{parcel(2, 2)}, of: parcel(2, 1), allowed: "Stale Retry"},
-		"the same revision, a lower tie":   {before: facts{parcel(2, 1)}, of: parcel(2, 2), allowed: "Retry"},
+		"written": {after: facts{order(1)}, wrote: []write{{order(1), "Inserted"}}, of: order(1),
+			allowed: "Inserted Duplicate Retry"},
+		"there before":              {before: facts{order(1)}, of: order(1), allowed: "Duplicate Retry"},
+		"there before, its time up": {before: facts{order(1)}, of: order(1), age: retain, allowed: "Duplicate Retry"},
+		"gone before, its time up":  {before: facts{order(1), removed}, of: order(1), age: retain, allowed: "Expired Retry"},
+		"gone meanwhile, its time up": {before: facts{order(1)}, after: facts{removed}, of: order(1), age: retain,
+			allowed: "Duplicate Expired Retry"},
+		"another there":              {before: facts{order(2)}, of: order(1), allowed: "Conflict Retry"},
+		"another there, its time up": {before: facts{order(2)}, of: order(1), age: retain, allowed: "Conflict Retry"},
+		"another meanwhile":          {after: facts{order(2), removed}, of: order(1), allowed: "Conflict Retry"},
+		"another before":             {before: facts{order(2), removed}, of: order(1), allowed: "Retry"},
+		"replaced": {before: facts{parcel(1, 1)}, after: facts{parcel(2, 1)},
+			wrote: []write{{parcel(2, 1), "Updated"}}, of: parcel(2, 1), allowed: "Updated Duplicate Retry"},
+		"a newer revision":                {before: facts{parcel(3, 1)}, of: parcel(2, 1), allowed: "Stale Retry"},
+		"an older revision":               {before: facts{parcel(1, 1)}, of: parcel(2, 1), allowed: "Retry"},
+		"an older revision, its time up":  {before: facts{parcel(1, 1)}, of: parcel(2, 1), age: retain, allowed: "Expired Retry"},
+		"the same revision, another text": {before: facts{parcel(2, 2)}, of: gift(parcel(2, 2)), allowed: "Conflict Retry"},
+		"the same revision, a higher tie": {before: facts{parcel(2, 2)}, of: parcel(2, 1), allowed: "Stale Retry"},
+		"the same revision, a lower tie":  {before: facts{parcel(2, 1)}, of: parcel(2, 2), allowed: "Retry"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +91,8 @@ func TestUndeserved(t *testing.T) {
 			}
 			w.now = test.of.at().Add(test.age)
 			got := ""
-			for _, verdict := range []string{"Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Poison", "Unheard", "Retry"} {
+			for _, verdict := range []string{"Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Poison",
+				"Unheard", "Retry"} {
 				if w.undeserved(inv, &message{body: "b", fact: test.of}, verdict) == "" {
 					got += " " + verdict
 				}
@@ -156,8 +160,10 @@ func TestCheckLetter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, inv := judged(t, []fact{order(2)}, nil)
 			w.sent["b"] = &message{body: "b", fact: order(1)}
-			inv.messages = []events.SQSMessage{{Body: "b", MessageAttributes: map[string]events.SQSMessageAttribute{"trace": {DataType: "String", StringValue: aws.String("t")}}}}
-			l := &letter{MessageBody: aws.String("b"), MessageAttributes: map[string]sqstypes.MessageAttributeValue{"trace": textual("t"), "ingot": textual(rightly)}}
+			inv.messages = []events.SQSMessage{{Body: "b",
+				MessageAttributes: map[string]events.SQSMessageAttribute{"trace": {DataType: "String", StringValue: aws.String("t")}}}}
+			l := &letter{MessageBody: aws.String("b"), MessageAttributes: map[string]sqstypes.MessageAttributeValue{"trace": textual("t"),
+				"ingot": textual(rightly)}}
 			test.change(l)
 			w.checkLetter(l)
 			if w.failure == nil && *l.MessageBody == "b" {
@@ -178,7 +184,8 @@ func TestCheckLetter(t *testing.T) {
 func TestDuring(t *testing.T) {
 	a, b := &image{pk: "a"}, &image{pk: "b"}
 	h := &history{states: []state{{img: a, since: 3}, {since: 5}, {img: b, since: 8}}}
-	for since, want := range map[int][]*image{0: {nil, a, nil, b}, 2: {nil, a, nil, b}, 3: {a, nil, b}, 4: {a, nil, b}, 5: {nil, b}, 7: {nil, b}, 8: {b}, 9: {b}} {
+	for since, want := range map[int][]*image{0: {nil, a, nil, b}, 2: {nil, a, nil, b}, 3: {a, nil, b}, 4: {a, nil, b}, 5: {nil, b},
+		7: {nil, b}, 8: {b}, 9: {b}} {
 		if got := h.during(since); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("since %d: %v, want %v", since, got, want)
 		}

@@ -19,8 +19,9 @@ import (
 // stored as a separate item.
 
 // lineSpec declares the lines of orders.
-var lineSpec = pipeline.EventSpec{ID: "{id}#{line}", Key: pipeline.KeySpec{PK: "LINE#{id}#{line}", SK: "LINE"}, Attributes: map[string]string{"amount": "cents"},
-	Part: pipeline.PartSpec{Of: "order", Each: "lines", With: []string{"id", "merchant", "at"}}}
+var lineSpec = pipeline.EventSpec{ID: "{id}#{line}", Key: pipeline.KeySpec{PK: "LINE#{id}#{line}", SK: "LINE"},
+	Attributes: map[string]string{"amount": "cents"},
+	Part:       pipeline.PartSpec{Of: "order", Each: "lines", With: []string{"id", "merchant", "at"}}}
 
 // addLines declares lines and two aggregates of them, which begin with the epoch since. One keeps
 // what expires.
@@ -38,7 +39,8 @@ func addLines(spec *pipeline.Spec, since int64) {
 func contributeLine(img *image, since int64) []part {
 	day := img.at().UTC().Truncate(24 * time.Hour)
 	return []part{
-		{name: "lines", by: img.Merchant, since: since, window: "-", subtract: true, spread: 1, values: map[string]int64{"lines": 1, "revenue": img.Cents}},
+		{name: "lines", by: img.Merchant, since: since, window: "-", subtract: true, spread: 1,
+			values: map[string]int64{"lines": 1, "revenue": img.Cents}},
 		{name: "line_days", since: since, window: day.Format(time.RFC3339), expires: day.Add((24 + 240) * time.Hour).Unix(), spread: 1,
 			values: map[string]int64{"lines": 1}, max: map[string]int64{"largest": img.Cents}},
 	}
@@ -88,7 +90,8 @@ func (w *World) spell(m *message) {
 	if w.wholes.IntN(2) == 0 {
 		m.payload = m.body
 		at := w.now.Add(-time.Duration(w.wholes.IntN(90*3600)) * time.Second)
-		m.body = fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"shop","type":"order","time":%q,"data":%s}`, w.wholes.IntN(1e9), at.Format(time.RFC3339), m.payload)
+		m.body = fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"shop","type":"order","time":%q,"data":%s}`, w.wholes.IntN(1e9),
+			at.Format(time.RFC3339), m.payload)
 	}
 }
 
@@ -150,7 +153,8 @@ func readLine(data string) (fact, error) {
 	if err := json.Unmarshal([]byte(data), &raw); err != nil {
 		return fact{}, err
 	}
-	return fact{Type: "line", ID: raw.ID + "#" + strconv.FormatInt(int64(raw.Line), 10), Merchant: raw.Merchant, At: raw.At, Cents: int64(raw.Cents)}, nil
+	return fact{Type: "line", ID: raw.ID + "#" + strconv.FormatInt(int64(raw.Line), 10), Merchant: raw.Merchant, At: raw.At,
+		Cents: int64(raw.Cents)}, nil
 }
 
 // storedLine returns what the item of a line must hold. See [fact.stored].
@@ -407,7 +411,9 @@ func (w *World) noteParts(inv *invocation, m *message, verdict string) {
 	if !w.knowsParts(inv.epoch) && (verdict == "Inserted" || verdict == "Duplicate") {
 		w.stats.Faults[wholeAlone]++
 	}
-	if verdict == "Duplicate" && slices.ContainsFunc(w.partsOf(m, inv.epoch), func(p fact) bool { return inv.wrote[write{p, "Inserted"}] > 0 }) {
+	if verdict == "Duplicate" && slices.ContainsFunc(w.partsOf(m, inv.epoch), func(p fact) bool {
+		return inv.wrote[write{p, "Inserted"}] > 0
+	}) {
 		w.stats.Faults[healed]++
 	}
 }

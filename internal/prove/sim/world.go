@@ -119,8 +119,16 @@ type World struct {
 var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
-	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), replicas: rand.New(rand.NewPCG(p.Seed, 2)), looks: rand.New(rand.NewPCG(p.Seed, 3)), wholes: rand.New(rand.NewPCG(p.Seed, 5)), notes: rand.New(rand.NewPCG(p.Seed, 9)), arrays: rand.New(rand.NewPCG(p.Seed, 12)), pointing: rand.New(rand.NewPCG(p.Seed, 14)), payloads: rand.New(rand.NewPCG(p.Seed, 17)), objects: map[string]*largeObject{}, carried: map[string]*message{}, orders: map[string][]*message{}, records: map[string][]streamed{}, sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
-		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[object]bool{}, accepted: map[string]int{}, shards: map[string]bool{}, rejected: map[fact]bool{}, loose: map[string][]*invocation{}, erasing: map[string]int{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{},
+	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), replicas: rand.New(rand.NewPCG(p.Seed, 2)),
+		looks: rand.New(rand.NewPCG(p.Seed, 3)), wholes: rand.New(rand.NewPCG(p.Seed, 5)), notes: rand.New(rand.NewPCG(p.Seed, 9)),
+		arrays: rand.New(rand.NewPCG(p.Seed, 12)), pointing: rand.New(rand.NewPCG(p.Seed, 14)), payloads: rand.New(rand.NewPCG(p.Seed, 17)),
+		objects: map[string]*largeObject{}, carried: map[string]*message{}, orders: map[string][]*message{},
+		records: map[string][]streamed{}, sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
+		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[object]bool{},
+		accepted: map[string]int{}, shards: map[string]bool{}, rejected: map[fact]bool{}, loose: map[string][]*invocation{},
+		erasing: map[string]int{}, script: func(int) []*message {
+			return nil
+		}, gaveUp: map[string][]byte{},
 		odds: odds{live: map[string]bool{}}, letters: newLetters(), stranded: stranded{records: map[string]*strandedRecord{}}}
 	w.reader = reader{w: w, draw: rand.New(rand.NewPCG(p.Seed, 4))}
 	w.now = origin
@@ -128,8 +136,12 @@ func newWorld(p Plan, trace bool) *World {
 	if trace {
 		w.trace = &strings.Builder{}
 	}
-	config := embedded.Config{Now: func() time.Time { return w.now }, Seed: p.Seed, PartiQLReturnsItem: p.ReturnsItem, RollAfter: p.RollAfter,
-		Partitions: w.partitions(), Behind: w.behind, OnRecord: func(shard string, r streamtypes.Record) { w.written = append(w.written, written{shard, r}) }}
+	config := embedded.Config{Now: func() time.Time {
+		return w.now
+	}, Seed: p.Seed, PartiQLReturnsItem: p.ReturnsItem, RollAfter: p.RollAfter,
+		Partitions: w.partitions(), Behind: w.behind, OnRecord: func(shard string, r streamtypes.Record) {
+			w.written = append(w.written, written{shard, r})
+		}}
 	w.engine = embedded.New(config)
 	w.dynamo = recorder{w.engine.DynamoDB(), w}
 	if err := w.build(context.Background()); err != nil {
@@ -147,7 +159,8 @@ func (w *World) partitions() int {
 }
 
 func (w *World) build(ctx context.Context) error {
-	s, err := stack.New(ctx, w.engine, stack.Config{Indexes: w.pipelineOf(1).Indexes(), FIFO: w.plan.FIFO, Receives: w.plan.Receives, Keep: 14 * 24 * time.Hour})
+	s, err := stack.New(ctx, w.engine, stack.Config{Indexes: w.pipelineOf(1).Indexes(), FIFO: w.plan.FIFO, Receives: w.plan.Receives,
+		Keep: 14 * 24 * time.Hour})
 	if err != nil {
 		return err
 	}
@@ -164,8 +177,9 @@ func (w *World) build(ctx context.Context) error {
 
 func (w *World) mapFunctions(ctx context.Context) error {
 	for range w.plan.Ingests {
-		q, err := esm.NewQueue(ctx, esm.QueueConfig{Client: source{w}, URL: w.queueURL, BatchSize: w.plan.IngestBatch, ReportBatchItemFailures: true,
-			Function: esm.Function{Handler: w.ingest, Timeout: functionTimeout, Now: w.clock, Faults: w.invocationFaults()}})
+		q, err := esm.NewQueue(ctx,
+			esm.QueueConfig{Client: source{w}, URL: w.queueURL, BatchSize: w.plan.IngestBatch, ReportBatchItemFailures: true,
+				Function: esm.Function{Handler: w.ingest, Timeout: functionTimeout, Now: w.clock, Faults: w.invocationFaults()}})
 		if err != nil {
 			return err
 		}
@@ -181,7 +195,8 @@ func (w *World) clock() time.Time { return w.now }
 // newStream makes a mapping from the stream to the streams function. Only a mapping with a window
 // names the shard.
 func (w *World) newStream(window bool) (*mapping, error) {
-	config := esm.StreamConfig{Client: w.engine.Streams(), ARN: w.arn, BatchSize: w.plan.StreamBatch, ReportBatchItemFailures: true, Bisect: w.plan.Bisect,
+	config := esm.StreamConfig{Client: w.engine.Streams(), ARN: w.arn, BatchSize: w.plan.StreamBatch, ReportBatchItemFailures: true,
+		Bisect:   w.plan.Bisect,
 		Function: esm.Function{Handler: w.streams, Timeout: functionTimeout, Now: w.clock, Faults: w.invocationFaults()}}
 	if window {
 		config.Window = w.plan.Window
@@ -210,7 +225,8 @@ func (w *World) invocationFaults() esm.Faults {
 		}
 	}
 	f := &w.plan.Faults
-	return esm.Faults{Duplicate: chance(again, &f.Duplicate), DropAnswer: chance(dropped, &f.DropAnswer), Forget: chance(forgotten, &f.Forget)}
+	return esm.Faults{Duplicate: chance(again, &f.Duplicate), DropAnswer: chance(dropped, &f.DropAnswer),
+		Forget: chance(forgotten, &f.Forget)}
 }
 
 func (w *World) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }
@@ -245,7 +261,8 @@ func (w *World) tellChange(shard string, c *change) {
 	case c.old != nil:
 		what = "is replaced"
 	}
-	w.tracef("%s (%d cents, revision %d, epoch %d) %s: record ...%s of ...%s", img.key(), img.Cents, img.Rev, img.epoch, what, c.seq[28:], shard[len(shard)-8:])
+	w.tracef("%s (%d cents, revision %d, epoch %d) %s: record ...%s of ...%s", img.key(), img.Cents, img.Rev, img.epoch, what, c.seq[28:],
+		shard[len(shard)-8:])
 }
 
 func (w *World) tracef(format string, args ...any) {

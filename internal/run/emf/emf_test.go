@@ -62,12 +62,14 @@ func TestLinesKeepTheSpecification(t *testing.T) {
 		metrics []emf.Metric
 		props   []emf.Property
 	}{
-		"one":             {"r", []emf.Metric{{"A", emf.Count, 1}}, nil},
-		"no request id":   {"", []emf.Metric{{"A", emf.Bytes, 1e300 / 1e200}}, nil},
-		"hundred":         {"r", hundred, nil},
-		"every unit":      {"r", []emf.Metric{{"a", emf.None, 0}, {"b", emf.Count, 0}, {"c", emf.Bytes, 0}, {"d", emf.Percent, 0}, {"e", emf.Seconds, 0}, {"f", emf.Milliseconds, 0}, {"g", emf.Microseconds, 0}}, nil},
-		"largest value":   {"r", []emf.Metric{{"A", emf.Count, 0x1p360}, {"B", emf.Count, -0x1p360}}, nil},
-		"odd properties":  {"r", []emf.Metric{{"A", emf.Count, 1}}, []emf.Property{{"\x00\xff", "\xff\u2028"}, {"nil", nil}, {"", []int{1}}}},
+		"one":           {"r", []emf.Metric{{"A", emf.Count, 1}}, nil},
+		"no request id": {"", []emf.Metric{{"A", emf.Bytes, 1e300 / 1e200}}, nil},
+		"hundred":       {"r", hundred, nil},
+		"every unit": {"r", []emf.Metric{{"a", emf.None, 0}, {"b", emf.Count, 0}, {"c", emf.Bytes, 0}, {"d", emf.Percent, 0},
+			{"e", emf.Seconds, 0}, {"f", emf.Milliseconds, 0}, {"g", emf.Microseconds, 0}}, nil},
+		"largest value": {"r", []emf.Metric{{"A", emf.Count, 0x1p360}, {"B", emf.Count, -0x1p360}}, nil},
+		"odd properties": {"r", []emf.Metric{{"A", emf.Count, 1}},
+			[]emf.Property{{"\x00\xff", "\xff\u2028"}, {"nil", nil}, {"", []int{1}}}},
 		"name with quote": {`"`, []emf.Metric{{`say "A"\`, emf.Count, 1}}, nil},
 	}
 	for name, tt := range tests {

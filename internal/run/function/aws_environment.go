@@ -54,7 +54,8 @@ func (lambdaEnvironment) Retrieve(context.Context) (aws.Credentials, error) {
 	c := aws.Credentials{AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY"),
 		SessionToken: os.Getenv("AWS_SESSION_TOKEN"), AccountID: os.Getenv("AWS_ACCOUNT_ID"), Source: "EnvConfigCredentials"}
 	if !c.HasKeys() {
-		return c, errors.New("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set: Lambda sets them; outside of Lambda, give the function an AWS configuration (Options.AWS)")
+		return c, errors.New("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set: Lambda sets them; outside of Lambda, give the " +
+			"function an AWS configuration (Options.AWS)")
 	}
 	return c, nil
 }

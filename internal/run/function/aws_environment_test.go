@@ -24,9 +24,10 @@ import (
 // slow twin here.
 func TestLambdaEnvironmentIsReadAsTheSDKReadsIt(t *testing.T) {
 	for name, env := range map[string]map[string]string{
-		"deployed":              {},
-		"endpoint":              {"AWS_ENDPOINT_URL": "http://127.0.0.1:4566"},
-		"endpoint of a service": {"AWS_ENDPOINT_URL": "http://127.0.0.1:4566", "AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:8000", "AWS_ENDPOINT_URL_S3": "http://127.0.0.1:9000"},
+		"deployed": {},
+		"endpoint": {"AWS_ENDPOINT_URL": "http://127.0.0.1:4566"},
+		"endpoint of a service": {"AWS_ENDPOINT_URL": "http://127.0.0.1:4566", "AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:8000",
+			"AWS_ENDPOINT_URL_S3": "http://127.0.0.1:9000"},
 		"FIPS":                  {"AWS_USE_FIPS_ENDPOINT": "true"},
 		"dual stack":            {"AWS_USE_DUALSTACK_ENDPOINT": "True", "AWS_USE_FIPS_ENDPOINT": "false"},
 		"account":               {"AWS_ACCOUNT_ID": "123456789012"},
@@ -96,7 +97,8 @@ func sent(t *testing.T, b *backend) []string {
 	if _, err := b.tables().GetItem(call(), &dynamodb.GetItemInput{TableName: &table, Key: key}); err == nil {
 		t.Error("the table answers")
 	}
-	if err := b.quarantine("https://sqs.eu-central-1.amazonaws.com/123456789012/quarantine").Send(call(), []handler.Letter{{Body: "hello"}})[0]; err == nil {
+	if err := b.quarantine("https://sqs.eu-central-1.amazonaws.com/123456789012/quarantine").Send(call(),
+		[]handler.Letter{{Body: "hello"}})[0]; err == nil {
 		t.Error("the queue answers")
 	}
 	if err := b.archive("archive").Put(call(), "expired/a.json", "{}"); err == nil {
@@ -122,7 +124,8 @@ func TestNoCredentials(t *testing.T) {
 	r := newRecorder(t, http.StatusOK, "")
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
 	table := "events"
-	_, err := connected(t).tables().GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "p"}}})
+	_, err := connected(t).tables().GetItem(t.Context(),
+		&dynamodb.GetItemInput{TableName: &table, Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "p"}}})
 	if err == nil || !strings.Contains(err.Error(), "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set") || len(r.seen()) != 0 {
 		t.Errorf("error %v after %d requests", err, len(r.seen()))
 	}
@@ -134,18 +137,22 @@ func TestGivenConfigurationIsUsed(t *testing.T) {
 	t.Setenv("AWS_REGION", "")
 	ctx, stop := context.WithCancel(t.Context())
 	w := &wire{end: stop}
-	given := &aws.Config{Region: "eu-west-1", HTTPClient: w, Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-		return aws.Credentials{AccessKeyID: "own", SecretAccessKey: "secret"}, nil
-	})}
+	given := &aws.Config{Region: "eu-west-1", HTTPClient: w,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "own", SecretAccessKey: "secret"}, nil
+		})}
 	b, err := connect(t.Context(), slog.New(slog.DiscardHandler), given, settings{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	table := "events"
-	if _, err := b.tables().GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "p"}}}); err == nil {
+	if _, err := b.tables().GetItem(ctx,
+		&dynamodb.GetItemInput{TableName: &table,
+			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "p"}}}); err == nil {
 		t.Error("the table answers")
 	}
-	if len(w.requests) != 1 || !strings.Contains(w.requests[0], "https://dynamodb.eu-west-1.amazonaws.com") || !strings.Contains(w.requests[0], "Credential=own") {
+	if len(w.requests) != 1 || !strings.Contains(w.requests[0], "https://dynamodb.eu-west-1.amazonaws.com") ||
+		!strings.Contains(w.requests[0], "Credential=own") {
 		t.Errorf("it sent %q", w.requests)
 	}
 }

@@ -24,7 +24,8 @@ import (
 type statementBodies struct{ smithyhttp.ClientProtocol }
 
 // SerializeRequest makes the request as the SDK does.
-func (p statementBodies) SerializeRequest(ctx context.Context, operation *smithy.OperationSchema, in smithy.Serializable, request *smithyhttp.Request) error {
+func (p statementBodies) SerializeRequest(ctx context.Context, operation *smithy.OperationSchema, in smithy.Serializable,
+	request *smithyhttp.Request) error {
 	batch, ok := in.(*dynamodb.BatchExecuteStatementInput)
 	if !ok || batch.ReturnConsumedCapacity != "" {
 		return p.ClientProtocol.SerializeRequest(ctx, operation, in, request)
@@ -51,7 +52,8 @@ func bodySize(statements []types.BatchStatementRequest) int {
 	size := len(`{"Statements":[]}`)
 	for i := range statements {
 		s := &statements[i]
-		size += len(`{"Parameters":[],"ReturnValuesOnConditionCheckFailure":"ALL_OLD","Statement":},`) + quotedSize(aws.ToString(s.Statement))
+		size += len(`{"Parameters":[],"ReturnValuesOnConditionCheckFailure":"ALL_OLD","Statement":},`) +
+			quotedSize(aws.ToString(s.Statement))
 		for _, p := range s.Parameters {
 			size += valueSize(p)
 		}

@@ -23,7 +23,8 @@ import (
 )
 
 // serialized returns what a protocol makes of statements: header and body.
-func serialized(t *testing.T, p smithyhttp.ClientProtocol, statements []types.BatchStatementRequest, capacity types.ReturnConsumedCapacity) (header, body string) {
+func serialized(t *testing.T, p smithyhttp.ClientProtocol, statements []types.BatchStatementRequest,
+	capacity types.ReturnConsumedCapacity) (header, body string) {
 	t.Helper()
 	request := smithyhttp.NewStackRequest().(*smithyhttp.Request)
 	in := &dynamodb.BatchExecuteStatementInput{Statements: statements, ReturnConsumedCapacity: capacity}
@@ -51,7 +52,8 @@ func TestStatementsAreThoseOfTheSDK(t *testing.T) {
 		statements := make([]types.BatchStatementRequest, 1+rng.IntN(4))
 		ordered := true
 		for i := range statements {
-			statements[i] = types.BatchStatementRequest{Statement: aws.String(anyText(rng)), Parameters: []types.AttributeValue{anyValue(rng, &ordered)}}
+			statements[i] = types.BatchStatementRequest{Statement: aws.String(anyText(rng)),
+				Parameters: []types.AttributeValue{anyValue(rng, &ordered)}}
 			for rng.IntN(3) > 0 {
 				statements[i].Parameters = append(statements[i].Parameters, anyValue(rng, &ordered))
 			}
@@ -80,10 +82,14 @@ func TestStatementsAreThoseOfTheSDK(t *testing.T) {
 // What is usual is written into memory that neither grows nor is much too large.
 func TestStatementsTakeTheirSpaceOnce(t *testing.T) {
 	body := `{"type":"order.placed","note":"Käse, \"frisch\" 🧀"}`
-	statement := types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "events" VALUE {'PK': ?, 'data': ?, 'digest': ?, 'epoch': ?, 'meta': ?, 'open': ?}`),
-		Parameters: []types.AttributeValue{&types.AttributeValueMemberS{Value: "ORDER#1"}, &types.AttributeValueMemberS{Value: body}, &types.AttributeValueMemberB{Value: make([]byte, 32)},
-			&types.AttributeValueMemberN{Value: "1"}, &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"source": &types.AttributeValueMemberS{Value: `"shop"`}}},
-			&types.AttributeValueMemberBOOL{Value: true}}, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
+	statement := types.BatchStatementRequest{Statement: aws.String(
+		`INSERT INTO "events" VALUE {'PK': ?, 'data': ?, 'digest': ?, 'epoch': ?, 'meta': ?, 'open': ?}`),
+		Parameters: []types.AttributeValue{&types.AttributeValueMemberS{Value: "ORDER#1"}, &types.AttributeValueMemberS{Value: body},
+			&types.AttributeValueMemberB{Value: make([]byte, 32)},
+			&types.AttributeValueMemberN{Value: "1"},
+			&types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"source": &types.AttributeValueMemberS{Value: `"shop"`}}},
+			&types.AttributeValueMemberBOOL{Value: true}},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
 	all := make([]types.BatchStatementRequest, 25)
 	for i := range all {
 		all[i] = statement
@@ -99,7 +105,8 @@ func TestStatementsTakeTheirSpaceOnce(t *testing.T) {
 }
 
 func anyText(rng *rand.Rand) string {
-	pieces := []string{"", "ORDER#", `{"type":"order.placed"}`, `\`, `"`, "\n\r\t", "\x00\x1f\x7f", "é", "日本", "🧀", "\u2028\u2029", "\ufffd", "\xff", "\xe2\x80", "<&>", "/"}
+	pieces := []string{"", "ORDER#", `{"type":"order.placed"}`, `\`, `"`, "\n\r\t", "\x00\x1f\x7f", "é", "日本", "🧀", "\u2028\u2029",
+		"\ufffd", "\xff", "\xe2\x80", "<&>", "/"}
 	var b strings.Builder
 	for range rng.IntN(6) {
 		b.WriteString(pieces[rng.IntN(len(pieces))])

@@ -120,7 +120,8 @@ func (b *backend) s3() *s3.Client {
 // send none.
 type lateSender struct{ client func() *sqs.Client }
 
-func (l lateSender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, options ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+func (l lateSender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput,
+	options ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
 	return l.client().SendMessageBatch(ctx, in, options...)
 }
 
@@ -135,14 +136,17 @@ func (l lateObjects) PutObject(ctx context.Context, in *s3.PutObjectInput, optio
 	return l.client().PutObject(ctx, in, options...)
 }
 
-func (l lateObjects) DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, options ...func(*s3.Options)) (*s3.DeleteObjectOutput, error) {
+func (l lateObjects) DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, options ...func(*s3.Options)) (*s3.DeleteObjectOutput,
+	error) {
 	return l.client().DeleteObject(ctx, in, options...)
 }
 
-func (l lateObjects) DeleteObjects(ctx context.Context, in *s3.DeleteObjectsInput, options ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error) {
+func (l lateObjects) DeleteObjects(ctx context.Context, in *s3.DeleteObjectsInput, options ...func(*s3.Options)) (*s3.DeleteObjectsOutput,
+	error) {
 	return l.client().DeleteObjects(ctx, in, options...)
 }
 
-func (l lateObjects) ListObjectsV2(ctx context.Context, in *s3.ListObjectsV2Input, options ...func(*s3.Options)) (*s3.ListObjectsV2Output, error) {
+func (l lateObjects) ListObjectsV2(ctx context.Context, in *s3.ListObjectsV2Input, options ...func(*s3.Options)) (*s3.ListObjectsV2Output,
+	error) {
 	return l.client().ListObjectsV2(ctx, in, options...)
 }

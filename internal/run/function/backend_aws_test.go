@@ -91,7 +91,8 @@ func TestTablesAreAskedOnce(t *testing.T) {
 }
 
 func TestQuarantineReachesItsQueue(t *testing.T) {
-	r := newRecorder(t, http.StatusOK, `{"Successful":[{"Id":"0","MessageId":"m","MD5OfMessageBody":"5d41402abc4b2a76b9719d911017c592"}],"Failed":[]}`)
+	r := newRecorder(t, http.StatusOK,
+		`{"Successful":[{"Id":"0","MessageId":"m","MD5OfMessageBody":"5d41402abc4b2a76b9719d911017c592"}],"Failed":[]}`)
 	q := connected(t).quarantine(r.URL + "/123456789012/quarantine")
 	if len(r.seen()) != 0 {
 		t.Error("a request before the first letter")
@@ -147,7 +148,8 @@ func TestPayloadsReachTheirBucket(t *testing.T) {
 	t.Setenv("INGOT_TABLE", "events")
 	t.Setenv("INGOT_POINTER_BUCKETS", "large-payloads")
 	made := 0
-	p := Process{Getenv: os.Getenv, Files: fstest.MapFS{"pipeline.yaml": &fstest.MapFile{Data: []byte(least)}}, Pipeline: "pipeline.yaml", Out: io.Discard, Log: slog.New(slog.DiscardHandler)}
+	p := Process{Getenv: os.Getenv, Files: fstest.MapFS{"pipeline.yaml": &fstest.MapFile{Data: []byte(least)}}, Pipeline: "pipeline.yaml",
+		Out: io.Discard, Log: slog.New(slog.DiscardHandler)}
 	handle, err := p.Ingest(t.Context(), func(in *handler.Ingest) {
 		if in.Payloads == nil {
 			t.Error("nothing reads payloads")
@@ -164,12 +166,14 @@ func TestPayloadsReachTheirBucket(t *testing.T) {
 		t.Error("a client is made before the first message needs it")
 	}
 	message := func(body string) events.SQSEvent {
-		return events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: body, EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q"}}}
+		return events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: body,
+			EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q"}}}
 	}
 	if _, err := handle(t.Context(), message(`{"type":"x"}`)); err != nil || len(r.seen()) != 0 {
 		t.Errorf("%v, %d requests", err, len(r.seen()))
 	}
-	answer, err := handle(t.Context(), message(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"a/b c"}]`))
+	answer, err := handle(t.Context(),
+		message(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"a/b c"}]`))
 	if err != nil || len(answer.BatchItemFailures) != 1 { // Poison, and there is no quarantine
 		t.Errorf("%v, %v", answer, err)
 	}
@@ -190,15 +194,17 @@ func TestOffloadedPayloadReachesItsBucket(t *testing.T) {
 	r := newRecorder(t, http.StatusOK, `{}`)
 	t.Setenv("INGOT_TABLE", "events")
 	t.Setenv("INGOT_PAYLOAD_BUCKET", "payloads")
-	p := Process{Getenv: os.Getenv, Files: fstest.MapFS{"pipeline.yaml": &fstest.MapFile{Data: []byte(offloading)}}, Pipeline: "pipeline.yaml", Out: io.Discard, Log: slog.New(slog.DiscardHandler)}
+	p := Process{Getenv: os.Getenv, Files: fstest.MapFS{"pipeline.yaml": &fstest.MapFile{Data: []byte(offloading)}},
+		Pipeline: "pipeline.yaml", Out: io.Discard, Log: slog.New(slog.DiscardHandler)}
 	handle, err := p.Ingest(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	send := func(text string) (methods []string) {
 		before := len(r.seen())
-		answer, err := handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q",
-			Body: `{"type":"visit","id":"1","at":"2020-03-01T10:00:00Z","text":"` + text + `"}`}}})
+		answer, err := handle(t.Context(),
+			events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q",
+				Body: `{"type":"visit","id":"1","at":"2020-03-01T10:00:00Z","text":"` + text + `"}`}}})
 		if err != nil || len(answer.BatchItemFailures) != 0 {
 			t.Errorf("%v, %v", answer, err)
 		}
@@ -236,7 +242,8 @@ func TestArchiveIsAskedOnce(t *testing.T) {
 
 func TestNoRequestOutlivesItsTime(t *testing.T) {
 	newRecorder(t, http.StatusOK, "")
-	given, err := connect(context.Background(), slog.New(slog.DiscardHandler), &aws.Config{Region: "eu-central-1", HTTPClient: awshttp.NewBuildableClient()}, settings{}, nil)
+	given, err := connect(context.Background(), slog.New(slog.DiscardHandler),
+		&aws.Config{Region: "eu-central-1", HTTPClient: awshttp.NewBuildableClient()}, settings{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +268,8 @@ func TestNoRegion(t *testing.T) {
 	newRecorder(t, http.StatusOK, "")
 	t.Setenv("AWS_REGION", "")
 	t.Setenv("AWS_DEFAULT_REGION", "")
-	if _, err := connect(context.Background(), slog.New(slog.DiscardHandler), nil, settings{}, nil); err == nil || !strings.Contains(err.Error(), "AWS_REGION") {
+	if _, err := connect(context.Background(), slog.New(slog.DiscardHandler), nil, settings{}, nil); err == nil ||
+		!strings.Contains(err.Error(), "AWS_REGION") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -279,8 +287,10 @@ func TestShortSecretIsSaid(t *testing.T) {
 	newRecorder(t, http.StatusBadRequest, "")
 	for secret, said := range map[string]bool{"fifteen letters": true, "sixteen letters.": false} {
 		var log bytes.Buffer
-		p := Process{Getenv: environment(map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PII_KEY": secret}),
-			Files: fstest.MapFS{"pipeline.yaml": {Data: []byte(keyed)}}, Pipeline: "pipeline.yaml", Out: io.Discard, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		p := Process{Getenv: environment(map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals",
+			"INGOT_PII_KEY": secret}),
+			Files: fstest.MapFS{"pipeline.yaml": {Data: []byte(keyed)}}, Pipeline: "pipeline.yaml", Out: io.Discard,
+			Log: slog.New(slog.NewTextHandler(&log, nil))}
 		if _, err := p.Ingest(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -303,15 +313,18 @@ func starting(env map[string]string, builtIn string) map[string]error {
 // A file that not everyone may read is common in a layer. (Tests may run as root, who may read all
 // files.)
 func TestUnreadablePipeline(t *testing.T) {
-	for err, says := range map[error]string{fs.ErrPermission: "may not read: let everyone read the file before it is packed (chmod 644)", fs.ErrInvalid: "cannot be read: invalid argument"} {
-		if got := unreadable("/opt/p.yaml", err).Error(); !strings.Contains(got, "INGOT_PIPELINE names /opt/p.yaml, which ") || !strings.Contains(got, says) {
+	for err, says := range map[error]string{fs.ErrPermission: "may not read: let everyone read the file before it is packed (chmod 644)",
+		fs.ErrInvalid: "cannot be read: invalid argument"} {
+		if got := unreadable("/opt/p.yaml", err).Error(); !strings.Contains(got, "INGOT_PIPELINE names /opt/p.yaml, which ") ||
+			!strings.Contains(got, says) {
 			t.Errorf("%v: %s", err, got)
 		}
 	}
 }
 
 func TestRefusalsToStart(t *testing.T) {
-	newRecorder(t, http.StatusBadRequest, `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"no such table"}`)
+	newRecorder(t, http.StatusBadRequest,
+		`{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"no such table"}`)
 	file := filepath.Join(t.TempDir(), "wrong.yaml")
 	if err := os.WriteFile(file, []byte(strings.Replace(plain, "events:", "evnts:", 1)), 0o600); err != nil {
 		t.Fatal(err)
@@ -329,7 +342,8 @@ func TestRefusalsToStart(t *testing.T) {
 		"no table":            {nil, plain, map[string]string{"ingest": "INGOT_TABLE", "streams": "INGOT_AGGREGATES_TABLE"}},
 		"hmac without secret": {tables, keyed, map[string]string{"ingest": "INGOT_PII_KEY", "streams": "INGOT_PII_KEY"}},
 		"no such file": {with("INGOT_PIPELINE", "absent.yaml"), plain, map[string]string{
-			"ingest": "INGOT_PIPELINE names absent.yaml, and there is no such file: the files of a layer are under /opt", "streams": "leave the variable out"}},
+			"ingest":  "INGOT_PIPELINE names absent.yaml, and there is no such file: the files of a layer are under /opt",
+			"streams": "leave the variable out"}},
 		"no such folder": {with("INGOT_PIPELINE", "/opt/absent/p.yaml"), plain, map[string]string{
 			"ingest": "INGOT_PIPELINE names /opt/absent/p.yaml, and there is no such file", "streams": "/opt/absent/p.yaml"}},
 		"a folder": {with("INGOT_PIPELINE", folder), plain, map[string]string{
@@ -337,11 +351,15 @@ func TestRefusalsToStart(t *testing.T) {
 		"mistakes in file":  {with("INGOT_PIPELINE", file), plain, map[string]string{"ingest": "evnts", "streams": "wrong.yaml:4:1"}},
 		"mistakes built in": {tables, "ingot: 2\n", map[string]string{"ingest": "in this binary", "streams": "pipeline.yaml:1:"}},
 		"no table for the check": {map[string]string{"INGOT_TABLE": "events", "INGOT_PII_KEY": "a secret of sixteen bytes"}, keyed,
-			map[string]string{"ingest": "INGOT_AGGREGATES_TABLE is not set, and pipeline.yaml uses hmac in a key", "streams": "INGOT_AGGREGATES_TABLE"}},
-		"short for a label": {with("INGOT_PII_KEY", "fifteen letters"), labelled, map[string]string{"ingest": "less than 16 bytes", "streams": "less than 16 bytes"}},
-		"long for a label":  {with("INGOT_PII_KEY", "sixteen letters."), labelled, map[string]string{"streams": "totals"}},
-		"no payload bucket": {tables, offloading, map[string]string{"ingest": "INGOT_PAYLOAD_BUCKET is not set, and pipeline.yaml has event types with offload: set it", "streams": "INGOT_PAYLOAD_BUCKET is not set"}},
-		"a payload bucket":  {with("INGOT_PAYLOAD_BUCKET", "payloads"), offloading, map[string]string{"streams": "totals"}},
+			map[string]string{"ingest": "INGOT_AGGREGATES_TABLE is not set, and pipeline.yaml uses hmac in a key",
+				"streams": "INGOT_AGGREGATES_TABLE"}},
+		"short for a label": {with("INGOT_PII_KEY", "fifteen letters"), labelled,
+			map[string]string{"ingest": "less than 16 bytes", "streams": "less than 16 bytes"}},
+		"long for a label": {with("INGOT_PII_KEY", "sixteen letters."), labelled, map[string]string{"streams": "totals"}},
+		"no payload bucket": {tables, offloading,
+			map[string]string{"ingest": "INGOT_PAYLOAD_BUCKET is not set, and pipeline.yaml has event types with offload: set it",
+				"streams": "INGOT_PAYLOAD_BUCKET is not set"}},
+		"a payload bucket": {with("INGOT_PAYLOAD_BUCKET", "payloads"), offloading, map[string]string{"streams": "totals"}},
 		// Ingest finds out with its first batch. Streams must know before it counts.
 		"no such table": {tables, plain, map[string]string{"streams": "totals"}},
 		"with a secret": {with("INGOT_PII_KEY", "k"), keyed, map[string]string{"streams": "totals"}},

@@ -50,9 +50,11 @@ func clock(ahead string) (func() time.Time, error) {
 // acknowledge every message, and lose them all when its sandbox ends.
 func connect(ctx context.Context, log *slog.Logger, _ *aws.Config, s settings, plan *pipeline.Pipeline) (*backend, error) {
 	if os.Getenv("AWS_SAM_LOCAL") != "true" {
-		return nil, errors.New("local build: it loses all events when its process ends, so it runs only under sam local (AWS_SAM_LOCAL is not true); build without the tag ingotlocal to deploy it")
+		return nil, errors.New("local build: it loses all events when its process ends, so it runs only under sam local (AWS_SAM_LOCAL " +
+			"is not true); build without the tag ingotlocal to deploy it")
 	}
-	log.WarnContext(ctx, "local build: tables, quarantine queue and archive are in this process and end with it; no AWS service or endpoint is used")
+	log.WarnContext(ctx,
+		"local build: tables, quarantine queue and archive are in this process and end with it; no AWS service or endpoint is used")
 	now, err := clock(os.Getenv(aheadVariable))
 	if err != nil {
 		return nil, fmt.Errorf("local build: %w", err)

@@ -125,7 +125,8 @@ func TestBuiltBinaries(t *testing.T) {
 		})
 		// A local build that is deployed by mistake must not acknowledge what it cannot keep.
 		t.Run("deployed/"+name, func(t *testing.T) {
-			refuses(t, binary, map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PII_KEY": "k"}, "ingotlocal")
+			refuses(t, binary, map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PII_KEY": "k"},
+				"ingotlocal")
 		})
 	}
 }
@@ -163,7 +164,8 @@ func environment(key, counting, ahead string) map[string]string {
 	return map[string]string{
 		"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "aggregates", "INGOT_ARCHIVE_BUCKET": "archive", "INGOT_COUNTING": counting,
 		"INGOT_QUARANTINE_URL": "http://host.docker.internal:4566/000000000000/quarantine", "INGOT_PII_KEY": key,
-		"INGOT_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_SAM_LOCAL": "true", "INGOT_TEST_CLOCK_AHEAD": ahead,
+		"INGOT_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_SAM_LOCAL": "true",
+		"INGOT_TEST_CLOCK_AHEAD": ahead,
 	}
 }
 
@@ -204,8 +206,10 @@ func testOwnPipeline(t *testing.T, binaries map[string]string) {
 		env["INGOT_PIPELINE"] = named
 		box := start(t, binaries["ingest"], env)
 		batch := map[string]any{"Records": []map[string]string{
-			{"messageId": "1", "body": `{"type":"visit","id":"v1","at":"2099-03-01T09:00:00Z"}`, "eventSourceARN": "arn:aws:sqs:eu-west-1:123456789012:q"},
-			{"messageId": "2", "body": `{"type":"order.placed","merchant_id":"m","order_id":"o","placed_at":"2099-03-01T09:00:00Z"}`, "eventSourceARN": "arn:aws:sqs:eu-west-1:123456789012:q"},
+			{"messageId": "1", "body": `{"type":"visit","id":"v1","at":"2099-03-01T09:00:00Z"}`,
+				"eventSourceARN": "arn:aws:sqs:eu-west-1:123456789012:q"},
+			{"messageId": "2", "body": `{"type":"order.placed","merchant_id":"m","order_id":"o","placed_at":"2099-03-01T09:00:00Z"}`,
+				"eventSourceARN": "arn:aws:sqs:eu-west-1:123456789012:q"},
 		}}
 		payload, err := json.Marshal(batch)
 		if err != nil {
@@ -273,10 +277,13 @@ func (s *sample) checkLines(t *testing.T, box *sandbox) {
 	t.Helper()
 	metrics := box.lines("_aws")
 	if s.WholeBatchFails {
-		if len(metrics) != len(s.After)+1 || !slices.ContainsFunc(box.lines("level"), func(l map[string]any) bool { return l["level"] == "ERROR" && l["requestId"] != nil }) {
+		if len(metrics) != len(s.After)+1 || !slices.ContainsFunc(box.lines("level"), func(l map[string]any) bool {
+			return l["level"] == "ERROR" && l["requestId"] != nil
+		}) {
 			t.Fatalf("%d lines of metrics, or no ERROR with its request id", len(metrics))
 		}
-		if last := metrics[len(metrics)-1]; last["BatchesUnproven"] != 1.0 || last["ChangesReceived"] != float64(len(s.Changes)) || last["WriteUnits"] != 0.0 {
+		if last := metrics[len(metrics)-1]; last["BatchesUnproven"] != 1.0 || last["ChangesReceived"] != float64(len(s.Changes)) ||
+			last["WriteUnits"] != 0.0 {
 			t.Errorf("metrics of a batch that failed whole: %v", last)
 		}
 		return
@@ -324,7 +331,8 @@ func (s *sample) countMessages(t *testing.T, box *sandbox, want map[string]float
 	for _, m := range s.Messages {
 		want[m.Verdict]++
 		told := slices.ContainsFunc(box.lines("messageId"), func(l map[string]any) bool {
-			return l["messageId"] == m.ID && l["message"] == "quarantined" && l["verdict"] == m.Verdict && l["reason"] == m.Reason && l["requestId"] != nil
+			return l["messageId"] == m.ID && l["message"] == "quarantined" && l["verdict"] == m.Verdict && l["reason"] == m.Reason &&
+				l["requestId"] != nil
 		})
 		if told != m.Quarantined {
 			t.Errorf("message %s: a line says that it is quarantined: %v, want %v", m.ID, told, m.Quarantined)

@@ -53,10 +53,14 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 		return nil, err
 	}
 	if plan.SecretCheck() != "" && s.aggregates == "" {
-		return nil, Mistakes{aggregatesVariable + " is not set, and pipeline.yaml uses hmac in a key: set it to the name of the aggregates table, which holds a check value of " + secretVariable}
+		return nil,
+			Mistakes{aggregatesVariable + " is not set, and pipeline.yaml uses hmac in a key: set it to the name of the aggregates " +
+				"table, which holds a check value of " + secretVariable}
 	}
 	if plan.MovesByPut() && s.aggregates == "" {
-		return nil, Mistakes{aggregatesVariable + " is not set, and pipeline.yaml has totals that move with the put: set it to the name of the aggregates table"}
+		return nil,
+			Mistakes{aggregatesVariable +
+				" is not set, and pipeline.yaml has totals that move with the put: set it to the name of the aggregates table"}
 	}
 	c, err := b.configure(s, plan)
 	if err != nil {
@@ -88,7 +92,9 @@ func (b *backend) configure(s settings, plan *pipeline.Pipeline) (store.Config, 
 	case s.payloads != "":
 		c.Objects, c.PayloadBucket = b.objects(), s.payloads
 	case plan.UsesOffload():
-		return c, Mistakes{payloadsVariable + " is not set, and pipeline.yaml has event types with offload: set it to the name of the payload bucket"}
+		return c,
+			Mistakes{payloadsVariable +
+				" is not set, and pipeline.yaml has event types with offload: set it to the name of the payload bucket"}
 	}
 	return c, nil
 }
@@ -169,7 +175,8 @@ func (p Process) read(ctx context.Context, needs string, compile loader) (settin
 	}
 	plan, err := p.load(ctx, s, compile)
 	if err == nil && plan.UsesHMAC() && len(s.secret) < pipeline.MinSecret {
-		p.Log.WarnContext(ctx, fmt.Sprintf("%s has less than %d bytes and could be guessed; it cannot be changed where keys are stored under it, so use a longer one for new tables", secretVariable, pipeline.MinSecret))
+		p.Log.WarnContext(ctx, fmt.Sprintf("%s has less than %d bytes and could be guessed; it cannot be changed where keys are stored "+
+			"under it, so use a longer one for new tables", secretVariable, pipeline.MinSecret))
 	}
 	return s, plan, err
 }
@@ -204,7 +211,8 @@ func readable(name string) error {
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return fmt.Errorf("%s names %s, which is a folder: name the file in it, such as %s", pipelineVariable, name, filepath.Join(name, "pipeline.yaml"))
+		return fmt.Errorf("%s names %s, which is a folder: name the file in it, such as %s", pipelineVariable, name,
+			filepath.Join(name, "pipeline.yaml"))
 	}
 	return nil
 }
@@ -212,10 +220,12 @@ func readable(name string) error {
 func unreadable(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s names %s, and there is no such file: the files of a layer are under /opt, and files packed with the binary are under /var/task; "+
+		return fmt.Errorf("%s names %s, and there is no such file: the files of a layer are under /opt, and files packed with the binary "+
+			"are under /var/task; "+
 			"write the full path, or leave the variable out to use the pipeline in the binary", pipelineVariable, name)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s names %s, which this function may not read: let everyone read the file before it is packed (chmod 644)", pipelineVariable, name)
+		return fmt.Errorf("%s names %s, which this function may not read: let everyone read the file before it is packed (chmod 644)",
+			pipelineVariable, name)
 	}
 	return fmt.Errorf("%s names %s, which cannot be read: %w", pipelineVariable, name, err)
 }

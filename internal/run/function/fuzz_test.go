@@ -16,7 +16,8 @@ func FuzzSettings(f *testing.F) {
 	f.Add("arn:aws:dynamodb:eu-central-1:1:table/events", "events", "quarantine", "s3://archive", "Marks", "{{resolve:secretsmanager:x}}")
 	f.Add("same", "same", queueURL+".fifo", "", "", "")
 	f.Fuzz(func(t *testing.T, events, totals, quarantine, archive, counting, secret string) {
-		env := map[string]string{tableVariable: events, aggregatesVariable: totals, quarantineVariable: quarantine, archiveVariable: archive, countingVariable: counting, secretVariable: secret}
+		env := map[string]string{tableVariable: events, aggregatesVariable: totals, quarantineVariable: quarantine,
+			archiveVariable: archive, countingVariable: counting, secretVariable: secret}
 		for _, needs := range []string{tableVariable, aggregatesVariable} {
 			s, err := readSettings(environment(env), needs)
 			if err != nil {
@@ -31,7 +32,8 @@ func FuzzSettings(f *testing.F) {
 				}
 				continue
 			}
-			if env[needs] == "" || s.events != events || s.aggregates != totals || events != "" && events == totals || s.quarantine != quarantine || s.archive != archive || string(s.secret) != secret {
+			if env[needs] == "" || s.events != events || s.aggregates != totals || events != "" && events == totals ||
+				s.quarantine != quarantine || s.archive != archive || string(s.secret) != secret {
 				t.Fatalf("%v is read as %+v", env, s)
 			}
 			for _, table := range []string{events, totals} {

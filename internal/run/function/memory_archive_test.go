@@ -67,15 +67,19 @@ func TestArchivedPayloadsFitSmallestFunction(t *testing.T) {
 	head := `{"type":"letter","text":"`
 	b := &buckets{tables: newLargeTotals(t), payload: head + strings.Repeat(`\\`, (16<<20-len(head)-2)/2) + `"}`}
 	sum := sha256.Sum256([]byte(b.payload))
-	fn := startSmallest(t, binary, b, map[string]string{"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
-		"INGOT_PAYLOAD_BUCKET": "letters", "INGOT_ARCHIVE_BUCKET": "archive"})
+	fn := startSmallest(t, binary, b,
+		map[string]string{"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
+			"INGOT_PAYLOAD_BUCKET": "letters", "INGOT_ARCHIVE_BUCKET": "archive"})
 	const changes = 4
 	var records []string
 	for i := range changes {
 		key := fmt.Sprintf(`{"PK":{"S":"LETTER#%d"},"SK":{"S":"-"}}`, i)
-		image := fmt.Sprintf(`{"PK":{"S":"LETTER#%d"},"SK":{"S":"-"},"type":{"S":"letter"},"id":{"S":"%[1]d"},"at":{"S":"2020-03-01T10:00:00.000000000Z"},"digest":{"B":"%s"},"epoch":{"N":"1"},"expiresAt":{"N":"1600000000"},"i:payload":{"B":"%s"},"data":{"S":"{}"}}`,
+		image := fmt.Sprintf(
+			`{"PK":{"S":"LETTER#%d"},"SK":{"S":"-"},"type":{"S":"letter"},"id":{"S":"%[1]d"},"at":{"S":"2020-03-01T10:00:00.000000000Z"},"digest":{"B":"%s"},"epoch":{"N":"1"},"expiresAt":{"N":"1600000000"},"i:payload":{"B":"%s"},"data":{"S":"{}"}}`,
 			i, strings.Repeat("A", 43)+"=", base64.StdEncoding.EncodeToString(sum[:]))
-		records = append(records, fmt.Sprintf(`{"eventID":"%d","eventName":"REMOVE","eventSource":"aws:dynamodb","eventSourceARN":"arn:aws:dynamodb:eu-central-1:123456789012:table/events/stream/1","dynamodb":{"ApproximateCreationDateTime":1700000000,"Keys":%s,"OldImage":%s,"SequenceNumber":"%021d","StreamViewType":"NEW_AND_OLD_IMAGES"}}`, i, key, image, i+1))
+		records = append(records,
+			fmt.Sprintf(
+				`{"eventID":"%d","eventName":"REMOVE","eventSource":"aws:dynamodb","eventSourceARN":"arn:aws:dynamodb:eu-central-1:123456789012:table/events/stream/1","dynamodb":{"ApproximateCreationDateTime":1700000000,"Keys":%s,"OldImage":%s,"SequenceNumber":"%021d","StreamViewType":"NEW_AND_OLD_IMAGES"}}`, i, key, image, i+1))
 	}
 	fn.takes(t, []byte(`{"Records":[`+strings.Join(records, ",")+`]}`), 0)
 	if n := b.archived.Load(); n < changes*(2*16<<20-1000) {

@@ -111,7 +111,9 @@ func TestCompressedBatchFitsSmallestFunction(t *testing.T) {
 	blanks := strings.Repeat(" ", 399<<10)
 	for batch := range 2 {
 		body := recordsOf(batch*changes, changes, func(i int) string {
-			return `{"B":"` + base64.StdEncoding.EncodeToString(packed.Pack(fmt.Sprintf(`{"type":"reading","id":%d,"value":5,"at":"2099-03-01T10:00:00Z"%s}`, i, blanks))) + `"}`
+			return `{"B":"` +
+				base64.StdEncoding.EncodeToString(
+					packed.Pack(fmt.Sprintf(`{"type":"reading","id":%d,"value":5,"at":"2099-03-01T10:00:00Z"%s}`, i, blanks))) + `"}`
 		})
 		if len(body) > batchBytes || len(body) < batchBytes*9/10 {
 			t.Fatalf("a batch has %d bytes, and Lambda sends at most %d", len(body), batchBytes)
@@ -154,7 +156,8 @@ func TestWorstChangesFitSmallestFunction(t *testing.T) {
 				"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan,
 			})
 			body := recordsOf(0, c.changes, func(i int) string {
-				return fmt.Sprintf(`{"S":"{\"type\":\"reading\",\"id\":%d,\"value\":5,\"at\":\"2099-03-01T10:00:00Z\",\"note\":%s}"}`, i, c.note)
+				return fmt.Sprintf(`{"S":"{\"type\":\"reading\",\"id\":%d,\"value\":5,\"at\":\"2099-03-01T10:00:00Z\",\"note\":%s}"}`, i,
+					c.note)
 			})
 			if len(body) > batchBytes || len(body) < batchBytes*9/10 {
 				t.Fatalf("a batch has %d bytes, and Lambda sends at most %d", len(body), batchBytes)
@@ -185,10 +188,13 @@ func recordsOf(first, n int, data func(i int) string) []byte {
 	for i := first; i < first+n; i++ {
 		text := func(s string) string { return `{"S":"` + s + `"}` }
 		key := fmt.Sprintf(`{"PK":%s,"SK":%s}`, text(fmt.Sprint("READING#", i)), text("-"))
-		image := fmt.Sprintf(`{"PK":%s,"SK":%s,"type":%s,"id":%s,"at":%s,"digest":{"B":"%s"},"epoch":{"N":"1"},"data":%s}`, text(fmt.Sprint("READING#", i)), text("-"), text("reading"),
+		image := fmt.Sprintf(`{"PK":%s,"SK":%s,"type":%s,"id":%s,"at":%s,"digest":{"B":"%s"},"epoch":{"N":"1"},"data":%s}`,
+			text(fmt.Sprint("READING#", i)), text("-"), text("reading"),
 			text(fmt.Sprint(i)), text("2099-03-01T10:00:00.000000000Z"), strings.Repeat("A", 43)+"=", data(i))
-		records = append(records, fmt.Sprintf(`{"eventID":"e%d","eventName":"INSERT","eventSource":"aws:dynamodb","eventSourceARN":"arn:aws:dynamodb:eu-central-1:123456789012:table/events/stream/2099-01-01T00:00:00.000",`+
-			`"dynamodb":{"ApproximateCreationDateTime":4076222400,"Keys":%s,"NewImage":%s,"SequenceNumber":"%021d","StreamViewType":"NEW_AND_OLD_IMAGES"}}`, i, key, image, i+1))
+		records = append(records,
+			fmt.Sprintf(
+				`{"eventID":"e%d","eventName":"INSERT","eventSource":"aws:dynamodb","eventSourceARN":"arn:aws:dynamodb:eu-central-1:123456789012:table/events/stream/2099-01-01T00:00:00.000",`+
+					`"dynamodb":{"ApproximateCreationDateTime":4076222400,"Keys":%s,"NewImage":%s,"SequenceNumber":"%021d","StreamViewType":"NEW_AND_OLD_IMAGES"}}`, i, key, image, i+1))
 	}
 	return []byte(`{"Records":[` + strings.Join(records, ",") + `]}`)
 }
@@ -216,7 +222,8 @@ func newLargeTotals(t *testing.T) *largeTotals {
 }
 
 func (l *largeTotals) item(key map[string]map[string]string) string {
-	return fmt.Sprintf(`{"PK":{"S":%q},"SK":{"S":"-"},"n":{"N":"1"},"fp":{"N":"1"},"most":{"N":"9"},"least":{"N":"1"}%s}`, key["PK"]["S"], l.filler)
+	return fmt.Sprintf(`{"PK":{"S":%q},"SK":{"S":"-"},"n":{"N":"1"},"fp":{"N":"1"},"most":{"N":"9"},"least":{"N":"1"}%s}`,
+		key["PK"]["S"], l.filler)
 }
 
 func (l *largeTotals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -269,7 +276,8 @@ func (l *largeTotals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			cancelled, reasons[i] = true, `{"Code":"ConditionalCheckFailed","Message":"The conditional request failed"}`
 			if item.Update.ReturnValuesOnConditionCheckFailure == "ALL_OLD" {
 				asked = true
-				reasons[i] = `{"Code":"ConditionalCheckFailed","Message":"The conditional request failed","Item":` + l.item(item.Update.Key) + `}`
+				reasons[i] = `{"Code":"ConditionalCheckFailed","Message":"The conditional request failed","Item":` +
+					l.item(item.Update.Key) + `}`
 			}
 		}
 		if asked {
@@ -292,7 +300,9 @@ func (l *largeTotals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body = `{"Responses":[` + strings.Join(answers, ",") + `]}`
 	case "UpdateItem":
 		if refusal := l.update(in.Key, in.ReturnValuesOnConditionCheckFailure); refusal != "" {
-			status, body = http.StatusBadRequest, `{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","Message":"The conditional request failed"`+refusal+`}`
+			status, body = http.StatusBadRequest,
+				`{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","Message":"The conditional request failed"`+
+					refusal+`}`
 		}
 	default:
 		l.t.Errorf("%s is not served", action)

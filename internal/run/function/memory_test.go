@@ -67,7 +67,8 @@ func startSmallest(t *testing.T, binary string, services http.Handler, env map[s
 func (s *sandbox) takes(t *testing.T, batch []byte, timeout time.Duration) {
 	t.Helper()
 	answer, err := s.Invoke(t.Context(), batch, timeout)
-	if err != nil || !strings.HasPrefix(string(answer), `{"batchItemFailures":[`) || timeout == 0 && string(answer) != `{"batchItemFailures":[]}` {
+	if err != nil || !strings.HasPrefix(string(answer), `{"batchItemFailures":[`) || timeout == 0 &&
+		string(answer) != `{"batchItemFailures":[]}` {
 		s.Close()
 		t.Fatalf("answer %.200s, error %v; it printed %.2000s", answer, err, s.output.Bytes())
 	}
@@ -109,7 +110,8 @@ func TestWorstBatchesFitSmallestFunction(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			fn := startSmallest(t, binary, &fullTable{t: t, notes: c.stored}, map[string]string{
-				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": quarantineURL, "INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": shop,
+				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": quarantineURL,
+				"INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": shop,
 			})
 			for range 3 { // a warm sandbox meets the next batch with the garbage of the last
 				fn.takes(t, c.batch, c.timeout)
@@ -161,7 +163,8 @@ func TestWorstPartsFitSmallestFunction(t *testing.T) {
 func TestWorstArraysFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
 	binary, plan := build(t, "ingest"), filepath.Join(t.TempDir(), "pipeline.yaml")
-	if err := os.WriteFile(plan, []byte(strings.Replace(fmt.Sprintf(withLines, ""), "epoch: 1", "epoch: 1\nbatches: true", 1)), 0o600); err != nil {
+	if err := os.WriteFile(plan, []byte(strings.Replace(fmt.Sprintf(withLines, ""), "epoch: 1", "epoch: 1\nbatches: true", 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	const at = `"at":"2099-01-02T03:04:05Z","memo":`
@@ -204,7 +207,8 @@ func arraysOf(t *testing.T, one func(i int) string) []byte {
 		if size += len(text) + 400; size > runtimeapi.MaxPayload {
 			break
 		}
-		e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprintf("%08d-b21e-4ac1-bd88-01bbb068cb78", len(e.Records)), EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q", Body: body})
+		e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprintf("%08d-b21e-4ac1-bd88-01bbb068cb78", len(e.Records)),
+			EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q", Body: body})
 	}
 	batch, err := json.Marshal(e)
 	if err != nil || len(batch) > runtimeapi.MaxPayload || len(batch) < runtimeapi.MaxPayload*6/10 {
@@ -244,7 +248,8 @@ func TestWorstPointersFitSmallestFunction(t *testing.T) {
 		"the largest text":       {func(i int) string { return enveloped(i, escapedNote(payloads.Max-2000)) }, 20},
 		"the largest items":      {func(i int) string { return order(i, escapedNote(390<<10)) }, 400},
 		"the largest envelopes": {func(i int) string {
-			return fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"s","type":"order.placed","x":%s,"data":%s}`, i, escapedNote(8<<20), order(i, escapedNote(380<<10)))
+			return fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"s","type":"order.placed","x":%s,"data":%s}`, i, escapedNote(8<<20),
+				order(i, escapedNote(380<<10)))
 		}, 20},
 		"the most pointers": {func(i int) string { return order(i, quoted(10)) }, 10_000},
 	} {
@@ -255,7 +260,8 @@ func TestWorstPointersFitSmallestFunction(t *testing.T) {
 			}
 			table := &fullTable{t: t, object: c.object}
 			fn := startSmallest(t, binary, table, map[string]string{
-				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": quarantineURL, "INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": file,
+				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": quarantineURL,
+				"INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": file,
 				"INGOT_PAYLOAD_BUCKET": "payloads", "INGOT_POINTER_BUCKETS": "large-payloads",
 			})
 			batch := pointers(t, c.pointers, "")
@@ -289,20 +295,25 @@ func TestWorstStoredPayloadsFitSmallestFunction(t *testing.T) {
 		batch  []byte           // if they are not
 		queue  string
 	}{
-		"many small ones meet the largest":      {whole(-1, escapedNote(fill)), nil, orders(t, 1_000, quoted(10)), ""},
-		"many small ones meet the most values":  {whole(-1, values), nil, orders(t, 1_000, quoted(10)), ""},
-		"large ones meet the largest":           {whole(-1, escapedNote(fill)), nil, large, ""},
-		"the largest meet the largest":          {whole(-1, escapedNote(fill)), func(i int) string { return whole(i, escapedNote(fill)) }, nil, ""},
+		"many small ones meet the largest":     {whole(-1, escapedNote(fill)), nil, orders(t, 1_000, quoted(10)), ""},
+		"many small ones meet the most values": {whole(-1, values), nil, orders(t, 1_000, quoted(10)), ""},
+		"large ones meet the largest":          {whole(-1, escapedNote(fill)), nil, large, ""},
+		"the largest meet the largest": {whole(-1, escapedNote(fill)), func(i int) string {
+			return whole(i, escapedNote(fill))
+		}, nil, ""},
 		"the most values meet the most values":  {whole(-1, values), func(i int) string { return whole(i, values) }, nil, ""},
 		"the most numbers meet the most values": {whole(-1, values), func(i int) string { return whole(i, numbers) }, nil, ""},
-		"ten groups meet the largest":           {whole(-1, escapedNote(fill)), func(i int) string { return whole(i, escapedNote(fill)) }, nil, ".fifo"},
-		"ten groups meet the most values":       {whole(-1, values), func(i int) string { return whole(i, values) }, nil, ".fifo"},
+		"ten groups meet the largest": {whole(-1, escapedNote(fill)), func(i int) string {
+			return whole(i, escapedNote(fill))
+		}, nil, ".fifo"},
+		"ten groups meet the most values": {whole(-1, values), func(i int) string { return whole(i, values) }, nil, ".fifo"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sum := sha256.Sum256([]byte(c.stored))
 			table := &fullTable{t: t, notes: []string{quoted(10)}, object: c.object, payload: c.stored, sum: sum[:]}
 			fn := startSmallest(t, binary, table, map[string]string{
-				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": quarantineURL, "INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": plan,
+				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": quarantineURL,
+				"INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": plan,
 				"INGOT_PAYLOAD_BUCKET": "payloads", "INGOT_POINTER_BUCKETS": "large-payloads",
 			})
 			batch := c.batch
@@ -329,7 +340,9 @@ func offloadingShop(t *testing.T) (file string) {
 		t.Fatal(err)
 	}
 	file = filepath.Join(t.TempDir(), "offloading.yaml")
-	if err := os.WriteFile(file, []byte(strings.Replace(string(text), "\n  order.placed:\n", "\n  order.placed:\n    offload: {over: 1KB}\n", 1)), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte(strings.Replace(string(text), "\n  order.placed:\n", "\n  order.placed:\n    offload: {over: 1KB}\n", 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -341,9 +354,11 @@ func pointers(t *testing.T, n int, queue string) []byte {
 	t.Helper()
 	var e events.SQSEvent
 	for i := range n {
-		e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprintf("%08d", i), EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q" + queue,
-			Attributes: map[string]string{"MessageGroupId": strconv.Itoa(i)},
-			Body:       fmt.Sprintf(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"%d"}]`, i)})
+		e.Records = append(e.Records,
+			events.SQSMessage{MessageId: fmt.Sprintf("%08d", i), EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q" + queue,
+				Attributes: map[string]string{"MessageGroupId": strconv.Itoa(i)},
+				Body: fmt.Sprintf(
+					`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"%d"}]`, i)})
 	}
 	batch, err := json.Marshal(e)
 	if err != nil {
@@ -382,7 +397,8 @@ func wholes(t *testing.T, lines, memo int, queue string) []byte {
 		for n := range lines {
 			list = append(list, fmt.Sprintf(`{"n":%d}`, n))
 		}
-		body := fmt.Sprintf(`{"type":"order","o":%d,"at":"2099-01-02T03:04:05Z","memo":%s,"lines":[%s],"x":"%s"}`, len(e.Records), quoted(memo), strings.Join(list, ","), filler)
+		body := fmt.Sprintf(`{"type":"order","o":%d,"at":"2099-01-02T03:04:05Z","memo":%s,"lines":[%s],"x":"%s"}`, len(e.Records),
+			quoted(memo), strings.Join(list, ","), filler)
 		text, err := json.Marshal(body)
 		if err != nil {
 			t.Fatal(err)
@@ -390,8 +406,10 @@ func wholes(t *testing.T, lines, memo int, queue string) []byte {
 		if size += len(text) + 400; size > runtimeapi.MaxPayload || len(e.Records) == most {
 			break
 		}
-		e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprintf("%08d-b21e-4ac1-bd88-01bbb068cb78", len(e.Records)), EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q" + queue,
-			Attributes: map[string]string{"MessageGroupId": strconv.Itoa(len(e.Records))}, Body: body})
+		e.Records = append(e.Records,
+			events.SQSMessage{MessageId: fmt.Sprintf("%08d-b21e-4ac1-bd88-01bbb068cb78", len(e.Records)),
+				EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q" + queue,
+				Attributes:     map[string]string{"MessageGroupId": strconv.Itoa(len(e.Records))}, Body: body})
 	}
 	batch, err := json.Marshal(e)
 	if err != nil || len(batch) > runtimeapi.MaxPayload || len(batch) < runtimeapi.MaxPayload*8/10 {
@@ -405,7 +423,8 @@ func orders(t *testing.T, n int, note string) []byte {
 	t.Helper()
 	e := events.SQSEvent{Records: make([]events.SQSMessage, n)}
 	for i := range e.Records {
-		e.Records[i] = events.SQSMessage{MessageId: fmt.Sprintf("%08d-b21e-4ac1-bd88-01bbb068cb78", i), EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q", Body: order(i, note)}
+		e.Records[i] = events.SQSMessage{MessageId: fmt.Sprintf("%08d-b21e-4ac1-bd88-01bbb068cb78", i),
+			EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q", Body: order(i, note)}
 	}
 	batch, err := json.Marshal(e)
 	if err != nil {
@@ -418,7 +437,8 @@ func orders(t *testing.T, n int, note string) []byte {
 }
 
 func order(i int, note string) string {
-	return fmt.Sprintf(`{"type":"order.placed","merchant_id":"m","order_id":"%d","customer_id":"c","product_id":"p","quantity":2,"placed_at":"2099-01-02T03:04:05Z","status":"placed","currency":"EUR","total_cents":%d,"note":%s}`, i, i, note)
+	return fmt.Sprintf(
+		`{"type":"order.placed","merchant_id":"m","order_id":"%d","customer_id":"c","product_id":"p","quantity":2,"placed_at":"2099-01-02T03:04:05Z","status":"placed","currency":"EUR","total_cents":%d,"note":%s}`, i, i, note)
 }
 
 func quoted(n int) string { return `"` + strings.Repeat("0", n) + `"` }
@@ -505,7 +525,8 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for i, key := range asked.Keys {
 			item := f.item(key, i)
 			if size += len(f.notes[i%len(f.notes)]); size > 16<<20 {
-				rest := map[string]any{"Keys": asked.Keys[i:], "ProjectionExpression": asked.ProjectionExpression, "ExpressionAttributeNames": asked.ExpressionAttributeNames, "ConsistentRead": true}
+				rest := map[string]any{"Keys": asked.Keys[i:], "ProjectionExpression": asked.ProjectionExpression,
+					"ExpressionAttributeNames": asked.ExpressionAttributeNames, "ConsistentRead": true}
 				out["UnprocessedKeys"] = map[string]any{"events": rest}
 				break
 			}
@@ -516,7 +537,8 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 						alias = short
 					}
 				}
-				if name != "PK" && name != "SK" && !slices.Contains(strings.Split(asked.ProjectionExpression, ", "), alias) || alias == "PK" && name != "PK" && name != "SK" {
+				if name != "PK" && name != "SK" && !slices.Contains(strings.Split(asked.ProjectionExpression, ", "), alias) ||
+					alias == "PK" && name != "PK" && name != "SK" {
 					delete(item, name)
 				}
 			}
@@ -527,7 +549,8 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var sent []map[string]any
 		for _, e := range in.Entries {
 			f.letters.Add(1)
-			sent = append(sent, map[string]any{"Id": e.Id, "MessageId": "m", "MD5OfMessageBody": fmt.Sprintf("%x", md5.Sum([]byte(e.MessageBody)))})
+			sent = append(sent,
+				map[string]any{"Id": e.Id, "MessageId": "m", "MD5OfMessageBody": fmt.Sprintf("%x", md5.Sum([]byte(e.MessageBody)))})
 		}
 		out["Successful"] = sent
 	case "TransactWriteItems": // all of them are put
@@ -535,8 +558,9 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if f.notes == nil || in.TableName != "events" {
 			break
 		}
-		status, out = http.StatusBadRequest, map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException", "Message": "The conditional request failed",
-			"Item": f.item(map[string]map[string]string{"PK": in.Item["PK"], "SK": in.Item["SK"]}, 0)}
+		status, out = http.StatusBadRequest, map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",
+			"Message": "The conditional request failed",
+			"Item":    f.item(map[string]map[string]string{"PK": in.Item["PK"], "SK": in.Item["SK"]}, 0)}
 	case "GetItem": // the check value of the secret: it was never put
 	default:
 		f.t.Errorf("%s is not served", action)
@@ -553,9 +577,11 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // item returns the stored order.
 func (f *fullTable) item(key map[string]map[string]string, i int) map[string]any {
-	item := map[string]any{"PK": key["PK"], "SK": key["SK"], "type": map[string]string{"S": "order.placed"}, "id": map[string]string{"S": "1"},
-		"digest": map[string][]byte{"B": make([]byte, 32)}, "epoch": map[string]string{"N": "1"}, "expiresAt": map[string]string{"N": "4102444800"},
-		"data": map[string]string{"S": order(-1, f.notes[i%len(f.notes)])}}
+	item := map[string]any{"PK": key["PK"], "SK": key["SK"], "type": map[string]string{"S": "order.placed"},
+		"id":     map[string]string{"S": "1"},
+		"digest": map[string][]byte{"B": make([]byte, 32)}, "epoch": map[string]string{"N": "1"},
+		"expiresAt": map[string]string{"N": "4102444800"},
+		"data":      map[string]string{"S": order(-1, f.notes[i%len(f.notes)])}}
 	if f.payload != "" {
 		item[itemform.Payload] = map[string][]byte{"B": f.sum}
 	}

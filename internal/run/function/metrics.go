@@ -84,7 +84,8 @@ func ingestMeters() []meter[handler.IngestReport] {
 			func(b *ingested) float64 { return float64(b.report.Verdicts[v]) }})
 	}
 	meters = append(meters,
-		meter[handler.IngestReport]{Metric{"Returned", emf.Count, "messages given back to SQS: retries, and messages that could not be put into quarantine"},
+		meter[handler.IngestReport]{Metric{"Returned", emf.Count,
+			"messages given back to SQS: retries, and messages that could not be put into quarantine"},
 			func(b *ingested) float64 { return float64(b.report.Failed) }},
 		meter[handler.IngestReport]{Metric{"OldestEventAgeSeconds", emf.Seconds, "age of the batch's oldest message since it was sent"},
 			func(b *ingested) float64 { return max(0, b.report.OldestAge.Seconds()) }},
@@ -94,7 +95,8 @@ func ingestMeters() []meter[handler.IngestReport] {
 
 func partMeters() []meter[handler.IngestReport] {
 	return []meter[handler.IngestReport]{
-		{Metric{"Parts", emf.Count, "items of parts that the batch has put, found stored or tried to put; the items of whole events are not among them"},
+		{Metric{"Parts", emf.Count,
+			"items of parts that the batch has put, found stored or tried to put; the items of whole events are not among them"},
 			func(b *ingested) float64 { return float64(sum(b.report.Parts[:])) }},
 		{Metric{"PartsInserted", emf.Count, "parts that are new; like Inserted, at most the number of new items"},
 			func(b *ingested) float64 { return float64(b.report.Parts[event.Inserted]) }},
@@ -107,20 +109,24 @@ func putMeters() []meter[handler.IngestReport] {
 	return []meter[handler.IngestReport]{
 		{Metric{event.Rejected.String(), emf.Count, verdictAbout[event.Rejected]},
 			func(b *ingested) float64 { return float64(b.report.Verdicts[event.Rejected]) }},
-		{Metric{"RejectedByTotal", emf.Count, "rejected events whose total cannot be updated any more: it is full, or holds a value that is not a number"},
+		{Metric{"RejectedByTotal", emf.Count,
+			"rejected events whose total cannot be updated any more: it is full, or holds a value that is not a number"},
 			func(b *ingested) float64 { return float64(b.report.TotalRefused) }},
-		{Metric{"TransactionConflicts", emf.Count, "transactions of puts that were refused because another request held one of their items, and were sent again; `spread` reduces them"},
+		{Metric{"TransactionConflicts", emf.Count, "transactions of puts that were refused because another request held one of their " +
+			"items, and were sent again; `spread` reduces them"},
 			func(b *ingested) float64 { return float64(b.cost.Conflicts) }},
 	}
 }
 
 func arrayMeters() []meter[handler.IngestReport] {
 	return []meter[handler.IngestReport]{
-		{Metric{"ArrayEvents", emf.Count, "events in messages that are arrays; the metrics named after verdicts count such a message once, under the verdict that outweighs those of its other events"},
+		{Metric{"ArrayEvents", emf.Count, "events in messages that are arrays; the metrics named after verdicts count such a message " +
+			"once, under the verdict that outweighs those of its other events"},
 			func(b *ingested) float64 { return float64(sum(b.report.Events[:])) }},
 		{Metric{"ArrayEventsInserted", emf.Count, "events in arrays that are new; like Inserted, at most the number of new items"},
 			func(b *ingested) float64 { return float64(b.report.Events[event.Inserted]) }},
-		{Metric{"ArrayEventsRefused", emf.Count, "events in arrays that can never be stored; their messages go to quarantine once the other events are stored"},
+		{Metric{"ArrayEventsRefused", emf.Count,
+			"events in arrays that can never be stored; their messages go to quarantine once the other events are stored"},
 			func(b *ingested) (n float64) {
 				for v, of := range b.report.Events {
 					if event.Verdict(v).Quarantined() {
@@ -140,7 +146,8 @@ func sum(list []int) (n int) {
 }
 
 var verdictAbout = [len(event.Verdicts) + 1]string{
-	event.Inserted:  "new events that were stored. If an answer is lost, the event comes again as a Duplicate, so this is at most the number of new items",
+	event.Inserted: "new events that were stored. If an answer is lost, the event comes again as a Duplicate, so this is at most the " +
+		"number of new items",
 	event.Updated:   "newer revisions that replaced the stored one",
 	event.Duplicate: "events that were stored already",
 	event.Stale:     "older revisions than the stored one",
@@ -159,11 +166,13 @@ func streamsMeters() []meter[handler.StreamsReport] {
 			func(b *streamed) float64 { return float64(b.report.Received) }},
 		{Metric{"ChangesForeign", emf.Count, "records of items that are not Ingot's; ignored"},
 			func(b *streamed) float64 { return float64(b.report.Foreign) }},
-		{Metric{"ItemsInserted", emf.Count, "new items among the records that are not delivered again. A batch whose answer is lost is counted once more, so over time this is at least the number of new items"},
+		{Metric{"ItemsInserted", emf.Count, "new items among the records that are not delivered again. A batch whose answer is lost is " +
+			"counted once more, so over time this is at least the number of new items"},
 			func(b *streamed) float64 { return float64(b.report.Inserted) }},
 		{Metric{"AggregateUpdates", emf.Count, "aggregate items written"},
 			func(b *streamed) float64 { return float64(b.report.Updates) }},
-		{Metric{"StepsDroppedByMark", emf.Count, "steps that a mark or a receipt showed to be counted already, and that were not counted again"},
+		{Metric{"StepsDroppedByMark", emf.Count,
+			"steps that a mark or a receipt showed to be counted already, and that were not counted again"},
 			func(b *streamed) float64 { return float64(b.report.Dropped) }},
 		{Metric{"LargeTotals", emf.Count, "written totals of 300 KB or more; from 400 KB on, DynamoDB refuses to update them"},
 			func(b *streamed) float64 { return float64(b.report.Large) }},
@@ -182,7 +191,8 @@ func streamsMeters() []meter[handler.StreamsReport] {
 
 func payloadMeters() []meter[handler.StreamsReport] {
 	return []meter[handler.StreamsReport]{
-		{Metric{"PayloadsLost", emf.Count, "expired items that were archived without their payload, because it was not in the payload bucket any more; the log names them. A batch that is delivered again counts them again"},
+		{Metric{"PayloadsLost", emf.Count, "expired items that were archived without their payload, because it was not in the payload " +
+			"bucket any more; the log names them. A batch that is delivered again counts them again"},
 			func(b *streamed) float64 { return float64(b.report.PayloadsLost) }},
 	}
 }
@@ -198,7 +208,8 @@ func costMeters[R any]() []meter[R] {
 			func(b *batch[R]) float64 { return float64(b.cost.Requests) }},
 		{Metric{"Retries", emf.Count, "requests and statements sent again after a refusal or a lost answer"},
 			func(b *batch[R]) float64 { return float64(b.cost.Retries) }},
-		{Metric{"ThrottlesHotKey", emf.Count, "refusals because one key is too hot; spreading the aggregate or the key helps, capacity does not"},
+		{Metric{"ThrottlesHotKey", emf.Count,
+			"refusals because one key is too hot; spreading the aggregate or the key helps, capacity does not"},
 			func(b *batch[R]) float64 { hot, _ := throttles(b.cost); return float64(hot) }},
 		{Metric{"ThrottlesCapacity", emf.Count, "refusals because a table, an index or the account is at its limit"},
 			func(b *batch[R]) float64 { _, capacity := throttles(b.cost); return float64(capacity) }},

@@ -79,9 +79,11 @@ func TestIngestReport(t *testing.T) {
 	reporter.batch(request("r-1"), report)
 	got := decode(t, out.metrics.Bytes())
 	for name, want := range map[string]any{
-		"EventsReceived": 3.0, "Inserted": 2.0, "Updated": 0.0, "Retry": 1.0, "Returned": 1.0, "OldestEventAgeSeconds": 90.0, "BatchMs": 12.5,
-		"WriteUnits": 5.0, "ReadUnits": 6.0, "Requests": 4.0, "Retries": 7.0, "ThrottlesHotKey": 8.0, "ThrottlesCapacity": 3.0, "ColdStart": 1.0,
-		"service": "ingot", "function": "prod-ingest", "level": "WARN", "requestId": "r-1",
+		"EventsReceived": 3.0, "Inserted": 2.0, "Updated": 0.0, "Retry": 1.0, "Returned": 1.0, "OldestEventAgeSeconds": 90.0,
+		"BatchMs":    12.5,
+		"WriteUnits": 5.0, "ReadUnits": 6.0, "Requests": 4.0, "Retries": 7.0, "ThrottlesHotKey": 8.0, "ThrottlesCapacity": 3.0,
+		"ColdStart": 1.0,
+		"service":   "ingot", "function": "prod-ingest", "level": "WARN", "requestId": "r-1",
 		"throttles": []any{
 			map[string]any{"reason": "IndexWriteMaxOnDemandThroughputExceeded", "resource": "arn:index", "count": 2.0},
 			map[string]any{"reason": "TableWriteKeyRangeThroughputExceeded", "resource": "arn:aws:dynamodb:::table/events", "count": 8.0},
@@ -117,15 +119,18 @@ func TestIngestReport(t *testing.T) {
 }
 
 func TestStreamsReport(t *testing.T) {
-	report := handler.StreamsReport{ShardID: "shardId-1", Received: 9, Foreign: 1, Inserted: 10, Quarantined: 2, Archived: 3, Updates: 4, Dropped: 5, Large: 11, Behind: 6, Unproven: true,
+	report := handler.StreamsReport{ShardID: "shardId-1", Received: 9, Foreign: 1, Inserted: 10, Quarantined: 2, Archived: 3, Updates: 4,
+		Dropped: 5, Large: 11, Behind: 6, Unproven: true,
 		Lag: 1500 * time.Millisecond, Took: time.Second, Cost: store.Cost{Requests: 7, WriteUnits: 8}}
 	var out lines
 	out.process().streamsReporter(settings{}).batch(request("r"), report)
 	got := decode(t, out.metrics.Bytes())
 	for name, want := range map[string]any{
-		"ChangesReceived": 9.0, "ChangesForeign": 1.0, "ItemsInserted": 10.0, "Quarantined": 2.0, "Archived": 3.0, "AggregateUpdates": 4.0, "StepsDroppedByMark": 5.0, "LargeTotals": 11.0,
-		"Behind": 6.0, "BatchesUnproven": 1.0, "IteratorLagMs": 1500.0, "BatchMs": 1000.0, "Requests": 7.0, "WriteUnits": 8.0, "ReadUnits": 0.0,
-		"Retries": 0.0, "ThrottlesHotKey": 0.0, "ThrottlesCapacity": 0.0, "ColdStart": 1.0, "function": "streams", "level": "INFO",
+		"ChangesReceived": 9.0, "ChangesForeign": 1.0, "ItemsInserted": 10.0, "Quarantined": 2.0, "Archived": 3.0, "AggregateUpdates": 4.0,
+		"StepsDroppedByMark": 5.0, "LargeTotals": 11.0,
+		"Behind": 6.0, "BatchesUnproven": 1.0, "IteratorLagMs": 1500.0, "BatchMs": 1000.0, "Requests": 7.0, "WriteUnits": 8.0,
+		"ReadUnits": 0.0,
+		"Retries":   0.0, "ThrottlesHotKey": 0.0, "ThrottlesCapacity": 0.0, "ColdStart": 1.0, "function": "streams", "level": "INFO",
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %v, want %v", name, got[name], want)
@@ -158,7 +163,9 @@ func TestMetricLists(t *testing.T) {
 		"lost payloads": {slices.Concat(StreamsMetrics(), PayloadMetrics()), func(p Process) {
 			p.streamsReporter(settings{}).batch(context.Background(), handler.StreamsReport{PayloadsLost: 1})
 		}},
-		"streams": {StreamsMetrics(), func(p Process) { p.streamsReporter(settings{}).batch(context.Background(), handler.StreamsReport{}) }},
+		"streams": {StreamsMetrics(), func(p Process) {
+			p.streamsReporter(settings{}).batch(context.Background(), handler.StreamsReport{})
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out lines
@@ -219,7 +226,8 @@ func TestReportOfParts(t *testing.T) {
 	var out lines
 	out.process().ingestReporter(settings{}).batch(request("r-1"), report)
 	got, log := decode(t, out.metrics.Bytes()), decode(t, out.log.Bytes())
-	want := map[string]float64{"EventsReceived": 2, "Inserted": 1, "Retry": 1, "Parts": 9, "PartsInserted": 5, "PartsUnproven": 1, "ArrayEvents": 8, "ArrayEventsInserted": 4, "ArrayEventsRefused": 3}
+	want := map[string]float64{"EventsReceived": 2, "Inserted": 1, "Retry": 1, "Parts": 9, "PartsInserted": 5, "PartsUnproven": 1,
+		"ArrayEvents": 8, "ArrayEventsInserted": 4, "ArrayEventsRefused": 3}
 	for name, n := range want {
 		if got[name] != n || log[name] != n {
 			t.Errorf("%s is %v in the metrics and %v in the log, want %v", name, got[name], log[name], n)
@@ -240,7 +248,8 @@ func TestReportOfRejected(t *testing.T) {
 	var out lines
 	out.process().ingestReporter(settings{}).batch(request("r-1"), report)
 	got, log := decode(t, out.metrics.Bytes()), decode(t, out.log.Bytes())
-	for name, n := range map[string]float64{"EventsReceived": 4, "Inserted": 1, "Rejected": 3, "RejectedByTotal": 1, "TransactionConflicts": 2} {
+	for name, n := range map[string]float64{"EventsReceived": 4, "Inserted": 1, "Rejected": 3, "RejectedByTotal": 1,
+		"TransactionConflicts": 2} {
 		if got[name] != n || log[name] != n {
 			t.Errorf("%s is %v in the metrics and %v in the log, want %v", name, got[name], log[name], n)
 		}

@@ -57,7 +57,8 @@ func (m Mistakes) Error() string {
 // out.
 func readSettings(getenv func(string) string, needs string) (settings, error) {
 	s := settings{pipeline: getenv(pipelineVariable), events: getenv(tableVariable), aggregates: getenv(aggregatesVariable),
-		quarantine: getenv(quarantineVariable), archive: getenv(archiveVariable), payloads: getenv(payloadsVariable), secret: []byte(getenv(secretVariable)), endpoint: getenv(endpointVariable),
+		quarantine: getenv(quarantineVariable), archive: getenv(archiveVariable), payloads: getenv(payloadsVariable),
+		secret: []byte(getenv(secretVariable)), endpoint: getenv(endpointVariable),
 		function: getenv(nameVariable), level: getenv(levelVariable)}
 	var m Mistakes
 	if getenv(needs) == "" {
@@ -66,7 +67,8 @@ func readSettings(getenv func(string) string, needs string) (settings, error) {
 	m.checkTable(tableVariable, s.events)
 	m.checkTable(aggregatesVariable, s.aggregates)
 	if s.events != "" && s.events == s.aggregates {
-		m.add("%s and %s are both %q: use two tables, because changes of totals must not be in the stream of the events table", tableVariable, aggregatesVariable, s.events)
+		m.add("%s and %s are both %q: use two tables, because changes of totals must not be in the stream of the events table",
+			tableVariable, aggregatesVariable, s.events)
 	}
 	m.checkQueue(s.quarantine)
 	m.checkBucket(archiveVariable, s.archive)
@@ -112,7 +114,8 @@ func (m *Mistakes) checkQueue(text string) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || strings.Trim(u.Path, "/") == "" {
-		m.add("%s is %q: set it to the queue's URL (https://sqs.REGION.amazonaws.com/ACCOUNT/NAME), not its name or ARN", quarantineVariable, text)
+		m.add("%s is %q: set it to the queue's URL (https://sqs.REGION.amazonaws.com/ACCOUNT/NAME), not its name or ARN",
+			quarantineVariable, text)
 	} else if strings.HasSuffix(u.Path, ".fifo") {
 		m.add("%s is %q: quarantine needs a standard queue, because its messages have no message group", quarantineVariable, text)
 	}
@@ -120,7 +123,8 @@ func (m *Mistakes) checkQueue(text string) {
 
 func (m *Mistakes) checkEndpoint(text string) {
 	if u, err := url.Parse(text); text != "" && (err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "") {
-		m.add("%s is %q: set it to the URL of an emulator, such as http://host.docker.internal:4566, or to nothing for AWS itself", endpointVariable, text)
+		m.add("%s is %q: set it to the URL of an emulator, such as http://host.docker.internal:4566, or to nothing for AWS itself",
+			endpointVariable, text)
 	}
 }
 
@@ -138,7 +142,8 @@ const bucketLetters = "abcdefghijklmnopqrstuvwxyz0123456789.-"
 func (m *Mistakes) checkPointers(list string, names []string) {
 	for _, name := range names {
 		if len(name) < 3 || len(name) > 63 || strings.Trim(name, bucketLetters) != "" {
-			m.add("%s is %q: set it to the names of buckets, separated by commas without spaces; write no s3:// and no ARNs", pointersVariable, list)
+			m.add("%s is %q: set it to the names of buckets, separated by commas without spaces; write no s3:// and no ARNs",
+				pointersVariable, list)
 			return
 		}
 	}
@@ -148,6 +153,7 @@ func (m *Mistakes) checkPointers(list string, names []string) {
 // who can read the template knows it.
 func (m *Mistakes) checkSecret(secret []byte) {
 	if strings.HasPrefix(string(secret), "{{resolve:") {
-		m.add("%s is a reference to a secret and not the secret: CloudFormation resolves it while deploying; for local runs set the variable itself (sam local invoke --env-vars env.json)", secretVariable)
+		m.add("%s is a reference to a secret and not the secret: CloudFormation resolves it while deploying; for local runs set the "+
+			"variable itself (sam local invoke --env-vars env.json)", secretVariable)
 	}
 }

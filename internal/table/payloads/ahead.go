@@ -28,7 +28,8 @@ func IsAhead(item *event.Item, now time.Time) bool {
 
 // TooFarAhead returns the refusal of an event that [IsAhead].
 func TooFarAhead(item *event.Item) *event.Refusal {
-	refusal := event.Poisoned(event.TooFarAhead, "its time is "+keys.FormatTime(item.At)+", and its payload goes to the payload bucket: such an event is taken at most 30 days ahead, because the lifecycle of the bucket counts from now")
+	refusal := event.Poisoned(event.TooFarAhead, "its time is "+keys.FormatTime(item.At)+", and its payload goes to the payload bucket: "+
+		"such an event is taken at most 30 days ahead, because the lifecycle of the bucket counts from now")
 	refusal.Key, refusal.Type = item.Key, item.Type
 	return refusal
 }

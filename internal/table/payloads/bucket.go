@@ -63,7 +63,8 @@ var ErrMissing = errors.New("it is not there")
 func (b *Bucket) Put(ctx context.Context, e env.Env, eventType string, key event.Key, sum Sum, text string) error {
 	name := Name(eventType, key, sum)
 	err := again(ctx, e, func() error {
-		_, err := b.Client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.Name, Key: &name, Body: body(text), ContentType: aws.String("application/json")})
+		_, err := b.Client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.Name, Key: &name, Body: body(text),
+			ContentType: aws.String("application/json")})
 		return err
 	})
 	return b.failed("store "+name, err)
@@ -90,7 +91,8 @@ func (b *Bucket) Get(ctx context.Context, e env.Env, eventType string, key event
 // GetWithin is Get for callers with little memory. Before anything of the object is read, room is
 // called with the size that S3 declares, again at each try. If it returns false, the error is
 // [ErrNoRoom].
-func (b *Bucket) GetWithin(ctx context.Context, e env.Env, eventType string, key event.Key, sum Sum, room func(bytes int64) bool) (text string, err error) {
+func (b *Bucket) GetWithin(ctx context.Context, e env.Env, eventType string, key event.Key, sum Sum,
+	room func(bytes int64) bool) (text string, err error) {
 	name := Name(eventType, key, sum)
 	err = again(ctx, e, func() error {
 		text, err = fetch(ctx, b.Client, b.Name, name, room)
@@ -144,7 +146,8 @@ func (b *Bucket) Clear(ctx context.Context, e env.Env, eventType string, key eve
 			return deleted, nil
 		}
 		err = again(ctx, e, func() error {
-			out, err := b.Client.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &b.Name, Delete: &types.Delete{Objects: found, Quiet: aws.Bool(true)}})
+			out, err := b.Client.DeleteObjects(ctx,
+				&s3.DeleteObjectsInput{Bucket: &b.Name, Delete: &types.Delete{Objects: found, Quiet: aws.Bool(true)}})
 			if err == nil && len(out.Errors) > 0 { // each object has an answer of its own
 				err = &smithy.GenericAPIError{Code: aws.ToString(out.Errors[0].Code)}
 			}
@@ -165,7 +168,8 @@ func again(ctx context.Context, e env.Env, send func() error) error {
 	for try := 1; ; try++ {
 		err := send()
 		switch {
-		case err == nil, missing(err), errors.Is(err, ErrNoRoom), Lost(err), awserr.Denied(err), try == tries, ctx.Err() != nil, !e.Wait(ctx, try):
+		case err == nil, missing(err), errors.Is(err, ErrNoRoom), Lost(err), awserr.Denied(err), try == tries, ctx.Err() != nil,
+			!e.Wait(ctx, try):
 			return err
 		}
 	}

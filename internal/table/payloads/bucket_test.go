@@ -125,7 +125,8 @@ func TestPutGetDelete(t *testing.T) {
 			t.Fatalf("%d bytes, %v", len(got), err)
 		}
 	}
-	out, err := w.s3.GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String(name), Key: aws.String(payloads.Name("post", key, first))})
+	out, err := w.s3.GetObject(t.Context(),
+		&s3.GetObjectInput{Bucket: aws.String(name), Key: aws.String(payloads.Name("post", key, first))})
 	if err != nil || *out.ContentType != "application/json" {
 		t.Errorf("%v, %v", out, err)
 	}
@@ -198,7 +199,8 @@ func TestEveryRequestFails(t *testing.T) {
 					if failures == 3 {
 						if got == nil {
 							t.Errorf("%s: three failures are no error", what)
-						} else if text := got.Error(); strings.Contains(text, "jane") || strings.Contains(text, "{}") || !strings.Contains(text, "bucket payloads") {
+						} else if text := got.Error(); strings.Contains(text, "jane") || strings.Contains(text, "{}") ||
+							!strings.Contains(text, "bucket payloads") {
 							t.Errorf("%s: %s", what, text)
 						}
 						continue
@@ -226,7 +228,8 @@ func TestDenied(t *testing.T) {
 			switch {
 			case !awserr.Denied(err) || errors.Is(err, payloads.ErrMissing):
 				t.Errorf("%s: %v", api, err)
-			case strings.Contains(err.Error(), "jane") || !strings.Contains(err.Error(), code) || !strings.Contains(err.Error(), "check the name of the bucket"):
+			case strings.Contains(err.Error(), "jane") || !strings.Contains(err.Error(), code) ||
+				!strings.Contains(err.Error(), "check the name of the bucket"):
 				t.Errorf("%s: %v", api, err)
 			case w.calls[api] != 1:
 				t.Errorf("%s is sent %d times", api, w.calls[api])
@@ -240,7 +243,9 @@ func TestDamagedObject(t *testing.T) {
 	w := newWorld(t)
 	sum := w.put("post", key, `{"n":1}`)
 	for _, body := range []string{`{"n":2}`, "", strings.Repeat("x", payloads.Max+1)} {
-		if _, err := w.s3.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(name), Key: aws.String(payloads.Name("post", key, sum)), Body: strings.NewReader(body)}); err != nil {
+		if _, err := w.s3.PutObject(t.Context(),
+			&s3.PutObjectInput{Bucket: aws.String(name), Key: aws.String(payloads.Name("post", key, sum)),
+				Body: strings.NewReader(body)}); err != nil {
 			t.Fatal(err)
 		}
 		clear(w.calls)
@@ -279,12 +284,14 @@ func TestAnswersThatAreNotWhole(t *testing.T) {
 	sum := w.put("post", key, "{}")
 	for _, code := range []string{"AccessDenied", "InternalError"} {
 		w.Client = &refusing{w.s3, code}
-		if n, err := w.Clear(t.Context(), w.env, "post", key); err == nil || n != 0 || !strings.Contains(err.Error(), code) || strings.Contains(err.Error(), "secret") {
+		if n, err := w.Clear(t.Context(), w.env, "post", key); err == nil || n != 0 || !strings.Contains(err.Error(), code) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %d deleted, %v", code, n, err)
 		}
 	}
 	w.Client = &shortened{w.s3}
-	if text, err := w.Get(t.Context(), w.env, "post", key, sum); err == nil || text != "" || !strings.Contains(err.Error(), "1 bytes came of 2") {
+	if text, err := w.Get(t.Context(), w.env, "post", key, sum); err == nil || text != "" ||
+		!strings.Contains(err.Error(), "1 bytes came of 2") {
 		t.Errorf("%q, %v", text, err)
 	}
 }

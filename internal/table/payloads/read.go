@@ -43,10 +43,13 @@ var ErrNoRoom = errors.New("there is no room for the object now")
 func (r *Reader) Allowed(p envelope.Pointer) *event.Refusal {
 	switch {
 	case !slices.Contains(r.Buckets, p.Bucket):
-		return event.Poisoned(event.PayloadElsewhere, fmt.Sprintf("the payload is in S3 (bucket %s, key %s), and only these buckets may be read: %s; "+
-			"name the bucket in parameter PointerBucket of the template, or send the payload itself", p.Bucket, p.Key, strings.Join(r.Buckets, ", ")))
+		return event.Poisoned(event.PayloadElsewhere,
+			fmt.Sprintf("the payload is in S3 (bucket %s, key %s), and only these buckets may be read: %s; "+
+				"name the bucket in parameter PointerBucket of the template, or send the payload itself", p.Bucket, p.Key,
+				strings.Join(r.Buckets, ", ")))
 	case len(p.Key) > maxKey:
-		return event.Poisoned(event.BadEnvelope, fmt.Sprintf("the message points to a key of %d bytes, and S3 has none above %d", len(p.Key), maxKey))
+		return event.Poisoned(event.BadEnvelope, fmt.Sprintf("the message points to a key of %d bytes, and S3 has none above %d",
+			len(p.Key), maxKey))
 	}
 	return nil
 }
@@ -82,7 +85,10 @@ func (r *Reader) Read(ctx context.Context, e env.Env, p envelope.Pointer, room f
 func (r *Reader) once(ctx context.Context, p envelope.Pointer, room func(bytes int64) bool) (string, error) {
 	text, err := fetch(ctx, r.Client, p.Bucket, p.Key, room)
 	if large := tooLarge(0); errors.As(err, &large) {
-		return "", event.Poisoned(event.PayloadTooLarge, fmt.Sprintf("the object that the message points to (bucket %s, key %s) has %d bytes, and at most %d are read", p.Bucket, p.Key, large, Max))
+		return "",
+			event.Poisoned(event.PayloadTooLarge,
+				fmt.Sprintf("the object that the message points to (bucket %s, key %s) has %d bytes, and at most %d are read", p.Bucket,
+					p.Key, large, Max))
 	}
 	return text, err
 }

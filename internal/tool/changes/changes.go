@@ -78,20 +78,32 @@ func orNothing(s string) string {
 }
 
 const (
-	drainFirst  = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would become another item"
-	laterAt     = ". An event whose time becomes later also expires later: if it has expired and is sent again, it would be stored and counted twice, whether the queue is drained or not"
-	drainArrays = "drain the queue, redrive its dead-letter queue and send again what is in quarantine before deploying: a message that is an array of events would be Poison afterwards, and so would its events that are not stored yet"
-	drainParts  = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would yield items that differ from the stored ones"
-	staysThere  = ". Parts that are stored keep their keys: if the key of a part is now another, verify counts the part as missing, and ingot rebuild --parts would store it a second time, and count it twice. Declare the changed part under another name instead"
-	atomically  = "drain the queue and redrive its dead-letter queue before deploying: while old functions run beside new ones, a part may be refused after its whole is stored"
-	putParts    = "after deploying both functions, put the parts of the events that are stored already: ingot rebuild --parts. Until then, verify counts these parts as missing"
-	noRevision  = "; items stored so far have no revision"
-	ignoreMore  = "nothing needs to be drained: digests of stored events are computed again under today's ignore, and a message that is in quarantine as a conflict because of such a path can be sent again"
-	ignoreLess  = "drain the queue and redrive its dead-letter queue before deploying: an event that is sent again and differs only in such a path would be a conflict afterwards"
-	tiesMore    = "nothing needs to be drained and no epoch raised: the stored payload breaks ties with stored events. While old functions run beside new ones, such an event is still a Conflict; it can be sent again from quarantine"
-	tiesLess    = "drain the queue and redrive its dead-letter queue before deploying: events whose revisions differ only in such a field would be Conflicts afterwards, or be in another order"
-	newSchema   = "nothing needs to be drained and no epoch raised: keys and digests stay, and stored events are not checked again. A message that the new schema refuses is Poison, even if it repeats a stored event"
-	raiseEpoch  = "raise epoch and give the aggregate that epoch as its since"
+	drainFirst = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would become " +
+		"another item"
+	laterAt = ". An event whose time becomes later also expires later: if it has expired and is sent again, it would be stored and " +
+		"counted twice, whether the queue is drained or not"
+	drainArrays = "drain the queue, redrive its dead-letter queue and send again what is in quarantine before deploying: a message that " +
+		"is an array of events would be Poison afterwards, and so would its events that are not stored yet"
+	drainParts = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would yield " +
+		"items that differ from the stored ones"
+	staysThere = ". Parts that are stored keep their keys: if the key of a part is now another, verify counts the part as missing, and " +
+		"ingot rebuild --parts would store it a second time, and count it twice. Declare the changed part under another name instead"
+	atomically = "drain the queue and redrive its dead-letter queue before deploying: while old functions run beside new ones, a part " +
+		"may be refused after its whole is stored"
+	putParts = "after deploying both functions, put the parts of the events that are stored already: ingot rebuild --parts. Until " +
+		"then, verify counts these parts as missing"
+	noRevision = "; items stored so far have no revision"
+	ignoreMore = "nothing needs to be drained: digests of stored events are computed again under today's ignore, and a message that is " +
+		"in quarantine as a conflict because of such a path can be sent again"
+	ignoreLess = "drain the queue and redrive its dead-letter queue before deploying: an event that is sent again and differs only in " +
+		"such a path would be a conflict afterwards"
+	tiesMore = "nothing needs to be drained and no epoch raised: the stored payload breaks ties with stored events. While old " +
+		"functions run beside new ones, such an event is still a Conflict; it can be sent again from quarantine"
+	tiesLess = "drain the queue and redrive its dead-letter queue before deploying: events whose revisions differ only in such a field " +
+		"would be Conflicts afterwards, or be in another order"
+	newSchema = "nothing needs to be drained and no epoch raised: keys and digests stay, and stored events are not checked again. A " +
+		"message that the new schema refuses is Poison, even if it repeats a stored event"
+	raiseEpoch = "raise epoch and give the aggregate that epoch as its since"
 )
 
 var rebuild = "after deploying it, bring in the events that are stored, if there are any: until then it counts only newer ones, " +
@@ -121,7 +133,8 @@ func Between(old, new *pipeline.Pipeline, now time.Time) []Report {
 		}
 	}
 	if is.Epoch < was.Epoch {
-		list = append(list, Report{Epoch, "epoch", "", fmt.Sprint(was.Epoch), fmt.Sprint(is.Epoch), "an epoch is only ever raised: to go back, put the old definitions under a higher epoch"})
+		list = append(list, Report{Epoch, "epoch", "", fmt.Sprint(was.Epoch), fmt.Sprint(is.Epoch),
+			"an epoch is only ever raised: to go back, put the old definitions under a higher epoch"})
 	}
 	list = append(list, compressChanges(was, is)...)
 	list = append(list, offloadChanges(was, is)...)
@@ -203,7 +216,8 @@ func compressChanges(old, new pipeline.Spec) []Report {
 	for _, name := range sorted(new.Events) {
 		if new.Events[name].Compress && new.Epoch == old.Epoch {
 			list = append(list, Report{Epoch, "events." + name, "compress", "", "true",
-				fmt.Sprintf("write epoch: %d: a function of a version that cannot read compressed payloads must see that these items are newer than itself", old.Epoch+1)})
+				fmt.Sprintf("write epoch: %d: a function of a version that cannot read compressed payloads must see that these items are "+
+					"newer than itself", old.Epoch+1)})
 		}
 	}
 	return list
@@ -230,11 +244,14 @@ func offloadChanges(old, new pipeline.Spec) []Report {
 		was, is := old.Events[name].Offload, new.Events[name].Offload
 		if is.Over > 0 && !offloads(old) && new.Epoch == old.Epoch {
 			list = append(list, Report{Epoch, "events." + name, "offload", "", offloadText(is),
-				fmt.Sprintf("write epoch: %d: a function that does not know where payloads are must see that these items are newer than itself", old.Epoch+1)})
+				fmt.Sprintf(
+					"write epoch: %d: a function that does not know where payloads are must see that these items are newer than itself",
+					old.Epoch+1)})
 		}
 		if was.Over > 0 && is.Over == 0 && !offloads(new) {
 			list = append(list, Report{Rebuild, "events." + name, "offload", offloadText(was), "",
-				"leave INGOT_PAYLOAD_BUCKET, the bucket and its rights as they are until the last offloaded event has expired and is archived"})
+				"leave INGOT_PAYLOAD_BUCKET, the bucket and its rights as they are until the last offloaded event has expired and " +
+					"is archived"})
 		}
 	}
 	return list
@@ -249,7 +266,8 @@ func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Repor
 	was := old.Events[name]
 	is, kept := new.Events[name]
 	if !kept {
-		return []Report{{Identity, subject, "", "declared", "", "drain the queues before deploying: its messages would be quarantined, and its items would no longer be counted"}}
+		return []Report{{Identity, subject, "", "declared", "",
+			"drain the queues before deploying: its messages would be quarantined, and its items would no longer be counted"}}
 	}
 	var list []Report
 	stays := ""

@@ -45,32 +45,49 @@ func TestChanges(t *testing.T) {
 		{"id", `id: "{parcel}"`, `id: "P{parcel}"`, []string{"events.moved: id was {parcel} and is P{parcel}; drain"}},
 		{"at", `at: "{moved_at}"`, `at: "{moved_at | unix}"`, []string{"events.moved: at was {moved_at} and is {moved_at|unix}; drain"}},
 		{"key", `sk: "-"`, `sk: "{parcel}"`, []string{"events.moved: key.sk was - and is {parcel}; drain"}},
-		{"retain", "retain: 90d", "retain: 91d", []string{"events.placed: retain was 90d and is 91d; write was: [{retain: 90d, before: 2026-03-03T00:00:00Z}] in this event type: without it "}},
-		{"no retain", "revision: moved_at time", "revision: moved_at time\n    retain: 1d", []string{"events.moved: retain was not there and is 1d"}},
+		{"retain", "retain: 90d", "retain: 91d", []string{"events.placed: retain was 90d and is 91d; write was: [{retain: 90d, before: " +
+			"2026-03-03T00:00:00Z}] in this event type: without it "}},
+		{"no retain", "revision: moved_at time", "revision: moved_at time\n    retain: 1d",
+			[]string{"events.moved: retain was not there and is 1d"}},
 		{"revision", "moved_at time", "moved_no number", []string{"events.moved: revision was moved_at time and is moved_no number"}},
-		{"ignore more", "[trace]", "[trace, sent]", []string{"events.placed: ignore was trace and is sent, trace; nothing needs to be drained"}},
-		{"ignore something else", "[trace]", "[sent]", []string{"events.placed: ignore was trace and is sent; drain the queue and redrive its dead-letter queue before"}},
+		{"ignore more", "[trace]", "[trace, sent]",
+			[]string{"events.placed: ignore was trace and is sent, trace; nothing needs to be drained"}},
+		{"ignore something else", "[trace]", "[sent]",
+			[]string{"events.placed: ignore was trace and is sent; drain the queue and redrive its dead-letter queue before"}},
 		{"ignore nothing", "    ignore: [trace]\n", "", []string{"events.placed: ignore was trace and is not there; drain"}},
 		{"ignore less of it", "[trace]", "[trace.id]", []string{"events.placed: ignore was trace and is trace.id; drain"}},
 		{"ignore a part of what is ignored", "[trace]", "[trace, trace.id]", nil},
 		{"epoch lowered", "epoch: 2", "epoch: 1", []string{"epoch was 2 and is 1; an epoch is only ever raised"}},
 		{"where", "total > 0", "total > 1", []string{"aggregates.daily: from.placed.where was total > 0 and is total > 1; raise epoch"}},
 		{"spread", "spread: 4", "spread: 5", []string{"aggregates.daily: spread was 4 and is 5; raise"}},
-		{"a value", "count, revenue", "count, more: sum total, revenue", []string{"aggregates.daily: from.placed.values.more was not there and is sum total; raise"}},
+		{"a value", "count, revenue", "count, more: sum total, revenue",
+			[]string{"aggregates.daily: from.placed.values.more was not there and is sum total; raise"}},
 		{"arrays of events", "epoch: 2", "epoch: 2\nbatches: true", nil},
-		{"compress", "    retain: 90d", "    retain: 90d\n    compress: true", []string{"events.placed: compress was not there and is true; write epoch: 3: a function of a version"}},
-		{"offload", "    retain: 90d", "    retain: 90d\n    offload: {over: 64KB}", []string{"events.placed: offload was not there and is {over: 64KB}; write epoch: 3: a function that does not know where payloads are"}},
-		{"a schema", "    retain: 90d", "    retain: 90d\n    schema: '{\"required\": [\"shop\"]}'", []string{"events.placed: schema was not there and is a schema with digest 7794a0f9; nothing needs to be drained and no epoch raised"}},
+		{"compress", "    retain: 90d", "    retain: 90d\n    compress: true",
+			[]string{"events.placed: compress was not there and is true; write epoch: 3: a function of a version"}},
+		{"offload", "    retain: 90d", "    retain: 90d\n    offload: {over: 64KB}",
+			[]string{"events.placed: offload was not there and is {over: 64KB}; write epoch: 3: a function that does not know where " +
+				"payloads are"}},
+		{"a schema", "    retain: 90d", "    retain: 90d\n    schema: '{\"required\": [\"shop\"]}'",
+			[]string{"events.placed: schema was not there and is a schema with digest 7794a0f9; nothing needs to be drained and no " +
+				"epoch raised"}},
 		{"no window", "    window: 1d\n", "    window: 2h\n", []string{"aggregates.daily: window was 1d and is 2h; raise"}},
-		{"by", `by: {shop: "{shop}"}`, `by: {store: "{shop}"}`, []string{"aggregates.daily: by.shop was {shop} and is not there; raise", "aggregates.daily: by.store was not there and is {shop}"}},
+		{"by", `by: {shop: "{shop}"}`, `by: {store: "{shop}"}`, []string{"aggregates.daily: by.shop was {shop} and is not there; raise",
+			"aggregates.daily: by.store was not there and is {shop}"}},
 		{"a new generation", "epoch: 2", "epoch: 3", nil},
-		{"an aggregate gone", base[strings.Index(base, "  live:"):], "", []string{"aggregates.live was declared and is not there; write epoch: 3 to take it out; "}},
-		{"an aggregate gone with a new epoch", base, strings.Replace(base[:strings.Index(base, "  live:")], "epoch: 2", "epoch: 3", 1), []string{"aggregates.live was declared and is not there; nothing needs to be done first: "}},
-		{"an aggregate without a new epoch", "  live:", "  later:\n    since: 2\n    from:\n      moved: {values: {parcels: count}}\n    onExpire: subtract\n  live:",
+		{"an aggregate gone", base[strings.Index(base, "  live:"):], "",
+			[]string{"aggregates.live was declared and is not there; write epoch: 3 to take it out; "}},
+		{"an aggregate gone with a new epoch", base, strings.Replace(base[:strings.Index(base, "  live:")], "epoch: 2", "epoch: 3", 1),
+			[]string{"aggregates.live was declared and is not there; nothing needs to be done first: "}},
+		{"an aggregate without a new epoch", "  live:",
+			"  later:\n    since: 2\n    from:\n      moved: {values: {parcels: count}}\n    onExpire: subtract\n  live:",
 			[]string{"aggregates.later: since was not there and is 2; write epoch: 3 and since: 3"}},
 		{"an aggregate with a new epoch", "  live:\n    since: 1", "  live:\n    since: 3",
 			[]string{"aggregates.live: since was 1 and is 3; after deploying it, bring in the events that are stored"}},
-		{"an event type gone", "  placed:\n", "  placed2:\n", []string{"events.placed was declared and is not there; drain", "aggregates.daily: from.placed.values.largest was", "aggregates.daily: from.placed.values.orders was", "aggregates.daily: from.placed.values.revenue was", "aggregates.daily: from.placed.where was", "aggregates.daily: from.placed2", "", "", ""}},
+		{"an event type gone", "  placed:\n", "  placed2:\n", []string{"events.placed was declared and is not there; drain",
+			"aggregates.daily: from.placed.values.largest was", "aggregates.daily: from.placed.values.orders was",
+			"aggregates.daily: from.placed.values.revenue was", "aggregates.daily: from.placed.where was", "aggregates.daily: from.placed2",
+			"", "", ""}},
 	} {
 		old := mustLoad(t, base)
 		text := strings.Replace(base, c.old, c.new, 1)
@@ -99,7 +116,8 @@ func TestChanges(t *testing.T) {
 
 func TestChangesOfMode(t *testing.T) {
 	was := mustLoad(t, "ingot: 1\nepoch: 1\ntype: a\nevents: {a: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '-'}}}\n")
-	is := mustLoad(t, "ingot: 1\nepoch: 1\ntype: a\nevents: {a: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '-'}, mode: latest, revision: r number}}\n")
+	is := mustLoad(t,
+		"ingot: 1\nepoch: 1\ntype: a\nevents: {a: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '-'}, mode: latest, revision: r number}}\n")
 	reports := Between(was, is, deployed)
 	if len(reports) != 2 || reports[0].Member != "mode" || reports[0].Kind != Identity || reports[1].Member != "revision" {
 		t.Errorf("%v", reports)
@@ -128,9 +146,13 @@ func TestChangesOfLifetimesOfPayloads(t *testing.T) {
 	}
 	const offload = ", offload: {over: 64KB}"
 	for _, c := range []struct{ was, is, want string }{
-		{", retain: 90d" + offload, ", retain: 30d" + offload, "events.a: offload.retain was 90d and is 30d; events that are stored keep the expiry they have: leave the rule for a/ in the payload bucket as it is until they have expired, or it removes their payloads first"},
+		{", retain: 90d" + offload, ", retain: 30d" + offload, "events.a: offload.retain was 90d and is 30d; events that are stored keep " +
+			"the expiry they have: leave the rule for a/ in the payload bucket as it is until they have expired, or it removes their " +
+			"payloads first"},
 		{", retain: 90d" + offload, ", retain: 30d", "events.a: offload.retain was 90d and is 30d; events that are stored keep"},
-		{offload, ", retain: 30d" + offload, "events.a: offload.retain was not there and is 30d; events that are stored never expire: write no rule for a/ in the payload bucket, whatever ingot check warns, until they are gone or have been given an expiry, or it removes their payloads first"},
+		{offload, ", retain: 30d" + offload, "events.a: offload.retain was not there and is 30d; events that are stored never expire: " +
+			"write no rule for a/ in the payload bucket, whatever ingot check warns, until they are gone or have been given an expiry, " +
+			"or it removes their payloads first"},
 		{", retain: 30d" + offload, ", retain: 30d, offload: {over: 128KB}", ""},
 		{", retain: 90d", ", retain: 30d, offload: {over: 64KB}", ""},
 	} {
@@ -162,17 +184,22 @@ func TestChangesOfLifetimes(t *testing.T) {
 		want          string // "" means that there is no such report
 	}{
 		{"shortened under a shorter total", text(", retain: 90d", "", "1"), text(", retain: 30d", ", retain: 60d", "2"),
-			"aggregates.hourly: retain was not there and is 60d; events of reading that are stored keep the expiry they have and live for 90d" + gone + "retain: at least 97d"},
-		{"shortened under a total as short as before", text(", retain: 90d", ", retain: 97d", "1"), text(", retain: 30d", ", retain: 97d", "1"), ""},
+			"aggregates.hourly: retain was not there and is 60d; events of reading that are stored keep the expiry they have and " +
+				"live for 90d" + gone + "retain: at least 97d"},
+		{"shortened under a total as short as before", text(", retain: 90d", ", retain: 97d", "1"),
+			text(", retain: 30d", ", retain: 97d", "1"), ""},
 		{"one hour too short", text(", retain: 90d", ", retain: 97d", "1"), text(", retain: 30d", ", retain: 2327h", "2"),
-			"aggregates.hourly: retain was 97d and is 2327h; events of reading that are stored keep the expiry they have and live for 90d" + gone + "retain: at least 97d"},
+			"aggregates.hourly: retain was 97d and is 2327h; events of reading that are stored keep the expiry they have and live for 90d" +
+				gone + "retain: at least 97d"},
 		{"just long enough", text(", retain: 90d", ", retain: 400d", "1"), text(", retain: 30d", ", retain: 97d", "2"), ""},
 		{"introduced", text("", "", "1"), text(", retain: 30d", ", retain: 4000d", "2"),
-			"aggregates.hourly: retain was not there and is 4000d; events of reading that are stored keep the expiry they have and never expire" + gone + "no retain until they are gone or have been given an expiry"},
+			"aggregates.hourly: retain was not there and is 4000d; events of reading that are stored keep the expiry they have and " +
+				"never expire" + gone + "no retain until they are gone or have been given an expiry"},
 		{"introduced, and totals for ever", text("", "", "1"), text(", retain: 30d", "", "1"), ""},
 		{"lengthened", text(", retain: 30d", ", retain: 60d", "1"), text(", retain: 40d", ", retain: 60d", "1"), ""},
 		{"for ever from now on", text(", retain: 30d", ", retain: 60d", "1"), text("", "", "2"), ""},
-		{"a new type", strings.Replace(strings.Replace(text(", retain: 90d", "", "1"), "reading: {id", "raeding: {id", 1), "reading: {v", "raeding: {v", 1), text(", retain: 30d", ", retain: 60d", "2"), ""},
+		{"a new type", strings.Replace(strings.Replace(text(", retain: 90d", "", "1"), "reading: {id", "raeding: {id", 1), "reading: {v",
+			"raeding: {v", 1), text(", retain: 30d", ", retain: 60d", "2"), ""},
 	} {
 		var got []string
 		for _, r := range Between(mustLoad(t, c.was), mustLoad(t, c.is), deployed) {
@@ -194,7 +221,8 @@ func TestChangesOfLifetimes(t *testing.T) {
 
 // What was given up or quarantined is somebody's event. No advice discards it.
 func TestNoAdvicePurges(t *testing.T) {
-	for _, advice := range []string{noRevision, retainLonger, retainShorter, tiesMore, tiesLess, drainFirst, staysThere, laterAt, ignoreMore, ignoreLess, raiseEpoch} {
+	for _, advice := range []string{noRevision, retainLonger, retainShorter, tiesMore, tiesLess, drainFirst, staysThere, laterAt,
+		ignoreMore, ignoreLess, raiseEpoch} {
 		if strings.Contains(advice, "purge") {
 			t.Error(advice)
 		}
@@ -209,10 +237,14 @@ func revised(revision string) string {
 func TestChangesOfRevisionLists(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"a number", "[ a  number ]", ""},
-		{"a number", "[a number, b time]", "events.a: revision was a number and is [a number, b time]; nothing needs to be drained and no epoch raised"},
-		{"[a number, b time]", "[a number, b time, c time]", "events.a: revision was [a number, b time] and is [a number, b time, c time]; nothing needs to be drained"},
-		{"[a number, b time]", "a number", "events.a: revision was [a number, b time] and is a number; drain the queue and redrive its dead-letter queue before deploying: events whose revisions differ only"},
-		{"[a number, b time]", "[a number, c time]", "events.a: revision was [a number, b time] and is [a number, c time]; drain the queue and redrive its dead-letter queue before deploying: events whose"},
+		{"a number", "[a number, b time]",
+			"events.a: revision was a number and is [a number, b time]; nothing needs to be drained and no epoch raised"},
+		{"[a number, b time]", "[a number, b time, c time]",
+			"events.a: revision was [a number, b time] and is [a number, b time, c time]; nothing needs to be drained"},
+		{"[a number, b time]", "a number", "events.a: revision was [a number, b time] and is a number; drain the queue and redrive its " +
+			"dead-letter queue before deploying: events whose revisions differ only"},
+		{"[a number, b time]", "[a number, c time]", "events.a: revision was [a number, b time] and is [a number, c time]; drain the " +
+			"queue and redrive its dead-letter queue before deploying: events whose"},
 		{"[a number, b time]", "[b time, a number]", "events.a: revision was [a number, b time] and is [b time, a number]; " + drainFirst},
 	} {
 		reports := Between(mustLoad(t, revised(c.old)), mustLoad(t, revised(c.new)), deployed)
@@ -259,15 +291,24 @@ events:
 		kind     Kind
 		want     string
 	}{
-		"a new part":    {file, file + line, Rebuild, "events.line: part was not there and is {of: order, each: lines, with: [order]}; after deploying both functions, put the parts"},
-		"another array": {file + line, file + strings.Replace(line, "each: lines", "each: rows", 1), Identity, "events.line: part was {of: order, each: lines, with: [order]} and is {of: order, each: rows, with: [order]}; " + drainParts + staysThere},
-		"more members":  {file + line, file + strings.Replace(line, "[order]", "[order, currency]", 1), Identity, "with: [order, currency]}; drain the queue"},
-		"another key":   {file + line, file + strings.Replace(line, "LINE#", "L#", 1), Identity, "events.line: key.sk was LINE#{line} and is L#{line}; " + drainFirst + staysThere},
-		"another id":    {file + line, file + strings.Replace(line, `id: "{order}#{line}"`, `id: "{line}"`, 1), Identity, "events.line: id was {order}#{line} and is {line}; " + drainFirst + staysThere},
-		"atomic":        {file + line, strings.Replace(file, "{id", "{atomic: true, id", 1) + line, Identity, "events.order: atomic was not there and is true; drain the queue"},
-		"not atomic":    {strings.Replace(file, "{id", "{atomic: true, id", 1) + line, file + line, Identity, "events.order: atomic was true and is not there; drain the queue"},
-		"taken out":     {file + line, file, Identity, "events.line was declared and is not there; drain the queues"},
-		"a whole and its part": {strings.Replace(file, "order:", "other:", 1), strings.Replace(file, "order:", "other:", 1) + strings.Replace(file, "ORDER#", "O#", -1)[strings.Index(file, "  order:"):] + line,
+		"a new part": {file, file + line, Rebuild,
+			"events.line: part was not there and is {of: order, each: lines, with: [order]}; after deploying both functions, put the parts"},
+		"another array": {file + line, file + strings.Replace(line, "each: lines", "each: rows", 1), Identity,
+			"events.line: part was {of: order, each: lines, with: [order]} and is {of: order, each: rows, with: [order]}; " + drainParts +
+				staysThere},
+		"more members": {file + line, file + strings.Replace(line, "[order]", "[order, currency]", 1), Identity,
+			"with: [order, currency]}; drain the queue"},
+		"another key": {file + line, file + strings.Replace(line, "LINE#", "L#", 1), Identity,
+			"events.line: key.sk was LINE#{line} and is L#{line}; " + drainFirst + staysThere},
+		"another id": {file + line, file + strings.Replace(line, `id: "{order}#{line}"`, `id: "{line}"`, 1), Identity,
+			"events.line: id was {order}#{line} and is {line}; " + drainFirst + staysThere},
+		"atomic": {file + line, strings.Replace(file, "{id", "{atomic: true, id", 1) + line, Identity,
+			"events.order: atomic was not there and is true; drain the queue"},
+		"not atomic": {strings.Replace(file, "{id", "{atomic: true, id", 1) + line, file + line, Identity,
+			"events.order: atomic was true and is not there; drain the queue"},
+		"taken out": {file + line, file, Identity, "events.line was declared and is not there; drain the queues"},
+		"a whole and its part": {strings.Replace(file, "order:", "other:", 1), strings.Replace(file, "order:", "other:", 1) +
+			strings.Replace(file, "ORDER#", "O#", -1)[strings.Index(file, "  order:"):] + line,
 			"", ""},
 	} {
 		reports := Between(mustLoad(t, c.old), mustLoad(t, c.new), deployed)
@@ -288,7 +329,9 @@ func TestNoMoreArrays(t *testing.T) {
 	plain := mustLoad(t, string(file))
 	arrays := mustLoad(t, strings.Replace(string(file), "epoch: 2", "epoch: 2\nbatches: true", 1))
 	list := Between(arrays, plain, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
-	if len(list) != 1 || list[0].Kind != Identity || !strings.HasPrefix(list[0].String(), "batches was true and is not there; drain the queue, redrive its dead-letter queue and send again what is in quarantine") {
+	if len(list) != 1 || list[0].Kind != Identity ||
+		!strings.HasPrefix(list[0].String(),
+			"batches was true and is not there; drain the queue, redrive its dead-letter queue and send again what is in quarantine") {
 		t.Errorf("%v", list)
 	}
 }

@@ -9,13 +9,15 @@ import (
 )
 
 const (
-	indexKeys  = "items that are stored keep the key they have, until a newer revision replaces them or they expire: read both until then"
-	indexPK    = "items that are stored keep the key they have, until a newer revision replaces them or they expire: put the old pk into was, so that patterns read both until then"
+	indexKeys = "items that are stored keep the key they have, until a newer revision replaces them or they expire: read both until then"
+	indexPK   = "items that are stored keep the key they have, until a newer revision replaces them or they expire: put the old pk into " +
+		"was, so that patterns read both until then"
 	indexWas   = "nothing needs to be done: patterns also read items under the old key, because was has it"
 	indexWhere = "items that are stored stay in the index or out of it, until a newer revision replaces them or they expire"
 	moreShards = "nothing needs to be done: the larger number has all shards of the smaller one, so patterns still read every stored item"
-	lessShards = "patterns would no longer read the items in the shards that are left out: keep the larger number, or put the old pk into was until those items are gone"
-	wasTaken   = "make sure first that no item is stored under it any more: patterns do not read it from then on"
+	lessShards = "patterns would no longer read the items in the shards that are left out: keep the larger number, or put the old pk " +
+		"into was until those items are gone"
+	wasTaken = "make sure first that no item is stored under it any more: patterns do not read it from then on"
 )
 
 // indexChanges reports the keys of indexes that a type is in both before and after. It does not
@@ -59,7 +61,8 @@ func newKey(old string, now pipeline.IndexSpec) (Kind, string) {
 	switch {
 	case slices.Contains(now.Was, old):
 		return Index, indexWas
-	case len(before) != len(after) || len(before) == 0 || shardFunction.ReplaceAllString(old, "") != shardFunction.ReplaceAllString(now.PK, ""):
+	case len(before) != len(after) || len(before) == 0 ||
+		shardFunction.ReplaceAllString(old, "") != shardFunction.ReplaceAllString(now.PK, ""):
 		return Index, indexPK
 	}
 	for i := range before {

@@ -24,14 +24,22 @@ func TestIndexes(t *testing.T) {
 		kind    Kind
 		says    string
 	}{
-		"the same":      {pipeline.IndexSpec{PK: day("8"), SK: "{id}"}, pipeline.IndexSpec{PK: "DAY#{ @at|day }#{id|shard:8}", SK: "{id}"}, "", ""},
-		"more shards":   {pipeline.IndexSpec{PK: day("8"), SK: "{id}"}, pipeline.IndexSpec{PK: day("16"), SK: "{id}"}, Index, "nothing needs to be done"},
-		"fewer shards":  {pipeline.IndexSpec{PK: day("16"), SK: "{id}"}, pipeline.IndexSpec{PK: day("8"), SK: "{id}"}, Shards, "would no longer read the items in the shards that are left out"},
-		"fewer and was": {pipeline.IndexSpec{PK: day("16"), SK: "{id}"}, pipeline.IndexSpec{PK: day("8"), SK: "{id}", Was: []string{day("16")}}, Index, "was has it"},
-		"another pk":    {pipeline.IndexSpec{PK: "A#{id}", SK: "{id}"}, pipeline.IndexSpec{PK: "B#{id}", SK: "{id}"}, Index, "put the old pk into was"},
-		"pk and was":    {pipeline.IndexSpec{PK: "A#{id}", SK: "{id}"}, pipeline.IndexSpec{PK: "B#{id}", SK: "{id}", Was: []string{"A#{ id }"}}, Index, "was has it"},
-		"was is gone":   {pipeline.IndexSpec{PK: "B#{id}", SK: "{id}", Was: []string{"A#{id}"}}, pipeline.IndexSpec{PK: "B#{id}", SK: "{id}"}, Index, "no item is stored under it any more"},
-		"where":         {pipeline.IndexSpec{PK: "A#{id}", SK: "{id}"}, pipeline.IndexSpec{PK: "A#{id}", SK: "{id}", Where: "n > 1"}, Index, "stay in the index or out of it"},
+		"the same": {pipeline.IndexSpec{PK: day("8"), SK: "{id}"}, pipeline.IndexSpec{PK: "DAY#{ @at|day }#{id|shard:8}", SK: "{id}"},
+			"", ""},
+		"more shards": {pipeline.IndexSpec{PK: day("8"), SK: "{id}"}, pipeline.IndexSpec{PK: day("16"), SK: "{id}"}, Index,
+			"nothing needs to be done"},
+		"fewer shards": {pipeline.IndexSpec{PK: day("16"), SK: "{id}"}, pipeline.IndexSpec{PK: day("8"), SK: "{id}"}, Shards,
+			"would no longer read the items in the shards that are left out"},
+		"fewer and was": {pipeline.IndexSpec{PK: day("16"), SK: "{id}"},
+			pipeline.IndexSpec{PK: day("8"), SK: "{id}", Was: []string{day("16")}}, Index, "was has it"},
+		"another pk": {pipeline.IndexSpec{PK: "A#{id}", SK: "{id}"}, pipeline.IndexSpec{PK: "B#{id}", SK: "{id}"}, Index,
+			"put the old pk into was"},
+		"pk and was": {pipeline.IndexSpec{PK: "A#{id}", SK: "{id}"},
+			pipeline.IndexSpec{PK: "B#{id}", SK: "{id}", Was: []string{"A#{ id }"}}, Index, "was has it"},
+		"was is gone": {pipeline.IndexSpec{PK: "B#{id}", SK: "{id}", Was: []string{"A#{id}"}}, pipeline.IndexSpec{PK: "B#{id}", SK: "{id}"},
+			Index, "no item is stored under it any more"},
+		"where": {pipeline.IndexSpec{PK: "A#{id}", SK: "{id}"}, pipeline.IndexSpec{PK: "A#{id}", SK: "{id}", Where: "n > 1"}, Index,
+			"stay in the index or out of it"},
 	} {
 		list := Between(at(c.was), at(c.is), time.Now())
 		switch {

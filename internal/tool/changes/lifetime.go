@@ -38,11 +38,14 @@ func payloadLifetimes(old, new pipeline.Spec) []Report {
 		if was.Offload.Over == 0 || !lifetime.Shorter(is.Retain, was.Retain) {
 			continue
 		}
-		do := "events that are stored keep the expiry they have: leave the rule for " + name + "/ in the payload bucket as it is until they have expired"
+		do := "events that are stored keep the expiry they have: leave the rule for " + name +
+			"/ in the payload bucket as it is until they have expired"
 		if was.Retain == 0 {
-			do = "events that are stored never expire: write no rule for " + name + "/ in the payload bucket, whatever ingot check warns, until they are gone or have been given an expiry"
+			do = "events that are stored never expire: write no rule for " + name +
+				"/ in the payload bucket, whatever ingot check warns, until they are gone or have been given an expiry"
 		}
-		list = append(list, Report{Lifetime, "events." + name, "offload.retain", retainText(was), retainText(is), do + ", or it removes their payloads first"})
+		list = append(list, Report{Lifetime, "events." + name, "offload.retain", retainText(was), retainText(is),
+			do + ", or it removes their payloads first"})
 	}
 	return list
 }
@@ -55,7 +58,8 @@ func lifetimeChange(name string, now, before time.Duration, typ string, lived ti
 		live, instead = "live for "+lifetime.Format(lived), "retain: at least "+lifetime.Format(lifetime.Outliving(lived))
 	}
 	c := Report{Kind: Lifetime, Subject: "aggregates." + name, Member: "retain", New: lifetime.Format(now),
-		Do: fmt.Sprintf("events of %s that are stored keep the expiry they have and %s: their totals would be gone before they are, and a touch pass would count them into expired totals; write %s", typ, live, instead)}
+		Do: fmt.Sprintf("events of %s that are stored keep the expiry they have and %s: their totals would be gone before they are, and "+
+			"a touch pass would count them into expired totals; write %s", typ, live, instead)}
 	if before != 0 {
 		c.Old = lifetime.Format(before)
 	}

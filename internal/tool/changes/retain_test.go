@@ -49,20 +49,29 @@ func TestChangesOfRetain(t *testing.T) {
 		{"raised", "retain: 30d", "retain: 90d", "retain was 30d and is 90d; write was: [{retain: 30d, before: 2026-03-03T00:00:00Z}] in"},
 		{"dropped", "retain: 30d", "", "retain was 30d and is not there; write was: [{retain: 30d, before: 2026-03-03T00:00:00Z}] in"},
 		{"raised as it should be", "retain: 30d", "retain: 90d; was: [{retain: 30d, before: 2026-03-01T10:00:01Z}]", ""},
-		{"raised with a time that is past", "retain: 30d", "retain: 90d; was: [{retain: 30d, before: 2026-03-01T10:00:00Z}]", "retain was 30d and is 90d; write was: [{retain: 30d, before: 2026-03-03"},
+		{"raised with a time that is past", "retain: 30d", "retain: 90d; was: [{retain: 30d, before: 2026-03-01T10:00:00Z}]",
+			"retain was 30d and is 90d; write was: [{retain: 30d, before: 2026-03-03"},
 		{"raised with a lifetime too long", "retain: 30d", "retain: 90d; was: [{retain: 31d, before: 2026-04-01T00:00:00Z}]",
-			"retain was 30d and is 90d; write was: [{retain: 30d, before: 2026-03-03T00:00:00Z}, {retain: 31d, before: 2026-04-01T00:00:00Z}] in"},
-		{"deployed again when that time is past", "retain: 90d; was: [{retain: 30d, before: 2026-01-01T00:00:00Z}]", "retain: 90d; was: [{retain: 30d, before: 2026-01-01T00:00:00Z}]", ""},
-		{"raised twice", "retain: 60d; was: [{retain: 30d, before: 2026-01-01T00:00:00Z}]", "retain: 90d; was: [{retain: 60d, before: 2026-03-02T00:00:00Z}]",
-			"retain was 60d and is 90d; write was: [{retain: 30d, before: 2026-01-01T00:00:00Z}, {retain: 60d, before: 2026-03-03T00:00:00Z}] in"},
+			"retain was 30d and is 90d; write was: [{retain: 30d, before: 2026-03-03T00:00:00Z}, {retain: 31d, before: " +
+				"2026-04-01T00:00:00Z}] in"},
+		{"deployed again when that time is past", "retain: 90d; was: [{retain: 30d, before: 2026-01-01T00:00:00Z}]",
+			"retain: 90d; was: [{retain: 30d, before: 2026-01-01T00:00:00Z}]", ""},
+		{"raised twice", "retain: 60d; was: [{retain: 30d, before: 2026-01-01T00:00:00Z}]",
+			"retain: 90d; was: [{retain: 60d, before: 2026-03-02T00:00:00Z}]",
+			"retain was 60d and is 90d; write was: [{retain: 30d, before: 2026-01-01T00:00:00Z}, {retain: 60d, before: " +
+				"2026-03-03T00:00:00Z}] in"},
 		{"raised after it was lowered", "retain: 30d", "retain: 60d; was: [{retain: 30d, before: 2026-03-03T00:00:00Z}]", ""},
 		{"an entry taken out while it matters", "retain: 90d; was: [{retain: 30d, before: 2026-01-01T00:00:00Z}]", "retain: 90d",
-			"was was [{retain: 30d, before: 2026-01-01T00:00:00Z}] and is not there; write was: [{retain: 30d, before: 2026-01-01T00:00:00Z}] in"},
-		{"an entry taken out when all its events are past their time", "retain: 90d; was: [{retain: 30d, before: 2025-12-01T10:00:00Z}]", "retain: 90d", ""},
-		{"an entry taken out where events never expire", "was: [{retain: 30d, before: 2016-12-01T10:00:00Z}]", "", "was was [{retain: 30d, before: 2016-12-01T10:00:00Z}] and is not there; write was: [{retain: 30d, before: 2016"},
+			"was was [{retain: 30d, before: 2026-01-01T00:00:00Z}] and is not there; write was: [{retain: 30d, before: " +
+				"2026-01-01T00:00:00Z}] in"},
+		{"an entry taken out when all its events are past their time", "retain: 90d; was: [{retain: 30d, before: 2025-12-01T10:00:00Z}]",
+			"retain: 90d", ""},
+		{"an entry taken out where events never expire", "was: [{retain: 30d, before: 2016-12-01T10:00:00Z}]", "",
+			"was was [{retain: 30d, before: 2016-12-01T10:00:00Z}] and is not there; write was: [{retain: 30d, before: 2016"},
 		{"lowered", "retain: 90d", "retain: 30d", "retain was 90d and is 30d; " + drained},
 		{"introduced", "", "retain: 30d", "retain was not there and is 30d; " + drained},
-		{"lowered for earlier events", "retain: 90d", "retain: 90d; was: [{retain: 30d, before: 2026-04-01T00:00:00Z}]", "was was not there and is [{retain: 30d, before: 2026-04-01T00:00:00Z}]; " + drained},
+		{"lowered for earlier events", "retain: 90d", "retain: 90d; was: [{retain: 30d, before: 2026-04-01T00:00:00Z}]",
+			"was was not there and is [{retain: 30d, before: 2026-04-01T00:00:00Z}]; " + drained},
 	} {
 		var got []string
 		for _, r := range Between(kept(t, c.old), kept(t, c.new), deployed) {
@@ -85,10 +94,12 @@ func TestChangesOfRetain(t *testing.T) {
 // retain can. Draining the queue does not help.
 func TestChangeOfTimeNamesWhatHasExpired(t *testing.T) {
 	const said = "whether the queue is drained or not"
-	for lifetime, want := range map[string]bool{"": false, "retain: 30d": true, "was: [{retain: 30d, before: 2026-01-01T00:00:00Z}]": true} {
+	for lifetime, want := range map[string]bool{"": false, "retain: 30d": true,
+		"was: [{retain: 30d, before: 2026-01-01T00:00:00Z}]": true} {
 		changed := mustLoad(t, strings.Replace(keptText(lifetime), "{t}", "{sent}", 1))
 		reports := Between(kept(t, lifetime), changed, deployed)
-		if len(reports) != 1 || reports[0].Member != "at" || !strings.HasPrefix(reports[0].Do, "drain the queue") || strings.Contains(reports[0].Do, said) != want {
+		if len(reports) != 1 || reports[0].Member != "at" || !strings.HasPrefix(reports[0].Do, "drain the queue") ||
+			strings.Contains(reports[0].Do, said) != want {
 			t.Errorf("%q: %v", lifetime, reports)
 		}
 	}

@@ -82,7 +82,8 @@ func (c *checker) keepsUp(k *Capacity, counting aggregate.Counting) {
 	if k.Least == 0 {
 		instead = "fewer aggregates of many keys, or a stricter where, or fewer fields in by,"
 	}
-	c.mistake("streams-capacity", where(n, c.streams.Position), fmt.Sprintf("at %s changes a second each of %s delivers %s, and one streams function of %d MB counts about %s of %s each: totals would fall behind for good",
+	c.mistake("streams-capacity", where(n, c.streams.Position), fmt.Sprintf("at %s changes a second each of %s delivers %s, and one "+
+		"streams function of %d MB counts about %s of %s each: totals would fall behind for good",
 		figure(k.Rate), count(k.Shards, "shard"), figure(k.PerShard), memory, figure(float64(sustained)), updates(k.Updates)), instead)
 }
 

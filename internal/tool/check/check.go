@@ -117,12 +117,14 @@ func Run(in Input) (*Report, error) {
 
 // template compares the template with the pipeline, with the parameters of each environment.
 // counting is that of the first environment.
-func (r *Report) template(in Input, p *pipeline.Pipeline, at places, environments []environment) (counting aggregate.Counting, known bool, err error) {
+func (r *Report) template(in Input, p *pipeline.Pipeline, at places, environments []environment) (counting aggregate.Counting, known bool,
+	err error) {
 	t, err := template.Open(in.Template.Text, in.Parameters)
 	var syntax *template.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		r.Findings = append(r.Findings, Finding{Mistake, "template", in.Template.Name, syntax.Line, syntax.Column, syntax.What, syntax.Instead})
+		r.Findings = append(r.Findings, Finding{Mistake, "template", in.Template.Name, syntax.Line, syntax.Column, syntax.What,
+			syntax.Instead})
 		return aggregate.Marks, false, nil
 	case err != nil:
 		return aggregate.Marks, false, err
@@ -173,7 +175,8 @@ func (r *Report) environments(in Input) ([]environment, error) {
 	}
 	switch {
 	case in.ConfigEnv != "" && len(findings) == 0:
-		return nil, &template.ParameterError{What: fmt.Sprintf("%s has no environment %s; it has %s", in.Config.Name, in.ConfigEnv, strings.Join(names, ", "))}
+		return nil, &template.ParameterError{What: fmt.Sprintf("%s has no environment %s; it has %s", in.Config.Name, in.ConfigEnv,
+			strings.Join(names, ", "))}
 	case len(all) == 0:
 		return []environment{{}}, nil
 	}
@@ -219,7 +222,10 @@ func (r *Report) changes(was File, p *pipeline.Pipeline, at places, now time.Tim
 	old := r.load(was)
 	switch {
 	case old == nil:
-		r.Findings = append(r.Findings, Finding{Mistake, "was", was.Name, 1, 1, "nothing was compared: this file has mistakes, so it cannot be the one that is deployed now", "the name of that file after --was"})
+		r.Findings = append(r.Findings,
+			Finding{Mistake, "was", was.Name, 1, 1,
+				"nothing was compared: this file has mistakes, so it cannot be the one that is deployed now",
+				"the name of that file after --was"})
 		return
 	case p == nil:
 		return // its mistakes are reported first

@@ -134,26 +134,48 @@ func TestWrongFilesAreFindings(t *testing.T) {
 		change func(*Input)
 		want   []string
 	}{
-		{"pipeline", func(in *Input) { in.Pipeline.Text = []byte("a: [1") }, []string{"pipeline.yaml:1:4: invalid YAML: the bracket that opens here is not closed; write ] where it ends instead"}},
-		{"nothing", func(in *Input) { in.Pipeline.Text = nil }, []string{"pipeline.yaml:1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead"}},
-		{"a comment", func(in *Input) { in.Pipeline.Text = []byte("# later\n") }, []string{"pipeline.yaml:1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead"}},
-		{"without quotes", func(in *Input) { in.Pipeline.Text = []byte("type: {a: @b}") }, []string{"pipeline.yaml:1:11: invalid YAML: '@' is a reserved character; write what holds a brace"}},
+		{"pipeline", func(in *Input) {
+			in.Pipeline.Text = []byte("a: [1")
+		}, []string{"pipeline.yaml:1:4: invalid YAML: the bracket that opens here is not closed; write ] where it ends instead"}},
+		{"nothing", func(in *Input) {
+			in.Pipeline.Text = nil
+		}, []string{"pipeline.yaml:1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead"}},
+		{"a comment", func(in *Input) {
+			in.Pipeline.Text = []byte("# later\n")
+		}, []string{"pipeline.yaml:1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead"}},
+		{"without quotes", func(in *Input) {
+			in.Pipeline.Text = []byte("type: {a: @b}")
+		}, []string{"pipeline.yaml:1:11: invalid YAML: '@' is a reserved character; write what holds a brace"}},
 		{"a name twice", func(in *Input) {
 			in.Pipeline.Text = []byte("ingot: 1\nepoch: 1\nepoch: 2\nevents: {a: {retian: 1d, key: {pk: '{@id}', sk: '-'}}}\n")
 		},
-			[]string{"pipeline.yaml:3:1: epoch is already declared on line 2; write one of the two instead", "pipeline.yaml:4:14: unknown name retian; write retain instead"}},
-		{"UTF-16", func(in *Input) { in.Pipeline.Text = []byte("\xff\xfea\x00") }, []string{"pipeline.yaml:1:1: invalid YAML: the file is UTF-16; save it as UTF-8"}},
-		{"template of bytes", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: \xff")} }, []string{"t.yaml:1:1: invalid YAML: the file is not UTF-8; save it as UTF-8"}},
-		{"template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1\nb: {")} }, []string{"t.yaml:2:4: invalid YAML: the brace that opens here is not closed; write } where it ends instead"}},
-		{"a resource twice", func(in *Input) { in.Template = &File{"t.yaml", []byte("Resources:\n  A: 1\n  A: 2\n")} }, []string{"t.yaml:3:3: invalid YAML: A is already declared on line 2; write one of the two instead"}},
-		{"no template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1")} }, []string{"t.yaml:1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables"}},
+			[]string{"pipeline.yaml:3:1: epoch is already declared on line 2; write one of the two instead",
+				"pipeline.yaml:4:14: unknown name retian; write retain instead"}},
+		{"UTF-16", func(in *Input) {
+			in.Pipeline.Text = []byte("\xff\xfea\x00")
+		}, []string{"pipeline.yaml:1:1: invalid YAML: the file is UTF-16; save it as UTF-8"}},
+		{"template of bytes", func(in *Input) {
+			in.Template = &File{"t.yaml", []byte("a: \xff")}
+		}, []string{"t.yaml:1:1: invalid YAML: the file is not UTF-8; save it as UTF-8"}},
+		{"template", func(in *Input) {
+			in.Template = &File{"t.yaml", []byte("a: 1\nb: {")}
+		}, []string{"t.yaml:2:4: invalid YAML: the brace that opens here is not closed; write } where it ends instead"}},
+		{"a resource twice", func(in *Input) {
+			in.Template = &File{"t.yaml", []byte("Resources:\n  A: 1\n  A: 2\n")}
+		}, []string{"t.yaml:3:3: invalid YAML: A is already declared on line 2; write one of the two instead"}},
+		{"no template", func(in *Input) {
+			in.Template = &File{"t.yaml", []byte("a: 1")}
+		}, []string{"t.yaml:1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables"}},
 		{"was", func(in *Input) { in.Was = &File{"old.yaml", []byte("ingot: 1\nepoch: 0\nevnts: {}\n")} },
-			[]string{"old.yaml:1:1: nothing was compared: this file has mistakes, so it cannot be the one that is deployed now; write the name of that file after --was instead",
-				"old.yaml:2:8: epoch is 0; write a whole number from 1 to 1000000000 instead", "old.yaml:3:1: unknown name evnts; write events instead"}},
+			[]string{"old.yaml:1:1: nothing was compared: this file has mistakes, so it cannot be the one that is deployed now; write " +
+				"the name of that file after --was instead",
+				"old.yaml:2:8: epoch is 0; write a whole number from 1 to 1000000000 instead",
+				"old.yaml:3:1: unknown name evnts; write events instead"}},
 		{"all of them", func(in *Input) {
 			in.Pipeline.Text, in.Template, in.Was = []byte("a: ["), &File{"t.yaml", []byte("")}, &File{"old.yaml", []byte("")}
 		},
-			[]string{"pipeline.yaml:1:4: invalid YAML: ", "t.yaml:1:1: the file is empty; write a SAM template instead", "old.yaml:1:1: nothing was compared", "old.yaml:1:1: the file declares nothing"}},
+			[]string{"pipeline.yaml:1:4: invalid YAML: ", "t.yaml:1:1: the file is empty; write a SAM template instead",
+				"old.yaml:1:1: nothing was compared", "old.yaml:1:1: the file declares nothing"}},
 	} {
 		in := good
 		c.change(&in)
@@ -181,7 +203,8 @@ func TestNoSuchParameter(t *testing.T) {
 }
 
 func TestWas(t *testing.T) {
-	const drain = "; drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would become another item"
+	const drain = "; drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would " +
+		"become another item"
 	for _, c := range []struct {
 		name     string
 		old, new [2]string
@@ -190,13 +213,18 @@ func TestWas(t *testing.T) {
 	}{
 		{"the same", [2]string{"window: 1d", "window: 1d"}, [2]string{}, "", ""},
 		{"layout", [2]string{"window: 1d", "window:   24h # a day"}, [2]string{}, "", ""},
-		{"key", [2]string{`sk: "ORDER"}`, `sk: "ORDR"}`}, [2]string{}, `|sk: "ORDER"}`, "events.order.placed: key.sk was ORDR and is ORDER" + drain},
-		{"id", [2]string{`id: "{merchant_id}#{order_id}#{payment_id}"`, `id: "{order_id}#{payment_id}"`}, [2]string{}, `|id: "{merchant_id}#{order_id}#{payment_id}"`,
+		{"key", [2]string{`sk: "ORDER"}`, `sk: "ORDR"}`}, [2]string{}, `|sk: "ORDER"}`,
+			"events.order.placed: key.sk was ORDR and is ORDER" + drain},
+		{"id", [2]string{`id: "{merchant_id}#{order_id}#{payment_id}"`, `id: "{order_id}#{payment_id}"`}, [2]string{},
+			`|id: "{merchant_id}#{order_id}#{payment_id}"`,
 			"events.order.paid: id was {order_id}#{payment_id} and is {merchant_id}#{order_id}#{payment_id}" + drain},
 		{"type", [2]string{`type: "{type}"`, `type: "{kind}"`}, [2]string{}, `|type: "{type}"`, "type was {kind} and is {type}" + drain},
-		{"definition", [2]string{"window: 1d", "window: 2d"}, [2]string{}, "|window: 1d", "aggregates.merchant_daily: window was 2d and is 1d; raise epoch and give the aggregate that epoch as its since"},
-		{"epoch", [2]string{"epoch: 1", "epoch: 2"}, [2]string{}, "|epoch: 1", "epoch was 2 and is 1; an epoch is only ever raised: to go back, put the old definitions under a higher epoch"},
-		{"new aggregate", [2]string{"  merchant_parcels:", "  other_parcels:"}, [2]string{"  merchant_parcels:", "  merchant_parcels:"}, "  |merchant_parcels:\n", ""},
+		{"definition", [2]string{"window: 1d", "window: 2d"}, [2]string{}, "|window: 1d",
+			"aggregates.merchant_daily: window was 2d and is 1d; raise epoch and give the aggregate that epoch as its since"},
+		{"epoch", [2]string{"epoch: 1", "epoch: 2"}, [2]string{}, "|epoch: 1",
+			"epoch was 2 and is 1; an epoch is only ever raised: to go back, put the old definitions under a higher epoch"},
+		{"new aggregate", [2]string{"  merchant_parcels:", "  other_parcels:"}, [2]string{"  merchant_parcels:", "  merchant_parcels:"},
+			"  |merchant_parcels:\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := own{}.input(t)
@@ -225,11 +253,14 @@ func TestWas(t *testing.T) {
 
 // A new generation is correct, but it lacks what is stored. A warning reminds of the rebuild.
 func TestWasOfARebuild(t *testing.T) {
-	in := own{pipeline: [][2]string{{"    since: 1                                    # the epoch that", "    since: 2 # the epoch that"}, {"epoch: 1 ", "epoch: 2 "}}}.input(t)
+	in := own{pipeline: [][2]string{{"    since: 1                                    # the epoch that", "    since: 2 # the epoch that"},
+		{"epoch: 1 ", "epoch: 2 "}}}.input(t)
 	in.Was = &File{"old.yaml", []byte(read(t, "pipeline.yaml"))}
 	r := run(t, in)
-	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), `|since: 2 # the`) + ": warning: aggregates.merchant_daily: since was 1 and is 2; after deploying it, bring in the events that are stored, if there are any"
-	if len(r.Findings) != 1 || r.Findings[0].Severity != Warning || r.Findings[0].Rule != "change-rebuild" || !strings.HasPrefix(r.Findings[0].String(), want) || !r.Clean() {
+	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), `|since: 2 # the`) + ": warning: aggregates.merchant_daily: since was " +
+		"1 and is 2; after deploying it, bring in the events that are stored, if there are any"
+	if len(r.Findings) != 1 || r.Findings[0].Severity != Warning || r.Findings[0].Rule != "change-rebuild" ||
+		!strings.HasPrefix(r.Findings[0].String(), want) || !r.Clean() {
 		t.Errorf("got  %v\nwant %s…", r.Findings, want)
 	}
 }
@@ -237,17 +268,22 @@ func TestWasOfARebuild(t *testing.T) {
 // Totals that would expire before stored items need attention. The finding stands at the retain
 // that must be written.
 func TestWasOfALifetime(t *testing.T) {
-	in := own{pipeline: [][2]string{{"retain: 400d", "retain: 97d"}, {"    since: 1                                    # the epoch that", "    since: 2 # the epoch that"}, {"epoch: 1 ", "epoch: 2 "}}}.input(t)
-	in.Was = &File{"old.yaml", []byte(replace(t, read(t, "pipeline.yaml"), [][2]string{{"    retain: 90d                                 # the item", "    retain: 100d # the item"}}))}
+	in := own{pipeline: [][2]string{{"retain: 400d", "retain: 97d"}, {"    since: 1                                    # the epoch that",
+		"    since: 2 # the epoch that"}, {"epoch: 1 ", "epoch: 2 "}}}.input(t)
+	in.Was = &File{"old.yaml",
+		[]byte(replace(t, read(t, "pipeline.yaml"),
+			[][2]string{{"    retain: 90d                                 # the item", "    retain: 100d # the item"}}))}
 	r := run(t, in)
-	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), `|retain: 97d`) + ": aggregates.merchant_daily: retain was 400d and is 97d; events of order.placed that are stored keep the expiry they have and live for 100d"
+	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), `|retain: 97d`) + ": aggregates.merchant_daily: retain was 400d and is " +
+		"97d; events of order.placed that are stored keep the expiry they have and live for 100d"
 	var found []Finding
 	for _, f := range r.Findings {
 		if f.Rule == "change-lifetime" {
 			found = append(found, f)
 		}
 	}
-	if len(found) != 1 || found[0].Severity != Change || !strings.HasPrefix(found[0].String(), want) || !strings.HasSuffix(found[0].String(), "; write retain: at least 107d") {
+	if len(found) != 1 || found[0].Severity != Change || !strings.HasPrefix(found[0].String(), want) ||
+		!strings.HasSuffix(found[0].String(), "; write retain: at least 107d") {
 		t.Errorf("got  %v\nwant %s…", r.Findings, want)
 	}
 }
@@ -257,7 +293,8 @@ func TestWasOfAnIndex(t *testing.T) {
 	in := own{}.input(t)
 	in.Was = &File{"old.yaml", []byte(replace(t, read(t, "pipeline.yaml"), [][2]string{{`pk: "DAY#{@at | day}`, `pk: "DATE#{@at | day}`}}))}
 	r := run(t, in)
-	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), `|pk: "DAY#`) + ": warning: events.order.placed: indexes.GSI2.pk was DATE#{@at|day}#{@id|shard:8} and is DAY#{@at|day}#{@id|shard:8}; items that are stored keep the key they have"
+	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), `|pk: "DAY#`) + ": warning: events.order.placed: indexes.GSI2.pk was " +
+		"DATE#{@at|day}#{@id|shard:8} and is DAY#{@at|day}#{@id|shard:8}; items that are stored keep the key they have"
 	if len(r.Findings) != 1 || !r.Clean() || !strings.HasPrefix(r.Findings[0].String(), want) {
 		t.Errorf("got  %v\nwant %s…", r.Findings, want)
 	}
@@ -274,7 +311,8 @@ func TestATotalThatOutgrowsItsItem(t *testing.T) {
 	}
 	in.Partitions = 600
 	r := run(t, in)
-	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), "    |spread: 1\n") + ": with 600 partitions a total of merchant_daily that all of them touch takes "
+	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), "    |spread: 1\n") +
+		": with 600 partitions a total of merchant_daily that all of them touch takes "
 	if len(r.Findings) != 3 || r.Clean() || r.Findings[0].Rule != "total-size" || !strings.HasPrefix(r.Findings[0].String(), want) {
 		t.Fatalf("got  %v\nwant %s", r.Findings, want)
 	}
@@ -349,19 +387,23 @@ func TestWritten(t *testing.T) {
 	if err := r.WriteText(&text, in); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(text.String(), "template.yaml:"+place(t, string(in.Template.Text), "|IngestFunction:")+": IngestFunction does not wait for StreamsFunction") ||
+	if !strings.HasPrefix(text.String(), "template.yaml:"+place(t, string(in.Template.Text), "|IngestFunction:")+
+		": IngestFunction does not wait for StreamsFunction") ||
 		!strings.HasSuffix(text.String(), "\npipeline.yaml and template.yaml: 1 mistake\n") {
 		t.Errorf("%s", &text)
 	}
-	if lines := strings.Split(text.String(), "\n"); len(lines) < 6 || strings.Join(strings.Fields(lines[3]), " ") != "name since spread new full marks bytes advice" ||
-		!strings.HasSuffix(lines[5], "  spread: 4 lowers full to 1") || strings.Index(lines[3], "advice") != strings.Index(lines[5], "spread: 4") {
+	if lines := strings.Split(text.String(), "\n"); len(lines) < 6 ||
+		strings.Join(strings.Fields(lines[3]), " ") != "name since spread new full marks bytes advice" ||
+		!strings.HasSuffix(lines[5], "  spread: 4 lowers full to 1") || strings.Index(lines[3], "advice") != strings.Index(lines[5],
+		"spread: 4") {
 		t.Errorf("%s", &text)
 	}
 	if err := r.WriteJSON(&object); err != nil {
 		t.Fatal(err)
 	}
 	var back Report
-	if err := json.Unmarshal(object.Bytes(), &back); err != nil || len(back.Findings) != 1 || back.Findings[0] != r.Findings[0] || back.Counting != "marks" {
+	if err := json.Unmarshal(object.Bytes(), &back); err != nil || len(back.Findings) != 1 || back.Findings[0] != r.Findings[0] ||
+		back.Counting != "marks" {
 		t.Errorf("%v %s", err, &object)
 	}
 }

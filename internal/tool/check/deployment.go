@@ -37,7 +37,10 @@ func DeploymentOf(f File, name string) (Deployment, error) {
 	}
 	d := Deployment{Stack: text("stack_name"), Region: text("region"), Profile: text("profile")}
 	if d.Stack == "" {
-		return d, fmt.Errorf("%s names no stack under %s: write stack_name = \"NAME\" under [%s.global.parameters], or name the stack with --stack NAME", f.Name, name, name)
+		return d,
+			fmt.Errorf(
+				"%s names no stack under %s: write stack_name = \"NAME\" under [%s.global.parameters], or name the stack with --stack NAME",
+				f.Name, name, name)
 	}
 	at := setting(m.Value, "deploy", "stack_name").Position
 	d.From = fmt.Sprintf("%s:%d:%d", f.Name, at.Line, at.Column)

@@ -65,9 +65,11 @@ func (c *checker) role(functions []*template.Resource, role, variable string, st
 		return &function{found[0], role}
 	case 0:
 		c.mistake(role+"-function", template.Position{Line: 1, Column: 1},
-			"there is no "+role+" function: none has code in cmd/"+role+", and none has "+variable+" and "+sourceName(stream)+" mapped to it", "")
+			"there is no "+role+" function: none has code in cmd/"+role+", and none has "+variable+" and "+sourceName(stream)+
+				" mapped to it", "")
 	default:
-		c.mistake(role+"-function", found[1].Position, found[1].Name+" is a second "+role+" function beside "+found[0].Name+": keep one", "")
+		c.mistake(role+"-function", found[1].Position, found[1].Name+" is a second "+role+" function beside "+found[0].Name+
+			": keep one", "")
 	}
 	return nil
 }

@@ -28,9 +28,11 @@ func (r *Report) hotTotals(in Input, p *pipeline.Pipeline, counting aggregate.Co
 		if !is.TooMuch(def) {
 			continue
 		}
-		what := fmt.Sprintf("%s: at %v changes a second one item gets about %s of %s each", why, in.Rate, count(int(is.Updates+0.5), "update"), count(is.Units, "write unit"))
+		what := fmt.Sprintf("%s: at %v changes a second one item gets about %s of %s each", why, in.Rate,
+			count(int(is.Updates+0.5), "update"), count(is.Units, "write unit"))
 		if def.MovedBy == aggregate.Put {
-			what += fmt.Sprintf(", in transactions that exclude each other; it takes about %d of them and %s units", estimate.MovesASecond, figure(estimate.UnitsASecond))
+			what += fmt.Sprintf(", in transactions that exclude each other; it takes about %d of them and %s units", estimate.MovesASecond,
+				figure(estimate.UnitsASecond))
 		} else {
 			what += fmt.Sprintf("; it takes %s units", figure(estimate.UnitsASecond))
 		}

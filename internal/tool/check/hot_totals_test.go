@@ -39,7 +39,8 @@ func hotTotalsAt(t *testing.T, all, shops string, rate float64, partitions int, 
 			if err != nil {
 				t.Fatal(err)
 			}
-			if in.Events, err = (&sample.Sampler{Pipeline: p, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}).Read("e.ndjson", strings.NewReader(lines)); err != nil {
+			if in.Events, err = (&sample.Sampler{Pipeline: p, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}).Read("e.ndjson",
+				strings.NewReader(lines)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -95,14 +96,21 @@ func TestHotTotals(t *testing.T) {
 		lines      string
 		want       []string
 	}{
-		"no rate":         {"", "", 0, 100, "", nil},
-		"few updates":     {"", "", 4000, 4, "", nil},
-		"many partitions": {"", "", 100_000, 100, "", []string{"all events of one moment that count in all move one total: at 100000 changes a second one item gets about 100 updates of 69 write units each; it takes 1,000 units; spread: 3"}},
-		"by put, folded":  {put, "", 4000, 4, "", nil},
-		"by put":          {put, "", 50_000, 50, "", []string{"all events of one moment that count in all move one total: at 50000 changes a second one item gets about 550 updates of 2 write units each, in transactions that exclude each other; it takes about 200 of them and 1,000 units; spread: 4"}},
-		"by put, a floor": {floor, "", 50_000, 50, "", []string{"all events of one moment that count in all move one total: at 50000 changes a second one item gets about 550 updates of 2 write units each, in transactions that exclude each other; it takes about 200 of them and 1,000 units; one more field in by:, so that fewer events share a total, and where it is deployed already a higher epoch as since,"}},
+		"no rate":     {"", "", 0, 100, "", nil},
+		"few updates": {"", "", 4000, 4, "", nil},
+		"many partitions": {"", "", 100_000, 100, "", []string{"all events of one moment that count in all move one total: at 100000 " +
+			"changes a second one item gets about 100 updates of 69 write units each; it takes 1,000 units; spread: 3"}},
+		"by put, folded": {put, "", 4000, 4, "", nil},
+		"by put": {put, "", 50_000, 50, "", []string{"all events of one moment that count in all move one total: at 50000 " +
+			"changes a second one item gets about 550 updates of 2 write units each, in transactions that exclude each other; it takes " +
+			"about 200 of them and 1,000 units; spread: 4"}},
+		"by put, a floor": {floor, "", 50_000, 50, "", []string{"all events of one moment that count in all move one total: at 50000 " +
+			"changes a second one item gets about 550 updates of 2 write units each, in transactions that exclude each other; it takes " +
+			"about 200 of them and 1,000 units; one more field in by:, so that fewer events share a total, and where it is deployed " +
+			"already a higher epoch as since,"}},
 		"in a sample": {"\n    spread: 100", put, 50_000, 50, sampled.String(), []string{
-			"90 of 100 changes in e.ndjson move one total of shops: at 50000 changes a second one item gets about 500 updates of 2 write units each, in transactions that exclude each other; it takes about 200 of them and 1,000 units; spread: 4"}},
+			"90 of 100 changes in e.ndjson move one total of shops: at 50000 changes a second one item gets about 500 updates of 2 write " +
+				"units each, in transactions that exclude each other; it takes about 200 of them and 1,000 units; spread: 4"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := hotTotalsAt(t, c.all, c.shops, c.rate, c.partitions, c.lines)

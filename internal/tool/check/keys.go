@@ -121,7 +121,8 @@ func (c *checker) typed(table *template.Resource, rule, want, because string, na
 	for _, item := range c.t.Items(c.t.Property(table, "AttributeDefinitions")) {
 		name, kind := c.t.Get(item, "AttributeName"), c.t.Get(item, "AttributeType")
 		if name != nil && kind != nil && slices.Contains(names, name.Text) && kind.Kind == template.Scalar && kind.Text != want {
-			c.mistake(rule, kind.Position, fmt.Sprintf("attribute %s is of type %s%s", name.Text, kind.Text, because), "AttributeType: "+want)
+			c.mistake(rule, kind.Position, fmt.Sprintf("attribute %s is of type %s%s", name.Text, kind.Text, because),
+				"AttributeType: "+want)
 		}
 	}
 }

@@ -36,12 +36,15 @@ func TestRightsOfTotalsThatMoveWithThePut(t *testing.T) {
 // A floor refuses events every day. So the alarm on everything in quarantine gives way to the one
 // of docs/watch.md.
 func TestAlarmWithFloors(t *testing.T) {
-	o := own{pipeline: [][2]string{{"\naggregates:\n", strings.Replace(movedTotal, "movedBy: put", "movedBy: put, atLeast: {cents: -1000}", 1)}},
+	o := own{pipeline: [][2]string{{"\naggregates:\n",
+		strings.Replace(movedTotal, "movedBy: put", "movedBy: put, atLeast: {cents: -1000}", 1)}},
 		template: [][2]string{{keyed, "              - " + granted + "\n"}}}
 	in := o.input(t)
 	r := run(t, in)
-	want := "template.yaml:" + place(t, string(in.Template.Text), "  |QuarantineAlarm:") + ": warning: QuarantineAlarm goes off for every event that a floor (atLeast) refuses, and such events are normal; " +
-		"write an alarm on the metrics of the other verdicts, as https://github.com/ingot-events/ingot/blob/main/docs/watch.md#quarantine has it, instead"
+	want := "template.yaml:" + place(t, string(in.Template.Text), "  |QuarantineAlarm:") +
+		": warning: QuarantineAlarm goes off for every event that a floor (atLeast) refuses, and such events are normal; " +
+		"write an alarm on the metrics of the other verdicts, as " +
+		"https://github.com/ingot-events/ingot/blob/main/docs/watch.md#quarantine has it, instead"
 	if len(r.Findings) != 1 || r.Findings[0].String() != want {
 		t.Errorf("got  %v\nwant %s", r.Findings, want)
 	}
@@ -73,7 +76,8 @@ func TestCostOfTotalsThatMoveWithThePut(t *testing.T) {
 		{"", "moved by the put: one total takes about 200 transactions a second, and spread multiplies that\n", 2},
 		{", spread: 3", "moved by the put: one total takes about 600 transactions a second, and spread multiplies that\n", 2},
 		{", atLeast: {cents: -1000}", "moved by the put: one total takes about 200 transactions a second\n", 2},
-		{", rank: {value: cents}", "ranked by cents: 4 units of it are the index's, which takes about 500 moves a second in each window; moved by the put: one total takes about 200 transactions a second\n", 6},
+		{", rank: {value: cents}",
+			"ranked by cents: 4 units of it are the index's, which takes about 500 moves a second in each window; moved by the put: one total takes about 200 transactions a second\n", 6},
 	} {
 		o := own{pipeline: [][2]string{{"\naggregates:\n", strings.Replace(movedTotal, "movedBy: put", "movedBy: put"+c.more, 1)}}}
 		in := o.input(t)
@@ -106,13 +110,16 @@ events:
 	if err != nil {
 		t.Fatal(err)
 	}
-	small, large := `{"n":1,"t":"2026-03-01T00:00:00Z","lines":[{"l":1}]}`, `{"n":2,"t":"2026-03-01T00:00:00Z","lines":[],"note":"`+strings.Repeat("long ", 300)+`"}`
+	small, large := `{"n":1,"t":"2026-03-01T00:00:00Z","lines":[{"l":1}]}`, `{"n":2,"t":"2026-03-01T00:00:00Z","lines":[],"note":"`+
+		strings.Repeat("long ", 300)+`"}`
 	for lines, want := range map[string][]string{
-		small:                {"compress saves no write unit for any event of line in e.ndjson, which has 1 of them", "compress saves no write unit for any event of order in e.ndjson, which has 1 of them"},
+		small: {"compress saves no write unit for any event of line in e.ndjson, which has 1 of them",
+			"compress saves no write unit for any event of order in e.ndjson, which has 1 of them"},
 		small + "\n" + large: {"compress saves no write unit for any event of line in e.ndjson, which has 1 of them"},
 		"7":                  nil,
 	} {
-		events, err := (&sample.Sampler{Pipeline: p, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}).Read("e.ndjson", strings.NewReader(lines))
+		events, err := (&sample.Sampler{Pipeline: p, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}).Read("e.ndjson",
+			strings.NewReader(lines))
 		if err != nil {
 			t.Fatal(err)
 		}

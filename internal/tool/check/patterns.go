@@ -50,7 +50,8 @@ func (r *Report) patterns(in Input, p *pipeline.Pipeline, at places) {
 		for _, name := range p.Indexes() {
 			if pos, ok := at.index(name); ok && !read[name] {
 				at.warn("index-unread", pos,
-					"no pattern reads "+name+", and each event in it costs one write unit more", "a pattern with index: "+name+", or the event types without it,")
+					"no pattern reads "+name+", and each event in it costs one write unit more", "a pattern with index: "+name+
+						", or the event types without it,")
 			}
 		}
 	}
@@ -111,7 +112,8 @@ func (r *Report) judge(in Input, at places, name, where, pk string) {
 			member = "indexes." + where + ".pk"
 		}
 		at.warn("hot-partition", at.of("events."+name, member),
-			fmt.Sprintf("all events of one moment share %d partition keys of %s, which take %d write units a second of 1 KB each, and %v events may come", shards, h.Key, h.Ceiling, in.Rate),
+			fmt.Sprintf("all events of one moment share %d partition keys of %s, which take %d write units a second of 1 KB each, and %v "+
+				"events may come", shards, h.Key, h.Ceiling, in.Rate),
 			fmt.Sprintf("#{@id | shard:%d} at the end of pk", h.EnoughShards))
 	}
 	r.Hot = append(r.Hot, h)
@@ -176,7 +178,8 @@ func (r *Report) writePatterns(b *strings.Builder, region string) {
 	}
 	writeRows(b, rows)
 	for _, h := range r.Hot {
-		fmt.Fprintf(b, "  %s: all events of one moment share %s, which take %d write units a second\n", h.Key, count(h.Shards, "partition key"), h.Ceiling)
+		fmt.Fprintf(b, "  %s: all events of one moment share %s, which take %d write units a second\n", h.Key,
+			count(h.Shards, "partition key"), h.Ceiling)
 	}
 	b.WriteString("\n")
 }

@@ -36,8 +36,10 @@ func TestPatternsArePriced(t *testing.T) {
 // TestPatternsAreJudged shows an index that nothing reads, and a rate that is more than the shards
 // of a day take.
 func TestPatternsAreJudged(t *testing.T) {
-	unread := own{pipeline: [][2]string{{"  customer_orders: {read: [order.placed, order.refunded], index: GSI1, newest: true}\n", ""}}}.input(t)
-	if got := run(t, unread).Findings; len(got) != 1 || got[0].Rule != "index-unread" || got[0].Severity != Warning || !strings.Contains(got[0].What, "no pattern reads GSI1") {
+	unread := own{pipeline: [][2]string{{"  customer_orders: {read: [order.placed, order.refunded], index: GSI1, newest: true}\n",
+		""}}}.input(t)
+	if got := run(t, unread).Findings; len(got) != 1 || got[0].Rule != "index-unread" || got[0].Severity != Warning ||
+		!strings.Contains(got[0].What, "no pattern reads GSI1") {
 		t.Errorf("an index that nothing reads: %v", got)
 	}
 	in := own{}.input(t)
@@ -57,7 +59,8 @@ func TestPatternsAreJudged(t *testing.T) {
 			t.Errorf("at %v a second: %v, %v", rate, r.Hot, r.Findings)
 		}
 	}
-	for pk, want := range map[string]string{"DAY#{@at|day}": "1 true", "{@type}#{@at|hour}#{id|shard:4}": "4 true", "O#{id}": "0 false", "X": "1 true",
+	for pk, want := range map[string]string{"DAY#{@at|day}": "1 true", "{@type}#{@at|hour}#{id|shard:4}": "4 true", "O#{id}": "0 false",
+		"X":          "1 true",
 		"{@at|time}": "0 false", "{@at|day}#{id}": "0 false"} {
 		shards, hot := momentary(pk)
 		if got := fmt.Sprint(shards, " ", hot); got != want {
@@ -70,8 +73,10 @@ func TestPatternsAreJudged(t *testing.T) {
 // answer. The pattern stands in the place of payments, and more of the file may be changed.
 func TestPatternsAreRefused(t *testing.T) {
 	const payments = "payments: {read: [order.paid], index: GSI3}"
-	shipped := [2]string{`GSI3: {pk: "MERCHANT#{merchant_id}#STATUS#{status}", sk: "{@at | time}#{@id}"}   # moves`, `GSI3: {pk: "SELLER#{merchant_id}", sk: "{@at | time}#{@id}"}   # moves`}
-	buyer := [2]string{`GSI1: {pk: "CUSTOMER#{customer_id | hmac}", sk: "{@at | time}#{@id}"}`, `GSI1: {pk: "CUSTOMER#{buyer.id | hmac}", sk: "{@at | time}#{@id}"}`}
+	shipped := [2]string{`GSI3: {pk: "MERCHANT#{merchant_id}#STATUS#{status}", sk: "{@at | time}#{@id}"}   # moves`,
+		`GSI3: {pk: "SELLER#{merchant_id}", sk: "{@at | time}#{@id}"}   # moves`}
+	buyer := [2]string{`GSI1: {pk: "CUSTOMER#{customer_id | hmac}", sk: "{@at | time}#{@id}"}`,
+		`GSI1: {pk: "CUSTOMER#{buyer.id | hmac}", sk: "{@at | time}#{@id}"}`}
 	shards := [2]string{"shard:8", "shard:1001"}
 	before, _, _ := strings.Cut(read(t, "pipeline.yaml"), payments)
 	line := strings.Count(before, "\n") + 1
@@ -85,15 +90,20 @@ func TestPatternsAreRefused(t *testing.T) {
 		"a name that no index has": {"{read: [order.paid], index: by-day}", nil,
 			`no event type is in by-day; write one of GSI1, GSI2, GSI3, or indexes: {GSI4: {pk: "…", sk: "…"}} in the event types that it reads, instead`},
 		"not in the index": {"{read: [order.paid, order.placed], index: GSI3}", nil,
-			"events of order.placed are not in GSI3; write only the types that are, or GSI3: {pk: …, sk: …} in the indexes: of order.placed, instead"},
+			"events of order.placed are not in GSI3; write only the types that are, or GSI3: {pk: …, sk: …} in the indexes: of " +
+				"order.placed, instead"},
 		"different pk": {"{read: [order.paid, order.shipped], index: GSI3}", [][2]string{shipped},
-			"order.paid and order.shipped have different pk in GSI3: MERCHANT#{merchant_id}#STATUS#{status} and SELLER#{merchant_id}, so no Query reads both; write one pattern for each of them, or the same pk in both instead"},
+			"order.paid and order.shipped have different pk in GSI3: MERCHANT#{merchant_id}#STATUS#{status} and SELLER#{merchant_id}, so " +
+				"no Query reads both; write one pattern for each of them, or the same pk in both instead"},
 		"different fields": {"{read: [order.placed, order.refunded], index: GSI1}", [][2]string{buyer},
-			"order.placed and order.refunded have different pk in GSI1: CUSTOMER#{customer_id|hmac} and CUSTOMER#{buyer.id|hmac}, so no Query reads both; write as: {customer_id: [customer_id, buyer.id]} beside read:"},
+			"order.placed and order.refunded have different pk in GSI1: CUSTOMER#{customer_id|hmac} and CUSTOMER#{buyer.id|hmac}, so no " +
+				"Query reads both; write as: {customer_id: [customer_id, buyer.id]} beside read:"},
 		"too many partitions": {"{read: [order.placed], index: GSI2}", [][2]string{shards},
-			"payments reads 1001 partitions to answer any question, and one question reads at most 1000; write a smaller N in shard:N of the pk that it reads instead"},
+			"payments reads 1001 partitions to answer any question, and one question reads at most 1000; write a smaller N in shard:N of " +
+				"the pk that it reads instead"},
 		"a field of no key": {"{read: [order.paid], index: GSI3, as: {amount: [total_cents]}}", nil,
-			"total_cents is in no key of GSI3; write {total_cents | pad:12} in a sort key to ask for a range of numbers, or {total_cents} in a key to ask for one value, instead"},
+			"total_cents is in no key of GSI3; write {total_cents | pad:12} in a sort key to ask for a range of numbers, or " +
+				"{total_cents} in a key to ask for one value, instead"},
 		"no such type":      {"{read: [order.payed], index: GSI3}", nil, "there is no event type order.payed; write order.paid instead"},
 		"no such aggregate": {"{total: merchant_dayly}", nil, "there is no aggregate merchant_dayly; write merchant_daily instead"},
 	} {

@@ -50,30 +50,53 @@ func TestPayloadBucket(t *testing.T) {
 		want       []string
 	}{
 		"all of it": {keeps, [][2]string{with(rule)}, nil},
-		"no output": {keeps, [][2]string{with(rule), output}, []string{"no output PayloadBucketName: the commands of ingot find the parts of a stack by these"}},
+		"no output": {keeps, [][2]string{with(rule), output},
+			[]string{"no output PayloadBucketName: the commands of ingot find the parts of a stack by these"}},
 		"no bucket": {nil, nil, []string{
-			"pipeline.yaml has event types with offload, and StreamsFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start; write Payloads=keep among the parameter_overrides of samconfig.toml instead",
+			"pipeline.yaml has event types with offload, and StreamsFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start; " +
+				"write Payloads=keep among the parameter_overrides of samconfig.toml instead",
 			"pipeline.yaml has event types with offload, and IngestFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start"}},
 		"no parameter": {nil, [][2]string{{"    AllowedValues: [none, keep]\n", "    AllowedValues: [none]\n"}}, []string{
-			"StreamsFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start; write INGOT_PAYLOAD_BUCKET: !Ref the payload bucket instead",
-			"IngestFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start; write INGOT_PAYLOAD_BUCKET: !Ref the payload bucket instead"}},
-		"no rights": {keeps, [][2]string{with(rule), {"!If [KeepsPayloads, " + streams, "!If [KeepsPayloads, " + none}, {"!If [KeepsPayloads, " + ingest, "!If [KeepsPayloads, " + none}}, []string{
-			"StreamsRole does not allow s3:GetObject, s3:ListBucket on PayloadBucket: expired events could not be archived with their payloads, and their shard would wait; write " + streams + " among the statements of StreamsRole instead",
-			"IngestRole does not allow s3:PutObject, s3:GetObject, s3:DeleteObject, s3:ListBucket on PayloadBucket: events with large payloads could not be stored, and would end in the dead-letter queue; write " + ingest + " among"}},
-		"too few days":     {keeps, [][2]string{with(strings.Replace(rule, "150", "149", 1))}, []string{"PayloadBucket removes the payloads of order.placed after 149 days: its events expire 90d after their time, which may be 30 days ahead, and may be there for 30 days more; write 150 or more instead"}},
-		"of everything":    {keeps, [][2]string{with("- {Id: all, Status: Enabled, ExpirationInDays: 30}")}, []string{"PayloadBucket removes the payloads of order.placed after 30 days"}},
-		"of some of them":  {keeps, [][2]string{with(rule, "- {Id: a, Status: Enabled, Prefix: order.placed/a, ExpirationInDays: 1}")}, []string{"PayloadBucket removes the payloads of order.placed after 1 days"}},
-		"of others":        {keeps, [][2]string{with(rule, "- {Id: a, Status: Enabled, Prefix: order/, ExpirationInDays: 1}")}, nil},
-		"switched off":     {keeps, [][2]string{with(rule, "- {Id: a, Status: Disabled, ExpirationInDays: 1}")}, nil},
-		"for ever":         {keeps, nil, []string{"warning: PayloadBucket keeps the payloads of order.placed for ever, and the events expire; write {Status: Enabled, Prefix: order.placed/, ExpirationInDays: 150} among its LifecycleConfiguration's Rules instead"}},
-		"on a certain day": {keeps, [][2]string{with(strings.Replace(rule, "ExpirationInDays: 150", "ExpirationDate: 2030-01-01", 1))}, []string{"PayloadBucket removes payloads of order.placed on a certain day"}},
-		"to a slow class": {keeps, [][2]string{with(rule, "- {Id: a, Status: Enabled, Transitions: [{StorageClass: STANDARD_IA, TransitionInDays: 30}, {StorageClass: DEEP_ARCHIVE, TransitionInDays: 60}]}")}, []string{
-			"PayloadBucket moves the payloads of order.placed to the storage class DEEP_ARCHIVE, and S3 refuses to read them there: a shard of the stream would wait for one until it is restored; write GLACIER_IR instead"}},
-		"to a slow one, alone": {keeps, [][2]string{with(strings.Replace(rule, "ExpirationInDays: 150", "ExpirationInDays: 150, Transition: {StorageClass: GLACIER, TransitionInDays: 60}", 1))}, []string{
-			"PayloadBucket moves the payloads of order.placed to the storage class GLACIER"}},
-		"to a cheap class": {keeps, [][2]string{with(rule, "- {Id: a, Status: Enabled, Transitions: [{StorageClass: GLACIER_IR, TransitionInDays: 30}]}", "- {Id: b, Status: Enabled, Prefix: other/, Transition: {StorageClass: GLACIER, TransitionInDays: 30}}")}, nil},
-		"another bucket": {keeps, [][2]string{with(rule), {"INGOT_ARCHIVE_BUCKET: !If", "INGOT_PAYLOAD_BUCKET: !Ref ArchiveBucket, INGOT_ARCHIVE_BUCKET: !If"}}, []string{
-			"the two functions have different payload buckets, ArchiveBucket and PayloadBucket: what one puts, the other would not find; write the same INGOT_PAYLOAD_BUCKET instead"}},
+			"StreamsFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start; write INGOT_PAYLOAD_BUCKET: !Ref the payload " +
+				"bucket instead",
+			"IngestFunction has no variable INGOT_PAYLOAD_BUCKET: it would not start; write INGOT_PAYLOAD_BUCKET: !Ref the payload " +
+				"bucket instead"}},
+		"no rights": {keeps, [][2]string{with(rule), {"!If [KeepsPayloads, " + streams, "!If [KeepsPayloads, " + none},
+			{"!If [KeepsPayloads, " + ingest, "!If [KeepsPayloads, " + none}}, []string{
+			"StreamsRole does not allow s3:GetObject, s3:ListBucket on PayloadBucket: expired events could not be archived with their " +
+				"payloads, and their shard would wait; write " + streams + " among the statements of StreamsRole instead",
+			"IngestRole does not allow s3:PutObject, s3:GetObject, s3:DeleteObject, s3:ListBucket on PayloadBucket: events with large " +
+				"payloads could not be stored, and would end in the dead-letter queue; write " + ingest + " among"}},
+		"too few days": {keeps, [][2]string{with(strings.Replace(rule, "150", "149", 1))},
+			[]string{"PayloadBucket removes the payloads of order.placed after 149 days: its events expire 90d after their time, which " +
+				"may be 30 days ahead, and may be there for 30 days more; write 150 or more instead"}},
+		"of everything": {keeps, [][2]string{with("- {Id: all, Status: Enabled, ExpirationInDays: 30}")},
+			[]string{"PayloadBucket removes the payloads of order.placed after 30 days"}},
+		"of some of them": {keeps, [][2]string{with(rule, "- {Id: a, Status: Enabled, Prefix: order.placed/a, ExpirationInDays: 1}")},
+			[]string{"PayloadBucket removes the payloads of order.placed after 1 days"}},
+		"of others":    {keeps, [][2]string{with(rule, "- {Id: a, Status: Enabled, Prefix: order/, ExpirationInDays: 1}")}, nil},
+		"switched off": {keeps, [][2]string{with(rule, "- {Id: a, Status: Disabled, ExpirationInDays: 1}")}, nil},
+		"for ever": {keeps, nil, []string{"warning: PayloadBucket keeps the payloads of order.placed for ever, and the events " +
+			"expire; write {Status: Enabled, Prefix: order.placed/, ExpirationInDays: 150} among its LifecycleConfiguration's " +
+			"Rules instead"}},
+		"on a certain day": {keeps, [][2]string{with(strings.Replace(rule, "ExpirationInDays: 150", "ExpirationDate: 2030-01-01", 1))},
+			[]string{"PayloadBucket removes payloads of order.placed on a certain day"}},
+		"to a slow class": {keeps, [][2]string{with(rule, "- {Id: a, Status: Enabled, Transitions: [{StorageClass: STANDARD_IA, "+
+			"TransitionInDays: 30}, {StorageClass: DEEP_ARCHIVE, TransitionInDays: 60}]}")}, []string{
+			"PayloadBucket moves the payloads of order.placed to the storage class DEEP_ARCHIVE, and S3 refuses to read them there: a " +
+				"shard of the stream would wait for one until it is restored; write GLACIER_IR instead"}},
+		"to a slow one, alone": {keeps,
+			[][2]string{with(strings.Replace(rule, "ExpirationInDays: 150",
+				"ExpirationInDays: 150, Transition: {StorageClass: GLACIER, TransitionInDays: 60}", 1))}, []string{
+				"PayloadBucket moves the payloads of order.placed to the storage class GLACIER"}},
+		"to a cheap class": {keeps,
+			[][2]string{with(rule, "- {Id: a, Status: Enabled, Transitions: [{StorageClass: GLACIER_IR, TransitionInDays: 30}]}",
+				"- {Id: b, Status: Enabled, Prefix: other/, Transition: {StorageClass: GLACIER, TransitionInDays: 30}}")}, nil},
+		"another bucket": {keeps,
+			[][2]string{with(rule), {"INGOT_ARCHIVE_BUCKET: !If", "INGOT_PAYLOAD_BUCKET: !Ref ArchiveBucket, INGOT_ARCHIVE_BUCKET: !If"}},
+			[]string{
+				"the two functions have different payload buckets, ArchiveBucket and PayloadBucket: what one puts, the other would not " +
+					"find; write the same INGOT_PAYLOAD_BUCKET instead"}},
 	} {
 		o := own{pipeline: [][2]string{offloads}, template: c.template, parameters: c.parameters}
 		var got []string
@@ -100,12 +123,14 @@ func TestPayloadBucket(t *testing.T) {
 
 // If the events never expire, their payloads must not.
 func TestPayloadsThatNeverExpire(t *testing.T) {
-	o := own{pipeline: [][2]string{offloads}, parameters: keeps, template: [][2]string{{lifecycleRules, lifecycleRules + "          " + guided(t) + "\n"}}}
+	o := own{pipeline: [][2]string{offloads}, parameters: keeps,
+		template: [][2]string{{lifecycleRules, lifecycleRules + "          " + guided(t) + "\n"}}}
 	in := o.input(t)
 	in.Pipeline.Text = regexp.MustCompile(`(?m)^    retain: .*\n`).ReplaceAll(in.Pipeline.Text, nil)
 	found := false
 	for _, f := range run(t, in).Findings {
-		found = found || strings.Contains(f.String(), "PayloadBucket removes the payloads of order.placed after 150 days, and its events never expire; write no rule for order.placed/ instead")
+		found = found || strings.Contains(f.String(), "PayloadBucket removes the payloads of order.placed after 150 days, and its events "+
+			"never expire; write no rule for order.placed/ instead")
 	}
 	if !found {
 		t.Errorf("%v", run(t, in).Findings)
@@ -116,10 +141,13 @@ func TestPayloadsThatNeverExpire(t *testing.T) {
 // there were before.
 func TestPayloadsOfALongerLife(t *testing.T) {
 	for _, c := range []struct{ retain, want string }{
-		{"    retain: 180d\n", "PayloadBucket removes the payloads of order.placed after 150 days: its events expire 180d after their time, which may be 30 days ahead, and may be there for 30 days more; write 240 or more instead"},
-		{"", "PayloadBucket removes the payloads of order.placed after 150 days, and its events never expire; write no rule for order.placed/ instead"},
+		{"    retain: 180d\n", "PayloadBucket removes the payloads of order.placed after 150 days: its events expire 180d after their " +
+			"time, which may be 30 days ahead, and may be there for 30 days more; write 240 or more instead"},
+		{"", "PayloadBucket removes the payloads of order.placed after 150 days, and its events never expire; write no rule for " +
+			"order.placed/ instead"},
 	} {
-		o := own{pipeline: [][2]string{offloads}, parameters: keeps, template: [][2]string{{lifecycleRules, lifecycleRules + "          " + guided(t) + "\n"}}}
+		o := own{pipeline: [][2]string{offloads}, parameters: keeps,
+			template: [][2]string{{lifecycleRules, lifecycleRules + "          " + guided(t) + "\n"}}}
 		in := o.input(t)
 		retain := regexp.MustCompile(`(?m)^    retain: 90d.*\n`)
 		in.Pipeline.Text = retain.ReplaceAll(in.Pipeline.Text, []byte(c.retain+"    was: [{retain: 90d, before: 2026-03-03T00:00:00Z}]\n"))

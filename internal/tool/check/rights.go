@@ -41,8 +41,9 @@ var managed = map[string]string{
 var samPolicies = map[string]struct {
 	parameter, actions string
 }{
-	"DynamoDBCrudPolicy": {"TableName", "dynamodb:getitem dynamodb:deleteitem dynamodb:putitem dynamodb:scan dynamodb:query dynamodb:updateitem " +
-		"dynamodb:batchwriteitem dynamodb:batchgetitem dynamodb:describetable dynamodb:conditioncheckitem"},
+	"DynamoDBCrudPolicy": {"TableName",
+		"dynamodb:getitem dynamodb:deleteitem dynamodb:putitem dynamodb:scan dynamodb:query dynamodb:updateitem " +
+			"dynamodb:batchwriteitem dynamodb:batchgetitem dynamodb:describetable dynamodb:conditioncheckitem"},
 	"DynamoDBReadPolicy":       {"TableName", "dynamodb:getitem dynamodb:scan dynamodb:query dynamodb:batchgetitem dynamodb:describetable"},
 	"DynamoDBWritePolicy":      {"TableName", "dynamodb:putitem dynamodb:updateitem dynamodb:batchwriteitem"},
 	"DynamoDBStreamReadPolicy": {"TableName", reading},
@@ -61,7 +62,8 @@ func (c *checker) rightsOf(f *function) *rights {
 	role := c.t.Property(f.Resource, "Role")
 	switch {
 	case role == nil && f.Type == "AWS::Lambda::Function":
-		c.mistake("rights", f.Position, f.Name+" has no Role: CloudFormation refuses the function", "Role: !GetAtt ROLE.Arn, of a role like the one in Ingot's template.yaml,")
+		c.mistake("rights", f.Position, f.Name+" has no Role: CloudFormation refuses the function",
+			"Role: !GetAtt ROLE.Arn, of a role like the one in Ingot's template.yaml,")
 		return nil
 	case role == nil:
 		r := &rights{of: f.Name, at: f.Position}

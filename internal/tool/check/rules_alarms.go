@@ -13,7 +13,8 @@ import (
 func (c *checker) indexAlarms(table *template.Resource) {
 	var watched []*template.Node
 	for _, r := range c.t.Resources() {
-		if r.Type != "AWS::CloudWatch::Alarm" || !c.says(r, "Namespace", "AWS/DynamoDB") || !c.says(r, "MetricName", "WriteThrottleEvents") {
+		if r.Type != "AWS::CloudWatch::Alarm" || !c.says(r, "Namespace", "AWS/DynamoDB") ||
+			!c.says(r, "MetricName", "WriteThrottleEvents") {
 			continue
 		}
 		switch index, told := c.watches(r, table); {
@@ -32,7 +33,8 @@ func (c *checker) indexAlarms(table *template.Resource) {
 		index := i.name
 		there = append(there, index)
 		if !named(watched, index.Text) && (c.p == nil || c.uses(index.Text)) {
-			c.warn("index-alarm", index.Position, "index "+index.Text+" has no alarm: when it refuses writes, so does the table, and the table's own alarm does not see it",
+			c.warn("index-alarm", index.Position, "index "+index.Text+
+				" has no alarm: when it refuses writes, so does the table, and the table's own alarm does not see it",
 				"an alarm like the one for index "+watched[0].Text+", with GlobalSecondaryIndexName "+index.Text+",")
 		}
 	}
@@ -97,12 +99,14 @@ func (c *checker) quarantineAlarm(f *function) {
 		return
 	}
 	for _, r := range c.t.Resources() {
-		if r.Type != "AWS::CloudWatch::Alarm" || !c.says(r, "Namespace", "AWS/SQS") || !c.says(r, "MetricName", "ApproximateNumberOfMessagesVisible") {
+		if r.Type != "AWS::CloudWatch::Alarm" || !c.says(r, "Namespace", "AWS/SQS") ||
+			!c.says(r, "MetricName", "ApproximateNumberOfMessagesVisible") {
 			continue
 		}
 		for _, item := range c.t.Items(c.t.Property(r, "Dimensions")) {
 			if of := c.referred(c.t.Get(item, "Value")); of != nil && of.Name == queue.Name {
-				c.warn("quarantine-alarm", r.Position, r.Name+" goes off for every event that a floor (atLeast) refuses, and such events are normal",
+				c.warn("quarantine-alarm", r.Position,
+					r.Name+" goes off for every event that a floor (atLeast) refuses, and such events are normal",
 					"an alarm on the metrics of the other verdicts, as "+excerpt.Page("watch.md#quarantine")+" has it,")
 			}
 		}

@@ -35,13 +35,16 @@ func (c *checker) attributes(table *template.Resource) {
 			if list != nil {
 				at = list.Position
 			}
-			c.mistake("attribute", at, fmt.Sprintf("AttributeDefinitions of %s lack %s, the key of %s: CloudFormation refuses the table", table.Name, strings.Join(missing, " and "), s.of),
+			c.mistake("attribute", at, fmt.Sprintf("AttributeDefinitions of %s lack %s, the key of %s: CloudFormation refuses the table",
+				table.Name, strings.Join(missing, " and "), s.of),
 				definitions(missing)+" into AttributeDefinitions")
 		}
 	}
 	for _, name := range defined {
 		if ok && !slices.Contains(used, name.Text) && !c.awaited(name.Text) {
-			c.mistake("attribute", name.Position, fmt.Sprintf("no key of %s or of its indexes uses attribute %s: CloudFormation refuses the table; take it out of AttributeDefinitions", table.Name, name.Text), "")
+			c.mistake("attribute", name.Position,
+				fmt.Sprintf("no key of %s or of its indexes uses attribute %s: CloudFormation refuses the table; take it out of "+
+					"AttributeDefinitions", table.Name, name.Text), "")
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // variables are the variables that Ingot reads.
-var variables = []string{"INGOT_AGGREGATES_TABLE", "INGOT_ARCHIVE_BUCKET", "INGOT_COUNTING", "INGOT_ENDPOINT_URL", "INGOT_PAYLOAD_BUCKET", "INGOT_PII_KEY",
+var variables = []string{"INGOT_AGGREGATES_TABLE", "INGOT_ARCHIVE_BUCKET", "INGOT_COUNTING", "INGOT_ENDPOINT_URL", "INGOT_PAYLOAD_BUCKET",
+	"INGOT_PII_KEY",
 	"INGOT_PIPELINE", "INGOT_POINTER_BUCKETS", "INGOT_QUARANTINE_URL", "INGOT_TABLE"}
 
 func (c *checker) environment() {
@@ -30,7 +31,8 @@ func (c *checker) environment() {
 func (c *checker) required(f *function) {
 	for _, n := range c.needsOf(f) {
 		if strings.HasSuffix(n.on, "_TABLE") && c.variable(f, n.on) == nil {
-			c.mistake("variable", f.Position, fmt.Sprintf("%s has no variable %s: it would not start", f.Name, n.on), n.on+": !Ref the table")
+			c.mistake("variable", f.Position, fmt.Sprintf("%s has no variable %s: it would not start", f.Name, n.on),
+				n.on+": !Ref the table")
 		}
 	}
 }
@@ -55,9 +57,13 @@ func (c *checker) quarantine(f *function) {
 	n := c.variable(f, "INGOT_QUARANTINE_URL")
 	switch {
 	case n == nil && f.role == "ingest":
-		c.warn("quarantine", f.Position, f.Name+" has no quarantine queue: a message that can never succeed is tried again and again until it reaches the dead-letter queue", "INGOT_QUARANTINE_URL: !Ref QuarantineQueue")
+		c.warn("quarantine", f.Position,
+			f.Name+" has no quarantine queue: a message that can never succeed is tried again and again until it reaches the "+
+				"dead-letter queue", "INGOT_QUARANTINE_URL: !Ref QuarantineQueue")
 	case n == nil:
-		c.warn("quarantine", f.Position, f.Name+" has no quarantine queue: a change that can never be counted blocks its shard, and after 24 hours it is lost", "INGOT_QUARANTINE_URL: !Ref QuarantineQueue")
+		c.warn("quarantine", f.Position,
+			f.Name+" has no quarantine queue: a change that can never be counted blocks its shard, and after 24 hours it is lost",
+			"INGOT_QUARANTINE_URL: !Ref QuarantineQueue")
 	case n.Kind == template.Reference:
 		c.quarantineQueue(n)
 	}
@@ -83,11 +89,14 @@ func (c *checker) quarantineQueue(n *template.Node) {
 		if source == nil {
 			continue
 		}
-		if dead := c.t.Property(source, "RedrivePolicy", "deadLetterTargetArn"); dead != nil && dead.Kind == template.Reference && dead.Name == n.Name {
-			c.mistake("quarantine", n.Position, n.Name+" is the dead-letter queue of "+source.Name+": a redrive would bring back messages that can never succeed, together with those that may", "a queue of its own")
+		if dead := c.t.Property(source, "RedrivePolicy", "deadLetterTargetArn"); dead != nil && dead.Kind == template.Reference &&
+			dead.Name == n.Name {
+			c.mistake("quarantine", n.Position, n.Name+" is the dead-letter queue of "+source.Name+
+				": a redrive would bring back messages that can never succeed, together with those that may", "a queue of its own")
 		}
 		if source.Name == n.Name {
-			c.mistake("quarantine", n.Position, n.Name+" is the queue that events come from: quarantined messages would come back for ever", "a queue of its own")
+			c.mistake("quarantine", n.Position, n.Name+" is the queue that events come from: quarantined messages would come back for ever",
+				"a queue of its own")
 		}
 	}
 }
@@ -102,17 +111,22 @@ func (c *checker) secrets() {
 	a, b := c.variable(c.ingest, name), c.variable(c.streams, name)
 	for _, f := range []*function{c.ingest, c.streams} {
 		if c.variable(f, name) == nil {
-			c.mistake("secret", f.Position, fmt.Sprintf("%s uses hmac, and %s has no variable %s: it would not start", c.declared.file, f.Name, name), name+": '{{resolve:secretsmanager:NAME}}'")
+			c.mistake("secret", f.Position, fmt.Sprintf("%s uses hmac, and %s has no variable %s: it would not start", c.declared.file,
+				f.Name, name), name+": '{{resolve:secretsmanager:NAME}}'")
 		}
 	}
 	if a == nil || b == nil {
 		return
 	}
-	if a.Kind == template.Scalar && b.Kind == template.Scalar && a.Text != b.Text || a.Kind == template.Reference && b.Kind == template.Reference && a.Name != b.Name {
-		c.mistake("secret", b.Position, "the two functions have different secrets, so totals by personal data would not match the events", "the same "+name)
+	if a.Kind == template.Scalar && b.Kind == template.Scalar && a.Text != b.Text || a.Kind == template.Reference &&
+		b.Kind == template.Reference && a.Name != b.Name {
+		c.mistake("secret", b.Position, "the two functions have different secrets, so totals by personal data would not match the events",
+			"the same "+name)
 	}
 	if a.Kind == template.Scalar && !strings.Contains(a.Text, "{{resolve:") {
-		c.warn("secret", a.Position, "the secret is in the template, so everybody who reads the template can find out what keyed hashes stand for", "'{{resolve:secretsmanager:NAME}}'")
+		c.warn("secret", a.Position,
+			"the secret is in the template, so everybody who reads the template can find out what keyed hashes stand for",
+			"'{{resolve:secretsmanager:NAME}}'")
 	}
 }
 
@@ -123,7 +137,8 @@ func (c *checker) archive() {
 	}
 	for _, t := range c.p.Describe().Spec.Events {
 		if t.RetainAt(time.Time{}) != 0 {
-			c.warn("archive", c.streams.Position, c.streams.Name+" has no archive bucket: items that expire are gone for good", "INGOT_ARCHIVE_BUCKET: !Ref a bucket")
+			c.warn("archive", c.streams.Position, c.streams.Name+" has no archive bucket: items that expire are gone for good",
+				"INGOT_ARCHIVE_BUCKET: !Ref a bucket")
 			return
 		}
 	}
@@ -146,12 +161,14 @@ func (c *checker) pipelineFile() {
 		if a == nil {
 			a, with, without = b, c.streams, c.ingest
 		}
-		c.mistake("pipeline-file", a.Position, fmt.Sprintf("%s has %s and %s does not: they would use two different pipelines", with.Name, name, without.Name), name+" for both")
+		c.mistake("pipeline-file", a.Position, fmt.Sprintf("%s has %s and %s does not: they would use two different pipelines", with.Name,
+			name, without.Name), name+" for both")
 		return
 	case a.Kind != template.Scalar || b.Kind != template.Scalar:
 		return
 	case a.Text != b.Text:
-		c.mistake("pipeline-file", b.Position, fmt.Sprintf("%s uses %s and %s uses %s", c.ingest.Name, a.Text, c.streams.Name, b.Text), "the same "+name)
+		c.mistake("pipeline-file", b.Position, fmt.Sprintf("%s uses %s and %s uses %s", c.ingest.Name, a.Text, c.streams.Name, b.Text),
+			"the same "+name)
 		return
 	}
 	rest, inLayer := strings.CutPrefix(a.Text, "/opt/")
@@ -161,7 +178,8 @@ func (c *checker) pipelineFile() {
 	}
 	for _, f := range []*function{c.ingest, c.streams} {
 		if c.t.Property(f.Resource, "Layers") == nil {
-			c.mistake("pipeline-file", f.Position, fmt.Sprintf("%s is a file of a layer, and %s has no layer: it would not start", a.Text, f.Name), "Layers: [!Ref the layer]")
+			c.mistake("pipeline-file", f.Position, fmt.Sprintf("%s is a file of a layer, and %s has no layer: it would not start", a.Text,
+				f.Name), "Layers: [!Ref the layer]")
 			return
 		}
 	}
@@ -177,7 +195,9 @@ func (c *checker) besideBinary(n *template.Node) {
 	}
 	for _, f := range []*function{c.streams, c.ingest} {
 		if m := c.t.BuildMethod(f.Resource); m != nil && m.Text == "go1.x" {
-			c.mistake("pipeline-file", m.Position, fmt.Sprintf("%s is a file beside the program, and sam build puts only the program there: %s would not start", n.Text, f.Name),
+			c.mistake("pipeline-file", m.Position,
+				fmt.Sprintf("%s is a file beside the program, and sam build puts only the program there: %s would not start",
+					n.Text, f.Name),
 				"no BuildMethod, and as CodeUri a folder with the built program and "+name+", or the file in a layer,")
 			return
 		}
@@ -202,7 +222,8 @@ func (c *checker) checkedFile(n *template.Node, rest string) {
 	deployed := path.Join(path.Dir(slashes(c.file)), slashes(content.Text), rest)
 	checked := path.Clean(slashes(c.declared.file))
 	if path.IsAbs(checked) == path.IsAbs(deployed) && checked != deployed {
-		c.warn("pipeline-file", n.Position, fmt.Sprintf("both functions use %s, and this check read %s; run ingot check --pipeline %s", deployed, checked, deployed), "")
+		c.warn("pipeline-file", n.Position, fmt.Sprintf("both functions use %s, and this check read %s; run ingot check --pipeline %s",
+			deployed, checked, deployed), "")
 	}
 }
 

@@ -40,8 +40,9 @@ func FIFO(f File) (bool, error) {
 var fifoSettings = []rule{
 	{name: "fifo", property: "BatchSize", must: number(10, 0, 10), whether: "BatchSize is at most 10, as for every FIFO queue",
 		wrong: "a batch of {is}: Lambda takes at most 10 from a FIFO queue", instead: "BatchSize: 10"},
-	{name: "fifo", property: "MaximumBatchingWindowInSeconds", must: number(0, 0, 0), whether: "there is no batching window, as for every FIFO queue",
-		wrong: "a batching window of {is} s: Lambda has none for FIFO queues; take MaximumBatchingWindowInSeconds out"},
+	{name: "fifo", property: "MaximumBatchingWindowInSeconds", must: number(0, 0, 0),
+		whether: "there is no batching window, as for every FIFO queue",
+		wrong:   "a batching window of {is} s: Lambda has none for FIFO queues; take MaximumBatchingWindowInSeconds out"},
 }
 
 // sameKind checks that a dead-letter queue is of the same kind as its queue, and that the name of a
@@ -51,16 +52,19 @@ func (c *checker) sameKind(queue *template.Resource, target *template.Node) {
 	switch {
 	case dead == nil:
 	case c.fifo(queue) && !c.fifo(dead):
-		c.mistake("fifo", dead.Position, queue.Name+" is a FIFO queue and its dead-letter queue "+dead.Name+" is not: SQS refuses that", "FifoQueue: true")
+		c.mistake("fifo", dead.Position, queue.Name+" is a FIFO queue and its dead-letter queue "+dead.Name+" is not: SQS refuses that",
+			"FifoQueue: true")
 	case !c.fifo(queue) && c.fifo(dead):
-		c.mistake("fifo", dead.Position, dead.Name+" is a FIFO queue, and "+queue.Name+", whose dead-letter queue it is, is not: SQS refuses that; take FifoQueue out", "")
+		c.mistake("fifo", dead.Position, dead.Name+" is a FIFO queue, and "+queue.Name+
+			", whose dead-letter queue it is, is not: SQS refuses that; take FifoQueue out", "")
 	}
 	for _, q := range []*template.Resource{queue, dead} {
 		if q == nil || !c.fifo(q) {
 			continue
 		}
 		if name := c.t.Property(q, "QueueName"); name != nil && name.Kind == template.Scalar && !strings.HasSuffix(name.Text, ".fifo") {
-			c.mistake("fifo", name.Position, q.Name+" is a FIFO queue, and its name does not end in .fifo: SQS refuses that", "QueueName: "+name.Text+".fifo")
+			c.mistake("fifo", name.Position, q.Name+" is a FIFO queue, and its name does not end in .fifo: SQS refuses that", "QueueName: "+
+				name.Text+".fifo")
 		}
 	}
 }

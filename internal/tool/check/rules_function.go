@@ -10,8 +10,10 @@ import (
 
 // runtimeRule is about where a function runs, which is a compiled program called bootstrap. Only in
 // these runtimes does Lambda look for such a program.
-var runtimeRule = rule{name: "runtime", property: "Runtime", must: is("provided.al2023", "provided.al2"), whether: "{of} has the runtime of a program of its own",
-	missing: "{of} has no Runtime", wrong: "{of} has runtime {is}, which cannot run it: it is a compiled Go program", instead: "Runtime: provided.al2023"}
+var runtimeRule = rule{name: "runtime", property: "Runtime", must: is("provided.al2023", "provided.al2"),
+	whether: "{of} has the runtime of a program of its own",
+	missing: "{of} has no Runtime", wrong: "{of} has runtime {is}, which cannot run it: it is a compiled Go program",
+	instead: "Runtime: provided.al2023"}
 
 func (c *checker) runtime(f *function) {
 	if !c.says(f.Resource, "PackageType", "Image") {
@@ -34,13 +36,15 @@ func (c *checker) reserved(f *function) {
 	for _, m := range c.mappingsOf(f.Name, false) {
 		maximum := c.t.Get(m.props, "ScalingConfig", "MaximumConcurrency")
 		if maximum == nil {
-			c.warn("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping has no MaximumConcurrency: further calls are throttled, and their messages reach the dead-letter queue without a single try", reserved, f.Name),
+			c.warn("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping has no MaximumConcurrency: further "+
+				"calls are throttled, and their messages reach the dead-letter queue without a single try", reserved, f.Name),
 				fmt.Sprintf("ScalingConfig: {MaximumConcurrency: %d} into the mapping, and at least as many here,", max(2, reserved)))
 			continue
 		}
 		most, ok := c.number("concurrency", maximum, 0, whether)
 		if ok && reserved < most {
-			c.mistake("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping calls up to %d: further calls are throttled, and their messages reach the dead-letter queue without a single try", reserved, f.Name, most),
+			c.mistake("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping calls up to %d: further calls are "+
+				"throttled, and their messages reach the dead-letter queue without a single try", reserved, f.Name, most),
 				fmt.Sprintf("ReservedConcurrentExecutions: %d", most))
 		}
 	}
@@ -63,7 +67,8 @@ func (c *checker) codes() {
 		case c.t.BuildMethod(r) != nil:
 			c.mistake("code", n.Position, fmt.Sprintf("there is no %s, which sam build needs for %s", name, r.Name), c.codeOf(r))
 		default:
-			c.warn("code", n.Position, fmt.Sprintf("there is no %s, which %s is deployed from; build it before you deploy", name, r.Name), "")
+			c.warn("code", n.Position, fmt.Sprintf("there is no %s, which %s is deployed from; build it before you deploy", name, r.Name),
+				"")
 		}
 	}
 }

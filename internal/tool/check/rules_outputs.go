@@ -10,7 +10,8 @@ import (
 
 // ToolOutputs are the outputs by which the tool finds the parts of a stack. SecretOutput is one
 // more, for a pipeline that uses hmac.
-var ToolOutputs = []string{"EventsTableName", "AggregatesTableName", "QueueUrl", "QuarantineQueueUrl", "DeadLetterQueueUrl", "ArchiveBucketName",
+var ToolOutputs = []string{"EventsTableName", "AggregatesTableName", "QueueUrl", "QuarantineQueueUrl", "DeadLetterQueueUrl",
+	"ArchiveBucketName",
 	"IngestFunctionName", "StreamsFunctionName"}
 
 // SecretOutput is the output with the secret that hmac uses.
@@ -44,5 +45,6 @@ func (c *checker) outputs() {
 	if len(missing) > 1 {
 		noun = "outputs"
 	}
-	c.warn("outputs", at, fmt.Sprintf("no %s %s: the commands of ingot find the parts of a stack by these, so some will not work; ingot init --diff shows how they are written", noun, strings.Join(missing, ", ")), "")
+	c.warn("outputs", at, fmt.Sprintf("no %s %s: the commands of ingot find the parts of a stack by these, so some will not work; ingot "+
+		"init --diff shows how they are written", noun, strings.Join(missing, ", ")), "")
 }

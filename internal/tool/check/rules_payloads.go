@@ -31,9 +31,12 @@ func (c *checker) payloads() {
 		n := c.variable(f, name)
 		switch {
 		case n == nil:
-			c.mistake("payloads", f.Position, fmt.Sprintf("%s has event types with offload, and %s has no variable %s: it would not start", c.declared.file, f.Name, name), c.payloadsRemedy(name))
+			c.mistake("payloads", f.Position, fmt.Sprintf("%s has event types with offload, and %s has no variable %s: it would not start",
+				c.declared.file, f.Name, name), c.payloadsRemedy(name))
 		case known != nil && nameOf(n) != nameOf(known):
-			c.mistake("payloads", n.Position, fmt.Sprintf("the two functions have different payload buckets, %s and %s: what one puts, the other would not find", nameOf(known), nameOf(n)), "the same "+name)
+			c.mistake("payloads", n.Position,
+				fmt.Sprintf("the two functions have different payload buckets, %s and %s: what one puts, the other would not find",
+					nameOf(known), nameOf(n)), "the same "+name)
 			return
 		default:
 			known = n
@@ -78,8 +81,10 @@ func (c *checker) lifecycle(bucket *template.Resource) {
 			ends = c.rule(c.t.Resolve(rule), bucket, typ, least) || ends
 		}
 		if least != 0 && !ends {
-			c.warn("lifecycle", where(rules, bucket.Position), fmt.Sprintf("%s keeps the payloads of %s for ever, and the events expire", bucket.Name, typ),
-				fmt.Sprintf("{Status: Enabled, Prefix: %s, ExpirationInDays: %d} among its LifecycleConfiguration's Rules", payloads.Folder(typ), least))
+			c.warn("lifecycle", where(rules, bucket.Position), fmt.Sprintf("%s keeps the payloads of %s for ever, and the events expire",
+				bucket.Name, typ),
+				fmt.Sprintf("{Status: Enabled, Prefix: %s, ExpirationInDays: %d} among its LifecycleConfiguration's Rules",
+					payloads.Folder(typ), least))
 		}
 	}
 }
@@ -104,7 +109,8 @@ func (c *checker) rule(rule *template.Node, bucket *template.Resource, typ strin
 	c.transitions(rule, bucket, typ)
 	days := c.t.Get(rule, "ExpirationInDays")
 	if date := c.t.Get(rule, "ExpirationDate"); date != nil {
-		c.mistake("lifecycle", date.Position, fmt.Sprintf("%s removes payloads of %s on a certain day, whatever their events are", bucket.Name, typ), "ExpirationInDays")
+		c.mistake("lifecycle", date.Position, fmt.Sprintf("%s removes payloads of %s on a certain day, whatever their events are",
+			bucket.Name, typ), "ExpirationInDays")
 		return true
 	}
 	if days == nil {
@@ -114,9 +120,12 @@ func (c *checker) rule(rule *template.Node, bucket *template.Resource, typ strin
 	switch {
 	case !ok:
 	case least == 0:
-		c.mistake("lifecycle", days.Position, fmt.Sprintf("%s removes the payloads of %s after %d days, and its events never expire", bucket.Name, typ, n), "no rule for "+folder)
+		c.mistake("lifecycle", days.Position, fmt.Sprintf("%s removes the payloads of %s after %d days, and its events never expire",
+			bucket.Name, typ, n), "no rule for "+folder)
 	case n < least:
-		c.mistake("lifecycle", days.Position, fmt.Sprintf("%s removes the payloads of %s after %d days: its events expire %s after their time, which may be 30 days ahead, and may be there for 30 days more", bucket.Name, typ, n, lifetime.Format(c.p.Describe().Spec.Events[typ].Retain)),
+		c.mistake("lifecycle", days.Position, fmt.Sprintf("%s removes the payloads of %s after %d days: its events expire %s after their "+
+			"time, which may be 30 days ahead, and may be there for 30 days more", bucket.Name, typ, n,
+			lifetime.Format(c.p.Describe().Spec.Events[typ].Retain)),
 			strconv.Itoa(least)+" or more")
 	}
 	return strings.HasPrefix(folder, prefix)
@@ -131,6 +140,7 @@ func (c *checker) transitions(rule *template.Node, bucket *template.Resource, ty
 		if class == nil || class.Text != "GLACIER" && class.Text != "DEEP_ARCHIVE" {
 			continue
 		}
-		c.mistake("lifecycle", class.Position, fmt.Sprintf("%s moves the payloads of %s to the storage class %s, and S3 refuses to read them there: a shard of the stream would wait for one until it is restored", bucket.Name, typ, class.Text), "GLACIER_IR")
+		c.mistake("lifecycle", class.Position, fmt.Sprintf("%s moves the payloads of %s to the storage class %s, and S3 refuses to read "+
+			"them there: a shard of the stream would wait for one until it is restored", bucket.Name, typ, class.Text), "GLACIER_IR")
 	}
 }

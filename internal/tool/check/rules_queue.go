@@ -27,7 +27,8 @@ const (
 func (c *checker) ingestMapping() {
 	list := c.mappingsOf(c.ingest.Name, false)
 	if len(list) == 0 {
-		c.mistake("queue-mapping", c.ingest.Position, c.ingest.Name+" has no mapping of a queue: nothing would be stored", "an event of Type SQS")
+		c.mistake("queue-mapping", c.ingest.Position, c.ingest.Name+" has no mapping of a queue: nothing would be stored",
+			"an event of Type SQS")
 		return
 	}
 	for _, m := range list {
@@ -59,7 +60,9 @@ func (c *checker) batching(m *mapping) (window int) {
 	}
 	size, ok := c.number("batching", c.t.Get(m.props, "BatchSize"), 10, "BatchSize needs a batching window")
 	if ok && size > 10 && window < 1 {
-		c.mistake("batching", where(n, m.Position), fmt.Sprintf("a batch of %d needs a batching window: Lambda refuses more than 10 without one", size), "MaximumBatchingWindowInSeconds: 1")
+		c.mistake("batching", where(n, m.Position),
+			fmt.Sprintf("a batch of %d needs a batching window: Lambda refuses more than 10 without one", size),
+			"MaximumBatchingWindowInSeconds: 1")
 	}
 	return window
 }
@@ -73,7 +76,8 @@ func (c *checker) queueOf(m *mapping) *template.Resource {
 	}
 	queue := c.referred(m.source)
 	if queue == nil || queue.Type != "AWS::SQS::Queue" {
-		c.warn("queue-source", m.source.Position, "cannot tell whether the queue's visibility timeout and dead-letter queue are as they must be: it is not a queue of this template", "")
+		c.warn("queue-source", m.source.Position, "cannot tell whether the queue's visibility timeout and dead-letter queue are as they "+
+			"must be: it is not a queue of this template", "")
 		return nil
 	}
 	return queue
@@ -86,7 +90,8 @@ func (c *checker) retention(queue *template.Resource, whether string, write int)
 	n = c.t.Property(queue, "MessageRetentionPeriod")
 	seconds, ok = c.number("retention", n, defaultRetention, whether)
 	if ok && seconds > mostRetention {
-		c.mistake("retention", n.Position, fmt.Sprintf("%s keeps messages for %d s, and SQS takes at most %d", queue.Name, seconds, mostRetention), fmt.Sprintf("MessageRetentionPeriod: %d", write))
+		c.mistake("retention", n.Position, fmt.Sprintf("%s keeps messages for %d s, and SQS takes at most %d", queue.Name, seconds,
+			mostRetention), fmt.Sprintf("MessageRetentionPeriod: %d", write))
 		ok = false
 	}
 	return n, seconds, ok
@@ -100,15 +105,20 @@ func (c *checker) kept(queue *template.Resource) {
 		return
 	}
 	if seconds < leastRetention {
-		c.mistake("retention", where(n, queue.Position), fmt.Sprintf("%s keeps messages for %d s: SQS deletes what is not stored by then, for example while the function fails or is paused", queue.Name, seconds),
+		c.mistake("retention", where(n, queue.Position),
+			fmt.Sprintf(
+				"%s keeps messages for %d s: SQS deletes what is not stored by then, for example while the function fails or is paused",
+				queue.Name, seconds),
 			fmt.Sprintf("MessageRetentionPeriod: %d", defaultRetention))
 		return
 	}
 	count := c.t.Property(queue, "RedrivePolicy", "maxReceiveCount")
 	receives, ok := c.number("redrive", count, 0, "maxReceiveCount is at least 5")
-	hidden, known := c.number("visibility", c.t.Property(queue, "VisibilityTimeout"), defaultVisibility, "the visibility timeout is at least 6 times the function's timeout")
+	hidden, known := c.number("visibility", c.t.Property(queue, "VisibilityTimeout"), defaultVisibility,
+		"the visibility timeout is at least 6 times the function's timeout")
 	if tries := receives * hidden; ok && known && tries >= seconds {
-		c.mistake("retention", count.Position, fmt.Sprintf("%d tries, %d s apart, take %d s, and %s keeps messages for %d s: SQS would delete a message that fails before it reaches the dead-letter queue", receives, hidden, tries, queue.Name, seconds),
+		c.mistake("retention", count.Position, fmt.Sprintf("%d tries, %d s apart, take %d s, and %s keeps messages for %d s: SQS would "+
+			"delete a message that fails before it reaches the dead-letter queue", receives, hidden, tries, queue.Name, seconds),
 			"maxReceiveCount: 10")
 	}
 }
@@ -117,7 +127,9 @@ func (c *checker) kept(queue *template.Resource) {
 func (c *checker) keptForPeople(queue *template.Resource) {
 	n, seconds, ok := c.retention(queue, queue.Name+" keeps messages until somebody has seen them", mostRetention)
 	if ok && seconds < leastForPeople {
-		c.mistake("retention", where(n, queue.Position), fmt.Sprintf("%s keeps messages for %d s, and SQS deletes them before anybody has seen them", queue.Name, seconds), fmt.Sprintf("MessageRetentionPeriod: %d", mostRetention))
+		c.mistake("retention", where(n, queue.Position),
+			fmt.Sprintf("%s keeps messages for %d s, and SQS deletes them before anybody has seen them", queue.Name, seconds),
+			fmt.Sprintf("MessageRetentionPeriod: %d", mostRetention))
 	}
 }
 
@@ -132,7 +144,9 @@ func (c *checker) visibility(queue *template.Resource, window int) {
 	n := c.t.Property(queue, "VisibilityTimeout")
 	visibility, ok := c.number("visibility", n, defaultVisibility, whether)
 	if least := 6*timeout + window; ok && visibility < least {
-		c.mistake("visibility", where(n, queue.Position), fmt.Sprintf("a message stays hidden for %d s, and 6 times the function's timeout of %d s and the batching window of %d s are %d s: it would come back while it is still being processed", visibility, timeout, window, least),
+		c.mistake("visibility", where(n, queue.Position), fmt.Sprintf("a message stays hidden for %d s, and 6 times the function's "+
+			"timeout of %d s and the batching window of %d s are %d s: it would come back while it is still being processed", visibility,
+			timeout, window, least),
 			fmt.Sprintf("VisibilityTimeout: %d", least))
 	}
 }
@@ -142,8 +156,10 @@ var redriveSettings = []rule{
 	{name: "redrive", property: "RedrivePolicy", must: present,
 		wrong:   "{of} has no RedrivePolicy: a message that fails is delivered again and again until it is deleted unseen",
 		instead: "RedrivePolicy: {deadLetterTargetArn: …, maxReceiveCount: 10}"},
-	{name: "redrive", property: "RedrivePolicy.maxReceiveCount", must: number(0, leastReceives, unlimited), whether: "maxReceiveCount is at least 5",
-		missing: "maxReceiveCount is 0: " + throttledReceives, wrong: "maxReceiveCount is {is}: " + throttledReceives, instead: "maxReceiveCount: 10"},
+	{name: "redrive", property: "RedrivePolicy.maxReceiveCount", must: number(0, leastReceives, unlimited),
+		whether: "maxReceiveCount is at least 5",
+		missing: "maxReceiveCount is 0: " + throttledReceives, wrong: "maxReceiveCount is {is}: " + throttledReceives,
+		instead: "maxReceiveCount: 10"},
 }
 
 const throttledReceives = "receives are counted even when Lambda is throttled and no code ran, so healthy messages would be given up"
@@ -183,6 +199,7 @@ func (c *checker) deadLetters(queue *template.Resource, target *template.Node) {
 	if kept == mostRetention { // no dead-letter queue can keep them for longer
 		at, seconds = where(own, queue.Position), defaultRetention
 	}
-	c.mistake("dead-letters", at, fmt.Sprintf("%s keeps messages for %d s and %s for %d s, both from the first send: what is given up late would be deleted before anybody sees it", dead.Name, after, queue.Name, kept),
+	c.mistake("dead-letters", at, fmt.Sprintf("%s keeps messages for %d s and %s for %d s, both from the first send: what is given up "+
+		"late would be deleted before anybody sees it", dead.Name, after, queue.Name, kept),
 		fmt.Sprintf("MessageRetentionPeriod: %d", seconds))
 }

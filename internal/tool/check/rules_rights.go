@@ -32,21 +32,26 @@ var needs = []need{
 		"the function could not tell whether INGOT_PII_KEY is the right one, and would not start"},
 	// It updates totals, reads them after a refusal, and creates the heads if it is the first to
 	// start.
-	{"ingest", totalsTable, (*checker).movesByPut, "dynamodb:UpdateItem dynamodb:PutItem dynamodb:GetItem dynamodb:BatchGetItem", "kms:Decrypt",
+	{"ingest", totalsTable, (*checker).movesByPut, "dynamodb:UpdateItem dynamodb:PutItem dynamodb:GetItem dynamodb:BatchGetItem",
+		"kms:Decrypt",
 		"events could not be stored together with what they add to totals"},
 	{"ingest", "INGOT_QUARANTINE_URL", nil, "sqs:SendMessage", "kms:GenerateDataKey kms:Decrypt",
 		"messages that can never succeed could not be quarantined, and would be tried until they reach the dead-letter queue"},
 	// Without s3:ListBucket, S3 says that a missing object is forbidden.
-	{"ingest", "INGOT_PAYLOAD_BUCKET", (*checker).usesOffload, "s3:PutObject s3:GetObject s3:DeleteObject s3:ListBucket", "kms:GenerateDataKey kms:Decrypt",
+	{"ingest", "INGOT_PAYLOAD_BUCKET", (*checker).usesOffload, "s3:PutObject s3:GetObject s3:DeleteObject s3:ListBucket",
+		"kms:GenerateDataKey kms:Decrypt",
 		"events with large payloads could not be stored, and would end in the dead-letter queue"},
 	{"ingest", "INGOT_POINTER_BUCKETS", nil, "s3:GetObject", "kms:Decrypt",
 		"payloads in S3 could not be read, and their messages would end in the dead-letter queue"},
-	{"ingest", "Queue", nil, "sqs:ReceiveMessage sqs:DeleteMessage sqs:GetQueueAttributes", "kms:Decrypt", "Lambda could not read the queue"},
-	{"streams", totalsTable, nil, "dynamodb:UpdateItem dynamodb:PutItem dynamodb:GetItem dynamodb:BatchGetItem dynamodb:PartiQLInsert dynamodb:PartiQLUpdate",
+	{"ingest", "Queue", nil, "sqs:ReceiveMessage sqs:DeleteMessage sqs:GetQueueAttributes", "kms:Decrypt",
+		"Lambda could not read the queue"},
+	{"streams", totalsTable, nil,
+		"dynamodb:UpdateItem dynamodb:PutItem dynamodb:GetItem dynamodb:BatchGetItem dynamodb:PartiQLInsert dynamodb:PartiQLUpdate",
 		"kms:Decrypt", "events could not be counted"},
 	{"streams", "INGOT_QUARANTINE_URL", nil, "sqs:SendMessage", "kms:GenerateDataKey kms:Decrypt",
 		"a change that can never be counted could not be quarantined, and would block its shard"},
-	{"streams", "INGOT_ARCHIVE_BUCKET", nil, "s3:PutObject", "kms:GenerateDataKey", "expired events could not be archived, and their shard would wait"},
+	{"streams", "INGOT_ARCHIVE_BUCKET", nil, "s3:PutObject", "kms:GenerateDataKey",
+		"expired events could not be archived, and their shard would wait"},
 	{"streams", "INGOT_PAYLOAD_BUCKET", (*checker).usesOffload, "s3:GetObject s3:ListBucket", "kms:Decrypt",
 		"expired events could not be archived with their payloads, and their shard would wait"},
 	{"streams", "Stream", nil, "dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator dynamodb:ListStreams", "kms:Decrypt",
@@ -104,7 +109,10 @@ func (c *checker) rights() {
 func (c *checker) unnamedKey(r *rights, key *template.Node, actions []string) {
 	for _, action := range actions {
 		if !r.allows(action, key) {
-			c.warn("rights", key.Position, fmt.Sprintf("cannot tell whether %s allows %s on the key %s: a statement names a key by its ARN, which only a deployment knows", r.of, strings.Join(actions, ", "), key.Text), "")
+			c.warn("rights", key.Position,
+				fmt.Sprintf(
+					"cannot tell whether %s allows %s on the key %s: a statement names a key by its ARN, which only a deployment knows",
+					r.of, strings.Join(actions, ", "), key.Text), "")
 			return
 		}
 	}
@@ -177,7 +185,8 @@ func (c *checker) allowed(f *function, r *rights, on *template.Node, actions []s
 		c.unsure[f.role] = true // reported once, when everything is known
 		return
 	}
-	c.mistake("rights", r.at, fmt.Sprintf("%s does not allow %s on %s: %s", r.of, strings.Join(missing, ", "), nameOf(on), without), c.grant(f, r, on, missing))
+	c.mistake("rights", r.at, fmt.Sprintf("%s does not allow %s on %s: %s", r.of, strings.Join(missing, ", "), nameOf(on), without),
+		c.grant(f, r, on, missing))
 }
 
 // grant returns the statement that a role lacks.

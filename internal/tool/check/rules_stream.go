@@ -53,8 +53,10 @@ func (c *checker) countingOf(f *function) (counting aggregate.Counting, n *templ
 func (c *checker) sameCounting(counting aggregate.Counting) {
 	own, n, known := c.countingOf(c.ingest)
 	if known && own != counting {
-		c.mistake("counting", where(n, c.ingest.Position), fmt.Sprintf("%s counts by %s and %s by %s, and both start with totals that are movedBy: put: the second one would refuse to start",
-			c.streams.Name, counting, c.ingest.Name, own), fmt.Sprintf("INGOT_COUNTING: %s for both", counting))
+		c.mistake("counting", where(n, c.ingest.Position),
+			fmt.Sprintf(
+				"%s counts by %s and %s by %s, and both start with totals that are movedBy: put: the second one would refuse to start",
+				c.streams.Name, counting, c.ingest.Name, own), fmt.Sprintf("INGOT_COUNTING: %s for both", counting))
 	}
 }
 
@@ -81,7 +83,8 @@ var marksSettings = []rule{
 		wrong: "the mapping of the stream has no tumbling window: marks need the shard id, which Lambda sends only with a window"},
 	{name: "stream-window", property: "TumblingWindowInSeconds", must: number(0, 0, 900), whether: windowed, instead: window900,
 		wrong: "a tumbling window of {is} s: Lambda takes 1 to 900"},
-	{name: "stream-parallel", property: "ParallelizationFactor", must: number(1, 1, 1), whether: "ParallelizationFactor is 1, as marks need",
+	{name: "stream-parallel", property: "ParallelizationFactor", must: number(1, 1, 1),
+		whether: "ParallelizationFactor is 1, as marks need",
 		wrong:   "ParallelizationFactor is {is}: batches of a shard that run at the same time have no order, and marks need their order",
 		instead: "ParallelizationFactor: 1"},
 }
@@ -93,14 +96,16 @@ const (
 
 // answerRule is the rule that a mapping reads which messages or changes of a batch failed.
 func answerRule(name, why string) rule {
-	return rule{name: name, property: "FunctionResponseTypes", must: has(reportFailures), whether: "FunctionResponseTypes has " + reportFailures,
+	return rule{name: name, property: "FunctionResponseTypes", must: has(reportFailures), whether: "FunctionResponseTypes has " +
+		reportFailures,
 		wrong: "the mapping does not read the function's answer: " + why, instead: "FunctionResponseTypes: [" + reportFailures + "]"}
 }
 
 func (c *checker) streamsMapping(counting aggregate.Counting, known bool) {
 	list := c.mappingsOf(c.streams.Name, true)
 	if len(list) == 0 {
-		c.mistake("stream-mapping", c.streams.Position, c.streams.Name+" has no mapping of the events table's stream: nothing would be counted", "an event of Type DynamoDB")
+		c.mistake("stream-mapping", c.streams.Position, c.streams.Name+
+			" has no mapping of the events table's stream: nothing would be counted", "an event of Type DynamoDB")
 		return
 	}
 	for _, m := range list {
@@ -138,7 +143,8 @@ func (c *checker) streamOf(m *mapping) {
 	}
 	written := c.variable(c.ingest, "INGOT_TABLE")
 	if written != nil && written.Kind == template.Reference && written.Name != m.source.Name {
-		c.mistake("stream-source", m.source.Position, fmt.Sprintf("the stream is %s's, and the ingest function writes to %s", m.source.Name, written.Name), "!GetAtt "+written.Name+".StreamArn")
+		c.mistake("stream-source", m.source.Position, fmt.Sprintf("the stream is %s's, and the ingest function writes to %s", m.source.Name,
+			written.Name), "!GetAtt "+written.Name+".StreamArn")
 	}
 }
 
@@ -151,5 +157,7 @@ func (c *checker) order() {
 	if slices.Contains(c.t.DependsOn(c.ingest.Resource), c.streams.Name) {
 		return
 	}
-	c.mistake("order", c.ingest.Position, c.ingest.Name+" does not wait for "+c.streams.Name+": it could write items of an epoch that the streams function does not know yet, and that function would stop", "DependsOn: "+c.streams.Name)
+	c.mistake("order", c.ingest.Position, c.ingest.Name+" does not wait for "+c.streams.Name+
+		": it could write items of an epoch that the streams function does not know yet, and that function would stop", "DependsOn: "+
+		c.streams.Name)
 }

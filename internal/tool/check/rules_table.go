@@ -19,7 +19,8 @@ func (c *checker) tables() {
 	totals := c.table(c.streams, "INGOT_AGGREGATES_TABLE")
 	if events != nil && events == totals {
 		n := c.variable(c.streams, "INGOT_AGGREGATES_TABLE")
-		c.mistake("two-tables", n.Position, "events and totals share table "+events.Name+": totals would feed their own stream", "a table of their own")
+		c.mistake("two-tables", n.Position, "events and totals share table "+events.Name+": totals would feed their own stream",
+			"a table of their own")
 		totals = nil
 	}
 	if c.isTable(events) {
@@ -43,9 +44,11 @@ func (c *checker) tables() {
 
 // tableSettings are for both tables.
 var tableSettings = []rule{
-	{name: "ttl", property: "TimeToLiveSpecification", must: present, wrong: "{of} has no time to live: nothing in it would ever expire", instead: expires},
-	{name: "ttl", property: "TimeToLiveSpecification.AttributeName", must: is("expiresAt"), whether: "items of {of} expire by attribute expiresAt",
-		wrong: "{of} expires by another attribute than expiresAt", instead: expires},
+	{name: "ttl", property: "TimeToLiveSpecification", must: present, wrong: "{of} has no time to live: nothing in it would ever expire",
+		instead: expires},
+	{name: "ttl", property: "TimeToLiveSpecification.AttributeName", must: is("expiresAt"),
+		whether: "items of {of} expire by attribute expiresAt",
+		wrong:   "{of} expires by another attribute than expiresAt", instead: expires},
 	{name: "ttl", property: "TimeToLiveSpecification.Enabled", must: is("true"), whether: "items of {of} expire by attribute expiresAt",
 		wrong: "time to live of {of} is off: nothing in it would ever expire", instead: expires},
 }
@@ -65,9 +68,11 @@ var noStreamSetting = rule{name: "totals-stream", property: "StreamSpecification
 
 // capacitySettings are for what a table or an index provides. DynamoDB does not take 0.
 var capacitySettings = []rule{
-	{name: "capacity", property: "ReadCapacityUnits", must: isNot("0"), wrong: "{of} has ReadCapacityUnits 0: CloudFormation refuses the table",
+	{name: "capacity", property: "ReadCapacityUnits", must: isNot("0"),
+		wrong:   "{of} has ReadCapacityUnits 0: CloudFormation refuses the table",
 		instead: "ReadCapacityUnits: 1, or more"},
-	{name: "capacity", property: "WriteCapacityUnits", must: isNot("0"), wrong: "{of} has WriteCapacityUnits 0: CloudFormation refuses the table",
+	{name: "capacity", property: "WriteCapacityUnits", must: isNot("0"),
+		wrong:   "{of} has WriteCapacityUnits 0: CloudFormation refuses the table",
 		instead: "WriteCapacityUnits: 1, or more"},
 }
 
@@ -80,7 +85,8 @@ func (c *checker) rankIndex(totals *template.Resource) {
 	if i < 0 {
 		return
 	}
-	k := key{rule: "rank-index", hash: lanes.RankAttribute, sort: lanes.ScoreAttribute, wrong: "the key of index " + lanes.RankIndex + " is %s, and totals have %s and %s"}
+	k := key{rule: "rank-index", hash: lanes.RankAttribute, sort: lanes.ScoreAttribute, wrong: "the key of index " + lanes.RankIndex +
+		" is %s, and totals have %s and %s"}
 	k.whether = "the key of index " + lanes.RankIndex + " is " + pair(k.hash, k.sort)
 	there, doubts := c.indexesOf(totals, global)
 	for _, index := range there {
@@ -96,8 +102,11 @@ func (c *checker) rankIndex(totals *template.Resource) {
 		c.cannotTell("rank-index", doubts[0], totals.Name+" has the index "+lanes.RankIndex)
 		return
 	}
-	c.mistake("rank-index", where(c.t.Property(totals, global), totals.Position), fmt.Sprintf("%s has no index %s, which keeps the totals of %s in order", totals.Name, lanes.RankIndex, c.p.Definitions()[i].Name),
-		"{IndexName: "+lanes.RankIndex+", "+schemaOf(k.hash, k.sort)+`, Projection: {ProjectionType: KEYS_ONLY}} into GlobalSecondaryIndexes, and {AttributeName: "`+k.hash+`", AttributeType: S} and {AttributeName: "`+k.sort+`", AttributeType: N} into AttributeDefinitions`)
+	c.mistake("rank-index", where(c.t.Property(totals, global), totals.Position),
+		fmt.Sprintf("%s has no index %s, which keeps the totals of %s in order", totals.Name, lanes.RankIndex, c.p.Definitions()[i].Name),
+		"{IndexName: "+lanes.RankIndex+", "+schemaOf(k.hash, k.sort)+
+			`, Projection: {ProjectionType: KEYS_ONLY}} into GlobalSecondaryIndexes, and {AttributeName: "`+k.hash+
+			`", AttributeType: S} and {AttributeName: "`+k.sort+`", AttributeType: N} into AttributeDefinitions`)
 }
 
 // isTable reports whether r has the properties that the rules read.
@@ -123,7 +132,8 @@ func (c *checker) replicas(table *template.Resource) {
 		c.cannotTell("replicas", n, table.Name+" is in one Region only")
 	case len(n.Items) > 1:
 		c.warn("replicas", n.Position, fmt.Sprintf("%s is in %d Regions: run both functions in one of them only, since a condition is "+
-			"judged in each Region alone; %s says what holds then", table.Name, len(n.Items), excerpt.Page("deploy.md#tables-in-several-regions")), "")
+			"judged in each Region alone; %s says what holds then", table.Name, len(n.Items),
+			excerpt.Page("deploy.md#tables-in-several-regions")), "")
 	}
 }
 
@@ -157,7 +167,9 @@ func (c *checker) provisioned(table *template.Resource) {
 			c.check(c.value("index "+index.name.Text, throughput, index.name.Position), capacitySettings...)
 			continue
 		}
-		c.mistake("capacity", index.name.Position, what+" and index "+index.name.Text+" no ProvisionedThroughput: CloudFormation refuses the table", "ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5} beside it")
+		c.mistake("capacity", index.name.Position, what+" and index "+index.name.Text+
+			" no ProvisionedThroughput: CloudFormation refuses the table",
+			"ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5} beside it")
 	}
 }
 
@@ -189,7 +201,9 @@ func (c *checker) indexes(table *template.Resource) {
 func (c *checker) index(table *template.Resource, i index) {
 	name := i.name.Text
 	if !c.uses(name) {
-		c.warn("index-unused", i.name.Position, fmt.Sprintf("no event type of %s is in index %s: nothing would ever be in it; take out the index, its attributes %[2]sPK and %[2]sSK and its alarm, or give an event type indexes: {%[2]s: {pk: …, sk: …}}", c.declared.file, name), "")
+		c.warn("index-unused", i.name.Position, fmt.Sprintf("no event type of %s is in index %s: nothing would ever be in it; take out "+
+			"the index, its attributes %[2]sPK and %[2]sSK and its alarm, or give an event type indexes: {%[2]s: {pk: …, sk: …}}",
+			c.declared.file, name), "")
 		return
 	}
 	k := key{of: table, rule: "index", schema: i.schema, at: i.name.Position, hash: name + "PK", sort: name + "SK",
@@ -204,8 +218,9 @@ func (c *checker) index(table *template.Resource, i index) {
 // projection refuses an index that holds only a part of each item, if a pattern reads it. Otherwise
 // it only warns, because a reader of its own may want just that part.
 func (c *checker) projection(i index) {
-	whole := rule{name: "projection", property: "Projection.ProjectionType", must: is("ALL"), warns: true, whether: "index {of} holds whole items",
-		wrong: "index {of} holds only a part of each item, so no pattern can read it", instead: "Projection: {ProjectionType: ALL}"}
+	whole := rule{name: "projection", property: "Projection.ProjectionType", must: is("ALL"), warns: true,
+		whether: "index {of} holds whole items",
+		wrong:   "index {of} holds only a part of each item, so no pattern can read it", instead: "Projection: {ProjectionType: ALL}"}
 	if slices.ContainsFunc(c.p.Patterns(), func(p *pipeline.Pattern) bool { return p.Index() == i.name.Text }) {
 		whole.warns, whole.wrong = false, "index {of} holds only a part of each item, and a pattern reads whole ones from it"
 	}
@@ -226,5 +241,6 @@ func (c *checker) lacks(table *template.Resource, list *template.Node, names []s
 	if n := len(all); n > 1 {
 		what = "no indexes " + strings.Join(all[:n-1], ", ") + " and " + all[n-1]
 	}
-	c.mistake("index", where(list, table.Position), fmt.Sprintf("%s has %s; run ingot init --indexes, which adds each with its attributes and its alarm", table.Name, what), "")
+	c.mistake("index", where(list, table.Position),
+		fmt.Sprintf("%s has %s; run ingot init --indexes, which adds each with its attributes and its alarm", table.Name, what), "")
 }

@@ -41,7 +41,8 @@ func (e environment) refused(t *template.Template, config *File) []Finding {
 	for _, name := range slices.Sorted(maps.Keys(e.parameters)) {
 		o := e.parameters[name]
 		if err := t.Accepts(name, o.value); err != nil {
-			list = append(list, Finding{Mistake, "samconfig-parameter", config.Name, o.at.Line, o.at.Column, "under " + e.name + ": " + err.Error(), ""})
+			list = append(list, Finding{Mistake, "samconfig-parameter", config.Name, o.at.Line, o.at.Column, "under " + e.name + ": " +
+				err.Error(), ""})
 			delete(e.parameters, name)
 		}
 	}
@@ -74,7 +75,8 @@ func readConfig(f File) ([]environment, []Finding) {
 		list = append(list, c.environment(m))
 		if name := setting(m.Value, "deploy", "stack_name"); name != nil {
 			if other, taken := stacks[name.Text]; taken {
-				c.mistake("samconfig-stack", name.Position, fmt.Sprintf("%s has stack %s, as %s has: deploying one would change the other", m.Name, name.Text, other), "a name of its own")
+				c.mistake("samconfig-stack", name.Position, fmt.Sprintf("%s has stack %s, as %s has: deploying one would change the other",
+					m.Name, name.Text, other), "a name of its own")
 			}
 			stacks[name.Text] = m.Name
 		}
@@ -109,12 +111,15 @@ func (c *config) environment(m *template.Member) environment {
 	}
 	c.bothCommands(m)
 	if n := setting(m.Value, "build", "cached"); n != nil && n.Text == "true" {
-		c.mistake("samconfig-cached", n.Position, "SAM's cache looks only at the files in a Go function's own folder: after a change in another package, the old program would be deployed", "cached = false")
+		c.mistake("samconfig-cached", n.Position, "SAM's cache looks only at the files in a Go function's own folder: after a change in "+
+			"another package, the old program would be deployed", "cached = false")
 	}
 	if deploy := m.Value.Member("deploy"); deploy != nil {
 		capabilities := setting(m.Value, "deploy", "capabilities")
 		if !contains(capabilities, "CAPABILITY_IAM") && !contains(capabilities, "CAPABILITY_NAMED_IAM") {
-			c.mistake("samconfig-capabilities", where(capabilities, deploy.Position), "CloudFormation makes the functions' roles only with CAPABILITY_IAM", `capabilities = "CAPABILITY_IAM" under `+m.Name+".deploy.parameters")
+			c.mistake("samconfig-capabilities", where(capabilities, deploy.Position),
+				"CloudFormation makes the functions' roles only with CAPABILITY_IAM", `capabilities = "CAPABILITY_IAM" under `+m.Name+
+					".deploy.parameters")
 		}
 	}
 	return e
@@ -124,7 +129,9 @@ func contains(n *template.Node, word string) bool {
 	if n == nil {
 		return false
 	}
-	return slices.Contains(strings.Fields(n.Text), word) || slices.ContainsFunc(n.Items, func(item *template.Node) bool { return item.Text == word })
+	return slices.Contains(strings.Fields(n.Text), word) || slices.ContainsFunc(n.Items, func(item *template.Node) bool {
+		return item.Text == word
+	})
 }
 
 // bothCommands reports parameters that only deploy reads, because the build does not know them.
@@ -136,7 +143,9 @@ func (c *config) bothCommands(m *template.Member) {
 	if n := setting(m.Value, "build", "parameter_overrides"); n != nil && n.Text == own.Value.Text {
 		return
 	}
-	c.mistake("samconfig-overrides", own.Position, "sam build does not read the parameters of deploy: with another Architecture it would build for the wrong processor", "them under "+m.Name+".global.parameters, and nowhere else,")
+	c.mistake("samconfig-overrides", own.Position,
+		"sam build does not read the parameters of deploy: with another Architecture it would build for the wrong processor", "them under "+
+			m.Name+".global.parameters, and nowhere else,")
 }
 
 // overrides reads "A=B C=D", a list of the same, and SAM's older form.
@@ -158,7 +167,8 @@ func (c *config) overrides(e environment, n *template.Node) {
 				name, value, ok = strings.Cut(old, ",ParameterValue=")
 			}
 			if !ok || name == "" {
-				c.mistake("samconfig-overrides", w.Position, fmt.Sprintf("%q is not a parameter", word), `parameter_overrides = "NAME=VALUE NAME=VALUE"`)
+				c.mistake("samconfig-overrides", w.Position, fmt.Sprintf("%q is not a parameter", word),
+					`parameter_overrides = "NAME=VALUE NAME=VALUE"`)
 				continue
 			}
 			e.parameters[name] = override{value, w.Position}

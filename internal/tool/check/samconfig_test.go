@@ -40,24 +40,39 @@ var configRules = []struct {
 	followed string // replaces new; "": new is accepted, or the advice is not one text
 }{
 	{"as it is", "LogLevel='WARN'", "LogLevel='WARN'", "", "", ""},
-	{"the older form", `"LogRetentionDays=7"`, `"ParameterKey=LogRetentionDays,ParameterValue=7 ParameterKey=LogLevel,ParameterValue=\"WARN\""`, "", "", ""},
+	{"the older form", `"LogRetentionDays=7"`,
+		`"ParameterKey=LogRetentionDays,ParameterValue=7 ParameterKey=LogLevel,ParameterValue=\"WARN\""`, "", "", ""},
 	{"a table", `"LogRetentionDays=7"`, `{LogRetentionDays = 7}`, "", "", ""},
-	{"no such parameter", "LogRetentionDays=7", "LogRetention=7", `|"LogRetention=7"`, "under default: the template has no parameter LogRetention; it has Counting, ", "LogRetentionDays=7"},
-	{"not allowed", "LogRetentionDays=7", "LogRetentionDays=8", `|"LogRetentionDays=8"`, `under default: parameter LogRetentionDays cannot be "8"; give one of 1, 3, 5, 7, `, "LogRetentionDays=5"},
-	{"too many", "MaximumConcurrency=50", "MaximumConcurrency=5000", `|"MaximumConcurrency=5000"`, "under prod: parameter MaximumConcurrency cannot be 5000; give at most 1000", "MaximumConcurrency=1000"},
-	{"too few", "MaximumConcurrency=50", "MaximumConcurrency=1", `|"MaximumConcurrency=1"`, "under prod: parameter MaximumConcurrency cannot be 1; give at least 2", "MaximumConcurrency=2"},
-	{"not a number", "MaximumConcurrency=50", "MaximumConcurrency=many", `|"MaximumConcurrency=many"`, `under prod: parameter MaximumConcurrency cannot be "many"; give a number`, "MaximumConcurrency=50"},
-	{"half a parameter", "LogRetentionDays=7", "LogRetentionDays", `|"LogRetentionDays"`, `"LogRetentionDays" is not a parameter; write parameter_overrides = "NAME=VALUE NAME=VALUE" instead`, "LogRetentionDays=7 LogLevel=WARN"},
-	{"no version", "version = 0.1\n", "", "|\n[default", "the file has no version, and SAM refuses it; write version = 0.1 instead", "version = 0.1\n"},
-	{"the build knows nothing of it", "[default.deploy.parameters]\n", "[default.deploy.parameters]\nparameter_overrides = \"Architecture=x86_64\"\n", `|parameter_overrides = "Arch`,
-		"sam build does not read the parameters of deploy: with another Architecture it would build for the wrong processor; write them under default.global.parameters, and nowhere else, instead", "[default.deploy.parameters]\n"},
+	{"no such parameter", "LogRetentionDays=7", "LogRetention=7", `|"LogRetention=7"`,
+		"under default: the template has no parameter LogRetention; it has Counting, ", "LogRetentionDays=7"},
+	{"not allowed", "LogRetentionDays=7", "LogRetentionDays=8", `|"LogRetentionDays=8"`,
+		`under default: parameter LogRetentionDays cannot be "8"; give one of 1, 3, 5, 7, `, "LogRetentionDays=5"},
+	{"too many", "MaximumConcurrency=50", "MaximumConcurrency=5000", `|"MaximumConcurrency=5000"`,
+		"under prod: parameter MaximumConcurrency cannot be 5000; give at most 1000", "MaximumConcurrency=1000"},
+	{"too few", "MaximumConcurrency=50", "MaximumConcurrency=1", `|"MaximumConcurrency=1"`,
+		"under prod: parameter MaximumConcurrency cannot be 1; give at least 2", "MaximumConcurrency=2"},
+	{"not a number", "MaximumConcurrency=50", "MaximumConcurrency=many", `|"MaximumConcurrency=many"`,
+		`under prod: parameter MaximumConcurrency cannot be "many"; give a number`, "MaximumConcurrency=50"},
+	{"half a parameter", "LogRetentionDays=7", "LogRetentionDays", `|"LogRetentionDays"`,
+		`"LogRetentionDays" is not a parameter; write parameter_overrides = "NAME=VALUE NAME=VALUE" instead`,
+		"LogRetentionDays=7 LogLevel=WARN"},
+	{"no version", "version = 0.1\n", "", "|\n[default", "the file has no version, and SAM refuses it; write version = 0.1 instead",
+		"version = 0.1\n"},
+	{"the build knows nothing of it", "[default.deploy.parameters]\n",
+		"[default.deploy.parameters]\nparameter_overrides = \"Architecture=x86_64\"\n", `|parameter_overrides = "Arch`,
+		"sam build does not read the parameters of deploy: with another Architecture it would build for the wrong processor; write them " +
+			"under default.global.parameters, and nowhere else, instead", "[default.deploy.parameters]\n"},
 	{"a cache", "parallel = true", "parallel = true\ncached = true", "|cached = true",
-		"SAM's cache looks only at the files in a Go function's own folder: after a change in another package, the old program would be deployed; write cached = false instead", "parallel = true\ncached = false"},
-	{"no capability", `capabilities = "CAPABILITY_IAM" # roles`, "", "[default.|deploy", `CloudFormation makes the functions' roles only with CAPABILITY_IAM; write capabilities = "CAPABILITY_IAM" under default.deploy.parameters instead`, `capabilities = "CAPABILITY_IAM"`},
-	{"another capability", `["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]`, `"CAPABILITY_AUTO_EXPAND"`, `|"CAPABILITY_AUTO_EXPAND"`, "CloudFormation makes the functions' roles only with CAPABILITY_IAM", `"CAPABILITY_IAM"`},
+		"SAM's cache looks only at the files in a Go function's own folder: after a change in another package, the old program would be " +
+			"deployed; write cached = false instead", "parallel = true\ncached = false"},
+	{"no capability", `capabilities = "CAPABILITY_IAM" # roles`, "", "[default.|deploy",
+		`CloudFormation makes the functions' roles only with CAPABILITY_IAM; write capabilities = "CAPABILITY_IAM" under default.deploy.parameters instead`, `capabilities = "CAPABILITY_IAM"`},
+	{"another capability", `["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]`, `"CAPABILITY_AUTO_EXPAND"`, `|"CAPABILITY_AUTO_EXPAND"`,
+		"CloudFormation makes the functions' roles only with CAPABILITY_IAM", `"CAPABILITY_IAM"`},
 	{"one stack for two", `stack_name = "prod"`, `stack_name = "dev"`, "", "", `stack_name = "prod"`},
 	{"not TOML", `stack_name = "dev"`, `stack_name = dev`, "stack_name = |dev", "not TOML: ", ""},
-	{"declared twice", `stack_name = "dev"`, "stack_name = \"dev\"\nstack_name = \"d\"", "|stack_name = \"d\"\n", "not TOML: stack_name is already declared on line 4; write one of the two instead", `stack_name = "dev"`},
+	{"declared twice", `stack_name = "dev"`, "stack_name = \"dev\"\nstack_name = \"d\"", "|stack_name = \"d\"\n",
+		"not TOML: stack_name is already declared on line 4; write one of the two instead", `stack_name = "dev"`},
 }
 
 func TestMistakesOfSamconfig(t *testing.T) {
@@ -68,7 +83,9 @@ func TestMistakesOfSamconfig(t *testing.T) {
 			r := run(t, in)
 			if c.name == "one stack for two" {
 				c.anchor, c.want = "|", "default"
-				if len(r.Findings) != 1 || !strings.HasSuffix(r.Findings[0].String(), "prod has stack dev, as default has: deploying one would change the other; write a name of its own instead") {
+				if len(r.Findings) != 1 ||
+					!strings.HasSuffix(r.Findings[0].String(),
+						"prod has stack dev, as default has: deploying one would change the other; write a name of its own instead") {
 					t.Fatal(r.Findings)
 				}
 			} else if c.want == "" {
@@ -76,7 +93,8 @@ func TestMistakesOfSamconfig(t *testing.T) {
 					t.Error(r.Findings)
 				}
 				return
-			} else if want := "samconfig.toml:" + tomlPlace(t, string(in.Config.Text), c.anchor) + ": " + c.want; len(r.Findings) != 1 || !strings.HasPrefix(r.Findings[0].String(), want) || r.Clean() {
+			} else if want := "samconfig.toml:" + tomlPlace(t, string(in.Config.Text), c.anchor) + ": " + c.want; len(r.Findings) != 1 ||
+				!strings.HasPrefix(r.Findings[0].String(), want) || r.Clean() {
 				t.Fatalf("got  %v\nwant %s", r.Findings, want)
 			}
 			if c.followed == "" {
@@ -105,7 +123,9 @@ func TestParametersOfEachEnvironment(t *testing.T) {
 	in := own{template: [][2]string{reserved}}.input(t)
 	in.Config = &File{"samconfig.toml", []byte(configured)}
 	r := run(t, in)
-	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].String(), ": with the parameters of prod: 20 of IngestFunction are reserved, and its mapping calls up to 50: ") {
+	if len(r.Findings) != 1 ||
+		!strings.Contains(r.Findings[0].String(),
+			": with the parameters of prod: 20 of IngestFunction are reserved, and its mapping calls up to 50: ") {
 		t.Errorf("%v", r.Findings)
 	}
 	in.ConfigEnv = "default"

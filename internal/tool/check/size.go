@@ -48,7 +48,8 @@ func (r *Report) outgrown(p *pipeline.Pipeline, at places) {
 			spread = maxSpread
 		}
 		at.mistake("total-size", at.of("aggregates."+t.Name, "spread"),
-			fmt.Sprintf("with %d partitions a total of %s that all of them touch takes %d bytes, and an item holds %d: its updates would be refused for good", r.Partitions, t.Name, t.Bytes, event.MaxItem),
+			fmt.Sprintf("with %d partitions a total of %s that all of them touch takes %d bytes, and an item holds %d: its updates would "+
+				"be refused for good", r.Partitions, t.Name, t.Bytes, event.MaxItem),
 			fmt.Sprintf("spread: %d, and where it is deployed already a higher epoch with it as since,", spread))
 	}
 }
@@ -64,7 +65,8 @@ func (r *Report) compressed(at places) {
 			continue
 		}
 		at.warn("compress", at.of("events."+c.Type, "compress"),
-			fmt.Sprintf("compress saves no write unit for any event of %s in %s, which has %d of them", c.Type, r.Events.File, c.Of), "no compress, unless larger payloads come,")
+			fmt.Sprintf("compress saves no write unit for any event of %s in %s, which has %d of them", c.Type, r.Events.File, c.Of),
+			"no compress, unless larger payloads come,")
 	}
 }
 
@@ -76,7 +78,8 @@ func totals(p *pipeline.Pipeline, counting aggregate.Counting, partitions int) [
 	for _, def := range p.Definitions() {
 		bare := estimate.Bytes(def, nil)
 		byPut := def.MovedBy == aggregate.Put
-		t := Total{Name: def.Name, Since: def.Since, From: slices.Sorted(maps.Keys(spec.Aggregates[def.Name].From)), Spread: def.Spread, Marks: estimate.Marks(def, counting, partitions)}
+		t := Total{Name: def.Name, Since: def.Since, From: slices.Sorted(maps.Keys(spec.Aggregates[def.Name].From)), Spread: def.Spread,
+			Marks: estimate.Marks(def, counting, partitions)}
 		if byPut {
 			t.MovedBy = def.MovedBy.String()
 			t.floored = slices.ContainsFunc(def.AtLeast, func(a aggregate.Amount) bool { return a.Set })
@@ -85,7 +88,8 @@ func totals(p *pipeline.Pipeline, counting aggregate.Counting, partitions int) [
 			}
 		}
 		t.Bytes = bare + t.Marks*estimate.MarkBytes
-		t.Units, t.FreshUnits = estimate.Units(def, t.Bytes, counting), estimate.Units(def, bare+min(1, t.Marks)*estimate.MarkBytes, counting)
+		t.Units, t.FreshUnits = estimate.Units(def, t.Bytes, counting),
+			estimate.Units(def, bare+min(1, t.Marks)*estimate.MarkBytes, counting)
 		if t.Rank = def.Rank.Value; t.Rank != "" {
 			t.RankShards = def.Rank.Shards
 		} else if counting == aggregate.Marks && t.Units > 1 && !byPut {

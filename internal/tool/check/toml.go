@@ -25,7 +25,8 @@ type tomlReader struct {
 func readTOML(text []byte) (*template.Node, error) {
 	r := &tomlReader{text: text}
 	if len(text) > maxConfig {
-		return nil, r.fault(0, fmt.Sprintf("not TOML: the file has %d bytes, and at most %d are read", len(text), maxConfig), "a file that SAM reads")
+		return nil, r.fault(0, fmt.Sprintf("not TOML: the file has %d bytes, and at most %d are read", len(text), maxConfig),
+			"a file that SAM reads")
 	}
 	if !utf8.Valid(text) {
 		return nil, r.fault(0, "not TOML: the file is not UTF-8; save it as UTF-8", "")
@@ -91,7 +92,9 @@ func (r *tomlReader) inside(table *template.Node, key *unstable.Node, listed boo
 	at := r.position(int(key.Raw.Offset))
 	if m := table.Member(string(key.Data)); m != nil && !listed {
 		if m.Value.Kind != template.Map {
-			return nil, &template.SyntaxError{Position: at, What: fmt.Sprintf("not TOML: %s is already declared on line %d", m.Name, m.Line), Instead: "one of the two"}
+			return nil,
+				&template.SyntaxError{Position: at, What: fmt.Sprintf("not TOML: %s is already declared on line %d", m.Name, m.Line),
+					Instead: "one of the two"}
 		}
 		return m.Value, nil
 	}
@@ -115,7 +118,8 @@ func (r *tomlReader) pair(table *template.Node, e *unstable.Node) error {
 		}
 		at := r.position(int(key.Raw.Offset))
 		if m := table.Member(string(key.Data)); m != nil {
-			return &template.SyntaxError{Position: at, What: fmt.Sprintf("not TOML: %s is already declared on line %d", m.Name, m.Line), Instead: "one of the two"}
+			return &template.SyntaxError{Position: at, What: fmt.Sprintf("not TOML: %s is already declared on line %d", m.Name, m.Line),
+				Instead: "one of the two"}
 		}
 		value, err := r.value(e.Value(), at)
 		if err != nil {

@@ -15,12 +15,14 @@ func TestWasOfALongerRetain(t *testing.T) {
 	in.Was = &File{"old.yaml", []byte(read(t, "pipeline.yaml"))}
 	in.Now = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	r := run(t, in)
-	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), "|retain: 120d") + ": events.order.placed: retain was 90d and is 120d; write was: [{retain: 90d, before: 2026-03-03T00:00:00Z}] in this event type"
+	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), "|retain: 120d") +
+		": events.order.placed: retain was 90d and is 120d; write was: [{retain: 90d, before: 2026-03-03T00:00:00Z}] in this event type"
 	if len(r.Findings) != 1 || r.Clean() || r.Findings[0].Severity != Change || !strings.HasPrefix(r.Findings[0].String(), want) {
 		t.Fatalf("got  %v\nwant %s…", r.Findings, want)
 	}
 	shown := regexp.MustCompile(`was: \[[^]]*\]`).FindString(r.Findings[0].What)
-	in.Pipeline.Text = []byte(strings.Replace(string(in.Pipeline.Text), "    retain: 120d # the item", "    retain: 120d # the item\n    "+shown+" #", 1))
+	in.Pipeline.Text = []byte(strings.Replace(string(in.Pipeline.Text), "    retain: 120d # the item", "    retain: 120d # the item\n    "+
+		shown+" #", 1))
 	if r := run(t, in); len(r.Findings) != 0 {
 		t.Errorf("pasted, %v", r.Findings)
 	}

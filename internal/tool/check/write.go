@@ -46,7 +46,8 @@ func (r *Report) writeTotals(b *strings.Builder) {
 	if r.Counting == "receipts" {
 		receipts = ", beside 2 for the receipt of each change"
 	}
-	fmt.Fprintf(b, "aggregates (write units to update one total%s; full: after changes from all %s within 72 hours, which leave about these marks and bytes in it)\n", receipts, count(r.Partitions, "partition"))
+	fmt.Fprintf(b,
+		"aggregates (write units to update one total%s; full: after changes from all %s within 72 hours, which leave about these marks and bytes in it)\n", receipts, count(r.Partitions, "partition"))
 	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	heading := ""
 	if slices.ContainsFunc(r.Totals, func(t Total) bool { return t.SpreadForOne > 0 || t.RankShards > 0 || t.MovedBy != "" }) {
@@ -63,12 +64,14 @@ func (r *Report) writeTotals(b *strings.Builder) {
 			if total.MovedBy != "" || r.Counting == "receipts" {
 				units *= estimate.InTransaction
 			}
-			advice = fmt.Sprintf("ranked by %s: %d units of it are the index's, which takes about %d moves a second in each window", total.Rank, units, total.RankShards*estimate.RankMoves)
+			advice = fmt.Sprintf("ranked by %s: %d units of it are the index's, which takes about %d moves a second in each window",
+				total.Rank, units, total.RankShards*estimate.RankMoves)
 		}
 		if total.MovedBy != "" {
 			advice = strings.TrimPrefix(advice+"; "+total.turns(), "; ")
 		}
-		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", total.Name, total.Since, total.Spread, total.FreshUnits, total.Units, total.Marks, total.Bytes, advice)
+		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", total.Name, total.Since, total.Spread, total.FreshUnits, total.Units,
+			total.Marks, total.Bytes, advice)
 	}
 	t.Flush() // a strings.Builder accepts everything
 	trimmed := show.TrimLines(b.String())

@@ -60,8 +60,9 @@ type tab struct {
 // browse starts a browser with one empty page as wide as a desk.
 func browse(t *testing.T) *tab {
 	t.Helper()
-	ctx, end := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
-		chromedp.Flag("disable-dev-shm-usage", true))...)
+	ctx, end := chromedp.NewExecAllocator(t.Context(),
+		append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
+			chromedp.Flag("disable-dev-shm-usage", true))...)
 	t.Cleanup(end)
 	ctx, end = chromedp.NewContext(ctx)
 	t.Cleanup(end)
@@ -71,7 +72,8 @@ func browse(t *testing.T) *tab {
 	var watching sync.WaitGroup
 	t.Cleanup(watching.Wait)
 	t.Cleanup(end)
-	requests, thrown, said := chromedp.Events(b.ctx, network.RequestWillBeSent), chromedp.Events(b.ctx, runtime.ExceptionThrown), chromedp.Events(b.ctx, runtime.ConsoleAPICalled)
+	requests, thrown, said := chromedp.Events(b.ctx, network.RequestWillBeSent), chromedp.Events(b.ctx, runtime.ExceptionThrown),
+		chromedp.Events(b.ctx, runtime.ConsoleAPICalled)
 	watching.Go(func() {
 		for e, err := range requests {
 			if err != nil {
@@ -130,7 +132,8 @@ func (b *tab) size(width, height int64) {
 func (b *tab) theme(name string) {
 	b.t.Helper()
 	b.do(func(ctx context.Context, page *chromedp.Target) (chromedp.Void, error) {
-		_, err := cdp.Call(ctx, page, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+		_, err := cdp.Call(ctx, page, emulation.SetEmulatedMedia,
+			emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
 		return chromedp.Void{}, err
 	})
 }
@@ -145,7 +148,8 @@ func (b *tab) open(d *dev.Dev) {
 // await waits until a JavaScript condition holds.
 func (b *tab) await(condition string) {
 	b.t.Helper()
-	if _, err := chromedp.Run(b.ctx, chromedp.Poll[any]("Boolean("+condition+")", chromedp.WithPollingTimeout(20*time.Second))); err != nil {
+	if _, err := chromedp.Run(b.ctx,
+		chromedp.Poll[any]("Boolean("+condition+")", chromedp.WithPollingTimeout(20*time.Second))); err != nil {
 		text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.body.innerText"))
 		b.t.Fatalf("%s does not become true (%v). The page says:\n%.3000s", condition, err, text)
 	}
@@ -178,16 +182,20 @@ func (b *tab) view(name string) {
 	case "journey":
 		hash, ready = "journey?pk=ORDER%23o-0005&sk=PLACED", "document.querySelectorAll('.step').length === 6"
 	case "totals":
-		ready = "document.querySelectorAll('.groups tbody tr').length > 3 && document.querySelector('.groups th').textContent.includes('merchant')"
+		ready = "document.querySelectorAll('.groups tbody tr').length > 3 && document.querySelector('.groups " +
+			"th').textContent.includes('merchant')"
 	case "values":
-		hash, ready = "totals", "document.querySelectorAll('.groups tbody tr').length > 3 && document.querySelector('.groups').textContent.includes('about')"
+		hash, ready = "totals",
+			"document.querySelectorAll('.groups tbody tr').length > 3 && document.querySelector('.groups').textContent.includes('about')"
 	case "quarantine":
 		ready = "document.querySelectorAll('[data-letter]').length === 5"
 	}
 	b.run("location.hash = " + quote(hash))
-	if aggregate := map[string]string{"totals": "orders_daily", "values": "shops_monthly"}[name]; aggregate != "" { // the first aggregate has no windows
+	if aggregate := map[string]string{"totals": "orders_daily",
+		"values": "shops_monthly"}[name]; aggregate != "" { // the first aggregate has no windows
 		b.await("document.getElementById('main').dataset.view === 'totals'")
-		b.run("{ const pick = document.getElementById('aggregate'); pick.value = " + quote(aggregate) + "; pick.dispatchEvent(new Event('change')) }")
+		b.run("{ const pick = document.getElementById('aggregate'); pick.value = " + quote(aggregate) +
+			"; pick.dispatchEvent(new Event('change')) }")
 	}
 	b.await("document.getElementById('main').dataset.view === " + quote(strings.Split(hash, "?")[0]) + " && " + ready)
 }
@@ -285,13 +293,17 @@ func (b *tab) detail(view string) {
 	case "totals", "values":
 		b.run("document.querySelector('.groups button').click()")
 		b.await("document.querySelector('.chart canvas')")
-		if text := eval[string](b, "document.getElementById('main').innerText"); view == "values" && (!strings.Contains(text, "p50") || !strings.Contains(text, "±1.6 %") || !strings.Contains(text, "2026-02") || strings.Contains(text, "@example.com")) {
+		if text := eval[string](b, "document.getElementById('main').innerText"); view == "values" &&
+			(!strings.Contains(text, "p50") || !strings.Contains(text, "±1.6 %") || !strings.Contains(text, "2026-02") ||
+				strings.Contains(text, "@example.com")) {
 			b.t.Errorf("values of every kind should be shown, without what is personal: %s", text)
 		}
 	case "quarantine":
-		b.run("[...document.querySelectorAll('#main tr')].find((row) => row.textContent.includes('o-0012')).querySelector('[data-letter]').click()")
+		b.run("[...document.querySelectorAll('#main tr')].find((row) => " +
+			"row.textContent.includes('o-0012')).querySelector('[data-letter]').click()")
 		b.await("document.querySelector('.differs')")
-		if text := eval[string](b, "document.getElementById('letter').innerText"); !strings.Contains(text, "<img src=x onerror") || strings.Contains(text, "anna3@example.com") {
+		if text := eval[string](b, "document.getElementById('letter').innerText"); !strings.Contains(text, "<img src=x onerror") ||
+			strings.Contains(text, "anna3@example.com") {
 			b.t.Errorf("a message should be shown whole, without what is personal: %s", text)
 		}
 	}

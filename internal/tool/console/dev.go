@@ -25,7 +25,8 @@ func InDev(ctx context.Context, cfg *dev.Config, reveal bool) {
 		listen, _, _ := strings.Cut(strings.TrimPrefix(at.Console, "http://"), "/")
 		live := &Live{Feed: NewFeed(d.Now), Troubles: trouble, Sweep: d.Engine().SweepExpired, Tables: Tables{
 			Name: name(at.Pipeline), Place: fmt.Sprintf("%s · AWS protocols at %s", at.Pipeline, at.Endpoint),
-			DynamoDB: d.Engine().DynamoDB(), SQS: d.Engine().SQS(), Events: at.EventsTable, Aggregates: at.AggregatesTable, Objects: d.Engine().S3(), PayloadBucket: at.PayloadBucket,
+			DynamoDB: d.Engine().DynamoDB(), SQS: d.Engine().SQS(), Events: at.EventsTable, Aggregates: at.AggregatesTable,
+			Objects: d.Engine().S3(), PayloadBucket: at.PayloadBucket,
 			QueueURL: at.QueueURL, QuarantineURL: at.QuarantineURL, DeadLettersURL: at.DeadLetterURL,
 			Pipeline: d.Pipeline, Counting: d.Counting(), Now: d.Now, Reveal: reveal}}
 		go live.Feed.follow(ctx, d.Steps())
@@ -84,5 +85,6 @@ func (f *Feed) take(ctx context.Context, s dev.Step) {
 // outcome converts what became of a message, or of one event of an array, to the form in which the
 // ingest function reports it.
 func outcome(m *dev.Message) handler.Outcome {
-	return handler.Outcome{Message: &events.SQSMessage{MessageId: m.ID, Body: m.Body}, Item: m.Item, Verdict: m.Verdict, Refusal: m.Refusal, Failed: m.Returned}
+	return handler.Outcome{Message: &events.SQSMessage{MessageId: m.ID, Body: m.Body}, Item: m.Item, Verdict: m.Verdict, Refusal: m.Refusal,
+		Failed: m.Returned}
 }

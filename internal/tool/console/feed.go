@@ -144,7 +144,8 @@ func (f *Feed) Result(_ context.Context, o handler.Outcome) {
 	}
 	var alone []envelope.Message // the events, as messages of their own
 	if o.Message != nil {
-		_, alone, _ = envelope.OpenArray(envelope.Message{Body: o.Message.Body, Attributes: attributes(o.Message)}) // the function has opened it
+		_, alone,
+			_ = envelope.OpenArray(envelope.Message{Body: o.Message.Body, Attributes: attributes(o.Message)}) // the function has opened it
 	}
 	for i := range o.Events {
 		body := ""
@@ -172,7 +173,8 @@ func (f *Feed) event(now time.Time, o *handler.Outcome, body string) {
 	}
 	if o.Refusal != nil {
 		r.Delivery = int64(f.told + 1)
-		one := refused{number: r.Delivery, delivery: d, detail: o.Refusal.Detail, key: event.Key{PK: r.PK, SK: r.SK}, body: excerpt.Of(body, feedBody), whole: len(body) <= feedBody}
+		one := refused{number: r.Delivery, delivery: d, detail: o.Refusal.Detail, key: event.Key{PK: r.PK, SK: r.SK},
+			body: excerpt.Of(body, feedBody), whole: len(body) <= feedBody}
 		if o.Message != nil {
 			one.attributes = attributes(o.Message)
 		}

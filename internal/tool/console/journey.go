@@ -99,7 +99,8 @@ type meant struct {
 // meant finds the event that a question means. The question has its message, its key, or its type
 // with the fields of its key.
 func (t *Tables) meant(p *pipeline.Pipeline, q Question, find func(event.Key) *trace) (m meant, err error) {
-	m = meant{key: event.Key{PK: q.PK, SK: q.SK}, message: envelope.Message{Body: q.Message, Attributes: q.attributes}, given: strings.TrimSpace(q.Message) != ""}
+	m = meant{key: event.Key{PK: q.PK, SK: q.SK}, message: envelope.Message{Body: q.Message, Attributes: q.attributes},
+		given: strings.TrimSpace(q.Message) != ""}
 	if !m.given {
 		if q.Type != "" {
 			if m.key, err = keyOf(p, q); err != nil {
@@ -141,7 +142,8 @@ func (t *Tables) messageStep(m envelope.Message, given bool, past *trace) Step {
 	if given {
 		s.State, s.Code = stateDone, t.personal().Data(m.Body)
 		s.add("size", show.Comma(len(m.Body))+" bytes")
-		s.Cost = "at most " + show.Count(2*chunks(len(m.Body))+1, "SQS request") + " to send, receive and delete it; ten messages can share one"
+		s.Cost = "at most " + show.Count(2*chunks(len(m.Body))+1, "SQS request") +
+			" to send, receive and delete it; ten messages can share one"
 		if chunks(len(m.Body)) > 1 {
 			s.Cost = show.Count(2*chunks(len(m.Body))+1, "SQS request") + " to send, receive and delete it: one for each started 64 KB"
 		}
@@ -318,7 +320,8 @@ func (t *Tables) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *eve
 		s.Table.Rows = append(s.Table.Rows, t.totalRow(ctx, st, &c))
 		for i, floor := range c.Def.AtLeast {
 			if floor.Set {
-				s.add(c.Def.Name, fmt.Sprintf("No event can bring %s below %s: an event that would is Rejected.", c.Def.Values[i].Name, floor.Number))
+				s.add(c.Def.Name, fmt.Sprintf("No event can bring %s below %s: an event that would is Rejected.", c.Def.Values[i].Name,
+					floor.Number))
 			}
 		}
 	}
@@ -433,7 +436,8 @@ func (t *Tables) again(ctx context.Context, planned *event.Item, x *explain.Expl
 	case stored != nil && stored.barred:
 		s.add("verdict", event.Duplicate.String())
 		s.add("", "The key is barred: every event with this key is dropped.")
-	case stored != nil && stored.item != nil && stored.item.ExpiresAt != 0 && t.now().Unix() >= stored.item.ExpiresAt-int64(store.ExpiryMargin.Seconds()):
+	case stored != nil && stored.item != nil && stored.item.ExpiresAt != 0 &&
+		t.now().Unix() >= stored.item.ExpiresAt-int64(store.ExpiryMargin.Seconds()):
 		s.add("verdict", event.Expired.String())
 		s.add("", consequence(event.Expired))
 	case stored != nil && stored.item != nil:

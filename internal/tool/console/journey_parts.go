@@ -18,7 +18,8 @@ const maxPartsShown = 20
 // is the planned item or the stored one. The step is nil if the type of the item has no parts.
 func (t *Tables) partsStep(ctx context.Context, p *pipeline.Pipeline, whole *event.Item) (*Step, error) {
 	var parts []*event.Item
-	s := &Step{Name: "parts", Title: "Parts", State: stateDone, Table: &FactTable{Head: []string{"part", "partition key", "sort key", "state"}}}
+	s := &Step{Name: "parts", Title: "Parts", State: stateDone,
+		Table: &FactTable{Head: []string{"part", "partition key", "sort key", "state"}}}
 	if whole.Parts != nil {
 		parts = whole.Parts.Items
 	}

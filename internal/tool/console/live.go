@@ -48,7 +48,8 @@ func (l *Live) Journey(ctx context.Context, q Question) (*Journey, error) {
 	}
 	one, there := l.Feed.refusal(q.Delivery)
 	if !there {
-		return nil, &mistake{fmt.Sprintf("this delivery is forgotten: ingot dev remembers the latest %d that were refused; its message is on the page Quarantine, if it is still there", feedRefused)}
+		return nil, &mistake{fmt.Sprintf("this delivery is forgotten: ingot dev remembers the latest %d that were refused; its message "+
+			"is on the page Quarantine, if it is still there", feedRefused)}
 	}
 	first := l.refusedStep(one)
 	q = Question{PK: one.key.PK, SK: one.key.SK}
@@ -139,7 +140,8 @@ func (l *Live) verify(ctx context.Context) (*Verified, error) {
 	if out.Same {
 		out.Said = compared + ": every one is the sum of its events."
 	} else {
-		out.Said = fmt.Sprintf("%s, and after %d looks there are %d findings. Totals run behind while events arrive. If no events are arriving now, the totals are damaged.", compared, looks, len(out.Findings))
+		out.Said = fmt.Sprintf("%s, and after %d looks there are %d findings. Totals run behind while events arrive. If no events are "+
+			"arriving now, the totals are damaged.", compared, looks, len(out.Findings))
 	}
 	return out, nil
 }

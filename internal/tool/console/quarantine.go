@@ -44,8 +44,10 @@ func (t *Tables) look(ctx context.Context) (list []*quarantine.Letter, more bool
 	seen := map[string]*quarantine.Letter{}
 	defer func() { t.release(context.WithoutCancel(ctx), seen) }()
 	for empty := 0; empty < emptyLooks && len(seen) < mostLetters; {
-		out, err := t.SQS.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &t.QuarantineURL, MaxNumberOfMessages: 10, VisibilityTimeout: hideSeconds,
-			MessageAttributeNames: []string{"All"}, MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}})
+		out, err := t.SQS.ReceiveMessage(ctx,
+			&sqs.ReceiveMessageInput{QueueUrl: &t.QuarantineURL, MaxNumberOfMessages: 10, VisibilityTimeout: hideSeconds,
+				MessageAttributeNames:       []string{"All"},
+				MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}})
 		if err != nil {
 			return nil, false, fmt.Errorf("the quarantine queue cannot be read: %w", awserr.Quiet(err))
 		}
@@ -75,12 +77,14 @@ func (t *Tables) release(ctx context.Context, seen map[string]*quarantine.Letter
 	var batch []types.ChangeMessageVisibilityBatchRequestEntry
 	flush := func() {
 		if len(batch) > 0 {
-			_, _ = t.SQS.ChangeMessageVisibilityBatch(ctx, &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &t.QuarantineURL, Entries: batch})
+			_, _ = t.SQS.ChangeMessageVisibilityBatch(ctx, &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &t.QuarantineURL,
+				Entries: batch})
 		}
 		batch = nil
 	}
 	for _, l := range seen {
-		batch = append(batch, types.ChangeMessageVisibilityBatchRequestEntry{Id: aws.String(strconv.Itoa(len(batch))), ReceiptHandle: aws.String(l.Handle), VisibilityTimeout: 0})
+		batch = append(batch, types.ChangeMessageVisibilityBatchRequestEntry{Id: aws.String(strconv.Itoa(len(batch))),
+			ReceiptHandle: aws.String(l.Handle), VisibilityTimeout: 0})
 		if len(batch) == 10 {
 			flush()
 		}

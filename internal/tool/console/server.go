@@ -58,7 +58,8 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	_, port, _ := net.SplitHostPort(c.Listen) // loopback has checked it
-	s := &Server{cfg: c, routes: http.NewServeMux(), cookie: "ingot-" + port, page: http.FileServerFS(page), origin: strings.TrimSuffix(c.Listen, ":80")}
+	s := &Server{cfg: c, routes: http.NewServeMux(), cookie: "ingot-" + port, page: http.FileServerFS(page),
+		origin: strings.TrimSuffix(c.Listen, ":80")}
 	s.read()
 	if c.Write {
 		s.write()
@@ -73,7 +74,8 @@ func loopback(address string) error {
 		return fmt.Errorf("console: %q is not an address and a port; write 127.0.0.1:8610", address)
 	}
 	if !at.Addr().IsLoopback() {
-		return fmt.Errorf("console: %s can be reached by other machines, and the console shows what is stored; listen on 127.0.0.1:%d", address, at.Port())
+		return fmt.Errorf("console: %s can be reached by other machines, and the console shows what is stored; listen on 127.0.0.1:%d",
+			address, at.Port())
 	}
 	return nil
 }
@@ -82,7 +84,8 @@ func loopback(address string) error {
 func Listen(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("port %d is taken by another program, perhaps by another console: end that one, or choose a port with --port; 0 takes any free one", port)
+		return nil, fmt.Errorf("port %d is taken by another program, perhaps by another console: end that one, or choose a port with "+
+			"--port; 0 takes any free one", port)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the console cannot listen on port %d: %w; name another with --port, or 0 for any", port, err)

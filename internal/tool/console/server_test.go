@@ -188,7 +188,8 @@ func TestPort80(t *testing.T) {
 func TestSession(t *testing.T) {
 	s := newServer(t, false)
 	for body, want := range map[string]int{
-		`{"token":"` + token + `"}`: 204, `{"token":""}`: 401, `{"token":"` + token + `x"}`: 401, `{}`: 401, `not JSON`: 400, `{"token":1}`: 400,
+		`{"token":"` + token + `"}`: 204, `{"token":""}`: 401, `{"token":"` + token + `x"}`: 401, `{}`: 401, `not JSON`: 400,
+		`{"token":1}`: 400,
 	} {
 		w := asked(s, "POST", "/api/session", body, func(r *http.Request) { r.Header.Del("Cookie") })
 		cookies := w.Result().Cookies()
@@ -196,10 +197,13 @@ func TestSession(t *testing.T) {
 			t.Errorf("%s: %d with %d cookies, want %d", body, w.Code, len(cookies), want)
 		}
 		for _, c := range cookies {
-			if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || strings.Contains(c.Value, token) || c.Name != "ingot-8610" || c.MaxAge != 0 || !c.Expires.IsZero() {
+			if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || strings.Contains(c.Value, token) || c.Name != "ingot-8610" ||
+				c.MaxAge != 0 || !c.Expires.IsZero() {
 				t.Errorf("cookie %q: it must be strict, for HTTP alone, gone with the browser, and not the token", c)
 			}
-			if again := asked(s, "GET", "/api/about", "", func(r *http.Request) { r.Header.Set("Cookie", c.Name+"="+c.Value) }); again.Code != 200 {
+			if again := asked(s, "GET", "/api/about", "", func(r *http.Request) {
+				r.Header.Set("Cookie", c.Name+"="+c.Value)
+			}); again.Code != 200 {
 				t.Errorf("its own cookie: %d", again.Code)
 			}
 		}
@@ -219,12 +223,14 @@ func TestWritingNeedsWrite(t *testing.T) {
 		if w := asked(newServer(t, true), "POST", path, `{"id":"x"}`, nil); w.Code != 200 {
 			t.Errorf("%s with --write: %d", path, w.Code)
 		}
-		if w := asked(newServer(t, false), "POST", path, `{"id":"x"}`, nil); w.Code != 404 || !strings.Contains(w.Body.String(), "--write") {
+		if w := asked(newServer(t, false), "POST", path, `{"id":"x"}`, nil); w.Code != 404 ||
+			!strings.Contains(w.Body.String(), "--write") {
 			t.Errorf("%s without --write: %d %s", path, w.Code, w.Body)
 		}
 	}
 	var about About
-	if err := json.Unmarshal(asked(newServer(t, false), "GET", "/api/about", "", nil).Body.Bytes(), &about); err != nil || about.Write || len(about.Trouble) != 0 {
+	if err := json.Unmarshal(asked(newServer(t, false), "GET", "/api/about", "", nil).Body.Bytes(), &about); err != nil || about.Write ||
+		len(about.Trouble) != 0 {
 		t.Errorf("read only, and about says %+v (%v)", about, err)
 	}
 }
@@ -233,10 +239,12 @@ func TestHeaders(t *testing.T) {
 	for _, path := range []string{"/", "/main.js", "/api/about", "/api/nothing", "/uplot/uPlot.esm.js"} {
 		h := asked(newServer(t, false), "GET", path, "", nil).Header()
 		policy := h.Get("Content-Security-Policy")
-		if !strings.HasPrefix(policy, "default-src 'self';") || strings.Contains(policy, "unsafe") || !strings.Contains(policy, "frame-ancestors 'none'") {
+		if !strings.HasPrefix(policy, "default-src 'self';") || strings.Contains(policy, "unsafe") ||
+			!strings.Contains(policy, "frame-ancestors 'none'") {
 			t.Errorf("%s: policy %q", path, policy)
 		}
-		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" {
+		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "no-store" ||
+			h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" {
 			t.Errorf("%s: %v", path, h)
 		}
 	}
@@ -249,7 +257,8 @@ func TestHeaders(t *testing.T) {
 
 func TestBadRequests(t *testing.T) {
 	s := newServer(t, true)
-	for body, want := range map[string]int{`{"pk":"a"}`: 422, `[]`: 400, ``: 400, `{"other":1}`: 400, `{"message":"` + strings.Repeat("x", maxBody) + `"}`: 400} {
+	for body, want := range map[string]int{`{"pk":"a"}`: 422, `[]`: 400, ``: 400, `{"other":1}`: 400, `{"message":"` +
+		strings.Repeat("x", maxBody) + `"}`: 400} {
 		if w := asked(s, "POST", "/api/journey", body, nil); w.Code != want || !strings.Contains(w.Body.String(), `"error"`) {
 			t.Errorf("%.40s: %d, want %d: %s", body, w.Code, want, w.Body)
 		}
@@ -270,7 +279,8 @@ func TestOnlyLoopback(t *testing.T) {
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	number, _ := strconv.Atoi(port)
-	if second, err := Listen(number); err == nil || !strings.HasPrefix(err.Error(), "port "+port+" is taken by another program, perhaps by another console") {
+	if second, err := Listen(number); err == nil ||
+		!strings.HasPrefix(err.Error(), "port "+port+" is taken by another program, perhaps by another console") {
 		t.Errorf("a second console: %v, %v", second, err)
 	}
 	if err := loopback(l.Addr().String()); err != nil || !strings.HasPrefix(l.Addr().String(), "127.0.0.1:") {
@@ -319,7 +329,8 @@ func TestPageMakesTextNodes(t *testing.T) {
 		}
 		seen++
 		text, err := fs.ReadFile(page, path)
-		for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "createContextualFragment", "eval(", "new Function", "setHTML", "srcdoc", "https://", "localStorage"} {
+		for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser",
+			"createContextualFragment", "eval(", "new Function", "setHTML", "srcdoc", "https://", "localStorage"} {
 			if strings.Contains(string(text), bad) {
 				t.Errorf("page/%s has %s", path, bad)
 			}

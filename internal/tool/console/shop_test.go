@@ -57,7 +57,8 @@ const evil = `<img src=x onerror=\"document.title='owned'\">\u202e\u0007`
 
 func order(n, cents int) string {
 	merchants := []string{"lindgren", "okafor", "sato", "moreau", "alvarez"}
-	return fmt.Sprintf(`{"type":"order.placed","order_id":"o-%04d","merchant":%q,"email":"anna%d@example.com","currency":"EUR","cents":%d,"status":"paid","placed_at":"2026-%02d-%02dT%02d:15:00Z"}`,
+	return fmt.Sprintf(
+		`{"type":"order.placed","order_id":"o-%04d","merchant":%q,"email":"anna%d@example.com","currency":"EUR","cents":%d,"status":"paid","placed_at":"2026-%02d-%02dT%02d:15:00Z"}`,
 		n, merchants[n*n%13%5], n%9, cents, 2+n%28/14, 1+n%14*2%28, n%24)
 }
 
@@ -97,7 +98,8 @@ func send(ctx context.Context, d *dev.Dev, bodies ...string) error {
 		n := min(10, len(bodies))
 		in := &sqs.SendMessageBatchInput{QueueUrl: &d.Stack().Queue}
 		for i, body := range bodies[:n] {
-			in.Entries = append(in.Entries, types.SendMessageBatchRequestEntry{Id: aws.String(fmt.Sprint(i)), MessageBody: aws.String(body)})
+			in.Entries = append(in.Entries, types.SendMessageBatchRequestEntry{Id: aws.String(fmt.Sprint(i)),
+				MessageBody: aws.String(body)})
 		}
 		if out, err := d.Engine().SQS().SendMessageBatch(ctx, in); err != nil || len(out.Failed) > 0 {
 			return fmt.Errorf("sending: %w %v", err, out)
@@ -154,8 +156,10 @@ func fillShop(t *testing.T, d *dev.Dev) int {
 	mustSend(t, d, bodies...)
 	until(t, d, 340, 300)
 	mustSend(t, d, order(7, 99999), order(11, 1), `{"type":"order.placed"`, `{"type":"order.shipped","id":1}`,
-		`{"type":"order.placed","order_id":"o-0012","merchant":"sato","email":"anna3@example.com","currency":"EUR","cents":1144,"status":"`+evil+`","note":"`+evil+`","placed_at":"2026-02-25T12:15:00Z"}`,
-		`{"type":"order.placed","order_id":"`+evil+`","merchant":"`+evil+`","email":"eve@example.com","currency":"EUR","cents":5,"status":"`+evil+`","placed_at":"2026-02-25T12:15:00Z"}`)
+		`{"type":"order.placed","order_id":"o-0012","merchant":"sato","email":"anna3@example.com","currency":"EUR","cents":1144,"status":"`+
+			evil+`","note":"`+evil+`","placed_at":"2026-02-25T12:15:00Z"}`,
+		`{"type":"order.placed","order_id":"`+evil+`","merchant":"`+evil+
+			`","email":"eve@example.com","currency":"EUR","cents":5,"status":"`+evil+`","placed_at":"2026-02-25T12:15:00Z"}`)
 	until(t, d, 346, 301)
 	return 301
 }

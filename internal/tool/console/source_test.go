@@ -26,8 +26,9 @@ import (
 // tablesOf are the tables of a shop, as a stack's are read.
 func tablesOf(d *dev.Dev) Tables {
 	at := d.Local()
-	return Tables{Name: "shop", DynamoDB: d.Engine().DynamoDB(), SQS: d.Engine().SQS(), Events: at.EventsTable, Aggregates: at.AggregatesTable,
-		QueueURL: at.QueueURL, QuarantineURL: at.QuarantineURL, DeadLettersURL: at.DeadLetterURL, Pipeline: d.Pipeline, Now: d.Now}
+	return Tables{Name: "shop", DynamoDB: d.Engine().DynamoDB(), SQS: d.Engine().SQS(), Events: at.EventsTable,
+		Aggregates: at.AggregatesTable,
+		QueueURL:   at.QueueURL, QuarantineURL: at.QuarantineURL, DeadLettersURL: at.DeadLetterURL, Pipeline: d.Pipeline, Now: d.Now}
 }
 
 // story is a journey in words: each step with its state and what it says.
@@ -62,14 +63,20 @@ func TestJourneyOnAStack(t *testing.T) {
 		want map[string][]string // what a step must say; "-" in front: must not
 	}{
 		{"by its key", Question{PK: "ORDER#o-0001", SK: "PLACED"}, map[string][]string{
-			"message": {"unknown"}, "item": {"done", "o-0001", "write units", "-anna1@", `"***"`}, "totals": {"orders_daily", "count orders 1", "revenue 100"}, "again": {"Duplicate"}}},
-		{"the same message", Question{Message: order(1, 100)}, map[string][]string{"event": {"done", "-anna1@"}, "item": {"done"}, "again": {"verdict: Duplicate", "Nothing would change"}}},
-		{"another payload", Question{Message: order(1, 200)}, map[string][]string{"item": {"done"}, "again": {"verdict: Conflict", "quarantine"}}},
-		{"another event", Question{Message: order(2, 200)}, map[string][]string{"item": {"none"}, "again": {"verdict: Inserted", "stored and counted"}}},
-		{"long past", Question{Message: strings.Replace(order(3, 1), `"placed_at":"2026`, `"placed_at":"2001`, 1)}, map[string][]string{"again": {"verdict: Expired"}}},
+			"message": {"unknown"}, "item": {"done", "o-0001", "write units", "-anna1@", `"***"`},
+			"totals": {"orders_daily", "count orders 1", "revenue 100"}, "again": {"Duplicate"}}},
+		{"the same message", Question{Message: order(1, 100)}, map[string][]string{"event": {"done", "-anna1@"}, "item": {"done"},
+			"again": {"verdict: Duplicate", "Nothing would change"}}},
+		{"another payload", Question{Message: order(1, 200)},
+			map[string][]string{"item": {"done"}, "again": {"verdict: Conflict", "quarantine"}}},
+		{"another event", Question{Message: order(2, 200)},
+			map[string][]string{"item": {"none"}, "again": {"verdict: Inserted", "stored and counted"}}},
+		{"long past", Question{Message: strings.Replace(order(3, 1), `"placed_at":"2026`, `"placed_at":"2001`, 1)},
+			map[string][]string{"again": {"verdict: Expired"}}},
 		{"no JSON", Question{Message: `{"type":`}, map[string][]string{"event": {"refused", "Poison"}, "again": {"refused", "Poison"}}},
 		{"by its type", Question{Type: "order.placed", Fields: map[string]string{"order_id": "o-0001"}}, map[string][]string{
-			"item": {"done", "o-0001"}, "totals": {"2026-02", "newest last paid", "newest mail ***", "distinct buyers one value", "buyers about 1 ±1.6 %", "-anna1@"}, "again": {"Duplicate"}}},
+			"item": {"done", "o-0001"}, "totals": {"2026-02", "newest last paid", "newest mail ***", "distinct buyers one value",
+				"buyers about 1 ±1.6 %", "-anna1@"}, "again": {"Duplicate"}}},
 		{"nothing there", Question{PK: "ORDER#o-9", SK: "PLACED"}, map[string][]string{"item": {"none"}, "again": {"unknown"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -88,8 +95,10 @@ func TestJourneyOnAStack(t *testing.T) {
 			}
 		})
 	}
-	for name, q := range map[string]Question{"half a key": {PK: "ORDER#o-0001"}, "a type alone": {Type: "order.placed"}, "no type": {Type: "order.payed", Fields: map[string]string{"order_id": "o-1"}},
-		"no field": {Type: "order.placed", Fields: map[string]string{"a[0]": "x"}}, "a field twice": {Type: "order.placed", Fields: map[string]string{"a": "x", "a.b": "y"}}} {
+	for name, q := range map[string]Question{"half a key": {PK: "ORDER#o-0001"}, "a type alone": {Type: "order.placed"},
+		"no type":       {Type: "order.payed", Fields: map[string]string{"order_id": "o-1"}},
+		"no field":      {Type: "order.placed", Fields: map[string]string{"a[0]": "x"}},
+		"a field twice": {Type: "order.placed", Fields: map[string]string{"a": "x", "a.b": "y"}}} {
 		if _, err := s.Journey(t.Context(), q); !isMistake(err) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -130,11 +139,13 @@ aggregates:
 	const at = `"at":"2026-03-01T09:00:00Z"`
 	mustSend(t, d, `{"type":"goods","id":"1","sku":"a","pieces":3,`+at+`}`)
 	until(t, d, 1, 1)
-	mustSend(t, d, `{"type":"box","box":"1","color":"red",`+at+`}`, `{"type":"order","order":"1",`+at+`,"lines":[{"line":1,"sku":"a","pieces":2},{"line":2,"sku":"a","pieces":2},{"line":3,"sku":"b","pieces":9}]}`)
+	mustSend(t, d, `{"type":"box","box":"1","color":"red",`+at+`}`, `{"type":"order","order":"1",`+at+
+		`,"lines":[{"line":1,"sku":"a","pieces":2},{"line":2,"sku":"a","pieces":2},{"line":3,"sku":"b","pieces":9}]}`)
 	until(t, d, 3, 6) // all but the third line, which would bring its total below the floor
 	s := &Stack{Tables: tablesOf(d)}
 	about, err := s.About(t.Context())
-	if err != nil || len(about.Aggregates) != 1 || !about.Aggregates[0].ByPut || !slices.Equal(about.Aggregates[0].Values, []Value{{"available", "sum", "-1"}}) {
+	if err != nil || len(about.Aggregates) != 1 || !about.Aggregates[0].ByPut ||
+		!slices.Equal(about.Aggregates[0].Values, []Value{{"available", "sum", "-1"}}) {
 		t.Errorf("%+v, %v", about, err)
 	}
 	follow := func(q Question) (map[string]string, map[string]*FactTable) {
@@ -151,25 +162,31 @@ aggregates:
 	}
 	says, found := follow(Question{PK: "ORDER#1", SK: "ORDER"})
 	want := "line | ORDER#1 | LINE#1 | stored\nline | ORDER#1 | LINE#2 | stored\nline | ORDER#1 | LINE#3 | not stored\n"
-	if !strings.Contains(says["parts"], want) || !strings.HasPrefix(says["parts"], "none\n") || says["whole"] != "" || len(found["parts"].Keys) != 3 {
+	if !strings.Contains(says["parts"], want) || !strings.HasPrefix(says["parts"], "none\n") || says["whole"] != "" ||
+		len(found["parts"].Keys) != 3 {
 		t.Fatalf("the order says\n%s", says["parts"])
 	}
 	line := found["parts"].Keys[1]
 	says, found = follow(Question{PK: line[0], SK: line[1]})
-	if !strings.Contains(says["whole"], "order | ORDER#1 | ORDER | stored\n") || found["whole"].Keys[0] != [2]string{"ORDER#1", "ORDER"} || says["parts"] != "" {
+	if !strings.Contains(says["whole"], "order | ORDER#1 | ORDER | stored\n") || found["whole"].Keys[0] != [2]string{"ORDER#1", "ORDER"} ||
+		says["parts"] != "" {
 		t.Errorf("the line says\n%s", says["whole"])
 	}
-	if !strings.Contains(says["totals"], "stock: No event can bring available below -1: an event that would is Rejected.") || !strings.Contains(says["totals"], "available -1") {
+	if !strings.Contains(says["totals"], "stock: No event can bring available below -1: an event that would is Rejected.") ||
+		!strings.Contains(says["totals"], "available -1") {
 		t.Errorf("its totals say\n%s", says["totals"])
 	}
-	if says, _ = follow(Question{PK: "BOX#1", SK: "LID"}); !strings.Contains(says["whole"], "It does not hold all fields of that event's key.") {
+	if says, _ = follow(Question{PK: "BOX#1", SK: "LID"}); !strings.Contains(says["whole"],
+		"It does not hold all fields of that event's key.") {
 		t.Errorf("the lid says\n%s", says["whole"])
 	}
 	says, _ = follow(Question{Message: `{"type":"order","order":"2",` + at + `,"lines":[{"line":1,"sku":"a","pieces":1}]}`})
-	if !strings.Contains(says["again"], "verdict: Rejected\nreason: below-floor\nbecause: stock of sku=\"a\": available is -1") || !strings.Contains(says["again"], "It would go to quarantine") {
+	if !strings.Contains(says["again"], "verdict: Rejected\nreason: below-floor\nbecause: stock of sku=\"a\": available is -1") ||
+		!strings.Contains(says["again"], "It would go to quarantine") {
 		t.Errorf("what a floor refuses says\n%s", says["again"])
 	}
-	if says, _ = follow(Question{Message: `{"type":"goods","id":"2","sku":"a","pieces":3,` + at + `}`}); !strings.Contains(says["totals"], "2 write units in the transaction that puts the item") {
+	if says, _ = follow(Question{Message: `{"type":"goods","id":"2","sku":"a","pieces":3,` + at + `}`}); !strings.Contains(says["totals"],
+		"2 write units in the transaction that puts the item") {
 		t.Errorf("goods cost\n%s", says["totals"])
 	}
 }
@@ -198,7 +215,8 @@ func TestTotalsOnAStack(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	first := got.Groups[0]
-	got, err = s.Totals(t.Context(), Choice{Aggregate: "orders_daily", By: map[string]string{"currency": first.By[0], "merchant": first.By[1]}})
+	got, err = s.Totals(t.Context(),
+		Choice{Aggregate: "orders_daily", By: map[string]string{"currency": first.By[0], "merchant": first.By[1]}})
 	if err != nil || len(got.Windows) != first.Windows || got.Windows[0].Start == nil {
 		t.Errorf("%+v has %+v, %v", first, got, err)
 	}
@@ -221,7 +239,8 @@ func TestResendOnAStack(t *testing.T) {
 		t.Fatalf("%+v, %v", q, err)
 	}
 	l, err := s.Letter(t.Context(), q.Letters[0].ID)
-	if err != nil || len(l.Differences) != 1 || l.Differences[0] != (Difference{"cents", "100", "200"}) || strings.Contains(l.Body+l.Stored, "anna1@") || !strings.HasPrefix(l.Today, "Conflict") {
+	if err != nil || len(l.Differences) != 1 || l.Differences[0] != (Difference{"cents", "100", "200"}) ||
+		strings.Contains(l.Body+l.Stored, "anna1@") || !strings.HasPrefix(l.Today, "Conflict") {
 		t.Errorf("%+v, %v", l, err)
 	}
 	if said, err := s.Resend(t.Context(), l.ID); err != nil || !strings.Contains(said, "deleted from quarantine") {
@@ -236,7 +255,8 @@ func TestResendOnAStack(t *testing.T) {
 // metrics are a CloudWatch in which each metric has one datum, two minutes before the end.
 type metrics struct{ polls int }
 
-func (m *metrics) GetMetricData(_ context.Context, in *cloudwatch.GetMetricDataInput, _ ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricDataOutput, error) {
+func (m *metrics) GetMetricData(_ context.Context, in *cloudwatch.GetMetricDataInput,
+	_ ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricDataOutput, error) {
 	m.polls++
 	if m.polls == 3 {
 		return nil, errors.New("AccessDenied")
@@ -244,7 +264,8 @@ func (m *metrics) GetMetricData(_ context.Context, in *cloudwatch.GetMetricDataI
 	out := &cloudwatch.GetMetricDataOutput{}
 	for _, q := range in.MetricDataQueries {
 		value := float64(len(*q.MetricStat.Metric.MetricName))
-		out.MetricDataResults = append(out.MetricDataResults, types.MetricDataResult{Id: q.Id, Timestamps: []time.Time{in.EndTime.Add(-2 * time.Minute)}, Values: []float64{value}})
+		out.MetricDataResults = append(out.MetricDataResults,
+			types.MetricDataResult{Id: q.Id, Timestamps: []time.Time{in.EndTime.Add(-2 * time.Minute)}, Values: []float64{value}})
 	}
 	return out, nil
 }
@@ -258,10 +279,12 @@ func TestStackPollsOnceAMinute(t *testing.T) {
 	s.Now = func() time.Time { return now }
 	for range 5 {
 		f, err := s.Flow(t.Context())
-		if err != nil || f.Step != 60 || f.Poll != 60 || len(f.At) != 60 || !f.AsOf.Equal(time.Date(2026, 3, 1, 11, 59, 0, 0, time.UTC)) || f.Missing != "" {
+		if err != nil || f.Step != 60 || f.Poll != 60 || len(f.At) != 60 || !f.AsOf.Equal(time.Date(2026, 3, 1, 11, 59, 0, 0, time.UTC)) ||
+			f.Missing != "" {
 			t.Fatalf("%+v, %v", f, err)
 		}
-		if got := f.Series["received"][58]; got != float64(len("EventsReceived")) || f.Series["received"][59] != 0 || f.Lag == nil || *f.Lag != float64(len("IteratorLagMs"))/1000 {
+		if got := f.Series["received"][58]; got != float64(len("EventsReceived")) || f.Series["received"][59] != 0 || f.Lag == nil ||
+			*f.Lag != float64(len("IteratorLagMs"))/1000 {
 			t.Errorf("received %v, lag %v", f.Series["received"], aws.ToFloat64(f.Lag))
 		}
 		now = now.Add(11 * time.Second)
@@ -284,10 +307,11 @@ func TestFeedOfAnArray(t *testing.T) {
 	f := NewFeed(func() time.Time { return time.Unix(1_700_000_000, 0) })
 	m := &events.SQSMessage{MessageId: "m", Body: `[{"a": 1} , 7, {"a": 2}]`}
 	one, two := event.Key{PK: "1", SK: "-"}, event.Key{PK: "2", SK: "-"}
-	f.Result(t.Context(), handler.Outcome{Message: m, Verdict: event.Poison, Refusal: event.Poisoned(event.NotAnObject, ""), Events: []handler.Outcome{
-		{Message: m, Item: &event.Item{Type: "t", Key: one}, Verdict: event.Inserted},
-		{Message: m, Verdict: event.Poison, Refusal: event.Poisoned(event.NotAnObject, "")},
-		{Message: m, Item: &event.Item{Type: "t", Key: two}, Verdict: event.Duplicate}}})
+	f.Result(t.Context(),
+		handler.Outcome{Message: m, Verdict: event.Poison, Refusal: event.Poisoned(event.NotAnObject, ""), Events: []handler.Outcome{
+			{Message: m, Item: &event.Item{Type: "t", Key: one}, Verdict: event.Inserted},
+			{Message: m, Verdict: event.Poison, Refusal: event.Poisoned(event.NotAnObject, "")},
+			{Message: m, Item: &event.Item{Type: "t", Key: two}, Verdict: event.Duplicate}}})
 	if n := len(f.flow().Recent); n != 3 {
 		t.Errorf("%d recent events, want 3", n)
 	}
@@ -317,7 +341,8 @@ func TestFeedIsBounded(t *testing.T) {
 		f.Result(t.Context(), handler.Outcome{Item: &event.Item{Key: event.Key{PK: "x", SK: "-"}}, Verdict: event.Duplicate})
 	}
 	out := f.flow()
-	if len(f.traces) != feedTraces || f.order.Len() != feedTraces || len(out.Recent) != feedRecent || len(out.At) != feedSeconds-1 || len(f.find(event.Key{PK: "x", SK: "-"}).deliveries) != feedDelivered {
+	if len(f.traces) != feedTraces || f.order.Len() != feedTraces || len(out.Recent) != feedRecent || len(out.At) != feedSeconds-1 ||
+		len(f.find(event.Key{PK: "x", SK: "-"}).deliveries) != feedDelivered {
 		t.Errorf("%d traces, %d recent, %d points", len(f.traces), len(out.Recent), len(out.At))
 	}
 	for i, n := range out.Series["received"] {
@@ -395,7 +420,8 @@ aggregates:
 	report := &verify.Report{Odd: []string{"item SEEN#ann: odd"}, Flagged: []string{"mails of ann: flag"}, Differences: []verify.Difference{
 		{Total: "mails mail=ann", Def: def, By: map[string]string{"mail": "ann"}, What: "seen", Has: "1", Wants: "2"},
 		{Total: "mails mail=ann", Def: def, By: map[string]string{"mail": "ann"}, What: "last", Has: "ann", Wants: "annie"}}}
-	want := []string{"mails since 1 mail=***: seen is 1, and its items add up to 2", "mails since 1 mail=***: last is ***, and its items add up to ***",
+	want := []string{"mails since 1 mail=***: seen is 1, and its items add up to 2",
+		"mails since 1 mail=***: last is ***, and its items add up to ***",
 		"2 texts about flags and odd items may hold personal values; ingot verify --reveal shows them"}
 	if got := findings(report, show.PersonalOf(p)); !slices.Equal(got, want) {
 		t.Errorf("%q", got)

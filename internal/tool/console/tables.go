@@ -96,7 +96,9 @@ func (t *Tables) about(live bool) *About {
 		}
 		for _, v := range declared(p.Text(), def) {
 			value := Value{Name: v.Name, Op: v.Op.String()}
-			if i := slices.IndexFunc(def.Values, func(one aggregate.Value) bool { return one.Name == v.Name }); i < len(def.AtLeast) && def.AtLeast[i].Set {
+			if i := slices.IndexFunc(def.Values, func(one aggregate.Value) bool {
+				return one.Name == v.Name
+			}); i < len(def.AtLeast) && def.AtLeast[i].Set {
 				value.AtLeast = def.AtLeast[i].Number.String()
 			}
 			a.Values = append(a.Values, value)
@@ -114,8 +116,9 @@ func (t *Tables) queues(ctx context.Context) (list []Queue, missing string) {
 		if q[1] == "" {
 			continue
 		}
-		out, err := t.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &q[1], AttributeNames: []sqstypes.QueueAttributeName{
-			"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"}})
+		out, err := t.SQS.GetQueueAttributes(ctx,
+			&sqs.GetQueueAttributesInput{QueueUrl: &q[1], AttributeNames: []sqstypes.QueueAttributeName{
+				"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"}})
 		if err != nil {
 			missing = fmt.Sprintf("the %s cannot be read: %v", q[0], err)
 			continue

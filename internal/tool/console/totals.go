@@ -56,7 +56,8 @@ func (t *Tables) totals(ctx context.Context, c Choice) (*Totals, error) {
 			out.Flags = append(out.Flags, t.personal().All(one.Flags)...)
 			continue
 		}
-		w := Window{Values: t.amounts(def, one.Values, one.Texts), Name: show.Window(def, one.Window), N: one.N, Flags: t.personal().All(one.Flags)}
+		w := Window{Values: t.amounts(def, one.Values, one.Texts), Name: show.Window(def, one.Window), N: one.N,
+			Flags: t.personal().All(one.Flags)}
 		if def.Window > 0 {
 			w.Start = &one.Window
 		}
@@ -72,7 +73,8 @@ func (t *Tables) price(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("the table of the totals cannot be described: %w", err)
 	}
 	bytes, items := aws.ToInt64(out.Table.TableSizeBytes), aws.ToInt64(out.Table.ItemCount)
-	return fmt.Sprintf("A list of all groups reads the whole table of totals: about %s read units for %s items. The service counts both every six hours.",
+	return fmt.Sprintf(
+		"A list of all groups reads the whole table of totals: about %s read units for %s items. The service counts both every six hours.",
 		show.Comma(int((bytes+4095)/4096)), show.Comma(int(items))), nil
 }
 
@@ -122,7 +124,9 @@ func (t *Tables) groups(ctx context.Context, st *store.Store, def *aggregate.Def
 	out.More = max(0, len(list)-maxGroups)
 	personal := t.personal()
 	for _, s := range list[:min(len(list), maxGroups)] {
-		g := Group{Windows: len(s.windows), Values: t.shown(def, func(name string) aggregate.Amount { return s.values[name] }), By: make([]string, len(def.By))}
+		g := Group{Windows: len(s.windows), Values: t.shown(def, func(name string) aggregate.Amount {
+			return s.values[name]
+		}), By: make([]string, len(def.By))}
 		by := lanes.Group(def, s.by)
 		masked := personal.By(def.Name, by)
 		for i, name := range def.By {

@@ -58,10 +58,14 @@ func (t *Trouble) kinds() []Kind {
 	}
 	return []Kind{
 		{troubleTwice, "Send twice", "Sends the last stored message again, two times. Both copies become Duplicates, and no total moves."},
-		{troubleIngest, "Crash ingest", "Ends the ingest function right after its next write, before it answers. The messages come again when their visibility timeout ends, after three minutes, and what was written is a Duplicate."},
-		{troubleStreams, "Crash streams", "Ends the streams function right after its next write, before it answers. The changes come again, and marks drop what was counted."},
-		{troubleThrottle, "Throttle", "Refuses every write to the tables for ten seconds. Messages wait or come again, and nothing is lost."},
-		{troubleExpire, "Expire", "Ends the life of the last stored event now, and lets time to live remove it. It is archived, and totals keep or lose it as pipeline.yaml says."},
+		{troubleIngest, "Crash ingest", "Ends the ingest function right after its next write, before it answers. The messages come again " +
+			"when their visibility timeout ends, after three minutes, and what was written is a Duplicate."},
+		{troubleStreams, "Crash streams", "Ends the streams function right after its next write, before it answers. The changes come " +
+			"again, and marks drop what was counted."},
+		{troubleThrottle, "Throttle",
+			"Refuses every write to the tables for ten seconds. Messages wait or come again, and nothing is lost."},
+		{troubleExpire, "Expire", "Ends the life of the last stored event now, and lets time to live remove it. It is archived, and " +
+			"totals keep or lose it as pipeline.yaml says."},
 	}
 }
 
@@ -147,14 +151,17 @@ type troubled struct {
 }
 
 // write carries out a write as far as the trouble allows.
-func write[In, Out any](ctx context.Context, c *troubled, in *In, do func(context.Context, *In, ...func(*dynamodb.Options)) (*Out, error)) (*Out, error) {
+func write[In, Out any](ctx context.Context, c *troubled, in *In, do func(context.Context, *In, ...func(*dynamodb.Options)) (*Out,
+	error)) (*Out, error) {
 	inv, _ := ctx.Value(invocationKey{}).(*invocation)
 	if inv.dead() {
 		return nil, errCrashed
 	}
 	crash, refused := c.trouble.befalls(c.function)
 	if refused {
-		return nil, &types.ThrottlingException{Message: aws.String("Throughput exceeds the current capacity of your table. (asked for in the console)")}
+		return nil,
+			&types.ThrottlingException{Message: aws.String(
+				"Throughput exceeds the current capacity of your table. (asked for in the console)")}
 	}
 	out, err := do(ctx, in)
 	if crash && inv != nil {
@@ -168,15 +175,18 @@ func (c *troubled) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...
 	return write(ctx, c, in, c.Client.PutItem)
 }
 
-func (c *troubled) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+func (c *troubled) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput,
+	error) {
 	return write(ctx, c, in, c.Client.UpdateItem)
 }
 
-func (c *troubled) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+func (c *troubled) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	return write(ctx, c, in, c.Client.BatchExecuteStatement)
 }
 
-func (c *troubled) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (c *troubled) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	return write(ctx, c, in, c.Client.TransactWriteItems)
 }
 
@@ -209,7 +219,8 @@ func (l *Live) trouble(ctx context.Context, kind string) (string, error) {
 	if kind == troubleExpire {
 		return l.expire(ctx, last.key)
 	}
-	in := &sqs.SendMessageInput{QueueUrl: &l.QueueURL, MessageBody: &last.body, MessageAttributes: map[string]sqstypes.MessageAttributeValue{}}
+	in := &sqs.SendMessageInput{QueueUrl: &l.QueueURL, MessageBody: &last.body,
+		MessageAttributes: map[string]sqstypes.MessageAttributeValue{}}
 	for name, value := range last.attributes {
 		in.MessageAttributes[name] = sqstypes.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
 	}
@@ -225,10 +236,12 @@ func (l *Live) trouble(ctx context.Context, kind string) (string, error) {
 // again, it is stored again. That cannot happen to an event that has really expired.
 func (l *Live) expire(ctx context.Context, key event.Key) (string, error) {
 	_, err := l.DynamoDB.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &l.Events,
-		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}},
-		UpdateExpression:          aws.String("SET expiresAt = :now"),
-		ConditionExpression:       aws.String("attribute_exists(expiresAt)"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":now": &types.AttributeValueMemberN{Value: strconv.FormatInt(l.now().Unix()-1, 10)}}})
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
+			"SK": &types.AttributeValueMemberS{Value: key.SK}},
+		UpdateExpression:    aws.String("SET expiresAt = :now"),
+		ConditionExpression: aws.String("attribute_exists(expiresAt)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":now": &types.AttributeValueMemberN{Value: strconv.FormatInt(
+			l.now().Unix()-1, 10)}}})
 	var unmet *types.ConditionalCheckFailedException
 	if errors.As(err, &unmet) {
 		return "", &mistake{fmt.Sprintf("%s never expires, because pipeline.yaml gives its type no retain, or it is gone already", key)}

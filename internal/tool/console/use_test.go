@@ -32,9 +32,11 @@ func (b *tab) reach(what, is string) {
 	for range 120 {
 		b.press(kb.Tab, 1)
 		found := eval[bool](b, "(() => { const at = document.activeElement; return Boolean("+is+"); })()")
-		outline := eval[string](b, "(() => { const s = getComputedStyle(document.activeElement); return document.activeElement === document.body ? 'page' : s.outlineStyle; })()")
+		outline := eval[string](b, "(() => { const s = getComputedStyle(document.activeElement); return document.activeElement === "+
+			"document.body ? 'page' : s.outlineStyle; })()")
 		if outline == "none" {
-			b.t.Errorf("on the way to %s, the focus cannot be seen on %s", what, eval[string](b, "document.activeElement.outerHTML.slice(0, 120)"))
+			b.t.Errorf("on the way to %s, the focus cannot be seen on %s", what,
+				eval[string](b, "document.activeElement.outerHTML.slice(0, 120)"))
 		}
 		if found {
 			return
@@ -78,10 +80,12 @@ func TestKeyboard(t *testing.T) {
 	b.run("scrollTo(0, 0); document.getElementById('to-flow').focus()")
 	b.reach("the view Totals", "at.id === 'to-totals'")
 	b.press(kb.Enter, 1)
-	b.await("document.activeElement.id === 'main' && document.getElementById('main').dataset.view === 'totals' && document.querySelector('.groups button') !== null")
+	b.await("document.activeElement.id === 'main' && document.getElementById('main').dataset.view === 'totals' && " +
+		"document.querySelector('.groups button') !== null")
 	b.reach("the aggregate", "at.id === 'aggregate'")
 	b.press(kb.ArrowDown, 1)
-	b.await("document.getElementById('aggregate').value === 'orders_daily' && document.querySelector('.groups th')?.textContent.includes('merchant')")
+	b.await("document.getElementById('aggregate').value === 'orders_daily' && document.querySelector('.groups " +
+		"th')?.textContent.includes('merchant')")
 	b.reach("the largest group", "at.matches('.groups button')")
 	b.press(kb.Enter, 1)
 	b.await("document.querySelector('.chart canvas') !== null")
@@ -92,14 +96,16 @@ func TestKeyboard(t *testing.T) {
 	b.await("document.activeElement.id === 'main' && document.querySelectorAll('[data-letter]').length === 5")
 	b.reach("a group of messages", "at.matches('[data-group]') && at.textContent === 'digest-differs'")
 	b.press(kb.Enter, 1)
-	b.await("document.querySelectorAll('[data-letter]').length === 3 && document.activeElement.getAttribute('aria-label') === 'Messages' && document.activeElement.textContent.includes('Messages: Conflict, digest-differs, order.placed')")
+	b.await("document.querySelectorAll('[data-letter]').length === 3 && document.activeElement.getAttribute('aria-label') === 'Messages' " +
+		"&& document.activeElement.textContent.includes('Messages: Conflict, digest-differs, order.placed')")
 	b.reach("the button for all messages", "at.textContent === 'Show all messages'")
 	b.press(kb.Enter, 1)
 	b.await("document.querySelectorAll('[data-letter]').length === 5")
 	b.reach("a message in quarantine", "at.matches('[data-letter]')")
 	b.press(kb.Enter, 1)
 	b.await("document.querySelector('#resend') !== null && document.activeElement.id === 'letter'")
-	if !eval[bool](b, "document.getElementById('letter').closest('tr').previousElementSibling.querySelector('[aria-expanded=true]') !== null") {
+	if !eval[bool](b,
+		"document.getElementById('letter').closest('tr').previousElementSibling.querySelector('[aria-expanded=true]') !== null") {
 		t.Error("the message is not below its row")
 	}
 	b.reach("the button that sends it again", "at.id === 'resend'")
@@ -163,11 +169,14 @@ aggregates:
 	b.await("document.getElementById('aggregate')?.value === 'all'")
 	says := func(aggregate, about, rules string) {
 		t.Helper()
-		b.run("{ const pick = document.getElementById('aggregate'); pick.value = " + quote(aggregate) + "; pick.dispatchEvent(new Event('change')) }")
-		b.await("document.querySelector('.asof').textContent === " + quote(about) + " && document.getElementById('moved').textContent === " + quote(rules))
+		b.run("{ const pick = document.getElementById('aggregate'); pick.value = " + quote(aggregate) +
+			"; pick.dispatchEvent(new Event('change')) }")
+		b.await("document.querySelector('.asof').textContent === " + quote(about) +
+			" && document.getElementById('moved').textContent === " + quote(rules))
 	}
 	says("stock", "exact, and right at the moment an event is stored",
-		"These totals move with the put: the transaction that stores an event moves them too.No event can bring available below -1.5: an event that would is Rejected.")
+		"These totals move with the put: the transaction that stores an event moves them too.No event can bring available below -1.5: an "+
+			"event that would is Rejected.")
 	says("all", "exact, and behind the events by seconds", "")
 }
 
@@ -183,10 +192,12 @@ func TestRefusedDelivery(t *testing.T) {
 	follow := func(row, cell, reason, body string) {
 		t.Helper()
 		b.run("location.hash = 'flow'")
-		find := "[...document.querySelectorAll('.recent tr:not([hidden])')].find((row) => row.textContent.includes(" + quote(row) + "))?.querySelector('td:nth-child(" + cell + ") a[href*=delivery]')"
+		find := "[...document.querySelectorAll('.recent tr:not([hidden])')].find((row) => row.textContent.includes(" + quote(row) +
+			"))?.querySelector('td:nth-child(" + cell + ") a[href*=delivery]')"
 		b.await(find)
 		b.run(find + ".click()")
-		b.await("document.querySelector('[data-step=delivery]')?.textContent.includes(" + quote(reason) + ") && document.getElementById('story').textContent.includes(" + quote(body) + ")")
+		b.await("document.querySelector('[data-step=delivery]')?.textContent.includes(" + quote(reason) +
+			") && document.getElementById('story').textContent.includes(" + quote(body) + ")")
 	}
 	follow("Poison", "2", "Poison (unknown-type)", `"order.shipped"`)
 	follow("Conflict", "2", "Conflict (digest-differs)", `"cents": 200`)
@@ -221,7 +232,8 @@ aggregates:
 	b.open(d)
 	b.run("location.hash = 'totals'")
 	b.await("document.querySelectorAll('.groups .bar').length === 3")
-	if head := eval[string](b, "[...document.querySelectorAll('.groups th')].map((th) => th.textContent).join()"); head != "carrier,minutes,share,flights,early,windows" {
+	if head := eval[string](b,
+		"[...document.querySelectorAll('.groups th')].map((th) => th.textContent).join()"); head != "carrier,minutes,share,flights,early,windows" {
 		t.Errorf("the columns are %s", head)
 	}
 	// Each bar begins or ends in the middle of its place.
@@ -238,7 +250,8 @@ aggregates:
 	}
 	b.run("[...document.querySelectorAll('.groups button')].find((one) => one.textContent === 'C1').click()")
 	b.await("document.querySelector('.chart canvas')")
-	if head := eval[string](b, "[...document.querySelectorAll('table th')].map((th) => th.textContent).join()"); head != "window,minutes,flights,early,events" {
+	if head := eval[string](b,
+		"[...document.querySelectorAll('table th')].map((th) => th.textContent).join()"); head != "window,minutes,flights,early,events" {
 		t.Errorf("the columns are %s", head)
 	}
 	b.picture("negative")
@@ -269,7 +282,8 @@ func TestSmooth(t *testing.T) {
 		before := sent.Load()
 		s := b.smoothness()
 		rate := float64(sent.Load()-before) / s.Seconds
-		t.Logf("%.0f events a second: %.1f frames a second, %d of %d late, %d tasks over 50 ms, the longest %.0f ms; an answer has at most %.0f bytes",
+		t.Logf("%.0f events a second: %.1f frames a second, %d of %d late, %d tasks over 50 ms, the longest %.0f ms; an answer has at "+
+			"most %.0f bytes",
 			rate, float64(s.Frames)/s.Seconds, s.Late, s.Frames, s.Tasks, s.Longest, s.Bytes)
 		if s.Bytes > 64<<10 || s.Bytes == 0 {
 			t.Errorf("an answer has %.0f bytes; it should not grow with the events", s.Bytes)

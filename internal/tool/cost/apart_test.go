@@ -54,7 +54,8 @@ func somePosts(n, batch int) (lines []string) {
 		if i%4 == 1 {
 			typ = "note"
 		}
-		return fmt.Sprintf(`{"type":%q,"id":"%d","author":"a-%d","at":"2026-03-14T09:00:00Z","text":"%d%s"}`, typ, i, i%5, salt, strings.Repeat("x", size))
+		return fmt.Sprintf(`{"type":%q,"id":"%d","author":"a-%d","at":"2026-03-14T09:00:00Z","text":"%d%s"}`, typ, i, i%5, salt,
+			strings.Repeat("x", size))
 	}
 	for i := range n {
 		lines = append(lines, text(i, 0))
@@ -90,7 +91,8 @@ func TestPayloadsAreWhatIsSent(t *testing.T) {
 				}
 				return call()
 			}
-			w, err := testworld.New(t.Context(), testworld.Config{Start: at, Stack: stack.Config{Indexes: p.Indexes(), Offload: true}, Engine: embedded.Config{Intercept: count}})
+			w, err := testworld.New(t.Context(), testworld.Config{Start: at, Stack: stack.Config{Indexes: p.Indexes(), Offload: true},
+				Engine: embedded.Config{Intercept: count}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +128,8 @@ func TestPayloadsAreWhatIsSent(t *testing.T) {
 			expire(t, w, p)
 
 			sample := sampledBy(t, p, NewSampled("events", 1, 1000, float64(batch)), strings.Join(lines, "\n")+"\n")
-			r := Compute(Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 1, Memory: DefaultMemory, Architecture: "arm64", Events: sample, Messages: float64(batch)})
+			r := Compute(Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 1, Memory: DefaultMemory, Architecture: "arm64",
+				Events: sample, Messages: float64(batch)})
 			n := float64(len(lines)) / 1e6
 			computed := func(part, counted string) float64 { return of(r, part, counted) * n }
 			for _, c := range []struct {
@@ -137,7 +140,8 @@ func TestPayloadsAreWhatIsSent(t *testing.T) {
 				{"GET requests to store", computed("payload bucket", "GET requests"), storing, 0.001},
 				{"GET requests to archive", computed("archive", "GET requests"), sent[get] - storing, 0.001},
 				{"PUT requests to archive", computed("archive", "PUT requests"), sent["PutObject "+stack.Bucket], 0.001},
-				{"write units to store", computed("puts", "write units") + computed("indexes", "write units") + computed("repetitions", "write units"), units, 0.03},
+				{"write units to store", computed("puts", "write units") + computed("indexes", "write units") +
+					computed("repetitions", "write units"), units, 0.03},
 				{"bytes of posts", sample.apart.kept / (40 * 24 * time.Hour).Seconds(), kept["post"], 0.001},
 				{"bytes of notes", sample.apart.forever, kept["note"], 0.001},
 			} {
@@ -147,7 +151,8 @@ func TestPayloadsAreWhatIsSent(t *testing.T) {
 				}
 			}
 			// What comes again without being in the sample puts its payload again, too.
-			again := Compute(Input{Name: "p.yaml", Pipeline: p, Rate: 100, Duplicates: 1, Partitions: 1, Memory: DefaultMemory, Architecture: "arm64", Events: sample, Messages: float64(batch)})
+			again := Compute(Input{Name: "p.yaml", Pipeline: p, Rate: 100, Duplicates: 1, Partitions: 1, Memory: DefaultMemory,
+				Architecture: "arm64", Events: sample, Messages: float64(batch)})
 			more := of(again, "payload bucket", "PUT requests") - of(r, "payload bucket", "PUT requests")
 			if each := sample.apart.stored / sample.verdicts[event.Inserted]; math.Abs(more-each*1e6) > 1 {
 				t.Errorf("a million more deliveries put %.0f payloads, want %.0f", more, each*1e6)
@@ -187,17 +192,19 @@ func expire(t *testing.T, w *testworld.World, p *pipeline.Pipeline) {
 		t.Fatal(err)
 	}
 	streams := w.Streams(p, st)
-	m, err := w.MapStream(esm.StreamConfig{BatchSize: 100, Window: w.Window(), Function: esm.Function{Handler: func(ctx context.Context, payload []byte) ([]byte, error) {
-		response, err := streams.Handle(ctx, payload)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(response)
-	}}, OnFailure: func(_ esm.Invocation, err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}})
+	m, err := w.MapStream(
+		esm.StreamConfig{BatchSize: 100, Window: w.Window(),
+			Function: esm.Function{Handler: func(ctx context.Context, payload []byte) ([]byte, error) {
+				response, err := streams.Handle(ctx, payload)
+				if err != nil {
+					return nil, err
+				}
+				return json.Marshal(response)
+			}}, OnFailure: func(_ esm.Invocation, err error) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -184,14 +184,17 @@ func newLoad(e *events, in Input) *load {
 	writes := e.changes() + e.taken() - e.verdicts[event.Updated] - e.moved.items - e.moved.met
 	wasted, more := e.moved.again(e.metGroups)
 	e.refused += wasted
-	l.put = estimate.Put{Messages: in.Messages, Uploads: e.apart.puts * share, Fetched: e.apart.compared * share, Writes: writes * share, Taken: (e.taken() - e.moved.met) * share, Transactions: (e.moved.packs + more) * share, Replaced: e.verdicts[event.Updated] * share, Compared: e.verdicts[event.Conflict] * share}
+	l.put = estimate.Put{Messages: in.Messages, Uploads: e.apart.puts * share, Fetched: e.apart.compared * share, Writes: writes * share,
+		Taken: (e.taken() - e.moved.met) * share, Transactions: (e.moved.packs + more) * share, Replaced: e.verdicts[event.Updated] * share,
+		Compared: e.verdicts[event.Conflict] * share}
 
 	changing := (e.changes() + e.expire) * l.scale
 	if changing > 0 {
 		l.counted = changing / in.Changes
 		updates, leaving, looks := e.updates()
 		each := l.scale / l.counted
-		l.count = estimate.Count{Changes: in.Changes, Updates: (updates + leaving) * each, Looks: (looks + looks*leaving/math.Max(1, updates)) * each, Archived: e.expire * each, Fetched: e.apart.expire * each}
+		l.count = estimate.Count{Changes: in.Changes, Updates: (updates + leaving) * each,
+			Looks: (looks + looks*leaving/math.Max(1, updates)) * each, Archived: e.expire * each, Fetched: e.apart.expire * each}
 	}
 	return l
 }
@@ -222,7 +225,8 @@ func (e *events) units() (plain, marks, leaving float64) {
 
 // report writes what a month of the load takes.
 func (l *load) report(in Input) *Report {
-	r := &Report{Pipeline: in.Name, Rate: in.Rate, Hours: hours, Messages: in.Rate * hours * 3600, Partitions: in.Partitions, Memory: in.Memory,
+	r := &Report{Pipeline: in.Name, Rate: in.Rate, Hours: hours, Messages: in.Rate * hours * 3600, Partitions: in.Partitions,
+		Memory:       in.Memory,
 		Architecture: in.Architecture, Prices: in.Prices.about(), Duplicates: in.Duplicates}
 	l.about(in, r)
 	each := func(of float64) float64 { return of * l.scale } // a second, for a sum over the sample
@@ -231,7 +235,8 @@ func (l *load) report(in Input) *Report {
 	}
 
 	received := l.messages / l.inMessage() / math.Min(10, l.put.Messages/l.inMessage())
-	add("queue", "SQS requests", SQSRequests, each(l.chunks)+math.Max(leastPolls, received)*math.Max(1, l.chunks/l.sent)+received+each(l.letters()))
+	add("queue", "SQS requests", SQSRequests, each(l.chunks)+math.Max(leastPolls, received)*math.Max(1, l.chunks/l.sent)+received+
+		each(l.letters()))
 	seconds := l.put.Seconds(in.Memory)
 	add("ingest function", "invocations", LambdaRequests, l.batches)
 	add("ingest function", "GB-seconds", gbSeconds(in.Architecture), l.batches*seconds*gigabytes(in.Memory))
@@ -288,7 +293,8 @@ func (l *load) report(in Input) *Report {
 	}
 	r.add(in.Prices, "watching", "metrics", Metrics, float64(len(ingested)+len(function.StreamsMetrics())))
 	r.add(in.Prices, "watching", "alarms", Alarms, float64(alarmMetrics+len(in.Pipeline.Indexes())))
-	add("watching", "GB of logs", Logs, (l.batches*logged("ingest", ingested)+(l.counted+windows)*logged("streams", function.StreamsMetrics()))/gigabyte)
+	add("watching", "GB of logs", Logs,
+		(l.batches*logged("ingest", ingested)+(l.counted+windows)*logged("streams", function.StreamsMetrics()))/gigabyte)
 	add("watching", "traces", Traces, traced(l.batches)+traced(l.counted+windows))
 	r.add(in.Prices, "secret", "secrets", Secrets, 1)
 	r.finish()
@@ -353,7 +359,9 @@ func traced(aSecond float64) float64 {
 func logged(name string, metrics []function.Metric) float64 {
 	var out bytes.Buffer
 	at := time.Date(2026, 1, 2, 3, 4, 5, 123456789, time.UTC) // any time, as long as it is always the same
-	emitter := emf.Emitter{Out: &out, Now: func() time.Time { return at }, Namespace: function.Namespace, Service: "ingot", Function: cmp.Or(name, "function")}
+	emitter := emf.Emitter{Out: &out, Now: func() time.Time {
+		return at
+	}, Namespace: function.Namespace, Service: "ingot", Function: cmp.Or(name, "function")}
 	values, attrs := make([]emf.Metric, len(metrics)), make([]slog.Attr, len(metrics))
 	for i, m := range metrics {
 		values[i], attrs[i] = emf.Metric{Name: m.Name, Unit: m.Unit, Value: 100}, slog.Float64(m.Name, 100)

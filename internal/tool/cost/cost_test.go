@@ -46,7 +46,8 @@ func prices(t *testing.T) *Prices {
 func orders(n int) string {
 	var b strings.Builder
 	order := func(i int) {
-		fmt.Fprintf(&b, `{"type":"order.placed","merchant_id":"m-%d","order_id":"o-%04d","customer_id":"c-%d","product_id":"p-%d","quantity":1,"currency":"EUR","total_cents":500,"placed_at":"2026-03-14T09:%02d:00Z"}`+"\n",
+		fmt.Fprintf(&b,
+			`{"type":"order.placed","merchant_id":"m-%d","order_id":"o-%04d","customer_id":"c-%d","product_id":"p-%d","quantity":1,"currency":"EUR","total_cents":500,"placed_at":"2026-03-14T09:%02d:00Z"}`+"\n",
 			i%2, i, i%10, i%5, i%60)
 	}
 	for i := range n {
@@ -126,7 +127,8 @@ func TestSums(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back Report
-	if err := json.Unmarshal([]byte(b.String()), &back); err != nil || len(back.Parts) != len(r.Parts) || *back.DollarsAMonth != *r.DollarsAMonth {
+	if err := json.Unmarshal([]byte(b.String()), &back); err != nil || len(back.Parts) != len(r.Parts) ||
+		*back.DollarsAMonth != *r.DollarsAMonth {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }
@@ -173,7 +175,9 @@ func TestWhatMovesTheCost(t *testing.T) {
 	if got := of(again, "repetitions", "write units"); math.Abs(got-0.5e6) > 1 {
 		t.Errorf("half a further delivery costs %v write units a million events", got)
 	}
-	arm, intel := with(func(in *Input) { in.Prices = prices(t) }), with(func(in *Input) { in.Prices, in.Architecture = prices(t), "x86_64" })
+	arm, intel := with(func(in *Input) {
+		in.Prices = prices(t)
+	}), with(func(in *Input) { in.Prices, in.Architecture = prices(t), "x86_64" })
 	if *arm.DollarsAMonth >= *intel.DollarsAMonth {
 		t.Error("arm64 costs as much as x86_64")
 	}
@@ -212,8 +216,10 @@ func TestTemplate(t *testing.T) {
 	if got := strings.Count(template, "MetricName: "); got != alarmMetrics+len(shop(t).Indexes()) {
 		t.Errorf("alarms watch %d metrics, of which %d of indexes", got, len(shop(t).Indexes()))
 	}
-	for _, says := range []string{"Tracing: Active", "PointInTimeRecoveryEnabled: true", "BillingMode: PAY_PER_REQUEST", "AWS::SecretsManager::Secret",
-		fmt.Sprintf("TumblingWindowInSeconds: !If [Marks, %d,", windowSeconds), "BatchSize: 1000\n", "MaximumBatchingWindowInSeconds: 1 ", "    Default: arm64\n", fmt.Sprintf("MemorySize:\n    Type: Number\n    Default: %d\n", DefaultMemory)} {
+	for _, says := range []string{"Tracing: Active", "PointInTimeRecoveryEnabled: true", "BillingMode: PAY_PER_REQUEST",
+		"AWS::SecretsManager::Secret",
+		fmt.Sprintf("TumblingWindowInSeconds: !If [Marks, %d,", windowSeconds), "BatchSize: 1000\n", "MaximumBatchingWindowInSeconds: 1 ",
+		"    Default: arm64\n", fmt.Sprintf("MemorySize:\n    Type: Number\n    Default: %d\n", DefaultMemory)} {
 		if !strings.Contains(template, says) {
 			t.Errorf("the template has no %q any more: look whether what it costs is still computed right", says)
 		}
@@ -232,18 +238,23 @@ func TestBadPrices(t *testing.T) {
 		"not YAML":      {"prices: [", "p.yaml:1:9: invalid YAML: "},
 		"twice":         {head + "region: us-east-1\n", "p.yaml:3:1: "},
 		"two documents": {head + "---\n" + head, "p.yaml:4:1: a second YAML document begins here"},
-		"no Region":     {"ingotPrices: 1\n", "p.yaml: it does not say for which Region its prices are; write region: us-east-1, for example"},
+		"no Region": {"ingotPrices: 1\n",
+			"p.yaml: it does not say for which Region its prices are; write region: us-east-1, for example"},
 		"a Region list": {"ingotPrices: 1\nregion: [us-east-1]\n", "p.yaml:2:1: region must be a text or a number"},
 		"a later form":  {"ingotPrices: 2\nregion: x\n", "write ingotPrices: 1 at its top"},
-		"a wrong name":  {head + "prices: {sqs: {dollars: 1, per: 1}}\n", "p.yaml:3:10: prices.sqs: there is no such price; the names are sqs-requests, "},
-		"negative":      {head + "prices: {s3-storage: {dollars: -1, per: 1}}\n", "p.yaml:3:32: prices.s3-storage: dollars is -1; write 0 or more, or leave it out if the price is not known"},
-		"per nothing":   {head + "prices: {s3-storage: {dollars: 1}}\n", "p.yaml:3:10: prices.s3-storage: per must say for how many the price is"},
-		"per zero":      {head + "prices: {s3-storage: {dollars: 1, per: 0}}\n", "per must say for how many the price is"},
-		"a wrong field": {head + "prices: {s3-storage: {dollar: 1, per: 1}}\n", "p.yaml:3:23: prices.s3-storage: dollar is not a member of a price, which has dollars, per, page and read"},
-		"text":          {head + "prices: {s3-storage: {dollars: cheap, per: 1}}\n", "p.yaml:3:23: dollars must be a number"},
-		"infinite":      {head + "prices: {s3-storage: {dollars: .inf, per: 1}}\n", "dollars must be a number"},
-		"no mapping":    {head + "prices: {s3-storage: 0.02}\n", "p.yaml:3:22: prices.s3-storage must be a mapping"},
-		"an alias":      {head + "prices: {s3-storage: {dollars: &a 1, per: *a}}\n", "dollars must be a number"},
+		"a wrong name": {head + "prices: {sqs: {dollars: 1, per: 1}}\n",
+			"p.yaml:3:10: prices.sqs: there is no such price; the names are sqs-requests, "},
+		"negative": {head + "prices: {s3-storage: {dollars: -1, per: 1}}\n",
+			"p.yaml:3:32: prices.s3-storage: dollars is -1; write 0 or more, or leave it out if the price is not known"},
+		"per nothing": {head + "prices: {s3-storage: {dollars: 1}}\n",
+			"p.yaml:3:10: prices.s3-storage: per must say for how many the price is"},
+		"per zero": {head + "prices: {s3-storage: {dollars: 1, per: 0}}\n", "per must say for how many the price is"},
+		"a wrong field": {head + "prices: {s3-storage: {dollar: 1, per: 1}}\n",
+			"p.yaml:3:23: prices.s3-storage: dollar is not a member of a price, which has dollars, per, page and read"},
+		"text":       {head + "prices: {s3-storage: {dollars: cheap, per: 1}}\n", "p.yaml:3:23: dollars must be a number"},
+		"infinite":   {head + "prices: {s3-storage: {dollars: .inf, per: 1}}\n", "dollars must be a number"},
+		"no mapping": {head + "prices: {s3-storage: 0.02}\n", "p.yaml:3:22: prices.s3-storage must be a mapping"},
+		"an alias":   {head + "prices: {s3-storage: {dollars: &a 1, per: *a}}\n", "dollars must be a number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := ReadPrices("p.yaml", []byte(c.text))
@@ -264,7 +275,8 @@ func TestMissingPrices(t *testing.T) {
 	in := shopAt(t, 100)
 	in.Prices = p
 	r := Compute(in)
-	if got := strings.Join(r.Unpriced, " "); !strings.Contains(got, Storage) || strings.Contains(got, WriteUnits) || strings.Count(got, SQSRequests) != 1 {
+	if got := strings.Join(r.Unpriced, " "); !strings.Contains(got, Storage) || strings.Contains(got, WriteUnits) ||
+		strings.Count(got, SQSRequests) != 1 {
 		t.Errorf("missing: %s", got)
 	}
 	units := 0.0
@@ -277,7 +289,8 @@ func TestMissingPrices(t *testing.T) {
 		t.Errorf("%v dollars, and %v write units", *r.DollarsAMillion, units)
 	}
 	var b strings.Builder
-	if err := r.WriteText(&b); err != nil || !strings.Contains(b.String(), "not known") || !strings.Contains(b.String(), "p.yaml gives no price for sqs-requests, ") {
+	if err := r.WriteText(&b); err != nil || !strings.Contains(b.String(), "not known") ||
+		!strings.Contains(b.String(), "p.yaml gives no price for sqs-requests, ") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }

@@ -55,7 +55,8 @@ func byPutEvents(n int) []string {
 		}
 		list = append(list, id("plain", `"x":1`), id("goods", fmt.Sprintf(`"sku":"s-%d","day":"d-%d","quantity":3`, i%7, i%3)),
 			id("transfer", fmt.Sprintf(`"entries":[{"account":"a-%d","cents":5},{"account":"b-%d","cents":-5}]`, i%11, i)),
-			id("signup", fmt.Sprintf(`"mail":"m-%d"`, i)), id("order", fmt.Sprintf(`"lines":[{"n":1,"sku":"s-%d"},{"n":2,"sku":"t-%d"}]`, i%2, i)))
+			id("signup", fmt.Sprintf(`"mail":"m-%d"`, i)),
+			id("order", fmt.Sprintf(`"lines":[{"n":1,"sku":"s-%d"},{"n":2,"sku":"t-%d"}]`, i%2, i)))
 	}
 	return list
 }
@@ -127,7 +128,8 @@ func compareWithTables(t *testing.T, p *pipeline.Pipeline, lines []string, messa
 
 	s := NewSampled("events", 1, 1000, float64(messages))
 	sample := sampledBy(t, p, s, strings.Join(lines, "\n")+"\n")
-	r := Compute(Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 1, Memory: DefaultMemory, Architecture: "arm64", Events: sample, Messages: float64(messages)})
+	r := Compute(Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 1, Memory: DefaultMemory, Architecture: "arm64", Events: sample,
+		Messages: float64(messages)})
 	n := float64(len(lines)) / 1e6
 	units := func(parts ...string) (sum float64) {
 		for _, part := range parts {

@@ -97,7 +97,10 @@ func TestPartsAreItems(t *testing.T) {
 
 // An array of events is one message for SQS, and each of its events is an item.
 func TestArraysAreOneMessage(t *testing.T) {
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte("ingot: 1\nepoch: 1\nbatches: true\ntype: e\nevents:\n  e: {id: \"{id}\", at: \"{at}\", key: {pk: \"E#{id}\", sk: X}}\n")}}, "p.yaml")
+	p, err := pipeline.Load(
+		fstest.MapFS{"p.yaml": {Data: []byte(
+			"ingot: 1\nepoch: 1\nbatches: true\ntype: e\nevents:\n  e: {id: \"{id}\", at: \"{at}\", key: {pk: \"E#{id}\", sk: X}}\n")}},
+		"p.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +123,8 @@ func TestArraysAreOneMessage(t *testing.T) {
 		return b.String()
 	}
 	cost := func(lines string) *Report {
-		return Compute(Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64", Events: sampled(t, p, lines, 4, InBatch(100, 4))})
+		return Compute(Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64",
+			Events: sampled(t, p, lines, 4, InBatch(100, 4))})
 	}
 	for _, c := range []struct {
 		inMessage     int
@@ -135,7 +139,8 @@ func TestArraysAreOneMessage(t *testing.T) {
 	} {
 		r := cost(events(c.inMessage, c.more))
 		for what, n := range map[string][2]float64{
-			"SQS requests": {of(r, "queue", "SQS requests"), c.requests * 1e4}, "invocations": {of(r, "ingest function", "invocations"), c.batches * 1e4},
+			"SQS requests": {of(r, "queue", "SQS requests"), c.requests * 1e4}, "invocations": {of(r, "ingest function", "invocations"),
+				c.batches * 1e4},
 			"write units": {of(r, "puts", "write units"), 1e6 * float64(1+len(c.more)/1024)},
 		} {
 			if math.Abs(n[0]-n[1]) > n[1]/1000 {
@@ -143,7 +148,8 @@ func TestArraysAreOneMessage(t *testing.T) {
 			}
 		}
 		var text strings.Builder
-		if err := r.WriteText(&text); err != nil || strings.Contains(text.String(), fmt.Sprintf("%d in a message", c.inMessage)) != (c.inMessage > 1) {
+		if err := r.WriteText(&text); err != nil ||
+			strings.Contains(text.String(), fmt.Sprintf("%d in a message", c.inMessage)) != (c.inMessage > 1) {
 			t.Errorf("%v\n%s", err, &text)
 		}
 	}

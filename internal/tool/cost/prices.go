@@ -22,7 +22,8 @@ const (
 
 // Names lists the names of all prices, in the order of a file.
 func Names() []string {
-	return []string{SQSRequests, LambdaRequests, LambdaArm, LambdaX86, WriteUnits, ReadUnits, Storage, Backup, S3Puts, S3Gets, S3Storage, Metrics, Alarms, Logs, Traces, Secrets}
+	return []string{SQSRequests, LambdaRequests, LambdaArm, LambdaX86, WriteUnits, ReadUnits, Storage, Backup, S3Puts, S3Gets, S3Storage,
+		Metrics, Alarms, Logs, Traces, Secrets}
 }
 
 // Prices is a file of prices.

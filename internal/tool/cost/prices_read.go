@@ -93,7 +93,8 @@ func (r reader) price(m yamlfile.Member) (p price, err error) {
 			}
 			var dollars float64
 			if dollars, err = r.number(m); err == nil && dollars < 0 {
-				err = r.mistake(m.Value.Position, fmt.Sprintf("%s: dollars is %v; write 0 or more, or leave it out if the price is not known", at, dollars))
+				err = r.mistake(m.Value.Position,
+					fmt.Sprintf("%s: dollars is %v; write 0 or more, or leave it out if the price is not known", at, dollars))
 			}
 			p.Dollars = &dollars
 		case "per":

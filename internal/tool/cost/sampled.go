@@ -107,7 +107,8 @@ type touched struct {
 // messages. Their changes are dealt to so many partitions and counted in batches of so many.
 // [InBatch] and [MessagesInBatch] say how many a batch has at a given rate.
 func NewSampled(file string, partitions int, changes, messages float64) *Sampled {
-	return &Sampled{shards: partitions, changesIn: int(math.Max(1, math.Round(changes))), messagesIn: int(math.Max(1, math.Round(messages))), events: events{file: file},
+	return &Sampled{shards: partitions, changesIn: int(math.Max(1, math.Round(changes))),
+		messagesIn: int(math.Max(1, math.Round(messages))), events: events{file: file},
 		open: make([]map[total]struct{}, partitions), filled: make([]int, partitions), totals: map[total]*touched{}}
 }
 
@@ -360,7 +361,8 @@ func marksOf(def *aggregate.Definition, aSecond float64, shards int) float64 {
 // costs the most, and no two of them share a total.
 func supposed(s shape) *events {
 	bytes := float64(supposedBytes + storageOverhead)
-	e := &events{messages: 1, sent: 1, bytes: supposedBytes, chunks: 1, table: s.factor(), index: float64(s.indexes) * s.factor(), stored: supposedBytes}
+	e := &events{messages: 1, sent: 1, bytes: supposedBytes, chunks: 1, table: s.factor(), index: float64(s.indexes) * s.factor(),
+		stored: supposedBytes}
 	e.moved.batches = 1
 	if s.transaction {
 		e.moved.items = 1
@@ -377,7 +379,8 @@ func supposed(s shape) *events {
 	}
 	for _, def := range s.aggregates {
 		bytes := estimate.Bytes(def, nil)
-		sum := &summed{def: def, steps: 1, updates: 1, looks: 1, plain: float64(estimate.UpdateUnits(def, bytes)), full: float64(estimate.UpdateUnits(def, bytes+estimate.MarkBytes))}
+		sum := &summed{def: def, steps: 1, updates: 1, looks: 1, plain: float64(estimate.UpdateUnits(def, bytes)),
+			full: float64(estimate.UpdateUnits(def, bytes+estimate.MarkBytes))}
 		if s.retain != 0 {
 			sum.leave = 1
 		}

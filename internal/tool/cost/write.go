@@ -40,9 +40,11 @@ func (r *Report) suppositions() [][2]string {
 	e := r.Events
 	var list [][2]string
 	if e.File != "" {
-		list = append(list, [2]string{"events", fmt.Sprintf("as the %s of %s: %s bytes each", counted(e.Messages, "line"), e.File, amount(e.Bytes))})
+		list = append(list,
+			[2]string{"events", fmt.Sprintf("as the %s of %s: %s bytes each", counted(e.Messages, "line"), e.File, amount(e.Bytes))})
 	} else {
-		list = append(list, [2]string{"events", fmt.Sprintf("supposed: %s, the dearest type, of 1 KB, in %s", e.Type, counted(e.Indexes, "index"))})
+		list = append(list,
+			[2]string{"events", fmt.Sprintf("supposed: %s, the dearest type, of 1 KB, in %s", e.Type, counted(e.Indexes, "index"))})
 	}
 	if e.InMessage > 0 {
 		list[0][1] += fmt.Sprintf(", %s in a message", amount(e.InMessage))
@@ -51,10 +53,12 @@ func (r *Report) suppositions() [][2]string {
 		list[0][1] += fmt.Sprintf("; each event also yields %s", itemsOf(e.Parts, "part"))
 	}
 	list = append(list,
-		[2]string{"batches", fmt.Sprintf("about %s messages; %s changes, each %s of a total", amount(r.Batches.Ingest), amount(r.Batches.Streams), updates(e.Updates))},
+		[2]string{"batches", fmt.Sprintf("about %s messages; %s changes, each %s of a total", amount(r.Batches.Ingest),
+			amount(r.Batches.Streams), updates(e.Updates))},
 		[2]string{"stack", fmt.Sprintf("%s; functions of %d MB on %s", counted(r.Partitions, "partition"), r.Memory, r.Architecture)})
 	if t := r.Batches.Transaction; t > 0 {
-		list = append(list, [2]string{"transactions", fmt.Sprintf("about %s in each; what is in them costs twice as much", itemsOf(t, "item"))})
+		list = append(list,
+			[2]string{"transactions", fmt.Sprintf("about %s in each; what is in them costs twice as much", itemsOf(t, "item"))})
 	}
 	if r.Duplicates > 0 {
 		list = append(list, [2]string{"duplicates", fmt.Sprintf("%s more deliveries for each message", amount(r.Duplicates))})
@@ -105,7 +109,8 @@ func (r *Report) notes() []string {
 	var list []string
 	switch {
 	case r.Events.File == "":
-		list = append(list, "No two events of a batch are supposed to move the same total. Name sample events with --events for their real sizes, types and folding.")
+		list = append(list, "No two events of a batch are supposed to move the same total. Name sample events with --events for their "+
+			"real sizes, types and folding.")
 	case r.Partial:
 		list = append(list, "The sample is shorter than one batch of each partition, so totals fold better than it shows.")
 	}
@@ -113,7 +118,8 @@ func (r *Report) notes() []string {
 		list = append(list, "Some events are kept for ever: each month adds the storage that is shown.")
 	}
 	if r.MovedByPut {
-		list = append(list, fmt.Sprintf("Transactions that move one total exclude each other: it takes about %d of them a second. Without a floor, spread multiplies that.", estimate.MovesASecond))
+		list = append(list, fmt.Sprintf("Transactions that move one total exclude each other: it takes about %d of them a second. "+
+			"Without a floor, spread multiplies that.", estimate.MovesASecond))
 	}
 	if len(r.Unpriced) > 0 {
 		list = append(list, fmt.Sprintf("%s gives no price for %s: the sum is without it.", r.Prices.File, strings.Join(r.Unpriced, ", ")))

@@ -30,7 +30,8 @@ func (p *producer) together(list []parcel) []parcel {
 			continue
 		}
 		bodies, bytes := []string{one.Body}, len(one.Body)
-		for most := 2 + p.die.IntN(arraySize-1); len(list) > 0 && len(bodies) < most && bare(list[0]) && bytes+len(list[0].Body) < arrayBytes; list = list[1:] {
+		for most := 2 + p.die.IntN(arraySize-1); len(list) > 0 && len(bodies) < most && bare(list[0]) &&
+			bytes+len(list[0].Body) < arrayBytes; list = list[1:] {
 			bodies, bytes = append(bodies, list[0].Body), bytes+len(list[0].Body)
 		}
 		if len(bodies) > 1 {

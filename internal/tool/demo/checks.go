@@ -42,14 +42,16 @@ func (w *world) verified(ctx context.Context) (c Check, flags []string, err erro
 
 // tallied compares the totals with a tally of the producer's list, made before any trouble.
 func (w *world) tallied(totals map[slot]*stored, t *tally.Tally) Check {
-	c := Check{Name: "tally", About: fmt.Sprintf("every total against a plain tally of the producer's %s, made before the trouble", show.Count(t.Events, "event")), Differences: []string{}}
+	c := Check{Name: "tally", About: fmt.Sprintf("every total against a plain tally of the producer's %s, made before the trouble",
+		show.Count(t.Events, "event")), Differences: []string{}}
 	seen := map[tally.Total]bool{}
 	for at, total := range totals {
 		name := tally.Total{Aggregate: at.name, By: at.by, Window: lanes.WindowText(at.window)}
 		seen[name] = true
 		c.Compared++
 		for _, v := range total.def.Values {
-			c.compare(fmt.Sprintf("%s %s %s: %s", name.Aggregate, name.By, name.Window, v.Name), total.values[v.Name].Number, t.Totals[name][v.Name])
+			c.compare(fmt.Sprintf("%s %s %s: %s", name.Aggregate, name.By, name.Window, v.Name), total.values[v.Name].Number,
+				t.Totals[name][v.Name])
 		}
 	}
 	for name := range t.Totals {
@@ -87,7 +89,8 @@ func exactly(r *big.Rat) string {
 func (w *world) listed(totals map[slot]*stored, list *naive, events, refused, planned, items int) Check {
 	c := Check{Name: "list", Differences: []string{}}
 	if planned != items {
-		c.About = fmt.Sprintf("not compared: the producer's %s make %s, so some lines repeat the event of an earlier one", show.Count(events, "line"), show.Count(items, "item"))
+		c.About = fmt.Sprintf("not compared: the producer's %s make %s, so some lines repeat the event of an earlier one",
+			show.Count(events, "line"), show.Count(items, "item"))
 		return c
 	}
 	c.About = fmt.Sprintf("every total against plain sums over the producer's %s, made before the trouble", show.Count(events, "event"))
@@ -98,7 +101,8 @@ func (w *world) listed(totals map[slot]*stored, list *naive, events, refused, pl
 		c.Compared++
 		for _, v := range total.def.Values {
 			if is, want := total.values[v.Name], list.totals[at][v.Name]; different(is, want) {
-				c.Differences = append(c.Differences, fmt.Sprintf("%s %s %s: %s is %s, and the list adds up to %s", at.name, at.by, lanes.WindowText(at.window), v.Name, shown(v.Op, is), shown(v.Op, want)))
+				c.Differences = append(c.Differences, fmt.Sprintf("%s %s %s: %s is %s, and the list adds up to %s", at.name, at.by,
+					lanes.WindowText(at.window), v.Name, shown(v.Op, is), shown(v.Op, want)))
 			}
 		}
 	}
@@ -174,9 +178,11 @@ func (w *world) aged(before, after map[slot]*stored) (kept, fallen Check) {
 		for _, v := range was.def.Values {
 			switch want := was.values[v.Name]; {
 			case was.def.OnExpire == aggregate.Keep && different(is.values[v.Name], want):
-				kept.Differences = append(kept.Differences, fmt.Sprintf("%s %s: %s was %s and is %s", at.name, at.by, v.Name, shown(v.Op, want), shown(v.Op, is.values[v.Name])))
+				kept.Differences = append(kept.Differences, fmt.Sprintf("%s %s: %s was %s and is %s", at.name, at.by, v.Name,
+					shown(v.Op, want), shown(v.Op, is.values[v.Name])))
 			case was.def.OnExpire == aggregate.Subtract && different(is.values[v.Name], aggregate.Amount{}):
-				fallen.Differences = append(fallen.Differences, fmt.Sprintf("%s %s: %s is %s, not 0", at.name, at.by, v.Name, shown(v.Op, is.values[v.Name])))
+				fallen.Differences = append(fallen.Differences, fmt.Sprintf("%s %s: %s is %s, not 0", at.name, at.by, v.Name,
+					shown(v.Op, is.values[v.Name])))
 			}
 		}
 	}

@@ -67,8 +67,10 @@ func TestCostIsWhatIsCounted(t *testing.T) {
 				}
 				events, w := float64(r.summary.Data.Events), r.world
 				span := r.producer.newest.Sub(r.first).Seconds()
-				in := cost.Input{Pipeline: r.Plan, Rate: events / span, Partitions: shards, Memory: cost.DefaultMemory, Architecture: "arm64",
-					Messages: float64(w.ledger.deliveries) / float64(w.ingest.batches), Changes: float64(w.ledger.records) / float64(w.streams.batches)}
+				in := cost.Input{Pipeline: r.Plan, Rate: events / span, Partitions: shards, Memory: cost.DefaultMemory,
+					Architecture: "arm64",
+					Messages:     float64(w.ledger.deliveries) / float64(w.ingest.batches),
+					Changes:      float64(w.ledger.records) / float64(w.streams.batches)}
 				in.Events = sampled(t, r, in.Changes, in.Messages)
 				in.Duplicates = (float64(w.ledger.deliveries) - events) / events
 				report := cost.Compute(in)
@@ -101,7 +103,8 @@ func TestCostIsWhatIsCounted(t *testing.T) {
 					off := math.Abs(c.computed - c.counted)
 					t.Logf("%-20s  computed %.3f, counted %.3f an event", c.what, c.computed, c.counted)
 					if off > c.within*c.counted && off > fewer {
-						t.Errorf("%s: %.3f an event computed and %.3f counted, which is not within %.0f %%", c.what, c.computed, c.counted, 100*c.within)
+						t.Errorf("%s: %.3f an event computed and %.3f counted, which is not within %.0f %%", c.what, c.computed, c.counted,
+							100*c.within)
 					}
 				}
 			})

@@ -108,12 +108,14 @@ func TestEarthquakes(t *testing.T) {
 	s := mustRun(t, earthquakes(t, aggregate.Marks))
 	agree(t, s)
 	if s.Data.Events != 1707 || s.Kept.Items != 1707 || s.Expiry.Swept != 1707 || s.Expiry.Archived != 1707 {
-		t.Errorf("%d events, %d items, %d swept, %d archived: want 1707 of each", s.Data.Events, s.Kept.Items, s.Expiry.Swept, s.Expiry.Archived)
+		t.Errorf("%d events, %d items, %d swept, %d archived: want 1707 of each", s.Data.Events, s.Kept.Items, s.Expiry.Swept,
+			s.Expiry.Archived)
 	}
 	if s.Data.From != "2018-01-31T01:49:59Z" || s.Data.To != "2018-02-07T01:26:13Z" {
 		t.Errorf("from %s to %s", s.Data.From, s.Data.To)
 	}
-	for name, want := range map[string]int{"verify": 90, "tally": 90, "accounts": s.Deliveries.Sent, "keep": 78, "subtract": 12, "archive": 1707, "verify after expiry": 90} {
+	for name, want := range map[string]int{"verify": 90, "tally": 90, "accounts": s.Deliveries.Sent, "keep": 78, "subtract": 12,
+		"archive": 1707, "verify after expiry": 90} {
 		if c, there := checks(s)[name]; !there || c.Compared != want {
 			t.Errorf("check %q (there: %v) compared %d, want %d", name, there, c.Compared, want)
 		}
@@ -234,13 +236,15 @@ func TestBundles(t *testing.T) {
 			agree(t, s)
 			all := checks(s)
 			// One message of the feed in some makes two items, and one of the ledger three.
-			if n := len(s.Totals); s.Data.Events < 1000 || s.Kept.Items != s.Data.Events && b.Name != "feed" && b.Name != "ledger" || s.Kept.Items < s.Data.Events || all["verify"].Compared != n || all["list"].Compared != n || n < 100 {
+			if n := len(s.Totals); s.Data.Events < 1000 || s.Kept.Items != s.Data.Events && b.Name != "feed" && b.Name != "ledger" ||
+				s.Kept.Items < s.Data.Events || all["verify"].Compared != n || all["list"].Compared != n || n < 100 {
 				t.Errorf("%d events, %d items, %d totals; compared: %+v", s.Data.Events, s.Kept.Items, n, all)
 			}
 			if b.Name == "feed" && (all["payloads"].Compared != posts/10 || s.Trouble[payloadAnswerLost].Injected == 0) {
 				t.Errorf("payloads: %+v, %+v", all["payloads"], s.Trouble[payloadAnswerLost])
 			}
-			if arrays := s.Deliveries.Arrays; (arrays > 100) != (b.Name == "sensors") || arrays > 0 && s.Deliveries.Sent+3*arrays > s.Data.Events {
+			if arrays := s.Deliveries.Arrays; (arrays > 100) != (b.Name == "sensors") || arrays > 0 && s.Deliveries.Sent+
+				3*arrays > s.Data.Events {
 				t.Errorf("%d of %d messages are arrays of %d events", arrays, s.Deliveries.Sent, s.Data.Events)
 			}
 			conflicts := s.Deliveries.Verdicts[event.Conflict.String()]
@@ -333,14 +337,16 @@ func TestLinesThatAreNoEvents(t *testing.T) {
 		data Data
 		want []string
 	}{
-		"not JSON":   {lines("f.ndjson", good, `{"id":`), []string{"f.ndjson:2: Poison (undecodable)", "correct that line: an event is one JSON object on a line of its own"}},
-		"no id":      {lines("f.ndjson", `{"properties":{"time":1,"net":"uw"}}`), []string{"f.ndjson:1:", "missing-field"}},
-		"no line":    {lines("f.ndjson"), []string{"f.ndjson: there is no event in it"}},
-		"long ago":   {lines("f.ndjson", good, good, old), []string{"f.ndjson:3:", "sort the lines by time"}},
-		"no file":    {File("nowhere.ndjson", "nowhere.ndjson", nil), []string{"nowhere.ndjson: no such file"}},
-		"directory":  {File(folder, folder, nil), []string{"read " + folder + ": is a directory"}},
-		"huge line":  {lineOf(t, strings.Repeat("x", ndjson.MaxLine+1)), []string{":1: it has more than 2097152 bytes"}},
-		"big for it": {lines("f.ndjson", `{"id":"q1","x":"`+strings.Repeat("x", 420_000)+`","properties":{"time":1517363399650,"net":"uw","mag":1}}`), []string{"f.ndjson:1:", "item-too-large"}},
+		"not JSON": {lines("f.ndjson", good, `{"id":`),
+			[]string{"f.ndjson:2: Poison (undecodable)", "correct that line: an event is one JSON object on a line of its own"}},
+		"no id":     {lines("f.ndjson", `{"properties":{"time":1,"net":"uw"}}`), []string{"f.ndjson:1:", "missing-field"}},
+		"no line":   {lines("f.ndjson"), []string{"f.ndjson: there is no event in it"}},
+		"long ago":  {lines("f.ndjson", good, good, old), []string{"f.ndjson:3:", "sort the lines by time"}},
+		"no file":   {File("nowhere.ndjson", "nowhere.ndjson", nil), []string{"nowhere.ndjson: no such file"}},
+		"directory": {File(folder, folder, nil), []string{"read " + folder + ": is a directory"}},
+		"huge line": {lineOf(t, strings.Repeat("x", ndjson.MaxLine+1)), []string{":1: it has more than 2097152 bytes"}},
+		"big for it": {lines("f.ndjson", `{"id":"q1","x":"`+strings.Repeat("x", 420_000)+
+			`","properties":{"time":1517363399650,"net":"uw","mag":1}}`), []string{"f.ndjson:1:", "item-too-large"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := earthquakes(t, aggregate.Marks)
@@ -378,7 +384,8 @@ func TestFewEvents(t *testing.T) {
 	c.Data = lineOf(t, "\n"+one+"\r\n\n"+one+"\n")
 	s := mustRun(t, c)
 	agree(t, s)
-	if c := checks(s)["list"]; c.Compared != 0 || c.About != "not compared: the producer's 2 lines make 1 item, so some lines repeat the event of an earlier one" {
+	if c := checks(s)["list"]; c.Compared != 0 ||
+		c.About != "not compared: the producer's 2 lines make 1 item, so some lines repeat the event of an earlier one" {
 		t.Errorf("list: %+v", c)
 	}
 	if s.Kept.Items != 1 || s.Data.Events != 2 || len(s.Totals) != 2 {

@@ -56,7 +56,8 @@ func feedFacts(die *rand.Rand) []fact {
 	}
 	for n := range posts {
 		words := postLength(n, die)
-		add(day(1+8*die.Float64()), `"type":"post.written","post_id":"p-%03d","author":"u-%02d","title":"Post %d","words":%d,"text":%q`, n, known(), n, words, prose(words, die))
+		add(day(1+8*die.Float64()), `"type":"post.written","post_id":"p-%03d","author":"u-%02d","title":"Post %d","words":%d,"text":%q`, n,
+			known(), n, words, prose(words, die))
 	}
 	liked := map[[2]int]bool{}
 	for range likes {

@@ -47,7 +47,8 @@ func (w *world) watch(ctx context.Context, input any) {
 			continue
 		}
 		pk, _ := item.Update.Key["PK"].(*types.AttributeValueMemberS)
-		out, err := w.Engine.DynamoDB().GetItem(ctx, &dynamodb.GetItemInput{TableName: item.Update.TableName, Key: item.Update.Key, ConsistentRead: aws.Bool(true)})
+		out, err := w.Engine.DynamoDB().GetItem(ctx, &dynamodb.GetItemInput{TableName: item.Update.TableName, Key: item.Update.Key,
+			ConsistentRead: aws.Bool(true)})
 		if err != nil || pk == nil {
 			w.floors.below = append(w.floors.below, fmt.Sprintf("a total could not be read: %v", err))
 			continue
@@ -78,7 +79,8 @@ func (f *floors) look(def *aggregate.Definition, pk string, img map[string]types
 
 // check returns what watch has seen.
 func (f *floors) check() Check {
-	return Check{Name: "floors", About: "no total below its floor, after any of the transactions that moved it", Compared: f.looks, Differences: append([]string{}, f.below...)}
+	return Check{Name: "floors", About: "no total below its floor, after any of the transactions that moved it", Compared: f.looks,
+		Differences: append([]string{}, f.below...)}
 }
 
 // settle adds up the producer's list at the end of a run with floors. Only then is it known which

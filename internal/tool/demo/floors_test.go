@@ -44,7 +44,8 @@ func TestLedger(t *testing.T) {
 			s := mustRun(t, c)
 			agree(t, s)
 			all := checks(s)
-			if rejected := s.Deliveries.Verdicts[event.Rejected.String()]; rejected < 20 || all["floors"].Compared < 2000 || s.Kept.Items >= 3*s.Data.Events || s.Kept.Items%3 != 0 {
+			if rejected := s.Deliveries.Verdicts[event.Rejected.String()]; rejected < 20 || all["floors"].Compared < 2000 ||
+				s.Kept.Items >= 3*s.Data.Events || s.Kept.Items%3 != 0 {
 				t.Errorf("seed %d: %d rejected, %d items of %d events, %+v", seed+n, rejected, s.Kept.Items, s.Data.Events, all["floors"])
 			}
 			sums, drawn := map[string]event.Decimal{}, 0
@@ -62,7 +63,8 @@ func TestLedger(t *testing.T) {
 				}
 				sums[total.Aggregate] = sums[total.Aggregate].Add(cents)
 			}
-			if drawn != bankAccounts || !sums["balances"].Add(sums["outside"]).IsZero() || sums["balances"].Sign() <= 0 || !sums["trial"].IsZero() || !sums["balanced"].IsZero() {
+			if drawn != bankAccounts || !sums["balances"].Add(sums["outside"]).IsZero() || sums["balances"].Sign() <= 0 ||
+				!sums["trial"].IsZero() || !sums["balanced"].IsZero() {
 				t.Errorf("seed %d, by %s: %d accounts, %v", seed+n, counting, drawn, sums)
 			}
 		}
@@ -112,13 +114,15 @@ func TestLedgerChecksBite(t *testing.T) {
 	}
 	update := &types.Update{TableName: aws.String(stack.Aggregates), Key: map[string]types.AttributeValue{
 		"PK": &types.AttributeValueMemberS{Value: "A#balances#1#0#ada"}, "SK": &types.AttributeValueMemberS{Value: "-"}},
-		UpdateExpression: aws.String("ADD cents :c"), ExpressionAttributeValues: map[string]types.AttributeValue{":c": &types.AttributeValueMemberN{Value: "-1"}}}
+		UpdateExpression:          aws.String("ADD cents :c"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":c": &types.AttributeValueMemberN{Value: "-1"}}}
 	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Update: update}}}
 	if _, err := w.Engine.DynamoDB().TransactWriteItems(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
 	w.watch(t.Context(), in)
-	if got := w.floors.check(); got.Compared != 1 || len(got.Differences) != 1 || got.Differences[0] != "A#balances#1#0#ada: cents is -1, below 0" {
+	if got := w.floors.check(); got.Compared != 1 || len(got.Differences) != 1 ||
+		got.Differences[0] != "A#balances#1#0#ada: cents is -1, below 0" {
 		t.Errorf("%+v", got)
 	}
 
@@ -130,8 +134,9 @@ func TestLedgerChecksBite(t *testing.T) {
 		for _, img := range out.Items {
 			if pk, _ := img["PK"].(*types.AttributeValueMemberS); pk != nil && strings.HasPrefix(pk.Value, "A#balances#") {
 				_, err := e.DynamoDB().UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates),
-					Key:              map[string]types.AttributeValue{"PK": img["PK"], "SK": img["SK"]},
-					UpdateExpression: aws.String("ADD cents :c"), ExpressionAttributeValues: map[string]types.AttributeValue{":c": &types.AttributeValueMemberN{Value: "-1"}}})
+					Key:                       map[string]types.AttributeValue{"PK": img["PK"], "SK": img["SK"]},
+					UpdateExpression:          aws.String("ADD cents :c"),
+					ExpressionAttributeValues: map[string]types.AttributeValue{":c": &types.AttributeValueMemberN{Value: "-1"}}})
 				return err
 			}
 		}

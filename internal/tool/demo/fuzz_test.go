@@ -68,7 +68,8 @@ func FuzzCopy(f *testing.F) {
 			t.Fatalf("the copy %s of %s differs in more than %s and %s", text, body, r.id, r.at)
 		}
 		// One field may be both. Then only one of the two edits can show.
-		if old := was.Root().At(r.id); old.Exists() && !r.id.Contains(r.at) && !r.at.Contains(r.id) && made.Root().At(r.id).Text() != old.Text()+"~2" {
+		if old := was.Root().At(r.id); old.Exists() && !r.id.Contains(r.at) && !r.at.Contains(r.id) &&
+			made.Root().At(r.id).Text() != old.Text()+"~2" {
 			t.Fatalf("the copy %s of %s has not the id of another event", text, body)
 		}
 	})

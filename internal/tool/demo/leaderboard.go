@@ -33,8 +33,9 @@ func players() []fact {
 	facts := make([]fact, playerCount)
 	for n := range facts {
 		at := season.AddDate(0, 0, -30).Add(time.Duration(n) * 7 * time.Hour)
-		facts[n] = fact{at, fmt.Sprintf(`{"type":"player.joined","synthetic":true,"player_id":"p-%02d","name":"Player %d","country":%q,"joined_at":%q}`,
-			n, n, countries[n%len(countries)], at.Format(time.RFC3339))}
+		facts[n] = fact{at,
+			fmt.Sprintf(`{"type":"player.joined","synthetic":true,"player_id":"p-%02d","name":"Player %d","country":%q,"joined_at":%q}`,
+				n, n, countries[n%len(countries)], at.Format(time.RFC3339))}
 	}
 	return facts
 }
@@ -58,8 +59,10 @@ func matches(seed uint64) []fact {
 			}
 			in[player] = true
 			points := die.IntN(1000)*(2*playerCount-player)/(2*playerCount) + 10
-			facts = append(facts, fact{at, fmt.Sprintf(`{"type":"match.scored","synthetic":true,"match_id":"m-%04d","player_id":"p-%02d","points":%d,"seconds":%d,"ended_at":%q}`,
-				n, player, points, seconds, at.Format(time.RFC3339))})
+			facts = append(facts,
+				fact{at, fmt.Sprintf(
+					`{"type":"match.scored","synthetic":true,"match_id":"m-%04d","player_id":"p-%02d","points":%d,"seconds":%d,"ended_at":%q}`,
+					n, player, points, seconds, at.Format(time.RFC3339))})
 		}
 	}
 	return facts

@@ -72,7 +72,8 @@ type ledger struct {
 }
 
 func newLedger(c aggregate.Counting) *ledger {
-	return &ledger{proof: strings.TrimSuffix(c.String(), "s"), first: map[string]kind{}, quarantined: map[string]int{}, again: map[string][]kind{}, reached: map[string]string{}}
+	return &ledger{proof: strings.TrimSuffix(c.String(), "s"), first: map[string]kind{}, quarantined: map[string]int{},
+		again: map[string][]kind{}, reached: map[string]string{}}
 }
 
 // happened records that a trouble was injected, and how many messages or records it hit.

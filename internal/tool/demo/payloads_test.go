@@ -67,7 +67,8 @@ func TestPosts(t *testing.T) {
 		`{"type":"post.written","post_id":"p","author":"a","title":"x","words":0,"text":"x","at":"2024-06-01T00:00:00Z"}`: "words is below 1",
 	} {
 		var refusal *event.Refusal
-		if _, err := c.Plan.Plan(envelope.Message{Body: body}); !errors.As(err, &refusal) || refusal.Reason != event.BreaksSchema || !strings.Contains(refusal.Detail, rule) {
+		if _, err := c.Plan.Plan(envelope.Message{Body: body}); !errors.As(err, &refusal) || refusal.Reason != event.BreaksSchema ||
+			!strings.Contains(refusal.Detail, rule) {
 			t.Errorf("%s: %v, want a refusal that says %q", body, err, rule)
 		}
 	}
@@ -96,15 +97,18 @@ func TestPayloadsSeesTampering(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if _, err = e.S3().DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: out.Contents[0].Key}); err != nil {
+		if _, err = e.S3().DeleteObject(ctx,
+			&s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: out.Contents[0].Key}); err != nil {
 			return err
 		}
-		_, err = e.S3().PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: out.Contents[1].Key, Body: strings.NewReader("{}")})
+		_, err = e.S3().PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(stack.Payloads), Key: out.Contents[1].Key,
+			Body: strings.NewReader("{}")})
 		return err
 	}
 	s := mustRun(t, c)
 	found := checks(s)["payloads"]
-	if s.Same || len(found.Differences) != 2 || found.Compared != posts/10 || !strings.Contains(strings.Join(found.Differences, "\n"), "POST#") {
+	if s.Same || len(found.Differences) != 2 || found.Compared != posts/10 ||
+		!strings.Contains(strings.Join(found.Differences, "\n"), "POST#") {
 		t.Errorf("%+v", found)
 	}
 	if d := checks(s)["verify"].Differences; len(d) > 0 {

@@ -69,7 +69,8 @@ func (p *producer) add(ctx context.Context, m envelope.Message, item *event.Item
 		return err
 	}
 	if now := p.world.Clock.Now(); item.ExpiresAt != 0 && now.Unix() > item.ExpiresAt-int64(patience/time.Second) {
-		return fmt.Errorf("its time is %s, and the demo's clock is at %s: it waits %s for each message that comes again, and there are too many events in too short a time, so this one would expire; give its type a longer retain, or send fewer events",
+		return fmt.Errorf("its time is %s, and the demo's clock is at %s: it waits %s for each message that comes again, and there are "+
+			"too many events in too short a time, so this one would expire; give its type a longer retain, or send fewer events",
 			item.At.Format(time.RFC3339), now.Format(time.RFC3339), stack.Visibility)
 	}
 	if len(p.burst) == burstSize || (len(p.burst) > 0 && item.At.Sub(p.burst[0].at) > burstSpan) {
@@ -88,7 +89,8 @@ func (p *producer) add(ctx context.Context, m envelope.Message, item *event.Item
 type orderError struct{ at, newest time.Time }
 
 func (e *orderError) Error() string {
-	return fmt.Sprintf("its time is %s, and that of an earlier line is %s, when it would have expired; sort the lines by time, and use --repeat only if the events are within one week or are retained for longer than they span",
+	return fmt.Sprintf("its time is %s, and that of an earlier line is %s, when it would have expired; sort the lines by time, and use "+
+		"--repeat only if the events are within one week or are retained for longer than they span",
 		e.at.Format(time.RFC3339), e.newest.Format(time.RFC3339))
 }
 
@@ -196,7 +198,8 @@ func (p *producer) malformed(body string) (string, bool) {
 func (p *producer) send(ctx context.Context, parcels []parcel) error {
 	w := p.world
 	for _, one := range parcels {
-		out, err := w.Engine.SQS().SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &w.Queue, MessageBody: aws.String(one.Body), MessageAttributes: attributes(one.Attributes)})
+		out, err := w.Engine.SQS().SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &w.Queue, MessageBody: aws.String(one.Body),
+			MessageAttributes: attributes(one.Attributes)})
 		if err != nil {
 			return fmt.Errorf("the queue does not take a message of %d bytes: %w", len(one.Body), err)
 		}

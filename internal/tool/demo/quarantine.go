@@ -27,7 +27,8 @@ func (w *world) empty(ctx context.Context) error {
 			w.ledger.quarantined[note.Verdict]++
 			entries[i] = types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: m.ReceiptHandle}
 		}
-		if _, err := w.Engine.SQS().DeleteMessageBatch(ctx, &sqs.DeleteMessageBatchInput{QueueUrl: &w.Quarantine, Entries: entries}); err != nil {
+		if _, err := w.Engine.SQS().DeleteMessageBatch(ctx,
+			&sqs.DeleteMessageBatchInput{QueueUrl: &w.Quarantine, Entries: entries}); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,10 @@ func revisions(t *testing.T) Config {
 		return func(yield func(Line, error) bool) {
 			for i := range 600 {
 				at := first.Add(time.Duration(i) * time.Minute)
-				if !yield(Line{i + 1, envelope.Message{Body: fmt.Sprintf(`{"id":"p%d","depot":"d%d","revision":%d,"at":%q}`, i%40, i%3, i, at.Format(time.RFC3339))}}, nil) {
+				if !yield(
+					Line{i + 1,
+						envelope.Message{Body: fmt.Sprintf(`{"id":"p%d","depot":"d%d","revision":%d,"at":%q}`, i%40, i%3, i,
+							at.Format(time.RFC3339))}}, nil) {
 					return
 				}
 			}
@@ -108,7 +111,8 @@ func TestNothingIsCutInsideARune(t *testing.T) {
 	c := readings(t, 1, time.Hour)
 	p := &producer{world: &world{plan: c.Plan}, die: source(seed, forProducer)}
 	for n := range 8 {
-		body := fmt.Sprintf(`{"id":"r1","kind":"%s","celsius":1,"at":"2024-05-01T00:00:00Z"}`, strings.Repeat("x", n)+strings.Repeat("日", 40))
+		body := fmt.Sprintf(`{"id":"r1","kind":"%s","celsius":1,"at":"2024-05-01T00:00:00Z"}`, strings.Repeat("x", n)+
+			strings.Repeat("日", 40))
 		for range 20 {
 			if other, _ := p.malformed(body); !utf8.ValidString(other) {
 				t.Fatalf("a malformed body is %q", other)

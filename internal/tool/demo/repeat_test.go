@@ -22,10 +22,12 @@ func TestCopies(t *testing.T) {
 		"text time": {id: "{a.id}", at: "{at}", k: 2,
 			body: `{"x": [1, 2.50], "a": {"id": "q~", "é": null}, "at": "2018-02-01T23:00:00+01:00"}`,
 			want: `{"x":[1, 2.50],"a":{"id":"q~~2","é":null},"at":"2018-02-15T22:00:00Z"}`},
-		"milliseconds":  {id: "{id}", at: "{t | unixms}", k: 1, body: `{"id":"a","t":1517363399650}`, want: `{"id":"a~1","t":1517968199650}`},
-		"seconds":       {id: "{id}", at: "{t | unix}", k: 1, body: `{"id":"a","t":1517363399.65}`, want: `{"id":"a~1","t":1517968199.65}`},
-		"numeric text":  {id: "{id}", at: "{t | unix}", k: 1, body: `{"id":"a","t":"1517363399"}`, want: `{"id":"a~1","t":"1517968199"}`},
-		"number as id":  {id: "{m}#{id}", at: "{t | unix}", k: 3, body: `{"id":17,"m":"x","t":0}`, want: `{"id":"17~3","m":"x","t":1814400}`},
+		"milliseconds": {id: "{id}", at: "{t | unixms}", k: 1, body: `{"id":"a","t":1517363399650}`,
+			want: `{"id":"a~1","t":1517968199650}`},
+		"seconds":      {id: "{id}", at: "{t | unix}", k: 1, body: `{"id":"a","t":1517363399.65}`, want: `{"id":"a~1","t":1517968199.65}`},
+		"numeric text": {id: "{id}", at: "{t | unix}", k: 1, body: `{"id":"a","t":"1517363399"}`, want: `{"id":"a~1","t":"1517968199"}`},
+		"number as id": {id: "{m}#{id}", at: "{t | unix}", k: 3, body: `{"id":17,"m":"x","t":0}`,
+			want: `{"id":"17~3","m":"x","t":1814400}`},
 		"in an array":   {id: "{ids[1]}", at: "{t | unix}", k: 1, body: `{"ids":["a","b"],"t":0}`, want: `{"ids":["a","b~1"],"t":604800}`},
 		"odd names":     {id: `{["i\"d"]}`, at: "{t | unix}", k: 1, body: `{"i\"d":"a","t":0}`, want: `{"i\"d":"a~1","t":604800}`},
 		"no time":       {id: "{id}", at: "{t | unix}", k: 1, body: `{"id":"a","t":1e300000}`, err: "1e300000 is not a time"},
@@ -61,12 +63,14 @@ events:
 `
 	const line = `{"type":"photo","name":"a","taken_at":1517363399}`
 	for name, c := range map[string]struct{ id, at, line, want string }{
-		"in an envelope": {"{name}", "{taken_at | unix}", `{"Type":"Notification","MessageId":"1","TopicArn":"arn:aws:sns:eu-west-1:1:t","Message":"{\"type\":\"photo\",\"name\":\"a\",\"taken_at\":1517363399}","Timestamp":"2018-01-31T00:00:00Z"}`,
+		"in an envelope": {"{name}", "{taken_at | unix}",
+			`{"Type":"Notification","MessageId":"1","TopicArn":"arn:aws:sns:eu-west-1:1:t","Message":"{\"type\":\"photo\",\"name\":\"a\",\"taken_at\":1517363399}","Timestamp":"2018-01-31T00:00:00Z"}`,
 			"it comes in an envelope (SNS"},
-		"id made of its time": {"{name}#{taken_at}", "{taken_at | unix}", line, "a copy has ~k appended to field taken_at and is k weeks later, and the pipeline does not take that (Poison"},
-		"number as id":        {"{taken_at | pad:12}", "{taken_at | unix}", line, "a copy has ~k appended to field taken_at"},
-		"id of no field":      {"{@digest}", "{taken_at | unix}", line, "its id reads no field of the payload"},
-		"the end of time":     {"{name}", "{taken_at | unix}", `{"type":"photo","name":"a","taken_at":253402300000}`, "does not take that"},
+		"id made of its time": {"{name}#{taken_at}", "{taken_at | unix}", line,
+			"a copy has ~k appended to field taken_at and is k weeks later, and the pipeline does not take that (Poison"},
+		"number as id":    {"{taken_at | pad:12}", "{taken_at | unix}", line, "a copy has ~k appended to field taken_at"},
+		"id of no field":  {"{@digest}", "{taken_at | unix}", line, "its id reads no field of the payload"},
+		"the end of time": {"{name}", "{taken_at | unix}", `{"type":"photo","name":"a","taken_at":253402300000}`, "does not take that"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := []byte(fmt.Sprintf(taken, c.id, c.at))

@@ -140,7 +140,9 @@ func (r *run) plan(m *envelope.Message, copied int) (*event.Item, error) {
 	}
 	copy, err := r.Plan.Plan(*m)
 	if err != nil {
-		return nil, &repeatError{fmt.Sprintf("a copy has ~k appended to field %s and is k weeks later, and the pipeline does not take that (%v)", r.copies[item.Type].id, err)}
+		return nil,
+			&repeatError{fmt.Sprintf("a copy has ~k appended to field %s and is k weeks later, and the pipeline does not take that (%v)",
+				r.copies[item.Type].id, err)}
 	}
 	return copy, nil
 }
@@ -270,7 +272,8 @@ func (r *run) expire(ctx context.Context, before map[slot]*stored) error {
 	kept, fallen := w.aged(before, after)
 	archive := Check{Name: "archive", About: "one object for every item swept", Compared: e.Swept, Differences: []string{}}
 	if e.Archived != e.Swept {
-		archive.Differences = append(archive.Differences, fmt.Sprintf("%d items were swept and %d objects are in the archive", e.Swept, e.Archived))
+		archive.Differences = append(archive.Differences, fmt.Sprintf("%d items were swept and %d objects are in the archive", e.Swept,
+			e.Archived))
 	}
 	verified, flags, err := w.verified(ctx)
 	if err != nil {

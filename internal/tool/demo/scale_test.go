@@ -40,16 +40,20 @@ func readings(t *testing.T, n int, over time.Duration) Config {
 		t.Fatal(err)
 	}
 	first := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
-	return Config{Plan: p, Seed: seed, Counting: aggregate.Marks, Data: Data{Name: "readings", Events: n, Lines: func() iter.Seq2[Line, error] {
-		return func(yield func(Line, error) bool) {
-			for i := range n {
-				at := first.Add(over / time.Duration(n) * time.Duration(i))
-				if !yield(Line{i + 1, envelope.Message{Body: fmt.Sprintf(`{"id":"r%d","kind":"all","celsius":%d,"at":%q}`, i, i%40, at.Format(time.RFC3339))}}, nil) {
-					return
+	return Config{Plan: p, Seed: seed, Counting: aggregate.Marks,
+		Data: Data{Name: "readings", Events: n, Lines: func() iter.Seq2[Line, error] {
+			return func(yield func(Line, error) bool) {
+				for i := range n {
+					at := first.Add(over / time.Duration(n) * time.Duration(i))
+					if !yield(
+						Line{i + 1,
+							envelope.Message{Body: fmt.Sprintf(`{"id":"r%d","kind":"all","celsius":%d,"at":%q}`, i, i%40,
+								at.Format(time.RFC3339))}}, nil) {
+						return
+					}
 				}
 			}
-		}
-	}}}
+		}}}
 }
 
 // TestShardsRollByEventTime shows that the time that the events span decides how often shards roll,
@@ -81,7 +85,8 @@ func TestClockAheadOfTheEvents(t *testing.T) {
 		t.Error(err)
 	}
 	p.world.Clock.Reach(at.Add(13 * time.Hour))
-	if err := p.add(context.Background(), envelope.Message{}, item); err == nil || !strings.Contains(err.Error(), "the demo's clock is at 2024-05-01T13:00:00Z: it waits 3m0s") {
+	if err := p.add(context.Background(), envelope.Message{}, item); err == nil ||
+		!strings.Contains(err.Error(), "the demo's clock is at 2024-05-01T13:00:00Z: it waits 3m0s") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -47,8 +47,11 @@ func airReadings(seed uint64) []fact {
 			if hour >= update {
 				firmware = `,"firmware":"2.1.0"`
 			}
-			facts = append(facts, fact{at, fmt.Sprintf(`{"type":"air.reading","synthetic":true,"sensor_id":"s-%02d","district":%q,"taken_at":%q,"pm10":%.1f,"celsius":%.2f%s,"tries":1,"sent_at":%q}`,
-				n, districts[n%len(districts)], at.Format(time.RFC3339), pm10, celsius, firmware, at.Add(time.Second).Format(time.RFC3339))})
+			facts = append(facts,
+				fact{at, fmt.Sprintf(
+					`{"type":"air.reading","synthetic":true,"sensor_id":"s-%02d","district":%q,"taken_at":%q,"pm10":%.1f,"celsius":%.2f%s,"tries":1,"sent_at":%q}`,
+					n, districts[n%len(districts)], at.Format(time.RFC3339), pm10, celsius, firmware,
+					at.Add(time.Second).Format(time.RFC3339))})
 		}
 	}
 	return facts

@@ -19,7 +19,8 @@ const (
 	products   = 25
 )
 
-var merchants = []struct{ id, currency string }{{"acme", "EUR"}, {"bodega", "USD"}, {"corner-shop", "EUR"}, {"dry-goods", "GBP"}, {"emporium", "USD"}}
+var merchants = []struct{ id, currency string }{{"acme", "EUR"}, {"bodega", "USD"}, {"corner-shop", "EUR"}, {"dry-goods", "GBP"},
+	{"emporium", "USD"}}
 
 // firstDay is a Monday.
 var firstDay = time.Date(2024, 3, 4, 0, 0, 0, 0, time.UTC)
@@ -56,13 +57,18 @@ func order(die *rand.Rand, n int) []fact {
 	total := quantity * (199 + 100*product + 5*die.IntN(20))
 	at := firstDay.Add(time.Duration(die.Int64N(int64(5 * 24 * time.Hour)))).Truncate(time.Millisecond)
 	common := func(typ string, at time.Time, clock string) string {
-		return fmt.Sprintf(`{"type":%q,"synthetic":true,"merchant_id":%q,"order_id":"o-%05d","customer_id":"c-%04d","currency":%q,%q:%q,"trace_id":"%016x","sent_at":%q`,
-			typ, merchant.id, n, customer, merchant.currency, clock, at.Format(time.RFC3339Nano), die.Uint64(), at.Add(time.Second).Format(time.RFC3339Nano))
+		return fmt.Sprintf(
+			`{"type":%q,"synthetic":true,"merchant_id":%q,"order_id":"o-%05d","customer_id":"c-%04d","currency":%q,%q:%q,"trace_id":"%016x","sent_at":%q`,
+			typ, merchant.id, n, customer, merchant.currency, clock, at.Format(time.RFC3339Nano), die.Uint64(),
+			at.Add(time.Second).Format(time.RFC3339Nano))
 	}
-	facts := []fact{{at, common("order.placed", at, "placed_at") + fmt.Sprintf(`,"product_id":"p-%02d","quantity":%d,"total_cents":%d,"status":"placed"}`, product, quantity, total)}}
+	facts := []fact{{at, common("order.placed", at, "placed_at") +
+		fmt.Sprintf(`,"product_id":"p-%02d","quantity":%d,"total_cents":%d,"status":"placed"}`, product, quantity, total)}}
 	pay := func(try int, status string) {
 		at = at.Add(time.Duration(1+die.IntN(20)) * time.Minute)
-		facts = append(facts, fact{at, common("order.paid", at, "paid_at") + fmt.Sprintf(`,"payment_id":"pay-%d","amount_cents":%d,"status":%q}`, try, total, status)})
+		facts = append(facts,
+			fact{at, common("order.paid", at, "paid_at") + fmt.Sprintf(`,"payment_id":"pay-%d","amount_cents":%d,"status":%q}`, try,
+				total, status)})
 	}
 	if die.Float64() < 0.08 {
 		pay(1, "failed")
@@ -70,7 +76,8 @@ func order(die *rand.Rand, n int) []fact {
 	pay(2, "captured")
 	if die.Float64() < 0.12 {
 		at = at.Add(time.Duration(2+die.IntN(40)) * time.Hour)
-		facts = append(facts, fact{at, common("order.refunded", at, "refunded_at") + fmt.Sprintf(`,"refund_id":"r-1","refund_cents":%d}`, 1+die.IntN(total))})
+		facts = append(facts,
+			fact{at, common("order.refunded", at, "refunded_at") + fmt.Sprintf(`,"refund_id":"r-1","refund_cents":%d}`, 1+die.IntN(total))})
 	}
 	return facts
 }

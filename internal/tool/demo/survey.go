@@ -176,7 +176,8 @@ func (r *run) survey(ctx context.Context) error {
 		r.Skip(found)
 	}
 	if late > 0 && r.Tell != nil {
-		r.Tell(fmt.Sprintf("%s is not in order of time: %s of %s are older than an event before them, the first on line %d; they are sent in the order of the file, and so arrive late: sort the lines by time if they should not",
+		r.Tell(fmt.Sprintf("%s is not in order of time: %s of %s are older than an event before them, the first on line %d; they are "+
+			"sent in the order of the file, and so arrive late: sort the lines by time if they should not",
 			r.Data.from(), show.Comma(late), show.Count(events, "event"), firstLate))
 	}
 	r.Data.Events = events

@@ -32,7 +32,9 @@ func TestLinesErrorIsBounded(t *testing.T) {
 	if bad.Lines != 1000 || bad.Bad != 352 || len(bad.First) != maxTold {
 		t.Errorf("%d of %d lines, %d told", bad.Bad, bad.Lines, len(bad.First))
 	}
-	for _, want := range []string{"f.ndjson: 352 of 1,000 lines cannot be used:\n  f.ndjson:1: Poison (missing-field)", "\n  and 342 more: lines 25-40, 43, 46, ", ", and others up to line 1000\nMend these lines, change the pipeline so that it takes them, or leave"} {
+	for _, want := range []string{"f.ndjson: 352 of 1,000 lines cannot be used:\n  f.ndjson:1: Poison (missing-field)",
+		"\n  and 342 more: lines 25-40, 43, 46, ",
+		", and others up to line 1000\nMend these lines, change the pipeline so that it takes them, or leave"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it says nothing of %q:\n%s", want, text)
 		}
@@ -48,7 +50,8 @@ func TestJSONOverSeveralLines(t *testing.T) {
 	c := readings(t, 1, 1)
 	c.Data = lines("f.json", "{", `"id": "r1",`, `"kind": "all"`, "}")
 	_, err := Run(context.Background(), c)
-	if err == nil || !strings.Contains(err.Error(), "f.json: 4 of 4 lines cannot be used") || !strings.HasSuffix(err.Error(), "jq -c . makes that of JSON over several lines.") {
+	if err == nil || !strings.Contains(err.Error(), "f.json: 4 of 4 lines cannot be used") ||
+		!strings.HasSuffix(err.Error(), "jq -c . makes that of JSON over several lines.") {
 		t.Errorf("it says %v", err)
 	}
 }
@@ -59,7 +62,9 @@ func TestAnArrayInAFile(t *testing.T) {
 		c := readings(t, 1, 1)
 		c.Data = lines("f.json", text...)
 		_, err := Run(context.Background(), c)
-		if err == nil || !strings.HasSuffix(err.Error(), "\nWrite each event as one JSON object on a line of its own; jq -c '.[]' makes that of an array.") {
+		if err == nil ||
+			!strings.HasSuffix(err.Error(),
+				"\nWrite each event as one JSON object on a line of its own; jq -c '.[]' makes that of an array.") {
 			t.Errorf("it says %v", err)
 		}
 	}

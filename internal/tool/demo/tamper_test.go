@@ -27,7 +27,8 @@ func addOne(attribute string) func(context.Context, *embedded.Engine) error {
 	return func(ctx context.Context, e *embedded.Engine) error {
 		_, err := e.DynamoDB().UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: keptTotal,
 			UpdateExpression: aws.String("ADD #a :one"), ConditionExpression: aws.String("attribute_exists(PK)"),
-			ExpressionAttributeNames: map[string]string{"#a": attribute}, ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
+			ExpressionAttributeNames:  map[string]string{"#a": attribute},
+			ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
 		return err
 	}
 }
@@ -86,13 +87,16 @@ func TestFlagsAreShown(t *testing.T) {
 	}
 	c := firstDays(t, aggregate.Marks)
 	def, _ := c.Plan.Definition("network_day")
-	head := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).PK}, "SK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).SK}}
+	head := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).PK},
+		"SK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).SK}}
 	c.Tamper = func(ctx context.Context, e *embedded.Engine) error {
 		for _, key := range []map[string]types.AttributeValue{keptTotal, head} {
 			if _, err := e.DynamoDB().UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: key,
-				UpdateExpression: aws.String("SET #flag = :odd, #building = :true"), ConditionExpression: aws.String("attribute_exists(PK)"),
-				ExpressionAttributeNames:  map[string]string{"#flag": "flag", "#building": "building"},
-				ExpressionAttributeValues: map[string]types.AttributeValue{":odd": &types.AttributeValueMemberS{Value: "odd " + key["PK"].(*types.AttributeValueMemberS).Value}, ":true": &types.AttributeValueMemberBOOL{Value: true}}}); err != nil {
+				UpdateExpression:         aws.String("SET #flag = :odd, #building = :true"),
+				ConditionExpression:      aws.String("attribute_exists(PK)"),
+				ExpressionAttributeNames: map[string]string{"#flag": "flag", "#building": "building"},
+				ExpressionAttributeValues: map[string]types.AttributeValue{":odd": &types.AttributeValueMemberS{Value: "odd " +
+					key["PK"].(*types.AttributeValueMemberS).Value}, ":true": &types.AttributeValueMemberBOOL{Value: true}}}); err != nil {
 				return err
 			}
 		}
@@ -111,7 +115,8 @@ func TestFlagsAreShown(t *testing.T) {
 	if err := s.Text(&text, 0); err != nil {
 		t.Fatal(err)
 	}
-	if section := "\nFLAGS  totals that say of themselves that something about them is not proven, or not complete\n  " + strings.Join(want, "\n  ") + "\n"; strings.Count(text.String(), section) != 2 {
+	if section := "\nFLAGS  totals that say of themselves that something about them is not proven, or not complete\n  " +
+		strings.Join(want, "\n  ") + "\n"; strings.Count(text.String(), section) != 2 {
 		t.Errorf("the text does not show them:\n%s", text.String())
 	}
 	if !strings.HasSuffix(text.String(), "\nNothing differs, but some totals are flagged: see FLAGS.\n") {
@@ -133,7 +138,8 @@ func TestAccountsSeeALostItem(t *testing.T) {
 	}
 	s := mustRun(t, c)
 	d := checks(s)["accounts"].Differences
-	if len(d) != 2 || !strings.Contains(d[0], "299 items are stored, and the producer's list has 300") || !strings.Contains(d[1], "stored unheard") {
+	if len(d) != 2 || !strings.Contains(d[0], "299 items are stored, and the producer's list has 300") ||
+		!strings.Contains(d[1], "stored unheard") {
 		t.Errorf("accounts say %q", d)
 	}
 	if len(checks(s)["verify"].Differences) == 0 {
@@ -162,7 +168,8 @@ func TestAccountsSeeWhatWasNotReported(t *testing.T) {
 	if d := w.accounts(10, 12, Kept{Items: 12}, true).Differences; len(d) != 0 {
 		t.Errorf("events of two items: accounts say %q", d)
 	}
-	if d := w.accounts(10, 12, Kept{Items: 11}, true).Differences; len(d) != 1 || d[0] != "11 items are stored, and the producer's list has 10 events of 12 items" {
+	if d := w.accounts(10, 12, Kept{Items: 11}, true).Differences; len(d) != 1 ||
+		d[0] != "11 items are stored, and the producer's list has 10 events of 12 items" {
 		t.Errorf("a part is missing: accounts say %q", d)
 	}
 }

@@ -27,7 +27,8 @@ func (s *Summary) Text(w io.Writer, totals int) error {
 	flagsText(&b, s.Flags)
 	checksText(&b, "CHECKS", s.Checks)
 	if e := s.Expiry; e != nil {
-		fmt.Fprintf(&b, "\nEXPIRY  the clock jumps to %s: time to live sweeps %s, %s in the archive\n", e.Clock, show.Count(e.Swept, "item"), show.Count(e.Archived, "object"))
+		fmt.Fprintf(&b, "\nEXPIRY  the clock jumps to %s: time to live sweeps %s, %s in the archive\n", e.Clock,
+			show.Count(e.Swept, "item"), show.Count(e.Archived, "object"))
 		checkRows(&b, e.Checks)
 		flagsText(&b, e.Flags)
 	}
@@ -98,7 +99,8 @@ func (s *Summary) verdictText(b *bytes.Buffer) {
 	}
 	t.Print(b)
 	k, c := s.Kept, s.Changes
-	fmt.Fprintf(b, "  Now %s in the table, %s in quarantine (maybe twice, never lost), %d in the dead-letter queue.\n", show.Count(k.Items, "item"), show.Count(k.Quarantine, "message"), k.DeadLetters)
+	fmt.Fprintf(b, "  Now %s in the table, %s in quarantine (maybe twice, never lost), %d in the dead-letter queue.\n",
+		show.Count(k.Items, "item"), show.Count(k.Quarantine, "message"), k.DeadLetters)
 	switch inserted := d.Verdicts[event.Inserted.String()]; {
 	case k.Unheard == 0:
 	case inserted+k.Unheard == k.Items:
@@ -107,7 +109,8 @@ func (s *Summary) verdictText(b *bytes.Buffer) {
 	default: // some events have parts: a verdict is about a message
 		fmt.Fprintf(b, "  %s of them stored unheard (killed, or the answer lost) and found when they came again.\n", show.Comma(k.Unheard))
 	}
-	fmt.Fprintf(b, "  The stream brought %s, expiry included, %s of them again; %s found counted already and dropped.\n", show.Count(c.Received, "change"), show.Comma(c.Repeated), show.Count(c.Dropped, "step"))
+	fmt.Fprintf(b, "  The stream brought %s, expiry included, %s of them again; %s found counted already and dropped.\n",
+		show.Count(c.Received, "change"), show.Comma(c.Repeated), show.Count(c.Dropped, "step"))
 }
 
 func (s *Summary) totalText(b *bytes.Buffer, most int) {
@@ -168,7 +171,8 @@ func (s *Summary) costText(b *bytes.Buffer) {
 		name string
 		cost TableCost
 	}{{"storing", s.Cost.Events}, {"counting", s.Cost.Totals}} {
-		t.Row(part.name, fmt.Sprintf("%.2f", part.cost.Requests), fmt.Sprintf("%.2f", part.cost.WriteUnits), fmt.Sprintf("%.2f", part.cost.ReadUnits))
+		t.Row(part.name, fmt.Sprintf("%.2f", part.cost.Requests), fmt.Sprintf("%.2f", part.cost.WriteUnits),
+			fmt.Sprintf("%.2f", part.cost.ReadUnits))
 	}
 	t.Print(b)
 }

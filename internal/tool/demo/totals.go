@@ -52,7 +52,8 @@ func (w *world) list(totals map[slot]*stored) []Total {
 		slots = append(slots, at)
 	}
 	slices.SortFunc(slots, func(a, b slot) int {
-		return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(totals[b].n, totals[a].n), cmp.Compare(a.window, b.window), strings.Compare(a.by, b.by))
+		return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(totals[b].n, totals[a].n), cmp.Compare(a.window, b.window),
+			strings.Compare(a.by, b.by))
 	})
 	list := make([]Total, 0, len(slots))
 	for _, at := range slots {
@@ -68,7 +69,9 @@ func (w *world) list(totals map[slot]*stored) []Total {
 		}
 		for _, v := range t.def.Values {
 			if t.values[v.Name].Set {
-				total.Values = append(total.Values, TotalValue{v.Name, shown(v.Op, t.values[v.Name]), shown(v.Op, w.perMessage.totals[at][v.Name]), shown(v.Op, w.perChange.totals[at][v.Name])})
+				total.Values = append(total.Values,
+					TotalValue{v.Name, shown(v.Op, t.values[v.Name]), shown(v.Op, w.perMessage.totals[at][v.Name]),
+						shown(v.Op, w.perChange.totals[at][v.Name])})
 			}
 		}
 		list = append(list, total)

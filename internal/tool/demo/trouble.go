@@ -150,7 +150,8 @@ func (t *trouble) disturb(api string, input any, call func() (any, error)) (any,
 		t.ledger.happened(requestThrottled, 0)
 		return nil, throttled()
 	}
-	if in, ok := input.(*dynamodb.BatchExecuteStatementInput); ok && len(in.Statements) > 1 && t.chance(statementThrottled, chanceSomeThrottled) {
+	if in, ok := input.(*dynamodb.BatchExecuteStatementInput); ok && len(in.Statements) > 1 &&
+		t.chance(statementThrottled, chanceSomeThrottled) {
 		return t.throttleSome(in, call)
 	}
 	return t.loseAnswer(tableAnswerLost, chanceRequestLost, call)
@@ -158,7 +159,8 @@ func (t *trouble) disturb(api string, input any, call func() (any, error)) (any,
 
 func throttled() error {
 	return &types.ProvisionedThroughputExceededException{Message: aws.String("the demo throttled this request"),
-		ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteKeyRangeThroughputExceeded"), Resource: aws.String("the demo")}}}
+		ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteKeyRangeThroughputExceeded"),
+			Resource: aws.String("the demo")}}}
 }
 
 var errLost = errors.New("read: connection reset by peer (the demo dropped the answer)")

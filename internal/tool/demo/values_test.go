@@ -48,7 +48,8 @@ func TestValuesInTheDemo(t *testing.T) {
 	s := mustRun(t, Config{Plan: p, Seed: seed, Counting: aggregate.Marks, Data: Data{Name: "calls", Lines: func() iter.Seq2[Line, error] {
 		return func(yield func(Line, error) bool) {
 			for i := range 600 {
-				body := fmt.Sprintf(`{"id":"c%d","site":"bonn","caller":%d,"state":"s%03d","ms":%d,"at":%q}`, i, i%50, i, 1+i%7, first.Add(time.Duration(i)*time.Hour).Format(time.RFC3339))
+				body := fmt.Sprintf(`{"id":"c%d","site":"bonn","caller":%d,"state":"s%03d","ms":%d,"at":%q}`, i, i%50, i, 1+i%7,
+					first.Add(time.Duration(i)*time.Hour).Format(time.RFC3339))
 				if !yield(Line{i + 1, envelope.Message{Body: body}}, nil) {
 					return
 				}

@@ -60,12 +60,14 @@ const (
 func newWorld(ctx context.Context, c Config, first time.Time) (*world, error) {
 	p, counting, seed := c.Plan, c.Counting, c.Seed
 	jitter := source(seed, forJitter)
-	w := &world{plan: p, batches: p.Batches(), ledger: newLedger(counting), floors: newFloors(p), perMessage: newNaive(p), perChange: newNaive(p)}
+	w := &world{plan: p, batches: p.Batches(), ledger: newLedger(counting), floors: newFloors(p), perMessage: newNaive(p),
+		perChange: newNaive(p)}
 	w.trouble = &trouble{calm: c.Calm, die: source(seed, forTrouble), ledger: w.ledger, items: w.items, watch: w.watch}
 	var err error
-	if w.World, err = testworld.New(ctx, testworld.Config{Start: first, Counting: counting, Stack: stack.Config{Indexes: p.Indexes(), Offload: p.UsesOffload()},
-		Engine: embedded.Config{Seed: seed, RollAfter: -1, Intercept: w.trouble.intercept},
-		Env:    func(c *testworld.Clock) env.Env { return c.Env(jitter.Float64) }}); err != nil {
+	if w.World, err = testworld.New(ctx,
+		testworld.Config{Start: first, Counting: counting, Stack: stack.Config{Indexes: p.Indexes(), Offload: p.UsesOffload()},
+			Engine: embedded.Config{Seed: seed, RollAfter: -1, Intercept: w.trouble.intercept},
+			Env:    func(c *testworld.Clock) env.Env { return c.Env(jitter.Float64) }}); err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
 	if w.reader, err = w.Store(p); err != nil {

@@ -114,7 +114,8 @@ func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
 		return nil, err
 	}
 	undo := spare()
-	d := &Dev{cfg: cfg, id: rand.Text(), unspare: undo, stop: make(chan struct{}), troubles: map[string]string{}, results: map[string]string{}}
+	d := &Dev{cfg: cfg, id: rand.Text(), unspare: undo, stop: make(chan struct{}), troubles: map[string]string{},
+		results: map[string]string{}}
 	if cfg.Now == nil {
 		d.cfg.Now, d.longPolls = time.Now, d.stop
 	}
@@ -171,7 +172,8 @@ func (d *Dev) compile(text []byte) (*pipeline.Pipeline, error) {
 
 // open makes the engine with its tables and queues, or goes on with those in the data folder.
 func (d *Dev) open(ctx context.Context, plan *pipeline.Pipeline) (err error) {
-	cfg := embedded.Config{Seed: uint64(d.cfg.Now().UnixNano()), Region: Region, Account: Account, QueueURL: d.api.url(), PartiQLReturnsItem: true, LongPolls: d.longPolls}
+	cfg := embedded.Config{Seed: uint64(d.cfg.Now().UnixNano()), Region: Region, Account: Account, QueueURL: d.api.url(),
+		PartiQLReturnsItem: true, LongPolls: d.longPolls}
 	if d.cfg.Data != "" {
 		if d.kept, err = openKept(d.cfg.Data); err != nil {
 			return err
@@ -183,7 +185,8 @@ func (d *Dev) open(ctx context.Context, plan *pipeline.Pipeline) (err error) {
 	cfg.Now = d.clock.Now
 	if d.kept.begun() {
 		if objects, _ := d.compare(d.kept.pipeline, d.text); len(objects) > 0 {
-			return fmt.Errorf("the data in %s was stored with another pipeline.yaml, and this one does not agree with it:\n%s\nchange the file, or name another folder with --data to begin anew",
+			return fmt.Errorf(
+				"the data in %s was stored with another pipeline.yaml, and this one does not agree with it:\n%s\nchange the file, or name another folder with --data to begin anew",
 				d.cfg.Data, strings.Join(objects, "\n"))
 		}
 		if d.engine, err = embedded.Open(cfg); err != nil {
@@ -272,7 +275,8 @@ func (d *Dev) end() error {
 
 // Local returns what other commands need to find this ingot dev.
 func (d *Dev) Local() target.Local {
-	return target.Local{ID: d.id, PID: os.Getpid(), Endpoint: d.api.url(), Console: d.console.url() + d.fragment(), Region: Region, Account: Account,
+	return target.Local{ID: d.id, PID: os.Getpid(), Endpoint: d.api.url(), Console: d.console.url() + d.fragment(), Region: Region,
+		Account:     Account,
 		EventsTable: stack.Events, AggregatesTable: stack.Aggregates, QueueURL: d.stack.Queue, QuarantineURL: d.stack.Quarantine,
 		DeadLetterURL: d.stack.DeadLetters, ArchiveBucket: stack.Bucket, PayloadBucket: stack.Payloads, Pipeline: d.cfg.File}
 }
@@ -313,7 +317,8 @@ func (d *Dev) listen() (err error) {
 	d.console, second = newServer(loopback, d.cfg.ConsolePort, "--port-console")
 	var api, console *takenError
 	if errors.As(err, &api) && errors.As(second, &console) {
-		return fmt.Errorf("ports %d and %d are taken by other programs, perhaps by another ingot dev: end that one, or take free ports with --port 0 --port-console 0", api.port, console.port)
+		return fmt.Errorf("ports %d and %d are taken by other programs, perhaps by another ingot dev: end that one, or take free ports "+
+			"with --port 0 --port-console 0", api.port, console.port)
 	}
 	return cmp.Or(err, second)
 }
@@ -325,7 +330,8 @@ type takenError struct {
 }
 
 func (e *takenError) Error() string {
-	return fmt.Sprintf("port %d is taken by another program, perhaps by another ingot dev: end that one, or choose a port with %s", e.port, e.flag)
+	return fmt.Sprintf("port %d is taken by another program, perhaps by another ingot dev: end that one, or choose a port with %s",
+		e.port, e.flag)
 }
 
 // server is an HTTP server on a port of this machine. A nil server serves nothing.

@@ -86,7 +86,8 @@ func clients(t *testing.T, d *Dev) (*sqs.Client, *dynamodb.Client) {
 }
 
 func order(n, cents int) string {
-	return fmt.Sprintf(`{"type":"order.placed","order_id":"o-%d","merchant_id":"m-1","placed_at":"2026-03-01T09:00:00Z","total_cents":%d}`, n, cents)
+	return fmt.Sprintf(`{"type":"order.placed","order_id":"o-%d","merchant_id":"m-1","placed_at":"2026-03-01T09:00:00Z","total_cents":%d}`,
+		n, cents)
 }
 
 // until waits for a step that is what the test waits for.
@@ -125,7 +126,8 @@ func TestEventsSentOverTheNetworkAreStoredAndCounted(t *testing.T) {
 	d := start(t, Config{File: folder(t, orders)})
 	queue, tables := clients(t, d)
 	for _, body := range []string{order(1, 100), order(2, 250), order(1, 100), `{"type":"nothing"}`} {
-		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: &body}); err != nil {
+		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+			MessageBody: &body}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -146,10 +148,13 @@ func TestEventsSentOverTheNetworkAreStoredAndCounted(t *testing.T) {
 // The clock of an ingot dev may be behind the machine's, after the machine has slept for days. Both
 // functions have the time that they need all the same.
 func TestClockThatIsBehind(t *testing.T) {
-	d := start(t, Config{File: folder(t, strings.Replace(orders, "ORDER#{order_id}", "ORDER#{order_id | hmac}", 1)), Secret: []byte("a secret of sixteen bytes"),
-		Now: func() time.Time { return time.Now().AddDate(0, 0, -3) }})
+	d := start(t,
+		Config{File: folder(t, strings.Replace(orders, "ORDER#{order_id}", "ORDER#{order_id | hmac}", 1)),
+			Secret: []byte("a secret of sixteen bytes"),
+			Now:    func() time.Time { return time.Now().AddDate(0, 0, -3) }})
 	queue, _ := clients(t, d)
-	if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: aws.String(order(1, 100))}); err != nil {
+	if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+		MessageBody: aws.String(order(1, 100))}); err != nil {
 		t.Fatal(err)
 	}
 	until(t, d, counted(1))
@@ -168,7 +173,8 @@ func scanned(t *testing.T, tables *dynamodb.Client, table string) int {
 // proven adds up all items and compares every total.
 func proven(t *testing.T, d *Dev, items, totals int) {
 	t.Helper()
-	st, err := store.New(store.Config{Client: d.Engine().DynamoDB(), Pipeline: d.Pipeline(), Events: stack.Events, Aggregates: stack.Aggregates})
+	st, err := store.New(store.Config{Client: d.Engine().DynamoDB(), Pipeline: d.Pipeline(), Events: stack.Events,
+		Aggregates: stack.Aggregates})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +234,8 @@ func TestTakenPort(t *testing.T) {
 	defer other.Close()
 	port := other.Addr().(*net.TCPAddr).Port
 	_, err = Start(t.Context(), Config{File: folder(t, orders), Port: port})
-	if want := fmt.Sprintf("port %d is taken by another program, perhaps by another ingot dev: end that one, or choose a port with --port", port); err == nil || err.Error() != want {
+	if want := fmt.Sprintf("port %d is taken by another program, perhaps by another ingot dev: end that one, or choose a port with --port",
+		port); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	_, err = Start(t.Context(), Config{File: folder(t, orders), ConsolePort: port, Console: func(*Dev) http.Handler { return nil }})
@@ -247,7 +254,8 @@ func TestEverythingIsThereAgain(t *testing.T) {
 	queue, _ := clients(t, first)
 	send := func(queue *sqs.Client, d *Dev, body string) {
 		t.Helper()
-		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: &body}); err != nil {
+		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+			MessageBody: &body}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -277,7 +285,8 @@ func TestEverythingIsThereAgain(t *testing.T) {
 	if err != nil || len(letters.Messages) != 1 {
 		t.Errorf("%d messages in quarantine, want 1 (%v)", len(letters.Messages), err)
 	}
-	if _, err := Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("another ingot dev (process %d) runs with the data in %s", os.Getpid(), cfg.Data)) {
+	if _, err := Start(t.Context(), cfg); err == nil ||
+		!strings.Contains(err.Error(), fmt.Sprintf("another ingot dev (process %d) runs with the data in %s", os.Getpid(), cfg.Data)) {
 		t.Errorf("a second one on the folder: %v", err)
 	}
 }
@@ -308,13 +317,15 @@ func TestMappingSaysWhatBecameOfTheLastBatch(t *testing.T) {
 		t.Helper()
 		w := httptest.NewRecorder()
 		d.switches.ServeHTTP(w, httptest.NewRequest(http.MethodGet, mappings.Prefixes[0]+"/?FunctionName="+function, nil))
-		if last := `"LastProcessingResult":"`; !strings.Contains(w.Body.String(), last+want+`"`) && (want != "" || strings.Contains(w.Body.String(), last)) {
+		if last := `"LastProcessingResult":"`; !strings.Contains(w.Body.String(), last+want+`"`) &&
+			(want != "" || strings.Contains(w.Body.String(), last)) {
 			t.Errorf("%s: %s", function, w.Body)
 		}
 	}
 	send := func(n int) {
 		queue, _ := clients(t, d)
-		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: aws.String(order(n, 100))}); err != nil {
+		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+			MessageBody: aws.String(order(n, 100))}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -37,6 +37,7 @@ func (d *Dev) sameQueue() error {
 	if was == d.fifo {
 		return nil
 	}
-	return fmt.Errorf("the data in %s has %s, and now it would be %s, because of %s: change that file back, or name another folder with --data to begin anew",
+	return fmt.Errorf("the data in %s has %s, and now it would be %s, because of %s: change that file back, or name another folder with "+
+		"--data to begin anew",
 		d.cfg.Data, is[was], is[d.fifo], templateFile)
 }

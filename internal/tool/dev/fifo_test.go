@@ -38,7 +38,8 @@ func TestQueueIsOfTheKindThatTheTemplateSays(t *testing.T) {
 			}
 			var told []string
 			d := start(t, Config{File: file, Tell: func(line string) { told = append(told, line) }})
-			if got := strings.HasSuffix(d.Local().QueueURL, ".fifo"); got != c.fifo || strings.HasSuffix(d.Local().DeadLetterURL, ".fifo") != c.fifo {
+			if got := strings.HasSuffix(d.Local().QueueURL, ".fifo"); got != c.fifo ||
+				strings.HasSuffix(d.Local().DeadLetterURL, ".fifo") != c.fifo {
 				t.Errorf("the queue is %s", d.Local().QueueURL)
 			}
 			if text := strings.Join(told, "\n"); !strings.Contains(text, c.told) || c.told == "" && text != "" {
@@ -62,7 +63,8 @@ func TestKeptQueueOfAnotherKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeTemplate(t, cfg.File, fifoTemplate)
-	want := "the data in " + cfg.Data + " has a standard queue, and now it would be a FIFO queue, because of template.yaml: change that file back, or name another folder with --data to begin anew"
+	want := "the data in " + cfg.Data + " has a standard queue, and now it would be a FIFO queue, because of template.yaml: change that " +
+		"file back, or name another folder with --data to begin anew"
 	if err := again(); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

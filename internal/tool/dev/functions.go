@@ -39,8 +39,9 @@ func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, e
 		if d.cfg.Client != nil {
 			client = d.cfg.Client(function, engine)
 		}
-		return store.New(store.Config{Client: client, Pipeline: plan, Events: stack.Events, Aggregates: stack.Aggregates, Counting: d.cfg.Counting,
-			Objects: d.engine.S3(), PayloadBucket: stack.Payloads, Env: e})
+		return store.New(store.Config{Client: client, Pipeline: plan, Events: stack.Events, Aggregates: stack.Aggregates,
+			Counting: d.cfg.Counting,
+			Objects:  d.engine.S3(), PayloadBucket: stack.Payloads, Env: e})
 	}
 	written, err := of("ingest")
 	if err != nil {
@@ -81,7 +82,8 @@ func (d *Dev) judged(_ context.Context, o handler.Outcome) {
 }
 
 func messageOf(o *handler.Outcome, received int) Message {
-	return Message{ID: o.Message.MessageId, Body: o.Message.Body, Received: received, Verdict: o.Verdict, Refusal: o.Refusal, Item: o.Item, Returned: o.Failed}
+	return Message{ID: o.Message.MessageId, Body: o.Message.Body, Received: received, Verdict: o.Verdict, Refusal: o.Refusal, Item: o.Item,
+		Returned: o.Failed}
 }
 
 func (d *Dev) step(s Step) {

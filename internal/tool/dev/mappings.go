@@ -195,7 +195,8 @@ func (d *Dev) rest(idle *atomic.Bool) {
 		return
 	}
 	if ahead := d.clock.follow(); ahead > 0 {
-		d.trouble("clock", fmt.Errorf("the clock of this machine jumped ahead by %v: ingot dev goes on by its own; end it and start it again if the new time is right", ahead.Round(time.Second)))
+		d.trouble("clock", fmt.Errorf("the clock of this machine jumped ahead by %v: ingot dev goes on by its own; end it and start it "+
+			"again if the new time is right", ahead.Round(time.Second)))
 	}
 }
 

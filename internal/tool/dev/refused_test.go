@@ -32,7 +32,8 @@ func TestRefusedAreTold(t *testing.T) {
 				if i == 11 {
 					body = "no JSON"
 				}
-				if _, err := d.Engine().SQS().SendMessage(context.Background(), &sqs.SendMessageInput{QueueUrl: &d.Stack().Queue, MessageBody: aws.String(body)}); err != nil {
+				if _, err := d.Engine().SQS().SendMessage(context.Background(),
+					&sqs.SendMessageInput{QueueUrl: &d.Stack().Queue, MessageBody: aws.String(body)}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -64,7 +65,8 @@ func TestRefusedAreTold(t *testing.T) {
 }
 
 func TestPowerOfTen(t *testing.T) {
-	for n, want := range map[int]bool{0: false, 1: false, 2: false, 10: true, 11: false, 20: false, 100: true, 110: false, 1000: true, 1010: false, 100000: true} {
+	for n, want := range map[int]bool{0: false, 1: false, 2: false, 10: true, 11: false, 20: false, 100: true, 110: false, 1000: true,
+		1010: false, 100000: true} {
 		if powerOfTen(n) != want {
 			t.Errorf("powerOfTen(%d) is %v", n, !want)
 		}

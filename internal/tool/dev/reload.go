@@ -28,7 +28,8 @@ func (d *Dev) watch(stop <-chan struct{}) {
 		err = w.Add(filepath.Dir(d.cfg.File))
 	}
 	if err != nil {
-		d.cfg.Tell(fmt.Sprintf("changes of %s cannot be noticed (%v): end ingot dev and start it again after each change", name(d.cfg.File), err))
+		d.cfg.Tell(fmt.Sprintf("changes of %s cannot be noticed (%v): end ingot dev and start it again after each change",
+			name(d.cfg.File), err))
 		<-stop
 		return
 	}

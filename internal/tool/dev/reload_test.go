@@ -50,7 +50,8 @@ func TestChangedPipelineIsDeployed(t *testing.T) {
 	}
 	queue, _ := clients(t, d)
 	body := order(1, 100)
-	if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: &body}); err != nil {
+	if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+		MessageBody: &body}); err != nil {
 		t.Fatal(err)
 	}
 	until(t, d, func(s Step) bool {
@@ -107,7 +108,8 @@ func TestChangedSchemaIsDeployed(t *testing.T) {
 		t.Helper()
 		queue, _ := clients(t, d)
 		body := order(n, 100)
-		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: &body}); err != nil {
+		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+			MessageBody: &body}); err != nil {
 			t.Fatal(err)
 		}
 		until(t, d, func(s Step) bool { return s.Message != nil && s.Message.Verdict == verdict })
@@ -140,7 +142,8 @@ func TestAnotherPipelineOnKeptData(t *testing.T) {
 	if err := os.WriteFile(cfg.File, []byte(strings.Replace(orders, `"ORDER#{order_id}"`, `"ORDERS#{order_id}"`, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "change the file, or name another folder with --data") {
+	if _, err = Start(t.Context(), cfg); err == nil ||
+		!strings.Contains(err.Error(), "change the file, or name another folder with --data") {
 		t.Errorf("%v does not say what to do", err)
 	}
 }
@@ -206,7 +209,8 @@ func TestCalendarThatJumpsWhileDevRuns(t *testing.T) {
 		t.Helper()
 		before := d.Steps().Last()
 		body := strings.Replace(order(n, 100), "2026-03-01T09:00:00Z", today, 1)
-		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: &body}); err != nil {
+		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+			MessageBody: &body}); err != nil {
 			t.Fatal(err)
 		}
 		until(t, d, func(s Step) bool { return s.Number > before && s.Streams != nil && s.Streams.Inserted == 1 })
@@ -215,7 +219,8 @@ func TestCalendarThatJumpsWhileDevRuns(t *testing.T) {
 	ahead.Store(int64(400 * 24 * time.Hour))
 	select {
 	case line := <-told:
-		if want := "the clock of this machine jumped ahead by 9600h0m0s: ingot dev goes on by its own; end it and start it again if the new time is right"; line != want {
+		if want := "the clock of this machine jumped ahead by 9600h0m0s: ingot dev goes on by its own; end it and start it again if the " +
+			"new time is right"; line != want {
 			t.Errorf("told was %q, want %q", line, want)
 		}
 	case <-time.After(2 * time.Minute):

@@ -25,7 +25,8 @@ func TestTablesThatAreMadeAgain(t *testing.T) {
 	})
 	send := func(n int) {
 		queue, _ := clients(t, d)
-		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: aws.String(order(n, 100))}); err != nil {
+		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL),
+			MessageBody: aws.String(order(n, 100))}); err != nil {
 			t.Fatal(err)
 		}
 	}

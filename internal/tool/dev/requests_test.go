@@ -18,11 +18,12 @@ func TestFunctionsWaitForRequests(t *testing.T) {
 		target string        // the operation
 		want   time.Duration
 	}{
-		"nothing comes":           {took: 100 * time.Millisecond, want: quiet},
-		"one now and then":        {took: 100 * time.Millisecond, every: time.Minute, want: 2 * quiet},
-		"one after the other":     {took: 50 * time.Millisecond, every: time.Millisecond, want: behind * 50 * time.Millisecond},
-		"one that takes long":     {took: 50 * time.Millisecond, every: time.Hour, answer: time.Hour, want: behind * 50 * time.Millisecond},
-		"a receive that waits":    {took: 50 * time.Millisecond, every: time.Hour, answer: time.Hour, target: "AmazonSQS.ReceiveMessage", want: 2 * quiet},
+		"nothing comes":       {took: 100 * time.Millisecond, want: quiet},
+		"one now and then":    {took: 100 * time.Millisecond, every: time.Minute, want: 2 * quiet},
+		"one after the other": {took: 50 * time.Millisecond, every: time.Millisecond, want: behind * 50 * time.Millisecond},
+		"one that takes long": {took: 50 * time.Millisecond, every: time.Hour, answer: time.Hour, want: behind * 50 * time.Millisecond},
+		"a receive that waits": {took: 50 * time.Millisecond, every: time.Hour, answer: time.Hour, target: "AmazonSQS.ReceiveMessage",
+			want: 2 * quiet},
 		"after a round of an age": {took: time.Hour, every: time.Millisecond, want: longestBehind},
 	} {
 		t.Run(name, func(t *testing.T) {

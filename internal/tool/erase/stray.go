@@ -105,7 +105,8 @@ func (e *Eraser) ArchiveIsDone(ctx context.Context, lag verify.Lag) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			return &NotNow{fmt.Errorf("it is not known how far the stream is, so an event that has expired may not be archived yet: %w", err)}
+			return &NotNow{fmt.Errorf("it is not known how far the stream is, so an event that has expired may not be archived yet: %w",
+				err)}
 		case !counted.Before(until):
 			return nil
 		case clock.Now().Sub(until) > StreamPatience:

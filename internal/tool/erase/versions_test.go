@@ -14,7 +14,8 @@ import (
 // If S3 does not say which versions there are, that is said. Only an emulator that knows of no
 // versions has none.
 func TestVersionsThatAreNotListed(t *testing.T) {
-	for code, status := range map[string]int{"NotImplemented": 501, "AccessDenied": 403, "SlowDown": 503, "InternalError": 500, "MethodNotAllowed": 405, "NoSuchBucket": 404} {
+	for code, status := range map[string]int{"NotImplemented": 501, "AccessDenied": 403, "SlowDown": 503, "InternalError": 500,
+		"MethodNotAllowed": 405, "NoSuchBucket": 404} {
 		server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			rw.Header().Set("Content-Type", "application/xml")
 			if r.URL.Query().Has("versions") {
@@ -28,7 +29,8 @@ func TestVersionsThatAreNotListed(t *testing.T) {
 			Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
 		list, err := archived(t.Context(), client, "archive", "expired/")
 		server.Close()
-		if len(list) != 1 || list[0].Name != "expired/one" || (err == nil) != (code == "NotImplemented") || err != nil && !strings.Contains(err.Error(), "the versions in bucket archive") {
+		if len(list) != 1 || list[0].Name != "expired/one" || (err == nil) != (code == "NotImplemented") || err != nil &&
+			!strings.Contains(err.Error(), "the versions in bucket archive") {
 			t.Errorf("%s: %v, %v", code, list, err)
 		}
 	}

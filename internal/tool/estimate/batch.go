@@ -63,7 +63,8 @@ func (p Put) Requests() float64 {
 
 // Seconds returns how long a function of so many MB takes for the batch.
 func (p Put) Seconds(memory int) float64 {
-	return p.Messages*CPUPerMessage/cores(memory) + rounds(p.Requests())*Latency + (pieces(p.Uploads, objectsInFlight)+p.Fetched)*ObjectLatency
+	return p.Messages*CPUPerMessage/cores(memory) + rounds(p.Requests())*Latency +
+		(pieces(p.Uploads, objectsInFlight)+p.Fetched)*ObjectLatency
 }
 
 // Count describes one batch of changes to count, and estimates what that takes.

@@ -65,7 +65,8 @@ func newWorld(t *testing.T, counting aggregate.Counting) *world {
 // store last read it.)
 func (w *world) count(counting aggregate.Counting, n int) (float64, []aggregate.Contribution) {
 	w.t.Helper()
-	body := fmt.Sprintf(`{"type":"order.placed","merchant_id":"m-1","order_id":"o-%d","customer_id":"c-1","product_id":"p-1","quantity":1,"currency":"EUR","total_cents":499900,"placed_at":"2099-03-14T09:00:00Z"}`, n)
+	body := fmt.Sprintf(
+		`{"type":"order.placed","merchant_id":"m-1","order_id":"o-%d","customer_id":"c-1","product_id":"p-1","quantity":1,"currency":"EUR","total_cents":499900,"placed_at":"2099-03-14T09:00:00Z"}`, n)
 	item, err := w.plan.Plan(envelope.Message{Body: body})
 	if err != nil {
 		w.t.Fatal(err)
@@ -90,7 +91,8 @@ func (w *world) count(counting aggregate.Counting, n int) (float64, []aggregate.
 func (w *world) size(key event.Key) int {
 	w.t.Helper()
 	out, err := w.db.GetItem(w.t.Context(), &dynamodb.GetItemInput{TableName: aws.String("totals"),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}})
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
+			"SK": &types.AttributeValueMemberS{Value: key.SK}}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -40,9 +40,12 @@ events:
 		if err != nil {
 			t.Fatal(err)
 		}
-		return (&Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 1, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}).Explain(list)
+		return (&Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 1,
+			Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}).Explain(list)
 	}
-	r := explain(file, order("1", "1")+"\n["+strings.Join([]string{order("2", "1"), `{"type":"cart","cart":"c","at":"2026-01-02T03:04:05Z","rows":[{"row":1}]}`, order("2", "1"), order("1", "2"), `7`}, ",")+"]\n")
+	r := explain(file, order("1", "1")+"\n["+
+		strings.Join([]string{order("2", "1"), `{"type":"cart","cart":"c","at":"2026-01-02T03:04:05Z","rows":[{"row":1}]}`, order("2", "1"),
+			order("1", "2"), `7`}, ",")+"]\n")
 	if len(r.Messages) != 2 || len(r.Messages[1].Events) != 5 || !r.Quarantined() {
 		t.Fatalf("%+v", r)
 	}
@@ -60,13 +63,15 @@ events:
 		{strings.Replace(file, "batches: true\n", "", 1), "[" + order("1", "1") + "]", "Poison", "not-an-object", "the body is an array"},
 	} {
 		r := explain(c.file, c.body)
-		if m := r.Messages[0]; len(r.Messages) != 1 || m.Verdict != c.verdict || m.Reason != c.reason || !strings.HasPrefix(m.Detail, c.detail) {
+		if m := r.Messages[0]; len(r.Messages) != 1 || m.Verdict != c.verdict || m.Reason != c.reason ||
+			!strings.HasPrefix(m.Detail, c.detail) {
 			t.Errorf("%s: %s (%s): %s", c.body, m.Verdict, m.Reason, m.Detail)
 		}
 	}
 	many := explain(file, "["+strings.Repeat(order("1", "1")+",", 19)+"7]")
 	b.Reset()
-	if err := many.WriteText(&b); err != nil || strings.Count(b.String(), "\nevent [") != 6 || !strings.Contains(b.String(), "14 more events are put or stored already") || !strings.Contains(b.String(), "event [19] of 20") {
+	if err := many.WriteText(&b); err != nil || strings.Count(b.String(), "\nevent [") != 6 ||
+		!strings.Contains(b.String(), "14 more events are put or stored already") || !strings.Contains(b.String(), "event [19] of 20") {
 		t.Errorf("%s", b.String())
 	}
 }

@@ -129,7 +129,9 @@ func (e *Explainer) event(x *Explanation, m envelope.Message, note *Note) error 
 	}
 	if limit := time.Unix(item.ExpiresAt, 0).Add(-store.ExpiryMargin); item.ExpiresAt != 0 && !e.Now.Before(limit) {
 		x.refuse(&event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry,
-			Detail: fmt.Sprintf("it expires at %s, and an event is stored only until an hour before it expires: stored later, it could be counted twice", x.ExpiresAt)})
+			Detail: fmt.Sprintf(
+				"it expires at %s, and an event is stored only until an hour before it expires: stored later, it could be counted twice",
+				x.ExpiresAt)})
 		x.nothing()
 		e.archived(x, item)
 		return nil
@@ -214,7 +216,8 @@ func (e *Explainer) item(x *Explanation, item *event.Item, transaction bool) {
 	order := e.Pipeline.Indexes() // GSI1 first, GSI10 after GSI9
 	slices.SortFunc(x.Indexes, func(a, b Index) int { return slices.Index(order, a.Name) - slices.Index(order, b.Name) })
 	if item.ExpiresAt != 0 {
-		x.ExpiresAt, x.Retain = instant(time.Unix(item.ExpiresAt, 0)), lifetime.Format(e.described().Spec.Events[item.Type].RetainAt(item.At))
+		x.ExpiresAt, x.Retain = instant(time.Unix(item.ExpiresAt, 0)),
+			lifetime.Format(e.described().Spec.Events[item.Type].RetainAt(item.At))
 	}
 	x.Schema = e.schema(item.Type)
 	each := itemform.WriteUnits(item.Size())

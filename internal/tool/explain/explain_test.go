@@ -90,7 +90,8 @@ func compareVerdicts(t *testing.T, e *Explainer, f *expectation) {
 	for i, want := range f.Messages {
 		got := r.Messages[i]
 		if got.MessageID != want.ID || got.Verdict != want.Verdict || got.Reason != want.Reason {
-			t.Errorf("%s at %s, message %d: %s %s (%s), want %s %s (%s)", f.File, e.Now.Format(time.DateOnly), i+1, got.MessageID, got.Verdict, got.Reason, want.ID, want.Verdict, want.Reason)
+			t.Errorf("%s at %s, message %d: %s %s (%s), want %s %s (%s)", f.File, e.Now.Format(time.DateOnly), i+1, got.MessageID,
+				got.Verdict, got.Reason, want.ID, want.Verdict, want.Reason)
 		}
 		if want.Key != nil && (got.Key == nil || *got.Key != *want.Key) {
 			t.Errorf("%s, message %d: key %v, want %v", f.File, i+1, got.Key, *want.Key)
@@ -136,7 +137,8 @@ func TestItemIsThePlan(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := e.Explain([]Message{m}).Messages[0]
-		if x.Digest != item.Digest.String() || x.Item.Bytes != item.Size() || x.Item.WriteUnits != itemform.WriteUnits(item.Size())*(1+len(item.Indexes)) {
+		if x.Digest != item.Digest.String() || x.Item.Bytes != item.Size() ||
+			x.Item.WriteUnits != itemform.WriteUnits(item.Size())*(1+len(item.Indexes)) {
 			t.Errorf("%s: %+v of %d bytes, the plan has %d and digest %s", x.ID, x.Item, x.Item.Bytes, item.Size(), item.Digest)
 		}
 		var totals []string
@@ -171,7 +173,8 @@ func TestNotCountedAndNotIndexedSayWhy(t *testing.T) {
 func TestMessages(t *testing.T) {
 	const received = `{"Messages":[{"MessageId":"1","ReceiptHandle":"r","MD5OfBody":"x","Body":"{\"a\":1}","MessageAttributes":{"n":{"StringValue":"v","DataType":"String"},"b":{"BinaryValue":"eA==","DataType":"Binary"}}}]}`
 	list, batch, err := Messages(received)
-	if err != nil || !batch || len(list) != 1 || list[0].ID != "1" || list[0].Body != `{"a":1}` || len(list[0].Attributes) != 1 || list[0].Attributes["n"] != "v" {
+	if err != nil || !batch || len(list) != 1 || list[0].ID != "1" || list[0].Body != `{"a":1}` || len(list[0].Attributes) != 1 ||
+		list[0].Attributes["n"] != "v" {
 		t.Errorf("received: %+v %v %v", list, batch, err)
 	}
 	for _, empty := range []string{"", `{"Messages":[]}`, `{"Records":[]}`} {
@@ -180,7 +183,9 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%q: %+v %v %v", empty, list, batch, err)
 		}
 	}
-	for _, body := range []string{" ", "not JSON", "[1]", `{"Records":[{"eventSource":"aws:s3"}]}`, `{"Records":1}`, `{"Messages":[{"Body":"x"}],"type":"note"}`, `{"Records":[{"body":"x"}],"type":"note"}`, `{"Messages":[{"text":"x"}]}`, `{"Messages":{}}`, `{"Messages":[],"type":"note"}`} {
+	for _, body := range []string{" ", "not JSON", "[1]", `{"Records":[{"eventSource":"aws:s3"}]}`, `{"Records":1}`,
+		`{"Messages":[{"Body":"x"}],"type":"note"}`, `{"Records":[{"body":"x"}],"type":"note"}`, `{"Messages":[{"text":"x"}]}`,
+		`{"Messages":{}}`, `{"Messages":[],"type":"note"}`} {
 		list, batch, err := Messages(body + "\r\n")
 		if err != nil || batch || len(list) != 1 || list[0].Body != body {
 			t.Errorf("%q: %+v %v %v", body, list, batch, err)
@@ -234,7 +239,8 @@ func TestWhereAFileIsNotJSON(t *testing.T) {
 			t.Errorf("%q: line %d, column %d, %q: %s", c.text, x.Line, x.Column, x.Advice, x.Detail)
 		}
 		var b strings.Builder
-		if err := r.WriteText(&b); err != nil || strings.Contains(b.String(), " of the file") != (c.line > 0) || strings.Contains(b.String(), "on a line of its own") != (c.advice != "") {
+		if err := r.WriteText(&b); err != nil || strings.Contains(b.String(), " of the file") != (c.line > 0) ||
+			strings.Contains(b.String(), "on a line of its own") != (c.advice != "") {
 			t.Errorf("%q:\n%s", c.text, &b)
 		}
 	}
@@ -309,7 +315,8 @@ func TestTooFarAhead(t *testing.T) {
 func TestTheStandInIsNamedOnlyBesideAHash(t *testing.T) {
 	e := explainer(t, aggregate.Marks)
 	for sample, want := range map[string]bool{
-		"ingest-one.json": true, "ingest-many.json": true, "ingest-expired.json": true, "ingest-empty.json": false, "ingest-not-json.json": false,
+		"ingest-one.json": true, "ingest-many.json": true, "ingest-expired.json": true, "ingest-empty.json": false,
+		"ingest-not-json.json":     false,
 		"ingest-unknown-type.json": false, "ingest-wrong-type.json": false, "ingest-poison-among-good.json": true,
 	} {
 		if got := e.Explain(messagesOf(t, sample)).StandInKey; got != want {
@@ -369,7 +376,8 @@ aggregates:
 		`{"n":1,"t":"2099-03-01T00:00:00Z","tip":3,"status":"paid","lines":[1,2]}`: "lines +2, paid +1, tips +3\n",
 	} {
 		var b strings.Builder
-		if err := e.Explain([]Message{{Message: envelope.Message{Body: body}}}).WriteText(&b); err != nil || !strings.Contains(b.String(), want) {
+		if err := e.Explain([]Message{{Message: envelope.Message{Body: body}}}).WriteText(&b); err != nil ||
+			!strings.Contains(b.String(), want) {
 			t.Errorf("%s: %v\n%s", body, err, &b)
 		}
 	}

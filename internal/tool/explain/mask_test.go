@@ -43,16 +43,19 @@ func TestExplanationsAreMasked(t *testing.T) {
 		t.Fatal(err)
 	}
 	const secret = "jo@x.example"
-	note, err := json.Marshal(handler.Note{Verdict: "Poison", Reason: "bad-time", Detail: `mail "` + secret + `"`, PK: "PLAIN", Group: secret})
+	note, err := json.Marshal(handler.Note{Verdict: "Poison", Reason: "bad-time", Detail: `mail "` + secret + `"`, PK: "PLAIN",
+		Group: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, m := range map[string]envelope.Message{
-		"stored":      {Body: `{"type":"user.seen","mail":"` + secret + `","at":"2026-03-01T10:00:00Z"}`},
-		"expired":     {Body: `{"type":"user.seen","mail":"` + secret + `","at":"2020-03-01T10:00:00Z"}`},
-		"refused":     {Body: `{"type":"user.seen","mail":"` + secret + `","at":"` + secret + `"}`},
-		"in array":    {Body: `[{"type":"user.seen","mail":"` + secret + `","at":"2026-03-01T10:00:00Z"},{"type":"user.seen","mail":"` + secret + `","at":"` + secret + `"}]`},
-		"quarantined": {Body: `{"type":"user.seen","mail":"` + secret + `","at":"2026-03-01T10:00:00Z"}`, Attributes: map[string]string{handler.Attribute: string(note)}},
+		"stored":  {Body: `{"type":"user.seen","mail":"` + secret + `","at":"2026-03-01T10:00:00Z"}`},
+		"expired": {Body: `{"type":"user.seen","mail":"` + secret + `","at":"2020-03-01T10:00:00Z"}`},
+		"refused": {Body: `{"type":"user.seen","mail":"` + secret + `","at":"` + secret + `"}`},
+		"in array": {Body: `[{"type":"user.seen","mail":"` + secret + `","at":"2026-03-01T10:00:00Z"},{"type":"user.seen","mail":"` +
+			secret + `","at":"` + secret + `"}]`},
+		"quarantined": {Body: `{"type":"user.seen","mail":"` + secret + `","at":"2026-03-01T10:00:00Z"}`,
+			Attributes: map[string]string{handler.Attribute: string(note)}},
 	} {
 		for _, mask := range []bool{true, false} {
 			e := &Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 4, Now: time.Date(2026, 3, 1, 11, 0, 0, 0, time.UTC)}

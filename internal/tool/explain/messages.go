@@ -26,11 +26,14 @@ var ErrStream = errors.New("this is a batch of a table's stream; give the event 
 // These errors are for files that are nearly what [Messages] reads. To explain such a file as a
 // payload would help nobody.
 var (
-	errUTF16    = errors.New("this is UTF-16, and messages are UTF-8; save it as UTF-8")
-	errUTF8     = errors.New("this is not UTF-8, and messages are; save it as UTF-8")
-	errMark     = errors.New("this begins with a byte order mark, as some editors write; save it without one, since a message with one is Poison")
-	errRecords  = errors.New(`its Records look like a queue's, but not each has eventSource "aws:sqs" and a text body; give what Lambda sends, or the body alone`)
-	errMessages = errors.New("its Messages look like a queue's, but not each has a text Body and a ReceiptHandle; give what aws sqs receive-message prints, or the body alone")
+	errUTF16 = errors.New("this is UTF-16, and messages are UTF-8; save it as UTF-8")
+	errUTF8  = errors.New("this is not UTF-8, and messages are; save it as UTF-8")
+	errMark  = errors.New(
+		"this begins with a byte order mark, as some editors write; save it without one, since a message with one is Poison")
+	errRecords = errors.New(
+		`its Records look like a queue's, but not each has eventSource "aws:sqs" and a text body; give what Lambda sends, or the body alone`)
+	errMessages = errors.New("its Messages look like a queue's, but not each has a text Body and a ReceiptHandle; give what aws sqs " +
+		"receive-message prints, or the body alone")
 )
 
 // Messages reads the messages of a file. It accepts what Lambda sends for a queue ({"Records":
@@ -63,7 +66,9 @@ func Messages(text string) (list []Message, batch bool, err error) {
 			return r.Member("eventSource").Text() == "aws:sqs" || r.Member("body").Exists()
 		}):
 			return nil, false, errRecords
-		case root.Len() == 1 && anyOf(root.Member("Messages"), func(m event.Node) bool { return m.Member("ReceiptHandle").Exists() || m.Member("Body").Exists() }):
+		case root.Len() == 1 && anyOf(root.Member("Messages"), func(m event.Node) bool {
+			return m.Member("ReceiptHandle").Exists() || m.Member("Body").Exists()
+		}):
 			return nil, false, errMessages
 		}
 	}
@@ -107,7 +112,8 @@ func eachLine(text string) []Message {
 		if err != nil {
 			return nil
 		}
-		if doc, err := event.ParseDocument(line.Text); len(list) == 0 && (err != nil || doc.Root().Kind() != event.Object && doc.Root().Kind() != event.Array) {
+		if doc, err := event.ParseDocument(line.Text); len(list) == 0 &&
+			(err != nil || doc.Root().Kind() != event.Object && doc.Root().Kind() != event.Array) {
 			return nil
 		}
 		list = append(list, Message{Message: envelope.Message{Body: line.Text}, bare: true, line: line.Number})

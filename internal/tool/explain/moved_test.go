@@ -55,11 +55,13 @@ func byPutExplainer(t *testing.T) *Explainer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 4, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), Schemas: pipeline.SchemaFiles([]byte(byPut))}
+	return &Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 4, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
+		Schemas: pipeline.SchemaFiles([]byte(byPut))}
 }
 
 func reserved(id, sku, note string) Message {
-	return Message{Message: envelope.Message{Body: `{"type":"goods.reserved","id":"` + id + `","sku":"` + sku + `","quantity":2,"at":"2026-03-01T10:00:00Z","note":"` + note + `"}`}}
+	return Message{Message: envelope.Message{Body: `{"type":"goods.reserved","id":"` + id + `","sku":"` + sku +
+		`","quantity":2,"at":"2026-03-01T10:00:00Z","note":"` + note + `"}`}}
 }
 
 var transfer = Message{Message: envelope.Message{Body: `{"type":"transfer","id":"1","at":"2026-03-01T10:00:00Z","entries":[{"account":"a","cents":-5},{"account":"b","cents":5}]}`}}
@@ -84,7 +86,8 @@ func TestTotalsByPutAreExplained(t *testing.T) {
 	letter := reserved("1", "s", "")
 	letter.Attributes = map[string]string{handler.Attribute: `{"verdict":"Rejected","reason":"below-floor","detail":"stock of sku=s: available is 0"}`}
 	b.Reset()
-	if err := e.Explain([]Message{letter}).WriteText(&b); err != nil || !strings.Contains(b.String(), "sent again   Inserted, unless its key is taken already or a total refuses it again\n") {
+	if err := e.Explain([]Message{letter}).WriteText(&b); err != nil ||
+		!strings.Contains(b.String(), "sent again   Inserted, unless its key is taken already or a total refuses it again\n") {
 		t.Errorf("a letter: %v\n%s", err, &b)
 	}
 	if r.Messages[0].takes() != true || r.Messages[2].takes() != true {
@@ -97,7 +100,8 @@ func TestTotalsByPutAreExplained(t *testing.T) {
 func TestTotalsByPutAreThoseThatMove(t *testing.T) {
 	e := byPutExplainer(t)
 	buckets := map[string]bool{}
-	for i, m := range []Message{transfer, reserved("1", "s", "short"), reserved("2", "s", strings.Repeat("long ", 600)), reserved("3", "s", ""), reserved("4", "s", "")} {
+	for i, m := range []Message{transfer, reserved("1", "s", "short"), reserved("2", "s", strings.Repeat("long ", 600)),
+		reserved("3", "s", ""), reserved("4", "s", "")} {
 		if i == 0 {
 			m.Body = strings.Replace(m.Body, "-5", "0", 1) // what nobody has cannot be given
 		}
@@ -134,8 +138,10 @@ func TestTotalsByPutAreThoseThatMove(t *testing.T) {
 					continue
 				}
 				units += a.FreshUnits
-				key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: a.PK}, "SK": &types.AttributeValueMemberS{Value: a.SK}}
-				out, err := w.Engine.DynamoDB().GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(stack.Aggregates), Key: key})
+				key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: a.PK},
+					"SK": &types.AttributeValueMemberS{Value: a.SK}}
+				out, err := w.Engine.DynamoDB().GetItem(t.Context(),
+					&dynamodb.GetItemInput{TableName: aws.String(stack.Aggregates), Key: key})
 				if err != nil || len(out.Item) == 0 {
 					t.Errorf("message %d: nothing has moved %s / %s: %v", i, a.PK, a.SK, err)
 				}

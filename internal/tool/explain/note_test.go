@@ -65,7 +65,8 @@ func TestLetters(t *testing.T) {
 		t.Fatal(err)
 	}
 	world := env.Env{Now: func() time.Time { return e.Now }}
-	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: e.Pipeline, Events: stack.Events, Aggregates: stack.Aggregates, Env: world})
+	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: e.Pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
+		Env: world})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +76,10 @@ func TestLetters(t *testing.T) {
 	for _, c := range []struct {
 		file, note, again, because, verdict string
 	}{
-		{"ingest-conflict.json", "Conflict (digest-differs)", "a Conflict, as long as its key holds something else", "they differ in", "Inserted"},
-		{"ingest-unknown-type.json", "Poison (unknown-type)", "Poison (unknown-type): quarantined", "the nearest is order.placed", "Poison"},
+		{"ingest-conflict.json", "Conflict (digest-differs)", "a Conflict, as long as its key holds something else", "they differ in",
+			"Inserted"},
+		{"ingest-unknown-type.json", "Poison (unknown-type)", "Poison (unknown-type): quarantined", "the nearest is order.placed",
+			"Poison"},
 		{"ingest-expired.json", "Expired (past-expiry)", "Expired (past-expiry): quarantined", "", "Expired"},
 		{"streams-undecodable.json", "Poison (undecodable-record)", "never", ofStreamDetail, "Poison"},
 	} {
@@ -111,7 +114,8 @@ func TestLetters(t *testing.T) {
 				t.Errorf("it says\n%s", &b)
 			}
 			x := r.Messages[0]
-			if !r.Quarantined() || x.Quarantined == nil || x.Quarantined.Verdict+" ("+x.Quarantined.Reason+")" != c.note || x.Quarantined.Detail == "" || x.Verdict != c.verdict {
+			if !r.Quarantined() || x.Quarantined == nil || x.Quarantined.Verdict+" ("+x.Quarantined.Reason+")" != c.note ||
+				x.Quarantined.Detail == "" || x.Verdict != c.verdict {
 				t.Errorf("%+v of %+v", x.Quarantined, x)
 			}
 			if list[0].Attributes[handler.Attribute] != before || before == "" {
@@ -124,7 +128,8 @@ func TestLetters(t *testing.T) {
 // If a producer writes an attribute ingot of its own, it is not a note.
 func TestProducersOwnAttributeIsNoNote(t *testing.T) {
 	e := explainer(t, aggregate.Marks)
-	for _, value := range []string{"", "x", "{}", `{"verdict":"Poison"}`, `{"verdict":"Poison","reason":"r"} `, `{"verdict":"Inserted","reason":"r"}`, `{"verdict":"Poison","reason":"r","more":1}`} {
+	for _, value := range []string{"", "x", "{}", `{"verdict":"Poison"}`, `{"verdict":"Poison","reason":"r"} `,
+		`{"verdict":"Inserted","reason":"r"}`, `{"verdict":"Poison","reason":"r","more":1}`} {
 		m := messagesOf(t, "ingest-one.json")[0]
 		m.Attributes = map[string]string{handler.Attribute: value}
 		if r := e.Explain([]Message{m}); r.Quarantined() || r.Messages[0].Quarantined != nil {
@@ -138,7 +143,8 @@ func TestProducersOwnAttributeIsNoNote(t *testing.T) {
 func TestArchiveOfAnExpiredMessage(t *testing.T) {
 	load := func(pk, retain string) *pipeline.Pipeline {
 		t.Helper()
-		text := "ingot: 1\nepoch: 1\ntype: visit\nevents:\n  visit:\n    id: \"{n}\"\n    at: \"{t}\"\n    key: {pk: \"V#" + pk + "\", sk: \"-\"}\n    retain: " + retain + "\n"
+		text := "ingot: 1\nepoch: 1\ntype: visit\nevents:\n  visit:\n    id: \"{n}\"\n    at: \"{t}\"\n    key: {pk: \"V#" + pk +
+			"\", sk: \"-\"}\n    retain: " + retain + "\n"
 		p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml", pipeline.Secret([]byte(StandIn)))
 		if err != nil {
 			t.Fatal(err)

@@ -38,27 +38,32 @@ aggregates:
 		for i := range list {
 			list[i] = fmt.Sprintf(`{"line":%d,"sku":"a","quantity":3}`, i)
 		}
-		return Message{Message: envelope.Message{Body: `{"type":"order","order":"1","at":"2026-03-01T00:00:00Z","lines":[` + strings.Join(list, ",") + `]}`}}
+		return Message{Message: envelope.Message{Body: `{"type":"order","order":"1","at":"2026-03-01T00:00:00Z","lines":[` +
+			strings.Join(list, ",") + `]}`}}
 	}
 	r := e.Explain([]Message{body(2)})
 	x := r.Messages[0]
-	if len(x.Parts) != 2 || x.Parts[1].Key.SK != "LINE#1" || x.Parts[1].Aggregates[0].Adds[0].Amount != "3" || fmt.Sprintf("%x", sha256.Sum256([]byte(x.Parts[1].DigestText))) != x.Parts[1].Digest {
+	if len(x.Parts) != 2 || x.Parts[1].Key.SK != "LINE#1" || x.Parts[1].Aggregates[0].Adds[0].Amount != "3" ||
+		fmt.Sprintf("%x", sha256.Sum256([]byte(x.Parts[1].DigestText))) != x.Parts[1].Digest {
 		t.Errorf("%+v", x.Parts)
 	}
 	single := r.Messages[0]
-	p, err = pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(strings.Replace(file, "order: {id", "order: {atomic: true, id", 1))}}, "p.yaml")
+	p, err = pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(strings.Replace(file, "order: {id", "order: {atomic: true, id", 1))}},
+		"p.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	both := (&Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 1, Now: e.Now}).Explain([]Message{body(2)})
-	if x := both.Messages[0]; !x.Atomic || x.Item.WriteUnits != 2*single.Item.WriteUnits || x.Parts[1].Item.EachUnits != 2*single.Parts[1].Item.EachUnits || single.Atomic {
+	if x := both.Messages[0]; !x.Atomic || x.Item.WriteUnits != 2*single.Item.WriteUnits ||
+		x.Parts[1].Item.EachUnits != 2*single.Parts[1].Item.EachUnits || single.Atomic {
 		t.Errorf("atomic: %+v", x)
 	}
 	var text bytes.Buffer
 	if err := both.WriteText(&text); err != nil || !strings.Contains(text.String(), "part 2 of 2, put in one transaction with the whole") {
 		t.Errorf("%v\n%s", err, &text)
 	}
-	for lines, want := range map[int]string{2: "part 2 of 2, put once the whole is stored", 6: "part 6 of 6,", 50: "\n45 more parts are put too; --output json lists them.\n"} {
+	for lines, want := range map[int]string{2: "part 2 of 2, put once the whole is stored", 6: "part 6 of 6,",
+		50: "\n45 more parts are put too; --output json lists them.\n"} {
 		var b bytes.Buffer
 		if err := e.Explain([]Message{body(lines)}).WriteText(&b); err != nil || !strings.Contains(b.String(), want) {
 			t.Errorf("%d lines: %v\n%s", lines, err, &b)

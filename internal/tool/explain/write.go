@@ -26,7 +26,8 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	for i := range r.Messages {
 		if len(r.Messages) > 1 || r.Messages[i].MessageID != "" {
-			fmt.Fprintln(b, strings.TrimSpace(fmt.Sprintf("message %d of %d  %s", i+1, len(r.Messages), show.Text(r.Messages[i].MessageID))))
+			fmt.Fprintln(b,
+				strings.TrimSpace(fmt.Sprintf("message %d of %d  %s", i+1, len(r.Messages), show.Text(r.Messages[i].MessageID))))
 		}
 		r.message(b, &r.Messages[i])
 		r.parts(b, r.Messages[i].Parts, r.Messages[i].Atomic)
@@ -236,7 +237,8 @@ func (c *Cost) form() string {
 	case c.PayloadBytes == 0:
 		return ""
 	case c.Kept != "":
-		return fmt.Sprintf("%d bytes, which go to the payload bucket (one PUT request for each delivery); the item keeps %s", c.PayloadBytes, c.Kept)
+		return fmt.Sprintf("%d bytes, which go to the payload bucket (one PUT request for each delivery); the item keeps %s",
+			c.PayloadBytes, c.Kept)
 	case c.CompressedBytes == 0:
 		return fmt.Sprintf("%d bytes, stored as they came: compressed they would cost as much", c.PayloadBytes)
 	}

@@ -104,10 +104,12 @@ func (l *toldLag) Counted(ctx context.Context) (time.Time, error) {
 	// these minutes either.
 	proven := counted.UTC().Format(time.TimeOnly)
 	if first {
-		fmt.Fprintf(l.says, "ingot: waiting up to %s for the proof that the stream has counted everything that was written before %s; so far it is proven for what was written before %s\n",
+		fmt.Fprintf(l.says,
+			"ingot: waiting up to %s for the proof that the stream has counted everything that was written before %s; so far it is proven for what was written before %s\n",
 			l.patience, l.began.UTC().Format(time.TimeOnly), proven)
 	} else {
-		fmt.Fprintf(l.says, "ingot: it is proven for what was written before %s; waiting for %s more at most (ingot status shows whether the stream stands still)\n",
+		fmt.Fprintf(l.says,
+			"ingot: it is proven for what was written before %s; waiting for %s more at most (ingot status shows whether the stream stands still)\n",
 			proven, max(l.patience-now.Sub(l.began), 0).Round(time.Second))
 	}
 	return counted, nil
@@ -117,5 +119,6 @@ func (l *toldLag) Counted(ctx context.Context) (time.Time, error) {
 type noLag struct{}
 
 func (noLag) Counted(context.Context) (time.Time, error) {
-	return time.Time{}, errors.New("only the tables are known, and not the streams function: name the stack with --stack, or set INGOT_STREAMS_FUNCTION")
+	return time.Time{},
+		errors.New("only the tables are known, and not the streams function: name the stack with --stack, or set INGOT_STREAMS_FUNCTION")
 }

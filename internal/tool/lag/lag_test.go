@@ -15,7 +15,9 @@ func TestWaitingForTheStreamIsSaid(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var said strings.Builder
 	clock := env.Env{Now: func() time.Time { return now }}
-	lag := Told(lagFunc(func() (time.Time, error) { return time.Date(2026, 3, 1, 11, 58, 0, 0, time.UTC), nil }), 15*time.Minute, clock, &said)
+	lag := Told(lagFunc(func() (time.Time, error) {
+		return time.Date(2026, 3, 1, 11, 58, 0, 0, time.UTC), nil
+	}), 15*time.Minute, clock, &said)
 	for range 13 { // a minute
 		if _, err := lag.Counted(t.Context()); err != nil {
 			t.Fatal(err)

@@ -57,7 +57,8 @@ func TestLines(t *testing.T) {
 func TestUnfinished(t *testing.T) {
 	for text, want := range map[string]bool{
 		"{": true, "[": true, `{"a": 1,`: true, `[{"a": 1}`: true, `{"a": {"b": 1}`: true, `{"a": "b`: true,
-		"": false, "{}": false, `{"a": 1}`: false, "[]": false, "id,name": false, "}": false, `"a": 1,`: false, `{"a": 1}}`: false, "{a": false,
+		"": false, "{}": false, `{"a": 1}`: false, "[]": false, "id,name": false, "}": false, `"a": 1,`: false, `{"a": 1}}`: false,
+		"{a": false,
 	} {
 		if got := Unfinished(text); got != want {
 			t.Errorf("%q: %v", text, got)

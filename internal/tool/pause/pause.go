@@ -26,9 +26,12 @@ import (
 
 // Client is what the package needs of Lambda. A *lambda.Client is one.
 type Client interface {
-	ListEventSourceMappings(context.Context, *lambda.ListEventSourceMappingsInput, ...func(*lambda.Options)) (*lambda.ListEventSourceMappingsOutput, error)
-	GetEventSourceMapping(context.Context, *lambda.GetEventSourceMappingInput, ...func(*lambda.Options)) (*lambda.GetEventSourceMappingOutput, error)
-	UpdateEventSourceMapping(context.Context, *lambda.UpdateEventSourceMappingInput, ...func(*lambda.Options)) (*lambda.UpdateEventSourceMappingOutput, error)
+	ListEventSourceMappings(context.Context, *lambda.ListEventSourceMappingsInput,
+		...func(*lambda.Options)) (*lambda.ListEventSourceMappingsOutput, error)
+	GetEventSourceMapping(context.Context, *lambda.GetEventSourceMappingInput,
+		...func(*lambda.Options)) (*lambda.GetEventSourceMappingOutput, error)
+	UpdateEventSourceMapping(context.Context, *lambda.UpdateEventSourceMappingInput,
+		...func(*lambda.Options)) (*lambda.UpdateEventSourceMappingOutput, error)
 	ListTags(context.Context, *lambda.ListTagsInput, ...func(*lambda.Options)) (*lambda.ListTagsOutput, error)
 	TagResource(context.Context, *lambda.TagResourceInput, ...func(*lambda.Options)) (*lambda.TagResourceOutput, error)
 	UntagResource(context.Context, *lambda.UntagResourceInput, ...func(*lambda.Options)) (*lambda.UntagResourceOutput, error)
@@ -68,7 +71,8 @@ func Read(ctx context.Context, client Client, function string) ([]Mapping, error
 			return nil, fmt.Errorf("the event source mappings of %s: %w", function, err)
 		}
 		for _, c := range out.EventSourceMappings {
-			m := Mapping{UUID: aws.ToString(c.UUID), Function: function, Source: aws.ToString(c.EventSourceArn), State: aws.ToString(c.State), Last: aws.ToString(c.LastProcessingResult), arn: aws.ToString(c.EventSourceMappingArn)}
+			m := Mapping{UUID: aws.ToString(c.UUID), Function: function, Source: aws.ToString(c.EventSourceArn),
+				State: aws.ToString(c.State), Last: aws.ToString(c.LastProcessingResult), arn: aws.ToString(c.EventSourceMappingArn)}
 			if err := m.readMark(ctx, client); err != nil {
 				return nil, err
 			}
@@ -278,7 +282,8 @@ func (p Pauser) await(ctx context.Context, m *Mapping, state string) error {
 
 // Ages is what [Pauser.Drained] needs of CloudWatch.
 type Ages interface {
-	GetMetricStatistics(context.Context, *cloudwatch.GetMetricStatisticsInput, ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricStatisticsOutput, error)
+	GetMetricStatistics(context.Context, *cloudwatch.GetMetricStatisticsInput,
+		...func(*cloudwatch.Options)) (*cloudwatch.GetMetricStatisticsOutput, error)
 }
 
 // These decide when the stream counts as read to its end: for quiet minutes in a row the streams
@@ -355,9 +360,11 @@ func (p Pauser) counted(ctx context.Context, ages Ages, streams string) (time.Ti
 
 // age returns the greatest age that the function reported. It is 0 if it was not called.
 func (p Pauser) age(ctx context.Context, ages Ages, function string, from, until time.Time) (time.Duration, error) {
-	out, err := ages.GetMetricStatistics(ctx, &cloudwatch.GetMetricStatisticsInput{Namespace: aws.String("AWS/Lambda"), MetricName: aws.String("IteratorAge"),
-		Dimensions: []cwtypes.Dimension{{Name: aws.String("FunctionName"), Value: &function}}, StartTime: &from, EndTime: &until, Period: aws.Int32(60),
-		Statistics: []cwtypes.Statistic{cwtypes.StatisticMaximum}})
+	out, err := ages.GetMetricStatistics(ctx,
+		&cloudwatch.GetMetricStatisticsInput{Namespace: aws.String("AWS/Lambda"), MetricName: aws.String("IteratorAge"),
+			Dimensions: []cwtypes.Dimension{{Name: aws.String("FunctionName"), Value: &function}}, StartTime: &from, EndTime: &until,
+			Period:     aws.Int32(60),
+			Statistics: []cwtypes.Statistic{cwtypes.StatisticMaximum}})
 	if err != nil {
 		return 0, err
 	}

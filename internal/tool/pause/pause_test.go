@@ -38,14 +38,19 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, clock: testworld.NewClock(start), server: mappings.New(mappings.Mapping{UUID: "u-1", Function: "ingest", Source: "arn:queue"},
-		mappings.Mapping{UUID: "u-2", Function: "streams", Source: "arn:stream"}, mappings.Mapping{UUID: "u-3", Function: "ingest", Source: "arn:other"})}
+	w := &world{t: t, clock: testworld.NewClock(start),
+		server: mappings.New(mappings.Mapping{UUID: "u-1", Function: "ingest", Source: "arn:queue"},
+			mappings.Mapping{UUID: "u-2", Function: "streams", Source: "arn:stream"},
+			mappings.Mapping{UUID: "u-3", Function: "ingest", Source: "arn:other"})}
 	w.server.Now, w.server.Takes, w.server.Page = w.clock.Now, 20*time.Second, 1
 	s := httptest.NewServer(w.server)
 	transport := s.Client()
 	t.Cleanup(func() { transport.CloseIdleConnections(); s.Close() })
-	w.client = lambda.New(lambda.Options{BaseEndpoint: &s.URL, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", ""), HTTPClient: transport, RetryMaxAttempts: 1})
-	w.pauser = pause.Pauser{Client: w.client, Env: w.clock.Env(func() float64 { return 0.5 }), Tell: func(format string, args ...any) { w.said = append(w.said, fmt.Sprintf(format, args...)) }}
+	w.client = lambda.New(lambda.Options{BaseEndpoint: &s.URL, Region: "us-east-1",
+		Credentials: credentials.NewStaticCredentialsProvider("k", "s", ""), HTTPClient: transport, RetryMaxAttempts: 1})
+	w.pauser = pause.Pauser{Client: w.client, Env: w.clock.Env(func() float64 {
+		return 0.5
+	}), Tell: func(format string, args ...any) { w.said = append(w.said, fmt.Sprintf(format, args...)) }}
 	return w
 }
 
@@ -89,14 +94,18 @@ func TestPauseAndResume(t *testing.T) {
 	}
 	// A second person is told, and takes nothing over.
 	w.said = nil
-	if _, err := w.pauser.Pause(t.Context(), "ingest", "bob"); err != nil || w.read("ingest") != want || !strings.Contains(w.said[0], "disabled already, by "+who) {
+	if _, err := w.pauser.Pause(t.Context(), "ingest", "bob"); err != nil || w.read("ingest") != want ||
+		!strings.Contains(w.said[0], "disabled already, by "+who) {
 		t.Error(err, w.read("ingest"), w.said)
 	}
 	w.said = nil
-	if _, err := w.pauser.Resume(t.Context(), "ingest"); err != nil || w.read("ingest") != "u-1 Enabled; u-3 Enabled; " || !strings.Contains(w.said[0], who) {
+	if _, err := w.pauser.Resume(t.Context(), "ingest"); err != nil || w.read("ingest") != "u-1 Enabled; u-3 Enabled; " ||
+		!strings.Contains(w.said[0], who) {
 		t.Error(err, w.read("ingest"), w.said)
 	}
-	if out, err := w.client.ListTags(t.Context(), &lambda.ListTagsInput{Resource: aws.String("arn:aws:lambda:us-east-1:000000000000:event-source-mapping:u-1")}); err != nil || len(out.Tags) != 0 {
+	if out, err := w.client.ListTags(t.Context(),
+		&lambda.ListTagsInput{Resource: aws.String("arn:aws:lambda:us-east-1:000000000000:event-source-mapping:u-1")}); err != nil ||
+		len(out.Tags) != 0 {
 		t.Error(out, err)
 	}
 	if _, err := w.pauser.Resume(t.Context(), "ingest"); err != nil {
@@ -110,7 +119,8 @@ func TestADeploymentEndsAPause(t *testing.T) {
 	if _, err := w.pauser.Pause(t.Context(), "streams", who); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.client.UpdateEventSourceMapping(t.Context(), &lambda.UpdateEventSourceMappingInput{UUID: aws.String("u-2"), Enabled: aws.Bool(true)}); err != nil {
+	if _, err := w.client.UpdateEventSourceMapping(t.Context(), &lambda.UpdateEventSourceMappingInput{UUID: aws.String("u-2"),
+		Enabled: aws.Bool(true)}); err != nil {
 		t.Fatal(err)
 	}
 	w.clock.Pass(time.Minute)
@@ -126,10 +136,12 @@ func TestADeploymentEndsAPause(t *testing.T) {
 // While a mapping changes, Lambda refuses to change it. The tool waits for that.
 func TestPauseDuringAChange(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.client.UpdateEventSourceMapping(t.Context(), &lambda.UpdateEventSourceMappingInput{UUID: aws.String("u-2"), Enabled: aws.Bool(false)}); err != nil {
+	if _, err := w.client.UpdateEventSourceMapping(t.Context(), &lambda.UpdateEventSourceMappingInput{UUID: aws.String("u-2"),
+		Enabled: aws.Bool(false)}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.client.UpdateEventSourceMapping(t.Context(), &lambda.UpdateEventSourceMappingInput{UUID: aws.String("u-2"), Enabled: aws.Bool(true)})
+	_, err := w.client.UpdateEventSourceMapping(t.Context(), &lambda.UpdateEventSourceMappingInput{UUID: aws.String("u-2"),
+		Enabled: aws.Bool(true)})
 	var busy *lambdatypes.ResourceInUseException
 	if !errors.As(err, &busy) {
 		t.Fatal(err)
@@ -190,10 +202,12 @@ type ages struct {
 	err   error
 }
 
-func (a ages) GetMetricStatistics(_ context.Context, in *cloudwatch.GetMetricStatisticsInput, _ ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricStatisticsOutput, error) {
+func (a ages) GetMetricStatistics(_ context.Context, in *cloudwatch.GetMetricStatisticsInput,
+	_ ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricStatisticsOutput, error) {
 	out := &cloudwatch.GetMetricStatisticsOutput{}
 	for minute, age := range a.at {
-		if at := start.Truncate(time.Minute).Add(time.Duration(minute) * time.Minute); !at.Before(*in.StartTime) && at.Before(*in.EndTime) && at.Before(a.clock.Now().Add(-time.Minute)) {
+		if at := start.Truncate(time.Minute).Add(time.Duration(minute) * time.Minute); !at.Before(*in.StartTime) &&
+			at.Before(*in.EndTime) && at.Before(a.clock.Now().Add(-time.Minute)) {
 			out.Datapoints = append(out.Datapoints, types.Datapoint{Timestamp: &at, Maximum: aws.Float64(age * 1000)})
 		}
 	}
@@ -216,13 +230,15 @@ func TestDrained(t *testing.T) {
 			if err := w.pauser.Drained(t.Context(), ages{w.clock, c.ages, nil}, "streams", start); err != nil {
 				t.Fatal(err)
 			}
-			if took := w.clock.Now().Sub(start).Round(time.Minute); took < time.Duration(c.want-1)*time.Minute || took > time.Duration(c.want+1)*time.Minute {
+			if took := w.clock.Now().Sub(start).Round(time.Minute); took < time.Duration(c.want-1)*time.Minute ||
+				took > time.Duration(c.want+1)*time.Minute {
 				t.Errorf("it took %s", took)
 			}
 		})
 	}
 	w := newWorld(t)
-	if err := w.pauser.Drained(t.Context(), ages{w.clock, nil, errors.New("denied")}, "streams", start); err == nil || !strings.Contains(err.Error(), "denied") {
+	if err := w.pauser.Drained(t.Context(), ages{w.clock, nil, errors.New("denied")}, "streams", start); err == nil ||
+		!strings.Contains(err.Error(), "denied") {
 		t.Error(err)
 	}
 	if _, err := w.pauser.Pause(t.Context(), "streams", who); err != nil {

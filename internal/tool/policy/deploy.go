@@ -22,24 +22,46 @@ func deployer(r ARNs) []Statement {
 		buckets = "arn:aws:s3:::STACK-IN-LOWER-CASE-*"
 	}
 	return []Statement{
-		allow("Stacks", "cloudformation:CreateChangeSet cloudformation:DescribeChangeSet cloudformation:ExecuteChangeSet cloudformation:DeleteChangeSet cloudformation:DescribeStacks cloudformation:DescribeStackEvents cloudformation:DescribeStackResources cloudformation:ListStackResources cloudformation:GetTemplate cloudformation:GetTemplateSummary",
-			r.stack, "arn:aws:cloudformation:"+place+"stack/aws-sam-cli-managed-default/*", "arn:aws:cloudformation:*:aws:transform/Serverless-2016-10-31"),
+		allow("Stacks", "cloudformation:CreateChangeSet cloudformation:DescribeChangeSet cloudformation:ExecuteChangeSet "+
+			"cloudformation:DeleteChangeSet cloudformation:DescribeStacks cloudformation:DescribeStackEvents "+
+			"cloudformation:DescribeStackResources cloudformation:ListStackResources cloudformation:GetTemplate "+
+			"cloudformation:GetTemplateSummary",
+			r.stack, "arn:aws:cloudformation:"+place+"stack/aws-sam-cli-managed-default/*",
+			"arn:aws:cloudformation:*:aws:transform/Serverless-2016-10-31"),
 		allow("ValidateTemplate", "cloudformation:ValidateTemplate", "*"),
-		allow("UploadBuild", "s3:CreateBucket s3:GetBucketLocation s3:ListBucket s3:GetObject s3:PutObject s3:PutBucketPolicy s3:GetBucketPolicy s3:PutBucketVersioning s3:PutBucketTagging s3:PutEncryptionConfiguration s3:PutBucketPublicAccessBlock",
+		allow("UploadBuild", "s3:CreateBucket s3:GetBucketLocation s3:ListBucket s3:GetObject s3:PutObject s3:PutBucketPolicy "+
+			"s3:GetBucketPolicy s3:PutBucketVersioning s3:PutBucketTagging s3:PutEncryptionConfiguration s3:PutBucketPublicAccessBlock",
 			"arn:aws:s3:::aws-sam-cli-managed-default-*"),
-		allow("Tables", "dynamodb:CreateTable dynamodb:UpdateTable dynamodb:DeleteTable dynamodb:DescribeTable dynamodb:UpdateTimeToLive dynamodb:DescribeTimeToLive dynamodb:UpdateContinuousBackups dynamodb:DescribeContinuousBackups dynamodb:DescribeContributorInsights dynamodb:DescribeKinesisStreamingDestination dynamodb:GetResourcePolicy dynamodb:TagResource dynamodb:UntagResource dynamodb:ListTagsOfResource",
+		allow("Tables", "dynamodb:CreateTable dynamodb:UpdateTable dynamodb:DeleteTable dynamodb:DescribeTable dynamodb:UpdateTimeToLive "+
+			"dynamodb:DescribeTimeToLive dynamodb:UpdateContinuousBackups dynamodb:DescribeContinuousBackups "+
+			"dynamodb:DescribeContributorInsights dynamodb:DescribeKinesisStreamingDestination dynamodb:GetResourcePolicy "+
+			"dynamodb:TagResource dynamodb:UntagResource dynamodb:ListTagsOfResource",
 			own("dynamodb", "table/")),
-		allow("Queues", "sqs:CreateQueue sqs:SetQueueAttributes sqs:GetQueueAttributes sqs:GetQueueUrl sqs:DeleteQueue sqs:TagQueue sqs:UntagQueue sqs:ListQueueTags", own("sqs", "")),
-		allow("Buckets", "s3:CreateBucket s3:DeleteBucket s3:PutBucketPolicy s3:GetBucketPolicy s3:DeleteBucketPolicy s3:PutLifecycleConfiguration s3:PutEncryptionConfiguration s3:PutBucketPublicAccessBlock s3:PutBucketVersioning s3:PutBucketOwnershipControls s3:PutBucketTagging", buckets),
-		allow("Roles", "iam:CreateRole iam:GetRole iam:UpdateRole iam:UpdateAssumeRolePolicy iam:DeleteRole iam:PutRolePolicy iam:GetRolePolicy iam:DeleteRolePolicy iam:TagRole iam:UntagRole", "arn:aws:iam::"+account+"role/"+name+"-*"),
-		{Sid: "GiveRolesToFunctions", Effect: "Allow", Action: []string{"iam:PassRole"}, Resource: []string{"arn:aws:iam::" + account + "role/" + name + "-*"},
+		allow("Queues", "sqs:CreateQueue sqs:SetQueueAttributes sqs:GetQueueAttributes sqs:GetQueueUrl sqs:DeleteQueue sqs:TagQueue "+
+			"sqs:UntagQueue sqs:ListQueueTags", own("sqs", "")),
+		allow("Buckets", "s3:CreateBucket s3:DeleteBucket s3:PutBucketPolicy s3:GetBucketPolicy s3:DeleteBucketPolicy "+
+			"s3:PutLifecycleConfiguration s3:PutEncryptionConfiguration s3:PutBucketPublicAccessBlock s3:PutBucketVersioning "+
+			"s3:PutBucketOwnershipControls s3:PutBucketTagging", buckets),
+		allow("Roles", "iam:CreateRole iam:GetRole iam:UpdateRole iam:UpdateAssumeRolePolicy iam:DeleteRole iam:PutRolePolicy "+
+			"iam:GetRolePolicy iam:DeleteRolePolicy iam:TagRole iam:UntagRole", "arn:aws:iam::"+account+"role/"+name+"-*"),
+		{Sid: "GiveRolesToFunctions", Effect: "Allow", Action: []string{"iam:PassRole"},
+			Resource:  []string{"arn:aws:iam::" + account + "role/" + name + "-*"},
 			Condition: map[string]map[string]any{"StringEquals": {"iam:PassedToService": "lambda.amazonaws.com"}}},
-		allow("Functions", "lambda:CreateFunction lambda:UpdateFunctionCode lambda:UpdateFunctionConfiguration lambda:GetFunction lambda:GetFunctionConfiguration lambda:GetFunctionCodeSigningConfig lambda:DeleteFunction lambda:TagResource lambda:UntagResource lambda:ListTags lambda:PutFunctionConcurrency lambda:DeleteFunctionConcurrency", own("lambda", "function:")),
-		allow("Mappings", "lambda:CreateEventSourceMapping lambda:UpdateEventSourceMapping lambda:GetEventSourceMapping lambda:DeleteEventSourceMapping lambda:ListEventSourceMappings", "*"),
-		allow("Logs", "logs:CreateLogGroup logs:DeleteLogGroup logs:PutRetentionPolicy logs:DeleteRetentionPolicy logs:AssociateKmsKey logs:DisassociateKmsKey logs:TagResource logs:UntagResource logs:ListTagsForResource", own("logs", "log-group:"), own("logs", "log-group:")+":*"),
+		allow("Functions", "lambda:CreateFunction lambda:UpdateFunctionCode lambda:UpdateFunctionConfiguration lambda:GetFunction "+
+			"lambda:GetFunctionConfiguration lambda:GetFunctionCodeSigningConfig lambda:DeleteFunction lambda:TagResource "+
+			"lambda:UntagResource lambda:ListTags lambda:PutFunctionConcurrency lambda:DeleteFunctionConcurrency",
+			own("lambda", "function:")),
+		allow("Mappings", "lambda:CreateEventSourceMapping lambda:UpdateEventSourceMapping lambda:GetEventSourceMapping "+
+			"lambda:DeleteEventSourceMapping lambda:ListEventSourceMappings", "*"),
+		allow("Logs", "logs:CreateLogGroup logs:DeleteLogGroup logs:PutRetentionPolicy logs:DeleteRetentionPolicy logs:AssociateKmsKey "+
+			"logs:DisassociateKmsKey logs:TagResource logs:UntagResource logs:ListTagsForResource", own("logs", "log-group:"),
+			own("logs", "log-group:")+":*"),
 		allow("SeeLogGroups", "logs:DescribeLogGroups", "*"),
-		allow("Alarms", "cloudwatch:PutMetricAlarm cloudwatch:DescribeAlarms cloudwatch:DeleteAlarms cloudwatch:TagResource cloudwatch:ListTagsForResource", own("cloudwatch", "alarm:")),
-		allow("SecretForHMAC", "secretsmanager:CreateSecret secretsmanager:UpdateSecret secretsmanager:DescribeSecret secretsmanager:GetSecretValue secretsmanager:DeleteSecret secretsmanager:TagResource", "arn:aws:secretsmanager:"+place+"secret:PiiKey-*"),
+		allow("Alarms", "cloudwatch:PutMetricAlarm cloudwatch:DescribeAlarms cloudwatch:DeleteAlarms cloudwatch:TagResource "+
+			"cloudwatch:ListTagsForResource", own("cloudwatch", "alarm:")),
+		allow("SecretForHMAC", "secretsmanager:CreateSecret secretsmanager:UpdateSecret secretsmanager:DescribeSecret "+
+			"secretsmanager:GetSecretValue secretsmanager:DeleteSecret secretsmanager:TagResource", "arn:aws:secretsmanager:"+place+
+			"secret:PiiKey-*"),
 		allow("MakeSecret", "secretsmanager:GetRandomPassword", "*"),
 	}
 }

@@ -37,8 +37,9 @@ func ARNsOf(t *target.Target) ARNs {
 	}
 	return ARNs{stack: arn("cloudformation", "stack/", stack, "STACK") + "/*",
 		events: arn("dynamodb", "table/", t.EventsTable, "EVENTS"), aggregates: arn("dynamodb", "table/", t.AggregatesTable, "AGGREGATES"),
-		queue: queue(t.QueueURL, "QUEUE"), quarantine: queue(t.QuarantineURL, "QUARANTINE"), deadLetters: queue(t.DeadLetterURL, "DEAD-LETTERS"),
-		archive: "arn:aws:s3:::" + cmp.Or(t.ArchiveBucket, "ARCHIVE"), payloads: payloads,
+		queue: queue(t.QueueURL, "QUEUE"), quarantine: queue(t.QuarantineURL, "QUARANTINE"),
+		deadLetters: queue(t.DeadLetterURL, "DEAD-LETTERS"),
+		archive:     "arn:aws:s3:::" + cmp.Or(t.ArchiveBucket, "ARCHIVE"), payloads: payloads,
 		streams: arn("lambda", "function:", t.StreamsFunction, "STREAMS"),
 		secret:  cmp.Or(t.SecretARN, arn("secretsmanager", "secret:", "", "SECRET"))}
 }
@@ -56,52 +57,65 @@ var Commands = map[string]func(ARNs) []Statement{
 			allow("ResendWithWrite", "sqs:SendMessage", r.queue), allow("DeleteWithWrite", "sqs:DeleteMessage", r.quarantine)}
 	},
 	"erase": func(r ARNs) []Statement {
-		list := []Statement{r.find(), r.file(), r.key(), allow("Erase", "dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem", r.events),
-			allow("ReleaseClaims", "dynamodb:DeleteItem", r.events), allow("FindByPattern", "dynamodb:Query", r.events, r.events+"/index/*"),
+		list := []Statement{r.find(), r.file(), r.key(),
+			allow("Erase", "dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem", r.events),
+			allow("ReleaseClaims", "dynamodb:DeleteItem", r.events), allow("FindByPattern", "dynamodb:Query", r.events, r.events+
+				"/index/*"),
 			allow("Scan", "dynamodb:DescribeTable dynamodb:Scan", r.events),
 			allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
 			allow("ReadArchive", "s3:GetObject s3:GetObjectVersion s3:ListBucket s3:ListBucketVersions", r.archive, r.archive+"/*")}
 		if r.payloads != "" { // for --payloads
-			list = append(list, r.lag(), allow("SeePause", "lambda:GetEventSourceMapping lambda:ListEventSourceMappings lambda:ListTags", "*"))
+			list = append(list, r.lag(), allow("SeePause", "lambda:GetEventSourceMapping lambda:ListEventSourceMappings lambda:ListTags",
+				"*"))
 		}
 		return r.payloadsToo("s3:DeleteObject s3:ListBucketVersions", list...)
 	},
 	"get": func(r ARNs) []Statement {
-		return r.payloadsToo("", r.find(), r.file(), r.key(), allow("ReadEvents", "dynamodb:GetItem", r.events), allow("ReadTotals", "dynamodb:Query", r.aggregates))
+		return r.payloadsToo("", r.find(), r.file(), r.key(), allow("ReadEvents", "dynamodb:GetItem", r.events),
+			allow("ReadTotals", "dynamodb:Query", r.aggregates))
 	},
 	"pause": func(r ARNs) []Statement {
 		return []Statement{r.find(), r.switches("TagResource"), allow("SeeLag", "cloudwatch:GetMetricStatistics", "*")}
 	},
 	"quarantine": func(r ARNs) []Statement {
-		return r.payloadsToo("", r.find(), r.file(), r.key(), allow("ReadAndReplaceEvents", "dynamodb:GetItem dynamodb:DeleteItem", r.events),
+		return r.payloadsToo("", r.find(), r.file(), r.key(),
+			allow("ReadAndReplaceEvents", "dynamodb:GetItem dynamodb:DeleteItem", r.events),
 			allow("WorkOnMessages", "sqs:ReceiveMessage sqs:ChangeMessageVisibility sqs:DeleteMessage", r.quarantine, r.deadLetters),
 			allow("Send", "sqs:SendMessage", r.queue))
 	},
 	"query": func(r ARNs) []Statement {
-		return []Statement{r.find(), r.file(), r.key(), allow("QueryEvents", "dynamodb:GetItem dynamodb:Query", r.events, r.events+"/index/*"),
+		return []Statement{r.find(), r.file(), r.key(), allow("QueryEvents", "dynamodb:GetItem dynamodb:Query", r.events, r.events+
+			"/index/*"),
 			allow("QueryTotals", "dynamodb:Query", r.aggregates), r.top()}
 	},
 	"rebuild": func(r ARNs) []Statement {
-		return r.payloadsToo("s3:PutObject", r.find(), r.file(), r.key(), r.price(), allow("Touch", "dynamodb:PartiQLUpdate dynamodb:Scan dynamodb:UpdateItem", r.events),
+		return r.payloadsToo("s3:PutObject", r.find(), r.file(), r.key(), r.price(),
+			allow("Touch", "dynamodb:PartiQLUpdate dynamodb:Scan dynamodb:UpdateItem", r.events),
 			allow("PutParts", "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:PartiQLInsert dynamodb:PutItem", r.events),
 			allow("Declare", "dynamodb:Scan dynamodb:Query dynamodb:UpdateItem", r.aggregates),
-			allow("Mend", "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:UpdateItem", r.aggregates), r.lag(), allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"))
+			allow("Mend", "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:UpdateItem", r.aggregates), r.lag(),
+			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"))
 	},
 	"resume": func(r ARNs) []Statement { return []Statement{r.find(), r.switches("UntagResource")} },
 	"send": func(r ARNs) []Statement {
-		return []Statement{r.find(), r.file(), r.key(), allow("Send", "sqs:SendMessage", r.queue), allow("WaitForStored", "dynamodb:BatchGetItem dynamodb:GetItem", r.events),
+		return []Statement{r.find(), r.file(), r.key(), allow("Send", "sqs:SendMessage", r.queue),
+			allow("WaitForStored", "dynamodb:BatchGetItem dynamodb:GetItem", r.events),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*")}
 	},
 	"status": func(r ARNs) []Statement {
 		return []Statement{r.find(), r.file(), allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
-			allow("SeeFlags", "dynamodb:Scan", r.aggregates), allow("SeeQuarantine", "sqs:ReceiveMessage sqs:ChangeMessageVisibility", r.quarantine),
-			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"), allow("SeeMetrics", "cloudwatch:GetMetricStatistics cloudwatch:DescribeAlarms", "*")}
+			allow("SeeFlags", "dynamodb:Scan", r.aggregates), allow("SeeQuarantine", "sqs:ReceiveMessage sqs:ChangeMessageVisibility",
+				r.quarantine),
+			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"),
+			allow("SeeMetrics", "cloudwatch:GetMetricStatistics cloudwatch:DescribeAlarms", "*")}
 	},
 	"totals": func(r ARNs) []Statement {
-		return []Statement{r.find(), r.file(), r.key(), allow("ReadTotals", "dynamodb:Query", r.aggregates), r.top(), allow("Scan", "dynamodb:DescribeTable dynamodb:Scan", r.aggregates)}
+		return []Statement{r.find(), r.file(), r.key(), allow("ReadTotals", "dynamodb:Query", r.aggregates), r.top(),
+			allow("Scan", "dynamodb:DescribeTable dynamodb:Scan", r.aggregates)}
 	},
 	"verify": func(r ARNs) []Statement {
-		return []Statement{r.find(), r.file(), r.key(), r.price(), allow("ReadAll", "dynamodb:Scan", r.events, r.aggregates), allow("SeeParts", "dynamodb:BatchGetItem", r.events), r.lag(),
+		return []Statement{r.find(), r.file(), r.key(), r.price(), allow("ReadAll", "dynamodb:Scan", r.events, r.aggregates),
+			allow("SeeParts", "dynamodb:BatchGetItem", r.events), r.lag(),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"),
 			allow("Work", "s3:GetObject s3:PutObject s3:DeleteObject", "arn:aws:s3:::BUCKET-OF-WORK/*")}
 	},
@@ -115,7 +129,8 @@ func (r ARNs) find() Statement {
 // file lets a command read the deployed file and the heads of aggregates, and wake the function
 // that puts the file there.
 func (r ARNs) file() Statement {
-	return Statement{Sid: "ReadDeployedFile", Effect: "Allow", Action: []string{"dynamodb:GetItem", "lambda:InvokeFunction"}, Resource: []string{r.aggregates, r.streams}}
+	return Statement{Sid: "ReadDeployedFile", Effect: "Allow", Action: []string{"dynamodb:GetItem", "lambda:InvokeFunction"},
+		Resource: []string{r.aggregates, r.streams}}
 }
 
 // key lets a command read the secret of hmac.
@@ -147,7 +162,8 @@ func (r ARNs) lag() Statement { return allow("SeeLag", "cloudwatch:GetMetricStat
 // switches lets a command switch the mappings of the functions. Lambda lists them for all functions
 // or none.
 func (r ARNs) switches(tag string) Statement {
-	return allow("SwitchFunctions", "lambda:ListEventSourceMappings lambda:GetEventSourceMapping lambda:UpdateEventSourceMapping lambda:ListTags lambda:"+tag, "*")
+	return allow("SwitchFunctions",
+		"lambda:ListEventSourceMappings lambda:GetEventSourceMapping lambda:UpdateEventSourceMapping lambda:ListTags lambda:"+tag, "*")
 }
 
 // allow makes a statement. The actions are separated by spaces.

@@ -118,11 +118,14 @@ func altered(events []sampled, candidates []*field, noun string, when *field) (i
 		if n >= enough {
 			how = likely
 		}
-		form := "%s is different in %s of %s. The others have the %s of an earlier event, and differ in %s. Ingot would put them into quarantine as a Conflict."
+		form := "%s is different in %s of %s. The others have the %s of an earlier event, and differ in %s. Ingot would put them into " +
+			"quarantine as a Conflict."
 		if n-len(f.values) == 1 {
-			form = "%s is different in %s of %s. The other one has the %s of an earlier event, and differs in %s. Ingot would put it into quarantine as a Conflict."
+			form = "%s is different in %s of %s. The other one has the %s of an earlier event, and differs in %s. Ingot would put it " +
+				"into quarantine as a Conflict."
 		}
-		return identity{choice: choice{f.path, how, fmt.Sprintf(form, f.path, thousands(len(f.values)), count(n, "event"), f.path, strings.Join(paths, ", "))}, fields: []*field{f}}, true
+		return identity{choice: choice{f.path, how, fmt.Sprintf(form, f.path, thousands(len(f.values)), count(n, "event"), f.path,
+			strings.Join(paths, ", "))}, fields: []*field{f}}, true
 	}
 	return identity{}, false
 }

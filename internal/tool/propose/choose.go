@@ -42,7 +42,8 @@ func typeField(events []sampled) (c choice, ok bool) {
 	fields := profile(events)
 	for _, name := range typeNames {
 		for _, f := range fields {
-			if strings.Join(f.words(), "_") != name || f.depth > 1 || f.texts != len(events) || len(f.values) > maxTypes || f.times > 0 || !typesAreNames(events, f) {
+			if strings.Join(f.words(), "_") != name || f.depth > 1 || f.texts != len(events) || len(f.values) > maxTypes || f.times > 0 ||
+				!typesAreNames(events, f) {
 				continue
 			}
 			how, why := likely, fmt.Sprintf("every event has it, and it has %s", count(len(f.values), "value"))
@@ -62,7 +63,9 @@ func typeField(events []sampled) (c choice, ok bool) {
 func typesAreNames(events []sampled, f *field) bool {
 	for i := range events {
 		text := at(&events[i], f.path).Text()
-		if text == "" || len(text) > 100 || strings.ContainsAny(text, "#%") || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		if text == "" || len(text) > 100 || strings.ContainsAny(text, "#%") || strings.ContainsFunc(text, func(r rune) bool {
+			return r < ' ' || r == 0x7f
+		}) {
 			return false
 		}
 	}
@@ -118,7 +121,8 @@ func chooseID(events []sampled, fields []*field, noun string, when *field) ident
 		for _, b := range candidates[i+1 : min(len(candidates), i+8)] {
 			if pairs(events, a, b) == n {
 				return identity{choice: choice{a.path + " and " + b.path, lower(uniqueness(n, min(idScore(a, noun), idScore(b, noun)))),
-					fmt.Sprintf("neither is different in every event, but both together are, in all %s", count(n, "event"))}, fields: []*field{a, b}}
+					fmt.Sprintf("neither is different in every event, but both together are, in all %s", count(n, "event"))},
+					fields: []*field{a, b}}
 			}
 		}
 	}
@@ -130,7 +134,8 @@ func chooseID(events []sampled, fields []*field, noun string, when *field) ident
 			}
 		}
 	}
-	return identity{choice: choice{how: guess, why: "no field tells these events apart, so the payload itself does: two equal payloads are one event" + nearly(candidates, n)}}
+	return identity{choice: choice{how: guess,
+		why: "no field tells these events apart, so the payload itself does: two equal payloads are one event" + nearly(candidates, n)}}
 }
 
 // nearly names the identifier that tells most of n events apart, if it does so for at least half of
@@ -145,7 +150,8 @@ func nearly(candidates []*field, n int) string {
 	if len(best.values)*2 < n {
 		return ""
 	}
-	return fmt.Sprintf(". %s nearly does: %s of %s have the %s of an earlier event. If each of these is that event again, changed, write %s as the id",
+	return fmt.Sprintf(
+		". %s nearly does: %s of %s have the %s of an earlier event. If each of these is that event again, changed, write %s as the id",
 		best.path, thousands(n-len(best.values)), count(n, "event"), best.path, variable(best))
 }
 
@@ -186,7 +192,8 @@ func idScore(f *field, noun string) int {
 		score = 95
 	case last == "id" || last == "uuid" || last == "guid" || last == "arn":
 		score = 80
-	case slices.Contains([]string{"number", "no", "key", "code", "ref", "reference", "seq", "sequence", "name", "serial", "sku", "sensor", "device"}, last):
+	case slices.Contains([]string{"number", "no", "key", "code", "ref", "reference", "seq", "sequence", "name", "serial", "sku", "sensor",
+		"device"}, last):
 		score = named
 	case f.texts == f.present && f.mails == 0:
 		score = 10
@@ -209,7 +216,8 @@ func pairs(events []sampled, a, b *field) int {
 }
 
 // changing are words in the names of fields that a producer sets again each time it sends an event.
-var changing = []string{"sent", "trace", "span", "request", "attempt", "attempts", "retry", "retries", "received", "published", "delivered", "delivery", "correlation", "ingested"}
+var changing = []string{"sent", "trace", "span", "request", "attempt", "attempts", "retry", "retries", "received", "published", "delivered",
+	"delivery", "correlation", "ingested"}
 
 // resent finds an identifier that some events share, if those events differ only in fields that are
 // set anew each time the event is sent. Then they are one event that was sent several times.
@@ -226,7 +234,8 @@ func resent(events []sampled, candidates []*field, noun string, when *field) (id
 		}
 		list := strings.Join(paths, ", ")
 		return identity{
-			choice: choice{f.path, likely, fmt.Sprintf("of events with the same %s there are %s more, which differ in %s alone", f.path, thousands(len(events)-len(f.values)), list)},
+			choice: choice{f.path, likely, fmt.Sprintf("of events with the same %s there are %s more, which differ in %s alone", f.path,
+				thousands(len(events)-len(f.values)), list)},
 			fields: []*field{f},
 			ignore: paths,
 		}, true
@@ -292,7 +301,8 @@ var timeScores = map[string]int{
 	"occurred": 60, "happened": 60, "event": 30, "timestamp": 50, "time": 45, "ts": 45, "at": 20, "when": 45, "date": 30, "datetime": 45,
 	"created": 30, "placed": 40, "observed": 50, "measured": 50, "recorded": 35, "start": 10, "started": 20,
 	"updated": -20, "modified": -20, "sent": -40, "received": -40, "processed": -40, "ingested": -40, "published": -30,
-	"expires": -80, "expiry": -80, "expire": -80, "due": -60, "until": -60, "valid": -30, "deleted": -30, "birth": -90, "born": -90, "next": -60,
+	"expires": -80, "expiry": -80, "expire": -80, "due": -60, "until": -60, "valid": -30, "deleted": -30, "birth": -90, "born": -90,
+	"next": -60,
 }
 
 // chooseTime finds the field that says when the event happened. It returns nil if no field is a
@@ -329,7 +339,8 @@ func chooseTime(events []sampled, fields []*field) (*field, choice) {
 	case count == 1:
 		c.how, c.why = likely, "the only field that is a time in every event"
 	case most > 0:
-		c.how, c.why = likely, fmt.Sprintf("%d fields are a time in every event; this name says most clearly that it is when it happened", count)
+		c.how, c.why = likely, fmt.Sprintf("%d fields are a time in every event; this name says most clearly that it is when it happened",
+			count)
 	}
 	if changes(best.path) {
 		c.how, c.why = guess, "no better field is a time in every event; if it is filled anew when an event is sent again, name another"
@@ -369,7 +380,8 @@ func groups(fields []*field, n int, id identity, belongs *field) []*field {
 	return slices.DeleteFunc(slices.Clone(fields), func(f *field) bool {
 		list := f.words()
 		last := list[len(list)-1]
-		return f == belongs || slices.Contains(id.fields, f) || !f.scalar() || last != "id" && last != "uuid" || len(list) < 2 || changes(f.path) ||
+		return f == belongs || slices.Contains(id.fields, f) || !f.scalar() || last != "id" && last != "uuid" || len(list) < 2 ||
+			changes(f.path) ||
 			len(f.values) < 2 || len(f.values) >= f.present || f.present*2 < n
 	})
 }
@@ -382,7 +394,8 @@ func amounts(fields []*field, n int) []*field {
 // amount reports whether the field's name says that it is an amount.
 func (f *field) amount() bool {
 	return slices.ContainsFunc(f.words(), func(word string) bool {
-		return slices.Contains([]string{"amount", "total", "cents", "price", "cost", "fare", "quantity", "qty", "units", "bytes", "duration", "value", "fee", "tax"}, word)
+		return slices.Contains([]string{"amount", "total", "cents", "price", "cost", "fare", "quantity", "qty", "units", "bytes",
+			"duration", "value", "fee", "tax"}, word)
 	})
 }
 

@@ -165,9 +165,10 @@ func (f *field) scalar() bool { return f.others == 0 && f.numbers == f.wholes &&
 // personal reports whether the field looks like an e-mail address or says that it is personal.
 func (f *field) personal() bool {
 	name := strings.ToLower(f.last())
-	return f.mails > 0 || slices.ContainsFunc([]string{"email", "e_mail", "phone", "mobile", "ssn", "iban", "passport"}, func(word string) bool {
-		return strings.Contains(name, word)
-	})
+	return f.mails > 0 ||
+		slices.ContainsFunc([]string{"email", "e_mail", "phone", "mobile", "ssn", "iban", "passport"}, func(word string) bool {
+			return strings.Contains(name, word)
+		})
 }
 
 // last returns the last name of the path.

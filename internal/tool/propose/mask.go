@@ -111,10 +111,14 @@ func (m *masker) instead(n event.Node, above []string) string {
 
 // These words in the name of a field say that it is personal, or that a name or an id below it is.
 var (
-	personalWords = []string{"email", "mail", "phone", "mobile", "telephone", "tel", "fax", "ssn", "iban", "passport", "surname", "firstname", "lastname", "fullname",
-		"username", "nickname", "birth", "birthday", "birthdate", "born", "dob", "street", "address", "zip", "postcode", "ip", "license", "licence"}
-	personWords = []string{"first", "last", "full", "given", "family", "middle", "user", "customer", "client", "patient", "driver", "passenger", "rider", "borrower", "member",
-		"employee", "person", "contact", "billing", "shipping", "recipient", "sender", "holder", "owner", "author", "guest", "student", "doctor", "nurse"}
+	personalWords = []string{"email", "mail", "phone", "mobile", "telephone", "tel", "fax", "ssn", "iban", "passport", "surname",
+		"firstname", "lastname", "fullname",
+		"username", "nickname", "birth", "birthday", "birthdate", "born", "dob", "street", "address", "zip", "postcode", "ip",
+		"license", "licence"}
+	personWords = []string{"first", "last", "full", "given", "family", "middle", "user", "customer", "client", "patient", "driver",
+		"passenger", "rider", "borrower", "member",
+		"employee", "person", "contact", "billing", "shipping", "recipient", "sender", "holder", "owner", "author", "guest", "student",
+		"doctor", "nurse"}
 )
 
 // saysPersonal reports whether the last of some names says that its value is personal.

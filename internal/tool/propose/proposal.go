@@ -141,7 +141,8 @@ func (t *eventType) choose(vendor string) {
 		t.id.why = "no field of the payload tells these events apart, so the id of the envelope does"
 	}
 	if t.wrapped && t.id.how == guess && (len(t.id.fields) > 1 || t.id.timed) {
-		t.id = identity{choice: choice{how: likely, why: "no single field of the payload tells these events apart, so the id of the envelope does"}}
+		t.id = identity{choice: choice{how: likely,
+			why: "no single field of the payload tells these events apart, so the id of the envelope does"}}
 	}
 	fields = slices.DeleteFunc(fields, func(f *field) bool { return slices.Contains(t.id.ignore, topOf(f)) })
 	if len(t.id.fields) > 0 || !t.wrapped {
@@ -212,12 +213,15 @@ func (t *eventType) key() (pk, sk, comment string) {
 	}
 	switch own := t.ownID(); {
 	case t.belongs != nil:
-		return noun + "#" + variable(t.belongs), verb + "#" + own, choice{how: likely, why: "one Query reads everything of one " + t.noun}.comment()
+		return noun + "#" + variable(t.belongs), verb + "#" + own, choice{how: likely, why: "one Query reads everything of one " +
+			t.noun}.comment()
 	case t.id.timed:
 		f := t.id.fields[0]
-		return keyWord(strings.Join(stem(f), "_")) + "#" + variable(f), verb + "#{@at | time}", choice{how: likely, why: "one Query reads one " + strings.Join(stem(f), " ") + " in the order of time"}.comment()
+		return keyWord(strings.Join(stem(f), "_")) + "#" + variable(f), verb + "#{@at | time}",
+			choice{how: likely, why: "one Query reads one " + strings.Join(stem(f), " ") + " in the order of time"}.comment()
 	default:
-		return noun + "#" + own, verb, choice{how: t.id.how, why: "it is made of the id, so each event has a partition of its own"}.comment()
+		return noun + "#" + own, verb,
+			choice{how: t.id.how, why: "it is made of the id, so each event has a partition of its own"}.comment()
 	}
 }
 
@@ -325,10 +329,13 @@ func (w *writer) remark(indent int, text string) {
 
 func (w *writer) head(p *Proposal) {
 	s := p.sample
-	w.remark(0, fmt.Sprintf("Proposed from a sample of %s. Each choice says how certain it is: certain (the sample leaves no other), likely, or a guess. "+
-		"Read every one: a sample can show that a choice is wrong, never that it is right.", count(len(s.events), "event")))
+	w.remark(0,
+		fmt.Sprintf(
+			"Proposed from a sample of %s. Each choice says how certain it is: certain (the sample leaves no other), likely, or a guess. "+
+				"Read every one: a sample can show that a choice is wrong, never that it is right.", count(len(s.events), "event")))
 	if s.repeated > 0 {
-		w.remark(0, fmt.Sprintf("%s in the sample repeated an earlier one word for word. Ingot stores such an event once.", count(s.repeated, "line")))
+		w.remark(0, fmt.Sprintf("%s in the sample repeated an earlier one word for word. Ingot stores such an event once.",
+			count(s.repeated, "line")))
 	}
 	if s.cut {
 		w.remark(0, "Only the beginning of the sample was read; the file is longer.")
@@ -363,7 +370,8 @@ func (w *writer) eventType(t *eventType) {
 	case t.wrapped:
 		w.remark(4, "The time is the envelope's.")
 	case t.date != nil:
-		w.remark(4, "MISSING: "+t.date.path+" looks like a time, but Ingot reads only RFC 3339 (2026-03-01T09:00:00Z, with T and Z or an offset) and seconds or milliseconds since 1970. "+
+		w.remark(4, "MISSING: "+t.date.path+" looks like a time, but Ingot reads only RFC 3339 (2026-03-01T09:00:00Z, with T and Z or an "+
+			"offset) and seconds or milliseconds since 1970. "+
 			`An event needs a time: let the producer write one, and name it here, as in at: "{placed_at}".`)
 	default:
 		w.remark(4, `MISSING: no field is a time in every event, and an event needs one. Name it here, as in at: "{placed_at}".`)
@@ -383,7 +391,8 @@ func (w *writer) eventType(t *eventType) {
 		w.remark(4, "Numbers in quotes cannot be summed: "+strings.Join(t.quoted, ", ")+". Let the producer write them without quotes.")
 	}
 	if bytes.Contains(w.Bytes()[begins:], []byte("| hmac}")) {
-		w.remark(4, "hmac: keys show a hash in place of a value that looks personal. The payload still has the value, and is stored in clear.")
+		w.remark(4,
+			"hmac: keys show a hash in place of a value that looks personal. The payload still has the value, and is stored in clear.")
 	}
 	w.line(4, "# retain: 400d   # keep an event for so long after its own time; without it, for ever")
 	w.line(0, "")
@@ -395,10 +404,12 @@ func (w *writer) indexes(t *eventType) {
 	if len(t.groups) == 0 {
 		return
 	}
-	w.remark(4, string(guess)+": you will find them by something else too. If so, take out the # below. Each index costs one more write unit for each started KB of an event.")
+	w.remark(4, string(guess)+": you will find them by something else too. If so, take out the # below. Each index costs one more write "+
+		"unit for each started KB of an event.")
 	w.line(4, "# indexes:")
 	for i, f := range t.groups[:min(2, len(t.groups))] {
-		w.line(4, "#   GSI%d: {pk: %s, sk: %s}", i+1, quote(keyWord(strings.Join(stem(f), "_"))+"#"+variable(f)), quote("{@at | time}#{@id}"))
+		w.line(4, "#   GSI%d: {pk: %s, sk: %s}", i+1, quote(keyWord(strings.Join(stem(f), "_"))+"#"+variable(f)),
+			quote("{@at | time}#{@id}"))
 	}
 }
 

@@ -54,7 +54,9 @@ func shop(n int) string {
 	begin := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	for i := range n {
 		at := begin.Add(time.Duration(i) * time.Minute).Format(time.RFC3339)
-		fmt.Fprintf(&b, `{"type":"order.placed","order_id":"o%d","customer_id":"c%d","placed_at":%q,"currency":"EUR","total_cents":%d,"sent_at":%q}`+"\n", i, i%7, at, 100+i, at)
+		fmt.Fprintf(&b,
+			`{"type":"order.placed","order_id":"o%d","customer_id":"c%d","placed_at":%q,"currency":"EUR","total_cents":%d,"sent_at":%q}`+
+				"\n", i, i%7, at, 100+i, at)
 		fmt.Fprintf(&b, `{"type":"order.paid","order_id":"o%d","payment_id":"p%d","paid_at":%q,"amount_cents":%d}`+"\n", i/2, i, at, 100+i)
 	}
 	return b.String()
@@ -81,8 +83,10 @@ func TestShop(t *testing.T) {
 func TestEachChoiceSaysHowCertain(t *testing.T) {
 	choices := regexp.MustCompile(`^( *)(type|id|at|key|ignore|# indexes|  [a-z_]+_daily):`)
 	certainty := regexp.MustCompile(`^ *# (certain|likely|guess): `)
-	readings := `{"device_id":"d1","ts":1772323200,"celsius":1.5}` + "\n" + `{"device_id":"d1","ts":1772323260,"celsius":2.5}` + "\n" + `{"device_id":"d2","ts":1772323260,"celsius":2.5}` + "\n"
-	for name, lines := range map[string]string{"shop": shop(120), "readings": readings, "one": `{"type":"visit","visit_id":"v1","at":"2026-03-01T09:00:00Z"}` + "\n"} {
+	readings := `{"device_id":"d1","ts":1772323200,"celsius":1.5}` + "\n" + `{"device_id":"d1","ts":1772323260,"celsius":2.5}` + "\n" +
+		`{"device_id":"d2","ts":1772323260,"celsius":2.5}` + "\n"
+	for name, lines := range map[string]string{"shop": shop(120), "readings": readings,
+		"one": `{"type":"visit","visit_id":"v1","at":"2026-03-01T09:00:00Z"}` + "\n"} {
 		p := proposal(t, lines)
 		found := 0
 		said := ""
@@ -120,7 +124,8 @@ func TestCopiesThatDifferInWhatIsFilledAnew(t *testing.T) {
 	}
 	p := proposal(t, b.String())
 	taken(t, p)
-	wants(t, p, `id: "{visit_id}"`, "# likely: of events with the same visit_id there are 10 more, which differ in trace_id alone", "ignore: [trace_id]")
+	wants(t, p, `id: "{visit_id}"`, "# likely: of events with the same visit_id there are 10 more, which differ in trace_id alone",
+		"ignore: [trace_id]")
 }
 
 // The repository's own sample has each event once, or its tests would fail, and all types have a
@@ -128,7 +133,8 @@ func TestCopiesThatDifferInWhatIsFilledAnew(t *testing.T) {
 func TestBodies(t *testing.T) {
 	var b strings.Builder
 	for i := range 30 {
-		order := fmt.Sprintf(`{"type":"order.placed","order_id":"o-%d","placed_at":"2026-03-01T09:00:%02dZ","sent_at":"2026-03-02T09:00:%02dZ"}`, i, i, i)
+		order := fmt.Sprintf(
+			`{"type":"order.placed","order_id":"o-%d","placed_at":"2026-03-01T09:00:%02dZ","sent_at":"2026-03-02T09:00:%02dZ"}`, i, i, i)
 		b.WriteString(order + "\n")
 		if i%7 == 0 { // sent again
 			b.WriteString(strings.Replace(order, "03-02", "03-03", 1) + "\n")
@@ -141,7 +147,8 @@ func TestBodies(t *testing.T) {
 	wants(t, p, "ignore: [sent_at]")
 	taken(t, p)
 	list := p.Bodies(20)
-	for i, want := range []string{`"payment_id":"p-0"`, `placed","order_id":"o-0"`, `"payment_id":"p-1"`, `placed","order_id":"o-1"`, `"payment_id":"p-2"`, `placed","order_id":"o-2"`, `placed","order_id":"o-3"`} {
+	for i, want := range []string{`"payment_id":"p-0"`, `placed","order_id":"o-0"`, `"payment_id":"p-1"`, `placed","order_id":"o-1"`,
+		`"payment_id":"p-2"`, `placed","order_id":"o-2"`, `placed","order_id":"o-3"`} {
 		if len(list) != 20 || !strings.Contains(list[i], want) {
 			t.Fatalf("%d events; number %d has no %s: %s", len(list), i, want, list[i])
 		}
@@ -181,7 +188,8 @@ func TestReadingsAreToldApartByDeviceAndTime(t *testing.T) {
 	}
 	p := proposal(t, b.String())
 	taken(t, p)
-	wants(t, p, `type: "event"`, `id: "{device_id}#{@at | time}"`, `at: "{ts | unix}"`, `key: {pk: "DEVICE#{device_id}", sk: "EVENT#{@at | time}"}`)
+	wants(t, p, `type: "event"`, `id: "{device_id}#{@at | time}"`, `at: "{ts | unix}"`,
+		`key: {pk: "DEVICE#{device_id}", sk: "EVENT#{@at | time}"}`)
 }
 
 func TestNothingTellsApart(t *testing.T) {
@@ -199,7 +207,8 @@ func TestNearlyToldApart(t *testing.T) {
 		fmt.Fprintf(&b, `{"type":"booking.made","booking_no":"B%d","at":"2026-03-01T00:00:00Z","cents":%d}`+"\n", min(i, 169), i)
 	}
 	p := proposal(t, b.String())
-	wants(t, p, `id: "{@digest}"`, "booking_no nearly does: 30 of 200 events have the booking_no of an earlier event", "write {booking_no} as the id")
+	wants(t, p, `id: "{@digest}"`, "booking_no nearly does: 30 of 200 events have the booking_no of an earlier event",
+		"write {booking_no} as the id")
 }
 
 // A time that Ingot cannot read is named, and it does not tell events apart.
@@ -246,14 +255,16 @@ func TestNamesOfTypes(t *testing.T) {
 	// Two vendors may have an event of the same name.
 	wants(t, cloud("com.acme.parcel.shipped", "com.rival.parcel.shipped"), `sk: "ACME_PARCEL_SHIPPED"`, `sk: "RIVAL_PARCEL_SHIPPED"`)
 	wants(t, cloud("EC2 Instance State-change Notification", "Order Placed", "user/created"),
-		`key: {pk: "EC2#{@id}", sk: "INSTANCE_STATE_CHANGE_NOTIFICATION"}`, `key: {pk: "ORDER#{@id}", sk: "PLACED"}`, `key: {pk: "USER#{@id}", sk: "CREATED"}`)
+		`key: {pk: "EC2#{@id}", sk: "INSTANCE_STATE_CHANGE_NOTIFICATION"}`, `key: {pk: "ORDER#{@id}", sk: "PLACED"}`,
+		`key: {pk: "USER#{@id}", sk: "CREATED"}`)
 }
 
 // A sum over two currencies means nothing, wherever the payload has the currency.
 func TestCurrencyOfNestedAmounts(t *testing.T) {
 	var b strings.Builder
 	for i, currency := range []string{"eur", "usd", "eur", "eur", "usd", "usd"} {
-		fmt.Fprintf(&b, `{"id":"evt_%d","type":"charge.succeeded","created":%d,"data":{"object":{"id":"ch_%d","amount":%d,"currency":%q}}}`+"\n", i, 1_790_000_000+i, i, 100*i, currency)
+		fmt.Fprintf(&b, `{"id":"evt_%d","type":"charge.succeeded","created":%d,"data":{"object":{"id":"ch_%d","amount":%d,"currency":%q}}}`+
+			"\n", i, 1_790_000_000+i, i, 100*i, currency)
 	}
 	p := proposal(t, b.String())
 	taken(t, p)
@@ -279,7 +290,8 @@ func TestUnusableLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, first := s.Unusable(); n != 2 || len(first) != 2 || !strings.HasPrefix(first[0], "line 3: ") || !strings.HasPrefix(first[1], "line 4: ") {
+	if n, first := s.Unusable(); n != 2 || len(first) != 2 || !strings.HasPrefix(first[0], "line 3: ") ||
+		!strings.HasPrefix(first[1], "line 4: ") {
 		t.Errorf("%d unusable lines: %q", n, first)
 	}
 	if len(s.events) != 1 || s.repeated != 1 {
@@ -288,7 +300,8 @@ func TestUnusableLines(t *testing.T) {
 	if _, err := Read(strings.NewReader("nope\n")); err == nil || !strings.Contains(err.Error(), "line 1: ") {
 		t.Errorf("a file without events: %v", err)
 	}
-	if _, err := Read(strings.NewReader(strings.Repeat("x", ndjson.MaxLine+1))); err == nil || !strings.Contains(err.Error(), "line 1: it is longer than") {
+	if _, err := Read(strings.NewReader(strings.Repeat("x", ndjson.MaxLine+1))); err == nil ||
+		!strings.Contains(err.Error(), "line 1: it is longer than") {
 		t.Errorf("a line without end: %v", err)
 	}
 }
@@ -371,7 +384,8 @@ func TestObjectsAreNoIdentifiers(t *testing.T) {
 func TestLaterEventsAreNoCopies(t *testing.T) {
 	var b strings.Builder
 	for i := range 200 {
-		fmt.Fprintf(&b, `{"type":"order.moved","order_number":"N%d","moved_at":"2026-03-01T%02d:%02d:00Z","shelf":"s%d"}`+"\n", min(i, 195), i/60, i%60, i%3)
+		fmt.Fprintf(&b, `{"type":"order.moved","order_number":"N%d","moved_at":"2026-03-01T%02d:%02d:00Z","shelf":"s%d"}`+"\n", min(i, 195),
+			i/60, i%60, i%3)
 	}
 	p := proposal(t, b.String())
 	taken(t, p)
@@ -380,7 +394,8 @@ func TestLaterEventsAreNoCopies(t *testing.T) {
 
 // A few events say nothing about what is usual.
 func TestFewEventsAreNotSetAside(t *testing.T) {
-	p := proposal(t, `{"type":"visit","visit_id":"v1","at":"2026-03-01T09:00:00Z"}`+"\n"+`{"type":"visit","visit_id":"v2","at":"soon"}`+"\n")
+	p := proposal(t, `{"type":"visit","visit_id":"v1","at":"2026-03-01T09:00:00Z"}`+"\n"+`{"type":"visit","visit_id":"v2","at":"soon"}`+
+		"\n")
 	wants(t, p, "# MISSING: no field is a time")
 }
 
@@ -422,7 +437,8 @@ func TestRandomSamples(t *testing.T) {
 }
 
 func randomSample(die *rand.Rand) string {
-	names := []string{"id", "type", "order_id", "orderId", "at", "ts", "email", "total", "amount", "n", "fp", "a b", "user", "currency", "sent_at", "kind", "x#y", "size_bytes"}
+	names := []string{"id", "type", "order_id", "orderId", "at", "ts", "email", "total", "amount", "n", "fp", "a b", "user", "currency",
+		"sent_at", "kind", "x#y", "size_bytes"}
 	kinds := []func() string{
 		func() string { return fmt.Sprint(die.IntN(5)) },
 		func() string { return fmt.Sprint(die.IntN(1 << 40)) },
@@ -472,14 +488,21 @@ func randomSample(die *rand.Rand) string {
 func TestMasked(t *testing.T) {
 	const at = `"id":"a","type":"x","at":"2026-03-01T09:00:00Z"`
 	for body, want := range map[string]string{
-		`{` + at + `,"user_name":"Ann","product_name":"Tea"}`:                          `{` + at + `,"user_name":"user_name-1","product_name":"Tea"}`,
-		`{` + at + `,"patient_id":"p7","device":{"id":"d1"},"driver":{"id":9}}`:        `{` + at + `,"patient_id":"patient_id-1","device":{"id":"d1"},"driver":{"id":1}}`,
-		`{` + at + `,"n":1.50,"list":[{"driver":{"name":"Ann"}},{"driver":null}]}`:     `{` + at + `,"n":1.50,"list":[{"driver":{"name":"name-1"}},{"driver":null}]}`,
-		`{` + at + `,"to":"a@b.de","cc":["a@b.de","c@d.de"],"from":"a@b.de"}`:          `{` + at + `,"to":"person-1@example.com","cc":["person-1@example.com","person-2@example.com"],"from":"person-1@example.com"}`,
-		`{` + at + `,"address":{"city":"Rome","geo":{"lat":1.5,"fine":true}}}`:         `{` + at + `,"address":{"city":"city-1","geo":{"lat":1,"fine":true}}}`,
-		`{` + at + `,"born":"1970-05-06","birth_time":"1970-05-06T01:02:03+02:00"}`:    `{` + at + `,"born":"2000-01-01","birth_time":"2000-01-01T00:00:00Z"}`,
-		`{` + at + `,"phone":491234,"odd \"name\"":"<x>"}`:                             `{` + at + `,"phone":1,"odd \"name\"":"<x>"}`,
-		`{"Type":"Notification","Message":"{\"ssn\":\"1-2\",\"k\":1}","` + `x":"{no"}`: `{"Type":"Notification","Message":"{\"ssn\":\"ssn-1\",\"k\":1}","x":"{no"}`,
+		`{` + at + `,"user_name":"Ann","product_name":"Tea"}`: `{` + at +
+			`,"user_name":"user_name-1","product_name":"Tea"}`,
+		`{` + at + `,"patient_id":"p7","device":{"id":"d1"},"driver":{"id":9}}`: `{` + at +
+			`,"patient_id":"patient_id-1","device":{"id":"d1"},"driver":{"id":1}}`,
+		`{` + at + `,"n":1.50,"list":[{"driver":{"name":"Ann"}},{"driver":null}]}`: `{` + at +
+			`,"n":1.50,"list":[{"driver":{"name":"name-1"}},{"driver":null}]}`,
+		`{` + at + `,"to":"a@b.de","cc":["a@b.de","c@d.de"],"from":"a@b.de"}`: `{` + at +
+			`,"to":"person-1@example.com","cc":["person-1@example.com","person-2@example.com"],"from":"person-1@example.com"}`,
+		`{` + at + `,"address":{"city":"Rome","geo":{"lat":1.5,"fine":true}}}`: `{` + at +
+			`,"address":{"city":"city-1","geo":{"lat":1,"fine":true}}}`,
+		`{` + at + `,"born":"1970-05-06","birth_time":"1970-05-06T01:02:03+02:00"}`: `{` + at +
+			`,"born":"2000-01-01","birth_time":"2000-01-01T00:00:00Z"}`,
+		`{` + at + `,"phone":491234,"odd \"name\"":"<x>"}`: `{` + at + `,"phone":1,"odd \"name\"":"<x>"}`,
+		`{"Type":"Notification","Message":"{\"ssn\":\"1-2\",\"k\":1}","` +
+			`x":"{no"}`: `{"Type":"Notification","Message":"{\"ssn\":\"ssn-1\",\"k\":1}","x":"{no"}`,
 	} {
 		m := masker{made: map[string]string{}, count: map[string]int{}}
 		if got := m.document(body); got != want {
@@ -506,7 +529,8 @@ func TestABrokenEnvelopeAmongMany(t *testing.T) {
 		if i == 30 {
 			id = ""
 		}
-		fmt.Fprintf(&b, `{"specversion":"1.0",%s"source":"//ward","type":"reading","time":"2026-07-01T03:00:%02dZ","data":{"serial":"SN-%d","battery":"%d%%"}}`+"\n", id, i, i%6, i%50)
+		fmt.Fprintf(&b,
+			`{"specversion":"1.0",%s"source":"//ward","type":"reading","time":"2026-07-01T03:00:%02dZ","data":{"serial":"SN-%d","battery":"%d%%"}}`+"\n", id, i, i%6, i%50)
 	}
 	p := proposal(t, b.String())
 	n, poison, err := p.Check()
@@ -535,7 +559,8 @@ func TestPatternsAreProposed(t *testing.T) {
 func TestNumbersInQuotes(t *testing.T) {
 	var b strings.Builder
 	for i := range 30 {
-		fmt.Fprintf(&b, `{"type":"trip","trip_id":"T-%d","fare":{"amount":"%d.50"},"zip":"1011%d","at":"2026-05-03T00:00:%02d+05:45"}`+"\n", i, i, i%3, i)
+		fmt.Fprintf(&b, `{"type":"trip","trip_id":"T-%d","fare":{"amount":"%d.50"},"zip":"1011%d","at":"2026-05-03T00:00:%02d+05:45"}`+"\n",
+			i, i, i%3, i)
 	}
 	p := proposal(t, b.String())
 	taken(t, p)

@@ -20,7 +20,8 @@ func array(events ...string) string { return "[" + strings.Join(events, " , ") +
 func (w *world) array(wrap func(string) string, bad ...string) *quarantine.Letter {
 	w.t.Helper()
 	w.send(body("gift", 1, "cents", 100), body("gift", 2, "cents", 200))
-	w.send(wrap(array(append([]string{body("gift", 1, "cents", 101), body("gift", 3, "cents", 300), body("gift", 2, "cents", 202)}, bad...)...)))
+	w.send(wrap(array(append([]string{body("gift", 1, "cents", 101), body("gift", 3, "cents", 300), body("gift", 2, "cents", 202)},
+		bad...)...)))
 	list := w.pull()
 	if len(list) != 1 || list[0].Note == nil || !slices.Equal(list[0].Note.Events, []int{0, 2, 3}[:2+len(bad)]) {
 		w.t.Fatalf("%+v", list)
@@ -31,7 +32,8 @@ func (w *world) array(wrap func(string) string, bad ...string) *quarantine.Lette
 func bare(text string) string { return text }
 
 func notification(text string) string {
-	return fmt.Sprintf(`{"Type" : "Notification","MessageId":"m","TopicArn":"arn:aws:sns:r:1:t","Message":%q,"Timestamp":"2030-01-02T03:00:00Z"}`, text)
+	return fmt.Sprintf(
+		`{"Type" : "Notification","MessageId":"m","TopicArn":"arn:aws:sns:r:1:t","Message":%q,"Timestamp":"2030-01-02T03:00:00Z"}`, text)
 }
 
 // Of an array, only the events that could not be stored are examined and sent again, in the
@@ -42,7 +44,8 @@ func TestResendOfAnArray(t *testing.T) {
 			w := newWorld(t)
 			l := w.array(wrap, `{"type":"loan","note":"a \" and \\ and \u00e9"}`)
 			today := w.seen(l)
-			if today.Verdict != event.Conflict || len(today.Events) != 3 || today.Events[2].Reason != event.UnknownType || today.Events[0].Stored == nil || !strings.HasPrefix(today.Detail, "event [0] of the array: ") {
+			if today.Verdict != event.Conflict || len(today.Events) != 3 || today.Events[2].Reason != event.UnknownType ||
+				today.Events[0].Stored == nil || !strings.HasPrefix(today.Detail, "event [0] of the array: ") {
 				t.Errorf("%+v", today)
 			}
 			if got := len(today.Events[1].Differences); got != 1 {
@@ -58,7 +61,8 @@ func TestResendOfAnArray(t *testing.T) {
 				}
 			}
 			key := event.Key{PK: "GIFT#3", SK: "-"}
-			if keys := l.Keys(w.plan); !slices.Contains(keys, key) || !slices.Contains(keys, event.Key{PK: "GIFT#2", SK: "-"}) || slices.Contains(keys, event.Key{PK: "GIFT#4", SK: "-"}) {
+			if keys := l.Keys(w.plan); !slices.Contains(keys, key) || !slices.Contains(keys, event.Key{PK: "GIFT#2", SK: "-"}) ||
+				slices.Contains(keys, event.Key{PK: "GIFT#4", SK: "-"}) {
 				t.Error("it does not know the keys of all events in the message")
 			}
 			before := w.data()
@@ -107,7 +111,8 @@ func TestReplaceOfAnArray(t *testing.T) {
 	}
 	saved, err := w.dir.Find(l.ID)
 	w.must(err)
-	if len(saved.Replaced) != 2 || saved.Replaced[0].Data != body("gift", 1, "cents", 100) || saved.Replaced[1].Data != body("gift", 2, "cents", 200) {
+	if len(saved.Replaced) != 2 || saved.Replaced[0].Data != body("gift", 1, "cents", 100) ||
+		saved.Replaced[1].Data != body("gift", 2, "cents", 200) {
 		t.Errorf("%+v", saved.Replaced)
 	}
 
@@ -116,8 +121,12 @@ func TestReplaceOfAnArray(t *testing.T) {
 		do   func(*world, *quarantine.Letter)
 		says string
 	}{
-		"one was not shown":  {nil, func(_ *world, l *quarantine.Letter) { l.Seen[1] = "" }, "event [2] of the array: the stored event was not shown yet: look at both with ingot quarantine show first"},
-		"nothing was shown":  {nil, func(_ *world, l *quarantine.Letter) { l.Seen = nil }, "event [0] of the array: the stored event was not shown yet"},
+		"one was not shown": {nil, func(_ *world, l *quarantine.Letter) {
+			l.Seen[1] = ""
+		}, "event [2] of the array: the stored event was not shown yet: look at both with ingot quarantine show first"},
+		"nothing was shown": {nil, func(_ *world, l *quarantine.Letter) {
+			l.Seen = nil
+		}, "event [0] of the array: the stored event was not shown yet"},
 		"another one is bad": {[]string{`{"type":"loan"}`}, nil, "event [3] of the array: it would be Poison (unknown-type)"},
 		"one is erased": {nil, func(w *world, _ *quarantine.Letter) {
 			_, err := w.store.Erase(w.t.Context(), event.Key{PK: "GIFT#2", SK: "-"})
@@ -151,7 +160,8 @@ func TestReplaceOfAnArraySurvivesEveryCrash(t *testing.T) {
 			if nth == 2 && api != "DeleteItem" {
 				continue
 			}
-			for name, fault := range map[string]testworld.Fault{"before": {Before: lost}, "after": {Kill: true}, "answer lost": {After: lost}} {
+			for name, fault := range map[string]testworld.Fault{"before": {Before: lost}, "after": {Kill: true},
+				"answer lost": {After: lost}} {
 				t.Run(fmt.Sprint(api, nth, name), func(t *testing.T) {
 					w := newWorld(t)
 					l := w.array(bare)

@@ -173,7 +173,8 @@ func (d Dir) Find(text string) (*Letter, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, fmt.Errorf("%s holds no message whose id begins with %q; ingot quarantine list %s shows what it holds", d.path, text, d.path)
+		return nil, fmt.Errorf("%s holds no message whose id begins with %q; ingot quarantine list %s shows what it holds", d.path,
+			text, d.path)
 	case 1:
 		l, err := d.Load(found[0])
 		if err == nil && l == nil {

@@ -28,7 +28,9 @@ func (f Filter) Chooses(l *Letter) bool {
 	return (f.Verdict == "" || f.Verdict == verdict) &&
 		(f.Reason == "" || f.Reason == reason) &&
 		(f.Type == "" || slices.Contains(l.types(f.Pipeline), f.Type)) &&
-		(f.Key == "" || slices.ContainsFunc(l.keysOf(f.Pipeline, l.Message()), func(key event.Key) bool { return key.PK == f.Key || key.String() == f.Key }))
+		(f.Key == "" || slices.ContainsFunc(l.keysOf(f.Pipeline, l.Message()), func(key event.Key) bool {
+			return key.PK == f.Key || key.String() == f.Key
+		}))
 }
 
 // Keys returns the keys that the message, its events and their parts have today, and the one that

@@ -231,7 +231,8 @@ func (l *Letter) CheckBody(body string) error {
 	}
 	for at, r := range body {
 		if r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff {
-			return fmt.Errorf("the body has the character U+%04X at byte %d, which SQS does not take; write it as \\u%04x inside a JSON string", r, at, r)
+			return fmt.Errorf(
+				"the body has the character U+%04X at byte %d, which SQS does not take; write it as \\u%04x inside a JSON string", r, at, r)
 		}
 	}
 	switch {

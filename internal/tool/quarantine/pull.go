@@ -19,8 +19,10 @@ import (
 type Client interface {
 	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
 	DeleteMessage(context.Context, *sqs.DeleteMessageInput, ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
-	ChangeMessageVisibility(context.Context, *sqs.ChangeMessageVisibilityInput, ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
-	ChangeMessageVisibilityBatch(context.Context, *sqs.ChangeMessageVisibilityBatchInput, ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error)
+	ChangeMessageVisibility(context.Context, *sqs.ChangeMessageVisibilityInput, ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput,
+		error)
+	ChangeMessageVisibilityBatch(context.Context, *sqs.ChangeMessageVisibilityBatchInput,
+		...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error)
 	SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
 }
 
@@ -150,8 +152,10 @@ func (h *holder) receive(ctx context.Context, n int) ([]types.Message, error) {
 		}
 	})
 	defer stop()
-	out, err := h.Client.ReceiveMessage(asked, &sqs.ReceiveMessageInput{QueueUrl: &h.URL, MaxNumberOfMessages: int32(n), WaitTimeSeconds: int32(longPoll / time.Second),
-		VisibilityTimeout: int32(Hide / time.Second), MessageAttributeNames: []string{"All"}, MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}})
+	out, err := h.Client.ReceiveMessage(asked,
+		&sqs.ReceiveMessageInput{QueueUrl: &h.URL, MaxNumberOfMessages: int32(n), WaitTimeSeconds: int32(longPoll / time.Second),
+			VisibilityTimeout: int32(Hide / time.Second), MessageAttributeNames: []string{"All"},
+			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, nil
@@ -254,13 +258,15 @@ func (h *holder) change(ctx context.Context, seconds int32) (gone []string, fail
 			batches = append(batches, nil)
 		}
 		last := &batches[len(batches)-1]
-		*last = append(*last, types.ChangeMessageVisibilityBatchRequestEntry{Id: aws.String(strconv.Itoa(len(ids))), ReceiptHandle: aws.String(m.handle), VisibilityTimeout: seconds})
+		*last = append(*last, types.ChangeMessageVisibilityBatchRequestEntry{Id: aws.String(strconv.Itoa(len(ids))),
+			ReceiptHandle: aws.String(m.handle), VisibilityTimeout: seconds})
 		ids = append(ids, id)
 	}
 	outs := make([]*sqs.ChangeMessageVisibilityBatchOutput, len(batches))
 	errs := make([]error, len(batches))
 	h.env.Each(len(batches), 16, func(i int) {
-		outs[i], errs[i] = h.Client.ChangeMessageVisibilityBatch(ctx, &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &h.URL, Entries: batches[i]})
+		outs[i], errs[i] = h.Client.ChangeMessageVisibilityBatch(ctx,
+			&sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &h.URL, Entries: batches[i]})
 	})
 	for i, out := range outs {
 		if errs[i] != nil {

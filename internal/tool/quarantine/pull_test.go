@@ -48,7 +48,8 @@ func TestPullSavesWholeMessages(t *testing.T) {
 	}
 	for name, want := range attributes {
 		got := l.Attributes[name]
-		if got.Type != *want.DataType || aws.ToString(got.Text) != aws.ToString(want.StringValue) || !bytes.Equal(got.Binary, want.BinaryValue) {
+		if got.Type != *want.DataType || aws.ToString(got.Text) != aws.ToString(want.StringValue) ||
+			!bytes.Equal(got.Binary, want.BinaryValue) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -83,7 +84,8 @@ func live(t *testing.T, fifo bool) (*embedded.Engine, *stack.Stack, quarantine.D
 
 func waiting(t *testing.T, e *embedded.Engine, url string) (visible, hidden string) {
 	t.Helper()
-	out, err := e.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
+	out, err := e.SQS().GetQueueAttributes(context.Background(),
+		&sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +99,8 @@ func TestPullHidesUntilItIsInterrupted(t *testing.T) {
 		e, s, dir := live(t, false)
 		const n = 57
 		for i := range n {
-			if _, err := e.SQS().SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String(fmt.Sprint("m", i))}); err != nil {
+			if _, err := e.SQS().SendMessage(t.Context(),
+				&sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String(fmt.Sprint("m", i))}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -143,7 +146,8 @@ type slow struct {
 	polls chan struct{}
 }
 
-func (s slow) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, opts ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error) {
+func (s slow) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, opts ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput,
+	error) {
 	select {
 	case s.polls <- struct{}{}:
 	default:
@@ -162,7 +166,8 @@ func (s slow) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, o
 func TestInterruptDuringAReceive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, dir := live(t, false)
-		if _, err := e.SQS().SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String("m")}); err != nil {
+		if _, err := e.SQS().SendMessage(t.Context(),
+			&sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String("m")}); err != nil {
 			t.Fatal(err)
 		}
 		ctx, interrupt := context.WithCancel(t.Context())
@@ -194,7 +199,8 @@ type broken struct {
 	err error
 }
 
-func (b *broken) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput, opts ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
+func (b *broken) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput,
+	opts ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
@@ -292,8 +298,10 @@ func TestFind(t *testing.T) {
 // The messages of a dead-letter queue have no note. On a FIFO queue they have their group.
 func TestDeadLetters(t *testing.T) {
 	w := newWorldOf(t, stack.Config{FIFO: true})
-	w.post(&sqs.SendMessageInput{QueueUrl: &w.DeadLetters, MessageBody: aws.String(body("sale", 7, "cents", 70)), MessageGroupId: aws.String("g-7"),
-		MessageAttributes: map[string]types.MessageAttributeValue{"ingot": {DataType: aws.String("String"), StringValue: aws.String("the producer's own")}}})
+	w.post(&sqs.SendMessageInput{QueueUrl: &w.DeadLetters, MessageBody: aws.String(body("sale", 7, "cents", 70)),
+		MessageGroupId: aws.String("g-7"),
+		MessageAttributes: map[string]types.MessageAttributeValue{"ingot": {DataType: aws.String("String"),
+			StringValue: aws.String("the producer's own")}}})
 	q := w.letters()
 	q.URL, q.Dead = w.DeadLetters, true
 	_, err := q.Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
@@ -309,9 +317,12 @@ func TestDeadLetters(t *testing.T) {
 		t.Fatal(errs)
 	}
 	w.must(work.Resend(t.Context(), ready[0]))
-	out, err := w.Engine.SQS().ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.Queue, MessageSystemAttributeNames: []types.MessageSystemAttributeName{"All"}, MessageAttributeNames: []string{"All"}})
+	out, err := w.Engine.SQS().ReceiveMessage(t.Context(),
+		&sqs.ReceiveMessageInput{QueueUrl: &w.Queue, MessageSystemAttributeNames: []types.MessageSystemAttributeName{"All"},
+			MessageAttributeNames: []string{"All"}})
 	w.must(err)
-	if len(out.Messages) != 1 || out.Messages[0].Attributes["MessageGroupId"] != "g-7" || *out.Messages[0].MessageAttributes["ingot"].StringValue != "the producer's own" {
+	if len(out.Messages) != 1 || out.Messages[0].Attributes["MessageGroupId"] != "g-7" ||
+		*out.Messages[0].MessageAttributes["ingot"].StringValue != "the producer's own" {
 		t.Errorf("%+v", out.Messages)
 	}
 }

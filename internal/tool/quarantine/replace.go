@@ -131,7 +131,8 @@ func (w *Work) counted(ctx context.Context, l *Letter) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the stored event is deleted, and kept in %s; the totals do not show that yet, and would refuse the message: run the same command again in a minute", w.Dir.File(l.ID))
+	return fmt.Errorf("the stored event is deleted, and kept in %s; the totals do not show that yet, and would refuse the message: run "+
+		"the same command again in a minute", w.Dir.File(l.ID))
 }
 
 // inTheWay reports whether a stored event must be deleted for event i of those that are sent. If it
@@ -219,7 +220,9 @@ func (w *Work) remove(ctx context.Context, l *Letter, i int, stored *event.Item)
 	saved := Replaced{At: w.Env.Real().Now().UTC(), PK: stored.Key.PK, SK: stored.Key.SK, Type: stored.Type, ID: stored.ID,
 		Time: keys.FormatTime(stored.At), Digest: stored.Digest.String(), Data: payload}
 	// A call that was killed may have saved it already.
-	l.Replaced = append(slices.DeleteFunc(l.Replaced, func(r Replaced) bool { return r.PK == saved.PK && r.SK == saved.SK && r.Digest == saved.Digest }), saved)
+	l.Replaced = append(slices.DeleteFunc(l.Replaced, func(r Replaced) bool {
+		return r.PK == saved.PK && r.SK == saved.SK && r.Digest == saved.Digest
+	}), saved)
 	if err := w.Dir.Save(l); err != nil {
 		return err
 	}
@@ -251,10 +254,12 @@ func (w *Work) remove(ctx context.Context, l *Letter, i int, stored *event.Item)
 // deletion deletes exactly the event that was seen.
 func (w *Work) deletion(stored *event.Item) *dynamodb.DeleteItemInput {
 	in := &dynamodb.DeleteItemInput{TableName: &w.Events.Table,
-		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: stored.Key.PK}, "SK": &types.AttributeValueMemberS{Value: stored.Key.SK}},
-		ConditionExpression:       aws.String("#t = :t AND digest = :d AND #e = :e"),
-		ExpressionAttributeNames:  map[string]string{"#t": "type", "#e": "expiresAt"},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":t": &types.AttributeValueMemberS{Value: stored.Type}, ":d": &types.AttributeValueMemberB{Value: stored.Digest[:]}}}
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: stored.Key.PK},
+			"SK": &types.AttributeValueMemberS{Value: stored.Key.SK}},
+		ConditionExpression:      aws.String("#t = :t AND digest = :d AND #e = :e"),
+		ExpressionAttributeNames: map[string]string{"#t": "type", "#e": "expiresAt"},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":t": &types.AttributeValueMemberS{Value: stored.Type},
+			":d": &types.AttributeValueMemberB{Value: stored.Digest[:]}}}
 	if stored.ExpiresAt == 0 {
 		in.ConditionExpression = aws.String("#t = :t AND digest = :d AND attribute_not_exists(#e)")
 	} else {

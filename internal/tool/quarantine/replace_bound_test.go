@@ -151,7 +151,8 @@ func TestReplaceWaitsForTheTotals(t *testing.T) {
 	w.send(body("reserved", 2, "pieces", 4))
 	l := w.hold(w.pull()...)[0]
 	w.seen(l)
-	if err := w.work().Replace(t.Context(), l); err == nil || !strings.Contains(err.Error(), "run the same command again") || w.depth(w.Quarantine) != 1 || w.depth(w.Queue) != 0 {
+	if err := w.work().Replace(t.Context(), l); err == nil || !strings.Contains(err.Error(), "run the same command again") ||
+		w.depth(w.Quarantine) != 1 || w.depth(w.Queue) != 0 {
 		t.Fatalf("%v; %d in the queue, %d in quarantine", err, w.depth(w.Queue), w.depth(w.Quarantine))
 	}
 	if saved, err := w.dir.Find(l.ID); err != nil || len(saved.Replaced) != 1 {
@@ -174,7 +175,8 @@ func TestReplaceAsksTheTotalsOnceForAnArray(t *testing.T) {
 	w.seen(l)
 	before := w.data()
 	var refused *quarantine.Refused
-	if err := w.work().Replace(t.Context(), l); !errors.As(err, &refused) || !strings.Contains(err.Error(), string(event.BelowFloor)) || w.data() != before {
+	if err := w.work().Replace(t.Context(), l); !errors.As(err, &refused) || !strings.Contains(err.Error(), string(event.BelowFloor)) ||
+		w.data() != before {
 		t.Errorf("%v; stored are %s", err, w.data())
 	}
 }

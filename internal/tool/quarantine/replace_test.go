@@ -33,7 +33,8 @@ func TestExamine(t *testing.T) {
 		}
 		l := other
 		today := w.seen(l)
-		if today.Verdict.String() != l.Note.Verdict || string(today.Reason) != l.Note.Reason || today.Detail != l.Note.Detail || today.Item != nil {
+		if today.Verdict.String() != l.Note.Verdict || string(today.Reason) != l.Note.Reason || today.Detail != l.Note.Detail ||
+			today.Item != nil {
 			t.Errorf("%+v, the note says %+v", today, l.Note)
 		}
 	}
@@ -59,7 +60,8 @@ func TestReplace(t *testing.T) {
 				t.Errorf("stored %s, sales: %s", w.data(), w.total("sales"))
 			}
 			// A largest value cannot be taken back: its total says so, and Flagged said so before.
-			if flagged := w.total("best") != ""; flagged != (len(quarantine.Flagged(w.work().Events.Examiner, today.Stored)) > 0) || flagged && w.total("best") != "best 250, flagged" {
+			if flagged := w.total("best") != ""; flagged != (len(quarantine.Flagged(w.work().Events.Examiner, today.Stored)) > 0) ||
+				flagged && w.total("best") != "best 250, flagged" {
 				t.Errorf("best: %s", w.total("best"))
 			}
 			saved, err := w.dir.Find(l.ID)

@@ -31,7 +31,8 @@ type Work struct {
 // Errors of single letters. Each leaves the letter as it was.
 var (
 	ErrDone     = errors.New("it was resent or dropped before")
-	ErrOfStream = errors.New("it is from the streams function: about a stored item, and not a message that could be sent; when the item is mended, drop it")
+	ErrOfStream = errors.New(
+		"it is from the streams function: about a stored item, and not a message that could be sent; when the item is mended, drop it")
 	ErrNotThere = errors.New("the queue does not return it: somebody else holds it for now, or has deleted it")
 	ErrNoGroup  = errors.New("the queue of events is a FIFO queue, and the message has no group: name one with --group")
 )
@@ -47,7 +48,8 @@ func (w *Work) Hold(ctx context.Context, letters []*Letter) (ready []*Letter, er
 			errs[l.ID] = ErrDone
 			continue
 		}
-		_, err := w.Client.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &w.URL, ReceiptHandle: &l.Handle, VisibilityTimeout: int32(Hide / time.Second)})
+		_, err := w.Client.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &w.URL, ReceiptHandle: &l.Handle,
+			VisibilityTimeout: int32(Hide / time.Second)})
 		switch {
 		case err == nil:
 			ready = append(ready, l)
@@ -74,7 +76,9 @@ func (w *Work) Hold(ctx context.Context, letters []*Letter) (ready []*Letter, er
 func sendersFault(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && api.ErrorFault() == smithy.FaultClient ||
-		errors.As(err, &api) && slices.Contains([]string{"InvalidParameterValue", "MessageNotInflight", "ReceiptHandleIsInvalid", "AWS.SimpleQueueService.MessageNotInflight"}, api.ErrorCode())
+		errors.As(err, &api) &&
+			slices.Contains([]string{"InvalidParameterValue", "MessageNotInflight", "ReceiptHandleIsInvalid",
+				"AWS.SimpleQueueService.MessageNotInflight"}, api.ErrorCode())
 }
 
 // maxSearch bounds how many messages are received to find some of them.
@@ -213,8 +217,10 @@ func (w *Work) send(ctx context.Context, l *Letter) (*Resent, error) {
 	}
 	sum, want := aws.ToString(out.MD5OfMessageBody), md5Of(body)
 	if aws.ToString(out.MessageId) == "" || sum != want || aws.ToString(out.MD5OfMessageAttributes) != l.AttributesMD5 {
-		return nil, fmt.Errorf("sending to %s is not proven: the queue answered with MD5 %s and %s for what has %s and %s; the message stays in its queue",
-			w.To, sum, aws.ToString(out.MD5OfMessageAttributes), want, l.AttributesMD5)
+		return nil,
+			fmt.Errorf(
+				"sending to %s is not proven: the queue answered with MD5 %s and %s for what has %s and %s; the message stays in its queue",
+				w.To, sum, aws.ToString(out.MD5OfMessageAttributes), want, l.AttributesMD5)
 	}
 	return &Resent{At: w.Env.Real().Now().UTC(), Queue: w.To, MessageID: *out.MessageId, MD5: sum}, nil
 }

@@ -95,7 +95,8 @@ func TestPullDeletesWhatWasResent(t *testing.T) {
 	}
 	w.Clock.Pass(time.Hour)
 	done, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
-	if err != nil || done.Deleted != 1 || done.Saved != 0 || done.Known != 0 || w.list()[0].State() != "resent" || w.depth(w.Quarantine) != 0 || w.depth(w.Queue) != 1 {
+	if err != nil || done.Deleted != 1 || done.Saved != 0 || done.Known != 0 || w.list()[0].State() != "resent" ||
+		w.depth(w.Quarantine) != 0 || w.depth(w.Queue) != 1 {
 		t.Errorf("%+v %v: %s", done, err, w.list()[0].State())
 	}
 }
@@ -255,7 +256,8 @@ func TestDeleteAfterTheHandleHasRunOut(t *testing.T) {
 	l := w.hold(w.pull()...)[0]
 	before := l.Handle
 	w.Clock.Pass(2 * quarantine.Hide)
-	w.faults = testworld.Faults{{API: "DeleteMessage", Before: &smithy.GenericAPIError{Code: "InvalidParameterValue", Message: "The receipt handle has expired", Fault: smithy.FaultClient}}}
+	w.faults = testworld.Faults{{API: "DeleteMessage", Before: &smithy.GenericAPIError{Code: "InvalidParameterValue",
+		Message: "The receipt handle has expired", Fault: smithy.FaultClient}}}
 	w.must(w.work().Drop(t.Context(), l))
 	if w.depth(w.Quarantine) != 0 || l.Handle == before || l.State() != "dropped" {
 		t.Errorf("%d messages, %s", w.depth(w.Quarantine), l.State())

@@ -25,15 +25,18 @@ func TestSetFields(t *testing.T) {
 	}
 	coded := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	for name, c := range map[string]struct{ before, after string }{
-		"bare":                          {plain, changed},
-		"EventBridge":                   {`{` + outer + `,"detail":` + plain + `}`, `{` + outer + `,"detail":` + changed + `}`},
-		"CloudEvent":                    {`{` + cloud + `,"data":` + plain + `}`, `{` + cloud + `,"data":` + changed + `}`},
-		"CloudEvent in base64":          {`{` + cloud + `,"data":null,"data_base64":"` + coded(plain) + `"}`, `{` + cloud + `,"data":null,"data_base64":"` + coded(changed) + `"}`},
-		"notification":                  {notification(event.Quote(plain)[1 : len(event.Quote(plain))-1]), ""},
-		"notification of a CloudEvent":  {inNotification(`{` + cloud + `,"data":` + plain + `}`), inNotification(`{` + cloud + `,"data":` + changed + `}`)},
-		"array":                         {`[` + plain + ` , ` + plain + `]`, `[` + changed + `,` + changed + `]`},
-		"array in a notification":       {inNotification(`[` + plain + `]`), inNotification(`[` + changed + `]`)},
-		"array of CloudEvents and bare": {`[{` + cloud + `,"data":` + plain + `},` + plain + `]`, `[{` + cloud + `,"data":` + changed + `},` + changed + `]`},
+		"bare":        {plain, changed},
+		"EventBridge": {`{` + outer + `,"detail":` + plain + `}`, `{` + outer + `,"detail":` + changed + `}`},
+		"CloudEvent":  {`{` + cloud + `,"data":` + plain + `}`, `{` + cloud + `,"data":` + changed + `}`},
+		"CloudEvent in base64": {`{` + cloud + `,"data":null,"data_base64":"` + coded(plain) + `"}`, `{` + cloud +
+			`,"data":null,"data_base64":"` + coded(changed) + `"}`},
+		"notification": {notification(event.Quote(plain)[1 : len(event.Quote(plain))-1]), ""},
+		"notification of a CloudEvent": {inNotification(`{` + cloud + `,"data":` + plain + `}`),
+			inNotification(`{` + cloud + `,"data":` + changed + `}`)},
+		"array":                   {`[` + plain + ` , ` + plain + `]`, `[` + changed + `,` + changed + `]`},
+		"array in a notification": {inNotification(`[` + plain + `]`), inNotification(`[` + changed + `]`)},
+		"array of CloudEvents and bare": {`[{` + cloud + `,"data":` + plain + `},` + plain + `]`, `[{` + cloud + `,"data":` + changed +
+			`},` + changed + `]`},
 	} {
 		if name == "notification" {
 			c.before, c.after = inNotification(plain), inNotification(changed)
@@ -62,7 +65,8 @@ func TestFieldsThatCannotBeSet(t *testing.T) {
 		`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`: "its payload is in S3",
 	} {
 		l := &quarantine.Letter{Body: body}
-		if got, err := l.Set([]quarantine.Assignment{{Field: "at.hour", Value: "1"}}); err == nil || !strings.Contains(err.Error(), want) || got != "" {
+		if got, err := l.Set([]quarantine.Assignment{{Field: "at.hour", Value: "1"}}); err == nil || !strings.Contains(err.Error(), want) ||
+			got != "" {
 			t.Errorf("%s: %q, %v", body, got, err)
 		}
 	}
@@ -106,7 +110,9 @@ func TestFilter(t *testing.T) {
 	w.send(body("sale", 1, "cents", 1))
 	w.send(body("sale", 1, "cents", 2), `{"type":"loan"}`, `[`+body("gift", 5, "cents", 5)+`,{"type":"toy"}]`)
 	letters := w.pull()
-	letters = append(letters, &quarantine.Letter{ID: "stream", Note: &handler.Note{Verdict: "Poison", Reason: string(handler.GivenUp), PK: "GIFT#9", SK: "-"}, Body: body("sale", 9)},
+	letters = append(letters,
+		&quarantine.Letter{ID: "stream", Note: &handler.Note{Verdict: "Poison", Reason: string(handler.GivenUp), PK: "GIFT#9", SK: "-"},
+			Body: body("sale", 9)},
 		&quarantine.Letter{ID: "dead", Dead: true, Body: body("parcel", 3, "rev", 1, "weight", 1)})
 	for want, f := range map[string]quarantine.Filter{
 		"Conflict array dead loan stream": {},

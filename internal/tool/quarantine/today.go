@@ -109,7 +109,10 @@ func (x Examiner) Examine(ctx context.Context, l *Letter) (*Today, error) {
 	item, list, err := x.Pipeline.PlanMessage(l.Message())
 	refusal := event.RefusalOf(err)
 	if p, is := envelope.PointerOf(l.Message()); is && refusal != nil && refusal.Reason == event.PayloadElsewhere {
-		return &Today{Verdict: event.Retry, Reason: refusal.Reason, Elsewhere: true, Detail: fmt.Sprintf("the payload is in S3 (bucket %s, key %s), where only the ingest function reads it: it decides when the message is sent", p.Bucket, p.Key)}, nil
+		return &Today{Verdict: event.Retry, Reason: refusal.Reason, Elsewhere: true,
+			Detail: fmt.Sprintf(
+				"the payload is in S3 (bucket %s, key %s), where only the ingest function reads it: it decides when the message is sent",
+				p.Bucket, p.Key)}, nil
 	}
 	if list == nil {
 		return x.judge(ctx, item, refusal)

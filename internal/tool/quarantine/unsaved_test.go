@@ -67,13 +67,16 @@ func TestReplaceKeepsEveryEventThatItDeletes(t *testing.T) {
 	replace(nil)
 	saved, err := w.dir.Find(l.ID)
 	w.must(err)
-	if len(saved.Replaced) != 2 || saved.Replaced[0].Data != body("gift", 1, "cents", 100) || saved.Replaced[1].Data != body("gift", 1, "cents", 300) {
+	if len(saved.Replaced) != 2 || saved.Replaced[0].Data != body("gift", 1, "cents", 100) ||
+		saved.Replaced[1].Data != body("gift", 1, "cents", 300) {
 		t.Fatalf("%+v", saved.Replaced)
 	}
-	if one := saved.Replaced[1]; one.PK != "GIFT#1" || one.SK != "-" || one.ID != "1" || one.Type != "gift" || !one.At.Equal(w.Clock.Now()) {
+	if one := saved.Replaced[1]; one.PK != "GIFT#1" || one.SK != "-" || one.ID != "1" || one.Type != "gift" ||
+		!one.At.Equal(w.Clock.Now()) {
 		t.Errorf("%+v", one)
 	}
-	if w.data() != l.Body || saved.Resent.Queue != w.Queue || saved.Resent.MessageID == "" || saved.Resent.MD5 != saved.MD5 || saved.Resent.At.IsZero() {
+	if w.data() != l.Body || saved.Resent.Queue != w.Queue || saved.Resent.MessageID == "" || saved.Resent.MD5 != saved.MD5 ||
+		saved.Resent.At.IsZero() {
 		t.Errorf("stored %s, %+v", w.data(), saved.Resent)
 	}
 }
@@ -89,7 +92,8 @@ func TestReplaceAsksWhetherTheMessageExpires(t *testing.T) {
 	w.seen(l)
 	before := w.data()
 	var refused *quarantine.Refused
-	if err := w.work().Replace(t.Context(), w.hold(l)[0]); !errors.As(err, &refused) || !strings.Contains(err.Error(), "and would not be stored") || w.data() != before {
+	if err := w.work().Replace(t.Context(), w.hold(l)[0]); !errors.As(err, &refused) ||
+		!strings.Contains(err.Error(), "and would not be stored") || w.data() != before {
 		t.Errorf("%v; stored %s", err, w.data())
 	}
 }
@@ -108,7 +112,8 @@ func TestReplaceAsksTheFloorsAboutNewEvents(t *testing.T) {
 	}
 	before := w.data()
 	var refused *quarantine.Refused
-	if err := w.work().Replace(t.Context(), l); !errors.As(err, &refused) || !strings.Contains(err.Error(), string(event.BelowFloor)) || w.data() != before {
+	if err := w.work().Replace(t.Context(), l); !errors.As(err, &refused) || !strings.Contains(err.Error(), string(event.BelowFloor)) ||
+		w.data() != before {
 		t.Errorf("%v; stored %s", err, w.data())
 	}
 }
@@ -118,8 +123,9 @@ func TestReplaceAsksTheFloorsAboutNewEvents(t *testing.T) {
 func TestMessagesWithOneBodyAreTwo(t *testing.T) {
 	w := newWorldOf(t, stack.Config{FIFO: true})
 	for _, id := range []string{"a", "b"} {
-		w.post(&sqs.SendMessageInput{QueueUrl: &w.Quarantine, MessageBody: aws.String(`{"at":"x"}`), MessageAttributes: map[string]types.MessageAttributeValue{
-			"id": {DataType: aws.String("String"), StringValue: &id}}})
+		w.post(&sqs.SendMessageInput{QueueUrl: &w.Quarantine, MessageBody: aws.String(`{"at":"x"}`),
+			MessageAttributes: map[string]types.MessageAttributeValue{
+				"id": {DataType: aws.String("String"), StringValue: &id}}})
 	}
 	work := w.work()
 	work.Group = "g"
@@ -142,7 +148,8 @@ func TestAttributesGoWithTheMessage(t *testing.T) {
 	w.post(&sqs.SendMessageInput{QueueUrl: &w.Quarantine, MessageBody: aws.String(payload), MessageAttributes: attributes})
 	l := w.hold(w.pull()...)[0]
 	today := w.seen(l)
-	if today.Verdict != event.Inserted || today.Item.Type != "gift" || !(quarantine.Filter{Type: "gift", Key: "GIFT#7", Pipeline: w.plan}).Chooses(l) {
+	if today.Verdict != event.Inserted || today.Item.Type != "gift" ||
+		!(quarantine.Filter{Type: "gift", Key: "GIFT#7", Pipeline: w.plan}).Chooses(l) {
 		t.Errorf("%+v", today)
 	}
 	w.must(w.work().Resend(t.Context(), l))
@@ -195,7 +202,8 @@ func TestAnotherMessageWithTheSameID(t *testing.T) {
 		change(l)
 		l.Deleted = w.Clock.Now() // so a pull would delete it, if it were the same
 		w.must(w.dir.Save(l))
-		if _, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true}); err == nil || !strings.Contains(err.Error(), "holds another message with the same id") || w.depth(w.Quarantine) != 1 {
+		if _, err := w.letters().Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true}); err == nil ||
+			!strings.Contains(err.Error(), "holds another message with the same id") || w.depth(w.Quarantine) != 1 {
 			t.Errorf("%s: %v, %d in quarantine", name, err, w.depth(w.Quarantine))
 		}
 		if name == "another queue" {
@@ -203,7 +211,8 @@ func TestAnotherMessageWithTheSameID(t *testing.T) {
 		}
 		l.Deleted, l.Handle = time.Time{}, "expired"
 		w.Clock.Pass(time.Hour)
-		if ready, errs := w.work().Hold(t.Context(), []*quarantine.Letter{l}); len(ready) != 0 || errs[l.ID] == nil || !strings.Contains(errs[l.ID].Error(), "another message with the same id") {
+		if ready, errs := w.work().Hold(t.Context(), []*quarantine.Letter{l}); len(ready) != 0 || errs[l.ID] == nil ||
+			!strings.Contains(errs[l.ID].Error(), "another message with the same id") {
 			t.Errorf("%s: %v", name, errs)
 		}
 	}
@@ -229,7 +238,8 @@ func TestWhatWasDroppedComesBack(t *testing.T) {
 func TestExamineALetterOfTheStream(t *testing.T) {
 	w := newWorld(t)
 	l := &quarantine.Letter{Body: body("sale", 1, "cents", 1), Note: &handler.Note{Verdict: "Poison", Reason: string(handler.GivenUp)}}
-	if today := w.seen(l); today.Verdict != event.Poison || today.Reason != handler.GivenUp || today.Detail != quarantine.ErrOfStream.Error() || today.Item != nil {
+	if today := w.seen(l); today.Verdict != event.Poison || today.Reason != handler.GivenUp ||
+		today.Detail != quarantine.ErrOfStream.Error() || today.Item != nil {
 		t.Errorf("%+v", today)
 	}
 }
@@ -281,7 +291,8 @@ func TestNotesAreNotSentAgain(t *testing.T) {
 		if name == "another name" {
 			key = "other"
 		}
-		got := quarantine.Received(types.Message{MessageId: aws.String("m"), Body: aws.String("x"), MessageAttributes: map[string]types.MessageAttributeValue{key: a}}, "q", false, start)
+		got := quarantine.Received(types.Message{MessageId: aws.String("m"), Body: aws.String("x"),
+			MessageAttributes: map[string]types.MessageAttributeValue{key: a}}, "q", false, start)
 		if got.Note != nil || len(got.Attributes) != 1 || got.AttributesMD5 == "" {
 			t.Errorf("%s: %+v", name, got)
 		}

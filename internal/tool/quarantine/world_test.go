@@ -91,9 +91,12 @@ func newWorldWith(t *testing.T, c stack.Config, text string) *world {
 	w.store, err = w.Store(w.plan)
 	w.must(err)
 	w.must(w.store.Start(t.Context()))
-	w.queue, err = w.MapQueue(t.Context(), esm.QueueConfig{BatchSize: 10, Function: esm.Function{Handler: lambda.NewHandler(w.Ingest(w.plan, w.store).Handle).Invoke}})
+	w.queue, err = w.MapQueue(t.Context(),
+		esm.QueueConfig{BatchSize: 10, Function: esm.Function{Handler: lambda.NewHandler(w.Ingest(w.plan, w.store).Handle).Invoke}})
 	w.must(err)
-	w.stream, err = w.MapStream(esm.StreamConfig{BatchSize: 10, Window: w.Window(), Function: esm.Function{Handler: lambda.NewHandler(w.Streams(w.plan, w.store).Handle).Invoke}})
+	w.stream,
+		err = w.MapStream(esm.StreamConfig{BatchSize: 10, Window: w.Window(),
+		Function: esm.Function{Handler: lambda.NewHandler(w.Streams(w.plan, w.store).Handle).Invoke}})
 	w.must(err)
 	w.dir, err = quarantine.MakeDir(t.TempDir() + "/letters")
 	w.must(err)
@@ -195,7 +198,8 @@ func (w *world) depth(url string) int {
 // visible returns how many messages a receive could get now.
 func (w *world) visible(url string) string {
 	w.t.Helper()
-	out, err := w.Engine.SQS().GetQueueAttributes(w.t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
+	out, err := w.Engine.SQS().GetQueueAttributes(w.t.Context(),
+		&sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
 	w.must(err)
 	return out.Attributes[string(types.QueueAttributeNameApproximateNumberOfMessages)]
 }
@@ -264,7 +268,8 @@ func (w *world) conflict(typ string) *quarantine.Letter {
 // remove deletes an item, as a person does.
 func (w *world) remove(key event.Key) {
 	w.t.Helper()
-	_, err := w.Engine.DynamoDB().DeleteItem(w.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]dynamodbtypes.AttributeValue{
-		"PK": &dynamodbtypes.AttributeValueMemberS{Value: key.PK}, "SK": &dynamodbtypes.AttributeValueMemberS{Value: key.SK}}})
+	_, err := w.Engine.DynamoDB().DeleteItem(w.t.Context(),
+		&dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]dynamodbtypes.AttributeValue{
+			"PK": &dynamodbtypes.AttributeValueMemberS{Value: key.PK}, "SK": &dynamodbtypes.AttributeValueMemberS{Value: key.SK}}})
 	w.must(err)
 }

@@ -92,8 +92,10 @@ func (s *Sampler) Read(name string, r io.Reader) (*Report, error) {
 }
 
 func (s *Sampler) read(name string, r io.Reader, limit int) (*Report, error) {
-	x := &run{Sampler: s, described: s.Pipeline.Describe(), personal: show.PersonalOf(s.Pipeline), hidden: map[string]bool{}, report: Report{File: name}, limit: limit, verdicts: map[Verdict]*Verdict{}, stored: map[uint64]stored{},
-		fields: map[string]*fields{}, keys: map[string]*frequent.Counter{}, totals: map[string]*frequent.Counter{}, compress: map[string]*Compress{}}
+	x := &run{Sampler: s, described: s.Pipeline.Describe(), personal: show.PersonalOf(s.Pipeline), hidden: map[string]bool{},
+		report: Report{File: name}, limit: limit, verdicts: map[Verdict]*Verdict{}, stored: map[uint64]stored{},
+		fields: map[string]*fields{}, keys: map[string]*frequent.Counter{}, totals: map[string]*frequent.Counter{},
+		compress: map[string]*Compress{}}
 	for name := range x.described.Spec.Aggregates {
 		x.hidden[name] = x.personal.Total(name)
 	}
@@ -229,7 +231,8 @@ func (x *run) parts(item *event.Item, verdict event.Verdict, adds [][]aggregate.
 // refused counts a line that would not be stored.
 func (x *run) refused(line int, err error) {
 	refusal := event.RefusalOf(err)
-	x.count(Verdict{Verdict: refusal.Verdict.String(), Reason: string(refusal.Reason), Type: typeOf(refusal)}, line, x.personal.Detail(refusal.Reason, refusal.Detail))
+	x.count(Verdict{Verdict: refusal.Verdict.String(), Reason: string(refusal.Reason), Type: typeOf(refusal)}, line,
+		x.personal.Detail(refusal.Reason, refusal.Detail))
 }
 
 // typeOf returns the type of an event that is refused. Unknown types are left out: there may be as
@@ -428,7 +431,8 @@ func (x *run) finish() {
 		r.Verdicts = append(r.Verdicts, *v)
 	}
 	slices.SortFunc(r.Verdicts, func(a, b Verdict) int {
-		return cmp.Or(cmp.Compare(rank(a.Verdict), rank(b.Verdict)), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Reason, b.Reason))
+		return cmp.Or(cmp.Compare(rank(a.Verdict), rank(b.Verdict)), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Type, b.Type),
+			cmp.Compare(a.Reason, b.Reason))
 	})
 	for _, typ := range slices.Sorted(maps.Keys(x.fields)) {
 		f := x.fields[typ]

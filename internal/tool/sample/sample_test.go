@@ -55,7 +55,8 @@ func sampler(t *testing.T, text string) *Sampler {
 }
 
 func placed(shop, order string, more string) string {
-	return fmt.Sprintf(`{"type":"placed","shop":%q,"order":%q,"customer":"c1","status":"new","at":"2026-03-14T09:00:00Z","total":5%s}`, shop, order, more) + "\n"
+	return fmt.Sprintf(`{"type":"placed","shop":%q,"order":%q,"customer":"c1","status":"new","at":"2026-03-14T09:00:00Z","total":5%s}`,
+		shop, order, more) + "\n"
 }
 
 func moved(seq int, status string) string {
@@ -93,12 +94,14 @@ func TestReport(t *testing.T) {
 // of one, and quotes no such value. All other keys are shown.
 func TestPersonalKeysAreNotPrinted(t *testing.T) {
 	hidden := strings.Replace(plain, "CUSTOMER#{customer}", "CUSTOMER#{customer | hmac}", 1)
-	hidden = strings.Replace(hidden, "indexes: {GSI1:", `indexes: {GSI2: {pk: "C#{customer}", sk: "-"}, GSI3: {pk: "O#{order}", sk: "-"}, GSI1:`, 1)
+	hidden = strings.Replace(hidden, "indexes: {GSI1:",
+		`indexes: {GSI2: {pk: "C#{customer}", sk: "-"}, GSI3: {pk: "O#{order}", sk: "-"}, GSI1:`, 1)
 	hidden = strings.Replace(hidden, "aggregates:\n", `aggregates:
   buyers: {since: 1, by: {customer: "{customer | hmac}"}, from: {placed: {values: {orders: count}}}}
   clear: {since: 1, by: {customer: "{customer}"}, from: {placed: {values: {orders: count}}}}
 `, 1)
-	text := strings.Replace(placed("shop-1", "order-1", ""), `"c1"`, `"secret-c1"`, 1) + strings.Replace(placed("x", "y", ""), "2026-03-14T09:00:00Z", "secret-time", 1) +
+	text := strings.Replace(placed("shop-1", "order-1", ""), `"c1"`, `"secret-c1"`, 1) +
+		strings.Replace(placed("x", "y", ""), "2026-03-14T09:00:00Z", "secret-time", 1) +
 		`{"type":"other"}` + "\n" + "secret-nonsense\n" + moved(1, "in")
 	r, err := sampler(t, hidden).Read("s", strings.NewReader(text))
 	if err != nil {
@@ -108,8 +111,10 @@ func TestPersonalKeysAreNotPrinted(t *testing.T) {
 	if all := fmt.Sprintf("%s %+v", got, r); strings.Contains(all, "secret-") {
 		t.Error(all)
 	}
-	for _, want := range []string{"GSI1   1 different  1 of 1  key hash ", "GSI2   1 different  1 of 1  key hash ", "O#order-1\n", "SHOP#shop-1\n", "PARCEL#p1\n", "#shop-1  2026-03-14",
-		"buyers  1 different  1 of 1  key hash ", "clear   1 different  1 of 1  key hash ", `there is no event type "other"`, `field at: "***" is not an RFC 3339 time`} {
+	for _, want := range []string{"GSI1   1 different  1 of 1  key hash ", "GSI2   1 different  1 of 1  key hash ", "O#order-1\n",
+		"SHOP#shop-1\n", "PARCEL#p1\n", "#shop-1  2026-03-14",
+		"buyers  1 different  1 of 1  key hash ", "clear   1 different  1 of 1  key hash ", `there is no event type "other"`,
+		`field at: "***" is not an RFC 3339 time`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -156,7 +161,8 @@ func TestNoKeyStandsOut(t *testing.T) {
 		b.WriteString(placed(fmt.Sprint(i), "1", ""))
 	}
 	r, err := sampler(t, plain).Read("s", strings.NewReader(b.String()))
-	if err != nil || !strings.Contains(r.Text(), "table  over 1,000 different  none of them more than 3 of 3,000") || strings.Contains(r.Text(), "SHOP#") {
+	if err != nil || !strings.Contains(r.Text(), "table  over 1,000 different  none of them more than 3 of 3,000") ||
+		strings.Contains(r.Text(), "SHOP#") {
 		t.Errorf("%v\n%s", err, r.Text())
 	}
 }
@@ -180,7 +186,8 @@ func (f files) ReadFile(string) ([]byte, error) { return []byte(f.text), nil }
 
 // Each event of a line that is an array counts as a line of its own.
 func TestArraysOfASample(t *testing.T) {
-	one, two, again := strings.TrimSpace(placed("a", "1", "")), strings.TrimSpace(placed("a", "2", "")), strings.TrimSpace(placed("b", "1", ""))
+	one, two, again := strings.TrimSpace(placed("a", "1", "")), strings.TrimSpace(placed("a", "2", "")),
+		strings.TrimSpace(placed("b", "1", ""))
 	text := one + "\n[" + one + "," + two + ",7]\n[]\n" + again + "\n"
 	counts := func(file string) map[event.Verdict]int {
 		s, found := sampler(t, file), map[event.Verdict]int{}
@@ -198,7 +205,8 @@ func TestArraysOfASample(t *testing.T) {
 		}
 		return found
 	}
-	if got := counts(strings.Replace(plain, "type: ", "batches: true\ntype: ", 1)); got[event.Inserted] != 3 || got[event.Duplicate] != 1 || got[event.Poison] != 2 {
+	if got := counts(strings.Replace(plain, "type: ", "batches: true\ntype: ", 1)); got[event.Inserted] != 3 || got[event.Duplicate] != 1 ||
+		got[event.Poison] != 2 {
 		t.Errorf("%v", got)
 	}
 	if got := counts(plain); got[event.Inserted] != 2 || got[event.Poison] != 2 {
@@ -208,7 +216,8 @@ func TestArraysOfASample(t *testing.T) {
 
 // An event that is too far ahead for the payload bucket would be Poison, and nothing of it counts.
 func TestTooFarAhead(t *testing.T) {
-	s := sampler(t, `{ingot: 1, epoch: 1, type: post, events: {post: {id: "{id}", at: "{at}", key: {pk: "POST#{id}", sk: "-"}, offload: {over: 1KB}}}}`)
+	s := sampler(t,
+		`{ingot: 1, epoch: 1, type: post, events: {post: {id: "{id}", at: "{at}", key: {pk: "POST#{id}", sk: "-"}, offload: {over: 1KB}}}}`)
 	var got []string
 	s.Each = func(j Judged) { got = append(got, fmt.Sprint(j.Verdict, " ", j.Item != nil)) }
 	var text strings.Builder
@@ -222,7 +231,9 @@ func TestTooFarAhead(t *testing.T) {
 	if fmt.Sprint(got) != "[Inserted true Poison false]" {
 		t.Errorf("%v", got)
 	}
-	if i := slices.IndexFunc(r.Verdicts, func(v Verdict) bool { return v.Reason == string(event.TooFarAhead) }); i < 0 || r.Verdicts[i].Type != "post" || r.Verdicts[i].Line != 2 {
+	if i := slices.IndexFunc(r.Verdicts, func(v Verdict) bool {
+		return v.Reason == string(event.TooFarAhead)
+	}); i < 0 || r.Verdicts[i].Type != "post" || r.Verdicts[i].Line != 2 {
 		t.Errorf("%+v", r.Verdicts)
 	}
 }
@@ -249,7 +260,8 @@ aggregates:
 `
 
 func transfer(id, from, to string) string {
-	return fmt.Sprintf(`{"type":"transfer","id":%q,"at":"2026-03-14T09:00:00Z","entries":[{"account":%q,"book":"b","cents":-5},{"account":%q,"book":"b","cents":5}]}`, id, from, to) + "\n"
+	return fmt.Sprintf(
+		`{"type":"transfer","id":%q,"at":"2026-03-14T09:00:00Z","entries":[{"account":%q,"book":"b","cents":-5},{"account":%q,"book":"b","cents":5}]}`, id, from, to) + "\n"
 }
 
 // The parts of an event cost and count too: they are items, with keys of their own and totals. A
@@ -260,9 +272,10 @@ func TestPartsOfASample(t *testing.T) {
 		file  string
 		units int
 	}{
-		"atomic":              {transfers, 2 * (1 + 2*2) * 2},
-		"apart":               {strings.Replace(transfers, "    atomic: true\n", "", 1), 2 * (1 + 2*2)},
-		"totals with the put": {strings.NewReplacer("    atomic: true\n", "", "    since: 1\n", "    since: 1\n    movedBy: put\n").Replace(transfers), 2 * (1 + 2*2*2)},
+		"atomic": {transfers, 2 * (1 + 2*2) * 2},
+		"apart":  {strings.Replace(transfers, "    atomic: true\n", "", 1), 2 * (1 + 2*2)},
+		"totals with the put": {strings.NewReplacer("    atomic: true\n", "", "    since: 1\n",
+			"    since: 1\n    movedBy: put\n").Replace(transfers), 2 * (1 + 2*2*2)},
 	} {
 		s := sampler(t, c.file)
 		parts := 0
@@ -277,10 +290,12 @@ func TestPartsOfASample(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Items.Count != 6 || r.Items.Parts != 4 || r.Items.Units != c.units || r.Updates.Count != 4 || r.Updates.Each != 2 || r.Updates.Most != 2 || parts != 6 {
+		if r.Items.Count != 6 || r.Items.Parts != 4 || r.Items.Units != c.units || r.Updates.Count != 4 || r.Updates.Each != 2 ||
+			r.Updates.Most != 2 || parts != 6 {
 			t.Errorf("%s: %+v, %+v, %d parts; want %d units", name, r.Items, r.Updates, parts, c.units)
 		}
-		for _, want := range []string{"table  5 different  2 of 6  ACCOUNT#b\n", "GSI1   1 different  4 of 4  BOOK#b\n", "balances  3 different  2 of 4  A#balances#1#0#b  -\n",
+		for _, want := range []string{"table  5 different  2 of 6  ACCOUNT#b\n", "GSI1   1 different  4 of 4  BOOK#b\n",
+			"balances  3 different  2 of 4  A#balances#1#0#b  -\n",
 			"items    6 of ", " on average; 4 of them are parts\n", "2.00 totals moved by each event on average, 2 at most"} {
 			if !strings.Contains(r.Text(), want) {
 				t.Errorf("%s: no %q in\n%s", name, want, r.Text())
@@ -293,11 +308,13 @@ func TestPartsOfASample(t *testing.T) {
 func TestFloorsOfASample(t *testing.T) {
 	file := strings.Replace(transfers, "    from: {entry", "    movedBy: put\n    atLeast: {cents: 0}\n    from: {entry", 1)
 	in := `{"type":"transfer","id":"3","at":"2026-03-14T09:00:00Z","entries":[{"account":"a","book":"b","cents":5}]}` + "\n"
-	r, err := sampler(t, file).Read("sample.ndjson", strings.NewReader(transfer("1", "a", "b")+transfer("2", "b", "c")+transfer("2", "b", "c")+in))
+	r, err := sampler(t, file).Read("sample.ndjson",
+		strings.NewReader(transfer("1", "a", "b")+transfer("2", "b", "c")+transfer("2", "b", "c")+in))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "  2 of the Inserted take from a total with a floor. They are Rejected if it is too low.\n"; r.Taking != 2 || !strings.Contains(r.Text(), want) {
+	if want := "  2 of the Inserted take from a total with a floor. They are Rejected if it is too low.\n"; r.Taking != 2 ||
+		!strings.Contains(r.Text(), want) {
 		t.Errorf("%d take from a floor:\n%s", r.Taking, r.Text())
 	}
 }
@@ -313,14 +330,17 @@ func TestClaimsOfASample(t *testing.T) {
 	s := sampler(t, file)
 	var got []string
 	s.Each = func(j Judged) { got = append(got, fmt.Sprint(j.Verdict)) }
-	r, err := s.Read("sample.ndjson", strings.NewReader(account("1", "x", "n")+account("2", "x", "m")+account("1", "x", "n")+account("3", "y", "m")+account("4", "z", "n")))
+	r, err := s.Read("sample.ndjson", strings.NewReader(account("1", "x", "n")+account("2", "x", "m")+account("1", "x", "n")+
+		account("3", "y", "m")+account("4", "z", "n")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if strings.Join(got, " ") != "Inserted Conflict Duplicate Inserted Conflict" {
 		t.Errorf("%v", got)
 	}
-	if i := slices.IndexFunc(r.Verdicts, func(v Verdict) bool { return v.Reason == string(event.Claimed) }); i < 0 || r.Verdicts[i].Count != 2 || r.Verdicts[i].Line != 2 || r.Items.Count != 6 {
+	if i := slices.IndexFunc(r.Verdicts, func(v Verdict) bool {
+		return v.Reason == string(event.Claimed)
+	}); i < 0 || r.Verdicts[i].Count != 2 || r.Verdicts[i].Line != 2 || r.Items.Count != 6 {
 		t.Errorf("%+v, %+v", r.Verdicts, r.Items)
 	}
 }

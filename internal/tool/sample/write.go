@@ -54,7 +54,8 @@ func (r *Report) verdicts(b *strings.Builder) {
 		fmt.Fprintf(b, "  %s of the Inserted take from a total with a floor. They are Rejected if it is too low.\n", Number(r.Taking))
 	}
 	if r.Bounded {
-		fmt.Fprintf(b, "  Repetitions are noticed of the first %s keys alone: at most so many are Inserted, and at least so many Duplicate, Stale or Conflict.\n", Number(r.Judged))
+		fmt.Fprintf(b,
+			"  Repetitions are noticed of the first %s keys alone: at most so many are Inserted, and at least so many Duplicate, Stale or Conflict.\n", Number(r.Judged))
 	}
 }
 
@@ -145,12 +146,15 @@ func (r *Report) costs(b *strings.Builder) {
 		if i.Parts > 0 {
 			parts = fmt.Sprintf("; %s of them are parts", Number(i.Parts))
 		}
-		row("items", fmt.Sprintf("%s of %s to %s bytes (line %d), %s on average%s", Number(i.Count), Number(i.Least), Number(i.Most), i.Largest, decimal(i.Mean), parts))
+		row("items", fmt.Sprintf("%s of %s to %s bytes (line %d), %s on average%s", Number(i.Count), Number(i.Least), Number(i.Most),
+			i.Largest, decimal(i.Mean), parts))
 		row("puts", fmt.Sprintf("%s write units with all indexes, %s each on average", Number(i.Units), decimal(i.Each)))
 		for _, c := range r.Compress {
 			row("compress", fmt.Sprintf("%s of %s of %s take fewer write units", Number(c.Saves), counted(c.Of, "item"), c.Type))
 		}
-		row("updates", fmt.Sprintf("%s totals moved by each event on average, %d at most; changes of one batch share an update of one total", decimal(r.Updates.Each), r.Updates.Most))
+		row("updates",
+			fmt.Sprintf("%s totals moved by each event on average, %d at most; changes of one batch share an update of one total",
+				decimal(r.Updates.Each), r.Updates.Most))
 	})
 }
 

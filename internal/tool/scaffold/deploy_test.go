@@ -31,12 +31,17 @@ func TestMakeDeploy(t *testing.T) {
 		calls, says string
 		fails       bool
 	}{
-		"deployed":      {[]string{"DEPLOYFLAGS=--no-confirm-changeset"}, "0", compared + built + deployed + "--no-confirm-changeset\n", "", false},
-		"change set":    {[]string{"DEPLOYFLAGS=--no-execute-changeset"}, "0", compared + built + deployed + "--no-execute-changeset\n", "", false},
-		"bad":           {[]string{"DEPLOYFLAGS=--no-confirm-changeset"}, "3", compared, "make deploy CHECKFLAGS= deploys without comparing", true},
-		"care is taken": {[]string{"DEPLOYFLAGS=--no-confirm-changeset", "CHECKFLAGS="}, "0", plain + built + deployed + "--no-confirm-changeset\n", "", false},
-		"no terminal":   {nil, "0", "", "DEPLOYFLAGS=--no-confirm-changeset to deploy", true},
-		"parameters":    {[]string{"DEPLOYFLAGS=--no-confirm-changeset --parameter-overrides MemorySize=256"}, "0", "", "write parameters of the template into samconfig.toml", true},
+		"deployed": {[]string{"DEPLOYFLAGS=--no-confirm-changeset"}, "0", compared + built + deployed + "--no-confirm-changeset\n",
+			"", false},
+		"change set": {[]string{"DEPLOYFLAGS=--no-execute-changeset"}, "0", compared + built + deployed + "--no-execute-changeset\n",
+			"", false},
+		"bad": {[]string{"DEPLOYFLAGS=--no-confirm-changeset"}, "3", compared,
+			"make deploy CHECKFLAGS= deploys without comparing", true},
+		"care is taken": {[]string{"DEPLOYFLAGS=--no-confirm-changeset", "CHECKFLAGS="}, "0", plain + built + deployed +
+			"--no-confirm-changeset\n", "", false},
+		"no terminal": {nil, "0", "", "DEPLOYFLAGS=--no-confirm-changeset to deploy", true},
+		"parameters": {[]string{"DEPLOYFLAGS=--no-confirm-changeset --parameter-overrides MemorySize=256"}, "0", "",
+			"write parameters of the template into samconfig.toml", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := made(t)
@@ -50,7 +55,8 @@ func TestMakeDeploy(t *testing.T) {
 				}
 			}
 			cmd := exec.Command("make", append([]string{"deploy", "CONFIG=prod"}, c.args...)...)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "MAKEFLAGS=", "STUB="+c.check, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "MAKEFLAGS=", "STUB="+c.check, "PATH="+bin+string(os.PathListSeparator)+
+				os.Getenv("PATH"))
 			out, err := cmd.CombinedOutput()
 			calls, _ := os.ReadFile(filepath.Join(dir, "calls")) // there is none if nothing was called
 			if string(calls) != c.calls || (err != nil) != c.fails || !strings.Contains(string(out), c.says) {

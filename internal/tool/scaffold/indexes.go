@@ -53,7 +53,9 @@ func hasIndex(text []byte, name string) bool {
 // that comes before them in the sample.
 func insert(lines, before, blocks []string) ([]string, error) {
 	if kindOf(blocks) == "attribute" { // one that is defined already stays alone
-		if blocks = slices.DeleteFunc(slices.Clone(blocks), func(line string) bool { return slices.Contains(lines, line) }); len(blocks) == 0 {
+		if blocks = slices.DeleteFunc(slices.Clone(blocks), func(line string) bool {
+			return slices.Contains(lines, line)
+		}); len(blocks) == 0 {
 			return lines, nil
 		}
 	}

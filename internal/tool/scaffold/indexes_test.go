@@ -34,7 +34,8 @@ func TestAddIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 		findings := func(text []byte) string {
-			r, err := check.Run(check.Input{Pipeline: check.File{Name: "pipeline.yaml", Text: shop}, Template: &check.File{Name: "template.yaml", Text: text}, Partitions: 1})
+			r, err := check.Run(check.Input{Pipeline: check.File{Name: "pipeline.yaml", Text: shop},
+				Template: &check.File{Name: "template.yaml", Text: text}, Partitions: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +70,8 @@ func TestAddIndexesHalfDone(t *testing.T) {
 	const first = "        - {AttributeName: SK, AttributeType: S}\n"
 	half := bytes.Replace(text, []byte(first), []byte(first+"        - {AttributeName: GSI1PK, AttributeType: S}\n"), 1)
 	got, _, err := AddIndexes(half, sampleTemplate(t), []string{"GSI1"})
-	if err != nil || bytes.Count(got, []byte("AttributeName: GSI1PK, AttributeType")) != 1 || bytes.Count(got, []byte("AttributeName: GSI1SK, AttributeType")) != 1 {
+	if err != nil || bytes.Count(got, []byte("AttributeName: GSI1PK, AttributeType")) != 1 ||
+		bytes.Count(got, []byte("AttributeName: GSI1SK, AttributeType")) != 1 {
 		t.Errorf("%v\n%s", err, diff.Diff("half", half, "got", got))
 	}
 }

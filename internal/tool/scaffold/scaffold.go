@@ -74,7 +74,8 @@ func New(c Config) (*Repository, error) {
 	if what := badModule(c.Module); what != "" {
 		return nil, fmt.Errorf("module path %q: %s; write one with --module, such as example.com/shop", c.Module, what)
 	}
-	r := &Repository{module: c.Module, name: cmp.Or(c.Name, "pipeline.yaml"), pipeline: c.Pipeline, sample: c.Sample, version: c.Version, replace: c.Replace}
+	r := &Repository{module: c.Module, name: cmp.Or(c.Name, "pipeline.yaml"), pipeline: c.Pipeline, sample: c.Sample, version: c.Version,
+		replace: c.Replace}
 	if r.pipeline == nil {
 		r.pipeline, r.sample = static("pipeline.yaml"), strings.Split(strings.TrimSpace(string(static("sample.ndjson"))), "\n")
 	}
@@ -128,7 +129,8 @@ func packageOf(module string) string {
 var keyword = map[string]bool{"break": true, "case": true, "chan": true, "const": true, "continue": true, "default": true, "defer": true,
 	"else": true, "fallthrough": true, "for": true, "func": true, "go": true, "goto": true, "if": true, "import": true, "interface": true,
 	"map": true, "package": true, "range": true, "return": true, "select": true, "struct": true, "switch": true, "type": true, "var": true,
-	"main": true, "ingot": true, "embed": true, "testing": true, "pipeline": true, "ingottest": true, "strings": true, "os": true, "internal": true}
+	"main": true, "ingot": true, "embed": true, "testing": true, "pipeline": true, "ingottest": true, "strings": true, "os": true,
+	"internal": true}
 
 // stackName returns the module's last part in a form that CloudFormation accepts: letters, digits
 // and hyphens, beginning with a letter.
@@ -162,8 +164,12 @@ func (r *Repository) Files(sample fs.FS) ([]File, error) {
 		{"pipeline.yaml", r.pipeline},
 		{r.packageName() + ".go", r.fill("files.go.tmpl", map[string]string{"Embedded": r.embedded()})},
 		{"pipeline_test.go", r.fill("pipeline_test.go.tmpl", nil)},
-		{"cmd/ingest/main.go", r.fill("main.go.tmpl", map[string]string{"Function": "ingest", "Start": "StartIngest", "Does": "stores the events of an SQS queue"})},
-		{"cmd/streams/main.go", r.fill("main.go.tmpl", map[string]string{"Function": "streams", "Start": "StartStreams", "Does": "keeps the totals from the events table's stream"})},
+		{"cmd/ingest/main.go",
+			r.fill("main.go.tmpl", map[string]string{"Function": "ingest", "Start": "StartIngest",
+				"Does": "stores the events of an SQS queue"})},
+		{"cmd/streams/main.go",
+			r.fill("main.go.tmpl", map[string]string{"Function": "streams", "Start": "StartStreams",
+				"Does": "keeps the totals from the events table's stream"})},
 	}
 	stack, err := Template(base, r.compiled.Indexes())
 	if err != nil {
@@ -248,7 +254,8 @@ func sqsEvent(body string) []byte {
 		ARN        string            `json:"eventSourceARN"`
 		Region     string            `json:"awsRegion"`
 	}
-	e := map[string][]record{"Records": {{MessageID: "b6cd070b-4028-4a19-af58-c094799e29b2", Receipt: "AQEBh/89XJ/CCSEMjzpcaUQ1kJaeGRrEBNPETm6D1d6rUqg=", Body: body,
+	e := map[string][]record{"Records": {{MessageID: "b6cd070b-4028-4a19-af58-c094799e29b2",
+		Receipt: "AQEBh/89XJ/CCSEMjzpcaUQ1kJaeGRrEBNPETm6D1d6rUqg=", Body: body,
 		Attributes: map[string]string{"ApproximateReceiveCount": "1", "SentTimestamp": "1772355600000"},
 		Source:     "aws:sqs", ARN: "arn:aws:sqs:eu-west-1:123456789012:ingest", Region: "eu-west-1"}}}
 	var b bytes.Buffer

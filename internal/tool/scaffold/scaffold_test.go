@@ -45,7 +45,8 @@ func TestTemplateFitsAnyIndexes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := check.Run(check.Input{Pipeline: check.File{Name: "pipeline.yaml", Text: withIndexes(indexes)}, Template: &check.File{Name: "template.yaml", Text: text}})
+		r, err := check.Run(check.Input{Pipeline: check.File{Name: "pipeline.yaml", Text: withIndexes(indexes)},
+			Template: &check.File{Name: "template.yaml", Text: text}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,8 @@ func TestFilesAreFormatted(t *testing.T) {
 
 func TestBadModules(t *testing.T) {
 	for _, module := range []string{"", "a b", "example.com/", "/shop", "example.com/12", "example.com/é"} {
-		if _, err := New(Config{Module: module}); err == nil || !strings.Contains(err.Error(), "write one with --module, such as example.com/shop") {
+		if _, err := New(Config{Module: module}); err == nil ||
+			!strings.Contains(err.Error(), "write one with --module, such as example.com/shop") {
 			t.Errorf("module %q: %v", module, err)
 		}
 	}

@@ -19,7 +19,8 @@ func Template(sample []byte, indexes []string) ([]byte, error) {
 	for i := 0; i < len(lines); {
 		block := indexBlock(lines[i:])
 		if len(block) == 0 {
-			if !strings.Contains(lines[i], "GlobalSecondaryIndexes:") || len(indexes) > 0 || i+1 == len(lines) || len(indexBlock(lines[i+1:])) == 0 {
+			if !strings.Contains(lines[i], "GlobalSecondaryIndexes:") || len(indexes) > 0 || i+1 == len(lines) ||
+				len(indexBlock(lines[i+1:])) == 0 {
 				out = append(out, lines[i])
 			}
 			i++

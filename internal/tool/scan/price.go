@@ -94,7 +94,8 @@ func (p *Price) By(prices *cost.Prices) {
 }
 
 func (p Price) String() string {
-	text := fmt.Sprintf("about %s of the events table and %s of the aggregates table", show.Count(p.Items/p.Parts, "item"), show.Comma(p.Others/p.Parts))
+	text := fmt.Sprintf("about %s of the events table and %s of the aggregates table", show.Count(p.Items/p.Parts, "item"),
+		show.Comma(p.Others/p.Parts))
 	text += ": " + show.Count(int(p.Reads+0.999), "read unit")
 	if p.Writes > 0 {
 		text += " and " + show.Count(int(p.Writes+0.999), "write unit")
@@ -130,6 +131,7 @@ func Say(ctx context.Context, w io.Writer, t *target.Target, table string) error
 		return fmt.Errorf("asking for the size of table %s: %w", table, err)
 	}
 	units := int(math.Ceil(float64(aws.ToInt64(is.TableSizeBytes)) / unitBytes))
-	fmt.Fprintf(w, "ingot: scanning table %s costs about %s (the size is up to six hours old)\n", table, show.Count(max(units, 1), "read unit"))
+	fmt.Fprintf(w, "ingot: scanning table %s costs about %s (the size is up to six hours old)\n", table,
+		show.Count(max(units, 1), "read unit"))
 	return nil
 }

@@ -59,10 +59,12 @@ func TestSampleWithParts(t *testing.T) {
 	for _, part := range item.Parts.Items {
 		types[part.Type]++
 	}
-	if types["line"] != 2 || types["gift"] != 2 || types["receipt"] != 1 || !strings.Contains(text, `"shop":"shop-7"`) || !strings.Contains(text, `"quantity":8`) {
+	if types["line"] != 2 || types["gift"] != 2 || types["receipt"] != 1 || !strings.Contains(text, `"shop":"shop-7"`) ||
+		!strings.Contains(text, `"quantity":8`) {
 		t.Errorf("%v of %s", types, text)
 	}
-	if _, err := send.Sample(p, "line", nil, time.Now(), 1); err == nil || !strings.Contains(err.Error(), "line is a part of order and comes only with it; send a sample of order") {
+	if _, err := send.Sample(p, "line", nil, time.Now(), 1); err == nil ||
+		!strings.Contains(err.Error(), "line is a part of order and comes only with it; send a sample of order") {
 		t.Errorf("a sample of a part: %v", err)
 	}
 }

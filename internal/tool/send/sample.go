@@ -28,7 +28,8 @@ func Sample(p *pipeline.Pipeline, eventType string, set map[string]any, now time
 	d := p.Describe()
 	spec, ok := d.Spec.Events[eventType]
 	if !ok {
-		return "", fmt.Errorf("there is no event type %q; there are %s", eventType, strings.Join(slices.Sorted(maps.Keys(d.Spec.Events)), ", "))
+		return "", fmt.Errorf("there is no event type %q; there are %s", eventType,
+			strings.Join(slices.Sorted(maps.Keys(d.Spec.Events)), ", "))
 	}
 	if spec.Part.Of != "" {
 		return "", fmt.Errorf("%s is a part of %s and comes only with it; send a sample of %s", eventType, spec.Part.Of, spec.Part.Of)
@@ -48,7 +49,10 @@ func Sample(p *pipeline.Pipeline, eventType string, set map[string]any, now time
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("the sample of %s would be Poison: %s; give the right values with --set FIELD=VALUE, or send an event of your own from a file", eventType, refusal.Detail)
+	return "",
+		fmt.Errorf(
+			"the sample of %s would be Poison: %s; give the right values with --set FIELD=VALUE, or send an event of your own from a file",
+			eventType, refusal.Detail)
 }
 
 // sampler makes up one event.
@@ -166,7 +170,8 @@ func (s *sampler) made(eventType string, read pipeline.Read, i int64) any {
 	}
 	text := slices.Contains(read.Kinds, event.String)
 	switch {
-	case read.Use == "revision" && text || s.passedTo(eventType, read.Path, "time", "minute", "hour", "day", "month", "year", "unix", "unixms"):
+	case read.Use == "revision" && text || s.passedTo(eventType, read.Path, "time", "minute", "hour", "day", "month", "year",
+		"unix", "unixms"):
 		return s.time(nil)
 	case !text && slices.Contains(read.Kinds, event.Array):
 		return []any{}
@@ -229,7 +234,9 @@ func (s *sampler) elements(payload map[string]any, eventType string) {
 
 // partsOf returns the types that are parts of a type.
 func (s *sampler) partsOf(eventType string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.d.Spec.Events)), func(name string) bool { return s.d.Spec.Events[name].Part.Of != eventType })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.d.Spec.Events)), func(name string) bool {
+		return s.d.Spec.Events[name].Part.Of != eventType
+	})
 }
 
 // last returns the name of the last member in a path.

@@ -83,10 +83,12 @@ type: order.placed
 events: {order.placed: {id: "{id}", at: "{at | unixms}", key: {pk: "{id}", sk: "-"}}}`, []string{`"at":1772355600000`}},
 		{"times and numbers in the key", `
 type: order.placed
-events: {order.placed: {id: "{id}#{line}#{sent}", at: "{at}", key: {pk: "{id}", sk: "{line | pad:4}#{line}#{sent | time}"}}}`, []string{`"line":78`, `"sent":"2026-03-01T09:00:00Z"`}},
+events: {order.placed: {id: "{id}#{line}#{sent}", at: "{at}", key: {pk: "{id}", sk: "{line | pad:4}#{line}#{sent | time}"}}}`,
+			[]string{`"line":78`, `"sent":"2026-03-01T09:00:00Z"`}},
 		{"elements and odd names", `
 type: order.placed
-events: {order.placed: {id: '{lines[1].sku}#{["odd.name"]}', at: "{at}", key: {pk: '{lines[1].sku}', sk: '{["odd.name"]}'}}}`, []string{`"lines":[null,{"sku":"sku-77"}]`, `"odd.name":"odd.name-77"`}},
+events: {order.placed: {id: '{lines[1].sku}#{["odd.name"]}', at: "{at}", key: {pk: '{lines[1].sku}', sk: '{["odd.name"]}'}}}`,
+			[]string{`"lines":[null,{"sku":"sku-77"}]`, `"odd.name":"odd.name-77"`}},
 		{"parts that only their whole tells apart", `
 type: order.placed
 events:
@@ -154,7 +156,8 @@ events:
 		t.Fatal(err)
 	}
 	const want = "the sample of order.placed would be Poison: id does not match the pattern"
-	if _, err := send.Sample(p, "order.placed", nil, today, 77); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "; give the right values with --set FIELD=VALUE") {
+	if _, err := send.Sample(p, "order.placed", nil, today, 77); err == nil || !strings.HasPrefix(err.Error(), want) ||
+		!strings.Contains(err.Error(), "; give the right values with --set FIELD=VALUE") {
 		t.Errorf("%v, want %s", err, want)
 	}
 	if _, err := send.Sample(p, "order.placed", map[string]any{"id": "ABC"}, today, 77); err != nil {

@@ -223,7 +223,8 @@ func (s *sender) send(b *batch) error {
 		for _, f := range out.Failed {
 			i, _ := strconv.Atoi(aws.ToString(f.Id)) // cannot fail: the id is one of ours
 			if f.SenderFault || try == tries {
-				return &LineError{b.lines[i].Number, fmt.Errorf("SQS does not take it: %s: %s", aws.ToString(f.Code), aws.ToString(f.Message))}
+				return &LineError{b.lines[i].Number, fmt.Errorf("SQS does not take it: %s: %s", aws.ToString(f.Code),
+					aws.ToString(f.Message))}
 			}
 			left = append(left, b.entries[i])
 		}

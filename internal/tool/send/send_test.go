@@ -39,7 +39,8 @@ type queue struct {
 	err     func(n int) error // of the n-th request
 }
 
-func (q *queue) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+func (q *queue) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput,
+	error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.tries == nil {
@@ -83,7 +84,9 @@ func noSleep(context.Context, time.Duration) error { return nil }
 func TestEverythingIsSentInBatches(t *testing.T) {
 	q := &queue{}
 	var told []int
-	n, err := send.Lines(context.Background(), send.Config{Queue: q, URL: "u", Sent: func(n int) { told = append(told, n) }}, ndjson.Lines(strings.NewReader(numbered(1234))))
+	n, err := send.Lines(context.Background(), send.Config{Queue: q, URL: "u", Sent: func(n int) {
+		told = append(told, n)
+	}}, ndjson.Lines(strings.NewReader(numbered(1234))))
 	if n != 1234 || err != nil {
 		t.Fatalf("%d, %v", n, err)
 	}
@@ -98,7 +101,8 @@ func TestEverythingIsSentInBatches(t *testing.T) {
 func TestBatchesAreCutByBytes(t *testing.T) {
 	q := &queue{}
 	big := `{"a":"` + strings.Repeat("x", 400_000) + `"}` + "\n"
-	if n, err := send.Lines(context.Background(), send.Config{Queue: q, Parallel: 1}, ndjson.Lines(strings.NewReader(big+big+big+big+big))); n != 5 || err != nil {
+	if n, err := send.Lines(context.Background(), send.Config{Queue: q, Parallel: 1},
+		ndjson.Lines(strings.NewReader(big+big+big+big+big))); n != 5 || err != nil {
 		t.Fatal(n, err)
 	}
 	for _, b := range q.batches {
@@ -106,8 +110,10 @@ func TestBatchesAreCutByBytes(t *testing.T) {
 			t.Errorf("%d messages of 400 KB in a batch", len(b))
 		}
 	}
-	n, err := send.Lines(context.Background(), send.Config{Queue: q}, ndjson.Lines(strings.NewReader("{}\n"+`{"a":"`+strings.Repeat("x", 1<<20)+`"}`+"\n")))
-	if line := new(send.LineError); n != 1 || !errors.As(err, &line) || line.Line != 2 || !strings.Contains(err.Error(), "SQS takes at most 1048576") {
+	n, err := send.Lines(context.Background(), send.Config{Queue: q},
+		ndjson.Lines(strings.NewReader("{}\n"+`{"a":"`+strings.Repeat("x", 1<<20)+`"}`+"\n")))
+	if line := new(send.LineError); n != 1 || !errors.As(err, &line) || line.Line != 2 ||
+		!strings.Contains(err.Error(), "SQS takes at most 1048576") {
 		t.Errorf("%d, %v", n, err)
 	}
 }
@@ -137,7 +143,8 @@ func TestFailuresAndWhereToGoOn(t *testing.T) {
 		}, sent: 20, says: "line 26: SQS does not take it: ServiceUnavailable"},
 		"the sender's fault": {fails: func(body string, _ int) *types.BatchResultErrorEntry {
 			if strings.Contains(body, "0012") {
-				return &types.BatchResultErrorEntry{Code: aws.String("InvalidMessageContents"), Message: aws.String("no"), SenderFault: true}
+				return &types.BatchResultErrorEntry{Code: aws.String("InvalidMessageContents"), Message: aws.String("no"),
+					SenderFault: true}
 			}
 			return nil
 		}, sent: 10, says: "line 13: SQS does not take it: InvalidMessageContents: no"},
@@ -150,7 +157,8 @@ func TestFailuresAndWhereToGoOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := &queue{fails: tt.fails, err: tt.err}
-			n, err := send.Lines(context.Background(), send.Config{Queue: q, Parallel: 1, Sleep: noSleep}, ndjson.Lines(strings.NewReader(numbered(35))))
+			n, err := send.Lines(context.Background(), send.Config{Queue: q, Parallel: 1, Sleep: noSleep},
+				ndjson.Lines(strings.NewReader(numbered(35))))
 			if n != tt.sent || (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("%d sent, %v; want %d, %s", n, err, tt.sent, tt.says)
 			}
@@ -198,7 +206,8 @@ func TestGroups(t *testing.T) {
 		}
 		return nil
 	}}
-	if n, err := send.Lines(context.Background(), send.Config{Queue: q, Group: path, Sleep: noSleep}, ndjson.Lines(strings.NewReader(lines.String()))); n != 25 || err != nil {
+	if n, err := send.Lines(context.Background(), send.Config{Queue: q, Group: path, Sleep: noSleep},
+		ndjson.Lines(strings.NewReader(lines.String()))); n != 25 || err != nil {
 		t.Fatal(n, err)
 	}
 	// A message that is sent again is the same to a FIFO queue, so its first place counts.
@@ -214,7 +223,8 @@ func TestGroups(t *testing.T) {
 		t.Errorf("%d messages, groups %v", len(order), q.groups)
 	}
 	for _, bad := range []string{`{"who":1}`, `{"who":{"id":[]}}`, `{"who":{"id":""}}`, `no`} {
-		if _, err := send.Lines(context.Background(), send.Config{Queue: q, Group: path}, ndjson.Lines(strings.NewReader(bad+"\n"))); err == nil || !strings.HasPrefix(err.Error(), "line 1: ") {
+		if _, err := send.Lines(context.Background(), send.Config{Queue: q, Group: path},
+			ndjson.Lines(strings.NewReader(bad+"\n"))); err == nil || !strings.HasPrefix(err.Error(), "line 1: ") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -227,7 +237,8 @@ type table struct {
 	grows  func(round int, items map[string]byte)
 }
 
-func (t *table) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (t *table) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput,
+	error) {
 	t.rounds++
 	t.grows(t.rounds, t.items)
 	out := &dynamodb.BatchGetItemOutput{Responses: map[string][]map[string]dynamotypes.AttributeValue{}}
@@ -235,10 +246,12 @@ func (t *table) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, 
 		for _, key := range keys.Keys {
 			pk := key["PK"].(*dynamotypes.AttributeValueMemberS).Value
 			if first, there := t.items[pk]; there && first == barred {
-				out.Responses[name] = append(out.Responses[name], map[string]dynamotypes.AttributeValue{"PK": key["PK"], "SK": key["SK"], "i:barred": &dynamotypes.AttributeValueMemberBOOL{Value: true}})
+				out.Responses[name] = append(out.Responses[name], map[string]dynamotypes.AttributeValue{"PK": key["PK"], "SK": key["SK"],
+					"i:barred": &dynamotypes.AttributeValueMemberBOOL{Value: true}})
 			} else if there {
 				digest := event.Digest{first}
-				out.Responses[name] = append(out.Responses[name], map[string]dynamotypes.AttributeValue{"PK": key["PK"], "SK": key["SK"], "digest": &dynamotypes.AttributeValueMemberB{Value: digest[:]}})
+				out.Responses[name] = append(out.Responses[name], map[string]dynamotypes.AttributeValue{"PK": key["PK"], "SK": key["SK"],
+					"digest": &dynamotypes.AttributeValueMemberB{Value: digest[:]}})
 			}
 		}
 	}
@@ -280,12 +293,15 @@ func TestWait(t *testing.T) {
 	}}
 	sent := waitingFor(sentTo("a", 1), sentTo("b", 2), sentTo("c", 3), sentTo("a", 1))
 	var told []send.Waited
-	w, err := send.Wait(context.Background(), client, "events", sent, nil, 10*time.Second, noSleep, func(w send.Waited) { told = append(told, w) })
+	w, err := send.Wait(context.Background(), client, "events", sent, nil, 10*time.Second, noSleep, func(w send.Waited) {
+		told = append(told, w)
+	})
 	if err != nil || w != (send.Waited{Stored: 1, Other: 1, Left: 1}) || told[0] != (send.Waited{Stored: 1, Left: 2}) {
 		t.Errorf("%+v, %v; first %+v", w, err, told[0])
 	}
 	client.grows = func(_ int, items map[string]byte) { maps.Copy(items, map[string]byte{"b": 2, "c": 3}) }
-	if w, err := send.Wait(context.Background(), client, "events", sent, nil, 0, noSleep, func(send.Waited) {}); err != nil || w != (send.Waited{Stored: 3}) {
+	if w, err := send.Wait(context.Background(), client, "events", sent, nil, 0, noSleep, func(send.Waited) {}); err != nil ||
+		w != (send.Waited{Stored: 3}) {
 		t.Errorf("%+v, %v", w, err)
 	}
 }
@@ -298,7 +314,8 @@ func TestWaitForTwoPayloadsUnderOneKey(t *testing.T) {
 				maps.Copy(items, map[string]byte{"a": stored, "p": 3, "q": 10 + stored})
 			}
 		}}
-		sent := waitingFor(withPartsAt(sentTo("a", 1), sentTo("p", 3), sentTo("q", 11)), withPartsAt(sentTo("a", 2), sentTo("p", 3), sentTo("q", 12)))
+		sent := waitingFor(withPartsAt(sentTo("a", 1), sentTo("p", 3), sentTo("q", 11)),
+			withPartsAt(sentTo("a", 2), sentTo("p", 3), sentTo("q", 12)))
 		w, err := send.Wait(context.Background(), client, "events", sent, nil, time.Minute, noSleep, func(send.Waited) {})
 		if err != nil || w != (send.Waited{Stored: 1, Other: 1}) || client.rounds != 2 {
 			t.Errorf("%d is stored: %+v, %v, %d rounds", stored, w, err, client.rounds)
@@ -347,7 +364,8 @@ func TestWaitForRevisions(t *testing.T) {
 		}
 		return event.Updated, nil
 	}
-	w, err := send.Wait(context.Background(), client, "events", waitingFor(revised("a", 2), revised("b", 2), revised("c", 2)), judge, time.Minute, noSleep, func(send.Waited) {})
+	w, err := send.Wait(context.Background(), client, "events", waitingFor(revised("a", 2), revised("b", 2), revised("c", 2)), judge,
+		time.Minute, noSleep, func(send.Waited) {})
 	slices.Sort(judged)
 	if err != nil || w != (send.Waited{Stored: 2, Other: 1}) || !slices.Equal(judged, []string{"a1", "a3", "b1", "c9"}) {
 		t.Errorf("%+v, %v; judged %q", w, err, judged)
@@ -357,7 +375,8 @@ func TestWaitForRevisions(t *testing.T) {
 // An event is stored when all its parts are. If one of its keys holds something else, it never will
 // be.
 func TestWaitForParts(t *testing.T) {
-	sent := waitingFor(withPartsAt(sentTo("a", 1), sentTo("p", 2), sentTo("q", 3)), withPartsAt(sentTo("b", 4), sentTo("r", 5)), sentTo("c", 6))
+	sent := waitingFor(withPartsAt(sentTo("a", 1), sentTo("p", 2), sentTo("q", 3)), withPartsAt(sentTo("b", 4), sentTo("r", 5)),
+		sentTo("c", 6))
 	client := &table{items: map[string]byte{}, grows: func(round int, items map[string]byte) {
 		switch round {
 		case 1:
@@ -369,7 +388,9 @@ func TestWaitForParts(t *testing.T) {
 		}
 	}}
 	var told []send.Waited
-	w, err := send.Wait(context.Background(), client, "events", sent, nil, time.Minute, noSleep, func(w send.Waited) { told = append(told, w) })
+	w, err := send.Wait(context.Background(), client, "events", sent, nil, time.Minute, noSleep, func(w send.Waited) {
+		told = append(told, w)
+	})
 	want := []send.Waited{{Stored: 1, Left: 2}, {Stored: 1, Left: 2}, {Stored: 1, Other: 1, Left: 1}, {Stored: 2, Other: 1}}
 	if err != nil || w != want[3] || !slices.Equal(told, want) {
 		t.Errorf("%+v, %v; told %+v", w, err, told)
@@ -405,7 +426,10 @@ func TestWaitForFloors(t *testing.T) {
 		t.Errorf("%+v, %v, asked %v", w, err, asked)
 	}
 	broken := errors.New("no such table")
-	if _, err := send.Wait(context.Background(), &table{items: map[string]byte{}, grows: func(int, map[string]byte) {}}, "events", sent, func(context.Context, *event.Item) (event.Verdict, error) { return 0, broken }, 0, sleep, func(send.Waited) {}); err != broken {
+	if _, err := send.Wait(context.Background(), &table{items: map[string]byte{}, grows: func(int, map[string]byte) {}}, "events",
+		sent, func(context.Context, *event.Item) (event.Verdict, error) {
+			return 0, broken
+		}, 0, sleep, func(send.Waited) {}); err != broken {
 		t.Errorf("%v", err)
 	}
 }
@@ -437,7 +461,8 @@ func TestSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	text, err := send.Sample(p, "order.placed", map[string]any{"currency": "EUR", "order": map[string]any{"note": "x"}, "total": json.RawMessage("2.50")}, now, 7)
+	text, err := send.Sample(p, "order.placed", map[string]any{"currency": "EUR", "order": map[string]any{"note": "x"},
+		"total": json.RawMessage("2.50")}, now, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -445,10 +470,12 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	if !item.At.Equal(now) || item.ID != "id-7" || !strings.Contains(text, `"currency":"EUR"`) || !strings.Contains(text, `"total":2.50`) || !strings.Contains(text, `"note":"x"`) {
+	if !item.At.Equal(now) || item.ID != "id-7" || !strings.Contains(text, `"currency":"EUR"`) || !strings.Contains(text, `"total":2.50`) ||
+		!strings.Contains(text, `"note":"x"`) {
 		t.Errorf("%s: %+v", text, item)
 	}
-	if _, err := send.Sample(p, "order", nil, now, 7); err == nil || err.Error() != `there is no event type "order"; there are order.placed` {
+	if _, err := send.Sample(p, "order", nil, now, 7); err == nil ||
+		err.Error() != `there is no event type "order"; there are order.placed` {
 		t.Error(err)
 	}
 }

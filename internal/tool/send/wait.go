@@ -87,7 +87,8 @@ const maxGet = 100
 // Wait asks until all items of each event are there, or until limit has passed. sleep waits between
 // two rounds. judge says for an event that moves totals whether waiting is useless, and under mode
 // latest whether the stored revision is newer.
-func Wait(ctx context.Context, client Table, table string, sent Waiting, judge Judge, limit time.Duration, sleep func(context.Context, time.Duration) error, told func(Waited)) (Waited, error) {
+func Wait(ctx context.Context, client Table, table string, sent Waiting, judge Judge, limit time.Duration,
+	sleep func(context.Context, time.Duration) error, told func(Waited)) (Waited, error) {
 	w := &waiting{sent: sent, judge: judge, unproven: make(map[Sent]int, len(sent)), asks: make(map[event.Key][]Sent, len(sent)),
 		seen: map[Sent]event.Digest{}, Waited: Waited{Left: len(sent)}}
 	for one, due := range sent {
@@ -217,7 +218,8 @@ func read(ctx context.Context, client Table, table string, keys []event.Key) (ma
 	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String("PK, SK, #digest, #barred"),
 		ExpressionAttributeNames: map[string]string{"#digest": "digest", "#barred": itemform.Barred}}
 	for _, key := range keys {
-		request.Keys = append(request.Keys, map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}})
+		request.Keys = append(request.Keys, map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
+			"SK": &types.AttributeValueMemberS{Value: key.SK}})
 	}
 	found := map[event.Key]there{}
 	out, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: request}})

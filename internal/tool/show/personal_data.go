@@ -59,7 +59,8 @@ func (m Personal) write(b *strings.Builder, n event.Node, masked map[event.Node]
 		b.WriteByte(']')
 	case event.String:
 		inner := strings.TrimSpace(n.Text())
-		if doc, err := event.ParseDocument(inner); err == nil && slices.Contains([]event.Kind{event.Object, event.Array, event.String}, doc.Root().Kind()) {
+		if doc, err := event.ParseDocument(inner); err == nil && slices.Contains([]event.Kind{event.Object, event.Array, event.String},
+			doc.Root().Kind()) {
 			b.WriteString(quoted(m.Data(inner)))
 			return
 		}

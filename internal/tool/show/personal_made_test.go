@@ -44,16 +44,19 @@ func TestWhatIdsAndAttributesAreMadeOf(t *testing.T) {
 	m, _ := hiddenMade(t)
 	item := m.Item(event.Item{Type: "login", ID: "ann", Key: event.Key{PK: "LOGIN#0123", SK: "-"}, Data: `{"name":"ann"}`,
 		Indexes: []event.IndexKey{{Name: "GSI1", Key: event.Key{PK: "ID#ann", SK: "t"}}}})
-	if item.ID != Mask || item.Key.PK != "LOGIN#0123" || item.Indexes[0].Key.PK != Mask || item.Indexes[0].Key.SK != "t" || item.Data != `{"name":"***"}` {
+	if item.ID != Mask || item.Key.PK != "LOGIN#0123" || item.Indexes[0].Key.PK != Mask || item.Indexes[0].Key.SK != "t" ||
+		item.Data != `{"name":"***"}` {
 		t.Errorf("%+v", item)
 	}
 	if by := m.By("logins", map[string]string{"who": "ann"}); by["who"] != Mask {
 		t.Errorf("%v", by)
 	}
-	if got := m.Data(`{"specversion":"1.0","subject":"ann","data":{"n":1}}`); got != `{"specversion":"1.0","subject":"***","data":{"n":1}}` {
+	if got := m.Data(
+		`{"specversion":"1.0","subject":"ann","data":{"n":1}}`); got != `{"specversion":"1.0","subject":"***","data":{"n":1}}` {
 		t.Errorf("%s", got)
 	}
-	for name, want := range map[string]string{"subject": Mask, "ce_subject": Mask, "ce-subject": Mask, "cloudEvents_subject": Mask, "subjects": "ann", "id": "ann"} {
+	for name, want := range map[string]string{"subject": Mask, "ce_subject": Mask, "ce-subject": Mask, "cloudEvents_subject": Mask,
+		"subjects": "ann", "id": "ann"} {
 		if got := m.Attribute(name, "ann"); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -111,7 +114,8 @@ func TestDifferencesAreMasked(t *testing.T) {
 	def, _ := p.Definition("logins")
 	for what, hides := range map[string]bool{"logins": false, "fp": false, "n": false, "most": true, "i:score": true} {
 		d := verify.Difference{Total: "logins who=ann", Def: def, By: map[string]string{"who": "ann"}, What: what, Has: "1", Wants: "3"}
-		if got := m.Difference(d).String(); strings.Contains(got, "ann") || strings.Contains(got, "3") == hides || strings.Contains(got, "1970") {
+		if got := m.Difference(d).String(); strings.Contains(got, "ann") || strings.Contains(got, "3") == hides ||
+			strings.Contains(got, "1970") {
 			t.Errorf("%s: %s", what, got)
 		}
 		if got := (Personal{}).Difference(d).String(); !strings.Contains(got, "ann") {

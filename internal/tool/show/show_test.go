@@ -18,7 +18,8 @@ func TestNumbersForPeople(t *testing.T) {
 			t.Errorf("%d is written %s, want %s", n, got, want)
 		}
 	}
-	for text, want := range map[string]string{"-0.5": "-0.5", "1234.5": "1,234.5", "12e40": "12e40", "100000000000000000000": "100000000000000000000"} {
+	for text, want := range map[string]string{"-0.5": "-0.5", "1234.5": "1,234.5", "12e40": "12e40",
+		"100000000000000000000": "100000000000000000000"} {
 		if got := Grouped(text); got != want {
 			t.Errorf("%s is written %s, want %s", text, got, want)
 		}
@@ -80,8 +81,10 @@ func TestBarFits(t *testing.T) {
 
 func TestText(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain, é, 日本": "plain, é, 日本", "a\x1b[31mred": `a\u001b[31mred`, "tab\tline\nend\r": `tab\tline\nend\r`, "\x00\x7f\u0085": `\u0000\u007f\u0085`,
-		"\u202egnp.exe": `\u202egnp.exe`, "\u2066x\u2069": `\u2066x\u2069`, "\u200b\u200f\ufeff": `\u200b\u200f\ufeff`, "bad\xff": `bad\xff`, "": "",
+		"plain, é, 日本": "plain, é, 日本", "a\x1b[31mred": `a\u001b[31mred`, "tab\tline\nend\r": `tab\tline\nend\r`,
+		"\x00\x7f\u0085": `\u0000\u007f\u0085`,
+		"\u202egnp.exe":  `\u202egnp.exe`, "\u2066x\u2069": `\u2066x\u2069`, "\u200b\u200f\ufeff": `\u200b\u200f\ufeff`,
+		"bad\xff": `bad\xff`, "": "",
 	} {
 		if got := Text(in); got != want {
 			t.Errorf("%q is shown as %q, want %q", in, got, want)
@@ -91,7 +94,8 @@ func TestText(t *testing.T) {
 
 func TestCell(t *testing.T) {
 	for in, want := range map[string]string{
-		"=1+1": "'=1+1", "+1": "'+1", "-x": "'-x", "@SUM(A1)": "'@SUM(A1)", "\t=1": `\t=1`, "-12.50": "-12.50", "+12": "'+12", "12": "12", "a=1": "a=1", "-": "'-", "": "", "-1e5": "'-1e5",
+		"=1+1": "'=1+1", "+1": "'+1", "-x": "'-x", "@SUM(A1)": "'@SUM(A1)", "\t=1": `\t=1`, "-12.50": "-12.50", "+12": "'+12", "12": "12",
+		"a=1": "a=1", "-": "'-", "": "", "-1e5": "'-1e5",
 	} {
 		if got := Cell(in); got != want {
 			t.Errorf("%q is written %q, want %q", in, got, want)
@@ -242,7 +246,8 @@ func TestPayloadsAreMasked(t *testing.T) {
 func TestItemsAreMasked(t *testing.T) {
 	m := hidden(t)
 	item := event.Item{Type: "user.seen", ID: "1", Key: event.Key{PK: "USER#0123", SK: "1"}, Data: `{"contact":{"email":"jo@x.io"}}`,
-		Indexes:    []event.IndexKey{{Name: "GSI1", Key: event.Key{PK: "PLAIN#jo@x.io", SK: "1"}}, {Name: "GSI2", Key: event.Key{PK: "CITY#Bonn", SK: "1"}}},
+		Indexes: []event.IndexKey{{Name: "GSI1", Key: event.Key{PK: "PLAIN#jo@x.io", SK: "1"}},
+			{Name: "GSI2", Key: event.Key{PK: "CITY#Bonn", SK: "1"}}},
 		Attributes: []event.Attribute{{Name: "city", Text: "Bonn"}, {Name: "contact", Text: "1"}, {Name: "email", Text: "jo@x.io"}}}
 	got := m.Item(item)
 	if got.Key.PK != "USER#0123" || got.ID != "1" || got.Data != `{"contact":{"email":"***"}}` {
@@ -285,14 +290,17 @@ aggregates:
 		t.Fatal(err)
 	}
 	m := PersonalOf(p)
-	got := m.Item(event.Item{Type: "seen", ID: "jo@x.io", Key: event.Key{PK: "USER#jo@x.io", SK: "Bonn"}, Indexes: []event.IndexKey{{Name: "GSI1", Key: event.Key{PK: "M#0123", SK: "jo@x.io"}}}})
-	if got.ID != "***" || got.Key.PK != "***" || got.Key.SK != "Bonn" || got.Indexes[0].Key.SK != "***" || got.Indexes[0].Key.PK != "M#0123" {
+	got := m.Item(event.Item{Type: "seen", ID: "jo@x.io", Key: event.Key{PK: "USER#jo@x.io", SK: "Bonn"},
+		Indexes: []event.IndexKey{{Name: "GSI1", Key: event.Key{PK: "M#0123", SK: "jo@x.io"}}}})
+	if got.ID != "***" || got.Key.PK != "***" || got.Key.SK != "Bonn" || got.Indexes[0].Key.SK != "***" ||
+		got.Indexes[0].Key.PK != "M#0123" {
 		t.Errorf("%+v", got)
 	}
 	if by := m.By("mails", map[string]string{"who": "jo@x.io"}); by["who"] != "***" {
 		t.Errorf("%v", by)
 	}
-	if !m.Total("mails") || m.Total("cities") || !m.Key("seen", "USER#{@id}") || !m.Key("seen", "M#{email | hmac}") || m.Key("seen", "CITY#{city}") {
+	if !m.Total("mails") || m.Total("cities") || !m.Key("seen", "USER#{@id}") || !m.Key("seen", "M#{email | hmac}") ||
+		m.Key("seen", "CITY#{city}") {
 		t.Error("it does not tell which keys are personal")
 	}
 }

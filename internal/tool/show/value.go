@@ -126,8 +126,9 @@ func estimate(text string) (Value, bool) {
 	}
 	n := s.Estimate()
 	digits := strconv.FormatInt(n, 10)
-	return Value{Text: fmt.Sprintf("about %s ±%.1f %%", Grouped(digits), 100*aggregate.DistinctError), Number: digits, Cells: []string{digits},
-		JSON: Estimate{Estimate: n, Error: aggregate.DistinctError}}, true
+	return Value{Text: fmt.Sprintf("about %s ±%.1f %%", Grouped(digits), 100*aggregate.DistinctError), Number: digits,
+		Cells: []string{digits},
+		JSON:  Estimate{Estimate: n, Error: aggregate.DistinctError}}, true
 }
 
 func moment(text string) (Value, bool) {
@@ -135,7 +136,8 @@ func moment(text string) (Value, bool) {
 	if err != nil {
 		return Value{}, false
 	}
-	v := Value{Text: Text(d.JSON), JSON: Moment{At: d.At, Value: json.RawMessage(d.JSON)}, Cells: []string{Cell(d.JSON), d.At.Format(time.RFC3339Nano)}}
+	v := Value{Text: Text(d.JSON), JSON: Moment{At: d.At, Value: json.RawMessage(d.JSON)},
+		Cells: []string{Cell(d.JSON), d.At.Format(time.RFC3339Nano)}}
 	if n, err := event.ParseDecimal(d.JSON); err == nil {
 		v.Number, v.Text = n.String(), Grouped(n.String())
 	}

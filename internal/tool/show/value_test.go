@@ -35,10 +35,14 @@ func TestValues(t *testing.T) {
 			`{"count":9,"p50":"1.024","p90":"1.024","p99":"1.024","error":0.025}`, []string{"1.024", "1.024", "1.024"}},
 		{aggregate.Distinct, aggregate.Amount{Set: true, Text: aggregate.DistinctText([]byte(`"a"`))}, "about 1 ±1.6 %", "1",
 			`{"estimate":1,"error":0.0163}`, []string{"1"}},
-		{aggregate.Newest, dated(`"paid"`), "paid", "", `{"at":"2026-03-01T10:00:02Z","value":"paid"}`, []string{"paid", "2026-03-01T10:00:02Z"}},
-		{aggregate.Oldest, dated(`1250`), "1,250", "1250", `{"at":"2026-03-01T10:00:02Z","value":1250}`, []string{"1250", "2026-03-01T10:00:02Z"}},
-		{aggregate.Newest, dated(`"=1+\u0007"`), `=1+\u0007`, "", `{"at":"2026-03-01T10:00:02Z","value":"=1+\u0007"}`, []string{`'=1+\u0007`, "2026-03-01T10:00:02Z"}},
-		{aggregate.Newest, dated(`true`), "true", "", `{"at":"2026-03-01T10:00:02Z","value":true}`, []string{"true", "2026-03-01T10:00:02Z"}},
+		{aggregate.Newest, dated(`"paid"`), "paid", "", `{"at":"2026-03-01T10:00:02Z","value":"paid"}`,
+			[]string{"paid", "2026-03-01T10:00:02Z"}},
+		{aggregate.Oldest, dated(`1250`), "1,250", "1250", `{"at":"2026-03-01T10:00:02Z","value":1250}`,
+			[]string{"1250", "2026-03-01T10:00:02Z"}},
+		{aggregate.Newest, dated(`"=1+\u0007"`), `=1+\u0007`, "", `{"at":"2026-03-01T10:00:02Z","value":"=1+\u0007"}`,
+			[]string{`'=1+\u0007`, "2026-03-01T10:00:02Z"}},
+		{aggregate.Newest, dated(`true`), "true", "", `{"at":"2026-03-01T10:00:02Z","value":true}`,
+			[]string{"true", "2026-03-01T10:00:02Z"}},
 	} {
 		v, ok := ValueOf(tt.op, tt.amount)
 		if !ok {
@@ -105,7 +109,8 @@ func TestNothingSupplied(t *testing.T) {
 
 func TestPersonalValues(t *testing.T) {
 	m := hidden(t)
-	for name, want := range map[string]bool{"last": true, "first": true, "different": false, "seen": false, "city": false, "nothing": false} {
+	for name, want := range map[string]bool{"last": true, "first": true, "different": false, "seen": false, "city": false,
+		"nothing": false} {
 		if got := m.Value("kept", name); got != want {
 			t.Errorf("%s: %t", name, got)
 		}

@@ -36,7 +36,8 @@ func (r *Report) queues(ctx context.Context, s Source) {
 			continue
 		}
 		if s.Watch != nil && one.Waiting > 0 {
-			points, err := s.points(ctx, "AWS/SQS", "ApproximateAgeOfOldestMessage", "QueueName", q.url[strings.LastIndexByte(q.url, '/')+1:], types.StatisticMaximum, tenMinutes)
+			points, err := s.points(ctx, "AWS/SQS", "ApproximateAgeOfOldestMessage", "QueueName",
+				q.url[strings.LastIndexByte(q.url, '/')+1:], types.StatisticMaximum, tenMinutes)
 			if err != nil {
 				r.unknown("age of "+q.name, err)
 			}
@@ -55,7 +56,8 @@ func (r *Report) queues(ctx context.Context, s Source) {
 
 // queue asks for the numbers of one queue.
 func (s Source) queue(ctx context.Context, name, url string) (Queue, error) {
-	const waiting, inFlight = sqstypes.QueueAttributeNameApproximateNumberOfMessages, sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible
+	const waiting, inFlight = sqstypes.QueueAttributeNameApproximateNumberOfMessages,
+		sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible
 	out, err := s.Queues.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url,
 		AttributeNames: []sqstypes.QueueAttributeName{waiting, inFlight, sqstypes.QueueAttributeNameQueueArn}})
 	if err != nil {
@@ -100,7 +102,8 @@ func (r *Report) quarantine(ctx context.Context, s Source, q Queue) {
 	case err != nil:
 		r.unknown("why messages are in quarantine", err)
 	case unseen > 0:
-		r.unknown("why messages are in quarantine", fmt.Errorf("%s not looked at: they are in flight, or beyond the first %s", messagesAre(unseen), show.Comma(mostLetters)))
+		r.unknown("why messages are in quarantine", fmt.Errorf("%s not looked at: they are in flight, or beyond the first %s",
+			messagesAre(unseen), show.Comma(mostLetters)))
 	}
 }
 

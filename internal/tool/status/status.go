@@ -30,7 +30,8 @@ type Queues interface {
 // Watch is what the package needs of CloudWatch.
 type Watch interface {
 	DescribeAlarms(context.Context, *cloudwatch.DescribeAlarmsInput, ...func(*cloudwatch.Options)) (*cloudwatch.DescribeAlarmsOutput, error)
-	GetMetricStatistics(context.Context, *cloudwatch.GetMetricStatisticsInput, ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricStatisticsOutput, error)
+	GetMetricStatistics(context.Context, *cloudwatch.GetMetricStatisticsInput,
+		...func(*cloudwatch.Options)) (*cloudwatch.GetMetricStatisticsOutput, error)
 }
 
 // Source says what to read, and with what. If a part is nil or empty, the report says that it is
@@ -115,7 +116,8 @@ type Report struct {
 
 // Read reads as much as it can. Unknown lists the parts that it could not read.
 func Read(ctx context.Context, s Source) *Report {
-	r := &Report{Queues: []Queue{}, Quarantine: []Reason{}, Functions: []Function{}, Flagged: []Flagged{}, Mappings: []pause.Mapping{}, Alarms: []Alarm{}, Aggregates: []Aggregate{}, Unwell: []string{}, Unknown: []string{}}
+	r := &Report{Queues: []Queue{}, Quarantine: []Reason{}, Functions: []Function{}, Flagged: []Flagged{}, Mappings: []pause.Mapping{},
+		Alarms: []Alarm{}, Aggregates: []Aggregate{}, Unwell: []string{}, Unknown: []string{}}
 	r.queues(ctx, s)
 	r.mappings(ctx, s)
 	if s.Watch == nil {

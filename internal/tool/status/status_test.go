@@ -47,9 +47,12 @@ type mappings struct {
 	err          error
 }
 
-func (m mappings) ListEventSourceMappings(_ context.Context, in *lambda.ListEventSourceMappingsInput, _ ...func(*lambda.Options)) (*lambda.ListEventSourceMappingsOutput, error) {
-	return &lambda.ListEventSourceMappingsOutput{EventSourceMappings: []lambdatypes.EventSourceMappingConfiguration{{UUID: aws.String("u-" + *in.FunctionName),
-		State: aws.String(m.state), LastProcessingResult: aws.String(m.last), EventSourceMappingArn: aws.String("arn:aws:lambda:x:0:event-source-mapping:u"), EventSourceArn: aws.String("arn")}}}, m.err
+func (m mappings) ListEventSourceMappings(_ context.Context, in *lambda.ListEventSourceMappingsInput,
+	_ ...func(*lambda.Options)) (*lambda.ListEventSourceMappingsOutput, error) {
+	return &lambda.ListEventSourceMappingsOutput{EventSourceMappings: []lambdatypes.EventSourceMappingConfiguration{{UUID: aws.String("u-" +
+		*in.FunctionName),
+		State: aws.String(m.state), LastProcessingResult: aws.String(m.last),
+		EventSourceMappingArn: aws.String("arn:aws:lambda:x:0:event-source-mapping:u"), EventSourceArn: aws.String("arn")}}}, m.err
 }
 
 func (m mappings) ListTags(context.Context, *lambda.ListTagsInput, ...func(*lambda.Options)) (*lambda.ListTagsOutput, error) {
@@ -67,7 +70,8 @@ type watch struct {
 	err     error
 }
 
-func (w watch) GetMetricStatistics(_ context.Context, in *cloudwatch.GetMetricStatisticsInput, _ ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricStatisticsOutput, error) {
+func (w watch) GetMetricStatistics(_ context.Context, in *cloudwatch.GetMetricStatisticsInput,
+	_ ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricStatisticsOutput, error) {
 	out := &cloudwatch.GetMetricStatisticsOutput{Datapoints: []cwtypes.Datapoint{{}}}
 	for i, v := range w.metrics[*in.MetricName+" "+*in.Dimensions[0].Value] {
 		at := now.Add(-time.Duration(i+1) * time.Minute)
@@ -89,7 +93,8 @@ func (w watch) GetMetricStatistics(_ context.Context, in *cloudwatch.GetMetricSt
 // quiet is an alarm that has nothing to say.
 var quiet = cwtypes.MetricAlarm{AlarmName: aws.String("shop-Quiet"), StateValue: cwtypes.StateValueOk}
 
-func (w watch) DescribeAlarms(_ context.Context, in *cloudwatch.DescribeAlarmsInput, _ ...func(*cloudwatch.Options)) (*cloudwatch.DescribeAlarmsOutput, error) {
+func (w watch) DescribeAlarms(_ context.Context, in *cloudwatch.DescribeAlarmsInput,
+	_ ...func(*cloudwatch.Options)) (*cloudwatch.DescribeAlarmsOutput, error) {
 	out := &cloudwatch.DescribeAlarmsOutput{}
 	for _, a := range w.alarms {
 		if strings.HasPrefix(*a.AlarmName, *in.AlarmNamePrefix) {
@@ -144,26 +149,34 @@ func stockedSource(t *testing.T) stocked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stocked{tables: e.DynamoDB(), Source: Source{Queues: e.SQS(), Lambda: mappings{state: "Enabled"}, Watch: watch{metrics: map[string][]float64{"IteratorAge streams": {1250, 2500}, "Invocations ingest": {2, 3}}, alarms: []cwtypes.MetricAlarm{quiet}}, Store: st, Pipeline: p,
-		Queue: s.Queue, Quarantine: s.Quarantine, DeadLetters: s.DeadLetters, Ingest: "ingest", Streams: "streams", AlarmPrefix: "shop-", Now: now}}
+	return stocked{tables: e.DynamoDB(),
+		Source: Source{Queues: e.SQS(), Lambda: mappings{state: "Enabled"},
+			Watch: watch{metrics: map[string][]float64{"IteratorAge streams": {1250, 2500}, "Invocations ingest": {2, 3}},
+				alarms: []cwtypes.MetricAlarm{quiet}}, Store: st, Pipeline: p,
+			Queue: s.Queue, Quarantine: s.Quarantine, DeadLetters: s.DeadLetters, Ingest: "ingest", Streams: "streams",
+			AlarmPrefix: "shop-", Now: now}}
 }
 
 func letter(t *testing.T, s Source, url string) {
 	t.Helper()
-	if _, err := s.Queues.(*embedded.SQS).SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String("{}")}); err != nil {
+	if _, err := s.Queues.(*embedded.SQS).SendMessage(t.Context(),
+		&sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String("{}")}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestWell(t *testing.T) {
 	s := source(t)
-	letter(t, s, s.Queue)                                                                                                          // work is not trouble
-	s.Watch.(watch).metrics["ApproximateAgeOfOldestMessage "+s.Queue[strings.LastIndexByte(s.Queue, '/')+1:]] = []float64{12, 900} // it was older
+	letter(t, s,
+		s.Queue) // work is not trouble
+	s.Watch.(watch).metrics["ApproximateAgeOfOldestMessage "+s.Queue[strings.LastIndexByte(s.Queue, '/')+1:]] = []float64{12,
+		900} // it was older
 	r := Read(t.Context(), s)
 	if len(r.Unwell) != 0 || r.Untold || len(r.Unknown) != 0 {
 		t.Errorf("unwell %q, unknown %q", r.Unwell, r.Unknown)
 	}
-	if r.Epoch != 4 || *r.Lag != 2.5 || len(r.Mappings) != 2 || len(r.Queues) != 3 || r.Queues[0].Waiting != 1 || *r.Queues[0].Oldest != 12 || len(r.Aggregates) != 1 {
+	if r.Epoch != 4 || *r.Lag != 2.5 || len(r.Mappings) != 2 || len(r.Queues) != 3 || r.Queues[0].Waiting != 1 ||
+		*r.Queues[0].Oldest != 12 || len(r.Aggregates) != 1 {
 		t.Errorf("%+v", r)
 	}
 	r.Stack = "stack shop"
@@ -196,8 +209,10 @@ Nothing is wrong with what is known.
 `; text.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", &text, want)
 	}
-	for _, line := range []string{`ingot_queue_messages{queue="queue",state="waiting"} 1`, `ingot_queue_oldest_seconds{queue="queue"} 12`, "ingot_lag_seconds 2.5",
-		`ingot_mapping_enabled{function="streams",mapping="u-streams"} 1`, `ingot_aggregate_building{aggregate="daily"} 0`, "ingot_well 1", "ingot_unknown 0"} {
+	for _, line := range []string{`ingot_queue_messages{queue="queue",state="waiting"} 1`, `ingot_queue_oldest_seconds{queue="queue"} 12`,
+		"ingot_lag_seconds 2.5",
+		`ingot_mapping_enabled{function="streams",mapping="u-streams"} 1`, `ingot_aggregate_building{aggregate="daily"} 0`, "ingot_well 1",
+		"ingot_unknown 0"} {
 		if !strings.Contains(metrics.String(), line+"\n") {
 			t.Errorf("no %s in\n%s", line, &metrics)
 		}
@@ -207,8 +222,10 @@ Nothing is wrong with what is known.
 // noted is a message of quarantine with the note that says why it is there.
 func noted(t *testing.T, s Source, verdict, reason string) {
 	t.Helper()
-	note := types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(`{"verdict":"` + verdict + `","reason":"` + reason + `"}`)}
-	if _, err := s.Queues.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String("{}"), MessageAttributes: map[string]types.MessageAttributeValue{handler.Attribute: note}}); err != nil {
+	note := types.MessageAttributeValue{DataType: aws.String("String"),
+		StringValue: aws.String(`{"verdict":"` + verdict + `","reason":"` + reason + `"}`)}
+	if _, err := s.Queues.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &s.Quarantine, MessageBody: aws.String("{}"),
+		MessageAttributes: map[string]types.MessageAttributeValue{handler.Attribute: note}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -225,7 +242,8 @@ func TestQuarantineIsCountedByReason(t *testing.T) {
 	for range 10 {
 		noted(t, s, "Rejected", "below-floor")
 	}
-	held, err := s.Queues.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &s.Quarantine, MaxNumberOfMessages: 10, VisibilityTimeout: 60})
+	held, err := s.Queues.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &s.Quarantine, MaxNumberOfMessages: 10,
+		VisibilityTimeout: 60})
 	if err != nil || len(held.Messages) != 10 {
 		t.Fatal(err)
 	}
@@ -256,7 +274,8 @@ func TestQuarantineIsCountedByReason(t *testing.T) {
 	s.Pipeline = floors
 	counted(seen + "[3 messages are" + why + unseen)
 	for _, m := range held.Messages {
-		if _, err := s.Queues.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{QueueUrl: &s.Quarantine, ReceiptHandle: m.ReceiptHandle}); err != nil {
+		if _, err := s.Queues.ChangeMessageVisibility(t.Context(),
+			&sqs.ChangeMessageVisibilityInput{QueueUrl: &s.Quarantine, ReceiptHandle: m.ReceiptHandle}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -304,19 +323,23 @@ func TestTrouble(t *testing.T) {
 		make            func(*testing.T, *Source)
 		unwell, unknown string
 	}{
-		"quarantine":  {func(t *testing.T, s *Source) { letter(t, *s, s.Quarantine) }, "1 message is in quarantine: 1 without a reason", ""},
+		"quarantine": {func(t *testing.T, s *Source) {
+			letter(t, *s, s.Quarantine)
+		}, "1 message is in quarantine: 1 without a reason", ""},
 		"dead letter": {func(t *testing.T, s *Source) { letter(t, *s, s.DeadLetters) }, "1 message is in the dead-letter queue", ""},
 		"switched off": {func(_ *testing.T, s *Source) { s.Lambda = mappings{state: "Disabled"} },
 			"ingest is switched off, and it is not known by whom", ""},
 		"alarm": {func(_ *testing.T, s *Source) {
-			s.Watch = watch{alarms: []cwtypes.MetricAlarm{{AlarmName: aws.String("shop-Lag-1"), AlarmDescription: aws.String("behind"), StateValue: cwtypes.StateValueAlarm},
+			s.Watch = watch{alarms: []cwtypes.MetricAlarm{{AlarmName: aws.String("shop-Lag-1"), AlarmDescription: aws.String("behind"),
+				StateValue: cwtypes.StateValueAlarm},
 				quiet, {AlarmName: aws.String("other-Lag"), StateValue: cwtypes.StateValueAlarm}}}
 		}, "alarm shop-Lag-1: behind", ""},
 		"lag": {func(_ *testing.T, s *Source) {
 			s.Watch = watch{metrics: map[string][]float64{"IteratorAge streams": {7.2e6}}, alarms: []cwtypes.MetricAlarm{quiet}}
 		}, "totals are 2h0m0s behind", ""},
 		"refuses to start": {func(_ *testing.T, s *Source) {
-			s.Watch = watch{metrics: map[string][]float64{"Errors ingest": {3, 2}, "Invocations ingest": {3, 3}}, alarms: []cwtypes.MetricAlarm{quiet}}
+			s.Watch = watch{metrics: map[string][]float64{"Errors ingest": {3, 2}, "Invocations ingest": {3, 3}},
+				alarms: []cwtypes.MetricAlarm{quiet}}
 		}, "ingest: 5 of 6 calls failed as a whole in the last 15 minutes; its log says why", ""},
 		"refused by Lambda": {func(_ *testing.T, s *Source) {
 			s.Watch = watch{metrics: map[string][]float64{"Throttles streams": {1}}, alarms: []cwtypes.MetricAlarm{quiet}}
@@ -326,15 +349,22 @@ func TestTrouble(t *testing.T) {
 		},
 			"ingest: of its last batch, Lambda says PROBLEM: Function call failed; its log says why", ""},
 		"alarm without data": {func(_ *testing.T, s *Source) {
-			s.Watch = watch{alarms: []cwtypes.MetricAlarm{quiet, {AlarmName: aws.String("shop-Lag-1"), StateValue: cwtypes.StateValueInsufficientData}}}
+			s.Watch = watch{alarms: []cwtypes.MetricAlarm{quiet,
+				{AlarmName: aws.String("shop-Lag-1"), StateValue: cwtypes.StateValueInsufficientData}}}
 		}, "", "alarms: these have no data, so they do not ring: shop-Lag-1"},
-		"no alarms":     {func(_ *testing.T, s *Source) { s.Watch = watch{} }, "", "alarms: there is none whose name begins with shop-, so none rings"},
-		"no Lambda":     {func(_ *testing.T, s *Source) { s.Lambda = mappings{err: errors.New("denied")} }, "", "mappings of ingest: the event source mappings of ingest: denied"},
-		"no names":      {func(_ *testing.T, s *Source) { s.Ingest = "" }, "", "mappings: the names of the functions are not known"},
-		"no queue":      {func(_ *testing.T, s *Source) { s.Queue = "" }, "", "queue: its URL is not known"},
-		"no such":       {func(_ *testing.T, s *Source) { s.DeadLetters = "http://x/000000000000/gone" }, "", "dead-letter: "},
-		"no metrics":    {func(_ *testing.T, s *Source) { s.Watch = watch{err: errors.New("denied")} }, "", "lag: denied"},
-		"no pipeline":   {func(_ *testing.T, s *Source) { s.Pipeline, s.NoPipeline = nil, errors.New("not there") }, "", "aggregates: not there"},
+		"no alarms": {func(_ *testing.T, s *Source) {
+			s.Watch = watch{}
+		}, "", "alarms: there is none whose name begins with shop-, so none rings"},
+		"no Lambda": {func(_ *testing.T, s *Source) {
+			s.Lambda = mappings{err: errors.New("denied")}
+		}, "", "mappings of ingest: the event source mappings of ingest: denied"},
+		"no names":   {func(_ *testing.T, s *Source) { s.Ingest = "" }, "", "mappings: the names of the functions are not known"},
+		"no queue":   {func(_ *testing.T, s *Source) { s.Queue = "" }, "", "queue: its URL is not known"},
+		"no such":    {func(_ *testing.T, s *Source) { s.DeadLetters = "http://x/000000000000/gone" }, "", "dead-letter: "},
+		"no metrics": {func(_ *testing.T, s *Source) { s.Watch = watch{err: errors.New("denied")} }, "", "lag: denied"},
+		"no pipeline": {func(_ *testing.T, s *Source) {
+			s.Pipeline, s.NoPipeline = nil, errors.New("not there")
+		}, "", "aggregates: not there"},
 		"no CloudWatch": {func(_ *testing.T, s *Source) { s.Watch = nil }, "", "ages, lag and alarms: ingot dev has no CloudWatch"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -344,7 +374,9 @@ func TestTrouble(t *testing.T) {
 			if (len(r.Unwell) > 0) != (tt.unwell != "") || tt.unwell != "" && !slices.Contains(r.Unwell, tt.unwell) {
 				t.Errorf("unwell: %q", r.Unwell)
 			}
-			if !slices.ContainsFunc(append(r.Unknown, ""), func(u string) bool { return strings.HasPrefix(u, tt.unknown) }) || r.Untold != (tt.unknown != "" && s.Watch != nil) {
+			if !slices.ContainsFunc(append(r.Unknown, ""), func(u string) bool {
+				return strings.HasPrefix(u, tt.unknown)
+			}) || r.Untold != (tt.unknown != "" && s.Watch != nil) {
 				t.Errorf("unknown: %q, untold %t", r.Unknown, r.Untold)
 			}
 			var text bytes.Buffer
@@ -361,11 +393,13 @@ func TestFlagsAreShown(t *testing.T) {
 	s := stockedSource(t)
 	put := func(key event.Key, attributes map[string]string) {
 		t.Helper()
-		item := map[string]dynamodbtypes.AttributeValue{"PK": &dynamodbtypes.AttributeValueMemberS{Value: key.PK}, "SK": &dynamodbtypes.AttributeValueMemberS{Value: key.SK}}
+		item := map[string]dynamodbtypes.AttributeValue{"PK": &dynamodbtypes.AttributeValueMemberS{Value: key.PK},
+			"SK": &dynamodbtypes.AttributeValueMemberS{Value: key.SK}}
 		for name, value := range attributes {
 			item[name] = &dynamodbtypes.AttributeValueMemberS{Value: value}
 		}
-		if _, err := s.tables.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Aggregates), Item: item}); err != nil {
+		if _, err := s.tables.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Aggregates),
+			Item: item}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -379,7 +413,8 @@ func TestFlagsAreShown(t *testing.T) {
 	check := func(unwell int) {
 		t.Helper()
 		r := Read(t.Context(), s.Source)
-		if got := fmt.Sprintf("%d totals, %q", len(r.Flagged), r.Unwell[len(r.Unwell)-1:]); strings.ReplaceAll(got, `"`, "") != want || len(r.Unwell) != unwell {
+		if got := fmt.Sprintf("%d totals, %q", len(r.Flagged), r.Unwell[len(r.Unwell)-1:]); strings.ReplaceAll(got, `"`, "") != want ||
+			len(r.Unwell) != unwell {
 			t.Errorf("%s, %q", got, r.Unwell)
 		}
 		var text bytes.Buffer

@@ -25,7 +25,8 @@ const (
 const lagLimit = time.Hour
 
 // points reads one metric of the last while, in minutes.
-func (s Source) points(ctx context.Context, namespace, metric, dimension, value string, stat types.Statistic, since time.Duration) ([]types.Datapoint, error) {
+func (s Source) points(ctx context.Context, namespace, metric, dimension, value string, stat types.Statistic,
+	since time.Duration) ([]types.Datapoint, error) {
 	out, err := s.Watch.GetMetricStatistics(ctx, &cloudwatch.GetMetricStatisticsInput{Namespace: &namespace, MetricName: &metric,
 		Dimensions: []types.Dimension{{Name: &dimension, Value: &value}}, Statistics: []types.Statistic{stat},
 		StartTime: aws.Time(s.Now.Add(-since)), EndTime: aws.Time(s.Now), Period: aws.Int32(60)})
@@ -100,7 +101,8 @@ func (r *Report) functions(ctx context.Context, s Source) {
 		}
 		r.Functions = append(r.Functions, f)
 		if n := aws.ToInt(f.Failed); n > 0 {
-			r.unwell("%s: %s of %s failed as a whole in the last 15 minutes; its log says why", name, show.Comma(n), show.Count(max(n, aws.ToInt(f.Calls)), "call"))
+			r.unwell("%s: %s of %s failed as a whole in the last 15 minutes; its log says why", name, show.Comma(n),
+				show.Count(max(n, aws.ToInt(f.Calls)), "call"))
 		}
 		if n := aws.ToInt(f.Throttled); n > 0 {
 			r.unwell("%s: Lambda refused %s in the last 15 minutes", name, show.Count(n, "call"))

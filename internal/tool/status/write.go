@@ -105,7 +105,8 @@ func (r *Report) calls(b *strings.Builder, columns int) {
 	}
 	for _, f := range r.Functions {
 		if f.Calls != nil && f.Failed != nil && f.Throttled != nil {
-			t.Row(show.Text(f.Name)+", 15 min", show.Count(*f.Calls, "call"), show.Comma(*f.Failed)+" failed, "+show.Comma(*f.Throttled)+" refused by Lambda")
+			t.Row(show.Text(f.Name)+", 15 min", show.Count(*f.Calls, "call"), show.Comma(*f.Failed)+" failed, "+show.Comma(*f.Throttled)+
+				" refused by Lambda")
 		}
 	}
 	t.Row("lag of the totals", age(r.Lag), "")

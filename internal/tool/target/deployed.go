@@ -23,13 +23,15 @@ func (t *Target) Deployed(ctx context.Context) (*store.File, error) {
 	}
 	if t.Kind != KindLocal && t.StreamsFunction != "" {
 		if err := t.Wake(ctx); err != nil {
-			return nil, fmt.Errorf("the table %s does not say which pipeline.yaml is deployed: %w; name the file with --pipeline FILE", t.AggregatesTable, err)
+			return nil, fmt.Errorf("the table %s does not say which pipeline.yaml is deployed: %w; name the file with --pipeline FILE",
+				t.AggregatesTable, err)
 		}
 		if f, err = t.file(ctx); err != nil || f != nil {
 			return f, err
 		}
 	}
-	return nil, fmt.Errorf("the table %s does not say which pipeline.yaml is deployed: name the file with --pipeline FILE; once a streams function of this version has started, the table says it", t.AggregatesTable)
+	return nil, fmt.Errorf("the table %s does not say which pipeline.yaml is deployed: name the file with --pipeline FILE; once a "+
+		"streams function of this version has started, the table says it", t.AggregatesTable)
 }
 
 func (t *Target) file(ctx context.Context) (*store.File, error) {
@@ -78,7 +80,10 @@ func (t *Target) Secret(ctx context.Context) ([]byte, error) {
 	out, err := secretsmanager.NewFromConfig(t.AWS).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &t.SecretARN})
 	switch {
 	case Refused(err):
-		return nil, &CredentialsError{fmt.Sprintf("the credentials may not read the secret %s: %s; set INGOT_PII_KEY, or leave out what needs a hash", t.SecretARN, reason(err)), err}
+		return nil,
+			&CredentialsError{fmt.Sprintf(
+				"the credentials may not read the secret %s: %s; set INGOT_PII_KEY, or leave out what needs a hash", t.SecretARN,
+				reason(err)), err}
 	case err != nil:
 		return nil, fmt.Errorf("reading the secret %s: %s", t.SecretARN, reason(err))
 	case out.SecretString == nil:

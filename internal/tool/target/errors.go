@@ -39,7 +39,8 @@ func Refused(err error) bool {
 	}
 	switch strings.TrimSuffix(strings.TrimPrefix(api.ErrorCode(), "KMS."), "Exception") {
 	case "AccessDenied", "NotAuthorized", "UnauthorizedOperation", "OptInRequired", "AllAccessDisabled",
-		"UnrecognizedClient", "InvalidClientTokenId", "InvalidAccessKeyId", "MissingAuthenticationToken", "MissingAuthenticationTokenException",
+		"UnrecognizedClient", "InvalidClientTokenId", "InvalidAccessKeyId", "MissingAuthenticationToken",
+		"MissingAuthenticationTokenException",
 		"ExpiredToken", "InvalidSignature", "IncompleteSignature", "SignatureDoesNotMatch":
 		return true
 	}

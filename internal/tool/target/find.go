@@ -49,7 +49,8 @@ func Find(ctx context.Context, o Options) (*Target, error) {
 	}
 	switch {
 	case o.Local && (o.Stack != "" || o.ConfigEnv != ""):
-		return nil, &UsageError{what: "--local means the ingot dev on this machine, so no stack can be named with it; leave one of them out"}
+		return nil,
+			&UsageError{what: "--local means the ingot dev on this machine, so no stack can be named with it; leave one of them out"}
 	case o.Stack != "" && o.ConfigEnv != "":
 		return nil, &UsageError{what: "--stack and --config-env both name a stack; leave one of them out"}
 	case o.Local && (o.Profile != "" || o.Region != "" || o.EndpointURL != ""):
@@ -72,7 +73,8 @@ func Find(ctx context.Context, o Options) (*Target, error) {
 		case !errors.As(err, &none):
 			return t, err
 		case none.stale != "":
-			note = fmt.Sprintf("the ingot dev that wrote %s does not run any more, so this is the stack that samconfig.toml names", none.stale)
+			note = fmt.Sprintf("the ingot dev that wrote %s does not run any more, so this is the stack that samconfig.toml names",
+				none.stale)
 		}
 	}
 	d, err := deployment(o)
@@ -97,9 +99,11 @@ func deployment(o Options) (check.Deployment, error) {
 	text, err := os.ReadFile(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && o.ConfigEnv != "":
-		return check.Deployment{}, &UsageError{what: fmt.Sprintf("--config-env %s: there is no samconfig.toml here; run the command in the folder that has it, or name the stack with --stack NAME", o.ConfigEnv)}
+		return check.Deployment{}, &UsageError{what: fmt.Sprintf("--config-env %s: there is no samconfig.toml here; run the command in "+
+			"the folder that has it, or name the stack with --stack NAME", o.ConfigEnv)}
 	case errors.Is(err, fs.ErrNotExist):
-		return check.Deployment{}, &UsageError{what: "which stack? No ingot dev runs for this folder, and there is no samconfig.toml here; name a stack with --stack NAME, or start one with: ingot dev"}
+		return check.Deployment{}, &UsageError{what: "which stack? No ingot dev runs for this folder, and there is no samconfig.toml " +
+			"here; name a stack with --stack NAME, or start one with: ingot dev"}
 	case err != nil:
 		return check.Deployment{}, &UsageError{what: fmt.Sprintf("%s: %s", name, reason(err))}
 	}
@@ -124,7 +128,8 @@ func awsConfig(ctx context.Context, o Options) (aws.Config, error) {
 		return c, &CredentialsError{"AWS configuration: " + err.Error(), err}
 	}
 	if c.Region == "" {
-		return c, &UsageError{what: "no region is known: write --region, such as --region eu-central-1, or set AWS_REGION; for the ingot dev on this machine, write --local"}
+		return c, &UsageError{what: "no region is known: write --region, such as --region eu-central-1, or set AWS_REGION; for the ingot " +
+			"dev on this machine, write --local"}
 	}
 	if o.EndpointURL != "" {
 		u, err := url.Parse(o.EndpointURL)
@@ -140,7 +145,9 @@ func awsConfig(ctx context.Context, o Options) (aws.Config, error) {
 		if ctx.Err() != nil {
 			return c, ctx.Err()
 		}
-		return c, &CredentialsError{fmt.Sprintf("there are no AWS credentials: %s; log in, name a profile with --profile, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", reason(err)), err}
+		return c,
+			&CredentialsError{fmt.Sprintf("there are no AWS credentials: %s; log in, name a profile with --profile, or set "+
+				"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", reason(err)), err}
 	}
 	return c, nil
 }
@@ -173,8 +180,10 @@ func stack(ctx context.Context, o Options, d check.Deployment, named bool) (*Tar
 		if d.From != "" {
 			from = " (" + d.From + " names it)"
 		}
-		return nil, &UsageError{what: fmt.Sprintf("there is no stack %s in %s%s; deploy it, or name another with --stack, --region or --profile", d.Stack, t.place(), from),
-			Undeployed: d.From != ""}
+		return nil,
+			&UsageError{what: fmt.Sprintf("there is no stack %s in %s%s; deploy it, or name another with --stack, --region or --profile",
+				d.Stack, t.place(), from),
+				Undeployed: d.From != ""}
 	case err != nil:
 		return nil, fmt.Errorf("asking CloudFormation for stack %s in %s: %s", d.Stack, t.place(), reason(err))
 	}
@@ -211,7 +220,8 @@ func (t *Target) read(s types.Stack) error {
 		outputs[aws.ToString(out.OutputKey)] = aws.ToString(out.OutputValue)
 	}
 	if len(outputs) == 0 {
-		return fmt.Errorf("stack %s has no outputs, and its state is %s: its deployment is not complete, or its template is not Ingot's", t.Name, s.StackStatus)
+		return fmt.Errorf("stack %s has no outputs, and its state is %s: its deployment is not complete, or its template is not Ingot's",
+			t.Name, s.StackStatus)
 	}
 	for _, p := range parts {
 		*p.field(t) = outputs[p.output]
@@ -233,7 +243,9 @@ func (t *Target) read(s types.Stack) error {
 func environment(ctx context.Context, o Options) (*Target, error) {
 	for _, name := range []string{eventsVariable, aggregatesVariable} {
 		if o.value(name) == "" {
-			return nil, &UsageError{what: fmt.Sprintf("%s is not set: set INGOT_TABLE and INGOT_AGGREGATES_TABLE both, or name a stack with --stack NAME", name)}
+			return nil,
+				&UsageError{what: fmt.Sprintf(
+					"%s is not set: set INGOT_TABLE and INGOT_AGGREGATES_TABLE both, or name a stack with --stack NAME", name)}
 		}
 	}
 	o.EndpointURL = cmp.Or(o.EndpointURL, o.value(endpointVariable))

@@ -46,8 +46,10 @@ func cloud(t *testing.T) *targettest.Cloud {
 	c := &targettest.Cloud{Engine: e, Account: account, Region: region}
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
-	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": region, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
-		"AWS_PROFILE": "", "AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/absent", "AWS_SHARED_CREDENTIALS_FILE": "/absent", "AWS_MAX_ATTEMPTS": "1"} {
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": region, "AWS_ACCESS_KEY_ID": "id",
+		"AWS_SECRET_ACCESS_KEY": "secret",
+		"AWS_PROFILE":           "", "AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/absent",
+		"AWS_SHARED_CREDENTIALS_FILE": "/absent", "AWS_MAX_ATTEMPTS": "1"} {
 		t.Setenv(name, value)
 	}
 	return c
@@ -89,7 +91,8 @@ parallel = true
 
 func TestStackByName(t *testing.T) {
 	c := cloud(t)
-	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs(), Parameters: map[string]string{"DeletionProtection": "true"}}, {Name: "shop-dev", Outputs: outputs()}}
+	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs(), Parameters: map[string]string{"DeletionProtection": "true"}},
+		{Name: "shop-dev", Outputs: outputs()}}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600); err != nil {
 		t.Fatal(err)
@@ -109,11 +112,14 @@ func TestStackByName(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if found.Kind != target.KindStack || found.Name != tt.name || found.Region != tt.region || found.Account != account || found.Named != tt.named || found.Protected != tt.protected {
+			if found.Kind != target.KindStack || found.Name != tt.name || found.Region != tt.region || found.Account != account ||
+				found.Named != tt.named || found.Protected != tt.protected {
 				t.Errorf("%+v", found)
 			}
-			if found.QueueURL != "queueurl" || found.QuarantineURL != "quarantinequeueurl" || found.DeadLetterURL != "deadletterqueueurl" || found.ArchiveBucket != "archivebucketname" ||
-				found.IngestFunction != "ingestfunctionname" || found.StreamsFunction != "streamsfunctionname" || found.SecretARN != "piikeysecret" {
+			if found.QueueURL != "queueurl" || found.QuarantineURL != "quarantinequeueurl" || found.DeadLetterURL != "deadletterqueueurl" ||
+				found.ArchiveBucket != "archivebucketname" ||
+				found.IngestFunction != "ingestfunctionname" || found.StreamsFunction != "streamsfunctionname" ||
+				found.SecretARN != "piikeysecret" {
 				t.Errorf("%+v", found)
 			}
 			if err := found.Needs(target.Queue, target.Archive); err != nil {
@@ -149,7 +155,8 @@ func TestStacksThatCannotBeUsed(t *testing.T) {
 	old := outputs()
 	delete(old, "AggregatesTableName")
 	delete(old, "IngestFunctionName")
-	c.Stacks = []targettest.Stack{{Name: "bare"}, {Name: "old", Outputs: old}, {Name: "new", Status: "REVIEW_IN_PROGRESS"}, {Name: "failed", Status: "ROLLBACK_COMPLETE"}}
+	c.Stacks = []targettest.Stack{{Name: "bare"}, {Name: "old", Outputs: old}, {Name: "new", Status: "REVIEW_IN_PROGRESS"},
+		{Name: "failed", Status: "ROLLBACK_COMPLETE"}}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600); err != nil {
 		t.Fatal(err)
@@ -163,13 +170,16 @@ func TestStacksThatCannotBeUsed(t *testing.T) {
 		kind    int
 		says    string
 	}{
-		"none named":        {target.Options{}, wrong, "which stack? No ingot dev runs for this folder, and there is no samconfig.toml here; name a stack with --stack NAME, or start one with: ingot dev"},
-		"absent":            {target.Options{Stack: "shpo"}, wrong, "; deploy it, or name another with --stack"},
-		"absent, by file":   {target.Options{Dir: dir}, wrong, "samconfig.toml:3:14 names it); deploy it"},
-		"no outputs":        {target.Options{Stack: "bare"}, plain, "stack bare has no outputs, and its state is UPDATE_COMPLETE"},
-		"not carried out":   {target.Options{Stack: "new"}, wrong, "stack new in region eu-central-1 at http://127.0.0.1:"},
-		"rolled back":       {target.Options{Stack: "failed"}, wrong, "failed and left nothing behind; delete it (aws cloudformation delete-stack)"},
-		"older":             {target.Options{Stack: "old"}, plain, "stack old lacks the outputs AggregatesTableName, IngestFunctionName: its template is of an older version, or not Ingot's; ingot init --diff"},
+		"none named": {target.Options{}, wrong, "which stack? No ingot dev runs for this folder, and there is no samconfig.toml " +
+			"here; name a stack with --stack NAME, or start one with: ingot dev"},
+		"absent":          {target.Options{Stack: "shpo"}, wrong, "; deploy it, or name another with --stack"},
+		"absent, by file": {target.Options{Dir: dir}, wrong, "samconfig.toml:3:14 names it); deploy it"},
+		"no outputs":      {target.Options{Stack: "bare"}, plain, "stack bare has no outputs, and its state is UPDATE_COMPLETE"},
+		"not carried out": {target.Options{Stack: "new"}, wrong, "stack new in region eu-central-1 at http://127.0.0.1:"},
+		"rolled back": {target.Options{Stack: "failed"}, wrong,
+			"failed and left nothing behind; delete it (aws cloudformation delete-stack)"},
+		"older": {target.Options{Stack: "old"}, plain, "stack old lacks the outputs AggregatesTableName, IngestFunctionName: " +
+			"its template is of an older version, or not Ingot's; ingot init --diff"},
 		"no file":           {target.Options{ConfigEnv: "prod"}, wrong, "--config-env prod: there is no samconfig.toml here"},
 		"no environment":    {target.Options{Dir: dir, ConfigEnv: "pord"}, wrong, "has no environment pord; it has default, prod, half"},
 		"no name":           {target.Options{Dir: dir, ConfigEnv: "half"}, wrong, "names no stack under half: write stack_name"},
@@ -177,9 +187,11 @@ func TestStacksThatCannotBeUsed(t *testing.T) {
 		"two names":         {target.Options{Stack: "a", ConfigEnv: "b"}, wrong, "leave one of them out"},
 		"local and a stack": {target.Options{Stack: "a", Local: true}, wrong, "leave one of them out"},
 		"local and Region":  {target.Options{Region: "a", Local: true}, wrong, "--profile, --region and --endpoint-url out"},
-		"bad endpoint":      {target.Options{Stack: "a", EndpointURL: "localhost:4566"}, wrong, `--endpoint-url "localhost:4566": write a URL, such as http://127.0.0.1:4566`},
-		"nobody there":      {target.Options{Stack: "a", EndpointURL: "http://127.0.0.1:1"}, plain, "asking CloudFormation for stack a in region eu-central-1 at http://127.0.0.1:1: "},
-		"no profile":        {target.Options{Stack: "a", Profile: "nobody"}, credentials, "nobody"},
+		"bad endpoint": {target.Options{Stack: "a", EndpointURL: "localhost:4566"}, wrong,
+			`--endpoint-url "localhost:4566": write a URL, such as http://127.0.0.1:4566`},
+		"nobody there": {target.Options{Stack: "a", EndpointURL: "http://127.0.0.1:1"}, plain,
+			"asking CloudFormation for stack a in region eu-central-1 at http://127.0.0.1:1: "},
+		"no profile": {target.Options{Stack: "a", Profile: "nobody"}, credentials, "nobody"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := find(t, tt.options, nil)
@@ -216,11 +228,13 @@ func TestWake(t *testing.T) {
 		t.Errorf("%v: %q", err, got)
 	}
 	problem = `{"errorMessage":"INGOT_PII_KEY is not set"}`
-	if err := found.Wake(t.Context()); err == nil || kind(err) == credentials || err.Error() != "function streamsfunctionname does not start: "+problem {
+	if err := found.Wake(t.Context()); err == nil || kind(err) == credentials ||
+		err.Error() != "function streamsfunctionname does not start: "+problem {
 		t.Errorf("%v", err)
 	}
 	c.Refuse = func(string) string { return "AccessDeniedException" }
-	if err := found.Wake(t.Context()); kind(err) != credentials || !strings.HasPrefix(err.Error(), "the credentials may not wake function streamsfunctionname: User: ") {
+	if err := found.Wake(t.Context()); kind(err) != credentials ||
+		!strings.HasPrefix(err.Error(), "the credentials may not wake function streamsfunctionname: User: ") {
 		t.Errorf("%v", err)
 	}
 }
@@ -244,11 +258,13 @@ func TestSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Secrets = nil
-	if _, err := found.Secret(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "reading the secret piikeysecret: Secrets Manager can't find") {
+	if _, err := found.Secret(t.Context()); err == nil ||
+		!strings.HasPrefix(err.Error(), "reading the secret piikeysecret: Secrets Manager can't find") {
 		t.Errorf("%v", err)
 	}
 	c.Refuse = func(string) string { return "AccessDeniedException" }
-	if _, err := found.Secret(t.Context()); kind(err) != credentials || !strings.HasSuffix(err.Error(), "; set INGOT_PII_KEY, or leave out what needs a hash") {
+	if _, err := found.Secret(t.Context()); kind(err) != credentials ||
+		!strings.HasSuffix(err.Error(), "; set INGOT_PII_KEY, or leave out what needs a hash") {
 		t.Errorf("%v", err)
 	}
 }
@@ -284,20 +300,24 @@ func TestCredentials(t *testing.T) {
 	for _, code := range []string{"AccessDenied", "ExpiredToken", "InvalidClientTokenId", "SignatureDoesNotMatch"} {
 		c.Refuse = func(string) string { return code }
 		_, err := find(t, target.Options{Stack: "shop"}, nil)
-		if kind(err) != credentials || !strings.Contains(err.Error(), "the credentials may not read stack shop in region eu-central-1 at ") || !strings.Contains(err.Error(), ": User: arn:aws:iam::"+account+":user/jo is not authorized") {
+		if kind(err) != credentials ||
+			!strings.Contains(err.Error(), "the credentials may not read stack shop in region eu-central-1 at ") ||
+			!strings.Contains(err.Error(), ": User: arn:aws:iam::"+account+":user/jo is not authorized") {
 			t.Errorf("%s: %v", code, err)
 		}
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
-	if _, err := find(t, target.Options{Stack: "shop"}, nil); kind(err) != credentials || !strings.Contains(err.Error(), "there are no AWS credentials: ") {
+	if _, err := find(t, target.Options{Stack: "shop"}, nil); kind(err) != credentials ||
+		!strings.Contains(err.Error(), "there are no AWS credentials: ") {
 		t.Errorf("none: %v", err)
 	}
 	if said := sdkSays(t); said != "" {
 		t.Errorf("the SDK speaks beside the tool: %s", said)
 	}
 	t.Setenv("AWS_REGION", "")
-	if _, err := find(t, target.Options{Stack: "shop"}, nil); kind(err) != wrong || !strings.Contains(err.Error(), "no region is known: write --region") {
+	if _, err := find(t, target.Options{Stack: "shop"}, nil); kind(err) != wrong ||
+		!strings.Contains(err.Error(), "no region is known: write --region") {
 		t.Errorf("no Region: %v", err)
 	}
 }
@@ -310,11 +330,14 @@ func TestVariables(t *testing.T) {
 		t.Fatal(err)
 	}
 	reaches(t, found)
-	if found.Kind != target.KindEnvironment || !found.Named || found.Account != account || !strings.HasPrefix(found.String(), "tables events and totals, account "+account+", region "+region) {
+	if found.Kind != target.KindEnvironment || !found.Named || found.Account != account ||
+		!strings.HasPrefix(found.String(), "tables events and totals, account "+account+", region "+region) {
 		t.Errorf("%s: %+v", found, found)
 	}
-	for part, variable := range map[target.Part]string{target.Queue: "INGOT_QUEUE_URL", target.Quarantine: "INGOT_QUARANTINE_URL", target.DeadLetters: "INGOT_DEAD_LETTER_URL",
-		target.Archive: "INGOT_ARCHIVE_BUCKET", target.IngestFunction: "INGOT_INGEST_FUNCTION", target.StreamsFunction: "INGOT_STREAMS_FUNCTION"} {
+	for part, variable := range map[target.Part]string{target.Queue: "INGOT_QUEUE_URL", target.Quarantine: "INGOT_QUARANTINE_URL",
+		target.DeadLetters: "INGOT_DEAD_LETTER_URL",
+		target.Archive:     "INGOT_ARCHIVE_BUCKET", target.IngestFunction: "INGOT_INGEST_FUNCTION",
+		target.StreamsFunction: "INGOT_STREAMS_FUNCTION"} {
 		if err := found.Needs(part); err == nil || !strings.HasSuffix(err.Error(), " is not known: set "+variable) {
 			t.Errorf("%s: %v", variable, err)
 		}
@@ -332,8 +355,9 @@ func TestVariables(t *testing.T) {
 		variables map[string]string
 		says      string
 	}{
-		"one of two": {map[string]string{"INGOT_TABLE": "events"}, "INGOT_AGGREGATES_TABLE is not set: set INGOT_TABLE and INGOT_AGGREGATES_TABLE both"},
-		"no table":   {map[string]string{"INGOT_TABLE": "evnts", "INGOT_AGGREGATES_TABLE": "totals"}, ": INGOT_TABLE names it"},
+		"one of two": {map[string]string{"INGOT_TABLE": "events"},
+			"INGOT_AGGREGATES_TABLE is not set: set INGOT_TABLE and INGOT_AGGREGATES_TABLE both"},
+		"no table": {map[string]string{"INGOT_TABLE": "evnts", "INGOT_AGGREGATES_TABLE": "totals"}, ": INGOT_TABLE names it"},
 	} {
 		if _, err := find(t, target.Options{}, tt.variables); kind(err) != wrong || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v", name, err)
@@ -357,11 +381,13 @@ func TestLocal(t *testing.T) {
 	if err := os.MkdirAll(below, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := find(t, target.Options{Local: true, Dir: below}, nil); kind(err) != plain || !strings.Contains(err.Error(), "no ingot dev runs for "+below+" or a folder above it; start one with: ingot dev") {
+	if _, err := find(t, target.Options{Local: true, Dir: below}, nil); kind(err) != plain ||
+		!strings.Contains(err.Error(), "no ingot dev runs for "+below+" or a folder above it; start one with: ingot dev") {
 		t.Errorf("none: %v", err)
 	}
-	dev := target.Local{ID: "run 1", PID: 4711, Endpoint: server.URL, Region: region, Account: account, EventsTable: stack.Events, AggregatesTable: stack.Aggregates,
-		QueueURL: "q", QuarantineURL: "qq", DeadLetterURL: "d", ArchiveBucket: "a", Pipeline: filepath.Join(dir, "pipeline.yaml")}
+	dev := target.Local{ID: "run 1", PID: 4711, Endpoint: server.URL, Region: region, Account: account, EventsTable: stack.Events,
+		AggregatesTable: stack.Aggregates,
+		QueueURL:        "q", QuarantineURL: "qq", DeadLetterURL: "d", ArchiveBucket: "a", Pipeline: filepath.Join(dir, "pipeline.yaml")}
 	for range 2 { // a second start replaces the file
 		if err := dev.Write(dir); err != nil {
 			t.Fatal(err)
@@ -372,11 +398,13 @@ func TestLocal(t *testing.T) {
 		t.Fatal(err)
 	}
 	reaches(t, found)
-	if found.Kind != target.KindLocal || found.Name != dev.Pipeline || found.QueueURL != "q" || found.QuarantineURL != "qq" || found.DeadLetterURL != "d" || found.ArchiveBucket != "a" ||
+	if found.Kind != target.KindLocal || found.Name != dev.Pipeline || found.QueueURL != "q" || found.QuarantineURL != "qq" ||
+		found.DeadLetterURL != "d" || found.ArchiveBucket != "a" ||
 		found.Account != account || found.Region != region || found.Protected {
 		t.Errorf("%+v", found)
 	}
-	if err := found.Needs(target.Queue, target.StreamsFunction); err == nil || !strings.Contains(err.Error(), "ingot dev has no such thing: this command needs the name of the streams function") {
+	if err := found.Needs(target.Queue, target.StreamsFunction); err == nil ||
+		!strings.Contains(err.Error(), "ingot dev has no such thing: this command needs the name of the streams function") {
 		t.Errorf("a function: %v", err)
 	}
 	if want := "ingot dev with " + dev.Pipeline; !strings.HasPrefix(found.String(), want) {
@@ -398,7 +426,8 @@ func TestLocal(t *testing.T) {
 	if err := without.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); kind(err) != plain || !strings.Contains(err.Error(), "has no table deleted any more: somebody has deleted it") {
+	if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); kind(err) != plain ||
+		!strings.Contains(err.Error(), "has no table deleted any more: somebody has deleted it") {
 		t.Errorf("without its table: %v", err)
 	}
 	if err := dev.Write(dir); err != nil {
@@ -406,14 +435,16 @@ func TestLocal(t *testing.T) {
 	}
 
 	server.Close()
-	if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); kind(err) != plain || !strings.Contains(err.Error(), "(process 4711) does not answer at "+server.URL+": ") {
+	if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); kind(err) != plain ||
+		!strings.Contains(err.Error(), "(process 4711) does not answer at "+server.URL+": ") {
 		t.Errorf("ended: %v", err)
 	}
 	for _, text := range []string{"", "{}", "[1]", `{"endpoint":"http://x"}`} {
 		if err := os.WriteFile(target.LocalFile(dir), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); err == nil || !strings.Contains(err.Error(), "is not a file that ingot dev writes: delete it") {
+		if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); err == nil ||
+			!strings.Contains(err.Error(), "is not a file that ingot dev writes: delete it") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -445,16 +476,19 @@ func TestLocalIsTheDefault(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := errors.Join(os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600), os.Mkdir(filepath.Join(dir, "cmd"), 0o700)); err != nil {
+		if err := errors.Join(os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600),
+			os.Mkdir(filepath.Join(dir, "cmd"), 0o700)); err != nil {
 			t.Fatal(err)
 		}
 		return dir
 	}
-	dev := target.Local{ID: "run 1", PID: 4711, Endpoint: run(t, "run 1", c).URL, Region: region, Account: account, EventsTable: stack.Events, AggregatesTable: stack.Aggregates}
+	dev := target.Local{ID: "run 1", PID: 4711, Endpoint: run(t, "run 1", c).URL, Region: region, Account: account,
+		EventsTable: stack.Events, AggregatesTable: stack.Aggregates}
 	runs := folder(dev, "")
 	killed, over := dev, dev
 	killed.Endpoint, over.ID = "http://127.0.0.1:1", "run 0"
-	const here, past = "no stack is named, so this is the ingot dev with ", " does not run any more, so this is the stack that samconfig.toml names"
+	const here, past = "no stack is named, so this is the ingot dev with ",
+		" does not run any more, so this is the stack that samconfig.toml names"
 	for name, tt := range map[string]struct {
 		options     target.Options
 		kind        target.Kind
@@ -466,18 +500,20 @@ func TestLocalIsTheDefault(t *testing.T) {
 		"a stack is named":        {target.Options{Dir: runs, Stack: "shop"}, target.KindStack, "shop", ""},
 		"an environment is named": {target.Options{Dir: runs, ConfigEnv: "default"}, target.KindStack, "shop-dev", ""},
 		"a Region is named":       {target.Options{Dir: runs, Region: region}, target.KindStack, "shop-dev", ""},
-		"an endpoint is named":    {target.Options{Dir: runs, EndpointURL: os.Getenv("AWS_ENDPOINT_URL")}, target.KindStack, "shop-dev", ""},
-		"none has run":            {target.Options{Dir: folder(target.Local{}, "")}, target.KindStack, "shop-dev", ""},
-		"it was killed":           {target.Options{Dir: folder(killed, "")}, target.KindStack, "shop-dev", past},
-		"its port has another":    {target.Options{Dir: folder(over, "")}, target.KindStack, "shop-dev", past},
-		"a copy of its folder":    {target.Options{Dir: folder(dev, runs)}, target.KindStack, "shop-dev", past},
+		"an endpoint is named": {target.Options{Dir: runs, EndpointURL: os.Getenv("AWS_ENDPOINT_URL")}, target.KindStack,
+			"shop-dev", ""},
+		"none has run":         {target.Options{Dir: folder(target.Local{}, "")}, target.KindStack, "shop-dev", ""},
+		"it was killed":        {target.Options{Dir: folder(killed, "")}, target.KindStack, "shop-dev", past},
+		"its port has another": {target.Options{Dir: folder(over, "")}, target.KindStack, "shop-dev", past},
+		"a copy of its folder": {target.Options{Dir: folder(dev, runs)}, target.KindStack, "shop-dev", past},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, err := find(t, tt.options, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if found.Kind != tt.kind || tt.stack != "" && found.Name != tt.stack || !strings.Contains(found.Note, tt.note) || (found.Note == "") != (tt.note == "") {
+			if found.Kind != tt.kind || tt.stack != "" && found.Name != tt.stack || !strings.Contains(found.Note, tt.note) ||
+				(found.Note == "") != (tt.note == "") {
 				t.Errorf("%s: %q", found, found.Note)
 			}
 			if tt.note != past {
@@ -496,7 +532,8 @@ func TestLocalIsTheDefault(t *testing.T) {
 	// One that runs and cannot answer is not passed over.
 	gone := dev
 	gone.EventsTable = "deleted"
-	if _, err := find(t, target.Options{Dir: folder(gone, "")}, nil); err == nil || !strings.Contains(err.Error(), "has no table deleted any more") {
+	if _, err := find(t, target.Options{Dir: folder(gone, "")}, nil); err == nil ||
+		!strings.Contains(err.Error(), "has no table deleted any more") {
 		t.Errorf("it has no table: %v", err)
 	}
 }

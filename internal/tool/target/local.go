@@ -108,7 +108,8 @@ func readLocal(dir string) (Local, string, error) {
 			}
 			return Local{}, "", fmt.Errorf("%s cannot be read: %w", file, err)
 		case at == filepath.Dir(at):
-			return Local{}, "", &notRunning{text: fmt.Sprintf("no ingot dev runs for %s or a folder above it; start one with: ingot dev", dir)}
+			return Local{}, "",
+				&notRunning{text: fmt.Sprintf("no ingot dev runs for %s or a folder above it; start one with: ingot dev", dir)}
 		}
 	}
 }
@@ -122,7 +123,8 @@ func (d Local) runs(ctx context.Context, file string) error {
 	here, err := os.Stat(filepath.Dir(filepath.Dir(file)))
 	there, gone := os.Stat(filepath.Dir(d.Pipeline))
 	if err == nil && gone == nil && !os.SameFile(here, there) {
-		return &notRunning{file, fmt.Sprintf("%s is of the ingot dev of another folder, %s; start one here with: ingot dev", file, filepath.Dir(d.Pipeline))}
+		return &notRunning{file, fmt.Sprintf("%s is of the ingot dev of another folder, %s; start one here with: ingot dev", file,
+			filepath.Dir(d.Pipeline))}
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.Endpoint+LocalID, nil)
 	if err != nil {
@@ -141,7 +143,8 @@ func (d Local) runs(ctx context.Context, file string) error {
 	if err != nil {
 		why = reason(err)
 	}
-	text := fmt.Sprintf("the ingot dev of %s (process %d) does not answer at %s: %s; if it has ended, start it again with: ingot dev", file, d.PID, d.Endpoint, why)
+	text := fmt.Sprintf("the ingot dev of %s (process %d) does not answer at %s: %s; if it has ended, start it again with: ingot dev", file,
+		d.PID, d.Endpoint, why)
 	if ctx.Err() != nil { // it may run, and be slow
 		return errors.New(text)
 	}
@@ -159,21 +162,26 @@ func findLocal(ctx context.Context, o Options) (*Target, error) {
 	if err := d.runs(ask, file); err != nil {
 		return nil, cmp.Or(ctx.Err(), err)
 	}
-	t := &Target{Kind: KindLocal, Named: true, Name: d.Pipeline, Account: d.Account, Region: d.Region, Endpoint: d.Endpoint, Console: d.Console,
+	t := &Target{Kind: KindLocal, Named: true, Name: d.Pipeline, Account: d.Account, Region: d.Region, Endpoint: d.Endpoint,
+		Console:     d.Console,
 		EventsTable: d.EventsTable, AggregatesTable: d.AggregatesTable, QueueURL: d.QueueURL, QuarantineURL: d.QuarantineURL,
 		DeadLetterURL: d.DeadLetterURL, ArchiveBucket: d.ArchiveBucket, PayloadBucket: d.PayloadBucket, env: o.Env}
 	t.AWS = aws.Config{Region: d.Region, BaseEndpoint: &t.Endpoint, HTTPClient: wire.Client(),
 		Credentials: aws.AnonymousCredentials{}} // ingot dev does not check signatures
-	_, err = t.DynamoDB().DescribeTable(ask, &dynamodb.DescribeTableInput{TableName: &t.EventsTable}, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
+	_, err = t.DynamoDB().DescribeTable(ask, &dynamodb.DescribeTableInput{TableName: &t.EventsTable}, func(o *dynamodb.Options) {
+		o.RetryMaxAttempts = 1
+	})
 	var failure *types.InternalServerError
 	var gone *types.ResourceNotFoundException
 	switch {
 	case errors.As(err, &gone):
-		err = fmt.Errorf("the ingot dev of %s (process %d) has no table %s any more: somebody has deleted it; end ingot dev, and start it again with an empty folder: ingot dev --data FOLDER", file, d.PID, d.EventsTable)
+		err = fmt.Errorf("the ingot dev of %s (process %d) has no table %s any more: somebody has deleted it; end ingot dev, and start "+
+			"it again with an empty folder: ingot dev --data FOLDER", file, d.PID, d.EventsTable)
 	case errors.As(err, &failure): // it runs, and says what is wrong with it
 		err = fmt.Errorf("the ingot dev of %s (process %d) cannot answer now: %s", file, d.PID, failure.ErrorMessage())
 	case err != nil && ctx.Err() == nil:
-		err = fmt.Errorf("the ingot dev of %s (process %d) does not answer at %s: %s; end it, and start it again with: ingot dev", file, d.PID, d.Endpoint, reason(err))
+		err = fmt.Errorf("the ingot dev of %s (process %d) does not answer at %s: %s; end it, and start it again with: ingot dev", file,
+			d.PID, d.Endpoint, reason(err))
 	}
 	return t, err
 }

@@ -26,13 +26,23 @@ type part struct {
 }
 
 var parts = map[Part]part{
-	Queue:           {"the queue's URL", "QueueUrl", "INGOT_QUEUE_URL", func(t *Target) *string { return &t.QueueURL }},
-	Quarantine:      {"the URL of the quarantine queue", "QuarantineQueueUrl", "INGOT_QUARANTINE_URL", func(t *Target) *string { return &t.QuarantineURL }},
-	DeadLetters:     {"the URL of the dead-letter queue", "DeadLetterQueueUrl", "INGOT_DEAD_LETTER_URL", func(t *Target) *string { return &t.DeadLetterURL }},
-	Archive:         {"the archive bucket", "ArchiveBucketName", "INGOT_ARCHIVE_BUCKET", func(t *Target) *string { return &t.ArchiveBucket }},
-	IngestFunction:  {"the name of the ingest function", "IngestFunctionName", "INGOT_INGEST_FUNCTION", func(t *Target) *string { return &t.IngestFunction }},
-	StreamsFunction: {"the name of the streams function", "StreamsFunctionName", "INGOT_STREAMS_FUNCTION", func(t *Target) *string { return &t.StreamsFunction }},
-	Payloads:        {"the payload bucket", "PayloadBucketName", "INGOT_PAYLOAD_BUCKET", func(t *Target) *string { return &t.PayloadBucket }},
+	Queue: {"the queue's URL", "QueueUrl", "INGOT_QUEUE_URL", func(t *Target) *string { return &t.QueueURL }},
+	Quarantine: {"the URL of the quarantine queue", "QuarantineQueueUrl", "INGOT_QUARANTINE_URL", func(t *Target) *string {
+		return &t.QuarantineURL
+	}},
+	DeadLetters: {"the URL of the dead-letter queue", "DeadLetterQueueUrl", "INGOT_DEAD_LETTER_URL", func(t *Target) *string {
+		return &t.DeadLetterURL
+	}},
+	Archive: {"the archive bucket", "ArchiveBucketName", "INGOT_ARCHIVE_BUCKET", func(t *Target) *string {
+		return &t.ArchiveBucket
+	}},
+	IngestFunction: {"the name of the ingest function", "IngestFunctionName", "INGOT_INGEST_FUNCTION", func(t *Target) *string {
+		return &t.IngestFunction
+	}},
+	StreamsFunction: {"the name of the streams function", "StreamsFunctionName", "INGOT_STREAMS_FUNCTION", func(t *Target) *string {
+		return &t.StreamsFunction
+	}},
+	Payloads: {"the payload bucket", "PayloadBucketName", "INGOT_PAYLOAD_BUCKET", func(t *Target) *string { return &t.PayloadBucket }},
 }
 
 // These are the outputs and variables of the tables.
@@ -84,5 +94,6 @@ func older(name string, missing []string) error {
 	if len(missing) > 1 {
 		noun = "outputs"
 	}
-	return fmt.Errorf("stack %s lacks the %s %s: its template is of an older version, or not Ingot's; ingot init --diff shows what to take over, then deploy it", name, noun, strings.Join(missing, ", "))
+	return fmt.Errorf("stack %s lacks the %s %s: its template is of an older version, or not Ingot's; ingot init --diff shows what to "+
+		"take over, then deploy it", name, noun, strings.Join(missing, ", "))
 }

@@ -17,7 +17,8 @@ import (
 
 // Scan reads the whole table of totals and returns those of one aggregate that have these values of
 // by, escaped as in keys, and whose windows begin from from on and before to.
-func Scan(ctx context.Context, st *store.Store, def *aggregate.Definition, want map[string]string, from, to time.Time, mask show.Personal) ([]View, error) {
+func Scan(ctx context.Context, st *store.Store, def *aggregate.Definition, want map[string]string, from, to time.Time,
+	mask show.Personal) ([]View, error) {
 	head, err := st.Head(ctx, def)
 	if err != nil {
 		return nil, err
@@ -32,7 +33,8 @@ func Scan(ctx context.Context, st *store.Store, def *aggregate.Definition, want 
 		if at.Name != def.Name || at.Since != def.Since || total.ExpiresAt != 0 && total.ExpiresAt <= time.Now().Unix() {
 			continue
 		}
-		if start := time.Unix(at.Window, 0); at.Window != aggregate.NoWindow && (!from.IsZero() && start.Before(from) || !to.IsZero() && !start.Before(to)) {
+		if start := time.Unix(at.Window, 0); at.Window != aggregate.NoWindow &&
+			(!from.IsZero() && start.Before(from) || !to.IsZero() && !start.Before(to)) {
 			continue
 		}
 		other := false

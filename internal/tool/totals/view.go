@@ -35,7 +35,8 @@ type View struct {
 
 // Of shows a total of the group by.
 func Of(def *aggregate.Definition, by map[string]string, t store.Total, mask show.Personal) View {
-	s := View{Aggregate: def.Name, Since: def.Since, By: mask.By(def.Name, by), Values: map[string]any{}, shown: ValuesOf(def, t, mask), Flags: append([]string{}, mask.All(t.Flags)...), Building: t.Building, Missing: t.Missing, def: def}
+	s := View{Aggregate: def.Name, Since: def.Since, By: mask.By(def.Name, by), Values: map[string]any{}, shown: ValuesOf(def, t, mask),
+		Flags: append([]string{}, mask.All(t.Flags)...), Building: t.Building, Missing: t.Missing, def: def}
 	if def.Window != 0 && !t.Window.IsZero() {
 		s.Window = &t.Window
 	}

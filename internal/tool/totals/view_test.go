@@ -45,7 +45,8 @@ func TestTotalsThatAreNotThere(t *testing.T) {
 		{days, false, "m-1|-|-|nothing stored"},
 		{always, true, "m-1|all time|-|nothing is stored, and older events are not counted yet"},
 	} {
-		def := &aggregate.Definition{Name: "x", Since: 1, By: []string{"shop"}, Window: tt.window, Values: []aggregate.Value{{Name: "orders", Op: aggregate.Count}}}
+		def := &aggregate.Definition{Name: "x", Since: 1, By: []string{"shop"}, Window: tt.window,
+			Values: []aggregate.Value{{Name: "orders", Op: aggregate.Count}}}
 		one := Of(def, map[string]string{"shop": "m-1"}, store.Total{Missing: true, Building: tt.building}, show.Personal{})
 		if got := strings.Join(one.cells(), "|"); got != tt.want {
 			t.Errorf("window %s, building %v: %s, want %s", tt.window, tt.building, got, tt.want)

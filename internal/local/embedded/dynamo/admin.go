@@ -19,29 +19,34 @@ import (
 const maxIndexes = 20
 
 var (
-	createTable   = operation("CreateTable", "TableName AttributeDefinitions KeySchema BillingMode GlobalSecondaryIndexes StreamSpecification")
+	createTable = operation("CreateTable",
+		"TableName AttributeDefinitions KeySchema BillingMode GlobalSecondaryIndexes StreamSpecification")
 	describeTable = operation("DescribeTable", "TableName")
 	listTables    = operation("ListTables", "ExclusiveStartTableName Limit")
 	deleteTable   = operation("DeleteTable", "TableName")
 )
 
 // CreateTable makes an on-demand table with string keys. The table is ACTIVE at once.
-func (c *Client) CreateTable(ctx context.Context, in *dynamodb.CreateTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error) {
+func (c *Client) CreateTable(ctx context.Context, in *dynamodb.CreateTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput,
+	error) {
 	return api.Call(ctx, c.ts.core, createTable, in, c.ts.create)
 }
 
 // DescribeTable describes a table. Its item count and size are exact and current.
-func (c *Client) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
+func (c *Client) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
 	return api.Call(ctx, c.ts.core, describeTable, in, c.ts.describe)
 }
 
 // ListTables lists the names of the tables, up to 100 at a time.
-func (c *Client) ListTables(ctx context.Context, in *dynamodb.ListTablesInput, _ ...func(*dynamodb.Options)) (*dynamodb.ListTablesOutput, error) {
+func (c *Client) ListTables(ctx context.Context, in *dynamodb.ListTablesInput, _ ...func(*dynamodb.Options)) (*dynamodb.ListTablesOutput,
+	error) {
 	return api.Call(ctx, c.ts.core, listTables, in, c.ts.list)
 }
 
 // DeleteTable removes a table at once. Its stream closes and stays readable.
-func (c *Client) DeleteTable(ctx context.Context, in *dynamodb.DeleteTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteTableOutput, error) {
+func (c *Client) DeleteTable(ctx context.Context, in *dynamodb.DeleteTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteTableOutput,
+	error) {
 	return api.Call(ctx, c.ts.core, deleteTable, in, c.ts.delete)
 }
 
@@ -62,10 +67,13 @@ func (ts *Tables) create(in *dynamodb.CreateTableInput) (*dynamodb.CreateTableOu
 	switch s := in.StreamSpecification; {
 	case s == nil:
 	case !aws.ToBool(s.StreamEnabled) && s.StreamViewType != "":
-		return nil, api.Invalid("One or more parameter values were invalid: Table is being created with a stream disabled, UpdateViewType should not be specified")
+		return nil, api.Invalid("One or more parameter values were invalid: Table is being created with a stream disabled, " +
+			"UpdateViewType should not be specified")
 	case !aws.ToBool(s.StreamEnabled):
 	case s.StreamViewType == "":
-		return nil, api.Invalid("One or more parameter values were invalid: Table is being created with a stream enabled, UpdateViewType must be specified")
+		return nil,
+			api.Invalid(
+				"One or more parameter values were invalid: Table is being created with a stream enabled, UpdateViewType must be specified")
 	case s.StreamViewType != types.StreamViewTypeNewAndOldImages:
 		return nil, api.Unsupported("CreateTable", "StreamViewType "+string(s.StreamViewType))
 	default:
@@ -96,7 +104,8 @@ func (ts *Tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, 
 		return nil, api.Invalid("One or more parameter values were invalid: List of GlobalSecondaryIndexes is empty")
 	}
 	if len(in.GlobalSecondaryIndexes) > maxIndexes {
-		return nil, api.Invalid("One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the per-table limit of %d", maxIndexes)
+		return nil, api.Invalid("One or more parameter values were invalid: GlobalSecondaryIndex count exceeds the per-table limit of %d",
+			maxIndexes)
 	}
 	for _, g := range in.GlobalSecondaryIndexes {
 		ix, err := ts.newIndex(t, g, in.AttributeDefinitions, used)
@@ -107,12 +116,14 @@ func (ts *Tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, 
 	}
 	slices.SortFunc(t.indexes, func(a, b *index) int { return cmp.Compare(a.name, b.name) })
 	if len(used) != len(in.AttributeDefinitions) {
-		return nil, api.Invalid("One or more parameter values were invalid: Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions")
+		return nil, api.Invalid("One or more parameter values were invalid: Number of attributes in KeySchema does not exactly match " +
+			"number of attributes defined in AttributeDefinitions")
 	}
 	return t, nil
 }
 
-func (ts *Tables) newIndex(t *table, g types.GlobalSecondaryIndex, attributes []types.AttributeDefinition, used map[string]bool) (*index, error) {
+func (ts *Tables) newIndex(t *table, g types.GlobalSecondaryIndex, attributes []types.AttributeDefinition, used map[string]bool) (*index,
+	error) {
 	if err := api.RefuseNested(ts.core, "CreateTable", g, "IndexName KeySchema Projection"); err != nil {
 		return nil, err
 	}
@@ -127,7 +138,8 @@ func (ts *Tables) newIndex(t *table, g types.GlobalSecondaryIndex, attributes []
 	}
 	switch {
 	case g.Projection != nil && len(g.Projection.NonKeyAttributes) > 0 && g.Projection.ProjectionType != types.ProjectionTypeInclude:
-		return nil, api.Invalid("One or more parameter values were invalid: ProjectionType is %s, but NonKeyAttributes is specified", g.Projection.ProjectionType)
+		return nil, api.Invalid("One or more parameter values were invalid: ProjectionType is %s, but NonKeyAttributes is specified",
+			g.Projection.ProjectionType)
 	case g.Projection != nil && g.Projection.ProjectionType == types.ProjectionTypeAll:
 	case g.Projection != nil && g.Projection.ProjectionType == types.ProjectionTypeKeysOnly:
 		ix.only = slices.Concat(t.schema.names(), ix.schema.names())
@@ -154,7 +166,9 @@ func (ts *Tables) AddIndex(tableName string, g types.GlobalSecondaryIndex, attri
 		return err
 	}
 	for _, a := range attributes {
-		if !slices.ContainsFunc(t.request.attributes, func(d types.AttributeDefinition) bool { return *d.AttributeName == *a.AttributeName }) {
+		if !slices.ContainsFunc(t.request.attributes, func(d types.AttributeDefinition) bool {
+			return *d.AttributeName == *a.AttributeName
+		}) {
 			t.request.attributes = append(t.request.attributes, a)
 		}
 	}
@@ -181,7 +195,9 @@ func newSchema(keys []types.KeySchemaElement, defs []types.AttributeDefinition, 
 		name := aws.ToString(k.AttributeName)
 		at := slices.IndexFunc(defs, func(d types.AttributeDefinition) bool { return aws.ToString(d.AttributeName) == name })
 		if at < 0 {
-			return schema{}, api.Invalid("One or more parameter values were invalid: Some index key attributes are not defined in AttributeDefinitions. Keys: [%s]", name)
+			return schema{},
+				api.Invalid("One or more parameter values were invalid: Some index key attributes are not defined in "+
+					"AttributeDefinitions. Keys: [%s]", name)
 		}
 		switch kind := defs[at].AttributeType; {
 		case kind == types.ScalarAttributeTypeS:
@@ -210,10 +226,12 @@ func noKeyOf(kind types.ScalarAttributeType) error {
 func (ts *Tables) list(in *dynamodb.ListTablesInput) (*dynamodb.ListTablesOutput, error) {
 	limit, err := pageLimit(in.Limit)
 	if err == nil && in.Limit != nil && *in.Limit > maxListed {
-		err = api.Invalid("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have value less than or equal to %d", *in.Limit, maxListed)
+		err = api.Invalid("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have value less "+
+			"than or equal to %d", *in.Limit, maxListed)
 	}
 	if start := in.ExclusiveStartTableName; err == nil && start != nil && wrongTable(*start) != "" {
-		err = api.Invalid("1 validation error detected: Value '%s' at 'exclusiveStartTableName' failed to satisfy constraint: %s", *start, wrongTable(*start))
+		err = api.Invalid("1 validation error detected: Value '%s' at 'exclusiveStartTableName' failed to satisfy constraint: %s", *start,
+			wrongTable(*start))
 	}
 	if err != nil {
 		return nil, err

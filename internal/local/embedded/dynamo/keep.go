@@ -141,7 +141,8 @@ func (r *record) key() key {
 
 func (s *stream) keepStream() {
 	if s.log != nil {
-		s.log.Put(streamSpace, s.arn, api.JSON(keptStream{s.t.name, s.t.schema.pk, s.t.schema.sk, s.label, s.created, s.disabled, s.opened}))
+		s.log.Put(streamSpace, s.arn,
+			api.JSON(keptStream{s.t.name, s.t.schema.pk, s.t.schema.sk, s.label, s.created, s.disabled, s.opened}))
 	}
 }
 
@@ -254,7 +255,8 @@ func (ts *Tables) loadTables(j api.Journal) error {
 			if ix.KeysOnly {
 				projection.ProjectionType = types.ProjectionTypeKeysOnly
 			}
-			in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: &ix.Name, KeySchema: ix.Keys, Projection: projection})
+			in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes,
+				types.GlobalSecondaryIndex{IndexName: &ix.Name, KeySchema: ix.Keys, Projection: projection})
 		}
 		t, err := ts.newTable(string(k), in)
 		if err != nil {
@@ -335,8 +337,9 @@ func (s *stream) load(j api.Journal) error {
 		if err != nil {
 			return err
 		}
-		sh := &shard{number: n, id: kept.ID, parent: kept.Parent, low: kept.Low, high: kept.High, created: kept.Created, closed: kept.Closed,
-			first: sequence{kept.First[0], kept.First[1]}, trimmed: sequence{kept.Trimmed[0], kept.Trimmed[1]}, base: kept.Base}
+		sh := &shard{number: n, id: kept.ID, parent: kept.Parent, low: kept.Low, high: kept.High, created: kept.Created,
+			closed: kept.Closed,
+			first:  sequence{kept.First[0], kept.First[1]}, trimmed: sequence{kept.Trimmed[0], kept.Trimmed[1]}, base: kept.Base}
 		if sh.last = sh.first; sh.last.compare(sh.trimmed) < 0 {
 			sh.last = sh.trimmed
 		}

@@ -45,7 +45,8 @@ func (t *table) identify(it *value.Item) error {
 		}
 		s, ok := v.(*types.AttributeValueMemberS)
 		if !ok {
-			return value.Misfits("One or more parameter values were invalid: Type mismatch for key %s expected: S actual: %s", name, value.TypeName(v))
+			return value.Misfits("One or more parameter values were invalid: Type mismatch for key %s expected: S actual: %s", name,
+				value.TypeName(v))
 		}
 		if err := value.CheckKey(name, s.Value, i == 0); err != nil {
 			return err
@@ -76,13 +77,19 @@ func (t *table) checkIndexKeys(it *value.Item) error {
 			}
 			s, ok := v.(*types.AttributeValueMemberS)
 			if ok && ix.schema.number && i == 1 {
-				return value.Misfits("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: N Actual: S IndexName: %s", name, ix.name)
+				return value.Misfits(
+					"One or more parameter values were invalid: Type mismatch for Index Key %s Expected: N Actual: S IndexName: %s",
+					name, ix.name)
 			}
 			if !ok {
-				return value.Misfits("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: S Actual: %s IndexName: %s", name, value.TypeName(v), ix.name)
+				return value.Misfits(
+					"One or more parameter values were invalid: Type mismatch for Index Key %s Expected: S Actual: %s IndexName: %s", name,
+					value.TypeName(v), ix.name)
 			}
 			if s.Value == "" {
-				return emptyIndexKey{api.Invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty string value. IndexName: %s, IndexKey: %s", ix.name, name)}
+				return emptyIndexKey{api.Invalid("One or more parameter values are not valid. A value specified for a secondary index "+
+					"key is not supported. The AttributeValue for a key attribute cannot contain an empty string value. IndexName: %s, "+
+					"IndexKey: %s", ix.name, name)}
 			}
 			if err := value.CheckKey(name, s.Value, i == 0); err != nil {
 				return err

@@ -23,7 +23,8 @@ type page struct {
 	last    *value.Item // the last item read, if the page ended before the rows did
 }
 
-func (ts *Tables) newPage(call string, filter, projected *string, names map[string]string, values map[string]types.AttributeValue, keys *expr.Uses, limit *int32) (*page, error) {
+func (ts *Tables) newPage(call string, filter, projected *string, names map[string]string, values map[string]types.AttributeValue,
+	keys *expr.Uses, limit *int32) (*page, error) {
 	p := &page{items: []map[string]types.AttributeValue{}}
 	var err error
 	if p.filter, err = ts.parsed.Condition(call, "FilterExpression", filter); err != nil {
@@ -48,7 +49,10 @@ func (ts *Tables) newPage(call string, filter, projected *string, names map[stri
 			if call == "Query" { // as the service says it
 				where = "Value at 'Limit'"
 			}
-			return nil, api.Invalid("1 validation error detected: %s failed to satisfy constraint: Member must have value greater than or equal to 1", where)
+			return nil,
+				api.Invalid(
+					"1 validation error detected: %s failed to satisfy constraint: Member must have value greater than or equal to 1",
+					where)
 		}
 		p.limit = *limit
 	}

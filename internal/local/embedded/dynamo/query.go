@@ -16,7 +16,8 @@ import (
 // maxPageSize is how many bytes a Query or Scan reads for one answer, before the filter.
 const maxPageSize = 1024 * 1024
 
-var query = operation("Query", "TableName IndexName KeyConditionExpression FilterExpression ProjectionExpression ExpressionAttributeNames ExpressionAttributeValues ScanIndexForward Limit ExclusiveStartKey ConsistentRead ReturnConsumedCapacity")
+var query = operation("Query", "TableName IndexName KeyConditionExpression FilterExpression ProjectionExpression "+
+	"ExpressionAttributeNames ExpressionAttributeValues ScanIndexForward Limit ExclusiveStartKey ConsistentRead ReturnConsumedCapacity")
 
 // Query reads one partition of a table or index in order of the sort key.
 func (c *Client) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
@@ -28,7 +29,8 @@ func (ts *Tables) query(in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) 
 	if err != nil {
 		return nil, err
 	}
-	p, err := ts.newPage("Query", in.FilterExpression, in.ProjectionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues, keys.Use(), in.Limit)
+	p, err := ts.newPage("Query", in.FilterExpression, in.ProjectionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues,
+		keys.Use(), in.Limit)
 	if err != nil {
 		return nil, err
 	}

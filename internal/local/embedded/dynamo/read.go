@@ -30,7 +30,8 @@ func (c *Client) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...fu
 }
 
 // BatchGetItem reads up to 100 items and 16 MB. Keys beyond that come back as UnprocessedKeys.
-func (c *Client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (c *Client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	return api.Call(ctx, c.ts.core, batchGetItem, in, c.ts.batchGetItem)
 }
 
@@ -100,17 +101,20 @@ func (ts *Tables) batchGetItem(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchG
 func (ts *Tables) checkBatchGet(requests map[string]types.KeysAndAttributes) error {
 	n := 0
 	for _, r := range requests {
-		if err := api.RefuseNested(ts.core, "BatchGetItem", r, "Keys ConsistentRead ProjectionExpression ExpressionAttributeNames"); err != nil {
+		if err := api.RefuseNested(ts.core, "BatchGetItem", r,
+			"Keys ConsistentRead ProjectionExpression ExpressionAttributeNames"); err != nil {
 			return err
 		}
 		if len(r.Keys) == 0 {
-			return api.Invalid("1 validation error detected: Value at 'requestItems.member.keys' failed to satisfy constraint: Member must have length greater than or equal to 1")
+			return api.Invalid("1 validation error detected: Value at 'requestItems.member.keys' failed to satisfy constraint: Member " +
+				"must have length greater than or equal to 1")
 		}
 		n += len(r.Keys)
 	}
 	switch {
 	case n == 0:
-		return api.Invalid("1 validation error detected: Value at 'requestItems' failed to satisfy constraint: Member must have length greater than or equal to 1")
+		return api.Invalid("1 validation error detected: Value at 'requestItems' failed to satisfy constraint: Member must have length " +
+			"greater than or equal to 1")
 	case n > maxBatchGetKeys:
 		return api.Invalid("Too many items requested for the BatchGetItem call")
 	}

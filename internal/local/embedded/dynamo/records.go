@@ -29,7 +29,8 @@ var getRecords = api.Op(streamsService, "GetRecords", "ShardIterator Limit")
 
 // GetRecords reads up to 1,000 records or 1 MB. NextShardIterator is nil once a closed shard has
 // been read to its end.
-func (c *Streams) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
+func (c *Streams) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInput,
+	_ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
 	return api.Call(ctx, c.ts.core, getRecords, in, c.ts.getRecords)
 }
 
@@ -37,7 +38,9 @@ func (ts *Tables) getRecords(in *dynamodbstreams.GetRecordsInput) (*dynamodbstre
 	limit := maxRecords
 	if in.Limit != nil {
 		if *in.Limit < 1 || *in.Limit > maxRecords {
-			return nil, api.Invalid("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have value between 1 and %d", *in.Limit, maxRecords)
+			return nil,
+				api.Invalid("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have value "+
+					"between 1 and %d", *in.Limit, maxRecords)
 		}
 		limit = int(*in.Limit)
 	}

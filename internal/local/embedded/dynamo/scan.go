@@ -10,7 +10,8 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded/value"
 )
 
-var scan = operation("Scan", "TableName FilterExpression ProjectionExpression ExpressionAttributeNames ExpressionAttributeValues Limit ExclusiveStartKey Segment TotalSegments ConsistentRead ReturnConsumedCapacity")
+var scan = operation("Scan", "TableName FilterExpression ProjectionExpression ExpressionAttributeNames ExpressionAttributeValues Limit "+
+	"ExclusiveStartKey Segment TotalSegments ConsistentRead ReturnConsumedCapacity")
 
 // Scan reads a whole table, or one segment of it, in the order of the hashes of its partition keys.
 func (c *Client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
@@ -18,7 +19,8 @@ func (c *Client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dy
 }
 
 func (ts *Tables) scan(in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
-	p, err := ts.newPage("Scan", in.FilterExpression, in.ProjectionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues, nil, in.Limit)
+	p, err := ts.newPage("Scan", in.FilterExpression, in.ProjectionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues,
+		nil, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +40,8 @@ func (ts *Tables) scan(in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
 			return nil, err
 		}
 		if share(api.Hash(at.partition), total) != segment {
-			return nil, api.Invalid("The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: %d Segment: %d", total, segment)
+			return nil, api.Invalid("The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with "+
+				"correct Segment. TotalSegments: %d Segment: %d", total, segment)
 		}
 		start = &at
 	}
@@ -60,10 +63,12 @@ func segments(in *dynamodb.ScanInput) (segment, total int, err error) {
 		return 0, 1, nil
 	}
 	if in.TotalSegments == nil {
-		return 0, 0, api.Invalid("The TotalSegments parameter is required but was not present in the request when Segment parameter is present")
+		return 0, 0,
+			api.Invalid("The TotalSegments parameter is required but was not present in the request when Segment parameter is present")
 	}
 	if in.Segment == nil {
-		return 0, 0, api.Invalid("The Segment parameter is required but was not present in the request when parameter TotalSegments is present")
+		return 0, 0,
+			api.Invalid("The Segment parameter is required but was not present in the request when parameter TotalSegments is present")
 	}
 	segment, total = int(*in.Segment), int(*in.TotalSegments)
 	for _, bound := range []struct {
@@ -77,11 +82,14 @@ func segments(in *dynamodb.ScanInput) (segment, total int, err error) {
 		{"segment", segment, segment < 0, "greater than or equal to 0"},
 	} {
 		if bound.wrong {
-			return 0, 0, api.Invalid("1 validation error detected: Value '%d' at '%s' failed to satisfy constraint: Member must have value %s", bound.n, bound.name, bound.want)
+			return 0, 0,
+				api.Invalid("1 validation error detected: Value '%d' at '%s' failed to satisfy constraint: Member must have value %s",
+					bound.n, bound.name, bound.want)
 		}
 	}
 	if segment >= total {
-		return 0, 0, api.Invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: %d is not less than TotalSegments: %d", segment, total)
+		return 0, 0, api.Invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: %d is not "+
+			"less than TotalSegments: %d", segment, total)
 	}
 	return segment, total, nil
 }

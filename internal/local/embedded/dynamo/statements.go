@@ -29,14 +29,16 @@ var (
 // ExecuteStatement runs one PartiQL INSERT or UPDATE. An INSERT gets a DuplicateItemException if
 // the item is already there. An UPDATE gets a failed condition if its WHERE does not hold or if
 // there is no item.
-func (c *Client) ExecuteStatement(ctx context.Context, in *dynamodb.ExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.ExecuteStatementOutput, error) {
+func (c *Client) ExecuteStatement(ctx context.Context, in *dynamodb.ExecuteStatementInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.ExecuteStatementOutput, error) {
 	return api.Call(ctx, c.ts.core, executeStatement, in, c.ts.executeStatement)
 }
 
 // BatchExecuteStatement runs 1 to 25 PartiQL INSERTs and UPDATEs, each on its own. If one fails,
 // the Error of its response says why. If two statements name one item, the whole request is
 // refused.
-func (c *Client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+func (c *Client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	return api.Call(ctx, c.ts.core, batchExecuteStatement, in, c.ts.batchExecuteStatement)
 }
 
@@ -48,7 +50,8 @@ type prepared struct {
 	err    error
 }
 
-func (ts *Tables) prepare(api string, text *string, parameters []types.AttributeValue, asked types.ReturnValuesOnConditionCheckFailure) prepared {
+func (ts *Tables) prepare(api string, text *string, parameters []types.AttributeValue,
+	asked types.ReturnValuesOnConditionCheckFailure) prepared {
 	src := aws.ToString(text)
 	s, err := ts.parsed.Statement(api, src)
 	if err != nil {
@@ -81,7 +84,8 @@ func (ts *Tables) prepare(api string, text *string, parameters []types.Attribute
 
 // updateBy returns the write that an UPDATE asks for with these parameters. Its condition is all of
 // WHERE, including the equalities of the key. That is why the condition fails if there is no item.
-func (t *table) updateBy(api string, u *expr.UpdateStatement, parameters []types.AttributeValue, asked types.ReturnValuesOnConditionCheckFailure) (*mutation, error) {
+func (t *table) updateBy(api string, u *expr.UpdateStatement, parameters []types.AttributeValue,
+	asked types.ReturnValuesOnConditionCheckFailure) (*mutation, error) {
 	k, b, err := u.Bind(t.schema.names(), parameters)
 	if err != nil {
 		return nil, err
@@ -158,10 +162,12 @@ func (ts *Tables) executeStatement(in *dynamodb.ExecuteStatementInput) (*dynamod
 
 func (ts *Tables) batchExecuteStatement(in *dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error) {
 	if len(in.Statements) == 0 {
-		return nil, api.Invalid("1 validation error detected: Value '[]' at 'statements' failed to satisfy constraint: Member must have length greater than or equal to 1")
+		return nil, api.Invalid("1 validation error detected: Value '[]' at 'statements' failed to satisfy constraint: Member must have " +
+			"length greater than or equal to 1")
 	}
 	if len(in.Statements) > maxStatements {
-		return nil, api.Invalid("1 validation error detected: Value at 'statements' failed to satisfy constraint: Member must have length less than or equal to %d", maxStatements)
+		return nil, api.Invalid("1 validation error detected: Value at 'statements' failed to satisfy constraint: Member must have "+
+			"length less than or equal to %d", maxStatements)
 	}
 	ts.mu.Lock()
 	defer ts.unlock()
@@ -250,7 +256,8 @@ func (ts *Tables) prepareAll(statements []types.BatchStatementRequest) ([]prepar
 // refusal returns the error of a statement that was refused because of the stored item, or because
 // there is none.
 func (ts *Tables) refusal(p prepared, old *value.Item) *types.BatchStatementError {
-	out := &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumConditionalCheckFailed, Message: aws.String(conditionFailedMessage)}
+	out := &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumConditionalCheckFailed,
+		Message: aws.String(conditionFailedMessage)}
 	if p.insert {
 		out.Code, out.Message = types.BatchStatementErrorCodeEnumDuplicateItem, aws.String(duplicateMessage)
 	}

@@ -304,7 +304,8 @@ func (ts *Tables) SplitShard(tableName, shardID string) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("embedded: SplitShard: table %s has no open shard %s that can be split; DescribeStream lists them", tableName, shardID)
+		return fmt.Errorf("embedded: SplitShard: table %s has no open shard %s that can be split; DescribeStream lists them",
+			tableName, shardID)
 	})
 }
 

@@ -32,17 +32,20 @@ var (
 )
 
 // ListStreams lists the streams of one table or of all tables, by ARN.
-func (c *Streams) ListStreams(ctx context.Context, in *dynamodbstreams.ListStreamsInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.ListStreamsOutput, error) {
+func (c *Streams) ListStreams(ctx context.Context, in *dynamodbstreams.ListStreamsInput,
+	_ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.ListStreamsOutput, error) {
 	return api.Call(ctx, c.ts.core, listStreams, in, c.ts.listStreams)
 }
 
 // DescribeStream lists the shards of a stream, parents before children.
-func (c *Streams) DescribeStream(ctx context.Context, in *dynamodbstreams.DescribeStreamInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
+func (c *Streams) DescribeStream(ctx context.Context, in *dynamodbstreams.DescribeStreamInput,
+	_ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
 	return api.Call(ctx, c.ts.core, describeStream, in, c.ts.describeStream)
 }
 
 // GetShardIterator returns a place in a shard to read from.
-func (c *Streams) GetShardIterator(ctx context.Context, in *dynamodbstreams.GetShardIteratorInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
+func (c *Streams) GetShardIterator(ctx context.Context, in *dynamodbstreams.GetShardIteratorInput,
+	_ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
 	return api.Call(ctx, c.ts.core, getShardIterator, in, c.ts.getShardIterator)
 }
 
@@ -53,7 +56,8 @@ func pageLimit(limit *int32) (int, error) {
 		return maxListed, nil
 	}
 	if *limit < 1 {
-		return 0, api.Invalid("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1", *limit)
+		return 0, api.Invalid("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have value "+
+			"greater than or equal to 1", *limit)
 	}
 	return min(int(*limit), maxListed), nil
 }
@@ -75,7 +79,8 @@ func (ts *Tables) listStreams(in *dynamodbstreams.ListStreamsInput) (*dynamodbst
 			out.LastEvaluatedStreamArn = out.Streams[limit-1].StreamArn
 			break
 		}
-		out.Streams = append(out.Streams, types.Stream{StreamArn: aws.String(arn), StreamLabel: aws.String(s.label), TableName: aws.String(s.t.name)})
+		out.Streams = append(out.Streams, types.Stream{StreamArn: aws.String(arn), StreamLabel: aws.String(s.label),
+			TableName: aws.String(s.t.name)})
 	}
 	return out, nil
 }
@@ -85,7 +90,9 @@ func (ts *Tables) listStreams(in *dynamodbstreams.ListStreamsInput) (*dynamodbst
 func (ts *Tables) stream(arn *string) (*stream, error) {
 	s := ts.streams[aws.ToString(arn)]
 	if s == nil {
-		return nil, &types.ResourceNotFoundException{Message: aws.String("Requested resource not found: Stream: " + aws.ToString(arn) + " not found")}
+		return nil,
+			&types.ResourceNotFoundException{Message: aws.String("Requested resource not found: Stream: " + aws.ToString(arn) +
+				" not found")}
 	}
 	s.age(ts.core.Now())
 	return s, nil
@@ -133,7 +140,8 @@ func (s *stream) keySchema() []types.KeySchemaElement {
 }
 
 func (sh *shard) description() types.Shard {
-	d := types.Shard{ShardId: aws.String(sh.id), SequenceNumberRange: &types.SequenceNumberRange{StartingSequenceNumber: aws.String(sh.first.String())}}
+	d := types.Shard{ShardId: aws.String(sh.id),
+		SequenceNumberRange: &types.SequenceNumberRange{StartingSequenceNumber: aws.String(sh.first.String())}}
 	if sh.parent != "" {
 		d.ParentShardId = aws.String(sh.parent)
 	}
@@ -149,7 +157,9 @@ func (s *stream) byID(id string) (*shard, error) {
 			return sh, nil
 		}
 	}
-	return nil, &types.ResourceNotFoundException{Message: aws.String("Requested resource not found: Shard: " + id + " not found in stream " + s.arn)}
+	return nil,
+		&types.ResourceNotFoundException{Message: aws.String("Requested resource not found: Shard: " + id + " not found in stream " +
+			s.arn)}
 }
 
 func (ts *Tables) getShardIterator(in *dynamodbstreams.GetShardIteratorInput) (*dynamodbstreams.GetShardIteratorOutput, error) {
@@ -180,7 +190,8 @@ func (sh *shard) offset(in *dynamodbstreams.GetShardIteratorInput) (int, error) 
 		return sh.base + len(sh.records), nil
 	case types.ShardIteratorTypeAtSequenceNumber, types.ShardIteratorTypeAfterSequenceNumber:
 	default:
-		return 0, api.Invalid("1 validation error detected: Value '%s' at 'shardIteratorType' failed to satisfy constraint: Member must satisfy enum value set: [AFTER_SEQUENCE_NUMBER, LATEST, AT_SEQUENCE_NUMBER, TRIM_HORIZON]", in.ShardIteratorType)
+		return 0, api.Invalid("1 validation error detected: Value '%s' at 'shardIteratorType' failed to satisfy constraint: Member must "+
+			"satisfy enum value set: [AFTER_SEQUENCE_NUMBER, LATEST, AT_SEQUENCE_NUMBER, TRIM_HORIZON]", in.ShardIteratorType)
 	}
 	seq, ok := parseSequence(aws.ToString(in.SequenceNumber))
 	if !ok {
@@ -201,7 +212,8 @@ func (sh *shard) offset(in *dynamodbstreams.GetShardIteratorInput) (int, error) 
 }
 
 func trimmed() error {
-	return &types.TrimmedDataAccessException{Message: aws.String("The operation attempted to read past the oldest stream record in a shard")}
+	return &types.TrimmedDataAccessException{Message: aws.String(
+		"The operation attempted to read past the oldest stream record in a shard")}
 }
 
 // parseSequence reads 21 to 40 digits. A number that the engine never hands out compares as very

@@ -28,7 +28,8 @@ type Tables struct {
 // New returns [Tables] without any table.
 func New(c *api.Core, cfg Config) *Tables {
 	log := c.NewLog()
-	return &Tables{core: c, cfg: cfg, byName: map[string]*table{}, streams: map[string]*stream{}, tokens: newTokens(log), parsed: expr.NewCache(), log: log}
+	return &Tables{core: c, cfg: cfg, byName: map[string]*table{}, streams: map[string]*stream{}, tokens: newTokens(log),
+		parsed: expr.NewCache(), log: log}
 }
 
 // unlock ends a call that may have changed something.

@@ -26,17 +26,21 @@ var transactWriteItems = operation(transactAPI, "TransactItems ClientRequestToke
 
 // TransactWriteItems does up to 100 writes of distinct items, all or none. It costs twice what the
 // writes cost alone, whether it is done or cancelled.
-func (c *Client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (c *Client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	return api.Call(ctx, c.ts.core, transactWriteItems, in, c.ts.transact)
 }
 
 func (ts *Tables) transact(in *dynamodb.TransactWriteItemsInput) (*dynamodb.TransactWriteItemsOutput, error) {
 	if n := len(in.TransactItems); n < 1 || n > maxTransactItems {
-		return nil, api.Invalid("1 validation error detected: Value at 'transactItems' failed to satisfy constraint: Member must have length between 1 and %d", maxTransactItems)
+		return nil,
+			api.Invalid("1 validation error detected: Value at 'transactItems' failed to satisfy constraint: Member must have length "+
+				"between 1 and %d", maxTransactItems)
 	}
 	token := aws.ToString(in.ClientRequestToken)
 	if in.ClientRequestToken != nil && (token == "" || len(token) > 36) {
-		return nil, api.Invalid("1 validation error detected: Value '%s' at 'clientRequestToken' failed to satisfy constraint: Member must have length between 1 and 36", token)
+		return nil, api.Invalid("1 validation error detected: Value '%s' at 'clientRequestToken' failed to satisfy constraint: Member "+
+			"must have length between 1 and 36", token)
 	}
 	ts.mu.Lock()
 	defer ts.unlock()
@@ -86,7 +90,8 @@ func (ts *Tables) repeated(token string, digest [32]byte) (*dynamodb.TransactWri
 		return nil, nil
 	}
 	if entry.digest != digest {
-		return nil, &types.IdempotentParameterMismatchException{Message: aws.String("The request uses the same client token as a previous, but non-identical request. Do not reuse a client token with different requests, unless the requests are identical")}
+		return nil, &types.IdempotentParameterMismatchException{Message: aws.String("The request uses the same client token as a " +
+			"previous, but non-identical request. Do not reuse a client token with different requests, unless the requests are identical")}
 	}
 	again := *entry.out
 	return &again, nil
@@ -159,7 +164,8 @@ func (tx *transaction) mutation(in types.TransactWriteItem) (*mutation, error) {
 	case in.Put != nil:
 		p := in.Put
 		m.do, m.asked = doPut, p.ReturnValuesOnConditionCheckFailure
-		if err := ts.condition(transactAPI, m, p.ConditionExpression, nil, p.ExpressionAttributeNames, p.ExpressionAttributeValues); err != nil {
+		if err := ts.condition(transactAPI, m, p.ConditionExpression, nil, p.ExpressionAttributeNames,
+			p.ExpressionAttributeValues); err != nil {
 			return nil, err
 		}
 		var err error
@@ -175,9 +181,11 @@ func (tx *transaction) mutation(in types.TransactWriteItem) (*mutation, error) {
 		u := in.Update
 		m.do, m.asked = doUpdate, u.ReturnValuesOnConditionCheckFailure
 		if u.UpdateExpression == nil {
-			return nil, api.Invalid("1 validation error detected: Value null at 'transactItems.member.update.updateExpression' failed to satisfy constraint: Member must not be null")
+			return nil, api.Invalid("1 validation error detected: Value null at 'transactItems.member.update.updateExpression' failed to " +
+				"satisfy constraint: Member must not be null")
 		}
-		return m, tx.keyed(m, u.TableName, u.Key, u.ConditionExpression, u.UpdateExpression, u.ExpressionAttributeNames, u.ExpressionAttributeValues)
+		return m, tx.keyed(m, u.TableName, u.Key, u.ConditionExpression, u.UpdateExpression, u.ExpressionAttributeNames,
+			u.ExpressionAttributeValues)
 	case in.Delete != nil:
 		d := in.Delete
 		m.do, m.asked = doRemove, d.ReturnValuesOnConditionCheckFailure
@@ -186,13 +194,15 @@ func (tx *transaction) mutation(in types.TransactWriteItem) (*mutation, error) {
 		c := in.ConditionCheck
 		m.do, m.asked = doCheck, c.ReturnValuesOnConditionCheckFailure
 		if c.ConditionExpression == nil {
-			return nil, api.Invalid("1 validation error detected: Value null at 'transactItems.member.conditionCheck.conditionExpression' failed to satisfy constraint: Member must not be null")
+			return nil, api.Invalid("1 validation error detected: Value null at " +
+				"'transactItems.member.conditionCheck.conditionExpression' failed to satisfy constraint: Member must not be null")
 		}
 		return m, tx.keyed(m, c.TableName, c.Key, c.ConditionExpression, nil, c.ExpressionAttributeNames, c.ExpressionAttributeValues)
 	}
 }
 
-func (tx *transaction) keyed(m *mutation, table *string, k map[string]types.AttributeValue, cond, update *string, names map[string]string, values map[string]types.AttributeValue) error {
+func (tx *transaction) keyed(m *mutation, table *string, k map[string]types.AttributeValue, cond, update *string, names map[string]string,
+	values map[string]types.AttributeValue) error {
 	if err := tx.ts.condition(transactAPI, m, cond, update, names, values); err != nil {
 		return err
 	}
@@ -240,7 +250,8 @@ func (tx *transaction) cancel() error {
 		tx.ts.wrote(s.m.t.name, attempt(s.old, attempted).times(2))
 	}
 	return &types.TransactionCanceledException{
-		Message:             aws.String("Transaction cancelled, please refer cancellation reasons for specific reasons [" + strings.Join(codes, ", ") + "]"),
+		Message: aws.String("Transaction cancelled, please refer cancellation reasons for specific reasons [" +
+			strings.Join(codes, ", ") + "]"),
 		CancellationReasons: reasons,
 	}
 }

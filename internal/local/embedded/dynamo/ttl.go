@@ -28,22 +28,27 @@ const tooOld = 5 * 365 * 24 * time.Hour
 
 // UpdateTimeToLive turns expiry on or off. Unlike the service, it takes effect at once and may be
 // changed again within the hour.
-func (c *Client) UpdateTimeToLive(ctx context.Context, in *dynamodb.UpdateTimeToLiveInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error) {
+func (c *Client) UpdateTimeToLive(ctx context.Context, in *dynamodb.UpdateTimeToLiveInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error) {
 	return api.Call(ctx, c.ts.core, updateTimeToLive, in, c.ts.updateTTL)
 }
 
 // DescribeTimeToLive returns whether items expire, and by which attribute.
-func (c *Client) DescribeTimeToLive(ctx context.Context, in *dynamodb.DescribeTimeToLiveInput, _ ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error) {
+func (c *Client) DescribeTimeToLive(ctx context.Context, in *dynamodb.DescribeTimeToLiveInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error) {
 	return api.Call(ctx, c.ts.core, describeTimeToLive, in, c.ts.describeTTL)
 }
 
 func (ts *Tables) updateTTL(in *dynamodb.UpdateTimeToLiveInput) (*dynamodb.UpdateTimeToLiveOutput, error) {
 	spec := in.TimeToLiveSpecification
 	if spec == nil || aws.ToString(spec.AttributeName) == "" || spec.Enabled == nil {
-		return nil, api.Invalid("1 validation error detected: Value null at 'timeToLiveSpecification' failed to satisfy constraint: Member must not be null")
+		return nil,
+			api.Invalid("1 validation error detected: Value null at 'timeToLiveSpecification' failed to satisfy constraint: Member must " +
+				"not be null")
 	}
 	if len(*spec.AttributeName) > 255 {
-		return nil, api.Invalid("1 validation error detected: Value '%s' at 'timeToLiveSpecification.attributeName' failed to satisfy constraint: Member must have length less than or equal to 255", *spec.AttributeName)
+		return nil, api.Invalid("1 validation error detected: Value '%s' at 'timeToLiveSpecification.attributeName' failed to satisfy "+
+			"constraint: Member must have length less than or equal to 255", *spec.AttributeName)
 	}
 	ts.mu.Lock()
 	defer ts.unlock()

@@ -19,7 +19,8 @@ func (ts *Tables) Client() *Client { return &Client{ts} }
 
 // conditionFields are what the writes have in common. There is nothing to return as metrics of item
 // collections: these belong to local indexes, which no table has.
-const conditionFields = " ConditionExpression ExpressionAttributeNames ExpressionAttributeValues ReturnValuesOnConditionCheckFailure ReturnConsumedCapacity ReturnValues ReturnItemCollectionMetrics"
+const conditionFields = " ConditionExpression ExpressionAttributeNames ExpressionAttributeValues ReturnValuesOnConditionCheckFailure " +
+	"ReturnConsumedCapacity ReturnValues ReturnItemCollectionMetrics"
 
 var (
 	putItem    = operation("PutItem", "TableName Item"+conditionFields)
@@ -33,12 +34,14 @@ func (c *Client) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...fu
 }
 
 // UpdateItem changes an item if its condition holds. It creates the item if there is none.
-func (c *Client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+func (c *Client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput,
+	error) {
 	return api.Call(ctx, c.ts.core, updateItem, in, c.ts.updateItem)
 }
 
 // DeleteItem removes an item if its condition holds. It also succeeds if there is no item.
-func (c *Client) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+func (c *Client) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput,
+	error) {
 	return api.Call(ctx, c.ts.core, deleteItem, in, c.ts.deleteItem)
 }
 
@@ -47,7 +50,8 @@ func (ts *Tables) putItem(in *dynamodb.PutItemInput) (*dynamodb.PutItemOutput, e
 		return nil, err
 	}
 	m := &mutation{do: doPut, asked: in.ReturnValuesOnConditionCheckFailure}
-	if err := ts.condition("PutItem", m, in.ConditionExpression, nil, in.ExpressionAttributeNames, in.ExpressionAttributeValues); err != nil {
+	if err := ts.condition("PutItem", m, in.ConditionExpression, nil, in.ExpressionAttributeNames,
+		in.ExpressionAttributeValues); err != nil {
 		return nil, err
 	}
 	ts.mu.Lock()
@@ -72,7 +76,8 @@ func (ts *Tables) putItem(in *dynamodb.PutItemInput) (*dynamodb.PutItemOutput, e
 }
 
 // condition parses the expressions of a write and binds their placeholders.
-func (ts *Tables) condition(api string, m *mutation, cond, update *string, names map[string]string, values map[string]types.AttributeValue) error {
+func (ts *Tables) condition(api string, m *mutation, cond, update *string, names map[string]string,
+	values map[string]types.AttributeValue) error {
 	var err error
 	if m.cond, err = ts.parsed.Condition(api, "ConditionExpression", cond); err != nil {
 		return err
@@ -96,7 +101,8 @@ func onlyOld(rv types.ReturnValue) error {
 
 func (ts *Tables) updateItem(in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItemOutput, error) {
 	m := &mutation{do: doUpdate, asked: in.ReturnValuesOnConditionCheckFailure}
-	if err := ts.condition("UpdateItem", m, in.ConditionExpression, in.UpdateExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues); err != nil {
+	if err := ts.condition("UpdateItem", m, in.ConditionExpression, in.UpdateExpression, in.ExpressionAttributeNames,
+		in.ExpressionAttributeValues); err != nil {
 		return nil, err
 	}
 	ts.mu.Lock()
@@ -159,7 +165,8 @@ func (ts *Tables) deleteItem(in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItem
 		return nil, err
 	}
 	m := &mutation{do: doRemove, asked: in.ReturnValuesOnConditionCheckFailure}
-	if err := ts.condition("DeleteItem", m, in.ConditionExpression, nil, in.ExpressionAttributeNames, in.ExpressionAttributeValues); err != nil {
+	if err := ts.condition("DeleteItem", m, in.ConditionExpression, nil, in.ExpressionAttributeNames,
+		in.ExpressionAttributeValues); err != nil {
 		return nil, err
 	}
 	ts.mu.Lock()

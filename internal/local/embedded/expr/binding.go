@@ -25,14 +25,16 @@ func Bind(names map[string]string, values map[string]types.AttributeValue, all .
 	for placeholder, name := range names {
 		switch {
 		case len(placeholder) > maxPlaceholder:
-			return b, api.Invalid("ExpressionAttributeNames contains invalid key: The expression attribute map contains a key that is too long; size of key: %d", len(placeholder))
+			return b, api.Invalid("ExpressionAttributeNames contains invalid key: The expression attribute map contains a key that is "+
+				"too long; size of key: %d", len(placeholder))
 		case name == "":
 			return b, api.Invalid("ExpressionAttributeNames contains invalid value: Empty attribute name for key %s", placeholder)
 		}
 	}
 	for placeholder, v := range values {
 		if len(placeholder) > maxPlaceholder {
-			return b, api.Invalid("ExpressionAttributeValues contains invalid key: The expression attribute map contains a key that is too long; size of key: %d", len(placeholder))
+			return b, api.Invalid("ExpressionAttributeValues contains invalid key: The expression attribute map contains a key that is "+
+				"too long; size of key: %d", len(placeholder))
 		}
 		if err := value.Check(v); err != nil {
 			return b, api.Invalid("ExpressionAttributeValues contains invalid value: %s for key %s", api.ErrorText(err), placeholder)
@@ -41,12 +43,15 @@ func Bind(names map[string]string, values map[string]types.AttributeValue, all .
 	for _, u := range expressions {
 		for _, name := range u.names {
 			if _, ok := names[name]; !ok {
-				return b, api.Invalid("Invalid %s: An expression attribute name used in the document path is not defined; attribute name: %s", u.kind, name)
+				return b,
+					api.Invalid("Invalid %s: An expression attribute name used in the document path is not defined; attribute name: %s",
+						u.kind, name)
 			}
 		}
 		for _, value := range u.values {
 			if _, ok := values[value]; !ok {
-				return b, api.Invalid("Invalid %s: An expression attribute value used in expression is not defined; attribute value: %s", u.kind, value)
+				return b, api.Invalid("Invalid %s: An expression attribute value used in expression is not defined; attribute value: %s",
+					u.kind, value)
 			}
 		}
 	}

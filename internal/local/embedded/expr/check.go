@@ -38,7 +38,8 @@ func (c *Condition) CheckFilter(b Binding, isKey func(name string) bool) error {
 	return c.each(func(n *node) error {
 		for _, o := range n.operands {
 			if !o.value && isKey(b.name(o.text)) {
-				return api.Invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", b.name(o.text))
+				return api.Invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s",
+					b.name(o.text))
 			}
 		}
 		return nil
@@ -71,7 +72,8 @@ func (c *Condition) distinct(b Binding, n *node) error {
 	first := n.operands[0]
 	for _, o := range n.operands[1:] {
 		if !first.value && !o.value && b.name(first.text) == b.name(o.text) {
-			return c.invalid("The first operand must be distinct from the remaining operands for this operator or function; operator: %s, first operand: [%s]", n.sign, b.name(first.text))
+			return c.invalid("The first operand must be distinct from the remaining operands for this operator or function; operator: "+
+				"%s, first operand: [%s]", n.sign, b.name(first.text))
 		}
 	}
 	return nil
@@ -91,7 +93,8 @@ func (c *Condition) ordered(b Binding, n *node) error {
 				continue
 			}
 		}
-		return c.invalid("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", n.sign, value.TypeName(b.values[o.text]))
+		return c.invalid("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", n.sign,
+			value.TypeName(b.values[o.text]))
 	}
 	return nil
 }

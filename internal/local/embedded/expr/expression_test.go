@@ -34,21 +34,26 @@ func TestCondition(t *testing.T) {
 	})
 	values := map[string]types.AttributeValue{
 		":5": num("5.0"), ":4": num("4"), ":10": num("10"), ":h": str("he"), ":hello": str("hello"), ":z": str("z"),
-		":hi": bin(0xff), ":lo": bin(0x7f, 0xff), ":mark": bin(1, 2, 3), ":longer": bin(1, 2, 3, 0), ":yes": &types.AttributeValueMemberBOOL{Value: true}, ":null": &types.AttributeValueMemberNULL{Value: true},
+		":hi": bin(0xff), ":lo": bin(0x7f, 0xff), ":mark": bin(1, 2, 3), ":longer": bin(1, 2, 3, 0),
+		":yes": &types.AttributeValueMemberBOOL{Value: true}, ":null": &types.AttributeValueMemberNULL{Value: true},
 	}
 	names := map[string]string{"#m": "m:x", "#t": "t"}
 	for expr, want := range map[string]bool{
-		"a = :5": true, "a <> :5": false, "a = :4": false, "a < :10": true, "a > :4": true, "a >= :5": true, "a <= :5": true, "a < :5": false,
+		"a = :5": true, "a <> :5": false, "a = :4": false, "a < :10": true, "a > :4": true, "a >= :5": true, "a <= :5": true,
+		"a < :5":     false,
 		"a = :hello": false, "a <> :hello": true, "a < :hello": false, "a > :hello": false, // other type
 		"absent = :5": false, "absent < :5": false, "absent <> :5": true, "absent = another": false, "NOT absent = :5": true,
-		"attribute_exists(a)": true, "attribute_exists(absent)": false, "attribute_not_exists(absent)": true, "attribute_not_exists(a)": false,
+		"attribute_exists(a)": true, "attribute_exists(absent)": false, "attribute_not_exists(absent)": true,
+		"attribute_not_exists(a)":                  false,
 		"attribute_not_exists(#m) OR #m < :longer": true, "attribute_not_exists(#m) OR #m < :mark": false, "#m = :mark": true,
 		"rawb > :lo": true, "rawb < :hi": true, // unsigned bytes
 		"begins_with(t, :h)": true, "begins_with(#t, :z)": false, "begins_with(absent, :h)": false,
 		"a BETWEEN :4 AND :10": true, "a BETWEEN :10 AND :4": false, "t BETWEEN :h AND :z": true, "absent BETWEEN :4 AND :10": false,
 		"a IN (:4, :5)": true, "a IN (:4)": false, "absent IN (:4)": false, "yes = :yes": true, "yes = :null": false,
-		"a = :5 AND t = :hello": true, "a = :4 OR t = :hello": true, "a = :4 AND t = :hello OR a = :5": true, "a = :4 AND (t = :hello OR a = :5)": false,
-		"NOT a = :4 AND a = :5": true, "NOT (a = :4 OR a = :5)": false, "not a = :5 or a = :5": true, ":5 = a": true, "a = t": false, "begins_with(:hello, t)": true,
+		"a = :5 AND t = :hello": true, "a = :4 OR t = :hello": true, "a = :4 AND t = :hello OR a = :5": true,
+		"a = :4 AND (t = :hello OR a = :5)": false,
+		"NOT a = :4 AND a = :5":             true, "NOT (a = :4 OR a = :5)": false, "not a = :5 or a = :5": true, ":5 = a": true,
+		"a = t": false, "begins_with(:hello, t)": true,
 	} {
 		c, err := parseCondition("PutItem", "ConditionExpression", expr)
 		if err != nil {
@@ -82,24 +87,27 @@ func TestConditionMistakes(t *testing.T) {
 		strings.Repeat("NOT ", 301):         "more operators than the maximum allowed",
 		"a < :bool":                         "Incorrect operand type for operator or function; operator or function: <, operand type: BOOL",
 		"attribute_exists(a) AND a < :bool": "Incorrect operand type for operator or function; operator or function: <, operand type: BOOL",
-		"a = a":                             "The first operand must be distinct from the remaining operands for this operator or function; operator: =, first operand: [a]",
-		"b1 = :x OR begins_with(a, a)":      "operator: begins_with, first operand: [a]",
-		"a IN (:x, a)":                      "operator: IN, first operand: [a]",
-		"a BETWEEN :x AND :n":               "The BETWEEN operator requires same data type for lower and upper bounds",
-		"_a = :x":                           `Syntax error; token: "_", near: "_a"`,
-		"begins_with(a, :n)":                "Incorrect operand type for operator or function; operator or function: begins_with, operand type: N",
-		"a IN (:x":                          `token: "<EOF>"`,
-		"a = :x AND":                        `token: "<EOF>"`,
-		"attribute_exists(:x)":              `token: ":x"`,
-		"a BETWEEN :x OR :n":                `token: "OR"`,
-		"(a = :x) AND ((b1 = :x))":          "redundant parentheses",
-		"9a = :x":                           `token: "9a"`,
-		"attribute_exists(a, b1)":           `token: ","`,
+		"a = a": "The first operand must be distinct from the remaining operands for this operator or " +
+			"function; operator: =, first operand: [a]",
+		"b1 = :x OR begins_with(a, a)": "operator: begins_with, first operand: [a]",
+		"a IN (:x, a)":                 "operator: IN, first operand: [a]",
+		"a BETWEEN :x AND :n":          "The BETWEEN operator requires same data type for lower and upper bounds",
+		"_a = :x":                      `Syntax error; token: "_", near: "_a"`,
+		"begins_with(a, :n)": "Incorrect operand type for operator or function; operator or function: begins_with, " +
+			"operand type: N",
+		"a IN (:x":                 `token: "<EOF>"`,
+		"a = :x AND":               `token: "<EOF>"`,
+		"attribute_exists(:x)":     `token: ":x"`,
+		"a BETWEEN :x OR :n":       `token: "OR"`,
+		"(a = :x) AND ((b1 = :x))": "redundant parentheses",
+		"9a = :x":                  `token: "9a"`,
+		"attribute_exists(a, b1)":  `token: ","`,
 		"a IN (" + strings.TrimSuffix(strings.Repeat(":x,", 101), ",") + ")": "too many operands",
 	} {
 		c, err := parseCondition("PutItem", "ConditionExpression", expr)
 		if err == nil {
-			err = c.Check(Binding{nil, map[string]types.AttributeValue{":x": str("x"), ":n": num("1"), ":bool": &types.AttributeValueMemberBOOL{}}})
+			err = c.Check(Binding{nil, map[string]types.AttributeValue{":x": str("x"), ":n": num("1"),
+				":bool": &types.AttributeValueMemberBOOL{}}})
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40s: %v; want %q", expr, err, want)
@@ -108,7 +116,8 @@ func TestConditionMistakes(t *testing.T) {
 	// DynamoDB knows these forms and the engine does not, so the engine refuses them by name.
 	for expr, want := range map[string]string{
 		"contains(a, :x)": "function contains", "attribute_type(a, :x)": "function attribute_type", "size(a) = :x": "function size",
-		"(a1) = :x": "a parenthesis around an operand", "a1.b1 = :x": "nested path", "a1[0] = :x": "nested path", "a1 = size(b1)": "function size as an operand",
+		"(a1) = :x": "a parenthesis around an operand", "a1.b1 = :x": "nested path", "a1[0] = :x": "nested path",
+		"a1 = size(b1)": "function size as an operand",
 	} {
 		_, err := parseCondition("PutItem", "ConditionExpression", expr)
 		var u *api.UnsupportedError
@@ -132,10 +141,14 @@ func TestBind(t *testing.T) {
 	}{
 		{map[string]string{"#a": "a"}, x, &c.uses, ""},
 		{nil, x, &c.uses, "An expression attribute name used in the document path is not defined; attribute name: #a"},
-		{map[string]string{"#a": "a"}, nil, &c.uses, "An expression attribute value used in expression is not defined; attribute value: :x"},
-		{map[string]string{"#a": "a", "#c": "c", "#b": "b"}, x, &c.uses, "Value provided in ExpressionAttributeNames unused in expressions: keys: {#b, #c}"},
-		{map[string]string{"#a": "a"}, map[string]types.AttributeValue{":x": str("x"), ":y": str("y")}, &c.uses, "Value provided in ExpressionAttributeValues unused in expressions: keys: {:y}"},
-		{map[string]string{"#a": "a"}, map[string]types.AttributeValue{":x": num("x")}, &c.uses, "ExpressionAttributeValues contains invalid value: The parameter cannot be converted to a numeric value: x for key :x"},
+		{map[string]string{"#a": "a"}, nil, &c.uses,
+			"An expression attribute value used in expression is not defined; attribute value: :x"},
+		{map[string]string{"#a": "a", "#c": "c", "#b": "b"}, x, &c.uses,
+			"Value provided in ExpressionAttributeNames unused in expressions: keys: {#b, #c}"},
+		{map[string]string{"#a": "a"}, map[string]types.AttributeValue{":x": str("x"), ":y": str("y")}, &c.uses,
+			"Value provided in ExpressionAttributeValues unused in expressions: keys: {:y}"},
+		{map[string]string{"#a": "a"}, map[string]types.AttributeValue{":x": num("x")}, &c.uses,
+			"ExpressionAttributeValues contains invalid value: The parameter cannot be converted to a numeric value: x for key :x"},
 		{map[string]string{"#a": "a"}, nil, nil, "ExpressionAttributeNames can only be specified when using expressions"},
 		{nil, x, nil, "ExpressionAttributeValues can only be specified when using expressions"},
 		{map[string]string{}, x, &c.uses, "ExpressionAttributeNames must not be empty"},

@@ -19,13 +19,18 @@ import (
 func FuzzStatement(f *testing.F) {
 	corpus.Add(f)
 	for _, seed := range []string{
-		`INSERT INTO "t" VALUE {'PK': ?, 'SK': ?}`, `insert into t value{'it''s':?,'"':?}`, `INSERT INTO "a""b" VALUE {'x': ?}`, `INSERT INTO t VALUE {'PK': 'literal'}`,
-		`INSERT INTO t VALUE {'PK': ?, 'PK': ?}`, `SELECT * FROM t`, `INSERT INTO t VALUE {'PK': ?} -- x`, `INSERT INTO "" VALUE {'': ?}`, "INSERT\nINTO\tt VALUE ?",
+		`INSERT INTO "t" VALUE {'PK': ?, 'SK': ?}`, `insert into t value{'it''s':?,'"':?}`, `INSERT INTO "a""b" VALUE {'x': ?}`,
+		`INSERT INTO t VALUE {'PK': 'literal'}`,
+		`INSERT INTO t VALUE {'PK': ?, 'PK': ?}`, `SELECT * FROM t`, `INSERT INTO t VALUE {'PK': ?} -- x`, `INSERT INTO "" VALUE {'': ?}`,
+		"INSERT\nINTO\tt VALUE ?",
 		`UPDATE "t" SET "a" = a + ?, "m:L" = ? REMOVE "m:X" WHERE PK = ? AND SK = ? AND ("m:L" IS MISSING OR "m:L" < ?)`,
 		`update t remove "it""s" set a=a-? set b=? where (a>=? or b<=? and c is not missing) and PK=? and SK=? and d<>? and e>?`,
-		`UPDATE t SET a = ? WHERE PK = ? OR SK = ?`, `UPDATE t SET count = ? WHERE PK = ?`, `UPDATE t SET a = ? + a WHERE PK = ?`, `UPDATE t SET a.b = ? WHERE PK = ?`,
-		`UPDATE t SET data = 'it''s', b = -1.5e3, c = b - 2, d = c WHERE 'p' = PK AND SK = '' AND TRUE <> e AND 5 < f`, `INSERT INTO t VALUE {'a': 'x', 'b': 1, 'c': true, 'd': Null, 'e': ?}`,
-		`INSERT INTO t VALUE {'a': [1]}`, `UPDATE t SET a = 5x WHERE PK = 1e99999999`, `UPDATE t SET a = ? * 2 WHERE PK = ?`, `UPDATE t SET a = 'x`,
+		`UPDATE t SET a = ? WHERE PK = ? OR SK = ?`, `UPDATE t SET count = ? WHERE PK = ?`, `UPDATE t SET a = ? + a WHERE PK = ?`,
+		`UPDATE t SET a.b = ? WHERE PK = ?`,
+		`UPDATE t SET data = 'it''s', b = -1.5e3, c = b - 2, d = c WHERE 'p' = PK AND SK = '' AND TRUE <> e AND 5 < f`,
+		`INSERT INTO t VALUE {'a': 'x', 'b': 1, 'c': true, 'd': Null, 'e': ?}`,
+		`INSERT INTO t VALUE {'a': [1]}`, `UPDATE t SET a = 5x WHERE PK = 1e99999999`, `UPDATE t SET a = ? * 2 WHERE PK = ?`,
+		`UPDATE t SET a = 'x`,
 	} {
 		f.Add(seed)
 	}

@@ -27,7 +27,8 @@ func NewKeyRange(c *Condition, b Binding, pk, sk string, number bool) (KeyRange,
 		parts = c.root.children
 	}
 	if len(parts) > 2 {
-		return KeyRange{}, api.Invalid("Invalid KeyConditionExpression: The expression has too many conditions; number of conditions: %d", len(parts))
+		return KeyRange{}, api.Invalid("Invalid KeyConditionExpression: The expression has too many conditions; number of conditions: %d",
+			len(parts))
 	}
 	r := KeyRange{b: b, number: number}
 	found := false
@@ -55,12 +56,14 @@ func NewKeyRange(c *Condition, b Binding, pk, sk string, number bool) (KeyRange,
 		return r, api.Invalid("Query condition missed key schema element: %s", pk)
 	}
 	if r.Partition == "" {
-		return r, api.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: %s", pk)
+		return r, api.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an "+
+			"empty string value. Key: %s", pk)
 	}
 	return r, r.checkSort(sk)
 }
 
-var mirrored = map[condOp]condOp{opEqual: opEqual, opLess: opGreater, opLessEqual: opGreaterEqual, opGreater: opLess, opGreaterEqual: opLessEqual}
+var mirrored = map[condOp]condOp{opEqual: opEqual, opLess: opGreater, opLessEqual: opGreaterEqual, opGreater: opLess,
+	opGreaterEqual: opLessEqual}
 
 // keyed brings a condition into the form path, operator, values. So :value = path becomes
 // path = :value.
@@ -104,7 +107,8 @@ func (r KeyRange) checkSort(sk string) error {
 		}
 	}
 	if r.sort.op == opBetween && r.bound(1) > r.bound(2) {
-		return api.Invalid("Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower bound operand: AttributeValue: {S:%s}, upper bound operand: AttributeValue: {S:%s}", r.bound(1), r.bound(2))
+		return api.Invalid("Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or equal to "+
+			"lower bound; lower bound operand: AttributeValue: {S:%s}, upper bound operand: AttributeValue: {S:%s}", r.bound(1), r.bound(2))
 	}
 	return nil
 }

@@ -44,7 +44,8 @@ func (p *Projection) Names(b Binding) ([]string, error) {
 	for _, path := range p.paths {
 		name := b.name(path)
 		if slices.Contains(out, name) {
-			return nil, api.Invalid("Invalid ProjectionExpression: Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [%s], path two: [%s]", name, name)
+			return nil, api.Invalid("Invalid ProjectionExpression: Two document paths overlap with each other; must remove or rewrite "+
+				"one of these paths; path one: [%s], path two: [%s]", name, name)
 		}
 		out = append(out, name)
 	}

@@ -180,10 +180,12 @@ func (u *Update) Check(call string, isKey func(name string) bool, b Binding) err
 	for _, a := range u.actions {
 		name := b.name(a.path)
 		if isKey(name) {
-			return value.Misfits("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", name)
+			return value.Misfits("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key",
+				name)
 		}
 		if slices.Contains(paths, name) {
-			return api.Invalid("Invalid UpdateExpression: Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [%s], path two: [%s]", name, name)
+			return api.Invalid("Invalid UpdateExpression: Two document paths overlap with each other; must remove or rewrite one of "+
+				"these paths; path one: [%s], path two: [%s]", name, name)
 		}
 		paths = append(paths, name)
 		if a.kind == updateAdd {
@@ -202,7 +204,8 @@ func checkAddOperand(call string, v types.AttributeValue) error {
 	case *types.AttributeValueMemberSS, *types.AttributeValueMemberNS, *types.AttributeValueMemberBS:
 		return api.Unsupported(call, "ADD of a set in UpdateExpression")
 	}
-	return api.Invalid("Invalid UpdateExpression: Incorrect operand type for operator or function; operator: ADD, operand type: %s, typeSet: ALLOWED_FOR_ADD_OPERAND", value.LongTypeName(v))
+	return api.Invalid("Invalid UpdateExpression: Incorrect operand type for operator or function; operator: ADD, operand type: %s, "+
+		"typeSet: ALLOWED_FOR_ADD_OPERAND", value.LongTypeName(v))
 }
 
 // Apply changes it, a draft that is a copy of old, or has only the key if there is no old item.

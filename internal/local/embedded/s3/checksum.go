@@ -35,7 +35,8 @@ func (c Checksums) Check(body []byte) error {
 		given *string
 		hash  hash.Hash
 	}{
-		{"CRC32", c.CRC32, crc32.NewIEEE()}, {"CRC32C", c.CRC32C, crc32.New(crc32.MakeTable(crc32.Castagnoli))}, {"CRC64NVME", c.CRC64NVME, crc64.New(nvme)},
+		{"CRC32", c.CRC32, crc32.NewIEEE()}, {"CRC32C", c.CRC32C, crc32.New(crc32.MakeTable(crc32.Castagnoli))},
+		{"CRC64NVME", c.CRC64NVME, crc64.New(nvme)},
 		{"SHA1", c.SHA1, sha1.New()}, {"SHA256", c.SHA256, sha256.New()},
 	} {
 		if one.given == nil {

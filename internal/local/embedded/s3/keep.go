@@ -69,7 +69,8 @@ func (bs *Buckets) Load(j api.Journal) error {
 			key := string(k)
 			at, _ := b.find(key)
 			b.keys.Insert(at, key)
-			b.objects[key] = &object{body: []byte(body), etag: kept.ETag, contentType: kept.ContentType, metadata: kept.Metadata, modified: kept.Modified}
+			b.objects[key] = &object{body: []byte(body), etag: kept.ETag, contentType: kept.ContentType, metadata: kept.Metadata,
+				modified: kept.Modified}
 			return nil
 		}); err != nil {
 			return fmt.Errorf("bucket %s: %w", name, err)

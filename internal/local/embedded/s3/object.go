@@ -63,8 +63,9 @@ func (bs *Buckets) Client() *Client { return &Client{bs} }
 var (
 	listBuckets  = api.Op("S3", "ListBuckets", "Prefix")
 	createBucket = api.Op("S3", "CreateBucket", "Bucket CreateBucketConfiguration")
-	putObject    = api.Op("S3", "PutObject", "Bucket Key Body ContentLength ContentMD5 ContentType Metadata IfNoneMatch ExpectedBucketOwner "+
-		"ChecksumCRC32 ChecksumCRC32C ChecksumCRC64NVME ChecksumSHA1 ChecksumSHA256")
+	putObject    = api.Op("S3", "PutObject",
+		"Bucket Key Body ContentLength ContentMD5 ContentType Metadata IfNoneMatch ExpectedBucketOwner "+
+			"ChecksumCRC32 ChecksumCRC32C ChecksumCRC64NVME ChecksumSHA1 ChecksumSHA256")
 	getObject     = api.Op("S3", "GetObject", "Bucket Key ExpectedBucketOwner")
 	headObject    = api.Op("S3", "HeadObject", "Bucket Key ExpectedBucketOwner")
 	deleteObject  = api.Op("S3", "DeleteObject", "Bucket Key ExpectedBucketOwner")
@@ -122,7 +123,9 @@ func (bs *Buckets) create(in *s3.CreateBucketInput) (*s3.CreateBucketOutput, err
 	bs.mu.Lock()
 	defer bs.unlock()
 	if bs.byName[name] != nil {
-		return nil, &types.BucketAlreadyOwnedByYou{Message: aws.String("Your previous request to create the named bucket succeeded and you already own it.")}
+		return nil,
+			&types.BucketAlreadyOwnedByYou{Message: aws.String(
+				"Your previous request to create the named bucket succeeded and you already own it.")}
 	}
 	b := &bucket{created: bs.core.Now().Truncate(time.Second), objects: map[string]*object{}}
 	bs.byName[name] = b
@@ -196,8 +199,9 @@ func (bs *Buckets) put(in *s3.PutObjectInput) (*s3.PutObjectOutput, error) {
 		b.keys.Insert(at, key)
 	}
 	b.objects[key] = o
-	return &s3.PutObjectOutput{ETag: aws.String(o.etag), ChecksumCRC32: given.CRC32, ChecksumCRC32C: given.CRC32C, ChecksumCRC64NVME: given.CRC64NVME,
-		ChecksumSHA1: given.SHA1, ChecksumSHA256: given.SHA256}, nil
+	return &s3.PutObjectOutput{ETag: aws.String(o.etag), ChecksumCRC32: given.CRC32, ChecksumCRC32C: given.CRC32C,
+		ChecksumCRC64NVME: given.CRC64NVME,
+		ChecksumSHA1:      given.SHA1, ChecksumSHA256: given.SHA256}, nil
 }
 
 func (b *bucket) find(key string) (api.Position, bool) {

@@ -10,8 +10,10 @@ import (
 // FuzzRedrive reads a queue's redrive policy.
 func FuzzRedrive(f *testing.F) {
 	corpus.Add(f)
-	for _, seed := range []string{`{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:0:dlq","maxReceiveCount":5}`, `{"deadLetterTargetArn":"a","maxReceiveCount":"1000"}`,
-		`{"deadLetterTargetArn":"a","maxReceiveCount":0}`, `{"maxReceiveCount":1}`, `{"deadLetterTargetArn":"a","maxReceiveCount":"\"1\""}`, `null`, `[]`} {
+	for _, seed := range []string{`{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:0:dlq","maxReceiveCount":5}`,
+		`{"deadLetterTargetArn":"a","maxReceiveCount":"1000"}`,
+		`{"deadLetterTargetArn":"a","maxReceiveCount":0}`, `{"maxReceiveCount":1}`, `{"deadLetterTargetArn":"a","maxReceiveCount":"\"1\""}`,
+		`null`, `[]`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {

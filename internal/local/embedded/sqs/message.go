@@ -30,7 +30,8 @@ func newMessage(body *string, attributes map[string]types.MessageAttributeValue,
 		return nil, &types.InvalidMessageContents{Message: aws.String(badCharacters)}
 	}
 	if len(attributes) > maxMessageAttributes {
-		return nil, api.Error("InvalidParameterValue", "Number of message attributes [%d] exceeds the allowed maximum [%d].", len(attributes), maxMessageAttributes)
+		return nil, api.Error("InvalidParameterValue", "Number of message attributes [%d] exceeds the allowed maximum [%d].",
+			len(attributes), maxMessageAttributes)
 	}
 	if err := errors.Join(checkID("MessageGroupId", group), checkID("MessageDeduplicationId", dedupID)); err != nil {
 		return nil, err
@@ -48,7 +49,8 @@ func newMessage(body *string, attributes map[string]types.MessageAttributeValue,
 		m.size += len(name) + len(*a.DataType) + len(aws.ToString(a.StringValue)) + len(a.BinaryValue)
 	}
 	if m.size > maxMessageSize {
-		return nil, api.Error("InvalidParameterValue", "One or more parameters are invalid. Reason: Message must be shorter than %d bytes.", maxMessageSize)
+		return nil, api.Error("InvalidParameterValue", "One or more parameters are invalid. Reason: Message must be shorter than %d bytes.",
+			maxMessageSize)
 	}
 	sum := md5.Sum([]byte(m.body))
 	m.bodyMD5 = hex.EncodeToString(sum[:])
@@ -61,10 +63,13 @@ func checkID(name string, id *string) error {
 	if id == nil || *id != "" && len(*id) <= 128 && !strings.ContainsFunc(*id, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil
 	}
-	return api.Error("InvalidParameterValue", "Value %s for parameter %s is invalid. Reason: %s can only include alphanumeric and punctuation characters. 1 to 128 in length.", *id, name, name)
+	return api.Error("InvalidParameterValue",
+		"Value %s for parameter %s is invalid. Reason: %s can only include alphanumeric and punctuation characters. 1 to 128 in length.",
+		*id, name, name)
 }
 
-const badCharacters = "Invalid characters found. Valid unicode characters are #x9 | #xA | #xD | #x20 to #xD7FF | #xE000 to #xFFFD | #x10000 to #x10FFFF"
+const badCharacters = "Invalid characters found. Valid unicode characters are #x9 | #xA | #xD | #x20 to #xD7FF | #xE000 to #xFFFD | " +
+	"#x10000 to #x10FFFF"
 
 // allowed reports whether a body or the value of an attribute may have this text.
 func allowed(text string) bool {
@@ -85,7 +90,8 @@ func copyAttribute(name string, a types.MessageAttributeValue) (types.MessageAtt
 	case name == "" || len(name) > 256:
 		return bad("has a name that is not 1 to 256 characters long.")
 	case strings.Trim(name, nameCharacters+".") != "" || strings.Trim(name, ".") != name || strings.Contains(name, ".."):
-		return bad("has an invalid name: it can contain letters, digits, underscores, hyphens and single periods, and does not begin or end with a period.")
+		return bad("has an invalid name: it can contain letters, digits, underscores, hyphens and single periods, and does not begin or " +
+			"end with a period.")
 	case strings.HasPrefix(lower, "aws.") || strings.HasPrefix(lower, "amazon."):
 		return bad("has an invalid name: names that begin with AWS. or Amazon. are reserved.")
 	case len(aws.ToString(a.DataType)) > 256:

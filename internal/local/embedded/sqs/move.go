@@ -17,7 +17,8 @@ var startMessageMoveTask = api.Op("SQS", "StartMessageMoveTask", "SourceArn Dest
 // StartMessageMoveTask moves every visible message of a dead-letter queue back to the queue it came
 // from, or to DestinationArn. It returns when that is done. A moved message has a new id and a new
 // time of sending.
-func (c *Client) StartMessageMoveTask(ctx context.Context, in *sqs.StartMessageMoveTaskInput, _ ...func(*sqs.Options)) (*sqs.StartMessageMoveTaskOutput, error) {
+func (c *Client) StartMessageMoveTask(ctx context.Context, in *sqs.StartMessageMoveTaskInput,
+	_ ...func(*sqs.Options)) (*sqs.StartMessageMoveTaskOutput, error) {
 	return api.Call(ctx, c.qs.core, startMessageMoveTask, in, c.qs.move)
 }
 
@@ -26,13 +27,17 @@ func (qs *Queues) move(in *sqs.StartMessageMoveTaskInput) (*sqs.StartMessageMove
 	defer qs.unlock()
 	source := qs.byARN[aws.ToString(in.SourceArn)]
 	if source == nil {
-		return nil, &types.ResourceNotFoundException{Message: aws.String("The resource that you specified for the SourceArn parameter doesn't exist.")}
+		return nil,
+			&types.ResourceNotFoundException{Message: aws.String(
+				"The resource that you specified for the SourceArn parameter doesn't exist.")}
 	}
 	if !qs.isDeadLetter(source) {
 		return nil, api.Error("InvalidParameterValue", "Source queue must be configured as a Dead Letter Queue.")
 	}
 	if in.DestinationArn != nil && qs.byARN[*in.DestinationArn] == nil {
-		return nil, &types.ResourceNotFoundException{Message: aws.String("The resource that you specified for the DestinationArn parameter doesn't exist.")}
+		return nil,
+			&types.ResourceNotFoundException{Message: aws.String(
+				"The resource that you specified for the DestinationArn parameter doesn't exist.")}
 	}
 	source.release(qs.core.Now())
 	for _, m := range source.visible() {

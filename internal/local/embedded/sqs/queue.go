@@ -240,7 +240,8 @@ func newQueue(name string, attributes map[string]string) (*queue, error) {
 	}
 	plain := strings.TrimSuffix(name, ".fifo")
 	if plain == "" || len(name) > 80 || strings.Trim(plain, nameCharacters) != "" || (plain != name) != q.fifo {
-		return nil, api.Error("InvalidParameterValue", "The name of a queue can only include alphanumeric characters, hyphens, or underscores, 1 to 80 in length; the name of a FIFO queue ends with .fifo and only that of a FIFO queue does")
+		return nil, api.Error("InvalidParameterValue", "The name of a queue can only include alphanumeric characters, hyphens, or "+
+			"underscores, 1 to 80 in length; the name of a FIFO queue ends with .fifo and only that of a FIFO queue does")
 	}
 	if q.contentDedup && !q.fifo {
 		return nil, &types.InvalidAttributeName{Message: aws.String("Unknown Attribute ContentBasedDeduplication.")}

@@ -27,11 +27,13 @@ func (q *queue) change(qs *Queues, handle *string, seconds int32) error {
 		return err
 	}
 	if m == nil || !m.inFlight() {
-		return &types.MessageNotInflight{ErrorCodeOverride: queryCode("MessageNotInflight"), Message: aws.String("The message referred to isn't in flight.")}
+		return &types.MessageNotInflight{ErrorCodeOverride: queryCode("MessageNotInflight"),
+			Message: aws.String("The message referred to isn't in flight.")}
 	}
 	until := qs.core.Now().Add(hidden)
 	if until.After(m.received.Add(maxHidden)) {
-		return api.Error("InvalidParameterValue", "Value %d for parameter VisibilityTimeout is invalid. Reason: Total VisibilityTimeout for the message is beyond the limit [43200 seconds].", seconds)
+		return api.Error("InvalidParameterValue", "Value %d for parameter VisibilityTimeout is invalid. Reason: Total VisibilityTimeout "+
+			"for the message is beyond the limit [43200 seconds].", seconds)
 	}
 	q.fly(m, until)
 	q.release(qs.core.Now())
@@ -49,7 +51,8 @@ func (qs *Queues) changeVisibility(in *sqs.ChangeMessageVisibilityInput) (*sqs.C
 }
 
 // each runs one action for each entry of a batch request, and separates successes from failures.
-func (qs *Queues) each(url *string, ids []*string, do func(q *queue, i int) error) (done []*string, failed []types.BatchResultErrorEntry, err error) {
+func (qs *Queues) each(url *string, ids []*string, do func(q *queue, i int) error) (done []*string, failed []types.BatchResultErrorEntry,
+	err error) {
 	if err := checkBatch(ids); err != nil {
 		return nil, nil, err
 	}

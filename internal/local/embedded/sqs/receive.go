@@ -18,7 +18,8 @@ import (
 )
 
 var (
-	receiveMessage               = api.Op("SQS", "ReceiveMessage", "QueueUrl AttributeNames MaxNumberOfMessages MessageAttributeNames MessageSystemAttributeNames VisibilityTimeout WaitTimeSeconds")
+	receiveMessage = api.Op("SQS", "ReceiveMessage",
+		"QueueUrl AttributeNames MaxNumberOfMessages MessageAttributeNames MessageSystemAttributeNames VisibilityTimeout WaitTimeSeconds")
 	deleteMessage                = api.Op("SQS", "DeleteMessage", "QueueUrl ReceiptHandle")
 	deleteMessageBatch           = api.Op("SQS", "DeleteMessageBatch", "QueueUrl Entries")
 	changeMessageVisibility      = api.Op("SQS", "ChangeMessageVisibility", "QueueUrl ReceiptHandle VisibilityTimeout")
@@ -29,7 +30,8 @@ var (
 // message was already received as often as the redrive policy allows, it goes to the dead-letter
 // queue instead. If there is none, it waits as WaitTimeSeconds says, where the engine's
 // configuration allows that.
-func (c *Client) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, _ ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error) {
+func (c *Client) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, _ ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput,
+	error) {
 	return api.Call(ctx, c.qs.core, receiveMessage, in, func(in *sqs.ReceiveMessageInput) (*sqs.ReceiveMessageOutput, error) {
 		return c.qs.await(ctx, in)
 	})
@@ -42,25 +44,30 @@ func (c *Client) DeleteMessage(ctx context.Context, in *sqs.DeleteMessageInput, 
 }
 
 // DeleteMessageBatch removes up to ten messages. Each may fail on its own.
-func (c *Client) DeleteMessageBatch(ctx context.Context, in *sqs.DeleteMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error) {
+func (c *Client) DeleteMessageBatch(ctx context.Context, in *sqs.DeleteMessageBatchInput,
+	_ ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error) {
 	return api.Call(ctx, c.qs.core, deleteMessageBatch, in, c.qs.deleteBatch)
 }
 
 // ChangeMessageVisibility sets when a message in flight becomes visible again, counted from now. 0
 // means at once.
-func (c *Client) ChangeMessageVisibility(ctx context.Context, in *sqs.ChangeMessageVisibilityInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error) {
+func (c *Client) ChangeMessageVisibility(ctx context.Context, in *sqs.ChangeMessageVisibilityInput,
+	_ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error) {
 	return api.Call(ctx, c.qs.core, changeMessageVisibility, in, c.qs.changeVisibility)
 }
 
 // ChangeMessageVisibilityBatch does the same for up to ten messages. Each may fail on its own.
-func (c *Client) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
+func (c *Client) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput,
+	_ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
 	return api.Call(ctx, c.qs.core, changeMessageVisibilityBatch, in, c.qs.changeVisibilityBatch)
 }
 
 // await receives messages. If there are none, it waits until there may be some.
 func (qs *Queues) await(ctx context.Context, in *sqs.ReceiveMessageInput) (*sqs.ReceiveMessageOutput, error) {
 	if in.WaitTimeSeconds < 0 || in.WaitTimeSeconds > 20 {
-		return nil, api.Error("InvalidParameterValue", "Value %d for parameter WaitTimeSeconds is invalid. Reason: Must be >= 0 and <= 20, if provided.", in.WaitTimeSeconds)
+		return nil,
+			api.Error("InvalidParameterValue",
+				"Value %d for parameter WaitTimeSeconds is invalid. Reason: Must be >= 0 and <= 20, if provided.", in.WaitTimeSeconds)
 	}
 	out, more, err := qs.receive(in)
 	ended := qs.core.Config.LongPolls
@@ -104,7 +111,9 @@ func (qs *Queues) receive(in *sqs.ReceiveMessageInput) (*sqs.ReceiveMessageOutpu
 		n = 1
 	}
 	if n < 1 || n > maxBatch {
-		return nil, more{}, api.Error("InvalidParameterValue", "Value %d for parameter MaxNumberOfMessages is invalid. Reason: Must be between 1 and 10, if provided.", n)
+		return nil, more{},
+			api.Error("InvalidParameterValue",
+				"Value %d for parameter MaxNumberOfMessages is invalid. Reason: Must be between 1 and 10, if provided.", n)
 	}
 	qs.mu.Lock()
 	defer qs.unlock()
@@ -174,7 +183,9 @@ func (qs *Queues) bury(m *message, from, dlq *queue) {
 
 func visibility(s int32) (time.Duration, error) {
 	if s < 0 || s > 43_200 {
-		return 0, api.Error("InvalidParameterValue", "Value %d for parameter VisibilityTimeout is invalid. Reason: VisibilityTimeout must be an integer between 0 and 43200.", s)
+		return 0,
+			api.Error("InvalidParameterValue",
+				"Value %d for parameter VisibilityTimeout is invalid. Reason: VisibilityTimeout must be an integer between 0 and 43200.", s)
 	}
 	return time.Duration(s) * time.Second, nil
 }
@@ -242,7 +253,9 @@ func (q *queue) systemAttributes(m *message) map[string]string {
 func (q *queue) byHandle(handle *string) (*message, error) {
 	parts := strings.Split(aws.ToString(handle), "#")
 	if len(parts) != 3 || len(parts[0]) != idLength || len(parts[2]) != 16 {
-		return nil, &types.ReceiptHandleIsInvalid{Message: aws.String(fmt.Sprintf("The input receipt handle %q is not a valid receipt handle.", aws.ToString(handle)))}
+		return nil,
+			&types.ReceiptHandleIsInvalid{Message: aws.String(fmt.Sprintf("The input receipt handle %q is not a valid receipt handle.",
+				aws.ToString(handle)))}
 	}
 	m := q.messages[parts[0]]
 	if m == nil || m.handle != *handle {
@@ -258,7 +271,8 @@ func (q *queue) remove(handle *string) error {
 	}
 	if !m.inFlight() {
 		if q.fifo {
-			return api.Error("InvalidParameterValue", "Value %s for parameter ReceiptHandle is invalid. Reason: The receipt handle has expired.", *handle)
+			return api.Error("InvalidParameterValue",
+				"Value %s for parameter ReceiptHandle is invalid. Reason: The receipt handle has expired.", *handle)
 		}
 		q.unready(m)
 	}

@@ -33,7 +33,8 @@ func (c *Client) SendMessage(ctx context.Context, in *sqs.SendMessageInput, _ ..
 }
 
 // SendMessageBatch puts up to ten messages into a queue. Each may fail on its own.
-func (c *Client) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+func (c *Client) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput,
+	error) {
 	return api.Call(ctx, c.qs.core, sendMessageBatch, in, c.qs.sendBatch)
 }
 
@@ -52,7 +53,8 @@ func (qs *Queues) send(in *sqs.SendMessageInput) (*sqs.SendMessageOutput, error)
 	if err != nil {
 		return nil, err
 	}
-	out := &sqs.SendMessageOutput{MessageId: aws.String(sent.id), MD5OfMessageBody: aws.String(sent.bodyMD5), SequenceNumber: q.sequenceText(sent.sequence)}
+	out := &sqs.SendMessageOutput{MessageId: aws.String(sent.id), MD5OfMessageBody: aws.String(sent.bodyMD5),
+		SequenceNumber: q.sequenceText(sent.sequence)}
 	if sent.attributesMD5 != "" {
 		out.MD5OfMessageAttributes = aws.String(sent.attributesMD5)
 	}
@@ -63,7 +65,8 @@ func (qs *Queues) sendBatch(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatc
 	ids := make([]*string, len(in.Entries))
 	for i, entry := range in.Entries {
 		ids[i] = entry.Id
-		if err := api.RefuseNested(qs.core, "SendMessageBatch", entry, "Id MessageBody MessageAttributes MessageDeduplicationId MessageGroupId"); err != nil {
+		if err := api.RefuseNested(qs.core, "SendMessageBatch", entry,
+			"Id MessageBody MessageAttributes MessageDeduplicationId MessageGroupId"); err != nil {
 			return nil, err
 		}
 	}
@@ -80,14 +83,17 @@ func (qs *Queues) sendBatch(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatc
 	errs := make([]error, len(in.Entries))
 	total := 0
 	for i, entry := range in.Entries {
-		if all[i], errs[i] = newMessage(entry.MessageBody, entry.MessageAttributes, entry.MessageGroupId, entry.MessageDeduplicationId); errs[i] == nil {
+		if all[i], errs[i] = newMessage(entry.MessageBody, entry.MessageAttributes, entry.MessageGroupId,
+			entry.MessageDeduplicationId); errs[i] == nil {
 			total += all[i].size
 		} else {
 			total += len(aws.ToString(entry.MessageBody))
 		}
 	}
 	if total > maxMessageSize {
-		return nil, &types.BatchRequestTooLong{ErrorCodeOverride: queryCode("BatchRequestTooLong"), Message: aws.String(fmt.Sprintf("Batch requests cannot be longer than %d bytes. You have sent %d bytes.", maxMessageSize, total))}
+		return nil, &types.BatchRequestTooLong{ErrorCodeOverride: queryCode("BatchRequestTooLong"),
+			Message: aws.String(fmt.Sprintf("Batch requests cannot be longer than %d bytes. You have sent %d bytes.",
+				maxMessageSize, total))}
 	}
 	out := &sqs.SendMessageBatchOutput{}
 	for i, m := range all {
@@ -99,7 +105,8 @@ func (qs *Queues) sendBatch(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatc
 			out.Failed = append(out.Failed, batchFailure(ids[i], errs[i]))
 			continue
 		}
-		entry := types.SendMessageBatchResultEntry{Id: ids[i], MessageId: aws.String(sent.id), MD5OfMessageBody: aws.String(sent.bodyMD5), SequenceNumber: q.sequenceText(sent.sequence)}
+		entry := types.SendMessageBatchResultEntry{Id: ids[i], MessageId: aws.String(sent.id), MD5OfMessageBody: aws.String(sent.bodyMD5),
+			SequenceNumber: q.sequenceText(sent.sequence)}
 		if sent.attributesMD5 != "" {
 			entry.MD5OfMessageAttributes = aws.String(sent.attributesMD5)
 		}
@@ -117,7 +124,9 @@ func (qs *Queues) accept(q *queue, m *message) (sentMessage, error) {
 		}
 		if m.dedupID == "" {
 			if !q.contentDedup {
-				return sentMessage{}, api.Error("InvalidParameterValue", "The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided explicitly")
+				return sentMessage{},
+					api.Error("InvalidParameterValue",
+						"The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided explicitly")
 			}
 			digest := sha256.Sum256([]byte(m.body))
 			m.dedupID = hex.EncodeToString(digest[:])
@@ -126,7 +135,9 @@ func (qs *Queues) accept(q *queue, m *message) (sentMessage, error) {
 			return sent, nil
 		}
 	} else if m.dedupID != "" {
-		return sentMessage{}, api.Error("InvalidParameterValue", "The request include parameter that is not valid for this queue type: MessageDeduplicationId")
+		return sentMessage{},
+			api.Error("InvalidParameterValue",
+				"The request include parameter that is not valid for this queue type: MessageDeduplicationId")
 	}
 	m.id, m.sent = qs.newID(), now
 	q.add(m)
@@ -167,17 +178,22 @@ func queryCode(name string) *string { return aws.String("AWS.SimpleQueueService.
 func checkBatch(ids []*string) error {
 	switch {
 	case len(ids) == 0:
-		return &types.EmptyBatchRequest{ErrorCodeOverride: queryCode("EmptyBatchRequest"), Message: aws.String("There should be at least one entry in the request.")}
+		return &types.EmptyBatchRequest{ErrorCodeOverride: queryCode("EmptyBatchRequest"),
+			Message: aws.String("There should be at least one entry in the request.")}
 	case len(ids) > maxBatch:
-		return &types.TooManyEntriesInBatchRequest{ErrorCodeOverride: queryCode("TooManyEntriesInBatchRequest"), Message: aws.String(fmt.Sprintf("Maximum number of entries per request are %d. You have sent %d.", maxBatch, len(ids)))}
+		return &types.TooManyEntriesInBatchRequest{ErrorCodeOverride: queryCode("TooManyEntriesInBatchRequest"),
+			Message: aws.String(fmt.Sprintf("Maximum number of entries per request are %d. You have sent %d.", maxBatch, len(ids)))}
 	}
 	seen := map[string]bool{}
 	for _, id := range ids {
 		if aws.ToString(id) == "" || len(*id) > 80 || strings.Trim(*id, nameCharacters) != "" {
-			return &types.InvalidBatchEntryId{ErrorCodeOverride: queryCode("InvalidBatchEntryId"), Message: aws.String("A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at most 80 letters long.")}
+			return &types.InvalidBatchEntryId{ErrorCodeOverride: queryCode("InvalidBatchEntryId"),
+				Message: aws.String("A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at " +
+					"most 80 letters long.")}
 		}
 		if seen[*id] {
-			return &types.BatchEntryIdsNotDistinct{ErrorCodeOverride: queryCode("BatchEntryIdsNotDistinct"), Message: aws.String("Id " + *id + " repeated.")}
+			return &types.BatchEntryIdsNotDistinct{ErrorCodeOverride: queryCode("BatchEntryIdsNotDistinct"),
+				Message: aws.String("Id " + *id + " repeated.")}
 		}
 		seen[*id] = true
 	}

@@ -45,7 +45,8 @@ func (c *Client) ListQueues(ctx context.Context, in *sqs.ListQueuesInput, _ ...f
 }
 
 // GetQueueAttributes returns the attributes that the request asks for. The counts are exact.
-func (c *Client) GetQueueAttributes(ctx context.Context, in *sqs.GetQueueAttributesInput, _ ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error) {
+func (c *Client) GetQueueAttributes(ctx context.Context, in *sqs.GetQueueAttributesInput,
+	_ ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error) {
 	return api.Call(ctx, c.qs.core, getQueueAttributes, in, c.qs.getAttributes)
 }
 
@@ -63,7 +64,8 @@ func (qs *Queues) create(in *sqs.CreateQueueInput) (*sqs.CreateQueueOutput, erro
 			if has[attribute] == value {
 				continue
 			}
-			return nil, &types.QueueNameExists{ErrorCodeOverride: aws.String("QueueAlreadyExists"), Message: aws.String("A queue already exists with the same name and a different value for its attributes: " + name)}
+			return nil, &types.QueueNameExists{ErrorCodeOverride: aws.String("QueueAlreadyExists"),
+				Message: aws.String("A queue already exists with the same name and a different value for its attributes: " + name)}
 		}
 		return &sqs.CreateQueueOutput{QueueUrl: aws.String(known.url)}, nil
 	}
@@ -82,10 +84,13 @@ func (qs *Queues) checkRedrive(q *queue) error {
 	}
 	dlq := qs.byARN[q.redrive.target]
 	if dlq == nil {
-		return api.Error("InvalidParameterValue", "Value %s for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist.", q.redrive.describe)
+		return api.Error("InvalidParameterValue",
+			"Value %s for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist.", q.redrive.describe)
 	}
 	if dlq.fifo != q.fifo {
-		return api.Error("InvalidParameterValue", "Value %s for parameter RedrivePolicy is invalid. Reason: Dead-letter queue must be same type of queue as the source.", q.redrive.describe)
+		return api.Error("InvalidParameterValue",
+			"Value %s for parameter RedrivePolicy is invalid. Reason: Dead-letter queue must be same type of queue as the source.",
+			q.redrive.describe)
 	}
 	return nil
 }
@@ -132,10 +137,14 @@ func (qs *Queues) list(in *sqs.ListQueuesInput) (*sqs.ListQueuesOutput, error) {
 	limit := maxListed
 	if in.MaxResults != nil {
 		if limit = int(*in.MaxResults); limit < 1 || limit > maxListed {
-			return nil, api.Error("InvalidParameterValue", "Value for parameter MaxResults is invalid. Reason: MaxResults must be an integer between 1 and %d", maxListed)
+			return nil,
+				api.Error("InvalidParameterValue",
+					"Value for parameter MaxResults is invalid. Reason: MaxResults must be an integer between 1 and %d", maxListed)
 		}
 	} else if in.NextToken != nil {
-		return nil, api.Error("InvalidParameterValue", "Value for parameter NextToken is invalid. Reason: MaxResults must be set when NextToken is.")
+		return nil,
+			api.Error("InvalidParameterValue",
+				"Value for parameter NextToken is invalid. Reason: MaxResults must be set when NextToken is.")
 	}
 	qs.mu.Lock()
 	defer qs.unlock()

@@ -25,11 +25,13 @@ func Misfits(format string, args ...any) error { return Misfit{api.Invalid(forma
 func CheckKey(name, s string, partition bool) error {
 	switch {
 	case s == "":
-		return api.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: %s", name)
+		return api.Invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty "+
+			"string value. Key: %s", name)
 	case partition && len(s) > maxPartitionKeySize:
 		return Misfits("One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes")
 	case !partition && len(s) > maxSortKeySize:
-		return Misfits("One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
+		return Misfits(
+			"One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
 	}
 	return nil
 }

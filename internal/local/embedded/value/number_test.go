@@ -26,8 +26,10 @@ func TestNormalNumber(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"": "cannot be converted", "-": "cannot be converted", ".": "cannot be converted", "1x": "cannot be converted", "1e": "cannot be converted",
-		"NaN": "cannot be converted", "Infinity": "cannot be converted", " 1": "cannot be converted", "0x10": "cannot be converted", "1_000": "cannot be converted",
+		"": "cannot be converted", "-": "cannot be converted", ".": "cannot be converted", "1x": "cannot be converted",
+		"1e":  "cannot be converted",
+		"NaN": "cannot be converted", "Infinity": "cannot be converted", " 1": "cannot be converted", "0x10": "cannot be converted",
+		"1_000": "cannot be converted",
 		"1e126": msgOverflow, "-1e126": msgOverflow, "1e-131": msgUnderflow,
 		"123456789012345678901234567890123456789": msgPrecision, "1.00000000000000000000000000000000000001": msgPrecision,
 	} {

@@ -31,7 +31,9 @@ func copyValue(v types.AttributeValue, depth int) (types.AttributeValue, error) 
 		return &types.AttributeValueMemberNULL{Value: v.Value}, checkNull(v)
 	case *types.AttributeValueMemberL, *types.AttributeValueMemberM:
 		if depth++; depth > maxNesting {
-			return nil, api.Invalid("Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")
+			return nil,
+				api.Invalid(
+					"Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")
 		}
 		return copyDocument(v, depth)
 	case *types.AttributeValueMemberSS, *types.AttributeValueMemberNS, *types.AttributeValueMemberBS:

@@ -88,8 +88,10 @@ func TestStatesOfAWindow(t *testing.T) {
 // FuzzAnswer compares the decoder with a second and simpler reading of any answer.
 func FuzzAnswer(f *testing.F) {
 	corpus.Add(f)
-	for _, seed := range []string{`{}`, `null`, `[]`, `{"batchItemFailures":[{"itemIdentifier":"a"}]}`, `{"batchItemFailures":[{"itemIdentifier":""}]}`,
-		`{"batchItemFailures":[{"itemIdentifier":"b"},{"itemIdentifier":"z"}],"state":{}}`, `{"batchItemFailures":null,"batchItemFailures":[{"itemIdentifier":"a"}]}`, "{\"state\":{\"\xff\":1}}"} {
+	for _, seed := range []string{`{}`, `null`, `[]`, `{"batchItemFailures":[{"itemIdentifier":"a"}]}`,
+		`{"batchItemFailures":[{"itemIdentifier":""}]}`,
+		`{"batchItemFailures":[{"itemIdentifier":"b"},{"itemIdentifier":"z"}],"state":{}}`,
+		`{"batchItemFailures":null,"batchItemFailures":[{"itemIdentifier":"a"}]}`, "{\"state\":{\"\xff\":1}}"} {
 		f.Add([]byte(seed))
 	}
 	ids := []string{"a", "b", "c"}

@@ -53,17 +53,19 @@ func newQueueWorld(t *testing.T, seed uint64, fifo bool) *queueWorld {
 	if w.dlq, err = (stack.Queue{Name: "dlq" + suffix, FIFO: fifo}).Create(context.Background(), w.client); err != nil {
 		t.Fatal(err)
 	}
-	w.url, err = stack.Queue{Name: "q" + suffix, FIFO: fifo, Visibility: time.Minute, DeadLetters: w.dlq, MaxReceives: 50}.Create(context.Background(), w.client)
+	w.url, err = stack.Queue{Name: "q" + suffix, FIFO: fifo, Visibility: time.Minute, DeadLetters: w.dlq,
+		MaxReceives: 50}.Create(context.Background(), w.client)
 	if err != nil {
 		t.Fatal(err)
 	}
 	chance := func(p float64) func(esm.Invocation) bool {
 		return func(esm.Invocation) bool { return w.trouble > 0 && w.r.Float64() < p }
 	}
-	if w.q, err = esm.NewQueue(context.Background(), esm.QueueConfig{Client: w.client, URL: w.url, BatchSize: 10, ReportBatchItemFailures: true, Function: esm.Function{
-		Handler: w.handle, Now: func() time.Time { return w.now },
-		Faults: esm.Faults{Duplicate: chance(0.1), DropAnswer: chance(0.1), Forget: chance(0.1)},
-	}}); err != nil {
+	if w.q, err = esm.NewQueue(context.Background(),
+		esm.QueueConfig{Client: w.client, URL: w.url, BatchSize: 10, ReportBatchItemFailures: true, Function: esm.Function{
+			Handler: w.handle, Now: func() time.Time { return w.now },
+			Faults: esm.Faults{Duplicate: chance(0.1), DropAnswer: chance(0.1), Forget: chance(0.1)},
+		}}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -75,7 +77,8 @@ func (w *queueWorld) send() {
 	w.sent++
 	body := fmt.Sprintf("%s %d", group, w.groups[group])
 	in := &sqs.SendMessageInput{QueueUrl: &w.url, MessageBody: &body, MessageAttributes: map[string]types.MessageAttributeValue{
-		"group": {DataType: aws.String("String"), StringValue: &group}, "bytes": {DataType: aws.String("Binary"), BinaryValue: []byte(body)}}}
+		"group": {DataType: aws.String("String"), StringValue: &group},
+		"bytes": {DataType: aws.String("Binary"), BinaryValue: []byte(body)}}}
 	if w.fifo {
 		in.MessageGroupId, in.MessageDeduplicationId = &group, aws.String(strconv.Itoa(w.sent))
 	}
@@ -118,10 +121,12 @@ func (w *queueWorld) handle(ctx context.Context, payload []byte) ([]byte, error)
 func (w *queueWorld) read(m events.SQSMessage) (string, int) {
 	group, digits, _ := strings.Cut(m.Body, " ")
 	number, err := strconv.Atoi(digits)
-	if err != nil || m.MessageAttributes["group"].StringValue == nil || *m.MessageAttributes["group"].StringValue != group || string(m.MessageAttributes["bytes"].BinaryValue) != m.Body {
+	if err != nil || m.MessageAttributes["group"].StringValue == nil || *m.MessageAttributes["group"].StringValue != group ||
+		string(m.MessageAttributes["bytes"].BinaryValue) != m.Body {
 		w.t.Errorf("record %+v", m)
 	}
-	if m.EventSource != "aws:sqs" || m.AWSRegion != "us-east-1" || m.EventSourceARN != w.q.ARN() || m.Attributes["ApproximateReceiveCount"] == "" || len(m.Md5OfBody) != 32 ||
+	if m.EventSource != "aws:sqs" || m.AWSRegion != "us-east-1" || m.EventSourceARN != w.q.ARN() ||
+		m.Attributes["ApproximateReceiveCount"] == "" || len(m.Md5OfBody) != 32 ||
 		(w.fifo && m.Attributes["MessageGroupId"] != group) {
 		w.t.Errorf("record %+v", m)
 	}

@@ -71,13 +71,15 @@ type delivery struct {
 
 func newStreamWorld(t *testing.T, seed uint64, change func(*esm.StreamConfig)) *streamWorld {
 	t.Helper()
-	w := &streamWorld{t: t, r: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC), versions: map[string]int{}, done: map[string]int{}}
+	w := &streamWorld{t: t, r: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC), versions: map[string]int{},
+		done: map[string]int{}}
 	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Seed: seed, Partitions: 3})
 	var err error
 	if w.arn, err = (stack.Table{Name: "items", Stream: true}).Create(context.Background(), w.engine.DynamoDB()); err != nil {
 		t.Fatal(err)
 	}
-	cfg := esm.StreamConfig{Client: w.engine.Streams(), ARN: w.arn, BatchSize: 1 + w.r.IntN(12), ReportBatchItemFailures: true, Bisect: w.r.IntN(2) == 0}
+	cfg := esm.StreamConfig{Client: w.engine.Streams(), ARN: w.arn, BatchSize: 1 + w.r.IntN(12), ReportBatchItemFailures: true,
+		Bisect: w.r.IntN(2) == 0}
 	cfg.Function = esm.Function{Handler: w.handle, Now: func() time.Time { return w.now }}
 	change(&cfg)
 	if w.s, err = esm.NewStream(cfg); err != nil {
@@ -89,10 +91,11 @@ func newStreamWorld(t *testing.T, seed uint64, change func(*esm.StreamConfig)) *
 func (w *streamWorld) write() {
 	key := fmt.Sprintf("item-%d", w.r.IntN(30))
 	w.versions[key]++
-	_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("items"), Item: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: key}, "SK": &types.AttributeValueMemberS{Value: "-"},
-		"version": &types.AttributeValueMemberN{Value: strconv.Itoa(w.versions[key])},
-	}})
+	_, err := w.engine.DynamoDB().PutItem(context.Background(),
+		&dynamodb.PutItemInput{TableName: aws.String("items"), Item: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: key}, "SK": &types.AttributeValueMemberS{Value: "-"},
+			"version": &types.AttributeValueMemberN{Value: strconv.Itoa(w.versions[key])},
+		}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -201,7 +204,8 @@ func (w *streamWorld) stream() (order map[string][]string, item map[string]strin
 			w.t.Fatal(err)
 		}
 		for _, sh := range out.StreamDescription.Shards {
-			it, err := client.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.arn, ShardId: sh.ShardId, ShardIteratorType: streams.ShardIteratorTypeTrimHorizon})
+			it, err := client.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.arn, ShardId: sh.ShardId,
+				ShardIteratorType: streams.ShardIteratorTypeTrimHorizon})
 			if err != nil {
 				w.t.Fatal(err)
 			}

@@ -57,13 +57,15 @@ func (sh *fakeShard) putAt(i int, created time.Time) {
 	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: strconv.Itoa(i)}}
 	sh.records = append(sh.records, types.Record{
 		EventID: aws.String(strconv.Itoa(i)), EventName: types.OperationTypeInsert, EventVersion: aws.String("1.1"),
-		Dynamodb: &types.StreamRecord{ApproximateCreationDateTime: &created, Keys: key, NewImage: key, SequenceNumber: aws.String(number(i)), StreamViewType: types.StreamViewTypeNewAndOldImages},
+		Dynamodb: &types.StreamRecord{ApproximateCreationDateTime: &created, Keys: key, NewImage: key,
+			SequenceNumber: aws.String(number(i)), StreamViewType: types.StreamViewTypeNewAndOldImages},
 	})
 }
 
 func number(i int) string { return fmt.Sprintf("%021d", i) }
 
-func (f *fakeStream) DescribeStream(_ context.Context, in *dynamodbstreams.DescribeStreamInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
+func (f *fakeStream) DescribeStream(_ context.Context, in *dynamodbstreams.DescribeStreamInput,
+	_ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
 	f.calls["DescribeStream"]++
 	// There are two shards on a page, so that paging is always exercised.
 	from := 0
@@ -86,7 +88,8 @@ func (f *fakeStream) DescribeStream(_ context.Context, in *dynamodbstreams.Descr
 	return &dynamodbstreams.DescribeStreamOutput{StreamDescription: out}, nil
 }
 
-func (f *fakeStream) GetShardIterator(_ context.Context, in *dynamodbstreams.GetShardIteratorInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
+func (f *fakeStream) GetShardIterator(_ context.Context, in *dynamodbstreams.GetShardIteratorInput,
+	_ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
 	f.calls["GetShardIterator"]++
 	sh := f.shards[*in.ShardId]
 	if sh == nil {
@@ -107,7 +110,8 @@ func (f *fakeStream) GetShardIterator(_ context.Context, in *dynamodbstreams.Get
 	return &dynamodbstreams.GetShardIteratorOutput{ShardIterator: aws.String(*in.ShardId + "/" + strconv.Itoa(at))}, nil
 }
 
-func (f *fakeStream) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
+func (f *fakeStream) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInput,
+	_ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
 	f.calls["GetRecords"]++
 	if f.expired {
 		f.expired = false

@@ -52,7 +52,8 @@ func (q *fakeQueue) left() int {
 	return n
 }
 
-func (q *fakeQueue) GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error) {
+func (q *fakeQueue) GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput,
+	error) {
 	arn := "arn:aws:sqs:eu-west-1:123456789012:q"
 	if q.fifo {
 		arn += ".fifo"
@@ -60,7 +61,8 @@ func (q *fakeQueue) GetQueueAttributes(context.Context, *sqs.GetQueueAttributesI
 	return &sqs.GetQueueAttributesOutput{Attributes: map[string]string{"QueueArn": arn, "VisibilityTimeout": "30"}}, nil
 }
 
-func (q *fakeQueue) ReceiveMessage(_ context.Context, in *sqs.ReceiveMessageInput, _ ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error) {
+func (q *fakeQueue) ReceiveMessage(_ context.Context, in *sqs.ReceiveMessageInput, _ ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput,
+	error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.calls["ReceiveMessage"]++
@@ -88,12 +90,14 @@ func (q *fakeQueue) ReceiveMessage(_ context.Context, in *sqs.ReceiveMessageInpu
 		if q.fifo {
 			attributes["MessageGroupId"] = m.group
 		}
-		out.Messages = append(out.Messages, types.Message{MessageId: &m.id, ReceiptHandle: aws.String(m.id), Body: &m.body, Attributes: attributes})
+		out.Messages = append(out.Messages, types.Message{MessageId: &m.id, ReceiptHandle: aws.String(m.id), Body: &m.body,
+			Attributes: attributes})
 	}
 	return out, nil
 }
 
-func (q *fakeQueue) DeleteMessageBatch(_ context.Context, in *sqs.DeleteMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error) {
+func (q *fakeQueue) DeleteMessageBatch(_ context.Context, in *sqs.DeleteMessageBatchInput,
+	_ ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.calls["DeleteMessageBatch"]++

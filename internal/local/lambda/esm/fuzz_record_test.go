@@ -32,8 +32,9 @@ func FuzzRecord(f *testing.F) {
 
 func checkMessage(t *testing.T, body, name, value string, bytes []byte) {
 	t.Helper()
-	m := queues.Message{MessageId: aws.String("m"), Body: &body, Attributes: map[string]string{"MessageGroupId": value}, MessageAttributes: map[string]queues.MessageAttributeValue{
-		name: {DataType: aws.String("String"), StringValue: &value}, name + "b": {DataType: aws.String("Binary"), BinaryValue: bytes}}}
+	m := queues.Message{MessageId: aws.String("m"), Body: &body, Attributes: map[string]string{"MessageGroupId": value},
+		MessageAttributes: map[string]queues.MessageAttributeValue{
+			name: {DataType: aws.String("String"), StringValue: &value}, name + "b": {DataType: aws.String("Binary"), BinaryValue: bytes}}}
 	payload := append(openEvent([][]byte{encodeMessage(m, "arn:aws:sqs:eu-west-1:1:q")}), '}')
 	var e events.SQSEvent
 	if err := json.Unmarshal(payload, &e); err != nil || len(e.Records) != 1 {
@@ -54,19 +55,25 @@ func checkChangeRecord(t *testing.T, text, key string, bytes []byte, created int
 	str := func(s string) streams.AttributeValue { return &streams.AttributeValueMemberS{Value: s} }
 	digest := sha256.Sum256(bytes)
 	image := map[string]streams.AttributeValue{
-		"PK": str("p" + key), "SK": str("s"), "type": str("t"), "id": str(key), "at": str("2099-03-01T10:00:00Z"), "data": str("d" + text), "digest": &streams.AttributeValueMemberB{Value: digest[:]},
-		"bytes": &streams.AttributeValueMemberB{Value: bytes}, "list": &streams.AttributeValueMemberL{Value: []streams.AttributeValue{str(text), &streams.AttributeValueMemberSS{Value: []string{text}}}},
+		"PK": str("p" + key), "SK": str("s"), "type": str("t"), "id": str(key), "at": str("2099-03-01T10:00:00Z"), "data": str("d" + text),
+		"digest": &streams.AttributeValueMemberB{Value: digest[:]},
+		"bytes":  &streams.AttributeValueMemberB{Value: bytes},
+		"list": &streams.AttributeValueMemberL{Value: []streams.AttributeValue{str(text),
+			&streams.AttributeValueMemberSS{Value: []string{text}}}},
 	}
 	created = max(1, min(created, 1<<32-1))
-	r := streams.Record{EventName: streams.OperationTypeInsert, Dynamodb: &streams.StreamRecord{ApproximateCreationDateTime: aws.Time(time.Unix(created, 0)),
-		Keys: map[string]streams.AttributeValue{"PK": image["PK"], "SK": image["SK"]}, NewImage: image, SequenceNumber: aws.String("000000000000000000007")}}
+	r := streams.Record{EventName: streams.OperationTypeInsert,
+		Dynamodb: &streams.StreamRecord{ApproximateCreationDateTime: aws.Time(time.Unix(created, 0)),
+			Keys: map[string]streams.AttributeValue{"PK": image["PK"], "SK": image["SK"]}, NewImage: image,
+			SequenceNumber: aws.String("000000000000000000007")}}
 	raw := appendChange(nil, r, "arn:aws:dynamodb:eu-west-1:1:table/t/stream/1")
 	var theirs events.DynamoDBEventRecord
 	if err := json.Unmarshal(raw, &theirs); err != nil {
 		t.Fatalf("%q: %v", raw, err)
 	}
 	got := theirs.Change.NewImage
-	if got["data"].String() != "d"+validText(text) || !reflect.DeepEqual(got["list"].List()[1].StringSet(), []string{validText(text)}) || string(got["bytes"].Binary()) != string(bytes) {
+	if got["data"].String() != "d"+validText(text) || !reflect.DeepEqual(got["list"].List()[1].StringSet(), []string{validText(text)}) ||
+		string(got["bytes"].Binary()) != string(bytes) {
 		t.Fatalf("%q comes back as %v", text, got)
 	}
 	doc, err := event.ParseDocument(string(raw))
@@ -77,7 +84,8 @@ func checkChangeRecord(t *testing.T, text, key string, bytes []byte, created int
 	if err != nil || change.New == nil {
 		t.Fatalf("%q: %v", raw, err)
 	}
-	if change.New.Key.PK != "p"+validText(key) || change.New.Data != "d"+validText(text) || change.New.ID != validText(key) || change.Created.Unix() != created {
+	if change.New.Key.PK != "p"+validText(key) || change.New.Data != "d"+validText(text) || change.New.ID != validText(key) ||
+		change.Created.Unix() != created {
 		t.Fatalf("%q at %d is read as %+v", text, created, change)
 	}
 	if change.New.Digest != [32]byte(image["digest"].(*streams.AttributeValueMemberB).Value) {

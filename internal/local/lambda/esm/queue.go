@@ -99,7 +99,8 @@ func (q *Queue) check() error {
 	case cfg.Concurrency < 1 || cfg.Concurrency > 1000:
 		return fmt.Errorf("field Concurrency is %d, not 1 to 1000", cfg.Concurrency)
 	case cfg.Function.timeout() > q.visibility:
-		return fmt.Errorf("field Function.Timeout %v is longer than the queue's visibility timeout %v", cfg.Function.timeout(), q.visibility)
+		return fmt.Errorf("field Function.Timeout %v is longer than the queue's visibility timeout %v", cfg.Function.timeout(),
+			q.visibility)
 	}
 	return cfg.Function.check()
 }
@@ -268,7 +269,8 @@ func (q *Queue) delete(ctx context.Context, done []received) (int, error) {
 		n := min(10, len(done))
 		in := &sqs.DeleteMessageBatchInput{QueueUrl: &q.cfg.URL}
 		for i, m := range done[:n] {
-			in.Entries = append(in.Entries, types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: m.message.ReceiptHandle})
+			in.Entries = append(in.Entries, types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)),
+				ReceiptHandle: m.message.ReceiptHandle})
 		}
 		out, err := q.cfg.Client.DeleteMessageBatch(ctx, in)
 		if err != nil {

@@ -31,7 +31,8 @@ func newQueueRig(t *testing.T, fifo bool, change func(*QueueConfig)) *queueRig {
 	rig := &queueRig{t: t, now: time.Unix(1000, 0)}
 	clock := func() time.Time { return rig.now }
 	rig.source = &fakeQueue{now: clock, fifo: fifo, calls: map[string]int{}}
-	cfg := QueueConfig{Client: rig.source, URL: "https://sqs/q", ReportBatchItemFailures: true, Function: Function{Handler: rig.handle, Now: clock}}
+	cfg := QueueConfig{Client: rig.source, URL: "https://sqs/q", ReportBatchItemFailures: true,
+		Function: Function{Handler: rig.handle, Now: clock}}
 	if change != nil {
 		change(&cfg)
 	}
@@ -144,8 +145,10 @@ func TestFailedMessagesComeBackWhenTheyAreVisible(t *testing.T) {
 
 func TestAnswersThatFailAWholeBatchOfMessages(t *testing.T) {
 	for answer, whole := range map[string]bool{
-		`{}`: false, `null`: false, `[]`: false, `{"batchItemFailures":null}`: false, `{"BatchItemFailures":[{"itemIdentifier":"id-1"}]}`: false,
-		``: true, `oops`: true, `{"batchItemFailures":[{"itemIdentifier":""}]}`: true, `{"batchItemFailures":[{"itemIdentifier":null}]}`: true,
+		`{}`: false, `null`: false, `[]`: false, `{"batchItemFailures":null}`: false,
+		`{"BatchItemFailures":[{"itemIdentifier":"id-1"}]}`: false,
+		``: true, `oops`: true, `{"batchItemFailures":[{"itemIdentifier":""}]}`: true,
+		`{"batchItemFailures":[{"itemIdentifier":null}]}`:    true,
 		`{"batchItemFailures":[{"itemIdentifier":"other"}]}`: true, `{"batchItemFailures":[{"id":"id-1"}]}`: true, "!": true,
 	} {
 		var told error
@@ -288,13 +291,18 @@ func TestQueueConfigIsChecked(t *testing.T) {
 		"Handler":            func(c *QueueConfig) { c.Function.Handler = nil },
 		"visibility timeout": func(c *QueueConfig) { c.Function.Timeout = 31 * time.Second },
 	} {
-		cfg := QueueConfig{Client: &fakeQueue{}, Function: Function{Handler: func(context.Context, []byte) ([]byte, error) { return nil, nil }}}
+		cfg := QueueConfig{Client: &fakeQueue{}, Function: Function{Handler: func(context.Context, []byte) ([]byte, error) {
+			return nil, nil
+		}}}
 		change(&cfg)
 		if _, err := NewQueue(context.Background(), cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v", want, err)
 		}
 	}
-	cfg := QueueConfig{Client: &fakeQueue{fifo: true}, BatchSize: 11, Function: Function{Handler: func(context.Context, []byte) ([]byte, error) { return nil, nil }}}
+	cfg := QueueConfig{Client: &fakeQueue{fifo: true}, BatchSize: 11,
+		Function: Function{Handler: func(context.Context, []byte) ([]byte, error) {
+			return nil, nil
+		}}}
 	if _, err := NewQueue(context.Background(), cfg); err == nil || !strings.Contains(err.Error(), "1 to 10") {
 		t.Errorf("FIFO: error %v", err)
 	}

@@ -45,7 +45,9 @@ func appendMessageAttribute(dst []byte, a types.MessageAttributeValue) []byte {
 	if a.BinaryValue != nil {
 		dst = appendBytes(appendMember(dst, "binaryValue"), a.BinaryValue)
 	}
-	dst = appendList(appendMember(dst, "stringListValues"), a.StringListValues, func(dst []byte, s string) []byte { return appendString(dst, validText(s)) })
+	dst = appendList(appendMember(dst, "stringListValues"), a.StringListValues, func(dst []byte, s string) []byte {
+		return appendString(dst, validText(s))
+	})
 	dst = appendList(appendMember(dst, "binaryListValues"), a.BinaryListValues, appendBytes)
 	dst = appendText(dst, "dataType", aws.ToString(a.DataType))
 	return append(dst, '}')

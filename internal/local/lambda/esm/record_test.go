@@ -38,7 +38,8 @@ func TestQueueRecordIsLambdas(t *testing.T) {
 	m := queues.Message{
 		MessageId: aws.String("059f36b4-87a3-44ab-83d2-661975830a7d"), ReceiptHandle: aws.String("AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a..."),
 		Body: aws.String("Test message."), MD5OfBody: aws.String("e4e68fb7bd0e697a0ae8f1bb342846b3"),
-		Attributes: map[string]string{"ApproximateReceiveCount": "1", "SentTimestamp": "1545082649183", "SenderId": "AIDAIENQZJOLO23YVJ4VO", "ApproximateFirstReceiveTimestamp": "1545082649185"},
+		Attributes: map[string]string{"ApproximateReceiveCount": "1", "SentTimestamp": "1545082649183", "SenderId": "AIDAIENQZJOLO23YVJ4VO",
+			"ApproximateFirstReceiveTimestamp": "1545082649185"},
 		MessageAttributes: map[string]queues.MessageAttributeValue{
 			"myAttribute": {DataType: aws.String("String"), StringValue: aws.String("myValue")},
 		},
@@ -49,8 +50,9 @@ func TestQueueRecordIsLambdas(t *testing.T) {
 func TestQueueRecordOfEveryKindOfAttribute(t *testing.T) {
 	body := "line\n\"quoted\" \\ \u0001 <é> \u2028"
 	m := queues.Message{
-		MessageId: aws.String("m"), ReceiptHandle: aws.String("r"), Body: &body, MD5OfBody: aws.String("x"), MD5OfMessageAttributes: aws.String("y"),
-		Attributes: map[string]string{"MessageGroupId": "g", "SequenceNumber": "18849496460467696128"},
+		MessageId: aws.String("m"), ReceiptHandle: aws.String("r"), Body: &body, MD5OfBody: aws.String("x"),
+		MD5OfMessageAttributes: aws.String("y"),
+		Attributes:             map[string]string{"MessageGroupId": "g", "SequenceNumber": "18849496460467696128"},
 		MessageAttributes: map[string]queues.MessageAttributeValue{
 			"n": {DataType: aws.String("Number"), StringValue: aws.String("1.50")},
 			"b": {DataType: aws.String("Binary"), BinaryValue: []byte{0, 1, 0xff}},
@@ -99,15 +101,18 @@ const streamSample = `{
 
 func TestStreamRecordIsLambdas(t *testing.T) {
 	image := func(message string) map[string]streams.AttributeValue {
-		return map[string]streams.AttributeValue{"Id": &streams.AttributeValueMemberN{Value: "101"}, "Message": &streams.AttributeValueMemberS{Value: message}}
+		return map[string]streams.AttributeValue{"Id": &streams.AttributeValueMemberN{Value: "101"},
+			"Message": &streams.AttributeValueMemberS{Value: message}}
 	}
 	r := streams.Record{
 		EventID: aws.String("f07f8ca4b0b26cb9c4e5e77e69f274ee"), EventName: streams.OperationTypeRemove, EventVersion: aws.String("1.1"),
 		UserIdentity: &streams.Identity{Type: aws.String("Service"), PrincipalId: aws.String("dynamodb.amazonaws.com")},
 		Dynamodb: &streams.StreamRecord{
-			ApproximateCreationDateTime: aws.Time(time.Unix(1480642020, 999)), Keys: map[string]streams.AttributeValue{"Id": &streams.AttributeValueMemberN{Value: "101"}},
-			NewImage: image("This item has changed"), OldImage: image("New item!"), SequenceNumber: aws.String("1405400000000002063282832"),
-			SizeBytes: aws.Int64(59), StreamViewType: streams.StreamViewTypeNewAndOldImages,
+			ApproximateCreationDateTime: aws.Time(time.Unix(1480642020, 999)),
+			Keys:                        map[string]streams.AttributeValue{"Id": &streams.AttributeValueMemberN{Value: "101"}},
+			NewImage:                    image("This item has changed"), OldImage: image("New item!"),
+			SequenceNumber: aws.String("1405400000000002063282832"),
+			SizeBytes:      aws.Int64(59), StreamViewType: streams.StreamViewTypeNewAndOldImages,
 		},
 	}
 	golden(t, appendChange(nil, r, "arn:aws:dynamodb:us-west-2:123456789012:table/T/stream/2016-12-01T00:00:00.000"), streamSample)
@@ -116,12 +121,17 @@ func TestStreamRecordIsLambdas(t *testing.T) {
 func TestImageOfEveryType(t *testing.T) {
 	image := map[string]streams.AttributeValue{
 		"b": &streams.AttributeValueMemberB{Value: []byte{1, 2}}, "bool": &streams.AttributeValueMemberBOOL{Value: true},
-		"bs": &streams.AttributeValueMemberBS{Value: [][]byte{{1}, {}}}, "l": &streams.AttributeValueMemberL{Value: []streams.AttributeValue{&streams.AttributeValueMemberN{Value: "1"}, &streams.AttributeValueMemberL{}}},
-		"m": &streams.AttributeValueMemberM{Value: map[string]streams.AttributeValue{"x": &streams.AttributeValueMemberNULL{Value: true}}}, "n": &streams.AttributeValueMemberN{Value: "123.45"},
-		"ns": &streams.AttributeValueMemberNS{Value: []string{"1", "2"}}, "s": &streams.AttributeValueMemberS{Value: "{\"a\":1}"}, "ss": &streams.AttributeValueMemberSS{Value: []string{"a", "\""}},
+		"bs": &streams.AttributeValueMemberBS{Value: [][]byte{{1}, {}}},
+		"l": &streams.AttributeValueMemberL{Value: []streams.AttributeValue{&streams.AttributeValueMemberN{Value: "1"},
+			&streams.AttributeValueMemberL{}}},
+		"m":  &streams.AttributeValueMemberM{Value: map[string]streams.AttributeValue{"x": &streams.AttributeValueMemberNULL{Value: true}}},
+		"n":  &streams.AttributeValueMemberN{Value: "123.45"},
+		"ns": &streams.AttributeValueMemberNS{Value: []string{"1", "2"}}, "s": &streams.AttributeValueMemberS{Value: "{\"a\":1}"},
+		"ss":      &streams.AttributeValueMemberSS{Value: []string{"a", "\""}},
 		"unknown": &streams.UnknownUnionMember{Tag: "X"},
 	}
-	golden(t, appendImage(nil, image), `{"b":{"B":"AQI="},"bool":{"BOOL":true},"bs":{"BS":["AQ==",""]},"l":{"L":[{"N":"1"},{"L":[]}]},"m":{"M":{"x":{"NULL":true}}},
+	golden(t, appendImage(nil, image),
+		`{"b":{"B":"AQI="},"bool":{"BOOL":true},"bs":{"BS":["AQ==",""]},"l":{"L":[{"N":"1"},{"L":[]}]},"m":{"M":{"x":{"NULL":true}}},
 		"n":{"N":"123.45"},"ns":{"NS":["1","2"]},"s":{"S":"{\"a\":1}"},"ss":{"SS":["a","\""]},"unknown":{}}`)
 }
 

@@ -121,7 +121,8 @@ func (s *Stream) iterate(ctx context.Context, sh *shard) (trimmed int, err error
 	if n := len(sh.ahead); n > 0 {
 		after = sh.ahead[n-1].sequence()
 	}
-	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &s.cfg.ARN, ShardId: &sh.id, ShardIteratorType: types.ShardIteratorTypeTrimHorizon}
+	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &s.cfg.ARN, ShardId: &sh.id,
+		ShardIteratorType: types.ShardIteratorTypeTrimHorizon}
 	if after != "" {
 		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAfterSequenceNumber, &after
 	}

@@ -16,9 +16,12 @@ import (
 // StreamClient is what a stream mapping needs of DynamoDB Streams. *dynamodbstreams.Client
 // implements it.
 type StreamClient interface {
-	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
-	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
-	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
+	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput,
+		...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
+	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput,
+		...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
+	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput,
+		error)
 }
 
 // StreamConfig describes a mapping from a table's stream to a function. The mapping starts at
@@ -224,7 +227,8 @@ func (s *Stream) describe(ctx context.Context) (map[string]types.Shard, error) {
 	listed := map[string]types.Shard{}
 	var from *string
 	for {
-		out, err := s.cfg.Client.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: &s.cfg.ARN, ExclusiveStartShardId: from})
+		out, err := s.cfg.Client.DescribeStream(ctx,
+			&dynamodbstreams.DescribeStreamInput{StreamArn: &s.cfg.ARN, ExclusiveStartShardId: from})
 		if err != nil {
 			return nil, fmt.Errorf("describe %s: %w", s.cfg.ARN, err)
 		}

@@ -75,7 +75,8 @@ func TestEventWithoutWindowNamesNoShard(t *testing.T) {
 	rig := newStreamRig(t, nil)
 	rig.source.shard("a", "").put(1, 1)
 	rig.poll(1)
-	golden(t, []byte(rig.calls[0].raw), `{"Records":[{"eventID":"1","eventName":"INSERT","eventVersion":"1.1","eventSource":"aws:dynamodb","awsRegion":"us-east-1",
+	golden(t, []byte(rig.calls[0].raw),
+		`{"Records":[{"eventID":"1","eventName":"INSERT","eventVersion":"1.1","eventSource":"aws:dynamodb","awsRegion":"us-east-1",
 		"dynamodb":{"ApproximateCreationDateTime":1,"Keys":{"PK":{"S":"1"}},"NewImage":{"PK":{"S":"1"}},"SequenceNumber":"000000000000000000001","SizeBytes":0,
 		"StreamViewType":"NEW_AND_OLD_IMAGES"},"eventSourceARN":"`+streamARN+`"}]}`)
 }
@@ -100,7 +101,8 @@ func TestPartialFailure(t *testing.T) {
 }
 
 func TestWholeFailureStandsStill(t *testing.T) {
-	for _, answer := range []string{"!", "", "not JSON", `{"batchItemFailures":[{"itemIdentifier":""}]}`, `{"batchItemFailures":[{"itemIdentifier":null}]}`,
+	for _, answer := range []string{"!", "", "not JSON", `{"batchItemFailures":[{"itemIdentifier":""}]}`,
+		`{"batchItemFailures":[{"itemIdentifier":null}]}`,
 		`{"batchItemFailures":[{"id":"x"}]}`, failing(99), `"ok"`} {
 		rig := newStreamRig(t, nil)
 		rig.source.shard("a", "").put(1, 4)

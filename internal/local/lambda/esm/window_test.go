@@ -30,7 +30,8 @@ func TestEventOfAWindow(t *testing.T) {
 	if !strings.HasSuffix(got.raw, want) {
 		t.Errorf("event %s\nshould end in %s", got.raw, want)
 	}
-	if !got.Window.Start.Equal(time.Unix(900, 0)) || !got.Window.End.Equal(time.Unix(1000, 0)) || got.ShardID == "" || got.EventSourceARN != streamARN || got.State == nil {
+	if !got.Window.Start.Equal(time.Unix(900, 0)) || !got.Window.End.Equal(time.Unix(1000, 0)) || got.ShardID == "" ||
+		got.EventSourceARN != streamARN || got.State == nil {
 		t.Errorf("aws-lambda-go reads %+v", got)
 	}
 	// Two minutes after its end the window is over. Its last event has the state but no records.
@@ -104,7 +105,8 @@ func TestDrained(t *testing.T) {
 }
 
 func TestWindowNeedsAState(t *testing.T) {
-	for _, answer := range []string{`{}`, `null`, `[]`, `{"state":null}`, `{"state":[]}`, `{"state":null,"batchItemFailures":[]}`, `{"State":{}}`} {
+	for _, answer := range []string{`{}`, `null`, `[]`, `{"state":null}`, `{"state":[]}`, `{"state":null,"batchItemFailures":[]}`,
+		`{"State":{}}`} {
 		rig := newWindowRig(t, nil)
 		rig.source.shard("a", "").put(1, 4)
 		rig.script = []string{answer}
@@ -198,7 +200,8 @@ func TestCheckpointHoldsTheWindow(t *testing.T) {
 func TestFaultsOfAFinalCall(t *testing.T) {
 	asked := 0
 	second := func(inv Invocation) bool { asked++; return inv.Final && asked == 2 }
-	for name, faults := range map[string]Faults{"drop": {DropAnswer: second}, "forget": {Forget: second}, "duplicate": {Duplicate: second}} {
+	for name, faults := range map[string]Faults{"drop": {DropAnswer: second}, "forget": {Forget: second},
+		"duplicate": {Duplicate: second}} {
 		asked = 0
 		rig := newWindowRig(t, func(c *StreamConfig) { c.Function.Faults = faults })
 		rig.source.shard("a", "").put(99, 100)

@@ -126,7 +126,8 @@ type configuration struct {
 
 func (s *Server) describe(m *state) configuration {
 	c := configuration{UUID: m.UUID, EventSourceArn: m.Source, EventSourceMappingArn: s.arn(m), LastModified: float64(m.at.Unix()),
-		FunctionArn: fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", s.Region, s.Account, m.Function), State: s.stateOf(m), StateTransitionReason: "USER_INITIATED"}
+		FunctionArn: fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", s.Region, s.Account, m.Function), State: s.stateOf(m),
+		StateTransitionReason: "USER_INITIATED"}
 	if s.Last != nil {
 		c.LastProcessingResult = s.Last(m.Function)
 	}
@@ -152,7 +153,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case id != "" && r.Method == http.MethodPut:
 		s.update(w, r, id)
 	default:
-		fault(w, http.StatusNotImplemented, "NotImplemented", "this endpoint can only list, read, switch on and off, and tag event source mappings")
+		fault(w, http.StatusNotImplemented, "NotImplemented",
+			"this endpoint can only list, read, switch on and off, and tag event source mappings")
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 // matter what form it has.
 func FuzzFunctionError(f *testing.F) {
 	corpus.Add(f)
-	for _, seed := range []string{`{"errorType":"errorString","errorMessage":"no"}`, `{"errorMessage":1}`, "panic: x", `null`, `[]`, `{"errorType":null}`} {
+	for _, seed := range []string{`{"errorType":"errorString","errorMessage":"no"}`, `{"errorMessage":1}`, "panic: x", `null`, `[]`,
+		`{"errorType":null}`} {
 		f.Add("Runtime.ExitError", []byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, header string, body []byte) {

@@ -142,11 +142,12 @@ func TestFunctionErrors(t *testing.T) {
 		payload, kind, message string
 		dies                   bool
 	}{
-		"returned error":     {`{"do":"fail","text":"no table"}`, "errorString", "no table", false},
-		"panic":              {`{"do":"panic","text":"nil map"}`, "string", "nil map", true},
-		"payload not JSON":   {`{`, "errorString", "unexpected EOF", false},
-		"failing stream":     {`{"do":"stream","text":"half"}`, "errorString", "source ran dry", false},
-		"too large response": {fmt.Sprintf(`{"do":"big","size":%d}`, runtimeapi.MaxPayload), "Function.ResponseSizeTooLarge", "maximum allowed", true},
+		"returned error":   {`{"do":"fail","text":"no table"}`, "errorString", "no table", false},
+		"panic":            {`{"do":"panic","text":"nil map"}`, "string", "nil map", true},
+		"payload not JSON": {`{`, "errorString", "unexpected EOF", false},
+		"failing stream":   {`{"do":"stream","text":"half"}`, "errorString", "source ran dry", false},
+		"too large response": {fmt.Sprintf(`{"do":"big","size":%d}`, runtimeapi.MaxPayload), "Function.ResponseSizeTooLarge",
+			"maximum allowed", true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +195,8 @@ func TestDeathIsReported(t *testing.T) {
 		during  bool
 	}{
 		"exit while starting": {runtimeapi.Config{Env: map[string]string{"START": "exit"}}, `{}`, runtimeapi.Crashed, 3, false},
-		"never asks for work": {runtimeapi.Config{Env: map[string]string{"START": "hang"}, InitTimeout: 50 * time.Millisecond}, `{}`, runtimeapi.TimedOut, -1, false},
+		"never asks for work": {runtimeapi.Config{Env: map[string]string{"START": "hang"}, InitTimeout: 50 * time.Millisecond}, `{}`,
+			runtimeapi.TimedOut, -1, false},
 		"exit in the handler": {runtimeapi.Config{}, `{"do":"exit"}`, runtimeapi.Crashed, 7, true},
 		"never answers":       {runtimeapi.Config{Timeout: 50 * time.Millisecond}, `{"do":"hang"}`, runtimeapi.TimedOut, -1, true},
 	}
@@ -233,7 +235,8 @@ func TestFailedStartIsTold(t *testing.T) {
 
 func TestTheFunctionSeesLambda(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "developer") // this must not reach the function
-	p := start(t, runtimeapi.Config{Name: "ingest", Memory: 512, Env: map[string]string{"INGOT_TABLE": "events", "AWS_REGION": "us-west-2", "AWS_LAMBDA_RUNTIME_API": "other:1"}})
+	p := start(t, runtimeapi.Config{Name: "ingest", Memory: 512, Env: map[string]string{"INGOT_TABLE": "events", "AWS_REGION": "us-west-2",
+		"AWS_LAMBDA_RUNTIME_API": "other:1"}})
 	raw, err := invoke(t, p, `{"do":"env"}`)
 	if err != nil {
 		t.Fatal(err)
@@ -242,7 +245,8 @@ func TestTheFunctionSeesLambda(t *testing.T) {
 	if err := json.Unmarshal(raw, &env); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"INGOT_TABLE=events", "AWS_REGION=us-west-2", "AWS_LAMBDA_FUNCTION_NAME=ingest", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=512",
+	for _, want := range []string{"INGOT_TABLE=events", "AWS_REGION=us-west-2", "AWS_LAMBDA_FUNCTION_NAME=ingest",
+		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE=512",
 		"TZ=:UTC", "_HANDLER=bootstrap.exe", "LAMBDA_TASK_ROOT=" + filepath.Dir(bootstrap(t))} {
 		if !slices.Contains(env, want) {
 			t.Errorf("%s is missing in %q", want, env)
@@ -269,7 +273,8 @@ func TestTheInvocationCarriesItsContext(t *testing.T) {
 		if err := json.Unmarshal(raw, &got); err != nil {
 			t.Fatal(err)
 		}
-		if len(got.ID) != 36 || got.ARN != "arn:aws:lambda:eu-central-1:123456789012:function:ingest" || !strings.HasPrefix(got.Trace, "Root=1-") || got.Name != "ingest" || got.Memory != "512" {
+		if len(got.ID) != 36 || got.ARN != "arn:aws:lambda:eu-central-1:123456789012:function:ingest" ||
+			!strings.HasPrefix(got.Trace, "Root=1-") || got.Name != "ingest" || got.Memory != "512" {
 			t.Errorf("context %+v", got)
 		}
 		deadline, err := time.Parse(time.RFC3339Nano, got.Deadline)
@@ -310,7 +315,8 @@ func TestProtocolViolations(t *testing.T) {
 }
 
 func TestStartErrors(t *testing.T) {
-	if _, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: filepath.Join(t.TempDir(), "absent")}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: filepath.Join(t.TempDir(), "absent")}); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Errorf("a missing binary: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

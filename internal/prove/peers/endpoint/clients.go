@@ -63,12 +63,14 @@ func (e *Endpoint) transport() *http.Transport {
 
 // count counts every attempt that goes out, including the SDK's own retries.
 func (c *Clients) count(stack *middleware.Stack) error {
-	return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("count", func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
-		c.mu.Lock()
-		c.sent[middleware.GetOperationName(ctx)]++
-		c.mu.Unlock()
-		return next.HandleFinalize(ctx, in)
-	}), "Retry", middleware.After)
+	return stack.Finalize.Insert(
+		middleware.FinalizeMiddlewareFunc("count", func(ctx context.Context, in middleware.FinalizeInput,
+			next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+			c.mu.Lock()
+			c.sent[middleware.GetOperationName(ctx)]++
+			c.mu.Unlock()
+			return next.HandleFinalize(ctx, in)
+		}), "Retry", middleware.After)
 }
 
 // Sent returns how many requests went out so far, by API name.

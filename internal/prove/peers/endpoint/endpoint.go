@@ -97,7 +97,8 @@ func open(ctx context.Context, getenv func(string) string, wait, silence time.Du
 	}
 	defer engine.close()
 	if err := have(ctx, engine, image, silence); err != nil {
-		return nil, &Missing{What: fmt.Sprintf("the image %s is not on this Docker engine and cannot be pulled", image), Command: "scripts/localstack-image.sh", Err: err}
+		return nil, &Missing{What: fmt.Sprintf("the image %s is not on this Docker engine and cannot be pulled", image),
+			Command: "scripts/localstack-image.sh", Err: err}
 	}
 	return start(ctx, image)
 }

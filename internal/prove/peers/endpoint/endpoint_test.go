@@ -59,7 +59,8 @@ func openedIn(t *testing.T, wait time.Duration, variables ...string) (said strin
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	cmd.Env = append(cmd.Env, append(variables, "ENDPOINT_TEST_OPEN="+wait.String(), "HOME="+t.TempDir(), "TESTCONTAINERS_RYUK_DISABLED=true")...)
+	cmd.Env = append(cmd.Env, append(variables, "ENDPOINT_TEST_OPEN="+wait.String(), "HOME="+t.TempDir(),
+		"TESTCONTAINERS_RYUK_DISABLED=true")...)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -220,7 +221,8 @@ func TestPullByDigest(t *testing.T) {
 	}))
 	mu.Lock()
 	defer mu.Unlock()
-	if want := []string{"pull docker.io/localstack/localstack@" + digest, digest + " is docker.io/localstack/localstack:4.14.0"}; !slices.Equal(asked, want) {
+	if want := []string{"pull docker.io/localstack/localstack@" + digest, digest +
+		" is docker.io/localstack/localstack:4.14.0"}; !slices.Equal(asked, want) {
 		t.Errorf("asked for %q, not %q:\n%s", asked, want, said)
 	}
 }

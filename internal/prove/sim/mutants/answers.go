@@ -7,11 +7,13 @@ import "github.com/ingot-events/ingot/internal/prove/sim"
 func answers() []Mutant {
 	return []Mutant{
 		{
-			Name: "unread-is-absent", What: "a key that BatchGetItem left unprocessed counts as absent", Defends: "C1", Checks: []sim.Check{sim.Undeserved},
-			Edits: []Edit{{"store.put.read", `range out.UnprocessedKeys[p.store.events].Keys`, `range out.UnprocessedKeys["none"].Keys`}},
+			Name: "unread-is-absent", What: "a key that BatchGetItem left unprocessed counts as absent", Defends: "C1",
+			Checks: []sim.Check{sim.Undeserved},
+			Edits:  []Edit{{"store.put.read", `range out.UnprocessedKeys[p.store.events].Keys`, `range out.UnprocessedKeys["none"].Keys`}},
 		},
 		{
-			Name: "conflict-is-receipt", What: "a transaction's conflict on a receipt reads as: counted already", Defends: "C3 I4", Checks: counting,
+			Name: "conflict-is-receipt", What: "a transaction's conflict on a receipt reads as: counted already", Defends: "C3 I4",
+			Checks: counting,
 			Edits: []Edit{{"store.receiptGroup.dropCounted", `		if classifyReason(reason).outcome != failed {
 `, `		if o := classifyReason(reason).outcome; o != failed && o != contended {
 `}},

@@ -22,7 +22,8 @@ func blunders() []Mutant {
 		},
 		{
 			Name: "reads-first", What: "what is to be put is looked for before", Defends: "C4", Checks: cost,
-			Edits: []Edit{{"store.put.insertOne", `	_, err := p.store.client.PutItem(ctx,`, `	p.store.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+			Edits: []Edit{{"store.put.insertOne", `	_, err := p.store.client.PutItem(ctx,`,
+				`	p.store.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
 		p.store.events: {Keys: []map[string]types.AttributeValue{keyImage(w.item.Key)}}}})
 	_, err := p.store.client.PutItem(ctx,`}},
 		},

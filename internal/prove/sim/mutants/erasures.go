@@ -7,8 +7,10 @@ func erasures() []Mutant {
 	returned := []sim.Check{sim.Returned}
 	return []Mutant{
 		{
-			Name: "erased-unseen", What: "an event is erased as it was read, whatever its key holds by now", Defends: "C2", Checks: returned,
-			Edits: []Edit{{"store.erasure.try", `e.bar(ctx, e.barring(), releases(claims))`, `e.bar(ctx, &dynamodb.PutItemInput{TableName: &e.events, Item: e.barring().Item}, releases(claims))`}},
+			Name: "erased-unseen", What: "an event is erased as it was read, whatever its key holds by now", Defends: "C2",
+			Checks: returned,
+			Edits: []Edit{{"store.erasure.try", `e.bar(ctx, e.barring(), releases(claims))`,
+				`e.bar(ctx, &dynamodb.PutItemInput{TableName: &e.events, Item: e.barring().Item}, releases(claims))`}},
 		},
 	}
 }

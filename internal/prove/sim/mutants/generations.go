@@ -6,7 +6,8 @@ import "github.com/ingot-events/ingot/internal/prove/sim"
 func generations() []Mutant {
 	return []Mutant{
 		{
-			Name: "told-once-per-process", What: "a function tells each head once that it is behind, whatever pass has begun since", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
+			Name: "told-once-per-process", What: "a function tells each head once that it is behind, whatever pass has begun since",
+			Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
 			Edits: []Edit{
 				{"store.generations.MarkBehind", `	m := &marking{store: s, open: defs,`, `	defs = untold(s, defs)
 	m := &marking{store: s, open: defs,`},
@@ -36,7 +37,8 @@ func untold(s *generations, defs []*aggregate.Definition) []*aggregate.Definitio
 `}},
 		},
 		{
-			Name: "complete-unflagged", What: "a generation that lacks an item nobody can read is declared complete without a flag", Defends: "C3 I7", Checks: []sim.Check{sim.Unkept}, Seeds: 2 * mostSeeds,
+			Name: "complete-unflagged", What: "a generation that lacks an item nobody can read is declared complete without a flag",
+			Defends: "C3 I7", Checks: []sim.Check{sim.Unkept}, Seeds: 2 * mostSeeds,
 			Edits: []Edit{{"verify.Report.Finish", `if why := r.missing[def]; why != "" {`, `if why := r.missing[def]; why == "-" {`}},
 		},
 	}

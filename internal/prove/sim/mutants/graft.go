@@ -91,7 +91,8 @@ func (g *grafting) add(m *Mutant) error {
 	}
 	for folder := range folders {
 		p := g.packages[folder]
-		g.added[folder+"/"+flag+".go"] = fmt.Sprintf("package %s\n\nimport \"os\"\n\nvar %s = os.Getenv(%q) == %q\n", p.name, flag, activeVariable, m.Name)
+		g.added[folder+"/"+flag+".go"] = fmt.Sprintf("package %s\n\nimport \"os\"\n\nvar %s = os.Getenv(%q) == %q\n", p.name, flag,
+			activeVariable, m.Name)
 	}
 	for _, h := range m.Helpers {
 		folder, err := g.folder(h.Package)

@@ -6,12 +6,14 @@ import "github.com/ingot-events/ingot/internal/prove/sim"
 func ingest() []Mutant {
 	return []Mutant{
 		{
-			Name: "replaces-unseen", What: "a newer revision replaces whatever is stored by now", Defends: "C2", Checks: []sim.Check{sim.Rewritten, sim.Expiry},
+			Name: "replaces-unseen", What: "a newer revision replaces whatever is stored by now", Defends: "C2",
+			Checks: []sim.Check{sim.Rewritten, sim.Expiry},
 			Edits: []Edit{{"store.put.replace", `"#r = :seen AND #d = :digest"`, `"(#r = :seen AND #d = :digest OR attribute_exists(PK))"`},
 				{"store.put.replace", `if item.Ties != "" {`, `if item.Ties == "-" {`}},
 		},
 		{
-			Name: "hot-key-waited-for", What: "a batch waits for one hot key until its time is over", Defends: "C4", Checks: []sim.Check{sim.Cost},
+			Name: "hot-key-waited-for", What: "a batch waits for one hot key until its time is over", Defends: "C4",
+			Checks: []sim.Check{sim.Cost},
 			Edits: []Edit{{"store.put.stuck", `	now := p.store.env.Now()
 	switch {
 `, `	now := p.store.env.Now()
@@ -22,7 +24,8 @@ func ingest() []Mutant {
 `}},
 		},
 		{
-			Name: "request-left-running", What: "an update without an answer is sent once more in the background", Defends: "I12", Checks: []sim.Check{sim.Afterwards},
+			Name: "request-left-running", What: "an update without an answer is sent once more in the background", Defends: "I12",
+			Checks: []sim.Check{sim.Afterwards},
 			Edits: []Edit{{"store.markedUpdate.run", `			w.retried(answer)
 `, `			w.retried(answer)
 			second := w.edit()
@@ -30,7 +33,8 @@ func ingest() []Mutant {
 `}},
 		},
 		{
-			Name: "letters-by-position", What: "the answer about letters is read by position, not by id", Defends: "C1", Checks: []sim.Check{sim.Lost},
+			Name: "letters-by-position", What: "the answer about letters is read by position, not by id", Defends: "C1",
+			Checks: []sim.Check{sim.Lost},
 			Edits: []Edit{{"handler.sqsQuarantine.sendBatch", `	for _, sent := range out.Successful {
 		if i, convErr := strconv.Atoi(aws.ToString(sent.Id)); convErr == nil && i >= 0 && i < len(errs) {
 `, `	for at := range out.Successful {

@@ -6,11 +6,13 @@ import "github.com/ingot-events/ingot/internal/prove/sim"
 func lifetimes() []Mutant {
 	return []Mutant{
 		{
-			Name: "was-ignored", What: "a longer retain holds for events from before it, too", Defends: "C2 I9", Checks: []sim.Check{sim.Reinserted},
-			Edits: []Edit{{"pipeline.retainAt", `if at.Before(w.Before) && lifetime.Shorter`, `if at.IsZero() && lifetime.Shorter`}},
+			Name: "was-ignored", What: "a longer retain holds for events from before it, too", Defends: "C2 I9",
+			Checks: []sim.Check{sim.Reinserted},
+			Edits:  []Edit{{"pipeline.retainAt", `if at.Before(w.Before) && lifetime.Shorter`, `if at.IsZero() && lifetime.Shorter`}},
 		},
 		{
-			Name: "archive-unproven", What: "an object that the archive did not take is let go", Defends: "I5", Checks: []sim.Check{sim.Unarchived},
+			Name: "archive-unproven", What: "an object that the archive did not take is let go", Defends: "I5",
+			Checks: []sim.Check{sim.Unarchived},
 			Edits: []Edit{{"handler.streamBatch.archive", `			b.fail(ctx, expired[i].Sequence, "expired item not archived", err)
 			return
 `, `			errs[i] = nil

@@ -71,7 +71,8 @@ func choose(only string, random int, seed uint64) ([]Mutant, error) {
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
 	}
-	fmt.Fprintf(os.Stderr, "%d of %d mutants; the same ones again: go run ./internal/prove/sim/mutants -random %d -seed %d\n", random, len(list), random, seed)
+	fmt.Fprintf(os.Stderr, "%d of %d mutants; the same ones again: go run ./internal/prove/sim/mutants -random %d -seed %d\n", random,
+		len(list), random, seed)
 	places := rand.New(rand.NewPCG(seed, 1)).Perm(len(list))[:random]
 	slices.Sort(places)
 	chosen := make([]Mutant, random)

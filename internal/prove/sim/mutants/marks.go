@@ -37,7 +37,8 @@ func Text(sequence event.Sequence) (b [17]byte) {
 			},
 		},
 		{
-			Name: "removal-needs-aggregate", What: "a removal is counted only if its aggregate item exists", Defends: "C3 I11", Checks: counting,
+			Name: "removal-needs-aggregate", What: "a removal is counted only if its aggregate item exists", Defends: "C3 I11",
+			Checks: counting,
 			Edits: []Edit{
 				{"store.markedUpdate.edit", `	e.mark(w.lane, &delta)
 `, `	e.mark(w.lane, &delta)
@@ -59,7 +60,8 @@ func Text(sequence event.Sequence) (b [17]byte) {
 			},
 		},
 		{
-			Name: "no-own-expiry", What: "an aggregate item gets its own expiry only from an update that adds to it", Defends: "I10", Checks: []sim.Check{sim.Expiry},
+			Name: "no-own-expiry", What: "an aggregate item gets its own expiry only from an update that adds to it", Defends: "I10",
+			Checks: []sim.Check{sim.Expiry},
 			Edits: []Edit{{"store.markedUpdate.edit", `	e.expiry(u.ExpiresAt)
 `, `	if delta.N > 0 {
 		e.expiry(u.ExpiresAt)
@@ -67,7 +69,8 @@ func Text(sequence event.Sequence) (b [17]byte) {
 `}},
 		},
 		{
-			Name: "pruned-unseen", What: "an old mark is pruned whatever its value is by now", Defends: "C3 I6", Checks: []sim.Check{sim.Miscounted},
+			Name: "pruned-unseen", What: "an old mark is pruned whatever its value is by now", Defends: "C3 I6",
+			Checks: []sim.Check{sim.Miscounted},
 			Edits: []Edit{{"store.edit.prune", `	for i, m := range marks[:min(len(marks), maxPrunes)] {
 		e.removes = append(e.removes, m.name)
 		e.guards = append(e.guards, guard{operand: operand{m.name, slotNone, ":p" + strconv.Itoa(i), binary(m.mark[:])}, sign: "="})

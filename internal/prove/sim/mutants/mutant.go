@@ -65,7 +65,8 @@ func (m *Mutant) names() string {
 func all() []Mutant {
 	var list []Mutant
 	for _, part := range [][]Mutant{
-		marks(), values(), statements(), receipts(), refusals(), ingest(), answers(), replicas(), lifetimes(), erasures(), generations(), mappings(), verifying(), questions(), wholes(), claims(), packing(), byPut(), arrays(), pointers(), offload(), blunders(),
+		marks(), values(), statements(), receipts(), refusals(), ingest(), answers(), replicas(), lifetimes(), erasures(), generations(),
+		mappings(), verifying(), questions(), wholes(), claims(), packing(), byPut(), arrays(), pointers(), offload(), blunders(),
 	} {
 		list = append(list, part...)
 	}

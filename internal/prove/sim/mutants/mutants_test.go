@@ -31,7 +31,8 @@ func TestMutantsAreComplete(t *testing.T) {
 // mutant in favour of another one, a claim could lose its defence.
 func TestEachClaimIsDefended(t *testing.T) {
 	claims := map[string]int{}
-	for file, found := range map[string]*regexp.Regexp{"correctness.md": regexp.MustCompile(`(?m)^(\d)\. `), "design.md": regexp.MustCompile(`(?m)^\| (I\d+) \|`)} {
+	for file, found := range map[string]*regexp.Regexp{"correctness.md": regexp.MustCompile(`(?m)^(\d)\. `),
+		"design.md": regexp.MustCompile(`(?m)^\| (I\d+) \|`)} {
 		text, err := os.ReadFile("../../../../docs/" + file)
 		if err != nil {
 			t.Fatal(err)

@@ -6,7 +6,8 @@ import "github.com/ingot-events/ingot/internal/prove/sim"
 func offload() []Mutant {
 	return []Mutant{
 		{
-			Name: "touched-as-it-was", What: "a touch pass raises the stamp of an item and leaves what it keeps of its payload", Defends: "C3 I14", Checks: []sim.Check{sim.Altered, sim.Miscounted, sim.Uncounted, sim.Wrong},
+			Name: "touched-as-it-was", What: "a touch pass raises the stamp of an item and leaves what it keeps of its payload",
+			Defends: "C3 I14", Checks: []sim.Check{sim.Altered, sim.Miscounted, sim.Uncounted, sim.Wrong},
 			Edits: []Edit{{"store.stages.keptToday", ``, `	if item.Payload != nil {
 		return item.Data, nil
 	}

@@ -6,8 +6,9 @@ import "github.com/ingot-events/ingot/internal/prove/sim"
 func packing() []Mutant {
 	return []Mutant{
 		{
-			Name: "archived-as-stored", What: "a compressed payload is archived as it is stored", Defends: "I5", Checks: []sim.Check{sim.Unarchived},
-			Edits: []Edit{{"store.asText", `if item.Packed == nil {`, `if true {`}},
+			Name: "archived-as-stored", What: "a compressed payload is archived as it is stored", Defends: "I5",
+			Checks: []sim.Check{sim.Unarchived},
+			Edits:  []Edit{{"store.asText", `if item.Packed == nil {`, `if true {`}},
 		},
 	}
 }

@@ -6,8 +6,10 @@ import "github.com/ingot-events/ingot/internal/prove/sim"
 func receipts() []Mutant {
 	return []Mutant{
 		{
-			Name: "receipts-by-clock", What: "the machine's clock says how long a receipt lives", Defends: "C3 I6", Checks: []sim.Check{sim.Twice},
-			Edits: []Edit{{"store.receiptGroup.items", `integer(entry.Change.Created.Add(receiptLife).Unix())`, `integer(g.store.env.Now().Add(receiptLife).Unix())`}},
+			Name: "receipts-by-clock", What: "the machine's clock says how long a receipt lives", Defends: "C3 I6",
+			Checks: []sim.Check{sim.Twice},
+			Edits: []Edit{{"store.receiptGroup.items", `integer(entry.Change.Created.Add(receiptLife).Unix())`,
+				`integer(g.store.env.Now().Add(receiptLife).Unix())`}},
 		},
 	}
 }

@@ -6,8 +6,9 @@ import "github.com/ingot-events/ingot/internal/prove/sim"
 func replicas() []Mutant {
 	return []Mutant{
 		{
-			Name: "stale-verdict", What: "what holds a key is read from a replica that may be behind", Defends: "C1 C2", Checks: []sim.Check{sim.Undeserved, sim.Lost, sim.Rewritten},
-			Edits: []Edit{{"store.view.request", `aws.Bool(true)`, `aws.Bool(false)`}},
+			Name: "stale-verdict", What: "what holds a key is read from a replica that may be behind", Defends: "C1 C2",
+			Checks: []sim.Check{sim.Undeserved, sim.Lost, sim.Rewritten},
+			Edits:  []Edit{{"store.view.request", `aws.Bool(true)`, `aws.Bool(false)`}},
 		},
 	}
 }

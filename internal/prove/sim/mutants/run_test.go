@@ -62,7 +62,8 @@ func stubs(t *testing.T) runner {
 
 // made returns a mutant of the stub. It is meant for lost, and has one text of the hunter replaced.
 func made(name, old, with string) Mutant {
-	return Mutant{Name: name, What: "a stub", Checks: []sim.Check{sim.Twice, sim.Lost}, Edits: []Edit{{"internal/prove/sim/mutants/hunt.main", old, with}}}
+	return Mutant{Name: name, What: "a stub", Checks: []sim.Check{sim.Twice, sim.Lost},
+		Edits: []Edit{{"internal/prove/sim/mutants/hunt.main", old, with}}}
 }
 
 const (
@@ -88,13 +89,15 @@ func TestWhatIsAKill(t *testing.T) {
 		{made("does-not-build", call, "\thunt(1)\n"), "it does not build, which is not a kill"},
 		{made("is-no-go", call, "\tthis is no Go\n"), "what the mutants make of it is not Go"},
 		{made("no-longer-applies", "no such text", ""), "no longer applies"},
-		{made("panics", call, "\tpanic(`index out of range`)\n"), "it crashes, which is not a kill: exit status 2\npanic: index out of range"},
+		{made("panics", call, "\tpanic(`index out of range`)\n"),
+			"it crashes, which is not a kill: exit status 2\npanic: index out of range"},
 		{made("panics-in-trouble", call, "\tif !still { panic(`too late`) }\n"), "it crashes, which is not a kill"},
 		{made("fails-after-its-answer", call, "\tfmt.Println(`{\"Check\":\"lost\"}`); os.Exit(1)\n"), "it crashes, which is not a kill"},
 		{made("says-nothing", call, "\tos.Exit(0)\n"), "unexpected end of JSON input"},
 		{made("survives", troubled, `quiet, troubled := "", ""`), "it survives 7 worlds"},
 		{made("wrong-check", troubled, `quiet, troubled := "", "cost"`), "the hunter names cost, which it was not sent for"},
-		{made("wrong-in-quiet", troubled, `quiet, troubled := "twice", "lost"`), "it fails a world without trouble already (seed 6: what is wrong)"},
+		{made("wrong-in-quiet", troubled, `quiet, troubled := "twice", "lost"`),
+			"it fails a world without trouble already (seed 6: what is wrong)"},
 	}
 	// Those that do not build are built alone: they would have all others built alone too.
 	var sound, unsound []Mutant

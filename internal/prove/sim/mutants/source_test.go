@@ -39,8 +39,9 @@ func shopSource(t *testing.T) *source {
 // symbol that is gone.
 func TestEditSaysWhatIsGone(t *testing.T) {
 	for why, m := range map[string]Mutant{
-		"in shop.Sell this text occurs 0 times, not once:\nnever":                         {Edits: []Edit{{"shop.Sell", "never", ""}}},
-		"in shop.Sell this text occurs 2 times, not once:\nreturn":                        {Edits: []Edit{{"shop.Sell", "sum < 0", "sum > 0"}, {"shop.Sell", "return", "0"}}},
+		"in shop.Sell this text occurs 0 times, not once:\nnever": {Edits: []Edit{{"shop.Sell", "never", ""}}},
+		"in shop.Sell this text occurs 2 times, not once:\nreturn": {Edits: []Edit{{"shop.Sell", "sum < 0",
+			"sum > 0"}, {"shop.Sell", "return", "0"}}},
 		"package shop has no function or type Sold any more":                              {Edits: []Edit{{"shop.Sold", "return", ""}}},
 		"package shop has no function or type basket.add any more":                        {Edits: []Edit{{"shop.basket.add", "n", ""}}},
 		"0 folders are named shops, and one is needed: ":                                  {Edits: []Edit{{"shops.Sell", "return", ""}}},
@@ -54,7 +55,8 @@ func TestEditSaysWhatIsGone(t *testing.T) {
 	} {
 		m.Name = "stub"
 		_, err := shopSource(t).graft([]Mutant{m})
-		if err == nil || !strings.HasPrefix(err.Error(), "mutant stub no longer applies; write its edits anew: ") || !strings.HasSuffix(err.Error(), why) {
+		if err == nil || !strings.HasPrefix(err.Error(), "mutant stub no longer applies; write its edits anew: ") ||
+			!strings.HasSuffix(err.Error(), why) {
 			t.Errorf("%v, want %q", err, why)
 		}
 	}
@@ -88,8 +90,12 @@ func TestGraft(t *testing.T) {
 	list := []Mutant{
 		{Name: "one-more", Edits: []Edit{{"shop.add", "a + b", "a + b + 1"}}},
 		{Name: "in-two-places", Edits: []Edit{{"shop.add", "a + b", "a - b"}, {"shop.Sell", "sum < 0", "sum > 0"}}},
-		{Name: "with-helper", Edits: []Edit{{"shop.add", "a + b", "mend(a, b)"}}, Helpers: []Helper{{"shop", "import \"math\"\n\nfunc mend(a, b int) int { return int(math.Max(float64(a), float64(b))) }\n"}}},
-		{Name: "with-field", Fields: []Field{{"shop.till", "open bool"}}, Edits: []Edit{{"shop.Sell", "", "t := &till{cents: 10, open: true}\n\tt.add(len(prices))\n\tif t.open {\n\t\treturn t.cents, nil\n\t}\n"}, {"shop.till.add", "n", "2 * n"}}},
+		{Name: "with-helper", Edits: []Edit{{"shop.add", "a + b", "mend(a, b)"}},
+			Helpers: []Helper{{"shop", "import \"math\"\n\nfunc mend(a, b int) int { return int(math.Max(float64(a), float64(b))) }\n"}}},
+		{Name: "with-field", Fields: []Field{{"shop.till", "open bool"}},
+			Edits: []Edit{{"shop.Sell", "",
+				"t := &till{cents: 10, open: true}\n\tt.add(len(prices))\n\tif t.open {\n\t\treturn t.cents, nil\n\t}\n"},
+				{"shop.till.add", "n", "2 * n"}}},
 	}
 	r := runner{root: s.root, dir: t.TempDir()}
 	files, err := s.graft(list)
@@ -106,7 +112,8 @@ func TestGraft(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for name, want := range map[string]string{"": "6 <nil>", "one-more": "9 <nil>", "in-two-places": "-6 <nil>", "with-helper": "3 <nil>", "with-field": "16 <nil>", "nobody": "6 <nil>"} {
+	for name, want := range map[string]string{"": "6 <nil>", "one-more": "9 <nil>", "in-two-places": "-6 <nil>", "with-helper": "3 <nil>",
+		"with-field": "16 <nil>", "nobody": "6 <nil>"} {
 		cmd := exec.Command(binary)
 		cmd.Env = append(os.Environ(), activeVariable+"="+name)
 		out, err := cmd.Output()

@@ -4,7 +4,8 @@ package main
 func statements() []Mutant {
 	return []Mutant{
 		{
-			Name: "answers-by-first-place", What: "a request that leaves out what was done is read by the places of the first one", Defends: "C3 I5", Checks: counting,
+			Name: "answers-by-first-place", What: "a request that leaves out what was done is read by the places of the first one",
+			Defends: "C3 I5", Checks: counting,
 			Edits: []Edit{{"store.together.judge", `	sent := t.waiting
 `, `	if t.first == nil {
 		t.first = t.waiting

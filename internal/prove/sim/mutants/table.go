@@ -21,7 +21,8 @@ type table struct {
 
 func newTable(out io.Writer, markdown bool) *table {
 	if markdown {
-		fmt.Fprintf(out, "| mutant | what is wrong | defends | killed by | in world | worlds allowed |\n| --- | --- | --- | --- | ---: | ---: |\n")
+		fmt.Fprintf(out,
+			"| mutant | what is wrong | defends | killed by | in world | worlds allowed |\n| --- | --- | --- | --- | ---: | ---: |\n")
 	} else {
 		fmt.Fprintf(out, "%-28s %-12s %7s %8s  %s\n", "mutant", "killed by", "world", "allowed", "what is wrong")
 	}

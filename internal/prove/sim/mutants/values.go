@@ -6,7 +6,8 @@ import "github.com/ingot-events/ingot/internal/prove/sim"
 func values() []Mutant {
 	return []Mutant{
 		{
-			Name: "newest-unguarded", What: "a newest value is set by what was last seen, on no condition", Defends: "C3 I4", Checks: []sim.Check{sim.Miscounted},
+			Name: "newest-unguarded", What: "a newest value is set by what was last seen, on no condition", Defends: "C3 I4",
+			Checks: []sim.Check{sim.Miscounted},
 			Edits: []Edit{{"store.edit.extreme", `	e.guards = append(e.guards, guard{o, beyond, true})
 `, `	if !v.Op.Textual() {
 		e.guards = append(e.guards, guard{o, beyond, true})

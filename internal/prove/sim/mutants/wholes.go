@@ -7,7 +7,8 @@ func wholes() []Mutant {
 	lost, parted := []sim.Check{sim.Lost, sim.Undeserved}, []sim.Check{sim.Parted}
 	return []Mutant{
 		{
-			Name: "parts-of-an-erased-whole", What: "the parts of a message whose event was erased are put", Defends: "C2 I13", Checks: parted, Seeds: 2 * mostSeeds,
+			Name: "parts-of-an-erased-whole", What: "the parts of a message whose event was erased are put", Defends: "C2 I13",
+			Checks: parted, Seeds: 2 * mostSeeds,
 			Edits: []Edit{{"store.Result.yields", `&& r.Refusal == nil`, ``}},
 		},
 		{

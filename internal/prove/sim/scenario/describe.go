@@ -50,7 +50,8 @@ func (w *world) request(in any) string {
 				parts = append(parts, w.names.address(text(item.Put.Item["PK"]), text(item.Put.Item["SK"])))
 			case item.Update != nil:
 				u := item.Update
-				parts = append(parts, w.update(u.Key, u.UpdateExpression, u.ConditionExpression, u.ExpressionAttributeNames, u.ExpressionAttributeValues))
+				parts = append(parts, w.update(u.Key, u.UpdateExpression, u.ConditionExpression, u.ExpressionAttributeNames,
+					u.ExpressionAttributeValues))
 			}
 		}
 		return strings.Join(parts, "; ")

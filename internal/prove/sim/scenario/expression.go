@@ -32,7 +32,8 @@ func clauses(update string) (list []clause) {
 			continue
 		}
 		last := &list[len(list)-1]
-		if n := len(last.parts); n > 0 && (!strings.HasSuffix(last.parts[n-1], ",") || strings.Count(last.parts[n-1], "(") > strings.Count(last.parts[n-1], ")")) {
+		if n := len(last.parts); n > 0 &&
+			(!strings.HasSuffix(last.parts[n-1], ",") || strings.Count(last.parts[n-1], "(") > strings.Count(last.parts[n-1], ")")) {
 			last.parts[n-1] += " " + word
 			continue
 		}

@@ -61,7 +61,8 @@ func (n *names) mark(b []byte) string {
 // observed is the stream as its mapping reads it. It learns the names on the way.
 type observed struct{ w *world }
 
-func (o observed) DescribeStream(ctx context.Context, in *dynamodbstreams.DescribeStreamInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
+func (o observed) DescribeStream(ctx context.Context, in *dynamodbstreams.DescribeStreamInput,
+	_ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
 	out, err := o.w.Engine.Streams().DescribeStream(ctx, in)
 	if err == nil {
 		var ids []string
@@ -76,7 +77,8 @@ func (o observed) DescribeStream(ctx context.Context, in *dynamodbstreams.Descri
 	return out, err
 }
 
-func (o observed) GetShardIterator(ctx context.Context, in *dynamodbstreams.GetShardIteratorInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
+func (o observed) GetShardIterator(ctx context.Context, in *dynamodbstreams.GetShardIteratorInput,
+	_ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
 	out, err := o.w.Engine.Streams().GetShardIterator(ctx, in)
 	if err == nil {
 		o.w.names.iterators[*out.ShardIterator] = *in.ShardId
@@ -84,7 +86,8 @@ func (o observed) GetShardIterator(ctx context.Context, in *dynamodbstreams.GetS
 	return out, err
 }
 
-func (o observed) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
+func (o observed) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInput,
+	_ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
 	out, err := o.w.Engine.Streams().GetRecords(ctx, in)
 	if err != nil {
 		return nil, err

@@ -97,7 +97,8 @@ func (w *world) remove(a *arguments, out *report) error {
 	}
 	for _, item := range items {
 		if text(item["PK"]) == pk {
-			_, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: attributes{"PK": item["PK"], "SK": item["SK"]}})
+			_, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable),
+				Key: attributes{"PK": item["PK"], "SK": item["SK"]}})
 			out.linef("%s is removed", pk)
 			return err
 		}
@@ -189,6 +190,7 @@ func (w *world) verify(_ *arguments, out *report) error {
 	for _, odd := range r.Odd {
 		out.linef("odd: %s", w.names.people(odd, 130))
 	}
-	out.linef("%d %s, %d %s, %d %s", r.Items, plural(r.Items, "item"), r.Totals, plural(r.Totals, "total"), len(r.Differences), plural(len(r.Differences), "difference"))
+	out.linef("%d %s, %d %s, %d %s", r.Items, plural(r.Items, "item"), r.Totals, plural(r.Totals, "total"), len(r.Differences),
+		plural(len(r.Differences), "difference"))
 	return nil
 }

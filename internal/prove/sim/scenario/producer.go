@@ -117,7 +117,8 @@ func (w *world) post(l *letter) error {
 		if in.MessageAttributes == nil {
 			in.MessageAttributes = map[string]types.MessageAttributeValue{}
 		}
-		in.MessageAttributes[fmt.Sprint("tag", i)] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String("x")}
+		in.MessageAttributes[fmt.Sprint("tag", i)] = types.MessageAttributeValue{DataType: aws.String("String"),
+			StringValue: aws.String("x")}
 	}
 	w.outbox = append(w.outbox, l)
 	name := fmt.Sprint(len(w.outbox))

@@ -70,12 +70,14 @@ func (w *world) answeredMessages(response events.SQSEventResponse) {
 // queues runs the queue command.
 func (w *world) queues(_ *arguments, out *report) error {
 	for _, q := range [][2]string{{"events", w.Queue}, {"dead letters", w.DeadLetters}, {"quarantine", w.Quarantine}} {
-		got, err := w.Engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &q[1], AttributeNames: []types.QueueAttributeName{
-			types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
+		got, err := w.Engine.SQS().GetQueueAttributes(context.Background(),
+			&sqs.GetQueueAttributesInput{QueueUrl: &q[1], AttributeNames: []types.QueueAttributeName{
+				types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
 		if err != nil {
 			return err
 		}
-		out.row(q[0], got.Attributes["ApproximateNumberOfMessages"]+" waiting", got.Attributes["ApproximateNumberOfMessagesNotVisible"]+" in flight")
+		out.row(q[0], got.Attributes["ApproximateNumberOfMessages"]+" waiting", got.Attributes["ApproximateNumberOfMessagesNotVisible"]+
+			" in flight")
 	}
 	return nil
 }
@@ -85,7 +87,8 @@ func (w *world) letters(_ *arguments, out *report) error {
 	ctx := context.Background()
 	var read []types.Message
 	for {
-		got, err := w.Engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"}})
+		got, err := w.Engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MaxNumberOfMessages: 10,
+			MessageAttributeNames: []string{"All"}})
 		if err != nil {
 			return err
 		}
@@ -96,7 +99,8 @@ func (w *world) letters(_ *arguments, out *report) error {
 	}
 	for _, m := range read {
 		out.row(w.readLetter(m)...)
-		if _, err := w.Engine.SQS().ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &w.Quarantine, ReceiptHandle: m.ReceiptHandle}); err != nil {
+		if _, err := w.Engine.SQS().ChangeMessageVisibility(ctx,
+			&sqs.ChangeMessageVisibilityInput{QueueUrl: &w.Quarantine, ReceiptHandle: m.ReceiptHandle}); err != nil {
 			return err
 		}
 	}
@@ -120,7 +124,8 @@ func (w *world) redrive(_ *arguments, out *report) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.Engine.SQS().StartMessageMoveTask(context.Background(), &sqs.StartMessageMoveTaskInput{SourceArn: aws.String(got.Attributes["QueueArn"])})
+	_, err = w.Engine.SQS().StartMessageMoveTask(context.Background(),
+		&sqs.StartMessageMoveTaskInput{SourceArn: aws.String(got.Attributes["QueueArn"])})
 	out.linef("%s moved back", got.Attributes["ApproximateNumberOfMessages"])
 	return err
 }

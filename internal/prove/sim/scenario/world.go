@@ -86,7 +86,8 @@ func (w *world) create(a *arguments, out *report) error {
 	if err := w.mapFunctions(batch, window); err != nil {
 		return err
 	}
-	out.linef("%s, pipeline %s.yaml at epoch %d, counting by %s", w.Clock.Now().Format("Monday 2006-01-02 15:04"), file, plan.Epoch(), w.Counting)
+	out.linef("%s, pipeline %s.yaml at epoch %d, counting by %s", w.Clock.Now().Format("Monday 2006-01-02 15:04"), file, plan.Epoch(),
+		w.Counting)
 	return nil
 }
 
@@ -96,11 +97,13 @@ func (w *world) mapFunctions(batch int, window time.Duration) (err error) {
 		return func(inv esm.Invocation) bool { return len(inv.IDs) > 0 && w.trouble.takes(word) } // not at the end of a window
 	}
 	faults := esm.Faults{Duplicate: happens("twice"), DropAnswer: happens("drop-answer"), Forget: happens("forget")}
-	w.queue, err = w.MapQueue(context.Background(), esm.QueueConfig{BatchSize: batch, Function: esm.Function{Handler: w.ingest, Faults: faults}})
+	w.queue, err = w.MapQueue(context.Background(),
+		esm.QueueConfig{BatchSize: batch, Function: esm.Function{Handler: w.ingest, Faults: faults}})
 	if err != nil {
 		return err
 	}
-	w.streamConfig = esm.StreamConfig{Client: observed{w}, BatchSize: batch, Window: window, Function: esm.Function{Handler: w.count, Faults: faults}}
+	w.streamConfig = esm.StreamConfig{Client: observed{w}, BatchSize: batch, Window: window,
+		Function: esm.Function{Handler: w.count, Faults: faults}}
 	w.stream, err = w.MapStream(w.streamConfig)
 	return err
 }

@@ -108,7 +108,8 @@ func TestFaultFreeFailureIsReplayed(t *testing.T) {
 	want := found(t, `(?m)^shrunk to .*?: (lost at step 0: still: true, \d+ messages)$`, out.String())
 	args := arguments(t, found(t, `(?m)^replay: (.*)$`, out.String()))
 	var again bytes.Buffer
-	if code := run(context.Background(), args, fails, &again, &again); code != 1 || !strings.HasSuffix(again.String(), "\nseed 8: "+want+"\n") {
+	if code := run(context.Background(), args, fails, &again, &again); code != 1 ||
+		!strings.HasSuffix(again.String(), "\nseed 8: "+want+"\n") {
 		t.Errorf("%q: exit %d, want %q: %s", args, code, want, again.String())
 	}
 }

@@ -40,7 +40,8 @@ func TestTimeIsNoExcuse(t *testing.T) {
 		t.Errorf("exit %d after %d worlds: %s", code, lived.Load(), out.String())
 	}
 	lived.Store(0)
-	if code := run(context.Background(), []string{"-fresh", "-minutes", "0.0000001", "-fault-free"}, kind, &out, &out); code != 0 || lived.Load() >= sim.FewWorlds {
+	if code := run(context.Background(), []string{"-fresh", "-minutes", "0.0000001", "-fault-free"}, kind, &out, &out); code != 0 ||
+		lived.Load() >= sim.FewWorlds {
 		t.Errorf("exit %d after %d quiet worlds, which nothing judges", code, lived.Load())
 	}
 }

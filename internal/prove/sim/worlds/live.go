@@ -124,6 +124,7 @@ func explain(o options, failed sim.Result, out io.Writer) int {
 	if o.faultFree {
 		free = " -fault-free"
 	}
-	fmt.Fprintf(out, "\nreplay: go run ./internal/prove/sim/worlds%s -seed %d -trace -plan '%s'\nwhole:  go run ./internal/prove/sim/worlds%s -seed %d -trace\n", free, seed, overlay, free, seed)
+	fmt.Fprintf(out,
+		"\nreplay: go run ./internal/prove/sim/worlds%s -seed %d -trace -plan '%s'\nwhole:  go run ./internal/prove/sim/worlds%s -seed %d -trace\n", free, seed, overlay, free, seed)
 	return 1
 }

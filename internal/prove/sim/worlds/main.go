@@ -127,7 +127,8 @@ func many(ctx context.Context, o options, out io.Writer) int {
 		fmt.Fprintf(out, "\nstopped early, after %d worlds\n", survey.Worlds)
 		return 1
 	}
-	fmt.Fprintf(out, "\n%d worlds, seeds %d to %d, 0 wrong; %.0f worlds a minute\n", survey.Worlds, o.from, o.from+uint64(survey.Worlds)-1, float64(survey.Worlds)/elapsed.Minutes())
+	fmt.Fprintf(out, "\n%d worlds, seeds %d to %d, 0 wrong; %.0f worlds a minute\n", survey.Worlds, o.from, o.from+uint64(survey.Worlds)-1,
+		float64(survey.Worlds)/elapsed.Minutes())
 	if o.faultFree {
 		return 0
 	}

@@ -24,12 +24,15 @@ func TestRun(t *testing.T) {
 		code int
 		out  []string
 	}{
-		"a few":             {[]string{"-n", "4", "-from", "7"}, 0, []string{"lost answer", "Inserted", "median world", "4 worlds, seeds 7 to 10, 0 wrong;", "worlds a minute"}},
-		"as JSON":           {[]string{"-n", "2", "-json"}, 0, []string{"{}\n"}},
-		"fault-free":        {[]string{"-n", "3", "-fault-free"}, 0, []string{"3 worlds, seeds 0 to 2, 0 wrong"}},
-		"one":               {[]string{"-seed", "5"}, 0, []string{"seed 5: every promise kept in "}},
-		"one, told":         {[]string{"-seed", "5", "-trace"}, 0, []string{"producer     sends ", "is inserted: record"}},
-		"one, made smaller": {[]string{"-seed", "5", "-plan", `{"Phases":1,"Messages":2,"Upgrade":0,"Duplicates":0,"Conflicts":0,"Copies":0,"Weekend":0}`}, 0, []string{"steps, 14 messages"}}, // 2, and 12 while somebody verifies
+		"a few": {[]string{"-n", "4", "-from", "7"}, 0,
+			[]string{"lost answer", "Inserted", "median world", "4 worlds, seeds 7 to 10, 0 wrong;", "worlds a minute"}},
+		"as JSON":    {[]string{"-n", "2", "-json"}, 0, []string{"{}\n"}},
+		"fault-free": {[]string{"-n", "3", "-fault-free"}, 0, []string{"3 worlds, seeds 0 to 2, 0 wrong"}},
+		"one":        {[]string{"-seed", "5"}, 0, []string{"seed 5: every promise kept in "}},
+		"one, told":  {[]string{"-seed", "5", "-trace"}, 0, []string{"producer     sends ", "is inserted: record"}},
+		"one, made smaller": {[]string{"-seed", "5", "-plan",
+			`{"Phases":1,"Messages":2,"Upgrade":0,"Duplicates":0,"Conflicts":0,"Copies":0,"Weekend":0}`}, 0,
+			[]string{"steps, 14 messages"}}, // 2, and 12 while somebody verifies
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +57,8 @@ func TestFreshPrintsItsSeed(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	for _, args := range [][]string{{"-n", "0"}, {"more"}, {"-trace"}, {"-plan", "{}"}, {"-what"}, {"-h"}, {"-seed", "1", "-plan", `{"Mesages":1}`}} {
+	for _, args := range [][]string{{"-n", "0"}, {"more"}, {"-trace"}, {"-plan", "{}"}, {"-what"}, {"-h"},
+		{"-seed", "1", "-plan", `{"Mesages":1}`}} {
 		code, out, talk := worlds(t, args...)
 		if code != 2 || out != "" || talk == "" {
 			t.Errorf("%q: exit %d, %q, %q", args, code, out, talk)
@@ -70,7 +74,8 @@ func TestReport(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	var got map[string]any
-	if err := json.Unmarshal(out.Bytes(), &got); err != nil || got["seed"] != 12.0 || got["check"] != "lost" || got["detail"] != `"it" is gone` {
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil || got["seed"] != 12.0 || got["check"] != "lost" ||
+		got["detail"] != `"it" is gone` {
 		t.Errorf("%s: %v %v", out.String(), got, err)
 	}
 	if code := report(io.Discard, nil); code != 0 {

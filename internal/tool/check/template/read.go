@@ -22,7 +22,8 @@ func Read(text []byte) (*Node, error) {
 	case file.Root == nil:
 		return nil, &SyntaxError{Position: Position{Line: 1, Column: 1}, What: "the file is empty", Instead: "a SAM template"}
 	case file.Second != nil:
-		return nil, &SyntaxError{Position: file.Second.Position, What: "a second YAML document begins here", Instead: "one document, without this --- and what follows it,"}
+		return nil, &SyntaxError{Position: file.Second.Position, What: "a second YAML document begins here",
+			Instead: "one document, without this --- and what follows it,"}
 	}
 	if fault := file.Repetition(); fault != nil {
 		return nil, fault
@@ -90,7 +91,8 @@ func (r *reader) mapping(out *Node, n *yamlfile.Node) *Node {
 	}
 	out.Members = append(out.Members, merged...) // after its own names, which win
 	if len(out.Members) == 1 {
-		if only := out.Members[0]; only.Name == "Ref" || strings.HasPrefix(only.Name, "Fn::") && !strings.HasPrefix(only.Name, "Fn::ForEach") {
+		if only := out.Members[0]; only.Name == "Ref" || strings.HasPrefix(only.Name, "Fn::") &&
+			!strings.HasPrefix(only.Name, "Fn::ForEach") {
 			return &Node{Position: only.Position, Kind: Call, Name: only.Name, Argument: only.Value}
 		}
 	}

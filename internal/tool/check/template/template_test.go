@@ -150,7 +150,8 @@ func TestResourcesGlobalsAndOrder(t *testing.T) {
 		t.Error("no doubt about a resource whose condition cannot be told")
 	}
 	f := tpl.Resource("Function")
-	for path, want := range map[string]string{"Timeout": "60", "Environment.Variables.SHARED": "yes", "Environment.Variables.OWN": "mine", "Environment.Variables.NONE": "nothing"} {
+	for path, want := range map[string]string{"Timeout": "60", "Environment.Variables.SHARED": "yes", "Environment.Variables.OWN": "mine",
+		"Environment.Variables.NONE": "nothing"} {
 		if got := show(tpl, tpl.Property(f, strings.Split(path, ".")...)); got != want {
 			t.Errorf("%s = %q, want %q", path, got, want)
 		}
@@ -166,11 +167,15 @@ func TestResourcesGlobalsAndOrder(t *testing.T) {
 func TestBadTemplates(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "1:1: the file is empty; write a SAM template instead"},
-		{"no resources", "A: 1\n", "1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables, queues and functions, or name the template with --template, instead"},
-		{"text", "just text\n", "1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables, queues and functions, or name the template with --template, instead"},
+		{"no resources", "A: 1\n", "1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables, " +
+			"queues and functions, or name the template with --template, instead"},
+		{"text", "just text\n", "1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables, " +
+			"queues and functions, or name the template with --template, instead"},
 		{"brackets too deep", strings.Repeat("[", 200_000), "1:1: invalid YAML: brackets nest 200000 deep, and at most 1000 are read"},
-		{"a name twice", "A: 1\nB:\n  C: 1\n  D: 2\n  C: 3\n", "5:3: invalid YAML: C is already declared on line 3; write one of the two instead"},
-		{"two documents", "A: 1\n---\nB: 1\n", "3:1: a second YAML document begins here; write one document, without this --- and what follows it, instead"},
+		{"a name twice", "A: 1\nB:\n  C: 1\n  D: 2\n  C: 3\n",
+			"5:3: invalid YAML: C is already declared on line 3; write one of the two instead"},
+		{"two documents", "A: 1\n---\nB: 1\n",
+			"3:1: a second YAML document begins here; write one document, without this --- and what follows it, instead"},
 	} {
 		_, err := Open([]byte(c.text), nil)
 		var syntax *SyntaxError
@@ -182,10 +187,12 @@ func TestBadTemplates(t *testing.T) {
 		t.Errorf("an open bracket: %v", err)
 	}
 	var parameter *ParameterError
-	if _, err := Open([]byte(sample), map[string]string{"Siez": "1"}); !errors.As(err, &parameter) || err.Error() != "the template has no parameter Siez; it has Size, Open, Zones, Image" {
+	if _, err := Open([]byte(sample), map[string]string{"Siez": "1"}); !errors.As(err, &parameter) ||
+		err.Error() != "the template has no parameter Siez; it has Size, Open, Zones, Image" {
 		t.Errorf("a misspelled parameter: %v", err)
 	}
-	if _, err := Open([]byte(sample), map[string]string{"Size": "9"}); !errors.As(err, &parameter) || err.Error() != `parameter Size cannot be "9"; give one of 7, 8` {
+	if _, err := Open([]byte(sample), map[string]string{"Size": "9"}); !errors.As(err, &parameter) ||
+		err.Error() != `parameter Size cannot be "9"; give one of 7, 8` {
 		t.Errorf("a parameter out of range: %v", err)
 	}
 }

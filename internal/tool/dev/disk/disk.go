@@ -74,7 +74,8 @@ func Open(dir string) (*Disk, error) {
 	db, err := bbolt.Open(name, 0o600, o)
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, fmt.Errorf("another ingot dev%s runs with the data in %s: end that one, or name another folder with --data", processOf(dir), dir)
+		return nil, fmt.Errorf("another ingot dev%s runs with the data in %s: end that one, or name another folder with --data",
+			processOf(dir), dir)
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, bolterrors.ErrChecksum):
 		return nil, fmt.Errorf("%s is not data of ingot dev (%w): name another folder with --data", name, err)
 	case err != nil:
@@ -84,7 +85,8 @@ func Open(dir string) (*Disk, error) {
 		return nil, errors.Join(fmt.Errorf("%s: %w; name another folder with --data", name, cause(err)), db.Close())
 	}
 	if err := os.WriteFile(filepath.Join(dir, pidFile), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be written to: %w; name another with --data", dir, cause(err)), db.Close())
+		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be written to: %w; name another with --data", dir, cause(err)),
+			db.Close())
 	}
 	d := &Disk{dir: dir, db: db, file: opened, next: newBatch(), ended: make(chan struct{})}
 	d.save = d.write
@@ -265,9 +267,12 @@ func (d *Disk) run() {
 // explain says what a person can do about an error of the disk.
 func (d *Disk) explain(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return fmt.Errorf("the disk with the data folder %s is full: make room on it, and ingot dev goes on by itself; what it has answered before is kept", d.dir)
+		return fmt.Errorf("the disk with the data folder %s is full: make room on it, and ingot dev goes on by itself; what it has "+
+			"answered before is kept", d.dir)
 	}
-	return fmt.Errorf("the data folder %s cannot be written to (%w): ingot dev goes on by itself once it can; what it has answered before is kept", d.dir, cause(err))
+	return fmt.Errorf(
+		"the data folder %s cannot be written to (%w): ingot dev goes on by itself once it can; what it has answered before is kept", d.dir,
+		cause(err))
 }
 
 // write writes a batch in one transaction.

@@ -74,7 +74,8 @@ func TestFolderOfAnother(t *testing.T) {
 	dir := t.TempDir()
 	d := open(t, dir)
 	_, err := Open(dir)
-	if want := fmt.Sprintf("another ingot dev (process %d) runs with the data in %s: end that one, or name another folder with --data", os.Getpid(), dir); err == nil || err.Error() != want {
+	if want := fmt.Sprintf("another ingot dev (process %d) runs with the data in %s: end that one, or name another folder with --data",
+		os.Getpid(), dir); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	closed(t, d)
@@ -95,8 +96,13 @@ func TestForeignData(t *testing.T) {
 		make func(name string) error
 		want string
 	}{
-		"not bbolt's":        {func(name string) error { return os.WriteFile(name, []byte(strings.Repeat("hello ", 2000)), 0o600) }, "is not data of ingot dev"},
-		"of another program": {change(func(tx *bbolt.Tx) error { _, err := tx.CreateBucketIfNotExists([]byte("theirs")); return err }), "it is not data of ingot dev"},
+		"not bbolt's": {func(name string) error {
+			return os.WriteFile(name, []byte(strings.Repeat("hello ", 2000)), 0o600)
+		}, "is not data of ingot dev"},
+		"of another program": {change(func(tx *bbolt.Tx) error {
+			_, err := tx.CreateBucketIfNotExists([]byte("theirs"))
+			return err
+		}), "it is not data of ingot dev"},
 		"of a newer version": {change(func(tx *bbolt.Tx) error {
 			b, err := tx.CreateBucketIfNotExists(about)
 			if err != nil {
@@ -112,7 +118,8 @@ func TestForeignData(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := Open(dir)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--data") || strings.Contains(err.Error(), "\n") {
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--data") ||
+				strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v; want one sentence with %q and --data", err, c.want)
 			}
 		})
@@ -133,7 +140,8 @@ func TestFullDisk(t *testing.T) {
 			return write(b)
 		}
 		d.Keep([]embedded.Change{{Space: "a", Key: "1", Value: "old"}, {Space: "b", Key: "1", Value: "x"}})
-		want := "the disk with the data folder " + dir + " is full: make room on it, and ingot dev goes on by itself; what it has answered before is kept"
+		want := "the disk with the data folder " + dir +
+			" is full: make room on it, and ingot dev goes on by itself; what it has answered before is kept"
 		for what, err := range map[string]error{"safe": d.Safe(), "ready": d.Ready()} {
 			if err == nil || err.Error() != want {
 				t.Errorf("%s: %v, want %s", what, err, want)

@@ -80,7 +80,8 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case service == "cloudformation":
 		c.cloudFormation(w, r, name)
 	case service == "sts":
-		fmt.Fprintf(w, `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::%s:user/jo</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`, c.Account)
+		fmt.Fprintf(w,
+			`<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::%s:user/jo</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`, c.Account)
 	case service == "cloudwatch":
 		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
 		w.Header().Set("Content-Type", "application/cbor")
@@ -140,7 +141,8 @@ func (c *Cloud) permissions(r *http.Request) (list []permission) {
 	}
 	for _, item := range in.TransactItems {
 		for name, part := range item {
-			actions := map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem"}
+			actions := map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem",
+				"ConditionCheck": "ConditionCheckItem"}
 			list = append(list, permission{"dynamodb:" + actions[name], part.TableName})
 		}
 	}
@@ -150,7 +152,8 @@ func (c *Cloud) permissions(r *http.Request) (list []permission) {
 const invocations = "/2015-03-31/functions/"
 
 // jsonServices are the services that are named in X-Amz-Target, as IAM calls them.
-var jsonServices = map[string]string{"DynamoDB_20120810": "dynamodb", "DynamoDBStreams_20120810": "dynamodb", "AmazonSQS": "sqs", "secretsmanager": "secretsmanager"}
+var jsonServices = map[string]string{"DynamoDB_20120810": "dynamodb", "DynamoDBStreams_20120810": "dynamodb", "AmazonSQS": "sqs",
+	"secretsmanager": "secretsmanager"}
 
 // action returns the permission that a request needs.
 func (c *Cloud) action(r *http.Request, in request) string {
@@ -297,7 +300,9 @@ func (c *Cloud) invoke(w http.ResponseWriter, r *http.Request) {
 
 func fault(w http.ResponseWriter, status int, code, message string) {
 	w.WriteHeader(status)
-	fmt.Fprintf(w, `<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code><Message>%s</Message></Error><RequestId>r</RequestId></ErrorResponse>`, code, escaped(message))
+	fmt.Fprintf(w,
+		`<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code><Message>%s</Message></Error><RequestId>r</RequestId></ErrorResponse>`,
+		code, escaped(message))
 }
 
 func escaped(text string) string {
@@ -307,8 +312,11 @@ func escaped(text string) string {
 }
 
 func (c *Cloud) describe(w http.ResponseWriter, s Stack) {
-	fmt.Fprintf(w, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>%s</StackName><StackStatus>%s</StackStatus>`, escaped(s.Name), cmp.Or(s.Status, "UPDATE_COMPLETE"))
-	fmt.Fprintf(w, `<StackId>arn:aws:cloudformation:%s:%s:stack/%s/1</StackId><EnableTerminationProtection>%t</EnableTerminationProtection>`, c.Region, c.Account, escaped(s.Name), s.Protected)
+	fmt.Fprintf(w, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>%s</StackName><StackStatus>%s</StackStatus>`,
+		escaped(s.Name), cmp.Or(s.Status, "UPDATE_COMPLETE"))
+	fmt.Fprintf(w,
+		`<StackId>arn:aws:cloudformation:%s:%s:stack/%s/1</StackId><EnableTerminationProtection>%t</EnableTerminationProtection>`, c.Region,
+		c.Account, escaped(s.Name), s.Protected)
 	fmt.Fprint(w, `<Parameters>`)
 	for name, value := range s.Parameters {
 		fmt.Fprintf(w, `<member><ParameterKey>%s</ParameterKey><ParameterValue>%s</ParameterValue></member>`, escaped(name), escaped(value))

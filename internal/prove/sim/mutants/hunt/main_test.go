@@ -26,10 +26,13 @@ func TestHunt(t *testing.T) {
 		checks []string
 		want   found.Found
 	}{
-		"any":                {10, 10, nil, found.Found{Worlds: 3, Check: "cost", Seed: 12, Detail: "cost at step 0: of a world"}},
-		"the first of two":   {10, 10, []string{"twice", "lost"}, found.Found{Worlds: 6, Check: "lost", Seed: 15, Detail: "lost at step 0: of a world", Others: map[string]int{"cost": 2}}},
-		"others alone":       {10, 7, []string{"twice"}, found.Found{Worlds: 7, Others: map[string]int{"cost": 2, "lost": 1}}},
-		"in the last world":  {10, 8, []string{"twice"}, found.Found{Worlds: 8, Check: "twice", Seed: 17, Detail: "twice at step 0: of a world", Others: map[string]int{"cost": 2, "lost": 1}}},
+		"any": {10, 10, nil, found.Found{Worlds: 3, Check: "cost", Seed: 12, Detail: "cost at step 0: of a world"}},
+		"the first of two": {10, 10, []string{"twice", "lost"},
+			found.Found{Worlds: 6, Check: "lost", Seed: 15, Detail: "lost at step 0: of a world", Others: map[string]int{"cost": 2}}},
+		"others alone": {10, 7, []string{"twice"}, found.Found{Worlds: 7, Others: map[string]int{"cost": 2, "lost": 1}}},
+		"in the last world": {10, 8, []string{"twice"},
+			found.Found{Worlds: 8, Check: "twice", Seed: 17, Detail: "twice at step 0: of a world",
+				Others: map[string]int{"cost": 2, "lost": 1}}},
 		"nothing goes wrong": {20, 4, nil, found.Found{Worlds: 4}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +41,8 @@ func TestHunt(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := hunt(live, seeds, false, c.checks)
-			if got.Worlds != c.want.Worlds || got.Check != c.want.Check || got.Seed != c.want.Seed || got.Detail != c.want.Detail || !maps.Equal(got.Others, c.want.Others) {
+			if got.Worlds != c.want.Worlds || got.Check != c.want.Check || got.Seed != c.want.Seed || got.Detail != c.want.Detail ||
+				!maps.Equal(got.Others, c.want.Others) {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 		})
