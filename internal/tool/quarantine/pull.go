@@ -54,8 +54,8 @@ type Pulled struct {
 	Saved   int // new files
 	Known   int // messages whose files were there
 	Deleted int // messages that were resent or dropped before, and had come back
-	// Released is how many messages are visible again at the end. Lost is how many are not proven
-	// to be; they become visible within Hide.
+	// Released is how many messages are visible again at the end, and are not resent or dropped
+	// meanwhile. Lost is how many are not proven to be visible; they become visible within Hide.
 	Released, Lost int
 }
 
@@ -79,8 +79,15 @@ func (q Queue) Pull(ctx context.Context, dir Dir, p Pulling) (Pulled, error) {
 	h := &holder{Queue: q, env: q.Env.Real(), held: map[string]held{}}
 	var done Pulled
 	err := h.pull(ctx, dir, p, &done)
-	var why error
-	if done.Released, done.Lost, why = h.release(ctx); err == nil {
+	done.Released = len(h.held)
+	gone, lost, why := h.release(ctx)
+	for _, id := range gone { // the file tells what was deleted from what is visible
+		if l, _ := dir.Load(id); l != nil && !l.Open() {
+			done.Released--
+		}
+	}
+	done.Released, done.Lost = done.Released-lost, lost
+	if err == nil {
 		err = why
 	}
 	return done, err
@@ -229,22 +236,26 @@ func (h *holder) extend(ctx context.Context) error {
 	return nil
 }
 
-// release makes all messages visible again. The error says why some are not proven to be.
-func (h *holder) release(ctx context.Context) (released, lost int, why error) {
+// release makes all messages visible again. gone lists messages that SQS did not hide any more:
+// somebody has deleted them, or the answer to an earlier try was lost. lost counts those that are
+// not proven visible, and the error says why.
+func (h *holder) release(ctx context.Context) (gone []string, lost int, why error) {
 	limit, cancel := h.env.Deadline(context.WithoutCancel(ctx), h.env.Now().Add(letGo-longPoll))
 	defer cancel()
-	all := len(h.held)
 	for range 2 {
-		gone, failed, err := h.change(limit, 0)
-		if all -= len(gone); failed == 0 {
-			return all, 0, nil
+		list, failed, err := h.change(limit, 0)
+		for _, id := range list {
+			delete(h.held, id)
+		}
+		if gone = append(gone, list...); failed == 0 {
+			return gone, 0, nil
 		}
 		why = fmt.Errorf("%d messages are not proven visible again; they become visible within %s: %w", failed, Hide, awserr.Quiet(err))
 		if lost = failed; limit.Err() != nil || err != nil && awserr.Denied(err) {
 			break
 		}
 	}
-	return all - lost, lost, why
+	return gone, lost, why
 }
 
 // change sets the visibility of all messages that are held. gone lists messages that cannot be

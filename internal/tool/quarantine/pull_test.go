@@ -193,10 +193,11 @@ func TestInterruptDuringAReceive(t *testing.T) {
 	})
 }
 
-// broken is a service that refuses to change visibility from some moment on.
+// broken is a service that refuses to change visibility, or makes the change and loses the first
+// answer.
 type broken struct {
 	quarantine.Client
-	err error
+	err, lost error
 }
 
 func (b *broken) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput,
@@ -204,7 +205,32 @@ func (b *broken) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.Chang
 	if b.err != nil {
 		return nil, b.err
 	}
-	return b.Client.ChangeMessageVisibilityBatch(ctx, in, opts...)
+	out, err := b.Client.ChangeMessageVisibilityBatch(ctx, in, opts...)
+	if b.lost != nil {
+		out, err, b.lost = nil, b.lost, nil
+	}
+	return out, err
+}
+
+// If the answer to the change is lost, the next try finds that nothing is hidden. The messages
+// count as visible again all the same, and one that was dropped meanwhile does not.
+func TestPullCountsWhatIsVisible(t *testing.T) {
+	for _, lost := range []error{nil, errors.New("no answer")} {
+		w := newWorld(t)
+		w.send("x", "y", "z")
+		q := w.letters()
+		q.Client = &broken{Client: q.Client, lost: lost}
+		dropped := false
+		done, err := q.Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true, OnSaved: func(l *quarantine.Letter) {
+			if !dropped {
+				w.must(w.work().Drop(t.Context(), l))
+				dropped = true
+			}
+		}})
+		if err != nil || done.Released != 2 || done.Lost != 0 || w.visible(w.Quarantine) != "2" {
+			t.Errorf("lost %v: %+v %v, %s visible", lost, done, err, w.visible(w.Quarantine))
+		}
+	}
 }
 
 // What is not proven visible again is said, and counted.
@@ -212,7 +238,7 @@ func TestPullSaysWhatItCouldNotRelease(t *testing.T) {
 	w := newWorld(t)
 	w.send("x", "y")
 	q := w.letters()
-	q.Client = &broken{q.Client, errors.New("no answer")}
+	q.Client = &broken{Client: q.Client, err: errors.New("no answer")}
 	done, err := q.Pull(t.Context(), w.dir, quarantine.Pulling{Most: 10, Once: true})
 	if err == nil || !strings.Contains(err.Error(), "2 messages are not proven visible again") || done.Lost != 2 || done.Saved != 2 {
 		t.Errorf("%+v %v", done, err)
