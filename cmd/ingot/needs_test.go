@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +25,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/erase"
 	"github.com/ingot-events/ingot/internal/tool/policy"
@@ -38,7 +42,7 @@ type called struct {
 // of the message in the folder letters.
 var calls = map[string][]called{
 	"check": {{"check --was deployed --pipeline pipeline.yaml", 0}},
-	"erase": {{"erase order.placed order_id=o-1 --yes --scan", 0}, {"erase account id=a-1 --yes", 0},
+	"erase": {{"erase --payloads --yes", 0}, {"erase order.placed order_id=o-1 --yes --scan", 0}, {"erase account id=a-1 --yes", 0},
 		{"erase --pattern copies --keys erased.ndjson --yes", 0}},
 	"get":   {{"get order.placed order_id=o-1", 0}},
 	"pause": {{"pause", 0}},
@@ -62,7 +66,7 @@ func TestNeeds(t *testing.T) {
 	for _, command := range slices.Sorted(maps.Keys(policy.Commands)) {
 		t.Run(command, func(t *testing.T) {
 			w, seen := hashedShop(t, command)
-			if command == "pause" || command == "resume" {
+			if slices.Contains([]string{"pause", "resume", "erase"}, command) {
 				w.switched()
 			}
 			w.filled(t, command)
@@ -99,12 +103,13 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// switched gives the stack functions that are paused after a moment, so that their state is asked
-// for.
+// switched gives the stack functions that are paused after some questions, so that their state is
+// asked for.
 func (w *living) switched() {
+	var asked atomic.Int64
 	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: dev.IngestFunction, Source: "arn:queue"},
 		mappings.Mapping{UUID: "u-2", Function: dev.StreamsFunction, Source: "arn:stream"})
-	switches.Takes = 20 * time.Millisecond
+	switches.Now, switches.Takes = func() time.Time { return time.Unix(asked.Add(1), 0) }, 20*time.Second
 	w.cloud.Mappings = switches
 }
 
@@ -126,6 +131,9 @@ func (w *living) readied(t *testing.T, command string) {
 	case "rebuild":
 		w.age(t)
 		w.lose(t)
+	case "erase": // ingest is still being paused
+		w.cloud.Mappings.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPut,
+			mappings.Prefixes[0]+"/u-1", strings.NewReader(`{"Enabled":false}`)))
 	case "resume":
 		w.tool(t, called{"pause", exitFine})
 	case "verify":
@@ -168,8 +176,11 @@ func (h *heard) clear() {
 
 func arnsOfShop(w *living) policy.ARNs {
 	l := w.Local()
+	if !w.Pipeline().UsesOffload() {
+		l.PayloadBucket = ""
+	}
 	return policy.ARNsOf(&target.Target{EventsTable: l.EventsTable, AggregatesTable: l.AggregatesTable, QueueURL: l.QueueURL,
-		QuarantineURL: l.QuarantineURL, DeadLetterURL: l.DeadLetterURL})
+		QuarantineURL: l.QuarantineURL, DeadLetterURL: l.DeadLetterURL, ArchiveBucket: l.ArchiveBucket, PayloadBucket: l.PayloadBucket})
 }
 
 // hashedShop is README's deployment with a key that is hashed, with parts and with a ranking. It is
@@ -196,6 +207,8 @@ patterns:
 	}
 	if command == "erase" { // one that reads several items
 		change(t, file, "\npatterns:\n", "\npatterns:\n  copies: {read: [copy0.order]}\n")
+		change(t, file, "\nevents:\n",
+			"\nevents:\n  note: {id: \"{id}\", at: \"{at}\", key: {pk: \"NOTE#{id}\", sk: \"-\"}, offload: {over: 1KB}}\n")
 	}
 	change(t, file, "events:\n", `events:
   account: {atomic: true, id: "{id}", at: "{at}", key: {pk: "ACCOUNT#{id}", sk: "ACCOUNT"}}
@@ -243,8 +256,11 @@ patterns:
 // tool runs the tool on the stack.
 func (w *living) tool(t *testing.T, c called) {
 	t.Helper()
-	line := w.named(t, c.line)
-	if o := toolIn(context.Background(), &app{clock: quickClock()}, append(strings.Fields(line), "--stack", "shop")...); o.code != c.code {
+	line, clock := w.named(t, c.line), quickClock()
+	if strings.Contains(line, "--payloads") { // no object is young then
+		_ = clock.Sleep(t.Context(), 2*time.Hour)
+	}
+	if o := toolIn(context.Background(), &app{clock: clock}, append(strings.Fields(line), "--stack", "shop")...); o.code != c.code {
 		t.Errorf("ingot %s: exit code %d, want %d: %s%s", line, o.code, c.code, o.stderr, o.stdout)
 	}
 }
@@ -278,17 +294,20 @@ func (w *living) kept(t *testing.T, begins string) (item, key map[string]types.A
 	return nil, nil
 }
 
-// archives puts an object into the archive, as if the event had expired once.
+// archives puts an object into the archive, as if the event had expired once, and one of no event
+// into the payload bucket.
 func (w *living) archives(t *testing.T, key event.Key) {
 	t.Helper()
-	name := erase.ArchivePrefix(key) + "one.json"
 	image := fmt.Sprintf(
 		`{"PK":{"S":%q},"SK":{"S":%q},"type":{"S":"account"},"id":{"S":"a-1"},"at":{"S":"2026-01-02T03:04:05.000000000Z"},"epoch":{"N":"1"},`+
 			`"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"data":{"S":"{\"id\":\"a-1\",\"email\":\"ann@example.com\"}"}}`,
 		key.PK, key.SK)
-	if _, err := w.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(w.Local().ArchiveBucket), Key: &name,
-		Body: strings.NewReader(image)}); err != nil {
-		t.Fatal(err)
+	for bucket, name := range map[string]string{w.Local().ArchiveBucket: erase.ArchivePrefix(key) + "one.json",
+		w.Local().PayloadBucket: payloads.Name("note", key, payloads.Sum{})} {
+		if _, err := w.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &name,
+			Body: strings.NewReader(image)}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

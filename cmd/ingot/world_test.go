@@ -106,7 +106,7 @@ func live(dir string) (*living, error) {
 		Stacks: []targettest.Stack{{Name: "shop",
 			Outputs: map[string]string{"EventsTableName": l.EventsTable, "AggregatesTableName": l.AggregatesTable,
 				"QueueUrl": l.QueueURL, "QuarantineQueueUrl": l.QuarantineURL, "DeadLetterQueueUrl": l.DeadLetterURL,
-				"ArchiveBucketName":  l.ArchiveBucket,
+				"ArchiveBucketName": l.ArchiveBucket, "PayloadBucketName": l.PayloadBucket,
 				"IngestFunctionName": dev.IngestFunction, "StreamsFunctionName": dev.StreamsFunction, "PiiKeySecret": secret}}}}}
 	w.server = httptest.NewServer(w.cloud)
 	if err != nil {

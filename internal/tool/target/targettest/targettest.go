@@ -222,12 +222,12 @@ func objectAction(r *http.Request) string {
 	switch {
 	case r.URL.Query().Has("versions"):
 		return "ListBucketVersions"
+	case r.Method == http.MethodDelete || r.URL.Query().Has("delete"):
+		return "DeleteObject"
 	case key == "":
 		return "ListBucket"
 	case r.Method == http.MethodPut:
 		return "PutObject"
-	case r.Method == http.MethodDelete:
-		return "DeleteObject"
 	}
 	return "GetObject"
 }
