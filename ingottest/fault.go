@@ -167,12 +167,9 @@ func contended(in any) error {
 	const message = "Transaction is ongoing for the item"
 	switch in := in.(type) {
 	case *dynamodb.TransactWriteItemsInput:
-		reasons := make([]types.CancellationReason, len(in.TransactItems))
-		for i := range reasons {
-			reasons[i].Code = aws.String("None")
-		}
-		reasons[0] = types.CancellationReason{Code: aws.String("TransactionConflict"), Message: aws.String(message)}
-		return &types.TransactionCanceledException{Message: aws.String("Transaction cancelled"), CancellationReasons: reasons}
+		cancelled := testworld.Cancelled(len(in.TransactItems))
+		cancelled.CancellationReasons[0] = types.CancellationReason{Code: aws.String("TransactionConflict"), Message: aws.String(message)}
+		return cancelled
 	case *dynamodb.PutItemInput, *dynamodb.UpdateItemInput, *dynamodb.DeleteItemInput:
 		return &types.TransactionConflictException{Message: aws.String(message)}
 	}

@@ -1,6 +1,8 @@
 package testworld
 
 import (
+	"slices"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -61,10 +63,15 @@ func (all *Faults) Take(api string, input any) Fault {
 	return Fault{}
 }
 
-// ThrottleStatements refuses some statements of a batch for lack of capacity, and carries out the
-// others. The answer as a whole is a success. For each refused statement it says that the statement
-// was throttled, in the words of message.
-func ThrottleStatements(in *dynamodb.BatchExecuteStatementInput, refused []bool, message string, call func() (any, error)) (any, error) {
+// Throttled is the error of a statement that is refused for lack of capacity.
+func Throttled(message string) *types.BatchStatementError {
+	return &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError, Message: &message}
+}
+
+// RefuseStatements refuses some statements of a batch, and carries out the others. The answer as a
+// whole is a success. For each refused statement it says why. If all are refused, nothing is sent.
+func RefuseStatements[O any](in *dynamodb.BatchExecuteStatementInput, refused []bool, why *types.BatchStatementError,
+	call func() (O, error)) (O, error) {
 	all := in.Statements
 	defer func() { in.Statements = all }()
 	in.Statements = nil
@@ -73,20 +80,34 @@ func ThrottleStatements(in *dynamodb.BatchExecuteStatementInput, refused []bool,
 			in.Statements = append(in.Statements, s)
 		}
 	}
-	answer, err := call()
-	out, ok := answer.(*dynamodb.BatchExecuteStatementOutput)
-	if err != nil || !ok {
-		return answer, err
+	answer, _ := any(&dynamodb.BatchExecuteStatementOutput{}).(O)
+	if len(in.Statements) > 0 {
+		var err error
+		if answer, err = call(); err != nil {
+			return answer, err
+		}
+	}
+	out, ok := any(answer).(*dynamodb.BatchExecuteStatementOutput)
+	if !ok {
+		return answer, nil
 	}
 	carried := out.Responses
 	out.Responses = make([]types.BatchStatementResponse, len(all))
 	for i := range all {
 		if refused[i] {
-			out.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError,
-				Message: aws.String(message)}
+			out.Responses[i].Error = why
 			continue
 		}
 		out.Responses[i], carried = carried[0], carried[1:]
 	}
-	return out, nil
+	return answer, nil
+}
+
+// Cancelled is the error of a transaction that was cancelled. Each of its n items has the reason
+// None, until the caller gives some of them another.
+func Cancelled(n int) *types.TransactionCanceledException {
+	return &types.TransactionCanceledException{
+		Message:             aws.String("Transaction cancelled, please refer cancellation reasons for specific reasons"),
+		CancellationReasons: slices.Repeat([]types.CancellationReason{{Code: aws.String("None")}}, n),
+	}
 }

@@ -77,15 +77,15 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestThrottleStatements shows that the statements that are not refused are carried out, and that
+// TestRefuseStatements shows that the statements that are not refused are carried out, and that
 // each answer is in its own place.
-func TestThrottleStatements(t *testing.T) {
+func TestRefuseStatements(t *testing.T) {
 	in := &dynamodb.BatchExecuteStatementInput{}
 	for i := range 3 {
 		name := fmt.Sprint(i)
 		in.Statements = append(in.Statements, types.BatchStatementRequest{Statement: &name})
 	}
-	out, err := ThrottleStatements(in, []bool{false, true, false}, "no capacity", func() (any, error) {
+	out, err := RefuseStatements(in, []bool{false, true, false}, Throttled("no capacity"), func() (any, error) {
 		answer := &dynamodb.BatchExecuteStatementOutput{}
 		for _, s := range in.Statements {
 			answer.Responses = append(answer.Responses, types.BatchStatementResponse{TableName: s.Statement})
@@ -100,7 +100,7 @@ func TestThrottleStatements(t *testing.T) {
 		*got[1].Error.Message != "no capacity" {
 		t.Errorf("answered %+v", got)
 	}
-	if _, err := ThrottleStatements(in, make([]bool, 3), "", func() (any, error) { return nil, errTest }); !errors.Is(err, errTest) {
+	if _, err := RefuseStatements(in, make([]bool, 3), nil, func() (any, error) { return nil, errTest }); !errors.Is(err, errTest) {
 		t.Errorf("the error of the request became %v", err)
 	}
 }

@@ -44,8 +44,8 @@ func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ 
 func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	return request(c.w, ctx, "BatchExecuteStatement", true, func() (*dynamodb.BatchExecuteStatementOutput, error) {
-		return c.w.failStatements(in, func(in *dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error) {
-			return c.w.coolStatements(in, func(in *dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error) {
+		return c.w.failStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
+			return c.w.coolStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
 				return c.w.dynamo.BatchExecuteStatement(sent, in)
 			})
 		})

@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 var (
@@ -37,6 +39,26 @@ func request[O any](w *World, ctx context.Context, api string, write bool, call 
 	if err := ctx.Err(); err != nil {
 		return none, err // too late to be sent
 	}
+	befalls, slowly := w.fate(api, write, func() { call() })
+	answer, err := befalls.Befall(func() (any, error) {
+		out, err := call()
+		w.wrote()
+		if !slowly {
+			w.pause()
+			return out, err
+		}
+		w.sleep(time.Duration(5+w.rng.IntN(60)) * time.Second)
+		if ctx.Err() != nil {
+			return none, ctx.Err()
+		}
+		return out, err
+	})
+	out, _ := answer.(O) // nil if it is refused, or if its answer is lost
+	return out, err
+}
+
+// fate decides what happens to a request, and whether its answer takes long.
+func (w *World) fate(api string, write bool, call func()) (befalls testworld.Fault, slowly bool) {
 	f := &w.plan.Faults
 	switch {
 	case w.calm:
@@ -50,26 +72,23 @@ func request[O any](w *World, ctx context.Context, api string, write bool, call 
 		w.crash()
 	case w.now.Before(w.outage) && w.outOf[api] && w.chance(0.97):
 		w.fault(outage, api)
-		return none, w.outWith
+		befalls.Before = w.outWith
 	case w.chance(f.Refuse):
 		w.fault(refused, api)
-		return none, throttled
+		befalls.Before = throttled
 	case w.chance(f.Conflict) && write:
 		w.fault(conflict, api)
-		return none, conflictOf(api)
+		befalls.Before = conflictOf(api)
 	case w.chance(f.Lose):
 		w.fault(lost, api)
-		call()
-		w.wrote()
-		w.pause()
-		return none, errLost
+		befalls.After = errLost
 	case w.chance(f.Late) && write:
 		w.fault(late, api)
-		w.later(api, func() { call() })
-		return none, errHung
+		w.later(api, call)
+		befalls.Before = errHung
 	case w.chance(f.Never):
 		w.fault(never, api)
-		return none, errHung
+		befalls.Before = errHung
 	case w.chance(f.Twice) && write:
 		// The SDK lost the first answer and sent it a second time.
 		w.fault(twice, api)
@@ -78,18 +97,9 @@ func request[O any](w *World, ctx context.Context, api string, write bool, call 
 		w.pause()
 	case w.chance(f.Slow):
 		w.fault(slow, api)
-		out, err := call()
-		w.wrote()
-		w.sleep(time.Duration(5+w.rng.IntN(60)) * time.Second)
-		if ctx.Err() != nil {
-			return none, ctx.Err()
-		}
-		return out, err
+		slowly = true
 	}
-	out, err := call()
-	w.wrote()
-	w.pause()
-	return out, err
+	return befalls, slowly
 }
 
 func conflictOf(api string) error {

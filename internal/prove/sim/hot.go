@@ -5,7 +5,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 // mostForHotKey is how long an invocation may take that met no trouble except a hot key.
@@ -33,35 +34,13 @@ func (w *World) isHot(pk string) bool {
 
 // coolStatements throttles the statements of a hot key inside a successful answer.
 func (w *World) coolStatements(in *dynamodb.BatchExecuteStatementInput,
-	call func(*dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput,
-	error) {
-	hot, some := make([]bool, len(in.Statements)), false
+	call func() (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput, error) {
+	hot := make([]bool, len(in.Statements))
 	for i, s := range in.Statements {
 		table, pk, _ := keyOf(s.Parameters)
 		hot[i] = table == eventsTable && w.isHot(pk)
-		some = some || hot[i]
 	}
-	if !some {
-		return call(in)
-	}
-	var answers []types.BatchStatementResponse
-	if _, rest := divide(in.Statements, hot); len(rest) > 0 {
-		out, err := call(&dynamodb.BatchExecuteStatementInput{Statements: rest})
-		if err != nil {
-			return out, err
-		}
-		answers = out.Responses
-	}
-	all := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(hot))}
-	for i := range hot {
-		if hot[i] {
-			all.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError,
-				Message: aws.String("slow down")}
-			continue
-		}
-		all.Responses[i], answers = answers[0], answers[1:]
-	}
-	return all, nil
+	return testworld.RefuseStatements(in, hot, testworld.Throttled("slow down"), call)
 }
 
 // coolTransaction cancels a transaction that puts an item under a hot key, and another item under
@@ -80,13 +59,10 @@ func (w *World) coolTransaction(in *dynamodb.TransactWriteItemsInput) error {
 	if len(keys) < 2 {
 		return nil
 	}
-	cancelled := &types.TransactionCanceledException{CancellationReasons: make([]types.CancellationReason, len(in.TransactItems))}
-	some := false
+	cancelled, some := testworld.Cancelled(len(in.TransactItems)), false
 	for i, item := range in.TransactItems {
-		r := &cancelled.CancellationReasons[i]
-		r.Code = aws.String("None")
 		if item.Put != nil && *item.Put.TableName == eventsTable && w.isHot(text(item.Put.Item["PK"])) {
-			r.Code, r.Message, some = aws.String("ThrottlingError"), aws.String("slow down"), true
+			cancelled.CancellationReasons[i].Code, some = aws.String("ThrottlingError"), true
 		}
 	}
 	if !some {

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 // The faults in this file happen inside an answer. The request as a whole succeeded, or it was
@@ -49,12 +51,11 @@ var otherCodes = []types.BatchStatementErrorCodeEnum{
 // failStatements refuses some statements of a batch inside a successful answer. A statement that
 // gets an internal error may have been applied all the same.
 func (w *World) failStatements(in *dynamodb.BatchExecuteStatementInput,
-	call func(*dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput,
-	error) {
+	call func() (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	var code types.BatchStatementErrorCodeEnum
 	switch {
 	case len(in.Statements) < 2:
-		return call(in)
+		return call()
 	case w.some(w.plan.Faults.Statements):
 		code = types.BatchStatementErrorCodeEnumThrottlingError
 		w.fault(statements, "BatchExecuteStatement")
@@ -62,31 +63,21 @@ func (w *World) failStatements(in *dynamodb.BatchExecuteStatementInput,
 		code = otherCodes[w.rng.IntN(len(otherCodes))]
 		w.fault(statementCodes, string(code))
 	default:
-		return call(in)
+		return call()
 	}
 	told := w.draw(len(in.Statements), 0.3)
 	kept := make([]bool, len(told)) // not applied
 	for i := range told {
 		kept[i] = told[i] && (code != types.BatchStatementErrorCodeEnumInternalServerError || !w.chance(0.3))
 	}
-	var answers []types.BatchStatementResponse
-	if _, rest := divide(in.Statements, kept); len(rest) > 0 {
-		out, err := call(&dynamodb.BatchExecuteStatementInput{Statements: rest})
-		if err != nil {
-			return out, err
-		}
-		answers = out.Responses
-	}
-	all := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(told))}
+	why := &types.BatchStatementError{Code: code, Message: aws.String("try again")}
+	out, err := testworld.RefuseStatements(in, kept, why, call)
 	for i := range told {
-		if !kept[i] {
-			all.Responses[i], answers = answers[0], answers[1:]
-		}
-		if told[i] {
-			all.Responses[i] = types.BatchStatementResponse{Error: &types.BatchStatementError{Code: code, Message: aws.String("try again")}}
+		if err == nil && told[i] {
+			out.Responses[i] = types.BatchStatementResponse{Error: why}
 		}
 	}
-	return all, nil
+	return out, err
 }
 
 // leaveUnread answers a read but leaves some of its keys unprocessed. A read of one key would get
@@ -126,12 +117,7 @@ func (w *World) cancel(in *dynamodb.TransactWriteItemsInput,
 			return out, err
 		}
 	} else {
-		cancelled = &types.TransactionCanceledException{Message: aws.String(
-			"Transaction cancelled, please refer cancellation reasons for specific reasons"),
-			CancellationReasons: make([]types.CancellationReason, len(in.TransactItems))}
-		for i := range cancelled.CancellationReasons {
-			cancelled.CancellationReasons[i].Code = aws.String("None")
-		}
+		cancelled = testworld.Cancelled(len(in.TransactItems))
 	}
 	reason := cancelReasons[w.rng.IntN(len(cancelReasons))]
 	w.fault(cancelledFor, reason)

@@ -39,7 +39,7 @@ func TestFailStatements(t *testing.T) {
 					Parameters: []types.AttributeValue{&types.AttributeValueMemberS{Value: fmt.Sprint(i)},
 						&types.AttributeValueMemberS{Value: "-"}}})
 		}
-		out, err := w.failStatements(in, func(in *dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error) {
+		out, err := w.failStatements(in, func() (*dynamodb.BatchExecuteStatementOutput, error) {
 			return w.engine.DynamoDB().BatchExecuteStatement(context.Background(), in)
 		})
 		if err != nil || len(out.Responses) != 8 {

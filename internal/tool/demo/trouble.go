@@ -182,7 +182,7 @@ func (t *trouble) throttleSome(in *dynamodb.BatchExecuteStatementInput, call fun
 	for range min(1+t.die.IntN(3), len(refused)-1) {
 		refused[t.die.IntN(len(refused))] = true
 	}
-	out, err := testworld.ThrottleStatements(in, refused, "the demo throttled this statement", call)
+	out, err := testworld.RefuseStatements(in, refused, testworld.Throttled("the demo throttled this statement"), call)
 	if err == nil {
 		for _, r := range refused {
 			if r {

@@ -112,7 +112,7 @@ func (w *world) someRefused(in any, call func() (any, error)) (any, error) {
 	for i := range refused {
 		refused[i] = slices.Contains(throttle, i+1)
 	}
-	answer, err := testworld.ThrottleStatements(batch, refused, "throttled", call)
+	answer, err := testworld.RefuseStatements(batch, refused, testworld.Throttled("throttled"), call)
 	if out, ok := answer.(*dynamodb.BatchExecuteStatementOutput); ok && err == nil {
 		for i := range out.Responses {
 			if !refused[i] && slices.Contains(half, i+1) {
