@@ -13,7 +13,7 @@ import (
 
 // Bundle is data that comes with the demo, and the pipeline that it goes through.
 type Bundle struct {
-	Name   string // for --data
+	Name   string // for --example
 	Kind   string // "real" or "synthetic"
 	Data   func(seed uint64) Data
 	Files  fs.FS
