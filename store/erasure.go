@@ -41,7 +41,7 @@ func (e *erasure) run(ctx context.Context) error {
 	if e.events == "" {
 		return errors.New("erase: Config.Events names no table: set it to the events table")
 	}
-	err := e.generations.sameSecret(ctx)
+	err := e.generations.SameSecret(ctx)
 	if err == nil {
 		err = e.retry(ctx, func() (answer, next) { return e.try(ctx) })
 	}

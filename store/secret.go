@@ -62,10 +62,10 @@ func (s *generations) checkSecret(ctx context.Context, check string) error {
 	return err
 }
 
-// sameSecret returns [ErrOtherSecret] if the tables were filled with another secret than the
+// SameSecret returns [ErrOtherSecret] if the tables were filled with another secret than the
 // pipeline's. Unlike CheckSecret, it writes nothing. It is for what computes keys of events outside
 // of the functions, on a machine whose INGOT_PII_KEY may be that of another stack.
-func (s *generations) sameSecret(ctx context.Context) error {
+func (s *generations) SameSecret(ctx context.Context) error {
 	check := s.pipeline.SecretCheck()
 	if check == "" || s.aggregates == "" || s.sure.Load() {
 		return nil

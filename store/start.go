@@ -118,7 +118,7 @@ func (s *generations) start(ctx context.Context) answer {
 	}
 	c := s.compare(t)
 	if len(c.mistakes) > 0 {
-		if err := s.sameSecret(ctx); errors.Is(err, ErrOtherSecret) { // it may be the reason for all of them
+		if err := s.SameSecret(ctx); errors.Is(err, ErrOtherSecret) { // it may be the reason for all of them
 			return answer{outcome: invalid, err: fmt.Errorf("start: %w", err)}
 		}
 		return answer{outcome: invalid, err: &StartError{c.mistakes}}

@@ -135,6 +135,7 @@ func TestConsoleOfDev(t *testing.T) {
 // The console goes on with what is deployed later, and looks once a minute at most.
 func TestConsoleFollowsADeployment(t *testing.T) {
 	w := newDevWorld(t)
+	t.Setenv("INGOT_PII_KEY", w.env["INGOT_PII_KEY"])
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var said strings.Builder
 	a := &app{env: os.LookupEnv, stderr: &said, clock: env.Env{Now: func() time.Time { return now }}}

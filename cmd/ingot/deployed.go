@@ -9,11 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/internal/table/tables"
 	"github.com/ingot-events/ingot/internal/tool/changes"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
 )
 
 // deployedFlag adds --pipeline to a command that works on a stack. [app.deployed] reads it.
@@ -91,7 +93,15 @@ func (a *app) hashing(ctx context.Context, t *target.Target, file check.File, p 
 	if secret == nil && t.Kind == target.KindLocal {
 		secret = []byte(explain.StandIn) // ingot dev does the same
 	}
-	return file.Load(pipeline.Secret(secret))
+	if p, err = file.Load(pipeline.Secret(secret)); err != nil {
+		return nil, err
+	}
+	st, err := a.storeOf(t, p)
+	if err == nil && errors.Is(tables.Of(st).SameSecret(ctx), store.ErrOtherSecret) {
+		fmt.Fprintf(a.stderr, "ingot: the tables of %s were filled with another INGOT_PII_KEY: "+
+			"under this one, no event is found whose key is hashed\n", t)
+	}
+	return p, err
 }
 
 // same refuses a local file that would store or count differently from the deployed one. If they

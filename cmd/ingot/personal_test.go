@@ -254,6 +254,11 @@ func TestNothingPersonalIsPrinted(t *testing.T) {
 	w.runs("", "rebuild", "--all", "--local")
 	w.runs("", "rebuild", "--parts", "--local")
 	w.runs(secretMail, "erase", "--pattern", "claims", "mail=@-", "--dry-run", "--local")
+
+	w.env = nil // the stand-in for the secret finds nothing
+	if said := w.runs(secretName, "get", "login", "name=@-", "--local"); !strings.Contains(said, "were filled with another INGOT_PII_KEY") {
+		t.Error(said)
+	}
 }
 
 // The console's page shows what its answers hold.

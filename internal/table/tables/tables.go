@@ -52,5 +52,6 @@ type counter interface {
 	PartsToErase(ctx context.Context, key event.Key, found []*event.Item, all bool) (whole *event.Item, parts []*event.Item, err error)
 	PayloadWithin(ctx context.Context, item *event.Item, room func(bytes int64) bool) (string, error)
 	Renew(ctx context.Context) error
+	SameSecret(ctx context.Context) error
 	Settled(ctx context.Context, items []*event.Item) ([]store.Result, store.Cost)
 }
