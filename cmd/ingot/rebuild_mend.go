@@ -141,14 +141,20 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string)
 		}
 		if accepted {
 			out.Accepted = append(out.Accepted, f)
+			continue
 		}
+		fmt.Fprintf(a.stderr, "ingot: not accepted, because its flag has changed meanwhile: %s; run the command again\n", f)
 	}
 	if a.json() {
-		return a.writeJSON(out)
+		err = a.writeJSON(out)
+	} else {
+		some(a.stdout, out.Accepted, func(t changedTotal) string { return "accepted: " + t.String() + ": " + t.Flag })
+		fmt.Fprintf(a.stdout, "%s accepted by %s\n", show.Count(len(out.Accepted), "flag"), show.Text(who))
 	}
-	some(a.stdout, out.Accepted, func(t changedTotal) string { return "accepted: " + t.String() + ": " + t.Flag })
-	fmt.Fprintf(a.stdout, "%s accepted by %s\n", show.Count(len(out.Accepted), "flag"), show.Text(who))
-	return nil
+	if err == nil && len(out.Accepted) < len(flags) {
+		return difference()
+	}
+	return err
 }
 
 // flags lists the flags of the totals and heads of some aggregates. It reads the whole aggregates
