@@ -172,6 +172,10 @@ func TestAcceptedHead(t *testing.T) {
 		}
 		return head(t, w.store, def)
 	}
+	w.faults = []fault{{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
+	if is, err := store.Accept(deadline(t), w.store, lanes.HeadKey(def), "odd", "jo"); is || err == nil {
+		t.Errorf("without the right: %t, %v", is, err)
+	}
 	w.faults = []fault{{API: "UpdateItem"}, {API: "UpdateItem", Before: errThrottled}}
 	if is, err := store.Accept(deadline(t), w.store, lanes.HeadKey(def), flag("odd").Flag, "jo"); !is || err != nil || len(w.faults) > 0 {
 		t.Errorf("%t, %v", is, err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
@@ -50,8 +49,7 @@ func TestOrphanedParts(t *testing.T) {
 	remove := func(item *event.Item) {
 		t.Helper()
 		_, err := w.Engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("events"),
-			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK},
-				"SK": &types.AttributeValueMemberS{Value: item.Key.SK}}})
+			Key: itemKey(item.Key)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,9 +152,7 @@ func TestMissingParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.Engine.DynamoDB().DeleteItem(ctx,
-		&dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: parts[0].Key.PK},
-			"SK": &types.AttributeValueMemberS{Value: parts[0].Key.SK}}}); err != nil {
+		&dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: itemKey(parts[0].Key)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

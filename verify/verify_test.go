@@ -214,9 +214,7 @@ func (w *world) partly(merchant string) map[string]types.AttributeValue {
 		}
 		if a := total.Address; a.Name == "by_merchant" && a.By[0] == merchant && !total.FPX.IsZero() {
 			d, _ := w.plan.Definition(a.Name)
-			k := lanes.Key(d, a.Bucket, a.By, a.Window)
-			return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: k.PK},
-				"SK": &types.AttributeValueMemberS{Value: k.SK}}
+			return itemKey(lanes.Key(d, a.Bucket, a.By, a.Window))
 		}
 	}
 	w.t.Fatal("no total with an expired part")

@@ -3,6 +3,7 @@ package verify_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -155,20 +156,22 @@ func (w *world) key(def string, n int) map[string]types.AttributeValue {
 		}
 		if n--; n < 0 {
 			d, _ := w.plan.Definition(def)
-			k := lanes.Key(d, total.Address.Bucket, total.Address.By, total.Address.Window)
-			return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: k.PK},
-				"SK": &types.AttributeValueMemberS{Value: k.SK}}
+			return itemKey(lanes.Key(d, total.Address.Bucket, total.Address.By, total.Address.Window))
 		}
 	}
 	w.t.Fatalf("no such total of %s", def)
 	return nil
 }
 
+// alter changes a total by hand. #name stands for a bucket of the histogram "spread".
 func (w *world) alter(key map[string]types.AttributeValue, expression string, value types.AttributeValue) {
 	w.t.Helper()
 	in := &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key, UpdateExpression: aws.String(expression)}
 	if value != nil {
 		in.ExpressionAttributeValues = map[string]types.AttributeValue{":v": value}
+	}
+	if strings.Contains(expression, "#name") {
+		in.ExpressionAttributeNames = map[string]string{"#name": "h:spread:900"}
 	}
 	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), in); err != nil {
 		w.t.Fatal(err)
@@ -180,6 +183,10 @@ func (w *world) remove(table string, key map[string]types.AttributeValue) {
 	if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &table, Key: key}); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+func itemKey(k event.Key) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: k.PK}, "SK": &types.AttributeValueMemberS{Value: k.SK}}
 }
 
 func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
