@@ -143,9 +143,7 @@ func newStoryIn(t *testing.T, bash, dir, file string) *story {
 
 func (s *story) write(name, text string) {
 	s.Helper()
-	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
-		s.Fatal(err)
-	}
+	write(s.T, filepath.Join(s.dir, name), text)
 }
 
 // block does what one block of the page says. want is what it then prints, or empty.

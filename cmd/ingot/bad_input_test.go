@@ -151,9 +151,7 @@ func TestTokenOfAnotherFile(t *testing.T) {
 		t.Fatal("the shop has no customer_orders")
 	}
 	file := filepath.Join(t.TempDir(), "pipeline.yaml")
-	if err := os.WriteFile(file, other, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, string(other))
 	code, out, stderr = ingot("", "customer_orders", "customer_id=c-1", "--limit", "2", "--pipeline", file, "--page", first.Next)
 	if code != exitUsage || out != "" || !strings.Contains(stderr, "the page token belongs to another question") {
 		t.Errorf("exit code %d\n%s%s", code, out, stderr)

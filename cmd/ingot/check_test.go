@@ -27,9 +27,7 @@ func altered(t *testing.T, name, old, new string) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, filepath.Base(name))
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, new, 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, strings.Replace(string(text), old, new, 1))
 	return path
 }
 
@@ -41,9 +39,7 @@ func TestCheckExitCodes(t *testing.T) {
 	garbled := altered(t, "pipeline.yaml", "ingot: 1 ", "ingot: [1 ")
 	twice := altered(t, "pipeline.yaml", "epoch: 1 ", "epoch: 1\nepoch: 1\nretian: 1 ")
 	empty := filepath.Join(t.TempDir(), "empty.yaml")
-	if err := os.WriteFile(empty, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, empty, "")
 	was := altered(t, "pipeline.yaml", `sk: "ORDER"`, `sk: "ORDR"`)
 	for _, c := range []struct {
 		name        string
@@ -140,9 +136,7 @@ func TestCheckEvents(t *testing.T) {
 	atRoot(t)
 	const good = `{"type":"order.placed","merchant_id":"m-1","order_id":"o-1","customer_id":"c-1","product_id":"p-1","quantity":1,"currency":"EUR","total_cents":500,"placed_at":"2026-03-14T09:00:00Z"}` + "\n"
 	file := filepath.Join(t.TempDir(), "sample.ndjson")
-	if err := os.WriteFile(file, []byte(good+good), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, good+good)
 	mistaken := altered(t, "pipeline.yaml", "window: 1d", "window: 1x")
 	byKind := altered(t, "pipeline.yaml", `type: "{type}"`, `type: "{@attribute.kind}"`)
 	batch, err := os.ReadFile(filepath.Join("events", "ingest-many.json"))

@@ -30,9 +30,7 @@ func TestCommandsPage(t *testing.T) {
 		if m[2] != "" {
 			script += "prints want.txt\n-- want.txt --\n" + m[2]
 		}
-		if err := os.WriteFile(filepath.Join(scripts, fmt.Sprintf("%d.txt", i)), []byte(script), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(scripts, fmt.Sprintf("%d.txt", i)), script)
 	}
 	runScripts(t, testscript.Params{Dir: scripts})
 	for code, name := range map[int]string{exitFine: "fine", exitCredentials: "credentials", exitRefused: "refused",

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -25,11 +24,8 @@ func offers(t *testing.T, words ...string) (list []string, directive string) {
 
 func TestCompletionOfValues(t *testing.T) {
 	atRoot(t)
-	if err := os.WriteFile("samconfig.toml",
-		[]byte("version = 0.1\n[default.global.parameters]\nstack_name = \"a\"\n[prod.global.parameters]\nstack_name = \"b\"\n"),
-		0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "samconfig.toml",
+		"version = 0.1\n[default.global.parameters]\nstack_name = \"a\"\n[prod.global.parameters]\nstack_name = \"b\"\n")
 	const noFiles, noSpace, extensions, folders = ":4", ":6", ":8", ":16"
 	for _, c := range []struct {
 		words     string

@@ -154,9 +154,7 @@ func TestConsoleFollowsADeployment(t *testing.T) {
 	}
 	more := strings.Replace(letterSpec, "epoch: 1", "epoch: 2", 1) +
 		"  again: {since: 2, onExpire: keep, from: {sale: {values: {sales: count}}}}\n"
-	if err := os.WriteFile("pipeline.yaml", []byte(more), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "pipeline.yaml", more)
 	w.dev.Reload(t.Context())
 	if p := current(); p.Epoch() != 1 {
 		t.Errorf("epoch %d within the minute", p.Epoch())

@@ -16,9 +16,7 @@ const oneOrder = `{"type":"order.placed","merchant_id":"m-1","order_id":"o-1","c
 func TestCost(t *testing.T) {
 	atRoot(t)
 	sample := filepath.Join(t.TempDir(), "sample.ndjson")
-	if err := os.WriteFile(sample, []byte(oneOrder+oneOrder), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, sample, oneOrder+oneOrder)
 	mistaken := altered(t, "pipeline.yaml", "window: 1d", "window: 1x")
 	wrong := altered(t, "prices/us-east-1.yaml", "sqs-requests:", "sqs-request:")
 	unknown := altered(t, "prices/us-east-1.yaml", "    dollars: 0.625\n", "")

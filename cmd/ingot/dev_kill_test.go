@@ -95,9 +95,7 @@ func newKilling(t *testing.T, die *rand.Rand) *killing {
 	if k.binary, err = exec.LookPath("ingot"); err != nil { // the one of TestMain
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(k.file, []byte(killPipeline), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, k.file, killPipeline)
 	return k
 }
 

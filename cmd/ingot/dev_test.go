@@ -51,9 +51,7 @@ func TestFIFOInDev(t *testing.T) {
 		}
 	}
 	lines = append(lines, `{"type":"sale","id":7,"at":"2026-01-02T03:04:05Z","customer":{"email":"c1@example.com"},"cents":1}`)
-	if err := os.WriteFile("events.ndjson", []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "events.ndjson", strings.Join(lines, "\n"))
 	w.run(2, "send", "events.ndjson", "--local")
 	w.run(3, "send", "events.ndjson", "--local", "--group", "customer.email", "--wait") // the last one is a Conflict
 	w.await(func() bool { return w.waiting(w.dev.Stack().Quarantine) == 1 })

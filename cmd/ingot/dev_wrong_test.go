@@ -77,9 +77,7 @@ func rewriteFile(t *testing.T, name, text string) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, name, text)
 }
 
 // rewrite changes pipeline.yaml.

@@ -266,9 +266,7 @@ func TestEraseByPattern(t *testing.T) {
 		!strings.Contains(string(text), `{"type":"email","pk":"EMAIL#ann@example.com","sk":"CLAIM"}`) {
 		t.Errorf("%v\n%s", err, text)
 	}
-	if err := os.WriteFile("bad.ndjson", []byte("{\"pk\":\"A\",\"sk\":\"B\"}\n{\"pk\":\"A\"}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "bad.ndjson", "{\"pk\":\"A\",\"sk\":\"B\"}\n{\"pk\":\"A\"}\n")
 	if got := w.run(2, "erase", "--keys", "bad.ndjson", "--yes", "--local"); !strings.Contains(got.errors, "bad.ndjson:2 is not a key") {
 		t.Error(got.errors)
 	}
@@ -289,19 +287,14 @@ func TestEraseByPatternOfParts(t *testing.T) {
 			lines += fmt.Sprintf("{\"pk\":%q,\"sk\":%q}\n", pk, sk)
 		}
 	}
-	if err := os.WriteFile("keys.ndjson", []byte(lines), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "keys.ndjson", lines)
 	if r := w.erases(0, "--keys", "keys.ndjson", "--dry-run"); len(r.Events) != 2 || len(r.Events[0].Parts) != 2 ||
 		r.Events[1].Type != "line" {
 		t.Errorf("%+v", r)
 	}
 
 	w.deploys(`key: {pk: "LINES#{customer | hmac}", sk: "{id}#{n}"}`, `key: {pk: "OTHER#{customer | hmac}", sk: "{id}#{n}"}`)
-	if err := os.WriteFile("keys.ndjson", []byte(lines[:strings.Index(lines, "\n")+1]+`{"pk":"ORDER#9","sk":"ORDER"}`+"\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "keys.ndjson", lines[:strings.Index(lines, "\n")+1]+`{"pk":"ORDER#9","sk":"ORDER"}`+"\n")
 	r := w.erases(1, "--keys", "keys.ndjson", "--yes")
 	if !strings.Contains(r.Events[0].Error, "its parts are not all found") || r.Events[0].Barred ||
 		!strings.Contains(r.Events[1].Error, "the key is barred") {

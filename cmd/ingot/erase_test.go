@@ -39,9 +39,7 @@ func TestErase(t *testing.T) {
 		"--local"); got.errors != "ingot: the event under SALE#1 / - was erased, and its key is barred\n" {
 		t.Error(got.errors)
 	}
-	if err := os.WriteFile("again.ndjson", []byte(oldSale+"\n"+newSale+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "again.ndjson", oldSale+"\n"+newSale+"\n")
 	if got := w.run(3, "send", "again.ndjson", "--wait", "--local"); !strings.Contains(got.out,
 		"0 events stored, 2 erased before, so the key is barred\n") {
 		t.Error(got.out)

@@ -176,9 +176,7 @@ func TestExamples(t *testing.T) {
 				texts = map[string]string{"": before + piped + terminal}
 			}
 			for file, text := range texts {
-				if err := os.WriteFile(filepath.Join(scripts, name+file+"@"+e.place+".txt"), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				write(t, filepath.Join(scripts, name+file+"@"+e.place+".txt"), text)
 			}
 		}
 	}
@@ -288,8 +286,6 @@ func TestREADMESession(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "session@silent.txt"), []byte(script+files), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(dir, "session@silent.txt"), script+files)
 	runScripts(t, testscript.Params{Dir: dir})
 }

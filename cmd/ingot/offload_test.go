@@ -96,9 +96,7 @@ func TestOffloadedPayloads(t *testing.T) {
 		`"elsewhere": true`) {
 		t.Errorf("query:\n%s", got.out)
 	}
-	if err := os.WriteFile("post.json", []byte(post("9", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "post.json", post("9", 1))
 	if got := w.run(0, "explain", "post.json"); !strings.Contains(got.out,
 		"which go to the payload bucket (one PUT request for each delivery); the item keeps {") || !strings.Contains(got.out, "On gold") {
 		t.Errorf("explain:\n%s", got.out)
@@ -184,9 +182,7 @@ func TestRebuildOfOffloadedEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := strings.Replace(postSpec, "epoch: 1", "epoch: 2", 1) + "  likes: {since: 2, from: {post: {values: {likes: sum likes}}}}\n"
-	if err := os.WriteFile("pipeline.yaml", []byte(next), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "pipeline.yaml", next)
 	w.await(func() bool { return w.dev.Pipeline().Epoch() == 2 })
 	if got := w.run(0, "rebuild", "likes", "--local", "--dry-run"); !strings.Contains(got.errors,
 		"one GET from S3 for each touched item whose payload is in the payload bucket") {

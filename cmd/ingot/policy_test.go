@@ -70,9 +70,7 @@ func TestPolicyOfOnePrincipal(t *testing.T) {
 	text := `{ingot: 1, epoch: 1, type: "{type}", events: {item: {id: "{tenant}#{id}", at: "{at}", key: {pk: "T#{tenant}", sk: "{id}"},
   indexes: {GSI1: {pk: "T#{tenant}#{@id | shard:3 | pad:2}", sk: "{id}"}, GSI2: {pk: "T#{tenant | lower}", sk: "{id}"}}}},
   patterns: {own: {read: [item]}, sharded: {read: [item], index: GSI1}, lower: {read: [item], index: GSI2}}}`
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, text)
 	for pattern, want := range map[string]string{
 		"own":     `{"ForAllValues:StringEquals":{"dynamodb:LeadingKeys":["T#${aws:PrincipalTag/tenant}"]},"Null":{"dynamodb:LeadingKeys":"false"}}`,
 		"sharded": `{"ForAllValues:StringEquals":{"dynamodb:LeadingKeys":["T#${aws:PrincipalTag/tenant}#00","T#${aws:PrincipalTag/tenant}#01","T#${aws:PrincipalTag/tenant}#02"]},"Null":{"dynamodb:LeadingKeys":"false"}}`,

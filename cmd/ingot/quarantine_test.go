@@ -61,9 +61,7 @@ func newDevWorldAt(t *testing.T, now func() time.Time, files map[string]string) 
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(dir, name), text)
 	}
 	t.Chdir(dir)
 	d := startDev(t, dev.Config{File: "pipeline.yaml", Now: now, Secret: []byte("a secret of sixteen bytes")})
@@ -327,9 +325,7 @@ func TestQuarantineOfAnotherStack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, bytes.Replace(text, []byte(`/quarantine"`), []byte(`/other"`), 1), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, string(bytes.Replace(text, []byte(`/quarantine"`), []byte(`/other"`), 1)))
 	id := w.files("letters")[0]
 	for _, args := range [][]string{{"show", "letters", id}, {"resend", "letters", id}, {"resend", "letters"},
 		{"drop", "letters", id, "--yes"}} {
@@ -419,9 +415,7 @@ func TestPointersInQuarantine(t *testing.T) {
 func TestSendDoesNotWaitForPointers(t *testing.T) {
 	w := newDevWorld(t)
 	const pointer = `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"a/b"}]`
-	if err := os.WriteFile("events.ndjson", []byte(pointer+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "events.ndjson", pointer+"\n")
 	got := w.run(exitUntold, "send", "events.ndjson", "--wait", "--local")
 	if !strings.Contains(got.out, "0 events stored, 1 with the payload in S3, not waited for") || strings.Contains(got.out, "refused") {
 		t.Error(got.out)
@@ -453,9 +447,7 @@ aggregates:
 		return fmt.Sprintf(`{"type":%q,"id":"%d","sku":"a","quantity":%d,"at":"2026-03-01T09:00:00Z"}`, typ, quantity, quantity)
 	}
 	for name, line := range map[string]string{"in2": goods("received", 2), "out5": goods("reserved", 5), "in4": goods("received", 4)} {
-		if err := os.WriteFile(name, []byte(line+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, name, line+"\n")
 	}
 	w.run(exitFine, "send", "in2", "--local", "--wait")
 	w.send(1, goods("reserved", 5))

@@ -191,9 +191,7 @@ func TestExplainedQuestionNeedsNoStack(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("pipeline.yaml", text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "pipeline.yaml", string(text))
 	ask := func(args ...string) (int, string, string) {
 		var stdout, stderr strings.Builder
 		code := run(t.Context(), append([]string{"query"}, args...), func(string) (string, bool) {

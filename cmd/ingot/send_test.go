@@ -19,9 +19,7 @@ func TestSendSaysHowFarItIs(t *testing.T) {
 	for n := range 80 {
 		fmt.Fprintf(&lines, `{"type":"sale","id":"p%d","cents":1,"at":"2026-03-01T09:00:00Z","customer":{"email":"a@b.example"}}`+"\n", n)
 	}
-	if err := os.WriteFile("sales.ndjson", []byte(lines.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "sales.ndjson", lines.String())
 	got := w.run(exitFine, "send", "sales.ndjson", "--local")
 	_, said, _ := strings.Cut(got.errors, "sending …\n")
 	last := 0

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -198,9 +197,7 @@ func TestRebuild(t *testing.T) {
 	}
 	more := strings.Replace(letterSpec, "epoch: 1", "epoch: 2", 1) +
 		"  again: {since: 2, onExpire: keep, from: {sale: {values: {sales: count}}}}\n"
-	if err := os.WriteFile("pipeline.yaml", []byte(more), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "pipeline.yaml", more)
 	w.dev.Reload(t.Context())
 	got := w.run(exitFine, "verify", "--local")
 	if !strings.Contains(got.out, "building: again since 2; ingot rebuild completes it") {
@@ -241,9 +238,7 @@ func TestLagOfDev(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, text)
 	d := startDev(t, dev.Config{File: file, Now: func() time.Time { return time.Now().Add(2 * time.Hour) }})
 	began := time.Now()
 	for {
@@ -288,9 +283,7 @@ func TestRebuildAfterALoss(t *testing.T) {
 		t.Fatalf("%s%s", got.out, got.errors)
 	}
 	next := strings.NewReplacer("epoch: 1", "epoch: 2", "since: 1", "since: 2").Replace(letterSpec)
-	if err := os.WriteFile("pipeline.yaml", []byte(next), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "pipeline.yaml", next)
 	w.dev.Reload(t.Context())
 	if got := w.run(exitFine, "rebuild", "--all", "--local"); got.out != "complete: sales since 2\n" {
 		t.Errorf("%s%s", got.out, got.errors)
@@ -303,9 +296,7 @@ func TestRebuildAfterALoss(t *testing.T) {
 	// of, but the events are older than it.
 	w.loseTotals()
 	next = strings.NewReplacer("epoch: 2", "epoch: 3", "since: 2", "since: 3").Replace(next)
-	if err := os.WriteFile("pipeline.yaml", []byte(next), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "pipeline.yaml", next)
 	w.dev.Reload(t.Context())
 	if got := w.run(exitFine, "rebuild", "--all", "--local"); got.out != "complete: sales since 3\n" {
 		t.Errorf("%s%s", got.out, got.errors)
