@@ -15,7 +15,7 @@ import (
 // the exit code is that of credentials.
 var withoutIt = map[string]int{
 	// It is erased, but what else holds the event is not known.
-	"erase sqs:GetQueueAttributes": exitUntold, "erase s3:ListBucket": exitUntold, "erase s3:ListBucketVersions": exitUntold,
+	"erase sqs:GetQueueAttributes": exitUntold, "erase s3:ListBucketVersions": exitUntold,
 	"erase s3:GetObject": exitUntold,
 	// It is sent and stored, but nobody can tell whether the function is paused.
 	"send lambda:ListEventSourceMappings": exitFine, "send lambda:ListTags": exitFine,
