@@ -89,6 +89,9 @@ func (w *Work) Replace(ctx context.Context, l *Letter) error {
 	events := today.All()
 	var away []int // the events in whose place another one is stored
 	for i := range events {
+		if err := w.countParts(ctx, events[i].Stored); err != nil {
+			return err
+		}
 		inTheWay, err := w.inTheWay(l, &events[i], i)
 		switch {
 		case err != nil && today.Events != nil:
@@ -169,6 +172,18 @@ func (w *Work) inTheWay(l *Letter, today *Today, i int) (bool, *Refused) {
 		return false, &Refused{why: "another event is stored than the one that was shown: look at both again", Look: true}
 	}
 	return true, nil
+}
+
+// countParts counts the parts of a stored event that does not say how many it has. It was stored
+// before its parts were declared, and ingot rebuild --parts may have put them.
+func (w *Work) countParts(ctx context.Context, stored *event.Item) error {
+	x := w.Events.Examiner
+	if stored == nil || stored.Parts != nil || !x.Pipeline.HasParts(stored.Type) {
+		return nil
+	}
+	_, parts, err := tables.Of(x.Store).PartsToErase(ctx, stored.Key, nil, false)
+	stored.Parts = &event.Parts{Count: len(parts)}
+	return err
 }
 
 // bound says why a stored event, which is not a part, cannot be replaced by itself. The text is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -228,5 +229,26 @@ func TestKeysOfAMessage(t *testing.T) {
 		if slices.Sort(wanted); !slices.Equal(list, wanted) {
 			t.Errorf("%s: %v, want %s", message, list, want)
 		}
+	}
+}
+
+// An event that was stored before its parts were declared has parts too, once ingot rebuild --parts
+// has put them.
+func TestReplaceLeavesOlderWholesAlone(t *testing.T) {
+	parts := strings.Replace(bound, "  pieces: {since: 1, from: {line: {values: {pieces: sum pieces}}}}\n", "", 1)
+	alone := regexp.MustCompile(`(?s)\n  line:\n.*?\n  note:`).ReplaceAllString(strings.Replace(parts, "    atomic: true\n", "", 1), "\n  note:")
+	w := newWorldWith(t, stack.Config{}, alone)
+	w.send(orderOf(1, 5, "SPRING"))
+	w.deploy(parts)
+	_, err := w.store.PutParts(t.Context())
+	w.must(err)
+	w.send(orderOf(1, 0))
+	l := w.hold(w.pull()...)[0]
+	w.seen(l)
+	before := w.keys()
+	var refused *quarantine.Refused
+	if err := w.work().Replace(t.Context(), l); !errors.As(err, &refused) || !strings.Contains(err.Error(), "the stored event has parts") ||
+		w.keys() != before || !strings.Contains(before, "COUPON#SPRING") {
+		t.Errorf("%v; stored are %s, and were %s", err, w.keys(), before)
 	}
 }

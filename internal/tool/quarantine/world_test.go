@@ -80,27 +80,34 @@ func newWorldWith(t *testing.T, c stack.Config, text string) *world {
 	t.Helper()
 	w := &world{t: t}
 	var err error
-	w.plan, err = pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml")
-	w.must(err)
 	w.World, err = testworld.New(t.Context(), testworld.Config{Start: start, Stack: c, Engine: embedded.Config{RollAfter: -1,
 		Intercept: func(_ context.Context, api string, in any, call func() (any, error)) (any, error) {
 			fault := w.faults.Take(api, in)
 			return fault.Befall(call)
 		}}})
 	w.must(err)
+	w.dir, err = quarantine.MakeDir(t.TempDir() + "/letters")
+	w.must(err)
+	w.deploy(text)
+	return w
+}
+
+// deploy makes the functions run a pipeline.yaml.
+func (w *world) deploy(text string) {
+	w.t.Helper()
+	var err error
+	w.plan, err = pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml")
+	w.must(err)
 	w.store, err = w.Store(w.plan)
 	w.must(err)
-	w.must(w.store.Start(t.Context()))
-	w.queue, err = w.MapQueue(t.Context(),
+	w.must(w.store.Start(w.t.Context()))
+	w.queue, err = w.MapQueue(w.t.Context(),
 		esm.QueueConfig{BatchSize: 10, Function: esm.Function{Handler: lambda.NewHandler(w.Ingest(w.plan, w.store).Handle).Invoke}})
 	w.must(err)
 	w.stream,
 		err = w.MapStream(esm.StreamConfig{BatchSize: 10, Window: w.Window(),
 		Function: esm.Function{Handler: lambda.NewHandler(w.Streams(w.plan, w.store).Handle).Invoke}})
 	w.must(err)
-	w.dir, err = quarantine.MakeDir(t.TempDir() + "/letters")
-	w.must(err)
-	return w
 }
 
 func (w *world) must(err error) {
