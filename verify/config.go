@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"sync"
 	"time"
 
@@ -21,16 +19,17 @@ type Config struct {
 	// Segments is how many segments both tables are divided into. [Run] reads all of them side by
 	// side. 0 means 1.
 	Segments int
-	// Buckets is the number of parts that [Merge] divides the totals into, by a hash of their keys.
-	// 0 means 1.
+	// Buckets is the number of parts that the totals are divided into, by a hash of their keys.
+	// Each is added up on its own. 0 means 16.
 	Buckets int
 	// Rate is the largest number of read units to spend in a second, on average. 0 means no limit.
 	Rate float64
-	// Memory is roughly how many bytes of sums are held in memory. More sums than that are spilled
-	// to sorted runs. 0 means 64 MB.
+	// Memory is roughly how many bytes of sums are held in memory. If there are more, they go to
+	// files. 0 means 64 MB.
 	Memory int
-	// Work keeps the runs and the checkpoints. From a checkpoint, another call continues after this
-	// one has stopped. Nil means no checkpoints, and a temporary folder for runs if there are any.
+	// Work keeps the files and the checkpoints. From a checkpoint, another call continues after
+	// this one has stopped. Nil means no checkpoints, and a temporary folder for files if there are
+	// any.
 	Work Folder
 	// Every is the time between two checkpoints. 0 means a minute.
 	Every time.Duration
@@ -54,14 +53,17 @@ type Progress struct {
 	Units  float64 // read units spent by this call
 }
 
-const defaultMemory = 64 << 20
+const (
+	defaultMemory  = 64 << 20
+	defaultBuckets = 16
+)
 
 // pass is one call of [Run], [Segment], [Merge] or [Collect].
 type pass struct {
 	Config
-	job    [sha256.Size]byte
-	folder Folder // where runs go; nil until something is spilled without Config.Work
-	temp   string // the folder to remove at the end
+	job     [sha256.Size]byte
+	folder  Folder  // where sums go; nil as long as all of them are in memory
+	scratch scratch // the folder to remove at the end, if there is one
 
 	mu       sync.Mutex
 	progress Progress
@@ -73,7 +75,10 @@ func newPass(c Config) (*pass, error) {
 	if c.Pipeline == nil || c.Source == nil {
 		return nil, errors.New("verify: Config.Pipeline and Config.Source must both be set")
 	}
-	c.Segments, c.Buckets = max(c.Segments, 1), max(c.Buckets, 1)
+	c.Segments = max(c.Segments, 1)
+	if c.Buckets <= 0 {
+		c.Buckets = defaultBuckets
+	}
 	if c.Memory <= 0 {
 		c.Memory = defaultMemory
 	}
@@ -85,10 +90,10 @@ func newPass(c Config) (*pass, error) {
 	return p, nil
 }
 
-// jobOf identifies what is verified, and how it is divided: runs of another job must not be merged.
+// jobOf identifies what is verified, and how it is divided: sums of another job must not be added.
 func jobOf(c Config) [sha256.Size]byte {
 	h := sha256.New()
-	fmt.Fprintf(h, "ingot verify %d\n%q\n%d %d\n", runVersion, c.About, c.Segments, c.Buckets)
+	fmt.Fprintf(h, "ingot verify %s\n%q\n%d %d\n", versions["sums"], c.About, c.Segments, c.Buckets)
 	if c.looks { // the segments of [Segment] are read in any order
 		fmt.Fprintln(h, "looks")
 	}
@@ -98,24 +103,16 @@ func jobOf(c Config) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// end removes what the pass has put into a temporary folder.
-func (p *pass) end() error {
-	if p.temp == "" {
-		return nil
-	}
-	return os.RemoveAll(p.temp)
-}
-
-// runs returns the folder for runs.
-func (p *pass) runs() (Folder, error) {
+// files returns the folder for sums.
+func (p *pass) files() (Folder, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.folder == nil {
-		dir, err := os.MkdirTemp("", "ingot-verify-")
+		dir, err := newScratch()
 		if err != nil {
-			return nil, fmt.Errorf("a folder for what does not fit into memory cannot be made: %w", err)
+			return nil, err
 		}
-		p.temp, p.folder = dir, Dir(dir)
+		p.scratch, p.folder = dir, dir
 	}
 	return p.folder, nil
 }
@@ -156,6 +153,3 @@ func (p *pass) stopped() bool {
 	defer p.mu.Unlock()
 	return p.failed
 }
-
-// missingFile reports whether a folder has no such file.
-func missingFile(err error) bool { return errors.Is(err, fs.ErrNotExist) }

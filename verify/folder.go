@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Folder keeps the files of a pass: runs of sums, and manifests that say which runs count. [Dir] is
-// a folder on disk.
+// Folder keeps the files of a pass: sums, and manifests that say which of these files count. [Dir]
+// is a folder on disk.
 type Folder interface {
 	// Write stores what from writes as the file of this name. It replaces an earlier file. If it
 	// returns an error, the earlier file is still there.
@@ -70,3 +70,26 @@ func (d Dir) Remove(_ context.Context, name string) error {
 	}
 	return err
 }
+
+// scratch is a temporary folder for what does not fit into memory, and what no other call needs.
+type scratch struct{ Dir }
+
+func newScratch() (scratch, error) {
+	dir, err := os.MkdirTemp("", "ingot-verify-")
+	if err != nil {
+		return scratch{}, fmt.Errorf("a folder for what does not fit into memory cannot be made: %w", err)
+	}
+	return scratch{Dir(dir)}, nil
+}
+
+// Write implements [Folder]. It does not wait for the disk.
+func (s scratch) Write(_ context.Context, name string, from func(io.Writer) error) error {
+	f, err := os.OpenFile(filepath.Join(string(s.Dir), name), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(from(f), f.Close())
+}
+
+// remove removes the folder, if there is one.
+func (s scratch) remove() error { return os.RemoveAll(string(s.Dir)) }

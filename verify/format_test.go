@@ -2,26 +2,31 @@ package verify
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/internal/kit/golden"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-func visits(t testing.TB) *pipeline.Pipeline {
+func visits(t *testing.T) *pipeline.Pipeline {
 	t.Helper()
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{"visit": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "VISIT#{id}", SK: "VISIT"}}},
 		Aggregates: map[string]pipeline.AggregateSpec{"daily": {Since: 1, By: map[string]string{"site": "{site}"}, Window: 24 * time.Hour,
-			From: map[string]pipeline.FromSpec{"visit": {Values: map[string]string{"least": "min ms", "visits": "count"}}}}}})
+			From: map[string]pipeline.FromSpec{"visit": {Values: map[string]string{
+				"least": "min ms", "most": "max ms", "sum": "sum ms", "visits": "count", "newest": "newest page",
+				"oldest": "oldest page", "spread": "histogram ms", "users": "distinct user"}}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,176 +41,163 @@ func decimal(text string) event.Decimal {
 	return d
 }
 
-// example is one run with every kind of content.
-func example() (runID, []record) {
-	id := runID{Job: [32]byte{1, 2, 3}, Segment: 3, Of: 64, Number: 200, Bucket: 17, OfBucket: 256}
-	all := []record{
-		{key: "daily#1#1772323200#north", side: wanted,
-			sum: &sum{n: 300, fp: decimal("12345678901234567890123"),
-				values: []aggregate.Amount{{}, {Set: true, Number: decimal("-0.5")}}}},
-		{key: "daily#1#1772323200#north", side: stored, sum: &sum{n: -2, fp: decimal("1"), fpx: decimal("7"), flagged: true,
-			flags: []string{"refused", "größer"}}},
-		{key: "daily#1#1772409600#a%23b", side: stored, sum: &sum{values: []aggregate.Amount{{Set: true}, {}}}},
+// example is a pair of sums with every kind of content.
+func example(p *pipeline.Pipeline) *pair {
+	def, _ := p.Definition("daily")
+	one := &pair{def: def, key: "daily#1#1772323200#north", sides: [2]*sum{
+		wanted: newSum(def),
+		stored: {n: -2, fp: decimal("1"), fpx: decimal("7"), flagged: true, flags: []string{"refused", "größer"}},
+	}}
+	for _, v := range def.Values {
+		a := aggregate.Amount{Set: true, Text: "\xff" + v.Name}
+		if !v.Op.Textual() {
+			a = aggregate.Amount{Set: true, Number: decimal("-12345678901234567890123.5")}
+		}
+		one.sides[stored].values = append(one.sides[stored].values, a)
 	}
-	for i := range all {
-		all[i].hash = hashOf(all[i].key)
-	}
-	if !all[1].before(&all[2]) {
-		all = []record{all[2], all[0], all[1]}
-	}
-	return id, all
+	return one
 }
 
-func encodeRun(t testing.TB, id runID, all []record) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := newRunWriter(&b, id)
-	for i := range all {
-		if err := w.write(&all[i]); err != nil {
+// all reads a file of sums.
+func all(p *pipeline.Pipeline, in Folder, file sumFile) (list []*pair, err error) {
+	err = read(context.Background(), p, in, file, func(one *pair) error { list = append(list, one); return nil })
+	return list, err
+}
+
+// Files of sums are read by later versions of this program too: a pass may go on with another one.
+// Nothing of a file can change, and no other file can take its place, without a refusal.
+func TestSumsAreStable(t *testing.T) {
+	p, dir := visits(t), Dir("testdata")
+	want := example(p)
+	s := newSums()
+	s.add(want)
+	to := dir
+	if !golden.Update() {
+		to = Dir(t.TempDir())
+	}
+	written, err := s.flush(context.Background(), to, 1, func(int) string { return "sums" })
+	if err != nil || len(written) != 1 || len(s.of) != 0 || s.bytes != 0 {
+		t.Fatal(written, len(s.of), s.bytes, err)
+	}
+	text, err := os.ReadFile("testdata/sums")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sum, err := unseal("sums", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := all(p, dir, sumFile{"sums", 0, sum}); err != nil || !reflect.DeepEqual(got, []*pair{want}) {
+		t.Errorf("%+v %v", got, err)
+	}
+	if got, err := all(p, to, written[0]); err != nil || !reflect.DeepEqual(got, []*pair{want}) {
+		t.Errorf("%+v %v", got, err)
+	}
+	bad := Dir(t.TempDir())
+	refused := func(what string, text []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(string(bad), "sums"), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-	}
-	checksum, err := w.end()
-	if err != nil || !bytes.HasSuffix(b.Bytes(), must(hex.DecodeString(checksum))) {
-		t.Fatal(checksum, err)
-	}
-	return b.Bytes()
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
-func decodeRun(p *pipeline.Pipeline, text []byte) (runID, []record, error) {
-	r, err := openRun(bytes.NewReader(text))
-	if err != nil {
-		return runID{}, nil, err
-	}
-	var all []record
-	for {
-		rec, err := r.next(p)
-		if err != nil {
-			return runID{}, nil, err
-		}
-		if rec == nil {
-			return r.id, all, nil
-		}
-		all = append(all, *rec)
-	}
-}
-
-// The bytes of a run are a format: a pass may go on with another version of this program.
-func TestRunIsStable(t *testing.T) {
-	id, all := example()
-	text := encodeRun(t, id, all)
-	golden.File(t, "testdata/run.hex", strings.Join(lines(hex.EncodeToString(text), 96), "\n")+"\n")
-	gotID, got, err := decodeRun(visits(t), text)
-	if err != nil || gotID != id || !reflect.DeepEqual(got, all) {
-		t.Errorf("%+v %+v %v", gotID, got, err)
-	}
-	for n := range text {
-		if _, _, err := decodeRun(visits(t), text[:n]); !errors.As(err, new(*errDamaged)) {
-			t.Errorf("cut after %d bytes: %v", n, err)
+		if got, err := all(p, bad, sumFile{"sums", 0, sum}); err == nil || len(got) > 0 || !strings.Contains(err.Error(), "cannot be used, because ") {
+			t.Errorf("%s: %+v %v", what, got, err)
 		}
 	}
-}
-
-// No byte of a run can change without a refusal.
-func TestEveryByteOfARunIsChecked(t *testing.T) {
-	id, all := example()
-	text := encodeRun(t, id, all)
 	for i := range text {
-		for bit := range 8 {
-			bad := bytes.Clone(text)
-			bad[i] ^= 1 << bit
-			if _, _, err := decodeRun(visits(t), bad); !errors.As(err, new(*errDamaged)) {
-				t.Errorf("bit %d of byte %d of %d: %v", bit, i, len(text), err)
+		refused("cut", text[:i])
+		changed := slices.Clone(text)
+		changed[i] ^= 1 << (i % 8)
+		refused("changed", changed)
+	}
+	another, _ := seal("sums", nil)
+	refused("another file", another)
+}
+
+// What an undamaged file says must fit the pipeline.
+func TestSumsOfAnotherPipeline(t *testing.T) {
+	p := visits(t)
+	for what, spoil := range map[string]func(*line){
+		"another aggregate":    func(l *line) { l.Key = "weekly#1#0#north" },
+		"another since":        func(l *line) { l.Key = "daily#2#0#north" },
+		"no window":            func(l *line) { l.Key = "daily#1" },
+		"a value too few":      func(l *line) { l.Stored.Values = l.Stored.Values[1:] },
+		"no number":            func(l *line) { l.Wanted.FP = "x" },
+		"a value that is none": func(l *line) { l.Stored.Values[0].Text = "x" },
+	} {
+		l := example(p).line()
+		spoil(&l)
+		if one, err := l.pair(p); err == nil {
+			t.Errorf("%s: %+v", what, one)
+		}
+	}
+}
+
+// A bucket that is divided is the union of its parts.
+func TestBucketsAreDivided(t *testing.T) {
+	for i := range 1000 {
+		key := hex.EncodeToString([]byte{byte(i), byte(i >> 8)})
+		for _, buckets := range []int{1, 7, 256, 10_000, mostBuckets / finer} {
+			if whole, part := bucketOf(key, buckets), bucketOf(key, buckets*finer); part/finer != whole || whole >= buckets {
+				t.Errorf("%s is in bucket %d of %d, and in %d of %d", key, whole, buckets, part, buckets*finer)
 			}
 		}
 	}
 }
 
-func lines(text string, width int) (all []string) {
-	for len(text) > width {
-		all, text = append(all, text[:width]), text[width:]
-	}
-	return append(all, text)
-}
-
 func exampleManifest() *manifest {
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	return &manifest{Job: strings.Repeat("ab", 32), Segment: 3, Of: 64, Buckets: 256, Began: at, Ended: at.Add(time.Hour),
-		Items: position{"VISIT#<1>", "VISIT", false}, Totals: position{Done: true}, Numbers: 2,
-		Runs: []runFile{{0, 17, "00000000002a", 300, strings.Repeat("cd", 32)}},
-		Seen: seen{Items: 7, Units: 12.5, Below: map[string]below{"daily#1": {2, 1<<63 + 1}}, Odd: []string{"item x: broken"}, MoreOdd: 3,
-			Missing: map[string]string{"daily#1": "item x: broken"}}}
+		Items: position{"VISIT#<1>", "VISIT", false}, Totals: position{Done: true},
+		Files: []sumFile{{"segment-0003-of-0064-sums-000000-bucket-0017-00000000002a", 17, strings.Repeat("cd", 32)}},
+		Seen: seen{Items: 7, Units: 12.5, Below: map[string]below{"daily#1": {2, 1<<63 + 1}}, Odd: []string{"item x: broken"},
+			MoreOdd: 3, Missing: map[string]string{"daily#1": "item x: broken"}}}
+}
+
+// sealed writes a file with a JSON object.
+func sealed(t *testing.T, kind string, content any) []byte {
+	t.Helper()
+	body, err := encodeJSON(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := seal(kind, body)
+	return text
+}
+
+// unsealed reads a manifest.
+func unsealed(text []byte, m *manifest) error {
+	body, _, err := unseal("segment", text)
+	if err != nil {
+		return err
+	}
+	return decodeJSON(body, m)
 }
 
 func TestManifestIsStable(t *testing.T) {
 	m := exampleManifest()
-	text := must(encodePaper("segment", m))
+	text := sealed(t, "segment", m)
 	golden.File(t, "testdata/segment.manifest", string(text))
 	var got manifest
-	if err := decodePaper("segment", text, &got); err != nil || !reflect.DeepEqual(&got, m) {
+	if err := unsealed(text, &got); err != nil || !reflect.DeepEqual(&got, m) {
 		t.Errorf("%+v %v", got, err)
 	}
 	for name, bad := range map[string][]byte{
 		"another kind":      bytes.Replace(text, []byte("segment"), []byte("result"), 1),
-		"a later version":   bytes.Replace(text, []byte("segment 1 "), []byte("segment 2 "), 1),
+		"a later version":   bytes.Replace(text, []byte("segment 2 "), []byte("segment 3 "), 1),
+		"an older version":  bytes.Replace(text, []byte("segment 2 "), []byte("segment 1 "), 1),
 		"changed":           bytes.Replace(text, []byte(`"items": 7`), []byte(`"items": 8`), 1),
-		"a member too many": must(encodePaper("segment", map[string]any{"job": "", "more": 1})),
+		"a member too many": sealed(t, "segment", map[string]any{"job": "", "more": 1}),
 		"empty":             nil,
 	} {
-		if err := decodePaper("segment", bad, &manifest{}); !errors.As(err, new(*errDamaged)) {
+		if err := unsealed(bad, &manifest{}); !errors.As(err, new(*errDamaged)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
 func TestResultIsStable(t *testing.T) {
-	golden.File(t, "testdata/merged.result",
-		string(must(encodePaper("result", &merged{Job: strings.Repeat("ab", 32), Bucket: 17, Buckets: 256, Totals: 9, Partly: 1,
+	golden.File(t, "testdata/merged.result", string(sealed(t, "result",
+		&merged{Job: strings.Repeat("ab", 32), Bucket: 17, Buckets: 256, Totals: 9, Partly: 1,
 			Differences: []difference{{"daily#1#1772323200#north", "fp", "1", "2", "-1"}}, Differing: map[string]int{"daily#1": 1},
-			Flagged: []string{"x"}, MoreFlagged: 2}))))
-}
-
-// FuzzRun gives the reader of runs any bytes. What it accepts, it must read as it would be written.
-func FuzzRun(f *testing.F) {
-	corpus.Add(f)
-	p := visits(f)
-	id, all := example()
-	f.Add(encodeRun(f, id, all))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		id, all, err := decodeRun(p, text)
-		if err != nil {
-			if !errors.As(err, new(*errDamaged)) {
-				t.Fatalf("%T %v", err, err)
-			}
-			return
-		}
-		if again := encodeRun(t, id, all); !bytes.Equal(again, text) {
-			t.Fatalf("read as something else:\n%x\n%x", text, again)
-		}
-	})
-}
-
-// FuzzManifest gives the reader of manifests any bytes.
-func FuzzManifest(f *testing.F) {
-	corpus.Add(f)
-	f.Add(must(encodePaper("segment", exampleManifest())))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		var m, again manifest
-		if err := decodePaper("segment", text, &m); err != nil {
-			if !errors.As(err, new(*errDamaged)) {
-				t.Fatalf("%T %v", err, err)
-			}
-			return
-		}
-		if err := decodePaper("segment", must(encodePaper("segment", &m)), &again); err != nil {
-			t.Fatal(err)
-		}
-	})
+			Flagged: []string{"x"}, MoreFlagged: 2})))
 }

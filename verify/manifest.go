@@ -16,21 +16,20 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// A paper is a small file of a pass. Its first line says what it is, its version, and the SHA-256
-// of the rest in hex:
+// Every file of a pass begins with a line that says what it is, its version, and the SHA-256 of the
+// rest in hex:
 //
-//	ingot-verify segment 1 9f86d081884c7d65…
+//	ingot-verify segment 2 9f86d081884c7d65…
 //
-// The rest is one JSON object.
-const (
-	paperMagic   = "ingot-verify"
-	paperVersion = "1"
-	maxPaper     = 64 << 20
-)
+// The rest is sums, or one JSON object.
+const magic = "ingot-verify"
 
-// manifest says how far a segment is read, and which runs hold what was read. It is replaced at
-// each checkpoint. A run that it does not name is ignored: it comes from a pass that stopped before
-// its next checkpoint, and its items are read again.
+var versions = map[string]string{"sums": "2", "segment": "2", "result": "2", "touch": "1"}
+
+// manifest says how far a segment is read, and which files hold the sums of what was read. It is
+// replaced at each checkpoint, after its files are written. A file that it does not name is
+// ignored: it comes from a call that stopped before its next checkpoint, and what it holds is read
+// again.
 type manifest struct {
 	Job     string    `json:"job"` // what is verified; see jobOf
 	Segment int       `json:"segment"`
@@ -40,8 +39,7 @@ type manifest struct {
 	Ended   time.Time `json:"ended,omitzero"` // when all was read; zero: not yet
 	Items   position  `json:"items"`
 	Totals  position  `json:"totals"`
-	Numbers int       `json:"numbers"` // the number that the next run gets
-	Runs    []runFile `json:"runs"`
+	Files   []sumFile `json:"files"`
 	Seen    seen      `json:"seen"`
 }
 
@@ -54,54 +52,85 @@ type position struct {
 
 func (p position) after() event.Key { return event.Key{PK: p.PK, SK: p.SK} }
 
-// runFile names a run in the folder.
-type runFile struct {
-	Number  int    `json:"number"`
-	Bucket  int    `json:"bucket"`
-	Attempt string `json:"attempt"` // of the call that wrote it, drawn at random
-	Records uint64 `json:"records"`
-	Sum     string `json:"sum"` // its checksum in hex
-}
-
-// name is the name of the file. Two processes may read the same segment, by mistake or one after
-// the other. They never write two files of one name, and each manifest names only its own files.
-func (m *manifest) name(r runFile) string {
-	return fmt.Sprintf("segment-%04d-of-%04d-run-%06d-bucket-%04d-%s", m.Segment, m.Of, r.Number, r.Bucket, r.Attempt)
-}
-
 func segmentPaper(segment, of int) string {
 	return fmt.Sprintf("segment-%04d-of-%04d.manifest", segment, of)
 }
 
 func mergedPaper(bucket, of int) string { return fmt.Sprintf("merged-%04d-of-%04d.result", bucket, of) }
 
-// encodePaper writes a paper.
-func encodePaper(kind string, content any) ([]byte, error) {
+// seal puts the first line before the rest of a file. It also returns the checksum.
+func seal(kind string, body []byte) (text []byte, sum string) {
+	digest := sha256.Sum256(body)
+	sum = hex.EncodeToString(digest[:])
+	return append(fmt.Appendf(nil, "%s %s %s %s\n", magic, kind, versions[kind], sum), body...), sum
+}
+
+// unseal returns the rest of a file and its checksum, which is right.
+func unseal(kind string, text []byte) (body []byte, sum string, err error) {
+	line, body, whole := bytes.Cut(text, []byte("\n"))
+	words := strings.Split(string(line), " ")
+	switch {
+	case !whole || len(words) != 4 || words[0] != magic || words[1] != kind:
+		return nil, "", &errDamaged{"it is not a " + kind + " that ingot verify has written"}
+	case words[2] != versions[kind]:
+		return nil, "", &errDamaged{fmt.Sprintf("it has version %.20q, and this program reads version %s", words[2], versions[kind])}
+	}
+	if _, sum = seal(kind, body); words[3] != sum {
+		return nil, "", &errDamaged{"its checksum is wrong"}
+	}
+	return body, sum, nil
+}
+
+// keep writes a file into the folder, and returns its checksum.
+func keep(ctx context.Context, folder Folder, name, kind string, body []byte) (sum string, err error) {
+	text, sum := seal(kind, body)
+	return sum, folder.Write(ctx, name, func(w io.Writer) error { _, err := w.Write(text); return err })
+}
+
+// fetch reads a file of the folder. The error is [fs.ErrNotExist] if there is none.
+func fetch(ctx context.Context, folder Folder, name, kind string) (body []byte, sum string, err error) {
+	f, err := folder.Read(ctx, name)
+	if err == nil {
+		defer f.Close()
+		body, err = io.ReadAll(f)
+	}
+	if err == nil {
+		body, sum, err = unseal(kind, body)
+	}
+	return body, sum, unusable(folder, name, err)
+}
+
+// keepJSON writes a file with a JSON object.
+func keepJSON(ctx context.Context, folder Folder, name, kind string, content any) error {
+	body, err := encodeJSON(content)
+	if err == nil {
+		_, err = keep(ctx, folder, name, kind, body)
+	}
+	return err
+}
+
+func encodeJSON(content any) ([]byte, error) {
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
-	if err := e.Encode(content); err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(body.Bytes())
-	head := fmt.Sprintf("%s %s %s %s\n", paperMagic, kind, paperVersion, hex.EncodeToString(sum[:]))
-	return append([]byte(head), body.Bytes()...), nil
+	err := e.Encode(content)
+	return body.Bytes(), err
 }
 
-// decodePaper reads a paper of a kind.
-func decodePaper(kind string, text []byte, content any) error {
-	line, body, whole := bytes.Cut(text, []byte("\n"))
-	words := strings.Split(string(line), " ")
-	switch {
-	case !whole || len(words) != 4 || words[0] != paperMagic || words[1] != kind:
-		return &errDamaged{"it is not a " + kind + " that ingot verify has written"}
-	case words[2] != paperVersion:
-		return &errDamaged{fmt.Sprintf("it has version %.20q, and this program reads version %s", words[2], paperVersion)}
+// fetchJSON reads a file with a JSON object. It returns false if there is none.
+func fetchJSON(ctx context.Context, folder Folder, name, kind string, content any) (bool, error) {
+	body, _, err := fetch(ctx, folder, name, kind)
+	if missingFile(err) {
+		return false, nil
 	}
-	if sum := sha256.Sum256(body); words[3] != hex.EncodeToString(sum[:]) {
-		return &errDamaged{"its checksum is wrong"}
+	if err != nil {
+		return false, err
 	}
+	return true, unusable(folder, name, decodeJSON(body, content))
+}
+
+func decodeJSON(body []byte, content any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(content); err != nil {
@@ -113,34 +142,13 @@ func decodePaper(kind string, text []byte, content any) error {
 	return nil
 }
 
-// keep writes a paper into the folder.
-func keep(ctx context.Context, folder Folder, name, kind string, content any) error {
-	text, err := encodePaper(kind, content)
-	if err != nil {
-		return err
-	}
-	return folder.Write(ctx, name, func(w io.Writer) error { _, err := w.Write(text); return err })
-}
+// errDamaged is why a file cannot be read.
+type errDamaged struct{ why string }
 
-// fetch reads a paper of the folder. It returns false if there is none.
-func fetch(ctx context.Context, folder Folder, name, kind string, content any) (bool, error) {
-	f, err := folder.Read(ctx, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("reading %s in %s: %w", name, folder, err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxPaper+1))
-	if err == nil && len(text) > maxPaper {
-		err = &errDamaged{fmt.Sprintf("it is longer than %d MB", maxPaper>>20)}
-	}
-	if err == nil {
-		err = decodePaper(kind, text, content)
-	}
-	return true, unusable(folder, name, err)
-}
+func (e *errDamaged) Error() string { return e.why }
+
+// missingFile reports whether a folder has no such file.
+func missingFile(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // unusable explains an error about a file of the folder.
 func unusable(folder Folder, name string, err error) error {

@@ -126,7 +126,7 @@ func (m *mending) hold(ctx context.Context, t *target) (err error) {
 	if t.held, err = store.BeginMending(ctx, m.store, t.def, address); err != nil {
 		return err
 	}
-	t.stored = sum{values: make([]aggregate.Amount, columns(t.def))}
+	t.stored = *newSum(t.def)
 	for _, part := range t.held.Stored() {
 		t.stored.bucket(t.def, &part)
 	}
@@ -162,10 +162,10 @@ func (m *mending) items(ctx context.Context) (units float64, err error) {
 		return nil
 	})
 	for _, t := range m.at {
-		t.wanted = sum{values: make([]aggregate.Amount, columns(t.def))}
+		t.wanted = *newSum(t.def)
 		for _, part := range parts {
-			if one := part.sides[wanted][t.key]; one != nil {
-				t.wanted.add(t.def, one)
+			if one := part.of[t.key]; one != nil {
+				t.wanted.add(t.def, one.sides[wanted])
 			}
 		}
 	}

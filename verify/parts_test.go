@@ -8,9 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -46,14 +43,7 @@ func TestOrphanedParts(t *testing.T) {
 		}
 		return item
 	}
-	remove := func(item *event.Item) {
-		t.Helper()
-		_, err := w.Engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("events"),
-			Key: itemKey(item.Key)})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	remove := func(item *event.Item) { w.remove(stack.Events, itemKey(item.Key)) }
 	const lines = `[{"n":1,"pieces":2},{"n":2,"pieces":3}]`
 	put("whole", lines)
 	remove(put("gone", lines))
@@ -105,15 +95,7 @@ func TestMissingParts(t *testing.T) {
 	send(w.plan, now, "whole", `[{"n":1,"pieces":10}]`)
 	send(older, old, "odd", `"no lines"`) // stored before lines were declared
 	w.drain()
-	report := func() *verify.Report {
-		t.Helper()
-		r, err := verify.Totals(ctx, w.plan, w.store, w.Clock.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-	if r := report(); r.MissingParts != 2 || len(r.Differences) != 0 || r.OK() {
+	if r := w.verify(); r.MissingParts != 2 || len(r.Differences) != 0 || r.OK() {
 		t.Errorf("%d parts are missing, differences %v", r.MissingParts, r.Differences)
 	}
 	for _, want := range []int{2, 0} {
@@ -123,7 +105,7 @@ func TestMissingParts(t *testing.T) {
 		}
 		w.drain()
 	}
-	if r := report(); r.MissingParts != 0 || !r.OK() || r.Items != 4+3 {
+	if r := w.verify(); r.MissingParts != 0 || !r.OK() || r.Items != 4+3 {
 		t.Errorf("%+v", r)
 	}
 	def, _ := w.plan.Definition("lines")
@@ -151,10 +133,7 @@ func TestMissingParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Engine.DynamoDB().DeleteItem(ctx,
-		&dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: itemKey(parts[0].Key)}); err != nil {
-		t.Fatal(err)
-	}
+	w.remove(stack.Events, itemKey(parts[0].Key))
 	for _, c := range []struct {
 		at   int64
 		want int

@@ -125,7 +125,7 @@ func (m *merged) compare(t total, key string, stored, wanted *sum, now time.Time
 		}
 	}
 	if wanted == nil {
-		wanted = &sum{}
+		wanted = newSum(t.def)
 	}
 	before := m.Differing[lanes.ID(t.def)]
 	m.compareOne(t, key, stored, wanted)
@@ -266,7 +266,7 @@ func (r *Report) sort() {
 
 // shown returns a number for people. A number that nothing was added to counts as missing.
 func (s *sum) shown(def *aggregate.Definition, column int) string {
-	if s.values == nil || !s.values[column].Set {
+	if !s.values[column].Set {
 		return "missing"
 	}
 	return s.value(opOf(def, column), column)

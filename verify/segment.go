@@ -5,9 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"math/bits"
 	"slices"
 	"time"
 
@@ -17,8 +15,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Segment reads one segment of both tables into runs in Config.Work: from the totals that are
-// stored, and from what its items add to their totals. It writes checkpoints on the way, and goes
+// Segment adds up one segment of both tables into files in Config.Work: the totals that are stored,
+// and what its items add to their totals. It writes checkpoints on the way, and goes
 // on from the last one if it is called again. If the segment was read to its end by an earlier
 // call, Segment reads nothing and returns false. segment is below Config.Segments.
 func Segment(ctx context.Context, c Config, segment int) (read bool, err error) {
@@ -50,10 +48,9 @@ func Segment(ctx context.Context, c Config, segment int) (read bool, err error) 
 type reading struct {
 	*pass
 	manifest
-	attempt string // names the runs of this call
+	attempt string // names the files of this call
 	budget  int    // bytes of sums in memory
 	sums    *sums
-	rest    held      // what was not spilled, sorted, once the merge has begun
 	last    time.Time // the last checkpoint
 }
 
@@ -80,7 +77,7 @@ func (p *pass) segment(ctx context.Context, segment int) (*reading, error) {
 		attempt: fmt.Sprintf("%012x", int64(p.Env.Rand()*(1<<48)))}
 	fresh := manifest{Job: hex.EncodeToString(p.job[:]), Segment: segment, Of: p.Segments, Buckets: p.Buckets, Began: p.Env.Now().UTC()}
 	if p.Work != nil {
-		there, err := fetch(ctx, p.Work, segmentPaper(segment, p.Segments), "segment", &s.manifest)
+		there, err := fetchJSON(ctx, p.Work, segmentPaper(segment, p.Segments), "segment", &s.manifest)
 		if err != nil {
 			return nil, err
 		}
@@ -254,17 +251,11 @@ func positionOf(next event.Key) position {
 	return position{next.PK, next.SK, next == event.Key{}}
 }
 
-// turned ends a page: it spills, writes a checkpoint if it is time, and keeps to the rate.
+// turned ends a page: it writes a checkpoint if it is time, and keeps to the rate.
 func (s *reading) turned(ctx context.Context, items, buckets int, units float64) error {
 	s.Seen.Units += units
-	full := s.sums.bytes > s.budget
-	switch {
-	case s.Work != nil && (full || s.Env.Now().Sub(s.last) >= s.Every):
+	if s.sums.bytes > s.budget || s.Work != nil && s.Env.Now().Sub(s.last) >= s.Every {
 		if err := s.checkpoint(ctx); err != nil {
-			return err
-		}
-	case full:
-		if err := s.spill(ctx); err != nil {
 			return err
 		}
 	}
@@ -274,72 +265,27 @@ func (s *reading) turned(ctx context.Context, items, buckets int, units float64)
 	return s.spent(ctx, items, buckets, units)
 }
 
-// checkpoint puts everything that was read into runs, and then says in the manifest that they
+// checkpoint puts everything that was read into files, and then says in the manifest that they
 // count. The order matters: a manifest never covers what is only in memory.
 func (s *reading) checkpoint(ctx context.Context) error {
-	if err := s.spill(ctx); err != nil {
+	folder, err := s.files()
+	if err != nil {
 		return err
 	}
-	s.last = s.Env.Now()
-	return keep(ctx, s.Work, segmentPaper(s.Segment, s.Of), "segment", &s.manifest)
-}
-
-// spill moves the sums from memory to runs, one for each hash bucket that has any.
-func (s *reading) spill(ctx context.Context) error {
-	all := s.sums.sorted()
-	folder, err := s.runs()
-	if err != nil || len(all) == 0 {
+	// Two processes may read the same segment, by mistake or one after the other. They never write
+	// two files of one name, and each manifest names only its own files.
+	number := len(s.Files)
+	files, err := s.sums.flush(ctx, folder, s.Buckets, func(bucket int) string {
+		return fmt.Sprintf("segment-%04d-of-%04d-sums-%06d-bucket-%04d-%s", s.Segment, s.Of, number, bucket, s.attempt)
+	})
+	if err != nil {
 		return err
 	}
-	for len(all) > 0 {
-		bucket := bucketOf(all[0].hash, s.Buckets)
-		n := 1
-		for n < len(all) && bucketOf(all[n].hash, s.Buckets) == bucket {
-			n++
-		}
-		file := runFile{Number: s.Numbers, Bucket: bucket, Attempt: s.attempt}
-		id := runID{Job: s.job, Segment: s.Segment, Of: s.Of, Number: file.Number, Bucket: bucket, OfBucket: s.Buckets}
-		err := folder.Write(ctx, s.name(file), func(to io.Writer) (err error) {
-			w := newRunWriter(to, id)
-			for i := range all[:n] {
-				if err := w.write(&all[i]); err != nil {
-					return err
-				}
-			}
-			file.Records = w.records
-			file.Sum, err = w.end()
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		s.Runs = append(s.Runs, file)
-		s.Numbers++
-		all = all[n:]
+	s.Files, s.last = append(s.Files, files...), s.Env.Now()
+	if s.Work == nil {
+		return nil
 	}
-	s.sums = newSums()
-	return nil
-}
-
-// inMemory returns the sums of one bucket that were not spilled.
-func (s *reading) inMemory(bucket int) held {
-	if s.sums != nil {
-		s.rest, s.sums = s.sums.sorted(), nil
-	}
-	n := 0
-	for n < len(s.rest) && bucketOf(s.rest[n].hash, s.Buckets) == bucket {
-		n++
-	}
-	part := s.rest[:n:n]
-	s.rest = s.rest[n:]
-	return part
-}
-
-// bucketOf returns the hash bucket of a hash. Each bucket is one range of hashes, so a sorted run
-// has its buckets one after the other.
-func bucketOf(hash uint64, buckets int) int {
-	bucket, _ := bits.Mul64(hash, uint64(buckets))
-	return int(bucket)
+	return keepJSON(ctx, s.Work, segmentPaper(s.Segment, s.Of), "segment", &s.manifest)
 }
 
 // maxListed bounds each list of a report. Further entries are only counted.

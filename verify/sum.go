@@ -1,9 +1,6 @@
 package verify
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
@@ -94,13 +91,17 @@ const (
 )
 
 // sum is a part of one side of one total: what some of its items or of its buckets add up to. The
-// parts of a side add up to the whole, in any order.
+// parts of a side add up to the whole, in any order and any grouping.
 type sum struct {
 	n       int64
 	fp, fpx event.Decimal
 	values  []aggregate.Amount // in the order of the definition's values, then the score if totals are ranked: see columns
 	flags   []string           // of its buckets
 	flagged bool               // one of its buckets says that the values are not proven
+}
+
+func newSum(def *aggregate.Definition) *sum {
+	return &sum{values: make([]aggregate.Amount, columns(def))}
 }
 
 // columns returns how many values a sum of the definition's totals has. If they are ranked, the
@@ -129,9 +130,7 @@ func (s *sum) contribution(c *aggregate.Contribution) {
 	s.n++
 	s.fp = s.fp.Add(event.DecimalOf(c.Term))
 	for i, v := range c.Values {
-		if v.Set {
-			s.fold(c.Def, i, v)
-		}
+		s.fold(c.Def, i, v)
 	}
 }
 
@@ -142,9 +141,7 @@ func (s *sum) bucket(def *aggregate.Definition, t *store.StoredTotal) {
 	s.flagged = s.flagged || t.Flag != "" || t.Accepted != ""
 	for i, v := range def.Values {
 		if v.Op.Textual() {
-			if text := t.Texts[v.Name]; text != "" {
-				s.fold(def, i, aggregate.Amount{Set: true, Text: text})
-			}
+			s.fold(def, i, aggregate.Amount{Set: t.Texts[v.Name] != "", Text: t.Texts[v.Name]})
 		} else if n, ok := t.Values[v.Name]; ok {
 			s.fold(def, i, aggregate.Amount{Set: true, Number: n})
 		}
@@ -161,124 +158,18 @@ func (s *sum) add(def *aggregate.Definition, other *sum) {
 	s.fp, s.fpx = s.fp.Add(other.fp), s.fpx.Add(other.fpx)
 	s.flags, s.flagged = append(s.flags, other.flags...), s.flagged || other.flagged
 	for i, v := range other.values {
-		if v.Set {
-			s.fold(def, i, v)
-		}
+		s.fold(def, i, v)
 	}
 }
 
 func (s *sum) fold(def *aggregate.Definition, i int, a aggregate.Amount) {
-	if s.values == nil {
-		s.values = make([]aggregate.Amount, columns(def))
-	}
-	v := &s.values[i]
-	n := a.Number
-	switch op := opOf(def, i); {
-	case op == aggregate.Newest && a.Text > v.Text, op == aggregate.Oldest && (!v.Set || a.Text < v.Text):
-		v.Text = a.Text
-	case op == aggregate.Histogram || op == aggregate.Distinct:
-		v.Text = lanes.Merge(op, *v, a).Text
-	case op.Textual():
-	case op.Additive():
-		v.Number = v.Number.Add(n)
-	case !v.Set, op == aggregate.Min && n.Cmp(v.Number) < 0, op == aggregate.Max && n.Cmp(v.Number) > 0:
-		v.Number = n
-	}
-	v.Set = true
+	s.values[i] = lanes.Merge(opOf(def, i), s.values[i], a)
 }
 
 // value returns a value as text. It is 0, or an empty text, if nothing was added to it.
 func (s *sum) value(op aggregate.Op, i int) string {
-	var a aggregate.Amount
-	if s.values != nil {
-		a = s.values[i]
-	}
 	if op.Textual() {
-		return a.Text
+		return s.values[i].Text
 	}
-	return a.Number.String()
-}
-
-// texts returns how many bytes the texts of the sum take.
-func (s *sum) texts() (bytes int) {
-	for i := range s.values {
-		bytes += len(s.values[i].Text)
-	}
-	return bytes
-}
-
-// bytes estimates the memory that a sum takes in [sums], without its flags.
-func (s *sum) bytes(key string) int { return 320 + len(key) + 80*len(s.values) }
-
-// record is one sum, with the total and the side that it belongs to.
-type record struct {
-	hash uint64 // of the key
-	key  string
-	side side
-	*sum
-}
-
-// before is the order of the records of a run.
-func (r *record) before(o *record) bool { return r.order(o) < 0 }
-
-func (r *record) order(o *record) int {
-	return cmp.Or(cmp.Compare(r.hash, o.hash), strings.Compare(r.key, o.key), cmp.Compare(r.side, o.side))
-}
-
-// hashOf spreads totals over hash buckets. It is the first 8 bytes of the key's SHA-256.
-func hashOf(key string) uint64 {
-	digest := sha256.Sum256([]byte(key))
-	return binary.BigEndian.Uint64(digest[:8])
-}
-
-// sums holds the sums of many totals in memory.
-type sums struct {
-	sides   [2]map[string]*sum
-	scratch []byte
-	bytes   int // an estimate of the memory that they take
-}
-
-func newSums() *sums { return &sums{sides: [2]map[string]*sum{{}, {}}} }
-
-// of returns the sum of one side of a total, which may be new. values is the number of values that
-// it is going to hold.
-func (s *sums) of(which side, name string, since, window int64, by []string, values int) *sum {
-	s.scratch = appendKey(s.scratch[:0], name, since, window, by)
-	one := s.sides[which][string(s.scratch)]
-	if one == nil {
-		key := string(s.scratch)
-		one = &sum{values: make([]aggregate.Amount, values)}
-		s.sides[which][key] = one
-		s.bytes += one.bytes(key)
-	}
-	return one
-}
-
-func (s *sums) contribution(c *aggregate.Contribution) {
-	one := s.of(wanted, c.Def.Name, c.Def.Since, c.Window, c.By, columns(c.Def))
-	before := one.texts()
-	one.contribution(c)
-	s.bytes += one.texts() - before
-}
-
-func (s *sums) bucket(def *aggregate.Definition, t *store.StoredTotal) {
-	one := s.of(stored, def.Name, def.Since, t.Address.Window, t.Address.By, columns(def))
-	before, texts := len(one.flags), one.texts()
-	one.bucket(def, t)
-	s.bytes += one.texts() - texts
-	for _, flag := range one.flags[before:] {
-		s.bytes += len(flag) + 16
-	}
-}
-
-// sorted returns all sums in the order of a run.
-func (s *sums) sorted() []record {
-	all := make([]record, 0, len(s.sides[wanted])+len(s.sides[stored]))
-	for which, of := range s.sides {
-		for key, one := range of {
-			all = append(all, record{hashOf(key), key, side(which), one})
-		}
-	}
-	slices.SortFunc(all, func(a, b record) int { return a.order(&b) })
-	return all
+	return s.values[i].Number.String()
 }

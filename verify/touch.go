@@ -50,12 +50,10 @@ func Touch(ctx context.Context, c Config, st *store.Store) (t TouchPass, err err
 		return t, err
 	}
 	job := sha256.Sum256(fmt.Appendf(nil, "ingot touch\n%q\n%d %d\n", c.About, p.Segments, c.Pipeline.Epoch()))
-	parts, errs := make([]touching, p.Segments), make([]error, p.Segments)
-	p.Env.Each(p.Segments, p.Segments, func(i int) {
+	parts := make([]touching, p.Segments)
+	err = p.sideBySide(func(i int) error {
 		parts[i].Job = hex.EncodeToString(job[:])
-		if errs[i] = p.touchSegment(ctx, st, i, &parts[i]); errs[i] != nil {
-			p.stop()
-		}
+		return p.touchSegment(ctx, st, i, &parts[i])
 	})
 	var refusals []error
 	for i := range parts {
@@ -66,10 +64,8 @@ func Touch(ctx context.Context, c Config, st *store.Store) (t TouchPass, err err
 			refusals = append(refusals, errors.New(why))
 		}
 	}
-	for _, err := range errs { // one reason is enough: the others often have the same one
-		if err != nil && !errors.Is(err, errStopped) {
-			return t, err
-		}
+	if err != nil {
+		return t, err
 	}
 	if p.Work != nil { // the next pass must see all items again
 		for i := range parts {
@@ -97,7 +93,7 @@ func (t *touching) refused() (list []event.Key) {
 func (p *pass) touchSegment(ctx context.Context, st *store.Store, segment int, t *touching) error {
 	name, job := touchPaper(segment, p.Segments), t.Job
 	if p.Work != nil {
-		if _, err := fetch(ctx, p.Work, name, "touch", t); err != nil {
+		if _, err := fetchJSON(ctx, p.Work, name, "touch", t); err != nil {
 			return err
 		}
 		if t.Job != job {
@@ -109,7 +105,7 @@ func (p *pass) touchSegment(ctx context.Context, st *store.Store, segment int, t
 	}
 	err := p.touchPages(ctx, st, segment, t, name)
 	if p.Work != nil { // save a checkpoint in any case, so that nothing is done twice
-		err = errors.Join(err, keep(context.WithoutCancel(ctx), p.Work, name, "touch", t))
+		err = errors.Join(err, keepJSON(context.WithoutCancel(ctx), p.Work, name, "touch", t))
 	}
 	return err
 }
@@ -128,7 +124,7 @@ func (p *pass) touchPages(ctx context.Context, st *store.Store, segment int, t *
 		t.Scanned, t.Odd = t.Scanned+page.Scanned, t.Odd+page.Odd
 		t.Items = positionOf(page.Next)
 		if p.Work != nil && p.Env.Now().Sub(last) >= p.Every {
-			if err := keep(ctx, p.Work, name, "touch", t); err != nil {
+			if err := keepJSON(ctx, p.Work, name, "touch", t); err != nil {
 				return err
 			}
 			last = p.Env.Now()

@@ -81,8 +81,7 @@ func then[T any](pages iter.Seq2[store.Page[T], error], end func()) iter.Seq2[st
 func TestTwiceWhileAnEventComesAndGoes(t *testing.T) {
 	w := filled(t)
 	w.put(w.plan, w.store, 100, "a", 5)
-	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#100"},
-		"SK": &types.AttributeValueMemberS{Value: "ORDER"}}
+	key := order(100)
 	tables := 0
 	from := halfway{w.store, func() {
 		if tables++; tables == 3 {

@@ -65,7 +65,7 @@ func Run(ctx context.Context, c Config) (r *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, p.end()) }()
+	defer func() { err = errors.Join(err, p.scratch.remove()) }()
 	if err := mistaken(ctx, p.Pipeline, p.Source); err != nil {
 		return nil, err
 	}
@@ -78,20 +78,13 @@ func Run(ctx context.Context, c Config) (r *Report, err error) {
 		segments[i] = &s.manifest
 	}
 	r = newReport()
-	for bucket := range p.Buckets {
-		var inMemory []source
-		for _, s := range readings {
-			if part := s.inMemory(bucket); len(part) > 0 {
-				inMemory = append(inMemory, &part)
-			}
-		}
-		result, err := p.merge(ctx, bucket, segments, inMemory)
-		if err != nil {
-			return nil, err
-		}
-		if err := r.merged(p.Pipeline, result); err != nil {
-			return nil, err
-		}
+	if p.folder == nil {
+		err = p.compareInMemory(ctx, r, readings)
+	} else {
+		err = p.compareFiles(ctx, r, readings, segments)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if err := p.finish(ctx, r, segments); err != nil {
 		return nil, err
@@ -116,6 +109,45 @@ func (p *pass) readAll(ctx context.Context) ([]*reading, error) {
 	return readings, p.sideBySide(func(i int) error { return readings[i].items(ctx) })
 }
 
+// compareInMemory compares all totals if no segment needed a file.
+func (p *pass) compareInMemory(ctx context.Context, r *Report, readings []*reading) error {
+	all := readings[0].sums
+	for _, s := range readings[1:] {
+		for _, one := range s.sums.of {
+			all.add(one)
+		}
+		s.sums = nil
+	}
+	result := &merged{}
+	if err := all.each(ctx, p.comparing(result)); err != nil {
+		return err
+	}
+	return r.merged(p.Pipeline, result)
+}
+
+// compareFiles compares all totals, one hash bucket after the other. First it puts what is still in
+// memory into files, so that each bucket has the memory for itself.
+func (p *pass) compareFiles(ctx context.Context, r *Report, readings []*reading, segments []*manifest) error {
+	for _, s := range readings {
+		if len(s.sums.of) == 0 {
+			continue
+		}
+		if err := s.checkpoint(ctx); err != nil {
+			return err
+		}
+	}
+	for bucket := range p.Buckets {
+		result, err := p.merge(ctx, bucket, segments)
+		if err != nil {
+			return err
+		}
+		if err := r.merged(p.Pipeline, result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // sideBySide calls do for all segments at once. After an error, the others stop at their next page.
 func (p *pass) sideBySide(do func(segment int) error) error {
 	errs := make([]error, p.Segments)
@@ -133,7 +165,7 @@ func (p *pass) sideBySide(do func(segment int) error) error {
 }
 
 // clear removes the files of a pass once everything is compared: the next pass must not use these
-// sums. It removes the manifests first, because a run without a manifest is ignored.
+// sums. It removes the manifests first, because a file that no manifest names is ignored.
 func (p *pass) clear(ctx context.Context, segments []*manifest) error {
 	if p.Work == nil {
 		return nil
@@ -145,9 +177,9 @@ func (p *pass) clear(ctx context.Context, segments []*manifest) error {
 		}
 	}
 	for _, m := range segments {
-		for _, file := range m.Runs {
-			if err := p.Work.Remove(ctx, m.name(file)); err != nil {
-				return fmt.Errorf("everything is compared, but %s cannot be removed from %s: %w", m.name(file), p.Work, err)
+		for _, file := range m.Files {
+			if err := p.Work.Remove(ctx, file.Name); err != nil {
+				return fmt.Errorf("everything is compared, but %s cannot be removed from %s: %w", file.Name, p.Work, err)
 			}
 		}
 	}

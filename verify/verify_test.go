@@ -3,6 +3,7 @@ package verify_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -62,8 +63,7 @@ func TestDamage(t *testing.T) {
 		"a total deleted":  {func(w *world) { w.remove("totals", w.key("daily", 0)) }, []string{"missing"}, "daily"},
 		"a bucket deleted": {func(w *world) { w.remove("totals", w.key("by_merchant", 0)) }, nil, "by_merchant"},
 		"an item deleted that the stream has not told": {func(w *world) {
-			w.remove("events", map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#7"},
-				"SK": &types.AttributeValueMemberS{Value: "ORDER"}})
+			w.remove("events", order(7))
 		}, nil, ""},
 		"a total that no item makes": {func(w *world) {
 			key := w.key("daily", 0)
@@ -114,13 +114,8 @@ func (w *world) read(key map[string]types.AttributeValue) map[string]types.Attri
 
 func (w *world) write(item, key map[string]types.AttributeValue) {
 	w.t.Helper()
-	for name, v := range key {
-		item[name] = v
-	}
-	if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
-		&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: item}); err != nil {
-		w.t.Fatal(err)
-	}
+	maps.Copy(item, key)
+	w.insert("totals", item)
 }
 
 // Kept totals outlive their items, subtracted ones fall, and verify knows which is which: before
@@ -224,8 +219,7 @@ func (w *world) partly(merchant string) map[string]types.AttributeValue {
 // A total that cannot be taken back says so, and is not a difference for it.
 func TestFlagged(t *testing.T) {
 	w := filled(t)
-	w.remove("events", map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#39"},
-		"SK": &types.AttributeValueMemberS{Value: "ORDER"}})
+	w.remove("events", order(39))
 	w.drain()
 	r := w.verify()
 	if !r.OK() || len(r.Flagged) != 1 || !strings.Contains(r.Flagged[0], "by_merchant") || !strings.Contains(r.Flagged[0], "largest") {
@@ -252,16 +246,10 @@ func TestFlaggedHead(t *testing.T) {
 func TestOddItems(t *testing.T) {
 	w := filled(t)
 	put := func(pk, digest string) {
-		item := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk},
-			"SK":   &types.AttributeValueMemberS{Value: "x"},
-			"type": &types.AttributeValueMemberS{Value: "order"}, "epoch": number("1"),
+		w.odd(pk, map[string]types.AttributeValue{"epoch": number("1"),
 			"at":     &types.AttributeValueMemberS{Value: "2099-03-01T10:00:00.000000000Z"},
 			"data":   &types.AttributeValueMemberS{Value: `{"merchant":"a","cents":"five"}`},
-			"digest": &types.AttributeValueMemberB{Value: []byte(digest)}}
-		if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
-			&dynamodb.PutItemInput{TableName: aws.String("events"), Item: item}); err != nil {
-			t.Fatal(err)
-		}
+			"digest": &types.AttributeValueMemberB{Value: []byte(digest)}})
 	}
 	put("NO DIGEST", "short")
 	put("NO NUMBER", strings.Repeat("d", 32))
@@ -376,12 +364,7 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 // is missing; another pipeline's definition of that name is not taken for ours.
 func TestFinishWithAnOddItem(t *testing.T) {
 	w := filled(t)
-	if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
-		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "ODD"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"},
-			"type": &types.AttributeValueMemberS{Value: "order"}}}); err != nil {
-		t.Fatal(err)
-	}
+	w.odd("ODD", nil)
 	w.streams.Quarantine = keepsAll{}
 	w.drain()
 	spec := withAgain()

@@ -3,6 +3,7 @@ package verify_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -198,4 +199,19 @@ func (w *world) head(d *aggregate.Definition) *store.Head {
 		w.t.Fatalf("head of %s: %v %v", d, h, err)
 	}
 	return h
+}
+
+func (w *world) insert(table string, item map[string]types.AttributeValue) {
+	w.t.Helper()
+	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// odd inserts an item of type order that Ingot did not write.
+func (w *world) odd(pk string, more map[string]types.AttributeValue) {
+	item := itemKey(event.Key{PK: pk, SK: "x"})
+	item["type"] = &types.AttributeValueMemberS{Value: "order"}
+	maps.Copy(item, more)
+	w.insert("events", item)
 }

@@ -106,7 +106,7 @@ func newVerify(a *app) *cobra.Command {
 	flags.StringVar(&o.segment, "segment", "", "read only this segment, such as 3/64, into --work; the first is 0")
 	flags.StringVar(&o.merge, "merge", "", "only merge and compare this hash bucket, such as 17/256, in --work; the first is 0")
 	flags.BoolVar(&o.result, "result", false, "only print what all segments and merges in --work have found")
-	flags.IntVar(&o.buckets, "buckets", 0, "hash buckets (default that of --merge, or 1)")
+	flags.IntVar(&o.buckets, "buckets", 0, "hash buckets (default that of --merge, or 16)")
 	passFlags(cmd, &o)
 	return cmd
 }
@@ -196,7 +196,6 @@ func (o *verifyOptions) check(cmd *cobra.Command) error {
 	if o.segments == 0 {
 		o.segments = 4
 	}
-	o.buckets = max(o.buckets, 1)
 	return nil
 }
 
