@@ -112,12 +112,12 @@ func (a *app) setFields(ctx context.Context, path string, c choosing, o editOpti
 		return err
 	}
 	a.sayPlan(letters, "change")
-	j, personal := &job{app: a, dir: dir, path: path, verb: "edited", dry: o.dry}, show.PersonalOf(c.Pipeline)
+	j := &job{app: a, dir: dir, path: path, verb: "edited", dry: o.dry, personal: show.PersonalOf(c.Pipeline)}
 	for _, l := range letters {
 		text, err := "", changeable(l)
 		if err == nil {
 			if text, err = l.Set(assignments); err != nil { // it may quote the body
-				err = errors.New(personal.Quoted(err.Error()))
+				err = errors.New(j.personal.Quoted(err.Error()))
 			}
 		}
 		if err == nil {

@@ -95,7 +95,8 @@ func TestRepairingManyMessages(t *testing.T) {
 		!strings.Contains(dry.errors, "ingot: 3 messages to change: 3 Poison (missing-field)\n") {
 		t.Errorf("%s%s", dry.out, dry.errors)
 	}
-	if got := w.run(exitDifference, fix...); !strings.HasSuffix(got.out, "3 edited: 1 Poison (missing-field)\n") {
+	if got := w.run(exitDifference, fix...); !strings.HasSuffix(got.out, "3 edited: 1 Poison (missing-field)\n") ||
+		strings.Count(got.out, "  edited; it would still be Poison (missing-field): id: field id is missing\n") != 1 {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	sum := w.run(exitDifference, "quarantine", "resend", "letters", "--local")

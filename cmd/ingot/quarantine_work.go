@@ -87,7 +87,12 @@ func (j *job) note(l *quarantine.Letter, today *quarantine.Today, err error) {
 			one.MessageID = l.Resent.MessageID
 		}
 		if !j.json() {
-			fmt.Fprintf(j.stdout, "%s  %s\n", l.ID, j.does())
+			still := ""
+			if today != nil {
+				detail := j.personal.Detail(today.Reason, today.Detail)
+				still = show.Text(fmt.Sprintf("; it would still be %s (%s): %s", one.Verdict, one.Reason, detail))
+			}
+			fmt.Fprintf(j.stdout, "%s  %s%s\n", l.ID, j.does(), still)
 		}
 	default:
 		if errors.As(err, &no) {
