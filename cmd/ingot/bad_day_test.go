@@ -88,9 +88,7 @@ func TestTryingAStack(t *testing.T) {
 		t.Fatalf("%d blocks, want 5", len(found))
 	}
 	dir := filepath.Join(t.TempDir(), "shop")
-	if got := tool(t, "init", dir, "--no-tidy"); got.code != exitFine {
-		t.Fatalf("exit %d: %s", got.code, got.stderr)
-	}
+	tool(t, "init", dir, "--no-tidy").says(t, exitFine)
 	file, err := os.ReadFile(filepath.Join(dir, "pipeline.yaml"))
 	if err != nil {
 		t.Fatal(err)

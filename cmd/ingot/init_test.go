@@ -43,9 +43,7 @@ func TestInitMakesARepository(t *testing.T) {
 	for name, args := range map[string][]string{"small": nil, "proposed": {"--events", sample}} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "shop")
-			if got := tool(t, append([]string{"init", dir}, args...)...); got.code != exitFine {
-				t.Fatalf("exit %d: %s", got.code, got.stderr)
-			}
+			tool(t, append([]string{"init", dir}, args...)...).says(t, exitFine)
 			inRepository(t, dir, "go", "vet", "./...")
 			inRepository(t, dir, "go", "test", "./...")
 			if out := inRepository(t, dir, "make", "check"); !strings.Contains(out, ": no mistakes") {
@@ -90,10 +88,7 @@ func TestInitForAPipeline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := tool(t, "init", dir, "--events", name); got.code != exitUsage ||
-		!strings.Contains(got.stderr, name+" is there already, and --events proposes another") {
-		t.Errorf("with --events: exit %d: %s", got.code, got.stderr)
-	}
+	tool(t, "init", dir, "--events", name).says(t, exitUsage, name+" is there already, and --events proposes another")
 	got := tool(t, "init", dir, "--no-tidy")
 	if got.code != exitFine || strings.Contains(got.stdout, "pipeline.yaml") ||
 		!strings.Contains(got.stderr, "ingot: "+name+" stays as it is; ") {
@@ -110,9 +105,7 @@ func TestInitForAPipeline(t *testing.T) {
 		"--events", filepath.Join(dir, "events", "sample.ndjson")); got.code != exitFine || !strings.Contains(got.stdout, "Inserted") {
 		t.Errorf("the check: exit %d: %s%s", got.code, got.stdout, got.stderr)
 	}
-	if got := tool(t, "init", "--diff", dir); got.code != exitFine {
-		t.Errorf("--diff: exit %d: %s%s", got.code, got.stdout, got.stderr)
-	}
+	tool(t, "init", "--diff", dir).says(t, exitFine)
 }
 
 // A pipeline.yaml with mistakes is refused by its place, and nothing is written.
@@ -120,9 +113,7 @@ func TestInitForAWrongPipeline(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "pipeline.yaml")
 	write(t, name, "ingot: 1\nepoch: none\n")
-	if got := tool(t, "init", dir, "--module", "example.com/shop"); got.code != exitUsage || !strings.Contains(got.stderr, name+":2:8: ") {
-		t.Errorf("exit %d: %s", got.code, got.stderr)
-	}
+	tool(t, "init", dir, "--module", "example.com/shop").says(t, exitUsage, name+":2:8: ")
 	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v", list, err)
 	}
@@ -132,14 +123,10 @@ func TestInitForAWrongPipeline(t *testing.T) {
 func TestInitTakesAnExample(t *testing.T) {
 	slow.Test(t, "it builds and tests two repositories")
 	dir := example(t, "feed")
-	if got := tool(t, "init", dir); got.code != exitFine {
-		t.Fatalf("exit %d: %s", got.code, got.stderr)
-	}
+	tool(t, "init", dir).says(t, exitFine)
 	inRepository(t, dir, "go", "test", "./...")
 	dir = example(t, "ledger")
-	if got := tool(t, "init", dir); got.code != exitFine || !strings.Contains(got.stderr, "a floor (atLeast) may refuse an event") {
-		t.Fatalf("exit %d: %s", got.code, got.stderr)
-	}
+	tool(t, "init", dir).says(t, exitFine, "a floor (atLeast) may refuse an event")
 	write(t, filepath.Join(dir, "events", "sample.ndjson"),
 		`{"type":"transfer.posted","transfer_id":"t-1","posted_at":"2026-03-01T09:00:00Z","entries":[{"account":"bank","book":"outside","cents":-5000},{"account":"ada","book":"customers","cents":5000}]}`+"\n")
 	inRepository(t, dir, "go", "test", "./...")
@@ -182,9 +169,7 @@ func TestInitMakefileSaysThatItCompiles(t *testing.T) {
 		t.Skip("make is not on PATH; to have the Makefile of a new repository run, install it")
 	}
 	dir, bin := t.TempDir(), t.TempDir()
-	if got := tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy"); got.code != exitFine {
-		t.Fatalf("exit %d: %s", got.code, got.stderr)
-	}
+	tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy").says(t, exitFine)
 	if err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -212,10 +197,7 @@ func TestInitMakefileSaysThatItCompiles(t *testing.T) {
 // --diff shows what a user changed, but it does not show the user's own files.
 func TestInitDiff(t *testing.T) {
 	dir := t.TempDir()
-	if got := tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy"); got.code != exitFine ||
-		!strings.Contains(got.stderr, "go mod tidy && make test") {
-		t.Fatalf("exit %d: %s", got.code, got.stderr)
-	}
+	tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy").says(t, exitFine, "go mod tidy && make test")
 	if got := tool(t, "init", "--diff", dir); got.code != exitFine || got.stdout != "" {
 		t.Fatalf("a new repository: exit %d: %s%s", got.code, got.stdout, got.stderr)
 	}
@@ -281,9 +263,7 @@ func change(t *testing.T, name, old, new string) {
 // env.json has the names of what an ingot dev of the repository serves, and its port.
 func TestEnvironmentIsThatOfDev(t *testing.T) {
 	dir := t.TempDir()
-	if got := tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy"); got.code != exitFine {
-		t.Fatalf("exit %d: %s", got.code, got.stderr)
-	}
+	tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy").says(t, exitFine)
 	text, err := os.ReadFile(filepath.Join(dir, "env.json"))
 	var env struct{ Parameters map[string]string }
 	if err == nil {
@@ -530,9 +510,7 @@ func TestCheckout(t *testing.T) {
 // add.
 func TestInitIndexes(t *testing.T) {
 	dir := t.TempDir()
-	if got := tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy"); got.code != exitFine {
-		t.Fatalf("exit %d: %s", got.code, got.stderr)
-	}
+	tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy").says(t, exitFine)
 	file, pipeline := filepath.Join(dir, "template.yaml"), filepath.Join(dir, "pipeline.yaml")
 	checked := func() outcome { return tool(t, "check", "--pipeline", pipeline, "--template", file) }
 	change(t, file, "MaximumRetryAttempts: -1", "MaximumRetryAttempts: -1 # mine")
