@@ -45,6 +45,13 @@ func (b *tab) reach(what, is string) {
 	b.t.Fatalf("Tab does not reach %s", what)
 }
 
+// enter is reach, and then the key Enter.
+func (b *tab) enter(what, is string) {
+	b.t.Helper()
+	b.reach(what, is)
+	b.press(kb.Enter, 1)
+}
+
 // TestKeyboard uses all four views without a mouse.
 func TestKeyboard(t *testing.T) {
 	b, d := browse(t), shop(t)
@@ -52,11 +59,9 @@ func TestKeyboard(t *testing.T) {
 	b.open(d)
 	b.await("document.querySelectorAll('.recent tbody tr:not([hidden])').length > 5")
 
-	b.reach("the button Verify", "at.id === 'verify'")
-	b.press(kb.Enter, 1)
+	b.enter("the button Verify", "at.id === 'verify'")
 	b.await("document.querySelector('.outcome .good') !== null")
-	b.reach("a message in the list", "at.matches('.recent a[href*=pk]')")
-	b.press(kb.Enter, 1)
+	b.enter("a message in the list", "at.matches('.recent a[href*=pk]')")
 	b.await("document.querySelectorAll('.step').length === 6 || document.querySelectorAll('.step').length === 5")
 	b.reach("a payload that is folded", "at.matches('summary')")
 	open := eval[bool](b, "document.activeElement.parentElement.open")
@@ -66,8 +71,7 @@ func TestKeyboard(t *testing.T) {
 	}
 
 	b.run("scrollTo(0, 0); document.getElementById('to-flow').focus()")
-	b.reach("the view Journey", "at.id === 'to-journey'")
-	b.press(kb.Enter, 1)
+	b.enter("the view Journey", "at.id === 'to-journey'")
 	b.await("document.activeElement.id === 'main'")
 	b.reach("the type", "at.id === 'type'")
 	b.press(kb.ArrowDown, 1)
@@ -78,38 +82,31 @@ func TestKeyboard(t *testing.T) {
 	b.await("document.querySelector('#story')?.textContent.includes('ORDER#o-0005')")
 
 	b.run("scrollTo(0, 0); document.getElementById('to-flow').focus()")
-	b.reach("the view Totals", "at.id === 'to-totals'")
-	b.press(kb.Enter, 1)
+	b.enter("the view Totals", "at.id === 'to-totals'")
 	b.await("document.activeElement.id === 'main' && document.getElementById('main').dataset.view === 'totals' && " +
 		"document.querySelector('.groups button') !== null")
 	b.reach("the aggregate", "at.id === 'aggregate'")
 	b.press(kb.ArrowDown, 1)
 	b.await("document.getElementById('aggregate').value === 'orders_daily' && document.querySelector('.groups " +
 		"th')?.textContent.includes('merchant')")
-	b.reach("the largest group", "at.matches('.groups button')")
-	b.press(kb.Enter, 1)
+	b.enter("the largest group", "at.matches('.groups button')")
 	b.await("document.querySelector('.chart canvas') !== null")
 
 	b.run("document.getElementById('to-flow').focus()")
-	b.reach("the view Quarantine", "at.id === 'to-quarantine'")
-	b.press(kb.Enter, 1)
+	b.enter("the view Quarantine", "at.id === 'to-quarantine'")
 	b.await("document.activeElement.id === 'main' && document.querySelectorAll('[data-letter]').length === 5")
-	b.reach("a group of messages", "at.matches('[data-group]') && at.textContent === 'digest-differs'")
-	b.press(kb.Enter, 1)
+	b.enter("a group of messages", "at.matches('[data-group]') && at.textContent === 'digest-differs'")
 	b.await("document.querySelectorAll('[data-letter]').length === 3 && document.activeElement.getAttribute('aria-label') === 'Messages' " +
 		"&& document.activeElement.textContent.includes('Messages: Conflict, digest-differs, order.placed')")
-	b.reach("the button for all messages", "at.textContent === 'Show all messages'")
-	b.press(kb.Enter, 1)
+	b.enter("the button for all messages", "at.textContent === 'Show all messages'")
 	b.await("document.querySelectorAll('[data-letter]').length === 5")
-	b.reach("a message in quarantine", "at.matches('[data-letter]')")
-	b.press(kb.Enter, 1)
+	b.enter("a message in quarantine", "at.matches('[data-letter]')")
 	b.await("document.querySelector('#resend') !== null && document.activeElement.id === 'letter'")
 	if !eval[bool](b,
 		"document.getElementById('letter').closest('tr').previousElementSibling.querySelector('[aria-expanded=true]') !== null") {
 		t.Error("the message is not below its row")
 	}
-	b.reach("the button that sends it again", "at.id === 'resend'")
-	b.press(kb.Enter, 1)
+	b.enter("the button that sends it again", "at.id === 'resend'")
 	b.await("document.querySelector('#letter .good')?.textContent.startsWith('Sent as message')")
 	until(t, d, 347, 0)
 	b.clean(d)
