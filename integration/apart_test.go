@@ -33,9 +33,9 @@ func (d *deployed) verifyApart(w tool) {
 		}
 		found := 0
 		for _, step := range []struct {
-			flag  string
+			name  string
 			parts int
-		}{{"--segment", segments}, {"--merge", buckets}} {
+		}{{"segment", segments}, {"merge", buckets}} {
 			next, codes := make(chan int, step.parts), make(chan int)
 			for part := range step.parts {
 				next <- part
@@ -44,7 +44,7 @@ func (d *deployed) verifyApart(w tool) {
 			for range 2 {
 				go func() {
 					for part := range next {
-						line := fmt.Sprintf("verify %s %d/%d%s", step.flag, part, step.parts, flags)
+						line := fmt.Sprintf("verify part %s %d%s", step.name, part, flags)
 						_, stderr, code := w.run(t.Context(), line)
 						if code != 0 && code != 3 {
 							t.Errorf("ingot %s: exit code %d\n%s", line, code, stderr)
@@ -62,7 +62,7 @@ func (d *deployed) verifyApart(w tool) {
 		if found != 1 {
 			t.Errorf("%d processes found a difference, want one merge", found)
 		}
-		apart := verdictOf(t, w, "verify --result --output json"+flags, 3)
+		apart := verdictOf(t, w, "verify part result --output json"+flags, 3)
 		// Each process reads less than a unit here and there that is charged as one.
 		delete(whole, "units")
 		delete(apart, "units")

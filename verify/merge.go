@@ -137,8 +137,8 @@ func (p *pass) segments(ctx context.Context) ([]*manifest, error) {
 		case m.ended():
 			all[i] = m
 		default:
-			return nil, fmt.Errorf("segment %d/%d is not read to its end yet in %s; run ingot verify --segment %d/%d first", i, p.Segments,
-				p.Work, i, p.Segments)
+			return nil, fmt.Errorf("segment %d of %d is not read to its end yet in %s; do ingot verify part segment %d first, with the same flags",
+				i, p.Segments, p.Work, i)
 		}
 	}
 	return all, nil
@@ -166,8 +166,8 @@ func Collect(ctx context.Context, c Config) (*Report, error) {
 			return nil, err
 		}
 		if !there || result.Job != hex.EncodeToString(p.job[:]) {
-			return nil, fmt.Errorf("bucket %d/%d is not merged yet in %s; run ingot verify --merge %d/%d first", bucket, p.Buckets, p.Work,
-				bucket, p.Buckets)
+			return nil, fmt.Errorf("bucket %d of %d is not merged yet in %s; do ingot verify part merge %d first, with the same flags",
+				bucket, p.Buckets, p.Work, bucket)
 		}
 		if err := r.merged(p.Pipeline, result); err != nil {
 			return nil, err

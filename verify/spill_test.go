@@ -98,7 +98,7 @@ func TestSegmentsAndMerges(t *testing.T) {
 			t.Errorf("%v; want %q", err, words)
 		}
 	}
-	refused("segment 0/3 is not read to its end yet", second(verify.Merge(ctx, c, 0)))
+	refused("segment 0 of 3 is not read to its end yet", second(verify.Merge(ctx, c, 0)))
 	for i := range 3 {
 		if read, err := verify.Segment(ctx, c, i); err != nil || !read {
 			t.Fatal(read, err)
@@ -108,7 +108,7 @@ func TestSegmentsAndMerges(t *testing.T) {
 	if read, err := verify.Segment(ctx, c, 1); err != nil || read || l.pages != pages {
 		t.Errorf("a segment that was read is read again: %v %v", read, err)
 	}
-	refused("bucket 0/4 is not merged yet", second(verify.Collect(ctx, c)))
+	refused("bucket 0 of 4 is not merged yet", second(verify.Collect(ctx, c)))
 	totals, differences := 0, 0
 	for i := range 4 {
 		r, err := verify.Merge(ctx, c, i)

@@ -54,8 +54,7 @@ var values = map[string]completion{
 	"for":           cobra.FixedCompletions(slices.Sorted(maps.Keys(policy.Commands)), cobra.ShellCompDirectiveNoFileComp),
 	"principal-tag": cobra.NoFileCompletions, "page": cobra.NoFileCompletions, "prefix": cobra.NoFileCompletions,
 	"from": cobra.NoFileCompletions, "to": cobra.NoFileCompletions, "top": cobra.NoFileCompletions,
-	"buckets": cobra.NoFileCompletions, "merge": cobra.NoFileCompletions, "patience": cobra.NoFileCompletions,
-	"segment": cobra.NoFileCompletions, "segments": cobra.NoFileCompletions,
+	"buckets": cobra.NoFileCompletions, "patience": cobra.NoFileCompletions, "segments": cobra.NoFileCompletions,
 	"attribute": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions,
 	"module": cobra.NoFileCompletions,
 	"now":    cobra.NoFileCompletions, "parts": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions,
@@ -103,6 +102,7 @@ func exampleNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDi
 // arguments completes the words after a command's name. Commands that are not here have nothing to
 // offer.
 var arguments = map[string]completion{
+	"part":    cobra.FixedCompletions([]string{readSegment, mergeBucket, printResult}, cobra.ShellCompDirectiveNoFileComp),
 	"query":   declared(questions),
 	"policy":  declared(patternNames),
 	"totals":  declared(aggregateNames),

@@ -34,8 +34,8 @@ type expected struct {
 }
 
 const (
-	letters  = "exec ingot quarantine pull letters --once --stack shop"
-	parallel = "exec ingot verify --stack shop --segments 8 --buckets 4 --work s3://my-bucket/verify/2026-03-01 "
+	letters = "exec ingot quarantine pull letters --once --stack shop"
+	inParts = "exec ingot verify part %s %d --stack shop --segments 8 --buckets 4 --work s3://my-bucket/verify/2026-03-01"
 	// What listens does so at any free port, since another test may have the usual ones.
 	anyPort = " --port 0 --port-console 0"
 )
@@ -71,8 +71,8 @@ var particular = map[string]expected{
 	"ingot query":          {wide: "a payload and a token are shown as they are"},
 	"ingot send - --stack": {},
 
-	"ingot verify --stack shop --segments 8 --buckets 4 --merge":  {piped: true, before: segments(8)},
-	"ingot verify --stack shop --segments 8 --buckets 4 --result": {piped: true, before: append(segments(8), merges(4)...)},
+	"ingot verify part merge":  {piped: true, before: parts("segment", 8)},
+	"ingot verify part result": {piped: true, before: append(parts("segment", 8), parts("merge", 4)...)},
 
 	"ingot quarantine list": {before: []string{letters, "letter letters"}, wide: "the reason is as long as it is"},
 	"ingot quarantine show": {before: []string{letters, "letter letters"}, code: exitDifference,
@@ -87,17 +87,10 @@ var particular = map[string]expected{
 	"ingot resume streams": {before: []string{"exec ingot pause streams --yes --stack shop"}},
 }
 
-// segments are the lines that read all segments, and merges those that merge all buckets.
-func segments(n int) (lines []string) {
+// parts are the lines that do all parts of a step of verify.
+func parts(step string, n int) (lines []string) {
 	for i := range n {
-		lines = append(lines, fmt.Sprintf("%s --segment %d/%d", parallel, i, n))
-	}
-	return lines
-}
-
-func merges(n int) (lines []string) {
-	for i := range n {
-		lines = append(lines, fmt.Sprintf("%s --merge %d/%d", parallel, i, n))
+		lines = append(lines, fmt.Sprintf(inParts, step, i))
 	}
 	return lines
 }

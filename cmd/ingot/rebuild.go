@@ -141,6 +141,7 @@ func newRebuild(a *app) *cobra.Command {
 	flags.BoolVar(&parts, "parts", false, "put the missing parts of stored events instead")
 	flags.BoolVar(&mend, "mend", false, "mend single totals that differ or are flagged instead")
 	flags.BoolVar(&accept, "accept", false, "accept the flags of totals and aggregates instead")
+	segmentsFlag(cmd, &o)
 	passFlags(cmd, &o)
 	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "how long to wait for the stream")
 	return cmd

@@ -9,15 +9,12 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot"
-	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/lag"
 	"github.com/ingot-events/ingot/internal/tool/scan"
@@ -41,10 +38,7 @@ Both tables are read in --segments at the same time, at most at --rate. Sums tha
 files. With --work, the files go into that folder, and if the command is stopped, the same command goes on there. The
 files contain the fields that totals are grouped by.
 
-If the tables are too large for one machine, run the command many times: with --segment or --merge each run does one
-part of the work. The parts may run on any machine, all with the same --segments, --buckets and --work. --result
-prints what all parts have found. ` + excerpt.Page("verify.md") + `
-shows how.
+For tables that are too large for one machine, ingot verify part does one part of the work.
 
 Exit codes: 0 equal, 1 failed, 2 usage, 3 different, 4 not permitted, 5 refused, 6 could not tell.
 
@@ -67,12 +61,14 @@ const verifyJSON = `With --output json, one object:
   unsure                  with --twice: why no difference can be called damaged; absent otherwise`
 
 type verifyOptions struct {
-	prices, work                    string
-	segment, merge                  string
-	segments, buckets, memory       int
-	rate                            float64
-	patience                        time.Duration
-	twice, dry, yes, result, reveal bool
+	prices, work              string
+	segments, buckets, memory int
+	rate                      float64
+	patience                  time.Duration
+	twice, dry, yes, reveal   bool
+
+	step string // of verify part; empty: everything is done here
+	part int    // the segment or bucket of that step
 }
 
 func newVerify(a *app) *cobra.Command {
@@ -84,10 +80,7 @@ func newVerify(a *app) *cobra.Command {
 		Example: `  ingot verify --local
   ingot verify --local --twice
   ingot verify --stack shop --dry-run
-  ingot verify --stack shop --twice --segments 8 --rate 2000 --work ./verify-work
-  ingot verify --stack shop --segments 8 --buckets 4 --segment 3/8 --work s3://my-bucket/verify/2026-03-01
-  ingot verify --stack shop --segments 8 --buckets 4 --merge 2/4 --work s3://my-bucket/verify/2026-03-01
-  ingot verify --stack shop --segments 8 --buckets 4 --result --work s3://my-bucket/verify/2026-03-01`,
+  ingot verify --stack shop --twice --segments 8 --rate 2000 --work ./verify-work`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(cmd); err != nil {
@@ -103,25 +96,20 @@ func newVerify(a *app) *cobra.Command {
 		"look a second time, after the stream has delivered what was written before the first look ended")
 	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "with --twice, how long to wait for the stream")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
-	flags.StringVar(&o.segment, "segment", "", "read only this segment, such as 3/64, into --work; the first is 0")
-	flags.StringVar(&o.merge, "merge", "", "only merge and compare this hash bucket, such as 17/256, in --work; the first is 0")
-	flags.BoolVar(&o.result, "result", false, "only print what all segments and merges in --work have found")
-	flags.IntVar(&o.buckets, "buckets", 0, "hash buckets (default that of --merge, or 16)")
+	segmentsFlag(cmd, &o)
 	passFlags(cmd, &o)
+	cmd.AddCommand(newVerifyPart(a))
 	return cmd
+}
+
+func segmentsFlag(cmd *cobra.Command, o *verifyOptions) {
+	cmd.Flags().IntVar(&o.segments, "segments", 4, "how many segments of the tables are read at the same time")
 }
 
 // passFlags adds the flags of a pass over the tables, after those of the command itself.
 func passFlags(cmd *cobra.Command, o *verifyOptions) {
 	flags := cmd.Flags()
-	segments, rate := "how many parts of the tables are read at the same time (default 4)",
-		"read and write units a second at most; 0: no limit"
-	if flags.Lookup("segment") != nil {
-		segments, rate = "how many parts of the tables are read at the same time (default that of --segment, or 4)",
-			"read units a second at most; 0: no limit"
-	}
-	flags.IntVar(&o.segments, "segments", 0, segments)
-	flags.Float64Var(&o.rate, "rate", 0, rate)
+	flags.Float64Var(&o.rate, "rate", 0, "read and write units a second at most; 0: no limit")
 	flags.IntVar(&o.memory, "memory", 64, "MB of sums that are held in memory")
 	flags.StringVar(&o.work, "work", "", "the folder for files, in which to go on after a stop: a path, or s3://BUCKET/PREFIX")
 	flags.BoolVar(&o.dry, "dry-run", false, "only print what the command would read, and what that costs")
@@ -129,10 +117,7 @@ func passFlags(cmd *cobra.Command, o *verifyOptions) {
 	flags.StringVar(&o.prices, "prices", "", pricesUsage)
 }
 
-const (
-	mostSegments = 1_000_000 // the service's limit
-	mostBuckets  = 10_000
-)
+const mostSegments = 1_000_000 // the service's limit
 
 const pricesUsage = "a file of prices (default those of us-east-1 that are built in)"
 
@@ -151,41 +136,14 @@ func readPrices(file string) (*cost.Prices, error) {
 	return cost.ReadPrices(name, text)
 }
 
-// check completes the options and says what is wrong with them.
+// check says what is wrong with the options.
 func (o *verifyOptions) check(cmd *cobra.Command) error {
 	if err := namesFiles(cmd, "prices", "work"); err != nil {
 		return err
 	}
-	units := 0
-	for _, one := range []bool{o.segment != "", o.merge != "", o.result} {
-		if one {
-			units++
-		}
-	}
-	var err error
-	if o.segment != "" {
-		_, err = part("--segment", o.segment, &o.segments, mostSegments)
-	}
-	if o.merge != "" && err == nil {
-		_, err = part("--merge", o.merge, &o.buckets, mostBuckets)
-	}
 	switch {
-	case err != nil:
-		return err
-	case units > 1:
-		return errors.New("--segment, --merge and --result are three steps: write one of them")
-	case units == 1 && o.work == "":
-		return errors.New("the sums of the segments need a place: write --work s3://BUCKET/PREFIX, or --work DIR that all machines share")
-	case (o.merge != "" || o.result) && o.segments == 0:
-		return errors.New("write --segments as it was when the segments were read")
-	case o.result && o.buckets == 0:
-		return errors.New("write --buckets as it was for the merges")
-	case o.twice && units > 0:
-		return errors.New("--twice looks at all segments at once: leave out --segment, --merge and --result")
-	case o.segments < 0 || o.segments > mostSegments:
+	case o.segments < 1 || o.segments > mostSegments:
 		return fmt.Errorf("--segments %d: give 1 to %d", o.segments, mostSegments)
-	case o.buckets < 0 || o.buckets > mostBuckets:
-		return fmt.Errorf("--buckets %d: give 1 to %d", o.buckets, mostBuckets)
 	case !(o.rate >= 0):
 		return fmt.Errorf("--rate %v: give read units a second, or 0 for no limit", o.rate)
 	case o.memory < 1:
@@ -193,27 +151,7 @@ func (o *verifyOptions) check(cmd *cobra.Command) error {
 	case o.patience < 0:
 		return fmt.Errorf("--patience %s: give a time such as 15m", o.patience)
 	}
-	if o.segments == 0 {
-		o.segments = 4
-	}
 	return nil
-}
-
-// part reads n/of. It sets whole to of, which must not be another number already.
-func part(flag, text string, whole *int, most int) (int, error) {
-	first, second, ok := strings.Cut(text, "/")
-	n, err := strconv.Atoi(first)
-	of, err2 := strconv.Atoi(second)
-	switch {
-	case !ok || err != nil || err2 != nil || of < 1 || of > most:
-		return 0, fmt.Errorf("%s %q: write the number of the part and how many there are, such as %s 3/64", flag, text, flag)
-	case n < 0 || n >= of:
-		return 0, fmt.Errorf("%s %s: the first is 0/%d and the last is %d/%d", flag, text, of, of-1, of)
-	case *whole != 0 && *whole != of:
-		return 0, fmt.Errorf("%s %s contradicts %d parts, which another flag gives", flag, text, *whole)
-	}
-	*whole = of
-	return n, nil
 }
 
 // verifying is a stack with its pipeline, ready to be read.
@@ -276,33 +214,12 @@ func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
 	if err != nil {
 		return usage(err)
 	}
-	looks := 1
-	if o.twice {
-		looks = 2
-	}
-	if o.merge == "" && !o.result {
-		share := 1
-		if o.segment != "" {
-			share = o.segments
-		}
-		price, err := v.price(ctx, o.prices, looks, share)
-		if err != nil {
+	if o.step == "" || o.step == readSegment {
+		done, err := a.priced(ctx, v, &c, o)
+		if err != nil || o.dry {
 			return err
 		}
-		fmt.Fprintf(a.stderr, "ingot: verify reads %s\n", price)
-		if o.dry {
-			return a.showPrice(price)
-		}
-		if err := a.affordable(price, o.yes); err != nil {
-			return err
-		}
-		progress := show.NewProgress(a.stderr, isTerminal(a.stderr))
-		phase := "reading"
-		total := price.Items/share + price.Others/share
-		c.Progress = func(p verify.Progress) {
-			progress(show.Step{Phase: phase, Done: min(p.Items+p.Stored, total), Total: total})
-		}
-		defer progress(show.Step{})
+		defer done()
 	}
 	report, looked, err := a.pass(ctx, v, c, o)
 	if err != nil {
@@ -317,45 +234,55 @@ func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
 	return a.verified(v.plan, o, report, looked)
 }
 
+// priced prints what a pass reads, asks the user, and lets the pass show its progress, until the
+// returned function is called.
+func (a *app) priced(ctx context.Context, v verifying, c *verify.Config, o verifyOptions) (done func(), err error) {
+	looks, share := 1, 1
+	if o.twice {
+		looks = 2
+	}
+	if o.step == readSegment {
+		share = o.segments
+	}
+	price, err := v.price(ctx, o.prices, looks, share)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(a.stderr, "ingot: verify reads %s\n", price)
+	if o.dry {
+		return nil, a.showPrice(price)
+	}
+	if err := a.affordable(price, o.yes); err != nil {
+		return nil, err
+	}
+	progress := show.NewProgress(a.stderr, isTerminal(a.stderr))
+	total := price.Items/share + price.Others/share
+	c.Progress = func(p verify.Progress) {
+		progress(show.Step{Phase: "reading", Done: min(p.Items+p.Stored, total), Total: total})
+	}
+	return func() { progress(show.Step{}) }, nil
+}
+
 // pass runs the step that the options ask for.
-func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOptions) (*verify.Report, *verify.Looks, error) {
+func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOptions) (r *verify.Report, l *verify.Looks, err error) {
 	switch {
-	case o.segment != "":
-		n, err := part("--segment", o.segment, &o.segments, mostSegments)
-		if err != nil {
+	case o.step == readSegment:
+		return nil, nil, a.readSegment(ctx, c, o.part)
+	case o.step == mergeBucket:
+		r, err = verify.Merge(ctx, c, o.part)
+	case o.step == printResult:
+		r, err = verify.Collect(ctx, c)
+	case o.twice:
+		if l, err = verify.Twice(ctx, c, a.lag(v.target, o.patience), o.patience); err != nil {
 			return nil, nil, err
 		}
-		read, err := verify.Segment(ctx, c, n)
-		switch {
-		case err != nil:
-		case read:
-			fmt.Fprintf(a.stderr, "ingot: segment %s is read into %s\n", o.segment, c.Work)
-		default:
-			fmt.Fprintf(a.stderr, "ingot: segment %s was read into %s before: there is nothing to do\n", o.segment, c.Work)
+		if r = l.Second; r == nil {
+			r = l.First
 		}
-		return nil, nil, err
-	case o.merge != "":
-		n, err := part("--merge", o.merge, &o.buckets, mostBuckets)
-		if err != nil {
-			return nil, nil, err
-		}
-		report, err := verify.Merge(ctx, c, n)
-		return report, nil, err
-	case o.result:
-		report, err := verify.Collect(ctx, c)
-		return report, nil, err
-	case !o.twice:
-		report, err := verify.Run(ctx, c)
-		return report, nil, err
+	default:
+		r, err = verify.Run(ctx, c)
 	}
-	looks, err := verify.Twice(ctx, c, a.lag(v.target, o.patience), o.patience)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case looks.Second != nil:
-		return looks.Second, looks, nil
-	}
-	return looks.First, looks, nil
+	return r, l, err
 }
 
 // lag returns a Lag that knows how far the streams function of a stack has got, and says what it

@@ -116,34 +116,35 @@ func TestVerifyInParts(t *testing.T) {
 	w.sales(9)
 	w.alter("ADD cents :v", "1")
 	dir := t.TempDir()
-	parts := []string{"verify", "--local", "--segments", "2", "--buckets", "3", "--work", dir}
-	if got := w.run(exitFailed, append(parts, "--merge", "0/3")...); !strings.Contains(got.errors,
-		"segment 0/2 is not read to its end yet in "+dir+"; run ingot verify --segment 0/2 first") {
+	part := func(words ...string) []string {
+		return append([]string{"verify", "part", "--local", "--segments", "2", "--buckets", "3", "--work", dir}, words...)
+	}
+	if got := w.run(exitFailed, part("merge", "0")...); !strings.Contains(got.errors,
+		"segment 0 of 2 is not read to its end yet in "+dir+"; do ingot verify part segment 0 first, with the same flags") {
 		t.Errorf("%s", got.errors)
 	}
-	for _, segment := range []string{"0/2", "1/2", "1/2"} {
-		w.run(exitFine, append(parts, "--segment", segment)...)
+	for _, segment := range []string{"0", "1", "1"} {
+		w.run(exitFine, part("segment", segment)...)
 	}
 	found := 0
-	for _, bucket := range []string{"0/3", "1/3", "2/3"} {
-		got := pipedWith(t, w.env, "", append(parts, "--merge", bucket)...)
+	for _, bucket := range []string{"0", "1", "2"} {
+		got := pipedWith(t, w.env, "", part("merge", bucket)...)
 		if got.code == exitDifference {
 			found++
 		} else if got.code != exitFine {
 			t.Errorf("%s: %d %s", bucket, got.code, got.errors)
 		}
 	}
-	got := w.run(exitDifference, append(parts, "--result")...)
+	got := w.run(exitDifference, part("result")...)
 	if want := "sales since 1: cents is 361, and its items add up to 360\n9 items, 1 total: 1 difference\n"; got.out != want || found != 1 {
 		t.Errorf("%s, found by %d merges", got.out, found)
 	}
-	for _, args := range [][]string{{"--segment", "2/2"}, {"--segment", "x"}, {"--segment", "1/3"}, {"--merge", "3/3"},
-		{"--merge", "1/2", "--segment", "0/2"}, {"--twice", "--result"}} {
-		w.run(exitUsage, append(parts, args...)...)
+	for _, words := range []string{"", "segment", "segment 2", "segment -1", "segment x", "segment 1 2", "merge 3", "result 0", "bucket 1",
+		"result --twice", "merge 0 --dry-run", "result --segments 0", "result --buckets 10001", "result --work="} {
+		w.run(exitUsage, part(strings.Fields(words)...)...)
 	}
-	for _, args := range [][]string{{"--segment", "1/2"}, {"--result"}, {"--work", ""}, {"--work", "s3://bucket"}, {"--rate", "-1"},
-		{"--memory", "0"}, {"--segments", "-1"}, {"more"}} {
-		w.run(exitUsage, append([]string{"verify", "--local"}, args...)...)
+	for _, words := range []string{"--work=", "--work s3://bucket", "--rate -1", "--memory 0", "--segments -1", "more"} {
+		w.run(exitUsage, append([]string{"verify", "--local"}, strings.Fields(words)...)...)
 	}
 }
 

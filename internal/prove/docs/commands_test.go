@@ -92,7 +92,8 @@ func checkIngot(t *testing.T, binary string, words []string) string {
 		return ""
 	}
 	name := words[:1]
-	if words[0] == "quarantine" && len(words) > 1 && !strings.HasPrefix(words[1], "-") { // it has commands of its own
+	group := slices.Contains([]string{"quarantine", "verify"}, words[0]) // it has commands of its own
+	if group && len(words) > 1 && !strings.HasPrefix(words[1], "-") {
 		name = words[:2]
 	}
 	help, err := exec.Command(binary, append(slices.Clone(name), "--help")...).CombinedOutput()
