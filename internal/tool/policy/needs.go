@@ -114,10 +114,11 @@ var Commands = map[string]func(ARNs) []Statement{
 			allow("Scan", "dynamodb:DescribeTable dynamodb:Scan", r.aggregates)}
 	},
 	"verify": func(r ARNs) []Statement {
+		const work = "arn:aws:s3:::BUCKET-OF-WORK" // to be listed, or S3 does not say that a file is missing
 		return []Statement{r.find(), r.file(), r.key(), r.price(), allow("ReadAll", "dynamodb:Scan", r.events, r.aggregates),
 			allow("SeeParts", "dynamodb:BatchGetItem", r.events), r.lag(),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"),
-			allow("Work", "s3:GetObject s3:PutObject s3:DeleteObject", "arn:aws:s3:::BUCKET-OF-WORK/*")}
+			allow("Work", "s3:GetObject s3:PutObject s3:DeleteObject s3:ListBucket", work, work+"/*")}
 	},
 }
 

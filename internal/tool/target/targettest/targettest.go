@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go/encoding/cbor"
 
 	"github.com/ingot-events/ingot/internal/local/embedded"
@@ -132,12 +133,21 @@ func read(r *http.Request) (in request) {
 	return in
 }
 
-// permissions returns what a request needs. A transaction needs the permissions of its parts.
+// permissions returns what a request needs. A transaction needs the permissions of its parts. S3
+// says that an object is missing only to those who may list its bucket.
 func (c *Cloud) permissions(r *http.Request) (list []permission) {
 	in := read(r)
 	action := c.action(r, in)
 	if action != "dynamodb:TransactWriteItems" {
-		return []permission{{action, in.resource()}}
+		list = []permission{{action, in.resource()}}
+		bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		if action != "s3:GetObject" {
+			return list
+		}
+		if _, err := c.Engine.S3().HeadObject(r.Context(), &s3.HeadObjectInput{Bucket: &bucket, Key: &key}); err != nil {
+			list = append(list, permission{"s3:ListBucket", ""})
+		}
+		return list
 	}
 	for _, item := range in.TransactItems {
 		for name, part := range item {
