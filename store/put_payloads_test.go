@@ -494,6 +494,11 @@ func TestEraseWithoutABucket(t *testing.T) {
 				t.Errorf("offload %v: %v", offload, err)
 			}
 		}
+		w.faults = []fault{{API: "ListObjectsV2", Before: coded("AccessDenied"), Always: true}}
+		if _, err := s.Erase(context.Background(), order.Key); err == nil { // nobody knows whether there is a bucket
+			t.Errorf("offload %v, denied: no error", offload)
+		}
+		w.faults = nil
 	}
 }
 
