@@ -18,6 +18,7 @@ import (
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/console"
 	"github.com/ingot-events/ingot/internal/tool/dev"
@@ -301,6 +302,15 @@ func TestTheConsoleShowsNothingPersonal(t *testing.T) {
 	}
 	w.runs("", "verify", "--local", "--twice")
 	w.runs("", "totals", "accounts", "--scan", "--local")
+	w.flag(event.Key{PK: "A#accounts#1#0#" + secretMail, SK: "-"}, `2026-03-01T09:00:00Z "`+secretMail+`" is gone`)
+	w.runs("", "status", "--local")
+	w.runs("", "totals", "accounts", "--scan", "--local")
+	if text := w.runs("", "rebuild", "--accept", "--local"); !strings.Contains(text, `mail=***: 2026-03-01T09:00:00Z "***" is gone`) {
+		t.Errorf("%s", text)
+	}
+	if text := w.runs("", "rebuild", "--mend", "--local"); !strings.Contains(text, "mended: accounts since 1 mail=***") {
+		t.Errorf("%s", text)
+	}
 }
 
 // damage changes each total of accounts, as nobody should, and damages an item.
