@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,9 @@ func (p *Proposal) takes(body string) bool {
 	_, err := p.compiled.Plan(envelope.Message{Body: body})
 	return err == nil
 }
+
+// mailWithin matches a text with an e-mail address somewhere in it, such as a note.
+var mailWithin = regexp.MustCompile(`[^@\s]@[^@\s]+\.[^@\s]`)
 
 // masker makes up values.
 type masker struct {
@@ -69,7 +73,7 @@ func (m *masker) value(n event.Node, above []string, personal bool) string {
 		if text := n.Text(); strings.HasPrefix(text, "{") { // a payload inside an envelope
 			return quote(m.document(text))
 		}
-		if personal || mail.MatchString(n.Text()) {
+		if personal || mailWithin.MatchString(n.Text()) {
 			return m.instead(n, above)
 		}
 	case event.Number:
@@ -114,7 +118,7 @@ var (
 	personalWords = []string{"email", "mail", "phone", "mobile", "telephone", "tel", "fax", "ssn", "iban", "passport", "surname",
 		"firstname", "lastname", "fullname",
 		"username", "nickname", "birth", "birthday", "birthdate", "born", "dob", "street", "address", "zip", "postcode", "ip",
-		"license", "licence"}
+		"license", "licence", "card"}
 	personWords = []string{"first", "last", "full", "given", "family", "middle", "user", "customer", "client", "patient", "driver",
 		"passenger", "rider", "borrower", "member",
 		"employee", "person", "contact", "billing", "shipping", "recipient", "sender", "holder", "owner", "author", "guest", "student",

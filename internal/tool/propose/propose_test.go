@@ -496,6 +496,8 @@ func TestMasked(t *testing.T) {
 			`,"n":1.50,"list":[{"driver":{"name":"name-1"}},{"driver":null}]}`,
 		`{` + at + `,"to":"a@b.de","cc":["a@b.de","c@d.de"],"from":"a@b.de"}`: `{` + at +
 			`,"to":"person-1@example.com","cc":["person-1@example.com","person-2@example.com"],"from":"person-1@example.com"}`,
+		`{` + at + `,"note":"call <a@b.de>, or c@d.de","card":"4111 1111 1111 1111","handle":"@ann, 5 @ 3.50"}`: `{` + at +
+			`,"note":"note-1","card":"card-1","handle":"@ann, 5 @ 3.50"}`,
 		`{` + at + `,"address":{"city":"Rome","geo":{"lat":1.5,"fine":true}}}`: `{` + at +
 			`,"address":{"city":"city-1","geo":{"lat":1,"fine":true}}}`,
 		`{` + at + `,"born":"1970-05-06","birth_time":"1970-05-06T01:02:03+02:00"}`: `{` + at +
