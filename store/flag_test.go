@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -205,13 +206,21 @@ func (w *world) deleteTotal(key event.Key) {
 	}
 }
 
-// A flag that a person has taken away comes back with the next reason for it. A function that still
-// remembers it finds that out, also where its totals go as statements.
+// A flag that another function has written stays, and one that a person has taken away comes back
+// with the next reason for it. A function that remembers the total otherwise finds that out, also
+// where its totals go as statements.
 func TestFlagOfATotalComesBack(t *testing.T) {
 	for name, few := range map[string]int{"statements": 1, "one by one": -1} {
 		w := newWorld(t, oneByOne(few))
 		items := w.perMerchant(3, 1)
 		w.apply(w.batch(aggregate.Marks, 1, append(items, w.perMerchant(3, 10)...)...))
+		key := func(i int) event.Key { return event.Key{PK: fmt.Sprintf("A#by_merchant#1#0#m%d", i), SK: "-"} }
+		first := textValue("the first reason")
+		for i := range 3 {
+			img := w.stored("totals", key(i))
+			img["flag"] = first
+			w.put("totals", img)
+		}
 		for n, removed := range [][]*event.Item{items, w.perMerchant(3, 10)} {
 			b := lanes.NewBatch(aggregate.Marks, lane)
 			for i, item := range removed {
@@ -221,10 +230,9 @@ func TestFlagOfATotalComesBack(t *testing.T) {
 			}
 			w.apply(b)
 			for i := range 3 {
-				key := event.Key{PK: fmt.Sprintf("A#by_merchant#1#0#m%d", i), SK: "-"}
-				img := w.stored("totals", key)
-				if img["flag"] == nil {
-					t.Errorf("%s, removal %d: m%d has no flag", name, n+1, i)
+				img := w.stored("totals", key(i))
+				if img["flag"] == nil || reflect.DeepEqual(img["flag"], first) != (n == 0) {
+					t.Errorf("%s, removal %d: the flag of m%d is %v", name, n+1, i, img["flag"])
 				}
 				delete(img, "flag")
 				w.put("totals", img)
