@@ -250,6 +250,13 @@ func TestRenew(t *testing.T) {
 		t.Errorf("another generation of the same epoch: %v, %v", tables.Of(w.store).Newer(), err)
 	}
 	w.Clock.Pass(time.Hour)
+	img["epoch"] = &types.AttributeValueMemberN{Value: "9"}
+	w.put("totals", img)
+	before := w.Engine.Usage()
+	if err := tables.Of(w.store).Renew(deadline(t)); err != nil || w.Engine.Usage().Sub(before).Requests["BatchGetItem"] == 0 {
+		t.Errorf("another epoch of the same generations: the heads are not read; %v", err)
+	}
+	w.Clock.Pass(time.Hour)
 	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
 	if err := tables.Of(w.store).Renew(deadline(t)); err == nil {
 		t.Error("what could not be read is taken for known")
