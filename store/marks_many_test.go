@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -217,4 +218,31 @@ func TestStatementsAreAnsweredOneByOne(t *testing.T) {
 		}
 	}
 	w.expect(t, "live", map[string]string{"orders": "40"})
+}
+
+// What another function has added to a value that was not there is not overwritten by a function
+// that remembers the total without it.
+func TestStatementsAddToAValueThatIsNew(t *testing.T) {
+	w := newWorld(t, oneByOne(1))
+	first, second := w.perMerchant(3, 1), w.perMerchant(3, 10)
+	w.apply(w.batch(aggregate.Marks, 1, append(slices.Clone(first), second...)...))
+	expire := func(s *store.Store, sequence int64, items []*event.Item) {
+		b := lanes.NewBatch(aggregate.Marks, lane)
+		for i, item := range items {
+			c := w.insert(sequence+int64(i), item)
+			c.Kind, c.Old, c.New, c.Expired = event.Remove, item, nil, true
+			b.Add(c, w.plan.Contributions(item).List, nil)
+		}
+		if a := tables.Of(s).Apply(deadline(t), b, noQuarantine(t)); !a.Unproven.IsZero() {
+			t.Fatal(a.Err)
+		}
+	}
+	expire(w.sandbox(1), 100, first)
+	expire(w.store, 200, second)
+	for i := range 3 {
+		img := w.stored("totals", event.Key{PK: fmt.Sprintf("A#by_merchant#1#0#m%d", i), SK: "-"})
+		if img["fpx"] == nil || !reflect.DeepEqual(img["fpx"], img["fp"]) { // all of its events have expired
+			t.Errorf("m%d: %v", i, img)
+		}
+	}
 }
