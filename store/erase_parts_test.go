@@ -187,6 +187,10 @@ func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
 			part.Retain, whole.Was = whole.Retain, []pipeline.WasSpec{{Retain: 24 * time.Hour, Before: epoch}}
 			part.Was = []pipeline.WasSpec{{Retain: 48 * time.Hour, Before: epoch}}
 		},
+		"the parts were kept for longer earlier": func(whole, part *pipeline.EventSpec) {
+			part.Retain, whole.Was = whole.Retain, []pipeline.WasSpec{{Retain: 24 * time.Hour, Before: epoch}}
+			part.Was = []pipeline.WasSpec{{Retain: 24 * time.Hour, Before: epoch.AddDate(0, -1, 0)}}
+		},
 		"the parts are kept for ever": func(_, part *pipeline.EventSpec) {
 			part.Retain, part.Was = 0, []pipeline.WasSpec{{Retain: 900 * 24 * time.Hour, Before: epoch}}
 		},
