@@ -122,4 +122,8 @@ func TestSettledLeavesToThePut(t *testing.T) {
 	if got[0].Verdict != event.Expired || got[0].Refusal.Reason != event.PastExpiry {
 		t.Errorf("%v", got)
 	}
+	w.Clock.Set(kept.At.AddDate(0, 0, -31)) // a put would refuse it as too far ahead
+	if got, _ = tables.Of(w.store).Settled(ctx, []*event.Item{kept}); got[0].Verdict != 0 {
+		t.Errorf("%v", got)
+	}
 }
