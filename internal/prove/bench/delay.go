@@ -20,7 +20,7 @@ func newDelayed(url string) *httptest.Server {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 			return
 		}
-		out.Header, out.ContentLength, out.Host = in.Header, in.ContentLength, in.Host
+		out.Header, out.ContentLength = in.Header, in.ContentLength
 		answer, err := client.Do(out)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
