@@ -151,24 +151,22 @@ func TestBarIsNoItem(t *testing.T) {
 // The item may change between the read and the put. The bar gets the expiry of the item that it
 // replaces.
 func TestEraseMeetsAnotherItem(t *testing.T) {
-	w := newWorld(t)
-	first, second := w.order("1", 1), w.order("1", 1)
-	second.At, second.ExpiresAt = second.At.AddDate(0, 0, 7), second.ExpiresAt+7*24*3600
-	w.keep(first)
-	w.faults = []fault{{API: "PutItem", Run: func() {
-		key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: first.Key.PK},
-			"SK": &types.AttributeValueMemberS{Value: first.Key.SK}}
-		if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(),
-			&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key}); err != nil {
-			t.Error(err)
+	for name, found := range map[string]func(w *world, item *event.Item){
+		"one that expires":       func(w *world, item *event.Item) { w.keep(item) },
+		"one that never expires": func(w *world, item *event.Item) { item.ExpiresAt = 0; w.keep(item) },
+		"nothing":                func(*world, *event.Item) {},
+	} {
+		w := newWorld(t)
+		first, second := w.order("1", 1), w.order("1", 1)
+		second.At, second.ExpiresAt = second.At.AddDate(0, 0, 7), second.ExpiresAt+7*24*3600
+		found(w, first)
+		w.faults = []fault{{API: "PutItem", Run: func() { w.removes(first.Key); w.keep(second) }}}
+		if erased, err := w.store.Erase(deadline(t), first.Key); err != nil || !erased {
+			t.Fatal(name, erased, err)
 		}
-		w.keep(second)
-	}}}
-	if erased, err := w.store.Erase(deadline(t), first.Key); err != nil || !erased {
-		t.Fatal(erased, err)
-	}
-	if got, want := w.lies(first.Key), fmt.Sprintf("expiresAt=N %d", second.ExpiresAt); !strings.Contains(got, want) {
-		t.Errorf("%s, want %s", got, want)
+		if got, want := w.lies(first.Key), fmt.Sprintf("expiresAt=N %d", second.ExpiresAt); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
 	}
 }
 
