@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -114,32 +112,33 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 	}
 }
 
-// An item that is removed between the scan and its stamp stays removed. A stamp alone would create
-// an item that no event made.
-func TestTouchMakesNoItem(t *testing.T) {
-	var removed event.Key
-	var w *world
-	w = newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
-		next := config.Intercept
-		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
-			if u, ok := in.(*dynamodb.UpdateItemInput); ok && *u.TableName == "events" && removed == (event.Key{}) {
-				removed = event.Key{PK: u.Key["PK"].(*types.AttributeValueMemberS).Value,
-					SK: u.Key["SK"].(*types.AttributeValueMemberS).Value}
-				if _, err := w.Engine.DynamoDB().DeleteItem(ctx,
-					&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: u.Key}); err != nil {
-					t.Error(err)
-				}
+// An item that is removed between the scan and its stamp stays removed: a stamp alone would create an
+// item that no event made. One that a newer function has touched meanwhile keeps its stamp.
+func TestTouchMeetsAChange(t *testing.T) {
+	for api, items := range map[string]int{"UpdateItem": 3, "BatchExecuteStatement": 30} {
+		for _, newer := range []bool{false, true} {
+			w := newWorld(t)
+			var list []*event.Item
+			for i := range items {
+				list = append(list, w.order(fmt.Sprint(i), 1))
 			}
-			return next(ctx, api, in, call)
+			w.store.Put(deadline(t), list)
+			later, key := w.started(added(2, 2)), list[1].Key
+			w.faults = []fault{{API: api, Run: func() {
+				img := w.stored("events", key)
+				if w.removes(key); newer {
+					img["epoch"] = &types.AttributeValueMemberN{Value: "9"}
+					w.put("events", img)
+				}
+			}}}
+			touched, err := later.Touch(deadline(t))
+			if err != nil || touched.Scanned != items || touched.Touched != items-1 || len(w.faults) > 0 {
+				t.Errorf("%s: %+v, %v", api, touched, err)
+			}
+			if img := w.stored("events", key); newer && show(img["epoch"]) != "N 9" || !newer && img != nil {
+				t.Errorf("%s: %v", api, img)
+			}
 		}
-	})
-	w.store.Put(deadline(t), []*event.Item{w.order("1", 1), w.order("2", 2), w.order("3", 3)})
-	touched, err := w.started(added(2, 2)).Touch(deadline(t))
-	if err != nil || touched.Scanned != 3 || touched.Touched != 2 || removed == (event.Key{}) {
-		t.Errorf("%+v, %v", touched, err)
-	}
-	if img := w.stored("events", removed); img != nil {
-		t.Errorf("of the removed item there is %v", img)
 	}
 }
 
