@@ -41,6 +41,20 @@ func (p *Pipeline) Describe() *Description {
 	return d
 }
 
+// WithoutFloors returns a pipeline that plans the same items, and whose totals have no floors. It
+// has no patterns.
+func (p *Pipeline) WithoutFloors() (*Pipeline, error) {
+	if !p.HasFloors() {
+		return p, nil
+	}
+	spec := p.spec()
+	for name, a := range spec.Aggregates {
+		a.AtLeast = nil
+		spec.Aggregates[name] = a
+	}
+	return New(spec, Secret(p.secret))
+}
+
 // spec returns the declaration in its one normal spelling.
 func (p *Pipeline) spec() Spec {
 	s := Spec{Ingot: Format, Epoch: p.epoch, Type: strings.Join(canonicalTemplates(p.typ), "\n"), Batches: p.batches,

@@ -22,15 +22,17 @@ const eventsHelp = `With --events it plans each line of a file of events, or of 
 message body, and gets the message attributes of --attribute. Or it is a whole batch, as Lambda sends it
 ({"Records": […]}) or aws sqs receive-message prints it ({"Messages": […]}). It reports the verdicts and their reasons; the fields that are absent, null or of
 another type; the hottest keys and totals; sizes and write units. If a line would be Poison, the exit
-code is 3. A file of any size takes the same memory. The command does not know what is stored already.
-It says how many events a floor may refuse. A key with a personal value is shown as a hash.`
+code is 3. A file of any size takes at most 256 MB of memory: the first lines are given to the ingest function
+on empty tables in memory, at most 20,000 of them and for at most 5 seconds. All others are planned, and
+only Poison among them gets a verdict. The command does not know what is stored already. It says how
+many events a floor may refuse. A key with a personal value is shown as a hash.`
 
 // eventsJSON documents the part of --output json that --events adds.
 const eventsJSON = `
-  events                  file, lines, verdicts, judgedKeys, bounded, paths, fine, keys, hotTotals, items, updates,
-                          compress; takingFromFloors, if a floor may refuse some of the Inserted
+  events                  file, lines, verdicts, rehearsed, paths, fine, keys, hotTotals, items, updates, compress;
+                          takingFromFloors, if a floor may refuse some of the Inserted
     verdicts[]            verdict, reason, type, count; line and detail of the first
-    bounded               true: repeated events are noticed only for the first judgedKeys keys
+    rehearsed             how many lines the ingest function was given; the others have a verdict only if they are Poison
     paths[]               type, path, uses, needed, of, absent, null, empty, other (by the type that is there)
     fine                  how many fields are right in every event
     keys[], hotTotals[]   in (table, GSI1 …, an aggregate), count, distinct, exact, top
@@ -85,7 +87,7 @@ func (a *app) sampleEvents(in check.Input, s sampled, each func(sample.Judged)) 
 	}
 	defer from.Close()
 	messages := func(line string) ([]envelope.Message, error) { return explain.OfLine(line, attributes) }
-	return (&sample.Sampler{Pipeline: p, Now: now, Each: each, Messages: messages}).Read(name, from)
+	return (&sample.Sampler{Pipeline: p, Now: now, Each: each, Messages: messages, Clock: time.Now}).Read(name, from)
 }
 
 // open opens a file of events, or standard input if name is -. It also returns a name to show for

@@ -10,17 +10,15 @@ type Report struct {
 	File     string    `json:"file"`
 	Lines    int       `json:"lines"`    // lines that hold an event, or should hold one
 	Verdicts []Verdict `json:"verdicts"` // by verdict, the most frequent first
-	// Judged is how many different keys were kept to recognise repetitions. If there were more
-	// keys, a repetition of a later one is not noticed, and the number of "Inserted" is an upper
-	// bound.
-	Judged  int     `json:"judgedKeys"`
-	Bounded bool    `json:"bounded"` // there were more keys than that
-	Paths   []Path  `json:"paths"`   // those that some event lacks or has with another type
-	Fine    int     `json:"fine"`    // number of paths that every event has as it should
-	Keys    []Hot   `json:"keys"`    // for the table and for each index
-	Totals  []Hot   `json:"hotTotals"`
-	Items   Items   `json:"items"`
-	Updates Updates `json:"updates"`
+	// Rehearsed is how many of the lines were rehearsed: the first ones. The others were planned,
+	// and have a verdict only if they are Poison.
+	Rehearsed int     `json:"rehearsed"`
+	Paths     []Path  `json:"paths"` // those that some event lacks or has with another type
+	Fine      int     `json:"fine"`  // number of paths that every event has as it should
+	Keys      []Hot   `json:"keys"`  // for the table and for each index
+	Totals    []Hot   `json:"hotTotals"`
+	Items     Items   `json:"items"`
+	Updates   Updates `json:"updates"`
 	// Taking is how many of the events that are Inserted take from a total with a floor. They are
 	// Rejected if it is too low, which depends on the order in which events arrive, and on what is
 	// stored.

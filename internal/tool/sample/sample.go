@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"maps"
 	"slices"
@@ -14,20 +13,17 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/frequent"
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
+	"github.com/ingot-events/ingot/internal/tool/rehearse"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 )
 
 const (
-	// maxKeys is how many different keys are kept to recognise repetitions. They take about 50
-	// bytes each.
-	maxKeys = 1 << 20
 	// maxHot is how many keys each counter of hot keys keeps.
 	maxHot = 1000
 	// maxTop is how many of them are reported.
@@ -40,15 +36,16 @@ const (
 type Sampler struct {
 	Pipeline *pipeline.Pipeline // required
 	Now      time.Time          // the time that decides whether an event is Expired; required
-	Each     func(Judged)       // called for every message, in order; may be nil
+	Each     func(Judged)       // called for every message that is rehearsed, in order; may be nil
 	// Messages returns the messages of a line, such as those of a batch. nil: a line is one
 	// message. An error ends the reading.
 	Messages func(line string) ([]envelope.Message, error)
+	Clock    func() time.Time // tells how long the rehearsal takes; nil: it may take any time
 }
 
 // Judged is one line and what would become of it.
 type Judged struct {
-	Verdict       event.Verdict
+	Verdict       event.Verdict            // 0: the line is planned, and was not rehearsed
 	Bytes         int                      // of the line, or of the event of an array
 	Message       int                      // of the line, at the first of its events; 0 at the others
 	Item          *event.Item              // nil: the line cannot be planned
@@ -66,89 +63,92 @@ type run struct {
 	hidden    map[string]bool // the aggregates whose keys are not shown
 	report    Report
 	verdicts  map[Verdict]*Verdict // by everything except Count, Line and Detail
-	stored    map[uint64]stored    // by the hash of the key
 	fields    map[string]*fields   // by event type
 	keys      map[string]*frequent.Counter
 	totals    map[string]*frequent.Counter
 	compress  map[string]*Compress // by type
 	bytes     int
-	events    int // that would be written
-	limit     int // the limit of stored
+	events    int                 // that would be written
+	rehearsal *rehearse.Rehearsal // nil: it is over
 }
 
-// stored is what the run remembers of an item.
-type stored struct {
-	digest   uint64
-	revision *event.Decimal // for mode latest alone
-}
-
-var seed = maphash.MakeSeed()
-
-func hashOf(k event.Key) uint64 { return maphash.String(seed, k.PK+"\x00"+k.SK) }
-
-// Read plans every line of r. It returns an error if r cannot be read.
+// Read plans every line of r, and rehearses the first ones. It returns an error if r cannot be
+// read.
 func (s *Sampler) Read(name string, r io.Reader) (*Report, error) {
-	return s.read(name, r, maxKeys)
-}
-
-func (s *Sampler) read(name string, r io.Reader, limit int) (*Report, error) {
-	x := &run{Sampler: s, described: s.Pipeline.Describe(), personal: show.PersonalOf(s.Pipeline), hidden: map[string]bool{},
-		report: Report{File: name}, limit: limit, verdicts: map[Verdict]*Verdict{}, stored: map[uint64]stored{},
-		fields: map[string]*fields{}, keys: map[string]*frequent.Counter{}, totals: map[string]*frequent.Counter{},
-		compress: map[string]*Compress{}}
+	x := &run{Sampler: s, described: s.Pipeline.Describe(), personal: show.PersonalOf(s.Pipeline), hidden: map[string]bool{}, report: Report{File: name}, verdicts: map[Verdict]*Verdict{},
+		fields: map[string]*fields{}, keys: map[string]*frequent.Counter{}, totals: map[string]*frequent.Counter{}, compress: map[string]*Compress{}}
 	for name := range x.described.Spec.Aggregates {
 		x.hidden[name] = x.personal.Total(name)
 	}
+	var err error
+	if x.rehearsal, err = rehearse.New(s.Pipeline, s.Now, s.Clock); err != nil {
+		return nil, err
+	}
 	for line, err := range ndjson.Lines(r) {
-		switch {
-		case errors.Is(err, ndjson.ErrTooLong):
+		if errors.Is(err, ndjson.ErrTooLong) {
 			x.report.Lines++
-			x.refused(line.Number, event.Poisoned(event.Undecodable, err.Error()))
+			x.count(Verdict{Verdict: event.Poison.String(), Reason: string(event.Undecodable)}, line.Number, err.Error())
 			x.tell(Judged{Verdict: event.Poison, Message: ndjson.MaxLine})
-		case err != nil:
+			continue
+		}
+		if err == nil {
+			err = x.line(line)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, line.Number, err)
-		default:
-			if x.report.Lines == 0 {
-				x.report.advice = ndjson.Advice(line.Text)
-			}
-			messages := []envelope.Message{{Body: line.Text}}
-			if s.Messages != nil {
-				if messages, err = s.Messages(line.Text); err != nil {
-					return nil, fmt.Errorf("%s:%d: %w", name, line.Number, err)
-				}
-			}
-			for _, m := range messages {
-				x.message(line.Number, m)
-			}
 		}
 	}
 	x.finish()
 	return &x.report, nil
 }
 
+// line judges the messages of a line.
+func (x *run) line(line ndjson.Line) (err error) {
+	if x.report.Lines == 0 {
+		x.report.advice = ndjson.Advice(line.Text)
+	}
+	messages := []envelope.Message{{Body: line.Text}}
+	if x.Messages != nil {
+		if messages, err = x.Messages(line.Text); err != nil {
+			return err
+		}
+	}
+	for _, m := range messages {
+		outcomes := []handler.Outcome{{}}
+		if x.rehearsal != nil && x.rehearsal.Over() {
+			x.rehearsal, x.report.Rehearsed = nil, x.report.Lines
+		}
+		if x.rehearsal != nil {
+			if outcomes, err = x.rehearsal.Put([]envelope.Message{m}); err != nil {
+				return err
+			}
+		}
+		x.message(line.Number, m, outcomes[0])
+	}
+	return nil
+}
+
 func (x *run) tell(j Judged) {
-	if x.Each != nil {
+	if x.Each != nil && x.rehearsal != nil {
 		x.Each(j)
 	}
 }
 
 // message judges one message, or each event of a message that is an array. Each of them counts as a
 // line.
-func (x *run) message(line int, message envelope.Message) {
-	messages, err := Events(x.Pipeline, message)
-	if messages == nil {
-		messages = []envelope.Message{message}
+func (x *run) message(line int, m envelope.Message, o handler.Outcome) {
+	item, planned, err := x.Pipeline.PlanMessage(m)
+	messages, outcomes := []envelope.Message{m}, []handler.Outcome{o}
+	if planned == nil {
+		planned = []pipeline.Planned{{Item: item, Refusal: event.RefusalOf(err)}}
+	} else {
+		_, messages, _ = envelope.OpenArray(m) // it was just planned, so there is no error
+		outcomes = append(o.Events, make([]handler.Outcome, len(planned)-len(o.Events))...)
 	}
-	for i, m := range messages {
-		x.report.Lines++
-		judged := Judged{Verdict: event.Poison}
-		if err != nil {
-			x.refused(line, err)
-		} else {
-			judged = x.event(line, m)
-		}
-		if judged.Bytes = len(m.Body); i == 0 {
-			judged.Message = len(message.Body)
+	for i := range planned {
+		judged := x.event(line, messages[i], planned[i], &outcomes[i])
+		if judged.Bytes = len(messages[i].Body); i == 0 {
+			judged.Message = len(m.Body)
 		}
 		x.tell(judged)
 	}
@@ -167,72 +167,50 @@ func Events(p *pipeline.Pipeline, m envelope.Message) ([]envelope.Message, error
 	return elements, nil
 }
 
-// event judges one event of a line.
-func (x *run) event(line int, m envelope.Message) (judged Judged) {
-	judged.Verdict = event.Poison
-	opened, err := envelope.Open(m)
-	if err != nil {
-		x.refused(line, err)
+// event judges one event by what the planner says of it, and by its outcome if it was rehearsed.
+func (x *run) event(line int, m envelope.Message, planned pipeline.Planned, o *handler.Outcome) Judged {
+	x.report.Lines++
+	if o.Verdict == 0 && planned.Refusal != nil {
+		o.Verdict, o.Refusal = planned.Refusal.Verdict, planned.Refusal
+	}
+	v := Verdict{Verdict: o.Verdict.String()}
+	if o.Refusal != nil {
+		v.Reason, v.Type = string(o.Refusal.Reason), typeOf(o.Refusal)
+	}
+	if planned.Item != nil {
+		v.Type = planned.Item.Type
+	}
+	if opened, err := envelope.Open(m); err == nil && v.Type != "" {
+		x.fieldsOf(v.Type).see(opened.Data.Root())
+	}
+	judged := Judged{Verdict: o.Verdict}
+	if o.Verdict == event.Poison {
+		x.count(v, line, o.Refusal.Detail)
 		return judged
 	}
-	item, err := x.Pipeline.PlanEvent(opened.Event)
-	var refusal *event.Refusal
-	if err == nil && payloads.IsAhead(item, x.Now) {
-		err = payloads.TooFarAhead(item)
+	if judged.Item = planned.Item; o.Verdict != 0 {
+		x.count(v, line, "")
 	}
-	switch {
-	case err == nil:
-		x.fieldsOf(item.Type).see(opened.Data.Root())
-		x.fieldsOfParts(item)
-		judged.Item = item
-		var adds [][]aggregate.Contribution
-		judged.Verdict, adds = x.item(line, item)
-		if len(adds) > 0 {
-			judged.Contributions = adds[0]
-		}
-		judged.Parts = x.parts(item, judged.Verdict, adds)
-	case errors.As(err, &refusal) && typeOf(refusal) != "":
-		x.fieldsOf(typeOf(refusal)).see(opened.Data.Root())
-		fallthrough
-	default:
-		x.refused(line, err)
+	if planned.Item.Parts != nil {
+		x.parts(&judged)
+	}
+	if o.Verdict == 0 || o.Verdict == event.Inserted || o.Verdict == event.Updated {
+		x.written(line, &judged)
 	}
 	return judged
 }
 
-// fieldsOfParts looks at what the parts of an item have at the paths that their types read.
-func (x *run) fieldsOfParts(item *event.Item) {
-	if item.Parts == nil {
-		return
-	}
-	for _, part := range item.Parts.Items {
+// parts looks at what the parts of an item have at the paths that their types read. They are put if
+// the item is stored.
+func (x *run) parts(j *Judged) {
+	for _, part := range j.Item.Parts.Items {
 		if doc, err := event.ParseDocument(part.Data); err == nil {
 			x.fieldsOf(part.Type).see(doc.Root())
 		}
-	}
-}
-
-// parts judges the parts of an item. adds is what the item and its parts add to totals, if they are
-// written.
-func (x *run) parts(item *event.Item, verdict event.Verdict, adds [][]aggregate.Contribution) (list []Judged) {
-	if x.Each == nil || item.Parts == nil || verdict != event.Inserted && verdict != event.Duplicate {
-		return nil
-	}
-	for i, part := range item.Parts.Items {
-		j := Judged{Verdict: verdict, Item: part}
-		if len(adds) > 0 {
-			j.Contributions = adds[1+i]
+		if j.Verdict == 0 || j.Verdict.Stored() {
+			j.Parts = append(j.Parts, Judged{Verdict: j.Verdict, Item: part})
 		}
-		list = append(list, j)
 	}
-	return list
-}
-
-// refused counts a line that would not be stored.
-func (x *run) refused(line int, err error) {
-	refusal := event.RefusalOf(err)
-	x.count(Verdict{Verdict: refusal.Verdict.String(), Reason: string(refusal.Reason), Type: typeOf(refusal)}, line,
-		x.personal.Detail(refusal.Reason, refusal.Detail))
 }
 
 // typeOf returns the type of an event that is refused. Unknown types are left out: there may be as
@@ -244,6 +222,7 @@ func typeOf(refusal *event.Refusal) string {
 	return refusal.Type
 }
 
+// count counts a line that has a verdict. detail is that of Poison.
 func (x *run) count(v Verdict, line int, detail string) {
 	known := x.verdicts[v]
 	if known == nil {
@@ -251,45 +230,6 @@ func (x *run) count(v Verdict, line int, detail string) {
 		x.verdicts[v] = known
 	}
 	known.Count++
-}
-
-// item judges an item by what the lines before it stored. If the item is written, item returns what
-// it adds to totals, and after that what each of its parts adds.
-func (x *run) item(line int, item *event.Item) (event.Verdict, [][]aggregate.Contribution) {
-	if item.ExpiresAt != 0 && !x.Now.Before(time.Unix(item.ExpiresAt, 0).Add(-store.ExpiryMargin)) {
-		x.count(Verdict{Verdict: event.Expired.String(), Reason: string(event.PastExpiry), Type: item.Type}, line, "")
-		return event.Expired, nil
-	}
-	verdict, reason := event.Inserted, ""
-	key := hashOf(item.Key)
-	now := storedOf(item)
-	before, taken := x.stored[key]
-	switch {
-	case !taken && x.claimed(item):
-		verdict, reason = event.Conflict, string(event.Claimed)
-	case !taken:
-	case now.newer(before):
-		verdict = event.Updated
-	case before.newer(now):
-		verdict = event.Stale
-	case before.digest == now.digest:
-		verdict = event.Duplicate
-	default:
-		verdict, reason = event.Conflict, string(event.DigestDiffers)
-	}
-	x.count(Verdict{Verdict: verdict.String(), Reason: reason, Type: item.Type}, line, "")
-	if verdict != event.Inserted && verdict != event.Updated {
-		return verdict, nil
-	}
-	x.remember(key, now)
-	for _, part := range x.claims(item) {
-		x.remember(hashOf(part.Key), storedOf(part))
-	}
-	adds := x.written(line, item)
-	if slices.ContainsFunc(adds, takesFromAFloor) {
-		x.report.Taking++
-	}
-	return verdict, adds
 }
 
 // takesFromAFloor reports whether one of these contributions takes from a value that has a floor.
@@ -304,62 +244,23 @@ func takesFromAFloor(list []aggregate.Contribution) bool {
 	})
 }
 
-func storedOf(item *event.Item) stored {
-	return stored{maphash.String(seed, item.Type+"\x00"+string(item.Digest[:])), item.Revision}
-}
-
-func (x *run) remember(key uint64, now stored) {
-	if _, known := x.stored[key]; known || len(x.stored) < x.limit {
-		x.stored[key] = now
-		return
-	}
-	x.report.Bounded = true
-}
-
-// claims returns the parts of an item that claim a unique value.
-func (x *run) claims(item *event.Item) (list []*event.Item) {
-	if item.Parts == nil {
-		return nil
-	}
-	for _, part := range item.Parts.Items {
-		if _, is := x.Pipeline.ClaimOf(part.Type); is {
-			list = append(list, part)
-		}
-	}
-	return list
-}
-
-// claimed reports whether another event has a value that the item claims.
-func (x *run) claimed(item *event.Item) bool {
-	return slices.ContainsFunc(x.claims(item), func(part *event.Item) bool {
-		before, taken := x.stored[hashOf(part.Key)]
-		return taken && before.digest != storedOf(part).digest
-	})
-}
-
-// newer reports whether a replaces b under mode latest.
-func (a stored) newer(b stored) bool {
-	return a.revision != nil && b.revision != nil && a.revision.Cmp(*b.revision) > 0
-}
-
-// written counts what an event costs and changes. It returns what its item adds to totals, and
-// after that what each of its parts adds.
-func (x *run) written(line int, item *event.Item) [][]aggregate.Contribution {
-	items, atomic := []*event.Item{item}, false
-	if item.Parts != nil {
-		items, atomic = append(items, item.Parts.Items...), item.Parts.Atomic
-	}
-	x.report.Items.Parts += len(items) - 1
+// written counts what an event and its parts cost and change.
+func (x *run) written(line int, j *Judged) {
 	x.events++
-	var adds [][]aggregate.Contribution
-	moved := 0
-	for _, one := range items {
-		list := x.put(line, one, atomic)
-		adds, moved = append(adds, list), moved+len(list)
+	x.report.Items.Parts += len(j.Parts)
+	atomic := j.Item.Parts != nil && j.Item.Parts.Atomic
+	j.Contributions = x.put(line, j.Item, atomic)
+	moved, takes := len(j.Contributions), takesFromAFloor(j.Contributions)
+	for i := range j.Parts {
+		part := &j.Parts[i]
+		part.Contributions = x.put(line, part.Item, atomic)
+		moved, takes = moved+len(part.Contributions), takes || takesFromAFloor(part.Contributions)
 	}
 	x.report.Updates.Count += moved
 	x.report.Updates.Most = max(x.report.Updates.Most, moved)
-	return adds
+	if takes {
+		x.report.Taking++
+	}
 }
 
 // put counts what one item costs, and returns what it adds to totals. atomic means that one
@@ -426,7 +327,9 @@ func add(counters map[string]*frequent.Counter, name string, key event.Key, hidd
 // finish writes the counts into the report.
 func (x *run) finish() {
 	r := &x.report
-	r.Judged = len(x.stored)
+	if x.rehearsal != nil {
+		r.Rehearsed = r.Lines
+	}
 	for _, v := range x.verdicts {
 		r.Verdicts = append(r.Verdicts, *v)
 	}

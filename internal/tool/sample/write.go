@@ -53,9 +53,8 @@ func (r *Report) verdicts(b *strings.Builder) {
 	if r.Taking > 0 {
 		fmt.Fprintf(b, "  %s of the Inserted take from a total with a floor. They are Rejected if it is too low.\n", Number(r.Taking))
 	}
-	if r.Bounded {
-		fmt.Fprintf(b,
-			"  Repetitions are noticed of the first %s keys alone: at most so many are Inserted, and at least so many Duplicate, Stale or Conflict.\n", Number(r.Judged))
+	if r.Rehearsed < r.Lines {
+		fmt.Fprintf(b, "  Only the first %s were rehearsed. The others were planned: if one of them is Poison, it is counted here, and it has no other verdict.\n", counted(r.Rehearsed, "event"))
 	}
 }
 

@@ -1,0 +1,93 @@
+// Package rehearse runs messages through the ingest function in memory, and says what became of
+// each. It has no rules of its own: the handler, the store and the tables are those of a
+// deployment, with the engine in place of DynamoDB.
+package rehearse
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// A rehearsal ends when it has had so many messages, so many bytes of them, or so much time. The
+// engine keeps about four bytes for each byte of a message.
+const (
+	MaxMessages = 20_000
+	maxBytes    = 64 << 20
+	maxTime     = 5 * time.Second
+)
+
+// Rehearsal is a deployment in memory. Make it with [New].
+type Rehearsal struct {
+	ingest          *handler.Ingest
+	outcomes        []handler.Outcome // of the open batch
+	messages, bytes int
+	clock           func() time.Time // nil: no time is too long
+	began           time.Time
+}
+
+// New deploys a pipeline with empty tables. All messages come at the time now. No total refuses an
+// event for its floor, because what the real totals hold is not known. clock tells how long the
+// rehearsal takes. If it is nil, the rehearsal may take any time.
+func New(p *pipeline.Pipeline, now time.Time, clock func() time.Time) (*Rehearsal, error) {
+	p, err := p.WithoutFloors()
+	if err != nil {
+		return nil, err
+	}
+	w, err := testworld.New(context.Background(), testworld.Config{Start: now,
+		Stack: stack.Config{Indexes: p.Indexes(), Offload: p.UsesOffload()}})
+	if err != nil {
+		return nil, err
+	}
+	st, err := w.Store(p)
+	r := &Rehearsal{clock: clock}
+	if clock != nil {
+		r.began = clock()
+	}
+	r.ingest = &handler.Ingest{Pipeline: p, Store: st, Env: w.Env, OnResult: func(_ context.Context, o handler.Outcome) {
+		r.outcomes = append(r.outcomes, o)
+	}}
+	return r, err
+}
+
+// Over reports whether the rehearsal should end.
+func (r *Rehearsal) Over() bool {
+	return r.messages >= MaxMessages || r.bytes >= maxBytes || r.clock != nil && r.clock().Sub(r.began) >= maxTime
+}
+
+// Put delivers messages as one batch. The outcomes are in the order of the messages.
+func (r *Rehearsal) Put(messages []envelope.Message) ([]handler.Outcome, error) {
+	r.outcomes = nil
+	records := make([]events.SQSMessage, len(messages))
+	for i, m := range messages {
+		records[i] = record(strconv.Itoa(i), m)
+		r.bytes += len(m.Body)
+	}
+	r.messages += len(messages)
+	if _, err := r.ingest.Handle(context.Background(), events.SQSEvent{Records: records}); err != nil {
+		return nil, fmt.Errorf("rehearsing: %w", err)
+	}
+	return r.outcomes, nil
+}
+
+// record returns a message as Lambda hands it over.
+func record(id string, m envelope.Message) events.SQSMessage {
+	s := events.SQSMessage{MessageId: id, EventSource: "aws:sqs", Body: m.Body}
+	for name := range m.Attributes {
+		if s.MessageAttributes == nil {
+			s.MessageAttributes = map[string]events.SQSMessageAttribute{}
+		}
+		text := m.Attributes[name]
+		s.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: &text, DataType: "String"}
+	}
+	return s
+}
