@@ -14,13 +14,10 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
-	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
-	"github.com/ingot-events/ingot/internal/tool/sample"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 )
 
 // StandIn is the key that is used if INGOT_PII_KEY is not set.
@@ -49,17 +46,25 @@ func (e *Explainer) described() *pipeline.Description {
 }
 
 // Explain explains the messages of one file as if they arrived in one batch and the tables were
-// empty.
+// empty. The verdicts are those of the ingest function.
 func (e *Explainer) Explain(list []Message) *Report {
-	r := &Report{Counting: e.Counting.String(), Partitions: e.Partitions, Messages: []Explanation{}}
-	for i := range list {
-		r.Messages = append(r.Messages, Explanation{})
-		e.message(&r.Messages[i], &list[i])
+	r := &Report{Counting: e.Counting.String(), Partitions: e.Partitions, Messages: make([]Explanation, len(list))}
+	messages := make([]envelope.Message, len(list))
+	for i, m := range list {
+		r.Messages[i].MessageID = m.ID
+		if messages[i], r.Messages[i].Quarantined = withoutNote(m.Message); r.Messages[i].Quarantined.ofStream() {
+			messages[i] = envelope.Message{} // it is not an event
+		}
 	}
-	judge(r.Messages)
-	for i := range r.Messages {
-		r.Messages[i].sum()
-		e.mask(&r.Messages[i])
+	outcomes := e.outcomes(messages)
+	owners := ownersOf(outcomes)
+	for i := range list {
+		x := &r.Messages[i]
+		e.message(x, messages[i], &outcomes[i], owners)
+		if x.Events == nil {
+			x.place(&list[i])
+		}
+		e.mask(x)
 	}
 	r.StandInKey = e.StandInKey && slices.ContainsFunc(r.Messages, e.showsHash)
 	return r
@@ -70,97 +75,59 @@ func (e *Explainer) showsHash(x Explanation) bool {
 	return x.shows(e.described().Hashed[x.Type]) || slices.ContainsFunc(x.Parts, e.showsHash) || slices.ContainsFunc(x.Events, e.showsHash)
 }
 
-// message explains one message by itself, or each of its events if it is an array.
-func (e *Explainer) message(x *Explanation, m *Message) {
-	message, note := withoutNote(m.Message)
-	*x = Explanation{MessageID: m.ID, Verdict: event.Inserted.String(), Quarantined: note}
-	if note != nil && note.ofStream() {
-		x.Verdict, x.Reason, x.Detail = note.Verdict, note.Reason, ofStreamDetail
+// message explains one message, or each of its events if it is an array.
+func (e *Explainer) message(x *Explanation, m envelope.Message, o *handler.Outcome, owners map[event.Key]string) {
+	if n := x.Quarantined; n.ofStream() {
+		x.Verdict, x.Reason, x.Detail = n.Verdict, n.Reason, ofStreamDetail
 		return
 	}
-	var elements []envelope.Message
-	var err error
-	if elements, err = sample.Events(e.Pipeline, message); err == nil && elements != nil {
-		_, _, err = e.Pipeline.PlanMessage(message) // together they may be too many
+	x.judged(o, owners)
+	if x.Reason == string(event.PayloadElsewhere) {
+		x.Detail += "; save the object in a file and explain that file"
 	}
-	if err == nil && elements == nil {
-		err = e.event(x, message, note)
-	}
-	if err != nil {
-		x.refuse(err)
-		if x.Reason == string(event.PayloadElsewhere) {
-			x.Detail += "; save the object in a file and explain that file"
-		}
-		x.place(m)
-	}
-	if err != nil || elements == nil {
+	if o.Events == nil {
+		e.event(x, m)
 		return
 	}
-	x.Events = make([]Explanation, len(elements))
-	for i, element := range elements {
-		x.Events[i].Verdict = event.Inserted.String()
-		if err := e.event(&x.Events[i], element, nil); err != nil {
-			x.Events[i].refuse(err)
+	_, elements, _ := envelope.OpenArray(m)
+	x.Events = make([]Explanation, len(o.Events))
+	for i := range o.Events {
+		one := &x.Events[i]
+		if one.judged(&o.Events[i], owners); one.Reason != "" {
+			x.Detail = strings.Replace(x.Detail, o.Events[i].Refusal.Detail, one.Detail, 1)
 		}
+		e.event(one, elements[i])
 	}
 }
 
-// event explains one event. The error says why it cannot be opened.
-func (e *Explainer) event(x *Explanation, m envelope.Message, note *Note) error {
+// event explains one event, whose verdict is known.
+func (e *Explainer) event(x *Explanation, m envelope.Message) {
 	opened, err := envelope.Open(m)
 	if err != nil {
-		return err
+		return
 	}
-	x.Envelope, x.Type, x.ID = opened.Kind.String(), opened.Type, opened.ID
+	x.Envelope, x.Type, x.ID = opened.Kind.String(), cmp.Or(x.Type, opened.Type), opened.ID
 	if !opened.At.IsZero() && opened.At.Year() >= 1970 && opened.At.Year() <= 9999 {
 		x.At = keys.FormatTime(opened.At)
 	}
 	item, err := e.Pipeline.PlanEvent(opened.Event)
 	if err != nil {
-		x.refuse(err)
 		x.Schema = e.schema(x.Type)
-		return nil
+		return
 	}
 	e.item(x, item, item.Parts != nil && item.Parts.Atomic || item.Put != 0)
 	e.aggregates(x, item)
 	e.parts(x, item)
-	if note != nil && note.Verdict == event.Expired.String() {
+	expired := event.Expired.String()
+	if x.Verdict == expired {
+		x.Detail = fmt.Sprintf("it expires at %s, and an event is stored only until an hour before it expires: "+
+			"stored later, it could be counted twice", x.ExpiresAt)
+	}
+	if x.Verdict == expired || x.Quarantined != nil && x.Quarantined.Verdict == expired {
 		e.archived(x, item)
 	}
-	if limit := time.Unix(item.ExpiresAt, 0).Add(-store.ExpiryMargin); item.ExpiresAt != 0 && !e.Now.Before(limit) {
-		x.refuse(&event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry,
-			Detail: fmt.Sprintf(
-				"it expires at %s, and an event is stored only until an hour before it expires: stored later, it could be counted twice",
-				x.ExpiresAt)})
-		x.nothing()
-		e.archived(x, item)
-		return nil
-	}
-	if payloads.IsAhead(item, e.Now) {
-		x.refuse(payloads.TooFarAhead(item))
-		x.nothing()
-		return nil
-	}
-	x.item = item
-	return nil
-}
-
-// sum gives a message that is an array its verdict, from those of its events.
-func (x *Explanation) sum() {
-	if x.Events == nil {
-		return
-	}
-	decides := 0
-	for i := range x.Events {
-		one, _ := event.ParseVerdict(x.Events[i].Verdict)
-		if other, _ := event.ParseVerdict(x.Events[decides].Verdict); one.Outweighs(other) {
-			decides = i
-		}
-	}
-	first := &x.Events[decides]
-	x.Verdict, x.Reason = first.Verdict, first.Reason
-	if x.Reason != "" {
-		x.Detail = fmt.Sprintf("event [%d] of the array: %s", decides, first.Detail)
+	if v := x.Verdict; v != event.Inserted.String() && v != event.Updated.String() {
+		x.Item, x.Aggregates, x.Parts, x.Atomic = nil, nil, nil, false
 	}
 }
 
@@ -171,16 +138,6 @@ func (e *Explainer) archived(x *Explanation, item *event.Item) {
 	if !e.StandInKey || !slices.Contains(e.described().Hashed[item.Type], "key") {
 		x.Archive = handler.ArchiveName(item)
 	}
-}
-
-// refuse records why the message is not stored.
-func (x *Explanation) refuse(err error) {
-	refusal := event.RefusalOf(err)
-	x.Verdict, x.Reason, x.Detail = refusal.Verdict.String(), string(refusal.Reason), refusal.Detail
-	if refusal.Key.PK != "" {
-		x.Key = &Key{refusal.Key.PK, refusal.Key.SK}
-	}
-	x.Type = cmp.Or(refusal.Type, x.Type)
 }
 
 // schema names the schema that the payloads of a type are checked against: its file, or the

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/kit/golden"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
-	"github.com/ingot-events/ingot/internal/kit/testclock"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -41,62 +39,6 @@ func messagesOf(t *testing.T, name string) []Message {
 		t.Fatalf("%s: batch %v, %v", name, batch, err)
 	}
 	return list
-}
-
-// expectation is what events/expected.json says about one file.
-type expectation struct {
-	File, Function string
-	After          []string
-	Messages       []struct {
-		ID, Verdict, Reason string
-		Key                 *Key
-	}
-}
-
-// The list of the samples says what the function answers for each message. explain must say the
-// same, at the real time and at the time of the golden files.
-func TestSamplesGetTheVerdictsOfTheFunction(t *testing.T) {
-	text, err := os.ReadFile("../../../events/expected.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var expected struct{ Files []expectation }
-	if err := json.Unmarshal(text, &expected); err != nil {
-		t.Fatal(err)
-	}
-	today, golden := explainer(t, aggregate.Marks), explainer(t, aggregate.Marks)
-	today.Now = testclock.Now(t)
-	seen := 0
-	for _, f := range expected.Files {
-		if f.Function != "ingest" || len(f.After) > 0 { // explain does not know the files before this one
-			continue
-		}
-		seen++
-		compareVerdicts(t, today, &f)
-		compareVerdicts(t, golden, &f)
-	}
-	if seen < 20 {
-		t.Errorf("only %d files", seen)
-	}
-}
-
-func compareVerdicts(t *testing.T, e *Explainer, f *expectation) {
-	t.Helper()
-	r := e.Explain(messagesOf(t, f.File))
-	if len(r.Messages) != len(f.Messages) {
-		t.Errorf("%s: %d messages, want %d", f.File, len(r.Messages), len(f.Messages))
-		return
-	}
-	for i, want := range f.Messages {
-		got := r.Messages[i]
-		if got.MessageID != want.ID || got.Verdict != want.Verdict || got.Reason != want.Reason {
-			t.Errorf("%s at %s, message %d: %s %s (%s), want %s %s (%s)", f.File, e.Now.Format(time.DateOnly), i+1, got.MessageID,
-				got.Verdict, got.Reason, want.ID, want.Verdict, want.Reason)
-		}
-		if want.Key != nil && (got.Key == nil || *got.Key != *want.Key) {
-			t.Errorf("%s, message %d: key %v, want %v", f.File, i+1, got.Key, *want.Key)
-		}
-	}
 }
 
 func TestGolden(t *testing.T) {
@@ -288,24 +230,23 @@ func TestRefusalsNameTheType(t *testing.T) {
 	}
 }
 
-// An event that is too far ahead for the payload bucket is refused, as the function refuses it.
-func TestTooFarAhead(t *testing.T) {
-	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "post", Events: map[string]pipeline.EventSpec{
-		"post": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "POST#{id}", SK: "-"}, Offload: pipeline.OffloadSpec{Over: 1 << 10}}}})
+// Explain has no rules of its own. What only the function knows decides too, such as who has
+// claimed a value.
+func TestVerdictsAreTheFunctions(t *testing.T) {
+	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "user", Events: map[string]pipeline.EventSpec{
+		"user": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "USER#{id}", SK: "-"}, Atomic: true},
+		"mail": {Part: pipeline.PartSpec{Of: "user", With: []string{"mail"}}, ID: "{mail}", Key: pipeline.KeySpec{PK: "MAIL#{mail}", SK: "-"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := &Explainer{Pipeline: p, Partitions: 4, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
-	for _, c := range []struct {
-		at, text, want string
-	}{
-		{"2026-03-31T00:00:00Z", strings.Repeat("x", 2000), "Inserted"},
-		{"2026-03-31T00:00:01Z", strings.Repeat("x", 2000), "Poison"},
-		{"2026-03-31T00:00:01Z", "short", "Inserted"},
-	} {
-		x := e.Explain([]Message{{Message: envelope.Message{Body: `{"id":"1","at":"` + c.at + `","text":"` + c.text + `"}`}}}).Messages[0]
-		if x.Verdict != c.want || (x.Reason == "too-far-ahead") != (c.want == "Poison") || (x.Item == nil) != (c.want == "Poison") {
-			t.Errorf("at %s, %d bytes: %s (%s), item %v", c.at, len(c.text), x.Verdict, x.Reason, x.Item)
+	user := func(id string) Message {
+		return Message{Message: envelope.Message{Body: `{"id":"` + id + `","mail":"a","at":"2026-03-01T00:00:00Z"}`}}
+	}
+	r := e.Explain([]Message{user("1"), user("2"), user("1")})
+	for i, want := range []string{"Inserted", "Conflict claimed", "Duplicate"} {
+		if x := r.Messages[i]; strings.TrimSpace(x.Verdict+" "+x.Reason) != want || (x.Parts != nil) != (i == 0) {
+			t.Errorf("message %d: %s (%s): %s", i+1, x.Verdict, x.Reason, x.Detail)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func withoutNote(m envelope.Message) (envelope.Message, *Note) {
 // ofStream reports whether the letter is from the streams function: then it is about a record or an
 // update, and is not a message of a producer.
 func (n *Note) ofStream() bool {
-	return n.Reason == string(handler.UndecodableRecord) || n.Reason == string(handler.RefusedUpdate)
+	return n != nil && (n.Reason == string(handler.UndecodableRecord) || n.Reason == string(handler.RefusedUpdate))
 }
 
 // ofStreamDetail says why explain can say no more about such a letter.

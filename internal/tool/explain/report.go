@@ -1,7 +1,5 @@
 package explain
 
-import "github.com/ingot-events/ingot/event"
-
 // Report says what becomes of every message of a file.
 type Report struct {
 	StandInKey bool          `json:"standInKey"` // it contains a keyed hash made with a stand-in for INGOT_PII_KEY
@@ -48,8 +46,6 @@ type Explanation struct {
 	// Events are the events of a message that is an array, each explained as a message is. The
 	// message itself then has only a verdict and the reason of a refusal.
 	Events []Explanation `json:"events,omitempty"`
-
-	item *event.Item // nil: it would not be put
 }
 
 // Key is where an item is stored.

@@ -174,6 +174,8 @@ func (x *Explanation) sentence() string {
 		return "Inserted, unless its key is taken already or a floor refuses it"
 	case x.Verdict == "Inserted":
 		return "Inserted, unless its key is taken already"
+	case x.Verdict == "Updated":
+		return "Updated: it replaces an older revision from this file"
 	case x.Reason != "":
 		return fmt.Sprintf("%s (%s): quarantined", x.Verdict, x.Reason)
 	}

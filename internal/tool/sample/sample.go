@@ -75,8 +75,9 @@ type run struct {
 // Read plans every line of r, and rehearses the first ones. It returns an error if r cannot be
 // read.
 func (s *Sampler) Read(name string, r io.Reader) (*Report, error) {
-	x := &run{Sampler: s, described: s.Pipeline.Describe(), personal: show.PersonalOf(s.Pipeline), hidden: map[string]bool{}, report: Report{File: name}, verdicts: map[Verdict]*Verdict{},
-		fields: map[string]*fields{}, keys: map[string]*frequent.Counter{}, totals: map[string]*frequent.Counter{}, compress: map[string]*Compress{}}
+	x := &run{Sampler: s, described: s.Pipeline.Describe(), personal: show.PersonalOf(s.Pipeline), hidden: map[string]bool{},
+		report: Report{File: name}, verdicts: map[Verdict]*Verdict{}, fields: map[string]*fields{},
+		keys: map[string]*frequent.Counter{}, totals: map[string]*frequent.Counter{}, compress: map[string]*Compress{}}
 	for name := range x.described.Spec.Aggregates {
 		x.hidden[name] = x.personal.Total(name)
 	}
@@ -152,19 +153,6 @@ func (x *run) message(line int, m envelope.Message, o handler.Outcome) {
 		}
 		x.tell(judged)
 	}
-}
-
-// Events returns the events of a message that is an array, each as if it had come alone. It returns
-// nil if the message is not an array, or if the file does not say batches.
-func Events(p *pipeline.Pipeline, m envelope.Message) ([]envelope.Message, error) {
-	if !p.Batches() {
-		return nil, nil
-	}
-	_, elements, err := envelope.OpenArray(m)
-	if err != nil {
-		return nil, err
-	}
-	return elements, nil
 }
 
 // event judges one event by what the planner says of it, and by its outcome if it was rehearsed.

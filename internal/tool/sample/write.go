@@ -54,7 +54,8 @@ func (r *Report) verdicts(b *strings.Builder) {
 		fmt.Fprintf(b, "  %s of the Inserted take from a total with a floor. They are Rejected if it is too low.\n", Number(r.Taking))
 	}
 	if r.Rehearsed < r.Lines {
-		fmt.Fprintf(b, "  Only the first %s were rehearsed. The others were planned: if one of them is Poison, it is counted here, and it has no other verdict.\n", counted(r.Rehearsed, "event"))
+		fmt.Fprintf(b, "  Only the first %s were rehearsed. The others were planned, and have no verdict except Poison.\n",
+			counted(r.Rehearsed, "event"))
 	}
 }
 
