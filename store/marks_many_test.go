@@ -219,9 +219,9 @@ func TestStatementsAreAnsweredOneByOne(t *testing.T) {
 	w.expect(t, "live", map[string]string{"orders": "40"})
 }
 
-// What another function has just made of a value that was not there is not overwritten by a function
-// that knows the total without it. Each value is in a total of its own, so that no condition of
-// another one helps.
+// What another function has just made of a value that was not there is not overwritten by a
+// function that knows the total without it. Each value is in a total of its own, so that no
+// condition of another one helps.
 func TestStatementsMeetValuesThatAreNew(t *testing.T) {
 	w := newWorld(t, oneByOne(1), func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		for name, value := range map[string]string{"tips": "sum tip?", "least": "min tip?", "most": "max tip?", "kinds": "distinct tip?"} {

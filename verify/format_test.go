@@ -99,7 +99,8 @@ func TestSumsAreStable(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(string(bad), "sums"), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := all(p, bad, sumFile{"sums", 0, sum}); err == nil || len(got) > 0 || !strings.Contains(err.Error(), "cannot be used, because ") {
+		got, err := all(p, bad, sumFile{"sums", 0, sum})
+		if err == nil || len(got) > 0 || !strings.Contains(err.Error(), "cannot be used, because ") {
 			t.Errorf("%s: %+v %v", what, got, err)
 		}
 	}

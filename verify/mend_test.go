@@ -42,6 +42,16 @@ func (w *world) mend(s *store.Store, lag lagFunc, defs ...*aggregate.Definition)
 	return mended, why
 }
 
+// mends fails unless a store mends so many totals, and says of one other for each of the words why
+// it does not.
+func (w *world) mends(s *store.Store, lag lagFunc, want int, words ...string) {
+	w.t.Helper()
+	mended, why := w.mend(s, lag)
+	if mended != want || len(why) != len(words) || !strings.Contains(strings.Join(why, "\n"), strings.Join(words, "\n")) {
+		w.t.Errorf("%d mended, %q; want %d and %q", mended, why, want, words)
+	}
+}
+
 // proven fails unless nothing differs and nothing is flagged, and unless later events are counted.
 func (w *world) proven() {
 	w.t.Helper()
@@ -181,9 +191,7 @@ func TestMendWhatCannotBeTakenBack(t *testing.T) {
 		t.Errorf("%d mended, %q", mended, why)
 	}
 	w.proven()
-	if mended, why := w.mend(w.store, noLag); mended > 0 || len(why) > 0 {
-		t.Errorf("then %d are mended, %q", mended, why)
-	}
+	w.mends(w.store, noLag, 0)
 }
 
 // between calls functions before the requests of a client that mends, and may lose the answer to
@@ -287,14 +295,11 @@ func TestMendMeetsAChange(t *testing.T) {
 			if c.meets == nil {
 				c.meets = func(w *world) { w.put(w.plan, w.store, n, "a", 7); w.drain() }
 			}
-			mended, why := w.mend(w.between(between{write: func() {
+			w.mends(w.between(between{write: func() {
 				if n++; n == 101 {
 					c.meets(w)
 				}
-			}}), w.drained)
-			if mended != 0 || len(why) != 1 || !strings.Contains(why[0], "changes of its events were on their way") {
-				t.Errorf("%d mended, %q", mended, why)
-			}
+			}}), w.drained, 0, "changes of its events were on their way")
 			if mended, why := w.mend(w.store, w.drained); mended != c.then || len(why) != 1-c.then {
 				t.Errorf("then %d mended, %q", mended, why)
 			}
@@ -311,16 +316,11 @@ func TestMendWhileAnEventComesAndGoes(t *testing.T) {
 	w := filled(t)
 	w.alter(w.of("daily", "a"), "ADD fp :v", number("1"))
 	came := func() { w.put(w.plan, w.store, 500, "a", 7) }
-	mended, why := w.mend(w.between(between{items: came}), func() (time.Time, error) {
+	w.mends(w.between(between{items: came}), func() (time.Time, error) {
 		w.remove("events", order(500))
 		return w.drained()
-	})
-	if mended != 0 || len(why) != 1 || !strings.Contains(why[0], "changes of its events were on their way") {
-		t.Errorf("%d mended, %q", mended, why)
-	}
-	if mended, why := w.mend(w.store, w.drained); mended != 2 || len(why) != 0 {
-		t.Errorf("then %d mended, %q", mended, why)
-	}
+	}, 0, "changes of its events were on their way")
+	w.mends(w.store, w.drained, 2)
 	w.proven()
 }
 
@@ -334,17 +334,11 @@ func TestMendLosesAnAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := filled(t)
 			damage(w)
-			if mended, why := w.mend(w.between(between{written: func() {}}), w.drained); mended != 1 || len(why) != 0 {
-				t.Errorf("%d mended, %q", mended, why)
-			}
+			w.mends(w.between(between{written: func() {}}), w.drained, 1)
 			w.proven()
 			w.alter(w.of("by_merchant", "a"), "ADD n :v", number("1"))
 			flag := &types.AttributeValueMemberS{Value: "2099-03-01T12:00:00Z an update was refused"}
-			if mended, why := w.mend(w.between(between{written: func() {
-				w.alter(w.of("by_merchant", "a"), "SET flag = :v", flag)
-			}}), w.drained); mended != 0 || len(why) != 1 {
-				t.Errorf("flagged again: %d mended, %q", mended, why)
-			}
+			w.mends(w.between(between{written: func() { w.alter(w.of("by_merchant", "a"), "SET flag = :v", flag) }}), w.drained, 0, "")
 		})
 	}
 }
@@ -362,10 +356,8 @@ func (w *world) building(name string) {
 func TestMendMeetsARebuild(t *testing.T) {
 	w := filled(t)
 	w.alter(w.key("daily", 0), "ADD fp :v", number("1"))
-	mended, why := w.mend(w.store, func() (time.Time, error) { w.building("daily"); return w.drained() })
-	if mended != 0 || len(why) != 1 || !strings.Contains(why[0], "older items are not counted in its aggregate yet") {
-		t.Errorf("%d mended, %q", mended, why)
-	}
+	w.mends(w.store, func() (time.Time, error) { w.building("daily"); return w.drained() }, 0,
+		"older items are not counted in its aggregate yet")
 }
 
 // What cannot be mended says why, and is not changed.
@@ -438,19 +430,13 @@ func TestMendBelowAFloor(t *testing.T) {
 	w.drain()
 	w.alter(w.of("stock", "a"), "ADD cents :v", number("3"))
 	before := fmt.Sprint(w.read(w.of("stock", "a"))["flag"])
-	mended, why := w.mend(w.store, noLag)
-	if mended != 1 || len(why) != 1 ||
-		!strings.Contains(why[0], "its values are right, and its flag stays, because cents is below its floor") {
-		t.Errorf("%d mended, %q", mended, why)
-	}
+	w.mends(w.store, noLag, 1, "its values are right, and its flag stays, because cents is below its floor")
 	if total := w.read(w.of("stock", "a")); fmt.Sprint(total["flag"]) != before || !reflect.DeepEqual(total["cents"], number("-5")) {
 		t.Errorf("%v", total)
 	}
 	w.put(w.plan, w.store, 3, "a", 5)
 	w.drain()
-	if mended, why := w.mend(w.store, noLag); mended != 1 || len(why) != 0 {
-		t.Errorf("at its floor %d mended, %q", mended, why)
-	}
+	w.mends(w.store, noLag, 1)
 	if r := w.verify(); !r.OK() || len(r.Flagged) > 0 {
 		t.Errorf("differences %v, flags %v", r.Differences, r.Flagged)
 	}
@@ -490,8 +476,6 @@ func TestAcceptedFlag(t *testing.T) {
 	if r := w.verify(); !r.OK() || len(r.Flagged) != 2 {
 		t.Errorf("%v, flagged %q", r.Differences, r.Flagged)
 	}
-	if mended, why := w.mend(w.store, noLag); mended != 1 || len(why) > 0 {
-		t.Errorf("%d mended, %q", mended, why)
-	}
+	w.mends(w.store, noLag, 1)
 	w.proven()
 }
