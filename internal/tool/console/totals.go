@@ -105,9 +105,7 @@ func (t *Tables) groups(ctx context.Context, st *store.Store, def *aggregate.Def
 			sums[id] = s
 		}
 		s.windows[one.Address.Window] = true
-		for _, v := range def.Values {
-			s.values[v.Name] = lanes.Merge(v.Op, s.values[v.Name], show.AmountOf(v.Name, one.Values, one.Texts))
-		}
+		show.Sum(s.values, def, one)
 	}
 	op := aggregate.Count // without a value of this name, the order is that of the groups
 	for _, v := range def.Values {

@@ -37,9 +37,7 @@ func (w *world) readTotals(ctx context.Context) (map[slot]*stored, error) {
 			totals[at] = t
 		}
 		t.n += part.N
-		for _, v := range def.Values {
-			t.values[v.Name] = lanes.Merge(v.Op, t.values[v.Name], show.AmountOf(v.Name, part.Values, part.Texts))
-		}
+		show.Sum(t.values, def, part)
 	}
 	return totals, nil
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/store"
 )
 
 // Value is one value of a total, made ready to be shown.
@@ -56,6 +58,13 @@ func AmountOf(name string, numbers map[string]event.Decimal, texts map[string]st
 	number, has := numbers[name]
 	text, textual := texts[name]
 	return aggregate.Amount{Set: has || textual, Number: number, Text: text}
+}
+
+// Sum adds one part of a total, or one of several totals, to values, which has amounts by name.
+func Sum(values map[string]aggregate.Amount, def *aggregate.Definition, part store.StoredTotal) {
+	for _, v := range def.Values {
+		values[v.Name] = lanes.Merge(v.Op, values[v.Name], AmountOf(v.Name, part.Values, part.Texts))
+	}
 }
 
 // ValueOf returns an amount as it is shown. It returns false if nothing has supplied the amount, or
