@@ -44,7 +44,7 @@ func TestStoredByANewerVersion(t *testing.T) {
 						if stamp != "" {
 							img["epoch"] = &types.AttributeValueMemberN{Value: stamp}
 						}
-						put(t, w, "events", img)
+						w.put("events", img)
 					}
 					readable := name == "as this version has"
 					// If the copy has the digest of the stored item, the payload is not read,

@@ -335,8 +335,8 @@ func TestRefusedUpdate(t *testing.T) {
 			key := event.Key{PK: "A#live#1#0", SK: "-"}
 			_, err := w.Engine.DynamoDB().PutItem(context.Background(),
 				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
-					"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK},
-					"revenue": &types.AttributeValueMemberS{Value: "not a number"}}})
+					"PK": textValue(key.PK), "SK": textValue(key.SK),
+					"revenue": textValue("not a number")}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -381,8 +381,8 @@ func TestFullItem(t *testing.T) {
 			const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
 			if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
 				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
-					"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK},
-					"x": &types.AttributeValueMemberS{Value: strings.Repeat("x", filled)}}}); err != nil {
+					"PK": textValue(key.PK), "SK": textValue(key.SK),
+					"x": textValue(strings.Repeat("x", filled))}}); err != nil {
 				t.Fatal(err)
 			}
 			var refused []string
@@ -483,11 +483,10 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	if err := w.store.Start(deadline(t)); err != nil {
 		t.Fatal(err)
 	}
-	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"},
-		"SK": &types.AttributeValueMemberS{Value: "-"}}
+	key := itemKey(event.Key{PK: "A#live#1#0", SK: "-"})
 	const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
 	full := map[string]types.AttributeValue{"PK": key["PK"], "SK": key["SK"],
-		"x": &types.AttributeValueMemberS{Value: strings.Repeat("x", filled)}}
+		"x": textValue(strings.Repeat("x", filled))}
 	if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
 		&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: full}); err != nil {
 		t.Fatal(err)

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
@@ -114,12 +112,7 @@ func TestCompressedAndAtomic(t *testing.T) {
 	if r, _ := put(letter("er")); r.Verdict != event.Conflict {
 		t.Errorf("with another page: %+v", r)
 	}
-	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "LETTER#1"},
-		"SK": &types.AttributeValueMemberS{Value: "PAGE#1"}}
-	if _, err := w.Engine.DynamoDB().DeleteItem(t.Context(),
-		&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key}); err != nil {
-		t.Fatal(err)
-	}
+	w.removes(event.Key{PK: "LETTER#1", SK: "PAGE#1"})
 	if r, _ := put(letter("")); r.Verdict != event.Inserted || r.Parts[0].Verdict != event.Inserted ||
 		r.Parts[1].Verdict != event.Duplicate {
 		t.Errorf("a page was missing: %+v", r)
@@ -141,7 +134,7 @@ func TestBytesThatAreNotAPayload(t *testing.T) {
 		w.store.Put(deadline(t), []*event.Item{item})
 		img := w.stored("events", item.Key)
 		img["data"] = &types.AttributeValueMemberB{Value: bytes}
-		put(t, w, "events", img)
+		w.put("events", img)
 		if read, err := w.store.Item(deadline(t), item.Key); err == nil || !strings.Contains(err.Error(), "no usable key, digest or data") {
 			t.Errorf("%s: %+v, %v", name, read, err)
 		}

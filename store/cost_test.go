@@ -88,10 +88,9 @@ func TestCostOfFlaggedAggregate(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts))
 	w.apply(w.batch(aggregate.Receipts, 1, w.order("1", 5)))
 	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#m"},
-			"SK": &types.AttributeValueMemberS{Value: "-"}},
+		Key:              itemKey(event.Key{PK: "A#by_merchant#1#0#m", SK: "-"}),
 		UpdateExpression: aws.String("SET flag = :f, largest = :n"), ExpressionAttributeValues: map[string]types.AttributeValue{
-			":f": &types.AttributeValueMemberS{Value: strings.Repeat("f", 1024)}, ":n": &types.AttributeValueMemberN{Value: "9"}}})
+			":f": textValue(strings.Repeat("f", 1024)), ":n": &types.AttributeValueMemberN{Value: "9"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
@@ -25,10 +24,13 @@ import (
 // removes takes an item out of the table, as a person or time to live does.
 func (w *world) removes(key event.Key) {
 	w.t.Helper()
-	if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
-			"SK": &types.AttributeValueMemberS{Value: key.SK}},
-	}); err != nil {
+	w.removesFrom(stack.Events, key)
+}
+
+func (w *world) removesFrom(table string, key event.Key) {
+	w.t.Helper()
+	if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &table,
+		Key: itemKey(key)}); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -175,8 +174,7 @@ func TestEraseRefused(t *testing.T) {
 	w := newWorld(t)
 	key := event.Key{PK: "NOTE#1", SK: "-"}
 	if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
-		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}}); err != nil {
+		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: itemKey(key)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.store.Erase(deadline(t), key); err == nil || !strings.Contains(err.Error(), "not Ingot's") ||

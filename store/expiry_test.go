@@ -7,10 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
@@ -235,12 +231,7 @@ func TestReplacementOfWhatWasRead(t *testing.T) {
 	read, other, newer := at(1, "10"), at(1, "25"), at(2, "12")
 	w.store.Put(deadline(t), []*event.Item{read})
 	w.faults = []fault{{API: "BatchGetItem", Edit: func(any) {
-		if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(),
-			&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: map[string]types.AttributeValue{
-				"PK": &types.AttributeValueMemberS{Value: read.Key.PK},
-				"SK": &types.AttributeValueMemberS{Value: read.Key.SK}}}); err != nil {
-			t.Error(err)
-		}
+		w.removes(read.Key)
 		if results, _ := w.store.Put(deadline(t), []*event.Item{other}); verdicts(results) != "Inserted" {
 			t.Error(verdicts(results))
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/tables"
@@ -135,9 +136,9 @@ func TestStoredFile(t *testing.T) {
 	}
 	// The bytes that gzip of any version has written can be read.
 	w.put("totals",
-		map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "F#"}, "SK": &types.AttributeValueMemberS{Value: "-"},
+		map[string]types.AttributeValue{"PK": textValue("F#"), "SK": textValue("-"),
 			"epoch":  &types.AttributeValueMemberN{Value: "1"},
-			"digest": &types.AttributeValueMemberS{Value: "f48a5113dd6a2ac3b43111cec59aa30aa9b35f7353d425c2159eab1532e48717"},
+			"digest": textValue("f48a5113dd6a2ac3b43111cec59aa30aa9b35f7353d425c2159eab1532e48717"),
 			"file":   &types.AttributeValueMemberB{Value: unhex(t, storedFile)}})
 	if got := w.deployed(); got != "ingot: 1\n" {
 		t.Errorf("%q", got)
@@ -222,14 +223,14 @@ func TestFilesThatCannotBeKept(t *testing.T) {
 // function.
 func TestAlteredFile(t *testing.T) {
 	w := newWorld(t, current)
-	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "F#"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+	key := itemKey(event.Key{PK: "F#", SK: "-"})
 	for name, alter := range map[string]func(map[string]types.AttributeValue){
 		"no attributes": func(map[string]types.AttributeValue) {},
 		"no gzip": func(i map[string]types.AttributeValue) {
 			i["file"] = &types.AttributeValueMemberB{Value: []byte("text")}
 		},
 		"other digest": func(i map[string]types.AttributeValue) {
-			i["file"], i["digest"] = &types.AttributeValueMemberB{Value: unhex(t, storedFile)}, &types.AttributeValueMemberS{Value: "00"}
+			i["file"], i["digest"] = &types.AttributeValueMemberB{Value: unhex(t, storedFile)}, textValue("00")
 			i["epoch"] = &types.AttributeValueMemberN{Value: "1"}
 		},
 	} {
@@ -282,7 +283,7 @@ func (w *world) wake(text string) error {
 // A person who wakes the function has the file written anew, but not over that of a newer function.
 func TestFileIsWrittenAnew(t *testing.T) {
 	w := newWorld(t, current)
-	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "F#"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+	key := itemKey(event.Key{PK: "F#", SK: "-"})
 	for _, step := range []struct {
 		epoch int
 		anew  bool

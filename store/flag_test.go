@@ -10,7 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -77,8 +76,7 @@ func TestFlagComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	def, _ := w.plan.Definition("live")
-	headKey := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).PK},
-		"SK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).SK}}
+	headKey := itemKey(lanes.HeadKey(def))
 	takeOff := func() {
 		t.Helper()
 		_, err := w.Engine.DynamoDB().UpdateItem(context.Background(),
@@ -149,7 +147,7 @@ func TestFlagMakesNoHead(t *testing.T) {
 		t.Fatal(err)
 	}
 	def := w.plan.Definitions()[0]
-	w.faults = []fault{{API: "UpdateItem", Run: func() { w.deleteTotal(lanes.HeadKey(def)) }}}
+	w.faults = []fault{{API: "UpdateItem", Run: func() { w.removesFrom("totals", lanes.HeadKey(def)) }}}
 	cost, err := tables.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
 	if err != nil || cost.WriteUnits != 1 || len(w.faults) > 0 {
 		t.Errorf("%v, %+v, %d faults left", err, cost, len(w.faults))
@@ -194,15 +192,6 @@ func TestAcceptedHead(t *testing.T) {
 	}
 	if h := head(t, w.store, def); h.Flag != "" || !strings.HasPrefix(h.Accepted, "2099-03-01T12:00:00Z by al: ") {
 		t.Errorf("%+v", h)
-	}
-}
-
-// deleteTotal deletes an item of the aggregates table, as a person would.
-func (w *world) deleteTotal(key event.Key) {
-	w.t.Helper()
-	if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"),
-		Key: map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK)}}); err != nil {
-		w.t.Error(err)
 	}
 }
 

@@ -194,8 +194,7 @@ func (w *world) stored(table string, key event.Key) map[string]types.AttributeVa
 	w.t.Helper()
 	out, err := w.Engine.DynamoDB().GetItem(context.Background(),
 		&dynamodb.GetItemInput{TableName: aws.String(table), ConsistentRead: aws.Bool(true),
-			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
-				"SK": &types.AttributeValueMemberS{Value: key.SK}}})
+			Key: itemKey(key)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -271,8 +270,7 @@ func leaveUnprocessed(output any) {
 	out := output.(*dynamodb.BatchGetItemOutput)
 	left := types.KeysAndAttributes{}
 	for _, id := range []string{"1", "2"} {
-		left.Keys = append(left.Keys, map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#" + id},
-			"SK": &types.AttributeValueMemberS{Value: "ORDER"}})
+		left.Keys = append(left.Keys, itemKey(event.Key{PK: "ORDER#" + id, SK: "ORDER"}))
 	}
 	out.Responses, out.UnprocessedKeys = nil, map[string]types.KeysAndAttributes{"events": left}
 }

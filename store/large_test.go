@@ -39,7 +39,7 @@ func (w *world) grow(key event.Key, size, left int) {
 		}
 	}
 	img["attachment"] = &types.AttributeValueMemberB{Value: make([]byte, size-used-left)}
-	put(w.t, w, "totals", img)
+	w.put("totals", img)
 }
 
 // fresh returns a function that has just started. few is how many totals it writes one by one.
@@ -150,7 +150,7 @@ func TestWarningMakesNoTotal(t *testing.T) {
 	w.onCall = func(_ string, in any) error {
 		if u, ok := in.(*dynamodb.UpdateItemInput); ok && strings.Contains(*u.UpdateExpression, "large") {
 			warned = true
-			w.deleteTotal(key)
+			w.removesFrom("totals", key)
 		}
 		return nil
 	}

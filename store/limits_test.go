@@ -166,10 +166,9 @@ func TestTooManyTotalsForReceipts(t *testing.T) {
 func (w *world) fill(item *event.Item, room int) {
 	w.t.Helper()
 	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK},
-			"SK": &types.AttributeValueMemberS{Value: item.Key.SK}},
+		Key:              itemKey(item.Key),
 		UpdateExpression: aws.String("SET note = :note"), ExpressionAttributeValues: map[string]types.AttributeValue{
-			":note": &types.AttributeValueMemberS{Value: strings.Repeat("x", event.MaxItem-room-item.Size()-len("note"))}}})
+			":note": textValue(strings.Repeat("x", event.MaxItem-room-item.Size()-len("note")))}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -196,12 +195,7 @@ func TestTouchOfFullItems(t *testing.T) {
 		!strings.Contains(err.Error(), "maximum allowed size") {
 		t.Errorf("%v", err)
 	}
-	_, err = w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#1"},
-			"SK": &types.AttributeValueMemberS{Value: "ORDER"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.removes(event.Key{PK: "ORDER#1", SK: "ORDER"})
 	w.fill(items[2], 1)
 	if touched, err := s.Touch(deadline(t)); err != nil || touched.Touched != 1 {
 		t.Errorf("once there is room: %+v, %v", touched, err)

@@ -114,12 +114,7 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 					t.Fatalf("seed %d: %+v", seed, a)
 				}
 				if gone { // by hand, or by time to live, so what a warm store remembers is no longer true
-					key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#m0"},
-						"SK": &types.AttributeValueMemberS{Value: "-"}}
-					if _, err := w.Engine.DynamoDB().DeleteItem(t.Context(),
-						&dynamodb.DeleteItemInput{TableName: aws.String("totals"), Key: key}); err != nil {
-						t.Fatal(err)
-					}
+					w.removesFrom("totals", event.Key{PK: "A#by_merchant#1#0#m0", SK: "-"})
 				}
 			}
 			sequence += int64(merchants)
@@ -161,8 +156,8 @@ func TestRefusedAmongMany(t *testing.T) {
 			w := newWorld(t)
 			if _, err := w.Engine.DynamoDB().PutItem(t.Context(),
 				&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
-					"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#m3"}, "SK": &types.AttributeValueMemberS{Value: "-"},
-					"revenue": &types.AttributeValueMemberS{Value: "text"}}}); err != nil {
+					"PK": textValue("A#by_merchant#1#0#m3"), "SK": textValue("-"),
+					"revenue": textValue("text")}}); err != nil {
 				t.Fatal(err)
 			}
 			if whole {
@@ -219,10 +214,10 @@ func TestStatementsAreAnsweredOneByOne(t *testing.T) {
 	w.expect(t, "live", map[string]string{"orders": "40"})
 }
 
-// What another function has just made of a value that was not there is not overwritten by a
-// function that knows the total without it. Each value is in a total of its own, so that no
+// What another function has just made of a value, which was not there or was another, is not
+// overwritten by a function that does not know it. Each value is in a total of its own, so that no
 // condition of another one helps.
-func TestStatementsMeetValuesThatAreNew(t *testing.T) {
+func TestStatementsMeetOtherValues(t *testing.T) {
 	w := newWorld(t, oneByOne(1), func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		for name, value := range map[string]string{"tips": "sum tip?", "least": "min tip?", "most": "max tip?", "kinds": "distinct tip?"} {
 			s.Aggregates[name] = pipeline.AggregateSpec{Since: 1,
@@ -236,13 +231,15 @@ func TestStatementsMeetValuesThatAreNew(t *testing.T) {
 		}
 	}
 	apply(w.store, 1, "null")
-	w.faults = []fault{{API: "BatchExecuteStatement", Run: func() { apply(w.sandbox(1), 11, "9") }}}
-	apply(w.store, 21, "7")
+	for i, tips := range [][2]string{{"9", "7"}, {"5", "11"}} {
+		w.faults = []fault{{API: "BatchExecuteStatement", Run: func() { apply(w.sandbox(1), int64(20*i+11), tips[0]) }}}
+		apply(w.store, int64(20*i+21), tips[1])
+	}
 	kinds := w.total("kinds", nil)
 	sketch, _ := kinds.Distinct("kinds")
 	got := fmt.Sprint(w.total("tips", nil).Values["tips"], w.total("least", nil).Values["least"], w.total("most", nil).Values["most"],
 		sketch.Estimate())
-	if got != "16 7 9 2" {
+	if got != "32 5 11 4" {
 		t.Error(got)
 	}
 }

@@ -1,14 +1,12 @@
 package store_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
@@ -193,10 +191,8 @@ func TestTouchMeetsAnotherItem(t *testing.T) {
 			return err
 		},
 		"removed": func(w *world, _ *store.Store, a *event.Item) error {
-			_, err := w.Engine.DynamoDB().DeleteItem(context.Background(),
-				&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: map[string]types.AttributeValue{
-					"PK": &types.AttributeValueMemberS{Value: a.Key.PK}, "SK": &types.AttributeValueMemberS{Value: a.Key.SK}}})
-			return err
+			w.removes(a.Key)
+			return nil
 		},
 		"replaced": nil, "its payload": nil, "its digest": nil, // below
 		"touched": func(w *world, st *store.Store, _ *event.Item) error { _, err := st.Touch(deadline(w.t)); return err },
@@ -215,7 +211,7 @@ func TestTouchMeetsAnotherItem(t *testing.T) {
 				if what != "its digest" {
 					img["i:payload"] = &types.AttributeValueMemberB{Value: other.Payload.Sum[:]}
 				}
-				put(w.t, w, "events", img)
+				w.put("events", img)
 				return nil
 			}
 		}

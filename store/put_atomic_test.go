@@ -252,7 +252,7 @@ func TestConditionIsOnWhatWasMet(t *testing.T) {
 
 func barOf(item *event.Item) *dynamodb.PutItemInput {
 	return &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK},
+		"PK": textValue(item.Key.PK), "SK": textValue(item.Key.SK),
 		"i:barred": &types.AttributeValueMemberBOOL{Value: true}}}
 }
 

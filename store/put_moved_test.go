@@ -486,15 +486,15 @@ func TestNothingIsTakenWhileItIsBuilt(t *testing.T) {
 // others go on.
 func TestRefusedTotalRejects(t *testing.T) {
 	for name, damage := range map[string]map[string]types.AttributeValue{
-		"text in place of a floored sum": {"available": &types.AttributeValueMemberS{Value: "many"}},
-		"text in place of a count": {"reservations": &types.AttributeValueMemberS{Value: "many"},
+		"text in place of a floored sum": {"available": textValue("many")},
+		"text in place of a count": {"reservations": textValue("many"),
 			"available": &types.AttributeValueMemberN{Value: "9"}},
 		"full": {"available": &types.AttributeValueMemberN{Value: "9"},
-			"x": &types.AttributeValueMemberS{Value: strings.Repeat("x", 400<<10-30)}},
+			"x": textValue(strings.Repeat("x", 400<<10-30))},
 	} {
 		w := newWorld(t, stocked, quick)
 		w.start()
-		damage["PK"], damage["SK"] = &types.AttributeValueMemberS{Value: "A#stock#1#0#a"}, &types.AttributeValueMemberS{Value: "-"}
+		damage["PK"], damage["SK"] = textValue("A#stock#1#0#a"), textValue("-")
 		if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
 			&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: damage}); err != nil {
 			t.Fatal(err)
@@ -667,8 +667,8 @@ func TestFloorOfParts(t *testing.T) {
 
 	if _, err := w.Engine.DynamoDB().PutItem(context.Background(),
 		&dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "A#stock#1#0#d"}, "SK": &types.AttributeValueMemberS{Value: "-"},
-			"available": &types.AttributeValueMemberS{Value: "many"}}}); err != nil {
+			"PK": textValue("A#stock#1#0#d"), "SK": textValue("-"),
+			"available": textValue("many")}}); err != nil {
 		t.Fatal(err)
 	}
 	results = w.putNow(picked("2", "c", "d"))
@@ -845,13 +845,12 @@ func TestTotalsLeaveNoRoomForAMessage(t *testing.T) {
 		w.start()
 		large := func(bytes int) {
 			for n := range 3 {
-				key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: fmt.Sprintf("A#sold#1#0#%d", n)},
-					"SK": &types.AttributeValueMemberS{Value: "-"}}
+				key := itemKey(event.Key{PK: fmt.Sprintf("A#sold#1#0#%d", n), SK: "-"})
 				if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(),
 					&dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key,
 						UpdateExpression: aws.String("SET #x = :x"), ExpressionAttributeNames: map[string]string{"#x": "i:x"},
 						ExpressionAttributeValues: map[string]types.AttributeValue{
-							":x": &types.AttributeValueMemberS{Value: strings.Repeat("x", bytes+n)}}}); err != nil {
+							":x": textValue(strings.Repeat("x", bytes+n))}}); err != nil {
 					t.Fatal(err)
 				}
 			}

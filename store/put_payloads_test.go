@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 
@@ -609,12 +607,7 @@ func TestMissingPartsAreOffloaded(t *testing.T) {
 		item := w.thread(typ, "1")
 		w.store.Put(deadline(t), []*event.Item{item})
 		for _, part := range item.Parts.Items {
-			if _, err := w.Engine.DynamoDB().DeleteItem(t.Context(),
-				&dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]types.AttributeValue{
-					"PK": &types.AttributeValueMemberS{Value: part.Key.PK},
-					"SK": &types.AttributeValueMemberS{Value: part.Key.SK}}}); err != nil {
-				t.Fatal(err)
-			}
+			w.removes(part.Key)
 			w.loses(part)
 		}
 		w.faults = append(w.faults, fault{API: "PutObject", Before: errLost, Always: true})

@@ -31,7 +31,7 @@ func TestReplaceWhatIsOddlyStored(t *testing.T) {
 		"ties as a number": {func(img image) { img["i:revision"] = &types.AttributeValueMemberN{Value: "7"} }, true},
 		"ties as a list":   {func(img image) { img["i:revision"] = &types.AttributeValueMemberL{} }, true},
 		"empty ties":       {func(img image) { img["i:revision"] = &types.AttributeValueMemberS{} }, true},
-		"other ties":       {func(img image) { img["i:revision"] = &types.AttributeValueMemberS{Value: "x"} }, false},
+		"other ties":       {func(img image) { img["i:revision"] = textValue("x") }, false},
 	} {
 		for _, stamp := range []string{"1", "2"} { // the pipeline is at epoch 1
 			for _, n := range []int{1, 40} { // alone, and together
@@ -48,7 +48,7 @@ func TestReplaceWhatIsOddlyStored(t *testing.T) {
 						img := maps.Clone(w.stored("events", first.Key))
 						c.alter(img)
 						img["epoch"] = &types.AttributeValueMemberN{Value: stamp}
-						put(t, w, "events", img)
+						w.put("events", img)
 						newer = append(newer, w.parcel(fmt.Sprint(i), 4, long, `"b":3`))
 					}
 					want, before := event.Updated, w.Engine.Usage().Requests["PutItem"]

@@ -239,8 +239,8 @@ func TestRefusalNamesTheTotalAlone(t *testing.T) {
 	if got := verdicts(w.putNow(slip(one), slip(other))); got != "Inserted Inserted" {
 		t.Fatal(got)
 	}
-	low := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#balances#1#0"},
-		"SK": &types.AttributeValueMemberS{Value: "-"}, "balance": &types.AttributeValueMemberN{Value: "-200"}}
+	low := map[string]types.AttributeValue{"PK": textValue("A#balances#1#0"),
+		"SK": textValue("-"), "balance": &types.AttributeValueMemberN{Value: "-200"}}
 	w.put("totals", low)
 	reasons := slices.Repeat([]types.CancellationReason{{Code: aws.String("None")}}, 10)
 	reasons[8] = types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Item: low}

@@ -111,8 +111,8 @@ func TestForeignItemUnderTheKey(t *testing.T) {
 	item := w.order("1", 1)
 	_, err := w.Engine.DynamoDB().PutItem(context.Background(),
 		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK},
-			"hello": &types.AttributeValueMemberS{Value: "world"}}})
+			"PK": textValue(item.Key.PK), "SK": textValue(item.Key.SK),
+			"hello": textValue("world")}})
 	if err != nil {
 		t.Fatal(err)
 	}

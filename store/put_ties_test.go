@@ -139,10 +139,9 @@ func TestAReplacementNamesTheWholeRevision(t *testing.T) {
 		undisturbed := put(stored, func(*world, event.Key) {})
 		disturbed := put(stored, func(w *world, key event.Key) {
 			_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
-				Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK},
-					"SK": &types.AttributeValueMemberS{Value: key.SK}},
+				Key:              itemKey(key),
 				UpdateExpression: aws.String("SET #i = :i"), ExpressionAttributeNames: map[string]string{"#i": "i:revision"},
-				ExpressionAttributeValues: map[string]types.AttributeValue{":i": &types.AttributeValueMemberS{Value: "35018"}}})
+				ExpressionAttributeValues: map[string]types.AttributeValue{":i": textValue("35018")}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -235,7 +235,7 @@ func (w *world) alter(key event.Key, attribute string, v types.AttributeValue) {
 	table, update := "totals", "SET #a = :v"
 	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(),
 		&dynamodb.UpdateItemInput{TableName: &table, UpdateExpression: &update,
-			Key:                       map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK)},
+			Key:                       itemKey(key),
 			ExpressionAttributeNames:  map[string]string{"#a": attribute},
 			ExpressionAttributeValues: map[string]types.AttributeValue{":v": v}}); err != nil {
 		w.t.Fatal(err)

@@ -128,7 +128,7 @@ func TestTotalWithoutTimes(t *testing.T) {
 	daily, _ := w.plan.Definition("daily")
 	for _, start := range starts {
 		key := lanes.Key(daily, 0, []string{"m"}, start.Unix())
-		put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK),
+		w.put("totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK),
 			"n": &types.AttributeValueMemberN{Value: "1"}})
 	}
 	for _, c := range []struct {
@@ -184,14 +184,12 @@ func TestTotalRefuses(t *testing.T) {
 	}
 }
 
-func put(t testing.TB, w *world, table string, item map[string]types.AttributeValue) {
-	t.Helper()
-	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func textValue(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+// itemKey returns a key as requests have it.
+func itemKey(key event.Key) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK)}
+}
 
 // A scan goes over many pages. It names what it cannot understand, and goes on.
 func TestScans(t *testing.T) {
@@ -203,8 +201,8 @@ func TestScans(t *testing.T) {
 	if results, _ := w.store.Put(deadline(t), items); strings.Count(verdicts(results), "Inserted") != 30 {
 		t.Fatal(verdicts(results))
 	}
-	put(t, w, "events", map[string]types.AttributeValue{"PK": textValue("FOREIGN"), "SK": textValue("x")})
-	put(t, w, "events", map[string]types.AttributeValue{"PK": textValue("ODD"), "SK": textValue("x"), "type": textValue("order")})
+	w.put("events", itemKey(event.Key{PK: "FOREIGN", SK: "x"}))
+	w.put("events", map[string]types.AttributeValue{"PK": textValue("ODD"), "SK": textValue("x"), "type": textValue("order")})
 	w.faults = []fault{{API: "Scan", Before: errThrottled}, {API: "Scan", After: errLost}}
 	before := w.Engine.Usage()
 	seen, odd := map[event.Key]int{}, 0
@@ -262,9 +260,9 @@ func TestTotalsAmongOthers(t *testing.T) {
 	}
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	for _, pk := range []string{"A#", "A#x", "A#x#1", "A#x#y#0", "B#live#1#0", "R#abc"} {
-		put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(pk), "SK": textValue("-"), "n": textValue("1")})
+		w.put("totals", map[string]types.AttributeValue{"PK": textValue(pk), "SK": textValue("-"), "n": textValue("1")})
 	}
-	put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue("A#live#1#0"), "SK": textValue("yesterday")})
+	w.put("totals", itemKey(event.Key{PK: "A#live#1#0", SK: "yesterday"}))
 	names := map[string]int{}
 	for total, err := range w.store.Totals(context.Background()) {
 		if err != nil {
@@ -523,8 +521,8 @@ func TestTouch(t *testing.T) {
 		items = append(items, w.order(fmt.Sprint(i), i))
 	}
 	w.store.Put(deadline(t), items)
-	put(t, w, "events", map[string]types.AttributeValue{"PK": textValue("FOREIGN"), "SK": textValue("x")})
-	put(t, w, "events", map[string]types.AttributeValue{"PK": textValue("ODD"), "SK": textValue("x"), "type": textValue("order")})
+	w.put("events", itemKey(event.Key{PK: "FOREIGN", SK: "x"}))
+	w.put("events", map[string]types.AttributeValue{"PK": textValue("ODD"), "SK": textValue("x"), "type": textValue("order")})
 	s := w.started(added(2, 3))
 	w.faults = []fault{{API: "BatchExecuteStatement", Before: errThrottled}, {API: "BatchExecuteStatement", Edit: func(output any) {
 		for i, code := range []types.BatchStatementErrorCodeEnum{"ThrottlingError", "InternalServerError"} { // both are done all the same
@@ -610,10 +608,10 @@ func TestTouchAboveTheTablesEpoch(t *testing.T) {
 			w.started(same)
 		}, 0},
 		{"an epoch that cannot be read", "no streams function has started", func() {
-			put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue("E#"), "SK": textValue("-"), "epoch": textValue("2")})
+			w.put("totals", map[string]types.AttributeValue{"PK": textValue("E#"), "SK": textValue("-"), "epoch": textValue("2")})
 		}, 0},
 		{"it has started", "", func() {
-			put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue("E#"), "SK": textValue("-"),
+			w.put("totals", map[string]types.AttributeValue{"PK": textValue("E#"), "SK": textValue("-"),
 				"epoch": &types.AttributeValueMemberN{Value: "1"}})
 			w.started(added(2, 2))
 		}, 1},

@@ -7,10 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/table/tables"
@@ -52,12 +48,7 @@ func TestSettledAgainstPuts(t *testing.T) {
 				}
 			case item.Parts != nil && len(item.Parts.Items) > 0 && r.IntN(6) == 0:
 				key := item.Parts.Items[r.IntN(len(item.Parts.Items))].Key
-				_, err := w.Engine.DynamoDB().DeleteItem(ctx,
-					&dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: map[string]types.AttributeValue{
-						"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				w.removes(key)
 			}
 		}
 		got, cost := tables.Of(w.store).Settled(context.Background(), list)

@@ -149,7 +149,7 @@ func TestTotalOfManyPages(t *testing.T) {
 	const days = 12
 	for day := range days {
 		key := lanes.Key(def, 0, []string{"m"}, epoch.AddDate(0, 0, day).Truncate(def.Window).Unix())
-		put(t, w, "totals",
+		w.put("totals",
 			map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK),
 				"orders":    &types.AttributeValueMemberN{Value: fmt.Sprint(day + 1)},
 				"n":         &types.AttributeValueMemberN{Value: "1"},

@@ -244,7 +244,7 @@ func TestRenew(t *testing.T) {
 	w.Clock.Pass(time.Hour)
 	img := w.stored("totals", lanes.EpochKey)
 	list := img["generations"].(*types.AttributeValueMemberL)
-	list.Value = append(list.Value, &types.AttributeValueMemberS{Value: "another#2"})
+	list.Value = append(list.Value, textValue("another#2"))
 	w.put("totals", img)
 	if err := tables.Of(w.store).Renew(deadline(t)); err != nil || len(tables.Of(w.store).Newer()) != 2 {
 		t.Errorf("another generation of the same epoch: %v, %v", tables.Of(w.store).Newer(), err)
