@@ -13,7 +13,7 @@ func verifying() []Mutant {
 		},
 		{
 			Name: "read-again-after-resume",
-			What: "a pass that goes on reads its segment from the beginning and keeps the runs that it has", Defends: "C5", Checks: wrong,
+			What: "a pass that goes on reads its segment from the beginning and keeps the sums that it has", Defends: "C5", Checks: wrong,
 			Edits: []Edit{{"verify.pass.segment", `return s, s.belongs(p)`, `s.Items.PK, s.Items.SK = "", ""
 			return s, s.belongs(p)`}},
 		},
