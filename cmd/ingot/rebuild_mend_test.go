@@ -49,8 +49,8 @@ func TestMendAndAccept(t *testing.T) {
 		"accepted: sales since 1: A#sales#1#0\n1 flag accepted by "+who+"\n" {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	if got := w.run(exitFine, "totals", "sales", "--local"); !regexp.MustCompile(`flag: accepted \S+ by ` + regexp.QuoteMeta(who) + `: A#sales#1#0`).MatchString(
-		got.out) {
+	accepted := regexp.MustCompile(`flag: accepted \S+ by ` + regexp.QuoteMeta(who) + `: A#sales#1#0`)
+	if got := w.run(exitFine, "totals", "sales", "--local"); !accepted.MatchString(got.out) {
 		t.Errorf("%s", got.out)
 	}
 	if got := w.run(exitFine, "rebuild", "--mend", "--local"); got.out != "0 totals mended, 0 not\n" {

@@ -236,7 +236,8 @@ func TestKeysOfAMessage(t *testing.T) {
 // has put them.
 func TestReplaceLeavesOlderWholesAlone(t *testing.T) {
 	parts := strings.Replace(bound, "  pieces: {since: 1, from: {line: {values: {pieces: sum pieces}}}}\n", "", 1)
-	alone := regexp.MustCompile(`(?s)\n  line:\n.*?\n  note:`).ReplaceAllString(strings.Replace(parts, "    atomic: true\n", "", 1), "\n  note:")
+	alone := strings.Replace(parts, "    atomic: true\n", "", 1)
+	alone = regexp.MustCompile(`(?s)\n  line:\n.*?\n  note:`).ReplaceAllString(alone, "\n  note:")
 	w := newWorldWith(t, stack.Config{}, alone)
 	w.send(orderOf(1, 5, "SPRING"))
 	w.deploy(parts)

@@ -159,6 +159,13 @@ func TestReplaceSurvivesEveryCrash(t *testing.T) {
 
 // Replacing deletes only what a person has seen, and only for a message that is stored afterwards.
 func TestReplaceIsRefused(t *testing.T) {
+	expiresLater := func(w *world, l *quarantine.Letter) {
+		key := w.seen(l).Stored.Key
+		w.faults = testworld.Faults{{API: "DeleteItem", Run: func() {
+			w.faults = nil
+			w.expires(key)
+		}}}
+	}
 	for name, c := range map[string]struct {
 		typ    string
 		change func(w *world, l *quarantine.Letter)
@@ -177,6 +184,8 @@ func TestReplaceIsRefused(t *testing.T) {
 				w.send(body("sale", 1, "cents", 300))
 			}}}
 		}, "in the meantime"},
+		"it comes with another expiry meanwhile":          {"sale", expiresLater, "in the meantime"},
+		"it comes with an expiry meanwhile, and had none": {"gift", expiresLater, "in the meantime"},
 		"it is erased": {"sale", func(w *world, l *quarantine.Letter) {
 			_, err := w.store.Erase(w.t.Context(), w.seen(l).Stored.Key)
 			w.must(err)

@@ -276,7 +276,20 @@ func (w *world) conflict(typ string) *quarantine.Letter {
 func (w *world) remove(key event.Key) {
 	w.t.Helper()
 	_, err := w.Engine.DynamoDB().DeleteItem(w.t.Context(),
-		&dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]dynamodbtypes.AttributeValue{
-			"PK": &dynamodbtypes.AttributeValueMemberS{Value: key.PK}, "SK": &dynamodbtypes.AttributeValueMemberS{Value: key.SK}}})
+		&dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: itemKey(key)})
 	w.must(err)
+}
+
+// expires gives a stored item another expiry.
+func (w *world) expires(key event.Key) {
+	w.t.Helper()
+	at := map[string]dynamodbtypes.AttributeValue{":v": &dynamodbtypes.AttributeValueMemberN{Value: "4102444800"}}
+	_, err := w.Engine.DynamoDB().UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Events),
+		Key: itemKey(key), UpdateExpression: aws.String("SET expiresAt = :v"), ExpressionAttributeValues: at})
+	w.must(err)
+}
+
+func itemKey(key event.Key) map[string]dynamodbtypes.AttributeValue {
+	return map[string]dynamodbtypes.AttributeValue{"PK": &dynamodbtypes.AttributeValueMemberS{Value: key.PK},
+		"SK": &dynamodbtypes.AttributeValueMemberS{Value: key.SK}}
 }
