@@ -134,9 +134,8 @@ func DeployedFile(ctx context.Context, client Client, aggregates string) (*File,
 		err = errors.New("its digest is another")
 	}
 	if err != nil {
-		return nil,
-			fmt.Errorf(
-				"the item F# of the aggregates table %s does not hold the deployed pipeline.yaml: %w; wake the streams function with {\"Records\":[]}, which writes it again", aggregates, err)
+		return nil, fmt.Errorf("the item F# of the aggregates table %s does not hold the deployed pipeline.yaml: %w; "+
+			"wake the streams function with {\"Records\":[]}, which writes it again", aggregates, err)
 	}
 	return f, nil
 }

@@ -68,8 +68,9 @@ func RefusedTouches(refusals []error) error {
 	if len(refusals) == 0 {
 		return nil
 	}
-	return fmt.Errorf(
-		"touch: %d items take no higher stamp and stay uncounted in newer generations; shorten those that are full, bring back payloads that are lost, or remove the items, then run the touch pass again:\n%w", len(refusals), errors.Join(refusals...))
+	return fmt.Errorf("touch: %d items take no higher stamp and stay uncounted in newer generations; "+
+		"shorten those that are full, bring back payloads that are lost, or remove the items, "+
+		"then run the touch pass again:\n%w", len(refusals), errors.Join(refusals...))
 }
 
 // TouchPages does what [Store.TouchPages] says.

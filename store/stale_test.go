@@ -112,8 +112,8 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 	}
 }
 
-// An item that is removed between the scan and its stamp stays removed: a stamp alone would create an
-// item that no event made. One that a newer function has touched meanwhile keeps its stamp.
+// An item that is removed between the scan and its stamp stays removed: a stamp alone would create
+// an item that no event made. One that a newer function has touched meanwhile keeps its stamp.
 func TestTouchMeetsAChange(t *testing.T) {
 	for api, items := range map[string]int{"UpdateItem": 3, "BatchExecuteStatement": 30} {
 		for _, newer := range []bool{false, true} {

@@ -137,8 +137,8 @@ func (p *pass) segments(ctx context.Context) ([]*manifest, error) {
 		case m.ended():
 			all[i] = m
 		default:
-			return nil, fmt.Errorf("segment %d of %d is not read to its end yet in %s; do ingot verify part segment %d first, with the same flags",
-				i, p.Segments, p.Work, i)
+			return nil, fmt.Errorf("segment %d of %d is not read to its end yet in %s; "+
+				"do ingot verify part segment %d first, with the same flags", i, p.Segments, p.Work, i)
 		}
 	}
 	return all, nil
