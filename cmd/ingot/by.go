@@ -9,6 +9,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -34,7 +35,7 @@ func valuesOfBy(p *pipeline.Pipeline, def *aggregate.Definition, given map[strin
 		if !derived && !slices.ContainsFunc(fields, func(field string) bool {
 			return within(field, name)
 		}) && !slices.Contains(def.By, name) {
-			return nil, usage(fmt.Errorf("%s has no field %s in its by; %s", def.Name, name, foundBy(def, fields)))
+			return nil, cli.Usagef("%s has no field %s in its by; %s", def.Name, name, foundBy(def, fields))
 		}
 	}
 	by, err := p.By(def.Name, envelope.Message{Body: payload(given)})
@@ -61,7 +62,7 @@ func valuesOfBy(p *pipeline.Pipeline, def *aggregate.Definition, given map[strin
 	if len(missing) == 0 {
 		if err := p.CheckBy(def.Name, values); err != nil {
 			text, _, _ := strings.Cut(err.Error(), "; Pipeline.By") // that part is for programs
-			return nil, usage(fmt.Errorf("%s: %s", text, instead(fields)))
+			return nil, cli.Usagef("%s: %s", text, instead(fields))
 		}
 		return values, nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
@@ -39,7 +40,8 @@ With --was FILE it compares with the pipeline.yaml that is deployed now. It says
 become other items if they are delivered again, which aggregates must begin anew or be rebuilt, which
 aggregates have totals that would expire before stored events do, and what to drain first. If a longer
 retain needs an entry in was, it prints that entry. With --was deployed, it reads the deployed file from
-the stack. If samconfig.toml names a stack that is not deployed yet, there is nothing to compare. A change of INGOT_PII_KEY also makes other items, but no file shows such a change.
+the stack. If samconfig.toml names a stack that is not deployed yet, there is nothing to compare. A
+change of INGOT_PII_KEY also makes other items, but no file shows such a change.
 
 ` + eventsHelp + `
 
@@ -151,7 +153,7 @@ func (a *app) deployedFile(cmd *cobra.Command) (*check.File, error) {
 	t, err := a.find(cmd)
 	var wrong *target.UsageError
 	if errors.As(err, &wrong) && wrong.Undeployed {
-		fmt.Fprintf(a.stderr, "ingot: nothing is deployed yet, so there is nothing to compare: %v\n", wrong)
+		a.Say("nothing is deployed yet, so there is nothing to compare: %v", wrong)
 		return nil, nil
 	}
 	if err != nil {
@@ -171,7 +173,7 @@ const maxPartitions = 10_000
 func namesFiles(cmd *cobra.Command, options ...string) error {
 	for _, option := range options {
 		if f := cmd.Flags().Lookup(option); f.Changed && f.Value.String() == "" {
-			return usage(fmt.Errorf("--%s is empty; name a file, or leave the option out", option))
+			return cli.Usagef("--%s is empty; name a file, or leave the option out", option)
 		}
 	}
 	return nil
@@ -190,38 +192,38 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	case cmd.Flags().Lookup("pipeline") != nil:
 		advice = "to name a pipeline, write --pipeline FILE; "
 	}
-	return usage(fmt.Errorf("%s takes no argument %q; %ssee %s --help", cmd.CommandPath(), args[0], advice, cmd.CommandPath()))
+	return cli.Usagef("%s takes no argument %q; %ssee %s --help", cmd.CommandPath(), args[0], advice, cmd.CommandPath())
 }
 
 func (a *app) check(o checkOptions, named, configNamed bool) error {
 	in, err := o.input(named, configNamed)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	if o.sample.file != "" {
 		if in.Events, err = a.sampleEvents(in, o.sample, nil); err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 	}
 	prices, err := readPrices(o.prices)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	in.ReadUnit, in.Region = prices.ReadUnit(), prices.Region()
 	report, err := check.Run(in)
 	if err != nil {
-		return usage(checkError(err))
+		return cli.Usage(checkError(err))
 	}
 	if in.Template == nil {
-		fmt.Fprintf(a.stderr, "ingot: there is no %s here: only %s was checked; name a template with --template\n", o.template, o.pipeline)
+		a.Say("there is no %s here: only %s was checked; name a template with --template", o.template, o.pipeline)
 	}
-	if a.json() {
-		err = report.WriteJSON(a.stdout)
+	if a.JSON() {
+		err = report.WriteJSON(a.Stdout)
 	} else {
-		err = report.WriteText(a.stdout, in)
+		err = report.WriteText(a.Stdout, in)
 	}
 	if err == nil && !report.Clean() {
-		err = difference()
+		err = cli.Difference()
 	}
 	return err
 }
@@ -251,7 +253,7 @@ func (o checkOptions) input(named, configNamed bool) (check.Input, error) {
 		}
 		in.Parameters[name] = value
 	}
-	text, err := readFile(o.pipeline, noPipeline)
+	text, err := cli.ReadFile(o.pipeline, noPipeline)
 	if err != nil {
 		return in, err
 	}
@@ -282,7 +284,7 @@ func optionalFile(name string, needed bool, next string) (*check.File, error) {
 	if name == "" {
 		return nil, nil
 	}
-	text, err := readFile(name, next)
+	text, err := cli.ReadFile(name, next)
 	if errors.Is(err, fs.ErrNotExist) && !needed {
 		return nil, nil
 	}
@@ -294,13 +296,3 @@ func optionalFile(name string, needed bool, next string) (*check.File, error) {
 
 // noPipeline says what to do if the pipeline cannot be read, to somebody who may have none yet.
 const noPipeline = "name the pipeline with --pipeline FILE, or make one with: ingot init"
-
-// readFile reads a file that the command line names. next says what to do if it cannot be read.
-func readFile(name, next string) ([]byte, error) {
-	text, err := os.ReadFile(name)
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return nil, fmt.Errorf("%s: %w; %s", name, path.Err, next)
-	}
-	return text, err
-}

@@ -1,18 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/sample"
 	"github.com/ingot-events/ingot/pipeline"
@@ -20,12 +16,13 @@ import (
 
 const eventsHelp = `With --events it plans each line of a file of events, or of standard input with -. A line is one
 message body, and gets the message attributes of --attribute. Or it is a whole batch, as Lambda sends it
-({"Records": […]}) or aws sqs receive-message prints it ({"Messages": […]}). It reports the verdicts and their reasons; the fields that are absent, null or of
-another type; the hottest keys and totals; sizes and write units. If a line would be Poison, the exit
-code is 3. A file of any size takes at most 256 MB of memory: the first lines are given to the ingest function
-on empty tables in memory, at most 20,000 of them and for at most 5 seconds. All others are planned, and
-only Poison among them gets a verdict. The command does not know what is stored already. It says how
-many events a floor may refuse. A key with a personal value is shown as a hash.`
+({"Records": […]}) or aws sqs receive-message prints it ({"Messages": […]}). It reports the verdicts
+and their reasons; the fields that are absent, null or of another type; the hottest keys and totals;
+sizes and write units. If a line would be Poison, the exit code is 3. A file of any size takes at
+most 256 MB of memory: the first lines are given to the ingest function on empty tables in memory, at
+most 20,000 of them and for at most 5 seconds. All others are planned, and only Poison among them
+gets a verdict. The command does not know what is stored already. It says how many events a floor may
+refuse. A key with a personal value is shown as a hash.`
 
 // eventsJSON documents the part of --output json that --events adds.
 const eventsJSON = `
@@ -57,7 +54,7 @@ func sampleFlags(cmd *cobra.Command, s *sampled) {
 // alone refuses options about the events of a file that is not named.
 func (s sampled) alone() error {
 	if s.file == "" && len(s.attributes) > 0 {
-		return usage(errors.New("--attribute is for the events of --events; name their file, or leave --attribute out"))
+		return cli.Usagef("--attribute is for the events of --events; name their file, or leave --attribute out")
 	}
 	return nil
 }
@@ -78,40 +75,14 @@ func (a *app) sampleEvents(in check.Input, s sampled, each func(sample.Judged)) 
 	secret, _ := a.localSecret() // no hash that the stand-in makes is shown
 	p, err := in.Pipeline.Load(pipeline.Secret(secret))
 	if err != nil {
-		fmt.Fprintf(a.stderr, "ingot: the sample events were not checked, because %s has mistakes\n", in.Pipeline.Name)
+		a.Say("the sample events were not checked, because %s has mistakes", in.Pipeline.Name)
 		return nil, nil
 	}
-	from, name, err := a.open(s.file, "name a file with one event a line with --events FILE")
+	from, name, err := a.Open(s.file, "name a file with one event a line with --events FILE")
 	if err != nil {
 		return nil, err
 	}
 	defer from.Close()
 	messages := func(line string) ([]envelope.Message, error) { return explain.OfLine(line, attributes) }
 	return (&sample.Sampler{Pipeline: p, Now: now, Each: each, Messages: messages, Clock: time.Now}).Read(name, from)
-}
-
-// open opens a file of events, or standard input if name is -. It also returns a name to show for
-// it. next says what to do if the file cannot be opened.
-func (a *app) open(name, next string) (io.ReadCloser, string, error) {
-	if name == "-" {
-		return io.NopCloser(a.stdin), "standard input", nil
-	}
-	f, err := os.Open(name)
-	if err == nil {
-		err = notFolder(f)
-	}
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return nil, "", fmt.Errorf("%s: %w; %s, or - for standard input", name, path.Err, next)
-	}
-	return f, name, err
-}
-
-// notFolder closes f and returns an error if it is a folder, which can be opened but not read.
-func notFolder(f *os.File) error {
-	if info, err := f.Stat(); err != nil || !info.IsDir() {
-		return nil // a file that cannot be read says so when it is read
-	}
-	_ = f.Close() // nothing was written
-	return &fs.PathError{Op: "read", Path: f.Name(), Err: syscall.EISDIR}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/console"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -56,7 +57,7 @@ func newConsole(a *app) *cobra.Command {
 				return err
 			}
 			if o.port < 0 || o.port > 65535 {
-				return usage(fmt.Errorf("--port %d: give a port from 1 to 65535, or 0 for any free one", o.port))
+				return cli.Usagef("--port %d: give a port from 1 to 65535, or 0 for any free one", o.port)
 			}
 			t, err := a.find(cmd)
 			if err != nil {
@@ -89,10 +90,10 @@ func (a *app) consoleOfDev(t *target.Target) error {
 }
 
 func (a *app) printConsole(url string) (err error) {
-	if a.json() {
-		return a.writeJSON(served{url})
+	if a.JSON() {
+		return a.WriteJSON(served{url})
 	}
-	_, err = fmt.Fprintln(a.stdout, url)
+	_, err = fmt.Fprintln(a.Stdout, url)
 	return err
 }
 
@@ -116,7 +117,7 @@ func (a *app) console(cmd *cobra.Command, t *target.Target, o consoleOptions) er
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stderr, "ingot: the console of %s is at this address until ctrl-C; keep the token to yourself\n", t)
+	a.Say("the console of %s is at this address until ctrl-C; keep the token to yourself", t)
 	if err := a.printConsole(s.URL()); err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (a *app) follow(cmd *cobra.Command, t *target.Target) (func() *pipeline.Pip
 		return func() *pipeline.Pipeline { return p }, err
 	}
 	var mu sync.Mutex
-	clock := a.clock.Real()
+	clock := a.Clock.Real()
 	looked, trouble := clock.Now(), ""
 	newer := func() (check.File, *pipeline.Pipeline, error) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), followFor)
@@ -184,12 +185,11 @@ func (a *app) follow(cmd *cobra.Command, t *target.Target) (func() *pipeline.Pip
 		case err != nil:
 			if text := show.Error(err); text != trouble && cmd.Context().Err() == nil {
 				trouble = text
-				fmt.Fprintf(a.stderr,
-					"ingot: the console goes on with the pipeline.yaml that it has, because the deployed one cannot be read: %s\n", text)
+				a.Say("the console goes on with the pipeline.yaml that it has, because the deployed one cannot be read: %s", text)
 			}
 		case !bytes.Equal(f.Text, file.Text):
 			file, p, trouble = f, is, ""
-			fmt.Fprintf(a.stderr, "ingot: another pipeline.yaml is deployed; the console goes on with it, at epoch %d\n", p.Epoch())
+			a.Say("another pipeline.yaml is deployed; the console goes on with it, at epoch %d", p.Epoch())
 		}
 		return p
 	}, nil

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/demo"
 )
 
@@ -138,7 +139,7 @@ func TestConsoleFollowsADeployment(t *testing.T) {
 	t.Setenv("INGOT_PII_KEY", w.env["INGOT_PII_KEY"])
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var said strings.Builder
-	a := &app{env: os.LookupEnv, stderr: &said, clock: env.Env{Now: func() time.Time { return now }}}
+	a := &app{IO: cli.IO{Env: os.LookupEnv, Stderr: &said, Clock: env.Env{Now: func() time.Time { return now }}}}
 	cmd := newConsole(a)
 	cmd.SetContext(t.Context())
 	if err := cmd.ParseFlags([]string{"--local"}); err != nil {

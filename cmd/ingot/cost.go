@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/pipeline"
@@ -27,8 +28,9 @@ from the sample, and assumes that events come in the order of the sample and at 
 
 The figures are those of a stack made from template.yaml, after its first events have expired. The
 memory and the processor of the functions are those of the template.yaml beside the pipeline, with the
-parameters of samconfig.toml; if there is none, 576 MB on arm64. They are estimates, made from the requests that the functions send and from the time that they took in the
-benchmarks. The command sends no request.
+parameters of samconfig.toml; if there is none, 576 MB on arm64. They are estimates, made from the
+requests that the functions send and from the time that they took in the benchmarks. The command
+sends no request.
 
 Exit codes: 0 computed, 2 the command line is wrong, or a file cannot be used.
 
@@ -78,13 +80,13 @@ func newCost(a *app) *cobra.Command {
 				return err
 			}
 			if !cmd.Flags().Changed("rate") {
-				return usage(fmt.Errorf("say how many events come each second, as in %s --rate 100", cmd.CommandPath()))
+				return cli.Usagef("say how many events come each second, as in %s --rate 100", cmd.CommandPath())
 			}
 			if err := o.sample.alone(); err != nil {
 				return err
 			}
 			if err := o.functions(cmd.Flags().Changed("config-env")); err != nil {
-				return usage(err)
+				return cli.Usage(err)
 			}
 			return a.cost(o)
 		},
@@ -146,42 +148,42 @@ const newTable = 4
 func (a *app) cost(o costOptions) error {
 	in, err := o.input()
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
-	text, err := readFile(o.pipeline, noPipeline)
+	text, err := cli.ReadFile(o.pipeline, noPipeline)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	file := check.File{Name: o.pipeline, Text: text}
 	if in.Pipeline, err = file.Load(pipeline.CheckOnly()); err != nil {
-		return usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
+		return cli.Usagef("the pipeline has mistakes:\n%w", err)
 	}
 	if in.Partitions == 0 {
 		in.Partitions = min(maxPartitions, max(newTable, estimate.Shards(o.rate)))
 	}
 	if o.prices != "" {
-		if text, err = readFile(o.prices, "name a file of prices with --prices FILE"); err == nil {
+		if text, err = cli.ReadFile(o.prices, "name a file of prices with --prices FILE"); err == nil {
 			in.Prices, err = cost.ReadPrices(o.prices, text)
 		}
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 	}
 	if o.sample.file != "" {
 		in.Events = cost.NewSampled(sampleName(o.sample.file), in.Partitions, cost.InBatch(o.rate, in.Partitions),
 			cost.MessagesInBatch(o.rate, o.duplicates))
 		if _, err = a.sampleEvents(check.Input{Pipeline: file}, o.sample, in.Events.Add); err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 		if in.Events.Empty() {
-			return usage(fmt.Errorf("%s holds no event; give it at least one line, or leave out --events", sampleName(o.sample.file)))
+			return cli.Usagef("%s holds no event; give it at least one line, or leave out --events", sampleName(o.sample.file))
 		}
 	}
 	report := cost.Compute(in)
-	if a.json() {
-		return report.WriteJSON(a.stdout)
+	if a.JSON() {
+		return report.WriteJSON(a.Stdout)
 	}
-	return report.WriteText(a.stdout)
+	return report.WriteText(a.Stdout)
 }
 
 // input takes the figures from the command line.

@@ -103,8 +103,8 @@ func TestCostOfTheDeployedFunctions(t *testing.T) {
 	of := func(want string, args ...string) {
 		t.Helper()
 		got := tool(t, append([]string{"cost", "--rate", "10", "--pipeline", pipeline}, args...)...)
-		if !strings.Contains(got.stdout+got.stderr, want) {
-			t.Errorf("%v: no %q in\n%s%s", args, want, got.stdout, got.stderr)
+		if !strings.Contains(got.out+got.errors, want) {
+			t.Errorf("%v: no %q in\n%s%s", args, want, got.out, got.errors)
 		}
 	}
 	of("functions of 576 MB on arm64\n")

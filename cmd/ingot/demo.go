@@ -11,11 +11,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/demo"
-	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -64,8 +63,8 @@ The same options give the same summary, byte for byte. Exit code 3: a check foun
   ingot demo --output json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && args[0] == "" {
-				return usage(fmt.Errorf("%s takes one file of events, or - for standard input; see %s --help", cmd.CommandPath(),
-					cmd.CommandPath()))
+				return cli.Usagef("%s takes one file of events, or - for standard input; see %s --help", cmd.CommandPath(),
+					cmd.CommandPath())
 			}
 			return nil
 		},
@@ -75,11 +74,11 @@ The same options give the same summary, byte for byte. Exit code 3: a check foun
 			}
 			switch {
 			case len(args) == 1 && cmd.Flags().Changed("example"):
-				return usage(fmt.Errorf("--example and the file %s were both given; write one of them", args[0]))
+				return cli.Usagef("--example and the file %s were both given; write one of them", args[0])
 			case len(args) == 1:
 				f.file = args[0]
 			case cmd.Flags().Changed("pipeline"):
-				return usage(errors.New("--pipeline is for your own events; name their file too: ingot demo FILE --pipeline FILE"))
+				return cli.Usagef("--pipeline is for your own events; name their file too: ingot demo FILE --pipeline FILE")
 			}
 			return a.demo(cmd.Context(), f)
 		},
@@ -112,7 +111,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) error {
 	var lines *demo.LinesError
 	switch {
 	case errors.As(err, &line), errors.As(err, &lines), errors.Is(err, demo.ErrNoEvents):
-		return usage(err)
+		return cli.Usage(err)
 	case err != nil:
 		return err
 	}
@@ -120,7 +119,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) error {
 		return err
 	}
 	if !summary.Same {
-		return difference()
+		return cli.Difference()
 	}
 	return nil
 }
@@ -131,10 +130,10 @@ func (a *app) events(file string) (name string, done func(), err error) {
 	done = func() {}
 	switch info, err := os.Stat(file); {
 	case file == "-":
-		if a.typed {
-			fmt.Fprintln(a.stderr, "ingot: reading events from the terminal, one on each line; end with Ctrl-D")
+		if a.Typed {
+			a.Say("reading events from the terminal, one on each line; end with Ctrl-D")
 		}
-		name, err = spool(a.stdin)
+		name, err = spool(a.Stdin)
 		return name, func() { _ = os.Remove(name) }, err
 	case err != nil || info.Mode().IsRegular() || info.IsDir():
 		return file, done, nil // a missing file is reported with the other options
@@ -164,17 +163,17 @@ func spool(from io.Reader) (name string, err error) {
 
 // demoConfig reads the options. events is the file that they come from.
 func (a *app) demoConfig(f demoFlags, events string) (demo.Config, error) {
-	c := demo.Config{Seed: f.seed, Repeat: f.repeat, Progress: show.NewProgress(a.stderr, isTerminal(a.stderr)), Tamper: a.tamper}
+	c := demo.Config{Seed: f.seed, Repeat: f.repeat, Progress: a.Progress(), Tamper: a.tamper}
 	counting, err := aggregate.ParseCounting(f.counting)
 	if err != nil {
-		return c, usage(fmt.Errorf("--%w", err))
+		return c, cli.Usagef("--%w", err)
 	}
 	c.Counting = counting
 	if f.repeat < 1 {
-		return c, usage(fmt.Errorf("--repeat %d: write 1 or more", f.repeat))
+		return c, cli.Usagef("--repeat %d: write 1 or more", f.repeat)
 	}
 	if f.totals < -1 {
-		return c, usage(fmt.Errorf("--totals %d: write how many of each aggregate to print, or -1 for all", f.totals))
+		return c, cli.Usagef("--totals %d: write how many of each aggregate to print, or -1 for all", f.totals)
 	}
 	return c, a.demoData(&c, f, events)
 }
@@ -186,39 +185,39 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 	var secret []byte
 	switch {
 	case len(f.attributes) > 0 && f.file == "":
-		return usage(errors.New("--attribute is for your own events: those of the examples have no message attributes"))
+		return cli.Usagef("--attribute is for your own events: those of the examples have no message attributes")
 	case f.skip && f.file == "":
-		return usage(errors.New("--skip-unusable is for your own events: the examples have no lines that cannot be used"))
+		return cli.Usagef("--skip-unusable is for your own events: the examples have no lines that cannot be used")
 	case f.file != "":
 		attributes, err := parseAttributes(f.attributes)
 		if err == nil {
 			err = ownFiles(f)
 		}
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 		title := f.file
 		if title == "-" {
 			title = "standard input"
 		}
 		c.Data = demo.File(events, title, attributes)
-		c.Tell = func(line string) { fmt.Fprintln(a.stderr, "ingot: "+line) }
+		c.Tell = func(line string) { a.Say("%s", line) }
 		if f.skip {
-			c.Skip = func(bad *demo.LinesError) { fmt.Fprintln(a.stderr, "ingot: "+bad.Skipped()) }
+			c.Skip = func(bad *demo.LinesError) { a.Say("%s", bad.Skipped()) }
 		}
 		files, name = os.DirFS(filepath.Dir(f.pipeline)), filepath.Base(f.pipeline)
 		secret, _ = a.localSecret()
 	default:
 		b, err := bundle(f.example)
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 		c.Data = b.Data(f.seed)
 		files, name, secret = b.Files, b.File, []byte(b.Secret)
 	}
 	var err error
 	if c.Plan, err = pipeline.Load(files, name, pipeline.Secret(secret)); err != nil {
-		return usage(inFile(err, f.pipeline))
+		return cli.Usage(inFile(err, f.pipeline))
 	}
 	if f.file != "" {
 		a.tellStandIn("ingot demo", c.Plan)
@@ -272,10 +271,10 @@ func ownFiles(f demoFlags) error {
 }
 
 func (a *app) printSummary(s *demo.Summary, totals int) error {
-	if !a.json() {
-		return s.Text(a.stdout, totals)
+	if !a.JSON() {
+		return s.Text(a.Stdout, totals)
 	}
-	return a.writeJSON(s)
+	return a.WriteJSON(s)
 }
 
 // inFile names the file as the user named it, because the loader knows only the last element of its
@@ -289,9 +288,4 @@ func inFile(err error, name string) error {
 		mistakes[i].File = name
 	}
 	return fmt.Errorf("%s cannot be used:\n%w", name, mistakes)
-}
-
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }

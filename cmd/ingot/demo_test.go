@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/demo"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 )
@@ -74,7 +75,7 @@ func TestDemoJSON(t *testing.T) {
 	o := tool(t, "demo", "events.ndjson", "--output", "json", "--seed", "5", "--counting", "receipts", "--repeat", "3")
 	o.says(t, exitFine, "sending events through trouble")
 	var s demo.Summary
-	decoder := json.NewDecoder(strings.NewReader(o.stdout))
+	decoder := json.NewDecoder(strings.NewReader(o.out))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&s); err != nil {
 		t.Fatal(err)
@@ -84,7 +85,7 @@ func TestDemoJSON(t *testing.T) {
 		t.Errorf("%+v", s.Data)
 	}
 	again := tool(t, "demo", "events.ndjson", "--output", "json", "--seed", "5", "--counting", "receipts", "--repeat", "3")
-	if again.stdout != o.stdout {
+	if again.out != o.out {
 		t.Error("the same options gave another summary")
 	}
 }
@@ -101,7 +102,7 @@ func TestDemoRefuses(t *testing.T) {
 	}
 	write(t, filepath.Join("sub", "wrong.yaml"), strings.Replace(strings.Replace(readings, "window: 1h", "windw: 1h", 1), "retain: 7d",
 		"retain: 7 days", 1))
-	demo := func(more ...string) outcome {
+	demo := func(more ...string) ran {
 		return tool(t, append([]string{"demo"}, more...)...)
 	}
 	tool(t, "demo", "--example", "nonsense").says(t, exitUsage, `--example "nonsense"`,
@@ -111,8 +112,8 @@ func TestDemoRefuses(t *testing.T) {
 	for _, seed := range []string{"minus", "-1", "1.5", "18446744073709551616"} {
 		o := tool(t, "demo", "--seed", seed)
 		o.says(t, exitUsage, fmt.Sprintf("--seed %q: write a whole number from 0 to 18446744073709551615", seed))
-		if strings.Contains(o.stderr, "strconv") {
-			t.Errorf("it speaks of its insides: %s", o.stderr)
+		if strings.Contains(o.errors, "strconv") {
+			t.Errorf("it speaks of its insides: %s", o.errors)
 		}
 	}
 	tool(t, "demo", "--totals", "all").says(t, exitUsage, `--totals "all": write a whole number`)
@@ -139,8 +140,8 @@ func TestDemoRefuses(t *testing.T) {
 	o := demo("wrapped.ndjson", "--repeat", "2")
 	o.says(t, exitUsage, "wrapped.ndjson:1: it cannot be repeated: it comes in an envelope (CloudEvent (structured))",
 		"leave --repeat away")
-	if strings.Contains(o.stderr, "correct that line") {
-		t.Errorf("it blames the line: %s", o.stderr)
+	if strings.Contains(o.errors, "correct that line") {
+		t.Errorf("it blames the line: %s", o.errors)
 	}
 	demo("empty.ndjson").says(t, exitUsage, "there is no event in it")
 	demo("events.ndjson", "--pipeline", "nowhere.yaml").says(t, exitUsage, "nowhere.yaml")
@@ -155,16 +156,16 @@ func TestDemoWithoutASecret(t *testing.T) {
 	const said = `ingot demo: INGOT_PII_KEY is not set: keyed hashes are made with the key "` + explain.StandIn + `"`
 	stand := tool(t, "demo", "events.ndjson", "--pipeline", "secret.yaml")
 	stand.says(t, exitFine, said)
-	a := &app{env: func(name string) (string, bool) { return "k", name == "INGOT_PII_KEY" }}
+	a := &app{IO: cli.IO{Env: func(name string) (string, bool) { return "k", name == "INGOT_PII_KEY" }}}
 	own := toolIn(context.Background(), a, "demo", "events.ndjson", "--pipeline", "secret.yaml")
-	if own.says(t, exitFine); strings.Contains(own.stderr, "INGOT_PII_KEY") || own.stdout == stand.stdout {
-		t.Errorf("with a secret of its own it says %s\nand its hashes differ: %v", own.stderr, own.stdout != stand.stdout)
+	if own.says(t, exitFine); strings.Contains(own.errors, "INGOT_PII_KEY") || own.out == stand.out {
+		t.Errorf("with a secret of its own it says %s\nand its hashes differ: %v", own.errors, own.out != stand.out)
 	}
-	if o := tool(t, "demo", "events.ndjson", "--pipeline", "pipeline.yaml"); strings.Contains(o.stderr, "INGOT_PII_KEY") {
-		t.Errorf("without hmac it says %s", o.stderr)
+	if o := tool(t, "demo", "events.ndjson", "--pipeline", "pipeline.yaml"); strings.Contains(o.errors, "INGOT_PII_KEY") {
+		t.Errorf("without hmac it says %s", o.errors)
 	}
-	if o := tool(t, "demo", "--example", "shop"); strings.Contains(o.stderr, "INGOT_PII_KEY") {
-		t.Errorf("of an example, which has its own key, it says %s", o.stderr)
+	if o := tool(t, "demo", "--example", "shop"); strings.Contains(o.errors, "INGOT_PII_KEY") {
+		t.Errorf("of an example, which has its own key, it says %s", o.errors)
 	}
 }
 
@@ -173,8 +174,8 @@ func TestDemoInterrupted(t *testing.T) {
 	cancel()
 	o := toolIn(ctx, &app{}, "demo")
 	o.says(t, exitInterrupted, "interrupted")
-	if o.stdout != "" {
-		t.Errorf("stdout is %q", o.stdout)
+	if o.out != "" {
+		t.Errorf("stdout is %q", o.out)
 	}
 }
 
@@ -206,13 +207,13 @@ func TestDemoFindsDifferences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := toolIn(context.Background(), &app{tamper: tamper}, "demo", "events.ndjson")
 			o.says(t, exitDifference)
-			if missed := strings.Contains(o.stdout,
+			if missed := strings.Contains(o.out,
 				"40 events, made before the trouble   2  no difference"); missed != (name == "an fp altered") {
-				t.Errorf("the list's check (missed: %v):\n%s", missed, o.stdout)
+				t.Errorf("the list's check (missed: %v):\n%s", missed, o.out)
 			}
-			if !strings.Contains(o.stdout, "DIFFERENCE") || !strings.Contains(o.stdout, "hourly since 1 by roof at 2024-05-01T10:00:00Z") ||
-				strings.Contains(o.stderr, "exit code") {
-				t.Errorf("stdout:\n%s\nstderr:\n%s", o.stdout, o.stderr)
+			if !strings.Contains(o.out, "DIFFERENCE") || !strings.Contains(o.out, "hourly since 1 by roof at 2024-05-01T10:00:00Z") ||
+				strings.Contains(o.errors, "exit code") {
+				t.Errorf("stdout:\n%s\nstderr:\n%s", o.out, o.errors)
 			}
 		})
 	}
@@ -229,7 +230,7 @@ func TestDemoReadsStandardInput(t *testing.T) {
 	}
 	file := tool(t, "demo", "events.ndjson", "--repeat", "2")
 	stdin := piped(t, string(events), "demo", "-", "--repeat", "2")
-	if want := strings.Replace(file.stdout, "events.ndjson", "standard input", 1); stdin.code != exitFine || stdin.out != want {
+	if want := strings.Replace(file.out, "events.ndjson", "standard input", 1); stdin.code != exitFine || stdin.out != want {
 		t.Errorf("exit code %d, stderr %s; got\n%s\nwant\n%s", stdin.code, stdin.errors, stdin.out, want)
 	}
 	broken := piped(t, "{}\n", "demo", "-")
@@ -248,7 +249,7 @@ func TestDemoTakesMessageAttributes(t *testing.T) {
 	write(t, "pipeline.yaml", strings.Replace(readings, "type: reading", `type: "{@attribute.kind}"`, 1))
 	body := `{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`
 	write(t, "events.ndjson", body)
-	demo := func(more ...string) outcome {
+	demo := func(more ...string) ran {
 		return tool(t, append([]string{"demo", "events.ndjson", "--totals", "-1"}, more...)...)
 	}
 	demo().says(t, exitUsage, "events.ndjson:1: Poison (missing-field)", "attribute")
@@ -263,9 +264,9 @@ func TestDemoTakesMessageAttributes(t *testing.T) {
 		quoted, of, other, of))
 	o := demo()
 	o.says(t, exitFine)
-	if !strings.Contains(o.stdout, "INGOT DEMO  2 events") || !strings.Contains(o.stdout, "  2  no difference") &&
-		!strings.Contains(o.stdout, "  1  no difference") {
-		t.Errorf("two messages of one line:\n%s", o.stdout)
+	if !strings.Contains(o.out, "INGOT DEMO  2 events") || !strings.Contains(o.out, "  2  no difference") &&
+		!strings.Contains(o.out, "  1  no difference") {
+		t.Errorf("two messages of one line:\n%s", o.out)
 	}
 	demo("--attribute", "kind=reading").says(t, exitUsage,
 		"events.ndjson:1: it is a batch, whose messages have attributes of their own; leave out --attribute")
@@ -292,8 +293,8 @@ func TestDemoListsAllBadLines(t *testing.T) {
 	o := tool(t, "demo", "broken.ndjson")
 	o.says(t, exitUsage, "broken.ndjson: 19 of 100 lines cannot be used:\n  broken.ndjson:4: Poison (wrong-type)",
 		"\n  broken.ndjson:91: it has more than 2097152 bytes", "\n  and 9 more: lines 92-100")
-	if n := strings.Count(o.stderr, "\n"); n > 14 || o.stdout != "" {
-		t.Errorf("%d lines on stderr, stdout %q", n, o.stdout)
+	if n := strings.Count(o.errors, "\n"); n > 14 || o.out != "" {
+		t.Errorf("%d lines on stderr, stdout %q", n, o.out)
 	}
 }
 
@@ -310,8 +311,8 @@ func TestDemoSaysThatEventsAreNotInOrder(t *testing.T) {
 		"first on line 4; they are sent in the order of the file", ""} {
 		write(t, "mixed.ndjson", text[i])
 		o := tool(t, "demo", "mixed.ndjson", "--repeat", "2")
-		if o.says(t, exitFine, want); strings.Count(o.stderr, "not in order") != 1-i {
-			t.Errorf("%s", o.stderr)
+		if o.says(t, exitFine, want); strings.Count(o.errors, "not in order") != 1-i {
+			t.Errorf("%s", o.errors)
 		}
 	}
 }
@@ -322,15 +323,15 @@ func TestDemoSkipsBadLines(t *testing.T) {
 	inDirectory(t)
 	good := `{"id":%d,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}` + "\n"
 	write(t, "some.ndjson", fmt.Sprintf(good, 1)+"nope\n"+fmt.Sprintf(good, 2)+`{"id":3}`+"\n"+fmt.Sprintf(good, 4))
-	demo := func(file string, more ...string) outcome {
+	demo := func(file string, more ...string) ran {
 		return tool(t, append([]string{"demo", file}, more...)...)
 	}
 	demo("some.ndjson").says(t, exitUsage, "or leave them out with --skip-unusable.")
 	o := demo("some.ndjson", "--skip-unusable")
 	o.says(t, exitFine, "ingot: some.ndjson: 2 of 5 lines cannot be used:\n  some.ndjson:2: Poison (undecodable)",
 		"\n  some.ndjson:4: Poison (missing-field)", "\nThey are left out.\n")
-	if !strings.Contains(o.stdout, "INGOT DEMO  3 events") || !strings.Contains(o.stdout, "Every event is stored once and counted once.") {
-		t.Errorf("the other lines:\n%s", o.stdout)
+	if !strings.Contains(o.out, "INGOT DEMO  3 events") || !strings.Contains(o.out, "Every event is stored once and counted once.") {
+		t.Errorf("the other lines:\n%s", o.out)
 	}
 	write(t, "one.ndjson", fmt.Sprintf(good, 1)+"nope\n")
 	demo("one.ndjson").says(t, exitUsage, "one.ndjson:2: Poison (undecodable)", "; leave it out with --skip-unusable")
@@ -366,8 +367,8 @@ func TestDemoReadsAPipe(t *testing.T) {
 	}()
 	o := tool(t, "demo", name)
 	o.says(t, exitFine)
-	if err := <-written; err != nil || !strings.Contains(o.stdout, "INGOT DEMO  40 events: "+name) {
-		t.Errorf("%v: %s", err, o.stdout)
+	if err := <-written; err != nil || !strings.Contains(o.out, "INGOT DEMO  40 events: "+name) {
+		t.Errorf("%v: %s", err, o.out)
 	}
 	t.Setenv("TMPDIR", "/nonexistent")
 	tool(t, "demo", "-").says(t, exitFailed, "set TMPDIR to a folder that can be written to")

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/tables"
 	"github.com/ingot-events/ingot/internal/tool/changes"
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
@@ -43,12 +44,12 @@ func (a *app) chosenFile(cmd *cobra.Command, t *target.Target, writes bool) (che
 	name, _ := cmd.Flags().GetString("pipeline")
 	file := check.File{Name: name}
 	if f := cmd.Flags().Lookup("pipeline"); f != nil && f.Changed && name == "" {
-		return file, nil, usage(errors.New("--pipeline is empty; name a file, or leave the flag out"))
+		return file, nil, cli.Usagef("--pipeline is empty; name a file, or leave the flag out")
 	}
 	if name != "" {
-		text, err := readFile(name, "name the pipeline with --pipeline FILE")
+		text, err := cli.ReadFile(name, "name the pipeline with --pipeline FILE")
 		if err != nil {
-			return file, nil, usage(err)
+			return file, nil, cli.Usage(err)
 		}
 		file.Text = text
 	}
@@ -71,7 +72,7 @@ func (a *app) chosenFile(cmd *cobra.Command, t *target.Target, writes bool) (che
 		err = fmt.Errorf("this version of ingot cannot read the deployed pipeline.yaml; use the version that deployed it, or newer:\n%w",
 			err)
 	case err != nil:
-		err = usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
+		err = cli.Usagef("the pipeline has mistakes:\n%w", err)
 	}
 	return file, p, err
 }
@@ -83,7 +84,7 @@ func (a *app) hashing(ctx context.Context, t *target.Target, file check.File, p 
 		return p, nil
 	}
 	if t == nil {
-		secret, _ := a.env("INGOT_PII_KEY")
+		secret, _ := a.Env("INGOT_PII_KEY")
 		return file.Load(pipeline.Secret([]byte(secret)))
 	}
 	secret, err := t.Secret(ctx)
@@ -98,8 +99,8 @@ func (a *app) hashing(ctx context.Context, t *target.Target, file check.File, p 
 	}
 	st, err := a.storeOf(t, p)
 	if err == nil && errors.Is(tables.Of(st).SameSecret(ctx), store.ErrOtherSecret) {
-		fmt.Fprintf(a.stderr, "ingot: the tables of %s were filled with another INGOT_PII_KEY: "+
-			"under this one, no event is found whose key is hashed\n", t)
+		a.Say("the tables of %s were filled with another INGOT_PII_KEY: "+
+			"under this one, no event is found whose key is hashed", t)
 	}
 	return p, err
 }
@@ -124,8 +125,8 @@ func (a *app) same(cmd *cobra.Command, t *target.Target, deployed, local check.F
 			return err
 		}
 	}
-	return refused(fmt.Errorf("%s differs from the pipeline.yaml that is deployed, in %s: deploy it first, or leave out --pipeline",
-		local.Name, strings.Join(different, ", ")))
+	return cli.Refusedf("%s differs from the pipeline.yaml that is deployed, in %s: deploy it first, or leave out --pipeline",
+		local.Name, strings.Join(different, ", "))
 }
 
 // differ lists the differences between two files that change what is stored or counted.
@@ -137,7 +138,7 @@ func differ(was, is check.File) ([]string, error) {
 	}
 	new, err := is.Load(pipeline.CheckOnly())
 	if err != nil {
-		return nil, usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
+		return nil, cli.Usagef("the pipeline has mistakes:\n%w", err)
 	}
 	var list []string
 	for _, r := range changes.Between(old, new, time.Now()) {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/console"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/pipeline"
@@ -77,7 +78,7 @@ With --output json, one line of JSON says where everything is, as soon as it is 
 func (a *app) dev(ctx context.Context, o devOptions) error {
 	cfg, err := a.devConfig(o)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	console.InDev(ctx, &cfg, o.reveal)
 	d, err := dev.Start(ctx, cfg)
@@ -85,9 +86,9 @@ func (a *app) dev(ctx context.Context, o devOptions) error {
 	var path *fs.PathError
 	switch {
 	case errors.As(err, &mistakes):
-		return usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
+		return cli.Usagef("the pipeline has mistakes:\n%w", err)
 	case errors.As(err, &path) && path.Path == cfg.File:
-		return usage(fmt.Errorf("%s: %w; %s", o.pipeline, path.Err, noPipeline))
+		return cli.Usagef("%s: %w; %s", o.pipeline, path.Err, noPipeline)
 	case err != nil:
 		return err
 	}
@@ -117,9 +118,9 @@ func (a *app) devConfig(o devOptions) (dev.Config, error) {
 		o.data = filepath.Join(filepath.Dir(o.pipeline), ".ingot", "data")
 	}
 	cfg := dev.Config{File: file, Data: o.data, Secret: secret, Counting: counting, Host: o.host, Port: o.port, ConsolePort: o.console,
-		Tell: func(line string) { fmt.Fprintln(a.stderr, "ingot dev: "+line) }}
+		Tell: func(line string) { fmt.Fprintln(a.Stderr, "ingot dev: "+line) }}
 	if o.verbose {
-		cfg.Log = slog.New(slog.NewTextHandler(a.stderr, nil))
+		cfg.Log = slog.New(slog.NewTextHandler(a.Stderr, nil))
 	}
 	return cfg, nil
 }
@@ -127,15 +128,15 @@ func (a *app) devConfig(o devOptions) (dev.Config, error) {
 // greet prints where everything is, and what to do next.
 func (a *app) greet(d *dev.Dev, o devOptions) error {
 	at := d.Local()
-	if a.json() {
-		return json.NewEncoder(a.stdout).Encode(at)
+	if a.JSON() {
+		return json.NewEncoder(a.Stdout).Encode(at)
 	}
 	a.tellStandIn("ingot dev", d.Pipeline())
 	console := ""
 	if at.Console != "" {
 		console = "  console    " + at.Console + "\n"
 	}
-	_, err := fmt.Fprintf(a.stdout, `%s runs on this machine. Ctrl-C ends it.
+	_, err := fmt.Fprintf(a.Stdout, `%s runs on this machine. Ctrl-C ends it.
 
 %s  endpoint   %s
   queue      %s

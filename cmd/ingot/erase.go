@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -11,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/erase"
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -116,7 +116,7 @@ func newErase(a *app) *cobra.Command {
 // check says what is wrong with the command line.
 func (o *eraseOptions) check(cmd *cobra.Command, args []string) error {
 	if err := namesFiles(cmd, "keys", "letters"); err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	byKey, flags := o.pk != "" || o.sk != "", cmd.Flags()
 	ways := 0
@@ -128,21 +128,21 @@ func (o *eraseOptions) check(cmd *cobra.Command, args []string) error {
 	asks := flags.Changed("from") || flags.Changed("to") || flags.Changed("prefix")
 	switch {
 	case byKey && (len(args) > 0 || o.pk == "" || o.sk == ""):
-		return usage(errors.New("give both --pk and --sk and nothing else, or a type and its fields"))
+		return cli.Usagef("give both --pk and --sk and nothing else, or a type and its fields")
 	case ways > 1 || o.Keys != "" && (byKey || o.payloads) || o.Keys != "" && o.Pattern == "" && len(args) > 0:
-		return usage(errors.New("name what to erase in one way: by a type and its fields, by --pk and --sk, with --pattern, with --keys, " +
-			"or with --payloads"))
+		return cli.Usagef("name what to erase in one way: by a type and its fields, by --pk and --sk, with --pattern, with --keys, " +
+			"or with --payloads")
 	case o.payloads && (len(args) > 0 || o.Scan || o.Letters != ""):
-		return usage(errors.New("--payloads looks at the whole bucket: leave out everything that names events or messages"))
+		return cli.Usagef("--payloads looks at the whole bucket: leave out everything that names events or messages")
 	case asks && o.Pattern == "":
-		return usage(errors.New("--from, --to and --prefix belong to --pattern"))
+		return cli.Usagef("--from, --to and --prefix belong to --pattern")
 	case ways == 0 && o.Keys == "" && (len(args) == 0 || slices.Contains(args, "")):
-		return usage(fmt.Errorf("write %s; see %s --help", cmd.UseLine(), cmd.CommandPath()))
+		return cli.Usagef("write %s; see %s --help", cmd.UseLine(), cmd.CommandPath())
 	case !o.yes && !o.Dry:
-		return usage(errors.New("erase destroys an event for good: write --yes to confirm that, or --dry-run to see first"))
+		return cli.Usagef("erase destroys an event for good: write --yes to confirm that, or --dry-run to see first")
 	case o.Pattern != "" && o.Keys == "" && !o.Dry:
-		return usage(errors.New("an event that is erased is not found by its pattern any more: write --keys FILE to keep the keys, " +
-			"so that you can go on after an interruption, and erase again after a restore"))
+		return cli.Usagef("an event that is erased is not found by its pattern any more: write --keys FILE to keep the keys, " +
+			"so that you can go on after an interruption, and erase again after a restore")
 	}
 	return nil
 }
@@ -165,12 +165,12 @@ func (a *app) erase(cmd *cobra.Command, args []string, o eraseOptions) error {
 		if err := a.announce(e.Target); err != nil {
 			return err
 		}
-		if o.Pattern != "" && !a.json() {
-			e.PrintEvents(a.stderr)
+		if o.Pattern != "" && !a.JSON() {
+			e.PrintEvents(a.Stderr)
 		}
 		if left, err := e.EraseAll(cmd.Context()); err != nil {
 			if left > 0 && cmd.Context().Err() != nil {
-				fmt.Fprintf(a.stderr, "ingot: %d of %s are not erased; go on with the same command\n", left, show.Count(e.Len(), "event"))
+				a.Say("%d of %s are not erased; go on with the same command", left, show.Count(e.Len(), "event"))
 			}
 			return err
 		}
@@ -184,9 +184,9 @@ func eraseFault(err error) error {
 	var now *erase.NotNow
 	switch {
 	case errors.As(err, &choice):
-		return usage(choice.Err)
+		return cli.Usage(choice.Err)
 	case errors.As(err, &now):
-		return refused(now.Err)
+		return cli.Refused(now.Err)
 	}
 	return err
 }
@@ -204,8 +204,8 @@ func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*erase.Eraser, error) 
 	if err := needsPayloads(t, p); err != nil { // also for a dry run, which must find all that an erasure deletes
 		return nil, err
 	}
-	e := &erase.Eraser{Options: o.Choice, Target: t, Plan: p, Clock: a.clock.Real(), Step: show.NewProgress(a.stderr, isTerminal(a.stderr)),
-		Scans: func(ctx context.Context, table string) error { return scan.Say(ctx, a.stderr, t, table) }}
+	e := &erase.Eraser{Options: o.Choice, Target: t, Plan: p, Clock: a.Clock.Real(), Step: a.Progress(),
+		Scans: func(ctx context.Context, table string) error { return scan.Say(ctx, a.Stderr, t, table) }}
 	if !o.reveal {
 		e.Hidden = show.PersonalOf(p)
 	}
@@ -235,7 +235,7 @@ func (a *app) eraseWhich(ctx context.Context, e *erase.Eraser, args []string, o 
 	}
 	key, err := e.Plan.Key(args[0], envelope.Message{Body: payload(fields)})
 	if err != nil {
-		return usage(fmt.Errorf("%s; see ingot erase --help", show.Refusal(err)))
+		return cli.Usagef("%s; see ingot erase --help", show.Refusal(err))
 	}
 	e.Add(args[0], key)
 	return nil
@@ -244,30 +244,30 @@ func (a *app) eraseWhich(ctx context.Context, e *erase.Eraser, args []string, o 
 // erased prints what was done and what is left, and returns the exit code.
 func (a *app) erased(ctx context.Context, e *erase.Eraser) error {
 	r := e.Report(ctx)
-	if a.json() {
-		if err := a.writeJSON(r); err != nil {
+	if a.JSON() {
+		if err := a.WriteJSON(r); err != nil {
 			return err
 		}
 	} else {
-		e.Print(a.stdout, r)
+		e.Print(a.Stdout, r)
 	}
 	failed := 0
 	for _, ev := range r.Events {
 		if ev.Error != "" {
 			failed++
-			fmt.Fprintf(a.stderr, "ingot: %s\n", ev.Error)
+			a.Say("%s", ev.Error)
 		}
 	}
 	for _, err := range r.Unknown {
-		fmt.Fprintf(a.stderr, "ingot: what else holds the event could not be read: %s\n", show.Error(err))
+		a.Say("what else holds the event could not be read: %s", show.Error(err))
 	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case failed > 0:
-		return &exitError{exitFailed, nil}
+		return &cli.ExitError{Code: cli.Failed}
 	case len(r.Unknown) > 0:
-		return untold()
+		return cli.Untold()
 	}
 	return nil
 }
@@ -304,13 +304,13 @@ func (a *app) erasePayloads(cmd *cobra.Command, o eraseOptions) error {
 		}
 		deleted, err := e.DeleteStrays(ctx, out.Payloads)
 		if out.Deleted = &deleted; err != nil {
-			fmt.Fprintf(a.stderr, "ingot: %d of %s are deleted\n", deleted, show.Count(len(out.Payloads), "object"))
+			a.Say("%d of %s are deleted", deleted, show.Count(len(out.Payloads), "object"))
 			return eraseFault(err)
 		}
 	}
-	if a.json() {
-		return a.writeJSON(out)
+	if a.JSON() {
+		return a.WriteJSON(out)
 	}
-	out.Print(a.stdout)
+	out.Print(a.Stdout)
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/erase"
 )
 
@@ -23,13 +24,9 @@ func longAgo() time.Time { return time.Now().Add(-2 * time.Hour) }
 // by runs the tool by a clock that waiting does not set ahead.
 func (w *devWorld) by(now func() time.Time, code int, args ...string) ran {
 	w.t.Helper()
-	var out, errs bytes.Buffer
 	clock := quickClock()
 	clock.Now = now
-	a := &app{env: func(string) (string, bool) {
-		return "", false
-	}, stdin: strings.NewReader(""), stdout: &out, stderr: &errs, clock: clock}
-	got := ran{a.run(w.t.Context(), args), out.String(), errs.String()}
+	got := toolIn(w.t.Context(), &app{IO: cli.IO{Clock: clock}}, args...)
 	if got.code != code {
 		w.t.Fatalf("ingot %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got.code, code, got.out, got.errors)
 	}

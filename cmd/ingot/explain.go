@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
@@ -80,7 +81,7 @@ func newExplain(a *app) *cobra.Command {
   ingot explain events/ingest-expired.json --now 2020-03-01T00:00:00Z`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return usage(fmt.Errorf("name one event file, or - for standard input; see %s --help", cmd.CommandPath()))
+				return cli.Usagef("name one event file, or - for standard input; see %s --help", cmd.CommandPath())
 			}
 			return nil
 		},
@@ -103,20 +104,20 @@ func newExplain(a *app) *cobra.Command {
 func (a *app) explain(o explainOptions, name string) error {
 	explainer, err := a.explainer(o)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	messages, err := a.messages(o, name)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	report := explainer.Explain(messages)
-	if a.json() {
-		err = report.WriteJSON(a.stdout)
+	if a.JSON() {
+		err = report.WriteJSON(a.Stdout)
 	} else {
-		err = report.WriteText(a.stdout)
+		err = report.WriteText(a.Stdout)
 	}
 	if err == nil && report.Quarantined() {
-		err = difference()
+		err = cli.Difference()
 	}
 	return err
 }
@@ -136,7 +137,7 @@ func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 			return nil, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", o.now)
 		}
 	}
-	text, err := readFile(o.pipeline, noPipeline)
+	text, err := cli.ReadFile(o.pipeline, noPipeline)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 // localSecret returns the key of hmac for a command that runs on this machine alone: INGOT_PII_KEY,
 // or the stand-in if that is not set.
 func (a *app) localSecret() (secret []byte, standIn bool) {
-	if key, _ := a.env("INGOT_PII_KEY"); key != "" {
+	if key, _ := a.Env("INGOT_PII_KEY"); key != "" {
 		return []byte(key), false
 	}
 	return []byte(explain.StandIn), true
@@ -164,7 +165,7 @@ func (a *app) localSecret() (secret []byte, standIn bool) {
 // tellStandIn says of a command that its hashes are made with the stand-in, if they are.
 func (a *app) tellStandIn(command string, p *pipeline.Pipeline) {
 	if _, standIn := a.localSecret(); standIn && p.UsesHMAC() {
-		fmt.Fprintf(a.stderr, "%s: INGOT_PII_KEY is not set: keyed hashes are made with the key %q\n", command, explain.StandIn)
+		fmt.Fprintf(a.Stderr, "%s: INGOT_PII_KEY is not set: keyed hashes are made with the key %q\n", command, explain.StandIn)
 	}
 }
 
@@ -211,7 +212,7 @@ func parseAttributes(texts []string) (map[string]string, error) {
 }
 
 func (a *app) eventText(name string) (string, error) {
-	from, _, err := a.open(name, "name an event file")
+	from, _, err := a.Open(name, "name an event file")
 	if err != nil {
 		return "", err
 	}

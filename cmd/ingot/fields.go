@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/fields"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
@@ -31,15 +32,14 @@ func (a *app) fields(words []string) ([]field, error) {
 		name, text, ok := strings.Cut(word, "=")
 		f := field{name: strings.TrimSuffix(name, ":"), text: text, json: strings.HasSuffix(name, ":")}
 		if !ok || !fields.Valid(f.name) {
-			return nil, usage(fmt.Errorf("%q: write FIELD=VALUE, such as order_id=o-1", word))
+			return nil, cli.Usagef("%q: write FIELD=VALUE, such as order_id=o-1", word)
 		}
 		if !f.json && text == "@-" {
 			if stdin != "" {
-				return nil,
-					usage(fmt.Errorf("standard input cannot give both %s and %s: give one of them in the command line", stdin, f.name))
+				return nil, cli.Usagef("standard input cannot give both %s and %s: give one of them in the command line", stdin, f.name)
 			}
 			stdin = f.name
-			all, err := io.ReadAll(io.LimitReader(a.stdin, maxInput))
+			all, err := io.ReadAll(io.LimitReader(a.Stdin, maxInput))
 			if err != nil {
 				return nil, fmt.Errorf("%s from standard input: %w", f.name, err)
 			}
@@ -47,7 +47,7 @@ func (a *app) fields(words []string) ([]field, error) {
 		}
 		if f.json {
 			if _, err := event.ParseDocument(text); err != nil {
-				return nil, usage(fmt.Errorf("%q: the value after := is not JSON: %w", word, err))
+				return nil, cli.Usagef("%q: the value after := is not JSON: %w", word, err)
 			}
 		}
 		list = append(list, f)
@@ -76,7 +76,7 @@ func (a *app) namedFields(words []string) (all map[string]any, names []string, e
 			value = json.RawMessage(f.text)
 		}
 		if err := fields.Set(all, f.name, value); err != nil {
-			return nil, nil, usage(fmt.Errorf("%q: %w", f.name, err))
+			return nil, nil, cli.Usagef("%q: %w", f.name, err)
 		}
 	}
 	return all, names, nil
@@ -93,7 +93,7 @@ func (a *app) questionValues(words []string) (map[string][]string, error) {
 	for _, f := range list {
 		switch {
 		case f.json:
-			return nil, usage(fmt.Errorf("%s: a question has its values as text: write %s=VALUE", f.name, f.name))
+			return nil, cli.Usagef("%s: a question has its values as text: write %s=VALUE", f.name, f.name)
 		case f.stdin:
 			values[f.name] = append(values[f.name], f.text)
 		default:

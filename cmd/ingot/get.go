@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/internal/tool/totals"
@@ -63,8 +64,7 @@ Exit codes: 0 shown, 1 failed, 2 usage, 3 nothing is stored under this key, 4 cr
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(
-					fmt.Errorf("name the type of the event and the fields of its key, such as: ingot get order.placed order_id=o-1"))
+				return cli.Usagef("name the type of the event and the fields of its key, such as: ingot get order.placed order_id=o-1")
 			}
 			return a.get(cmd, args[0], args[1:], reveal, whole)
 		},
@@ -124,7 +124,7 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 	}
 	key, err := p.Key(eventType, envelope.Message{Body: payload(fields)})
 	if err != nil {
-		return usage(fmt.Errorf("the key of %s cannot be made: %s; give each field of the key as FIELD=VALUE", eventType, lacks(err)))
+		return cli.Usagef("the key of %s cannot be made: %s; give each field of the key as FIELD=VALUE", eventType, lacks(err))
 	}
 	st, err := a.storeOf(t, p)
 	if err != nil {
@@ -143,8 +143,8 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 		if _, _, barred, err := tables.Of(st).Find(cmd.Context(), key); err == nil && barred {
 			what = "the event under %s was erased, and its key is barred"
 		}
-		fmt.Fprintf(a.stderr, "ingot: "+what+"\n", show.Text(mask.KeyOf(eventType, key).String()))
-		return difference()
+		a.Say(what, show.Text(mask.KeyOf(eventType, key).String()))
+		return cli.Difference()
 	}
 	got, err := itemOf(cmd.Context(), st, p, item, mask)
 	if err != nil {
@@ -163,10 +163,10 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 		}
 		got.Payload = mask.Data(text)
 	}
-	if a.json() {
-		return a.writeJSON(got)
+	if a.JSON() {
+		return a.WriteJSON(got)
 	}
-	return got.text(a.stdout, a.columns)
+	return got.text(a.Stdout, a.Columns)
 }
 
 // itemOf collects what get shows of an item.

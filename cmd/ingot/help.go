@@ -16,7 +16,7 @@ const widestHelp = 118
 func (a *app) fitHelp(root *cobra.Command) {
 	standard := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if a.columns == 0 || a.columns >= widestHelp {
+		if a.Columns == 0 || a.Columns >= widestHelp {
 			standard(cmd, args)
 			return
 		}
@@ -25,7 +25,7 @@ func (a *app) fitHelp(root *cobra.Command) {
 		cmd.SetOut(&b)
 		standard(cmd, args)
 		cmd.SetOut(out)
-		_, _ = io.WriteString(out, wrapHelp(b.String(), a.columns))
+		_, _ = io.WriteString(out, wrapHelp(b.String(), a.Columns))
 	})
 }
 

@@ -10,13 +10,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
 // helpOf returns what --help prints on a terminal of so many columns; 0 is a pipe.
 func helpOf(t *testing.T, cmd *cobra.Command, columns int) string {
 	t.Helper()
 	var out strings.Builder
-	a := &app{env: os.LookupEnv, stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard, columns: columns}
+	a := &app{IO: cli.IO{Env: os.LookupEnv, Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard, Columns: columns}}
 	if code := a.run(context.Background(), append(strings.Fields(cmd.CommandPath())[1:], "--help")); code != 0 {
 		t.Fatalf("%s --help: exit code %d", cmd.CommandPath(), code)
 	}

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/ingot-events/ingot"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -45,8 +46,8 @@ what you can take over. What you have changed yourself differs too: a line with 
 With --indexes it adds the indexes that the pipeline.yaml in DIR uses to the template.yaml in DIR, each with its
 attributes and its alarm. It changes nothing else there, and takes no index out.
 
-Exit codes: 0 done, or with --diff no differences, 1 a file could not be written or go mod tidy failed, 2 the command line or a file
-is wrong, 3 with --diff: there are differences.
+Exit codes: 0 done, or with --diff no differences, 1 a file could not be written or go mod tidy failed, 2 the
+command line or a file is wrong, 3 with --diff: there are differences.
 
 ` + initJSON
 
@@ -88,7 +89,7 @@ func newInit(a *app) *cobra.Command {
   ingot init --indexes`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage(fmt.Errorf("%s takes one folder, not %d; see %s --help", cmd.CommandPath(), len(args), cmd.CommandPath()))
+				return cli.Usagef("%s takes one folder, not %d; see %s --help", cmd.CommandPath(), len(args), cmd.CommandPath())
 			}
 			return nil
 		},
@@ -97,10 +98,10 @@ func newInit(a *app) *cobra.Command {
 				return err
 			}
 			if !slices.Contains(keeps, o.keep) {
-				return usage(fmt.Errorf("--keep %q: write one of %s", o.keep, strings.Join(keeps, ", ")))
+				return cli.Usagef("--keep %q: write one of %s", o.keep, strings.Join(keeps, ", "))
 			}
 			if o.events == "" && cmd.Flags().Changed("keep") {
-				return usage(errors.New("--keep is for --events FILE: without it, the sample events are Ingot's own"))
+				return cli.Usagef("--keep is for --events FILE: without it, the sample events are Ingot's own")
 			}
 			dir := "."
 			if len(args) == 1 && args[0] != "" {
@@ -108,7 +109,7 @@ func newInit(a *app) *cobra.Command {
 			}
 			switch {
 			case o.diff && o.indexes:
-				return usage(errors.New("--diff and --indexes do not go together: --diff writes nothing"))
+				return cli.Usagef("--diff and --indexes do not go together: --diff writes nothing")
 			case o.diff:
 				return a.initDiff(o, dir)
 			case o.indexes:
@@ -130,7 +131,7 @@ func newInit(a *app) *cobra.Command {
 func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 	full, err := filepath.Abs(dir)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	c := scaffold.Config{Module: o.module, Version: release(), Replace: checkout()}
 	if c.Module == "" {
@@ -167,12 +168,11 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 		return err
 	}
 	if c.Replace != "" {
-		fmt.Fprintf(a.stderr,
-			"ingot: go.mod takes Ingot from the folder %s, which this program was built from; take the replace out to use a release\n",
+		a.Say("go.mod takes Ingot from the folder %s, which this program was built from; take the replace out to use a release",
 			c.Replace)
 	}
 	if !o.noTidy {
-		fmt.Fprintln(a.stderr, "ingot: go mod tidy completes go.mod and go.sum …")
+		a.Say("go mod tidy completes go.mod and go.sum …")
 		if err := tidy(ctx, full); err != nil {
 			rest := nextSteps(dir, "go mod tidy && make test", unfit)
 			if c.Replace == "" {
@@ -186,7 +186,7 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 	if o.noTidy {
 		steps = "go mod tidy && make test"
 	}
-	fmt.Fprintf(a.stderr, "ingot: done; next: %s\n", nextSteps(dir, steps, unfit))
+	a.Say("done; next: %s", nextSteps(dir, steps, unfit))
 	return nil
 }
 
@@ -196,10 +196,10 @@ func (a *app) printMade(dir string, list []scaffold.File) error {
 	for _, f := range list {
 		made.Files = append(made.Files, filepath.Join(dir, filepath.FromSlash(f.Name)))
 	}
-	if a.json() {
-		return a.writeJSON(made)
+	if a.JSON() {
+		return a.WriteJSON(made)
 	}
-	_, err := fmt.Fprintln(a.stdout, strings.Join(made.Files, "\n"))
+	_, err := fmt.Fprintln(a.Stdout, strings.Join(made.Files, "\n"))
 	return err
 }
 
@@ -207,7 +207,7 @@ func (a *app) printMade(dir string, list []scaffold.File) error {
 func files(c scaffold.Config) ([]scaffold.File, error) {
 	r, err := scaffold.New(c)
 	if err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	return r.Files(ingot.Deployment())
 }
@@ -228,14 +228,14 @@ func nextSteps(dir, steps string, unfit bool) string {
 // beginning: the repository is made for it.
 func taken(dir string, list []scaffold.File) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return usage(fmt.Errorf("%s is a file; name a folder, which init makes if it does not exist", dir))
+		return cli.Usagef("%s is a file; name a folder, which init makes if it does not exist", dir)
 	}
 	var there []string
 	for _, f := range list {
 		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.Name))); err == nil {
 			there = append(there, f.Name)
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return usage(fmt.Errorf("%s: %w", dir, err))
+			return cli.Usagef("%s: %w", dir, err)
 		}
 	}
 	what := "see what differs with ingot init --diff " + dir
@@ -252,7 +252,7 @@ func taken(dir string, list []scaffold.File) error {
 	default:
 		what = "move these files away"
 	}
-	return usage(fmt.Errorf("%s has %s already, and init changes no file; name a new folder, or %s", dir, strings.Join(there, ", "), what))
+	return cli.Usagef("%s has %s already, and init changes no file; name a new folder, or %s", dir, strings.Join(there, ", "), what)
 }
 
 // writeFiles creates all files, after [taken] has found none of them. It changes no file that
@@ -333,28 +333,27 @@ func checkout() string {
 // initDiff shows how the files of a repository differ from what this version would write for it.
 func (a *app) initDiff(o initOptions, dir string) error {
 	if o.events != "" {
-		return usage(
-			errors.New("--diff and --events do not go together: --diff compares the files of a repository, and --events begins one"))
+		return cli.Usagef("--diff and --events do not go together: --diff compares the files of a repository, and --events begins one")
 	}
 	c := scaffold.Config{Module: o.module, Version: release(), Replace: checkout()}
 	if c.Module == "" {
 		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 		if c.Module = modfile.ModulePath(text); err != nil || c.Module == "" {
-			return usage(fmt.Errorf("%s has no go.mod that names a module; run ingot init --diff in a repository that ingot init has "+
-				"made, or name its module with --module", dir))
+			return cli.Usagef("%s has no go.mod that names a module; run ingot init --diff in a repository that ingot init has "+
+				"made, or name its module with --module", dir)
 		}
 	}
 	c.Name = filepath.Join(dir, pipelineFile)
-	text, err := readFile(c.Name, "run ingot init --diff in a repository that ingot init has made")
+	text, err := cli.ReadFile(c.Name, "run ingot init --diff in a repository that ingot init has made")
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	c.Pipeline, c.Sample = text, []string{"{}"}
 	r, err := scaffold.New(c)
 	if mistakes := (pipeline.Mistakes)(nil); errors.As(err, &mistakes) {
-		return usage(fmt.Errorf("pipeline.yaml has mistakes, so nothing can be compared:\n%w", err))
+		return cli.Usagef("pipeline.yaml has mistakes, so nothing can be compared:\n%w", err)
 	} else if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	list, err := r.Files(ingot.Deployment())
 	if err != nil {
@@ -367,7 +366,7 @@ func (a *app) initDiff(o initOptions, dir string) error {
 		}
 		was, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Name)))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return usage(err)
+			return cli.Usage(err)
 		}
 		if text := diff.Diff(f.Name+" (yours)", was, f.Name+" (this version)", f.Text); text != nil {
 			found.Differences = append(found.Differences, fileDiff{f.Name, string(text)})
@@ -377,17 +376,17 @@ func (a *app) initDiff(o initOptions, dir string) error {
 		return err
 	}
 	if len(found.Differences) > 0 {
-		return difference()
+		return cli.Difference()
 	}
 	return nil
 }
 
 func (a *app) printDiff(found initReport) error {
-	if a.json() {
-		return a.writeJSON(found)
+	if a.JSON() {
+		return a.WriteJSON(found)
 	}
 	for _, d := range found.Differences {
-		if _, err := io.WriteString(a.stdout, d.Diff); err != nil {
+		if _, err := io.WriteString(a.Stdout, d.Diff); err != nil {
 			return err
 		}
 	}

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/propose"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
@@ -28,35 +28,35 @@ var keeps = []string{keepAll, keepMasked, keepNone}
 // propose reads sample events and proposes a pipeline.yaml. It reports the result on standard
 // error. unfit says that events of the sample do not fit the proposal.
 func (a *app) propose(name, keep string) (text []byte, bodies []string, unfit bool, err error) {
-	from, _, err := a.open(name, "name a file of events with --events FILE")
+	from, _, err := a.Open(name, "name a file of events with --events FILE")
 	if err != nil {
-		return nil, nil, false, usage(err)
+		return nil, nil, false, cli.Usage(err)
 	}
 	defer from.Close()
 	sample, err := propose.Read(from)
 	if err != nil {
-		return nil, nil, false, usage(fmt.Errorf("--events %s: %w", name, err))
+		return nil, nil, false, cli.Usagef("--events %s: %w", name, err)
 	}
 	count, first := sample.Unusable()
 	for _, line := range first {
-		fmt.Fprintf(a.stderr, "ingot: %s: left out, %s\n", name, line)
+		a.Say("%s: left out, %s", name, line)
 	}
 	if more := count - len(first); more > 0 {
-		fmt.Fprintf(a.stderr, "ingot: %s: %d more lines are left out\n", name, more)
+		a.Say("%s: %d more lines are left out", name, more)
 	}
 	p := sample.Proposal("event")
 	taken, poison, err := p.Check()
 	if err != nil {
 		return nil, nil, false, err
 	}
-	fmt.Fprintf(a.stderr, "ingot: pipeline.yaml is proposed from %s: read each comment in it; it fits %s of the sample\n", name,
+	a.Say("pipeline.yaml is proposed from %s: read each comment in it; it fits %s of the sample", name,
 		show.Count(taken, "event"))
 	for _, why := range slices.Sorted(maps.Keys(poison)) {
-		fmt.Fprintf(a.stderr, "ingot: it does not fit %s yet: %s\n", show.Count(poison[why], "event"), why)
+		a.Say("it does not fit %s yet: %s", show.Count(poison[why], "event"), why)
 	}
 	aside := p.Aside()
 	for _, why := range slices.Sorted(maps.Keys(aside)) {
-		fmt.Fprintf(a.stderr, "ingot: %s of the sample would go to quarantine: %s\n", show.Count(aside[why], "event"), why)
+		a.Say("%s of the sample would go to quarantine: %s", show.Count(aside[why], "event"), why)
 	}
 	if bodies, err = a.kept(p, name, keep); err != nil {
 		return nil, nil, false, err
@@ -66,7 +66,7 @@ func (a *app) propose(name, keep string) (text []byte, bodies []string, unfit bo
 		if count > 0 || len(aside) > 0 {
 			skip = " --skip-unusable"
 		}
-		fmt.Fprintf(a.stderr, "ingot: to send the whole file through the demo: ingot demo FILE%s\n", skip)
+		a.Say("to send the whole file through the demo: ingot demo FILE%s", skip)
 	}
 	return p.YAML(), bodies, len(poison) > 0, nil
 }
@@ -77,14 +77,14 @@ func (a *app) kept(p *propose.Proposal, name, keep string) ([]string, error) {
 	bodies := p.Bodies(scaffold.MaxSample)
 	masked, fields := p.Masked(bodies)
 	name = sampleName(name)
-	const files = "ingot: events/sample.ndjson and events/ingest.json, which Git will keep, have "
+	const files = "events/sample.ndjson and events/ingest.json, which Git will keep, have "
 	switch keep {
 	case keepMasked:
 		changed := "no field that looks personal was found"
 		if len(fields) > 0 {
 			changed = "these fields have other values: " + strings.Join(fields, ", ")
 		}
-		fmt.Fprintf(a.stderr, files+"%s of %s; %s; look at them before you commit them\n", show.Count(len(masked), "event"), name, changed)
+		a.Say(files+"%s of %s; %s; look at them before you commit them", show.Count(len(masked), "event"), name, changed)
 		return masked, nil
 	case keepNone:
 		_, made, err := madeUp(check.File{Name: pipelineFile, Text: p.YAML()})
@@ -92,15 +92,13 @@ func (a *app) kept(p *propose.Proposal, name, keep string) ([]string, error) {
 			return nil, err
 		}
 		if len(made) > 0 {
-			fmt.Fprintf(a.stderr, files+"%s that were made up, and none of %s\n", show.Count(len(made), "event"), name)
+			a.Say(files+"%s that were made up, and none of %s", show.Count(len(made), "event"), name)
 			return made, nil
 		}
-		fmt.Fprintln(a.stderr,
-			"ingot: no event could be made up for the proposal; write some into events/sample.ndjson when pipeline.yaml is complete")
+		a.Say("no event could be made up for the proposal; write some into events/sample.ndjson when pipeline.yaml is complete")
 		return []string{"{}"}, nil
 	}
-	fmt.Fprintf(a.stderr,
-		files+"%s of %s, as they are; if that must not be, delete the folder, and run init again with --keep masked or --keep none\n",
+	a.Say(files+"%s of %s, as they are; if that must not be, delete the folder, and run init again with --keep masked or --keep none",
 		show.Count(len(bodies), "event"), name)
 	return bodies, nil
 }

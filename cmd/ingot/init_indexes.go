@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot"
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -17,21 +17,21 @@ import (
 // initIndexes adds the indexes that a pipeline.yaml uses to the template.yaml beside it.
 func (a *app) initIndexes(o initOptions, dir string) error {
 	if o.events != "" {
-		return usage(errors.New("--indexes and --events do not go together: --indexes changes a repository, and --events begins one"))
+		return cli.Usagef("--indexes and --events do not go together: --indexes changes a repository, and --events begins one")
 	}
 	name := filepath.Join(dir, "pipeline.yaml")
-	text, err := readFile(name, "run ingot init --indexes in a repository that ingot init has made")
+	text, err := cli.ReadFile(name, "run ingot init --indexes in a repository that ingot init has made")
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	p, err := check.File{Name: name, Text: text}.Load(pipeline.CheckOnly())
 	if err != nil {
-		return usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
+		return cli.Usagef("the pipeline has mistakes:\n%w", err)
 	}
 	file := filepath.Join(dir, "template.yaml")
-	was, err := readFile(file, "run ingot init --indexes in a repository that ingot init has made")
+	was, err := cli.ReadFile(file, "run ingot init --indexes in a repository that ingot init has made")
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	sample, err := fs.ReadFile(ingot.Deployment(), "template.yaml")
 	if err != nil {
@@ -39,23 +39,23 @@ func (a *app) initIndexes(o initOptions, dir string) error {
 	}
 	is, added, err := scaffold.AddIndexes(was, sample, p.Indexes())
 	if err != nil {
-		return usage(fmt.Errorf("%s: %w; run ingot init --diff, and take over the lines about the indexes by hand", file, err))
+		return cli.Usagef("%s: %w; run ingot init --diff, and take over the lines about the indexes by hand", file, err)
 	}
 	if len(added) > 0 {
 		if err := os.WriteFile(file, is, 0o644); err != nil {
 			return err
 		}
 	}
-	if a.json() {
-		return a.writeJSON(initReport{Indexes: added})
+	if a.JSON() {
+		return a.WriteJSON(initReport{Indexes: added})
 	}
 	if len(added) == 0 {
-		_, err = fmt.Fprintln(a.stdout, file+" has every index that pipeline.yaml uses")
+		_, err = fmt.Fprintln(a.Stdout, file+" has every index that pipeline.yaml uses")
 		return err
 	}
-	_, err = fmt.Fprintln(a.stdout, "added to "+file+": "+strings.Join(added, ", "))
+	_, err = fmt.Fprintln(a.Stdout, "added to "+file+": "+strings.Join(added, ", "))
 	if len(added) > 1 {
-		fmt.Fprintln(a.stderr, "ingot: CloudFormation adds only one index to a table that exists in each deployment; if yours is "+
+		a.Say("CloudFormation adds only one index to a table that exists in each deployment; if yours is " +
 			"deployed, add them one after the other")
 	}
 	return err

@@ -2,13 +2,13 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scaffold"
 )
 
@@ -22,7 +22,7 @@ func ownPipeline(dir string) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	return text, nil
 }
@@ -32,12 +32,11 @@ func ownPipeline(dir string) ([]byte, error) {
 func (a *app) forOwn(c scaffold.Config, o initOptions, dir string, own []byte) ([]scaffold.File, error) {
 	c.Name, c.Pipeline = filepath.Join(dir, pipelineFile), own
 	if o.events != "" {
-		return nil,
-			usage(fmt.Errorf("%s is there already, and --events proposes another; leave --events out, or move the file away", c.Name))
+		return nil, cli.Usagef("%s is there already, and --events proposes another; leave --events out, or move the file away", c.Name)
 	}
 	p, made, err := madeUp(check.File{Name: c.Name, Text: own})
 	if err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	said := "is made up from it: put events of your own there"
 	if c.Sample = made; len(made) == 0 {
@@ -47,9 +46,9 @@ func (a *app) forOwn(c scaffold.Config, o initOptions, dir string, own []byte) (
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(a.stderr, "ingot: %s stays as it is; events/sample.ndjson %s\n", c.Name, said)
+	a.Say("%s stays as it is; events/sample.ndjson %s", c.Name, said)
 	if len(made) > 0 && p.HasFloors() {
-		fmt.Fprintf(a.stderr, "ingot: a floor (atLeast) may refuse an event that is made up, and then make test fails until you do\n")
+		a.Say("a floor (atLeast) may refuse an event that is made up, and then make test fails until you do")
 	}
 	return slices.DeleteFunc(list, func(f scaffold.File) bool { return f.Name == pipelineFile }), nil
 }

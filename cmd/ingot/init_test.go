@@ -90,9 +90,9 @@ func TestInitForAPipeline(t *testing.T) {
 	}
 	tool(t, "init", dir, "--events", name).says(t, exitUsage, name+" is there already, and --events proposes another")
 	got := tool(t, "init", dir, "--no-tidy")
-	if got.code != exitFine || strings.Contains(got.stdout, "pipeline.yaml") ||
-		!strings.Contains(got.stderr, "ingot: "+name+" stays as it is; ") {
-		t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
+	if got.code != exitFine || strings.Contains(got.out, "pipeline.yaml") ||
+		!strings.Contains(got.errors, "ingot: "+name+" stays as it is; ") {
+		t.Errorf("exit %d: %s%s", got.code, got.out, got.errors)
 	}
 	if is, err := os.ReadFile(name); err != nil || !bytes.Equal(is, was) {
 		t.Errorf("pipeline.yaml has changed (%v)", err)
@@ -102,8 +102,8 @@ func TestInitForAPipeline(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 	if got := tool(t, "check", "--pipeline", name, "--template", filepath.Join(dir, "template.yaml"), "--parameter", "Payloads=keep",
-		"--events", filepath.Join(dir, "events", "sample.ndjson")); got.code != exitFine || !strings.Contains(got.stdout, "Inserted") {
-		t.Errorf("the check: exit %d: %s%s", got.code, got.stdout, got.stderr)
+		"--events", filepath.Join(dir, "events", "sample.ndjson")); got.code != exitFine || !strings.Contains(got.out, "Inserted") {
+		t.Errorf("the check: exit %d: %s%s", got.code, got.out, got.errors)
 	}
 	tool(t, "init", "--diff", dir).says(t, exitFine)
 }
@@ -144,22 +144,22 @@ func TestInitChangesNoFile(t *testing.T) {
 	write(t, filepath.Join(dir, "Makefile"), "mine\n")
 	got := tool(t, "init", dir, "--module", "example.com/shop")
 	if got.code != exitUsage ||
-		!strings.Contains(got.stderr, "has Makefile already, and init changes no file; name a new folder, or move this file away\n") {
-		t.Errorf("exit %d: %s", got.code, got.stderr)
+		!strings.Contains(got.errors, "has Makefile already, and init changes no file; name a new folder, or move this file away\n") {
+		t.Errorf("exit %d: %s", got.code, got.errors)
 	}
 	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v", list, err)
 	}
 	write(t, filepath.Join(dir, "README.md"), "mine\n")
-	if got := tool(t, "init", dir, "--module", "example.com/shop"); !strings.Contains(got.stderr, "or move these files away\n") {
-		t.Errorf("two files: %s", got.stderr)
+	if got := tool(t, "init", dir, "--module", "example.com/shop"); !strings.Contains(got.errors, "or move these files away\n") {
+		t.Errorf("two files: %s", got.errors)
 	}
 	// In a repository that init has made, --diff is what helps.
 	write(t, filepath.Join(dir, "go.mod"), "module example.com/shop\n")
 	write(t, filepath.Join(dir, "pipeline.yaml"), "ingot: 1\n")
-	if got := tool(t, "init", dir, "--module", "example.com/shop"); !strings.Contains(got.stderr,
+	if got := tool(t, "init", dir, "--module", "example.com/shop"); !strings.Contains(got.errors,
 		"or see what differs with ingot init --diff "+dir+"\n") {
-		t.Errorf("a repository: %s", got.stderr)
+		t.Errorf("a repository: %s", got.errors)
 	}
 }
 
@@ -198,8 +198,8 @@ func TestInitMakefileSaysThatItCompiles(t *testing.T) {
 func TestInitDiff(t *testing.T) {
 	dir := t.TempDir()
 	tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy").says(t, exitFine, "go mod tidy && make test")
-	if got := tool(t, "init", "--diff", dir); got.code != exitFine || got.stdout != "" {
-		t.Fatalf("a new repository: exit %d: %s%s", got.code, got.stdout, got.stderr)
+	if got := tool(t, "init", "--diff", dir); got.code != exitFine || got.out != "" {
+		t.Fatalf("a new repository: exit %d: %s%s", got.code, got.out, got.errors)
 	}
 	change(t, filepath.Join(dir, "template.yaml"), "MaximumRetryAttempts: -1", "MaximumRetryAttempts: 5")
 	change(t, filepath.Join(dir, "README.md"), "# shop", "# My shop")
@@ -209,12 +209,12 @@ func TestInitDiff(t *testing.T) {
 	got := tool(t, "init", "--diff", dir)
 	for _, want := range []string{"-            MaximumRetryAttempts: 5\n", "+            MaximumRetryAttempts: -1\n",
 		"+++ Makefile (this version)"} {
-		if !strings.Contains(got.stdout, want) {
-			t.Errorf("no %q in\n%s", want, got.stdout)
+		if !strings.Contains(got.out, want) {
+			t.Errorf("no %q in\n%s", want, got.out)
 		}
 	}
-	if got.code != exitDifference || strings.Contains(got.stdout, "My shop") {
-		t.Errorf("exit %d\n%s", got.code, got.stdout)
+	if got.code != exitDifference || strings.Contains(got.out, "My shop") {
+		t.Errorf("exit %d\n%s", got.code, got.out)
 	}
 }
 
@@ -223,9 +223,9 @@ func TestInitWithoutGo(t *testing.T) {
 	t.Setenv("PATH", "")
 	dir := filepath.Join(t.TempDir(), "shop")
 	got := tool(t, "init", dir)
-	if got.code != exitFailed || strings.Contains(got.stderr, "done") ||
-		!strings.HasSuffix(got.stderr, "go on with: cd "+dir+" && go mod tidy && make test\n") {
-		t.Errorf("exit %d: %s", got.code, got.stderr)
+	if got.code != exitFailed || strings.Contains(got.errors, "done") ||
+		!strings.HasSuffix(got.errors, "go on with: cd "+dir+" && go mod tidy && make test\n") {
+		t.Errorf("exit %d: %s", got.code, got.errors)
 	}
 }
 
@@ -234,20 +234,20 @@ func TestInitJSON(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "shop")
 	got := tool(t, "init", dir, "--no-tidy", "--output", "json")
 	var made initReport
-	if err := json.Unmarshal([]byte(got.stdout), &made); got.code != exitFine || err != nil ||
+	if err := json.Unmarshal([]byte(got.out), &made); got.code != exitFine || err != nil ||
 		!slices.Contains(made.Files, filepath.Join(dir, "pipeline.yaml")) {
-		t.Errorf("exit %d, %v: %s", got.code, err, got.stdout)
+		t.Errorf("exit %d, %v: %s", got.code, err, got.out)
 	}
-	if got = tool(t, "init", "--diff", dir, "--output", "json"); got.code != exitFine || strings.TrimSpace(got.stdout) != "{}" {
-		t.Errorf("no differences: exit %d: %s", got.code, got.stdout)
+	if got = tool(t, "init", "--diff", dir, "--output", "json"); got.code != exitFine || strings.TrimSpace(got.out) != "{}" {
+		t.Errorf("no differences: exit %d: %s", got.code, got.out)
 	}
 	change(t, filepath.Join(dir, "Makefile"), "CONFIG = default", "CONFIG = prod")
 	got = tool(t, "init", "--diff", dir, "--output", "json")
 	var differs initReport
-	if err := json.Unmarshal([]byte(got.stdout), &differs); got.code != exitDifference || err != nil || len(differs.Differences) != 1 ||
+	if err := json.Unmarshal([]byte(got.out), &differs); got.code != exitDifference || err != nil || len(differs.Differences) != 1 ||
 		differs.Differences[0].File != "Makefile" ||
 		!strings.Contains(differs.Differences[0].Diff, "\n-CONFIG = prod\n+CONFIG = default\n") {
-		t.Errorf("exit %d, %v: %s", got.code, err, got.stdout)
+		t.Errorf("exit %d, %v: %s", got.code, err, got.out)
 	}
 }
 
@@ -317,8 +317,8 @@ func TestInitRefuses(t *testing.T) {
 		{[]string{"init", "--diff", broken, "--module", "example.com/shop"}, "pipeline.yaml has mistakes"},
 	} {
 		got := tool(t, tt.args...)
-		if got.code != exitUsage || !strings.Contains(got.stderr, tt.want) {
-			t.Errorf("%v: exit %d: %s", tt.args, got.code, got.stderr)
+		if got.code != exitUsage || !strings.Contains(got.errors, tt.want) {
+			t.Errorf("%v: exit %d: %s", tt.args, got.code, got.errors)
 		}
 	}
 	if list, err := os.ReadDir(empty); err != nil || len(list) != 0 {
@@ -333,8 +333,8 @@ func TestInitFromIntoATakenFolder(t *testing.T) {
 	events := filepath.Join(t.TempDir(), "events.ndjson")
 	write(t, events, samples)
 	got := tool(t, "init", dir, "--module", "example.com/shop", "--events", events)
-	if got.code != exitUsage || !strings.HasPrefix(got.stderr, "ingot: "+dir+" has Makefile already") {
-		t.Errorf("exit %d: %s", got.code, got.stderr)
+	if got.code != exitUsage || !strings.HasPrefix(got.errors, "ingot: "+dir+" has Makefile already") {
+		t.Errorf("exit %d: %s", got.code, got.errors)
 	}
 }
 
@@ -422,7 +422,7 @@ func TestInitKeeps(t *testing.T) {
 		}
 		if got := tool(t, "check", "--pipeline", filepath.Join(dir, "pipeline.yaml"), "--events",
 			filepath.Join(dir, "events", "sample.ndjson"), "--now", "2026-03-02T00:00:00Z"); got.code != exitFine {
-			t.Errorf("--keep %s: the sample does not fit: %s%s", c.keep, got.stdout, got.stderr)
+			t.Errorf("--keep %s: the sample does not fit: %s%s", c.keep, got.out, got.errors)
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "visits")
@@ -512,28 +512,28 @@ func TestInitIndexes(t *testing.T) {
 	dir := t.TempDir()
 	tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy").says(t, exitFine)
 	file, pipeline := filepath.Join(dir, "template.yaml"), filepath.Join(dir, "pipeline.yaml")
-	checked := func() outcome { return tool(t, "check", "--pipeline", pipeline, "--template", file) }
+	checked := func() ran { return tool(t, "check", "--pipeline", pipeline, "--template", file) }
 	change(t, file, "MaximumRetryAttempts: -1", "MaximumRetryAttempts: -1 # mine")
 	change(t, pipeline, `sk: "PLACED"}`, `sk: "PLACED"}`+
 		"\n    indexes: {GSI1: {pk: \"M#{merchant_id}\", sk: \"{@id}\"}, GSI2: {pk: \"C#{currency}\", sk: \"{@id}\"}}")
 	checked().says(t, exitDifference)
-	if got := checked(); !strings.Contains(got.stdout, "EventsTable has no indexes GSI1 (") ||
-		!strings.Contains(got.stdout, "; run ingot init --indexes, which adds each") {
-		t.Errorf("check says %s", got.stdout)
+	if got := checked(); !strings.Contains(got.out, "EventsTable has no indexes GSI1 (") ||
+		!strings.Contains(got.out, "; run ingot init --indexes, which adds each") {
+		t.Errorf("check says %s", got.out)
 	}
 	got := tool(t, "init", "--indexes", dir)
-	if got.says(t, exitFine, "CloudFormation adds only one index"); got.stdout != "added to "+file+": GSI1, GSI2\n" {
-		t.Errorf("it says %s", got.stdout)
+	if got.says(t, exitFine, "CloudFormation adds only one index"); got.out != "added to "+file+": GSI1, GSI2\n" {
+		t.Errorf("it says %s", got.out)
 	}
-	if got := checked(); got.code != exitFine || strings.Contains(got.stdout, file+":") {
-		t.Errorf("the advice was followed: exit %d: %s", got.code, got.stdout)
+	if got := checked(); got.code != exitFine || strings.Contains(got.out, file+":") {
+		t.Errorf("the advice was followed: exit %d: %s", got.code, got.out)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil || !strings.Contains(string(text), "# mine") {
 		t.Errorf("%v: what was changed by hand is gone", err)
 	}
-	if got := tool(t, "init", "--indexes", dir, "--output", "json"); got.code != exitFine || strings.TrimSpace(got.stdout) != "{}" {
-		t.Errorf("the second time: exit %d: %s%s", got.code, got.stdout, got.stderr)
+	if got := tool(t, "init", "--indexes", dir, "--output", "json"); got.code != exitFine || strings.TrimSpace(got.out) != "{}" {
+		t.Errorf("the second time: exit %d: %s%s", got.code, got.out, got.errors)
 	}
 	tool(t, "init", "--indexes", "--diff", dir).says(t, exitUsage, "--diff and --indexes do not go together")
 	tool(t, "init", "--indexes", t.TempDir()).says(t, exitUsage,

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
 // TestMain makes the test program the tool itself where a script calls ingot, the tool on a
@@ -41,7 +42,7 @@ func (c careful) Run() int {
 func quick(columns int) func() {
 	return func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		a := &app{env: os.LookupEnv, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, columns: columns, clock: quickClock()}
+		a := &app{IO: cli.IO{Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Columns: columns, Clock: quickClock()}}
 		code := a.run(ctx, os.Args[1:])
 		stop()
 		os.Exit(code)

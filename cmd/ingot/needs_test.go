@@ -26,6 +26,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/erase"
 	"github.com/ingot-events/ingot/internal/tool/policy"
@@ -260,8 +261,9 @@ func (w *living) tool(t *testing.T, c called) {
 	if strings.Contains(line, "--payloads") { // no object is young then
 		_ = clock.Sleep(t.Context(), 2*time.Hour)
 	}
-	if o := toolIn(context.Background(), &app{clock: clock}, append(strings.Fields(line), "--stack", "shop")...); o.code != c.code {
-		t.Errorf("ingot %s: exit code %d, want %d: %s%s", line, o.code, c.code, o.stderr, o.stdout)
+	o := toolIn(t.Context(), &app{IO: cli.IO{Clock: clock}}, append(strings.Fields(line), "--stack", "shop")...)
+	if o.code != c.code {
+		t.Errorf("ingot %s: exit code %d, want %d: %s%s", line, o.code, c.code, o.errors, o.out)
 	}
 }
 

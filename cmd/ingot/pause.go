@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os/user"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -76,8 +76,8 @@ func newPause(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			streams := slices.Contains(args, "streams")
 			if streams && !o.yes {
-				return usage(errors.New("the stream forgets changes after 24 hours, so a pause of the streams function can cost totals: " +
-					"write --yes to confirm that"))
+				return cli.Usagef("the stream forgets changes after 24 hours, so a pause of the streams function can cost totals: " +
+					"write --yes to confirm that")
 			}
 			t, err := a.find(cmd)
 			if err != nil {
@@ -116,7 +116,7 @@ func newResume(a *app) *cobra.Command {
 
 func ingestOrStreams(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 || len(args) == 1 && args[0] != "ingest" && args[0] != "streams" {
-		return usage(fmt.Errorf("%s takes ingest or streams, not %q", cmd.CommandPath(), strings.Join(args, " ")))
+		return cli.Usagef("%s takes ingest or streams, not %q", cmd.CommandPath(), strings.Join(args, " "))
 	}
 	return nil
 }
@@ -137,13 +137,13 @@ func functions(t *target.Target, streams bool) (meant, counting string, err erro
 }
 
 func (a *app) pauser(t *target.Target) pause.Pauser {
-	p := pause.Pauser{Client: t.Lambda(), Env: a.clock, Tell: func(format string, args ...any) {
+	p := pause.Pauser{Client: t.Lambda(), Env: a.Clock, Tell: func(format string, args ...any) {
 		for i, arg := range args {
 			if err, is := arg.(error); is {
 				args[i] = show.Error(err)
 			}
 		}
-		fmt.Fprintf(a.stderr, "ingot: "+format+"\n", args...)
+		a.Say(format, args...)
 	}}
 	if t.Kind == target.KindLocal {
 		p.Settle = time.Second // a batch of ingot dev takes less
@@ -161,17 +161,17 @@ func (a *app) pause(cmd *cobra.Command, t *target.Target, streams bool, o pauseO
 		return err
 	}
 	out := paused{Resume: resumeLine(cmd, t, streams)}
-	fmt.Fprintf(a.stderr, "ingot: to resume: %s\n", out.Resume)
+	a.Say("to resume: %s", out.Resume)
 	p := a.pauser(t)
 	if out.Mappings, err = p.Pause(ctx, function, a.caller(ctx, t)); err != nil {
 		return err
 	}
-	at := a.clock.Real().Now()
+	at := a.Clock.Real().Now()
 	var unknown error
 	switch {
 	case streams || o.noDrain || t.Kind == target.KindLocal:
 	default:
-		fmt.Fprintln(a.stderr, "ingot: waiting until the stream is read to its end; ctrl-C ends the wait, not the pause")
+		a.Say("waiting until the stream is read to its end; ctrl-C ends the wait, not the pause")
 		unknown = p.Drained(ctx, t.CloudWatch(), counting, at)
 		out.Drained = unknown == nil
 	}
@@ -179,21 +179,21 @@ func (a *app) pause(cmd *cobra.Command, t *target.Target, streams bool, o pauseO
 }
 
 func (a *app) endPause(ctx context.Context, out paused, streams bool, unknown error) error {
-	if a.json() {
-		if err := a.writeJSON(out); err != nil {
+	if a.JSON() {
+		if err := a.WriteJSON(out); err != nil {
 			return err
 		}
 	} else {
 		for _, m := range out.Mappings {
-			fmt.Fprintf(a.stdout, "%s  %s\n", m.Function, m.State)
+			fmt.Fprintf(a.Stdout, "%s  %s\n", m.Function, m.State)
 		}
 		switch {
 		case streams:
-			fmt.Fprintf(a.stdout, "resume before %s: the stream forgets\n", time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339))
+			fmt.Fprintf(a.Stdout, "resume before %s: the stream forgets\n", time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339))
 		case out.Drained:
-			fmt.Fprintln(a.stdout, "the stream is read to its end")
+			fmt.Fprintln(a.Stdout, "the stream is read to its end")
 		}
-		fmt.Fprintf(a.stdout, "to resume: %s\n", out.Resume)
+		fmt.Fprintf(a.Stdout, "to resume: %s\n", out.Resume)
 	}
 	switch {
 	case unknown == nil:
@@ -201,8 +201,8 @@ func (a *app) endPause(ctx context.Context, out paused, streams bool, unknown er
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	fmt.Fprintf(a.stderr, "ingot: paused, but it is not known whether the stream is read to its end: %s\n", show.Error(unknown))
-	return untold()
+	a.Say("paused, but it is not known whether the stream is read to its end: %s", show.Error(unknown))
+	return cli.Untold()
 }
 
 func (a *app) resume(ctx context.Context, t *target.Target, streams bool) error {
@@ -217,11 +217,11 @@ func (a *app) resume(ctx context.Context, t *target.Target, streams bool) error 
 	if err != nil {
 		return err
 	}
-	if a.json() {
-		return a.writeJSON(paused{Mappings: list})
+	if a.JSON() {
+		return a.WriteJSON(paused{Mappings: list})
 	}
 	for _, m := range list {
-		fmt.Fprintf(a.stdout, "%s  %s\n", m.Function, m.State)
+		fmt.Fprintf(a.Stdout, "%s  %s\n", m.Function, m.State)
 	}
 	return nil
 }

@@ -1,21 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 )
-
-// ran is what one run of the tool left behind.
-type ran struct {
-	code        int
-	out, errors string
-}
 
 // piped runs the tool with a standard input and no environment.
 func piped(t *testing.T, stdin string, args ...string) ran {
@@ -25,10 +18,8 @@ func piped(t *testing.T, stdin string, args ...string) ran {
 
 func pipedWith(t *testing.T, env map[string]string, stdin string, args ...string) ran {
 	t.Helper()
-	var out, errs bytes.Buffer
 	look := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
-	a := &app{env: look, stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs, clock: quickClock()}
-	return ran{a.run(context.Background(), args), out.String(), errs.String()}
+	return toolIn(t.Context(), &app{IO: cli.IO{Env: look, Stdin: strings.NewReader(stdin)}}, args...)
 }
 
 // atRoot makes the working directory like the root of the repository, where the examples of help

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/policy"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
@@ -65,14 +66,14 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 	doc := policy.Document{Version: "2012-10-17"}
 	switch {
 	case o.command != "" && (len(names) > 0 || o.tag != ""):
-		return usage(fmt.Errorf("--for prints what a command needs; leave patterns and --principal-tag out beside it"))
+		return cli.Usagef("--for prints what a command needs; leave patterns and --principal-tag out beside it")
 	case o.command != "":
 		statements, ok := policy.Commands[o.command]
 		if !ok {
 			if statements, ok = policy.Others[o.command]; !ok {
 				names := slices.Sorted(maps.Keys(policy.Commands))
-				return usage(fmt.Errorf("--for %s: write one of %s", o.command,
-					strings.Join(append(names, slices.Sorted(maps.Keys(policy.Others))...), ", ")))
+				return cli.Usagef("--for %s: write one of %s", o.command,
+					strings.Join(append(names, slices.Sorted(maps.Keys(policy.Others))...), ", "))
 			}
 		}
 		doc.Statement = statements(parts)
@@ -82,16 +83,16 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 			return err
 		}
 		if len(names) == 0 {
-			return usage(fmt.Errorf("say which patterns; %s", hasPatterns(p)))
+			return cli.Usagef("say which patterns; %s", hasPatterns(p))
 		}
 		for _, name := range names {
 			pattern, err := p.Pattern(name)
 			if err != nil {
-				return usage(err)
+				return cli.Usage(err)
 			}
 			s, err := policy.Reading(pattern, parts, o.tag)
 			if err != nil {
-				return usage(err)
+				return cli.Usage(err)
 			}
 			doc.Statement = append(doc.Statement, s)
 		}
@@ -101,11 +102,10 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 		return err
 	}
 	if n := len(strings.Join(strings.Fields(string(text)), "")); n > maxPolicy {
-		fmt.Fprintf(a.stderr,
-			"ingot: the policy has %d characters, and a managed policy has at most %d; use fewer patterns in one, or fewer shards\n",
+		a.Say("the policy has %d characters, and a managed policy has at most %d; use fewer patterns in one, or fewer shards",
 			n, maxPolicy)
 	}
-	_, err = fmt.Fprintln(a.stdout, string(text))
+	_, err = fmt.Fprintln(a.Stdout, string(text))
 	return err
 }
 

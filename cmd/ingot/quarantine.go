@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -50,7 +51,7 @@ func newQuarantine(a *app) *cobra.Command {
 func folderAnd(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if slices.Contains(args, "") || len(args) < 1+least || most >= 0 && len(args) > 1+most {
-			return usage(fmt.Errorf("write %s; see %s --help", cmd.UseLine(), cmd.CommandPath()))
+			return cli.Usagef("write %s; see %s --help", cmd.UseLine(), cmd.CommandPath())
 		}
 		return nil
 	}
@@ -90,7 +91,7 @@ func newPull(a *app) *cobra.Command {
 		Args: folderAnd(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.most < 1 || o.most > 10_000 {
-				return usage(fmt.Errorf("--max %d: give 1 to 10000", o.most))
+				return cli.Usagef("--max %d: give 1 to 10000", o.most)
 			}
 			t, err := a.find(cmd)
 			if err != nil {
@@ -113,18 +114,18 @@ func (a *app) pull(ctx context.Context, t *target.Target, path string, o pullOpt
 	}
 	dir, err := quarantine.MakeDir(path)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
-	fmt.Fprintf(a.stderr, "ingot: pulling from %s of %s\n", q.Name(), t)
+	a.Say("pulling from %s of %s", q.Name(), t)
 	waited := false
 	done, err := q.Pull(ctx, dir, quarantine.Pulling{Most: o.most, Once: o.once, OnWaiting: func(held int) {
 		if !waited && held > 0 {
-			fmt.Fprintf(a.stderr, "ingot: %s hidden from others; ctrl-C makes them visible again\n", show.Count(held, "message"))
+			a.Say("%s hidden from others; ctrl-C makes them visible again", show.Count(held, "message"))
 		}
 		waited = held > 0
 	}})
-	if a.json() {
-		if jsonErr := a.writeJSON(struct {
+	if a.JSON() {
+		if jsonErr := a.WriteJSON(struct {
 			Saved    int `json:"saved"`
 			Known    int `json:"known"`
 			Deleted  int `json:"deleted"`
@@ -135,13 +136,13 @@ func (a *app) pull(ctx context.Context, t *target.Target, path string, o pullOpt
 		}
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s: %d new, %d known", show.Text(path), done.Saved, done.Known)
+	fmt.Fprintf(a.Stdout, "%s: %d new, %d known", show.Text(path), done.Saved, done.Known)
 	if done.Deleted > 0 {
-		fmt.Fprintf(a.stdout, ", %d that had come back and are deleted", done.Deleted)
+		fmt.Fprintf(a.Stdout, ", %d that had come back and are deleted", done.Deleted)
 	}
-	fmt.Fprintf(a.stdout, "; %s visible again\n", show.Count(done.Released, "message"))
+	fmt.Fprintf(a.Stdout, "; %s visible again\n", show.Count(done.Released, "message"))
 	if err == nil && done.Saved+done.Known > 0 {
-		fmt.Fprintf(a.stderr, "ingot: next: ingot quarantine list %s\n", path)
+		a.Say("next: ingot quarantine list %s", path)
 	}
 	return err
 }

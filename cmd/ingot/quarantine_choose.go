@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/check"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -44,15 +43,15 @@ func chooses(cmd *cobra.Command, ids []string, f quarantine.Filter) (choosing, e
 	c := choosing{f, ids}
 	for _, name := range []string{"verdict", "reason", "type", "key"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
-			return c, usage(fmt.Errorf("--%s is empty; write a value, or leave the flag out", name))
+			return c, cli.Usagef("--%s is empty; write a value, or leave the flag out", name)
 		}
 	}
 	if v, is := event.ParseVerdict(f.Verdict); f.Verdict != "" && (!is || !v.Quarantined()) {
-		return c, usage(fmt.Errorf("--verdict %s: no message is in quarantine with it; give Conflict, Rejected, Expired or Poison",
-			f.Verdict))
+		return c, cli.Usagef("--verdict %s: no message is in quarantine with it; give Conflict, Rejected, Expired or Poison",
+			f.Verdict)
 	}
 	if len(ids) > 0 && c.filters() {
-		return c, usage(errors.New("give the IDs of messages, or choose messages with --verdict, --reason, --type and --key, not both"))
+		return c, cli.Usagef("give the IDs of messages, or choose messages with --verdict, --reason, --type and --key, not both")
 	}
 	return c, nil
 }
@@ -68,7 +67,7 @@ func (c *choosing) none(verb string) error {
 	if len(c.ids) > 0 || c.filters() {
 		return nil
 	}
-	return usage(fmt.Errorf("name the messages to %s by their IDs, or choose them with --verdict, --reason, --type or --key", verb))
+	return cli.Usagef("name the messages to %s by their IDs, or choose them with --verdict, --reason, --type or --key", verb)
 }
 
 // deployedFor gives the filter the pipeline of a stack, if it needs one.
@@ -82,14 +81,14 @@ func (a *app) deployedFor(cmd *cobra.Command, t *target.Target, c *choosing) (er
 // plan compiles a pipeline that only checks. If INGOT_PII_KEY is not set, a stand-in takes its
 // place, which changes no verdict.
 func (a *app) plan(file string) (*pipeline.Pipeline, error) {
-	text, err := readFile(file, "name the pipeline with --pipeline FILE")
+	text, err := cli.ReadFile(file, "name the pipeline with --pipeline FILE")
 	if err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
-	secret, _ := a.env("INGOT_PII_KEY")
+	secret, _ := a.Env("INGOT_PII_KEY")
 	p, err := check.File{Name: file, Text: text}.Load(pipeline.Secret([]byte(cmp.Or(secret, explain.StandIn))))
 	if err != nil {
-		return nil, usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
+		return nil, cli.Usagef("the pipeline has mistakes:\n%w", err)
 	}
 	return p, nil
 }
@@ -105,7 +104,7 @@ func (a *app) letters(dir quarantine.Dir, path string, c choosing) ([]*quarantin
 			}
 		}
 		if len(list) == 0 && len(all) > 0 && c.filters() {
-			fmt.Fprintf(a.stderr, "ingot: no open message is chosen; ingot quarantine list %s counts them by reason\n", show.Quoted(path))
+			a.Say("no open message is chosen; ingot quarantine list %s counts them by reason", show.Quoted(path))
 		}
 		return list, err
 	}
@@ -113,7 +112,7 @@ func (a *app) letters(dir quarantine.Dir, path string, c choosing) ([]*quarantin
 	for _, id := range c.ids {
 		l, err := dir.Find(id)
 		if err != nil {
-			return nil, usage(err)
+			return nil, cli.Usage(err)
 		}
 		if !seen[l.ID] {
 			list = append(list, l)
@@ -189,5 +188,5 @@ func (a *app) sayPlan(letters []*quarantine.Letter, does string) {
 	if len(letters) > 0 {
 		text += ": " + texts(countedBy(letters))
 	}
-	fmt.Fprintln(a.stderr, "ingot: "+text)
+	a.Say("%s", text)
 }

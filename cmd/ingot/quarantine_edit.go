@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/fields"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -61,8 +62,7 @@ func newEdit(a *app) *cobra.Command {
 			case err != nil:
 				return err
 			case len(o.set) == 0 && (len(c.ids) != 1 || o.dry):
-				return usage(
-					errors.New("an editor opens one message: write its ID alone; to change fields of several, write --set FIELD=VALUE"))
+				return cli.Usagef("an editor opens one message: write its ID alone; to change fields of several, write --set FIELD=VALUE")
 			}
 			if err := namesFiles(cmd, "pipeline"); err != nil {
 				return err
@@ -102,7 +102,7 @@ func (a *app) setFields(ctx context.Context, path string, c choosing, o editOpti
 	}
 	dir, err := quarantine.OpenDir(path)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	if c.Pipeline, err = a.plan(o.file); err != nil {
 		return err
@@ -152,7 +152,7 @@ func (a *app) assignments(words []string) ([]quarantine.Assignment, error) {
 	once := map[string]any{}
 	for _, f := range given {
 		if err := fields.Set(once, f.name, f.text); err != nil {
-			return nil, usage(fmt.Errorf("--set %s: %w", f.name, err))
+			return nil, cli.Usagef("--set %s: %w", f.name, err)
 		}
 		if !f.json {
 			f.text = event.Quote(f.text)
@@ -170,7 +170,7 @@ func saveEdited(dir quarantine.Dir, l *quarantine.Letter, body string) (*quarant
 	case err != nil:
 		return l, err
 	case now == nil || !now.Open() || now.Resent != nil:
-		return l, refused(fmt.Errorf("message %s was resent, dropped or deleted in the meantime", l.ID))
+		return l, cli.Refusedf("message %s was resent, dropped or deleted in the meantime", l.ID)
 	}
 	now.Edit(body)
 	return now, dir.Save(now)
@@ -179,14 +179,14 @@ func saveEdited(dir quarantine.Dir, l *quarantine.Letter, body string) (*quarant
 func (a *app) edit(ctx context.Context, path, id, file string) error {
 	dir, err := quarantine.OpenDir(path)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	l, err := dir.Find(id)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	if err := changeable(l); err != nil {
-		return refused(err)
+		return cli.Refused(err)
 	}
 	p, err := a.plan(file)
 	if err != nil {
@@ -202,11 +202,11 @@ func (a *app) edit(ctx context.Context, path, id, file string) error {
 		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 	}
 	if text == before {
-		fmt.Fprintln(a.stdout, "nothing was changed")
+		fmt.Fprintln(a.Stdout, "nothing was changed")
 		return os.Remove(draft)
 	}
 	if err := l.CheckBody(text); err != nil {
-		return usage(fmt.Errorf("message %s stays as it was: %w. Your text is in %s", l.ID, err, draft))
+		return cli.Usagef("message %s stays as it was: %w. Your text is in %s", l.ID, err, draft)
 	}
 	now, err := saveEdited(dir, l, text)
 	if err != nil {
@@ -220,20 +220,20 @@ func (a *app) edit(ctx context.Context, path, id, file string) error {
 	case err != nil:
 		return err
 	case today.Verdict.Stored():
-		fmt.Fprintf(a.stdout,
+		fmt.Fprintf(a.Stdout,
 			"saved; it can be stored, unless its key is taken\nnext: ingot quarantine resend %s %s\n  with the --stack or --local that it was pulled with\n", show.Text(path), l.ID)
 		return nil
 	}
-	fmt.Fprintf(a.stdout, "saved; it would still be %s (%s): %s\n", today.Verdict, today.Reason,
+	fmt.Fprintf(a.Stdout, "saved; it would still be %s (%s): %s\n", today.Verdict, today.Reason,
 		show.Text(show.PersonalOf(p).Detail(today.Reason, today.Detail)))
-	return difference()
+	return cli.Difference()
 }
 
 // inEditor has the user change a text in a file of its own. The file stays.
 func (a *app) inEditor(file, text string) (string, error) {
 	editor := "vi"
 	for _, name := range []string{"EDITOR", "VISUAL"} {
-		if value, _ := a.env(name); value != "" {
+		if value, _ := a.Env(name); value != "" {
 			editor = value
 		}
 	}
@@ -242,18 +242,16 @@ func (a *app) inEditor(file, text string) (string, error) {
 	}
 	// The variable may hold arguments, as for git.
 	cmd := exec.Command("sh", "-c", editor+` "$@"`, editor, file)
-	cmd.Stdout, cmd.Stderr = a.stdout, a.stderr
-	if a.json() {
-		cmd.Stdout = a.stderr // standard output is for JSON
+	cmd.Stdout, cmd.Stderr = a.Stdout, a.Stderr
+	if a.JSON() {
+		cmd.Stdout = a.Stderr // standard output is for JSON
 	}
-	if a.typed {
+	if a.Typed {
 		cmd.Stdin = os.Stdin // an editor needs the terminal itself
 	}
 	if err := cmd.Run(); err != nil {
-		return "",
-			usage(fmt.Errorf(
-				"the editor %q ended with %w; set EDITOR to the editor that you want. Nothing was changed, and the text is in %s", editor,
-				err, file))
+		return "", cli.Usagef("the editor %q ended with %w; set EDITOR to the editor that you want. Nothing was changed, and the text is in %s", editor,
+			err, file)
 	}
 	changed, err := os.ReadFile(file)
 	return string(changed), err

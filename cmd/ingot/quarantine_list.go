@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
@@ -80,11 +81,11 @@ func newList(a *app) *cobra.Command {
 func (a *app) list(path string, c choosing) error {
 	dir, err := quarantine.OpenDir(path)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	letters, err := dir.List()
 	letters = slices.DeleteFunc(letters, func(l *quarantine.Letter) bool { return !c.Chooses(l) })
-	if !a.json() {
+	if !a.JSON() {
 		a.listText(letters)
 		return err
 	}
@@ -96,7 +97,7 @@ func (a *app) list(path string, c choosing) error {
 		}
 		list = append(list, one)
 	}
-	if jsonErr := a.writeJSON(listReport{list, append([]counted{}, countedBy(letters)...)}); err == nil {
+	if jsonErr := a.WriteJSON(listReport{list, append([]counted{}, countedBy(letters)...)}); err == nil {
 		err = jsonErr
 	}
 	return err
@@ -104,7 +105,7 @@ func (a *app) list(path string, c choosing) error {
 
 func (a *app) listText(letters []*quarantine.Letter) {
 	if len(letters) == 0 {
-		fmt.Fprintln(a.stdout, "no messages")
+		fmt.Fprintln(a.Stdout, "no messages")
 		return
 	}
 	t := show.NewTable(3)
@@ -120,7 +121,7 @@ func (a *app) listText(letters []*quarantine.Letter) {
 		}
 		t.Row(short[i], show.Text(verdict), show.Text(reason), show.Comma(len(l.Body)), l.Sent.Format("2006-01-02 15:04"), l.State())
 	}
-	t.Print(a.stdout)
+	t.Print(a.Stdout)
 	open := 0
 	sums := show.NewTable(0, 1)
 	sums.Row("messages", "open", "verdict", "reason")
@@ -128,9 +129,9 @@ func (a *app) listText(letters []*quarantine.Letter) {
 		open += one.open
 		sums.Row(show.Comma(one.Messages), show.Comma(one.open), show.Text(one.Verdict), show.Text(one.Reason))
 	}
-	fmt.Fprintln(a.stdout)
-	sums.Print(a.stdout)
-	fmt.Fprintf(a.stdout, "%s, %d of them open\n", show.Count(len(letters), "message"), open)
+	fmt.Fprintln(a.Stdout)
+	sums.Print(a.Stdout)
+	fmt.Fprintf(a.Stdout, "%s, %d of them open\n", show.Count(len(letters), "message"), open)
 }
 
 // shortIDs returns the beginnings of ids that tell them apart, at least eight characters.

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -59,12 +59,11 @@ func newResend(a *app) *cobra.Command {
 			case err != nil:
 				return err
 			case o.replace && len(c.ids) == 0:
-				return usage(errors.New("--replace needs the ID of each message that is right"))
+				return cli.Usagef("--replace needs the ID of each message that is right")
 			case o.replace && (o.anyway || o.dry):
-				return usage(
-					errors.New("--replace cannot be combined with --anyway or --dry-run; ingot quarantine show says what it would replace"))
+				return cli.Usagef("--replace cannot be combined with --anyway or --dry-run; ingot quarantine show says what it would replace")
 			case o.replace && !o.yes:
-				return usage(errors.New("--replace deletes what is stored: write --yes to confirm that"))
+				return cli.Usagef("--replace deletes what is stored: write --yes to confirm that")
 			}
 			t, err := a.find(cmd)
 			if err != nil {
@@ -205,7 +204,7 @@ func (a *app) drop(cmd *cobra.Command, t *target.Target, path string, c choosing
 	switch {
 	case o.dry:
 	case !o.yes:
-		return usage(errors.New("drop deletes messages for good: write --yes to confirm that"))
+		return cli.Usagef("drop deletes messages for good: write --yes to confirm that")
 	default:
 		if err := a.announce(t); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -142,11 +143,11 @@ func newShow(a *app) *cobra.Command {
 func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, o showOptions) error {
 	dir, err := quarantine.OpenDir(path)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	l, err := dir.Find(id)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	j := &job{app: a, t: t, dir: dir}
 	if _, _, err := j.of([]*quarantine.Letter{l}); err != nil {
@@ -165,10 +166,10 @@ func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, 
 		personal = show.PersonalOf(x.Pipeline)
 	}
 	report := reportOf(dir, l, today, personal)
-	if a.json() {
-		err = a.writeJSON(report)
+	if a.JSON() {
+		err = a.WriteJSON(report)
 	} else {
-		report.print(a.stdout, path, strings.Join(sameTarget(cmd, t), " "), flaggedBy(x, today))
+		report.print(a.Stdout, path, strings.Join(sameTarget(cmd, t), " "), flaggedBy(x, today))
 	}
 	// Only an event that a person was shown may be replaced.
 	if seen := today.Digests(); err == nil && l.Open() && !slices.Equal(l.Seen, seen) {
@@ -176,7 +177,7 @@ func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, 
 		err = dir.Save(l)
 	}
 	if err == nil && !today.Verdict.Stored() {
-		err = difference()
+		err = cli.Difference()
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -67,8 +68,8 @@ func (j *job) of(letters []*quarantine.Letter) (fresh, dead []*quarantine.Letter
 			dead = append(dead, l)
 		default:
 			return nil, nil,
-				refused(fmt.Errorf("message %s was pulled from %s, which is not a queue of %s; nothing was changed", l.ID,
-					show.Text(l.Queue), j.t))
+				cli.Refusedf("message %s was pulled from %s, which is not a queue of %s; nothing was changed", l.ID,
+					show.Text(l.Queue), j.t)
 		}
 	}
 	return fresh, dead, nil
@@ -86,13 +87,13 @@ func (j *job) note(l *quarantine.Letter, today *quarantine.Today, err error) {
 		if l.Resent != nil {
 			one.MessageID = l.Resent.MessageID
 		}
-		if !j.json() {
+		if !j.JSON() {
 			still := ""
 			if today != nil {
 				detail := j.personal.Detail(today.Reason, today.Detail)
 				still = show.Text(fmt.Sprintf("; it would still be %s (%s): %s", one.Verdict, one.Reason, detail))
 			}
-			fmt.Fprintf(j.stdout, "%s  %s%s\n", l.ID, j.does(), still)
+			fmt.Fprintf(j.Stdout, "%s  %s%s\n", l.ID, j.does(), still)
 		}
 	default:
 		if errors.As(err, &no) {
@@ -107,8 +108,8 @@ func (j *job) note(l *quarantine.Letter, today *quarantine.Today, err error) {
 			one.Error += ": " +
 				strings.TrimSpace(fmt.Sprintf("ingot quarantine show %s %s %s", show.Quoted(j.path), l.ID[:min(8, len(l.ID))], j.same))
 		}
-		if !j.json() {
-			fmt.Fprintf(j.stdout, "%s  stays: %s\n", l.ID, one.Error)
+		if !j.JSON() {
+			fmt.Fprintf(j.Stdout, "%s  stays: %s\n", l.ID, one.Error)
 		}
 		if target.Refused(err) {
 			j.failed = err
@@ -157,7 +158,7 @@ func (j *job) run(ctx context.Context, letters []*quarantine.Letter, to string, 
 		}
 		for n, l := range ready {
 			if ctx.Err() != nil {
-				fmt.Fprintf(j.stderr, "ingot: %d of %d are not done; go on with the same command\n", len(ready)-n, len(ready))
+				j.Say("%d of %d are not done; go on with the same command", len(ready)-n, len(ready))
 				break
 			}
 			j.note(l, nil, do(w, l))
@@ -193,16 +194,16 @@ func (j *job) end(ctx context.Context) error {
 	case j.failed != nil:
 		return j.failed
 	case j.refused:
-		return &exitError{exitRefused, nil}
+		return &cli.ExitError{Code: cli.Refuses}
 	case sum.Stay > 0 || len(sum.Reasons) > 0:
-		return difference()
+		return cli.Difference()
 	}
 	return nil
 }
 
 func (j *job) printSum(sum workedReport) error {
-	if j.json() {
-		return j.writeJSON(sum)
+	if j.JSON() {
+		return j.WriteJSON(sum)
 	}
 	text := show.Comma(sum.Done) + " " + j.does()
 	switch {
@@ -214,7 +215,7 @@ func (j *job) printSum(sum workedReport) error {
 	if len(sum.Reasons) > 0 {
 		text += ": " + texts(sum.Reasons)
 	}
-	_, err := fmt.Fprintln(j.stdout, text)
+	_, err := fmt.Fprintln(j.Stdout, text)
 	return err
 }
 
@@ -222,7 +223,7 @@ func (j *job) printSum(sum workedReport) error {
 func (a *app) begin(cmd *cobra.Command, t *target.Target, path string, c choosing, verb string) (*job, []*quarantine.Letter, error) {
 	dir, err := quarantine.OpenDir(path)
 	if err != nil {
-		return nil, nil, usage(err)
+		return nil, nil, cli.Usage(err)
 	}
 	if err := a.deployedFor(cmd, t, &c); err != nil {
 		return nil, nil, err

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/internal/tool/totals"
@@ -102,10 +103,10 @@ func newQuery(a *app) *cobra.Command {
 
 func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 	if cmd.Flags().Changed("limit") && o.ask.Limit < 1 {
-		return usage(fmt.Errorf("--limit %d: give 1 to 10000", o.ask.Limit))
+		return cli.Usagef("--limit %d: give 1 to 10000", o.ask.Limit)
 	}
 	if cmd.Flags().Changed("max-units") && !(o.ask.MaxUnits > 0) {
-		return usage(fmt.Errorf("--max-units %v: give read units, more than 0", o.ask.MaxUnits))
+		return cli.Usagef("--max-units %v: give read units, more than 0", o.ask.MaxUnits)
 	}
 	var err error
 	if len(args) > 0 {
@@ -126,7 +127,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 		return err
 	}
 	if len(args) == 0 {
-		return usage(fmt.Errorf("say which pattern; %s", hasPatterns(p)))
+		return cli.Usagef("say which pattern; %s", hasPatterns(p))
 	}
 	config.Pipeline = p
 	st, requests, err := asks(config, args[0], o.ask)
@@ -145,7 +146,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 		st, requests, err = asks(config, args[0], o.ask)
 	}
 	if err != nil {
-		return usage(errors.New(strings.TrimPrefix(err.Error(), "read: "))) // the user called no function
+		return cli.Usagef("%s", strings.TrimPrefix(err.Error(), "read: ")) // the user called no function
 	}
 	var hidden show.Personal
 	if !o.reveal {
@@ -167,7 +168,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 		return err
 	}
 	for _, odd := range got.Odd {
-		fmt.Fprintf(a.stderr, "ingot: left out, because it cannot be decoded: %s\n", show.Text(hidden.Quoted(odd.Error())))
+		a.Say("left out, because it cannot be decoded: %s", show.Text(hidden.Quoted(odd.Error())))
 	}
 	var def *aggregate.Definition
 	if pattern, err := p.Pattern(args[0]); err == nil && pattern.Total() != "" {
@@ -360,8 +361,8 @@ func isOrAre(n int) string {
 func keyIn(k event.Key) answerKey { return answerKey{k.PK, k.SK} }
 
 func (a *app) printAnswer(out answer) error {
-	if a.json() {
-		return a.writeJSON(out)
+	if a.JSON() {
+		return a.WriteJSON(out)
 	}
 	var b strings.Builder
 	switch {
@@ -372,7 +373,7 @@ func (a *app) printAnswer(out answer) error {
 	case out.ofTotals:
 		b.WriteString("no total is stored for this\n")
 	default:
-		cut := writeItems(&b, out.Items, a.columns)
+		cut := writeItems(&b, out.Items, a.Columns)
 		if n := out.elsewhere(); n > 0 {
 			fmt.Fprintf(&b, "%s in the payload bucket, and shown as far as the item keeps it; ingot get --payload shows all of one\n",
 				isOrAre(n))
@@ -387,10 +388,10 @@ func (a *app) printAnswer(out answer) error {
 			fmt.Fprintf(&b, "there is more: add --page %s\n", out.Next)
 		}
 		if cut {
-			fmt.Fprintln(a.stderr, "ingot: payloads end with … where the terminal does; --output json shows all of them")
+			a.Say("payloads end with … where the terminal does; --output json shows all of them")
 		}
 	}
-	_, err := io.WriteString(a.stdout, b.String())
+	_, err := io.WriteString(a.Stdout, b.String())
 	return err
 }
 

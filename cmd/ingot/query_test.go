@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
@@ -25,7 +24,7 @@ const shopSecret = "the secret of the sample shop"
 
 // shopWithOrders serves tables with orders of the sample shop. It returns a function that runs the
 // tool on them.
-func shopWithOrders(t *testing.T, orders int) (ingot func(stdin string, args ...string) (code int, stdout, stderr string)) {
+func shopWithOrders(t *testing.T, orders int) (ingot func(stdin string, args ...string) ran) {
 	t.Helper()
 	p, err := pipeline.Load(os.DirFS("../.."), sampleshop.Pipeline, pipeline.Secret([]byte(shopSecret)))
 	if err != nil {
@@ -65,14 +64,8 @@ func shopWithOrders(t *testing.T, orders int) (ingot func(stdin string, args ...
 		"AWS_CONFIG_FILE":       "none", "AWS_SHARED_CREDENTIALS_FILE": "none"} {
 		t.Setenv(name, value)
 	}
-	return func(stdin string, args ...string) (int, string, string) {
-		var stdout, stderr bytes.Buffer
-		args = append([]string{"query", "--pipeline", "../../" + sampleshop.Pipeline}, args...)
-		code := run(t.Context(), args, func(name string) (string, bool) {
-			v, ok := env[name]
-			return v, ok
-		}, strings.NewReader(stdin), &stdout, &stderr)
-		return code, stdout.String(), stderr.String()
+	return func(stdin string, args ...string) ran {
+		return pipedWith(t, env, stdin, append([]string{"query", "--pipeline", "../../" + sampleshop.Pipeline}, args...)...)
 	}
 }
 
@@ -87,10 +80,10 @@ func TestQueryPages(t *testing.T) {
 		if token != "" {
 			args = append(args, "--page", token)
 		}
-		code, out, stderr := ingot("", args...)
+		o := ingot("", args...)
 		var got answer
-		if err := json.Unmarshal([]byte(out), &got); code != exitFine || err != nil || page > 20 {
-			t.Fatalf("exit %d: %v: %s%s", code, err, out, stderr)
+		if err := json.Unmarshal([]byte(o.out), &got); o.code != exitFine || err != nil || page > 20 {
+			t.Fatalf("%v: %+v", err, o)
 		}
 		for _, i := range got.Items {
 			ids = append(ids, i.ID)
@@ -110,14 +103,14 @@ func TestQueryPages(t *testing.T) {
 	if len(ids) != 60 {
 		t.Errorf("%d orders on all pages", len(ids))
 	}
-	_, first, _ := ingot("", "orders_of_day", "at="+day, "--limit", "7", "--output", "json")
+	first := ingot("", "orders_of_day", "at="+day, "--limit", "7", "--output", "json").out
 	var got answer
 	if err := json.Unmarshal([]byte(first), &got); err != nil {
 		t.Fatal(err)
 	}
 	altered := []byte(got.Next)
 	altered[40] ^= 1
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		args []string
 		says string
 	}{
@@ -127,9 +120,7 @@ func TestQueryPages(t *testing.T) {
 		"other pattern": {[]string{"order_story", "merchant_id=m-1", "order_id=o-1", "--page", got.Next},
 			"the page token belongs to another question"},
 	} {
-		if code, _, stderr := ingot("", c.args...); code != exitUsage || !strings.Contains(stderr, c.says) {
-			t.Errorf("%s: exit %d: %s", name, code, stderr)
-		}
+		ingot("", c.args...).says(t, exitUsage, c.says)
 	}
 }
 
@@ -173,11 +164,9 @@ func TestQuery(t *testing.T) {
 		"limit":          {"", []string{"orders_of_day", "at=2026-03-01", "--limit", "0"}, exitUsage, "", "--limit 0: give 1 to 10000"},
 		"two from stdin": {"x", []string{"order_story", "merchant_id=@-", "order_id=@-"}, exitUsage, "", "standard input cannot give both"},
 	} {
-		code, stdout, stderr := ingot(c.stdin, c.args...)
-		if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) {
-			t.Errorf("%s: exit %d, not %d\n%s%s", name, code, c.code, stdout, stderr)
-		}
-		if strings.Contains(stdout, "\x1b") {
+		o := ingot(c.stdin, c.args...)
+		o.says(t, c.code, c.stderr)
+		if !strings.Contains(o.out, c.stdout) || strings.Contains(o.out, "\x1b") {
 			t.Errorf("%s: a control character is printed", name)
 		}
 	}
@@ -192,25 +181,20 @@ func TestExplainedQuestionNeedsNoStack(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	write(t, "pipeline.yaml", string(text))
-	ask := func(args ...string) (int, string, string) {
-		var stdout, stderr strings.Builder
-		code := run(t.Context(), append([]string{"query"}, args...), func(string) (string, bool) {
-			return "", false
-		}, strings.NewReader(""), &stdout, &stderr)
-		return code, stdout.String(), stderr.String()
+	ask := func(code int, args ...string) ran {
+		o := tool(t, append([]string{"query"}, args...)...)
+		o.says(t, code)
+		return o
 	}
-	code, stdout, stderr := ask("order_story", "merchant_id=m-1", "order_id=o-1", "--explain")
-	if code != exitFine || !strings.Contains(stdout, `PK = "ORDER#m-1#o-1"`) || !strings.Contains(stdout, "1 request; none was sent") ||
-		stderr != "" {
-		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	o := ask(exitFine, "order_story", "merchant_id=m-1", "order_id=o-1", "--explain")
+	if !strings.Contains(o.out, `PK = "ORDER#m-1#o-1"`) || !strings.Contains(o.out, "1 request; none was sent") || o.errors != "" {
+		t.Errorf("%+v", o)
 	}
-	code, stdout, stderr = ask("customer_orders", "customer_id=c-1", "--explain")
-	if code != exitFine || !strings.Contains(stdout, "none was sent") || !strings.Contains(stderr, "INGOT_PII_KEY is not set") {
-		t.Errorf("a hashed field: exit %d: %s%s", code, stdout, stderr)
+	o = ask(exitFine, "customer_orders", "customer_id=c-1", "--explain")
+	if !strings.Contains(o.out, "none was sent") || !strings.Contains(o.errors, "INGOT_PII_KEY is not set") {
+		t.Errorf("a hashed field: %+v", o)
 	}
-	if code, _, _ := ask("order_story", "merchant_id=m-1", "order_id=o-1", "--explain", "--stack", "shop"); code == exitFine {
-		t.Error("a stack that is named was not asked")
-	}
+	ask(exitUsage, "order_story", "merchant_id=m-1", "order_id=o-1", "--explain", "--stack", "shop")
 }
 
 func TestCommas(t *testing.T) {

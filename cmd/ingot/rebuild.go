@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -54,8 +54,8 @@ pause first. A total that holds events that have expired cannot be mended, becau
 changes no value. Reads go on to show the flag as accepted, and ingot status no longer calls the stack unwell for it.
 Without --yes it only shows the flags. A flag that changes at that moment is left alone and named.
 
-Exit codes: 0 complete, 1 failed, 2 usage, 3 not complete yet or not all mended or accepted, 4 not permitted, 5 refused, 6 not known whether it is
-complete.
+Exit codes: 0 complete, 1 failed, 2 usage, 3 not complete yet or not all mended or accepted, 4 not permitted, 5 refused,
+6 not known whether it is complete.
 
 ` + targetHelp + `
 
@@ -104,32 +104,32 @@ func newRebuild(a *app) *cobra.Command {
   ingot rebuild --accept orders_daily --stack shop --yes`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(cmd); err != nil {
-				return usage(err)
+				return cli.Usage(err)
 			}
 			if parts {
 				if all || len(args) > 0 {
-					return usage(errors.New("--parts is about events, not about aggregates: write it alone"))
+					return cli.Usagef("--parts is about events, not about aggregates: write it alone")
 				}
 				for _, name := range []string{"segments", "rate", "memory", "work", "patience"} {
 					if cmd.Flags().Changed(name) {
-						return usage(fmt.Errorf("--parts reads the events one by one, and does not wait for the stream: leave --%s out",
-							name))
+						return cli.Usagef("--parts reads the events one by one, and does not wait for the stream: leave --%s out",
+							name)
 					}
 				}
 				return a.rebuildParts(cmd, o)
 			}
 			switch {
 			case mend && (accept || all) || accept && all:
-				return usage(errors.New("--all, --mend and --accept are different tasks: write one of them"))
+				return cli.Usagef("--all, --mend and --accept are different tasks: write one of them")
 			case (mend || accept) && cmd.Flags().Changed("work"):
-				return usage(errors.New("--mend and --accept keep nothing in a folder: leave --work out"))
+				return cli.Usagef("--mend and --accept keep nothing in a folder: leave --work out")
 			case mend:
 				return a.rebuildMend(cmd, o, args)
 			case accept:
 				return a.rebuildAccept(cmd, o, args)
 			}
 			if all == (len(args) > 0) {
-				return usage(errors.New("name the aggregates to rebuild, or write --all"))
+				return cli.Usagef("name the aggregates to rebuild, or write --all")
 			}
 			return a.rebuild(cmd, o, args)
 		},
@@ -167,7 +167,7 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 	}
 	c, err := a.passConfig(v, o)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	price, err := scan.PriceOfRebuild(ctx, v.target)
 	if err != nil {
@@ -179,8 +179,8 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 	if err := inDollars(&price, o.prices); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stderr, "ingot: rebuild takes %s\n", price)
-	fmt.Fprintln(a.stderr, "ingot: on a busy stack, an aggregate can be declared complete only during a pause: ingot pause")
+	a.Say("rebuild takes %s", price)
+	a.Say("on a busy stack, an aggregate can be declared complete only during a pause: ingot pause")
 	if begin, err := a.agreed(v.target, price, o); !begin {
 		return err
 	}
@@ -205,7 +205,7 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 // Then defs is empty.
 func (a *app) doubtful(ctx context.Context, v verifying, patience time.Duration) (defs []*aggregate.Definition, standing []string,
 	err error) {
-	d, err := v.doubts(ctx, a.clock.Real().Now())
+	d, err := v.doubts(ctx, a.Clock.Real().Now())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -213,8 +213,7 @@ func (a *app) doubtful(ctx context.Context, v verifying, patience time.Duration)
 		return nil, standing, err
 	}
 	if len(d.behind) == 0 {
-		fmt.Fprintln(a.stderr,
-			"ingot: every aggregate says that it is complete, and so do the first events: there is nothing to do. ingot verify proves it")
+		a.Say("every aggregate says that it is complete, and so do the first events: there is nothing to do. ingot verify proves it")
 	}
 	return d.behind, []string{}, nil
 }
@@ -225,10 +224,10 @@ func (a *app) touchAll(ctx context.Context, v verifying, c verify.Config, o veri
 	touched, err := a.touch(ctx, v, c, items)
 	out.Payloads = touched.Payloads
 	out.Scanned, out.Touched, out.ReadUnits, out.WriteUnits = touched.Scanned, touched.Touched.Touched, touched.Reads, touched.Writes
-	fmt.Fprintf(a.stderr, "ingot: touched %s of %s\n", show.Comma(out.Touched), show.Count(out.Scanned, "item"))
+	a.Say("touched %s of %s", show.Comma(out.Touched), show.Count(out.Scanned, "item"))
 	if err != nil {
 		if ctx.Err() != nil {
-			fmt.Fprintln(a.stderr, "ingot: "+goOn(o.work, "touched items are not touched again"))
+			a.Say("%s", goOn(o.work, "touched items are not touched again"))
 		}
 		return err
 	}
@@ -236,10 +235,9 @@ func (a *app) touchAll(ctx context.Context, v verifying, c verify.Config, o veri
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		fmt.Fprintf(a.stderr,
-			"ingot: everything is touched, but it is not known whether the stream has counted it: %s; run the same command again\n",
+		a.Say("everything is touched, but it is not known whether the stream has counted it: %s; run the same command again",
 			show.Error(unsure))
-		return untold()
+		return cli.Untold()
 	}
 	return nil
 }
@@ -253,7 +251,7 @@ func (a *app) declare(ctx context.Context, v verifying, c verify.Config, passes 
 	}
 	out.ReadUnits += report.Units
 	for _, pass := range passes {
-		standing, err := report.Finish(ctx, v.plan, v.store, pass, a.clock.Real().Now())
+		standing, err := report.Finish(ctx, v.plan, v.store, pass, a.Clock.Real().Now())
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -284,7 +282,7 @@ func (a *app) agreed(t *target.Target, p scan.Price, o verifyOptions) (begin boo
 
 // touch touches all items, and shows how far it is.
 func (a *app) touch(ctx context.Context, v verifying, c verify.Config, items int) (verify.TouchPass, error) {
-	progress := show.NewProgress(a.stderr, isTerminal(a.stderr))
+	progress := a.Progress()
 	defer progress(show.Step{})
 	c.Progress = func(p verify.Progress) {
 		progress(show.Step{Phase: "touching", Done: min(p.Items, items), Total: items})
@@ -301,7 +299,7 @@ func (v verifying) meant(ctx context.Context, names []string) (defs []*aggregate
 			for _, d := range v.plan.Definitions() {
 				known = append(known, d.Name)
 			}
-			return nil, usage(fmt.Errorf("the pipeline has no aggregate %q; it has %s", name, strings.Join(known, ", ")))
+			return nil, cli.Usagef("the pipeline has no aggregate %q; it has %s", name, strings.Join(known, ", "))
 		}
 		defs = append(defs, def)
 	}
@@ -323,7 +321,7 @@ func (v verifying) meant(ctx context.Context, names []string) (defs []*aggregate
 // awaitStream waits until the stream has counted everything up to now. It asks soon, because an
 // ingot dev has counted within moments, and then each second.
 func (a *app) awaitStream(ctx context.Context, v verifying, patience time.Duration) error {
-	lag, clock := a.lag(v.target, patience), a.clock.Real()
+	lag, clock := a.lag(v.target, patience), a.Clock.Real()
 	now := clock.Now()
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		counted, err := lag.Counted(ctx)
@@ -343,20 +341,20 @@ func (a *app) awaitStream(ctx context.Context, v verifying, patience time.Durati
 }
 
 func (a *app) rebuilt(out rebuilt) error {
-	if a.json() {
-		if err := a.writeJSON(out); err != nil {
+	if a.JSON() {
+		if err := a.WriteJSON(out); err != nil {
 			return err
 		}
 	} else {
 		for _, one := range out.Complete {
-			fmt.Fprintf(a.stdout, "complete: %s\n", one)
+			fmt.Fprintf(a.Stdout, "complete: %s\n", one)
 		}
 		for _, one := range out.Standing {
-			fmt.Fprintf(a.stdout, "not complete: %s\n", show.Text(one))
+			fmt.Fprintf(a.Stdout, "not complete: %s\n", show.Text(one))
 		}
 	}
 	if len(out.Standing) > 0 {
-		return difference()
+		return cli.Difference()
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/store"
 )
@@ -75,10 +76,9 @@ func (a *app) lost(ctx context.Context, v verifying, d doubts, patience time.Dur
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		fmt.Fprintf(a.stderr,
-			"ingot: totals of stored events are missing, but it is not known whether the stream has counted these events: %s\n",
+		a.Say("totals of stored events are missing, but it is not known whether the stream has counted these events: %s",
 			show.Error(unsure))
-		return nil, untold()
+		return nil, cli.Untold()
 	}
 	var gone []*aggregate.Definition
 	for _, c := range d.missing {

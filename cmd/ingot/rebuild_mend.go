@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
@@ -58,14 +58,14 @@ func (a *app) rebuildMend(cmd *cobra.Command, o verifyOptions, names []string) e
 	}
 	c, err := a.passConfig(v, o)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	price, err := v.price(ctx, o.prices, 2, 1)
 	if err != nil {
 		return err
 	}
 	price.Note = "if something is to be mended; otherwise half of that"
-	fmt.Fprintf(a.stderr, "ingot: rebuild --mend takes %s\n", price)
+	a.Say("rebuild --mend takes %s", price)
 	if begin, err := a.agreed(v.target, price, o); !begin {
 		return err
 	}
@@ -81,19 +81,19 @@ func (a *app) rebuildMend(cmd *cobra.Command, o verifyOptions, names []string) e
 			left++
 		}
 	}
-	if a.json() {
-		err = a.writeJSON(out)
+	if a.JSON() {
+		err = a.WriteJSON(out)
 	} else {
-		some(a.stdout, out.Mended, func(t changedTotal) string {
+		some(a.Stdout, out.Mended, func(t changedTotal) string {
 			if t.Why == "" {
 				return "mended: " + t.String()
 			}
 			return "not mended: " + t.String() + ": " + t.Why
 		})
-		fmt.Fprintf(a.stdout, "%s mended, %s not\n", show.Count(len(out.Mended)+done.More-left, "total"), show.Comma(left))
+		fmt.Fprintf(a.Stdout, "%s mended, %s not\n", show.Count(len(out.Mended)+done.More-left, "total"), show.Comma(left))
 	}
 	if err == nil && left > 0 {
-		return difference()
+		return cli.Difference()
 	}
 	return err
 }
@@ -126,8 +126,8 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string)
 		return err
 	}
 	if !o.yes && len(flags) > 0 {
-		some(a.stderr, flags, func(t changedTotal) string { return "flagged: " + t.String() + ": " + t.Flag })
-		return refused(errors.New("nothing is accepted yet: write --yes to accept these flags"))
+		some(a.Stderr, flags, func(t changedTotal) string { return "flagged: " + t.String() + ": " + t.Flag })
+		return cli.Refusedf("nothing is accepted yet: write --yes to accept these flags")
 	}
 	if err := a.announce(v.target); err != nil {
 		return err
@@ -143,16 +143,16 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string)
 			out.Accepted = append(out.Accepted, f)
 			continue
 		}
-		fmt.Fprintf(a.stderr, "ingot: not accepted, because its flag has changed meanwhile: %s; run the command again\n", f)
+		a.Say("not accepted, because its flag has changed meanwhile: %s; run the command again", f)
 	}
-	if a.json() {
-		err = a.writeJSON(out)
+	if a.JSON() {
+		err = a.WriteJSON(out)
 	} else {
-		some(a.stdout, out.Accepted, func(t changedTotal) string { return "accepted: " + t.String() + ": " + t.Flag })
-		fmt.Fprintf(a.stdout, "%s accepted by %s\n", show.Count(len(out.Accepted), "flag"), show.Text(who))
+		some(a.Stdout, out.Accepted, func(t changedTotal) string { return "accepted: " + t.String() + ": " + t.Flag })
+		fmt.Fprintf(a.Stdout, "%s accepted by %s\n", show.Count(len(out.Accepted), "flag"), show.Text(who))
 	}
 	if err == nil && len(out.Accepted) < len(flags) {
-		return difference()
+		return cli.Difference()
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
@@ -36,7 +37,7 @@ func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
 	if err := inDollars(&price, o.prices); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stderr, "ingot: rebuild --parts takes %s\n", price)
+	a.Say("rebuild --parts takes %s", price)
 	if begin, err := a.agreed(v.target, price, o); !begin {
 		return err
 	}
@@ -52,15 +53,15 @@ func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
 		}
 		out.Refused = append(out.Refused, text)
 	}
-	if a.json() {
-		err = a.writeJSON(rebuilt{Complete: []string{}, Standing: []string{}, Parts: &out})
+	if a.JSON() {
+		err = a.WriteJSON(rebuilt{Complete: []string{}, Standing: []string{}, Parts: &out})
 	} else {
-		fmt.Fprintf(a.stdout, "%s of %s missing, %s put\n", show.Count(out.Missing, "part"), show.Count(out.Wholes, "event"),
+		fmt.Fprintf(a.Stdout, "%s of %s missing, %s put\n", show.Count(out.Missing, "part"), show.Count(out.Wholes, "event"),
 			show.Comma(out.Put))
-		some(a.stdout, out.Refused, func(s string) string { return "not put: " + s })
+		some(a.Stdout, out.Refused, func(s string) string { return "not put: " + s })
 	}
 	if err == nil && out.Put < out.Missing {
-		return difference()
+		return cli.Difference()
 	}
 	return err
 }

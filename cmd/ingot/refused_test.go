@@ -83,7 +83,7 @@ func (w *living) refuse(t *testing.T, command, action string) {
 		return "AccessDeniedException"
 	}
 	for _, c := range calls[command] {
-		o := toolIn(context.Background(), &app{clock: quickClock()}, append(strings.Fields(w.named(t, c.line)), "--stack", "shop")...)
+		o := toolIn(context.Background(), &app{}, append(strings.Fields(w.named(t, c.line)), "--stack", "shop")...)
 		if !asked.Load() {
 			continue
 		}
@@ -91,7 +91,7 @@ func (w *living) refuse(t *testing.T, command, action string) {
 		if !can {
 			want = exitCredentials
 		}
-		all := o.stdout + o.stderr
+		all := o.out + o.errors
 		if o.code != want || strings.Contains(all, "operation error") || strings.Contains(all, "StatusCode") ||
 			!strings.Contains(all, "is not authorized to perform: "+action) {
 			t.Errorf("%s without %s: exit code %d, want %d: %s", c.line, action, o.code, want, all)

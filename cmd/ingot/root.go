@@ -11,54 +11,34 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
-// app is what every command may use: the streams, the environment and the options that hold for all
-// commands. Nothing is global.
+// app is what every command may use.
 type app struct {
-	env    func(string) (string, bool)
-	stdin  io.Reader // ends with the context
-	typed  bool      // stdin is a terminal
-	stdout io.Writer // data
-	stderr io.Writer // messages: progress, warnings, errors
-	output string    // text or json
-	// columns is how wide the terminal is that stdout is. 0 means that it is not a terminal.
-	columns int
-	// clock is the clock by which commands wait for a stack. The zero value is the real time. Tests
-	// set another clock, so that they do not wait.
-	clock env.Env
+	cli.IO
 	// closers end what the command has opened.
 	closers []func()
 	// tamper changes the demo's tables before they are checked. It is nil outside tests.
 	tamper func(context.Context, *embedded.Engine) error
 }
 
-// json reports whether the user asked for JSON on stdout.
-func (a *app) json() bool { return a.output == "json" }
-
-// writeJSON writes one value to standard output.
-func (a *app) writeJSON(v any) error { return show.JSON(a.stdout, v) }
-
 // run is the whole tool as a function. It takes the arguments without the program's name, and
 // returns the exit code.
 func run(ctx context.Context, args []string, env func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{env: env, stdin: stdin, stdout: stdout, stderr: stderr}
+	a := &app{IO: cli.IO{Env: env, Stdin: stdin, Stdout: stdout, Stderr: stderr}}
 	return a.run(ctx, args)
 }
 
 func (a *app) run(ctx context.Context, args []string) int {
-	a.typed, a.stdin = isTerminal(a.stdin), interruptible(ctx, a.stdin)
-	if a.columns == 0 {
-		a.columns = columnsOf(a.stdout)
-	}
+	a.Begin(ctx)
 	root := newRoot(a)
 	root.SetArgs(args)
-	root.SetIn(a.stdin)
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
 	err := root.ExecuteContext(ctx)
 	for _, end := range a.closers {
 		end()
@@ -70,14 +50,14 @@ func (a *app) run(ctx context.Context, args []string) int {
 
 // complain prints what went wrong, unless the command has already done so.
 func (a *app) complain(code int, err error) {
-	var exit *exitError
+	var exit *cli.ExitError
 	switch {
 	case err == nil:
-	case code == exitInterrupted:
-		fmt.Fprintln(a.stderr, "ingot: interrupted")
-	case errors.As(err, &exit) && exit.err == nil:
+	case code == cli.Interrupted:
+		a.Say("interrupted")
+	case errors.As(err, &exit) && exit.Err == nil:
 	default:
-		fmt.Fprintf(a.stderr, "ingot: %s\n", show.Error(err))
+		a.Say("%s", show.Error(err))
 	}
 }
 
@@ -101,15 +81,15 @@ permitted, 5 refused, 6 could not tell, 130 interrupted.`,
 			if cmd.Annotations[csvToo] != "" {
 				forms, which = append(forms, "csv"), "text, json or csv"
 			}
-			if !slices.Contains(forms, a.output) {
-				return usage(fmt.Errorf("--output %q: write %s", a.output, which))
+			if !slices.Contains(forms, a.Output) {
+				return cli.Usagef("--output %q: write %s", a.Output, which)
 			}
 			return nil
 		},
 	}
-	root.PersistentFlags().StringVarP(&a.output, "output", "o", "text", "text or json, on standard output")
+	root.PersistentFlags().StringVarP(&a.Output, "output", "o", "text", "text or json, on standard output")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(misspelled(cmd, err))
+		return cli.Usage(misspelled(cmd, err))
 	})
 	root.AddCommand(commands(a)...)
 	strict(root)
@@ -151,5 +131,5 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return usage(fmt.Errorf("unknown command %q; %s", args[0], hint))
+	return cli.Usagef("unknown command %q; %s", args[0], hint)
 }

@@ -12,39 +12,56 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/tool/cli"
 )
 
-// outcome is what a run of the tool left behind.
-type outcome struct {
-	code           int
-	stdout, stderr string
+// These are the exit codes, by shorter names.
+const (
+	exitFine, exitFailed, exitUsage = cli.Fine, cli.Failed, cli.Wrong
+	exitDifference, exitCredentials = cli.Different, cli.Credentials
+	exitRefused, exitUntold         = cli.Refuses, cli.Unknown
+	exitInterrupted                 = cli.Interrupted
+)
+
+// ran is what one run of the tool left behind.
+type ran struct {
+	code        int
+	out, errors string
 }
 
 // tool runs the tool in the current directory with an empty environment and an empty stdin.
-func tool(t *testing.T, args ...string) outcome {
+func tool(t *testing.T, args ...string) ran {
 	t.Helper()
-	return toolIn(context.Background(), &app{}, args...)
+	return toolIn(t.Context(), &app{}, args...)
 }
 
-func toolIn(ctx context.Context, a *app, args ...string) outcome {
+// toolIn runs the tool with what the test gives it. Nothing else is in its environment, its stdin
+// is empty, and what it waits for a stack is over at once.
+func toolIn(ctx context.Context, a *app, args ...string) ran {
 	var stdout, stderr bytes.Buffer
-	if a.env == nil {
-		a.env = func(string) (string, bool) { return "", false }
+	if a.Env == nil {
+		a.Env = func(string) (string, bool) { return "", false }
 	}
-	a.stdin, a.stdout, a.stderr = strings.NewReader(""), &stdout, &stderr
-	code := a.run(ctx, args)
-	return outcome{code, stdout.String(), stderr.String()}
+	if a.Stdin == nil {
+		a.Stdin = strings.NewReader("")
+	}
+	if a.Clock.Now == nil {
+		a.Clock = quickClock()
+	}
+	a.Stdout, a.Stderr = &stdout, &stderr
+	return ran{a.run(ctx, args), stdout.String(), stderr.String()}
 }
 
 // says checks the exit code and what stderr says.
-func (o outcome) says(t *testing.T, code int, parts ...string) {
+func (o ran) says(t *testing.T, code int, parts ...string) {
 	t.Helper()
 	if o.code != code {
-		t.Errorf("exit code %d, want %d; stderr: %s", o.code, code, o.stderr)
+		t.Errorf("exit code %d, want %d; stderr: %s", o.code, code, o.errors)
 	}
 	for _, part := range parts {
-		if !strings.Contains(o.stderr, part) {
-			t.Errorf("stderr says nothing of %q: %s", part, o.stderr)
+		if !strings.Contains(o.errors, part) {
+			t.Errorf("stderr says nothing of %q: %s", part, o.errors)
 		}
 	}
 }
@@ -68,26 +85,26 @@ func TestUsage(t *testing.T) {
 		{"demo", "--help"}, {"help", "demo"}} {
 		o := tool(t, args...)
 		o.says(t, exitFine)
-		if !strings.Contains(o.stdout, "Usage:") || o.stderr != "" {
-			t.Errorf("ingot %s prints %q and says %q", strings.Join(args, " "), o.stdout, o.stderr)
+		if !strings.Contains(o.out, "Usage:") || o.errors != "" {
+			t.Errorf("ingot %s prints %q and says %q", strings.Join(args, " "), o.out, o.errors)
 		}
 	}
 }
 
 func TestVersion(t *testing.T) {
 	o := tool(t, "--version")
-	if o.says(t, exitFine); !strings.HasPrefix(o.stdout, "ingot version ") || o.stderr != "" {
-		t.Errorf("it prints %q and says %q", o.stdout, o.stderr)
+	if o.says(t, exitFine); !strings.HasPrefix(o.out, "ingot version ") || o.errors != "" {
+		t.Errorf("it prints %q and says %q", o.out, o.errors)
 	}
 	o = tool(t, "version")
-	if o.says(t, exitFine); !regexp.MustCompile(`^ingot \S+, go\S+( \S+)*, \w+/\w+.*\n$`).MatchString(o.stdout) || o.stderr != "" {
-		t.Errorf("it prints %q and says %q", o.stdout, o.stderr)
+	if o.says(t, exitFine); !regexp.MustCompile(`^ingot \S+, go\S+( \S+)*, \w+/\w+.*\n$`).MatchString(o.out) || o.errors != "" {
+		t.Errorf("it prints %q and says %q", o.out, o.errors)
 	}
 	var b build
 	o = tool(t, "version", "--output", "json")
-	if err := json.Unmarshal([]byte(o.stdout), &b); err != nil || b.Version == "" || b.Go != runtime.Version() || b.OS != runtime.GOOS ||
+	if err := json.Unmarshal([]byte(o.out), &b); err != nil || b.Version == "" || b.Go != runtime.Version() || b.OS != runtime.GOOS ||
 		b.Arch != runtime.GOARCH {
-		t.Errorf("%v: %s", err, o.stdout)
+		t.Errorf("%v: %s", err, o.out)
 	}
 	tool(t, "version", "1").says(t, exitUsage, `ingot version takes no argument "1"`)
 }
@@ -107,7 +124,7 @@ func TestBuild(t *testing.T) {
 
 // Help names the exit codes that commands return, and no others.
 func TestHelpNamesTheExitCodes(t *testing.T) {
-	text := tool(t, "--help").stdout
+	text := tool(t, "--help").out
 	_, text, _ = strings.Cut(text, "Exit codes: ")
 	text, _, _ = strings.Cut(text, ".")
 	want := []string{fmt.Sprint(exitFine), fmt.Sprint(exitFailed), fmt.Sprint(exitUsage), fmt.Sprint(exitDifference),
@@ -141,11 +158,11 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{context.Background(), nil, exitFine},
 		{context.Background(), errors.New("x"), exitFailed},
-		{context.Background(), usage(errors.New("x")), exitUsage},
-		{context.Background(), fmt.Errorf("wrapped: %w", usage(errors.New("x"))), exitUsage},
-		{context.Background(), difference(), exitDifference},
+		{context.Background(), cli.Usage(errors.New("x")), exitUsage},
+		{context.Background(), fmt.Errorf("wrapped: %w", cli.Usage(errors.New("x"))), exitUsage},
+		{context.Background(), cli.Difference(), exitDifference},
 		{cancelled, errors.New("x"), exitInterrupted},
-		{cancelled, usage(errors.New("x")), exitInterrupted},
+		{cancelled, cli.Usage(errors.New("x")), exitInterrupted},
 		{cancelled, nil, exitFine},
 	} {
 		if got := exitCode(test.ctx, test.err); got != test.want {

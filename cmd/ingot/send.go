@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
 	"github.com/ingot-events/ingot/internal/tool/pause"
@@ -86,15 +86,15 @@ Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused or was
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.sample != "" && len(args) > 0:
-				return usage(errors.New("--sample makes the event, so no file can be named with it; leave one of them out"))
+				return cli.Usagef("--sample makes the event, so no file can be named with it; leave one of them out")
 			case o.sample == "" && len(o.set) > 0:
-				return usage(errors.New("--set is for --sample TYPE, which makes an event; name the type"))
+				return cli.Usagef("--set is for --sample TYPE, which makes an event; name the type")
 			case o.sample == "" && len(args) == 0:
-				return usage(errors.New("name a file with one event a line, or - for standard input, or make an event with --sample TYPE"))
+				return cli.Usagef("name a file with one event a line, or - for standard input, or make an event with --sample TYPE")
 			case o.rate < 0 || o.rate > 1e6 || o.rate != o.rate:
-				return usage(fmt.Errorf("--rate %v: give events a second, at most 1000000", o.rate))
+				return cli.Usagef("--rate %v: give events a second, at most 1000000", o.rate)
 			case o.skip < 0:
-				return usage(fmt.Errorf("--skip %d: give a number of lines", o.skip))
+				return cli.Usagef("--skip %d: give a number of lines", o.skip)
 			}
 			file := ""
 			if len(args) > 0 {
@@ -139,7 +139,7 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 	if o.group != "" {
 		path, err := event.ParsePath(o.group)
 		if err != nil {
-			return usage(fmt.Errorf("--group %q: %w", o.group, err))
+			return cli.Usagef("--group %q: %w", o.group, err)
 		}
 		c.Group = path
 	}
@@ -152,9 +152,9 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 	}
 	switch fifo := strings.HasSuffix(t.QueueURL, ".fifo"); {
 	case fifo && o.group == "":
-		return usage(fmt.Errorf("the queue %s is a FIFO queue: name the field of the message group with --group", t.QueueURL))
+		return cli.Usagef("the queue %s is a FIFO queue: name the field of the message group with --group", t.QueueURL)
 	case !fifo && o.group != "":
-		return usage(fmt.Errorf("the queue %s is not a FIFO queue: leave --group out", t.QueueURL))
+		return cli.Usagef("the queue %s is not a FIFO queue: leave --group out", t.QueueURL)
 	}
 	var p *pipeline.Pipeline
 	if o.wait || o.sample != "" || cmd.Flags().Changed("pipeline") { // a file that differs is refused, even if nothing needs it
@@ -172,7 +172,7 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 	}
 	c.Queue, c.URL = t.SQS(), t.QueueURL
 	defer debug.SetGCPercent(debug.SetGCPercent(sendGCPercent))
-	tell := show.NewProgress(a.stderr, isTerminal(a.stderr))
+	tell := a.Progress()
 	c.Sent = func(n int) { tell(show.Step{Phase: "sending", Done: o.skip + n, Total: total}) }
 	waiting, none := send.Waiting{}, keyless{}
 	if o.wait {
@@ -184,14 +184,14 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 	r := sentReport{Sent: sent, Skipped: o.skip, Seconds: time.Since(began).Seconds()}
 	var wrong *notEventError
 	if errors.As(err, &wrong) {
-		return usage(wrong)
+		return cli.Usage(wrong)
 	}
 	if err != nil {
 		again := fmt.Sprintf("ingot send %s --skip %d", file, o.skip+sent)
 		if file == "-" || o.sample != "" {
 			again = fmt.Sprintf("--skip %d", o.skip+sent)
 		}
-		fmt.Fprintf(a.stderr, "ingot: %s sent for certain; go on with: %s\n", show.Count(sent, "event"), again)
+		a.Say("%s sent for certain; go on with: %s", show.Count(sent, "event"), again)
 		return fmt.Errorf("sending to %s: %w", t.QueueURL, err)
 	}
 	if o.wait {
@@ -218,14 +218,14 @@ func (a *app) sentWith(cmd *cobra.Command, t *target.Target, o sendOptions) (*pi
 
 // sent says what was sent.
 func (a *app) sent(r sentReport) error {
-	if a.json() {
-		return a.writeJSON(r)
+	if a.JSON() {
+		return a.WriteJSON(r)
 	}
 	text := show.Count(r.Sent, "event") + " sent"
 	if r.Seconds >= 1 { // the rate of less says nothing
 		text += fmt.Sprintf(" in %.1f s, %s a second", r.Seconds, show.Comma(int(float64(r.Sent)/r.Seconds)))
 	}
-	_, err := fmt.Fprintln(a.stdout, text)
+	_, err := fmt.Fprintln(a.Stdout, text)
 	return err
 }
 
@@ -241,7 +241,7 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 		return judged.Verdict, err
 	}
 	paused, unknown := a.sayPaused(cmd, t)
-	tell := show.NewProgress(a.stderr, isTerminal(a.stderr))
+	tell := a.Progress()
 	w, err := send.Wait(ctx, t.DynamoDB(), t.EventsTable, waiting, judge, limit, env.Env{}.Real().Sleep, func(w send.Waited) {
 		tell(show.Step{Phase: "storing", Done: w.Stored + w.Other + w.Rejected + w.Barred, Total: len(waiting)})
 	})
@@ -257,8 +257,8 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 	if err := a.sent(r); err != nil {
 		return err
 	}
-	if !a.json() {
-		fmt.Fprintf(a.stdout, "%s stored", show.Count(w.Stored, "event"))
+	if !a.JSON() {
+		fmt.Fprintf(a.Stdout, "%s stored", show.Count(w.Stored, "event"))
 		for _, one := range []struct {
 			n    int
 			what string
@@ -266,26 +266,25 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 			{w.Barred, "erased before, so the key is barred"}, {w.Left, "not stored yet"}, {none.refused, goes(none.refused)},
 			{r.Elsewhere, "with the payload in S3, not waited for"}} {
 			if one.n > 0 {
-				fmt.Fprintf(a.stdout, ", %d %s", one.n, one.what)
+				fmt.Fprintf(a.Stdout, ", %d %s", one.n, one.what)
 			}
 		}
-		fmt.Fprintln(a.stdout)
+		fmt.Fprintln(a.Stdout)
 	}
 	if none.first != "" {
-		fmt.Fprintf(a.stderr, "ingot: the first that is refused is %s\n",
+		a.Say("the first that is refused is %s",
 			show.Text(excerpt.Of(show.PersonalOf(p).Detail("", none.first), 400)))
 	}
 	if none.refused > 0 || w.Rejected > 0 {
-		fmt.Fprintln(a.stderr,
-			"ingot: ingot quarantine pull DIR fetches what is in quarantine, and ingot quarantine list DIR says why it is there")
+		a.Say("ingot quarantine pull DIR fetches what is in quarantine, and ingot quarantine list DIR says why it is there")
 	}
 	switch {
 	case w.Left > 0:
-		return untold()
+		return cli.Untold()
 	case w.Other > 0 || none.refused > 0 || w.Rejected > 0 || w.Barred > 0:
-		return difference()
+		return cli.Difference()
 	case r.Elsewhere > 0:
-		return untold()
+		return cli.Untold()
 	}
 	return nil
 }
@@ -299,11 +298,11 @@ func (a *app) sayPaused(cmd *cobra.Command, t *target.Target) (paused bool, unkn
 	}
 	list, err := pause.Read(cmd.Context(), t.Lambda(), function)
 	if err != nil {
-		fmt.Fprintf(a.stderr, "ingot: it is not known whether the ingest function is paused: %s\n", show.Error(err))
+		a.Say("it is not known whether the ingest function is paused: %s", show.Error(err))
 	}
 	for _, m := range list {
 		if m.Off() {
-			fmt.Fprintf(a.stderr, "ingot: the ingest function is paused%s: the events wait in the queue. To resume: %s\n",
+			a.Say("the ingest function is paused%s: the events wait in the queue. To resume: %s",
 				show.Text(m.Who()), resumeLine(cmd, t, false))
 			return true, nil
 		}
@@ -329,7 +328,7 @@ func (a *app) lines(file string, o sendOptions, p *pipeline.Pipeline) (iter.Seq2
 		}
 		text, err := send.Sample(p, o.sample, set, time.Now(), time.Now().UnixNano())
 		if err != nil {
-			return nil, 0, nothing, usage(err)
+			return nil, 0, nothing, cli.Usage(err)
 		}
 		return func(yield func(ndjson.Line, error) bool) { yield(ndjson.Line{Number: 1, Text: text}, nil) }, 1, nothing, nil
 	}
@@ -337,16 +336,16 @@ func (a *app) lines(file string, o sendOptions, p *pipeline.Pipeline) (iter.Seq2
 	if file != "-" {
 		n, first, err := countLines(file)
 		if err != nil {
-			return nil, 0, nothing, usage(fmt.Errorf("%s: %w; name a file with one event a line", file, err))
+			return nil, 0, nothing, cli.Usagef("%s: %w; name a file with one event a line", file, err)
 		}
 		if notEvent(first) {
-			return nil, 0, nothing, usage(&notEventError{file, first})
+			return nil, 0, nothing, cli.Usage(&notEventError{file, first})
 		}
 		total = n
 	}
-	from, name, err := a.open(file, "name a file with one event a line")
+	from, name, err := a.Open(file, "name a file with one event a line")
 	if err != nil {
-		return nil, 0, nothing, usage(err)
+		return nil, 0, nothing, cli.Usage(err)
 	}
 	return skipped(ofEvents(ndjson.Lines(from), name), o.skip), total, func() { _ = from.Close() }, nil
 }
@@ -389,10 +388,7 @@ func ofEvents(lines iter.Seq2[ndjson.Line, error], name string) iter.Seq2[ndjson
 
 // countLines counts the lines of a file that are not empty, and returns the first of them.
 func countLines(name string) (n int, first string, err error) {
-	f, err := os.Open(name)
-	if err == nil {
-		err = notFolder(f)
-	}
+	f, err := cli.OpenFile(name)
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		return 0, "", path.Err

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/status"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -56,7 +56,7 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "text" && format != "prometheus" {
-				return usage(fmt.Errorf("--format %q: write text or prometheus", format))
+				return cli.Usagef("--format %q: write text or prometheus", format)
 			}
 			return a.status(cmd, check, format)
 		},
@@ -96,19 +96,19 @@ func (a *app) status(cmd *cobra.Command, check bool, format string) error {
 	r.Stack = t.String()
 	switch {
 	case format == "prometheus":
-		err = r.Prometheus(a.stdout)
-	case a.json():
-		err = a.writeJSON(r)
+		err = r.Prometheus(a.Stdout)
+	case a.JSON():
+		err = a.WriteJSON(r)
 	default:
-		err = r.Text(a.stdout, a.columns)
+		err = r.Text(a.Stdout, a.Columns)
 	}
 	switch {
 	case err != nil || !check:
 		return err
 	case len(r.Unwell) > 0:
-		return difference()
+		return cli.Difference()
 	case r.Untold:
-		return untold()
+		return cli.Untold()
 	}
 	return nil
 }

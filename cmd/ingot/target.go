@@ -2,11 +2,10 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -43,21 +42,21 @@ func (a *app) find(cmd *cobra.Command) (*target.Target, error) {
 	}
 	for _, name := range []string{"stack", "config-env", "profile", "region", "endpoint-url"} {
 		if f := flags.Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
-			return nil, usage(fmt.Errorf("--%s is empty; write a value, or leave the flag out", name))
+			return nil, cli.Usagef("--%s is empty; write a value, or leave the flag out", name)
 		}
 	}
 	local, _ := flags.GetBool("local")
 	t, err := target.Find(cmd.Context(), target.Options{Stack: text("stack"), ConfigEnv: text("config-env"), Local: local,
-		Profile: text("profile"), Region: text("region"), EndpointURL: text("endpoint-url"), Env: a.env})
+		Profile: text("profile"), Region: text("region"), EndpointURL: text("endpoint-url"), Env: a.Env})
 	if t != nil {
 		a.closers = append(a.closers, t.Close)
 		if t.Note != "" && err == nil {
-			fmt.Fprintln(a.stderr, "ingot: "+t.Note)
+			a.Say("%s", t.Note)
 		}
 	}
 	var wrong *target.UsageError
 	if errors.As(err, &wrong) {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	return t, err
 }
@@ -66,30 +65,17 @@ func (a *app) find(cmd *cobra.Command) (*target.Target, error) {
 // protected stack that nobody has named. Every command that writes calls it first.
 func (a *app) announce(t *target.Target) error {
 	if t.Protected && !t.Named {
-		return refused(fmt.Errorf("%s is protected from deletion, and samconfig.toml's default alone chose it; name it with --stack %s",
-			t, t.Name))
+		return cli.Refusedf("%s is protected from deletion, and samconfig.toml's default alone chose it; name it with --stack %s",
+			t, t.Name)
 	}
-	fmt.Fprintf(a.stderr, "ingot: this changes %s\n", t)
+	a.Say("this changes %s", t)
 	return nil
-}
-
-// columnsOf returns how wide a terminal is, or 0 if it is not a terminal.
-func columnsOf(stream any) int {
-	if !isTerminal(stream) {
-		return 0
-	}
-	if f, ok := stream.(interface{ Fd() uintptr }); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns >= 40 {
-			return columns
-		}
-	}
-	return 80
 }
 
 // storeOf returns a store over the tables and the payload bucket of a stack.
 func (a *app) storeOf(t *target.Target, p *pipeline.Pipeline) (*store.Store, error) {
 	return store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable,
-		Objects: t.S3(), PayloadBucket: t.PayloadBucket, Env: a.clock})
+		Objects: t.S3(), PayloadBucket: t.PayloadBucket, Env: a.Clock})
 }
 
 // needsPayloads returns an error if a pipeline offloads payloads and the stack has no output that

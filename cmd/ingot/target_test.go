@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
 
@@ -20,7 +21,7 @@ func TestAnnounce(t *testing.T) {
 		{true, false, ""},
 	} {
 		var stderr bytes.Buffer
-		a := &app{stderr: &stderr}
+		a := &app{IO: cli.IO{Stderr: &stderr}}
 		one := stack
 		one.Protected, one.Named = tt.protected, tt.named
 		err := a.announce(&one)

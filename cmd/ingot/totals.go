@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/base/nearest"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
@@ -76,7 +77,7 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials, 5 refused: it needs --sca
 		Args:        cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(errors.New("name the aggregate, and the fields of its by, such as: ingot totals orders_daily merchant_id=m-1"))
+				return cli.Usagef("name the aggregate, and the fields of its by, such as: ingot totals orders_daily merchant_id=m-1")
 			}
 			return a.totals(cmd, args[0], args[1:], o)
 		},
@@ -95,11 +96,11 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials, 5 refused: it needs --sca
 func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOptions) error {
 	from, err := parseBound("from", o.from)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	to, err := parseBound("to", o.to)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	given, names, err := a.namedFields(words)
 	if err != nil {
@@ -115,7 +116,7 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 	}
 	def, ok := p.Definition(name)
 	if !ok {
-		return usage(noAggregate(p, name))
+		return cli.Usage(noAggregate(p, name))
 	}
 	st, err := store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Aggregates: t.AggregatesTable, Concurrency: 8})
 	if err != nil {
@@ -126,19 +127,19 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 		mask = show.Personal{}
 	}
 	if def.Window == 0 && (o.from != "" || o.to != "") {
-		return usage(fmt.Errorf("--from and --to choose windows, and %s has none: its totals are of all time; leave --from and --to out",
-			name))
+		return cli.Usagef("--from and --to choose windows, and %s has none: its totals are of all time; leave --from and --to out",
+			name)
 	}
 	if cmd.Flags().Changed("top") {
 		if def.Window != 0 && from.IsZero() {
-			from = a.clock.Real().Now()
+			from = a.Clock.Real().Now()
 		}
 		list, err := topTotals(cmd.Context(), st, def, given, from, o, mask)
 		if err != nil {
 			return err
 		}
 		if def.Window != 0 && o.from == "" {
-			fmt.Fprintf(a.stderr, "ingot: this is the window of now, %s; for another one, write a time in it, such as --from 2026-03-01\n",
+			a.Say("this is the window of now, %s; for another one, write a time in it, such as --from 2026-03-01",
 				show.Window(def, time.Unix(lanes.WindowStart(def, from), 0)))
 		}
 		return a.writeTotals(def, list, false)
@@ -157,7 +158,7 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 			list = append(list, totals.Of(def, by, total, mask))
 		}
 	case !o.scan:
-		return refused(fmt.Errorf("%w, or read the whole table with --scan%s", err, orTop(def)))
+		return cli.Refusedf("%w, or read the whole table with --scan%s", err, orTop(def))
 	default:
 		if list, err = a.scanTotals(cmd.Context(), t, st, def, given, from, to, mask); err != nil {
 			return err
@@ -179,9 +180,9 @@ func topTotals(ctx context.Context, st *store.Store, def *aggregate.Definition, 
 	mask show.Personal) ([]totals.View, error) {
 	switch {
 	case len(given) > 0:
-		return nil, usage(errors.New("--top ranks all totals of a window: leave the fields out"))
+		return nil, cli.Usagef("--top ranks all totals of a window: leave the fields out")
 	case o.scan || o.to != "":
-		return nil, usage(errors.New("--top reads one window through an index: leave --scan and --to out"))
+		return nil, cli.Usagef("--top reads one window through an index: leave --scan and --to out")
 	}
 	top, err := st.Top(ctx, def.Name, from, o.top)
 	if err != nil {
@@ -199,7 +200,7 @@ func unlessOfService(err error) error {
 	if errors.As(err, new(*smithy.OperationError)) {
 		return err
 	}
-	return usage(err)
+	return cli.Usage(err)
 }
 
 // noAggregate says which aggregates there are.
@@ -240,11 +241,10 @@ func (a *app) scanTotals(ctx context.Context, t *target.Target, st *store.Store,
 			want[name] = keys.Escape(text)
 			continue
 		}
-		return nil,
-			usage(fmt.Errorf("--scan compares with the values of by, which are %s; there is none called %s", strings.Join(def.By, ", "),
-				name))
+		return nil, cli.Usagef("--scan compares with the values of by, which are %s; there is none called %s", strings.Join(def.By, ", "),
+			name)
 	}
-	if err := scan.Say(ctx, a.stderr, t, t.AggregatesTable); err != nil {
+	if err := scan.Say(ctx, a.Stderr, t, t.AggregatesTable); err != nil {
 		return nil, err
 	}
 	return totals.Scan(ctx, st, def, want, from, to, mask)
@@ -253,22 +253,22 @@ func (a *app) scanTotals(ctx context.Context, t *target.Target, st *store.Store,
 // writeTotals writes totals. On a terminal, windows also get bars.
 func (a *app) writeTotals(def *aggregate.Definition, list []totals.View, withBars bool) error {
 	switch {
-	case a.output == "csv":
-		return totals.CSV(a.stdout, def, list)
-	case a.json():
+	case a.Output == "csv":
+		return totals.CSV(a.Stdout, def, list)
+	case a.JSON():
 		if list == nil {
 			list = []totals.View{}
 		}
-		return a.writeJSON(list)
+		return a.WriteJSON(list)
 	case len(list) == 0:
-		fmt.Fprintf(a.stderr, "ingot: no total of %s is stored for this\n", def.Name)
+		a.Say("no total of %s is stored for this", def.Name)
 		return nil
 	}
 	var b strings.Builder
-	totals.Table(&b, list, a.columns, false)
-	if a.columns > 0 && withBars {
-		totals.Bars(&b, def, list, a.columns)
+	totals.Table(&b, list, a.Columns, false)
+	if a.Columns > 0 && withBars {
+		totals.Bars(&b, def, list, a.Columns)
 	}
-	_, err := io.WriteString(a.stdout, b.String())
+	_, err := io.WriteString(a.Stdout, b.String())
 	return err
 }

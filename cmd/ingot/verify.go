@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/lag"
 	"github.com/ingot-events/ingot/internal/tool/scan"
@@ -84,7 +84,7 @@ func newVerify(a *app) *cobra.Command {
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(cmd); err != nil {
-				return usage(err)
+				return cli.Usage(err)
 			}
 			return a.verify(cmd, o)
 		},
@@ -128,7 +128,7 @@ func readPrices(file string) (*cost.Prices, error) {
 		name = "prices/us-east-1.yaml"
 		text, err = fs.ReadFile(ingot.Deployment(), name)
 	} else {
-		text, err = readFile(file, "name a file of prices with --prices FILE")
+		text, err = cli.ReadFile(file, "name a file of prices with --prices FILE")
 	}
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (a *app) verifying(cmd *cobra.Command, writes bool) (v verifying, err error
 
 // config returns how a pass reads the tables.
 func (a *app) passConfig(v verifying, o verifyOptions) (verify.Config, error) {
-	c := verify.Config{Pipeline: v.plan, Source: v.store, Env: a.clock, Segments: o.segments, Buckets: o.buckets, Rate: o.rate,
+	c := verify.Config{Pipeline: v.plan, Source: v.store, Env: a.Clock, Segments: o.segments, Buckets: o.buckets, Rate: o.rate,
 		Memory: o.memory << 20,
 		About:  v.target.Account + " " + v.target.Region + " " + v.target.EventsTable + " " + v.target.AggregatesTable}
 	if o.work == "" {
@@ -212,7 +212,7 @@ func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
 	}
 	c, err := a.passConfig(v, o)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	if o.step == "" || o.step == readSegment {
 		done, err := a.priced(ctx, v, &c, o)
@@ -224,7 +224,7 @@ func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
 	report, looked, err := a.pass(ctx, v, c, o)
 	if err != nil {
 		if ctx.Err() != nil {
-			fmt.Fprintf(a.stderr, "\ningot: %s\n", goOn(o.work, "what was read is lost"))
+			fmt.Fprintf(a.Stderr, "\ningot: %s\n", goOn(o.work, "what was read is lost"))
 		}
 		return err
 	}
@@ -248,14 +248,14 @@ func (a *app) priced(ctx context.Context, v verifying, c *verify.Config, o verif
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(a.stderr, "ingot: verify reads %s\n", price)
+	a.Say("verify reads %s", price)
 	if o.dry {
 		return nil, a.showPrice(price)
 	}
 	if err := a.affordable(price, o.yes); err != nil {
 		return nil, err
 	}
-	progress := show.NewProgress(a.stderr, isTerminal(a.stderr))
+	progress := a.Progress()
 	total := price.Items/share + price.Others/share
 	c.Progress = func(p verify.Progress) {
 		progress(show.Step{Phase: "reading", Done: min(p.Items+p.Stored, total), Total: total})
@@ -288,7 +288,7 @@ func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOp
 // lag returns a Lag that knows how far the streams function of a stack has got, and says what it
 // waits for.
 func (a *app) lag(t *target.Target, patience time.Duration) verify.Lag {
-	return lag.Told(lag.Of(t, a.pauser(t)), patience, a.clock, a.stderr)
+	return lag.Told(lag.Of(t, a.pauser(t)), patience, a.Clock, a.Stderr)
 }
 
 // ask is the number of units above which the user has to agree.
@@ -303,10 +303,10 @@ func goOn(work, without string) string {
 }
 
 func (a *app) showPrice(p scan.Price) error {
-	if !a.json() {
+	if !a.JSON() {
 		return nil
 	}
-	return a.writeJSON(p)
+	return a.WriteJSON(p)
 }
 
 // price returns what reading both tables costs, in dollars too.
@@ -322,7 +322,7 @@ func (v verifying) price(ctx context.Context, file string, looks, parts int) (sc
 func inDollars(p *scan.Price, file string) error {
 	prices, err := readPrices(file)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	p.By(prices)
 	return nil
@@ -333,14 +333,14 @@ func (a *app) affordable(p scan.Price, yes bool) error {
 	if yes || p.Reads+p.Writes <= ask {
 		return nil
 	}
-	if !a.typed {
-		return refused(fmt.Errorf("this takes more than %s units: write --yes to confirm that, or look at --dry-run and --rate first",
-			show.Comma(ask)))
+	if !a.Typed {
+		return cli.Refusedf("this takes more than %s units: write --yes to confirm that, or look at --dry-run and --rate first",
+			show.Comma(ask))
 	}
-	fmt.Fprint(a.stderr, "ingot: go on? [y/N] ")
+	fmt.Fprint(a.Stderr, "ingot: go on? [y/N] ")
 	answer := make([]byte, 1)
-	if _, err := a.stdin.Read(answer); err != nil || answer[0] != 'y' && answer[0] != 'Y' {
-		return refused(errors.New("nothing was read"))
+	if _, err := a.Stdin.Read(answer); err != nil || answer[0] != 'y' && answer[0] != 'Y' {
+		return cli.Refusedf("nothing was read")
 	}
 	return nil
 }
@@ -401,11 +401,11 @@ func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Repor
 	if masks.None() {
 		out.Flagged, out.Odd = append(out.Flagged, r.Flagged...), append(out.Odd, r.Odd...)
 	} else if n := len(r.Flagged) + len(r.Odd); n > 0 { // their texts hold keys
-		fmt.Fprintf(a.stderr, "ingot: %s and %s may hold personal values; --reveal shows them\n", show.Count(len(r.Flagged), "flag"),
+		a.Say("%s and %s may hold personal values; --reveal shows them", show.Count(len(r.Flagged), "flag"),
 			show.Count(len(r.Odd), "odd item"))
 	}
-	if a.json() {
-		if err := a.writeJSON(out); err != nil {
+	if a.JSON() {
+		if err := a.WriteJSON(out); err != nil {
 			return err
 		}
 	} else {
@@ -415,9 +415,9 @@ func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Repor
 	case out.Equal:
 		return nil
 	case looks != nil && len(looks.Damaged) == 0 && r.MissingParts == 0:
-		return untold()
+		return cli.Untold()
 	}
-	return difference()
+	return cli.Difference()
 }
 
 // start writes the start of a window, if there is one.
@@ -432,7 +432,7 @@ func start(window time.Time) string {
 const shownMost = 100
 
 func (a *app) verifiedText(out verified, looks *verify.Looks) {
-	some(a.stdout, out.Differences, func(d unequal) string {
+	some(a.Stdout, out.Differences, func(d unequal) string {
 		line := fmt.Sprintf("%s since %d", d.Aggregate, d.Since)
 		for _, name := range slices.Sorted(maps.Keys(d.By)) {
 			line += fmt.Sprintf(" %s=%s", name, d.By[name])
@@ -458,13 +458,13 @@ func (a *app) verifiedText(out verified, looks *verify.Looks) {
 		}
 		return "in motion: " + line
 	})
-	some(a.stdout, out.Flagged, func(s string) string { return "flagged: " + s })
-	some(a.stdout, out.Building, func(s string) string { return "building: " + s + "; ingot rebuild completes it" })
+	some(a.Stdout, out.Flagged, func(s string) string { return "flagged: " + s })
+	some(a.Stdout, out.Building, func(s string) string { return "building: " + s + "; ingot rebuild completes it" })
 	if out.Parts > 0 {
-		fmt.Fprintf(a.stdout, "missing: %s of stored events; if no events flow, ingot rebuild --parts puts them\n",
+		fmt.Fprintf(a.Stdout, "missing: %s of stored events; if no events flow, ingot rebuild --parts puts them\n",
 			show.Count(out.Parts, "part"))
 	}
-	some(a.stdout, out.Odd, func(s string) string { return "odd: " + s })
+	some(a.Stdout, out.Odd, func(s string) string { return "odd: " + s })
 	result := "no difference"
 	if n := len(out.Differences) + out.More; n > 0 {
 		result = show.Count(n, "difference")
@@ -473,11 +473,11 @@ func (a *app) verifiedText(out verified, looks *verify.Looks) {
 	if out.Partly > 0 {
 		line += fmt.Sprintf(" (of %s only the fingerprint)", show.Comma(out.Partly))
 	}
-	fmt.Fprintf(a.stdout, "%s: %s\n", line, result)
+	fmt.Fprintf(a.Stdout, "%s: %s\n", line, result)
 	if out.Unsure != "" {
-		fmt.Fprintf(a.stderr, "ingot: nothing can be called damaged: %s\n", out.Unsure)
+		a.Say("nothing can be called damaged: %s", out.Unsure)
 	} else if looks == nil && out.Items > 0 && len(out.Differences) > 0 {
-		fmt.Fprintln(a.stderr, "ingot: if events flow, some of this may be in motion: ingot verify --twice tells")
+		a.Say("if events flow, some of this may be in motion: ingot verify --twice tells")
 	}
 }
 

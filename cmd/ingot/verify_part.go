@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/internal/base/excerpt"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -50,7 +51,7 @@ func newVerifyPart(a *app) *cobra.Command {
   ingot verify part result --stack shop --segments 8 --buckets 4 --work s3://my-bucket/verify/2026-03-01`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.whichPart(cmd, args); err != nil {
-				return usage(err)
+				return cli.Usage(err)
 			}
 			return a.verify(cmd, o)
 		},
@@ -101,9 +102,9 @@ func (a *app) readSegment(ctx context.Context, c verify.Config, segment int) err
 	switch {
 	case err != nil:
 	case read:
-		fmt.Fprintf(a.stderr, "ingot: segment %d is read into %s\n", segment, c.Work)
+		a.Say("segment %d is read into %s", segment, c.Work)
 	default:
-		fmt.Fprintf(a.stderr, "ingot: segment %d was read into %s before: there is nothing to do\n", segment, c.Work)
+		a.Say("segment %d was read into %s before: there is nothing to do", segment, c.Work)
 	}
 	return err
 }

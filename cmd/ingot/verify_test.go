@@ -18,6 +18,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/local/wire"
+	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/lag"
 	"github.com/ingot-events/ingot/internal/tool/pause"
@@ -180,7 +181,7 @@ func TestVerifyAsks(t *testing.T) {
 		t.Error(err)
 	}
 	for answer, code := range map[string]int{"y\n": exitFine, "n\n": exitRefused, "": exitRefused} {
-		a := &app{typed: true, stdin: strings.NewReader(answer), stderr: &strings.Builder{}}
+		a := &app{IO: cli.IO{Typed: true, Stdin: strings.NewReader(answer), Stderr: &strings.Builder{}}}
 		if got := exitCode(context.Background(), a.affordable(dear, false)); got != code {
 			t.Errorf("%q: exit %d", answer, got)
 		}

@@ -37,10 +37,10 @@ func newVersion(a *app) *cobra.Command {
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			b := readBuild(debug.ReadBuildInfo())
-			if a.json() {
-				return a.writeJSON(b)
+			if a.JSON() {
+				return a.WriteJSON(b)
 			}
-			_, err := fmt.Fprintln(a.stdout, b)
+			_, err := fmt.Fprintln(a.Stdout, b)
 			return err
 		},
 	}

@@ -3,6 +3,5 @@
 //
 // May import: everything except prove and cmd.
 //
-// Never knows: flags and exit codes, which cmd/ingot knows. No function that is deployed contains
-// any of it.
+// Never knows: flags, which cmd/ingot knows. No function that is deployed contains any of it.
 package tool
