@@ -81,7 +81,7 @@ const checkJSON = `With --output json, one object:
 
 type checkOptions struct {
 	pipeline, template, was string
-	config, environment     string
+	config                  string
 	sample                  sampled
 	parameters              []string
 	deployed                *check.File // under --was deployed
@@ -104,9 +104,6 @@ func newCheck(a *app) *cobra.Command {
   ingot check --output json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := namesFiles(cmd, "pipeline", "template", "samconfig", "was", "events", "prices"); err != nil {
-				return err
-			}
 			if err := o.sample.alone(); err != nil {
 				return err
 			}
@@ -131,10 +128,10 @@ func newCheck(a *app) *cobra.Command {
 		"the file of the pipeline that is deployed now, to compare with; deployed: read it from the stack")
 	cmd.Flags().StringVar(&o.config, "samconfig", "",
 		"the settings of SAM to take parameters from (default samconfig.toml beside the template)")
-	cmd.Flags().StringVar(&o.environment, "config-env", "", "only this environment of samconfig.toml (default each of them)")
+	cmd.Flags().StringVar(&a.Flags.ConfigEnv, "config-env", "", "only this environment of samconfig.toml (default each of them)")
 	cmd.Flags().StringVar(&o.sample.file, "events", "", "plan the events of this file, one on each line; - is standard input")
 	sampleFlags(cmd, &o.sample)
-	targetFlags(cmd)
+	a.targetFlags(cmd)
 	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil,
 		"a parameter of the template as NAME=VALUE, in place of its value in samconfig.toml and its default; repeatable")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4,
@@ -150,7 +147,7 @@ const deployedWord = "deployed"
 // deployedFile returns the pipeline.yaml that a stack runs. It returns nil if samconfig.toml names
 // a stack that has never been deployed.
 func (a *app) deployedFile(cmd *cobra.Command) (*check.File, error) {
-	t, err := a.find(cmd)
+	t, err := a.Find(cmd.Context())
 	var wrong *target.UsageError
 	if errors.As(err, &wrong) && wrong.Undeployed {
 		a.Say("nothing is deployed yet, so there is nothing to compare: %v", wrong)
@@ -168,16 +165,6 @@ func (a *app) deployedFile(cmd *cobra.Command) (*check.File, error) {
 
 // maxPartitions bounds the estimates.
 const maxPartitions = 10_000
-
-// namesFiles refuses options that are given but do not name a file.
-func namesFiles(cmd *cobra.Command, options ...string) error {
-	for _, option := range options {
-		if f := cmd.Flags().Lookup(option); f.Changed && f.Value.String() == "" {
-			return cli.Usagef("--%s is empty; name a file, or leave the option out", option)
-		}
-	}
-	return nil
-}
 
 // noArguments refuses arguments that are left over, and says what was probably meant.
 func noArguments(cmd *cobra.Command, args []string) error {
@@ -238,7 +225,7 @@ func checkError(err error) error {
 
 // input reads the files. A template and a samconfig.toml that were not named may be missing.
 func (o checkOptions) input(named, configNamed bool) (check.Input, error) {
-	in := check.Input{Now: time.Now(), Parameters: map[string]string{}, Partitions: o.partitions, ConfigEnv: o.environment, Rate: o.rate,
+	in := check.Input{Now: time.Now(), Parameters: map[string]string{}, Partitions: o.partitions, Rate: o.rate,
 		Exists: exists}
 	switch {
 	case o.rate < 0 || o.rate > maxPartitions*estimate.ChangesPerShard || math.IsNaN(o.rate):

@@ -100,7 +100,7 @@ func TestEveryArgumentIsCompleted(t *testing.T) {
 func TestEveryOptionIsCompleted(t *testing.T) {
 	root := newRoot(&app{})
 	reaching := &cobra.Command{Use: "reaching"} // stands for the commands that reach a stack
-	targetFlags(reaching)
+	(&app{}).targetFlags(reaching)
 	seen := map[string]bool{}
 	for _, cmd := range append(all(root), reaching) {
 		visit := func(f *pflag.Flag) {

@@ -53,13 +53,10 @@ func newConsole(a *app) *cobra.Command {
   ingot console --local`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := namesFiles(cmd, "pipeline"); err != nil {
-				return err
-			}
 			if o.port < 0 || o.port > 65535 {
 				return cli.Usagef("--port %d: give a port from 1 to 65535, or 0 for any free one", o.port)
 			}
-			t, err := a.find(cmd)
+			t, err := a.Find(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -69,8 +66,8 @@ func newConsole(a *app) *cobra.Command {
 			return a.console(cmd, t, o)
 		},
 	}
-	targetFlags(cmd)
-	deployedFlag(cmd)
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
 	cmd.Flags().IntVar(&o.port, "port", 8610, "port of this machine for the page; 0: any free one")
 	cmd.Flags().BoolVar(&o.write, "write", false, "allow the page to change the stack: it can send messages of quarantine again")
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
@@ -104,7 +101,7 @@ func (a *app) console(cmd *cobra.Command, t *target.Target, o consoleOptions) er
 		return err
 	}
 	if o.write {
-		if err := a.announce(t); err != nil {
+		if err := a.Announce(t); err != nil {
 			return err
 		}
 	}
@@ -149,11 +146,11 @@ const (
 // file cannot be read, it keeps the pipeline that it has, and says why. With --pipeline, it always
 // returns the named file.
 func (a *app) follow(cmd *cobra.Command, t *target.Target) (func() *pipeline.Pipeline, error) {
-	file, p, err := a.chosenFile(cmd, t, false)
+	file, p, err := a.File(cmd.Context(), t, false)
 	if err == nil {
-		p, err = a.hashing(cmd.Context(), t, file, p)
+		p, err = a.Hashing(cmd.Context(), t, file, p)
 	}
-	if err != nil || cmd.Flags().Changed("pipeline") {
+	if err != nil || a.Pipeline != "" {
 		return func() *pipeline.Pipeline { return p }, err
 	}
 	var mu sync.Mutex
@@ -169,7 +166,7 @@ func (a *app) follow(cmd *cobra.Command, t *target.Target) (func() *pipeline.Pip
 		other := check.File{Name: file.Name, Text: f.Text}
 		is, err := other.Load(pipeline.CheckOnly())
 		if err == nil {
-			is, err = a.hashing(ctx, t, other, is)
+			is, err = a.Hashing(ctx, t, other, is)
 		}
 		return other, is, err
 	}

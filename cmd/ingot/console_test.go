@@ -139,13 +139,13 @@ func TestConsoleFollowsADeployment(t *testing.T) {
 	t.Setenv("INGOT_PII_KEY", w.env["INGOT_PII_KEY"])
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var said strings.Builder
-	a := &app{IO: cli.IO{Env: os.LookupEnv, Stderr: &said, Clock: env.Env{Now: func() time.Time { return now }}}}
+	a := appOf(cli.IO{Env: os.LookupEnv, Stderr: &said, Clock: env.Env{Now: func() time.Time { return now }}})
 	cmd := newConsole(a)
 	cmd.SetContext(t.Context())
 	if err := cmd.ParseFlags([]string{"--local"}); err != nil {
 		t.Fatal(err)
 	}
-	found, err := a.find(cmd)
+	found, err := a.Find(cmd.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,9 +76,6 @@ func newCost(a *app) *cobra.Command {
   ingot cost --rate 100 --output json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := namesFiles(cmd, "pipeline", "prices", "events"); err != nil {
-				return err
-			}
 			if !cmd.Flags().Changed("rate") {
 				return cli.Usagef("say how many events come each second, as in %s --rate 100", cmd.CommandPath())
 			}

@@ -69,9 +69,6 @@ The same options give the same summary, byte for byte. Exit code 3: a check foun
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := namesFiles(cmd, "pipeline"); err != nil {
-				return err
-			}
 			switch {
 			case len(args) == 1 && cmd.Flags().Changed("example"):
 				return cli.Usagef("--example and the file %s were both given; write one of them", args[0])

@@ -156,7 +156,7 @@ func TestDemoWithoutASecret(t *testing.T) {
 	const said = `ingot demo: INGOT_PII_KEY is not set: keyed hashes are made with the key "` + explain.StandIn + `"`
 	stand := tool(t, "demo", "events.ndjson", "--pipeline", "secret.yaml")
 	stand.says(t, exitFine, said)
-	a := &app{IO: cli.IO{Env: func(name string) (string, bool) { return "k", name == "INGOT_PII_KEY" }}}
+	a := appOf(cli.IO{Env: func(name string) (string, bool) { return "k", name == "INGOT_PII_KEY" }})
 	own := toolIn(context.Background(), a, "demo", "events.ndjson", "--pipeline", "secret.yaml")
 	if own.says(t, exitFine); strings.Contains(own.errors, "INGOT_PII_KEY") || own.out == stand.out {
 		t.Errorf("with a secret of its own it says %s\nand its hashes differ: %v", own.errors, own.out != stand.out)

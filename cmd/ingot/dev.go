@@ -55,9 +55,6 @@ With --output json, one line of JSON says where everything is, as soon as it is 
   ingot dev --output json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := namesFiles(cmd, "pipeline", "data", "host"); err != nil {
-				return err
-			}
 			return a.dev(cmd.Context(), o)
 		},
 	}

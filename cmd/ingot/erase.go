@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
+	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/erase"
 	"github.com/ingot-events/ingot/internal/tool/scan"
@@ -86,16 +87,19 @@ func newErase(a *app) *cobra.Command {
   ingot erase --pattern order order_id=o-1 --keys erased.ndjson --dry-run --stack shop
   ingot erase --keys erased.ndjson --yes --stack shop
   ingot erase --pk ORDER#o-1 --sk PLACED --yes --local`,
-		Args: func(cmd *cobra.Command, args []string) error { return o.check(cmd, args) },
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(cmd, args); err != nil {
+				return err
+			}
 			if o.payloads {
 				return a.erasePayloads(cmd, o)
 			}
 			return a.erase(cmd, args, o)
 		},
 	}
-	targetFlags(cmd)
-	deployedFlag(cmd)
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&o.yes, "yes", false, "confirm that the events are to be erased")
 	flags.BoolVar(&o.Dry, "dry-run", false, "erase nothing, and list what would be erased and what holds the events")
@@ -115,9 +119,6 @@ func newErase(a *app) *cobra.Command {
 
 // check says what is wrong with the command line.
 func (o *eraseOptions) check(cmd *cobra.Command, args []string) error {
-	if err := namesFiles(cmd, "keys", "letters"); err != nil {
-		return cli.Usage(err)
-	}
 	byKey, flags := o.pk != "" || o.sk != "", cmd.Flags()
 	ways := 0
 	for _, way := range []bool{byKey, o.Pattern != "", o.payloads} {
@@ -162,7 +163,7 @@ func (a *app) erase(cmd *cobra.Command, args []string, o eraseOptions) error {
 		return err
 	}
 	if !o.Dry {
-		if err := a.announce(e.Target); err != nil {
+		if err := a.Announce(e.Target); err != nil {
 			return err
 		}
 		if o.Pattern != "" && !a.JSON() {
@@ -193,15 +194,15 @@ func eraseFault(err error) error {
 
 // eraser opens the stack.
 func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*erase.Eraser, error) {
-	t, err := a.find(cmd)
+	t, err := a.Find(cmd.Context())
 	if err != nil {
 		return nil, err
 	}
-	p, err := a.deployed(cmd, t, true, !o.Dry) // the keys of parts may be hashed, whatever names their whole
+	p, err := a.Deployed(cmd.Context(), t, true, !o.Dry) // the keys of parts may be hashed, whatever names their whole
 	if err != nil {
 		return nil, err
 	}
-	if err := needsPayloads(t, p); err != nil { // also for a dry run, which must find all that an erasure deletes
+	if err := chosen.NeedsPayloads(t, p); err != nil { // also for a dry run, which must find all that an erasure deletes
 		return nil, err
 	}
 	e := &erase.Eraser{Options: o.Choice, Target: t, Plan: p, Clock: a.Clock.Real(), Step: a.Progress(),
@@ -209,7 +210,7 @@ func (a *app) eraser(cmd *cobra.Command, o eraseOptions) (*erase.Eraser, error) 
 	if !o.reveal {
 		e.Hidden = show.PersonalOf(p)
 	}
-	e.Store, err = a.storeOf(t, p)
+	e.Store, err = a.Store(t, p)
 	return e, err
 }
 
@@ -283,7 +284,7 @@ func (a *app) erasePayloads(cmd *cobra.Command, o eraseOptions) error {
 		return err
 	}
 	if !o.Dry {
-		if err := a.announce(e.Target); err != nil {
+		if err := a.Announce(e.Target); err != nil {
 			return err
 		}
 		function, _, err := functions(e.Target, false)

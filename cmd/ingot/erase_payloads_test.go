@@ -26,7 +26,7 @@ func (w *devWorld) by(now func() time.Time, code int, args ...string) ran {
 	w.t.Helper()
 	clock := quickClock()
 	clock.Now = now
-	got := toolIn(w.t.Context(), &app{IO: cli.IO{Clock: clock}}, args...)
+	got := toolIn(w.t.Context(), appOf(cli.IO{Clock: clock}), args...)
 	if got.code != code {
 		w.t.Fatalf("ingot %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got.code, code, got.out, got.errors)
 	}

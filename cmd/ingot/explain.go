@@ -86,9 +86,6 @@ func newExplain(a *app) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := namesFiles(cmd, "pipeline"); err != nil {
-				return err
-			}
 			return a.explain(o, args[0])
 		},
 	}

@@ -69,8 +69,8 @@ Exit codes: 0 shown, 1 failed, 2 usage, 3 nothing is stored under this key, 4 cr
 			return a.get(cmd, args[0], args[1:], reveal, whole)
 		},
 	}
-	targetFlags(cmd)
-	deployedFlag(cmd)
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
 	cmd.Flags().BoolVar(&reveal, "reveal", false, "show personal values")
 	cmd.Flags().BoolVar(&whole, "payload", false, "show the whole payload, also if it is in the payload bucket")
 	return cmd
@@ -114,11 +114,11 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 	if err != nil {
 		return err
 	}
-	t, err := a.find(cmd)
+	t, err := a.Find(cmd.Context())
 	if err != nil {
 		return err
 	}
-	p, err := a.deployed(cmd, t, true, false)
+	p, err := a.Deployed(cmd.Context(), t, true, false)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 	if err != nil {
 		return cli.Usagef("the key of %s cannot be made: %s; give each field of the key as FIELD=VALUE", eventType, lacks(err))
 	}
-	st, err := a.storeOf(t, p)
+	st, err := a.Store(t, p)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 func helpOf(t *testing.T, cmd *cobra.Command, columns int) string {
 	t.Helper()
 	var out strings.Builder
-	a := &app{IO: cli.IO{Env: os.LookupEnv, Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard, Columns: columns}}
+	a := appOf(cli.IO{Env: os.LookupEnv, Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard, Columns: columns})
 	if code := a.run(context.Background(), append(strings.Fields(cmd.CommandPath())[1:], "--help")); code != 0 {
 		t.Fatalf("%s --help: exit code %d", cmd.CommandPath(), code)
 	}

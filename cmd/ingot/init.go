@@ -94,9 +94,6 @@ func newInit(a *app) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := namesFiles(cmd, "events"); err != nil {
-				return err
-			}
 			if !slices.Contains(keeps, o.keep) {
 				return cli.Usagef("--keep %q: write one of %s", o.keep, strings.Join(keeps, ", "))
 			}

@@ -42,7 +42,7 @@ func (c careful) Run() int {
 func quick(columns int) func() {
 	return func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		a := &app{IO: cli.IO{Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Columns: columns, Clock: quickClock()}}
+		a := appOf(cli.IO{Env: os.LookupEnv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Columns: columns, Clock: quickClock()})
 		code := a.run(ctx, os.Args[1:])
 		stop()
 		os.Exit(code)

@@ -261,7 +261,7 @@ func (w *living) tool(t *testing.T, c called) {
 	if strings.Contains(line, "--payloads") { // no object is young then
 		_ = clock.Sleep(t.Context(), 2*time.Hour)
 	}
-	o := toolIn(t.Context(), &app{IO: cli.IO{Clock: clock}}, append(strings.Fields(line), "--stack", "shop")...)
+	o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), append(strings.Fields(line), "--stack", "shop")...)
 	if o.code != c.code {
 		t.Errorf("ingot %s: exit code %d, want %d: %s%s", line, o.code, c.code, o.errors, o.out)
 	}

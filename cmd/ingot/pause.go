@@ -3,15 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"os/user"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/internal/tool/pause"
@@ -79,14 +77,14 @@ func newPause(a *app) *cobra.Command {
 				return cli.Usagef("the stream forgets changes after 24 hours, so a pause of the streams function can cost totals: " +
 					"write --yes to confirm that")
 			}
-			t, err := a.find(cmd)
+			t, err := a.Find(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return a.pause(cmd, t, streams, o)
 		},
 	}
-	targetFlags(cmd)
+	a.targetFlags(cmd)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm a pause of the streams function")
 	cmd.Flags().BoolVar(&o.noDrain, "no-drain", false, "do not wait until the stream is read to its end")
 	return cmd
@@ -103,14 +101,14 @@ func newResume(a *app) *cobra.Command {
 		Args:      ingestOrStreams,
 		ValidArgs: []string{"ingest", "streams"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := a.find(cmd)
+			t, err := a.Find(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return a.resume(cmd.Context(), t, slices.Contains(args, "streams"))
 		},
 	}
-	targetFlags(cmd)
+	a.targetFlags(cmd)
 	return cmd
 }
 
@@ -157,13 +155,13 @@ func (a *app) pause(cmd *cobra.Command, t *target.Target, streams bool, o pauseO
 	if err != nil {
 		return err
 	}
-	if err := a.announce(t); err != nil {
+	if err := a.Announce(t); err != nil {
 		return err
 	}
-	out := paused{Resume: resumeLine(cmd, t, streams)}
+	out := paused{Resume: a.resumeLine(t, streams)}
 	a.Say("to resume: %s", out.Resume)
 	p := a.pauser(t)
-	if out.Mappings, err = p.Pause(ctx, function, a.caller(ctx, t)); err != nil {
+	if out.Mappings, err = p.Pause(ctx, function, chosen.Caller(ctx, t)); err != nil {
 		return err
 	}
 	at := a.Clock.Real().Now()
@@ -210,7 +208,7 @@ func (a *app) resume(ctx context.Context, t *target.Target, streams bool) error 
 	if err != nil {
 		return err
 	}
-	if err := a.announce(t); err != nil {
+	if err := a.Announce(t); err != nil {
 		return err
 	}
 	list, err := a.pauser(t).Resume(ctx, function)
@@ -227,42 +225,10 @@ func (a *app) resume(ctx context.Context, t *target.Target, streams bool) error 
 }
 
 // resumeLine returns the command that resumes what a command line pauses.
-func resumeLine(cmd *cobra.Command, t *target.Target, streams bool) string {
+func (a *app) resumeLine(t *target.Target, streams bool) string {
 	words := []string{"ingot", "resume"}
 	if streams {
 		words = append(words, "streams")
 	}
-	return strings.Join(append(words, sameTarget(cmd, t)...), " ")
-}
-
-// sameTarget returns the flags with which another command reaches the same stack.
-func sameTarget(cmd *cobra.Command, t *target.Target) (words []string) {
-	switch t.Kind {
-	case target.KindStack:
-		words = append(words, "--stack", show.Quoted(t.Name))
-	case target.KindLocal:
-		words = append(words, "--local")
-	}
-	for _, name := range []string{"profile", "region", "endpoint-url"} {
-		if value, _ := cmd.Flags().GetString(name); value != "" {
-			words = append(words, "--"+name, show.Quoted(value))
-		}
-	}
-	return words
-}
-
-// caller says who runs the tool: the identity of the credentials, or else the user of this machine.
-func (a *app) caller(ctx context.Context, t *target.Target) string {
-	if t.Kind != target.KindLocal {
-		out, err := sts.NewFromConfig(t.AWS).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}, func(o *sts.Options) {
-			o.RetryMaxAttempts = 1
-		})
-		if err == nil && aws.ToString(out.Arn) != "" {
-			return *out.Arn
-		}
-	}
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return "somebody"
+	return strings.Join(append(words, a.Again(t)...), " ")
 }

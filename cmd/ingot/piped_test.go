@@ -19,7 +19,7 @@ func piped(t *testing.T, stdin string, args ...string) ran {
 func pipedWith(t *testing.T, env map[string]string, stdin string, args ...string) ran {
 	t.Helper()
 	look := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
-	return toolIn(t.Context(), &app{IO: cli.IO{Env: look, Stdin: strings.NewReader(stdin)}}, args...)
+	return toolIn(t.Context(), appOf(cli.IO{Env: look, Stdin: strings.NewReader(stdin)}), args...)
 }
 
 // atRoot makes the working directory like the root of the repository, where the examples of help

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -8,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/policy"
@@ -52,15 +53,18 @@ func newPolicy(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.tag, "principal-tag", "", "the tag whose value is in the partition keys that a principal may read")
 	cmd.Flags().StringVar(&o.command, "for", "", "print what this command of the tool needs, such as query; or a producer, or deploy")
-	targetFlags(cmd)
-	cmd.Flags().String("pipeline", "", "use this file (default the deployed one of the stack, or else pipeline.yaml)")
+	a.targetFlags(cmd)
+	cmd.Flags().StringVar(&a.Pipeline, "pipeline", "", "use this file (default the deployed one of the stack, or else pipeline.yaml)")
 	return cmd
 }
 
 func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error {
-	t, err := a.named(cmd)
-	if err != nil {
-		return err
+	var t *target.Target // stays nil if the flags name none
+	if a.Named() {
+		var err error
+		if t, err = a.Find(cmd.Context()); err != nil {
+			return err
+		}
 	}
 	parts := policy.ARNsOf(t)
 	doc := policy.Document{Version: "2012-10-17"}
@@ -78,7 +82,7 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 		}
 		doc.Statement = statements(parts)
 	default:
-		p, err := a.patternsOf(cmd, t)
+		p, err := a.patternsOf(cmd.Context(), t)
 		if err != nil {
 			return err
 		}
@@ -114,22 +118,10 @@ const maxPolicy = 6144
 
 // patternsOf returns the pipeline that declares the patterns: the deployed one of a stack, or else
 // pipeline.yaml.
-func (a *app) patternsOf(cmd *cobra.Command, t *target.Target) (*pipeline.Pipeline, error) {
-	if f := cmd.Flags().Lookup("pipeline"); t == nil && !f.Changed {
-		_ = f.Value.Set("pipeline.yaml") // it is text
+func (a *app) patternsOf(ctx context.Context, t *target.Target) (*pipeline.Pipeline, error) {
+	if t == nil {
+		a.Pipeline = cmp.Or(a.Pipeline, pipelineFile)
 	}
-	_, p, err := a.chosenFile(cmd, t, false)
+	_, p, err := a.File(ctx, t, false)
 	return p, err
-}
-
-// named returns the stack that the flags name, or nil.
-func (a *app) named(cmd *cobra.Command) (*target.Target, error) {
-	named := false
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		named = named || slices.Contains([]string{"stack", "config-env", "local"}, f.Name)
-	})
-	if !named {
-		return nil, nil
-	}
-	return a.find(cmd)
 }

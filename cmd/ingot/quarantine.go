@@ -93,14 +93,14 @@ func newPull(a *app) *cobra.Command {
 			if o.most < 1 || o.most > 10_000 {
 				return cli.Usagef("--max %d: give 1 to 10000", o.most)
 			}
-			t, err := a.find(cmd)
+			t, err := a.Find(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return a.pull(cmd.Context(), t, args[0], o)
 		},
 	}
-	targetFlags(cmd)
+	a.targetFlags(cmd)
 	cmd.Flags().BoolVar(&o.dead, "dead", false, "pull from the dead-letter queue")
 	cmd.Flags().BoolVar(&o.once, "once", false, "end when the queue gives no more, instead of at ctrl-C")
 	cmd.Flags().IntVar(&o.most, "max", 1000, "hold at most this many messages at a time: 1 to 10000")

@@ -39,13 +39,8 @@ func filterFlags(cmd *cobra.Command, f *quarantine.Filter) {
 }
 
 // chooses returns what the arguments and flags of a command choose. Both together are a mistake.
-func chooses(cmd *cobra.Command, ids []string, f quarantine.Filter) (choosing, error) {
+func chooses(ids []string, f quarantine.Filter) (choosing, error) {
 	c := choosing{f, ids}
-	for _, name := range []string{"verdict", "reason", "type", "key"} {
-		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
-			return c, cli.Usagef("--%s is empty; write a value, or leave the flag out", name)
-		}
-	}
 	if v, is := event.ParseVerdict(f.Verdict); f.Verdict != "" && (!is || !v.Quarantined()) {
 		return c, cli.Usagef("--verdict %s: no message is in quarantine with it; give Conflict, Rejected, Expired or Poison",
 			f.Verdict)
@@ -73,7 +68,7 @@ func (c *choosing) none(verb string) error {
 // deployedFor gives the filter the pipeline of a stack, if it needs one.
 func (a *app) deployedFor(cmd *cobra.Command, t *target.Target, c *choosing) (err error) {
 	if c.plans() {
-		c.Pipeline, err = a.deployed(cmd, t, true, true)
+		c.Pipeline, err = a.Deployed(cmd.Context(), t, true, true)
 	}
 	return err
 }

@@ -57,15 +57,12 @@ func newEdit(a *app) *cobra.Command {
   ingot quarantine edit letters 3f2a91c0 --pipeline pipeline.yaml`,
 		Args: folderAnd(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := chooses(cmd, args[1:], f)
+			c, err := chooses(args[1:], f)
 			switch {
 			case err != nil:
 				return err
 			case len(o.set) == 0 && (len(c.ids) != 1 || o.dry):
 				return cli.Usagef("an editor opens one message: write its ID alone; to change fields of several, write --set FIELD=VALUE")
-			}
-			if err := namesFiles(cmd, "pipeline"); err != nil {
-				return err
 			}
 			if len(o.set) == 0 {
 				return a.edit(cmd.Context(), args[0], c.ids[0], o.file)

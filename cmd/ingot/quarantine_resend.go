@@ -54,7 +54,7 @@ func newResend(a *app) *cobra.Command {
   ingot quarantine resend letters --output json`,
 		Args: folderAnd(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := chooses(cmd, args[1:], f)
+			c, err := chooses(args[1:], f)
 			switch {
 			case err != nil:
 				return err
@@ -65,15 +65,15 @@ func newResend(a *app) *cobra.Command {
 			case o.replace && !o.yes:
 				return cli.Usagef("--replace deletes what is stored: write --yes to confirm that")
 			}
-			t, err := a.find(cmd)
+			t, err := a.Find(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return a.resend(cmd, t, args[0], c, o)
 		},
 	}
-	targetFlags(cmd)
-	deployedFlag(cmd)
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
 	filterFlags(cmd, &f)
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "delete the stored event that the message conflicts with, and then send")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm --replace")
@@ -109,22 +109,22 @@ func newDrop(a *app) *cobra.Command {
   ingot quarantine drop letters 3f2a91c0 --yes --local`,
 		Args: folderAnd(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := chooses(cmd, args[1:], f)
+			c, err := chooses(args[1:], f)
 			if err == nil {
 				err = c.none("drop")
 			}
 			if err != nil {
 				return err
 			}
-			t, err := a.find(cmd)
+			t, err := a.Find(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return a.drop(cmd, t, args[0], c, o)
 		},
 	}
-	targetFlags(cmd)
-	deployedFlag(cmd)
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
 	filterFlags(cmd, &f)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that the messages are to be deleted")
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be deleted, and delete nothing")
@@ -142,7 +142,7 @@ func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, c choosi
 	}
 	j.dry = o.dry
 	var x quarantine.Examiner
-	if o.replace || !o.anyway || cmd.Flags().Changed("pipeline") { // a file that differs is refused, even if nothing needs it
+	if o.replace || !o.anyway || a.Pipeline != "" { // a file that differs is refused, even if nothing needs it
 		if x, err = a.examiner(cmd, t, true); err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, c choosi
 	}
 	a.sayPlan(letters, "send again")
 	if !o.dry {
-		if err := a.announce(t); err != nil {
+		if err := a.Announce(t); err != nil {
 			return err
 		}
 	}
@@ -206,7 +206,7 @@ func (a *app) drop(cmd *cobra.Command, t *target.Target, path string, c choosing
 	case !o.yes:
 		return cli.Usagef("drop deletes messages for good: write --yes to confirm that")
 	default:
-		if err := a.announce(t); err != nil {
+		if err := a.Announce(t); err != nil {
 			return err
 		}
 	}

@@ -20,11 +20,11 @@ import (
 // examiner returns an examiner that judges messages by the deployed pipeline and the tables of a
 // stack.
 func (a *app) examiner(cmd *cobra.Command, t *target.Target, writes bool) (quarantine.Examiner, error) {
-	p, err := a.deployed(cmd, t, true, writes)
+	p, err := a.Deployed(cmd.Context(), t, true, writes)
 	if err != nil {
 		return quarantine.Examiner{}, err
 	}
-	st, err := a.storeOf(t, p)
+	st, err := a.Store(t, p)
 	return quarantine.Examiner{Pipeline: p, Store: st}, err
 }
 
@@ -127,15 +127,15 @@ func newShow(a *app) *cobra.Command {
   ingot quarantine show letters 3f2a91c0 --local --reveal`,
 		Args: folderAnd(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := a.find(cmd)
+			t, err := a.Find(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return a.showLetter(cmd, t, args[0], args[1], o)
 		},
 	}
-	targetFlags(cmd)
-	deployedFlag(cmd)
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
 	return cmd
 }
@@ -169,7 +169,7 @@ func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, 
 	if a.JSON() {
 		err = a.WriteJSON(report)
 	} else {
-		report.print(a.Stdout, path, strings.Join(sameTarget(cmd, t), " "), flaggedBy(x, today))
+		report.print(a.Stdout, path, strings.Join(a.Again(t), " "), flaggedBy(x, today))
 	}
 	// Only an event that a person was shown may be replaced.
 	if seen := today.Digests(); err == nil && l.Open() && !slices.Equal(l.Seen, seen) {

@@ -232,7 +232,7 @@ func (a *app) begin(cmd *cobra.Command, t *target.Target, path string, c choosin
 	if err != nil {
 		return nil, nil, err
 	}
-	j := &job{app: a, t: t, dir: dir, path: path, verb: verb, same: strings.Join(sameTarget(cmd, t), " ")}
+	j := &job{app: a, t: t, dir: dir, path: path, verb: verb, same: strings.Join(a.Again(t), " ")}
 	_, _, err = j.of(letters)
 	return j, letters, err
 }

@@ -96,8 +96,8 @@ func newQuery(a *app) *cobra.Command {
 	flags.BoolVar(&o.ask.Consistent, "consistent", false, "read consistently, with every earlier write; not possible on an index")
 	flags.BoolVar(&o.explain, "explain", false, "show the first requests, and send none")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
-	targetFlags(cmd)
-	deployedFlag(cmd)
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
 	return cmd
 }
 
@@ -116,13 +116,13 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 	}
 	config := store.Config{Client: noClient{}, Events: "events", Aggregates: "aggregates"}
 	var t *target.Target
-	if !o.explain || !a.alone(cmd) {
-		if t, err = a.find(cmd); err != nil {
+	if !o.explain || !a.alone() {
+		if t, err = a.Find(cmd.Context()); err != nil {
 			return err
 		}
 		config.Client, config.Events, config.Aggregates = t.DynamoDB(), t.EventsTable, t.AggregatesTable
 	}
-	file, p, err := a.chosenFile(cmd, t, false)
+	file, p, err := a.File(cmd.Context(), t, false)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 			a.tellStandIn("ingot query", p)
 			p, err = file.Load(pipeline.Secret(secret))
 		} else {
-			p, err = a.hashing(cmd.Context(), t, file, p)
+			p, err = a.Hashing(cmd.Context(), t, file, p)
 		}
 		if err != nil {
 			return err
@@ -180,16 +180,19 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 
 // alone reports whether a command that sends nothing can do without a stack, because it has a file:
 // the one of --pipeline, or the pipeline.yaml of this folder if the flags name no stack.
-func (a *app) alone(cmd *cobra.Command) bool {
-	if cmd.Flags().Changed("pipeline") {
+func (a *app) alone() bool {
+	if a.Pipeline != "" {
 		return true
 	}
-	if slices.ContainsFunc([]string{"stack", "config-env", "local", "profile", "region", "endpoint-url"}, cmd.Flags().Changed) {
+	if a.Named() || a.Flags.Profile != "" || a.Flags.Region != "" || a.Flags.EndpointURL != "" {
 		return false
 	}
 	const here = "pipeline.yaml"
-	_, err := os.Stat(here)
-	return err == nil && cmd.Flags().Set("pipeline", here) == nil
+	if _, err := os.Stat(here); err != nil {
+		return false
+	}
+	a.Pipeline = here
+	return true
 }
 
 // noClient is the client of a store that sends nothing.

@@ -134,8 +134,8 @@ func newRebuild(a *app) *cobra.Command {
 			return a.rebuild(cmd, o, args)
 		},
 	}
-	targetFlags(cmd)
-	deployedFlag(cmd)
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&all, "all", false, "rebuild every aggregate that is not complete")
 	flags.BoolVar(&parts, "parts", false, "put the missing parts of stored events instead")
@@ -273,7 +273,7 @@ func (a *app) agreed(t *target.Target, p scan.Price, o verifyOptions) (begin boo
 	if o.dry {
 		return false, a.showPrice(p)
 	}
-	if err := a.announce(t); err != nil {
+	if err := a.Announce(t); err != nil {
 		return false, err
 	}
 	err = a.affordable(p, o.yes)

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/store"
@@ -129,10 +130,10 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string)
 		some(a.Stderr, flags, func(t changedTotal) string { return "flagged: " + t.String() + ": " + t.Flag })
 		return cli.Refusedf("nothing is accepted yet: write --yes to accept these flags")
 	}
-	if err := a.announce(v.target); err != nil {
+	if err := a.Announce(v.target); err != nil {
 		return err
 	}
-	who := a.caller(ctx, v.target)
+	who := chosen.Caller(ctx, v.target)
 	out := rebuilt{Complete: []string{}, Standing: []string{}, Accepted: []changedTotal{}}
 	for _, f := range flags {
 		accepted, err := store.Accept(ctx, v.store, f.key, f.flag, who)

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/target"
 )
@@ -45,7 +46,7 @@ func TestMendAndAccept(t *testing.T) {
 		!strings.Contains(got.errors, "write --yes to accept these flags") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	who := (&app{}).caller(t.Context(), &target.Target{Kind: target.KindLocal})
+	who := chosen.Caller(t.Context(), &target.Target{Kind: target.KindLocal})
 	if got := w.run(exitFine, "rebuild", "--accept", "sales", "--local", "--yes"); got.out !=
 		"accepted: sales since 1: A#sales#1#0\n1 flag accepted by "+who+"\n" {
 		t.Errorf("%s%s", got.out, got.errors)
@@ -98,12 +99,12 @@ func TestAcceptsWhatWasShown(t *testing.T) {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	var out, said bytes.Buffer
-	a := &app{IO: cli.IO{Env: func(string) (string, bool) { return "", false }, Stdin: strings.NewReader(""), Stdout: &out,
+	a := appOf(cli.IO{Env: func(string) (string, bool) { return "", false }, Stdin: strings.NewReader(""), Stdout: &out,
 		Stderr: io.MultiWriter(&said, hears(func(text string) {
 			if strings.Contains(text, "this changes") {
 				w.flag(till, "flagged again")
 			}
-		}))}}
+		}))})
 	if code := a.run(t.Context(), []string{"rebuild", "--accept", "--local", "--yes"}); code != exitDifference ||
 		!strings.HasPrefix(out.String(), "0 flags accepted by ") ||
 		!strings.Contains(said.String(), "not accepted, because its flag has changed meanwhile: tills since 1; run the command again\n") {

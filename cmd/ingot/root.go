@@ -12,15 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
 
 // app is what every command may use.
 type app struct {
-	cli.IO
-	// closers end what the command has opened.
-	closers []func()
+	chosen.Stack
 	// tamper changes the demo's tables before they are checked. It is nil outside tests.
 	tamper func(context.Context, *embedded.Engine) error
 }
@@ -28,9 +27,10 @@ type app struct {
 // run is the whole tool as a function. It takes the arguments without the program's name, and
 // returns the exit code.
 func run(ctx context.Context, args []string, env func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{IO: cli.IO{Env: env, Stdin: stdin, Stdout: stdout, Stderr: stderr}}
-	return a.run(ctx, args)
+	return appOf(cli.IO{Env: env, Stdin: stdin, Stdout: stdout, Stderr: stderr}).run(ctx, args)
 }
+
+func appOf(o cli.IO) *app { return &app{Stack: chosen.Stack{IO: o}} }
 
 func (a *app) run(ctx context.Context, args []string) int {
 	a.Begin(ctx)
@@ -40,9 +40,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	err := root.ExecuteContext(ctx)
-	for _, end := range a.closers {
-		end()
-	}
+	a.Close()
 	code := exitCode(ctx, err)
 	a.complain(code, err)
 	return code
@@ -84,7 +82,7 @@ permitted, 5 refused, 6 could not tell, 130 interrupted.`,
 			if !slices.Contains(forms, a.Output) {
 				return cli.Usagef("--output %q: write %s", a.Output, which)
 			}
-			return nil
+			return notEmpty(cmd)
 		},
 	}
 	root.PersistentFlags().StringVarP(&a.Output, "output", "o", "text", "text or json, on standard output")

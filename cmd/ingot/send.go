@@ -103,8 +103,8 @@ Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused or was
 			return a.send(cmd, file, o)
 		},
 	}
-	targetFlags(cmd)
-	deployedFlag(cmd)
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
 	cmd.Flags().StringVar(&o.group, "group", "", "the field whose value is the message group, for a FIFO queue")
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "send this many events a second (default as many as possible)")
 	cmd.Flags().IntVar(&o.skip, "skip", 0, "leave out this many lines at the beginning, which were sent already")
@@ -143,7 +143,7 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 		}
 		c.Group = path
 	}
-	t, err := a.find(cmd)
+	t, err := a.Find(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 		return cli.Usagef("the queue %s is not a FIFO queue: leave --group out", t.QueueURL)
 	}
 	var p *pipeline.Pipeline
-	if o.wait || o.sample != "" || cmd.Flags().Changed("pipeline") { // a file that differs is refused, even if nothing needs it
+	if o.wait || o.sample != "" || a.Pipeline != "" { // a file that differs is refused, even if nothing needs it
 		if p, err = a.sentWith(cmd, t, o); err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 		return err
 	}
 	defer closing()
-	if err := a.announce(t); err != nil {
+	if err := a.Announce(t); err != nil {
 		return err
 	}
 	c.Queue, c.URL = t.SQS(), t.QueueURL
@@ -204,12 +204,12 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 // sentWith returns the deployed pipeline, as sending needs it. With --wait it has the secret of the
 // stack. A sample is only tried out, so there any secret will do.
 func (a *app) sentWith(cmd *cobra.Command, t *target.Target, o sendOptions) (*pipeline.Pipeline, error) {
-	file, p, err := a.chosenFile(cmd, t, true)
+	file, p, err := a.File(cmd.Context(), t, true)
 	switch {
 	case err != nil:
 		return nil, err
 	case o.wait:
-		return a.hashing(cmd.Context(), t, file, p)
+		return a.Hashing(cmd.Context(), t, file, p)
 	case o.sample != "":
 		return file.Load(pipeline.Secret([]byte(explain.StandIn)))
 	}
@@ -232,7 +232,7 @@ func (a *app) sent(r sentReport) error {
 func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pipeline, r sentReport, waiting send.Waiting, none keyless,
 	limit time.Duration) error {
 	ctx := cmd.Context()
-	st, err := a.storeOf(t, p)
+	st, err := a.Store(t, p)
 	if err != nil {
 		return err
 	}
@@ -303,7 +303,7 @@ func (a *app) sayPaused(cmd *cobra.Command, t *target.Target) (paused bool, unkn
 	for _, m := range list {
 		if m.Off() {
 			a.Say("the ingest function is paused%s: the events wait in the queue. To resume: %s",
-				show.Text(m.Who()), resumeLine(cmd, t, false))
+				show.Text(m.Who()), a.resumeLine(t, false))
 			return true, nil
 		}
 	}

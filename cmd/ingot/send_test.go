@@ -51,7 +51,7 @@ func TestSendSaysHowFastItWas(t *testing.T) {
 		{sentReport{Sent: 100_000, Seconds: 2.5}, "100,000 events sent in 2.5 s, 40,000 a second\n"},
 	} {
 		var out strings.Builder
-		if err := (&app{IO: cli.IO{Stdout: &out}}).sent(c.report); err != nil || out.String() != c.want {
+		if err := appOf(cli.IO{Stdout: &out}).sent(c.report); err != nil || out.String() != c.want {
 			t.Errorf("%+v: %q, not %q (%v)", c.report, out.String(), c.want, err)
 		}
 	}

@@ -61,15 +61,15 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not
 			return a.status(cmd, check, format)
 		},
 	}
-	targetFlags(cmd)
-	deployedFlag(cmd)
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 3 if the stack is not well, with 6 if not everything could be read")
 	cmd.Flags().StringVar(&format, "format", "text", "text or prometheus")
 	return cmd
 }
 
 func (a *app) status(cmd *cobra.Command, check bool, format string) error {
-	t, err := a.find(cmd)
+	t, err := a.Find(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (a *app) status(cmd *cobra.Command, check bool, format string) error {
 	default:
 		s.Watch = t.CloudWatch()
 	}
-	if s.Pipeline, s.NoPipeline = a.deployed(cmd, t, false, false); s.NoPipeline == nil {
+	if s.Pipeline, s.NoPipeline = a.Deployed(cmd.Context(), t, false, false); s.NoPipeline == nil {
 		if s.Store, err = store.New(store.Config{Client: t.DynamoDB(), Pipeline: s.Pipeline, Aggregates: t.AggregatesTable}); err != nil {
 			return err
 		}

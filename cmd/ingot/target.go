@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ingot-events/ingot/internal/tool/cli"
-	"github.com/ingot-events/ingot/internal/tool/target"
-	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 )
 
 // targetHelp is for the long help of the commands that reach a stack.
@@ -18,71 +16,40 @@ INGOT_TABLE and INGOT_AGGREGATES_TABLE name. If these are not set, it uses the i
 so. If none runs, or with --profile, --region or --endpoint-url, it uses the stack of samconfig.toml's environment
 default.`
 
-// targetFlags adds the flags that say which stack a command works on. [app.find] reads them.
-func targetFlags(cmd *cobra.Command) {
-	text := func(name, usage string) {
-		if cmd.Flags().Lookup(name) == nil {
-			cmd.Flags().String(name, "", usage)
+// targetFlags adds the flags that say which stack a command works on.
+func (a *app) targetFlags(cmd *cobra.Command) {
+	flags, to := cmd.Flags(), &a.Flags
+	flags.StringVar(&to.Stack, "stack", "", "the CloudFormation stack")
+	if flags.Lookup("config-env") == nil {
+		flags.StringVar(&to.ConfigEnv, "config-env", "", "the stack of this environment of samconfig.toml (default the one called default)")
+	}
+	flags.BoolVar(&to.Local, "local", false, "the ingot dev that runs for this folder or one above it")
+	flags.StringVar(&to.Profile, "profile", "", "the profile of the AWS CLI's configuration")
+	flags.StringVar(&to.Region, "region", "", "the AWS region")
+	flags.StringVar(&to.EndpointURL, "endpoint-url", "", "send the requests to this URL instead of AWS")
+}
+
+// deployedFlag adds --pipeline to a command that works on a stack.
+func (a *app) deployedFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.Pipeline, "pipeline", "", "use this file in place of the one that is deployed")
+}
+
+// These flags must have a value if they are given: a file or folder, or another value.
+var (
+	fileFlags  = []string{"pipeline", "template", "samconfig", "was", "events", "prices", "work", "data", "host", "keys", "letters"}
+	valueFlags = []string{"stack", "config-env", "profile", "region", "endpoint-url", "verdict", "reason", "type", "key"}
+)
+
+// notEmpty refuses flags that are given without the value that they must have.
+func notEmpty(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch {
+		case f.Value.String() != "" || err != nil:
+		case slices.Contains(fileFlags, f.Name):
+			err = cli.Usagef("--%s is empty; name a file, or leave the option out", f.Name)
+		case slices.Contains(valueFlags, f.Name):
+			err = cli.Usagef("--%s is empty; write a value, or leave the option out", f.Name)
 		}
-	}
-	text("stack", "the CloudFormation stack")
-	text("config-env", "the stack of this environment of samconfig.toml (default the one called default)")
-	cmd.Flags().Bool("local", false, "the ingot dev that runs for this folder or one above it")
-	text("profile", "the profile of the AWS CLI's configuration")
-	text("region", "the AWS region")
-	text("endpoint-url", "send the requests to this URL instead of AWS")
-}
-
-// find returns the stack that a command's flags mean. Its connections end with the command.
-func (a *app) find(cmd *cobra.Command) (*target.Target, error) {
-	flags := cmd.Flags()
-	text := func(name string) string {
-		value, _ := flags.GetString(name)
-		return value
-	}
-	for _, name := range []string{"stack", "config-env", "profile", "region", "endpoint-url"} {
-		if f := flags.Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
-			return nil, cli.Usagef("--%s is empty; write a value, or leave the flag out", name)
-		}
-	}
-	local, _ := flags.GetBool("local")
-	t, err := target.Find(cmd.Context(), target.Options{Stack: text("stack"), ConfigEnv: text("config-env"), Local: local,
-		Profile: text("profile"), Region: text("region"), EndpointURL: text("endpoint-url"), Env: a.Env})
-	if t != nil {
-		a.closers = append(a.closers, t.Close)
-		if t.Note != "" && err == nil {
-			a.Say("%s", t.Note)
-		}
-	}
-	var wrong *target.UsageError
-	if errors.As(err, &wrong) {
-		return nil, cli.Usage(err)
-	}
-	return t, err
-}
-
-// announce says on standard error what a command is about to change. It refuses to change a
-// protected stack that nobody has named. Every command that writes calls it first.
-func (a *app) announce(t *target.Target) error {
-	if t.Protected && !t.Named {
-		return cli.Refusedf("%s is protected from deletion, and samconfig.toml's default alone chose it; name it with --stack %s",
-			t, t.Name)
-	}
-	a.Say("this changes %s", t)
-	return nil
-}
-
-// storeOf returns a store over the tables and the payload bucket of a stack.
-func (a *app) storeOf(t *target.Target, p *pipeline.Pipeline) (*store.Store, error) {
-	return store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable,
-		Objects: t.S3(), PayloadBucket: t.PayloadBucket, Env: a.Clock})
-}
-
-// needsPayloads returns an error if a pipeline offloads payloads and the stack has no output that
-// names the bucket.
-func needsPayloads(t *target.Target, p *pipeline.Pipeline) error {
-	if !p.UsesOffload() {
-		return nil
-	}
-	return t.Needs(target.Payloads)
+	})
+	return err
 }

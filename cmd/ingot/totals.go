@@ -82,8 +82,8 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials, 5 refused: it needs --sca
 			return a.totals(cmd, args[0], args[1:], o)
 		},
 	}
-	targetFlags(cmd)
-	deployedFlag(cmd)
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
 	cmd.Flags().StringVar(&o.from, "from", "",
 		"the first window: a day such as 2026-03-01, or an RFC 3339 time (default the first one that is stored)")
 	cmd.Flags().StringVar(&o.to, "to", "", "end before this window (default after the last one)")
@@ -106,11 +106,11 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 	if err != nil {
 		return err
 	}
-	t, err := a.find(cmd)
+	t, err := a.Find(cmd.Context())
 	if err != nil {
 		return err
 	}
-	p, err := a.deployed(cmd, t, len(given) > 0, false)
+	p, err := a.Deployed(cmd.Context(), t, len(given) > 0, false)
 	if err != nil {
 		return err
 	}

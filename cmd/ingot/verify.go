@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot"
+	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/cost"
 	"github.com/ingot-events/ingot/internal/tool/lag"
@@ -89,8 +90,8 @@ func newVerify(a *app) *cobra.Command {
 			return a.verify(cmd, o)
 		},
 	}
-	targetFlags(cmd)
-	deployedFlag(cmd)
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&o.twice, "twice", false,
 		"look a second time, after the stream has delivered what was written before the first look ended")
@@ -138,9 +139,6 @@ func readPrices(file string) (*cost.Prices, error) {
 
 // check says what is wrong with the options.
 func (o *verifyOptions) check(cmd *cobra.Command) error {
-	if err := namesFiles(cmd, "prices", "work"); err != nil {
-		return err
-	}
 	switch {
 	case o.segments < 1 || o.segments > mostSegments:
 		return fmt.Errorf("--segments %d: give 1 to %d", o.segments, mostSegments)
@@ -163,18 +161,18 @@ type verifying struct {
 
 // verifying opens the tables of a stack.
 func (a *app) verifying(cmd *cobra.Command, writes bool) (v verifying, err error) {
-	if v.target, err = a.find(cmd); err != nil {
+	if v.target, err = a.Find(cmd.Context()); err != nil {
 		return v, err
 	}
-	if v.plan, err = a.deployed(cmd, v.target, true, writes); err != nil {
+	if v.plan, err = a.Deployed(cmd.Context(), v.target, true, writes); err != nil {
 		return v, err
 	}
 	if writes {
-		if err := needsPayloads(v.target, v.plan); err != nil {
+		if err := chosen.NeedsPayloads(v.target, v.plan); err != nil {
 			return v, err
 		}
 	}
-	v.store, err = a.storeOf(v.target, v.plan)
+	v.store, err = a.Store(v.target, v.plan)
 	return v, err
 }
 

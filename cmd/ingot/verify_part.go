@@ -56,8 +56,8 @@ func newVerifyPart(a *app) *cobra.Command {
 			return a.verify(cmd, o)
 		},
 	}
-	targetFlags(cmd)
-	deployedFlag(cmd)
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
 	flags := cmd.Flags()
 	flags.IntVar(&o.segments, "segments", 0, "into how many segments the tables are divided")
 	flags.IntVar(&o.buckets, "buckets", 0, "into how many hash buckets the totals are divided")

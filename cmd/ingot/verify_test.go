@@ -181,7 +181,7 @@ func TestVerifyAsks(t *testing.T) {
 		t.Error(err)
 	}
 	for answer, code := range map[string]int{"y\n": exitFine, "n\n": exitRefused, "": exitRefused} {
-		a := &app{IO: cli.IO{Typed: true, Stdin: strings.NewReader(answer), Stderr: &strings.Builder{}}}
+		a := appOf(cli.IO{Typed: true, Stdin: strings.NewReader(answer), Stderr: &strings.Builder{}})
 		if got := exitCode(context.Background(), a.affordable(dear, false)); got != code {
 			t.Errorf("%q: exit %d", answer, got)
 		}

@@ -1,4 +1,4 @@
-package main
+package chosen
 
 import (
 	"context"
@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/internal/table/tables"
 	"github.com/ingot-events/ingot/internal/tool/changes"
@@ -19,33 +17,26 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// deployedFlag adds --pipeline to a command that works on a stack. [app.deployed] reads it.
-func deployedFlag(cmd *cobra.Command) {
-	cmd.Flags().String("pipeline", "", "use this file in place of the one that is deployed")
-}
-
-// deployed returns the pipeline of a stack: the deployed one, or the file that --pipeline names.
+// Deployed returns the pipeline of a stack: the deployed one, or the file that --pipeline names.
 // hashes says whether the command makes hashes with it, so that the secret is needed. Otherwise the
 // pipeline is compiled without one.
 //
 // writes says whether the command changes the stack. Then a file is refused if it would store or
 // count differently from the deployed one.
-func (a *app) deployed(cmd *cobra.Command, t *target.Target, hashes, writes bool) (*pipeline.Pipeline, error) {
-	file, p, err := a.chosenFile(cmd, t, writes)
+func (s *Stack) Deployed(ctx context.Context, t *target.Target, hashes, writes bool) (*pipeline.Pipeline, error) {
+	file, p, err := s.File(ctx, t, writes)
 	if err != nil || !hashes {
 		return p, err
 	}
-	return a.hashing(cmd.Context(), t, file, p)
+	return s.Hashing(ctx, t, file, p)
 }
 
-// chosenFile is [app.deployed] for a command that does not know yet whether it makes hashes.
-// [app.hashing] compiles the file that it returns once more. t may be nil if --pipeline is given.
-func (a *app) chosenFile(cmd *cobra.Command, t *target.Target, writes bool) (check.File, *pipeline.Pipeline, error) {
-	name, _ := cmd.Flags().GetString("pipeline")
+// File is [Stack.Deployed] for a command that does not know yet whether it makes hashes.
+// [Stack.Hashing] compiles the file that it returns once more. t may be nil if the flags name a
+// file.
+func (s *Stack) File(ctx context.Context, t *target.Target, writes bool) (check.File, *pipeline.Pipeline, error) {
+	name := s.Pipeline
 	file := check.File{Name: name}
-	if f := cmd.Flags().Lookup("pipeline"); f != nil && f.Changed && name == "" {
-		return file, nil, cli.Usagef("--pipeline is empty; name a file, or leave the flag out")
-	}
 	if name != "" {
 		text, err := cli.ReadFile(name, "name the pipeline with --pipeline FILE")
 		if err != nil {
@@ -54,14 +45,14 @@ func (a *app) chosenFile(cmd *cobra.Command, t *target.Target, writes bool) (che
 		file.Text = text
 	}
 	if name == "" || writes {
-		f, err := t.Deployed(cmd.Context())
+		f, err := t.Deployed(ctx)
 		switch {
 		case err != nil:
 			return file, nil, err
 		case name == "":
 			file = check.File{Name: "the deployed pipeline.yaml", Text: f.Text}
 		default:
-			if err := a.same(cmd, t, check.File{Name: "the deployed pipeline.yaml", Text: f.Text}, file); err != nil {
+			if err := s.same(ctx, t, check.File{Name: "the deployed pipeline.yaml", Text: f.Text}, file); err != nil {
 				return file, nil, err
 			}
 		}
@@ -77,14 +68,14 @@ func (a *app) chosenFile(cmd *cobra.Command, t *target.Target, writes bool) (che
 	return file, p, err
 }
 
-// hashing returns the pipeline of a file with the secret of its stack, if it makes hashes. t is nil
+// Hashing returns the pipeline of a file with the secret of its stack, if it makes hashes. t is nil
 // if no stack is asked.
-func (a *app) hashing(ctx context.Context, t *target.Target, file check.File, p *pipeline.Pipeline) (*pipeline.Pipeline, error) {
+func (s *Stack) Hashing(ctx context.Context, t *target.Target, file check.File, p *pipeline.Pipeline) (*pipeline.Pipeline, error) {
 	if !p.UsesHMAC() {
 		return p, nil
 	}
 	if t == nil {
-		secret, _ := a.Env("INGOT_PII_KEY")
+		secret, _ := s.Env("INGOT_PII_KEY")
 		return file.Load(pipeline.Secret([]byte(secret)))
 	}
 	secret, err := t.Secret(ctx)
@@ -97,9 +88,9 @@ func (a *app) hashing(ctx context.Context, t *target.Target, file check.File, p 
 	if p, err = file.Load(pipeline.Secret(secret)); err != nil {
 		return nil, err
 	}
-	st, err := a.storeOf(t, p)
+	st, err := s.Store(t, p)
 	if err == nil && errors.Is(tables.Of(st).SameSecret(ctx), store.ErrOtherSecret) {
-		a.Say("the tables of %s were filled with another INGOT_PII_KEY: "+
+		s.Say("the tables of %s were filled with another INGOT_PII_KEY: "+
 			"under this one, no event is found whose key is hashed", t)
 	}
 	return p, err
@@ -107,16 +98,16 @@ func (a *app) hashing(ctx context.Context, t *target.Target, file check.File, p 
 
 // same refuses a local file that would store or count differently from the deployed one. If they
 // differ, the function is woken once, because it may not have started since it was deployed.
-func (a *app) same(cmd *cobra.Command, t *target.Target, deployed, local check.File) error {
+func (s *Stack) same(ctx context.Context, t *target.Target, deployed, local check.File) error {
 	different, err := differ(deployed, local)
 	if err != nil || len(different) == 0 {
 		return err
 	}
 	if t.Kind != target.KindLocal && t.StreamsFunction != "" {
-		if err := t.Wake(cmd.Context()); err != nil {
+		if err := t.Wake(ctx); err != nil {
 			return err
 		}
-		f, err := t.Deployed(cmd.Context())
+		f, err := t.Deployed(ctx)
 		if err != nil {
 			return err
 		}

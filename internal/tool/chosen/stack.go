@@ -1,0 +1,114 @@
+// Package chosen finds the stack that the flags of a command choose, and the pipeline.yaml that is
+// deployed there: [Stack.Find] and [Stack.Deployed]. A command that changes a stack announces it
+// first, with [Stack.Announce].
+package chosen
+
+import (
+	"context"
+	"errors"
+	"os/user"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Stack is the choice of a stack, and what else a command may use.
+type Stack struct {
+	cli.IO
+	Flags target.Options
+	// Pipeline is the file to use in place of the one that is deployed. It is empty for that one.
+	Pipeline string
+
+	found []*target.Target
+}
+
+// Named reports whether the flags name a stack.
+func (s *Stack) Named() bool { return s.Flags.Stack != "" || s.Flags.ConfigEnv != "" || s.Flags.Local }
+
+// Find returns the stack that the flags mean. Its connections end with [Stack.Close].
+func (s *Stack) Find(ctx context.Context) (*target.Target, error) {
+	s.Flags.Env = s.Env
+	t, err := target.Find(ctx, s.Flags)
+	if t != nil {
+		s.found = append(s.found, t)
+		if t.Note != "" && err == nil {
+			s.Say("%s", t.Note)
+		}
+	}
+	var wrong *target.UsageError
+	if errors.As(err, &wrong) {
+		return nil, cli.Usage(err)
+	}
+	return t, err
+}
+
+// Close ends the connections of what was found.
+func (s *Stack) Close() {
+	for _, t := range s.found {
+		t.Close()
+	}
+}
+
+// Announce says what a command is about to change. It refuses to change a protected stack that
+// nobody has named. Every command that writes calls it first.
+func (s *Stack) Announce(t *target.Target) error {
+	if t.Protected && !t.Named {
+		return cli.Refusedf("%s is protected from deletion, and samconfig.toml's default alone chose it; name it with --stack %s",
+			t, t.Name)
+	}
+	s.Say("this changes %s", t)
+	return nil
+}
+
+// Store returns a store over the tables and the payload bucket of a stack.
+func (s *Stack) Store(t *target.Target, p *pipeline.Pipeline) (*store.Store, error) {
+	return store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable,
+		Objects: t.S3(), PayloadBucket: t.PayloadBucket, Env: s.Clock})
+}
+
+// NeedsPayloads returns an error if a pipeline offloads payloads and the stack has no output that
+// names the bucket.
+func NeedsPayloads(t *target.Target, p *pipeline.Pipeline) error {
+	if !p.UsesOffload() {
+		return nil
+	}
+	return t.Needs(target.Payloads)
+}
+
+// Again returns the flags with which another command reaches the same stack.
+func (s *Stack) Again(t *target.Target) (words []string) {
+	switch t.Kind {
+	case target.KindStack:
+		words = append(words, "--stack", show.Quoted(t.Name))
+	case target.KindLocal:
+		words = append(words, "--local")
+	}
+	for _, f := range [][2]string{{"--profile", s.Flags.Profile}, {"--region", s.Flags.Region}, {"--endpoint-url", s.Flags.EndpointURL}} {
+		if f[1] != "" {
+			words = append(words, f[0], show.Quoted(f[1]))
+		}
+	}
+	return words
+}
+
+// Caller says who runs the tool: the identity of the credentials, or else the user of this machine.
+func Caller(ctx context.Context, t *target.Target) string {
+	if t.Kind != target.KindLocal {
+		out, err := sts.NewFromConfig(t.AWS).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}, func(o *sts.Options) {
+			o.RetryMaxAttempts = 1
+		})
+		if err == nil && aws.ToString(out.Arn) != "" {
+			return *out.Arn
+		}
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "somebody"
+}
