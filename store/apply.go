@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -20,6 +21,18 @@ type counting struct {
 	seen     observations
 	few      int // totals that are written one by one
 	lookKeys atomic.Int32
+}
+
+func newCounting(gens *generations, c Config) *counting {
+	s := &counting{generations: gens, few: c.OneByOne}
+	switch {
+	case s.few == 0:
+		s.few = fewTotals
+	case s.few < 0:
+		s.few = math.MaxInt
+	}
+	s.lookKeys.Store(maxKeys)
+	return s
 }
 
 // Apply adds a batch of one lane to its aggregate items. It counts each step exactly once. Updates

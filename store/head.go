@@ -23,6 +23,10 @@ type generations struct {
 	file    atomic.Pointer[keptFile]                // the deployed file, as Start found it; nil: it has not run
 }
 
+func newGenerations(t *tables, c Config) *generations {
+	return &generations{tables: t, how: c.Counting}
+}
+
 // Head is what the aggregates table says about one generation.
 type Head struct {
 	Definition string // canonical text

@@ -18,6 +18,14 @@ type plain struct {
 	hot      hotKeys
 }
 
+func newPlain(t *tables, c Config) *plain {
+	s := &plain{tables: t}
+	if c.Objects != nil && c.PayloadBucket != "" {
+		s.payloads = &payloads.Bucket{Client: c.Objects, Name: c.PayloadBucket}
+	}
+	return s
+}
+
 // ExpiryMargin is the time before its expiry in which an event is no longer written. It is longer
 // than any clock skew and any request in flight. So no put can arrive after time to live has
 // removed the same key, and be counted twice.

@@ -2,75 +2,13 @@ package store
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"iter"
-	"math"
-	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/pipeline"
 )
-
-// Client is what the store needs of DynamoDB. A *dynamodb.Client is a Client.
-type Client interface {
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
-	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
-	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
-	BatchExecuteStatement(context.Context, *dynamodb.BatchExecuteStatementInput,
-		...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error)
-	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput,
-		error)
-	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
-}
-
-// Objects is what the store needs of S3, if payloads are in the payload bucket. A *s3.Client is
-// one.
-type Objects interface {
-	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
-	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
-	DeleteObject(context.Context, *s3.DeleteObjectInput, ...func(*s3.Options)) (*s3.DeleteObjectOutput, error)
-	DeleteObjects(context.Context, *s3.DeleteObjectsInput, ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error)
-	ListObjectsV2(context.Context, *s3.ListObjectsV2Input, ...func(*s3.Options)) (*s3.ListObjectsV2Output, error)
-}
-
-// Config says how to make a [Store].
-type Config struct {
-	Client   Client
-	Pipeline *pipeline.Pipeline
-	// Events is the name of the events table. Put, Items and Touch need it.
-	Events string
-	// Aggregates is the name of the aggregates table. Everything that concerns totals needs it, and
-	// so does Touch.
-	Aggregates string
-	// Counting is how new generations are counted. The zero value is marks.
-	Counting aggregate.Counting
-	// Concurrency is the largest number of requests that one call has in flight. With 0 it adapts
-	// to the table: it begins with 4, halves after throttles, and grows up to 16 while counting if
-	// there are none.
-	Concurrency int
-	// OneByOne is how many totals a batch writes with an UpdateItem each. More totals go as PartiQL
-	// statements, 25 in a request. 0 means 24. A negative number writes all totals one by one.
-	OneByOne int
-	// TokenKey seals the page tokens of Read, so that they show nothing and cannot be made by
-	// others. It needs 16 bytes or more, and must not be the secret of hmac. Without it, tokens
-	// have a checksum alone, and show the key of the last item on the page.
-	TokenKey []byte
-	// Objects and PayloadBucket say where large payloads are, if an event type of the pipeline has
-	// offload. Objects may be a client that is made at its first request.
-	Objects       Objects
-	PayloadBucket string
-	Env           env.Env
-}
 
 // Store reads and writes the two tables.
 type Store struct {
@@ -83,50 +21,13 @@ type Store struct {
 // a pipeline in which one change can touch more totals than a transaction holds, which is 100 items
 // with the receipt.
 func New(c Config) (*Store, error) {
-	switch {
-	case c.Client == nil:
-		return nil, errors.New("store: Config.Client is nil: give it a DynamoDB client")
-	case c.Pipeline == nil:
-		return nil, errors.New("store: Config.Pipeline is nil: load one with pipeline.Load")
-	case c.Events == "" && c.Aggregates == "":
-		return nil, errors.New("store: Config names no table: set Events, Aggregates or both")
-	case len(c.TokenKey) > 0 && len(c.TokenKey) < 16:
-		return nil, errors.New("store: Config.TokenKey has less than 16 bytes, which could be guessed: give it 16 or more")
-	case c.Events != "" && c.Aggregates == "" && movesByPut(c.Pipeline):
-		return nil,
-			errors.New("store: Config.Aggregates names no table, and the pipeline has totals that are movedBy: put: set it to the " +
-				"aggregates table")
-	case c.Concurrency < 0:
-		return nil, errors.New("store: Config.Concurrency is negative: leave it 0 to let it follow the table")
+	t, err := open(c)
+	if err != nil {
+		return nil, err
 	}
-	if c.Aggregates != "" && c.Counting == aggregate.Receipts {
-		if err := c.Pipeline.FitsReceipts(); err != nil {
-			return nil, fmt.Errorf("store: %w", err)
-		}
-	}
-	t := &tables{client: c.Client, pipeline: c.Pipeline, events: c.Events, aggregates: c.Aggregates, concurrency: c.Concurrency,
-		env: c.Env.Real()}
-	t.pace.limit = firstPace
-	gens := &generations{tables: t, how: c.Counting}
-	one := &plain{tables: t}
-	if c.Objects != nil && c.PayloadBucket != "" {
-		one.payloads = &payloads.Bucket{Client: c.Objects, Name: c.PayloadBucket}
-	}
-	count := &counting{generations: gens, few: c.OneByOne}
-	switch {
-	case count.few == 0:
-		count.few = fewTotals
-	case count.few < 0:
-		count.few = math.MaxInt
-	}
-	count.lookKeys.Store(maxKeys)
-	put := &stages{&transactions{plain: one, generations: gens}}
-	return &Store{put, count, &reader{gens, c.TokenKey}}, nil
-}
-
-// movesByPut reports whether a pipeline has totals that move with the put.
-func movesByPut(p *pipeline.Pipeline) bool {
-	return slices.ContainsFunc(p.Definitions(), func(d *aggregate.Definition) bool { return d.MovedBy == aggregate.Put })
+	gens := newGenerations(t, c)
+	put := &stages{&transactions{plain: newPlain(t, c), generations: gens}}
+	return &Store{put, newCounting(gens, c), &reader{gens, c.TokenKey}}, nil
 }
 
 // Put writes each item on condition that its key is free, or, for items with a revision, that its
