@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/payloads"
-	"github.com/ingot-events/ingot/keys"
 )
 
 // Erase does what [Store.Erase] says.
@@ -87,12 +85,4 @@ func (r *release) write(table *string) types.TransactWriteItem {
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: table, Key: keyImage(r.claim.Key),
 		ConditionExpression:      &condition,
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values}}
-}
-
-// isPartOf reports whether the stored item is a part of this whole. It looks only at the digest, so
-// it does not matter which members the part was made of. The payload must have been read and must
-// be in the item. The payload of a claim always is.
-func (s *stored) isPartOf(whole *event.Item) bool {
-	doc, err := event.ParseDocument(s.data)
-	return err == nil && !s.foreign && s.digest == sha256.Sum256(keys.PartDigestText(nil, s.typ, doc.Root(), whole.Type, whole.ID))
 }

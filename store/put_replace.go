@@ -65,18 +65,6 @@ func (p *put) replace(ctx context.Context, w *write) {
 	}
 }
 
-// sameTies adds to the condition of a replacement that the ties beside the revision are still those
-// that were read, also if a person has written something there that is not ties.
-func (s *stored) sameTies(in *dynamodb.PutItemInput) {
-	in.ExpressionAttributeNames["#i"] = "i:revision"
-	if s.tiedAs == nil {
-		in.ConditionExpression = aws.String(*in.ConditionExpression + " AND attribute_not_exists(#i)")
-		return
-	}
-	in.ConditionExpression = aws.String(*in.ConditionExpression + " AND #i = :ties")
-	in.ExpressionAttributeValues[":ties"] = s.tiedAs
-}
-
 // replaceUnits returns what it costs to put item over the stored one. The table charges for the
 // larger of the two. An index also charges for the larger one if the item keeps its place there. It
 // charges for both if the item moves. If the item enters or leaves the index, the index charges for

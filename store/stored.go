@@ -1,12 +1,16 @@
 package store
 
 import (
+	"crypto/sha256"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/keys"
 )
 
 // stored is what is proven to be stored under a key.
@@ -190,4 +194,24 @@ const barredAttribute = itemform.Barred
 func barred(img image) bool {
 	b, _ := img[barredAttribute].(*types.AttributeValueMemberBOOL)
 	return b != nil && b.Value
+}
+
+// isPartOf reports whether the stored item is a part of this whole. It looks only at the digest, so
+// it does not matter which members the part was made of. The payload must have been read and must
+// be in the item. The payload of a claim always is.
+func (s *stored) isPartOf(whole *event.Item) bool {
+	doc, err := event.ParseDocument(s.data)
+	return err == nil && !s.foreign && s.digest == sha256.Sum256(keys.PartDigestText(nil, s.typ, doc.Root(), whole.Type, whole.ID))
+}
+
+// sameTies adds to the condition of a replacement that the ties beside the revision are still those
+// that were read, also if a person has written something there that is not ties.
+func (s *stored) sameTies(in *dynamodb.PutItemInput) {
+	in.ExpressionAttributeNames["#i"] = "i:revision"
+	if s.tiedAs == nil {
+		in.ConditionExpression = aws.String(*in.ConditionExpression + " AND attribute_not_exists(#i)")
+		return
+	}
+	in.ConditionExpression = aws.String(*in.ConditionExpression + " AND #i = :ties")
+	in.ExpressionAttributeValues[":ties"] = s.tiedAs
 }
