@@ -13,17 +13,18 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // counting adds changes to totals.
 type counting struct {
 	*generations
-	seen     observations
+	seen     rows.Observations
 	few      int // totals that are written one by one
 	lookKeys atomic.Int32
 }
 
-func newCounting(gens *generations, c Config) *counting {
+func newCounting(gens *generations, c rows.Config) *counting {
 	s := &counting{generations: gens, few: c.OneByOne}
 	switch {
 	case s.few == 0:
@@ -31,14 +32,14 @@ func newCounting(gens *generations, c Config) *counting {
 	case s.few < 0:
 		s.few = math.MaxInt
 	}
-	s.lookKeys.Store(maxKeys)
+	s.lookKeys.Store(rows.MaxKeys)
 	return s
 }
 
 // Apply adds a batch of one lane to its aggregate items. It counts each step exactly once. Updates
 // of different items are independent of each other. Within one item, a batch is one conditional
 // write.
-func (s *counting) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, Cost) {
+func (s *counting) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, rows.Cost) {
 	a := &apply{store: s, quarantine: quarantine}
 	if b.Counting() == aggregate.Receipts {
 		a.receipts(ctx, b)
@@ -55,26 +56,26 @@ type apply struct {
 	quarantine lanes.Quarantine
 	mu         sync.Mutex      // guards the following fields
 	large      []*markedUpdate // their items are large, but carry no warning yet
-	Cost       Cost
+	Cost       rows.Cost
 	lanes.Applied
 }
 
 // imageOf returns the image that came with a failed condition. If none came, imageOf reads the item
 // now. Some emulators send no image, and an item that does not exist has none.
-func (a *apply) imageOf(ctx context.Context, key event.Key, img image) (image, answer) {
+func (a *apply) imageOf(ctx context.Context, key event.Key, img rows.Image) (rows.Image, rows.Answer) {
 	if len(img) > 0 {
-		return img, answer{}
+		return img, rows.Answer{}
 	}
-	out, err := a.store.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &a.store.aggregates, Key: keyImage(key), ConsistentRead: aws.Bool(true)})
+	out, err := a.store.Client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &a.store.Aggregates, Key: rows.KeyImage(key), ConsistentRead: aws.Bool(true)})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.Cost.Requests++
 	if err != nil {
-		return nil, classify(err)
+		return nil, rows.Classify(err)
 	}
-	a.Cost.read(imageSize(out.Item))
-	return out.Item, answer{}
+	a.Cost.Read(rows.ImageSize(out.Item))
+	return out.Item, rows.Answer{}
 }
 
 // quarantined sends a refused update to quarantine. Its mark may move only after that. quarantined
@@ -119,14 +120,14 @@ func (a *apply) dropped(n int) {
 }
 
 // retried counts an answer after which the same request is sent again.
-func (a *apply) retried(answer answer) {
-	if answer.hopeless() {
+func (a *apply) retried(answer rows.Answer) {
+	if answer.Hopeless() {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.Cost.Retries++
-	if answer.outcome == throttled {
-		a.Cost.throttle(answer.reason, 1)
+	if answer.Outcome == rows.Throttled {
+		a.Cost.Throttle(answer.Reason, 1)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // A generation is behind while images stamped below it come in. Every batch of every shard may
@@ -35,24 +36,24 @@ import (
 // MarkBehind records that a batch held an image stamped below each of the generations. They are
 // building until a touch pass has brought that item in. If somebody has deleted the head of a
 // generation, MarkBehind leaves the generation alone, because the next start reports that.
-func (s *generations) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (Cost, error) {
-	m := &marking{store: s, open: defs, shard: int(s.env.Rand() * lanes.PassShards)}
+func (s *generations) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (rows.Cost, error) {
+	m := &marking{store: s, open: defs, shard: int(s.Env.Rand() * lanes.PassShards)}
 	if len(defs) == 0 {
 		return m.cost, nil
 	}
 	sent := 0
-	err := s.retry(ctx, func() (answer, next) {
+	err := s.Retry(ctx, func() (rows.Answer, rows.Next) {
 		if sent++; sent > 1 {
 			m.cost.Retries++
 		}
 		a := m.try(ctx)
-		switch a.outcome {
-		case done:
-			return a, ended
-		case throttled:
-			m.cost.throttle(a.reason, 1)
+		switch a.Outcome {
+		case rows.Done:
+			return a, rows.Ended
+		case rows.Throttled:
+			m.cost.Throttle(a.Reason, 1)
 		}
-		return a, later
+		return a, rows.Later
 	})
 	if err != nil {
 		return m.cost, fmt.Errorf("marking %d generations behind: %w", len(m.open), awserr.Quiet(err))
@@ -65,45 +66,45 @@ type marking struct {
 	store *generations
 	open  []*aggregate.Definition // generations that are not known to be marked
 	shard int                     // which of each generation's small items this call reads; any of them is good enough
-	cost  Cost
+	cost  rows.Cost
 }
 
 // try finds out which heads it has to write to, and writes to them. Another batch may do so between
 // two tries.
-func (m *marking) try(ctx context.Context) answer {
+func (m *marking) try(ctx context.Context) rows.Answer {
 	for len(m.open) > 0 {
-		asked := m.open[:min(len(m.open), maxKeys)]
+		asked := m.open[:min(len(m.open), rows.MaxKeys)]
 		unmarked, a := m.unmarked(ctx, asked)
-		if a.outcome != done {
+		if a.Outcome != rows.Done {
 			return a
 		}
 		for _, d := range unmarked {
-			if a := m.tell(ctx, d); a.outcome != done {
+			if a := m.tell(ctx, d); a.Outcome != rows.Done {
 				return a
 			}
 		}
 		m.open = m.open[len(asked):]
 	}
-	return answer{}
+	return rows.Answer{}
 }
 
 // unmarked returns the generations whose heads, as far as the small items show, were not written to
 // in the current pass.
-func (m *marking) unmarked(ctx context.Context, asked []*aggregate.Definition) ([]*aggregate.Definition, answer) {
+func (m *marking) unmarked(ctx context.Context, asked []*aggregate.Definition) ([]*aggregate.Definition, rows.Answer) {
 	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 	for _, d := range asked {
-		request.Keys = append(request.Keys, keyImage(lanes.PassKey(d, m.shard)))
+		request.Keys = append(request.Keys, rows.KeyImage(lanes.PassKey(d, m.shard)))
 	}
 	m.cost.Requests++
-	out, err := m.store.client.BatchGetItem(ctx,
-		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{m.store.aggregates: request}})
+	out, err := m.store.Client.BatchGetItem(ctx,
+		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{m.store.Aggregates: request}})
 	if err != nil {
-		return nil, classify(err)
+		return nil, rows.Classify(err)
 	}
-	m.cost.ReadUnits += float64(len(asked) - len(out.UnprocessedKeys[m.store.aggregates].Keys))
+	m.cost.ReadUnits += float64(len(asked) - len(out.UnprocessedKeys[m.store.Aggregates].Keys))
 	marked := map[event.Key]bool{}
-	for _, img := range out.Responses[m.store.aggregates] {
-		marked[keyOf(img)] = img["marked"] != nil && integerOf(img["marked"]) >= integerOf(img["pass"])
+	for _, img := range out.Responses[m.store.Aggregates] {
+		marked[rows.KeyOf(img)] = img["marked"] != nil && rows.IntegerOf(img["marked"]) >= rows.IntegerOf(img["pass"])
 	}
 	var list []*aggregate.Definition
 	for _, d := range asked {
@@ -111,40 +112,40 @@ func (m *marking) unmarked(ctx context.Context, asked []*aggregate.Definition) (
 			list = append(list, d)
 		}
 	}
-	return list, answer{}
+	return list, rows.Answer{}
 }
 
 // tell writes to one head, and then notes that in the small item. If the function stops between the
 // two writes, the next batch writes to the head once more.
-func (m *marking) tell(ctx context.Context, d *aggregate.Definition) answer {
+func (m *marking) tell(ctx context.Context, d *aggregate.Definition) rows.Answer {
 	m.cost.Requests++
-	out, err := m.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &m.store.aggregates, Key: keyImage(lanes.HeadKey(d)), ConditionExpression: aws.String("attribute_exists(PK)"),
+	out, err := m.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &m.store.Aggregates, Key: rows.KeyImage(lanes.HeadKey(d)), ConditionExpression: aws.String("attribute_exists(PK)"),
 		UpdateExpression:          aws.String("ADD #behind :one SET #building = :true REMOVE #open"),
 		ExpressionAttributeNames:  map[string]string{"#behind": "behind", "#building": "building", "#open": "open"},
-		ExpressionAttributeValues: image{":one": integer(1), ":true": &types.AttributeValueMemberBOOL{Value: true}},
+		ExpressionAttributeValues: rows.Image{":one": rows.Integer(1), ":true": &types.AttributeValueMemberBOOL{Value: true}},
 		ReturnValues:              types.ReturnValueAllNew,
 	})
-	switch a := classify(err); a.outcome {
-	case done:
-	case failed:
+	switch a := rows.Classify(err); a.Outcome {
+	case rows.Done:
+	case rows.Failed:
 		m.cost.WriteUnits++ // there is no head
-		return answer{}
+		return rows.Answer{}
 	default:
 		return a
 	}
-	m.cost.WriteUnits += float64(itemform.WriteUnits(imageSize(out.Attributes)))
+	m.cost.WriteUnits += float64(itemform.WriteUnits(rows.ImageSize(out.Attributes)))
 	m.cost.Requests++
-	_, err = m.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &m.store.aggregates, Key: keyImage(lanes.PassKey(d, m.shard)),
+	_, err = m.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &m.store.Aggregates, Key: rows.KeyImage(lanes.PassKey(d, m.shard)),
 		UpdateExpression:          aws.String("SET #marked = :pass"),
 		ExpressionAttributeNames:  map[string]string{"#marked": "marked"},
-		ExpressionAttributeValues: image{":pass": integer(integerOf(out.Attributes["pass"]))},
+		ExpressionAttributeValues: rows.Image{":pass": rows.Integer(rows.IntegerOf(out.Attributes["pass"]))},
 	})
 	if err == nil {
 		m.cost.WriteUnits++
 	}
-	return classify(err)
+	return rows.Classify(err)
 }
 
 // Pass is a touch pass over a generation, from [Store.BeginPass] to
@@ -160,12 +161,12 @@ type Pass struct {
 // BeginPass does what [Store.BeginPass] says.
 func (s *generations) BeginPass(ctx context.Context, d *aggregate.Definition) (Pass, error) {
 	var behind int64
-	err := s.retry(ctx, func() (answer, next) {
-		var a answer
-		if behind, a = s.beginPass(ctx, d); a.outcome == done {
-			return a, ended
+	err := s.Retry(ctx, func() (rows.Answer, rows.Next) {
+		var a rows.Answer
+		if behind, a = s.beginPass(ctx, d); a.Outcome == rows.Done {
+			return a, rows.Ended
 		}
-		return a, later
+		return a, rows.Later
 	})
 	if err != nil {
 		return Pass{}, fmt.Errorf("begin a pass over %s: %w", d, err)
@@ -175,28 +176,28 @@ func (s *generations) BeginPass(ctx context.Context, d *aggregate.Definition) (P
 
 // beginPass tries once. If another process begins a pass at the same time, or if an answer is lost,
 // the next try takes a new number. A mark under an earlier number says nothing about this pass.
-func (s *generations) beginPass(ctx context.Context, d *aggregate.Definition) (behind int64, a answer) {
+func (s *generations) beginPass(ctx context.Context, d *aggregate.Definition) (behind int64, a rows.Answer) {
 	head, err := s.Head(ctx, d)
 	if err == nil && head == nil {
 		err = fmt.Errorf("aggregate %s has no head: start the streams function with its pipeline first", d)
-		return 0, answer{outcome: invalid, err: err}
+		return 0, rows.Answer{Outcome: rows.Invalid, Err: err}
 	}
 	if err != nil {
-		return 0, classify(err)
+		return 0, rows.Classify(err)
 	}
-	number := image{":pass": integer(head.Pass + 1)}
-	answers := make([]answer, lanes.PassShards)
-	s.env.Each(lanes.PassShards, s.parallel(), func(i int) {
-		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &s.aggregates, Key: keyImage(lanes.PassKey(d, i)),
+	number := rows.Image{":pass": rows.Integer(head.Pass + 1)}
+	answers := make([]rows.Answer, lanes.PassShards)
+	s.Env.Each(lanes.PassShards, s.Parallel(), func(i int) {
+		_, err := s.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &s.Aggregates, Key: rows.KeyImage(lanes.PassKey(d, i)),
 			UpdateExpression:         aws.String("SET #pass = :pass"),
 			ConditionExpression:      aws.String("attribute_not_exists(#pass) OR #pass < :pass"),
 			ExpressionAttributeNames: map[string]string{"#pass": "pass"}, ExpressionAttributeValues: number,
 		})
-		answers[i] = classify(err)
+		answers[i] = rows.Classify(err)
 	})
 	for _, a := range answers {
-		if a.outcome != done && a.outcome != failed { // failed: an earlier try, or another process, was here
+		if a.Outcome != rows.Done && a.Outcome != rows.Failed { // failed: an earlier try, or another process, was here
 			return 0, a
 		}
 	}
@@ -204,25 +205,25 @@ func (s *generations) beginPass(ctx context.Context, d *aggregate.Definition) (b
 }
 
 // raisePass gives the head the next number, if the head still has the last one.
-func (s *generations) raisePass(ctx context.Context, d *aggregate.Definition, last int64) (behind int64, a answer) {
+func (s *generations) raisePass(ctx context.Context, d *aggregate.Definition, last int64) (behind int64, a rows.Answer) {
 	in := &dynamodb.UpdateItemInput{
-		TableName: &s.aggregates, Key: keyImage(lanes.HeadKey(d)),
+		TableName: &s.Aggregates, Key: rows.KeyImage(lanes.HeadKey(d)),
 		UpdateExpression:          aws.String("SET #pass = :pass, #open = :pass"),
 		ConditionExpression:       aws.String("attribute_exists(PK) AND attribute_not_exists(#pass)"),
 		ExpressionAttributeNames:  map[string]string{"#pass": "pass", "#open": "open"},
-		ExpressionAttributeValues: image{":pass": integer(last + 1)},
+		ExpressionAttributeValues: rows.Image{":pass": rows.Integer(last + 1)},
 		ReturnValues:              types.ReturnValueAllNew,
 	}
 	if last > 0 {
 		in.ConditionExpression = aws.String("#pass = :last")
-		in.ExpressionAttributeValues[":last"] = integer(last)
+		in.ExpressionAttributeValues[":last"] = rows.Integer(last)
 	}
-	out, err := s.client.UpdateItem(ctx, in)
-	if a = classify(err); a.outcome == failed {
-		return 0, answer{outcome: contended, err: errors.New("another pass has begun at the same time")}
+	out, err := s.Client.UpdateItem(ctx, in)
+	if a = rows.Classify(err); a.Outcome == rows.Failed {
+		return 0, rows.Answer{Outcome: rows.Contended, Err: errors.New("another pass has begun at the same time")}
 	}
-	if a.outcome != done {
+	if a.Outcome != rows.Done {
 		return 0, a
 	}
-	return integerOf(out.Attributes["behind"]), a
+	return rows.IntegerOf(out.Attributes["behind"]), a
 }

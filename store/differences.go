@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // These constants limit what a Conflict's detail shows of the members that differ. The producer
@@ -24,18 +25,18 @@ const (
 // differences says which members differ between two payloads, as their digests see them: " (they
 // differ in total_cents, customer.email)". Members that are ignored today do not count. No values
 // are shown, because they may be personal. The text is empty if nothing can be said.
-func (s *plain) differences(known *stored, item *event.Item) string {
-	if known.typ != item.Type {
-		return fmt.Sprintf(" (the stored one is of type %q, this one of type %q)", excerpt.Of(known.typ, maxShownName),
+func (s *plain) differences(known *rows.Stored, item *event.Item) string {
+	if known.Typ != item.Type {
+		return fmt.Sprintf(" (the stored one is of type %q, this one of type %q)", excerpt.Of(known.Typ, maxShownName),
 			excerpt.Of(item.Type, maxShownName))
 	}
-	if known.object != nil {
+	if known.Object != nil {
 		return " (the payload bucket does not have the stored payload any more, so it is not known in what they differ)"
 	}
-	if len(known.data)+len(item.Text()) > maxCompared {
+	if len(known.Data)+len(item.Text()) > maxCompared {
 		return " (together they have more than 2 MiB, so their members are not compared)"
 	}
-	a, b := s.canonical(known.typ, known.data), s.canonical(item.Type, item.Text())
+	a, b := s.canonical(known.Typ, known.Data), s.canonical(item.Type, item.Text())
 	if a.Kind() != event.Object || b.Kind() != event.Object {
 		return ""
 	}
@@ -53,7 +54,7 @@ func (s *plain) differences(known *stored, item *event.Item) string {
 
 // canonical returns a payload as its digest sees it, so that equal values have equal text.
 func (s *plain) canonical(typ, data string) event.Node {
-	text, err := s.pipeline.DigestText(typ, data)
+	text, err := s.Pipeline.DigestText(typ, data)
 	if err != nil {
 		return event.Node{}
 	}

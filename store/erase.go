@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // Erase does what [Store.Erase] says.
@@ -25,8 +26,8 @@ func (s *stages) EraseWith(ctx context.Context, key event.Key, found []*event.It
 		return false, err
 	}
 	for _, folder := range e.folders() {
-		_, err := s.payloads.Clear(ctx, s.env, folder, key)
-		if payloads.NoBucket(err) && s.pipeline.OffloadsOver(folder) == 0 {
+		_, err := s.payloads.Clear(ctx, s.Env, folder, key)
+		if payloads.NoBucket(err) && s.Pipeline.OffloadsOver(folder) == 0 {
 			continue // the bucket is configured but does not exist, so nothing was ever put there
 		}
 		if err != nil {
@@ -60,7 +61,7 @@ type release struct {
 }
 
 func newRelease(claim *event.Item) release {
-	return release{claim: claim, digest: binary(claim.Digest[:])}
+	return release{claim: claim, digest: rows.Binary(claim.Digest[:])}
 }
 
 func releases(claims []*event.Item) (list []release) {
@@ -73,16 +74,17 @@ func releases(claims []*event.Item) (list []release) {
 // write returns the operation. Its condition is that the key still holds what was read there. A
 // claim of this whole may also be missing.
 func (r *release) write(table *string) types.TransactWriteItem {
-	condition, names, values := "#d = :d", map[string]string{"#d": "digest"}, image{":d": r.digest}
+	condition, names, values := "#d = :d", map[string]string{"#d": "digest"}, rows.Image{":d": r.digest}
 	switch {
 	case !r.stays:
 		condition = "attribute_not_exists(PK) OR " + condition
-		return types.TransactWriteItem{Delete: &types.Delete{TableName: table, Key: keyImage(r.claim.Key), ConditionExpression: &condition,
+		return types.TransactWriteItem{Delete: &types.Delete{TableName: table, Key: rows.KeyImage(r.claim.Key),
+			ConditionExpression:      &condition,
 			ExpressionAttributeNames: names, ExpressionAttributeValues: values}}
 	case r.digest == nil:
 		condition, values = "attribute_exists(PK) AND attribute_not_exists(#d)", nil
 	}
-	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: table, Key: keyImage(r.claim.Key),
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: table, Key: rows.KeyImage(r.claim.Key),
 		ConditionExpression:      &condition,
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values}}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -29,8 +30,8 @@ type erasure struct {
 	all   bool          // no others are stored
 	look  bool          // nothing is to be changed
 
-	known  image  // what the key held when it was read last
-	typ    string // the type of the event, once one was read there
+	known  rows.Image // what the key held when it was read last
+	typ    string     // the type of the event, once one was read there
 	whole  *event.Item
 	parts  []*event.Item
 	erased bool
@@ -38,12 +39,12 @@ type erasure struct {
 
 // run erases the event, except for its payloads.
 func (e *erasure) run(ctx context.Context) error {
-	if e.events == "" {
+	if e.Events == "" {
 		return errors.New("erase: Config.Events names no table: set it to the events table")
 	}
 	err := e.generations.SameSecret(ctx)
 	if err == nil {
-		err = e.retry(ctx, func() (answer, next) { return e.try(ctx) })
+		err = e.Retry(ctx, func() (rows.Answer, rows.Next) { return e.try(ctx) })
 	}
 	if err != nil {
 		return fmt.Errorf("erase %s: %w", e.key, err)
@@ -53,31 +54,32 @@ func (e *erasure) run(ctx context.Context) error {
 
 // lookUp reads the attributes that decide how the key is barred, and refuses an item that cannot be
 // erased. It reads consistently, because the bar takes its expiry from the stored item.
-func (e *erasure) lookUp(ctx context.Context) answer {
-	out, err := e.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &e.events, Key: keyImage(e.key), ConsistentRead: aws.Bool(true),
+func (e *erasure) lookUp(ctx context.Context) rows.Answer {
+	out, err := e.Client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &e.Events, Key: rows.KeyImage(e.key),
+		ConsistentRead:       aws.Bool(true),
 		ProjectionExpression: aws.String("PK, #t, #r, #e, #b, #p, #n"),
-		ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": barredAttribute,
-			"#p": itemform.Payload, "#n": partsAttribute}})
+		ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": rows.BarredAttribute,
+			"#p": itemform.Payload, "#n": rows.PartsAttribute}})
 	if err != nil {
-		return classify(err)
+		return rows.Classify(err)
 	}
 	e.known = out.Item
-	typ := textOf(e.known["type"])
-	owner, claim := e.pipeline.ClaimOf(typ)
+	typ := rows.TextOf(e.known["type"])
+	owner, claim := e.Pipeline.ClaimOf(typ)
 	switch {
-	case barred(e.known):
-		return answer{}
+	case rows.Barred(e.known):
+		return rows.Answer{}
 	case len(e.known) > 0 && typ == "":
 		err = errors.New("the key holds an item that is not Ingot's; nothing was changed")
-	case e.payloads == nil && (e.pipeline.UsesOffload() || e.known[itemform.Payload] != nil):
+	case e.payloads == nil && (e.Pipeline.UsesOffload() || e.known[itemform.Payload] != nil):
 		err = fmt.Errorf("payloads of its key may be in the payload bucket: %w", errNoBucket)
 	case claim:
 		err = fmt.Errorf("the key holds a claim, which is erased with its whole alone: erase the %s that holds it%s", owner, e.wholeOf(ctx))
 	}
 	if e.typ = typ; err != nil {
-		return answer{outcome: invalid, err: err}
+		return rows.Answer{Outcome: rows.Invalid, Err: err}
 	}
-	return answer{}
+	return rows.Answer{}
 }
 
 // wholeOf says under which key the whole of the part that is stored under the key is. It is empty
@@ -87,66 +89,66 @@ func (e *erasure) wholeOf(ctx context.Context) string {
 	if err != nil || part == nil {
 		return ""
 	}
-	if whole := e.pipeline.WholeOf(part); whole != nil {
+	if whole := e.Pipeline.WholeOf(part); whole != nil {
 		return ", under the key " + whole.Key.String()
 	}
 	return ""
 }
 
 // try erases the event, with one look at what the key holds.
-func (e *erasure) try(ctx context.Context) (answer, next) {
-	if a := e.lookUp(ctx); a.outcome != done {
-		return a, later
+func (e *erasure) try(ctx context.Context) (rows.Answer, rows.Next) {
+	if a := e.lookUp(ctx); a.Outcome != rows.Done {
+		return a, rows.Later
 	}
-	if a := e.findParts(ctx); a.outcome != done {
-		return a, later
+	if a := e.findParts(ctx); a.Outcome != rows.Done {
+		return a, rows.Later
 	}
 	if e.look {
-		return answer{}, ended
+		return rows.Answer{}, rows.Ended
 	}
 	var claims []*event.Item
 	for _, part := range e.parts {
-		if _, claim := e.pipeline.ClaimOf(part.Type); claim {
+		if _, claim := e.Pipeline.ClaimOf(part.Type); claim {
 			claims = append(claims, part)
 			continue
 		}
 		if _, err := e.EraseWith(ctx, part.Key, nil, true); err != nil {
-			return answer{outcome: unknown, err: err}, later
+			return rows.Answer{Outcome: rows.Unknown, Err: err}, rows.Later
 		}
 	}
 	switch {
-	case len(claims) >= maxTransaction:
+	case len(claims) >= rows.MaxTransaction:
 		err := fmt.Errorf("it has %d claims, and a transaction releases at most %d; remove the others by hand first", len(claims),
-			maxTransaction-1)
-		return answer{outcome: invalid, err: err}, later
-	case barred(e.known) && len(claims) == 0:
-		return answer{}, ended
+			rows.MaxTransaction-1)
+		return rows.Answer{Outcome: rows.Invalid, Err: err}, rows.Later
+	case rows.Barred(e.known) && len(claims) == 0:
+		return rows.Answer{}, rows.Ended
 	}
 	e.erased = e.erased || e.typ != ""
-	switch a := e.bar(ctx, e.barring(), releases(claims)); a.outcome {
-	case done:
-		return a, ended
-	case failed: // the item has changed since it was read
-		return answer{outcome: contended, err: a.err}, later
+	switch a := e.bar(ctx, e.barring(), releases(claims)); a.Outcome {
+	case rows.Done:
+		return a, rows.Ended
+	case rows.Failed: // the item has changed since it was read
+		return rows.Answer{Outcome: rows.Contended, Err: a.Err}, rows.Later
 	default:
-		return a, later
+		return a, rows.Later
 	}
 }
 
 // findParts finds the event that is stored under the key, if it has parts, and its parts: those
 // that the caller has found, and those that the pipeline makes. It refuses a whole some of whose
 // parts are not found.
-func (e *erasure) findParts(ctx context.Context) answer {
-	typ, count := textOf(e.known["type"]), int(integerOf(e.known[partsAttribute]))
-	if e.whole, e.parts = nil, slices.Clone(e.found); typ == "" || !e.pipeline.HasParts(typ) && count == 0 {
-		return answer{}
+func (e *erasure) findParts(ctx context.Context) rows.Answer {
+	typ, count := rows.TextOf(e.known["type"]), int(rows.IntegerOf(e.known[rows.PartsAttribute]))
+	if e.whole, e.parts = nil, slices.Clone(e.found); typ == "" || !e.Pipeline.HasParts(typ) && count == 0 {
+		return rows.Answer{}
 	}
 	whole, err := e.Item(ctx, e.key)
 	if err != nil {
 		return asked(err)
 	}
 	if whole == nil || whole.Type != typ {
-		return answer{outcome: contended, err: errors.New("the item has changed since it was read")}
+		return rows.Answer{Outcome: rows.Contended, Err: errors.New("the item has changed since it was read")}
 	}
 	again, lost := e.withPayload(ctx, whole) // the item may lack what its parts need today
 	switch {
@@ -156,32 +158,32 @@ func (e *erasure) findParts(ctx context.Context) answer {
 		return asked(lost)
 	}
 	e.whole = whole
-	made, why := e.pipeline.Parts(whole)
+	made, why := e.Pipeline.Parts(whole)
 	for _, part := range made {
 		if !slices.ContainsFunc(e.found, func(p *event.Item) bool { return p.Key == part.Key }) {
 			e.parts = append(e.parts, part)
 		}
 	}
 	if e.all {
-		return answer{}
+		return rows.Answer{}
 	}
 	stored, err := e.count(ctx)
 	switch {
 	case err != nil:
 		return asked(err)
 	case stored < count, why != nil && lost != nil: // without a count, a whole has what its payload makes
-		return answer{outcome: invalid, err: notFound(count, stored, cmp.Or(lost, why))}
+		return rows.Answer{Outcome: rows.Invalid, Err: notFound(count, stored, cmp.Or(lost, why))}
 	}
-	return answer{}
+	return rows.Answer{}
 }
 
 // asked returns the answer to a read that has been repeated as long as that helps.
-func asked(err error) answer { return answer{outcome: refused, err: err} }
+func asked(err error) rows.Answer { return rows.Answer{Outcome: rows.Refused, Err: err} }
 
 // count returns how many of the parts are stored, barred, or so old that they may have expired.
 func (e *erasure) count(ctx context.Context) (n int, err error) {
-	owner, now := map[*event.Item]*event.Item{}, e.env.Now()
-	for chunk := range slices.Chunk(e.parts, maxKeys) {
+	owner, now := map[*event.Item]*event.Item{}, e.Env.Now()
+	for chunk := range slices.Chunk(e.parts, rows.MaxKeys) {
 		for _, part := range chunk {
 			owner[part] = e.whole
 		}
@@ -208,11 +210,11 @@ func notFound(count, stored int, why error) error {
 
 // folders returns the types under which payloads of the key may be in the payload bucket.
 func (e *erasure) folders() []string {
-	switch folders := e.pipeline.OffloadTypes(); {
+	switch folders := e.Pipeline.OffloadTypes(); {
 	case e.payloads == nil:
 		return nil
 	case e.typ == "": // nobody knows the event's type any more, and that type may have lost its offload
-		return slices.Sorted(maps.Keys(e.pipeline.Describe().Spec.Events))
+		return slices.Sorted(maps.Keys(e.Pipeline.Describe().Spec.Events))
 	case slices.Contains(folders, e.typ):
 		return folders
 	default: // it may have had offload, or a copy of it may
@@ -226,7 +228,7 @@ func (e *erasure) mayBeLeft() []string {
 	if e.all || e.typ != "" || e.known["expiresAt"] != nil {
 		return nil
 	}
-	return outliving(e.pipeline.Describe().Spec, e.key)
+	return outliving(e.Pipeline.Describe().Spec, e.key)
 }
 
 // outliving returns the types of parts that may still be stored when the event with this key has
@@ -259,43 +261,43 @@ func outliving(spec pipeline.Spec, key event.Key) (names []string) {
 // another event holds stays. That can happen if both events were stored before claims were
 // declared. The transaction checks that the other event still holds it. Otherwise this event might
 // have claimed the value in the meantime, and nothing would ever release it.
-func (e *erasure) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []release) answer {
+func (e *erasure) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []release) rows.Answer {
 	if len(claims) == 0 {
-		_, err := e.client.PutItem(ctx, bar)
-		return classify(err)
+		_, err := e.Client.PutItem(ctx, bar)
+		return rows.Classify(err)
 	}
 	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: bar.TableName,
 		Item:                bar.Item,
 		ConditionExpression: bar.ConditionExpression, ExpressionAttributeNames: bar.ExpressionAttributeNames,
 		ExpressionAttributeValues: bar.ExpressionAttributeValues}}}}
 	for i := range claims {
-		in.TransactItems = append(in.TransactItems, claims[i].write(&e.events))
+		in.TransactItems = append(in.TransactItems, claims[i].write(&e.Events))
 	}
-	sent := e.transact(ctx, in)
-	if sent.outcome != cancelled || len(sent.reasons) != len(in.TransactItems) {
-		return sent.answer
+	sent := e.Transact(ctx, in)
+	if sent.Outcome != rows.Cancelled || len(sent.Reasons) != len(in.TransactItems) {
+		return sent.Answer
 	}
-	for i, reason := range sent.reasons[1:] {
-		if classifyReason(reason).outcome != failed {
+	for i, reason := range sent.Reasons[1:] {
+		if rows.ClassifyReason(reason).Outcome != rows.Failed {
 			continue
 		}
-		img, err := e.image(ctx, claims[i].claim.Key)
+		img, err := e.Image(ctx, claims[i].claim.Key)
 		if err != nil {
-			return answer{outcome: unknown, err: err}
+			return rows.Answer{Outcome: rows.Unknown, Err: err}
 		}
 		again := slices.Clone(claims)
 		if again[i] = newRelease(claims[i].claim); len(img) > 0 { // otherwise another event held it, and it is gone
 			// Its own may be made of other members than today.
-			again[i].digest, again[i].stays = img["digest"], e.whole == nil || !readPart(img, true).isPartOf(e.whole)
+			again[i].digest, again[i].stays = img["digest"], e.whole == nil || !rows.ReadPart(img, true).IsPartOf(e.whole)
 		}
 		return e.bar(ctx, bar, again)
 	}
-	for _, reason := range sent.reasons {
-		if a := classifyReason(reason); a.outcome != done {
+	for _, reason := range sent.Reasons {
+		if a := rows.ClassifyReason(reason); a.Outcome != rows.Done {
 			return a
 		}
 	}
-	return sent.answer
+	return sent.Answer
 }
 
 // barring returns the request that bars the key. Its condition is that the key still holds what was
@@ -305,33 +307,33 @@ func (e *erasure) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []
 // the bar would expire before that event.
 func (e *erasure) barring() *dynamodb.PutItemInput {
 	known := e.known
-	in := &dynamodb.PutItemInput{TableName: &e.events, Item: keyImage(e.key)}
+	in := &dynamodb.PutItemInput{TableName: &e.Events, Item: rows.KeyImage(e.key)}
 	when := func(condition, name, attribute string) {
 		in.ConditionExpression, in.ExpressionAttributeNames = &condition, map[string]string{"#t": "type", name: attribute}
 	}
-	in.Item[barredAttribute] = &types.AttributeValueMemberBOOL{Value: true}
+	in.Item[rows.BarredAttribute] = &types.AttributeValueMemberBOOL{Value: true}
 	switch {
 	case len(known) == 0:
 		in.ConditionExpression = aws.String("attribute_not_exists(PK)")
 		return in
-	case barred(known): // only claims are left
+	case rows.Barred(known): // only claims are left
 		if known["expiresAt"] != nil {
 			in.Item["expiresAt"] = known["expiresAt"]
 		}
-		in.ConditionExpression, in.ExpressionAttributeNames = aws.String("#b = :b"), map[string]string{"#b": barredAttribute}
-		in.ExpressionAttributeValues = image{":b": known[barredAttribute]}
+		in.ConditionExpression, in.ExpressionAttributeNames = aws.String("#b = :b"), map[string]string{"#b": rows.BarredAttribute}
+		in.ExpressionAttributeValues = rows.Image{":b": known[rows.BarredAttribute]}
 		return in
 	case known["revision"] != nil:
 		when("#t = :t AND attribute_exists(#r)", "#r", "revision")
 	case known["expiresAt"] != nil:
 		in.Item["expiresAt"] = known["expiresAt"]
 		when("#t = :t AND #e = :e", "#e", "expiresAt")
-		in.ExpressionAttributeValues = image{":e": known["expiresAt"]}
+		in.ExpressionAttributeValues = rows.Image{":e": known["expiresAt"]}
 	default:
 		when("#t = :t AND attribute_not_exists(#e)", "#e", "expiresAt")
 	}
 	if in.ExpressionAttributeValues == nil {
-		in.ExpressionAttributeValues = image{}
+		in.ExpressionAttributeValues = rows.Image{}
 	}
 	in.ExpressionAttributeValues[":t"] = known["type"]
 	return in

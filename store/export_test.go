@@ -1,4 +1,6 @@
 package store
 
+import "github.com/ingot-events/ingot/internal/table/rows"
+
 // ErrTooLarge is the error of an answer that is too large to be read.
-var ErrTooLarge = errTooLarge
+var ErrTooLarge = rows.ErrTooLarge

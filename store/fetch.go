@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // turn is how long a payload that is to be read waits for another one that is being read.
@@ -18,41 +19,41 @@ const turn = 20 * time.Millisecond
 //
 // Each payload is read and judged in its turn, because a small function has no room for two of the
 // largest.
-func (s *plain) fetch(ctx context.Context, known *stored, cost *Cost, judge func()) error {
+func (s *plain) fetch(ctx context.Context, known *rows.Stored, cost *rows.Cost, judge func()) error {
 	if s.payloads == nil {
-		known.gone = true
+		known.Gone = true
 		judge()
 		return nil
 	}
 	for !s.reading.TryLock() {
-		if err := s.env.Sleep(ctx, turn); err != nil {
-			return &unreadError{err}
+		if err := s.Env.Sleep(ctx, turn); err != nil {
+			return &rows.UnreadError{Err: err}
 		}
 	}
 	defer s.reading.Unlock()
 	cost.Objects++
-	text, err := s.payloads.Get(ctx, s.env, known.typ, known.key, known.object.Sum)
+	text, err := s.payloads.Get(ctx, s.Env, known.Typ, known.Key, known.Object.Sum)
 	size := int64(len(text))
 	if err == nil {
 		err = ctx.Err() // judging may take longer than the time that is left
 	}
 	switch {
 	case payloads.Lost(err):
-		known.gone = true
+		known.Gone = true
 	case err != nil:
-		return &unreadError{err}
+		return &rows.UnreadError{Err: err}
 	default:
-		known.data, known.object = text, nil
+		known.Data, known.Object = text, nil
 	}
 	judge()
-	known.data = ""
+	known.Data = ""
 	payloads.Tidy(size)
 	return nil
 }
 
 // fetch reads the payload of the stored item that a write has met, and judges it.
 func (p *put) fetch(ctx context.Context, w *write) {
-	var cost Cost
+	var cost rows.Cost
 	err := p.store.fetch(ctx, w.known, &cost, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -62,7 +63,7 @@ func (p *put) fetch(ctx context.Context, w *write) {
 	defer p.mu.Unlock()
 	p.cost.Add(cost)
 	if err != nil {
-		w.last = answer{outcome: unknown, err: err}
+		w.last = rows.Answer{Outcome: rows.Unknown, Err: err}
 		p.to(w, abandoned)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // These are the limits of the deployed file, in bytes.
@@ -59,11 +60,11 @@ type keptFile struct {
 // the file too. So a file that has not changed costs nothing, however large it is. One transaction
 // writes both items, on condition that E# is as it was read.
 func (s *generations) KeepFile(ctx context.Context, anew bool) error {
-	content, kept := s.pipeline.Text(), s.file.Load()
+	content, kept := s.Pipeline.Text(), s.file.Load()
 	if len(content) == 0 || kept == nil {
 		return nil // the pipeline is not made from a file, or there are no totals
 	}
-	own, epoch := digestOf(content), s.pipeline.Epoch()
+	own, epoch := digestOf(content), s.Pipeline.Epoch()
 	if kept.epoch > epoch || kept.digest == own && !anew {
 		return nil
 	}
@@ -71,18 +72,18 @@ func (s *generations) KeepFile(ctx context.Context, anew bool) error {
 	if err != nil {
 		return err
 	}
-	note := &types.Update{TableName: &s.aggregates, Key: keyImage(lanes.EpochKey), UpdateExpression: aws.String("SET #file = :digest"),
+	note := &types.Update{TableName: &s.Aggregates, Key: rows.KeyImage(lanes.EpochKey), UpdateExpression: aws.String("SET #file = :digest"),
 		ConditionExpression:       aws.String("#epoch = :epoch AND #file = :kept"),
 		ExpressionAttributeNames:  map[string]string{"#file": "file", "#epoch": "epoch"},
-		ExpressionAttributeValues: image{":digest": text(own), ":epoch": integer(epoch), ":kept": text(kept.digest)}}
+		ExpressionAttributeValues: rows.Image{":digest": rows.Text(own), ":epoch": rows.Integer(epoch), ":kept": rows.Text(kept.digest)}}
 	if kept.digest == "" {
 		note.ConditionExpression = aws.String("#epoch = :epoch AND attribute_not_exists(#file)")
 		delete(note.ExpressionAttributeValues, ":kept")
 	}
-	_, err = s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-		{Update: note}, {Put: &types.Put{TableName: &s.aggregates, Item: file}}}})
+	_, err = s.Client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+		{Update: note}, {Put: &types.Put{TableName: &s.Aggregates, Item: file}}}})
 	if err != nil && !overtaken(err) {
-		return fmt.Errorf("keeping pipeline.yaml in the aggregates table %s: %w", s.aggregates, awserr.Quiet(err))
+		return fmt.Errorf("keeping pipeline.yaml in the aggregates table %s: %w", s.Aggregates, awserr.Quiet(err))
 	}
 	return nil
 }
@@ -104,7 +105,7 @@ func digestOf(content []byte) string {
 
 // fileImage returns the stored form of a file. Other programs read it: see the design page, "Stored
 // formats".
-func fileImage(content []byte, epoch int64) (image, error) {
+func fileImage(content []byte, epoch int64) (rows.Image, error) {
 	var packed bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // cannot fail: the level is valid
 	_, _ = w.Write(content)                                    // into memory
@@ -112,16 +113,16 @@ func fileImage(content []byte, epoch int64) (image, error) {
 	if packed.Len() > maxFile {
 		return nil, errFileTooLarge
 	}
-	item := keyImage(lanes.FileKey)
-	item["file"], item["digest"], item["epoch"] = binary(packed.Bytes()), text(digestOf(content)), integer(epoch)
+	item := rows.KeyImage(lanes.FileKey)
+	item["file"], item["digest"], item["epoch"] = rows.Binary(packed.Bytes()), rows.Text(digestOf(content)), rows.Integer(epoch)
 	return item, nil
 }
 
 // DeployedFile reads the pipeline.yaml that the streams function runs, consistently. It returns nil
 // if the table has no file, because the streams function has not stored one yet or because the file
 // is too large. [pipeline.Load] compiles the text.
-func DeployedFile(ctx context.Context, client Client, aggregates string) (*File, error) {
-	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &aggregates, Key: keyImage(lanes.FileKey),
+func DeployedFile(ctx context.Context, client rows.Client, aggregates string) (*File, error) {
+	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &aggregates, Key: rows.KeyImage(lanes.FileKey),
 		ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		return nil, fmt.Errorf("reading the deployed pipeline.yaml from the aggregates table %s: %w", aggregates, err)
@@ -129,8 +130,8 @@ func DeployedFile(ctx context.Context, client Client, aggregates string) (*File,
 	if len(out.Item) == 0 {
 		return nil, nil
 	}
-	f := &File{Digest: textOf(out.Item["digest"])}
-	if f.Text, err = unpack(bytesOf(out.Item["file"])); err == nil && digestOf(f.Text) != f.Digest {
+	f := &File{Digest: rows.TextOf(out.Item["digest"])}
+	if f.Text, err = unpack(rows.BytesOf(out.Item["file"])); err == nil && digestOf(f.Text) != f.Digest {
 		err = errors.New("its digest is another")
 	}
 	if err != nil {

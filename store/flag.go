@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // Flag records on the heads of generations that something about them can no longer be proven: an
@@ -25,10 +26,10 @@ import (
 // that item. So Flag does not write to a head that already has a flag. It reads the head first, and
 // remembers for five minutes that the flag is there. If somebody has deleted a head, Flag leaves it
 // alone, because the next start says that the head is missing.
-func (s *generations) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (Cost, error) {
-	f := &flagging{store: s, flag: flagText(at, reason)}
+func (s *generations) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (rows.Cost, error) {
+	f := &flagging{store: s, flag: rows.FlagText(at, reason)}
 	for _, d := range defs {
-		if s.flagged.recently(lanes.HeadKey(d), s.env.Now()) {
+		if s.flagged.recently(lanes.HeadKey(d), s.Env.Now()) {
 			continue
 		}
 		if err := f.one(ctx, d); err != nil {
@@ -45,14 +46,15 @@ func (s *generations) Flag(ctx context.Context, defs []*aggregate.Definition, at
 // A function that has seen the flag of a head in the last five minutes may not flag it anew.
 func Accept(ctx context.Context, st *Store, key event.Key, flag, who string) (bool, error) {
 	s := st.count.generations
-	err := s.ask(ctx, func() error {
-		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.aggregates, Key: keyImage(key),
+	err := s.Ask(ctx, func() error {
+		_, err := s.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.Aggregates, Key: rows.KeyImage(key),
 			UpdateExpression: aws.String("SET #accepted = :accepted REMOVE #flag"), ConditionExpression: aws.String("#flag = :flag"),
-			ExpressionAttributeNames:  map[string]string{"#flag": "flag", "#accepted": acceptedAttribute},
-			ExpressionAttributeValues: image{":flag": text(flag), ":accepted": text(flagText(s.env.Now(), "by "+who+": "+flag))}})
+			ExpressionAttributeNames: map[string]string{"#flag": "flag", "#accepted": rows.AcceptedAttribute},
+			ExpressionAttributeValues: rows.Image{":flag": rows.Text(flag),
+				":accepted": rows.Text(rows.FlagText(s.Env.Now(), "by "+who+": "+flag))}})
 		return err
 	})
-	if a := classify(err); a.outcome == failed {
+	if a := rows.Classify(err); a.Outcome == rows.Failed {
 		return false, nil
 	}
 	return err == nil, awserr.Quiet(err)
@@ -62,46 +64,46 @@ func Accept(ctx context.Context, st *Store, key event.Key, flag, who string) (bo
 type flagging struct {
 	store *generations
 	flag  string
-	cost  Cost
+	cost  rows.Cost
 }
 
 func (f *flagging) one(ctx context.Context, d *aggregate.Definition) error {
-	in := &dynamodb.GetItemInput{TableName: &f.store.aggregates, Key: keyImage(lanes.HeadKey(d)), ConsistentRead: aws.Bool(true)}
+	in := &dynamodb.GetItemInput{TableName: &f.store.Aggregates, Key: rows.KeyImage(lanes.HeadKey(d)), ConsistentRead: aws.Bool(true)}
 	var out *dynamodb.GetItemOutput
 	err := f.ask(ctx, func() (err error) {
-		out, err = f.store.client.GetItem(ctx, in)
+		out, err = f.store.Client.GetItem(ctx, in)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	f.cost.read(imageSize(out.Item))
+	f.cost.Read(rows.ImageSize(out.Item))
 	switch {
 	case len(out.Item) == 0:
 		return nil
 	case out.Item["flag"] == nil:
 		return f.write(ctx, d)
 	}
-	f.store.flagged.note(lanes.HeadKey(d), f.store.env.Now())
+	f.store.flagged.note(lanes.HeadKey(d), f.store.Env.Now())
 	return nil
 }
 
 // write sends the flag until it is acknowledged. If another process was faster, its flag stays.
 func (f *flagging) write(ctx context.Context, d *aggregate.Definition) error {
-	in := &dynamodb.UpdateItemInput{TableName: &f.store.aggregates, Key: keyImage(lanes.HeadKey(d)),
+	in := &dynamodb.UpdateItemInput{TableName: &f.store.Aggregates, Key: rows.KeyImage(lanes.HeadKey(d)),
 		UpdateExpression: aws.String("SET #flag = if_not_exists(#flag, :flag)"), ConditionExpression: aws.String("attribute_exists(PK)"),
-		ExpressionAttributeNames: map[string]string{"#flag": "flag"}, ExpressionAttributeValues: image{":flag": text(f.flag)},
+		ExpressionAttributeNames: map[string]string{"#flag": "flag"}, ExpressionAttributeValues: rows.Image{":flag": rows.Text(f.flag)},
 		ReturnValues: types.ReturnValueAllNew} // to compute the cost: the definition alone may have 32 KB
 	var out *dynamodb.UpdateItemOutput
 	err := f.ask(ctx, func() (err error) {
-		out, err = f.store.client.UpdateItem(ctx, in)
+		out, err = f.store.Client.UpdateItem(ctx, in)
 		return err
 	})
-	switch classify(err).outcome {
-	case done:
-		f.cost.WriteUnits += float64(itemform.WriteUnits(imageSize(out.Attributes)))
-		f.store.flagged.note(lanes.HeadKey(d), f.store.env.Now())
-	case failed:
+	switch rows.Classify(err).Outcome {
+	case rows.Done:
+		f.cost.WriteUnits += float64(itemform.WriteUnits(rows.ImageSize(out.Attributes)))
+		f.store.flagged.note(lanes.HeadKey(d), f.store.Env.Now())
+	case rows.Failed:
 		f.cost.WriteUnits++ // it was deleted a moment ago
 	default:
 		return err
@@ -112,7 +114,7 @@ func (f *flagging) write(ctx context.Context, d *aggregate.Definition) error {
 // ask does what [Store.ask] does, and counts the cost.
 func (f *flagging) ask(ctx context.Context, send func() error) error {
 	sent := 0
-	err := f.store.ask(ctx, func() error {
+	err := f.store.Ask(ctx, func() error {
 		sent++
 		return send()
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // FuzzImage gives everything that reads stored items an item with any attributes of any type, also
@@ -41,28 +42,28 @@ func FuzzImage(f *testing.F) {
 		if h := readHead(img); h.Building && reflect.TypeOf(img["building"]) != reflect.TypeFor[*types.AttributeValueMemberBOOL]() {
 			t.Errorf("building is read from a %T", img["building"])
 		}
-		for _, m := range observe(def, img, "").marks {
-			name := m.name
+		for _, m := range rows.Observe(def, img, "").Marks {
+			name := m.Name
 			if _, isBytes := img[name].(*types.AttributeValueMemberB); !isBytes || !strings.HasPrefix(name, lanes.MarkPrefix) {
 				t.Errorf("a mark is read from %s, a %T", name, img[name])
 			}
 		}
-		if size := imageSize(img); size < len(img) {
+		if size := rows.ImageSize(img); size < len(img) {
 			t.Errorf("%d attributes in %d bytes", len(img), size)
 		}
 	})
 }
 
-func checkEventItem(t *testing.T, img image) {
+func checkEventItem(t *testing.T, img rows.Image) {
 	t.Helper()
-	item, err := decode(img)
-	known := readWhole(img)
+	item, err := rows.Decode(img)
+	known := rows.ReadWhole(img)
 	switch {
-	case err != nil && item != nil, err == nil && (item == nil) != (textOf(img["type"]) == ""):
+	case err != nil && item != nil, err == nil && (item == nil) != (rows.TextOf(img["type"]) == ""):
 		t.Fatalf("item %+v, error %v", item, err)
 	case err != nil && err.Error() == "":
 		t.Fatal("no reason")
-	case item == nil && err == nil && !known.foreign:
+	case item == nil && err == nil && !known.Foreign:
 		t.Fatal("no item of Ingot's, and judged as if it were")
 	case item == nil:
 		return
@@ -70,10 +71,10 @@ func checkEventItem(t *testing.T, img image) {
 	if item.Key.PK == "" || item.Data == "" || item.Type == "" || item.At.Location() != item.At.UTC().Location() {
 		t.Fatalf("half an item: %+v", item)
 	}
-	if known.foreign || known.digest != item.Digest || known.expiresAt != item.ExpiresAt || known.typ != item.Type {
+	if known.Foreign || known.Digest != item.Digest || known.ExpiresAt != item.ExpiresAt || known.Typ != item.Type {
 		t.Fatalf("read for judging as %+v, and as an item as %+v", known, item)
 	}
-	again, err := decode(encode(item))
+	again, err := rows.Decode(rows.Encode(item))
 	if err != nil {
 		t.Fatalf("written again it cannot be read: %v", err)
 	}
@@ -85,29 +86,29 @@ func checkEventItem(t *testing.T, img image) {
 	}
 }
 
-func checkTotal(t *testing.T, img image) {
+func checkTotal(t *testing.T, img rows.Image) {
 	t.Helper()
-	total, ok := readTotal(img)
+	total, ok := rows.ReadTotal(img)
 	if !ok {
 		return
 	}
 	a := total.Address
 	def := &aggregate.Definition{Name: a.Name, Since: a.Since}
-	if key := lanes.Key(def, a.Bucket, a.By, a.Window); key != keyOf(img) {
-		t.Fatalf("the total %s is taken for %s", keyOf(img), key)
+	if key := lanes.Key(def, a.Bucket, a.By, a.Window); key != rows.KeyOf(img) {
+		t.Fatalf("the total %s is taken for %s", rows.KeyOf(img), key)
 	}
-	other, _ := readTotal(img)
+	other, _ := rows.ReadTotal(img)
 	if !reflect.DeepEqual(total, other) {
 		t.Fatal("read twice, read otherwise")
 	}
 	// Buckets are added up, whatever numbers they hold.
-	gather(def, nil, []StoredTotal{total, {Address: a, N: 1, FP: event.DecimalOf(1), FPX: event.DecimalOf(1)}})
+	gather(def, nil, []rows.StoredTotal{total, {Address: a, N: 1, FP: event.DecimalOf(1), FPX: event.DecimalOf(1)}})
 }
 
 // anyImage reads DynamoDB JSON of every type that the client can return. Any other type becomes the
 // client's own unknown member.
-func anyImage(n event.Node) image {
-	img := image{}
+func anyImage(n event.Node) rows.Image {
+	img := rows.Image{}
 	for name, value := range n.Members() {
 		img[name] = anyValue(value)
 	}
@@ -118,12 +119,12 @@ func anyValue(n event.Node) types.AttributeValue {
 	for kind, v := range n.Members() {
 		switch kind {
 		case "S":
-			return text(v.Text())
+			return rows.Text(v.Text())
 		case "N":
-			return number(v.Text())
+			return rows.Number(v.Text())
 		case "B":
 			b, _ := base64.StdEncoding.DecodeString(v.Text())
-			return binary(b)
+			return rows.Binary(b)
 		case "BOOL":
 			return &types.AttributeValueMemberBOOL{Value: v.Text() == "true"}
 		case "NULL":

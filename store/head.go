@@ -9,11 +9,12 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // generations reads and writes the heads of generations.
 type generations struct {
-	*tables
+	*rows.Tables
 	how     aggregate.Counting // of new generations
 	flagged recentHeads
 	newer   atomic.Pointer[[]*aggregate.Definition] // found by Start
@@ -23,8 +24,8 @@ type generations struct {
 	file    atomic.Pointer[keptFile]                // the deployed file, as Start found it; nil: it has not run
 }
 
-func newGenerations(t *tables, c Config) *generations {
-	return &generations{tables: t, how: c.Counting}
+func newGenerations(t *rows.Tables, c rows.Config) *generations {
+	return &generations{Tables: t, how: c.Counting}
 }
 
 // Head is what the aggregates table says about one generation.
@@ -51,22 +52,22 @@ type Head struct {
 	Accepted string // when and by whom a flag was accepted, and the flag; empty if none was
 }
 
-func headImage(d *aggregate.Definition, counting aggregate.Counting, building bool) image {
-	img := keyImage(lanes.HeadKey(d))
-	img["definition"], img["digest"], img["counting"] = text(d.Text), text(lanes.Digest(d)), text(counting.String())
-	img["spread"], img["behind"] = integer(int64(d.Spread)), integer(0)
+func headImage(d *aggregate.Definition, counting aggregate.Counting, building bool) rows.Image {
+	img := rows.KeyImage(lanes.HeadKey(d))
+	img["definition"], img["digest"], img["counting"] = rows.Text(d.Text), rows.Text(lanes.Digest(d)), rows.Text(counting.String())
+	img["spread"], img["behind"] = rows.Integer(int64(d.Spread)), rows.Integer(0)
 	img["building"] = &types.AttributeValueMemberBOOL{Value: building}
 	if d.KeyCheck != "" {
-		img["keyCheck"] = text(d.KeyCheck)
+		img["keyCheck"] = rows.Text(d.KeyCheck)
 	}
 	return img
 }
 
-func readHead(img image) *Head {
-	h := &Head{Definition: textOf(img["definition"]), Digest: textOf(img["digest"]), Counting: textOf(img["counting"]),
-		Spread: int(integerOf(img["spread"])), Behind: integerOf(img["behind"]), Pass: integerOf(img["pass"]),
-		Retired: integerOf(img["retired"]), KeyCheck: textOf(img["keyCheck"]), Flag: textOf(img["flag"]),
-		Accepted: textOf(img[acceptedAttribute])}
+func readHead(img rows.Image) *Head {
+	h := &Head{Definition: rows.TextOf(img["definition"]), Digest: rows.TextOf(img["digest"]), Counting: rows.TextOf(img["counting"]),
+		Spread: int(rows.IntegerOf(img["spread"])), Behind: rows.IntegerOf(img["behind"]), Pass: rows.IntegerOf(img["pass"]),
+		Retired: rows.IntegerOf(img["retired"]), KeyCheck: rows.TextOf(img["keyCheck"]), Flag: rows.TextOf(img["flag"]),
+		Accepted: rows.TextOf(img[rows.AcceptedAttribute])}
 	if b, ok := img["building"].(*types.AttributeValueMemberBOOL); ok {
 		h.Building = b.Value
 	}
@@ -113,12 +114,12 @@ func (h *Head) Flags() (list []string) {
 	if h.Retired > 0 {
 		retired = fmt.Sprintf("taken out of the pipeline at epoch %d: that one and newer ones do not count it", h.Retired)
 	}
-	return flags(h.Flag, h.Accepted, retired)
+	return rows.Flags(h.Flag, h.Accepted, retired)
 }
 
 // Head does what [Store.Head] says.
 func (s *generations) Head(ctx context.Context, d *aggregate.Definition) (*Head, error) {
-	img, err := s.get(ctx, lanes.HeadKey(d))
+	img, err := s.Get(ctx, lanes.HeadKey(d))
 	if err != nil {
 		return nil, fmt.Errorf("head of aggregate %s: %w", d, err)
 	}

@@ -6,60 +6,61 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // older reports whether item is a newer revision than the stored one, as far as that has been read.
-func (s *plain) older(known *stored, item *event.Item) bool {
-	return !known.foreign && known.typ == item.Type && known.revision != nil && item.Revision != nil && s.order(known, item) < 0
+func (s *plain) older(known *rows.Stored, item *event.Item) bool {
+	return !known.Foreign && known.Typ == item.Type && known.Revision != nil && item.Revision != nil && s.order(known, item) < 0
 }
 
 // order compares the stored revision with that of item. It returns a negative number if item is
 // newer. Both must have a revision. If the revisions are equal, the stored payload decides under
 // today's rules. The stored ties do not, because an older function may have written none, or other
 // fields. Until the payload is read, equal revisions stay equal. See unlike.
-func (s *plain) order(known *stored, item *event.Item) int {
-	if order := known.revision.Cmp(*item.Revision); order != 0 || item.Ties == "" {
+func (s *plain) order(known *rows.Stored, item *event.Item) int {
+	if order := known.Revision.Cmp(*item.Revision); order != 0 || item.Ties == "" {
 		return order
 	}
-	if known.ties == nil && !known.payload {
+	if known.Ties == nil && !known.Payload {
 		return 0
 	}
-	if known.ties == nil {
-		ties, err := s.pipeline.Ties(known.typ, known.data)
+	if known.Ties == nil {
+		ties, err := s.Pipeline.Ties(known.Typ, known.Data)
 		if err != nil {
-			ties = known.tied
+			ties = known.Tied
 		}
-		known.ties = &ties
+		known.Ties = &ties
 	}
-	return strings.Compare(*known.ties, item.Ties)
+	return strings.Compare(*known.Ties, item.Ties)
 }
 
 // judge compares one item with what is proven stored under its key. It never compares the stored
 // epoch: if the epoch matters, because the stored item cannot be read, judge is not called.
-func (s *plain) judge(known *stored, item *event.Item) Result {
-	r := Result{Existing: known.existing()}
-	conflict := func(reason event.Reason, format string, args ...any) Result {
+func (s *plain) judge(known *rows.Stored, item *event.Item) rows.Result {
+	r := rows.Result{Existing: known.Existing()}
+	conflict := func(reason event.Reason, format string, args ...any) rows.Result {
 		r.Verdict = event.Conflict
 		r.Refusal = &event.Refusal{Verdict: event.Conflict, Reason: reason, Detail: fmt.Sprintf(format, args...), Key: item.Key}
 		return r
 	}
-	whole, claim := s.pipeline.ClaimOf(item.Type)
-	if known.barred && claim {
+	whole, claim := s.Pipeline.ClaimOf(item.Type)
+	if known.Barred && claim {
 		return conflict(event.Claimed, "nobody can claim %s %q: its key was barred by hand", item.Type, item.ID)
 	}
-	if known.barred {
+	if known.Barred {
 		r.Verdict = event.Duplicate
 		r.Refusal = &event.Refusal{Verdict: event.Duplicate, Reason: event.Barred, Key: item.Key,
 			Detail: "the event was erased, and its key is barred"}
 		return r
 	}
-	if known.foreign {
+	if known.Foreign {
 		return conflict(event.KeyTaken, "the key is taken by an item without Ingot's type, digest or data")
 	}
 	if item.Revision != nil {
 		switch {
-		case known.revision == nil || known.typ != item.Type:
-			return conflict(event.KeyTaken, "the key is taken by an item of type %s without a revision to compare", known.typ)
+		case known.Revision == nil || known.Typ != item.Type:
+			return conflict(event.KeyTaken, "the key is taken by an item of type %s without a revision to compare", known.Typ)
 		case s.order(known, item) > 0:
 			r.Verdict = event.Stale
 			return r
@@ -73,29 +74,29 @@ func (s *plain) judge(known *stored, item *event.Item) Result {
 			return r
 		}
 	}
-	if known.digest == item.Digest || s.today(known) == item.Digest {
+	if known.Digest == item.Digest || s.today(known) == item.Digest {
 		r.Verdict = event.Duplicate
 		return r
 	}
-	if claim && known.typ == item.Type {
+	if claim && known.Typ == item.Type {
 		return conflict(event.Claimed, "%s %q is taken: another %s holds it%s", item.Type, item.ID, whole, s.differences(known, item))
 	}
 	return conflict(event.DigestDiffers, "another payload is stored under this key%s; stored digest %s, this one %s",
-		s.differences(known, item), known.digest, item.Digest)
+		s.differences(known, item), known.Digest, item.Digest)
 }
 
 // today returns the digest of the stored payload under today's ignore list. A path that is ignored
 // only since the item was written must not make its redelivery a conflict.
-func (s *plain) today(known *stored) event.Digest {
-	if !known.payload || known.object != nil {
-		return known.digest
+func (s *plain) today(known *rows.Stored) event.Digest {
+	if !known.Payload || known.Object != nil {
+		return known.Digest
 	}
-	if known.today == nil {
-		digest, err := s.pipeline.Redigest(known.typ, known.data)
+	if known.Today == nil {
+		digest, err := s.Pipeline.Redigest(known.Typ, known.Data)
 		if err != nil {
-			digest = known.digest
+			digest = known.Digest
 		}
-		known.today = &digest
+		known.Today = &digest
 	}
-	return *known.today
+	return *known.Today
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -18,20 +19,20 @@ import (
 // stored or would be stored, its parts are judged too. If the verdict of a part is worse, the event
 // that is stored under the part's key is returned. Judge also reads the totals with floors that the
 // event takes from. If one of them is too low now, the answer is Rejected.
-func (s *stages) Judge(ctx context.Context, item *event.Item) (Result, *event.Item, error) {
-	if payloads.IsAhead(item, s.env.Now()) {
+func (s *stages) Judge(ctx context.Context, item *event.Item) (rows.Result, *event.Item, error) {
+	if payloads.IsAhead(item, s.Env.Now()) {
 		refusal := payloads.TooFarAhead(item)
-		return Result{Verdict: refusal.Verdict, Refusal: refusal}, nil, nil
+		return rows.Result{Verdict: refusal.Verdict, Refusal: refusal}, nil, nil
 	}
-	atomic := isAtomic(item)
+	atomic := rows.IsAtomic(item)
 	r, stored, err := s.judgeOne(ctx, item, !atomic)
-	if err != nil || !r.yields(item) {
+	if err != nil || !r.Yields(item) {
 		if err == nil && atomic && r.Verdict == event.Inserted {
 			r, err = s.floors(ctx, r, item.Key, nil, item)
 		}
 		return r, stored, err
 	}
-	var parts []Result
+	var parts []rows.Result
 	var unmet []*event.Item
 	if r.Verdict == event.Inserted {
 		unmet = append(unmet, item)
@@ -39,18 +40,19 @@ func (s *stages) Judge(ctx context.Context, item *event.Item) (Result, *event.It
 	for _, part := range item.Parts.Items {
 		ofPart, there, err := s.judgeOne(ctx, part, !atomic)
 		if err != nil {
-			return Result{}, nil, err
+			return rows.Result{}, nil, err
 		}
 		if ofPart.Verdict == event.Inserted {
 			unmet = append(unmet, part)
 		}
 		parts = append(parts, ofPart)
-		if both := r.with(parts); both.Refusal != nil && both.Refusal == ofPart.Refusal {
+		if both := r.With(parts); both.Refusal != nil && both.Refusal == ofPart.Refusal {
 			stored = there
 		}
 	}
-	r = r.with(parts)
-	if atomic && r.Verdict == event.Duplicate && slices.ContainsFunc(r.Parts, func(p Result) bool { return p.Verdict == event.Inserted }) {
+	r = r.With(parts)
+	if atomic && r.Verdict == event.Duplicate && slices.ContainsFunc(r.Parts,
+		func(p rows.Result) bool { return p.Verdict == event.Inserted }) {
 		r.Verdict = event.Inserted // it is a Duplicate only if all of it is stored
 	}
 	if atomic && r.Verdict == event.Inserted {
@@ -61,45 +63,45 @@ func (s *stages) Judge(ctx context.Context, item *event.Item) (Result, *event.It
 
 // JudgeInPlaceOf says whether a total would refuse these items, if the events that are stored under
 // their keys were gone, with all that they add. It writes nothing.
-func (s *stages) JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (Result, error) {
-	return s.floors(ctx, Result{Verdict: event.Inserted}, items[0].Key, gone, items...)
+func (s *stages) JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (rows.Result, error) {
+	return s.floors(ctx, rows.Result{Verdict: event.Inserted}, items[0].Key, gone, items...)
 }
 
 // floors returns r, or the reason why a total would refuse the transaction that puts these items of
 // the event with this key. What the events in gone add is left out of the totals.
-func (s *stages) floors(ctx context.Context, r Result, key event.Key, gone []*event.Item, items ...*event.Item) (Result, error) {
+func (s *stages) floors(ctx context.Context, r rows.Result, key event.Key, gone []*event.Item, items ...*event.Item) (rows.Result, error) {
 	t := s.atomicPut(items[0], items[1:]...)
 	if len(t.floors()) == 0 {
 		return r, nil
 	}
-	if s.aggregates == "" {
-		return Result{}, fmt.Errorf("judge %s: Config.Aggregates names no table, and a floor may refuse the event", key)
+	if s.Aggregates == "" {
+		return rows.Result{}, fmt.Errorf("judge %s: Config.Aggregates names no table, and a floor may refuse the event", key)
 	}
 	for _, u := range totalMoves(t.members) {
 		if !slices.Contains(u.subtracts, true) {
 			continue
 		}
-		img, err := s.get(ctx, u.Key)
+		img, err := s.Get(ctx, u.Key)
 		if err != nil {
-			return Result{}, fmt.Errorf("total %q: %w", u.Key, awserr.Quiet(err))
+			return rows.Result{}, fmt.Errorf("total %q: %w", u.Key, awserr.Quiet(err))
 		}
-		switch floor, mistyped := u.below(lessOf(s.pipeline, img, u, gone)); {
+		switch floor, mistyped := u.below(lessOf(s.Pipeline, img, u, gone)); {
 		case mistyped != "":
-			return Result{Verdict: event.Rejected, Refusal: totalRefused(u, key, mistyped)}, nil
+			return rows.Result{Verdict: event.Rejected, Refusal: totalRefused(u, key, mistyped)}, nil
 		case floor != "":
-			refusal := heads{}.incomplete(ctx, s.transactions, u.Def, true, &Cost{})
+			refusal := heads{}.incomplete(ctx, s.transactions, u.Def, true, &rows.Cost{})
 			if refusal == nil {
 				refusal = &event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor, Detail: floor}
 			}
 			refusal.Key = key
-			return Result{Verdict: refusal.Verdict, Refusal: refusal}, nil
+			return rows.Result{Verdict: refusal.Verdict, Refusal: refusal}, nil
 		}
 	}
 	return r, nil
 }
 
 // lessOf returns the image of a total as it is without what these events add to it.
-func lessOf(p *pipeline.Pipeline, img image, u *totalMove, gone []*event.Item) image {
+func lessOf(p *pipeline.Pipeline, img rows.Image, u *totalMove, gone []*event.Item) rows.Image {
 	for _, item := range gone {
 		list := p.Contributions(item).List
 		for i := range list {
@@ -113,45 +115,45 @@ func lessOf(p *pipeline.Pipeline, img image, u *totalMove, gone []*event.Item) i
 
 // judgeOne judges an item without its parts. A transaction of its own puts it if alone is set: then
 // floors may refuse it.
-func (s *stages) judgeOne(ctx context.Context, item *event.Item, alone bool) (Result, *event.Item, error) {
-	if s.events == "" {
-		return Result{}, nil, fmt.Errorf("judge %s: Config.Events names no table", item.Key)
+func (s *stages) judgeOne(ctx context.Context, item *event.Item, alone bool) (rows.Result, *event.Item, error) {
+	if s.Events == "" {
+		return rows.Result{}, nil, fmt.Errorf("judge %s: Config.Events names no table", item.Key)
 	}
-	img, err := s.readOne(ctx, s.events, item.Key)
+	img, err := s.ReadOne(ctx, s.Events, item.Key)
 	if err != nil {
-		return Result{}, nil, fmt.Errorf("read of %s in table %s: %w", item.Key, s.events, awserr.Quiet(err))
+		return rows.Result{}, nil, fmt.Errorf("read of %s in table %s: %w", item.Key, s.Events, awserr.Quiet(err))
 	}
-	late := tooLate(item, s.env.Now())
+	late := tooLate(item, s.Env.Now())
 	if len(img) == 0 {
 		if late {
-			return Result{Verdict: event.Expired, Refusal: pastExpiry(item)}, nil, nil
+			return rows.Result{Verdict: event.Expired, Refusal: pastExpiry(item)}, nil, nil
 		}
 		if alone {
-			r, err := s.floors(ctx, Result{Verdict: event.Inserted}, item.Key, nil, item)
+			r, err := s.floors(ctx, rows.Result{Verdict: event.Inserted}, item.Key, nil, item)
 			return r, nil, err
 		}
-		return Result{Verdict: event.Inserted}, nil, nil
+		return rows.Result{Verdict: event.Inserted}, nil, nil
 	}
-	known := readWhole(img)
-	if err := known.ahead(s.pipeline.Epoch()); err != nil {
-		return Result{}, nil, err
+	known := rows.ReadWhole(img)
+	if err := known.Ahead(s.Pipeline.Epoch()); err != nil {
+		return rows.Result{}, nil, err
 	}
-	stored, err := decode(img)
+	stored, err := rows.Decode(img)
 	if err != nil {
 		stored = nil // the verdict says that the key is taken
 	}
-	var r Result
+	var r rows.Result
 	judge := func() {
 		if !late && s.older(known, item) {
-			r = Result{Verdict: event.Updated, Existing: known.existing()}
+			r = rows.Result{Verdict: event.Updated, Existing: known.Existing()}
 			return
 		}
 		r = s.judge(known, item)
 	}
-	if !known.elsewhere(item) {
+	if !known.Elsewhere(item) {
 		judge()
-	} else if err := s.fetch(ctx, known, &Cost{}, judge); err != nil {
-		return Result{}, nil, fmt.Errorf("payload of %s: %w", item.Key, err)
+	} else if err := s.fetch(ctx, known, &rows.Cost{}, judge); err != nil {
+		return rows.Result{}, nil, fmt.Errorf("payload of %s: %w", item.Key, err)
 	}
 	return r, stored, nil
 }

@@ -9,15 +9,16 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // noteLarge notes that an update has found its item large. Callers hold mu.
 func (w *markedUpdate) noteLarge() {
-	if w.seen.size < LargeTotal {
+	if w.seen.Size < rows.LargeTotal {
 		return
 	}
 	w.Large++
-	if !w.seen.has(slotLarge) {
+	if !w.seen.Has(rows.SlotLarge) {
 		w.large = append(w.large, w)
 	}
 }
@@ -31,26 +32,26 @@ func (a *apply) warn(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		created := w.seen.at
-		text := text(flagText(created,
+		created := w.seen.At
+		text := rows.Text(rows.FlagText(created,
 			fmt.Sprintf("large: it takes %d KB, and no update is taken from %d KB on; declare it with more spread, as a new generation",
-				w.seen.size>>10, event.MaxItem>>10)))
-		_, err := a.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &a.store.aggregates, Key: keyImage(w.update.Key), ConditionExpression: aws.String("attribute_exists(PK)"),
+				w.seen.Size>>10, event.MaxItem>>10)))
+		_, err := a.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &a.store.Aggregates, Key: rows.KeyImage(w.update.Key), ConditionExpression: aws.String("attribute_exists(PK)"),
 			UpdateExpression:          aws.String("SET #large = if_not_exists(#large, :large)"),
-			ExpressionAttributeNames:  map[string]string{"#large": largeAttribute},
-			ExpressionAttributeValues: image{":large": text},
+			ExpressionAttributeNames:  map[string]string{"#large": rows.LargeAttribute},
+			ExpressionAttributeValues: rows.Image{":large": text},
 		})
 		a.Cost.Requests++
-		switch classify(err).outcome {
-		case done:
-			a.Cost.WriteUnits += float64(itemform.WriteUnits(w.seen.size))
-		case invalid:
+		switch rows.Classify(err).Outcome {
+		case rows.Done:
+			a.Cost.WriteUnits += float64(itemform.WriteUnits(w.seen.Size))
+		case rows.Invalid:
 		default:
 			continue
 		}
 		seen := *w.seen
-		seen.slots |= 1 << slotLarge
-		a.store.seen.put(w.update.Key, &seen)
+		seen.Slots |= 1 << rows.SlotLarge
+		a.store.seen.Put(w.update.Key, &seen)
 	}
 }

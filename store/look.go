@@ -4,25 +4,26 @@ import (
 	"context"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // look judges items by what is stored under their keys, as Put does with items that it may no
 // longer write. If a key holds nothing, the result has no verdict. If it holds an older revision,
 // nothing is decided: the result is Retry.
-func (s *plain) look(ctx context.Context, items []*event.Item) ([]Result, Cost) {
-	p := &put{store: s, results: make([]Result, len(items)), items: items, parallel: s.parallel(), looking: true}
+func (s *plain) look(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+	p := &put{store: s, results: make([]rows.Result, len(items)), items: items, parallel: s.Parallel(), looking: true}
 	p.fold()
 	for _, w := range p.writes {
 		w.state = reading
 	}
-	_ = s.retry(ctx, func() (answer, next) { return answer{}, p.round(ctx) })
+	_ = s.Retry(ctx, func() (rows.Answer, rows.Next) { return rows.Answer{}, p.round(ctx) })
 	p.judgeRest()
 	for _, w := range p.writes {
 		if w.state != absent {
 			continue
 		}
 		for _, i := range w.copies {
-			p.results[i] = Result{}
+			p.results[i] = rows.Result{}
 		}
 	}
 	return p.results, p.cost

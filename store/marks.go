@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // markedUpdate writes one aggregate item under its lane's mark. It tries again and again until the
@@ -23,7 +24,7 @@ type markedUpdate struct {
 	update  *lanes.Update
 	rest    []lanes.Step // what did not fit into the update, and is written after it
 	failed  bool         // the batch knows why the update is not proven, so nothing after it may be written
-	seen    *observation
+	seen    *rows.Observation
 	prune   bool  // old marks may go with it; not after a failed condition, because one of them may have caused it
 	stuck   int   // how often in a row its condition failed without an explanation
 	refusal error // why the table will never take the values; if set, only flag and mark are written
@@ -37,7 +38,7 @@ const maxStuck = 3
 var errStuck = errors.New("its condition can never hold: an attribute of the aggregate item has a type that Ingot does not write")
 
 func (a *apply) marked(lane lanes.LaneID, u *lanes.Update) *markedUpdate {
-	w := &markedUpdate{apply: a, lane: lane, update: u, seen: a.store.seen.get(u.Key), prune: true}
+	w := &markedUpdate{apply: a, lane: lane, update: u, seen: a.store.seen.Get(u.Key), prune: true}
 	if lanes.HasHistogram(u.Def) {
 		part := *u
 		w.rest, w.update = part.Cut(), &part
@@ -51,14 +52,14 @@ func (w *markedUpdate) runAll(ctx context.Context) {
 	for w.run(ctx); len(w.rest) > 0 && !w.failed; w.run(ctx) {
 		part := &lanes.Update{Key: w.update.Key, Def: w.update.Def, ExpiresAt: w.update.ExpiresAt, Steps: w.rest}
 		w.rest, w.update = part.Cut(), part
-		w.seen, w.prune, w.stuck, w.refusal = w.store.seen.get(part.Key), false, 0, nil
+		w.seen, w.prune, w.stuck, w.refusal = w.store.seen.Get(part.Key), false, 0, nil
 	}
 }
 
 func (w *markedUpdate) run(ctx context.Context) {
-	err := w.store.retry(ctx, func() (answer, next) {
+	err := w.store.Retry(ctx, func() (rows.Answer, rows.Next) {
 		answer, next := w.try(ctx)
-		if next == later {
+		if next == rows.Later {
 			w.retried(answer)
 		}
 		return answer, next
@@ -70,33 +71,33 @@ func (w *markedUpdate) run(ctx context.Context) {
 
 // try sends the update once, as an UpdateItem. The update has ended when it is proven, or when the
 // batch knows why it is not proven.
-func (w *markedUpdate) try(ctx context.Context) (answer, next) {
+func (w *markedUpdate) try(ctx context.Context) (rows.Answer, rows.Next) {
 	e := w.edit()
 	answer, img := w.send(ctx, e)
-	switch answer.outcome {
-	case done:
+	switch answer.Outcome {
+	case rows.Done:
 		w.written(e, img)
-		return answer, ended
-	case failed:
+		return answer, rows.Ended
+	case rows.Failed:
 		img, read := w.imageOf(ctx, w.update.Key, img)
-		if read.outcome != done {
-			return read, later
+		if read.Outcome != rows.Done {
+			return read, rows.Later
 		}
 		return read, w.afterFailed(ctx, img)
-	case invalid:
-		return answer, w.afterInvalid(ctx, answer.err)
+	case rows.Invalid:
+		return answer, w.afterInvalid(ctx, answer.Err)
 	}
-	return answer, later
+	return answer, rows.Later
 }
 
 // afterFailed goes on from the item that made the condition fail. If the item explains nothing,
 // several times in a row, the condition can never hold.
-func (w *markedUpdate) afterFailed(ctx context.Context, img image) next {
+func (w *markedUpdate) afterFailed(ctx context.Context, img rows.Image) rows.Next {
 	switch {
 	case w.learn(img):
-		return ended
+		return rows.Ended
 	case w.stuck < maxStuck:
-		return again
+		return rows.Again
 	}
 	w.stuck = 0
 	return w.afterInvalid(ctx, errStuck)
@@ -104,9 +105,9 @@ func (w *markedUpdate) afterFailed(ctx context.Context, img image) next {
 
 // learn looks at the item that made the condition fail. It drops what the item's mark covers, and
 // corrects the guesses for the next request. It reports whether nothing is left to write.
-func (w *markedUpdate) learn(img image) bool {
+func (w *markedUpdate) learn(img rows.Image) bool {
 	counted, before := w.look(img)
-	if w.stuck++; counted > 0 || w.prune || !w.seen.sameForm(before) {
+	if w.stuck++; counted > 0 || w.prune || !w.seen.SameForm(before) {
 		w.stuck = 0
 	}
 	w.prune = false
@@ -116,18 +117,18 @@ func (w *markedUpdate) learn(img image) bool {
 // look takes an image of the item and drops what its mark covers. It returns how many steps it
 // dropped, and what was seen before. The image may be stale, but its mark was once in the item, so
 // the steps that the mark covers were counted.
-func (w *markedUpdate) look(img image) (counted int, before *observation) {
+func (w *markedUpdate) look(img rows.Image) (counted int, before *rows.Observation) {
 	before, created := w.seen, w.update.Steps[0].Created
 	counted = w.dropCounted(img)
-	w.seen = observe(w.update.Def, img, w.lane.MarkAttribute())
-	w.seen.at = created
-	w.store.seen.put(w.update.Key, w.seen)
+	w.seen = rows.Observe(w.update.Def, img, w.lane.MarkAttribute())
+	w.seen.At = created
+	w.store.seen.Put(w.update.Key, w.seen)
 	return counted, before
 }
 
 // dropCounted drops the steps that the lane's mark covers, and returns how many it dropped.
-func (w *markedUpdate) dropCounted(img image) int {
-	mark, err := lanes.ParseMark(bytesOf(img[w.lane.MarkAttribute()]))
+func (w *markedUpdate) dropCounted(img rows.Image) int {
+	mark, err := lanes.ParseMark(rows.BytesOf(img[w.lane.MarkAttribute()]))
 	if err != nil {
 		return 0
 	}
@@ -145,19 +146,19 @@ func (w *markedUpdate) dropCounted(img image) int {
 // and its steps are dropped if they are delivered again. So a step may be counted and also be in
 // quarantine, and the flag stays. Only a new generation, which has other keys, repairs such a
 // total. Never replay the messages in quarantine to repair it.
-func (w *markedUpdate) afterInvalid(ctx context.Context, cause error) next {
+func (w *markedUpdate) afterInvalid(ctx context.Context, cause error) rows.Next {
 	if w.refusal != nil {
 		if err := w.flagHead(ctx, w.update, w.refusal); err != nil {
 			w.giveUp(err)
 		}
-		return ended
+		return rows.Ended
 	}
 	w.refusal = cause
 	if !w.quarantined(ctx, w.update, cause) {
 		w.failed = true
-		return ended
+		return rows.Ended
 	}
-	return again
+	return rows.Again
 }
 
 func (w *markedUpdate) giveUp(err error) {
@@ -167,69 +168,69 @@ func (w *markedUpdate) giveUp(err error) {
 
 // edit returns the one write of an aggregate item under marks: values, n, fingerprint and mark
 // together. If the table has refused the values for good, it returns only flag and mark.
-func (w *markedUpdate) edit() *edit {
-	u, delta, e := w.update, w.update.Fold(), &edit{}
+func (w *markedUpdate) edit() *rows.Edit {
+	u, delta, e := w.update, w.update.Fold(), &rows.Edit{}
 	if w.refusal == nil {
-		e.fold(u, &delta, w.seen)
+		e.Fold(u, &delta, w.seen)
 	} else {
-		e.refused(delta.Last.Created(), w.refusal)
+		e.Refused(delta.Last.Created(), w.refusal)
 	}
-	e.expiry(u.ExpiresAt)
-	e.mark(w.lane, &delta)
+	e.Expiry(u.ExpiresAt)
+	e.Mark(w.lane, &delta)
 	if w.prune {
-		e.prune(w.seen, w.lane.MarkAttribute(), u.Steps[0].Created)
+		e.Prune(w.seen, w.lane.MarkAttribute(), u.Steps[0].Created)
 	}
 	return e
 }
 
 // send makes one update and returns an image of the item. If the update succeeded, this is the item
 // after it, if the request asked for it. If the condition failed, it is the item that made it fail.
-func (w *markedUpdate) send(ctx context.Context, e *edit) (answer, image) {
-	x, returns := e.expression(), types.ReturnValueAllNew
-	if w.seen.fresh(w.lane, w.update.Steps[0].Created) && len(e.removes) == 0 {
+func (w *markedUpdate) send(ctx context.Context, e *rows.Edit) (rows.Answer, rows.Image) {
+	x, returns := e.Expression(), types.ReturnValueAllNew
+	if w.seen.Fresh(w.lane, w.update.Steps[0].Created) && len(e.Removes) == 0 {
 		returns = types.ReturnValueNone
 	}
-	out, err := w.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                           &w.store.aggregates,
-		Key:                                 keyImage(w.update.Key),
-		UpdateExpression:                    &x.update,
-		ConditionExpression:                 x.condition,
-		ExpressionAttributeNames:            x.names,
-		ExpressionAttributeValues:           x.values,
+	out, err := w.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                           &w.store.Aggregates,
+		Key:                                 rows.KeyImage(w.update.Key),
+		UpdateExpression:                    &x.Update,
+		ConditionExpression:                 x.Condition,
+		ExpressionAttributeNames:            x.Names,
+		ExpressionAttributeValues:           x.Values,
 		ReturnValues:                        returns,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
-	answer := classify(err)
-	img := refusedBy(err)
+	answer := rows.Classify(err)
+	img := rows.RefusedBy(err)
 	if err == nil {
 		img = out.Attributes
 	}
-	w.store.pace.learn(answer)
+	w.store.Pace.Learn(answer)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.Cost.Requests++
-	if answer.outcome == failed || len(img) > 0 {
-		w.Cost.WriteUnits += float64(itemform.WriteUnits(imageSize(img)))
+	if answer.Outcome == rows.Failed || len(img) > 0 {
+		w.Cost.WriteUnits += float64(itemform.WriteUnits(rows.ImageSize(img)))
 	}
 	return answer, img
 }
 
 // written remembers what the item looks like now. If there is no image, it computes the size from
 // the last one seen. An item grows by one mark in hours, and by what the edit adds.
-func (w *markedUpdate) written(e *edit, img image) {
-	units := e.rankUnits(w.update, w.seen)
+func (w *markedUpdate) written(e *rows.Edit, img rows.Image) {
+	units := e.RankUnits(w.update, w.seen)
 	if len(img) > 0 {
-		w.seen = observe(w.update.Def, img, w.lane.MarkAttribute())
-		w.seen.at = w.update.Steps[0].Created
+		w.seen = rows.Observe(w.update.Def, img, w.lane.MarkAttribute())
+		w.seen.At = w.update.Steps[0].Created
 	} else {
-		delta, before := w.update.Fold(), w.seen.size
-		w.seen = w.seen.after(w.update, e, w.lane, &delta)
+		delta, before := w.update.Fold(), w.seen.Size
+		w.seen = w.seen.After(w.update, e, w.lane, &delta)
 		if lanes.HasExtremes(w.update.Def) && w.refusal == nil {
-			w.seen = w.seen.merged(w.update.Def, &delta)
+			w.seen = w.seen.Merged(w.update.Def, &delta)
 		}
-		units += itemform.WriteUnits(max(before, w.seen.size))
+		units += itemform.WriteUnits(max(before, w.seen.Size))
 	}
-	w.store.seen.put(w.update.Key, w.seen)
+	w.store.seen.Put(w.update.Key, w.seen)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.Updates++

@@ -11,12 +11,13 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 const (
 	// fewTotals is how many totals a batch writes one by one. A batch with one more total fills a
 	// request of statements.
-	fewTotals = maxStatements - 1
+	fewTotals = rows.MaxStatements - 1
 	// mostLarge is how many requests run at the same time if their answers may bring items of up to
 	// 400 KB.
 	mostLarge = 4
@@ -44,31 +45,31 @@ func (a *apply) marks(ctx context.Context, b *lanes.Batch) {
 		})
 		alone = append(a.many(ctx, whole), cut...)
 	}
-	most := mostPace
-	if slices.ContainsFunc(alone, func(w *markedUpdate) bool { return w.seen.size == 0 || w.seen.size > smallTotal }) {
+	most := rows.MostPace
+	if slices.ContainsFunc(alone, func(w *markedUpdate) bool { return w.seen.Size == 0 || w.seen.Size > smallTotal }) {
 		most = mostLarge
 	}
-	a.store.each(len(alone), most, func(i int) { alone[i].runAll(ctx) })
+	a.store.Each(len(alone), most, func(i int) { alone[i].runAll(ctx) })
 }
 
 // many writes updates as statements, 25 in a request. It returns the updates that must go alone.
 func (a *apply) many(ctx context.Context, all []*markedUpdate) (alone []*markedUpdate) {
 	var unsure []*markedUpdate
 	for _, w := range all {
-		if !w.seen.fresh(w.lane, w.update.Steps[0].Created) {
+		if !w.seen.Fresh(w.lane, w.update.Steps[0].Created) {
 			unsure = append(unsure, w)
 		}
 	}
 	looks := slices.Collect(slices.Chunk(unsure, a.store.keysOfALook()))
-	a.store.each(len(looks), mostLarge, func(i int) {
+	a.store.Each(len(looks), mostLarge, func(i int) {
 		if ctx.Err() == nil {
 			a.lookAt(ctx, looks[i])
 		}
 	})
 	all = slices.DeleteFunc(all, func(w *markedUpdate) bool { return len(w.update.Steps) == 0 })
-	requests := slices.Collect(slices.Chunk(all, maxStatements))
+	requests := slices.Collect(slices.Chunk(all, rows.MaxStatements))
 	left := make([][]*markedUpdate, len(requests))
-	a.store.each(len(requests), mostPace, func(i int) {
+	a.store.Each(len(requests), rows.MostPace, func(i int) {
 		t := &together{apply: a, waiting: requests[i]}
 		t.run(ctx)
 		left[i] = t.alone
@@ -80,7 +81,7 @@ func (a *apply) many(ctx context.Context, all []*markedUpdate) (alone []*markedU
 // hold. The read may be stale, or leave some items out. That does no harm, because the conditions
 // of the updates decide.
 func (a *apply) lookAt(ctx context.Context, updates []*markedUpdate) {
-	a.images(ctx, updates, false, func(w *markedUpdate, img image) {
+	a.images(ctx, updates, false, func(w *markedUpdate, img rows.Image) {
 		w.look(img)
 	})
 }
@@ -90,23 +91,23 @@ func (a *apply) lookAt(ctx context.Context, updates []*markedUpdate) {
 // answer is too large, images asks again for each half. A single item that is too large stays
 // unread. No image is kept after the answer that brought it, because a hundred of them can take
 // more memory than the smallest function has.
-func (a *apply) images(ctx context.Context, of []*markedUpdate, consistent bool, take func(*markedUpdate, image)) answer {
-	request := types.KeysAndAttributes{ConsistentRead: &consistent, Keys: make([]image, len(of))}
+func (a *apply) images(ctx context.Context, of []*markedUpdate, consistent bool, take func(*markedUpdate, rows.Image)) rows.Answer {
+	request := types.KeysAndAttributes{ConsistentRead: &consistent, Keys: make([]rows.Image, len(of))}
 	for i, w := range of {
-		request.Keys[i] = keyImage(w.update.Key)
+		request.Keys[i] = rows.KeyImage(w.update.Key)
 	}
-	out, err := a.store.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-		RequestItems: map[string]types.KeysAndAttributes{a.store.aggregates: request}}, bounded)
-	answer := classify(err)
-	a.store.pace.learn(answer)
+	out, err := a.store.Client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+		RequestItems: map[string]types.KeysAndAttributes{a.store.Aggregates: request}}, rows.Bounded)
+	answer := rows.Classify(err)
+	a.store.Pace.Learn(answer)
 	a.mu.Lock()
 	a.Cost.Requests++
 	a.mu.Unlock()
 	switch {
-	case errors.Is(err, errTooLarge) && len(of) > 1:
+	case errors.Is(err, rows.ErrTooLarge) && len(of) > 1:
 		a.store.lookKeys.Store(int32(len(of) / 2))
 		for _, half := range [][]*markedUpdate{of[:len(of)/2], of[len(of)/2:]} {
-			if why := a.images(ctx, half, consistent, take); why.outcome != done {
+			if why := a.images(ctx, half, consistent, take); why.Outcome != rows.Done {
 				answer = why
 			}
 		}
@@ -114,29 +115,29 @@ func (a *apply) images(ctx context.Context, of []*markedUpdate, consistent bool,
 	case err != nil:
 		return answer
 	}
-	images := make(map[event.Key]image, len(of))
+	images := make(map[event.Key]rows.Image, len(of))
 	for _, w := range of {
-		images[w.update.Key] = image{}
+		images[w.update.Key] = rows.Image{}
 	}
 	for _, unread := range out.UnprocessedKeys {
-		answer = errUnread
+		answer = rows.ErrUnread
 		for _, key := range unread.Keys {
-			delete(images, keyOf(key))
+			delete(images, rows.KeyOf(key))
 		}
 	}
-	for _, img := range out.Responses[a.store.aggregates] {
-		images[keyOf(img)] = img
+	for _, img := range out.Responses[a.store.Aggregates] {
+		images[rows.KeyOf(img)] = img
 	}
 	bytes := 0
 	a.mu.Lock()
 	for _, img := range images {
-		size := imageSize(img)
+		size := rows.ImageSize(img)
 		bytes += size
-		a.Cost.look(size, consistent)
+		a.Cost.Look(size, consistent)
 	}
 	a.mu.Unlock()
-	if len(of) >= a.store.keysOfALook() && bytes < maxAnswer/8 {
-		a.store.lookKeys.Store(int32(min(2*len(of), maxKeys)))
+	if len(of) >= a.store.keysOfALook() && bytes < rows.MaxAnswer/8 {
+		a.store.lookKeys.Store(int32(min(2*len(of), rows.MaxKeys)))
 	}
 	for _, w := range of {
 		if img, read := images[w.update.Key]; read {
@@ -159,7 +160,7 @@ type together struct {
 }
 
 func (t *together) run(ctx context.Context) {
-	if err := t.store.retry(ctx, func() (answer, next) { return t.try(ctx) }); err != nil {
+	if err := t.store.Retry(ctx, func() (rows.Answer, rows.Next) { return t.try(ctx) }); err != nil {
 		for _, w := range t.waiting {
 			w.giveUp(err)
 		}
@@ -169,39 +170,39 @@ func (t *together) run(ctx context.Context) {
 // try sends the waiting updates in one request. Each of them gets its own answer. Refused updates
 // are sent again, without the others. If the request as a whole got no answer, each update asks
 // again under its own condition.
-func (t *together) try(ctx context.Context) (answer, next) {
+func (t *together) try(ctx context.Context) (rows.Answer, rows.Next) {
 	statements, edits := t.statements()
 	if len(statements) == 0 {
-		return answer{}, ended
+		return rows.Answer{}, rows.Ended
 	}
-	responses, err := t.store.execute(ctx, statements, bounded)
-	whole := classify(err)
+	responses, err := t.store.Execute(ctx, statements, rows.Bounded)
+	whole := rows.Classify(err)
 	t.mu.Lock()
 	t.Cost.Requests++
 	t.mu.Unlock()
-	switch whole.outcome {
-	case done:
+	switch whole.Outcome {
+	case rows.Done:
 		return t.judge(ctx, edits, responses)
-	case invalid: // the refusal names no statement
+	case rows.Invalid: // the refusal names no statement
 		t.alone, t.waiting = append(t.alone, t.waiting...), nil
-		return whole, ended
+		return whole, rows.Ended
 	}
-	t.store.pace.learn(whole)
-	t.blind = t.blind || errors.Is(err, errTooLarge)
+	t.store.Pace.Learn(whole)
+	t.blind = t.blind || errors.Is(err, rows.ErrTooLarge)
 	for range t.waiting {
 		t.retried(whole)
 	}
-	return whole, later
+	return whole, rows.Later
 }
 
 // statements writes the waiting updates as PartiQL. An update that does not fit a statement must go
 // alone.
-func (t *together) statements() (all []types.BatchStatementRequest, edits []*edit) {
+func (t *together) statements() (all []types.BatchStatementRequest, edits []*rows.Edit) {
 	waiting := t.waiting
 	t.waiting = nil
 	for _, w := range waiting {
 		e := w.edit()
-		s, fits := e.statement(t.store.aggregates, w.update.Key, w.seen)
+		s, fits := e.Statement(t.store.Aggregates, w.update.Key, w.seen)
 		if !fits {
 			t.alone = append(t.alone, w)
 			continue
@@ -216,41 +217,42 @@ func (t *together) statements() (all []types.BatchStatementRequest, edits []*edi
 
 // judge gives each update the answer to its own statement. A refusal stands inside a successful
 // answer, and the SDK does not retry it.
-func (t *together) judge(ctx context.Context, edits []*edit, responses []types.BatchStatementResponse) (why answer, then next) {
+func (t *together) judge(ctx context.Context, edits []*rows.Edit, responses []types.BatchStatementResponse) (why rows.Answer,
+	then rows.Next) {
 	sent := t.waiting
 	t.waiting = nil
-	keep := func(w *markedUpdate, a answer, n next) {
-		if t.waiting = append(t.waiting, w); then != later {
+	keep := func(w *markedUpdate, a rows.Answer, n rows.Next) {
+		if t.waiting = append(t.waiting, w); then != rows.Later {
 			why, then = a, n
 		}
 	}
-	var slowest answer
+	var slowest rows.Answer
 	var unknown []int // updates whose condition failed, and whose item did not come with the answer
 	for i, w := range sent {
 		refusal := responses[i].Error
-		a := classifyStatement(refusal)
-		switch a.outcome {
-		case done:
+		a := rows.ClassifyStatement(refusal)
+		switch a.Outcome {
+		case rows.Done:
 			w.written(edits[i], nil)
-		case failed:
+		case rows.Failed:
 			if len(refusal.Item) == 0 {
 				unknown = append(unknown, i)
 				continue
 			}
 			t.met(w, edits[i], refusal.Item, keep)
-		case invalid:
+		case rows.Invalid:
 			t.alone = append(t.alone, w)
-		case refused:
-			w.giveUp(a.err)
+		case rows.Refused:
+			w.giveUp(a.Err)
 		default:
-			if a.outcome == throttled {
+			if a.Outcome == rows.Throttled {
 				slowest = a
 			}
 			t.retried(a)
-			keep(w, a, later)
+			keep(w, a, rows.Later)
 		}
 	}
-	t.store.pace.learn(slowest)
+	t.store.Pace.Learn(slowest)
 	if len(unknown) == 0 {
 		return why, then
 	}
@@ -258,18 +260,18 @@ func (t *together) judge(ctx context.Context, edits []*edit, responses []types.B
 	for n, i := range unknown {
 		inTheWay[n], places[sent[i]] = sent[i], i
 	}
-	read := t.images(ctx, inTheWay, true, func(w *markedUpdate, img image) {
+	read := t.images(ctx, inTheWay, true, func(w *markedUpdate, img rows.Image) {
 		t.met(w, edits[places[w]], img, keep)
 		delete(places, w)
 	})
 	for _, w := range inTheWay {
 		switch _, unread := places[w]; {
 		case !unread:
-		case errors.Is(read.err, errTooLarge):
+		case errors.Is(read.Err, rows.ErrTooLarge):
 			t.alone = append(t.alone, w)
 		default:
 			t.retried(read)
-			keep(w, read, later)
+			keep(w, read, rows.Later)
 		}
 	}
 	return why, then
@@ -277,11 +279,11 @@ func (t *together) judge(ctx context.Context, edits []*edit, responses []types.B
 
 // met goes on from the item that made a statement fail. If the item explains nothing, several times
 // in a row, an UpdateItem has the last word.
-func (t *together) met(w *markedUpdate, e *edit, img image, keep func(*markedUpdate, answer, next)) {
-	size := imageSize(img)
-	if w.seen.state != present { // an INSERT costs what it would have stored
+func (t *together) met(w *markedUpdate, e *rows.Edit, img rows.Image, keep func(*markedUpdate, rows.Answer, rows.Next)) {
+	size := rows.ImageSize(img)
+	if w.seen.State != rows.Present { // an INSERT costs what it would have stored
 		delta := w.update.Fold()
-		size = max(size, w.seen.after(w.update, e, w.lane, &delta).size)
+		size = max(size, w.seen.After(w.update, e, w.lane, &delta).Size)
 	}
 	t.mu.Lock()
 	t.Cost.WriteUnits += float64(itemform.WriteUnits(size))
@@ -292,6 +294,6 @@ func (t *together) met(w *markedUpdate, e *edit, img image, keep func(*markedUpd
 		w.stuck = 0
 		t.alone = append(t.alone, w)
 	default:
-		keep(w, answer{}, again)
+		keep(w, rows.Answer{}, rows.Again)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // Mending is one total that is to be mended: its items as they were read. A total that is spread
@@ -27,16 +28,16 @@ type Mending struct {
 	def    *aggregate.Definition
 	total  aggregate.Address
 	keys   []event.Key
-	images []image // empty where nothing is stored
+	images []rows.Image // empty where nothing is stored
 }
 
 // BeginMending reads the items of one total, consistently. The bucket of the address does not
 // matter. [github.com/ingot-events/ingot/verify.Mend] does all that it takes to mend a total.
 func BeginMending(ctx context.Context, s *Store, def *aggregate.Definition, total aggregate.Address) (*Mending, error) {
 	m := &Mending{store: s.put, def: def, total: total}
-	if def.Spread > maxTransaction {
+	if def.Spread > rows.MaxTransaction {
 		return nil, fmt.Errorf("a total of %s has %d items, and one transaction writes at most %d; make a new generation", def, def.Spread,
-			maxTransaction)
+			rows.MaxTransaction)
 	}
 	for bucket := range def.Spread {
 		m.keys = append(m.keys, lanes.Key(def, bucket, total.By, total.Window))
@@ -46,17 +47,17 @@ func BeginMending(ctx context.Context, s *Store, def *aggregate.Definition, tota
 	return m, err
 }
 
-func (m *Mending) read(ctx context.Context) ([]image, error) {
-	request, found := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}, map[event.Key]image{}
+func (m *Mending) read(ctx context.Context) ([]rows.Image, error) {
+	request, found := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}, map[event.Key]rows.Image{}
 	for _, key := range m.keys {
-		request.Keys = append(request.Keys, keyImage(key))
+		request.Keys = append(request.Keys, rows.KeyImage(key))
 	}
-	err := m.store.readAll(ctx, m.store.aggregates, request, "", func(out *dynamodb.BatchGetItemOutput) {
-		for _, img := range out.Responses[m.store.aggregates] {
-			found[keyOf(img)] = img
+	err := m.store.ReadKeys(ctx, m.store.Aggregates, request, "", func(out *dynamodb.BatchGetItemOutput) {
+		for _, img := range out.Responses[m.store.Aggregates] {
+			found[rows.KeyOf(img)] = img
 		}
 	})
-	images := make([]image, len(m.keys))
+	images := make([]rows.Image, len(m.keys))
 	for i, key := range m.keys {
 		images[i] = found[key]
 	}
@@ -67,9 +68,9 @@ func (m *Mending) read(ctx context.Context) ([]image, error) {
 }
 
 // Stored returns the items that were read.
-func (m *Mending) Stored() (list []StoredTotal) {
+func (m *Mending) Stored() (list []rows.StoredTotal) {
 	for _, img := range m.images {
-		if t, ok := readTotal(img); ok {
+		if t, ok := rows.ReadTotal(img); ok {
 			list = append(list, t)
 		}
 	}
@@ -92,35 +93,35 @@ func (m *Mending) Untouched(ctx context.Context) (bool, error) {
 func (m *Mending) Set(ctx context.Context, n int64, fp event.Decimal, values []aggregate.Amount) (set bool, err error) {
 	var items []types.TransactWriteItem
 	for i, e := range m.edits(n, fp, values) {
-		if len(e.sets)+len(e.removes) > maxMended {
+		if len(e.Sets)+len(e.Removes) > maxMended {
 			return false, errors.New("too many of its values differ for one write; make a new generation")
 		}
-		x := e.expression()
-		if len(x.values) == 0 {
-			x.values = nil // the service refuses an empty map
+		x := e.Expression()
+		if len(x.Values) == 0 {
+			x.Values = nil // the service refuses an empty map
 		}
-		if x.update == "" {
+		if x.Update == "" {
 			items = append(items,
-				types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &m.store.aggregates, Key: keyImage(m.keys[i]),
-					ConditionExpression: x.condition, ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values}})
+				types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &m.store.Aggregates, Key: rows.KeyImage(m.keys[i]),
+					ConditionExpression: x.Condition, ExpressionAttributeNames: x.Names, ExpressionAttributeValues: x.Values}})
 			continue
 		}
-		items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &m.store.aggregates, Key: keyImage(m.keys[i]),
-			UpdateExpression: &x.update, ConditionExpression: x.condition, ExpressionAttributeNames: x.names,
-			ExpressionAttributeValues: x.values}})
+		items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &m.store.Aggregates, Key: rows.KeyImage(m.keys[i]),
+			UpdateExpression: &x.Update, ConditionExpression: x.Condition, ExpressionAttributeNames: x.Names,
+			ExpressionAttributeValues: x.Values}})
 	}
-	err = m.store.retry(ctx, func() (answer, next) {
-		t := m.store.transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
-		for _, r := range t.reasons {
-			if a := classifyReason(r); a.outcome == failed || a.outcome == invalid {
-				t.answer = a // which decides, whatever became of the others
+	err = m.store.Retry(ctx, func() (rows.Answer, rows.Next) {
+		t := m.store.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+		for _, r := range t.Reasons {
+			if a := rows.ClassifyReason(r); a.Outcome == rows.Failed || a.Outcome == rows.Invalid {
+				t.Answer = a // which decides, whatever became of the others
 				break
 			}
 		}
-		if set = t.outcome == done; set || t.outcome == failed {
-			return t.answer, ended
+		if set = t.Outcome == rows.Done; set || t.Outcome == rows.Failed {
+			return t.Answer, rows.Ended
 		}
-		return t.answer, later
+		return t.Answer, rows.Later
 	})
 	if err != nil {
 		return false, fmt.Errorf("mending a total of %s: %w", m.def, awserr.Quiet(err))
@@ -135,18 +136,18 @@ const maxMended = 200
 // edits returns the update of each item. One of them gets all that is wrong with what is added up,
 // so that all items together hold what they should. A value that only moves outwards becomes the
 // same in all items that have it.
-func (m *Mending) edits(n int64, fp event.Decimal, values []aggregate.Amount) (list []*edit) {
-	one := max(0, slices.IndexFunc(m.images, func(img image) bool { return len(img) > 0 }))
+func (m *Mending) edits(n int64, fp event.Decimal, values []aggregate.Amount) (list []*rows.Edit) {
+	one := max(0, slices.IndexFunc(m.images, func(img rows.Image) bool { return len(img) > 0 }))
 	for i, img := range m.images {
-		want := image{}
+		want := rows.Image{}
 		if !m.below(values) {
-			want["flag"], want[acceptedAttribute] = nil, nil
+			want["flag"], want[rows.AcceptedAttribute] = nil, nil
 		}
 		for j, v := range m.def.Values {
 			switch {
 			case v.Op.Additive() || img[v.Name] == nil && i != one:
 			case values[j].Set:
-				want[v.Name] = storedAmount(v.Op, values[j])
+				want[v.Name] = rows.StoredAmount(v.Op, values[j])
 			default:
 				want[v.Name] = nil
 			}
@@ -170,14 +171,14 @@ func (m *Mending) below(values []aggregate.Amount) bool {
 }
 
 // sums adds to want what one item must hold of everything that is added up, beside the others.
-func (m *Mending) sums(want image, one int, n int64, fp event.Decimal, values []aggregate.Amount) {
+func (m *Mending) sums(want rows.Image, one int, n int64, fp event.Decimal, values []aggregate.Amount) {
 	sums := map[string]event.Decimal{"n": event.DecimalOf(n), "fp": fp}
 	for j, v := range m.def.Values {
 		if v.Op == aggregate.Histogram {
 			b := aggregate.Buckets{}
 			_ = b.Add(values[j].Text, 1)
 			for k, count := range b {
-				sums[bucketPrefix+v.Name+":"+strconv.Itoa(k)] = event.DecimalOf(count)
+				sums[rows.BucketPrefix+v.Name+":"+strconv.Itoa(k)] = event.DecimalOf(count)
 			}
 		} else if v.Op.Additive() {
 			sums[v.Name] = values[j].Number
@@ -185,10 +186,10 @@ func (m *Mending) sums(want image, one int, n int64, fp event.Decimal, values []
 	}
 	for i, img := range m.images {
 		for name, v := range img {
-			if _, added := sums[name]; !added && !strings.HasPrefix(name, bucketPrefix) {
+			if _, added := sums[name]; !added && !strings.HasPrefix(name, rows.BucketPrefix) {
 				continue
 			}
-			others, _ := event.ParseDecimal(numberOf(v)) // what is not a number counts as 0
+			others, _ := event.ParseDecimal(rows.NumberOf(v)) // what is not a number counts as 0
 			if i == one {
 				others = event.Decimal{}
 			}
@@ -198,41 +199,42 @@ func (m *Mending) sums(want image, one int, n int64, fp event.Decimal, values []
 	here := m.images[one]
 	for name, sum := range sums {
 		if !sum.IsZero() || here[name] != nil {
-			want[name] = number(sum.String())
+			want[name] = rows.Number(sum.String())
 		}
 	}
 	if value := m.def.Rank.Value; value != "" {
 		if want[lanes.ScoreAttribute], want[lanes.RankAttribute] = want[value], nil; want[value] != nil {
-			want[lanes.RankAttribute] = text(lanes.RankOf(m.def, m.keys[one]))
+			want[lanes.RankAttribute] = rows.Text(lanes.RankOf(m.def, m.keys[one]))
 		}
 	}
 	if at := lanes.Expiry(m.def, m.total.Window); at != 0 {
-		want["expiresAt"] = integer(at)
+		want["expiresAt"] = rows.Integer(at)
 	}
 }
 
 // mendingEdit returns the update that gives an item the attributes of want, where nil is none, on
 // condition that what proves its values is still as it was read.
-func mendingEdit(img, want image) *edit {
-	e := &edit{}
+func mendingEdit(img, want rows.Image) *rows.Edit {
+	e := &rows.Edit{}
 	for i, name := range slices.Sorted(maps.Keys(want)) {
 		switch {
 		case want[name] == nil && img[name] != nil:
-			e.removes = append(e.removes, name)
+			e.Removes = append(e.Removes, name)
 		case want[name] != nil && !reflect.DeepEqual(img[name], want[name]):
-			e.sets = append(e.sets, assignment{operand: operand{name, slotNone, ":s" + strconv.Itoa(i), want[name]}})
+			e.Sets = append(e.Sets, rows.Assignment{Operand: rows.Operand{Name: name, Placeholder: ":s" + strconv.Itoa(i),
+				Value: want[name]}})
 		}
 	}
 	if len(img) == 0 {
-		e.guards = []guard{{operand: operand{name: "PK"}}}
+		e.Guards = []rows.Guard{{Operand: rows.Operand{Name: "PK"}}}
 		return e
 	}
 	for i, name := range []string{"n", "fp", "fpx", "flag"} {
-		g := guard{operand: operand{name: name}}
+		g := rows.Guard{Operand: rows.Operand{Name: name}}
 		if img[name] != nil {
-			g = guard{operand{name, slotNone, ":g" + strconv.Itoa(i), img[name]}, "=", false}
+			g.Placeholder, g.Value, g.Sign = ":g"+strconv.Itoa(i), img[name], "="
 		}
-		e.guards = append(e.guards, g)
+		e.Guards = append(e.Guards, g)
 	}
 	return e
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -23,9 +24,9 @@ import (
 func (s *stages) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
 	var wanted []*event.Item
 	owner := map[*event.Item]*event.Item{} // the whole of each part
-	now := s.env.Now()
+	now := s.Env.Now()
 	for _, whole := range wholes {
-		parts, err := s.pipeline.Parts(whole)
+		parts, err := s.Pipeline.Parts(whole)
 		if err != nil {
 			continue
 		}
@@ -35,7 +36,7 @@ func (s *stages) MissingParts(ctx context.Context, wholes []*event.Item) (missin
 			}
 		}
 	}
-	for chunk := range slices.Chunk(wanted, maxKeys) {
+	for chunk := range slices.Chunk(wanted, rows.MaxKeys) {
 		absent, read, err := s.absent(ctx, chunk, owner)
 		units += read
 		if err != nil {
@@ -51,7 +52,7 @@ func (s *stages) MissingParts(ctx context.Context, wholes []*event.Item) (missin
 // today, it reads that payload too, to find out whose claim it is.
 func (s *stages) absent(ctx context.Context, parts []*event.Item, owner map[*event.Item]*event.Item) (list []*event.Item, units float64,
 	err error) {
-	there, units, err := s.lying(ctx, summary, parts)
+	there, units, err := s.lying(ctx, rows.Summary, parts)
 	if err != nil {
 		return nil, units, err
 	}
@@ -59,16 +60,16 @@ func (s *stages) absent(ctx context.Context, parts []*event.Item, owner map[*eve
 	for _, part := range parts {
 		if img := there[part.Key]; len(img) == 0 {
 			list = append(list, part)
-		} else if _, claim := s.pipeline.ClaimOf(part.Type); claim && !barred(img) && !bytes.Equal(bytesOf(img["digest"]), part.Digest[:]) {
+		} else if _, claim := s.Pipeline.ClaimOf(part.Type); claim && !rows.Barred(img) && !bytes.Equal(rows.BytesOf(img["digest"]), part.Digest[:]) {
 			doubtful = append(doubtful, part)
 		}
 	}
 	if len(doubtful) == 0 {
 		return list, units, nil
 	}
-	there, more, err := s.lying(ctx, wholes, doubtful)
+	there, more, err := s.lying(ctx, rows.Wholes, doubtful)
 	for _, part := range doubtful {
-		if held := readPart(there[part.Key], true); !held.isPartOf(owner[part]) {
+		if held := rows.ReadPart(there[part.Key], true); !held.IsPartOf(owner[part]) {
 			list = append(list, part)
 		}
 	}
@@ -80,8 +81,8 @@ func (s *stages) OrphanedParts(ctx context.Context, items []*event.Item) (orphan
 	of := map[event.Key][]*event.Item{}
 	var asked []*event.Item
 	for _, part := range items {
-		whole := s.pipeline.WholeOf(part)
-		if whole == nil || tooLate(part, s.env.Now()) || tooLate(whole, s.env.Now()) {
+		whole := s.Pipeline.WholeOf(part)
+		if whole == nil || tooLate(part, s.Env.Now()) || tooLate(whole, s.Env.Now()) {
 			continue
 		}
 		if of[whole.Key] == nil {
@@ -90,24 +91,24 @@ func (s *stages) OrphanedParts(ctx context.Context, items []*event.Item) (orphan
 		of[whole.Key] = append(of[whole.Key], part)
 	}
 	var alone []*event.Item
-	for chunk := range slices.Chunk(asked, owners.keys()) {
-		there, read, err := s.lying(ctx, owners, chunk)
+	for chunk := range slices.Chunk(asked, rows.Owners.Keys()) {
+		there, read, err := s.lying(ctx, rows.Owners, chunk)
 		units += read
 		if err != nil {
 			return nil, units, fmt.Errorf("reading the wholes of stored parts: %w", err)
 		}
 		for _, whole := range chunk {
-			alone = append(alone, notOf(s.pipeline, there[whole.Key], whole, of[whole.Key])...)
+			alone = append(alone, notOf(s.Pipeline, there[whole.Key], whole, of[whole.Key])...)
 		}
 	}
-	for chunk := range slices.Chunk(alone, maxKeys) { // an event may have been erased meanwhile
-		there, read, err := s.lying(ctx, summary, chunk)
+	for chunk := range slices.Chunk(alone, rows.MaxKeys) { // an event may have been erased meanwhile
+		there, read, err := s.lying(ctx, rows.Summary, chunk)
 		units += read
 		if err != nil {
 			return nil, units, fmt.Errorf("reading parts again: %w", err)
 		}
 		for _, part := range chunk {
-			if img := there[part.Key]; len(img) > 0 && !barred(img) {
+			if img := there[part.Key]; len(img) > 0 && !rows.Barred(img) {
 				orphans = append(orphans, part)
 			}
 		}
@@ -116,17 +117,17 @@ func (s *stages) OrphanedParts(ctx context.Context, items []*event.Item) (orphan
 }
 
 // notOf returns the parts that the whole, as it is stored, does not have.
-func notOf(p *pipeline.Pipeline, img image, whole *event.Item, parts []*event.Item) []*event.Item {
-	known := readPart(img, true)
-	if len(img) == 0 || known.barred || known.foreign || known.typ != whole.Type {
+func notOf(p *pipeline.Pipeline, img rows.Image, whole *event.Item, parts []*event.Item) []*event.Item {
+	known := rows.ReadPart(img, true)
+	if len(img) == 0 || known.Barred || known.Foreign || known.Typ != whole.Type {
 		return parts
 	}
 	stored := *whole
-	at, err := keys.ParseTime(textOf(img["at"]))
-	if err != nil || known.object != nil {
+	at, err := keys.ParseTime(rows.TextOf(img["at"]))
+	if err != nil || known.Object != nil {
 		return nil // nobody knows
 	}
-	stored.ID, stored.At, stored.Data = textOf(img["id"]), at, known.data
+	stored.ID, stored.At, stored.Data = rows.TextOf(img["id"]), at, known.Data
 	has, err := p.Parts(&stored)
 	if err != nil {
 		return nil // it was stored before its type had parts, under another file
@@ -138,20 +139,21 @@ func notOf(p *pipeline.Pipeline, img image, whole *event.Item, parts []*event.It
 
 // lying consistently reads the stored items under the keys of these items. want says how much of
 // each is read.
-func (s *stages) lying(ctx context.Context, want view, items []*event.Item) (there map[event.Key]image, units float64, err error) {
-	there = make(map[event.Key]image, len(items))
+func (s *stages) lying(ctx context.Context, want rows.View, items []*event.Item) (there map[event.Key]rows.Image, units float64,
+	err error) {
+	there = make(map[event.Key]rows.Image, len(items))
 	keys := make(map[event.Key]bool, len(items))
 	for _, item := range items {
 		keys[item.Key] = true
 	}
-	request := want.request()
+	request := want.Request()
 	for key := range keys {
-		request.Keys = append(request.Keys, keyImage(key))
+		request.Keys = append(request.Keys, rows.KeyImage(key))
 	}
-	slices.SortFunc(request.Keys, func(a, b image) int { return keyOf(a).Compare(keyOf(b)) })
-	err = s.readAll(ctx, s.events, request, types.ReturnConsumedCapacityTotal, func(out *dynamodb.BatchGetItemOutput) {
-		for _, img := range out.Responses[s.events] {
-			there[keyOf(img)] = img
+	slices.SortFunc(request.Keys, func(a, b rows.Image) int { return rows.KeyOf(a).Compare(rows.KeyOf(b)) })
+	err = s.ReadKeys(ctx, s.Events, request, types.ReturnConsumedCapacityTotal, func(out *dynamodb.BatchGetItemOutput) {
+		for _, img := range out.Responses[s.Events] {
+			there[rows.KeyOf(img)] = img
 		}
 		for _, c := range out.ConsumedCapacity {
 			units += aws.ToFloat64(c.CapacityUnits)
@@ -202,11 +204,11 @@ func (s *stages) PutParts(ctx context.Context) (PartsPut, error) {
 	if err := s.generations.SameSecret(ctx); err != nil {
 		return p, fmt.Errorf("put parts: %w", err)
 	}
-	for page, err := range s.ItemPages(ctx, Segment{}) {
+	for page, err := range s.ItemPages(ctx, rows.Segment{}) {
 		if err != nil {
 			return p, err
 		}
-		wholes := slices.DeleteFunc(page.All, func(item *event.Item) bool { return !s.pipeline.HasParts(item.Type) })
+		wholes := slices.DeleteFunc(page.All, func(item *event.Item) bool { return !s.Pipeline.HasParts(item.Type) })
 		p.Wholes += len(wholes)
 		for _, whole := range wholes { // one by one, because memory may not hold the parts of a whole page
 			// The item may not have kept all fields that parts are made of today.
@@ -217,7 +219,7 @@ func (s *stages) PutParts(ctx context.Context) (PartsPut, error) {
 			case !errors.Is(err, ErrPayloadLost):
 				return p, fmt.Errorf("put parts: item %s: %w", whole.Key, err)
 			default:
-				if _, none := s.pipeline.Parts(whole); none != nil {
+				if _, none := s.Pipeline.Parts(whole); none != nil {
 					p.lost(whole, err)
 					continue
 				}
@@ -227,9 +229,9 @@ func (s *stages) PutParts(ctx context.Context) (PartsPut, error) {
 				return p, err
 			}
 			p.Missing += len(missing)
-			missing = slices.DeleteFunc(missing, func(part *event.Item) bool { return p.tooFarAhead(part, s.env.Now()) })
-			var results []Result
-			if s.pipeline.Atomic(whole.Type) {
+			missing = slices.DeleteFunc(missing, func(part *event.Item) bool { return p.tooFarAhead(part, s.Env.Now()) })
+			var results []rows.Result
+			if s.Pipeline.Atomic(whole.Type) {
 				for _, part := range missing { // one refused part must not stop the others
 					results = append(results, s.putBeside(ctx, whole, part))
 				}
@@ -237,7 +239,7 @@ func (s *stages) PutParts(ctx context.Context) (PartsPut, error) {
 				results, _ = s.putAlone(ctx, missing)
 			}
 			for n := range results {
-				s.takeBack(ctx, missing[n], &results[n], &Cost{})
+				s.takeBack(ctx, missing[n], &results[n], &rows.Cost{})
 			}
 			if ctx.Err() != nil {
 				return p, ctx.Err()
@@ -245,8 +247,8 @@ func (s *stages) PutParts(ctx context.Context) (PartsPut, error) {
 			for _, r := range results {
 				if r.Verdict.Stored() && r.Refusal == nil {
 					p.Put++
-				} else if awserr.Denied(r.cause) { // every other part would be refused too
-					return p, fmt.Errorf("put parts: %w", r.cause)
+				} else if awserr.Denied(r.Cause) { // every other part would be refused too
+					return p, fmt.Errorf("put parts: %w", r.Cause)
 				} else {
 					p.refuse(r.Refusal)
 				}

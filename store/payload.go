@@ -28,7 +28,7 @@ func (s *plain) PayloadWithin(ctx context.Context, item *event.Item, room func(b
 	if s.payloads == nil {
 		return "", fmt.Errorf("the payload is in the payload bucket: %w", errNoBucket)
 	}
-	text, err := s.payloads.GetWithin(ctx, s.env, item.Type, item.Key, item.Payload.Sum, room)
+	text, err := s.payloads.GetWithin(ctx, s.Env, item.Type, item.Key, item.Payload.Sum, room)
 	if payloads.Lost(err) {
 		return "", fmt.Errorf("%w: %w", ErrPayloadLost, err)
 	}

@@ -8,18 +8,19 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // plain puts items without their parts, each by a condition on its own key.
 type plain struct {
-	*tables
+	*rows.Tables
 	reading  sync.Mutex       // held while a payload is read from the bucket to judge an event
 	payloads *payloads.Bucket // nil: the configuration names none
 	hot      hotKeys
 }
 
-func newPlain(t *tables, c Config) *plain {
-	s := &plain{tables: t}
+func newPlain(t *rows.Tables, c rows.Config) *plain {
+	s := &plain{Tables: t}
 	if c.Objects != nil && c.PayloadBucket != "" {
 		s.payloads = &payloads.Bucket{Client: c.Objects, Name: c.PayloadBucket}
 	}
@@ -32,10 +33,10 @@ func newPlain(t *tables, c Config) *plain {
 const ExpiryMargin = time.Hour
 
 // putItems does what [Store.Put] does, for the items alone and not for their parts.
-func (s *plain) putItems(ctx context.Context, items []*event.Item) ([]Result, Cost) {
-	p := &put{store: s, results: make([]Result, len(items)), items: items, parallel: s.parallel()}
+func (s *plain) putItems(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+	p := &put{store: s, results: make([]rows.Result, len(items)), items: items, parallel: s.Parallel()}
 	p.fold()
-	_ = s.retry(ctx, func() (answer, next) { return answer{}, p.round(ctx) }) // what is not settled is Retry
+	_ = s.Retry(ctx, func() (rows.Answer, rows.Next) { return rows.Answer{}, p.round(ctx) }) // what is not settled is Retry
 	p.judgeRest()
 	return p.results, p.cost
 }
@@ -46,7 +47,7 @@ type put struct {
 	store    *plain
 	items    []*event.Item
 	writes   []*write // one for each key, in order of first appearance
-	results  []Result
+	results  []rows.Result
 	parallel int  // requests in flight
 	looking  bool // nothing is written
 	// partitions is how many partition keys the writes have.
@@ -54,7 +55,7 @@ type put struct {
 	stuckSince time.Time // since when all remaining writes were refused and none has moved on; zero: one has
 
 	mu   sync.Mutex // guards the following fields and the writes, while requests are in flight
-	cost Cost
+	cost rows.Cost
 	// These count the answers of the current round.
 	moved    bool            // a write has come into its next state
 	refusals int             // writes to ask for again: refused for capacity, or without an answer
@@ -68,10 +69,10 @@ type write struct {
 	place  int   // item's own place among them
 	state  state
 	taken  bool          // the service has said that the key is taken, so a read that finds nothing proves nothing
-	known  *stored       // what is to be replaced, while replacing
+	known  *rows.Stored  // what is to be replaced, while replacing
 	wrote  event.Verdict // Inserted or Updated if this call wrote it
 	missed time.Time     // when the key was found absent and item was too late to put; zero: never
-	last   answer        // why it is not settled
+	last   rows.Answer   // why it is not settled
 	units  float64
 	sent   int
 	alone  bool // a request with several writes was refused as invalid; another write may be the reason
@@ -87,7 +88,7 @@ type write struct {
 // written are considered only if there are no others. Copies have the same digest, but may have
 // different expiries if their time comes from the envelope.
 func (p *put) fold() {
-	now := p.store.env.Now()
+	now := p.store.Env.Now()
 	byKey := make(map[event.Key]*write, len(p.items))
 	partitions := make(map[string]bool, len(p.items))
 	for i, item := range p.items {
@@ -125,10 +126,10 @@ func (p *put) pending() []*write {
 }
 
 // round sends what every pending write needs next. It returns whether there is another round.
-func (p *put) round(ctx context.Context) next {
+func (p *put) round(ctx context.Context) rows.Next {
 	p.moved, p.refusals, p.troubled = false, 0, map[string]bool{}
 	requests := p.requests(ctx, p.pending())
-	p.store.env.Each(len(requests), p.parallel, func(i int) {
+	p.store.Env.Each(len(requests), p.parallel, func(i int) {
 		if ctx.Err() == nil {
 			requests[i]()
 		}
@@ -139,17 +140,17 @@ func (p *put) round(ctx context.Context) next {
 	left := p.pending()
 	switch {
 	case len(left) == 0 || ctx.Err() != nil || p.stuck(left):
-		return ended
+		return rows.Ended
 	case p.refusals > 0:
-		return later
+		return rows.Later
 	default:
-		return again
+		return rows.Again
 	}
 }
 
 // requests returns the requests of one round. Each write gets what it needs next.
 func (p *put) requests(ctx context.Context, work []*write) (requests []func()) {
-	now := p.store.env.Now()
+	now := p.store.Env.Now()
 	var inserts, reads, compares []*write
 	for _, w := range work {
 		// The clock at the time of sending decides, also when a write is sent again. If it is too
@@ -169,14 +170,14 @@ func (p *put) requests(ctx context.Context, work []*write) (requests []func()) {
 		case fetching:
 			requests = append(requests, func() { p.fetch(ctx, w) })
 		}
-		if w.sent > 0 && w.last.outcome != done && w.last.outcome != failed {
+		if w.sent > 0 && w.last.Outcome != rows.Done && w.last.Outcome != rows.Failed {
 			p.cost.Retries++
 		}
 		w.sent++
 	}
 	requests = append(requests, p.insertRequests(ctx, inserts)...)
-	requests = append(requests, p.readRequests(ctx, reads, summary)...)
-	return append(requests, p.readRequests(ctx, compares, wholes)...)
+	requests = append(requests, p.readRequests(ctx, reads, rows.Summary)...)
+	return append(requests, p.readRequests(ctx, compares, rows.Wholes)...)
 }
 
 // tooLate reports whether the item may no longer be written.
@@ -185,15 +186,15 @@ func tooLate(item *event.Item, now time.Time) bool {
 }
 
 // note records an answer that decides nothing. Callers hold mu.
-func (p *put) note(w *write, a answer) {
+func (p *put) note(w *write, a rows.Answer) {
 	w.last = a
-	switch a.outcome {
-	case throttled:
-		p.cost.throttle(a.reason, 1)
+	switch a.Outcome {
+	case rows.Throttled:
+		p.cost.Throttle(a.Reason, 1)
 		p.refuse(w)
-	case unknown, contended:
+	case rows.Unknown, rows.Contended:
 		p.refuse(w)
-	case refused, invalid:
+	case rows.Refused, rows.Invalid:
 		w.state = abandoned
 	}
 }
@@ -201,7 +202,7 @@ func (p *put) note(w *write, a answer) {
 // refuse counts a write that must be sent again. Callers hold mu.
 func (p *put) refuse(w *write) {
 	p.refusals++
-	if !w.last.hotKey() {
+	if !w.last.HotKey() {
 		p.troubled[w.item.Key.PK] = true
 	}
 }
@@ -215,22 +216,23 @@ func (p *put) to(w *write, next state) {
 // written settles a write that this call has made: it is proven stored. Callers hold mu.
 func (p *put) written(w *write, v event.Verdict) {
 	w.wrote = v
-	p.settle(w, &stored{own: true, payload: true, typ: w.item.Type, digest: w.item.Digest, revision: w.item.Revision, ties: &w.item.Ties,
-		data: w.item.Text(), today: &w.item.Digest})
+	p.settle(w, &rows.Stored{Own: true, Payload: true, Typ: w.item.Type, Digest: w.item.Digest, Revision: w.item.Revision,
+		Ties: &w.item.Ties,
+		Data: w.item.Text(), Today: &w.item.Digest})
 }
 
 // settle judges every copy by what is proven stored, and then releases that item: memory may not
 // hold the payloads of all conflicts of a batch. Callers hold mu.
-func (p *put) settle(w *write, known *stored) {
-	now := p.store.env.Now()
+func (p *put) settle(w *write, known *rows.Stored) {
+	now := p.store.Env.Now()
 	for _, i := range w.copies {
 		item := p.items[i]
 		switch {
 		case i == w.place && w.wrote != 0:
-			p.results[i] = Result{Verdict: w.wrote}
+			p.results[i] = rows.Result{Verdict: w.wrote}
 		case p.store.older(known, item) && !tooLate(item, now):
 			// Another copy was tried and not written. That says nothing about this one.
-			p.results[i] = Result{Verdict: event.Retry, Refusal: inPlaceOf(item)}
+			p.results[i] = rows.Result{Verdict: event.Retry, Refusal: inPlaceOf(item)}
 		default:
 			p.results[i] = p.store.judge(known, item)
 		}
@@ -273,7 +275,7 @@ func unattempted() *event.Refusal {
 // unproven returns the result of an item whose key is not proven to hold anything. If another copy
 // was too late, or was refused for good, that decides nothing about this one. Each copy is judged
 // by its own expiry, digest and size.
-func (p *put) unproven(w *write, item *event.Item) Result {
+func (p *put) unproven(w *write, item *event.Item) rows.Result {
 	same := item.Digest == w.item.Digest
 	var r *event.Refusal
 	switch {
@@ -281,14 +283,14 @@ func (p *put) unproven(w *write, item *event.Item) Result {
 		r = inPlaceOf(item)
 	case w.state == absent:
 		r = pastExpiry(item)
-	case w.last.outcome == invalid && same && item.Size() > event.MaxItem:
-		r = event.Poisoned(event.ItemTooLarge, awserr.Detail(w.last.err))
+	case w.last.Outcome == rows.Invalid && same && item.Size() > event.MaxItem:
+		r = event.Poisoned(event.ItemTooLarge, awserr.Detail(w.last.Err))
 	case w.sent == 0:
 		r = unattempted()
 	default:
-		r = w.last.retry()
+		r = w.last.Retry()
 	}
 	refusal := *r
 	refusal.Key = item.Key
-	return Result{Verdict: refusal.Verdict, Refusal: &refusal, cause: w.last.err}
+	return rows.Result{Verdict: refusal.Verdict, Refusal: &refusal, Cause: w.last.Err}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // transactions puts items together with their parts, or with the totals that they move.
@@ -24,7 +25,7 @@ type transactions struct {
 
 // putAtomic puts each of the items at these places together with its parts. Copies of one event go
 // one after the other, because two transactions on the same key would only make each other fail.
-func (s *transactions) putAtomic(ctx context.Context, items []*event.Item, places []int, results []Result) (cost Cost) {
+func (s *transactions) putAtomic(ctx context.Context, items []*event.Item, places []int, results []rows.Result) (cost rows.Cost) {
 	copies := make(map[event.Key]int, len(places))
 	var groups [][]int
 	for _, i := range places {
@@ -35,13 +36,13 @@ func (s *transactions) putAtomic(ctx context.Context, items []*event.Item, place
 		}
 		groups[n] = append(groups[n], i)
 	}
-	costs := make([]Cost, len(groups))
+	costs := make([]rows.Cost, len(groups))
 	among := s.throttles(items)
-	s.env.Each(len(groups), s.parallel(), func(n int) {
+	s.Env.Each(len(groups), s.Parallel(), func(n int) {
 		first := groups[n][0]
 		for _, i := range groups[n] {
 			if i != first && items[i].Digest == items[first].Digest { // then its parts are equal too
-				results[i] = results[first].again()
+				results[i] = results[first].Again()
 				continue
 			}
 			t := s.atomicPut(items[i], items[i].Parts.Items...)
@@ -71,12 +72,12 @@ func (s *transactions) putAtomic(ctx context.Context, items []*event.Item, place
 type atomicPut struct {
 	store   *transactions
 	members []*atomicItem
-	cost    Cost
-	last    answer // why it is not settled
-	beside  bool   // only a part is put; the whole is stored already
-	blind   bool   // after a refusal, items and totals are read: together they are too large for its answer
+	cost    rows.Cost
+	last    rows.Answer // why it is not settled
+	beside  bool        // only a part is put; the whole is stored already
+	blind   bool        // after a refusal, items and totals are read: together they are too large for its answer
 	halt    *halt
-	result  *Result // once it is known
+	result  *rows.Result // once it is known
 	// unanswered says that a try got no answer, and may still be carried out.
 	unanswered bool
 	ready      bool // none of the totals that it takes from, and that have a floor, is being built
@@ -89,7 +90,7 @@ type atomicPut struct {
 type atomicItem struct {
 	item *event.Item
 	// result is what was found under the key. It has no verdict if nothing was found there yet.
-	result Result
+	result rows.Result
 	// met says that the item is proven stored, with this digest and size. barred says that its key
 	// is barred. In both cases it is not put again.
 	met, barred bool
@@ -109,16 +110,16 @@ func (s *transactions) atomicPut(whole *event.Item, parts ...*event.Item) *atomi
 
 // put sends the transaction until the message is settled. If it is not settled in time, it is
 // Retry.
-func (t *atomicPut) put(ctx context.Context) Result {
+func (t *atomicPut) put(ctx context.Context) rows.Result {
 	tries := 0
-	err := t.store.retry(ctx, func() (answer, next) {
+	err := t.store.Retry(ctx, func() (rows.Answer, rows.Next) {
 		if tries++; tries > 1 {
 			t.cost.Retries++
 		}
 		a, next := t.try(ctx)
-		held := t.halt.up(a, t.throttled, t.store.env.Now())
+		held := t.halt.up(a, t.throttled, t.store.Env.Now())
 		if t.last = a; t.result != nil || held {
-			return a, ended
+			return a, rows.Ended
 		}
 		return a, next
 	})
@@ -126,16 +127,16 @@ func (t *atomicPut) put(ctx context.Context) Result {
 }
 
 // end returns the result. A message that is not settled is Retry.
-func (t *atomicPut) end(tried bool, err error) Result {
+func (t *atomicPut) end(tried bool, err error) rows.Result {
 	switch {
 	case t.result != nil:
 	case !tried:
 		t.refused(unattempted())
-	case t.last.err == nil:
-		t.refused(answer{outcome: unknown, err: err}.retry())
+	case t.last.Err == nil:
+		t.refused(rows.Answer{Outcome: rows.Unknown, Err: err}.Retry())
 	default:
-		t.refused(t.last.retry())
-		t.result.cause = t.last.err
+		t.refused(t.last.Retry())
+		t.result.Cause = t.last.Err
 	}
 	t.result.Units = t.cost.WriteUnits
 	return *t.result
@@ -146,7 +147,7 @@ func (t *atomicPut) end(tried bool, err error) Result {
 func (t *atomicPut) refused(why *event.Refusal) {
 	r := *why
 	r.Key = t.members[0].item.Key
-	t.result = &Result{Verdict: r.Verdict, Refusal: &r}
+	t.result = &rows.Result{Verdict: r.Verdict, Refusal: &r}
 }
 
 // halt is the time since when other requests have held up transactions without any progress. It is
@@ -161,9 +162,9 @@ type halt struct {
 // reports whether the transaction has been held up for longer than a batch has patience, by hot
 // keys or by requests that hold one of the items. Its messages are then delivered again. Hot keys
 // are remembered for a while, and the next batches do not wait for them.
-func (h *halt) up(a answer, throttled []string, now time.Time) bool {
+func (h *halt) up(a rows.Answer, throttled []string, now time.Time) bool {
 	few := h.among.few(throttled)
-	if a.outcome != contended && !a.hotKey() && !few {
+	if a.Outcome != rows.Contended && !a.HotKey() && !few {
 		h.since = time.Time{}
 		return false
 	}
@@ -183,40 +184,40 @@ func (h *halt) up(a answer, throttled []string, now time.Time) bool {
 }
 
 // try sends the transaction once.
-func (t *atomicPut) try(ctx context.Context) (answer, next) {
+func (t *atomicPut) try(ctx context.Context) (rows.Answer, rows.Next) {
 	if t.beside && !t.members[0].met {
 		t.refused(&event.Refusal{Verdict: event.Retry, Reason: event.Unattempted,
 			Detail: "its whole was removed in the meantime, so it is not put"})
-		return answer{}, ended
+		return rows.Answer{}, rows.Ended
 	}
 	one := messages{t}
 	if t.late() {
 		one.judgeLate(ctx, &t.cost)
-		return answer{}, ended
+		return rows.Answer{}, rows.Ended
 	}
 	if len(one.mayTake(ctx, &t.cost)) == 0 {
-		return answer{}, ended
+		return rows.Answer{}, rows.Ended
 	}
 	moves := totalMoves(t.unmet())
-	sent := t.store.transact(ctx, t.store.transaction(t.members, t.blind, moves), sendOnce(moves)...)
+	sent := t.store.Transact(ctx, t.store.transaction(t.members, t.blind, moves), sendOnce(moves)...)
 	t.cost.Requests++
 	t.throttled = nil
-	switch sent.outcome {
-	case done:
+	switch sent.Outcome {
+	case rows.Done:
 		t.halt.among.wrote(t.members, moves)
-		t.cost.WriteUnits += cmp.Or(sent.units, t.units(true)+movedUnits(&t.store.aggregates, moves, nil))
+		t.cost.WriteUnits += cmp.Or(sent.Units, t.units(true)+movedUnits(&t.store.Aggregates, moves, nil))
 		t.stored(event.Inserted)
-		return sent.answer, ended
-	case cancelled:
+		return sent.Answer, rows.Ended
+	case rows.Cancelled:
 		return t.cancelled(ctx, sent, moves)
-	case throttled:
-		t.cost.throttle(sent.reason, 1)
-	case invalid:
-		return t.refusedWhole(ctx, moves, sent.answer)
-	case unknown, contended:
+	case rows.Throttled:
+		t.cost.Throttle(sent.Reason, 1)
+	case rows.Invalid:
+		return t.refusedWhole(ctx, moves, sent.Answer)
+	case rows.Unknown, rows.Contended:
 		t.unanswered = true
 	}
-	return sent.answer, later
+	return sent.Answer, rows.Later
 }
 
 // unmet returns the items that are to be put.
@@ -240,37 +241,37 @@ func (s *transactions) transaction(members []*atomicItem, blind bool, moves []*t
 	}
 	for _, m := range members {
 		if m.met {
-			in.TransactItems = append(in.TransactItems, types.TransactWriteItem{ConditionCheck: m.check(&s.events, images)})
+			in.TransactItems = append(in.TransactItems, types.TransactWriteItem{ConditionCheck: m.check(&s.Events, images)})
 			continue
 		}
-		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Put: &types.Put{TableName: &s.events, Item: m.encode(),
+		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Put: &types.Put{TableName: &s.Events, Item: m.encode(),
 			ConditionExpression: aws.String("attribute_not_exists(PK)"), ReturnValuesOnConditionCheckFailure: images}})
 	}
 	for _, u := range moves {
-		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Update: u.update(&s.aggregates, images)})
+		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Update: u.update(&s.Aggregates, images)})
 	}
 	return in
 }
 
 // encode returns the stored form of the item. It says under which epoch the put has counted it, if
 // the transaction does so.
-func (m *atomicItem) encode() image {
-	img := encode(m.item)
+func (m *atomicItem) encode() rows.Image {
+	img := rows.Encode(m.item)
 	if len(m.moves) > 0 {
-		img[putAttribute] = integer(m.item.Epoch)
+		img[rows.PutAttribute] = rows.Integer(m.item.Epoch)
 	}
 	return img
 }
 
 // check returns the condition that the item is still the one that was met.
 func (m *atomicItem) check(table *string, images types.ReturnValuesOnConditionCheckFailure) *types.ConditionCheck {
-	c := &types.ConditionCheck{TableName: table, Key: keyImage(m.item.Key), ReturnValuesOnConditionCheckFailure: images}
+	c := &types.ConditionCheck{TableName: table, Key: rows.KeyImage(m.item.Key), ReturnValuesOnConditionCheckFailure: images}
 	if m.barred {
-		c.ConditionExpression, c.ExpressionAttributeNames = aws.String("attribute_exists(#b)"), map[string]string{"#b": barredAttribute}
+		c.ConditionExpression, c.ExpressionAttributeNames = aws.String("attribute_exists(#b)"), map[string]string{"#b": rows.BarredAttribute}
 		return c
 	}
 	c.ConditionExpression, c.ExpressionAttributeNames = aws.String("#d = :d"), map[string]string{"#d": "digest"}
-	c.ExpressionAttributeValues = image{":d": binary(m.digest[:])}
+	c.ExpressionAttributeValues = rows.Image{":d": rows.Binary(m.digest[:])}
 	return c
 }
 
@@ -279,11 +280,11 @@ func (t *atomicPut) units(done bool) (units float64) {
 	for _, m := range t.members {
 		switch {
 		case m.met:
-			units += transactionUnits(m.size)
+			units += rows.TransactionUnits(m.size)
 		case done:
-			units += 2 * insertUnits(m.item)
+			units += 2 * rows.InsertUnits(m.item)
 		default:
-			units += transactionUnits(max(m.item.Size(), m.size))
+			units += rows.TransactionUnits(max(m.item.Size(), m.size))
 		}
 	}
 	return units
@@ -293,27 +294,27 @@ var errMoving = errors.New("an item that was there before is gone or has changed
 
 // cancelled reads the reasons of a cancelled transaction. They have the order of its items: first
 // the members, then the totals.
-func (t *atomicPut) cancelled(ctx context.Context, sent transacted, moves []*totalMove) (why answer, step next) {
-	if len(sent.reasons) != len(t.members)+len(moves) {
-		t.cost.WriteUnits += t.units(false) + movedUnits(&t.store.aggregates, moves, nil)
-		if sent.long && !t.blind {
+func (t *atomicPut) cancelled(ctx context.Context, sent rows.Transacted, moves []*totalMove) (why rows.Answer, step rows.Next) {
+	if len(sent.Reasons) != len(t.members)+len(moves) {
+		t.cost.WriteUnits += t.units(false) + movedUnits(&t.store.Aggregates, moves, nil)
+		if sent.Long && !t.blind {
 			t.blind = true
-			return sent.answer, again
+			return sent.Answer, rows.Again
 		}
-		return t.refusedWhole(ctx, moves, answer{outcome: contended, err: errSilent})
+		return t.refusedWhole(ctx, moves, rows.Answer{Outcome: rows.Contended, Err: rows.ErrSilent})
 	}
-	why, step = sent.answer, again
+	why, step = sent.Answer, rows.Again
 	var unread []*atomicItem
 	for i, m := range t.members {
-		reason := sent.reasons[i]
-		known := readWhole(reason.Item)
-		t.cost.WriteUnits += transactionUnits(max(m.attempted(), known.size))
-		switch a := classifyReason(reason); a.outcome {
-		case done:
-		case failed:
+		reason := sent.Reasons[i]
+		known := rows.ReadWhole(reason.Item)
+		t.cost.WriteUnits += rows.TransactionUnits(max(m.attempted(), known.Size))
+		switch a := rows.ClassifyReason(reason); a.Outcome {
+		case rows.Done:
+		case rows.Failed:
 			if m.met { // it was erased, or a person removed it
-				m.met, m.barred, m.result = false, false, Result{}
-				why, step = answer{outcome: unknown, err: errMoving}, later
+				m.met, m.barred, m.result = false, false, rows.Result{}
+				why, step = rows.Answer{Outcome: rows.Unknown, Err: errMoving}, rows.Later
 			}
 			if len(reason.Item) == 0 {
 				unread = append(unread, m)
@@ -321,34 +322,36 @@ func (t *atomicPut) cancelled(ctx context.Context, sent transacted, moves []*tot
 			}
 			t.meet(ctx, m, known)
 		default:
-			t.cost.refused(a)
+			t.cost.Refused(a)
 			t.refusedFor(a, m.item.Key)
-			why, step = a, later
+			why, step = a, rows.Later
 		}
 	}
-	ofMoves := sent.reasons[len(t.members):]
-	t.cost.WriteUnits += movedUnits(&t.store.aggregates, moves, ofMoves)
+	ofMoves := sent.Reasons[len(t.members):]
+	t.cost.WriteUnits += movedUnits(&t.store.Aggregates, moves, ofMoves)
 	if len(unread) > 0 && t.result == nil {
 		t.lookAt(ctx, unread, &t.cost)
-		if step == again && slices.ContainsFunc(unread, func(m *atomicItem) bool { return m.result.Verdict == 0 }) {
-			why, step = answer{outcome: unknown, err: errMoving}, later
+		if step == rows.Again && slices.ContainsFunc(unread, func(m *atomicItem) bool { return m.result.Verdict == 0 }) {
+			why, step = rows.Answer{Outcome: rows.Unknown, Err: errMoving}, rows.Later
 		}
 	}
 	t.decide()
-	if t.result == nil && step == again && len(moves) > 0 && !slices.ContainsFunc(sent.reasons[:len(t.members)], isFailed) {
+	if t.result == nil && step == rows.Again && len(moves) > 0 && !slices.ContainsFunc(sent.Reasons[:len(t.members)], isFailed) {
 		return t.stopped(ctx, moves, ofMoves)
 	}
 	return why, step
 }
 
 // refusedFor notes the key of an item that was throttled.
-func (t *atomicPut) refusedFor(a answer, key event.Key) {
-	if a.outcome == throttled {
+func (t *atomicPut) refusedFor(a rows.Answer, key event.Key) {
+	if a.Outcome == rows.Throttled {
 		t.throttled = append(t.throttled, key.PK)
 	}
 }
 
-func isFailed(reason types.CancellationReason) bool { return classifyReason(reason).outcome == failed }
+func isFailed(reason types.CancellationReason) bool {
+	return rows.ClassifyReason(reason).Outcome == rows.Failed
+}
 
 // attempted returns the size that a transaction is charged for if nothing is found under the key.
 func (m *atomicItem) attempted() int {
@@ -359,25 +362,25 @@ func (m *atomicItem) attempted() int {
 }
 
 // meet takes the stored item that holds the key of a member.
-func (t *atomicPut) meet(ctx context.Context, m *atomicItem, known *stored) {
-	judge := func() { m.take(t.store.judge(known, m.item), known.digest) }
-	err := known.ahead(t.store.pipeline.Epoch())
+func (t *atomicPut) meet(ctx context.Context, m *atomicItem, known *rows.Stored) {
+	judge := func() { m.take(t.store.judge(known, m.item), known.Digest) }
+	err := known.Ahead(t.store.Pipeline.Epoch())
 	switch {
 	case err != nil:
-	case known.elsewhere(m.item):
+	case known.Elsewhere(m.item):
 		err = t.store.fetch(ctx, known, &t.cost, judge)
 	default:
 		judge()
 	}
 	if err != nil {
-		t.refused(answer{outcome: unknown, err: err}.retry())
+		t.refused(rows.Answer{Outcome: rows.Unknown, Err: err}.Retry())
 		return
 	}
-	m.size = known.size
+	m.size = known.Size
 }
 
 // take takes what was found under the member's key.
-func (m *atomicItem) take(r Result, digest event.Digest) {
+func (m *atomicItem) take(r rows.Result, digest event.Digest) {
 	m.result = r
 	if r.Verdict == event.Duplicate {
 		m.met, m.barred, m.digest = true, r.Refusal != nil, digest
@@ -385,7 +388,7 @@ func (m *atomicItem) take(r Result, digest event.Digest) {
 }
 
 // lookAt reads what is stored under the keys of members. It puts nothing.
-func (t *atomicPut) lookAt(ctx context.Context, members []*atomicItem, cost *Cost) {
+func (t *atomicPut) lookAt(ctx context.Context, members []*atomicItem, cost *rows.Cost) {
 	items := make([]*event.Item, len(members))
 	for i, m := range members {
 		items[i] = m.item
@@ -407,13 +410,13 @@ func digestIn(item *event.Item) (d event.Digest) {
 
 // late reports whether an item of the message may no longer be put.
 func (t *atomicPut) late() bool {
-	now := t.store.env.Now()
+	now := t.store.Env.Now()
 	return slices.ContainsFunc(t.members, func(m *atomicItem) bool { return !m.met && tooLate(m.item, now) })
 }
 
 // judgeLate settles messages of which an item may no longer be put. Nothing of them is put, because
 // they would be only partly stored.
-func (list messages) judgeLate(ctx context.Context, cost *Cost) {
+func (list messages) judgeLate(ctx context.Context, cost *rows.Cost) {
 	list.look(ctx, cost)
 	for _, t := range list {
 		for _, m := range t.unmet() {
@@ -421,10 +424,10 @@ func (list messages) judgeLate(ctx context.Context, cost *Cost) {
 				continue
 			}
 			refusal := pastExpiry(m.item)
-			if !tooLate(m.item, t.store.env.Now()) {
+			if !tooLate(m.item, t.store.Env.Now()) {
 				refusal.Detail = "an item of the same message can no longer be stored, and this one is not stored without it"
 			}
-			m.result = Result{Verdict: event.Expired, Refusal: refusal}
+			m.result = rows.Result{Verdict: event.Expired, Refusal: refusal}
 		}
 		t.decide()
 	}
@@ -437,19 +440,19 @@ func (t *atomicPut) decide() {
 		return
 	}
 	if whole.met && whole.barred {
-		t.result = &Result{Verdict: event.Duplicate, Refusal: whole.result.Refusal}
+		t.result = &rows.Result{Verdict: event.Duplicate, Refusal: whole.result.Refusal}
 		return
 	}
-	worst, met := &Result{}, true
+	worst, met := &rows.Result{}, true
 	for _, m := range t.members {
 		met = met && m.met
-		if severity(m.result.Verdict) > severity(worst.Verdict) {
+		if rows.Severity(m.result.Verdict) > rows.Severity(worst.Verdict) {
 			worst = &m.result
 		}
 	}
 	switch {
 	case worst.Verdict != 0:
-		t.result = &Result{Verdict: worst.Verdict, Refusal: worst.Refusal, Existing: worst.Existing}
+		t.result = &rows.Result{Verdict: worst.Verdict, Refusal: worst.Refusal, Existing: worst.Existing}
 	case met:
 		t.stored(event.Duplicate)
 	}
@@ -457,10 +460,10 @@ func (t *atomicPut) decide() {
 
 // stored ends the put of a message when all of its items are proven stored.
 func (t *atomicPut) stored(v event.Verdict) {
-	t.result = &Result{Verdict: v}
+	t.result = &rows.Result{Verdict: v}
 	for _, m := range t.members[1:] {
 		if !m.met {
-			m.result = Result{Verdict: event.Inserted}
+			m.result = rows.Result{Verdict: event.Inserted}
 		}
 		t.result.Parts = append(t.result.Parts, m.result)
 	}

@@ -13,13 +13,14 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // messages are messages that are judged together, so that one read serves all of them.
 type messages []*atomicPut
 
 // look reads what is stored under the keys of all items that are to be put.
-func (list messages) look(ctx context.Context, cost *Cost) {
+func (list messages) look(ctx context.Context, cost *rows.Cost) {
 	var unmet []*atomicItem
 	for _, t := range list {
 		unmet = append(unmet, t.unmet()...)
@@ -32,7 +33,7 @@ func (list messages) look(ctx context.Context, cost *Cost) {
 // mayTake returns the messages that may take from the totals whose floors they must not break. A
 // message may not while one of these is being built, because its sum is not complete then. Its
 // items that are stored already are judged in any case; otherwise it is Retry.
-func (list messages) mayTake(ctx context.Context, cost *Cost) (may messages) {
+func (list messages) mayTake(ctx context.Context, cost *rows.Cost) (may messages) {
 	read, blocked, why := heads{}, messages(nil), map[*atomicPut]*event.Refusal{}
 	for _, t := range list {
 		for _, def := range t.floors() {
@@ -57,29 +58,29 @@ func (list messages) mayTake(ctx context.Context, cost *Cost) (may messages) {
 
 // stopped decides about a message whose transaction was cancelled, although the refusal names no
 // key that is taken. If no total refuses either, other requests have held the items.
-func (t *atomicPut) stopped(ctx context.Context, moves []*totalMove, reasons []types.CancellationReason) (answer, next) {
-	why, refusing, busy := answer{outcome: contended, err: errSilent}, -1, false
+func (t *atomicPut) stopped(ctx context.Context, moves []*totalMove, reasons []types.CancellationReason) (rows.Answer, rows.Next) {
+	why, refusing, busy := rows.Answer{Outcome: rows.Contended, Err: rows.ErrSilent}, -1, false
 	for i := range moves {
-		switch a := classifyReason(reasons[i]); a.outcome {
-		case done:
-		case failed, invalid:
-			if refusing < 0 || a.outcome == invalid {
+		switch a := rows.ClassifyReason(reasons[i]); a.Outcome {
+		case rows.Done:
+		case rows.Failed, rows.Invalid:
+			if refusing < 0 || a.Outcome == rows.Invalid {
 				refusing = i
 			}
 		default:
-			t.cost.refused(a)
+			t.cost.Refused(a)
 			t.refusedFor(a, moves[i].Key)
 			why, busy = a, true
 		}
 	}
 	switch {
 	case refusing < 0 && busy:
-		return why, later
+		return why, rows.Later
 	case refusing < 0:
 		return t.refusedWhole(ctx, moves, why)
 	}
 	if len(messages{t}.onlyTotals(ctx, &t.cost)) == 0 {
-		return answer{}, t.step()
+		return rows.Answer{}, t.step()
 	}
 	return t.refusedBy(ctx, moves[refusing], reasons[refusing])
 }
@@ -87,7 +88,7 @@ func (t *atomicPut) stopped(ctx context.Context, moves []*totalMove, reasons []t
 // onlyTotals reads the items under the keys of messages that a total refuses, because a refusal may
 // not name every item that caused it. It returns those that only totals refuse, and of which all
 // tries of this delivery were answered. The others are settled, or must be sent again at once.
-func (list messages) onlyTotals(ctx context.Context, cost *Cost) (only messages) {
+func (list messages) onlyTotals(ctx context.Context, cost *rows.Cost) (only messages) {
 	before := make([]int, len(list))
 	for i, t := range list {
 		before[i] = len(t.unmet())
@@ -110,11 +111,11 @@ func (list messages) onlyTotals(ctx context.Context, cost *Cost) (only messages)
 }
 
 // step says whether a message must be sent again at once, because it is not settled.
-func (t *atomicPut) step() next {
+func (t *atomicPut) step() rows.Next {
 	if t.result != nil {
-		return ended
+		return rows.Ended
 	}
-	return again
+	return rows.Again
 }
 
 // refusedWhole decides about a message whose transaction was refused without naming an item; why
@@ -122,31 +123,31 @@ func (t *atomicPut) step() next {
 // totals that they move are together too large for a transaction. Then the largest total refuses
 // the message, which could be stored if that total were small. Totals are not read if they cannot
 // be large enough for this.
-func (t *atomicPut) refusedWhole(ctx context.Context, moves []*totalMove, why answer) (answer, next) {
+func (t *atomicPut) refusedWhole(ctx context.Context, moves []*totalMove, why rows.Answer) (rows.Answer, rows.Next) {
 	bytes := 0
 	for _, m := range t.members {
 		bytes += m.attempted()
 	}
 	if bytes+len(moves)*event.MaxItem <= itemform.MaxTransaction {
-		return why, later
+		return why, rows.Later
 	}
 	totals, size, largest := 0, 0, (*totalMove)(nil)
 	for _, u := range moves {
-		img, err := t.store.get(ctx, u.Key)
+		img, err := t.store.Get(ctx, u.Key)
 		if err != nil {
-			return classify(err), later
+			return rows.Classify(err), rows.Later
 		}
 		t.cost.Requests++
-		t.cost.read(imageSize(img))
-		if totals += imageSize(img); largest == nil || imageSize(img) > size {
-			size, largest = imageSize(img), u
+		t.cost.Read(rows.ImageSize(img))
+		if totals += rows.ImageSize(img); largest == nil || rows.ImageSize(img) > size {
+			size, largest = rows.ImageSize(img), u
 		}
 	}
 	if bytes+totals <= itemform.MaxTransaction {
-		return why, later
+		return why, rows.Later
 	}
 	if len(messages{t}.onlyTotals(ctx, &t.cost)) == 0 {
-		return answer{}, t.step()
+		return rows.Answer{}, t.step()
 	}
 	return t.refuseTotal(ctx, largest,
 		fmt.Errorf("the items of the message take %d bytes and the totals that they move take %d, and a transaction takes about %d of both",
@@ -155,49 +156,49 @@ func (t *atomicPut) refusedWhole(ctx context.Context, moves []*totalMove, why an
 
 // refusedBy decides about a message that is not stored and that a total refuses. It may be called
 // only if all tries of this delivery were answered.
-func (t *atomicPut) refusedBy(ctx context.Context, u *totalMove, reason types.CancellationReason) (answer, next) {
-	a, img := classifyReason(reason), reason.Item
-	if a.outcome == invalid {
-		return t.refuseTotal(ctx, u, a.err)
+func (t *atomicPut) refusedBy(ctx context.Context, u *totalMove, reason types.CancellationReason) (rows.Answer, rows.Next) {
+	a, img := rows.ClassifyReason(reason), reason.Item
+	if a.Outcome == rows.Invalid {
+		return t.refuseTotal(ctx, u, a.Err)
 	}
 	if len(img) == 0 { // there is no such total, or the refusal did not include it
 		var err error
-		if img, err = t.store.get(ctx, u.Key); err != nil {
-			return classify(err), later
+		if img, err = t.store.Get(ctx, u.Key); err != nil {
+			return rows.Classify(err), rows.Later
 		}
 		t.cost.Requests++
-		t.cost.read(imageSize(img))
+		t.cost.Read(rows.ImageSize(img))
 	}
 	floor, mistyped := u.below(img)
 	switch {
 	case mistyped != "":
 		return t.refuseTotal(ctx, u, errors.New(mistyped))
 	case floor == "":
-		return answer{outcome: contended, err: errMoving}, later // it has risen in the meantime
+		return rows.Answer{Outcome: rows.Contended, Err: errMoving}, rows.Later // it has risen in the meantime
 	}
 	if why := (heads{}).incomplete(ctx, t.store, u.Def, true, &t.cost); why != nil {
 		t.refused(why)
-		return answer{}, ended
+		return rows.Answer{}, rows.Ended
 	}
 	t.refused(&event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor, Detail: floor})
-	return answer{}, ended
+	return rows.Answer{}, rows.Ended
 }
 
 // refuseTotal flags a total that takes no more updates, or the head of its generation if the total
 // cannot even take a flag. The message is Rejected once that is proven.
-func (t *atomicPut) refuseTotal(ctx context.Context, u *totalMove, cause error) (answer, next) {
-	now, e := t.store.env.Now(), &edit{}
-	e.flag(now, "an event was rejected, because its update was refused: "+cause.Error())
-	e.expiry(u.ExpiresAt)
-	x := e.expression()
-	err := t.store.ask(ctx, func() error {
+func (t *atomicPut) refuseTotal(ctx context.Context, u *totalMove, cause error) (rows.Answer, rows.Next) {
+	now, e := t.store.Env.Now(), &rows.Edit{}
+	e.Flag(now, "an event was rejected, because its update was refused: "+cause.Error())
+	e.Expiry(u.ExpiresAt)
+	x := e.Expression()
+	err := t.store.Ask(ctx, func() error {
 		t.cost.Requests++
-		_, err := t.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &t.store.aggregates, Key: keyImage(u.Key),
-			UpdateExpression: &x.update, ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values})
+		_, err := t.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &t.store.Aggregates, Key: rows.KeyImage(u.Key),
+			UpdateExpression: &x.Update, ExpressionAttributeNames: x.Names, ExpressionAttributeValues: x.Values})
 		return err
 	})
-	if classify(err).outcome == invalid {
-		var cost Cost
+	if rows.Classify(err).Outcome == rows.Invalid {
+		var cost rows.Cost
 		cost, err = t.store.generations.Flag(ctx, []*aggregate.Definition{u.Def}, now,
 			fmt.Sprintf("aggregate %q takes no more updates: %v", u.Key, cause))
 		t.cost.Add(cost)
@@ -205,12 +206,12 @@ func (t *atomicPut) refuseTotal(ctx context.Context, u *totalMove, cause error) 
 		t.cost.WriteUnits++
 	}
 	if err != nil {
-		t.refused(answer{outcome: unknown, err: fmt.Errorf("a total of aggregate %s takes no more updates and could not be flagged: %w",
-			u.Def, awserr.Quiet(err))}.retry())
-		return answer{}, ended
+		t.refused(rows.Answer{Outcome: rows.Unknown, Err: fmt.Errorf("a total of aggregate %s takes no more updates and could not be flagged: %w",
+			u.Def, awserr.Quiet(err))}.Retry())
+		return rows.Answer{}, rows.Ended
 	}
 	t.refused(totalRefused(u, t.members[0].item.Key, cause.Error()))
-	return answer{}, ended
+	return rows.Answer{}, rows.Ended
 }
 
 // totalRefused says that a total takes no more updates.
@@ -227,25 +228,25 @@ type heads map[*aggregate.Definition]*event.Refusal
 // incomplete returns the reason why nothing may be taken from the totals of a generation: older
 // events are not in them yet, or no function has started with it. It returns nil if the totals are
 // complete. The store remembers this for five minutes; now makes it read the head again.
-func (h heads) incomplete(ctx context.Context, s *transactions, def *aggregate.Definition, now bool, cost *Cost) *event.Refusal {
+func (h heads) incomplete(ctx context.Context, s *transactions, def *aggregate.Definition, now bool, cost *rows.Cost) *event.Refusal {
 	key := lanes.HeadKey(def)
 	why, known := h[def]
-	if known || !now && s.complete.recently(key, s.env.Now()) {
+	if known || !now && s.complete.recently(key, s.Env.Now()) {
 		return why
 	}
 	cost.Requests++
-	img, err := s.get(ctx, key)
+	img, err := s.Get(ctx, key)
 	if err != nil {
-		h[def] = classify(err).retry()
+		h[def] = rows.Classify(err).Retry()
 		return h[def]
 	}
-	cost.read(imageSize(img))
+	cost.Read(rows.ImageSize(img))
 	detail := "older events are not in its totals yet; it is delivered again until a rebuild is finished"
 	switch {
 	case len(img) == 0:
 		detail = "no function has started with it yet; it is delivered again"
 	case !readHead(img).Building:
-		s.complete.note(key, s.env.Now())
+		s.complete.note(key, s.Env.Now())
 		h[def] = nil
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // A key may be throttled for minutes. It must not hold up the rest of its batch, because no message
@@ -36,9 +37,9 @@ func minority(n, all int) bool { return n < all && (n <= 3 || n*10 <= all) }
 // These items are Retry and are delivered again. Their keys are remembered for a while, and the
 // next batches try them only once.
 func (p *put) stuck(left []*write) bool {
-	now := p.store.env.Now()
+	now := p.store.Env.Now()
 	switch {
-	case p.refusals < len(left) || slices.ContainsFunc(left, func(w *write) bool { return w.last.outcome != throttled }):
+	case p.refusals < len(left) || slices.ContainsFunc(left, func(w *write) bool { return w.last.Outcome != rows.Throttled }):
 		p.stuckSince = time.Time{}
 		return false
 	case p.store.hot.all(keysOf(left), now):

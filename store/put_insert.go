@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // insertRequests splits new items over requests. Items go as single puts if they are few or must go
@@ -19,7 +20,7 @@ func (p *put) insertRequests(ctx context.Context, inserts []*write) []func() {
 	var requests []func()
 	var many []*write
 	for _, w := range inserts {
-		if w.alone || len(inserts) <= few {
+		if w.alone || len(inserts) <= rows.Few {
 			requests = append(requests, func() { p.insertOne(ctx, w) })
 			continue
 		}
@@ -27,8 +28,8 @@ func (p *put) insertRequests(ctx context.Context, inserts []*write) []func() {
 	}
 	for len(many) > 0 {
 		n, bytes := 0, 0
-		for n < len(many) && n < maxStatements {
-			if bytes += many[n].item.Size(); n > 0 && bytes > maxRequestBytes {
+		for n < len(many) && n < rows.MaxStatements {
+			if bytes += many[n].item.Size(); n > 0 && bytes > rows.MaxRequestBytes {
 				break
 			}
 			n++
@@ -44,16 +45,16 @@ func (p *put) insertRequests(ctx context.Context, inserts []*write) []func() {
 // before the answer comes, the next delivery finds the item with its own digest, and is a
 // Duplicate.
 func (p *put) insertOne(ctx context.Context, w *write) {
-	_, err := p.store.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName:                           &p.store.events,
-		Item:                                encode(w.item),
+	_, err := p.store.Client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName:                           &p.store.Events,
+		Item:                                rows.Encode(w.item),
 		ConditionExpression:                 aws.String("attribute_not_exists(PK)"),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cost.Requests++
-	p.inserted(w, classify(err), refusedBy(err))
+	p.inserted(w, rows.Classify(err), rows.RefusedBy(err))
 }
 
 // insertMany inserts up to 25 items in one request. The answer has a result for each. A refusal of
@@ -62,24 +63,24 @@ func (p *put) insertOne(ctx context.Context, w *write) {
 // afterwards, first without their payloads.
 func (p *put) insertMany(ctx context.Context, chunk []*write) {
 	statements := make([]types.BatchStatementRequest, len(chunk))
-	texts := insertTexts{table: p.store.events}
-	var attributes []attribute // of one item after another
+	texts := insertTexts{table: p.store.Events}
+	var attributes []rows.Attribute // of one item after another
 	for i, w := range chunk {
-		attributes = appendAttributes(attributes[:0], w.item)
+		attributes = rows.AppendAttributes(attributes[:0], w.item)
 		statements[i] = texts.statement(attributes)
 	}
-	responses, err := p.store.execute(ctx, statements)
+	responses, err := p.store.Execute(ctx, statements)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cost.Requests++
-	whole := classify(err)
-	if whole.outcome == invalid {
+	whole := rows.Classify(err)
+	if whole.Outcome == rows.Invalid {
 		apart(chunk, whole)
 		return
 	}
 	for i, w := range chunk {
-		if whole.outcome == done {
-			p.inserted(w, classifyStatement(responses[i].Error), nil)
+		if whole.Outcome == rows.Done {
+			p.inserted(w, rows.ClassifyStatement(responses[i].Error), nil)
 		} else {
 			p.inserted(w, whole, nil)
 		}
@@ -90,7 +91,7 @@ func (p *put) insertMany(ctx context.Context, chunk []*write) {
 // say which write is wrong, and the others must not be delivered again because of it. This takes at
 // most one more request for each, because the refusal of a write that goes alone is final. Callers
 // hold mu.
-func apart(chunk []*write, a answer) {
+func apart(chunk []*write, a rows.Answer) {
 	for _, w := range chunk {
 		w.alone, w.last = true, a
 	}
@@ -98,12 +99,12 @@ func apart(chunk []*write, a answer) {
 
 // inserted takes the answer to an insert. img is the stored item, if the answer included it.
 // Callers hold mu.
-func (p *put) inserted(w *write, a answer, img image) {
-	switch a.outcome {
-	case done:
-		p.charge(w, insertUnits(w.item))
+func (p *put) inserted(w *write, a rows.Answer, img rows.Image) {
+	switch a.Outcome {
+	case rows.Done:
+		p.charge(w, rows.InsertUnits(w.item))
 		p.written(w, event.Inserted)
-	case failed:
+	case rows.Failed:
 		p.taken(w, a, img, w.item.Size())
 	default:
 		p.note(w, a)
@@ -113,12 +114,12 @@ func (p *put) inserted(w *write, a answer, img image) {
 // taken takes a failed condition. The key is held by img. If the refusal did not include that item,
 // it is read next. After a replacement its payload is read too, because the payload may be why the
 // condition failed. Callers hold mu.
-func (p *put) taken(w *write, a answer, img image, attempted int) {
+func (p *put) taken(w *write, a rows.Answer, img rows.Image, attempted int) {
 	w.taken, w.last, w.known = true, a, nil
 	p.chargeRefusal(w, attempted, img)
 	switch {
 	case len(img) > 0:
-		p.meet(w, readWhole(img))
+		p.meet(w, rows.ReadWhole(img))
 	case w.state == replacing:
 		p.to(w, comparing)
 	default:
@@ -129,11 +130,11 @@ func (p *put) taken(w *write, a answer, img image, attempted int) {
 // chargeRefusal counts a failed condition. It is charged for the larger of the attempted and the
 // stored item, on the table alone. If the stored item did not come with the refusal, settleRefusal
 // counts the difference once that item is read.
-func (p *put) chargeRefusal(w *write, attempted int, img image) {
+func (p *put) chargeRefusal(w *write, attempted int, img rows.Image) {
 	if len(img) == 0 {
 		w.attempted = attempted
 	}
-	p.charge(w, float64(itemform.WriteUnits(max(attempted, imageSize(img)))))
+	p.charge(w, float64(itemform.WriteUnits(max(attempted, rows.ImageSize(img)))))
 }
 
 func (p *put) settleRefusal(w *write, stored int) {
@@ -159,16 +160,16 @@ type insertTexts struct {
 // statement returns INSERT INTO "table" VALUE {'PK': ?, …} with one parameter for each attribute.
 // The service does not accept a whole item as one parameter. The text depends only on the names of
 // the attributes. statement sorts item, and keeps no reference to it.
-func (t *insertTexts) statement(item []attribute) types.BatchStatementRequest {
-	slices.SortFunc(item, func(a, b attribute) int { return strings.Compare(a.name, b.name) })
+func (t *insertTexts) statement(item []rows.Attribute) types.BatchStatementRequest {
+	slices.SortFunc(item, func(a, b rows.Attribute) int { return strings.Compare(a.Name, b.Name) })
 	parameters := make([]types.AttributeValue, len(item))
 	for i, a := range item {
-		parameters[i] = a.value
+		parameters[i] = a.Value
 	}
-	if !slices.EqualFunc(item, t.names, func(a attribute, name string) bool { return a.name == name }) {
+	if !slices.EqualFunc(item, t.names, func(a rows.Attribute, name string) bool { return a.Name == name }) {
 		t.names = make([]string, len(item))
 		for i, a := range item {
-			t.names[i] = a.name
+			t.names[i] = a.Name
 		}
 		t.text = aws.String(`INSERT INTO "` + t.table + `" VALUE {'` + strings.Join(t.names, "': ?, '") + `': ?}`)
 	}

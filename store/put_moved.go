@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -33,7 +34,7 @@ func (s *transactions) moves(item *event.Item) (list []aggregate.Contribution) {
 	if item.Put == 0 {
 		return nil
 	}
-	c := s.pipeline.Contributions(item)
+	c := s.Pipeline.Contributions(item)
 	if slices.ContainsFunc(c.Failed, func(f pipeline.Failure) bool { return f.Def.MovedBy == aggregate.Put }) {
 		return nil
 	}
@@ -84,20 +85,21 @@ func subtracts(c *aggregate.Contribution, v int, amount aggregate.Amount) bool {
 // update returns the update of the total, on condition that no value that is taken from falls below
 // its floor. images says whether a refusal is to bring the total.
 func (u *totalMove) update(table *string, images types.ReturnValuesOnConditionCheckFailure) *types.Update {
-	e := &edit{}
-	e.fold(&u.Update, &u.delta, &observation{})
-	e.expiry(u.ExpiresAt)
+	e := &rows.Edit{}
+	e.Fold(&u.Update, &u.delta, &rows.Observation{})
+	e.Expiry(u.ExpiresAt)
 	for v, takes := range u.subtracts {
 		if takes {
 			need := u.need(v)
-			e.guards = append(e.guards, guard{operand{u.Def.Values[v].Name, slotNone, ":f" + strconv.Itoa(v), number(need.String())}, ">=",
-				need.Sign() <= 0})
+			e.Guards = append(e.Guards, rows.Guard{
+				Operand: rows.Operand{Name: u.Def.Values[v].Name, Placeholder: ":f" + strconv.Itoa(v), Value: rows.Number(need.String())},
+				Sign:    ">=", OrMissing: need.Sign() <= 0})
 		}
 	}
-	x := e.expression()
-	update := &types.Update{TableName: table, Key: keyImage(u.Key), UpdateExpression: &x.update, ConditionExpression: x.condition,
-		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values}
-	if x.condition != nil {
+	x := e.Expression()
+	update := &types.Update{TableName: table, Key: rows.KeyImage(u.Key), UpdateExpression: &x.Update, ConditionExpression: x.Condition,
+		ExpressionAttributeNames: x.Names, ExpressionAttributeValues: x.Values}
+	if x.Condition != nil {
 		update.ReturnValuesOnConditionCheckFailure = images
 	}
 	return update
@@ -110,8 +112,8 @@ func (u *totalMove) need(v int) event.Decimal {
 }
 
 // units returns what the update costs in a transaction, for a total that was found as img.
-func (u *totalMove) units(table *string, img image) float64 {
-	return transactionUnits(max(writtenSize(u.update(table, types.ReturnValuesOnConditionCheckFailureNone)), imageSize(img)))
+func (u *totalMove) units(table *string, img rows.Image) float64 {
+	return rows.TransactionUnits(max(writtenSize(u.update(table, types.ReturnValuesOnConditionCheckFailureNone)), rows.ImageSize(img)))
 }
 
 // name names the total for people: stock of sku="a". Its values are in quotes, because they may be
@@ -135,14 +137,14 @@ func (u *totalMove) name() string {
 
 // below says why the condition of the update fails for a total as it was found: which floor does
 // not hold, or which value is not a number. Both are empty if the condition holds for that total.
-func (u *totalMove) below(img image) (floor, mistyped string) {
+func (u *totalMove) below(img rows.Image) (floor, mistyped string) {
 	for v, takes := range u.subtracts {
 		if !takes {
 			continue
 		}
 		name, has := u.Def.Values[v].Name, event.Decimal{}
 		if attribute, there := img[name]; there {
-			n, err := event.ParseDecimal(numberOf(attribute))
+			n, err := event.ParseDecimal(rows.NumberOf(attribute))
 			if err != nil {
 				return "", fmt.Sprintf("%s: %s is not a number", u.name(), name)
 			}
@@ -159,7 +161,7 @@ func (u *totalMove) below(img image) (floor, mistyped string) {
 // putMoved puts the items at these places, together with their parts if they are atomic. Each of
 // them moves totals. Messages that move the same total share transactions. So they do not make each
 // other fail, and the total is paid for once. Copies of one event go after the first one.
-func (s *transactions) putMoved(ctx context.Context, items []*event.Item, places []int, results []Result) (cost Cost) {
+func (s *transactions) putMoved(ctx context.Context, items []*event.Item, places []int, results []rows.Result) (cost rows.Cost) {
 	first := make(map[event.Key]bool, len(places))
 	var puts []*atomicPut
 	var copies []int
@@ -171,14 +173,14 @@ func (s *transactions) putMoved(ctx context.Context, items []*event.Item, places
 			continue
 		}
 		first[items[i].Key] = true
-		t := s.atomicPut(items[i], atomicParts(items[i])...)
+		t := s.atomicPut(items[i], rows.AtomicParts(items[i])...)
 		t.halt.among = among
 		puts, of[t] = append(puts, t), i
 	}
 	among.puts = puts
 	groups := connected(puts)
-	costs := make([]Cost, len(groups))
-	s.env.Each(len(groups), s.parallel(), func(n int) {
+	costs := make([]rows.Cost, len(groups))
+	s.Env.Each(len(groups), s.Parallel(), func(n int) {
 		for _, p := range packs(s, groups[n]) { // one after the other: they share totals
 			p.put(ctx)
 			costs[n].Add(p.cost)
@@ -199,7 +201,7 @@ func (s *transactions) putMoved(ctx context.Context, items []*event.Item, places
 			results[i] = *r
 			continue
 		}
-		t := s.atomicPut(items[i], atomicParts(items[i])...)
+		t := s.atomicPut(items[i], rows.AtomicParts(items[i])...)
 		results[i] = t.put(ctx)
 		known.add(items[i], results[i])
 		cost.Add(t.cost)
@@ -215,7 +217,7 @@ type triedItems struct {
 
 type triedItem struct {
 	item   *event.Item
-	result Result
+	result rows.Result
 }
 
 // copied is what copies of one event have in common.
@@ -224,7 +226,7 @@ type copied struct {
 	digest event.Digest
 }
 
-func (s triedItems) add(item *event.Item, r Result) {
+func (s triedItems) add(item *event.Item, r rows.Result) {
 	it := &triedItem{item, r}
 	switch {
 	case r.Verdict.Stored():
@@ -246,21 +248,21 @@ func (s triedItems) add(item *event.Item, r Result) {
 // A copy may have a different time, source or attributes, from its envelope. Then it is tried even
 // after a rejection, because it may move another total. Otherwise, copyOf returns nil, and the item
 // is tried. So is an item with another digest, which is not a copy.
-func (s triedItems) copyOf(item *event.Item) *Result {
+func (s triedItems) copyOf(item *event.Item) *rows.Result {
 	if it := s.stored[item.Key]; it != nil && it.item.Digest == item.Digest {
-		r := it.result.again()
+		r := it.result.Again()
 		return &r
 	}
 	others := s.others[copied{item.Key, item.Digest}]
 	for _, it := range others {
 		if it.result.Verdict == event.Retry {
 			refusal := inPlaceOf(item)
-			return &Result{Verdict: refusal.Verdict, Refusal: refusal}
+			return &rows.Result{Verdict: refusal.Verdict, Refusal: refusal}
 		}
 	}
 	for _, it := range others {
 		if item.At.Equal(it.item.At) && maps.Equal(item.Meta, it.item.Meta) {
-			r := it.result.again()
+			r := it.result.Again()
 			return &r
 		}
 	}
@@ -272,7 +274,7 @@ func sendOnce(moves []*totalMove) []func(*dynamodb.Options) {
 	if len(moves) == 0 {
 		return nil
 	}
-	return []func(*dynamodb.Options){once}
+	return []func(*dynamodb.Options){rows.Once}
 }
 
 // connected groups messages that move the same totals, directly or through other messages. The
@@ -339,7 +341,7 @@ func (t *atomicPut) bytes() (size int) {
 // movedUnits returns what the totals of a transaction cost, as far as it is known.
 func movedUnits(table *string, moves []*totalMove, reasons []types.CancellationReason) (units float64) {
 	for i, u := range moves {
-		var img image
+		var img rows.Image
 		if i < len(reasons) {
 			img = reasons[i].Item
 		}

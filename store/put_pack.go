@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // assumedTotal is the size, in bytes, that a total is assumed to have when messages are packed. If
@@ -28,8 +29,8 @@ func packs(s *transactions, group []*atomicPut) (list []*pack) {
 				more++
 			}
 		}
-		if p == nil || items+len(t.members)+len(totals)+more > maxTransaction || bytes+t.bytes()+
-			(len(totals)+more)*assumedTotal > maxTransactionBytes {
+		if p == nil || items+len(t.members)+len(totals)+more > rows.MaxTransaction || bytes+t.bytes()+
+			(len(totals)+more)*assumedTotal > rows.MaxTransactionBytes {
 			p = &pack{store: s, halt: together}
 			list = append(list, p)
 			totals, items, bytes = map[event.Key]bool{}, 0, 0
@@ -53,7 +54,7 @@ type pack struct {
 	// throttled are the partition keys for which the last try was refused, as far as its refusal
 	// names them.
 	throttled []string
-	cost      Cost // besides that of the messages
+	cost      rows.Cost // besides that of the messages
 }
 
 // put settles all messages of the pack.
@@ -80,18 +81,18 @@ func (p *pack) together(ctx context.Context) {
 	if len(p.puts) < 2 {
 		return
 	}
-	tries, last, held := 0, answer{}, false
-	err := p.store.retry(ctx, func() (answer, next) {
+	tries, last, held := 0, rows.Answer{}, false
+	err := p.store.Retry(ctx, func() (rows.Answer, rows.Next) {
 		if len(p.puts) < 2 {
-			return answer{}, ended
+			return rows.Answer{}, rows.Ended
 		}
 		if tries++; tries > 1 {
 			p.cost.Retries++
 		}
 		a, next := p.try(ctx)
-		if last = a; p.halt.up(a, p.throttled, p.store.env.Now()) {
+		if last = a; p.halt.up(a, p.throttled, p.store.Env.Now()) {
 			held = true
-			return a, ended
+			return a, rows.Ended
 		}
 		return a, next
 	})
@@ -106,40 +107,40 @@ func (p *pack) together(ctx context.Context) {
 
 // try sends the transaction once. It only has puts: a message with an item that is stored already
 // goes alone.
-func (p *pack) try(ctx context.Context) (answer, next) {
+func (p *pack) try(ctx context.Context) (rows.Answer, rows.Next) {
 	p.take((*atomicPut).late).judgeLate(ctx, &p.cost)
 	if len(p.puts) < 2 {
-		return answer{}, ended
+		return rows.Answer{}, rows.Ended
 	}
 	var members []*atomicItem
 	for _, t := range p.puts {
 		members = append(members, t.members...)
 	}
 	moves := totalMoves(members)
-	sent := p.store.transact(ctx, p.store.transaction(members, false, moves), once)
+	sent := p.store.Transact(ctx, p.store.transaction(members, false, moves), rows.Once)
 	p.cost.Requests++
 	p.throttled = nil
-	switch sent.outcome {
-	case done:
+	switch sent.Outcome {
+	case rows.Done:
 		p.halt.among.wrote(members, moves)
-		p.share(cmp.Or(sent.units, movedUnits(&p.store.aggregates, moves, nil)+p.units()))
+		p.share(cmp.Or(sent.Units, movedUnits(&p.store.Aggregates, moves, nil)+p.units()))
 		for _, t := range p.puts {
 			t.stored(event.Inserted)
 		}
-		return sent.answer, ended
-	case cancelled:
+		return sent.Answer, rows.Ended
+	case rows.Cancelled:
 		return p.cancelled(ctx, sent, len(members), moves)
-	case invalid: // together they are too large, or two of them have a key in common
+	case rows.Invalid: // together they are too large, or two of them have a key in common
 		p.leave(func(*atomicPut) bool { return true })
-		return sent.answer, ended
-	case throttled:
-		p.cost.throttle(sent.reason, 1)
-	case unknown, contended:
+		return sent.Answer, rows.Ended
+	case rows.Throttled:
+		p.cost.Throttle(sent.Reason, 1)
+	case rows.Unknown, rows.Contended:
 		for _, t := range p.puts {
 			t.unanswered = true
 		}
 	}
-	return sent.answer, later
+	return sent.Answer, rows.Later
 }
 
 // take takes messages out of the pack.
@@ -182,41 +183,41 @@ func (p *pack) share(all float64) {
 // message that meets a stored item is judged by it. A message whose total cannot be updated goes
 // alone. Messages that a floor refuses are taken out. A few messages whose own items are throttled
 // go alone, so that the others do not wait for them.
-func (p *pack) cancelled(ctx context.Context, sent transacted, items int, moves []*totalMove) (why answer, step next) {
-	if len(sent.reasons) != items+len(moves) {
-		p.cost.WriteUnits += movedUnits(&p.store.aggregates, moves, nil)
+func (p *pack) cancelled(ctx context.Context, sent rows.Transacted, items int, moves []*totalMove) (why rows.Answer, step rows.Next) {
+	if len(sent.Reasons) != items+len(moves) {
+		p.cost.WriteUnits += movedUnits(&p.store.Aggregates, moves, nil)
 		p.leave(func(t *atomicPut) bool {
 			t.cost.WriteUnits += t.units(false)
 			return true
 		})
-		return sent.answer, ended
+		return sent.Answer, rows.Ended
 	}
-	r := &packReasons{why: answer{outcome: contended, err: errSilent}, rooms: rooms{}}
-	p.ofTotals(r, moves, sent.reasons[items:])
-	p.ofItems(r, sent.reasons)
+	r := &packReasons{why: rows.Answer{Outcome: rows.Contended, Err: rows.ErrSilent}, rooms: rooms{}}
+	p.ofTotals(r, moves, sent.Reasons[items:])
+	p.ofItems(r, sent.Reasons)
 	left := len(p.puts)
 	p.leave(func(t *atomicPut) bool { return r.met[t] != nil || r.hot[t] })
 	for _, t := range p.alone {
 		if own := r.met[t]; own != nil {
-			t.last, _ = t.cancelled(ctx, transacted{answer: sent.answer, reasons: own}, nil)
+			t.last, _ = t.cancelled(ctx, rows.Transacted{Answer: sent.Answer, Reasons: own}, nil)
 		}
 	}
 	p.divide(ctx, moves, r.rooms)
 	switch {
 	case len(p.puts) < 2:
-		return sent.answer, ended
+		return sent.Answer, rows.Ended
 	case r.busy:
-		return r.why, later
+		return r.why, rows.Later
 	case len(p.puts) < left:
-		return sent.answer, again
+		return sent.Answer, rows.Again
 	}
 	p.leave(func(*atomicPut) bool { return true }) // nothing says why: together they may be too large
-	return sent.answer, ended
+	return sent.Answer, rows.Ended
 }
 
 // packReasons is what the reasons of a cancelled pack say.
 type packReasons struct {
-	why   answer // what held it up, if busy is set
+	why   rows.Answer // what held it up, if busy is set
 	busy  bool
 	rooms rooms                                     // of the totals that refuse
 	met   map[*atomicPut][]types.CancellationReason // those of messages that meet a stored item
@@ -225,16 +226,16 @@ type packReasons struct {
 
 // ofTotals reads the reasons that totals give.
 func (p *pack) ofTotals(r *packReasons, moves []*totalMove, reasons []types.CancellationReason) {
-	p.cost.WriteUnits += movedUnits(&p.store.aggregates, moves, reasons)
+	p.cost.WriteUnits += movedUnits(&p.store.Aggregates, moves, reasons)
 	for i, u := range moves {
-		switch a := classifyReason(reasons[i]); a.outcome {
-		case done:
-		case failed, invalid:
-			r.rooms[u.Key] = &room{left: reasons[i].Item, broken: a.outcome == invalid}
+		switch a := rows.ClassifyReason(reasons[i]); a.Outcome {
+		case rows.Done:
+		case rows.Failed, rows.Invalid:
+			r.rooms[u.Key] = &room{left: reasons[i].Item, broken: a.Outcome == rows.Invalid}
 		default:
-			p.cost.refused(a)
+			p.cost.Refused(a)
 			r.why, r.busy = a, true
-			if a.outcome == throttled {
+			if a.Outcome == rows.Throttled {
 				p.throttled = append(p.throttled, u.Key.PK)
 			}
 		}
@@ -249,20 +250,20 @@ func (p *pack) ofItems(r *packReasons, reasons []types.CancellationReason) {
 		own := reasons[:len(t.members)]
 		reasons = reasons[len(own):]
 		for i, reason := range own {
-			a := classifyReason(reason)
-			switch a.outcome {
-			case done:
+			a := rows.ClassifyReason(reason)
+			switch a.Outcome {
+			case rows.Done:
 				continue
-			case failed, invalid:
+			case rows.Failed, rows.Invalid:
 				r.met[t] = own // it counts its own cost
 				continue
-			case throttled:
+			case rows.Throttled:
 				r.hot[t] = true
 				throttling = append(throttling, t.members[i].item.Key.PK)
 			default:
 				r.busy = true
 			}
-			p.cost.refused(a)
+			p.cost.Refused(a)
 			r.why = a
 		}
 		if r.met[t] == nil {

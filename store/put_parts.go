@@ -5,18 +5,19 @@ import (
 	"slices"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // stages puts whole messages.
 type stages struct{ *transactions }
 
 // Put does what [Store.Put] says.
-func (s *stages) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+func (s *stages) Put(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
 	return s.putOffloading(ctx, items, s.putAll)
 }
 
-func (s *stages) putAll(ctx context.Context, items []*event.Item) ([]Result, Cost) {
-	results, atomic, cost := putOthers(ctx, items, isAtomic, s.putInTurn)
+func (s *stages) putAll(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+	results, atomic, cost := putOthers(ctx, items, rows.IsAtomic, s.putInTurn)
 	if len(atomic) == 0 {
 		return results, cost
 	}
@@ -24,7 +25,7 @@ func (s *stages) putAll(ctx context.Context, items []*event.Item) ([]Result, Cos
 	cost.Add(uploaded)
 	var plain, moving []int
 	for _, i := range atomic {
-		if movesTotals(items[i]) {
+		if rows.MovesTotals(items[i]) {
 			moving = append(moving, i)
 		} else {
 			plain = append(plain, i)
@@ -38,7 +39,7 @@ func (s *stages) putAll(ctx context.Context, items []*event.Item) ([]Result, Cos
 // putOthers puts the items that are not special, and returns the places of those that are. The
 // caller must still find their results.
 func putOthers(ctx context.Context, items []*event.Item, special func(*event.Item) bool,
-	put func(context.Context, []*event.Item) ([]Result, Cost)) (results []Result, left []int, cost Cost) {
+	put func(context.Context, []*event.Item) ([]rows.Result, rows.Cost)) (results []rows.Result, left []int, cost rows.Cost) {
 	if !slices.ContainsFunc(items, special) {
 		results, cost = put(ctx, items)
 		return results, nil, cost
@@ -51,13 +52,13 @@ func putOthers(ctx context.Context, items []*event.Item, special func(*event.Ite
 			places = append(places, i)
 		}
 	}
-	results = make([]Result, len(items))
+	results = make([]rows.Result, len(items))
 	return results, left, putAt(ctx, items, places, results, put)
 }
 
 // putAt puts the items at these places, and sets their results.
-func putAt(ctx context.Context, items []*event.Item, places []int, results []Result,
-	put func(context.Context, []*event.Item) ([]Result, Cost)) Cost {
+func putAt(ctx context.Context, items []*event.Item, places []int, results []rows.Result,
+	put func(context.Context, []*event.Item) ([]rows.Result, rows.Cost)) rows.Cost {
 	some := make([]*event.Item, len(places))
 	for n, i := range places {
 		some[n] = items[i]
@@ -70,11 +71,11 @@ func putAt(ctx context.Context, items []*event.Item, places []int, results []Res
 }
 
 // putInTurn puts items, and after them the parts of those that are stored.
-func (s *stages) putInTurn(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+func (s *stages) putInTurn(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
 	results, cost := s.putAlone(ctx, items)
 	var parts []*event.Item
 	for i, item := range items {
-		if results[i].yields(item) {
+		if results[i].Yields(item) {
 			parts = append(parts, item.Parts.Items...)
 		}
 	}
@@ -84,9 +85,9 @@ func (s *stages) putInTurn(ctx context.Context, items []*event.Item) ([]Result, 
 	ofParts, more := s.putAlone(ctx, parts)
 	cost.Add(more)
 	for i, item := range items {
-		if results[i].yields(item) {
+		if results[i].Yields(item) {
 			n := len(item.Parts.Items)
-			results[i] = results[i].with(ofParts[:n:n])
+			results[i] = results[i].With(ofParts[:n:n])
 			ofParts = ofParts[n:]
 		}
 	}
@@ -95,11 +96,11 @@ func (s *stages) putInTurn(ctx context.Context, items []*event.Item) ([]Result, 
 
 // putAlone puts items without their parts. Those that move totals are put in transactions with
 // them.
-func (s *stages) putAlone(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+func (s *stages) putAlone(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
 	if !slices.ContainsFunc(items, func(item *event.Item) bool { return item.Payload != nil }) {
 		return s.putUploaded(ctx, items)
 	}
-	results, places := make([]Result, len(items)), make([]int, len(items))
+	results, places := make([]rows.Result, len(items)), make([]int, len(items))
 	for i := range places {
 		places[i] = i
 	}
@@ -109,7 +110,7 @@ func (s *stages) putAlone(ctx context.Context, items []*event.Item) ([]Result, C
 }
 
 // putUploaded puts items whose payloads are already where they belong.
-func (s *stages) putUploaded(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+func (s *stages) putUploaded(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
 	results, moving, cost := putOthers(ctx, items, func(item *event.Item) bool { return item.Put != 0 }, s.putItems)
 	if len(moving) == 0 {
 		return results, cost
@@ -120,8 +121,8 @@ func (s *stages) putUploaded(ctx context.Context, items []*event.Item) ([]Result
 
 // putBeside puts a part of a stored whole that is atomic, on condition that the whole is still
 // there. A whole that was removed does not come back.
-func (s *stages) putBeside(ctx context.Context, whole, part *event.Item) Result {
-	result := make([]Result, 1)
+func (s *stages) putBeside(ctx context.Context, whole, part *event.Item) rows.Result {
+	result := make([]rows.Result, 1)
 	if ready, _ := s.upload(ctx, []*event.Item{part}, []int{0}, false, result); len(ready) == 0 {
 		return result[0]
 	}

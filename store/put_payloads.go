@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // A payload that is not in its item is in an object of the payload bucket. The order of requests
@@ -36,14 +37,14 @@ const (
 // putOffloading does what put does. It also refuses items that are too far ahead, if their payloads
 // go to the payload bucket, and deletes the payloads of erased events again.
 func (s *stages) putOffloading(ctx context.Context, items []*event.Item,
-	put func(context.Context, []*event.Item) ([]Result, Cost)) ([]Result, Cost) {
-	if !slices.ContainsFunc(items, func(item *event.Item) bool { return len(carriers(item)) > 0 }) {
+	put func(context.Context, []*event.Item) ([]rows.Result, rows.Cost)) ([]rows.Result, rows.Cost) {
+	if !slices.ContainsFunc(items, func(item *event.Item) bool { return len(rows.Carriers(item)) > 0 }) {
 		return put(ctx, items)
 	}
-	now := s.env.Now()
+	now := s.Env.Now()
 	results, ahead, cost := putOthers(ctx, items, func(item *event.Item) bool { return payloads.IsAhead(item, now) }, put)
 	for _, i := range ahead {
-		results[i] = Result{Verdict: event.Poison, Refusal: payloads.TooFarAhead(items[i])}
+		results[i] = rows.Result{Verdict: event.Poison, Refusal: payloads.TooFarAhead(items[i])}
 	}
 	for i, item := range items {
 		s.takeBack(ctx, item, &results[i], &cost)
@@ -72,15 +73,16 @@ type upload struct {
 // An item that may no longer be written is only read, so it needs no object. But the put reads the
 // clock again. If the clock was set back in between, the item may be written after all. So the
 // payload of an item that became too late less than backStep ago is put too.
-func (s *stages) upload(ctx context.Context, items []*event.Item, places []int, together bool, results []Result) (ready []int, cost Cost) {
-	now := s.env.Now().Add(-backStep)
+func (s *stages) upload(ctx context.Context, items []*event.Item, places []int, together bool, results []rows.Result) (ready []int,
+	cost rows.Cost) {
+	now := s.Env.Now().Add(-backStep)
 	known := map[object]bool{}
 	var list []upload
 	late := func(item *event.Item) bool { return tooLate(item, now) }
 	of := func(item *event.Item) []*event.Item {
 		switch {
 		case together && !late(item) && !slices.ContainsFunc(item.Parts.Items, late): // otherwise none of them is put
-			return carriers(item)
+			return rows.Carriers(item)
 		case !together && item.Payload != nil && !late(item):
 			return []*event.Item{item}
 		}
@@ -99,7 +101,7 @@ func (s *stages) upload(ctx context.Context, items []*event.Item, places []int, 
 	}
 	var mu sync.Mutex // guards failed
 	failed := map[object]error{}
-	s.env.Each(len(list), uploadsAtOnce, func(n int) {
+	s.Env.Each(len(list), uploadsAtOnce, func(n int) {
 		if err := s.putPayload(ctx, list[n]); err != nil {
 			mu.Lock()
 			defer mu.Unlock()
@@ -109,7 +111,7 @@ func (s *stages) upload(ctx context.Context, items []*event.Item, places []int, 
 	cost.Objects += len(list)
 	for _, i := range places {
 		if err := firstOf(failed, of(items[i])); err != nil {
-			results[i] = Result{Verdict: event.Retry, Refusal: unstored(items[i], err), cause: err}
+			results[i] = rows.Result{Verdict: event.Retry, Refusal: unstored(items[i], err), Cause: err}
 			continue
 		}
 		ready = append(ready, i)
@@ -139,29 +141,29 @@ func (s *stages) putPayload(ctx context.Context, u upload) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return s.payloads.Put(ctx, s.env, u.typ, u.key, u.sum, u.text)
+	return s.payloads.Put(ctx, s.Env, u.typ, u.key, u.sum, u.text)
 }
 
 // takeBack deletes the payloads of an item, or of parts of it, whose keys turned out to be barred:
 // these events were erased, so their data must not stay in the bucket. An earlier delivery may have
 // put them too. If the deletion is not proven, the message is delivered again.
-func (s *stages) takeBack(ctx context.Context, item *event.Item, r *Result, cost *Cost) {
+func (s *stages) takeBack(ctx context.Context, item *event.Item, r *rows.Result, cost *rows.Cost) {
 	var list []*event.Item
-	if isBarred(r) { // then no part was put
-		list = carriers(item)
+	if rows.IsBarred(r) { // then no part was put
+		list = rows.Carriers(item)
 	}
 	for n := range r.Parts {
 		part := item // it was put in addition to its whole
 		if item.Parts != nil {
 			part = item.Parts.Items[n]
 		}
-		if part.Payload != nil && isBarred(&r.Parts[n]) {
+		if part.Payload != nil && rows.IsBarred(&r.Parts[n]) {
 			list = append(list, part)
 		}
 	}
 	erased, why := s.erasedParts(ctx, item, r, cost)
 	if why != nil {
-		*r = Result{Verdict: event.Retry, Refusal: why, Units: r.Units}
+		*r = rows.Result{Verdict: event.Retry, Refusal: why, Units: r.Units}
 		return
 	}
 	list = append(list, erased...)
@@ -169,12 +171,12 @@ func (s *stages) takeBack(ctx context.Context, item *event.Item, r *Result, cost
 		err := errNoBucket
 		if s.payloads != nil {
 			cost.Objects++
-			err = s.payloads.Delete(ctx, s.env, c.Type, c.Key, c.Payload.Sum)
+			err = s.payloads.Delete(ctx, s.Env, c.Type, c.Key, c.Payload.Sum)
 		}
 		if err != nil {
-			*r = Result{Verdict: event.Retry,
+			*r = rows.Result{Verdict: event.Retry,
 				Refusal: unstored(item, fmt.Errorf("the event was erased, and its payload is in the bucket again: %w", err)),
-				Units:   r.Units, cause: err}
+				Units:   r.Units, Cause: err}
 			return
 		}
 	}
@@ -183,8 +185,9 @@ func (s *stages) takeBack(ctx context.Context, item *event.Item, r *Result, cost
 // erasedParts returns the parts of a refused atomic message that were erased alone. The payloads of
 // all its parts were put before it was judged, and its result says nothing of each. If a key cannot
 // be read, the refusal says why.
-func (s *stages) erasedParts(ctx context.Context, item *event.Item, r *Result, cost *Cost) (erased []*event.Item, why *event.Refusal) {
-	if !isAtomic(item) || r.Verdict != event.Conflict && r.Verdict != event.Rejected && r.Verdict != event.Expired {
+func (s *stages) erasedParts(ctx context.Context, item *event.Item, r *rows.Result, cost *rows.Cost) (erased []*event.Item,
+	why *event.Refusal) {
+	if !rows.IsAtomic(item) || r.Verdict != event.Conflict && r.Verdict != event.Rejected && r.Verdict != event.Expired {
 		return nil, nil
 	}
 	parts := slices.DeleteFunc(slices.Clone(item.Parts.Items), func(part *event.Item) bool { return part.Payload == nil })
@@ -195,7 +198,7 @@ func (s *stages) erasedParts(ctx context.Context, item *event.Item, r *Result, c
 	cost.Add(own)
 	for n := range found {
 		switch {
-		case isBarred(&found[n]):
+		case rows.IsBarred(&found[n]):
 			erased = append(erased, parts[n])
 		case found[n].Verdict == event.Retry:
 			why := found[n].Refusal

@@ -9,59 +9,60 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // readRequests splits reads over requests.
-func (p *put) readRequests(ctx context.Context, work []*write, v view) (requests []func()) {
-	for chunk := range slices.Chunk(work, v.keys()) {
+func (p *put) readRequests(ctx context.Context, work []*write, v rows.View) (requests []func()) {
+	for chunk := range slices.Chunk(work, v.Keys()) {
 		requests = append(requests, func() { p.read(ctx, chunk, v) })
 	}
 	return requests
 }
 
 // read asks what is stored under the keys.
-func (p *put) read(ctx context.Context, chunk []*write, v view) {
-	request := v.request()
+func (p *put) read(ctx context.Context, chunk []*write, v rows.View) {
+	request := v.Request()
 	byKey := make(map[event.Key]*write, len(chunk))
 	for _, w := range chunk {
-		request.Keys = append(request.Keys, keyImage(w.item.Key))
+		request.Keys = append(request.Keys, rows.KeyImage(w.item.Key))
 		byKey[w.item.Key] = w
 	}
-	out, err := p.store.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-		RequestItems: map[string]types.KeysAndAttributes{p.store.events: request},
+	out, err := p.store.Client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+		RequestItems: map[string]types.KeysAndAttributes{p.store.Events: request},
 	})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cost.Requests++
 	if err != nil {
 		for _, w := range chunk {
-			p.note(w, classify(err))
+			p.note(w, rows.Classify(err))
 		}
 		return
 	}
-	for _, img := range out.Responses[p.store.events] {
-		w := byKey[keyOf(img)]
+	for _, img := range out.Responses[p.store.Events] {
+		w := byKey[rows.KeyOf(img)]
 		if w == nil {
 			continue
 		}
 		delete(byKey, w.item.Key)
-		if v == wholes && ctx.Err() != nil {
+		if v == rows.Wholes && ctx.Err() != nil {
 			return // comparing large payloads may take longer than the time that is left
 		}
-		known := readPart(img, v == wholes)
-		known.size = known.wholeSize(img, w.item)
-		p.chargeRead(w, known.size)
+		known := rows.ReadPart(img, v == rows.Wholes)
+		known.Size = known.WholeSize(img, w.item)
+		p.chargeRead(w, known.Size)
 		p.meet(w, known)
 	}
-	for _, key := range out.UnprocessedKeys[p.store.events].Keys {
-		if w := byKey[keyOf(key)]; w != nil {
+	for _, key := range out.UnprocessedKeys[p.store.Events].Keys {
+		if w := byKey[rows.KeyOf(key)]; w != nil {
 			delete(byKey, w.item.Key)
-			p.note(w, answer{outcome: throttled, reason: "UnprocessedKeys"})
+			p.note(w, rows.Answer{Outcome: rows.Throttled, Reason: "UnprocessedKeys"})
 		}
 	}
 	for _, w := range chunk {
 		if byKey[w.item.Key] != nil {
-			p.cost.read(0)
+			p.cost.Read(0)
 			p.miss(w)
 		}
 	}
@@ -71,9 +72,9 @@ func (p *put) read(ctx context.Context, chunk []*write, v view) {
 // corrects the cost of the first. Callers hold mu.
 func (p *put) chargeRead(w *write, size int) {
 	if w.state == comparing && w.guessed > 0 {
-		p.cost.ReadUnits += readUnits(size) - readUnits(w.guessed)
+		p.cost.ReadUnits += rows.ReadUnits(size) - rows.ReadUnits(w.guessed)
 	}
-	p.cost.read(size)
+	p.cost.Read(size)
 	w.guessed = size
 }
 
@@ -82,32 +83,32 @@ func (p *put) chargeRead(w *write, size int) {
 // to put the item, it proves that the item is Expired. Callers hold mu.
 func (p *put) miss(w *write) {
 	if w.taken || w.state == comparing {
-		w.last = answer{outcome: unknown, err: errors.New("the item was there before and gone when it was read")}
+		w.last = rows.Answer{Outcome: rows.Unknown, Err: errors.New("the item was there before and gone when it was read")}
 		p.to(w, abandoned)
 		return
 	}
-	w.missed = p.store.env.Now()
+	w.missed = p.store.Env.Now()
 	p.to(w, absent)
 }
 
 // meet takes the stored item that holds the key. Callers hold mu.
-func (p *put) meet(w *write, known *stored) {
-	epoch := p.store.pipeline.Epoch()
-	if err := known.ahead(epoch); err != nil {
-		w.last = answer{outcome: unknown, err: err}
+func (p *put) meet(w *write, known *rows.Stored) {
+	epoch := p.store.Pipeline.Epoch()
+	if err := known.Ahead(epoch); err != nil {
+		w.last = rows.Answer{Outcome: rows.Unknown, Err: err}
 		p.to(w, abandoned)
 		return
 	}
-	unlike := func(i int) bool { return known.unlike(p.items[i]) }
-	elsewhere := func(i int) bool { return known.elsewhere(p.items[i]) }
+	unlike := func(i int) bool { return known.Unlike(p.items[i]) }
+	elsewhere := func(i int) bool { return known.Elsewhere(p.items[i]) }
 	switch {
-	case !known.payload && known.stamp > epoch:
+	case !known.Payload && known.Stamp > epoch:
 		p.to(w, comparing)
 		return
-	case !p.looking && p.store.older(known, w.item) && !tooLate(w.item, p.store.env.Now()):
-		w.known, known.data = known, ""
+	case !p.looking && p.store.older(known, w.item) && !tooLate(w.item, p.store.Env.Now()):
+		w.known, known.Data = known, ""
 		p.to(w, replacing)
-	case !known.payload && slices.ContainsFunc(w.copies, unlike):
+	case !known.Payload && slices.ContainsFunc(w.copies, unlike):
 		p.to(w, comparing)
 		return
 	case slices.ContainsFunc(w.copies, elsewhere):
@@ -116,5 +117,5 @@ func (p *put) meet(w *write, known *stored) {
 	default:
 		p.settle(w, known)
 	}
-	p.settleRefusal(w, known.size)
+	p.settleRefusal(w, known.Size)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // replace puts a newer revision over exactly the one that was read (optimistic locking). If another
@@ -21,45 +22,45 @@ func (p *put) replace(ctx context.Context, w *write) {
 	item := *w.item
 	// The item gets the later of the two expiries, so that a replacement never makes the key expire
 	// earlier than promised.
-	if item.ExpiresAt != 0 && (seen.expiresAt == 0 || seen.expiresAt > item.ExpiresAt) {
-		item.ExpiresAt = seen.expiresAt
+	if item.ExpiresAt != 0 && (seen.ExpiresAt == 0 || seen.ExpiresAt > item.ExpiresAt) {
+		item.ExpiresAt = seen.ExpiresAt
 	}
 	request := &dynamodb.PutItemInput{
-		TableName:                &p.store.events,
-		Item:                     encode(&item),
+		TableName:                &p.store.Events,
+		Item:                     rows.Encode(&item),
 		ConditionExpression:      aws.String("#r = :seen AND #d = :digest"),
 		ExpressionAttributeNames: map[string]string{"#r": "revision", "#d": "digest"},
-		ExpressionAttributeValues: image{
-			":seen":   number(seen.revision.String()),
-			":digest": binary(seen.digest[:]),
+		ExpressionAttributeValues: rows.Image{
+			":seen":   rows.Number(seen.Revision.String()),
+			":digest": rows.Binary(seen.Digest[:]),
 		},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		// What it costs depends on the replaced item's size and places, which are not all known.
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
 	if item.Ties != "" {
-		seen.sameTies(request)
+		seen.SameTies(request)
 	}
-	if !seen.payload {
+	if !seen.Payload {
 		request.ConditionExpression = aws.String(*request.ConditionExpression + " AND #p >= :text")
 		request.ExpressionAttributeNames["#p"] = "data"
-		request.ExpressionAttributeValues[":text"] = text("\t") // every JSON text sorts after it; other types do not compare with it
+		request.ExpressionAttributeValues[":text"] = rows.Text("\t") // every JSON text sorts after it; other types do not compare with it
 	}
-	out, err := p.store.client.PutItem(ctx, request)
+	out, err := p.store.Client.PutItem(ctx, request)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cost.Requests++
-	a := classify(err)
-	switch a.outcome {
-	case done:
+	a := rows.Classify(err)
+	switch a.Outcome {
+	case rows.Done:
 		units := replaceUnits(seen, &item)
 		if out.ConsumedCapacity != nil && out.ConsumedCapacity.CapacityUnits != nil {
 			units = *out.ConsumedCapacity.CapacityUnits
 		}
 		p.charge(w, units)
 		p.written(w, event.Updated)
-	case failed:
-		p.taken(w, a, refusedBy(err), item.Size())
+	case rows.Failed:
+		p.taken(w, a, rows.RefusedBy(err), item.Size())
 	default:
 		p.note(w, a)
 	}
@@ -69,10 +70,10 @@ func (p *put) replace(ctx context.Context, w *write) {
 // larger of the two. An index also charges for the larger one if the item keeps its place there. It
 // charges for both if the item moves. If the item enters or leaves the index, the index charges for
 // one item.
-func replaceUnits(old *stored, item *event.Item) float64 {
-	was, is := itemform.WriteUnits(old.size), itemform.WriteUnits(item.Size())
+func replaceUnits(old *rows.Stored, item *event.Item) float64 {
+	was, is := itemform.WriteUnits(old.Size), itemform.WriteUnits(item.Size())
 	places := make(map[string]event.Key, len(item.Indexes))
-	for _, index := range old.places(item) {
+	for _, index := range old.Places(item) {
 		places[index.Name] = index.Key
 	}
 	units := max(was, is)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // If a floor refuses the transaction of many messages, it would refuse most of them alone, too. The
@@ -16,8 +17,8 @@ import (
 
 // room is what a total that has refused a transaction has above its floors.
 type room struct {
-	left   image // the total as it was found, with what the messages that stay add to it; empty: it was not found
-	broken bool  // the total cannot be updated, or not be read
+	left   rows.Image // the total as it was found, with what the messages that stay add to it; empty: it was not found
+	broken bool       // the total cannot be updated, or not be read
 }
 
 type rooms map[event.Key]*room
@@ -45,9 +46,10 @@ func (r rooms) take(t *atomicPut) (refusing *totalMove, floor string) {
 
 // withValues returns the image of a total after amounts were added to its values that have a floor,
 // or subtracted.
-func withValues(img image, def *aggregate.Definition, amounts []aggregate.Amount, sum func(a, b event.Decimal) event.Decimal) image {
+func withValues(img rows.Image, def *aggregate.Definition, amounts []aggregate.Amount,
+	sum func(a, b event.Decimal) event.Decimal) rows.Image {
 	if img = maps.Clone(img); img == nil {
-		img = image{}
+		img = rows.Image{}
 	}
 	for v, amount := range amounts {
 		if !amount.Set || v >= len(def.AtLeast) || !def.AtLeast[v].Set {
@@ -55,13 +57,13 @@ func withValues(img image, def *aggregate.Definition, amounts []aggregate.Amount
 		}
 		name, has := def.Values[v].Name, event.Decimal{}
 		if attribute, there := img[name]; there {
-			n, err := event.ParseDecimal(numberOf(attribute))
+			n, err := event.ParseDecimal(rows.NumberOf(attribute))
 			if err != nil {
 				continue // it is not a number, and no update will change it
 			}
 			has = n
 		}
-		img[name] = number(sum(has, amount.Number).String())
+		img[name] = rows.Number(sum(has, amount.Number).String())
 	}
 	return img
 }
@@ -76,9 +78,9 @@ func (p *pack) divide(ctx context.Context, moves []*totalMove, rooms rooms) {
 			continue
 		}
 		// There is no such total, or the refusal did not include it.
-		img, err := p.store.get(ctx, u.Key)
+		img, err := p.store.Get(ctx, u.Key)
 		p.cost.Requests++
-		p.cost.read(imageSize(img))
+		p.cost.Read(rows.ImageSize(img))
 		r.left, r.broken = img, err != nil
 	}
 	var over messages

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // Top does what [Store.Top] says.
@@ -31,7 +32,7 @@ func (s *reader) Top(ctx context.Context, name string, at time.Time, n int) ([]T
 			break
 		}
 	}
-	def, _ := s.pipeline.Definition(name)
+	def, _ := s.Pipeline.Definition(name)
 	slices.SortStableFunc(list, func(a, b Total) int { return b.Values[def.Rank.Value].Cmp(a.Values[def.Rank.Value]) })
 	return list, nil
 }
@@ -67,7 +68,7 @@ func (s *reader) ranking(ctx context.Context, name string, at time.Time, page in
 				break
 			}
 			for _, one := range stored {
-				t := gather(def, head, []StoredTotal{one})[0]
+				t := gather(def, head, []rows.StoredTotal{one})[0]
 				t.By = lanes.Group(def, one.Address.By)
 				if any = true; !yield(t, nil) {
 					return
@@ -82,7 +83,7 @@ func (s *reader) ranking(ctx context.Context, name string, at time.Time, page in
 
 // rankedBy returns the definition of a ranked aggregate, and its head.
 func (s *reader) rankedBy(ctx context.Context, name string) (*aggregate.Definition, *Head, error) {
-	def, ok := s.pipeline.Definition(name)
+	def, ok := s.Pipeline.Definition(name)
 	switch {
 	case !ok:
 		return nil, nil, errors.New("the pipeline has no aggregate of this name")
@@ -123,7 +124,7 @@ type ranking struct {
 type rankShard struct {
 	partition string
 	entries   []entry
-	from      image // where the next page begins
+	from      rows.Image // where the next page begins
 	ended     bool
 }
 
@@ -137,7 +138,7 @@ type entry struct {
 const pageOfRanks = 100
 
 // next returns the next totals, at least one of them. It returns nil after the last.
-func (r *ranking) next(ctx context.Context) ([]StoredTotal, error) {
+func (r *ranking) next(ctx context.Context) ([]rows.StoredTotal, error) {
 	for {
 		keys, err := r.keys(ctx)
 		if err != nil || len(keys) == 0 {
@@ -189,15 +190,15 @@ func (r *ranking) fill(ctx context.Context) error {
 		}
 	}
 	errs := make([]error, len(empty))
-	r.store.env.Each(len(empty), max(r.store.parallel(), 8), func(i int) { errs[i] = r.store.readShard(ctx, empty[i], r.page) })
+	r.store.Env.Each(len(empty), max(r.store.Parallel(), 8), func(i int) { errs[i] = r.store.readShard(ctx, empty[i], r.page) })
 	return errors.Join(errs...)
 }
 
 // rankQuery returns the request for a page of one partition of the index.
 func (s *reader) rankQuery(partition string, page int) *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{TableName: &s.aggregates, IndexName: aws.String(lanes.RankIndex), ScanIndexForward: aws.Bool(false),
+	return &dynamodb.QueryInput{TableName: &s.Aggregates, IndexName: aws.String(lanes.RankIndex), ScanIndexForward: aws.Bool(false),
 		KeyConditionExpression: aws.String("#rank = :in"), ExpressionAttributeNames: map[string]string{"#rank": lanes.RankAttribute},
-		ExpressionAttributeValues: image{":in": text(partition)}, Limit: aws.Int32(int32(page))}
+		ExpressionAttributeValues: rows.Image{":in": rows.Text(partition)}, Limit: aws.Int32(int32(page))}
 }
 
 // readShard reads pages of one shard until one of them has an entry.
@@ -206,17 +207,17 @@ func (s *reader) readShard(ctx context.Context, shard *rankShard, page int) erro
 	in.ExclusiveStartKey = shard.from
 	for len(shard.entries) == 0 && !shard.ended {
 		var out *dynamodb.QueryOutput
-		err := s.ask(ctx, func() (err error) {
-			out, err = s.client.Query(ctx, in)
+		err := s.Ask(ctx, func() (err error) {
+			out, err = s.Client.Query(ctx, in)
 			return err
 		})
 		if err != nil {
 			return err
 		}
 		for _, img := range out.Items {
-			score, err := event.ParseDecimal(numberOf(img[lanes.ScoreAttribute]))
+			score, err := event.ParseDecimal(rows.NumberOf(img[lanes.ScoreAttribute]))
 			if err == nil {
-				shard.entries = append(shard.entries, entry{keyOf(img), score})
+				shard.entries = append(shard.entries, entry{rows.KeyOf(img), score})
 			}
 		}
 		shard.from, in.ExclusiveStartKey = out.LastEvaluatedKey, out.LastEvaluatedKey
@@ -227,24 +228,24 @@ func (s *reader) readShard(ctx context.Context, shard *rankShard, page int) erro
 
 // totalsAt reads totals consistently, and returns those that are there and have not expired, in the
 // order of their keys in the argument.
-func (s *reader) totalsAt(ctx context.Context, keys []event.Key) ([]StoredTotal, error) {
+func (s *reader) totalsAt(ctx context.Context, keys []event.Key) ([]rows.StoredTotal, error) {
 	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 	for _, key := range keys {
-		request.Keys = append(request.Keys, keyImage(key))
+		request.Keys = append(request.Keys, rows.KeyImage(key))
 	}
-	found := map[event.Key]StoredTotal{}
-	now := s.env.Now().Unix()
-	err := s.readAll(ctx, s.aggregates, request, "", func(out *dynamodb.BatchGetItemOutput) {
-		for _, img := range out.Responses[s.aggregates] {
-			if t, ok := readTotal(img); ok && (t.ExpiresAt == 0 || now < t.ExpiresAt) {
-				found[keyOf(img)] = t
+	found := map[event.Key]rows.StoredTotal{}
+	now := s.Env.Now().Unix()
+	err := s.ReadKeys(ctx, s.Aggregates, request, "", func(out *dynamodb.BatchGetItemOutput) {
+		for _, img := range out.Responses[s.Aggregates] {
+			if t, ok := rows.ReadTotal(img); ok && (t.ExpiresAt == 0 || now < t.ExpiresAt) {
+				found[rows.KeyOf(img)] = t
 			}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	totals := make([]StoredTotal, 0, len(found))
+	totals := make([]rows.StoredTotal, 0, len(found))
 	for _, key := range keys {
 		if t, there := found[key]; there {
 			totals = append(totals, t)

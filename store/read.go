@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -63,7 +64,7 @@ type Answer struct {
 	// or are not Ingot's.
 	Read int
 	// Odd are items that have Ingot's type but cannot be decoded. They are not in Items.
-	Odd []*OddItem
+	Odd []*rows.OddItem
 	// Requests and Units are what the page has cost. They do not include what Totals cost.
 	Requests int
 	Units    float64
@@ -71,7 +72,7 @@ type Answer struct {
 
 // Read does what [Store.Read] says.
 func (s *reader) Read(ctx context.Context, name string, ask Ask) (Answer, error) {
-	pattern, err := s.pipeline.Pattern(name)
+	pattern, err := s.Pipeline.Pattern(name)
 	if err != nil {
 		return Answer{}, fmt.Errorf("read: %w", err)
 	}
@@ -111,7 +112,7 @@ func (s *reader) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*e
 
 // Explain does what [Store.Explain] says.
 func (s *reader) Explain(name string, ask Ask) ([]any, *pipeline.QueryPlan, error) {
-	pattern, err := s.pipeline.Pattern(name)
+	pattern, err := s.Pipeline.Pattern(name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read: %w", err)
 	}
@@ -152,7 +153,7 @@ type question struct {
 // question checks the question, and finds where the page begins.
 func (s *reader) question(pattern *pipeline.Pattern, ask Ask) (*question, error) {
 	switch {
-	case s.events == "":
+	case s.Events == "":
 		return nil, errors.New("Config.Events is not set: name the events table")
 	case ask.Limit < 0 || ask.Limit > maxPageItems:
 		return nil, fmt.Errorf("a page of %d items cannot be asked for; give a limit from 1 to %d", ask.Limit, maxPageItems)
@@ -168,7 +169,7 @@ func (s *reader) question(pattern *pipeline.Pattern, ask Ask) (*question, error)
 	if ask.MaxUnits == 0 {
 		ask.MaxUnits = defaultUnits
 	}
-	now := s.env.Now()
+	now := s.Env.Now()
 	plan, err := pattern.Plan(pipeline.Question{Values: ask.Values, From: ask.From, To: ask.To, Prefix: ask.Prefix,
 		Newest: ask.Newest, Now: now})
 	if err != nil {
@@ -219,7 +220,7 @@ func (r *question) continues(token string) error {
 
 // bound returns what a token of this reading is bound to.
 func (r *question) bound() string {
-	return fmt.Sprintf("%s\n%s\n%s", r.s.events, r.s.pipeline.SecretCheck(), r.plan.Question)
+	return fmt.Sprintf("%s\n%s\n%s", r.s.Events, r.s.Pipeline.SecretCheck(), r.plan.Question)
 }
 
 // run reads the page.
@@ -249,10 +250,10 @@ func (r *question) next(at position) { r.page.Next = sealToken(at, r.s.tokenKey,
 // line is one partition that is being read.
 type line struct {
 	from  pipeline.Partition
-	start image // where the next Query begins; nil: where the range does
+	start rows.Image // where the next Query begins; nil: where the range does
 	at    string
 	skip  bool // items with the sort key at are on an earlier page
-	items []image
+	items []rows.Image
 	done  bool // nothing is left to ask for
 }
 
@@ -285,10 +286,10 @@ func (r *question) lines(period pipeline.Period) []*line {
 }
 
 // startKey returns the position as the key after which a Query begins.
-func (r *question) startKey() image {
-	key := image{"PK": text(r.after.own.PK), "SK": text(r.after.own.SK)}
+func (r *question) startKey() rows.Image {
+	key := rows.Image{"PK": rows.Text(r.after.own.PK), "SK": rows.Text(r.after.own.SK)}
 	if ix := r.plan.Index; ix != "" {
-		key[ix+"PK"], key[ix+"SK"] = text(r.after.partition), text(r.after.sk)
+		key[ix+"PK"], key[ix+"SK"] = rows.Text(r.after.partition), rows.Text(r.after.sk)
 	}
 	return key
 }
@@ -324,7 +325,7 @@ func (r *question) merge(ctx context.Context, period int64, lines []*line) (full
 					return true, err
 				}
 			}
-			if len(l.items) > 0 && (least == nil || r.before(textOf(l.items[0][sk]), textOf(least.items[0][sk]))) {
+			if len(l.items) > 0 && (least == nil || r.before(rows.TextOf(l.items[0][sk]), rows.TextOf(least.items[0][sk]))) {
 				least = l // lines are in the order of partitions, so the first one is taken if several are equal
 			}
 		}
@@ -333,7 +334,7 @@ func (r *question) merge(ctx context.Context, period int64, lines []*line) (full
 		}
 		img := least.items[0]
 		least.items = least.items[1:]
-		last = position{period: period, sk: textOf(img[sk]), partition: least.from.PK, own: keyOf(img)}
+		last = position{period: period, sk: rows.TextOf(img[sk]), partition: least.from.PK, own: rows.KeyOf(img)}
 		r.take(img)
 	}
 }
@@ -362,15 +363,15 @@ func (r *question) before(a, b string) bool {
 }
 
 // take appends an item to the page, unless the answer leaves it out.
-func (r *question) take(img image) {
+func (r *question) take(img rows.Image) {
 	r.page.Read++
-	if expires := integerOf(img["expiresAt"]); !r.ask.Expired && expires != 0 && expires <= r.now ||
-		!slices.Contains(r.plan.Types, textOf(img["type"])) {
+	if expires := rows.IntegerOf(img["expiresAt"]); !r.ask.Expired && expires != 0 && expires <= r.now ||
+		!slices.Contains(r.plan.Types, rows.TextOf(img["type"])) {
 		return
 	}
-	item, err := decode(img)
+	item, err := rows.Decode(img)
 	if err != nil {
-		r.page.Odd = append(r.page.Odd, &OddItem{Key: keyOf(img), Err: err})
+		r.page.Odd = append(r.page.Odd, &rows.OddItem{Key: rows.KeyOf(img), Err: err})
 		return
 	}
 	r.page.Items = append(r.page.Items, item)
@@ -380,7 +381,7 @@ func (r *question) take(img image) {
 func (r *question) fetch(ctx context.Context, lines []*line, n int) error {
 	share := r.share(n)
 	errs, units := make([]error, len(lines)), make([]float64, len(lines))
-	r.s.env.Each(len(lines), max(r.s.parallel(), 16), func(i int) {
+	r.s.Env.Each(len(lines), max(r.s.Parallel(), 16), func(i int) {
 		l := lines[i]
 		if l.from.Complete && r.plan.Index == "" {
 			units[i], errs[i] = r.fetchOne(ctx, l)
@@ -396,7 +397,7 @@ func (r *question) fetch(ctx context.Context, lines []*line, n int) error {
 }
 
 func (r *question) get(l *line) *dynamodb.GetItemInput {
-	return &dynamodb.GetItemInput{TableName: &r.s.events, Key: keyImage(event.Key{PK: l.from.PK, SK: l.from.Low}),
+	return &dynamodb.GetItemInput{TableName: &r.s.Events, Key: rows.KeyImage(event.Key{PK: l.from.PK, SK: l.from.Low}),
 		ConsistentRead: aws.Bool(r.ask.Consistent), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 }
 
@@ -406,26 +407,26 @@ func (r *question) fetchOne(ctx context.Context, l *line) (float64, error) {
 		return 0, nil // it was on an earlier page
 	}
 	var out *dynamodb.GetItemOutput
-	err := r.s.ask(ctx, func() (err error) {
-		out, err = r.s.client.GetItem(ctx, r.get(l))
+	err := r.s.Ask(ctx, func() (err error) {
+		out, err = r.s.Client.GetItem(ctx, r.get(l))
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
 	if out.Item != nil {
-		l.items = []image{out.Item}
+		l.items = []rows.Image{out.Item}
 	}
-	return unitsOf(out.ConsumedCapacity, r.least()), nil
+	return rows.UnitsOf(out.ConsumedCapacity, r.least()), nil
 }
 
 // query returns the next request for a partition.
 func (r *question) query(l *line, limit int32) *dynamodb.QueryInput {
 	pk, sk := r.names()
-	in := &dynamodb.QueryInput{TableName: &r.s.events, ConsistentRead: aws.Bool(r.ask.Consistent),
+	in := &dynamodb.QueryInput{TableName: &r.s.Events, ConsistentRead: aws.Bool(r.ask.Consistent),
 		ScanIndexForward: aws.Bool(!r.plan.Backward),
 		Limit:            &limit, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal, ExclusiveStartKey: l.start,
-		ExpressionAttributeValues: image{":pk": text(l.from.PK)}}
+		ExpressionAttributeValues: rows.Image{":pk": rows.Text(l.from.PK)}}
 	if r.plan.Index != "" {
 		in.IndexName, in.ConsistentRead = &r.plan.Index, nil
 	}
@@ -441,19 +442,19 @@ func (r *question) query(l *line, limit int32) *dynamodb.QueryInput {
 	switch {
 	case l.from.Complete:
 		condition += " AND " + sk + " = :low"
-		in.ExpressionAttributeValues[":low"] = text(l.from.Low)
+		in.ExpressionAttributeValues[":low"] = rows.Text(l.from.Low)
 	case l.from.Prefix != "" && low == l.from.Low && high == l.from.High:
 		condition += " AND begins_with(" + sk + ", :prefix)"
-		in.ExpressionAttributeValues[":prefix"] = text(l.from.Prefix)
+		in.ExpressionAttributeValues[":prefix"] = rows.Text(l.from.Prefix)
 	case low != "" && high != "":
 		condition += " AND " + sk + " BETWEEN :low AND :high"
-		in.ExpressionAttributeValues[":low"], in.ExpressionAttributeValues[":high"] = text(low), text(high)
+		in.ExpressionAttributeValues[":low"], in.ExpressionAttributeValues[":high"] = rows.Text(low), rows.Text(high)
 	case low != "":
 		condition += " AND " + sk + " >= :low"
-		in.ExpressionAttributeValues[":low"] = text(low)
+		in.ExpressionAttributeValues[":low"] = rows.Text(low)
 	case high != "":
 		condition += " AND " + sk + " <= :high"
-		in.ExpressionAttributeValues[":high"] = text(high)
+		in.ExpressionAttributeValues[":high"] = rows.Text(high)
 	}
 	in.KeyConditionExpression = &condition
 	return in
@@ -467,8 +468,8 @@ func (r *question) fetchPart(ctx context.Context, l *line, limit int32) (float64
 	}
 	in := r.query(l, limit)
 	var out *dynamodb.QueryOutput
-	err := r.s.ask(ctx, func() (err error) {
-		out, err = r.s.client.Query(ctx, in)
+	err := r.s.Ask(ctx, func() (err error) {
+		out, err = r.s.Client.Query(ctx, in)
 		return err
 	})
 	if err != nil {
@@ -476,7 +477,7 @@ func (r *question) fetchPart(ctx context.Context, l *line, limit int32) (float64
 	}
 	_, sk := r.names()
 	for _, img := range out.Items {
-		at := textOf(img[sk])
+		at := rows.TextOf(img[sk])
 		if l.from.High != "" && at >= l.from.High || at < l.from.Low || l.skip && at == l.at {
 			continue // the service's ranges include their ends
 		}
@@ -485,6 +486,6 @@ func (r *question) fetchPart(ctx context.Context, l *line, limit int32) (float64
 	l.start = out.LastEvaluatedKey
 	// At the upper end, nothing is left. A Query may not begin there, because the end of a prefix
 	// is not in the range.
-	l.done = len(l.start) == 0 || !r.plan.Backward && l.from.High != "" && textOf(l.start[sk]) >= l.from.High
-	return unitsOf(out.ConsumedCapacity, r.least()), nil
+	l.done = len(l.start) == 0 || !r.plan.Backward && l.from.High != "" && rows.TextOf(l.start[sk]) >= l.from.High
+	return rows.UnitsOf(out.ConsumedCapacity, r.least()), nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // Touched is what a touch pass did.
@@ -37,7 +38,7 @@ const maxRefused = 100
 func (s *stages) Touch(ctx context.Context) (Touched, error) {
 	var t Touched
 	var refusals []error
-	for page, err := range s.TouchPages(ctx, Segment{}) {
+	for page, err := range s.TouchPages(ctx, rows.Segment{}) {
 		t.Add(page.Touched)
 		refusals = append(refusals, page.Refusals...)
 		if err != nil {
@@ -74,7 +75,7 @@ func RefusedTouches(refusals []error) error {
 }
 
 // TouchPages does what [Store.TouchPages] says.
-func (s *stages) TouchPages(ctx context.Context, seg Segment) iter.Seq2[TouchedPage, error] {
+func (s *stages) TouchPages(ctx context.Context, seg rows.Segment) iter.Seq2[TouchedPage, error] {
 	return func(yield func(TouchedPage, error) bool) {
 		if err := s.mayStamp(ctx); err != nil {
 			yield(TouchedPage{}, fmt.Errorf("touch: %w", err))
@@ -100,21 +101,21 @@ func (s *stages) TouchPages(ctx context.Context, seg Segment) iter.Seq2[TouchedP
 
 // touchAll touches the items of a page, 25 in a request. If there are only a few, they go one by
 // one. So do items that a shared request could not touch.
-func (s *stages) touchAll(ctx context.Context, page Page[*event.Item], t *TouchedPage) error {
+func (s *stages) touchAll(ctx context.Context, page rows.Page[*event.Item], t *TouchedPage) error {
 	t.Odd, t.Scanned = len(page.Odd), len(page.All)
 	var below, alone []event.Key
 	var elsewhere []*event.Item
 	for _, item := range page.All {
 		switch {
-		case item.Epoch >= s.pipeline.Epoch():
+		case item.Epoch >= s.Pipeline.Epoch():
 		case item.Payload != nil && s.uses(item.Type):
 			elsewhere = append(elsewhere, item)
 		default:
 			below = append(below, item.Key)
 		}
 	}
-	for some := range slices.Chunk(below, maxStatements) {
-		if len(some) <= few {
+	for some := range slices.Chunk(below, rows.MaxStatements) {
+		if len(some) <= rows.Few {
 			alone = append(alone, some...)
 			continue
 		}
@@ -135,7 +136,7 @@ func (s *stages) touchAll(ctx context.Context, page Page[*event.Item], t *Touche
 // uses reports whether the pipeline declares an event type. If it does not, no total needs any
 // field of it.
 func (s *stages) uses(eventType string) bool {
-	_, err := s.pipeline.Kept(eventType, "{}")
+	_, err := s.Pipeline.Kept(eventType, "{}")
 	return err == nil
 }
 
@@ -147,7 +148,7 @@ const touchedAtOnce = 4
 func (s *stages) touchElsewhere(ctx context.Context, items []*event.Item, t *TouchedPage) error {
 	for some := range slices.Chunk(items, touchedAtOnce) {
 		texts, errs := make([]string, len(some)), make([]error, len(some))
-		s.env.Each(len(some), touchedAtOnce, func(i int) { texts[i], errs[i] = s.keptToday(ctx, some[i]) })
+		s.Env.Each(len(some), touchedAtOnce, func(i int) { texts[i], errs[i] = s.keptToday(ctx, some[i]) })
 		for i, item := range some {
 			t.Payloads++
 			err := errs[i]
@@ -173,7 +174,7 @@ func (s *stages) keptToday(ctx context.Context, item *event.Item) (string, error
 	if err != nil {
 		return "", err
 	}
-	return s.pipeline.Kept(item.Type, text)
+	return s.Pipeline.Kept(item.Type, text)
 }
 
 // refuse notes that the stamp of an item could not be raised.
@@ -185,49 +186,49 @@ func (t *TouchedPage) refuse(key event.Key, err error) {
 // Throttled items are sent again without the others. It returns the items that were refused as
 // invalid, because only the refusal of a request with a single item is final.
 func (s *stages) touchMany(ctx context.Context, keys []event.Key, t *TouchedPage) (alone []event.Key, err error) {
-	set := statementText("UPDATE ").quoted(s.events).add(` SET "epoch" = ? WHERE PK = ? AND SK = ?`).
-		add(` AND "type" IS NOT MISSING`).add(` AND ("epoch" IS MISSING OR "epoch" < ?)`)
-	statement, now := string(set), integer(s.pipeline.Epoch())
-	err = s.retry(ctx, func() (answer, next) {
+	set := rows.StatementText("UPDATE ").Quoted(s.Events).Add(` SET "epoch" = ? WHERE PK = ? AND SK = ?`).
+		Add(` AND "type" IS NOT MISSING`).Add(` AND ("epoch" IS MISSING OR "epoch" < ?)`)
+	statement, now := string(set), rows.Integer(s.Pipeline.Epoch())
+	err = s.Retry(ctx, func() (rows.Answer, rows.Next) {
 		in := &dynamodb.BatchExecuteStatementInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 		for _, key := range keys {
 			in.Statements = append(in.Statements, types.BatchStatementRequest{Statement: &statement,
-				Parameters: []types.AttributeValue{now, text(key.PK), text(key.SK), now}})
+				Parameters: []types.AttributeValue{now, rows.Text(key.PK), rows.Text(key.SK), now}})
 		}
-		out, err := s.client.BatchExecuteStatement(ctx, in)
+		out, err := s.Client.BatchExecuteStatement(ctx, in)
 		if err == nil && len(out.Responses) != len(keys) {
-			err = errAnswers
+			err = rows.ErrAnswers
 		}
-		switch whole := classify(err); whole.outcome {
-		case done:
-		case invalid: // the refusal names no statement
+		switch whole := rows.Classify(err); whole.Outcome {
+		case rows.Done:
+		case rows.Invalid: // the refusal names no statement
 			alone, keys = append(alone, keys...), nil
-			return whole, ended
+			return whole, rows.Ended
 		default:
-			return whole, later
+			return whole, rows.Later
 		}
 		for _, used := range out.ConsumedCapacity {
-			t.Writes += unitsOf(&used, 0)
+			t.Writes += rows.UnitsOf(&used, 0)
 		}
 		var left []event.Key
-		var why answer
+		var why rows.Answer
 		for i, key := range keys {
-			switch a := classifyStatement(out.Responses[i].Error); a.outcome {
-			case done:
+			switch a := rows.ClassifyStatement(out.Responses[i].Error); a.Outcome {
+			case rows.Done:
 				t.Touched.Touched++
-			case failed: // another process has touched it, or it is gone
-			case invalid:
+			case rows.Failed: // another process has touched it, or it is gone
+			case rows.Invalid:
 				alone = append(alone, key)
 			default:
-				if left = append(left, key); !why.hopeless() {
+				if left = append(left, key); !why.Hopeless() {
 					why = a
 				}
 			}
 		}
 		if keys = left; len(left) == 0 {
-			return answer{}, ended
+			return rows.Answer{}, rows.Ended
 		}
-		return why, later
+		return why, rows.Later
 	})
 	return alone, err
 }
@@ -244,7 +245,7 @@ func (s *stages) touchAlone(ctx context.Context, key event.Key, t *TouchedPage, 
 	}
 	touched, units, err := s.touch(ctx, in)
 	t.Writes += units
-	if classify(err).outcome == invalid {
+	if rows.Classify(err).Outcome == rows.Invalid {
 		t.refuse(key, err)
 		return nil
 	}
@@ -260,30 +261,30 @@ func (s *stages) touchAlone(ctx context.Context, key event.Key, t *TouchedPage, 
 // mayStamp returns an error if items must not carry this pipeline's epoch yet. It reads the table's
 // epoch once, consistently. An epoch never falls, so the answer holds until the end of the pass.
 func (s *stages) mayStamp(ctx context.Context) error {
-	if s.aggregates == "" {
+	if s.Aggregates == "" {
 		return errors.New(
 			"Config.Aggregates names no table, and the epoch that items may carry is read there: set it to the aggregates table")
 	}
-	img, err := s.get(ctx, lanes.EpochKey)
+	img, err := s.Get(ctx, lanes.EpochKey)
 	if err != nil {
-		return fmt.Errorf("reading the epoch of the aggregates table %s: %w", s.aggregates, err)
+		return fmt.Errorf("reading the epoch of the aggregates table %s: %w", s.Aggregates, err)
 	}
-	return s.reached(integerOf(img["epoch"]))
+	return s.reached(rows.IntegerOf(img["epoch"]))
 }
 
 // reached returns an error if the table's epoch is below the pipeline's. The epoch is 0 if the
 // table has none.
 func (s *stages) reached(epoch int64) error {
-	switch own := s.pipeline.Epoch(); {
+	switch own := s.Pipeline.Epoch(); {
 	case epoch >= own:
 		return nil
 	case epoch == 0:
 		return fmt.Errorf("refused, because no streams function has started with the aggregates table %s, which has no epoch yet; deploy "+
-			"it with this pipeline.yaml, at epoch %d, let it start, then run the touch pass again", s.aggregates, own)
+			"it with this pipeline.yaml, at epoch %d, let it start, then run the touch pass again", s.Aggregates, own)
 	default:
 		return fmt.Errorf("refused, because the aggregates table %s is at epoch %d and this pipeline.yaml at %d, and a streams function "+
 			"that is at %d stops at the first item stamped %d; deploy it with this pipeline.yaml, let it start, then run the "+
-			"touch pass again", s.aggregates, epoch, own, epoch, own)
+			"touch pass again", s.Aggregates, epoch, own, epoch, own)
 	}
 }
 
@@ -291,11 +292,11 @@ func (s *stages) reached(epoch int64) error {
 // below it.
 func (s *stages) touching(key event.Key) *dynamodb.UpdateItemInput {
 	return &dynamodb.UpdateItemInput{
-		TableName: &s.events, Key: keyImage(key),
+		TableName: &s.Events, Key: rows.KeyImage(key),
 		UpdateExpression:          aws.String("SET #e = :now"),
 		ConditionExpression:       aws.String("attribute_exists(#t) AND (attribute_not_exists(#e) OR #e < :now)"),
 		ExpressionAttributeNames:  map[string]string{"#e": "epoch", "#t": "type"},
-		ExpressionAttributeValues: image{":now": integer(s.pipeline.Epoch())},
+		ExpressionAttributeValues: rows.Image{":now": rows.Integer(s.Pipeline.Epoch())},
 		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 	}
 }
@@ -309,7 +310,7 @@ func (s *stages) withData(item *event.Item, data string) func(*dynamodb.UpdateIt
 		in.ConditionExpression = aws.String(*in.ConditionExpression + " AND #payload = :payload AND #digest = :digest")
 		names, values := in.ExpressionAttributeNames, in.ExpressionAttributeValues
 		names["#data"], names["#payload"], names["#digest"] = "data", itemform.Payload, "digest"
-		values[":data"], values[":payload"], values[":digest"] = text(data), binary(item.Payload.Sum[:]), binary(item.Digest[:])
+		values[":data"], values[":payload"], values[":digest"] = rows.Text(data), rows.Binary(item.Payload.Sum[:]), rows.Binary(item.Digest[:])
 	}
 }
 
@@ -317,14 +318,14 @@ func (s *stages) withData(item *event.Item, data string) func(*dynamodb.UpdateIt
 // stamp, or if the item is gone: it was removed, or a bar, which has no type, has replaced it.
 // units are the units that the service has counted for the write.
 func (s *stages) touch(ctx context.Context, in *dynamodb.UpdateItemInput) (touched bool, units float64, err error) {
-	err = s.ask(ctx, func() error {
-		out, err := s.client.UpdateItem(ctx, in)
+	err = s.Ask(ctx, func() error {
+		out, err := s.Client.UpdateItem(ctx, in)
 		if err == nil {
-			units = unitsOf(out.ConsumedCapacity, 1)
+			units = rows.UnitsOf(out.ConsumedCapacity, 1)
 		}
 		return err
 	})
-	if classify(err).outcome == failed {
+	if rows.Classify(err).Outcome == rows.Failed {
 		return false, units, nil
 	}
 	return err == nil, units, err
@@ -339,20 +340,20 @@ var ErrBehind = errors.New("images stamped below the generation have been met si
 // [github.com/ingot-events/ingot/verify.Finish] does all of this.
 func (s *stages) ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error {
 	in := &dynamodb.UpdateItemInput{
-		TableName: &s.aggregates, Key: keyImage(lanes.HeadKey(d)),
+		TableName: &s.Aggregates, Key: rows.KeyImage(lanes.HeadKey(d)),
 		UpdateExpression:         aws.String("SET #building = :false"),
 		ConditionExpression:      aws.String("#behind = :behind AND attribute_exists(#open)"),
 		ExpressionAttributeNames: map[string]string{"#building": "building", "#behind": "behind", "#open": "open"},
-		ExpressionAttributeValues: image{
+		ExpressionAttributeValues: rows.Image{
 			":false":  &types.AttributeValueMemberBOOL{Value: false},
-			":behind": integer(behind),
+			":behind": rows.Integer(behind),
 		},
 	}
-	err := s.ask(ctx, func() error {
-		_, err := s.client.UpdateItem(ctx, in)
+	err := s.Ask(ctx, func() error {
+		_, err := s.Client.UpdateItem(ctx, in)
 		return err
 	})
-	if classify(err).outcome != failed {
+	if rows.Classify(err).Outcome != rows.Failed {
 		return err
 	}
 	if head, err := s.generations.Head(ctx, d); err != nil || head == nil {

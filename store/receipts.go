@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 const (
@@ -27,10 +28,10 @@ const (
 // receipts counts a batch that has no order. The transaction that counts a change in all its
 // aggregates also writes a receipt for the change, so it cannot be counted again.
 func (a *apply) receipts(ctx context.Context, b *lanes.Batch) {
-	groups := groupEntries(b.Entries(), func(key event.Key) int { return a.store.seen.get(key).size })
-	a.store.each(len(groups), mostLarge, func(i int) {
+	groups := groupEntries(b.Entries(), func(key event.Key) int { return a.store.seen.Get(key).Size })
+	a.store.Each(len(groups), mostLarge, func(i int) {
 		g := &receiptGroup{apply: a, stream: b.StreamARN(), entries: groups[i], refusals: map[event.Key]error{}, full: map[event.Key]bool{},
-			seen: map[event.Key]*observation{}, stuck: map[event.Key]int{}}
+			seen: map[event.Key]*rows.Observation{}, stuck: map[event.Key]int{}}
 		g.run(ctx)
 	})
 }
@@ -49,7 +50,7 @@ func groupEntries(entries []lanes.Entry, size func(event.Key) int) [][]lanes.Ent
 				more += size(u.Key)
 			}
 		}
-		if i > start && (i-start+len(touched)+items > maxTransaction || bytes+more > maxTransactionBytes || moved.full(entry)) {
+		if i > start && (i-start+len(touched)+items > rows.MaxTransaction || bytes+more > rows.MaxTransactionBytes || moved.full(entry)) {
 			groups = append(groups, entries[start:i])
 			start, bytes, touched, moved = i, 0, map[event.Key]bool{}, movedBuckets{}
 		}
@@ -114,19 +115,19 @@ type receiptGroup struct {
 	entries  []lanes.Entry
 	refusals map[event.Key]error // aggregate items that the table refused for good
 	full     map[event.Key]bool  // items that could not even take a flag; their heads have it
-	seen     map[event.Key]*observation
+	seen     map[event.Key]*rows.Observation
 	stuck    map[event.Key]int // how often the condition of an aggregate item failed without an explanation
 	silent   int               // how often the transaction was cancelled without a reason
 	blind    bool              // the items in the way are not asked for, because together they are too large
 }
 
 func (g *receiptGroup) run(ctx context.Context) {
-	err := g.store.retry(ctx, func() (answer, next) {
+	err := g.store.Retry(ctx, func() (rows.Answer, rows.Next) {
 		answer, next := g.try(ctx)
 		if len(g.entries) == 0 {
-			return answer, ended // all of them were counted before
+			return answer, rows.Ended // all of them were counted before
 		}
-		if next == later {
+		if next == rows.Later {
 			g.retried(answer)
 		}
 		return answer, next
@@ -137,32 +138,32 @@ func (g *receiptGroup) run(ctx context.Context) {
 }
 
 // try sends the transaction once.
-func (g *receiptGroup) try(ctx context.Context) (answer, next) {
+func (g *receiptGroup) try(ctx context.Context) (rows.Answer, rows.Next) {
 	items, updates := g.items()
 	in := &dynamodb.TransactWriteItemsInput{TransactItems: items}
 	if slices.ContainsFunc(updates, func(u *lanes.Update) bool { return u.Def.Rank.Value != "" }) {
 		in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal // what the index took depends on what was there
 	}
-	sent := g.store.transact(ctx, in)
-	answer := sent.answer
-	g.count(answer, updates, cmp.Or(sent.units, g.units(items)))
-	if sent.long && !g.blind {
+	sent := g.store.Transact(ctx, in)
+	answer := sent.Answer
+	g.count(answer, updates, cmp.Or(sent.Units, g.units(items)))
+	if sent.Long && !g.blind {
 		g.blind = true
-		return answer, again
+		return answer, rows.Again
 	}
-	if answer.outcome == done {
-		return answer, ended
+	if answer.Outcome == rows.Done {
+		return answer, rows.Ended
 	}
 	progress := false
-	if answer.outcome == cancelled && !sent.long {
-		progress, answer = g.cancelled(ctx, sent.reasons, updates)
-	} else if answer.outcome == invalid {
+	if answer.Outcome == rows.Cancelled && !sent.Long {
+		progress, answer = g.cancelled(ctx, sent.Reasons, updates)
+	} else if answer.Outcome == rows.Invalid {
 		progress, answer = g.refusedWhole(ctx, updates, answer)
 	}
 	if progress {
-		return answer, again
+		return answer, rows.Again
 	}
-	return answer, later
+	return answer, rows.Later
 }
 
 // items returns the transaction: a receipt for each change, then each aggregate item once.
@@ -172,10 +173,10 @@ func (g *receiptGroup) items() ([]types.TransactWriteItem, []*lanes.Update) {
 	var touched []*lanes.Update
 	for _, entry := range g.entries {
 		sequences[entry.Change.Sequence] = true
-		receipt := keyImage(lanes.ReceiptKey(g.stream, entry.Change.Key, entry.Change.Sequence))
-		receipt["expiresAt"] = integer(entry.Change.Created.Add(receiptLife).Unix())
+		receipt := rows.KeyImage(lanes.ReceiptKey(g.stream, entry.Change.Key, entry.Change.Sequence))
+		receipt["expiresAt"] = rows.Integer(entry.Change.Created.Add(receiptLife).Unix())
 		items = append(items, types.TransactWriteItem{Put: &types.Put{
-			TableName: &g.store.aggregates, Item: receipt, ConditionExpression: aws.String("attribute_not_exists(PK)")}})
+			TableName: &g.store.Aggregates, Item: receipt, ConditionExpression: aws.String("attribute_not_exists(PK)")}})
 		for _, u := range entry.Touches {
 			if !slices.Contains(touched, u) && !g.full[u.Key] {
 				touched = append(touched, u)
@@ -191,37 +192,37 @@ func (g *receiptGroup) items() ([]types.TransactWriteItem, []*lanes.Update) {
 }
 
 func (g *receiptGroup) item(u *lanes.Update) *types.Update {
-	delta, e := u.Fold(), &edit{}
+	delta, e := u.Fold(), &rows.Edit{}
 	if refusal := g.refusals[u.Key]; refusal != nil {
-		e.refused(delta.Last.Created(), refusal)
+		e.Refused(delta.Last.Created(), refusal)
 	} else {
-		e.fold(u, &delta, g.observed(u.Key))
+		e.Fold(u, &delta, g.observed(u.Key))
 	}
-	e.expiry(u.ExpiresAt)
-	x := e.expression()
-	update := &types.Update{TableName: &g.store.aggregates, Key: keyImage(u.Key), UpdateExpression: &x.update,
-		ConditionExpression:      x.condition,
-		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values}
-	if x.condition != nil && !g.blind { // otherwise the update cannot fail, or the item is read separately
+	e.Expiry(u.ExpiresAt)
+	x := e.Expression()
+	update := &types.Update{TableName: &g.store.Aggregates, Key: rows.KeyImage(u.Key), UpdateExpression: &x.Update,
+		ConditionExpression:      x.Condition,
+		ExpressionAttributeNames: x.Names, ExpressionAttributeValues: x.Values}
+	if x.Condition != nil && !g.blind { // otherwise the update cannot fail, or the item is read separately
 		update.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	}
 	return update
 }
 
 // observed returns what was last seen of an aggregate item, by this group or by an earlier writer.
-func (g *receiptGroup) observed(key event.Key) *observation {
+func (g *receiptGroup) observed(key event.Key) *rows.Observation {
 	if seen := g.seen[key]; seen != nil {
 		return seen
 	}
-	return g.store.seen.get(key)
+	return g.store.seen.Get(key)
 }
 
 // cancelled reads the reasons of a cancelled transaction. They have the order of its items:
 // receipts first, then aggregate items. Progress means that the same reasons will not cancel the
 // transaction again, so the next one can be sent at once.
 func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.CancellationReason, updates []*lanes.Update) (progress bool,
-	why answer) {
-	why = answer{outcome: contended, err: errSilent}
+	why rows.Answer) {
+	why = rows.Answer{Outcome: rows.Contended, Err: rows.ErrSilent}
 	if len(reasons) != len(g.entries)+len(updates) {
 		return g.cancelledSilently(ctx)
 	}
@@ -230,32 +231,32 @@ func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.Cancellati
 		return true, why // the rest is another transaction, whose aggregate items are judged again
 	}
 	for _, reason := range ofReceipts {
-		if a := classifyReason(reason); a.outcome != done {
+		if a := rows.ClassifyReason(reason); a.Outcome != rows.Done {
 			why = a
 		}
 	}
 	for i, reason := range ofUpdates {
-		u, a := updates[i], classifyReason(reason)
+		u, a := updates[i], rows.ClassifyReason(reason)
 		switch {
-		case a.outcome == done:
-		case a.outcome == failed:
+		case a.Outcome == rows.Done:
+		case a.Outcome == rows.Failed:
 			img, read := g.imageOf(ctx, u.Key, reason.Item)
-			if read.outcome == refused {
+			if read.Outcome == rows.Refused {
 				return false, read
 			}
-			if why = read; read.outcome == done {
+			if why = read; read.Outcome == rows.Done {
 				progress = true
-				if g.learn(u, observe(u.Def, img, "")) {
-					progress, why = g.refuse(ctx, u, answer{outcome: invalid, err: errStuck})
+				if g.learn(u, rows.Observe(u.Def, img, "")) {
+					progress, why = g.refuse(ctx, u, rows.Answer{Outcome: rows.Invalid, Err: errStuck})
 				}
 			}
-		case a.outcome == invalid:
+		case a.Outcome == rows.Invalid:
 			progress, why = g.refuse(ctx, u, a)
 		default:
 			why = a
 		}
 	}
-	if why.err == errSilent {
+	if why.Err == rows.ErrSilent {
 		return g.cancelledSilently(ctx)
 	}
 	return progress, why
@@ -263,14 +264,14 @@ func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.Cancellati
 
 // learn takes what was read of an aggregate item after its condition failed. It reports whether the
 // item is stuck: several times in a row, nothing in it explains the failure.
-func (g *receiptGroup) learn(u *lanes.Update, now *observation) (stuck bool) {
-	if before := g.seen[u.Key]; before != nil && before.sameForm(now) {
+func (g *receiptGroup) learn(u *lanes.Update, now *rows.Observation) (stuck bool) {
+	if before := g.seen[u.Key]; before != nil && before.SameForm(now) {
 		g.stuck[u.Key]++
 	} else {
 		g.stuck[u.Key] = 0
 	}
 	g.seen[u.Key] = now
-	g.store.seen.put(u.Key, now)
+	g.store.seen.Put(u.Key, now)
 	return g.stuck[u.Key] >= maxStuck
 }
 
@@ -278,7 +279,7 @@ func (g *receiptGroup) learn(u *lanes.Update, now *observation) (stuck bool) {
 func (g *receiptGroup) dropCounted(reasons []types.CancellationReason) bool {
 	var rest []lanes.Entry
 	for i, reason := range reasons {
-		if classifyReason(reason).outcome != failed {
+		if rows.ClassifyReason(reason).Outcome != rows.Failed {
 			rest = append(rest, g.entries[i])
 		}
 	}

@@ -4,15 +4,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // count adds the cost of the transaction. A cancelled transaction costs the same.
-func (g *receiptGroup) count(answer answer, updates []*lanes.Update, units float64) {
+func (g *receiptGroup) count(answer rows.Answer, updates []*lanes.Update, units float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.Cost.Requests++
-	switch answer.outcome {
-	case done:
+	switch answer.Outcome {
+	case rows.Done:
 		g.Updates += len(updates)
 		for _, u := range updates {
 			if g.refusals[u.Key] != nil { // only flagged; flagHead counts the items that could not even take the flag
@@ -20,7 +21,7 @@ func (g *receiptGroup) count(answer answer, updates []*lanes.Update, units float
 			}
 		}
 		fallthrough
-	case cancelled:
+	case rows.Cancelled:
 		g.Cost.WriteUnits += units
 	}
 }
@@ -34,11 +35,11 @@ func (g *receiptGroup) units(items []types.TransactWriteItem) float64 {
 	for _, item := range items {
 		size := 0
 		if item.Put != nil {
-			size = imageSize(item.Put.Item)
+			size = rows.ImageSize(item.Put.Item)
 		} else {
-			size = max(writtenSize(item.Update), g.observed(keyOf(item.Update.Key)).size)
+			size = max(writtenSize(item.Update), g.observed(rows.KeyOf(item.Update.Key)).Size)
 		}
-		units += transactionUnits(size)
+		units += rows.TransactionUnits(size)
 	}
 	return units
 }
@@ -47,12 +48,12 @@ func (g *receiptGroup) units(items []types.TransactWriteItem) float64 {
 // that the update names has one value. So this is the size of the key and of all those names and
 // values.
 func writtenSize(u *types.Update) int {
-	size := imageSize(u.Key)
+	size := rows.ImageSize(u.Key)
 	for _, name := range u.ExpressionAttributeNames {
 		size += len(name)
 	}
 	for _, v := range u.ExpressionAttributeValues {
-		size += valueSize(v)
+		size += rows.ValueSize(v)
 	}
 	return size
 }

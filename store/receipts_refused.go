@@ -6,32 +6,33 @@ import (
 	"maps"
 
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // refuse sends an update that the table will never take to quarantine. It does so before the
 // receipts are written, because after that the update would never come again. From then on the item
 // is only flagged. If it refuses the flag too, it is left out, and the generation's head has the
 // flag.
-func (g *receiptGroup) refuse(ctx context.Context, u *lanes.Update, a answer) (progress bool, why answer) {
+func (g *receiptGroup) refuse(ctx context.Context, u *lanes.Update, a rows.Answer) (progress bool, why rows.Answer) {
 	if refusal := g.refusals[u.Key]; refusal != nil {
 		if err := g.flagHead(ctx, u, refusal); err != nil {
-			return false, classify(err)
+			return false, rows.Classify(err)
 		}
 		g.full[u.Key] = true
 		return true, a
 	}
-	if err := g.quarantine(ctx, u, a.err); err != nil {
-		return false, answer{outcome: unknown, err: err}
+	if err := g.quarantine(ctx, u, a.Err); err != nil {
+		return false, rows.Answer{Outcome: rows.Unknown, Err: err}
 	}
-	g.refusals[u.Key] = a.err
+	g.refusals[u.Key] = a.Err
 	return true, a
 }
 
 // cancelledSilently handles a cancellation without a reason: it waits and tries again. After a few
 // times it tries each half of the changes on its own. It never refuses a single change, because
 // nothing shows that its data is the reason.
-func (g *receiptGroup) cancelledSilently(ctx context.Context) (progress bool, why answer) {
-	why = answer{outcome: contended, err: errSilent}
+func (g *receiptGroup) cancelledSilently(ctx context.Context) (progress bool, why rows.Answer) {
+	why = rows.Answer{Outcome: rows.Contended, Err: rows.ErrSilent}
 	if g.silent++; g.silent < maxStuck || len(g.entries) == 1 {
 		return false, why
 	}
@@ -46,12 +47,12 @@ func (g *receiptGroup) cancelledSilently(ctx context.Context) (progress bool, wh
 // as if each had been named. They are quarantined and flagged, and then left to their heads, so
 // that the receipt can be written and the shard goes on. If even the receipt alone is refused, the
 // data is not the reason, and the change stays unproven.
-func (g *receiptGroup) refusedWhole(ctx context.Context, updates []*lanes.Update, a answer) (progress bool, why answer) {
+func (g *receiptGroup) refusedWhole(ctx context.Context, updates []*lanes.Update, a rows.Answer) (progress bool, why rows.Answer) {
 	if len(g.entries) > 1 {
 		g.cutHalf().run(ctx)
 		return true, a
 	}
-	named := answer{outcome: invalid, err: fmt.Errorf("its transaction was refused as a whole: %w", a.err)}
+	named := rows.Answer{Outcome: rows.Invalid, Err: fmt.Errorf("its transaction was refused as a whole: %w", a.Err)}
 	if fresh := g.unrefused(updates); len(fresh) > 0 {
 		updates = fresh // the others are flagged already, and may still take their flag
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // ErrOtherSecret is returned if the pipeline's secret of hmac is not the one that the tables were
@@ -27,14 +28,14 @@ var ErrOtherSecret = errors.New(
 //
 // It sends no request if no key of an event uses hmac, or if Config.Aggregates names no table.
 func (s *generations) CheckSecret(ctx context.Context) error {
-	check := s.pipeline.SecretCheck()
-	if check == "" || s.aggregates == "" || s.sure.Load() {
+	check := s.Pipeline.SecretCheck()
+	if check == "" || s.Aggregates == "" || s.sure.Load() {
 		return nil
 	}
 	if err := s.checkSecret(ctx, check); errors.Is(err, ErrOtherSecret) {
 		return err
 	} else if err != nil {
-		return fmt.Errorf("the check value of INGOT_PII_KEY in the aggregates table %s: %w", s.aggregates, awserr.Quiet(err))
+		return fmt.Errorf("the check value of INGOT_PII_KEY in the aggregates table %s: %w", s.Aggregates, awserr.Quiet(err))
 	}
 	s.sure.Store(true)
 	return nil
@@ -43,14 +44,14 @@ func (s *generations) CheckSecret(ctx context.Context) error {
 func (s *generations) checkSecret(ctx context.Context, check string) error {
 	known, err := s.knownCheck(ctx)
 	if err == nil && known == "" {
-		img := keyImage(lanes.SecretKey)
-		img["check"] = text(check)
-		err = s.ask(ctx, func() error {
-			_, err := s.client.PutItem(ctx,
-				&dynamodb.PutItemInput{TableName: &s.aggregates, Item: img, ConditionExpression: aws.String("attribute_not_exists(PK)")})
+		img := rows.KeyImage(lanes.SecretKey)
+		img["check"] = rows.Text(check)
+		err = s.Ask(ctx, func() error {
+			_, err := s.Client.PutItem(ctx,
+				&dynamodb.PutItemInput{TableName: &s.Aggregates, Item: img, ConditionExpression: aws.String("attribute_not_exists(PK)")})
 			return err
 		})
-		if classify(err).outcome == failed { // the first put decides; it may be our own, with a lost answer
+		if rows.Classify(err).Outcome == rows.Failed { // the first put decides; it may be our own, with a lost answer
 			known, err = s.knownCheck(ctx)
 		} else {
 			known = check
@@ -66,14 +67,14 @@ func (s *generations) checkSecret(ctx context.Context, check string) error {
 // pipeline's. Unlike CheckSecret, it writes nothing. It is for what computes keys of events outside
 // of the functions, on a machine whose INGOT_PII_KEY may be that of another stack.
 func (s *generations) SameSecret(ctx context.Context) error {
-	check := s.pipeline.SecretCheck()
-	if check == "" || s.aggregates == "" || s.sure.Load() {
+	check := s.Pipeline.SecretCheck()
+	if check == "" || s.Aggregates == "" || s.sure.Load() {
 		return nil
 	}
 	known, err := s.knownCheck(ctx)
 	switch {
 	case err != nil:
-		return fmt.Errorf("the check value of INGOT_PII_KEY in the aggregates table %s: %w", s.aggregates, awserr.Quiet(err))
+		return fmt.Errorf("the check value of INGOT_PII_KEY in the aggregates table %s: %w", s.Aggregates, awserr.Quiet(err))
 	case known != "" && known != check:
 		return ErrOtherSecret
 	}
@@ -83,6 +84,6 @@ func (s *generations) SameSecret(ctx context.Context) error {
 
 // knownCheck returns the check value in the aggregates table. It is empty if there is none.
 func (s *generations) knownCheck(ctx context.Context) (string, error) {
-	img, err := s.get(ctx, lanes.SecretKey)
-	return textOf(img["check"]), err
+	img, err := s.Get(ctx, lanes.SecretKey)
+	return rows.TextOf(img["check"]), err
 }

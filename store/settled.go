@@ -5,12 +5,13 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // Settled returns what puts of these items, one after the other, would answer, as far as what is
 // stored proves it: Duplicate, Stale, Conflict or Expired. The other results have no verdict. It
 // reads a hundred keys with one request, and five payloads that differ. It writes nothing.
-func (s *stages) Settled(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+func (s *stages) Settled(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
 	var wanted []*event.Item
 	once := map[event.Key]bool{} // the keys that one item alone has
 	note := func(item *event.Item) {
@@ -25,20 +26,20 @@ func (s *stages) Settled(ctx context.Context, items []*event.Item) ([]Result, Co
 		}
 	}
 	found, cost := s.look(ctx, wanted)
-	results, now := make([]Result, len(items)), s.env.Now()
+	results, now := make([]rows.Result, len(items)), s.Env.Now()
 	for i, item := range items {
 		own := found[0]
 		found = found[1:]
-		var parts []Result
+		var parts []rows.Result
 		if item.Parts != nil {
 			parts, found = found[:len(item.Parts.Items)], found[len(item.Parts.Items):]
 		}
 		switch {
 		case payloads.IsAhead(item, now):
-		case own.Verdict == 0 && tooLate(item, now) && once[item.Key] && !isAtomic(item):
-			results[i] = Result{Verdict: event.Expired, Refusal: pastExpiry(item)}
+		case own.Verdict == 0 && tooLate(item, now) && once[item.Key] && !rows.IsAtomic(item):
+			results[i] = rows.Result{Verdict: event.Expired, Refusal: pastExpiry(item)}
 		default:
-			results[i] = withParts(item, own, parts)
+			results[i] = rows.WithParts(item, own, parts)
 		}
 	}
 	return results, cost

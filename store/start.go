@@ -16,28 +16,29 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // Start does what [Store.Start] says.
 func (s *generations) Start(ctx context.Context) error {
 	doubted := false
-	var last answer
-	err := s.retry(ctx, func() (answer, next) {
+	var last rows.Answer
+	err := s.Retry(ctx, func() (rows.Answer, rows.Next) {
 		last = s.start(ctx)
-		if last.outcome == done {
-			return last, ended
+		if last.Outcome == rows.Done {
+			return last, rows.Ended
 		}
-		if mistaken := (*StartError)(nil); errors.As(last.err, &mistaken) && !doubted {
+		if mistaken := (*StartError)(nil); errors.As(last.Err, &mistaken) && !doubted {
 			doubted = true // the keys of a batch are read one by one, so another start may have written in between
-			return last, again
+			return last, rows.Again
 		}
-		return last, later
+		return last, rows.Later
 	})
-	if err != nil && !last.hopeless() {
-		return fmt.Errorf("start: the aggregates table %s gave no proof that its heads are written: %w", s.aggregates, err)
+	if err != nil && !last.Hopeless() {
+		return fmt.Errorf("start: the aggregates table %s gave no proof that its heads are written: %w", s.Aggregates, err)
 	}
 	if err == nil {
-		s.looked.Store(s.env.Now().UnixNano())
+		s.looked.Store(s.Env.Now().UnixNano())
 	}
 	return err
 }
@@ -61,13 +62,13 @@ const knownFor = 5 * time.Minute
 // nothing if the store has not started.
 func (s *generations) Renew(ctx context.Context) error {
 	looked := s.looked.Load()
-	now := s.env.Now()
+	now := s.Env.Now()
 	if looked == 0 || now.Sub(time.Unix(0, looked)) <= knownFor {
 		return nil
 	}
-	img, err := s.get(ctx, lanes.EpochKey)
+	img, err := s.Get(ctx, lanes.EpochKey)
 	if err != nil {
-		return fmt.Errorf("reading the epoch of the aggregates table %s: %w", s.aggregates, awserr.Quiet(err))
+		return fmt.Errorf("reading the epoch of the aggregates table %s: %w", s.Aggregates, awserr.Quiet(err))
 	}
 	if known := s.known.Load(); known == nil || *known != stateOf(img) {
 		return s.Start(ctx)
@@ -86,8 +87,8 @@ func (s *generations) Begin(ctx context.Context) error {
 }
 
 // stateOf returns what an item E# says, as text.
-func stateOf(img image) string {
-	text := numberOf(img["epoch"])
+func stateOf(img rows.Image) string {
+	text := rows.NumberOf(img["epoch"])
 	for _, d := range readGenerations(img["generations"]) {
 		text += " " + lanes.ID(d)
 	}
@@ -107,35 +108,35 @@ func (s *generations) Newer() []*aggregate.Definition {
 // start tries once. Its answer is hopeless if the table and the pipeline do not agree. Any other
 // answer that is not done means that another function may have started, or that an answer was lost.
 // Then the next try reads the table again.
-func (s *generations) start(ctx context.Context) answer {
+func (s *generations) start(ctx context.Context) rows.Answer {
 	t, err := s.roster(ctx)
 	if err != nil {
-		return classify(fmt.Errorf("start: reading the aggregates table %s: %w", s.aggregates, awserr.Quiet(err)))
+		return rows.Classify(fmt.Errorf("start: reading the aggregates table %s: %w", s.Aggregates, awserr.Quiet(err)))
 	}
-	s.flagged.learn(t.heads, s.env.Now())
-	if check := s.pipeline.SecretCheck(); check != "" && t.check == check {
+	s.flagged.learn(t.heads, s.Env.Now())
+	if check := s.Pipeline.SecretCheck(); check != "" && t.check == check {
 		s.sure.Store(true)
 	}
 	c := s.compare(t)
 	if len(c.mistakes) > 0 {
 		if err := s.SameSecret(ctx); errors.Is(err, ErrOtherSecret) { // it may be the reason for all of them
-			return answer{outcome: invalid, err: fmt.Errorf("start: %w", err)}
+			return rows.Answer{Outcome: rows.Invalid, Err: fmt.Errorf("start: %w", err)}
 		}
-		return answer{outcome: invalid, err: &StartError{c.mistakes}}
+		return rows.Answer{Outcome: rows.Invalid, Err: &StartError{c.mistakes}}
 	}
 	// The check value is written before the epoch is raised, but after everything else: a function
 	// that must not start changes nothing. If the table has the value, CheckSecret asks nothing.
 	if err := s.CheckSecret(ctx); err != nil {
-		return answer{outcome: invalid, err: fmt.Errorf("start: %w", err)} // CheckSecret has retried already
+		return rows.Answer{Outcome: rows.Invalid, Err: fmt.Errorf("start: %w", err)} // CheckSecret has retried already
 	}
-	if t.epoch < s.pipeline.Epoch() {
-		s.file.Store(&keptFile{epoch: s.pipeline.Epoch()})
+	if t.epoch < s.Pipeline.Epoch() {
+		s.file.Store(&keptFile{epoch: s.Pipeline.Epoch()})
 		return s.raise(ctx, t.epoch, c)
 	}
 	s.file.Store(&keptFile{digest: t.file, epoch: t.epoch})
 	s.newer.Store(&c.newer)
 	s.known.Store(&t.state)
-	return answer{}
+	return rows.Answer{}
 }
 
 // roster is the state of the aggregates table: its epoch, its generations and its secret.
@@ -151,15 +152,16 @@ type roster struct {
 // roster reads the epoch and the heads of this pipeline's generations, consistently. If there is
 // room, it also reads the check value of the secret, which saves a request at the start.
 func (s *generations) roster(ctx context.Context) (*roster, error) {
-	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), Keys: []map[string]types.AttributeValue{keyImage(lanes.EpochKey)}}
-	for _, d := range s.pipeline.Definitions() {
-		request.Keys = append(request.Keys, keyImage(lanes.HeadKey(d)))
+	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true),
+		Keys: []map[string]types.AttributeValue{rows.KeyImage(lanes.EpochKey)}}
+	for _, d := range s.Pipeline.Definitions() {
+		request.Keys = append(request.Keys, rows.KeyImage(lanes.HeadKey(d)))
 	}
-	if s.pipeline.SecretCheck() != "" && len(request.Keys) < maxKeys {
-		request.Keys = append(request.Keys, keyImage(lanes.SecretKey))
+	if s.Pipeline.SecretCheck() != "" && len(request.Keys) < rows.MaxKeys {
+		request.Keys = append(request.Keys, rows.KeyImage(lanes.SecretKey))
 	}
-	out, err := s.client.BatchGetItem(ctx,
-		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.aggregates: request}})
+	out, err := s.Client.BatchGetItem(ctx,
+		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.Aggregates: request}})
 	if err != nil {
 		return nil, err
 	}
@@ -167,13 +169,13 @@ func (s *generations) roster(ctx context.Context) (*roster, error) {
 		return nil, errors.New("the service left keys unread")
 	}
 	t := &roster{heads: map[event.Key]*Head{}}
-	for _, img := range out.Responses[s.aggregates] {
-		switch key := keyOf(img); key {
+	for _, img := range out.Responses[s.Aggregates] {
+		switch key := rows.KeyOf(img); key {
 		case lanes.EpochKey:
-			t.epoch, t.counted, t.state, t.file = integerOf(img["epoch"]), readGenerations(img["generations"]), stateOf(img),
-				textOf(img["file"])
+			t.epoch, t.counted, t.state, t.file = rows.IntegerOf(img["epoch"]), readGenerations(img["generations"]), stateOf(img),
+				rows.TextOf(img["file"])
 		case lanes.SecretKey:
-			t.check = textOf(img["check"])
+			t.check = rows.TextOf(img["check"])
 		default:
 			t.heads[key] = readHead(img)
 		}
@@ -194,13 +196,13 @@ func (c *changes) mistake(format string, args ...any) {
 }
 
 // maxHeads is how many heads one transaction can write beside the epoch.
-const maxHeads = maxTransaction - 1
+const maxHeads = rows.MaxTransaction - 1
 
 // compare compares the table with the pipeline.
 func (s *generations) compare(t *roster) *changes {
-	own, c := s.pipeline.Epoch(), &changes{}
+	own, c := s.Pipeline.Epoch(), &changes{}
 	next := max(own, t.epoch+1) // the lowest epoch in which a change can be made
-	for _, d := range s.pipeline.Definitions() {
+	for _, d := range s.Pipeline.Definitions() {
 		head := t.heads[lanes.HeadKey(d)]
 		switch {
 		case head == nil && t.epoch >= own:
@@ -246,7 +248,7 @@ func (s *generations) compare(t *roster) *changes {
 }
 
 func (s *generations) declares(d *aggregate.Definition) bool {
-	return slices.ContainsFunc(s.pipeline.Definitions(), func(own *aggregate.Definition) bool { return lanes.ID(own) == lanes.ID(d) })
+	return slices.ContainsFunc(s.Pipeline.Definitions(), func(own *aggregate.Definition) bool { return lanes.ID(own) == lanes.ID(d) })
 }
 
 // differs says how a definition would be counted differently from what its head says. The text is
@@ -265,36 +267,36 @@ func (s *generations) differs(d *aggregate.Definition, head *Head) string {
 // another start add generations to an epoch that is over. An epoch without its heads would make
 // every start fail. A generation that is not declared any more, but not retired, could later
 // continue as if it had counted all the time.
-func (s *generations) raise(ctx context.Context, from int64, c *changes) answer {
-	to := &types.Put{TableName: &s.aggregates, Item: keyImage(lanes.EpochKey)}
-	to.Item["epoch"], to.Item["generations"] = integer(s.pipeline.Epoch()), writeGenerations(s.pipeline.Definitions())
+func (s *generations) raise(ctx context.Context, from int64, c *changes) rows.Answer {
+	to := &types.Put{TableName: &s.Aggregates, Item: rows.KeyImage(lanes.EpochKey)}
+	to.Item["epoch"], to.Item["generations"] = rows.Integer(s.Pipeline.Epoch()), writeGenerations(s.Pipeline.Definitions())
 	if from == 0 {
 		to.ConditionExpression = aws.String("attribute_not_exists(PK)")
 	} else {
 		to.ConditionExpression, to.ExpressionAttributeNames = aws.String("#e = :from"), map[string]string{"#e": "epoch"}
-		to.ExpressionAttributeValues = image{":from": integer(from)}
+		to.ExpressionAttributeValues = rows.Image{":from": rows.Integer(from)}
 	}
 	items := []types.TransactWriteItem{{Put: to}}
 	for _, d := range c.fresh {
-		items = append(items, types.TransactWriteItem{Put: &types.Put{TableName: &s.aggregates,
+		items = append(items, types.TransactWriteItem{Put: &types.Put{TableName: &s.Aggregates,
 			Item: headImage(d, s.how, from != 0), ConditionExpression: aws.String("attribute_not_exists(PK)")}})
 	}
 	for _, d := range c.retired {
-		items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &s.aggregates, Key: keyImage(lanes.HeadKey(d)),
+		items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &s.Aggregates, Key: rows.KeyImage(lanes.HeadKey(d)),
 			UpdateExpression: aws.String("SET #retired = :epoch"), ExpressionAttributeNames: map[string]string{"#retired": "retired"},
-			ExpressionAttributeValues: image{":epoch": integer(s.pipeline.Epoch())}}})
+			ExpressionAttributeValues: rows.Image{":epoch": rows.Integer(s.Pipeline.Epoch())}}})
 	}
-	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+	_, err := s.Client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
 	if err == nil {
-		return answer{}
+		return rows.Answer{}
 	}
-	a := classify(fmt.Errorf("start: writing epoch %d and %d heads to %s: %w", s.pipeline.Epoch(), len(items)-1, s.aggregates,
+	a := rows.Classify(fmt.Errorf("start: writing epoch %d and %d heads to %s: %w", s.Pipeline.Epoch(), len(items)-1, s.Aggregates,
 		awserr.Quiet(err)))
 	var cancel *types.TransactionCanceledException
 	if errors.As(err, &cancel) && slices.ContainsFunc(cancel.CancellationReasons, func(r types.CancellationReason) bool {
-		return classifyReason(r).outcome == invalid
+		return rows.ClassifyReason(r).Outcome == rows.Invalid
 	}) {
-		a.outcome = invalid
+		a.Outcome = rows.Invalid
 	}
 	return a
 }
@@ -303,7 +305,7 @@ func (s *generations) raise(ctx context.Context, from int64, c *changes) answer 
 func writeGenerations(defs []*aggregate.Definition) types.AttributeValue {
 	list := &types.AttributeValueMemberL{Value: []types.AttributeValue{}}
 	for _, d := range defs {
-		list.Value = append(list.Value, text(lanes.ID(d)))
+		list.Value = append(list.Value, rows.Text(lanes.ID(d)))
 	}
 	return list
 }
@@ -314,7 +316,7 @@ func readGenerations(v types.AttributeValue) (defs []*aggregate.Definition) {
 		return nil
 	}
 	for _, id := range list.Value {
-		if d, ok := lanes.ParseID(textOf(id)); ok {
+		if d, ok := lanes.ParseID(rows.TextOf(id)); ok {
 			defs = append(defs, d)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -20,8 +21,8 @@ type Store struct {
 // New checks the configuration and makes a [Store]. It sends no request. Under receipts it refuses
 // a pipeline in which one change can touch more totals than a transaction holds, which is 100 items
 // with the receipt.
-func New(c Config) (*Store, error) {
-	t, err := open(c)
+func New(c rows.Config) (*Store, error) {
+	t, err := rows.Open(c)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func New(c Config) (*Store, error) {
 //
 // Payloads that go to the payload bucket are put there before their items. If that fails, the item
 // is Retry, and so is all of an atomic message.
-func (s *Store) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+func (s *Store) Put(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
 	return s.put.Put(ctx, items)
 }
 
@@ -70,7 +71,7 @@ func (s *Store) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 
 // ItemPages scans one segment of the events table consistently, in no order, one request for each
 // page. A page may be empty. An error ends the scan. [Store.Items] says which items it returns.
-func (s *Store) ItemPages(ctx context.Context, seg Segment) iter.Seq2[Page[*event.Item], error] {
+func (s *Store) ItemPages(ctx context.Context, seg rows.Segment) iter.Seq2[rows.Page[*event.Item], error] {
 	return s.put.ItemPages(ctx, seg)
 }
 
@@ -97,13 +98,13 @@ func (s *Store) Total(ctx context.Context, name string, by map[string]string, fr
 
 // TotalPages scans one segment of the aggregates table consistently, in no order, one request for
 // each page. It returns what [Store.Totals] returns.
-func (s *Store) TotalPages(ctx context.Context, seg Segment) iter.Seq2[Page[StoredTotal], error] {
+func (s *Store) TotalPages(ctx context.Context, seg rows.Segment) iter.Seq2[rows.Page[rows.StoredTotal], error] {
 	return s.put.TotalPages(ctx, seg)
 }
 
 // Totals scans the aggregates table consistently, in no order, for aggregate items of every
 // generation. It includes items past their expiry.
-func (s *Store) Totals(ctx context.Context) iter.Seq2[StoredTotal, error] {
+func (s *Store) Totals(ctx context.Context) iter.Seq2[rows.StoredTotal, error] {
 	return s.put.Totals(ctx)
 }
 
@@ -175,7 +176,7 @@ func (s *Store) Touch(ctx context.Context) (Touched, error) {
 
 // TouchPages does what [Store.Touch] does, for one segment of the table, and yields a result for
 // each page. An error ends it.
-func (s *Store) TouchPages(ctx context.Context, seg Segment) iter.Seq2[TouchedPage, error] {
+func (s *Store) TouchPages(ctx context.Context, seg rows.Segment) iter.Seq2[TouchedPage, error] {
 	return s.put.TouchPages(ctx, seg)
 }
 

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // throttles holds, for one call of Put, the partition keys for which transactions are refused. A
@@ -28,7 +29,7 @@ func (t *throttles) partitions() int {
 	keys := map[string]bool{}
 	for _, item := range t.items {
 		keys[item.Key.PK] = true
-		for _, part := range atomicParts(item) {
+		for _, part := range rows.AtomicParts(item) {
 			keys[part.Key.PK] = true
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -51,7 +52,7 @@ type Total struct {
 
 // Total does what [Store.Total] says.
 func (s *reader) Total(ctx context.Context, name string, by map[string]string, from, to time.Time) ([]Total, error) {
-	def, ok := s.pipeline.Definition(name)
+	def, ok := s.Pipeline.Definition(name)
 	if !ok {
 		return nil, fmt.Errorf("total: the pipeline has no aggregate %q", name)
 	}
@@ -59,7 +60,7 @@ func (s *reader) Total(ctx context.Context, name string, by map[string]string, f
 	if err != nil {
 		return nil, err
 	}
-	if err := s.pipeline.CheckBy(name, by); err != nil {
+	if err := s.Pipeline.CheckBy(name, by); err != nil {
 		return nil, fmt.Errorf("total of %s: %w", name, err)
 	}
 	if to.IsZero() {
@@ -76,9 +77,9 @@ func (s *reader) Total(ctx context.Context, name string, by map[string]string, f
 	if err := readable(def, head); err != nil {
 		return nil, fmt.Errorf("total: refused, because %w", err)
 	}
-	buckets := make([][]StoredTotal, def.Spread)
+	buckets := make([][]rows.StoredTotal, def.Spread)
 	errs := make([]error, def.Spread)
-	s.env.Each(def.Spread, max(s.parallel(), 8), func(i int) {
+	s.Env.Each(def.Spread, max(s.Parallel(), 8), func(i int) {
 		buckets[i], errs[i] = s.bucket(ctx, def, i, values, from, to)
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -140,42 +141,43 @@ func byValues(def *aggregate.Definition, by map[string]string) ([]string, error)
 
 // bucketQuery returns the request for the windows of one bucket. It is nil if there can be none.
 func (s *reader) bucketQuery(def *aggregate.Definition, bucket int, by []string, from, to time.Time) *dynamodb.QueryInput {
-	in := &dynamodb.QueryInput{TableName: &s.aggregates, ConsistentRead: aws.Bool(true)}
+	in := &dynamodb.QueryInput{TableName: &s.Aggregates, ConsistentRead: aws.Bool(true)}
 	if def.Window == 0 {
 		in.KeyConditionExpression = aws.String("PK = :pk AND SK = :sk")
-		in.ExpressionAttributeValues = image{":pk": nil, ":sk": text("-")}
+		in.ExpressionAttributeValues = rows.Image{":pk": nil, ":sk": rows.Text("-")}
 	} else {
 		first, last := windowsIn(from, to)
 		if last < first {
 			return nil // no window starts between from and to, and the service refuses a reversed range
 		}
 		in.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :from AND :to")
-		in.ExpressionAttributeValues = image{":pk": nil, ":from": text(lanes.WindowText(first)), ":to": text(lanes.WindowText(last))}
+		in.ExpressionAttributeValues = rows.Image{":pk": nil, ":from": rows.Text(lanes.WindowText(first)),
+			":to": rows.Text(lanes.WindowText(last))}
 	}
-	in.ExpressionAttributeValues[":pk"] = text(lanes.Key(def, bucket, by, aggregate.NoWindow).PK)
+	in.ExpressionAttributeValues[":pk"] = rows.Text(lanes.Key(def, bucket, by, aggregate.NoWindow).PK)
 	return in
 }
 
 // bucket reads the windows of one bucket.
-func (s *reader) bucket(ctx context.Context, def *aggregate.Definition, bucket int, by []string, from, to time.Time) ([]StoredTotal,
+func (s *reader) bucket(ctx context.Context, def *aggregate.Definition, bucket int, by []string, from, to time.Time) ([]rows.StoredTotal,
 	error) {
 	in := s.bucketQuery(def, bucket, by, from, to)
 	if in == nil {
 		return nil, nil
 	}
-	var totals []StoredTotal
-	now := s.env.Now().Unix()
+	var totals []rows.StoredTotal
+	now := s.Env.Now().Unix()
 	for {
 		var out *dynamodb.QueryOutput
-		err := s.ask(ctx, func() (err error) {
-			out, err = s.client.Query(ctx, in)
+		err := s.Ask(ctx, func() (err error) {
+			out, err = s.Client.Query(ctx, in)
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
 		for _, img := range out.Items {
-			t, ok := readTotal(img)
+			t, ok := rows.ReadTotal(img)
 			if ok && (t.ExpiresAt == 0 || now < t.ExpiresAt) {
 				totals = append(totals, t)
 			}
@@ -201,7 +203,7 @@ func windowsIn(from, to time.Time) (first, last int64) {
 }
 
 // gather merges the buckets of each window, oldest window first.
-func gather(def *aggregate.Definition, head *Head, stored []StoredTotal) []Total {
+func gather(def *aggregate.Definition, head *Head, stored []rows.StoredTotal) []Total {
 	byWindow := map[int64]*Total{}
 	for _, part := range stored {
 		t := byWindow[part.Address.Window]
@@ -236,7 +238,7 @@ func zeros(def *aggregate.Definition) map[string]event.Decimal {
 	return values
 }
 
-func (t *Total) merge(def *aggregate.Definition, part StoredTotal) {
+func (t *Total) merge(def *aggregate.Definition, part rows.StoredTotal) {
 	t.N += part.N
 	t.FP, t.FPX = t.FP.Add(part.FP), t.FPX.Add(part.FPX)
 	t.Flags = append(t.Flags, part.Flags()...)

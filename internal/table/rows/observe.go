@@ -1,4 +1,4 @@
-package store
+package rows
 
 import (
 	"cmp"
@@ -14,18 +14,18 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
-// observation is what the last answer about an aggregate item showed. It only guides how the next
+// Observation is what the last answer about an aggregate item showed. It only guides how the next
 // update is written. It never decides whether the update is right: the update's own conditions do.
 // An observation is shared, so it is never changed.
-type observation struct {
-	state    itemState
-	slots    uint64             // the attributes that the item has, one bit each; see slot
+type Observation struct {
+	State    itemState
+	Slots    uint64             // the attributes that the item has, one bit each; see slot
 	extremes []aggregate.Amount // aligned with Def.Values, set for existing values that only move outwards; nil: none
 	floors   []aggregate.Amount // aligned with Def.Values, set for each value that has a floor; nil if there are none
 	buckets  []slot             // the buckets of histograms that the item has, in order; see bucketSlot
-	marks    []seenMark         // at most maxSeenMarks
-	size     int                // of the item, in bytes
-	at       time.Time          // in stream time, when an answer last brought the item; zero: never
+	Marks    []seenMark         // at most maxSeenMarks
+	Size     int                // of the item, in bytes
+	At       time.Time          // in stream time, when an answer last brought the item; zero: never
 }
 
 type itemState uint8
@@ -33,20 +33,20 @@ type itemState uint8
 const (
 	unseen  itemState = iota
 	nowhere           // a read has shown that the item does not exist
-	present           // it exists
+	Present           // it exists
 )
 
 // slot is the place of an attribute in an observation.
 type slot uint32
 
 const (
-	slotNone slot = iota // none: the attribute is not remembered
+	SlotNone slot = iota // none: the attribute is not remembered
 	slotN
 	slotFP
 	slotFPX
 	slotFlag
 	slotExpiry
-	slotLarge
+	SlotLarge
 	slotRank
 	slotScore
 	firstValueSlot // one for each of the definition's values from here on; there are at most 50
@@ -62,16 +62,16 @@ func bucketSlot(value, bucket int) slot {
 	return firstBucketSlot + slot(value*(2*aggregate.LastBucket+1)+bucket+aggregate.LastBucket)
 }
 
-func (o *observation) has(s slot) bool {
+func (o *Observation) Has(s slot) bool {
 	if s >= firstBucketSlot {
 		_, there := slices.BinarySearch(o.buckets, s)
 		return there
 	}
-	return s != slotNone && o.slots&(1<<s) != 0
+	return s != SlotNone && o.Slots&(1<<s) != 0
 }
 
 type seenMark struct {
-	name string
+	Name string
 	mark lanes.Mark
 }
 
@@ -83,64 +83,64 @@ const maxSeenMarks = 64
 // for the item again. A fresh read only helps to find marks to prune, and those are days old.
 const observeEvery = time.Hour
 
-// fresh reports whether the last look is still good enough for an update of the lane. If the lane
+// Fresh reports whether the last look is still good enough for an update of the lane. If the lane
 // had no mark then, its update adds one. The item grows, which is worth another read.
-func (o *observation) fresh(lane lanes.LaneID, now time.Time) bool {
-	return !o.at.IsZero() && now.Sub(o.at) < observeEvery && o.markIndex(lane.MarkAttribute()) >= 0
+func (o *Observation) Fresh(lane lanes.LaneID, now time.Time) bool {
+	return !o.At.IsZero() && now.Sub(o.At) < observeEvery && o.markIndex(lane.MarkAttribute()) >= 0
 }
 
-func (o *observation) markIndex(name string) int {
-	return slices.IndexFunc(o.marks, func(m seenMark) bool { return m.name == name })
+func (o *Observation) markIndex(name string) int {
+	return slices.IndexFunc(o.Marks, func(m seenMark) bool { return m.Name == name })
 }
 
-// after returns what the item must look like after the edit, as far as later guesses need it. If
+// After returns what the item must look like after the edit, as far as later guesses need it. If
 // the item did not exist before, all of it is known.
-func (o *observation) after(u *lanes.Update, e *edit, lane lanes.LaneID, d *lanes.Delta) *observation {
+func (o *Observation) After(u *lanes.Update, e *Edit, lane lanes.LaneID, d *lanes.Delta) *Observation {
 	next := *o
-	next.state = present
-	if o.state != present {
-		next.size, next.at = len("PK")+len(u.Key.PK)+len("SK")+len(u.Key.SK), u.Steps[0].Created
+	next.State = Present
+	if o.State != Present {
+		next.Size, next.At = len("PK")+len(u.Key.PK)+len("SK")+len(u.Key.SK), u.Steps[0].Created
 	}
 	var added []slot
-	grow := func(w operand) {
-		if w.slot != slotNone && !next.has(w.slot) {
-			if w.slot >= firstBucketSlot {
-				added = append(added, w.slot)
+	grow := func(w Operand) {
+		if w.Slot != SlotNone && !next.Has(w.Slot) {
+			if w.Slot >= firstBucketSlot {
+				added = append(added, w.Slot)
 			} else {
-				next.slots |= 1 << w.slot
+				next.Slots |= 1 << w.Slot
 			}
-			next.size += len(w.name) + valueSize(w.value)
+			next.Size += len(w.Name) + ValueSize(w.Value)
 		}
 	}
 	for _, a := range e.adds {
 		grow(a)
 	}
-	for _, s := range e.sets {
-		if i := int(s.slot) - int(firstValueSlot); i >= 0 && o.extreme(i).Set { // a text or number takes the place of another
-			next.size += valueSize(s.value) - valueSize(storedAmount(u.Def.Values[i].Op, o.extreme(i)))
+	for _, s := range e.Sets {
+		if i := int(s.Slot) - int(firstValueSlot); i >= 0 && o.extreme(i).Set { // a text or number takes the place of another
+			next.Size += ValueSize(s.Value) - ValueSize(StoredAmount(u.Def.Values[i].Op, o.extreme(i)))
 		}
-		grow(s.operand)
+		grow(s.Operand)
 	}
 	if len(added) > 0 {
 		next.buckets = slices.Concat(o.buckets, added)
 		slices.Sort(next.buckets)
 	}
-	next.marks = make([]seenMark, 0, len(o.marks)+1)
+	next.Marks = make([]seenMark, 0, len(o.Marks)+1)
 	own := seenMark{lane.MarkAttribute(), d.Last}
-	for _, m := range o.marks {
-		if m.name != own.name && !slices.Contains(e.removes, m.name) {
-			next.marks = append(next.marks, m)
+	for _, m := range o.Marks {
+		if m.Name != own.Name && !slices.Contains(e.Removes, m.Name) {
+			next.Marks = append(next.Marks, m)
 		}
 	}
-	if next.marks = append(next.marks, own); o.markIndex(own.name) < 0 {
-		next.size += len(own.name) + len(own.mark)
+	if next.Marks = append(next.Marks, own); o.markIndex(own.Name) < 0 {
+		next.Size += len(own.Name) + len(own.mark)
 	}
-	next.size -= len(e.removes) * (len(own.name) + len(own.mark))
+	next.Size -= len(e.Removes) * (len(own.Name) + len(own.mark))
 	return &next
 }
 
-// merged returns the observation with the extremes that a delta moved.
-func (o *observation) merged(def *aggregate.Definition, d *lanes.Delta) *observation {
+// Merged returns the observation with the extremes that a delta moved.
+func (o *Observation) Merged(def *aggregate.Definition, d *lanes.Delta) *Observation {
 	next := *o
 	next.extremes = make([]aggregate.Amount, len(def.Values))
 	for i, v := range def.Values {
@@ -151,7 +151,7 @@ func (o *observation) merged(def *aggregate.Definition, d *lanes.Delta) *observa
 	return &next
 }
 
-func (o *observation) extreme(i int) aggregate.Amount {
+func (o *Observation) extreme(i int) aggregate.Amount {
 	if i < len(o.extremes) {
 		return o.extremes[i]
 	}
@@ -159,24 +159,24 @@ func (o *observation) extreme(i int) aggregate.Amount {
 }
 
 // floored returns what was seen of a value that has a floor. What is missing counts as 0.
-func (o *observation) floored(i int) event.Decimal {
+func (o *Observation) floored(i int) event.Decimal {
 	if i < len(o.floors) {
 		return o.floors[i].Number
 	}
 	return event.Decimal{}
 }
 
-// observe reads an image of an aggregate item for an update whose lane has the mark own. An empty
+// Observe reads an image of an aggregate item for an update whose lane has the mark own. An empty
 // image means that the item does not exist.
-func observe(def *aggregate.Definition, img image, own string) *observation {
+func Observe(def *aggregate.Definition, img Image, own string) *Observation {
 	if len(img) == 0 {
-		return &observation{state: nowhere}
+		return &Observation{State: nowhere}
 	}
-	o := &observation{state: present, size: imageSize(img)}
+	o := &Observation{State: Present, Size: ImageSize(img)}
 	see := func(name string, s slot) types.AttributeValue {
 		v, there := img[name]
 		if there {
-			o.slots |= 1 << s
+			o.Slots |= 1 << s
 		}
 		return v
 	}
@@ -185,7 +185,7 @@ func observe(def *aggregate.Definition, img image, own string) *observation {
 	see("fpx", slotFPX)
 	see("flag", slotFlag)
 	see("expiresAt", slotExpiry)
-	see(largeAttribute, slotLarge)
+	see(LargeAttribute, SlotLarge)
 	see(lanes.RankAttribute, slotRank)
 	see(lanes.ScoreAttribute, slotScore)
 	for i, v := range def.Values {
@@ -209,26 +209,26 @@ func observe(def *aggregate.Definition, img image, own string) *observation {
 	}
 	for name, v := range img {
 		if strings.HasPrefix(name, lanes.MarkPrefix) {
-			if mark, err := lanes.ParseMark(bytesOf(v)); err == nil {
-				o.marks = append(o.marks, seenMark{name, mark})
+			if mark, err := lanes.ParseMark(BytesOf(v)); err == nil {
+				o.Marks = append(o.Marks, seenMark{name, mark})
 			}
 		}
 	}
-	slices.SortFunc(o.marks, func(a, b seenMark) int {
-		return cmp.Or(a.mark.Created().Compare(b.mark.Created()), strings.Compare(a.name, b.name))
+	slices.SortFunc(o.Marks, func(a, b seenMark) int {
+		return cmp.Or(a.mark.Created().Compare(b.mark.Created()), strings.Compare(a.Name, b.Name))
 	})
-	if len(o.marks) > maxSeenMarks {
+	if len(o.Marks) > maxSeenMarks {
 		i := o.markIndex(own)
 		if i >= maxSeenMarks {
-			o.marks[maxSeenMarks-1] = o.marks[i]
+			o.Marks[maxSeenMarks-1] = o.Marks[i]
 		}
-		o.marks = slices.Clone(o.marks[:maxSeenMarks])
+		o.Marks = slices.Clone(o.Marks[:maxSeenMarks])
 	}
 	return o
 }
 
 // bucketsIn returns the slots of the buckets that an image has, in order.
-func bucketsIn(def *aggregate.Definition, img image) (there []slot) {
+func bucketsIn(def *aggregate.Definition, img Image) (there []slot) {
 	for name := range img {
 		value, bucket, ok := bucketName(name)
 		if !ok {
@@ -242,9 +242,9 @@ func bucketsIn(def *aggregate.Definition, img image) (there []slot) {
 	return there
 }
 
-// sameForm reports whether the next update would have the same form under both observations.
-func (o *observation) sameForm(other *observation) bool {
-	if o.state != other.state || o.slots != other.slots || !slices.Equal(o.buckets, other.buckets) {
+// SameForm reports whether the next update would have the same form under both observations.
+func (o *Observation) SameForm(other *Observation) bool {
+	if o.State != other.State || o.Slots != other.Slots || !slices.Equal(o.buckets, other.buckets) {
 		return false
 	}
 	for i := range max(len(o.floors), len(other.floors)) {
@@ -263,10 +263,10 @@ func (o *observation) sameForm(other *observation) bool {
 
 // prunable lists the marks of other lanes that an update may remove. first is the time when its
 // first record was created. The oldest mark comes first.
-func (o *observation) prunable(own string, first time.Time) []seenMark {
+func (o *Observation) prunable(own string, first time.Time) []seenMark {
 	var old []seenMark
-	for _, m := range o.marks {
-		if m.name != own && m.mark.Prunable(first) {
+	for _, m := range o.Marks {
+		if m.Name != own && m.mark.Prunable(first) {
 			old = append(old, m)
 		}
 	}
@@ -274,8 +274,8 @@ func (o *observation) prunable(own string, first time.Time) []seenMark {
 }
 
 // bytes estimates how many bytes it takes to remember the observation.
-func (o *observation) bytes(key event.Key) int {
-	bytes := 320 + len(key.PK) + len(key.SK) + (len(o.extremes)+len(o.floors))*80 + len(o.marks)*72 + len(o.buckets)*4
+func (o *Observation) bytes(key event.Key) int {
+	bytes := 320 + len(key.PK) + len(key.SK) + (len(o.extremes)+len(o.floors))*80 + len(o.Marks)*72 + len(o.buckets)*4
 	for i := range o.extremes {
 		bytes += len(o.extremes[i].Text)
 	}
@@ -285,17 +285,17 @@ func (o *observation) bytes(key event.Key) int {
 // maxObserved bounds how many bytes a sandbox uses to remember aggregate items.
 const maxObserved = 24 << 20
 
-// observations remembers aggregate items between batches. When the newer half is full, it forgets
+// Observations remembers aggregate items between batches. When the newer half is full, it forgets
 // the items that were not used since that half began. A forgotten item costs a read or a failed
 // condition.
-type observations struct {
+type Observations struct {
 	mu    sync.Mutex
-	fresh map[event.Key]*observation // used since the last time
-	old   map[event.Key]*observation
+	fresh map[event.Key]*Observation // used since the last time
+	old   map[event.Key]*Observation
 	bytes int // of fresh
 }
 
-func (o *observations) get(key event.Key) *observation {
+func (o *Observations) Get(key event.Key) *Observation {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if seen := o.fresh[key]; seen != nil {
@@ -303,25 +303,25 @@ func (o *observations) get(key event.Key) *observation {
 	}
 	seen := o.old[key]
 	if seen == nil {
-		return &observation{}
+		return &Observation{}
 	}
 	o.keep(key, seen)
 	return seen
 }
 
-func (o *observations) put(key event.Key, seen *observation) {
+func (o *Observations) Put(key event.Key, seen *Observation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.keep(key, seen)
 }
 
 // keep remembers an item. Callers hold mu.
-func (o *observations) keep(key event.Key, seen *observation) {
+func (o *Observations) keep(key event.Key, seen *Observation) {
 	if before := o.fresh[key]; before != nil {
 		o.bytes -= before.bytes(key)
 	}
 	if o.fresh == nil || o.bytes+seen.bytes(key) > maxObserved/2 {
-		o.fresh, o.old, o.bytes = map[event.Key]*observation{}, o.fresh, 0
+		o.fresh, o.old, o.bytes = map[event.Key]*Observation{}, o.fresh, 0
 	}
 	o.fresh[key] = seen
 	o.bytes += seen.bytes(key)

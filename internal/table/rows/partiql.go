@@ -1,4 +1,4 @@
-package store
+package rows
 
 import (
 	"context"
@@ -11,45 +11,45 @@ import (
 	words "github.com/ingot-events/ingot/internal/base/reserved"
 )
 
-// execute sends statements in one request and returns their answers, in order. If the number of
+// Execute sends statements in one request and returns their answers, in order. If the number of
 // answers is wrong, they prove nothing, and execute returns an error.
-func (s *tables) execute(ctx context.Context, statements []types.BatchStatementRequest,
+func (s *Tables) Execute(ctx context.Context, statements []types.BatchStatementRequest,
 	options ...func(*dynamodb.Options)) ([]types.BatchStatementResponse, error) {
-	out, err := s.client.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: statements}, options...)
+	out, err := s.Client.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: statements}, options...)
 	if err != nil {
 		return nil, err
 	}
 	if len(out.Responses) != len(statements) {
-		return nil, errAnswers
+		return nil, ErrAnswers
 	}
 	return out.Responses, nil
 }
 
-var errAnswers = errors.New("the service did not answer each of the statements that were sent")
+var ErrAnswers = errors.New("the service did not answer each of the statements that were sent")
 
-func request(text statementText, parameters []types.AttributeValue) types.BatchStatementRequest {
+func request(text StatementText, parameters []types.AttributeValue) types.BatchStatementRequest {
 	statement := string(text)
 	return types.BatchStatementRequest{Statement: &statement, Parameters: parameters,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
 }
 
-// statementText is PartiQL under construction.
-type statementText []byte
+// StatementText is PartiQL under construction.
+type StatementText []byte
 
-func (b statementText) add(text string) statementText { return append(b, text...) }
+func (b StatementText) Add(text string) StatementText { return append(b, text...) }
 
-// quoted adds a name in double quotes. Any name may be written so.
-func (b statementText) quoted(name string) statementText {
+// Quoted adds a name in double quotes. Any name may be written so.
+func (b StatementText) Quoted(name string) StatementText {
 	return append(append(append(b, '"'), strings.ReplaceAll(name, `"`, `""`)...), '"')
 }
 
 // named adds a name without quotes where that is allowed. One emulator does not accept quotes
 // inside a sum.
-func (b statementText) named(name string) statementText {
+func (b StatementText) named(name string) StatementText {
 	if unquoted(name) {
 		return append(b, name...)
 	}
-	return b.quoted(name)
+	return b.Quoted(name)
 }
 
 // unquoted reports whether a name may be written in a statement without quotes.

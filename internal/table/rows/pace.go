@@ -1,13 +1,13 @@
-package store
+package rows
 
 import "sync"
 
 const (
 	// firstPace is how many requests a call has in flight before anything is known of the table.
 	firstPace = 4
-	// mostPace bounds that number when the table is quiet. Together with the size of one request
+	// MostPace bounds that number when the table is quiet. Together with the size of one request
 	// and its answer (maxAnswer), it bounds the memory of a call.
-	mostPace = 16
+	MostPace = 16
 )
 
 // pace is how many requests run at the same time: as many as the table seems to take. A throttle
@@ -19,18 +19,18 @@ type pace struct {
 	quiet int // answers since the last change; below 0: answers to requests that were in flight when a throttle came
 }
 
-// learn adjusts the pace to the answer of a request.
-func (p *pace) learn(a answer) {
+// Learn adjusts the pace to the answer of a request.
+func (p *pace) Learn(a Answer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a.outcome == throttled {
+	if a.Outcome == Throttled {
 		if p.quiet >= 0 {
 			p.limit, p.quiet = max(1, p.limit/2), -p.limit
 		}
 		return
 	}
 	if p.quiet++; p.quiet >= p.limit {
-		p.limit, p.quiet = min(p.limit+1, mostPace), 0
+		p.limit, p.quiet = min(p.limit+1, MostPace), 0
 	}
 }
 
@@ -40,10 +40,10 @@ func (p *pace) now() int {
 	return p.limit
 }
 
-// each calls do for every index below n and returns when all calls have returned. When a call
+// Each calls do for every index below n and returns when all calls have returned. When a call
 // begins, no more calls run at the same time than the pace allows then, and never more than most or
 // Config.Concurrency.
-func (s *tables) each(n, most int, do func(i int)) {
+func (s *Tables) Each(n, most int, do func(i int)) {
 	if n == 1 {
 		do(0)
 		return
@@ -51,7 +51,7 @@ func (s *tables) each(n, most int, do func(i int)) {
 	if s.concurrency > 0 {
 		most = min(most, s.concurrency)
 	}
-	room := func() int { return min(most, s.pace.now()) }
+	room := func() int { return min(most, s.Pace.now()) }
 	var mu sync.Mutex
 	next, working := 0, min(n, room())
 	take := func() (i int, ok bool) { // it ends a worker if too many are running
@@ -73,7 +73,7 @@ func (s *tables) each(n, most int, do func(i int)) {
 		working++
 		return true
 	}
-	group := s.env.Group()
+	group := s.Env.Group()
 	var work func()
 	work = func() {
 		for i, ok := take(); ok; i, ok = take() {

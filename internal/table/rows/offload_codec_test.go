@@ -1,4 +1,4 @@
-package store
+package rows
 
 import (
 	"reflect"
@@ -17,15 +17,15 @@ func TestFormOfAnOffloadedItem(t *testing.T) {
 	item := &event.Item{Key: event.Key{PK: "p", SK: "s"}, Type: "order", ID: "1", At: time.Date(2099, 3, 1, 0, 0, 0, 0, time.UTC),
 		Digest: event.Digest{1}, Epoch: 3,
 		Data: `{"id":"1"}`, Payload: &event.Payload{Sum: [32]byte{5}, Text: `{"id":"1","text":"x"}`}}
-	img := encode(item)
+	img := Encode(item)
 	sum, ok := img["i:payload"].(*types.AttributeValueMemberB)
-	if data := textOf(img["data"]); !ok || len(sum.Value) != 32 || sum.Value[0] != 5 || data != `{"id":"1"}` {
+	if data := TextOf(img["data"]); !ok || len(sum.Value) != 32 || sum.Value[0] != 5 || data != `{"id":"1"}` {
 		t.Errorf("it is stored as %v", img)
 	}
-	if item.Size() != imageSize(img) {
-		t.Errorf("it has %d bytes, and its form %d", item.Size(), imageSize(img))
+	if item.Size() != ImageSize(img) {
+		t.Errorf("it has %d bytes, and its form %d", item.Size(), ImageSize(img))
 	}
-	read, err := decode(img)
+	read, err := Decode(img)
 	want := *item
 	want.Payload = &event.Payload{Sum: item.Payload.Sum}
 	if err != nil || !reflect.DeepEqual(*read, want) || read.Text() != "" {
@@ -34,14 +34,14 @@ func TestFormOfAnOffloadedItem(t *testing.T) {
 	delete(img, "i:payload")
 	if plain := *item; true {
 		plain.Payload = nil
-		if !reflect.DeepEqual(encode(&plain), img) {
-			t.Errorf("without its payload elsewhere: %v, want %v", encode(&plain), img)
+		if !reflect.DeepEqual(Encode(&plain), img) {
+			t.Errorf("without its payload elsewhere: %v, want %v", Encode(&plain), img)
 		}
 	}
-	for name, v := range map[string]types.AttributeValue{"short": binary(make([]byte, 31)), "long": binary(make([]byte, 33)),
-		"text": text(strings.Repeat("x", 32)), "nothing": binary(nil)} {
+	for name, v := range map[string]types.AttributeValue{"short": Binary(make([]byte, 31)), "long": Binary(make([]byte, 33)),
+		"text": Text(strings.Repeat("x", 32)), "nothing": Binary(nil)} {
 		img["i:payload"] = v
-		if _, err := decode(img); err == nil || !strings.Contains(err.Error(), "i:payload is not the 32 bytes of a SHA-256") {
+		if _, err := Decode(img); err == nil || !strings.Contains(err.Error(), "i:payload is not the 32 bytes of a SHA-256") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package store
+package rows
 
 import (
 	"errors"
@@ -17,31 +17,31 @@ import (
 type outcome uint8
 
 const (
-	done      outcome = iota // applied
-	failed                   // not applied: its condition was false
-	throttled                // not applied: no capacity; ask again later
-	contended                // not applied: another request holds the item; ask again soon
-	unknown                  // perhaps applied, perhaps applied later: ask again under the same condition
-	cancelled                // a transaction that was not applied; its reasons say why
-	invalid                  // not applied, and never will be
-	refused                  // not applied: permissions, credentials, missing table
+	Done      outcome = iota // applied
+	Failed                   // not applied: its condition was false
+	Throttled                // not applied: no capacity; ask again later
+	Contended                // not applied: another request holds the item; ask again soon
+	Unknown                  // perhaps applied, perhaps applied later: ask again under the same condition
+	Cancelled                // a transaction that was not applied; its reasons say why
+	Invalid                  // not applied, and never will be
+	Refused                  // not applied: permissions, credentials, missing table
 )
 
-// answer is an outcome, with what people and metrics need to know about it.
-type answer struct {
-	outcome outcome
-	reason  string // throttled: why and where; see hotKey
-	err     error  // quiet: its text may stand in a log
+// Answer is an outcome, with what people and metrics need to know about it.
+type Answer struct {
+	Outcome outcome
+	Reason  string // throttled: why and where; see hotKey
+	Err     error  // quiet: its text may stand in a log
 }
 
-// hopeless reports whether there is no point in asking again.
-func (a answer) hopeless() bool { return a.outcome == refused || a.outcome == invalid }
+// Hopeless reports whether there is no point in asking again.
+func (a Answer) Hopeless() bool { return a.Outcome == Refused || a.Outcome == Invalid }
 
-// classify judges the error of a whole request. An error that it does not know is unknown, which is
+// Classify judges the error of a whole request. An error that it does not know is unknown, which is
 // the only safe guess.
-func classify(err error) answer {
+func Classify(err error) Answer {
 	if err == nil {
-		return answer{}
+		return Answer{}
 	}
 	err = awserr.Quiet(err)
 	var (
@@ -55,29 +55,29 @@ func classify(err error) answer {
 	)
 	switch {
 	case errors.As(err, &condition):
-		return answer{failed, "", err}
+		return Answer{Failed, "", err}
 	case errors.As(err, &cancel):
-		return answer{cancelled, "", err}
+		return Answer{Cancelled, "", err}
 	case errors.As(err, &busy):
-		return answer{contended, "TransactionInProgress", err}
+		return Answer{Contended, "TransactionInProgress", err}
 	case errors.As(err, &capacity):
-		return answer{throttled, throttlingReason(capacity.ThrottlingReasons), err}
+		return Answer{Throttled, throttlingReason(capacity.ThrottlingReasons), err}
 	case errors.As(err, &throttle):
-		return answer{throttled, throttlingReason(throttle.ThrottlingReasons), err}
+		return Answer{Throttled, throttlingReason(throttle.ThrottlingReasons), err}
 	case errors.As(err, &limit):
-		return answer{throttled, throttlingReason(limit.ThrottlingReasons), err}
+		return Answer{Throttled, throttlingReason(limit.ThrottlingReasons), err}
 	case errors.As(err, &api):
 		return ofCode(api.ErrorCode(), err)
 	}
-	return answer{unknown, "", err}
+	return Answer{Unknown, "", err}
 }
 
 // ofCode returns the answer that an error code stands for. If a throttle has no reasons, its code
 // is used in their place.
-func ofCode(code string, err error) answer {
-	a := answer{outcome: codeOutcome(code), err: err}
-	if a.outcome == throttled {
-		a.reason = code
+func ofCode(code string, err error) Answer {
+	a := Answer{Outcome: codeOutcome(code), Err: err}
+	if a.Outcome == Throttled {
+		a.Reason = code
 	}
 	return a
 }
@@ -87,24 +87,24 @@ func ofCode(code string, err error) answer {
 // cancelled transaction.
 func codeOutcome(code string) outcome {
 	if awserr.DeniedCode(code) {
-		return refused
+		return Refused
 	}
 	switch strings.TrimSuffix(code, "Exception") {
 	case "ConditionalCheckFailed", "DuplicateItem":
-		return failed
+		return Failed
 	case "ThrottlingError", "Throttling", "ProvisionedThroughputExceeded", "RequestLimitExceeded":
-		return throttled
+		return Throttled
 	case "TransactionConflict", "TransactionInProgress", "ReplicatedWriteConflict":
-		return contended
+		return Contended
 	case "ValidationError", "Validation", "ItemCollectionSizeLimitExceeded":
-		return invalid
+		return Invalid
 	}
-	return unknown
+	return Unknown
 }
 
-// hotKey reports whether the service refused for capacity because of one key. More capacity does
+// HotKey reports whether the service refused for capacity because of one key. More capacity does
 // not help then.
-func (a answer) hotKey() bool { return strings.Contains(a.reason, "KeyRange") }
+func (a Answer) HotKey() bool { return strings.Contains(a.Reason, "KeyRange") }
 
 // throttlingReason returns the first reason that the service gives, as
 // "TableWriteKeyRangeThroughputExceeded of arn:…". A reason with KeyRange means one hot key, and
@@ -121,45 +121,45 @@ func throttlingReason(reasons []types.ThrottlingReason) string {
 	return "ThrottlingWithoutReason"
 }
 
-// retry returns the Refusal of an event for which nothing is proven.
-func (a answer) retry() *event.Refusal {
+// Retry returns the Refusal of an event for which nothing is proven.
+func (a Answer) Retry() *event.Refusal {
 	r := &event.Refusal{Verdict: event.Retry, Reason: event.Unproven,
 		Detail: "the table gave no answer that proves the event stored; it is delivered again"}
-	switch a.outcome {
-	case throttled:
-		r.Reason, r.Detail = event.Throttled, "the table refused it for capacity, again and again: "+a.reason+"; it is delivered again"
-	case refused, invalid:
+	switch a.Outcome {
+	case Throttled:
+		r.Reason, r.Detail = event.Throttled, "the table refused it for capacity, again and again: "+a.Reason+"; it is delivered again"
+	case Refused, Invalid:
 		r.Reason, r.Detail = event.Refused,
 			fmt.Sprintf("the table refused the request: %v; check the table's name, its key schema (PK, SK) and the function's permissions",
-				a.err)
+				a.Err)
 	default:
-		if ahead := (*aheadError)(nil); errors.As(a.err, &ahead) {
+		if ahead := (*aheadError)(nil); errors.As(a.Err, &ahead) {
 			r.Reason, r.Detail = event.NewerStamp, ahead.Error()
-		} else if unread := (*unreadError)(nil); errors.As(a.err, &unread) {
+		} else if unread := (*UnreadError)(nil); errors.As(a.Err, &unread) {
 			r.Reason, r.Detail = event.PayloadUnread,
 				fmt.Sprintf("the stored payload is needed to judge the event: %v; it is delivered again", unread)
-		} else if a.err != nil {
-			r.Detail = fmt.Sprintf("the table gave no answer that proves the event stored: %v; it is delivered again", a.err)
+		} else if a.Err != nil {
+			r.Detail = fmt.Sprintf("the table gave no answer that proves the event stored: %v; it is delivered again", a.Err)
 		}
 	}
 	return r
 }
 
-func classifyReason(reason types.CancellationReason) answer {
+func ClassifyReason(reason types.CancellationReason) Answer {
 	code := aws.ToString(reason.Code)
 	if code == "" || code == "None" {
-		return answer{}
+		return Answer{}
 	}
-	return answer{outcome: codeOutcome(code), reason: code,
-		err: awserr.Quiet(&smithy.GenericAPIError{Code: code, Message: aws.ToString(reason.Message)})}
+	return Answer{Outcome: codeOutcome(code), Reason: code,
+		Err: awserr.Quiet(&smithy.GenericAPIError{Code: code, Message: aws.ToString(reason.Message)})}
 }
 
-// errUnread is the answer to a read that left some items out.
-var errUnread = answer{throttled, "UnprocessedKeys", errors.New("the table left some items of a read out")}
+// ErrUnread is the answer to a read that left some items out.
+var ErrUnread = Answer{Throttled, "UnprocessedKeys", errors.New("the table left some items of a read out")}
 
-// refusedBy returns the stored item that a failed condition brought back, or nil if it brought
+// RefusedBy returns the stored item that a failed condition brought back, or nil if it brought
 // none.
-func refusedBy(err error) image {
+func RefusedBy(err error) Image {
 	var condition *types.ConditionalCheckFailedException
 	if errors.As(err, &condition) {
 		return condition.Item
@@ -167,11 +167,11 @@ func refusedBy(err error) image {
 	return nil
 }
 
-func classifyStatement(e *types.BatchStatementError) answer {
+func ClassifyStatement(e *types.BatchStatementError) Answer {
 	if e == nil {
-		return answer{}
+		return Answer{}
 	}
 	return ofCode(string(e.Code), awserr.Quiet(&smithy.GenericAPIError{Code: string(e.Code), Message: aws.ToString(e.Message)}))
 }
 
-var errSilent = errors.New("a transaction was cancelled without a reason")
+var ErrSilent = errors.New("a transaction was cancelled without a reason")

@@ -1,4 +1,4 @@
-package store
+package rows
 
 import (
 	"fmt"
@@ -14,101 +14,101 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// image is an item as the service returns and accepts it.
-type image = map[string]types.AttributeValue
+// Image is an item as the service returns and accepts it.
+type Image = map[string]types.AttributeValue
 
-func text(s string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: s} }
-func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
-func integer(i int64) types.AttributeValue { return number(strconv.FormatInt(i, 10)) }
-func binary(b []byte) types.AttributeValue { return &types.AttributeValueMemberB{Value: b} }
-func keyImage(k event.Key) image           { return image{"PK": text(k.PK), "SK": text(k.SK)} }
-func keyOf(img image) event.Key            { return event.Key{PK: textOf(img["PK"]), SK: textOf(img["SK"])} }
+func Text(s string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: s} }
+func Number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
+func Integer(i int64) types.AttributeValue { return Number(strconv.FormatInt(i, 10)) }
+func Binary(b []byte) types.AttributeValue { return &types.AttributeValueMemberB{Value: b} }
+func KeyImage(k event.Key) Image           { return Image{"PK": Text(k.PK), "SK": Text(k.SK)} }
+func KeyOf(img Image) event.Key            { return event.Key{PK: TextOf(img["PK"]), SK: TextOf(img["SK"])} }
 
-func textOf(v types.AttributeValue) string {
+func TextOf(v types.AttributeValue) string {
 	if s, ok := v.(*types.AttributeValueMemberS); ok {
 		return s.Value
 	}
 	return ""
 }
 
-func numberOf(v types.AttributeValue) string {
+func NumberOf(v types.AttributeValue) string {
 	if n, ok := v.(*types.AttributeValueMemberN); ok {
 		return n.Value
 	}
 	return ""
 }
 
-func integerOf(v types.AttributeValue) int64 {
+func IntegerOf(v types.AttributeValue) int64 {
 	if v == nil {
 		return 0
 	}
-	i, _ := strconv.ParseInt(numberOf(v), 10, 64)
+	i, _ := strconv.ParseInt(NumberOf(v), 10, 64)
 	return i
 }
 
-func bytesOf(v types.AttributeValue) []byte {
+func BytesOf(v types.AttributeValue) []byte {
 	if b, ok := v.(*types.AttributeValueMemberB); ok {
 		return b.Value
 	}
 	return nil
 }
 
-// encode returns the stored form of an event's item. Other programs read this form: see the design
+// Encode returns the stored form of an event's item. Other programs read this form: see the design
 // page, "Stored formats".
-func encode(item *event.Item) image {
-	list := appendAttributes(nil, item)
-	img := make(image, len(list))
+func Encode(item *event.Item) Image {
+	list := AppendAttributes(nil, item)
+	img := make(Image, len(list))
 	for _, a := range list {
-		img[a.name] = a.value
+		img[a.Name] = a.Value
 	}
 	return img
 }
 
-// partsAttribute holds how many parts the message of a whole yields.
-const partsAttribute = "i:parts"
+// PartsAttribute holds how many parts the message of a whole yields.
+const PartsAttribute = "i:parts"
 
-// putAttribute holds the epoch under which the transaction that stored the item moved totals.
-const putAttribute = "i:put"
+// PutAttribute holds the epoch under which the transaction that stored the item moved totals.
+const PutAttribute = "i:put"
 
-// attribute is one attribute of a stored item.
-type attribute struct {
-	name  string
-	value types.AttributeValue
+// Attribute is one attribute of a stored item.
+type Attribute struct {
+	Name  string
+	Value types.AttributeValue
 }
 
-// appendAttributes does what encode does, without a map. Each name occurs once.
-func appendAttributes(list []attribute, item *event.Item) []attribute {
+// AppendAttributes does what encode does, without a map. Each name occurs once.
+func AppendAttributes(list []Attribute, item *event.Item) []Attribute {
 	list = append(slices.Grow(list, 12+2*len(item.Indexes)+len(item.Attributes)),
-		attribute{"PK", text(item.Key.PK)}, attribute{"SK", text(item.Key.SK)},
-		attribute{"type", text(item.Type)}, attribute{"id", text(item.ID)}, attribute{"at", text(keys.FormatTime(item.At))},
-		attribute{"digest", binary(item.Digest[:])}, attribute{"epoch", integer(item.Epoch)}, attribute{"data", payloadValue(item)})
+		Attribute{"PK", Text(item.Key.PK)}, Attribute{"SK", Text(item.Key.SK)},
+		Attribute{"type", Text(item.Type)}, Attribute{"id", Text(item.ID)}, Attribute{"at", Text(keys.FormatTime(item.At))},
+		Attribute{"digest", Binary(item.Digest[:])}, Attribute{"epoch", Integer(item.Epoch)}, Attribute{"data", payloadValue(item)})
 	if item.Payload != nil {
-		list = append(list, attribute{itemform.Payload, binary(item.Payload.Sum[:])})
+		list = append(list, Attribute{itemform.Payload, Binary(item.Payload.Sum[:])})
 	}
 	for _, index := range item.Indexes {
-		list = append(list, attribute{index.Name + "PK", text(index.Key.PK)}, attribute{index.Name + "SK", text(index.Key.SK)})
+		list = append(list, Attribute{index.Name + "PK", Text(index.Key.PK)}, Attribute{index.Name + "SK", Text(index.Key.SK)})
 	}
 	if item.ExpiresAt != 0 {
-		list = append(list, attribute{"expiresAt", integer(item.ExpiresAt)})
+		list = append(list, Attribute{"expiresAt", Integer(item.ExpiresAt)})
 	}
 	if item.Revision != nil {
-		list = append(list, attribute{"revision", number(item.Revision.String())})
+		list = append(list, Attribute{"revision", Number(item.Revision.String())})
 	}
 	if item.Ties != "" {
-		list = append(list, attribute{"i:revision", text(item.Ties)})
+		list = append(list, Attribute{"i:revision", Text(item.Ties)})
 	}
 	if item.Parts != nil {
-		list = append(list, attribute{partsAttribute, integer(int64(item.Parts.Count))})
+		list = append(list, Attribute{PartsAttribute, Integer(int64(item.Parts.Count))})
 	}
 	if len(item.Meta) > 0 {
-		meta := make(image, len(item.Meta))
+		meta := make(Image, len(item.Meta))
 		for name, value := range item.Meta {
-			meta[name] = text(value)
+			meta[name] = Text(value)
 		}
-		list = append(list, attribute{"meta", &types.AttributeValueMemberM{Value: meta}})
+		list = append(list, Attribute{"meta", &types.AttributeValueMemberM{Value: meta}})
 	}
 	for _, a := range item.Attributes {
-		list = append(list, attribute{a.Name, attributeValue(a)})
+		list = append(list, Attribute{a.Name, attributeValue(a)})
 	}
 	return list
 }
@@ -116,16 +116,16 @@ func appendAttributes(list []attribute, item *event.Item) []attribute {
 // payloadValue returns the stored form of a payload. payloadOf reads it.
 func payloadValue(item *event.Item) types.AttributeValue {
 	if item.Packed != nil {
-		return binary(item.Packed)
+		return Binary(item.Packed)
 	}
-	return text(item.Data)
+	return Text(item.Data)
 }
 
 // payloadOf reads a stored payload, and returns its packed form too, if it has one. All code that
 // reads payloads calls it. The text is empty if the payload cannot be read.
 func payloadOf(v types.AttributeValue) (data string, b []byte) {
-	if b = bytesOf(v); b == nil {
-		return textOf(v), nil
+	if b = BytesOf(v); b == nil {
+		return TextOf(v), nil
 	}
 	data, err := packed.Unpack(b)
 	if err != nil {
@@ -141,7 +141,7 @@ func elsewhere(v types.AttributeValue) (*event.Payload, error) {
 		return nil, nil
 	}
 	p := &event.Payload{}
-	sum := bytesOf(v)
+	sum := BytesOf(v)
 	if len(sum) != len(p.Sum) {
 		return nil, fmt.Errorf("%s is not the %d bytes of a SHA-256", itemform.Payload, len(p.Sum))
 	}
@@ -152,23 +152,23 @@ func elsewhere(v types.AttributeValue) (*event.Payload, error) {
 func attributeValue(a event.Attribute) types.AttributeValue {
 	switch a.Kind {
 	case event.NumberAttribute:
-		return number(a.Text)
+		return Number(a.Text)
 	case event.BoolAttribute:
 		return &types.AttributeValueMemberBOOL{Value: a.Text == "true"}
 	}
-	return text(a.Text)
+	return Text(a.Text)
 }
 
-// decode reads a stored item. It returns nil and no error for an image without Ingot's type. An
+// Decode reads a stored item. It returns nil and no error for an image without Ingot's type. An
 // error means that the image has Ingot's type but cannot be decoded.
-func decode(img image) (*event.Item, error) {
-	typ := textOf(img["type"])
+func Decode(img Image) (*event.Item, error) {
+	typ := TextOf(img["type"])
 	if typ == "" {
 		return nil, nil
 	}
-	item := &event.Item{Key: keyOf(img), Type: typ, ID: textOf(img["id"]), ExpiresAt: integerOf(img["expiresAt"])}
+	item := &event.Item{Key: KeyOf(img), Type: typ, ID: TextOf(img["id"]), ExpiresAt: IntegerOf(img["expiresAt"])}
 	item.Data, item.Packed = payloadOf(img["data"])
-	digest := bytesOf(img["digest"])
+	digest := BytesOf(img["digest"])
 	if item.Key.PK == "" || item.Data == "" || len(digest) != len(item.Digest) {
 		return nil, fmt.Errorf("item %q has type %q but no usable key, digest or data", item.Key, typ)
 	}
@@ -180,27 +180,27 @@ func decode(img image) (*event.Item, error) {
 	if item.Epoch, err = stampOf(img["epoch"]); err != nil {
 		return nil, fmt.Errorf("item %q: %w", item.Key, err)
 	}
-	at, err := keys.ParseTime(textOf(img["at"]))
+	at, err := keys.ParseTime(TextOf(img["at"]))
 	if err != nil {
 		return nil, fmt.Errorf("item %q: at: %w", item.Key, err)
 	}
 	item.At = at
-	if n := numberOf(img["revision"]); n != "" {
+	if n := NumberOf(img["revision"]); n != "" {
 		revision, err := event.ParseDecimal(n)
 		if err != nil {
 			return nil, fmt.Errorf("item %q: revision: %w", item.Key, err)
 		}
 		item.Revision = &revision
 	}
-	item.Ties = textOf(img["i:revision"])
-	if img[partsAttribute] != nil {
-		item.Parts = &event.Parts{Count: int(integerOf(img[partsAttribute]))}
+	item.Ties = TextOf(img["i:revision"])
+	if img[PartsAttribute] != nil {
+		item.Parts = &event.Parts{Count: int(IntegerOf(img[PartsAttribute]))}
 	}
-	item.Put = integerOf(img[putAttribute])
+	item.Put = IntegerOf(img[PutAttribute])
 	if meta, ok := img["meta"].(*types.AttributeValueMemberM); ok {
 		item.Meta = make(map[string]string, len(meta.Value))
 		for name, v := range meta.Value {
-			item.Meta[name] = textOf(v)
+			item.Meta[name] = TextOf(v)
 		}
 	}
 	decodeDeclared(item, img)
@@ -213,7 +213,7 @@ func stampOf(v types.AttributeValue) (int64, error) {
 	if v == nil {
 		return 0, nil
 	}
-	epoch, err := strconv.ParseInt(numberOf(v), 10, 64)
+	epoch, err := strconv.ParseInt(NumberOf(v), 10, 64)
 	if err != nil || epoch < 0 || epoch > event.MaxEpoch {
 		return 0, fmt.Errorf("epoch is not a whole number from 0 to %d", event.MaxEpoch)
 	}
@@ -221,10 +221,10 @@ func stampOf(v types.AttributeValue) (int64, error) {
 }
 
 // decodeDeclared reads index keys and declared attributes, in the order of their names.
-func decodeDeclared(item *event.Item, img image) {
+func decodeDeclared(item *event.Item, img Image) {
 	for name, v := range img {
 		if index, ok := strings.CutSuffix(name, "PK"); ok && itemform.IsIndex(index) {
-			key := event.Key{PK: textOf(v), SK: textOf(img[index+"SK"])}
+			key := event.Key{PK: TextOf(v), SK: TextOf(img[index+"SK"])}
 			item.Indexes = append(item.Indexes, event.IndexKey{Name: index, Key: key})
 			continue
 		}
@@ -245,16 +245,16 @@ func decodeDeclared(item *event.Item, img image) {
 	slices.SortFunc(item.Attributes, func(a, b event.Attribute) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// imageSize returns the stored size of an image in bytes. See [event.Item.Size] for the rules.
-func imageSize(img image) int {
+// ImageSize returns the stored size of an image in bytes. See [event.Item.Size] for the rules.
+func ImageSize(img Image) int {
 	size := 0
 	for name, v := range img {
-		size += len(name) + valueSize(v)
+		size += len(name) + ValueSize(v)
 	}
 	return size
 }
 
-func valueSize(v types.AttributeValue) int {
+func ValueSize(v types.AttributeValue) int {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
 		return len(v.Value)
@@ -265,7 +265,7 @@ func valueSize(v types.AttributeValue) int {
 	case *types.AttributeValueMemberM:
 		size := 3
 		for name, entry := range v.Value {
-			size += 1 + len(name) + valueSize(entry)
+			size += 1 + len(name) + ValueSize(entry)
 		}
 		return size
 	}

@@ -1,4 +1,4 @@
-package store
+package rows
 
 import (
 	"context"
@@ -7,19 +7,20 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/ingot-events/ingot/event"
 )
 
-// next says what to do after a try.
-type next uint8
+// Next says what to do after a try.
+type Next uint8
 
 const (
-	ended next = iota // nothing
-	again             // try again at once, because the next try will not fail for the same reason
-	later             // try again after a wait
+	Ended Next = iota // nothing
+	Again             // try again at once, because the next try will not fail for the same reason
+	Later             // try again after a wait
 )
 
-// retry calls try until it has ended. All repetitions in this package follow these rules:
+// Retry calls try until it has ended. All repetitions in this package follow these rules:
 //
 //   - Between two tries it waits as [env.Env.Wait] does, unless try says that the next one can go
 //     at once. Only waits count as rounds.
@@ -28,37 +29,37 @@ const (
 //     outcome was.
 //
 // A try is one request or several. It must be safe to repeat if its answer was lost.
-func (s *tables) retry(ctx context.Context, try func() (answer, next)) error {
+func (s *Tables) Retry(ctx context.Context, try func() (Answer, Next)) error {
 	for round := 1; ; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		a, next := try()
-		if next == ended {
+		if next == Ended {
 			return nil
 		}
-		if next == again {
+		if next == Again {
 			continue
 		}
-		if a.hopeless() || !s.env.Wait(ctx, round) {
-			return a.err
+		if a.Hopeless() || !s.Env.Wait(ctx, round) {
+			return a.Err
 		}
 		round++
 	}
 }
 
-// ask sends one request until the service has carried it out or says that its condition does not
+// Ask sends one request until the service has carried it out or says that its condition does not
 // hold. It returns nil, the failed condition, or the reason why nothing is proven. The error is as
 // the service gave it, without [awserr.Quiet].
-func (s *tables) ask(ctx context.Context, send func() error) error {
+func (s *Tables) Ask(ctx context.Context, send func() error) error {
 	var last error
-	gaveUp := s.retry(ctx, func() (answer, next) {
+	gaveUp := s.Retry(ctx, func() (Answer, Next) {
 		last = send()
-		a := classify(last)
-		if a.outcome == done || a.outcome == failed {
-			return a, ended
+		a := Classify(last)
+		if a.Outcome == Done || a.Outcome == Failed {
+			return a, Ended
 		}
-		return a, later
+		return a, Later
 	})
 	if last == nil {
 		return gaveUp
@@ -66,14 +67,14 @@ func (s *tables) ask(ctx context.Context, send func() error) error {
 	return last
 }
 
-// readAll reads up to 100 keys of one table, and calls take with each answer until all of them are
+// ReadKeys reads up to 100 keys of one table, and calls take with each answer until all of them are
 // answered. It asks again for keys that an answer leaves out: at once if the answer had any items,
 // and otherwise after a wait. capacity says which consumed units the answers report, if any.
-func (s *tables) readAll(ctx context.Context, table string, request types.KeysAndAttributes, capacity types.ReturnConsumedCapacity,
+func (s *Tables) ReadKeys(ctx context.Context, table string, request types.KeysAndAttributes, capacity types.ReturnConsumedCapacity,
 	take func(*dynamodb.BatchGetItemOutput)) error {
 	for len(request.Keys) > 0 {
-		err := s.ask(ctx, func() error {
-			out, err := s.client.BatchGetItem(ctx,
+		err := s.Ask(ctx, func() error {
+			out, err := s.Client.BatchGetItem(ctx,
 				&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: request},
 					ReturnConsumedCapacity: capacity})
 			if err != nil {
@@ -82,7 +83,7 @@ func (s *tables) readAll(ctx context.Context, table string, request types.KeysAn
 			take(out)
 			asked := len(request.Keys)
 			if request.Keys = out.UnprocessedKeys[table].Keys; len(request.Keys) == asked {
-				return errUnread.err
+				return ErrUnread.Err
 			}
 			return nil
 		})
@@ -93,12 +94,12 @@ func (s *tables) readAll(ctx context.Context, table string, request types.KeysAn
 	return nil
 }
 
-// readOne reads what is stored under a key of a table, consistently. The image is empty if nothing
+// ReadOne reads what is stored under a key of a table, consistently. The image is empty if nothing
 // is.
-func (s *tables) readOne(ctx context.Context, table string, key event.Key) (img image, err error) {
-	in := &dynamodb.GetItemInput{TableName: &table, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
-	err = s.ask(ctx, func() error {
-		out, err := s.client.GetItem(ctx, in)
+func (s *Tables) ReadOne(ctx context.Context, table string, key event.Key) (img Image, err error) {
+	in := &dynamodb.GetItemInput{TableName: &table, Key: KeyImage(key), ConsistentRead: aws.Bool(true)}
+	err = s.Ask(ctx, func() error {
+		out, err := s.Client.GetItem(ctx, in)
 		if err == nil {
 			img = out.Item
 		}
@@ -107,14 +108,14 @@ func (s *tables) readOne(ctx context.Context, table string, key event.Key) (img 
 	return img, err
 }
 
-// get reads one item of the aggregates table.
-func (s *tables) get(ctx context.Context, key event.Key) (image, error) {
-	return s.readOne(ctx, s.aggregates, key)
+// Get reads one item of the aggregates table.
+func (s *Tables) Get(ctx context.Context, key event.Key) (Image, error) {
+	return s.ReadOne(ctx, s.Aggregates, key)
 }
 
-// image reads one item of the events table.
-func (s *tables) image(ctx context.Context, key event.Key) (image, error) {
-	img, err := s.readOne(ctx, s.events, key)
+// Image reads one item of the events table.
+func (s *Tables) Image(ctx context.Context, key event.Key) (Image, error) {
+	img, err := s.ReadOne(ctx, s.Events, key)
 	if err != nil {
 		return nil, fmt.Errorf("item %s: %w", key, err)
 	}

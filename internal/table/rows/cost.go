@@ -1,7 +1,8 @@
-package store
+package rows
 
 import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/ingot-events/ingot/event"
 
 	"github.com/ingot-events/ingot/internal/base/itemform"
@@ -47,50 +48,50 @@ func (c *Cost) Add(other Cost) {
 	c.Conflicts += other.Conflicts
 	c.Objects += other.Objects
 	for reason, n := range other.Throttles {
-		c.throttle(reason, n)
+		c.Throttle(reason, n)
 	}
 }
 
-func (c *Cost) throttle(reason string, n int) {
+func (c *Cost) Throttle(reason string, n int) {
 	if c.Throttles == nil {
 		c.Throttles = map[string]int{}
 	}
 	c.Throttles[reason] += n
 }
 
-// refused counts a refusal that says nothing about what is stored.
-func (c *Cost) refused(a answer) {
-	switch a.outcome {
-	case throttled:
-		c.throttle(a.reason, 1)
-	case contended:
+// Refused counts a refusal that says nothing about what is stored.
+func (c *Cost) Refused(a Answer) {
+	switch a.Outcome {
+	case Throttled:
+		c.Throttle(a.Reason, 1)
+	case Contended:
 		c.Conflicts++
 	}
 }
 
-// read counts the reading of an item of size bytes.
-func (c *Cost) read(size int) { c.ReadUnits += readUnits(size) }
+// Read counts the reading of an item of size bytes.
+func (c *Cost) Read(size int) { c.ReadUnits += ReadUnits(size) }
 
-// readUnits returns what a consistent read of size bytes costs: a unit for each started 4 KB.
-func readUnits(size int) float64 { return float64(max(1, (size+4095)/4096)) }
+// ReadUnits returns what a consistent read of size bytes costs: a unit for each started 4 KB.
+func ReadUnits(size int) float64 { return float64(max(1, (size+4095)/4096)) }
 
-// look counts the reading of an item of size bytes. A read that is not consistent costs half.
-func (c *Cost) look(size int, consistent bool) {
+// Look counts the reading of an item of size bytes. A read that is not consistent costs half.
+func (c *Cost) Look(size int, consistent bool) {
 	if consistent {
-		c.read(size)
+		c.Read(size)
 		return
 	}
 	c.ReadUnits += float64(max(1, (size+4095)/4096)) / 2
 }
 
-// insertUnits returns what it costs to store a new item: its started kilobytes, on the table and on
+// InsertUnits returns what it costs to store a new item: its started kilobytes, on the table and on
 // each index that holds it.
-func insertUnits(item *event.Item) float64 {
+func InsertUnits(item *event.Item) float64 {
 	return float64(itemform.WriteUnits(item.Size()) * (1 + len(item.Indexes)))
 }
 
-// unitsOf returns the units that an answer reports. An emulator may not report any.
-func unitsOf(c *types.ConsumedCapacity, least float64) float64 {
+// UnitsOf returns the units that an answer reports. An emulator may not report any.
+func UnitsOf(c *types.ConsumedCapacity, least float64) float64 {
 	if c == nil || c.CapacityUnits == nil {
 		return least
 	}

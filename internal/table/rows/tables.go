@@ -1,4 +1,4 @@
-package store
+package rows
 
 import (
 	"context"
@@ -67,19 +67,19 @@ type Config struct {
 	Env           env.Env
 }
 
-// tables sends requests to the two tables.
-type tables struct {
-	client      Client
-	pipeline    *pipeline.Pipeline
-	events      string
-	aggregates  string
+// Tables sends requests to the two tables.
+type Tables struct {
+	Client      Client
+	Pipeline    *pipeline.Pipeline
+	Events      string
+	Aggregates  string
 	concurrency int // 0: as the pace allows
-	env         env.Env
-	pace        pace
+	Env         env.Env
+	Pace        pace
 }
 
-// open checks the configuration. It sends no request.
-func open(c Config) (*tables, error) {
+// Open checks the configuration. It sends no request.
+func Open(c Config) (*Tables, error) {
 	switch {
 	case c.Client == nil:
 		return nil, errors.New("store: Config.Client is nil: give it a DynamoDB client")
@@ -100,9 +100,9 @@ func open(c Config) (*tables, error) {
 			return nil, fmt.Errorf("store: %w", err)
 		}
 	}
-	t := &tables{client: c.Client, pipeline: c.Pipeline, events: c.Events, aggregates: c.Aggregates, concurrency: c.Concurrency,
-		env: c.Env.Real()}
-	t.pace.limit = firstPace
+	t := &Tables{Client: c.Client, Pipeline: c.Pipeline, Events: c.Events, Aggregates: c.Aggregates, concurrency: c.Concurrency,
+		Env: c.Env.Real()}
+	t.Pace.limit = firstPace
 	return t, nil
 }
 
@@ -111,8 +111,8 @@ func movesByPut(p *pipeline.Pipeline) bool {
 	return slices.ContainsFunc(p.Definitions(), func(d *aggregate.Definition) bool { return d.MovedBy == aggregate.Put })
 }
 
-// parallel returns how many requests a call has in flight if it does not follow the pace.
-func (s *tables) parallel() int {
+// Parallel returns how many requests a call has in flight if it does not follow the pace.
+func (s *Tables) Parallel() int {
 	if s.concurrency == 0 {
 		return firstPace
 	}

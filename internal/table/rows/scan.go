@@ -1,4 +1,4 @@
-package store
+package rows
 
 import (
 	"context"
@@ -35,11 +35,11 @@ type Page[T any] struct {
 func (p *Page[T]) Last() bool { return p.Next == event.Key{} }
 
 // ItemPages does what [Store.ItemPages] says.
-func (s *tables) ItemPages(ctx context.Context, seg Segment) iter.Seq2[Page[*event.Item], error] {
-	return pages(ctx, s, s.events, seg, func(page *Page[*event.Item], img image) {
-		switch item, err := decode(img); {
+func (s *Tables) ItemPages(ctx context.Context, seg Segment) iter.Seq2[Page[*event.Item], error] {
+	return pages(ctx, s, s.Events, seg, func(page *Page[*event.Item], img Image) {
+		switch item, err := Decode(img); {
 		case err != nil:
-			page.Odd = append(page.Odd, &OddItem{Key: keyOf(img), Err: err})
+			page.Odd = append(page.Odd, &OddItem{Key: KeyOf(img), Err: err})
 		case item != nil:
 			page.All = append(page.All, item)
 		}
@@ -47,7 +47,7 @@ func (s *tables) ItemPages(ctx context.Context, seg Segment) iter.Seq2[Page[*eve
 }
 
 // Items does what [Store.Items] says.
-func (s *tables) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
+func (s *Tables) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 	return func(yield func(*event.Item, error) bool) {
 		for page, err := range s.ItemPages(ctx, Segment{}) {
 			if err != nil {
@@ -81,7 +81,7 @@ func (o *OddItem) Error() string { return o.Err.Error() }
 func (o *OddItem) Unwrap() error { return o.Err }
 
 // pages scans one segment of a table. add puts an item of it into a page.
-func pages[T any](ctx context.Context, s *tables, table string, seg Segment, add func(*Page[T], image)) iter.Seq2[Page[T], error] {
+func pages[T any](ctx context.Context, s *Tables, table string, seg Segment, add func(*Page[T], Image)) iter.Seq2[Page[T], error] {
 	return func(yield func(Page[T], error) bool) {
 		in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true),
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
@@ -90,11 +90,11 @@ func pages[T any](ctx context.Context, s *tables, table string, seg Segment, add
 		}
 		for next := seg.After; ; {
 			if in.ExclusiveStartKey = nil; next != (event.Key{}) {
-				in.ExclusiveStartKey = keyImage(next)
+				in.ExclusiveStartKey = KeyImage(next)
 			}
 			var out *dynamodb.ScanOutput
-			err := s.ask(ctx, func() (err error) {
-				out, err = s.client.Scan(ctx, in)
+			err := s.Ask(ctx, func() (err error) {
+				out, err = s.Client.Scan(ctx, in)
 				return err
 			})
 			if gone := (*types.ResourceNotFoundException)(nil); errors.As(err, &gone) {
@@ -114,7 +114,7 @@ func pages[T any](ctx context.Context, s *tables, table string, seg Segment, add
 				page.Units = aws.ToFloat64(out.ConsumedCapacity.CapacityUnits)
 			}
 			if len(out.LastEvaluatedKey) > 0 {
-				page.Next = keyOf(out.LastEvaluatedKey)
+				page.Next = KeyOf(out.LastEvaluatedKey)
 			}
 			if next = page.Next; !yield(page, nil) || page.Last() {
 				return
@@ -124,16 +124,16 @@ func pages[T any](ctx context.Context, s *tables, table string, seg Segment, add
 }
 
 // TotalPages does what [Store.TotalPages] says.
-func (s *tables) TotalPages(ctx context.Context, seg Segment) iter.Seq2[Page[StoredTotal], error] {
-	return pages(ctx, s, s.aggregates, seg, func(page *Page[StoredTotal], img image) {
-		if total, ok := readTotal(img); ok {
+func (s *Tables) TotalPages(ctx context.Context, seg Segment) iter.Seq2[Page[StoredTotal], error] {
+	return pages(ctx, s, s.Aggregates, seg, func(page *Page[StoredTotal], img Image) {
+		if total, ok := ReadTotal(img); ok {
 			page.All = append(page.All, total)
 		}
 	})
 }
 
 // Totals does what [Store.Totals] says.
-func (s *tables) Totals(ctx context.Context) iter.Seq2[StoredTotal, error] {
+func (s *Tables) Totals(ctx context.Context) iter.Seq2[StoredTotal, error] {
 	return func(yield func(StoredTotal, error) bool) {
 		for page, err := range s.TotalPages(ctx, Segment{}) {
 			if err != nil {

@@ -1,4 +1,4 @@
-package store
+package rows
 
 import (
 	"context"
@@ -10,17 +10,17 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// maxAnswer is the largest size, in bytes, of an answer that can bring many aggregate items. An
+// MaxAnswer is the largest size, in bytes, of an answer that can bring many aggregate items. An
 // item takes up to 400 KB, and an answer takes up to 16 MB. Decoding takes ten times as much
 // memory, and the smallest function has 256 MB.
-const maxAnswer = 512 << 10
+const MaxAnswer = 512 << 10
 
-// errTooLarge is the error of a request whose answer is too large and was not read. If the request
+// ErrTooLarge is the error of a request whose answer is too large and was not read. If the request
 // was a write, it may have been done.
-var errTooLarge = errors.New("the answer is too large to be read at once")
+var ErrTooLarge = errors.New("the answer is too large to be read at once")
 
-// bounded makes a request fail instead of reading an answer that is larger than maxAnswer.
-func bounded(o *dynamodb.Options) {
+// Bounded makes a request fail instead of reading an answer that is larger than maxAnswer.
+func Bounded(o *dynamodb.Options) {
 	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
 		return stack.Deserialize.Add(boundedAnswer, middleware.After)
 	})
@@ -34,10 +34,10 @@ var boundedAnswer = middleware.DeserializeMiddlewareFunc("BoundedAnswer", func(c
 	r, ok := out.RawResponse.(*smithyhttp.Response)
 	switch {
 	case err != nil || !ok:
-	case r.ContentLength > maxAnswer:
-		return out, metadata, errors.Join(errTooLarge, r.Body.Close())
+	case r.ContentLength > MaxAnswer:
+		return out, metadata, errors.Join(ErrTooLarge, r.Body.Close())
 	case r.ContentLength < 0: // the length is unknown
-		r.Body = &boundedBody{ReadCloser: r.Body, left: maxAnswer}
+		r.Body = &boundedBody{ReadCloser: r.Body, left: MaxAnswer}
 	}
 	return out, metadata, err
 })
@@ -51,7 +51,7 @@ type boundedBody struct {
 func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= n; b.left < 0 {
-		return 0, errTooLarge
+		return 0, ErrTooLarge
 	}
 	return n, err
 }

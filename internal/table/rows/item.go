@@ -1,4 +1,4 @@
-package store
+package rows
 
 import (
 	"context"
@@ -8,15 +8,15 @@ import (
 )
 
 // Item does what [Store.Item] says.
-func (s *tables) Item(ctx context.Context, key event.Key) (*event.Item, error) {
-	img, err := s.image(ctx, key)
+func (s *Tables) Item(ctx context.Context, key event.Key) (*event.Item, error) {
+	img, err := s.Image(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	if len(img) == 0 {
 		return nil, nil
 	}
-	item, err := decode(img)
+	item, err := Decode(img)
 	if err != nil {
 		return nil, fmt.Errorf("item %s cannot be read: %w", key, err)
 	}

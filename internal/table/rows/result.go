@@ -1,4 +1,4 @@
-package store
+package rows
 
 import (
 	"slices"
@@ -25,31 +25,31 @@ type Result struct {
 	// worst verdict.
 	Parts []Result
 
-	// cause is the service's last error, if the item is not proven stored and there was one.
-	cause error
+	// Cause is the service's last error, if the item is not proven stored and there was one.
+	Cause error
 }
 
-// isAtomic reports whether the item is put in one transaction with its parts.
-func isAtomic(item *event.Item) bool { return item.Parts != nil && item.Parts.Atomic }
+// IsAtomic reports whether the item is put in one transaction with its parts.
+func IsAtomic(item *event.Item) bool { return item.Parts != nil && item.Parts.Atomic }
 
-// yields reports whether the parts of item are to be put. They are if the whole is proven stored.
+// Yields reports whether the parts of item are to be put. They are if the whole is proven stored.
 // If the whole was erased, its parts must not come back.
-func (r *Result) yields(item *event.Item) bool {
+func (r *Result) Yields(item *event.Item) bool {
 	return item.Parts != nil && len(item.Parts.Items) > 0 && r.Verdict.Stored() && r.Refusal == nil
 }
 
-// with returns the result of a whole together with those of its parts. The worst verdict decides,
+// With returns the result of a whole together with those of its parts. The worst verdict decides,
 // and the first item that has it says why. If several parts are Rejected, it is the first one whose
 // total cannot be updated any more, because what a floor refuses is normal and no alarm rings for
 // it.
-func (r Result) with(parts []Result) Result {
+func (r Result) With(parts []Result) Result {
 	worst := Result{Verdict: r.Verdict}
 	for _, p := range parts {
-		if severity(p.Verdict) > severity(worst.Verdict) || p.Verdict == worst.Verdict && p.refusedByTotal() && !worst.refusedByTotal() {
+		if Severity(p.Verdict) > Severity(worst.Verdict) || p.Verdict == worst.Verdict && p.refusedByTotal() && !worst.refusedByTotal() {
 			worst = p
 		}
 	}
-	if severity(worst.Verdict) > 0 {
+	if Severity(worst.Verdict) > 0 {
 		r.Verdict, r.Refusal, r.Existing = worst.Verdict, worst.Refusal, worst.Existing
 	}
 	r.Parts = parts
@@ -61,10 +61,10 @@ func (r *Result) refusedByTotal() bool {
 	return r.Verdict == event.Rejected && r.Refusal.Reason == event.TotalRefused
 }
 
-// severity orders the verdicts of one message's items. Retry is the worst: such a message is
+// Severity orders the verdicts of one message's items. Retry is the worst: such a message is
 // delivered again, whatever else is wrong with it. All verdicts that mean stored are equal, so the
 // whole's is used.
-func severity(v event.Verdict) int {
+func Severity(v event.Verdict) int {
 	switch v {
 	case event.Retry:
 		return 5
@@ -80,8 +80,8 @@ func severity(v event.Verdict) int {
 	return 0
 }
 
-// again returns the result of a copy of an item that has this result.
-func (r Result) again() Result {
+// Again returns the result of a copy of an item that has this result.
+func (r Result) Again() Result {
 	r.Units = 0
 	if r.Verdict.Stored() {
 		r.Verdict, r.Parts = event.Duplicate, slices.Clone(r.Parts)
@@ -92,8 +92,8 @@ func (r Result) again() Result {
 	return r
 }
 
-// isBarred reports whether the result is that of an event that was erased.
-func isBarred(r *Result) bool {
+// IsBarred reports whether the result is that of an event that was erased.
+func IsBarred(r *Result) bool {
 	return r.Verdict == event.Duplicate && r.Refusal != nil && r.Refusal.Reason == event.Barred
 }
 
@@ -103,28 +103,28 @@ func (r *Result) proven(item *event.Item) bool {
 	return r.Verdict == event.Duplicate || r.Verdict == event.Stale || r.Verdict == event.Conflict && item.Revision == nil
 }
 
-// withParts returns the result of an item and its parts, if what was found under their keys proves
+// WithParts returns the result of an item and its parts, if what was found under their keys proves
 // it. Otherwise the result has no verdict.
-func withParts(item *event.Item, own Result, parts []Result) Result {
-	carries := len(carriers(item)) > 0
+func WithParts(item *event.Item, own Result, parts []Result) Result {
+	carries := len(Carriers(item)) > 0
 	switch {
 	case !own.proven(item):
 		return Result{}
-	case carries && (isBarred(&own) || isAtomic(item) && !own.Verdict.Stored()):
+	case carries && (IsBarred(&own) || IsAtomic(item) && !own.Verdict.Stored()):
 		return Result{} // an earlier delivery may have put payloads of an erased event, which the put deletes
-	case !own.yields(item):
+	case !own.Yields(item):
 		return own
 	}
 	for n, part := range item.Parts.Items {
-		if !parts[n].proven(part) || part.Payload != nil && isBarred(&parts[n]) || isAtomic(item) && !parts[n].Verdict.Stored() {
+		if !parts[n].proven(part) || part.Payload != nil && IsBarred(&parts[n]) || IsAtomic(item) && !parts[n].Verdict.Stored() {
 			return Result{}
 		}
 	}
-	return own.with(slices.Clone(parts))
+	return own.With(slices.Clone(parts))
 }
 
-// carriers returns those of the item and its parts whose payloads go to the payload bucket.
-func carriers(item *event.Item) (list []*event.Item) {
+// Carriers returns those of the item and its parts whose payloads go to the payload bucket.
+func Carriers(item *event.Item) (list []*event.Item) {
 	if item.Payload != nil {
 		list = append(list, item)
 	}
@@ -138,16 +138,16 @@ func carriers(item *event.Item) (list []*event.Item) {
 	return list
 }
 
-// atomicParts returns the parts that are put in one transaction with the item.
-func atomicParts(item *event.Item) []*event.Item {
-	if !isAtomic(item) {
+// AtomicParts returns the parts that are put in one transaction with the item.
+func AtomicParts(item *event.Item) []*event.Item {
+	if !IsAtomic(item) {
 		return nil
 	}
 	return item.Parts.Items
 }
 
-// movesTotals reports whether the put of the item moves totals: its own put, or that of a part in
+// MovesTotals reports whether the put of the item moves totals: its own put, or that of a part in
 // the same transaction.
-func movesTotals(item *event.Item) bool {
-	return item.Put != 0 || slices.ContainsFunc(atomicParts(item), func(part *event.Item) bool { return part.Put != 0 })
+func MovesTotals(item *event.Item) bool {
+	return item.Put != 0 || slices.ContainsFunc(AtomicParts(item), func(part *event.Item) bool { return part.Put != 0 })
 }

@@ -1,4 +1,4 @@
-package store
+package rows
 
 import (
 	"slices"
@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
-func flagText(at time.Time, reason string) string {
+func FlagText(at time.Time, reason string) string {
 	return at.UTC().Format("2006-01-02T15:04:05Z") + " " + reason
 }
 
@@ -36,9 +37,9 @@ type StoredTotal struct {
 }
 
 // Flags returns why the values are not proven, and the warning that the item is large.
-func (t *StoredTotal) Flags() (list []string) { return flags(t.Flag, t.Accepted, t.Large) }
+func (t *StoredTotal) Flags() (list []string) { return Flags(t.Flag, t.Accepted, t.Large) }
 
-func flags(flag, accepted, more string) (list []string) {
+func Flags(flag, accepted, more string) (list []string) {
 	if accepted != "" {
 		accepted = "accepted " + accepted
 	}
@@ -49,7 +50,7 @@ func flags(flag, accepted, more string) (list []string) {
 // have.
 func (t *StoredTotal) readText(name, value string) {
 	switch name {
-	case "PK", "SK", "flag", acceptedAttribute, largeAttribute, lanes.RankAttribute:
+	case "PK", "SK", "flag", AcceptedAttribute, LargeAttribute, lanes.RankAttribute:
 		return
 	}
 	if t.Texts == nil {
@@ -58,10 +59,10 @@ func (t *StoredTotal) readText(name, value string) {
 	t.Texts[name] = value
 }
 
-// readTotal reads an aggregate item. ok is false for heads, receipts and items that are not
+// ReadTotal reads an aggregate item. ok is false for heads, receipts and items that are not
 // Ingot's.
-func readTotal(img image) (t StoredTotal, ok bool) {
-	if t.Address, ok = lanes.ParseKey(keyOf(img)); !ok {
+func ReadTotal(img Image) (t StoredTotal, ok bool) {
+	if t.Address, ok = lanes.ParseKey(KeyOf(img)); !ok {
 		return t, false
 	}
 	t.Values = map[string]event.Decimal{}
@@ -79,7 +80,7 @@ func readTotal(img image) (t StoredTotal, ok bool) {
 			t.readText(name, string(b.Value))
 			continue
 		}
-		n, err := event.ParseDecimal(numberOf(v))
+		n, err := event.ParseDecimal(NumberOf(v))
 		if err != nil || !n.Storable() { // Ingot never writes a number that a table cannot hold
 			continue
 		}
@@ -101,7 +102,7 @@ func readTotal(img image) (t StoredTotal, ok bool) {
 		case "fpx":
 			t.FPX = n
 		case "expiresAt":
-			t.ExpiresAt = integerOf(v)
+			t.ExpiresAt = IntegerOf(v)
 		case lanes.ScoreAttribute:
 			t.Score = &n
 		default:
@@ -111,14 +112,14 @@ func readTotal(img image) (t StoredTotal, ok bool) {
 	for value, b := range buckets {
 		t.readText(value, b.Text())
 	}
-	t.Rank = textOf(img[lanes.RankAttribute])
-	t.Flag, t.Accepted, t.Large = textOf(img["flag"]), textOf(img[acceptedAttribute]), textOf(img[largeAttribute])
+	t.Rank = TextOf(img[lanes.RankAttribute])
+	t.Flag, t.Accepted, t.Large = TextOf(img["flag"]), TextOf(img[AcceptedAttribute]), TextOf(img[LargeAttribute])
 	return t, true
 }
 
 // bucketName splits the name of an attribute that counts one bucket.
 func bucketName(name string) (value string, bucket int, ok bool) {
-	rest, ok := strings.CutPrefix(name, bucketPrefix)
+	rest, ok := strings.CutPrefix(name, BucketPrefix)
 	if !ok {
 		return "", 0, false
 	}
@@ -127,16 +128,16 @@ func bucketName(name string) (value string, bucket int, ok bool) {
 	return value, bucket, err == nil
 }
 
-// acceptedAttribute holds a flag that a person has accepted, with the time and the person.
-const acceptedAttribute = "i:accepted"
+// AcceptedAttribute holds a flag that a person has accepted, with the time and the person.
+const AcceptedAttribute = "i:accepted"
 
 // LargeTotal is the size in bytes from which an aggregate item says that it is large. From
 // [event.MaxItem] the table refuses its updates for good. It takes a while until marks fill the
 // space between the two sizes.
 const LargeTotal = 300 << 10
 
-// largeAttribute holds the warning. It is not the flag: the values are as they should be.
-const largeAttribute = "i:large"
+// LargeAttribute holds the warning. It is not the flag: the values are as they should be.
+const LargeAttribute = "i:large"
 
-// bucketPrefix begins the names of attributes with the count of one bucket: h:<value>:<bucket>.
-const bucketPrefix = "h:"
+// BucketPrefix begins the names of attributes with the count of one bucket: h:<value>:<bucket>.
+const BucketPrefix = "h:"

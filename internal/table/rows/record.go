@@ -1,4 +1,4 @@
-package store
+package rows
 
 import (
 	"encoding/base64"
@@ -38,7 +38,7 @@ func ReadRecord(r event.Node, shard string) (event.Change, error) {
 	if err != nil {
 		return change, fmt.Errorf("stream record %s: keys: %w", change.Sequence, err)
 	}
-	change.Key = keyOf(key)
+	change.Key = KeyOf(key)
 	// The stream and the time are part of the mark. A record without them must not be counted.
 	if change.Lane.StreamARN == "" {
 		return change, fmt.Errorf("stream record %s: no eventSourceARN", change.Sequence)
@@ -120,7 +120,7 @@ func stampIn(n event.Node) int64 {
 	if stringOf(n.Member("type").Member("S")) == "" {
 		return 0
 	}
-	epoch, _ := stampOf(number(stringOf(n.Member("epoch").Member("N"))))
+	epoch, _ := stampOf(Number(stringOf(n.Member("epoch").Member("N"))))
 	return epoch
 }
 
@@ -161,15 +161,15 @@ func decodeItem(n event.Node) (*event.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode(img)
+	return Decode(img)
 }
 
 // decodeImage reads DynamoDB JSON.
-func decodeImage(n event.Node) (image, error) {
+func decodeImage(n event.Node) (Image, error) {
 	if !none(n) && n.Kind() != event.Object {
 		return nil, fmt.Errorf("it is a JSON %s and no item", n.Kind())
 	}
-	img := make(image, n.Len())
+	img := make(Image, n.Len())
 	for name, value := range n.Members() {
 		v, err := decodeValue(value)
 		if err != nil {
@@ -213,12 +213,12 @@ func decodeTyped(name string, n event.Node) (types.AttributeValue, error) {
 	}
 	switch name {
 	case "S":
-		return text(n.Text()), nil
+		return Text(n.Text()), nil
 	case "N":
-		return number(n.Text()), nil
+		return Number(n.Text()), nil
 	case "B":
 		b, err := base64.StdEncoding.DecodeString(n.Text())
-		return binary(b), err
+		return Binary(b), err
 	case "BOOL":
 		return &types.AttributeValueMemberBOOL{Value: n.Text() == "true"}, nil
 	}
