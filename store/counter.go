@@ -1,7 +1,6 @@
 package store
 
 import (
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 )
 
@@ -11,9 +10,6 @@ type counter struct {
 	*stages
 	*counting
 }
-
-// Counting returns how this store's generations are counted.
-func (s *generations) Counting() aggregate.Counting { return s.how }
 
 func init() {
 	lanes.CounterOf = func(st any) any { return counter{st.(*Store).put, st.(*Store).count} }

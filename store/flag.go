@@ -39,27 +39,6 @@ func (s *generations) Flag(ctx context.Context, defs []*aggregate.Definition, at
 	return f.cost, nil
 }
 
-// Accept notes on an item of the aggregates table, which is a total's or a head, that somebody
-// accepts its flag. The item keeps the flag in another attribute, with the time and the person, and
-// can be flagged again. Accept reports false if the item does not have this flag any more.
-//
-// A function that has seen the flag of a head in the last five minutes may not flag it anew.
-func Accept(ctx context.Context, st *Store, key event.Key, flag, who string) (bool, error) {
-	s := st.count.generations
-	err := s.Ask(ctx, func() error {
-		_, err := s.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.Aggregates, Key: rows.KeyImage(key),
-			UpdateExpression: aws.String("SET #accepted = :accepted REMOVE #flag"), ConditionExpression: aws.String("#flag = :flag"),
-			ExpressionAttributeNames: map[string]string{"#flag": "flag", "#accepted": rows.AcceptedAttribute},
-			ExpressionAttributeValues: rows.Image{":flag": rows.Text(flag),
-				":accepted": rows.Text(rows.FlagText(s.Env.Now(), "by "+who+": "+flag))}})
-		return err
-	})
-	if a := rows.Classify(err); a.Outcome == rows.Failed {
-		return false, nil
-	}
-	return err == nil, awserr.Quiet(err)
-}
-
 // flagging is one call of Flag.
 type flagging struct {
 	store *generations

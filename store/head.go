@@ -128,3 +128,6 @@ func (s *generations) Head(ctx context.Context, d *aggregate.Definition) (*Head,
 	}
 	return readHead(img), nil
 }
+
+// Counting returns how this store's generations are counted.
+func (s *generations) Counting() aggregate.Counting { return s.how }
