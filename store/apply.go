@@ -13,19 +13,20 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // counting adds changes to totals.
 type counting struct {
-	*generations
+	*generations.Heads
 	seen     rows.Observations
 	few      int // totals that are written one by one
 	lookKeys atomic.Int32
 }
 
-func newCounting(gens *generations, c rows.Config) *counting {
-	s := &counting{generations: gens, few: c.OneByOne}
+func newCounting(gens *generations.Heads, c rows.Config) *counting {
+	s := &counting{Heads: gens, few: c.OneByOne}
 	switch {
 	case s.few == 0:
 		s.few = fewTotals

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
@@ -39,7 +40,7 @@ func FuzzImage(f *testing.F) {
 		img := anyImage(doc.Root())
 		checkEventItem(t, img)
 		checkTotal(t, img)
-		if h := readHead(img); h.Building && reflect.TypeOf(img["building"]) != reflect.TypeFor[*types.AttributeValueMemberBOOL]() {
+		if h := generations.ReadHead(img); h.Building && reflect.TypeOf(img["building"]) != reflect.TypeFor[*types.AttributeValueMemberBOOL]() {
 			t.Errorf("building is read from a %T", img["building"])
 		}
 		for _, m := range rows.Observe(def, img, "").Marks {

@@ -245,7 +245,7 @@ func mendingEdit(img, want rows.Image) *rows.Edit {
 //
 // A function that has seen the flag of a head in the last five minutes may not flag it anew.
 func Accept(ctx context.Context, st *Store, key event.Key, flag, who string) (bool, error) {
-	s := st.count.generations
+	s := st.count.Heads
 	err := s.Ask(ctx, func() error {
 		_, err := s.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.Aggregates, Key: rows.KeyImage(key),
 			UpdateExpression: aws.String("SET #accepted = :accepted REMOVE #flag"), ConditionExpression: aws.String("#flag = :flag"),

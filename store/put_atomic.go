@@ -13,14 +13,15 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // transactions puts items together with their parts, or with the totals that they move.
 type transactions struct {
 	*plain
-	generations *generations
-	complete    recentHeads // generations with floors that are not being built
+	generations *generations.Heads
+	complete    generations.RecentHeads // generations with floors that are not being built
 }
 
 // putAtomic puts each of the items at these places together with its parts. Copies of one event go

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
@@ -231,7 +232,7 @@ type heads map[*aggregate.Definition]*event.Refusal
 func (h heads) incomplete(ctx context.Context, s *transactions, def *aggregate.Definition, now bool, cost *rows.Cost) *event.Refusal {
 	key := lanes.HeadKey(def)
 	why, known := h[def]
-	if known || !now && s.complete.recently(key, s.Env.Now()) {
+	if known || !now && s.complete.Recently(key, s.Env.Now()) {
 		return why
 	}
 	cost.Requests++
@@ -245,8 +246,8 @@ func (h heads) incomplete(ctx context.Context, s *transactions, def *aggregate.D
 	switch {
 	case len(img) == 0:
 		detail = "no function has started with it yet; it is delivered again"
-	case !readHead(img).Building:
-		s.complete.note(key, s.Env.Now())
+	case !generations.ReadHead(img).Building:
+		s.complete.Note(key, s.Env.Now())
 		h[def] = nil
 		return nil
 	}

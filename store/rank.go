@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
@@ -82,7 +83,7 @@ func (s *reader) ranking(ctx context.Context, name string, at time.Time, page in
 }
 
 // rankedBy returns the definition of a ranked aggregate, and its head.
-func (s *reader) rankedBy(ctx context.Context, name string) (*aggregate.Definition, *Head, error) {
+func (s *reader) rankedBy(ctx context.Context, name string) (*aggregate.Definition, *generations.Head, error) {
 	def, ok := s.Pipeline.Definition(name)
 	switch {
 	case !ok:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -26,7 +27,7 @@ func New(c rows.Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	gens := newGenerations(t, c)
+	gens := generations.New(t, c)
 	put := &stages{&transactions{plain: newPlain(t, c), generations: gens}}
 	return &Store{put, newCounting(gens, c), &reader{gens, c.TokenKey}}, nil
 }
@@ -182,12 +183,12 @@ func (s *Store) TouchPages(ctx context.Context, seg rows.Segment) iter.Seq2[Touc
 
 // BeginPass begins a touch pass over a generation. Call [Store.Touch] after it, and
 // [github.com/ingot-events/ingot/verify.Finish] when the stream has brought what was touched.
-func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (Pass, error) {
+func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (generations.Pass, error) {
 	return s.count.BeginPass(ctx, d)
 }
 
 // Head reads the head of one generation, consistently. It returns nil if there is none.
-func (s *Store) Head(ctx context.Context, d *aggregate.Definition) (*Head, error) {
+func (s *Store) Head(ctx context.Context, d *aggregate.Definition) (*generations.Head, error) {
 	return s.count.Head(ctx, d)
 }
 

@@ -15,13 +15,14 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
 )
 
 // reader reads totals and answers questions.
 type reader struct {
-	*generations
+	*generations.Heads
 	tokenKey []byte // seals page tokens
 }
 
@@ -99,7 +100,7 @@ func (s *reader) Total(ctx context.Context, name string, by map[string]string, f
 var afterLast = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // missing returns the result of a read that found no stored total.
-func missing(def *aggregate.Definition, head *Head) []Total {
+func missing(def *aggregate.Definition, head *generations.Head) []Total {
 	t := Total{Missing: true, Values: map[string]event.Decimal{}}
 	if head == nil {
 		t.Flags = []string{fmt.Sprintf("aggregate %s has no head: no streams function has started with it, so nothing is counted yet", def)}
@@ -113,7 +114,7 @@ func missing(def *aggregate.Definition, head *Head) []Total {
 
 // readable returns an error if the definition or the secret would find other totals. A pipeline
 // without its secret ([pipeline.CheckOnly]) computes no hashes: its callers already have them.
-func readable(def *aggregate.Definition, head *Head) error {
+func readable(def *aggregate.Definition, head *generations.Head) error {
 	if head == nil {
 		return nil
 	}
@@ -203,7 +204,7 @@ func windowsIn(from, to time.Time) (first, last int64) {
 }
 
 // gather merges the buckets of each window, oldest window first.
-func gather(def *aggregate.Definition, head *Head, stored []rows.StoredTotal) []Total {
+func gather(def *aggregate.Definition, head *generations.Head, stored []rows.StoredTotal) []Total {
 	byWindow := map[int64]*Total{}
 	for _, part := range stored {
 		t := byWindow[part.Address.Window]

@@ -1,7 +1,10 @@
 package store
 
 import (
+	"context"
+
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
@@ -65,3 +68,31 @@ type Segment = rows.Segment
 // StoredTotal is one item of the aggregates table. It is a whole total or, if the aggregate
 // declares spread, one of the buckets that [Total] adds up.
 type StoredTotal = rows.StoredTotal
+
+// DeployedFile reads the pipeline.yaml that the streams function runs, consistently. It returns nil
+// if the table has no file, because the streams function has not stored one yet or because the file
+// is too large. [pipeline.Load] compiles the text.
+func DeployedFile(ctx context.Context, c Client, aggregates string) (*File, error) {
+	return generations.DeployedFile(ctx, c, aggregates)
+}
+
+// ErrOtherSecret is returned if the pipeline's secret of hmac is not the one that the tables were
+// filled with.
+var ErrOtherSecret = generations.ErrOtherSecret
+
+// File is the pipeline.yaml that the streams function runs, as it keeps it in the aggregates table.
+// The ingest function is deployed at the same time, but for a while it may still run the file
+// before.
+type File = generations.File
+
+// Head is what the aggregates table says about one generation.
+type Head = generations.Head
+
+// Pass is a touch pass over a generation, from [Store.BeginPass] to
+// [github.com/ingot-events/ingot/verify.Finish]. A program that stops in between can keep the two
+// fields, and make the Pass from them again.
+type Pass = generations.Pass
+
+// StartError is returned by [Store.Start] if the aggregates table and the pipeline do not agree.
+// Each mistake says where they differ, and what to do.
+type StartError = generations.StartError

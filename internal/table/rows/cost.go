@@ -4,7 +4,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
-
 	"github.com/ingot-events/ingot/internal/base/itemform"
 )
 

@@ -1,4 +1,4 @@
-package store
+package generations
 
 import (
 	"context"
@@ -27,7 +27,7 @@ var ErrOtherSecret = errors.New(
 // for another secret. After the first successful check, the item is not read again.
 //
 // It sends no request if no key of an event uses hmac, or if Config.Aggregates names no table.
-func (s *generations) CheckSecret(ctx context.Context) error {
+func (s *Heads) CheckSecret(ctx context.Context) error {
 	check := s.Pipeline.SecretCheck()
 	if check == "" || s.Aggregates == "" || s.sure.Load() {
 		return nil
@@ -41,7 +41,7 @@ func (s *generations) CheckSecret(ctx context.Context) error {
 	return nil
 }
 
-func (s *generations) checkSecret(ctx context.Context, check string) error {
+func (s *Heads) checkSecret(ctx context.Context, check string) error {
 	known, err := s.knownCheck(ctx)
 	if err == nil && known == "" {
 		img := rows.KeyImage(lanes.SecretKey)
@@ -66,7 +66,7 @@ func (s *generations) checkSecret(ctx context.Context, check string) error {
 // SameSecret returns [ErrOtherSecret] if the tables were filled with another secret than the
 // pipeline's. Unlike CheckSecret, it writes nothing. It is for what computes keys of events outside
 // of the functions, on a machine whose INGOT_PII_KEY may be that of another stack.
-func (s *generations) SameSecret(ctx context.Context) error {
+func (s *Heads) SameSecret(ctx context.Context) error {
 	check := s.Pipeline.SecretCheck()
 	if check == "" || s.Aggregates == "" || s.sure.Load() {
 		return nil
@@ -83,7 +83,7 @@ func (s *generations) SameSecret(ctx context.Context) error {
 }
 
 // knownCheck returns the check value in the aggregates table. It is empty if there is none.
-func (s *generations) knownCheck(ctx context.Context) (string, error) {
+func (s *Heads) knownCheck(ctx context.Context) (string, error) {
 	img, err := s.Get(ctx, lanes.SecretKey)
 	return rows.TextOf(img["check"]), err
 }

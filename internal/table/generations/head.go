@@ -1,4 +1,4 @@
-package store
+package generations
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
-// generations reads and writes the heads of generations.
-type generations struct {
+// Heads reads and writes the heads of generations.
+type Heads struct {
 	*rows.Tables
 	how     aggregate.Counting // of new generations
-	flagged recentHeads
+	flagged RecentHeads
 	newer   atomic.Pointer[[]*aggregate.Definition] // found by Start
 	sure    atomic.Bool                             // CheckSecret has succeeded
 	looked  atomic.Int64                            // when Start or Renew found it, in unix nanoseconds; 0: never
@@ -24,8 +24,8 @@ type generations struct {
 	file    atomic.Pointer[keptFile]                // the deployed file, as Start found it; nil: it has not run
 }
 
-func newGenerations(t *rows.Tables, c rows.Config) *generations {
-	return &generations{Tables: t, how: c.Counting}
+func New(t *rows.Tables, c rows.Config) *Heads {
+	return &Heads{Tables: t, how: c.Counting}
 }
 
 // Head is what the aggregates table says about one generation.
@@ -63,7 +63,7 @@ func headImage(d *aggregate.Definition, counting aggregate.Counting, building bo
 	return img
 }
 
-func readHead(img rows.Image) *Head {
+func ReadHead(img rows.Image) *Head {
 	h := &Head{Definition: rows.TextOf(img["definition"]), Digest: rows.TextOf(img["digest"]), Counting: rows.TextOf(img["counting"]),
 		Spread: int(rows.IntegerOf(img["spread"])), Behind: rows.IntegerOf(img["behind"]), Pass: rows.IntegerOf(img["pass"]),
 		Retired: rows.IntegerOf(img["retired"]), KeyCheck: rows.TextOf(img["keyCheck"]), Flag: rows.TextOf(img["flag"]),
@@ -118,7 +118,7 @@ func (h *Head) Flags() (list []string) {
 }
 
 // Head does what [Store.Head] says.
-func (s *generations) Head(ctx context.Context, d *aggregate.Definition) (*Head, error) {
+func (s *Heads) Head(ctx context.Context, d *aggregate.Definition) (*Head, error) {
 	img, err := s.Get(ctx, lanes.HeadKey(d))
 	if err != nil {
 		return nil, fmt.Errorf("head of aggregate %s: %w", d, err)
@@ -126,8 +126,8 @@ func (s *generations) Head(ctx context.Context, d *aggregate.Definition) (*Head,
 	if len(img) == 0 {
 		return nil, nil
 	}
-	return readHead(img), nil
+	return ReadHead(img), nil
 }
 
 // Counting returns how this store's generations are counted.
-func (s *generations) Counting() aggregate.Counting { return s.how }
+func (s *Heads) Counting() aggregate.Counting { return s.how }

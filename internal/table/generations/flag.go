@@ -1,4 +1,4 @@
-package store
+package generations
 
 import (
 	"context"
@@ -26,10 +26,10 @@ import (
 // that item. So Flag does not write to a head that already has a flag. It reads the head first, and
 // remembers for five minutes that the flag is there. If somebody has deleted a head, Flag leaves it
 // alone, because the next start says that the head is missing.
-func (s *generations) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (rows.Cost, error) {
+func (s *Heads) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (rows.Cost, error) {
 	f := &flagging{store: s, flag: rows.FlagText(at, reason)}
 	for _, d := range defs {
-		if s.flagged.recently(lanes.HeadKey(d), s.Env.Now()) {
+		if s.flagged.Recently(lanes.HeadKey(d), s.Env.Now()) {
 			continue
 		}
 		if err := f.one(ctx, d); err != nil {
@@ -41,7 +41,7 @@ func (s *generations) Flag(ctx context.Context, defs []*aggregate.Definition, at
 
 // flagging is one call of Flag.
 type flagging struct {
-	store *generations
+	store *Heads
 	flag  string
 	cost  rows.Cost
 }
@@ -63,7 +63,7 @@ func (f *flagging) one(ctx context.Context, d *aggregate.Definition) error {
 	case out.Item["flag"] == nil:
 		return f.write(ctx, d)
 	}
-	f.store.flagged.note(lanes.HeadKey(d), f.store.Env.Now())
+	f.store.flagged.Note(lanes.HeadKey(d), f.store.Env.Now())
 	return nil
 }
 
@@ -81,7 +81,7 @@ func (f *flagging) write(ctx context.Context, d *aggregate.Definition) error {
 	switch rows.Classify(err).Outcome {
 	case rows.Done:
 		f.cost.WriteUnits += float64(itemform.WriteUnits(rows.ImageSize(out.Attributes)))
-		f.store.flagged.note(lanes.HeadKey(d), f.store.Env.Now())
+		f.store.flagged.Note(lanes.HeadKey(d), f.store.Env.Now())
 	case rows.Failed:
 		f.cost.WriteUnits++ // it was deleted a moment ago
 	default:
@@ -102,15 +102,15 @@ func (f *flagging) ask(ctx context.Context, send func() error) error {
 	return err
 }
 
-// recentHeads remembers for each head when a fact about it was last seen: that it has a flag, or
+// RecentHeads remembers for each head when a fact about it was last seen: that it has a flag, or
 // that it is complete. Only the number of requests depends on this, so it may use the machine's
 // clock. It forgets after a while, because a person may delete a head or its flag.
-type recentHeads struct {
+type RecentHeads struct {
 	mu   sync.Mutex
 	seen map[event.Key]time.Time
 }
 
-func (f *recentHeads) recently(head event.Key, now time.Time) bool {
+func (f *RecentHeads) Recently(head event.Key, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	at, ok := f.seen[head]
@@ -118,7 +118,7 @@ func (f *recentHeads) recently(head event.Key, now time.Time) bool {
 	return ok && age >= 0 && age <= knownFor
 }
 
-func (f *recentHeads) note(head event.Key, now time.Time) {
+func (f *RecentHeads) Note(head event.Key, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.seen == nil {
@@ -129,13 +129,13 @@ func (f *recentHeads) note(head event.Key, now time.Time) {
 
 // learn takes what a start has read, and forgets all that was known before, because the heads may
 // have gone.
-func (f *recentHeads) learn(heads map[event.Key]*Head, now time.Time) {
+func (f *RecentHeads) learn(heads map[event.Key]*Head, now time.Time) {
 	f.mu.Lock()
 	f.seen = nil
 	f.mu.Unlock()
 	for key, head := range heads {
 		if head.Flag != "" {
-			f.note(key, now)
+			f.Note(key, now)
 		}
 	}
 }

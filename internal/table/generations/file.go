@@ -1,4 +1,4 @@
-package store
+package generations
 
 import (
 	"bytes"
@@ -59,7 +59,7 @@ type keptFile struct {
 // Many functions may start at once. The item E#, which Start reads in any case, holds the digest of
 // the file too. So a file that has not changed costs nothing, however large it is. One transaction
 // writes both items, on condition that E# is as it was read.
-func (s *generations) KeepFile(ctx context.Context, anew bool) error {
+func (s *Heads) KeepFile(ctx context.Context, anew bool) error {
 	content, kept := s.Pipeline.Text(), s.file.Load()
 	if len(content) == 0 || kept == nil {
 		return nil // the pipeline is not made from a file, or there are no totals

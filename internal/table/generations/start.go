@@ -1,4 +1,4 @@
-package store
+package generations
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 )
 
 // Start does what [Store.Start] says.
-func (s *generations) Start(ctx context.Context) error {
+func (s *Heads) Start(ctx context.Context) error {
 	doubted := false
 	var last rows.Answer
 	err := s.Retry(ctx, func() (rows.Answer, rows.Next) {
@@ -60,7 +60,7 @@ const knownFor = 5 * time.Minute
 // must learn which generations it does not know. Renew reads only the small item of the epoch,
 // because a thousand functions do the same. It starts again only if that item has changed. It does
 // nothing if the store has not started.
-func (s *generations) Renew(ctx context.Context) error {
+func (s *Heads) Renew(ctx context.Context) error {
 	looked := s.looked.Load()
 	now := s.Env.Now()
 	if looked == 0 || now.Sub(time.Unix(0, looked)) <= knownFor {
@@ -79,7 +79,7 @@ func (s *generations) Renew(ctx context.Context) error {
 
 // Begin starts the store if it has not started yet, and otherwise renews it. The ingest function
 // calls it where puts move totals. The first function that starts creates the heads.
-func (s *generations) Begin(ctx context.Context) error {
+func (s *Heads) Begin(ctx context.Context) error {
 	if s.looked.Load() == 0 {
 		return s.Start(ctx)
 	}
@@ -98,7 +98,7 @@ func stateOf(img rows.Image) string {
 // Newer lists the generations that the aggregates table counts and this pipeline is too old to
 // know, as [Store.Start] found them. Only Name and Since are set. All events that this pipeline
 // stores are stamped below them.
-func (s *generations) Newer() []*aggregate.Definition {
+func (s *Heads) Newer() []*aggregate.Definition {
 	if newer := s.newer.Load(); newer != nil {
 		return *newer
 	}
@@ -108,7 +108,7 @@ func (s *generations) Newer() []*aggregate.Definition {
 // start tries once. Its answer is hopeless if the table and the pipeline do not agree. Any other
 // answer that is not done means that another function may have started, or that an answer was lost.
 // Then the next try reads the table again.
-func (s *generations) start(ctx context.Context) rows.Answer {
+func (s *Heads) start(ctx context.Context) rows.Answer {
 	t, err := s.roster(ctx)
 	if err != nil {
 		return rows.Classify(fmt.Errorf("start: reading the aggregates table %s: %w", s.Aggregates, awserr.Quiet(err)))
@@ -151,7 +151,7 @@ type roster struct {
 
 // roster reads the epoch and the heads of this pipeline's generations, consistently. If there is
 // room, it also reads the check value of the secret, which saves a request at the start.
-func (s *generations) roster(ctx context.Context) (*roster, error) {
+func (s *Heads) roster(ctx context.Context) (*roster, error) {
 	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true),
 		Keys: []map[string]types.AttributeValue{rows.KeyImage(lanes.EpochKey)}}
 	for _, d := range s.Pipeline.Definitions() {
@@ -177,7 +177,7 @@ func (s *generations) roster(ctx context.Context) (*roster, error) {
 		case lanes.SecretKey:
 			t.check = rows.TextOf(img["check"])
 		default:
-			t.heads[key] = readHead(img)
+			t.heads[key] = ReadHead(img)
 		}
 	}
 	return t, nil
@@ -199,7 +199,7 @@ func (c *changes) mistake(format string, args ...any) {
 const maxHeads = rows.MaxTransaction - 1
 
 // compare compares the table with the pipeline.
-func (s *generations) compare(t *roster) *changes {
+func (s *Heads) compare(t *roster) *changes {
 	own, c := s.Pipeline.Epoch(), &changes{}
 	next := max(own, t.epoch+1) // the lowest epoch in which a change can be made
 	for _, d := range s.Pipeline.Definitions() {
@@ -247,13 +247,13 @@ func (s *generations) compare(t *roster) *changes {
 	return c
 }
 
-func (s *generations) declares(d *aggregate.Definition) bool {
+func (s *Heads) declares(d *aggregate.Definition) bool {
 	return slices.ContainsFunc(s.Pipeline.Definitions(), func(own *aggregate.Definition) bool { return lanes.ID(own) == lanes.ID(d) })
 }
 
 // differs says how a definition would be counted differently from what its head says. The text is
 // empty if there is no difference.
-func (s *generations) differs(d *aggregate.Definition, head *Head) string {
+func (s *Heads) differs(d *aggregate.Definition, head *Head) string {
 	if what := head.differs(d); what != "" {
 		return what
 	}
@@ -267,7 +267,7 @@ func (s *generations) differs(d *aggregate.Definition, head *Head) string {
 // another start add generations to an epoch that is over. An epoch without its heads would make
 // every start fail. A generation that is not declared any more, but not retired, could later
 // continue as if it had counted all the time.
-func (s *generations) raise(ctx context.Context, from int64, c *changes) rows.Answer {
+func (s *Heads) raise(ctx context.Context, from int64, c *changes) rows.Answer {
 	to := &types.Put{TableName: &s.Aggregates, Item: rows.KeyImage(lanes.EpochKey)}
 	to.Item["epoch"], to.Item["generations"] = rows.Integer(s.Pipeline.Epoch()), writeGenerations(s.Pipeline.Definitions())
 	if from == 0 {

@@ -1,4 +1,4 @@
-package store
+package generations
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // GivenUp reports whether an operator has given up a stream record, by an item at
 // [lanes.GivenUpKey]. It is only called for a record that would make its batch fail again and
 // again.
-func (s *generations) GivenUp(ctx context.Context, lane event.Lane, sequence event.Sequence) (bool, rows.Cost, error) {
+func (s *Heads) GivenUp(ctx context.Context, lane event.Lane, sequence event.Sequence) (bool, rows.Cost, error) {
 	cost := rows.Cost{Requests: 1}
 	img, err := s.Get(ctx, lanes.GivenUpKey(lane, sequence))
 	cost.Read(rows.ImageSize(img))

@@ -1,4 +1,4 @@
-package store
+package generations
 
 import (
 	"context"
@@ -36,7 +36,7 @@ import (
 // MarkBehind records that a batch held an image stamped below each of the generations. They are
 // building until a touch pass has brought that item in. If somebody has deleted the head of a
 // generation, MarkBehind leaves the generation alone, because the next start reports that.
-func (s *generations) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (rows.Cost, error) {
+func (s *Heads) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (rows.Cost, error) {
 	m := &marking{store: s, open: defs, shard: int(s.Env.Rand() * lanes.PassShards)}
 	if len(defs) == 0 {
 		return m.cost, nil
@@ -63,7 +63,7 @@ func (s *generations) MarkBehind(ctx context.Context, defs []*aggregate.Definiti
 
 // marking is one call of MarkBehind.
 type marking struct {
-	store *generations
+	store *Heads
 	open  []*aggregate.Definition // generations that are not known to be marked
 	shard int                     // which of each generation's small items this call reads; any of them is good enough
 	cost  rows.Cost
@@ -159,7 +159,7 @@ type Pass struct {
 }
 
 // BeginPass does what [Store.BeginPass] says.
-func (s *generations) BeginPass(ctx context.Context, d *aggregate.Definition) (Pass, error) {
+func (s *Heads) BeginPass(ctx context.Context, d *aggregate.Definition) (Pass, error) {
 	var behind int64
 	err := s.Retry(ctx, func() (rows.Answer, rows.Next) {
 		var a rows.Answer
@@ -176,7 +176,7 @@ func (s *generations) BeginPass(ctx context.Context, d *aggregate.Definition) (P
 
 // beginPass tries once. If another process begins a pass at the same time, or if an answer is lost,
 // the next try takes a new number. A mark under an earlier number says nothing about this pass.
-func (s *generations) beginPass(ctx context.Context, d *aggregate.Definition) (behind int64, a rows.Answer) {
+func (s *Heads) beginPass(ctx context.Context, d *aggregate.Definition) (behind int64, a rows.Answer) {
 	head, err := s.Head(ctx, d)
 	if err == nil && head == nil {
 		err = fmt.Errorf("aggregate %s has no head: start the streams function with its pipeline first", d)
@@ -205,7 +205,7 @@ func (s *generations) beginPass(ctx context.Context, d *aggregate.Definition) (b
 }
 
 // raisePass gives the head the next number, if the head still has the last one.
-func (s *generations) raisePass(ctx context.Context, d *aggregate.Definition, last int64) (behind int64, a rows.Answer) {
+func (s *Heads) raisePass(ctx context.Context, d *aggregate.Definition, last int64) (behind int64, a rows.Answer) {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.Aggregates, Key: rows.KeyImage(lanes.HeadKey(d)),
 		UpdateExpression:          aws.String("SET #pass = :pass, #open = :pass"),
