@@ -26,7 +26,7 @@ func (s *stages) EraseWith(ctx context.Context, key event.Key, found []*event.It
 		return false, err
 	}
 	for _, folder := range e.folders() {
-		_, err := s.payloads.Clear(ctx, s.Env, folder, key)
+		_, err := s.Payloads.Clear(ctx, s.Env, folder, key)
 		if payloads.NoBucket(err) && s.Pipeline.OffloadsOver(folder) == 0 {
 			continue // the bucket is configured but does not exist, so nothing was ever put there
 		}

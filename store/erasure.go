@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
+	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
@@ -71,8 +72,8 @@ func (e *erasure) lookUp(ctx context.Context) rows.Answer {
 		return rows.Answer{}
 	case len(e.known) > 0 && typ == "":
 		err = errors.New("the key holds an item that is not Ingot's; nothing was changed")
-	case e.payloads == nil && (e.Pipeline.UsesOffload() || e.known[itemform.Payload] != nil):
-		err = fmt.Errorf("payloads of its key may be in the payload bucket: %w", errNoBucket)
+	case e.Payloads == nil && (e.Pipeline.UsesOffload() || e.known[itemform.Payload] != nil):
+		err = fmt.Errorf("payloads of its key may be in the payload bucket: %w", plain.ErrNoBucket)
 	case claim:
 		err = fmt.Errorf("the key holds a claim, which is erased with its whole alone: erase the %s that holds it%s", owner, e.wholeOf(ctx))
 	}
@@ -150,11 +151,11 @@ func (e *erasure) findParts(ctx context.Context) rows.Answer {
 	if whole == nil || whole.Type != typ {
 		return rows.Answer{Outcome: rows.Contended, Err: errors.New("the item has changed since it was read")}
 	}
-	again, lost := e.withPayload(ctx, whole) // the item may lack what its parts need today
+	again, lost := e.WithPayload(ctx, whole) // the item may lack what its parts need today
 	switch {
 	case lost == nil:
 		whole = again
-	case !errors.Is(lost, ErrPayloadLost):
+	case !errors.Is(lost, plain.ErrPayloadLost):
 		return asked(lost)
 	}
 	e.whole = whole
@@ -191,7 +192,7 @@ func (e *erasure) count(ctx context.Context) (n int, err error) {
 		if err != nil {
 			return 0, fmt.Errorf("reading its parts: %w", err)
 		}
-		absent = slices.DeleteFunc(absent, func(part *event.Item) bool { return tooLate(part, now) })
+		absent = slices.DeleteFunc(absent, func(part *event.Item) bool { return plain.TooLate(part, now) })
 		n += len(chunk) - len(absent)
 	}
 	return n, nil
@@ -211,7 +212,7 @@ func notFound(count, stored int, why error) error {
 // folders returns the types under which payloads of the key may be in the payload bucket.
 func (e *erasure) folders() []string {
 	switch folders := e.Pipeline.OffloadTypes(); {
-	case e.payloads == nil:
+	case e.Payloads == nil:
 		return nil
 	case e.typ == "": // nobody knows the event's type any more, and that type may have lost its offload
 		return slices.Sorted(maps.Keys(e.Pipeline.Describe().Spec.Events))

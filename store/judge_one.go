@@ -9,6 +9,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -123,10 +124,10 @@ func (s *stages) judgeOne(ctx context.Context, item *event.Item, alone bool) (ro
 	if err != nil {
 		return rows.Result{}, nil, fmt.Errorf("read of %s in table %s: %w", item.Key, s.Events, awserr.Quiet(err))
 	}
-	late := tooLate(item, s.Env.Now())
+	late := plain.TooLate(item, s.Env.Now())
 	if len(img) == 0 {
 		if late {
-			return rows.Result{Verdict: event.Expired, Refusal: pastExpiry(item)}, nil, nil
+			return rows.Result{Verdict: event.Expired, Refusal: plain.PastExpiry(item)}, nil, nil
 		}
 		if alone {
 			r, err := s.floors(ctx, rows.Result{Verdict: event.Inserted}, item.Key, nil, item)
@@ -144,15 +145,15 @@ func (s *stages) judgeOne(ctx context.Context, item *event.Item, alone bool) (ro
 	}
 	var r rows.Result
 	judge := func() {
-		if !late && s.older(known, item) {
+		if !late && s.Older(known, item) {
 			r = rows.Result{Verdict: event.Updated, Existing: known.Existing()}
 			return
 		}
-		r = s.judge(known, item)
+		r = s.JudgeStored(known, item)
 	}
 	if !known.Elsewhere(item) {
 		judge()
-	} else if err := s.fetch(ctx, known, &rows.Cost{}, judge); err != nil {
+	} else if err := s.Fetch(ctx, known, &rows.Cost{}, judge); err != nil {
 		return rows.Result{}, nil, fmt.Errorf("payload of %s: %w", item.Key, err)
 	}
 	return r, stored, nil

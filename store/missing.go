@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
@@ -31,7 +32,7 @@ func (s *stages) MissingParts(ctx context.Context, wholes []*event.Item) (missin
 			continue
 		}
 		for _, part := range parts {
-			if !tooLate(part, now) {
+			if !plain.TooLate(part, now) {
 				wanted, owner[part] = append(wanted, part), whole
 			}
 		}
@@ -82,7 +83,7 @@ func (s *stages) OrphanedParts(ctx context.Context, items []*event.Item) (orphan
 	var asked []*event.Item
 	for _, part := range items {
 		whole := s.Pipeline.WholeOf(part)
-		if whole == nil || tooLate(part, s.Env.Now()) || tooLate(whole, s.Env.Now()) {
+		if whole == nil || plain.TooLate(part, s.Env.Now()) || plain.TooLate(whole, s.Env.Now()) {
 			continue
 		}
 		if of[whole.Key] == nil {
@@ -212,11 +213,11 @@ func (s *stages) PutParts(ctx context.Context) (PartsPut, error) {
 		p.Wholes += len(wholes)
 		for _, whole := range wholes { // one by one, because memory may not hold the parts of a whole page
 			// The item may not have kept all fields that parts are made of today.
-			again, err := s.withPayload(ctx, whole)
+			again, err := s.WithPayload(ctx, whole)
 			switch {
 			case err == nil:
 				whole = again
-			case !errors.Is(err, ErrPayloadLost):
+			case !errors.Is(err, plain.ErrPayloadLost):
 				return p, fmt.Errorf("put parts: item %s: %w", whole.Key, err)
 			default:
 				if _, none := s.Pipeline.Parts(whole); none != nil {

@@ -14,12 +14,13 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/generations"
+	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // transactions puts items together with their parts, or with the totals that they move.
 type transactions struct {
-	*plain
+	*plain.Writer
 	generations *generations.Heads
 	complete    generations.RecentHeads // generations with floors that are not being built
 }
@@ -132,7 +133,7 @@ func (t *atomicPut) end(tried bool, err error) rows.Result {
 	switch {
 	case t.result != nil:
 	case !tried:
-		t.refused(unattempted())
+		t.refused(plain.Unattempted())
 	case t.last.Err == nil:
 		t.refused(rows.Answer{Outcome: rows.Unknown, Err: err}.Retry())
 	default:
@@ -169,17 +170,17 @@ func (h *halt) up(a rows.Answer, throttled []string, now time.Time) bool {
 		h.since = time.Time{}
 		return false
 	}
-	if few && h.among.hot.all(throttled, now) {
+	if few && h.among.hot.All(throttled, now) {
 		return true
 	}
 	if h.since.IsZero() {
 		h.since = now
 	}
-	if now.Sub(h.since) < patience {
+	if now.Sub(h.since) < plain.Patience {
 		return false
 	}
 	if few {
-		h.among.hot.add(throttled, now)
+		h.among.hot.Add(throttled, now)
 	}
 	return true
 }
@@ -364,12 +365,12 @@ func (m *atomicItem) attempted() int {
 
 // meet takes the stored item that holds the key of a member.
 func (t *atomicPut) meet(ctx context.Context, m *atomicItem, known *rows.Stored) {
-	judge := func() { m.take(t.store.judge(known, m.item), known.Digest) }
+	judge := func() { m.take(t.store.JudgeStored(known, m.item), known.Digest) }
 	err := known.Ahead(t.store.Pipeline.Epoch())
 	switch {
 	case err != nil:
 	case known.Elsewhere(m.item):
-		err = t.store.fetch(ctx, known, &t.cost, judge)
+		err = t.store.Fetch(ctx, known, &t.cost, judge)
 	default:
 		judge()
 	}
@@ -394,7 +395,7 @@ func (t *atomicPut) lookAt(ctx context.Context, members []*atomicItem, cost *row
 	for i, m := range members {
 		items[i] = m.item
 	}
-	results, own := t.store.look(ctx, items)
+	results, own := t.store.Look(ctx, items)
 	cost.Add(own)
 	for i, m := range members {
 		m.take(results[i], digestIn(results[i].Existing))
@@ -412,7 +413,7 @@ func digestIn(item *event.Item) (d event.Digest) {
 // late reports whether an item of the message may no longer be put.
 func (t *atomicPut) late() bool {
 	now := t.store.Env.Now()
-	return slices.ContainsFunc(t.members, func(m *atomicItem) bool { return !m.met && tooLate(m.item, now) })
+	return slices.ContainsFunc(t.members, func(m *atomicItem) bool { return !m.met && plain.TooLate(m.item, now) })
 }
 
 // judgeLate settles messages of which an item may no longer be put. Nothing of them is put, because
@@ -424,8 +425,8 @@ func (list messages) judgeLate(ctx context.Context, cost *rows.Cost) {
 			if m.result.Verdict != 0 {
 				continue
 			}
-			refusal := pastExpiry(m.item)
-			if !tooLate(m.item, t.store.Env.Now()) {
+			refusal := plain.PastExpiry(m.item)
+			if !plain.TooLate(m.item, t.store.Env.Now()) {
 				refusal.Detail = "an item of the same message can no longer be stored, and this one is not stored without it"
 			}
 			m.result = rows.Result{Verdict: event.Expired, Refusal: refusal}

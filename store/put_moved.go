@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -256,7 +257,7 @@ func (s triedItems) copyOf(item *event.Item) *rows.Result {
 	others := s.others[copied{item.Key, item.Digest}]
 	for _, it := range others {
 		if it.result.Verdict == event.Retry {
-			refusal := inPlaceOf(item)
+			refusal := plain.InPlaceOf(item)
 			return &rows.Result{Verdict: refusal.Verdict, Refusal: refusal}
 		}
 	}

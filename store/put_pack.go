@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
@@ -270,7 +271,7 @@ func (p *pack) ofItems(r *packReasons, reasons []types.CancellationReason) {
 			t.cost.WriteUnits += t.units(false)
 		}
 	}
-	if !minority(len(r.hot), len(p.puts)) { // then they stay, and all wait
+	if !plain.Minority(len(r.hot), len(p.puts)) { // then they stay, and all wait
 		p.throttled, r.hot, r.busy = append(p.throttled, throttling...), nil, r.busy || len(throttling) > 0
 	}
 }

@@ -111,7 +111,7 @@ func (s *stages) putAlone(ctx context.Context, items []*event.Item) ([]rows.Resu
 
 // putUploaded puts items whose payloads are already where they belong.
 func (s *stages) putUploaded(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
-	results, moving, cost := putOthers(ctx, items, func(item *event.Item) bool { return item.Put != 0 }, s.putItems)
+	results, moving, cost := putOthers(ctx, items, func(item *event.Item) bool { return item.Put != 0 }, s.PutItems)
 	if len(moving) == 0 {
 		return results, cost
 	}

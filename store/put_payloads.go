@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
@@ -78,7 +79,7 @@ func (s *stages) upload(ctx context.Context, items []*event.Item, places []int, 
 	now := s.Env.Now().Add(-backStep)
 	known := map[object]bool{}
 	var list []upload
-	late := func(item *event.Item) bool { return tooLate(item, now) }
+	late := func(item *event.Item) bool { return plain.TooLate(item, now) }
 	of := func(item *event.Item) []*event.Item {
 		switch {
 		case together && !late(item) && !slices.ContainsFunc(item.Parts.Items, late): // otherwise none of them is put
@@ -135,13 +136,13 @@ func unstored(item *event.Item, err error) *event.Refusal {
 
 // putPayload puts one payload. It does not begin if the time is over.
 func (s *stages) putPayload(ctx context.Context, u upload) error {
-	if s.payloads == nil {
-		return errNoBucket
+	if s.Payloads == nil {
+		return plain.ErrNoBucket
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return s.payloads.Put(ctx, s.Env, u.typ, u.key, u.sum, u.text)
+	return s.Payloads.Put(ctx, s.Env, u.typ, u.key, u.sum, u.text)
 }
 
 // takeBack deletes the payloads of an item, or of parts of it, whose keys turned out to be barred:
@@ -168,10 +169,10 @@ func (s *stages) takeBack(ctx context.Context, item *event.Item, r *rows.Result,
 	}
 	list = append(list, erased...)
 	for _, c := range list {
-		err := errNoBucket
-		if s.payloads != nil {
+		err := plain.ErrNoBucket
+		if s.Payloads != nil {
 			cost.Objects++
-			err = s.payloads.Delete(ctx, s.Env, c.Type, c.Key, c.Payload.Sum)
+			err = s.Payloads.Delete(ctx, s.Env, c.Type, c.Key, c.Payload.Sum)
 		}
 		if err != nil {
 			*r = rows.Result{Verdict: event.Retry,
@@ -194,7 +195,7 @@ func (s *stages) erasedParts(ctx context.Context, item *event.Item, r *rows.Resu
 	if len(parts) == 0 {
 		return nil, nil
 	}
-	found, own := s.look(ctx, parts)
+	found, own := s.Look(ctx, parts)
 	cost.Add(own)
 	for n := range found {
 		switch {

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
@@ -154,7 +155,7 @@ func (s *stages) touchElsewhere(ctx context.Context, items []*event.Item, t *Tou
 			err := errs[i]
 			if err == nil {
 				err = s.touchAlone(ctx, item.Key, t, s.withData(item, texts[i]))
-			} else if refusal := (*event.Refusal)(nil); errors.Is(err, ErrPayloadLost) || errors.As(err, &refusal) {
+			} else if refusal := (*event.Refusal)(nil); errors.Is(err, plain.ErrPayloadLost) || errors.As(err, &refusal) {
 				t.refuse(item.Key, err)
 				err = nil
 			} else {

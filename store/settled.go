@@ -5,6 +5,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
@@ -25,7 +26,7 @@ func (s *stages) Settled(ctx context.Context, items []*event.Item) ([]rows.Resul
 			}
 		}
 	}
-	found, cost := s.look(ctx, wanted)
+	found, cost := s.Look(ctx, wanted)
 	results, now := make([]rows.Result, len(items)), s.Env.Now()
 	for i, item := range items {
 		own := found[0]
@@ -36,8 +37,8 @@ func (s *stages) Settled(ctx context.Context, items []*event.Item) ([]rows.Resul
 		}
 		switch {
 		case payloads.IsAhead(item, now):
-		case own.Verdict == 0 && tooLate(item, now) && once[item.Key] && !rows.IsAtomic(item):
-			results[i] = rows.Result{Verdict: event.Expired, Refusal: pastExpiry(item)}
+		case own.Verdict == 0 && plain.TooLate(item, now) && once[item.Key] && !rows.IsAtomic(item):
+			results[i] = rows.Result{Verdict: event.Expired, Refusal: plain.PastExpiry(item)}
 		default:
 			results[i] = rows.WithParts(item, own, parts)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/generations"
+	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -28,7 +29,7 @@ func New(c rows.Config) (*Store, error) {
 		return nil, err
 	}
 	gens := generations.New(t, c)
-	put := &stages{&transactions{plain: newPlain(t, c), generations: gens}}
+	put := &stages{&transactions{Writer: plain.New(t, c), generations: gens}}
 	return &Store{put, newCounting(gens, c), &reader{gens, c.TokenKey}}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
@@ -11,7 +12,7 @@ import (
 // cancelled transaction says which of its items were throttled, but never that one key is too hot.
 // So this is judged by how many of the call's keys it hits.
 type throttles struct {
-	hot   *hotKeys
+	hot   *plain.HotKeys
 	items []*event.Item // of the call
 	puts  []*atomicPut  // those that move totals
 	mu    sync.Mutex
@@ -20,7 +21,7 @@ type throttles struct {
 }
 
 func (s *transactions) throttles(items []*event.Item) *throttles {
-	return &throttles{hot: &s.hot, items: items, now: map[string]bool{}}
+	return &throttles{hot: &s.Hot, items: items, now: map[string]bool{}}
 }
 
 // partitions returns how many partition keys the call has: of its items, of their parts and of the
@@ -55,7 +56,7 @@ func (t *throttles) few(keys []string) bool {
 	if t.all == 0 {
 		t.all = t.partitions()
 	}
-	return minority(len(t.now), t.all)
+	return plain.Minority(len(t.now), t.all)
 }
 
 // wrote takes the keys that a transaction has written.
@@ -75,5 +76,5 @@ func (t *throttles) wrote(members []*atomicItem, moves []*totalMove) {
 
 func (t *throttles) cooled(key event.Key) {
 	delete(t.now, key.PK)
-	t.hot.cooled(key)
+	t.hot.Cooled(key)
 }

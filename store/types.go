@@ -5,6 +5,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/generations"
+	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
@@ -96,3 +97,13 @@ type Pass = generations.Pass
 // StartError is returned by [Store.Start] if the aggregates table and the pipeline do not agree.
 // Each mistake says where they differ, and what to do.
 type StartError = generations.StartError
+
+// ErrPayloadLost says that a payload should be in the payload bucket and is not there, or is
+// damaged. Asking again does not help. The item itself is still counted, because the table has the
+// fields that totals need.
+var ErrPayloadLost = plain.ErrPayloadLost
+
+// ExpiryMargin is the time before its expiry in which an event is no longer written. It is longer
+// than any clock skew and any request in flight. So no put can arrive after time to live has
+// removed the same key, and be counted twice.
+const ExpiryMargin = plain.ExpiryMargin

@@ -24,6 +24,7 @@ type Heads struct {
 	file    atomic.Pointer[keptFile]                // the deployed file, as Start found it; nil: it has not run
 }
 
+// New returns the generations of these tables. It sends no request.
 func New(t *rows.Tables, c rows.Config) *Heads {
 	return &Heads{Tables: t, how: c.Counting}
 }

@@ -1,4 +1,4 @@
-package store
+package plain
 
 // state is what a write needs next. These are the states, and every way from one to another:
 //

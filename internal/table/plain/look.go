@@ -1,4 +1,4 @@
-package store
+package plain
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
-// look judges items by what is stored under their keys, as Put does with items that it may no
+// Look judges items by what is stored under their keys, as Put does with items that it may no
 // longer write. If a key holds nothing, the result has no verdict. If it holds an older revision,
 // nothing is decided: the result is Retry.
-func (s *plain) look(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+func (s *Writer) Look(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
 	p := &put{store: s, results: make([]rows.Result, len(items)), items: items, parallel: s.Parallel(), looking: true}
 	p.fold()
 	for _, w := range p.writes {

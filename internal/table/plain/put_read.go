@@ -1,4 +1,4 @@
-package store
+package plain
 
 import (
 	"context"
@@ -105,7 +105,7 @@ func (p *put) meet(w *write, known *rows.Stored) {
 	case !known.Payload && known.Stamp > epoch:
 		p.to(w, comparing)
 		return
-	case !p.looking && p.store.older(known, w.item) && !tooLate(w.item, p.store.Env.Now()):
+	case !p.looking && p.store.Older(known, w.item) && !TooLate(w.item, p.store.Env.Now()):
 		w.known, known.Data = known, ""
 		p.to(w, replacing)
 	case !known.Payload && slices.ContainsFunc(w.copies, unlike):

@@ -1,4 +1,4 @@
-package store
+package plain
 
 import (
 	"context"
@@ -11,18 +11,19 @@ import (
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
-// plain puts items without their parts, each by a condition on its own key.
-type plain struct {
+// Writer puts items without their parts, each by a condition on its own key.
+type Writer struct {
 	*rows.Tables
 	reading  sync.Mutex       // held while a payload is read from the bucket to judge an event
-	payloads *payloads.Bucket // nil: the configuration names none
-	hot      hotKeys
+	Payloads *payloads.Bucket // nil: the configuration names none
+	Hot      HotKeys
 }
 
-func newPlain(t *rows.Tables, c rows.Config) *plain {
-	s := &plain{Tables: t}
+// New returns a writer of these tables. It sends no request.
+func New(t *rows.Tables, c rows.Config) *Writer {
+	s := &Writer{Tables: t}
 	if c.Objects != nil && c.PayloadBucket != "" {
-		s.payloads = &payloads.Bucket{Client: c.Objects, Name: c.PayloadBucket}
+		s.Payloads = &payloads.Bucket{Client: c.Objects, Name: c.PayloadBucket}
 	}
 	return s
 }
@@ -32,8 +33,8 @@ func newPlain(t *rows.Tables, c rows.Config) *plain {
 // removed the same key, and be counted twice.
 const ExpiryMargin = time.Hour
 
-// putItems does what [Store.Put] does, for the items alone and not for their parts.
-func (s *plain) putItems(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+// PutItems does what [Store.Put] does, for the items alone and not for their parts.
+func (s *Writer) PutItems(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
 	p := &put{store: s, results: make([]rows.Result, len(items)), items: items, parallel: s.Parallel()}
 	p.fold()
 	_ = s.Retry(ctx, func() (rows.Answer, rows.Next) { return rows.Answer{}, p.round(ctx) }) // what is not settled is Retry
@@ -41,10 +42,10 @@ func (s *plain) putItems(ctx context.Context, items []*event.Item) ([]rows.Resul
 	return p.results, p.cost
 }
 
-// put is one call of putItems. The writes are independent of each other. One request carries
+// put is one call of PutItems. The writes are independent of each other. One request carries
 // several of them.
 type put struct {
-	store    *plain
+	store    *Writer
 	items    []*event.Item
 	writes   []*write // one for each key, in order of first appearance
 	results  []rows.Result
@@ -109,7 +110,7 @@ func (p *put) fold() {
 
 // instead reports whether item is written in place of an earlier one with its key.
 func instead(item, of *event.Item, now time.Time) bool {
-	if late, wasLate := tooLate(item, now), tooLate(of, now); late != wasLate {
+	if late, wasLate := TooLate(item, now), TooLate(of, now); late != wasLate {
 		return wasLate
 	}
 	return item.NewerThan(of)
@@ -155,7 +156,7 @@ func (p *put) requests(ctx context.Context, work []*write) (requests []func()) {
 	for _, w := range work {
 		// The clock at the time of sending decides, also when a write is sent again. If it is too
 		// late by then, the write is not repeated. Instead, the store reads what is there.
-		if (w.state == inserting || w.state == replacing) && tooLate(w.item, now) {
+		if (w.state == inserting || w.state == replacing) && TooLate(w.item, now) {
 			w.state = reading
 		}
 		switch w.state {
@@ -180,8 +181,8 @@ func (p *put) requests(ctx context.Context, work []*write) (requests []func()) {
 	return append(requests, p.readRequests(ctx, compares, rows.Wholes)...)
 }
 
-// tooLate reports whether the item may no longer be written.
-func tooLate(item *event.Item, now time.Time) bool {
+// TooLate reports whether the item may no longer be written.
+func TooLate(item *event.Item, now time.Time) bool {
 	return item.ExpiresAt != 0 && now.Unix() >= item.ExpiresAt-int64(ExpiryMargin/time.Second)
 }
 
@@ -210,7 +211,7 @@ func (p *put) refuse(w *write) {
 // to brings a write into its next state. Callers hold mu.
 func (p *put) to(w *write, next state) {
 	w.state, p.moved = next, true
-	p.store.hot.cooled(w.item.Key)
+	p.store.Hot.Cooled(w.item.Key)
 }
 
 // written settles a write that this call has made: it is proven stored. Callers hold mu.
@@ -230,11 +231,11 @@ func (p *put) settle(w *write, known *rows.Stored) {
 		switch {
 		case i == w.place && w.wrote != 0:
 			p.results[i] = rows.Result{Verdict: w.wrote}
-		case p.store.older(known, item) && !tooLate(item, now):
+		case p.store.Older(known, item) && !TooLate(item, now):
 			// Another copy was tried and not written. That says nothing about this one.
-			p.results[i] = rows.Result{Verdict: event.Retry, Refusal: inPlaceOf(item)}
+			p.results[i] = rows.Result{Verdict: event.Retry, Refusal: InPlaceOf(item)}
 		default:
-			p.results[i] = p.store.judge(known, item)
+			p.results[i] = p.store.JudgeStored(known, item)
 		}
 	}
 	w.known = nil
@@ -253,21 +254,21 @@ func (p *put) judgeRest() {
 	}
 }
 
-// inPlaceOf says that item was not tried, but another item with its key was.
-func inPlaceOf(item *event.Item) *event.Refusal {
+// InPlaceOf says that item was not tried, but another item with its key was.
+func InPlaceOf(item *event.Item) *event.Refusal {
 	return &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Key: item.Key,
 		Detail: "another copy in the same batch was tried in its place and could not be written; it is delivered again"}
 }
 
-// pastExpiry says why an item that is not stored can no longer be stored.
-func pastExpiry(item *event.Item) *event.Refusal {
+// PastExpiry says why an item that is not stored can no longer be stored.
+func PastExpiry(item *event.Item) *event.Refusal {
 	return &event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry, Key: item.Key,
 		Detail: "it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) +
 			" and is not stored; an event is stored only until an hour before it expires"}
 }
 
-// unattempted returns the refusal of an item that nothing was sent for before the time was over.
-func unattempted() *event.Refusal {
+// Unattempted returns the refusal of an item that nothing was sent for before the time was over.
+func Unattempted() *event.Refusal {
 	return &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted,
 		Detail: "there was no time left to write it; it is delivered again"}
 }
@@ -279,14 +280,14 @@ func (p *put) unproven(w *write, item *event.Item) rows.Result {
 	same := item.Digest == w.item.Digest
 	var r *event.Refusal
 	switch {
-	case w.state == absent && !tooLate(item, w.missed):
-		r = inPlaceOf(item)
+	case w.state == absent && !TooLate(item, w.missed):
+		r = InPlaceOf(item)
 	case w.state == absent:
-		r = pastExpiry(item)
+		r = PastExpiry(item)
 	case w.last.Outcome == rows.Invalid && same && item.Size() > event.MaxItem:
 		r = event.Poisoned(event.ItemTooLarge, awserr.Detail(w.last.Err))
 	case w.sent == 0:
-		r = unattempted()
+		r = Unattempted()
 	default:
 		r = w.last.Retry()
 	}

@@ -1,4 +1,4 @@
-package store
+package plain
 
 import (
 	"context"
@@ -15,29 +15,29 @@ import (
 var ErrPayloadLost = errors.New("the payload is lost")
 
 // Payload does what [Store.Payload] says.
-func (s *plain) Payload(ctx context.Context, item *event.Item) (string, error) {
+func (s *Writer) Payload(ctx context.Context, item *event.Item) (string, error) {
 	return s.PayloadWithin(ctx, item, func(int64) bool { return true })
 }
 
 // PayloadWithin is [Store.Payload] for callers with little memory. Before the object is read, room
 // is called with its size. If it returns false, the error is [payloads.ErrNoRoom].
-func (s *plain) PayloadWithin(ctx context.Context, item *event.Item, room func(bytes int64) bool) (string, error) {
+func (s *Writer) PayloadWithin(ctx context.Context, item *event.Item, room func(bytes int64) bool) (string, error) {
 	if item.Payload == nil || item.Payload.Text != "" {
 		return item.Text(), nil
 	}
-	if s.payloads == nil {
-		return "", fmt.Errorf("the payload is in the payload bucket: %w", errNoBucket)
+	if s.Payloads == nil {
+		return "", fmt.Errorf("the payload is in the payload bucket: %w", ErrNoBucket)
 	}
-	text, err := s.payloads.GetWithin(ctx, s.Env, item.Type, item.Key, item.Payload.Sum, room)
+	text, err := s.Payloads.GetWithin(ctx, s.Env, item.Type, item.Key, item.Payload.Sum, room)
 	if payloads.Lost(err) {
 		return "", fmt.Errorf("%w: %w", ErrPayloadLost, err)
 	}
 	return text, err
 }
 
-// withPayload returns the item with its whole payload in data, for what must be computed again from
+// WithPayload returns the item with its whole payload in data, for what must be computed again from
 // it.
-func (s *plain) withPayload(ctx context.Context, item *event.Item) (*event.Item, error) {
+func (s *Writer) WithPayload(ctx context.Context, item *event.Item) (*event.Item, error) {
 	if item.Payload == nil {
 		return item, nil
 	}

@@ -1,4 +1,4 @@
-package store
+package plain
 
 import (
 	"context"
@@ -12,15 +12,15 @@ import (
 // turn is how long a payload that is to be read waits for another one that is being read.
 const turn = 20 * time.Millisecond
 
-// fetch reads the payload of a stored item from the payload bucket, calls judge, and releases the
+// Fetch reads the payload of a stored item from the payload bucket, calls judge, and releases the
 // payload. It is called if an event with the same key has a different digest: only the payload
 // shows whether the two are equal under today's rules. If the object is gone, only the stored
 // digest is compared. If there is an error, judge is not called.
 //
 // Each payload is read and judged in its turn, because a small function has no room for two of the
 // largest.
-func (s *plain) fetch(ctx context.Context, known *rows.Stored, cost *rows.Cost, judge func()) error {
-	if s.payloads == nil {
+func (s *Writer) Fetch(ctx context.Context, known *rows.Stored, cost *rows.Cost, judge func()) error {
+	if s.Payloads == nil {
 		known.Gone = true
 		judge()
 		return nil
@@ -32,7 +32,7 @@ func (s *plain) fetch(ctx context.Context, known *rows.Stored, cost *rows.Cost, 
 	}
 	defer s.reading.Unlock()
 	cost.Objects++
-	text, err := s.payloads.Get(ctx, s.Env, known.Typ, known.Key, known.Object.Sum)
+	text, err := s.Payloads.Get(ctx, s.Env, known.Typ, known.Key, known.Object.Sum)
 	size := int64(len(text))
 	if err == nil {
 		err = ctx.Err() // judging may take longer than the time that is left
@@ -54,7 +54,7 @@ func (s *plain) fetch(ctx context.Context, known *rows.Stored, cost *rows.Cost, 
 // fetch reads the payload of the stored item that a write has met, and judges it.
 func (p *put) fetch(ctx context.Context, w *write) {
 	var cost rows.Cost
-	err := p.store.fetch(ctx, w.known, &cost, func() {
+	err := p.store.Fetch(ctx, w.known, &cost, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.meet(w, w.known)
@@ -68,5 +68,5 @@ func (p *put) fetch(ctx context.Context, w *write) {
 	}
 }
 
-var errNoBucket = errors.New(
+var ErrNoBucket = errors.New(
 	"no payload bucket is configured; set INGOT_PAYLOAD_BUCKET, or Config.Objects and Config.PayloadBucket of the store")

@@ -1,4 +1,4 @@
-package store
+package plain
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
-// older reports whether item is a newer revision than the stored one, as far as that has been read.
-func (s *plain) older(known *rows.Stored, item *event.Item) bool {
+// Older reports whether item is a newer revision than the stored one, as far as that has been read.
+func (s *Writer) Older(known *rows.Stored, item *event.Item) bool {
 	return !known.Foreign && known.Typ == item.Type && known.Revision != nil && item.Revision != nil && s.order(known, item) < 0
 }
 
@@ -18,7 +18,7 @@ func (s *plain) older(known *rows.Stored, item *event.Item) bool {
 // newer. Both must have a revision. If the revisions are equal, the stored payload decides under
 // today's rules. The stored ties do not, because an older function may have written none, or other
 // fields. Until the payload is read, equal revisions stay equal. See unlike.
-func (s *plain) order(known *rows.Stored, item *event.Item) int {
+func (s *Writer) order(known *rows.Stored, item *event.Item) int {
 	if order := known.Revision.Cmp(*item.Revision); order != 0 || item.Ties == "" {
 		return order
 	}
@@ -35,9 +35,9 @@ func (s *plain) order(known *rows.Stored, item *event.Item) int {
 	return strings.Compare(*known.Ties, item.Ties)
 }
 
-// judge compares one item with what is proven stored under its key. It never compares the stored
+// JudgeStored compares one item with what is proven stored under its key. It never compares the stored
 // epoch: if the epoch matters, because the stored item cannot be read, judge is not called.
-func (s *plain) judge(known *rows.Stored, item *event.Item) rows.Result {
+func (s *Writer) JudgeStored(known *rows.Stored, item *event.Item) rows.Result {
 	r := rows.Result{Existing: known.Existing()}
 	conflict := func(reason event.Reason, format string, args ...any) rows.Result {
 		r.Verdict = event.Conflict
@@ -87,7 +87,7 @@ func (s *plain) judge(known *rows.Stored, item *event.Item) rows.Result {
 
 // today returns the digest of the stored payload under today's ignore list. A path that is ignored
 // only since the item was written must not make its redelivery a conflict.
-func (s *plain) today(known *rows.Stored) event.Digest {
+func (s *Writer) today(known *rows.Stored) event.Digest {
 	if !known.Payload || known.Object != nil {
 		return known.Digest
 	}

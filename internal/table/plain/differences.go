@@ -1,4 +1,4 @@
-package store
+package plain
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ const (
 // differences says which members differ between two payloads, as their digests see them: " (they
 // differ in total_cents, customer.email)". Members that are ignored today do not count. No values
 // are shown, because they may be personal. The text is empty if nothing can be said.
-func (s *plain) differences(known *rows.Stored, item *event.Item) string {
+func (s *Writer) differences(known *rows.Stored, item *event.Item) string {
 	if known.Typ != item.Type {
 		return fmt.Sprintf(" (the stored one is of type %q, this one of type %q)", excerpt.Of(known.Typ, maxShownName),
 			excerpt.Of(item.Type, maxShownName))
@@ -53,7 +53,7 @@ func (s *plain) differences(known *rows.Stored, item *event.Item) string {
 }
 
 // canonical returns a payload as its digest sees it, so that equal values have equal text.
-func (s *plain) canonical(typ, data string) event.Node {
+func (s *Writer) canonical(typ, data string) event.Node {
 	text, err := s.Pipeline.DigestText(typ, data)
 	if err != nil {
 		return event.Node{}

@@ -1,4 +1,4 @@
-package store
+package plain
 
 import (
 	"slices"
@@ -13,9 +13,9 @@ import (
 // of a batch is done before the whole batch is. It must not hold up the next batches either. If the
 // whole table is short of capacity, the batch does wait, which slows its queue down.
 const (
-	// patience is how long a batch repeats its last few throttled writes while none of them moves
+	// Patience is how long a batch repeats its last few throttled writes while none of them moves
 	// on.
-	patience = 3 * time.Second
+	Patience = 3 * time.Second
 	// hotFor is how long the next batches have no patience with a key that has used up a batch's
 	// patience.
 	hotFor = 30 * time.Second
@@ -27,10 +27,10 @@ const (
 // fewTroubled reports whether only a few of the batch's keys had trouble in this round. A key does
 // not count if a refusal says that it alone is hot. If so, other keys go through, and the table as
 // a whole is not the problem.
-func (p *put) fewTroubled() bool { return minority(len(p.troubled), p.partitions) }
+func (p *put) fewTroubled() bool { return Minority(len(p.troubled), p.partitions) }
 
-// minority reports whether n is so small a part of all that the trouble lies with these n.
-func minority(n, all int) bool { return n < all && (n <= 3 || n*10 <= all) }
+// Minority reports whether n is so small a part of all that the trouble lies with these n.
+func Minority(n, all int) bool { return n < all && (n <= 3 || n*10 <= all) }
 
 // stuck reports whether the batch ends without the writes that are left. It does if all of them
 // were throttled, they have few keys, and none has moved on for as long as the batch has patience.
@@ -42,7 +42,7 @@ func (p *put) stuck(left []*write) bool {
 	case p.refusals < len(left) || slices.ContainsFunc(left, func(w *write) bool { return w.last.Outcome != rows.Throttled }):
 		p.stuckSince = time.Time{}
 		return false
-	case p.store.hot.all(keysOf(left), now):
+	case p.store.Hot.All(keysOf(left), now):
 		return true
 	case p.moved || !p.fewTroubled():
 		p.stuckSince = time.Time{}
@@ -50,10 +50,10 @@ func (p *put) stuck(left []*write) bool {
 	case p.stuckSince.IsZero():
 		p.stuckSince = now
 	}
-	if now.Sub(p.stuckSince) < patience {
+	if now.Sub(p.stuckSince) < Patience {
 		return false
 	}
-	p.store.hot.add(keysOf(left), now)
+	p.store.Hot.Add(keysOf(left), now)
 	return true
 }
 
@@ -65,13 +65,13 @@ func keysOf(writes []*write) []string {
 	return keys
 }
 
-// hotKeys remembers, between batches, the partition keys that have used up a batch's patience.
-type hotKeys struct {
+// HotKeys remembers, between batches, the partition keys that have used up a batch's patience.
+type HotKeys struct {
 	mu   sync.Mutex
 	seen map[string]time.Time
 }
 
-func (h *hotKeys) add(keys []string, now time.Time) {
+func (h *HotKeys) Add(keys []string, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, pk := range keys {
@@ -82,8 +82,8 @@ func (h *hotKeys) add(keys []string, now time.Time) {
 	}
 }
 
-// all reports whether each of the keys is remembered.
-func (h *hotKeys) all(keys []string, now time.Time) bool {
+// All reports whether each of the keys is remembered.
+func (h *HotKeys) All(keys []string, now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, pk := range keys {
@@ -94,8 +94,8 @@ func (h *hotKeys) all(keys []string, now time.Time) bool {
 	return true
 }
 
-// cooled forgets a key that was written.
-func (h *hotKeys) cooled(key event.Key) {
+// Cooled forgets a key that was written.
+func (h *HotKeys) Cooled(key event.Key) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.seen, key.PK)
