@@ -2,13 +2,14 @@ package store
 
 import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/count"
 )
 
 // counter is a store as Ingot's own functions and verify use it. Package internal/table/tables
 // hands it out. Its methods are not part of what the library offers.
 type counter struct {
 	*stages
-	*counting
+	*count.Counter
 }
 
 func init() {

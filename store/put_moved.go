@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/count"
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
@@ -114,7 +115,8 @@ func (u *totalMove) need(v int) event.Decimal {
 
 // units returns what the update costs in a transaction, for a total that was found as img.
 func (u *totalMove) units(table *string, img rows.Image) float64 {
-	return rows.TransactionUnits(max(writtenSize(u.update(table, types.ReturnValuesOnConditionCheckFailureNone)), rows.ImageSize(img)))
+	return rows.TransactionUnits(max(count.WrittenSize(u.update(table, types.ReturnValuesOnConditionCheckFailureNone)),
+		rows.ImageSize(img)))
 }
 
 // name names the total for people: stock of sku="a". Its values are in quotes, because they may be

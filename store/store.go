@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/count"
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
@@ -16,7 +17,7 @@ import (
 // Store reads and writes the two tables.
 type Store struct {
 	put   *stages
-	count *counting
+	count *count.Counter
 	read  *reader
 }
 
@@ -30,7 +31,7 @@ func New(c rows.Config) (*Store, error) {
 	}
 	gens := generations.New(t, c)
 	put := &stages{&transactions{Writer: plain.New(t, c), generations: gens}}
-	return &Store{put, newCounting(gens, c), &reader{gens, c.TokenKey}}, nil
+	return &Store{put, count.New(gens, c), &reader{gens, c.TokenKey}}, nil
 }
 
 // Put writes each item on condition that its key is free, or, for items with a revision, that its

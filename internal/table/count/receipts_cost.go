@@ -1,4 +1,4 @@
-package store
+package count
 
 import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -37,17 +37,17 @@ func (g *receiptGroup) units(items []types.TransactWriteItem) float64 {
 		if item.Put != nil {
 			size = rows.ImageSize(item.Put.Item)
 		} else {
-			size = max(writtenSize(item.Update), g.observed(rows.KeyOf(item.Update.Key)).Size)
+			size = max(WrittenSize(item.Update), g.observed(rows.KeyOf(item.Update.Key)).Size)
 		}
 		units += rows.TransactionUnits(size)
 	}
 	return units
 }
 
-// writtenSize returns the size of the item that an update makes if there is none. Each attribute
+// WrittenSize returns the size of the item that an update makes if there is none. Each attribute
 // that the update names has one value. So this is the size of the key and of all those names and
 // values.
-func writtenSize(u *types.Update) int {
+func WrittenSize(u *types.Update) int {
 	size := rows.ImageSize(u.Key)
 	for _, name := range u.ExpressionAttributeNames {
 		size += len(name)

@@ -1,4 +1,4 @@
-package store
+package count
 
 import (
 	"context"
@@ -148,7 +148,7 @@ func (a *apply) images(ctx context.Context, of []*markedUpdate, consistent bool,
 }
 
 // keysOfALook returns how many items are read at once: as many as recent answers had room for.
-func (s *counting) keysOfALook() int { return int(s.lookKeys.Load()) }
+func (s *Counter) keysOfALook() int { return int(s.lookKeys.Load()) }
 
 // together is a group of up to 25 updates. They share requests of statements until each of them has
 // ended or must go alone.

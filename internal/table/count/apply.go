@@ -1,4 +1,4 @@
-package store
+package count
 
 import (
 	"context"
@@ -17,16 +17,17 @@ import (
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
-// counting adds changes to totals.
-type counting struct {
+// Counter adds changes to totals.
+type Counter struct {
 	*generations.Heads
 	seen     rows.Observations
 	few      int // totals that are written one by one
 	lookKeys atomic.Int32
 }
 
-func newCounting(gens *generations.Heads, c rows.Config) *counting {
-	s := &counting{Heads: gens, few: c.OneByOne}
+// New returns a counter of these generations. It sends no request.
+func New(gens *generations.Heads, c rows.Config) *Counter {
+	s := &Counter{Heads: gens, few: c.OneByOne}
 	switch {
 	case s.few == 0:
 		s.few = fewTotals
@@ -40,7 +41,7 @@ func newCounting(gens *generations.Heads, c rows.Config) *counting {
 // Apply adds a batch of one lane to its aggregate items. It counts each step exactly once. Updates
 // of different items are independent of each other. Within one item, a batch is one conditional
 // write.
-func (s *counting) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, rows.Cost) {
+func (s *Counter) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, rows.Cost) {
 	a := &apply{store: s, quarantine: quarantine}
 	if b.Counting() == aggregate.Receipts {
 		a.receipts(ctx, b)
@@ -53,7 +54,7 @@ func (s *counting) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Q
 
 // apply is one call of Apply.
 type apply struct {
-	store      *counting
+	store      *Counter
 	quarantine lanes.Quarantine
 	mu         sync.Mutex      // guards the following fields
 	large      []*markedUpdate // their items are large, but carry no warning yet
