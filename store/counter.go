@@ -8,10 +8,10 @@ import (
 // counter is a store as Ingot's own functions and verify use it. Package internal/table/tables
 // hands it out. Its methods are not part of what the library offers.
 type counter struct {
-	*stages
+	*repairs
 	*count.Counter
 }
 
 func init() {
-	lanes.CounterOf = func(st any) any { return counter{st.(*Store).put, st.(*Store).count} }
+	lanes.CounterOf = func(st any) any { return counter{st.(*Store).fix, st.(*Store).count} }
 }

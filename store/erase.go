@@ -13,15 +13,15 @@ import (
 )
 
 // Erase does what [Store.Erase] says.
-func (s *stages) Erase(ctx context.Context, key event.Key) (erased bool, err error) {
+func (s *repairs) Erase(ctx context.Context, key event.Key) (erased bool, err error) {
 	return s.EraseWith(ctx, key, nil, false)
 }
 
 // EraseWith is [Store.Erase] for a caller that has looked for parts of the event elsewhere. found
 // are the stored parts that it has found. all says that no others are stored, because the whole
 // table was read. Then their number is not compared with that of the whole.
-func (s *stages) EraseWith(ctx context.Context, key event.Key, found []*event.Item, all bool) (erased bool, err error) {
-	e := erasure{stages: s, key: key, found: found, all: all}
+func (s *repairs) EraseWith(ctx context.Context, key event.Key, found []*event.Item, all bool) (erased bool, err error) {
+	e := erasure{repairs: s, key: key, found: found, all: all}
 	if err := e.run(ctx); err != nil {
 		return false, err
 	}
@@ -45,10 +45,10 @@ func (s *stages) EraseWith(ctx context.Context, key event.Key, found []*event.It
 // PartsToErase returns the stored whole and the parts that [counter.EraseWith] would erase with it,
 // claims among them, or the error that it would return before it changes anything. The whole is nil
 // if no event with parts is stored under the key.
-func (s *stages) PartsToErase(ctx context.Context, key event.Key, found []*event.Item, all bool) (whole *event.Item,
+func (s *repairs) PartsToErase(ctx context.Context, key event.Key, found []*event.Item, all bool) (whole *event.Item,
 	parts []*event.Item, err error,
 ) {
-	e := erasure{stages: s, key: key, found: found, all: all, look: true}
+	e := erasure{repairs: s, key: key, found: found, all: all, look: true}
 	err = e.run(ctx)
 	return e.whole, e.parts, err
 }

@@ -25,7 +25,7 @@ import (
 
 // erasure is an event that is being erased.
 type erasure struct {
-	*stages
+	*repairs
 	key   event.Key
 	found []*event.Item // parts that the caller has found
 	all   bool          // no others are stored

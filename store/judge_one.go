@@ -20,7 +20,7 @@ import (
 // stored or would be stored, its parts are judged too. If the verdict of a part is worse, the event
 // that is stored under the part's key is returned. Judge also reads the totals with floors that the
 // event takes from. If one of them is too low now, the answer is Rejected.
-func (s *stages) Judge(ctx context.Context, item *event.Item) (rows.Result, *event.Item, error) {
+func (s *repairs) Judge(ctx context.Context, item *event.Item) (rows.Result, *event.Item, error) {
 	if payloads.IsAhead(item, s.Env.Now()) {
 		refusal := payloads.TooFarAhead(item)
 		return rows.Result{Verdict: refusal.Verdict, Refusal: refusal}, nil, nil
@@ -64,13 +64,13 @@ func (s *stages) Judge(ctx context.Context, item *event.Item) (rows.Result, *eve
 
 // JudgeInPlaceOf says whether a total would refuse these items, if the events that are stored under
 // their keys were gone, with all that they add. It writes nothing.
-func (s *stages) JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (rows.Result, error) {
+func (s *repairs) JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (rows.Result, error) {
 	return s.floors(ctx, rows.Result{Verdict: event.Inserted}, items[0].Key, gone, items...)
 }
 
 // floors returns r, or the reason why a total would refuse the transaction that puts these items of
 // the event with this key. What the events in gone add is left out of the totals.
-func (s *stages) floors(ctx context.Context, r rows.Result, key event.Key, gone []*event.Item, items ...*event.Item) (rows.Result, error) {
+func (s *repairs) floors(ctx context.Context, r rows.Result, key event.Key, gone []*event.Item, items ...*event.Item) (rows.Result, error) {
 	t := s.atomicPut(items[0], items[1:]...)
 	if len(t.floors()) == 0 {
 		return r, nil
@@ -116,7 +116,7 @@ func lessOf(p *pipeline.Pipeline, img rows.Image, u *totalMove, gone []*event.It
 
 // judgeOne judges an item without its parts. A transaction of its own puts it if alone is set: then
 // floors may refuse it.
-func (s *stages) judgeOne(ctx context.Context, item *event.Item, alone bool) (rows.Result, *event.Item, error) {
+func (s *repairs) judgeOne(ctx context.Context, item *event.Item, alone bool) (rows.Result, *event.Item, error) {
 	if s.Events == "" {
 		return rows.Result{}, nil, fmt.Errorf("judge %s: Config.Events names no table", item.Key)
 	}

@@ -24,7 +24,7 @@ import (
 // Mending is one total that is to be mended: its items as they were read. A total that is spread
 // has several items.
 type Mending struct {
-	store  *stages
+	store  *repairs
 	def    *aggregate.Definition
 	total  aggregate.Address
 	keys   []event.Key
@@ -34,7 +34,7 @@ type Mending struct {
 // BeginMending reads the items of one total, consistently. The bucket of the address does not
 // matter. [github.com/ingot-events/ingot/verify.Mend] does all that it takes to mend a total.
 func BeginMending(ctx context.Context, s *Store, def *aggregate.Definition, total aggregate.Address) (*Mending, error) {
-	m := &Mending{store: s.put, def: def, total: total}
+	m := &Mending{store: s.fix, def: def, total: total}
 	if def.Spread > rows.MaxTransaction {
 		return nil, fmt.Errorf("a total of %s has %d items, and one transaction writes at most %d; make a new generation", def, def.Spread,
 			rows.MaxTransaction)

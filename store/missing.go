@@ -22,7 +22,7 @@ import (
 )
 
 // MissingParts does what [Store.MissingParts] says.
-func (s *stages) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
+func (s *repairs) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
 	var wanted []*event.Item
 	owner := map[*event.Item]*event.Item{} // the whole of each part
 	now := s.Env.Now()
@@ -51,7 +51,7 @@ func (s *stages) MissingParts(ctx context.Context, wholes []*event.Item) (missin
 // absent returns the parts whose keys hold nothing, or the claim of another whole. It reads up to
 // 100 keys consistently, without payloads. If a claim differs from the one that would be made
 // today, it reads that payload too, to find out whose claim it is.
-func (s *stages) absent(ctx context.Context, parts []*event.Item, owner map[*event.Item]*event.Item) (list []*event.Item, units float64,
+func (s *repairs) absent(ctx context.Context, parts []*event.Item, owner map[*event.Item]*event.Item) (list []*event.Item, units float64,
 	err error) {
 	there, units, err := s.lying(ctx, rows.Summary, parts)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *stages) absent(ctx context.Context, parts []*event.Item, owner map[*eve
 }
 
 // OrphanedParts does what [Store.OrphanedParts] says.
-func (s *stages) OrphanedParts(ctx context.Context, items []*event.Item) (orphans []*event.Item, units float64, err error) {
+func (s *repairs) OrphanedParts(ctx context.Context, items []*event.Item) (orphans []*event.Item, units float64, err error) {
 	of := map[event.Key][]*event.Item{}
 	var asked []*event.Item
 	for _, part := range items {
@@ -140,7 +140,7 @@ func notOf(p *pipeline.Pipeline, img rows.Image, whole *event.Item, parts []*eve
 
 // lying consistently reads the stored items under the keys of these items. want says how much of
 // each is read.
-func (s *stages) lying(ctx context.Context, want rows.View, items []*event.Item) (there map[event.Key]rows.Image, units float64,
+func (s *repairs) lying(ctx context.Context, want rows.View, items []*event.Item) (there map[event.Key]rows.Image, units float64,
 	err error) {
 	there = make(map[event.Key]rows.Image, len(items))
 	keys := make(map[event.Key]bool, len(items))
@@ -197,7 +197,7 @@ func (p *PartsPut) refuse(why *event.Refusal) {
 }
 
 // PutParts does what [Store.PutParts] says.
-func (s *stages) PutParts(ctx context.Context) (PartsPut, error) {
+func (s *repairs) PutParts(ctx context.Context) (PartsPut, error) {
 	var p PartsPut
 	if err := s.mayStamp(ctx); err != nil {
 		return p, fmt.Errorf("put parts: %w", err)

@@ -19,6 +19,9 @@ import (
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
+// repairs are the passes over stored events that no function runs.
+type repairs struct{ *stages }
+
 // Touched is what a touch pass did.
 type Touched struct {
 	Scanned int // Ingot's items that were read
@@ -36,7 +39,7 @@ type Touched struct {
 const maxRefused = 100
 
 // Touch does what [Store.Touch] says.
-func (s *stages) Touch(ctx context.Context) (Touched, error) {
+func (s *repairs) Touch(ctx context.Context) (Touched, error) {
 	var t Touched
 	var refusals []error
 	for page, err := range s.TouchPages(ctx, rows.Segment{}) {
@@ -76,7 +79,7 @@ func RefusedTouches(refusals []error) error {
 }
 
 // TouchPages does what [Store.TouchPages] says.
-func (s *stages) TouchPages(ctx context.Context, seg rows.Segment) iter.Seq2[TouchedPage, error] {
+func (s *repairs) TouchPages(ctx context.Context, seg rows.Segment) iter.Seq2[TouchedPage, error] {
 	return func(yield func(TouchedPage, error) bool) {
 		if err := s.mayStamp(ctx); err != nil {
 			yield(TouchedPage{}, fmt.Errorf("touch: %w", err))
@@ -102,7 +105,7 @@ func (s *stages) TouchPages(ctx context.Context, seg rows.Segment) iter.Seq2[Tou
 
 // touchAll touches the items of a page, 25 in a request. If there are only a few, they go one by
 // one. So do items that a shared request could not touch.
-func (s *stages) touchAll(ctx context.Context, page rows.Page[*event.Item], t *TouchedPage) error {
+func (s *repairs) touchAll(ctx context.Context, page rows.Page[*event.Item], t *TouchedPage) error {
 	t.Odd, t.Scanned = len(page.Odd), len(page.All)
 	var below, alone []event.Key
 	var elsewhere []*event.Item
@@ -136,7 +139,7 @@ func (s *stages) touchAll(ctx context.Context, page rows.Page[*event.Item], t *T
 
 // uses reports whether the pipeline declares an event type. If it does not, no total needs any
 // field of it.
-func (s *stages) uses(eventType string) bool {
+func (s *repairs) uses(eventType string) bool {
 	_, err := s.Pipeline.Kept(eventType, "{}")
 	return err == nil
 }
@@ -146,7 +149,7 @@ const touchedAtOnce = 4
 
 // touchElsewhere touches items whose payloads are in the payload bucket: each of them gets what
 // this pipeline needs of its payload.
-func (s *stages) touchElsewhere(ctx context.Context, items []*event.Item, t *TouchedPage) error {
+func (s *repairs) touchElsewhere(ctx context.Context, items []*event.Item, t *TouchedPage) error {
 	for some := range slices.Chunk(items, touchedAtOnce) {
 		texts, errs := make([]string, len(some)), make([]error, len(some))
 		s.Env.Each(len(some), touchedAtOnce, func(i int) { texts[i], errs[i] = s.keptToday(ctx, some[i]) })
@@ -170,7 +173,7 @@ func (s *stages) touchElsewhere(ctx context.Context, items []*event.Item, t *Tou
 }
 
 // keptToday returns what an item keeps of its payload under this pipeline.
-func (s *stages) keptToday(ctx context.Context, item *event.Item) (string, error) {
+func (s *repairs) keptToday(ctx context.Context, item *event.Item) (string, error) {
 	text, err := s.Payload(ctx, item)
 	if err != nil {
 		return "", err
@@ -186,7 +189,7 @@ func (t *TouchedPage) refuse(key event.Key, err error) {
 // touchMany touches up to 25 items in one request, with the condition of [Store.touch] for each.
 // Throttled items are sent again without the others. It returns the items that were refused as
 // invalid, because only the refusal of a request with a single item is final.
-func (s *stages) touchMany(ctx context.Context, keys []event.Key, t *TouchedPage) (alone []event.Key, err error) {
+func (s *repairs) touchMany(ctx context.Context, keys []event.Key, t *TouchedPage) (alone []event.Key, err error) {
 	set := rows.StatementText("UPDATE ").Quoted(s.Events).Add(` SET "epoch" = ? WHERE PK = ? AND SK = ?`).
 		Add(` AND "type" IS NOT MISSING`).Add(` AND ("epoch" IS MISSING OR "epoch" < ?)`)
 	statement, now := string(set), rows.Integer(s.Pipeline.Epoch())
@@ -236,7 +239,7 @@ func (s *stages) touchMany(ctx context.Context, keys []event.Key, t *TouchedPage
 
 // touchAlone touches one item, and notes if its stamp could not be raised. more, if it is not nil,
 // adds to the request.
-func (s *stages) touchAlone(ctx context.Context, key event.Key, t *TouchedPage, more ...func(*dynamodb.UpdateItemInput)) error {
+func (s *repairs) touchAlone(ctx context.Context, key event.Key, t *TouchedPage, more ...func(*dynamodb.UpdateItemInput)) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -261,7 +264,7 @@ func (s *stages) touchAlone(ctx context.Context, key event.Key, t *TouchedPage, 
 
 // mayStamp returns an error if items must not carry this pipeline's epoch yet. It reads the table's
 // epoch once, consistently. An epoch never falls, so the answer holds until the end of the pass.
-func (s *stages) mayStamp(ctx context.Context) error {
+func (s *repairs) mayStamp(ctx context.Context) error {
 	if s.Aggregates == "" {
 		return errors.New(
 			"Config.Aggregates names no table, and the epoch that items may carry is read there: set it to the aggregates table")
@@ -275,7 +278,7 @@ func (s *stages) mayStamp(ctx context.Context) error {
 
 // reached returns an error if the table's epoch is below the pipeline's. The epoch is 0 if the
 // table has none.
-func (s *stages) reached(epoch int64) error {
+func (s *repairs) reached(epoch int64) error {
 	switch own := s.Pipeline.Epoch(); {
 	case epoch >= own:
 		return nil
@@ -291,7 +294,7 @@ func (s *stages) reached(epoch int64) error {
 
 // touching returns the request that raises one item's stamp, if the item is still there and still
 // below it.
-func (s *stages) touching(key event.Key) *dynamodb.UpdateItemInput {
+func (s *repairs) touching(key event.Key) *dynamodb.UpdateItemInput {
 	return &dynamodb.UpdateItemInput{
 		TableName: &s.Events, Key: rows.KeyImage(key),
 		UpdateExpression:          aws.String("SET #e = :now"),
@@ -305,7 +308,7 @@ func (s *stages) touching(key event.Key) *dynamodb.UpdateItemInput {
 // withData makes the request also set what the item keeps of its payload, if the item still has the
 // payload that was read. An erased event has no payload, and the key may hold another event by now.
 // Stamp and data are one write, so no image has the new stamp without the data for it.
-func (s *stages) withData(item *event.Item, data string) func(*dynamodb.UpdateItemInput) {
+func (s *repairs) withData(item *event.Item, data string) func(*dynamodb.UpdateItemInput) {
 	return func(in *dynamodb.UpdateItemInput) {
 		in.UpdateExpression = aws.String(*in.UpdateExpression + ", #data = :data")
 		in.ConditionExpression = aws.String(*in.ConditionExpression + " AND #payload = :payload AND #digest = :digest")
@@ -318,7 +321,7 @@ func (s *stages) withData(item *event.Item, data string) func(*dynamodb.UpdateIt
 // touch sends a request of [Store.touching]. It returns false if another process has raised the
 // stamp, or if the item is gone: it was removed, or a bar, which has no type, has replaced it.
 // units are the units that the service has counted for the write.
-func (s *stages) touch(ctx context.Context, in *dynamodb.UpdateItemInput) (touched bool, units float64, err error) {
+func (s *repairs) touch(ctx context.Context, in *dynamodb.UpdateItemInput) (touched bool, units float64, err error) {
 	err = s.Ask(ctx, func() error {
 		out, err := s.Client.UpdateItem(ctx, in)
 		if err == nil {
@@ -339,7 +342,7 @@ var ErrBehind = errors.New("images stamped below the generation have been met si
 // ClearBuilding declares a generation complete, on condition that behind of its head is still what
 // [Store.BeginPass] returned. Call it only if you have found no lower stamp and no difference.
 // [github.com/ingot-events/ingot/verify.Finish] does all of this.
-func (s *stages) ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error {
+func (s *repairs) ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.Aggregates, Key: rows.KeyImage(lanes.HeadKey(d)),
 		UpdateExpression:         aws.String("SET #building = :false"),

@@ -17,6 +17,7 @@ import (
 // Store reads and writes the two tables.
 type Store struct {
 	put   *stages
+	fix   *repairs
 	count *count.Counter
 	read  *reader
 }
@@ -31,7 +32,7 @@ func New(c rows.Config) (*Store, error) {
 	}
 	gens := generations.New(t, c)
 	put := &stages{&transactions{Writer: plain.New(t, c), generations: gens}}
-	return &Store{put, count.New(gens, c), &reader{gens, c.TokenKey}}, nil
+	return &Store{put, &repairs{put}, count.New(gens, c), &reader{gens, c.TokenKey}}, nil
 }
 
 // Put writes each item on condition that its key is free, or, for items with a revision, that its
@@ -174,13 +175,13 @@ func (s *Store) Explain(name string, ask Ask) ([]any, *pipeline.QueryPlan, error
 // others. Its error then names each such item. No newer generation is complete until these items
 // are repaired or removed and the pass has run again.
 func (s *Store) Touch(ctx context.Context) (Touched, error) {
-	return s.put.Touch(ctx)
+	return s.fix.Touch(ctx)
 }
 
 // TouchPages does what [Store.Touch] does, for one segment of the table, and yields a result for
 // each page. An error ends it.
 func (s *Store) TouchPages(ctx context.Context, seg rows.Segment) iter.Seq2[TouchedPage, error] {
-	return s.put.TouchPages(ctx, seg)
+	return s.fix.TouchPages(ctx, seg)
 }
 
 // BeginPass begins a touch pass over a generation. Call [Store.Touch] after it, and
@@ -242,7 +243,7 @@ func (s *Store) Payload(ctx context.Context, item *event.Item) (string, error) {
 // Everything else that holds the event stays: archive objects, older versions of objects, backups,
 // queues and logs. The page docs/erasing.md says what to do about them.
 func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err error) {
-	return s.put.Erase(ctx, key)
+	return s.fix.Erase(ctx, key)
 }
 
 // MissingParts returns the parts of stored wholes that are not stored, and the read units that it
@@ -255,7 +256,7 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 //
 // While a message is being stored, its parts can look missing, because the whole is put first.
 func (s *Store) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
-	return s.put.MissingParts(ctx, wholes)
+	return s.fix.MissingParts(ctx, wholes)
 }
 
 // OrphanedParts returns the parts among these items whose whole is not stored, or does not have
@@ -263,7 +264,7 @@ func (s *Store) MissingParts(ctx context.Context, wholes []*event.Item) (missing
 // fields of their whole's key, parts of a whole that may have expired or whose payload is not in
 // the item, and those that are not stored any more.
 func (s *Store) OrphanedParts(ctx context.Context, items []*event.Item) (orphans []*event.Item, units float64, err error) {
-	return s.put.OrphanedParts(ctx, items)
+	return s.fix.OrphanedParts(ctx, items)
 }
 
 // PutParts puts the missing parts of all stored wholes: see [Store.MissingParts]. It does no harm
@@ -274,7 +275,7 @@ func (s *Store) OrphanedParts(ctx context.Context, items []*event.Item) (orphans
 // the one that the tables were filled with: all parts would be put again, under other keys. If the
 // credentials do not allow puts, it ends with the service's error.
 func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
-	return s.put.PutParts(ctx)
+	return s.fix.PutParts(ctx)
 }
 
 // Start makes sure, before a handler counts anything, that the aggregates table agrees with the
