@@ -43,7 +43,7 @@ func (e *erasure) run(ctx context.Context) error {
 	if e.Events == "" {
 		return errors.New("erase: Config.Events names no table: set it to the events table")
 	}
-	err := e.generations.SameSecret(ctx)
+	err := e.Generations.SameSecret(ctx)
 	if err == nil {
 		err = e.Retry(ctx, func() (rows.Answer, rows.Next) { return e.try(ctx) })
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/table/transact"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -71,26 +72,26 @@ func (s *repairs) JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item)
 // floors returns r, or the reason why a total would refuse the transaction that puts these items of
 // the event with this key. What the events in gone add is left out of the totals.
 func (s *repairs) floors(ctx context.Context, r rows.Result, key event.Key, gone []*event.Item, items ...*event.Item) (rows.Result, error) {
-	t := s.atomicPut(items[0], items[1:]...)
-	if len(t.floors()) == 0 {
+	t := s.AtomicPut(items[0], items[1:]...)
+	if len(t.Floors()) == 0 {
 		return r, nil
 	}
 	if s.Aggregates == "" {
 		return rows.Result{}, fmt.Errorf("judge %s: Config.Aggregates names no table, and a floor may refuse the event", key)
 	}
-	for _, u := range totalMoves(t.members) {
-		if !slices.Contains(u.subtracts, true) {
+	for _, u := range transact.TotalMoves(t.Members) {
+		if !slices.Contains(u.Subtracts, true) {
 			continue
 		}
 		img, err := s.Get(ctx, u.Key)
 		if err != nil {
 			return rows.Result{}, fmt.Errorf("total %q: %w", u.Key, awserr.Quiet(err))
 		}
-		switch floor, mistyped := u.below(lessOf(s.Pipeline, img, u, gone)); {
+		switch floor, mistyped := u.Below(lessOf(s.Pipeline, img, u, gone)); {
 		case mistyped != "":
-			return rows.Result{Verdict: event.Rejected, Refusal: totalRefused(u, key, mistyped)}, nil
+			return rows.Result{Verdict: event.Rejected, Refusal: transact.TotalRefused(u, key, mistyped)}, nil
 		case floor != "":
-			refusal := heads{}.incomplete(ctx, s.transactions, u.Def, true, &rows.Cost{})
+			refusal := transact.Heads{}.Incomplete(ctx, s.Writer, u.Def, true, &rows.Cost{})
 			if refusal == nil {
 				refusal = &event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor, Detail: floor}
 			}
@@ -102,12 +103,12 @@ func (s *repairs) floors(ctx context.Context, r rows.Result, key event.Key, gone
 }
 
 // lessOf returns the image of a total as it is without what these events add to it.
-func lessOf(p *pipeline.Pipeline, img rows.Image, u *totalMove, gone []*event.Item) rows.Image {
+func lessOf(p *pipeline.Pipeline, img rows.Image, u *transact.TotalMove, gone []*event.Item) rows.Image {
 	for _, item := range gone {
 		list := p.Contributions(item).List
 		for i := range list {
 			if c := &list[i]; c.Def == u.Def && lanes.ItemKey(item.Key, c) == u.Key {
-				img = withValues(img, u.Def, c.Values, event.Decimal.Sub)
+				img = transact.WithValues(img, u.Def, c.Values, event.Decimal.Sub)
 			}
 		}
 	}

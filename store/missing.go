@@ -202,7 +202,7 @@ func (s *repairs) PutParts(ctx context.Context) (PartsPut, error) {
 	if err := s.mayStamp(ctx); err != nil {
 		return p, fmt.Errorf("put parts: %w", err)
 	}
-	if err := s.generations.SameSecret(ctx); err != nil {
+	if err := s.Generations.SameSecret(ctx); err != nil {
 		return p, fmt.Errorf("put parts: %w", err)
 	}
 	for page, err := range s.ItemPages(ctx, rows.Segment{}) {

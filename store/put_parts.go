@@ -6,10 +6,11 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/table/transact"
 )
 
 // stages puts whole messages.
-type stages struct{ *transactions }
+type stages struct{ *transact.Writer }
 
 // Put does what [Store.Put] says.
 func (s *stages) Put(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
@@ -31,8 +32,8 @@ func (s *stages) putAll(ctx context.Context, items []*event.Item) ([]rows.Result
 			plain = append(plain, i)
 		}
 	}
-	cost.Add(s.putAtomic(ctx, items, plain, results))
-	cost.Add(s.putMoved(ctx, items, moving, results))
+	cost.Add(s.PutAtomic(ctx, items, plain, results))
+	cost.Add(s.PutMoved(ctx, items, moving, results))
 	return results, cost
 }
 
@@ -115,7 +116,7 @@ func (s *stages) putUploaded(ctx context.Context, items []*event.Item) ([]rows.R
 	if len(moving) == 0 {
 		return results, cost
 	}
-	cost.Add(s.putMoved(ctx, items, moving, results))
+	cost.Add(s.PutMoved(ctx, items, moving, results))
 	return results, cost
 }
 
@@ -126,7 +127,7 @@ func (s *stages) putBeside(ctx context.Context, whole, part *event.Item) rows.Re
 	if ready, _ := s.upload(ctx, []*event.Item{part}, []int{0}, false, result); len(ready) == 0 {
 		return result[0]
 	}
-	t := s.atomicPut(whole, part)
-	t.beside, t.members[0].met, t.members[0].digest, t.members[0].size = true, true, whole.Digest, whole.Size()
-	return t.put(ctx)
+	t := s.AtomicPut(whole, part)
+	t.Beside, t.Members[0].Met, t.Members[0].Digest, t.Members[0].Size = true, true, whole.Digest, whole.Size()
+	return t.Put(ctx)
 }

@@ -360,7 +360,7 @@ func (s *repairs) ClearBuilding(ctx context.Context, d *aggregate.Definition, be
 	if rows.Classify(err).Outcome != rows.Failed {
 		return err
 	}
-	if head, err := s.generations.Head(ctx, d); err != nil || head == nil {
+	if head, err := s.Generations.Head(ctx, d); err != nil || head == nil {
 		return errors.Join(err, fmt.Errorf("aggregate %s has no head: start the streams function with its pipeline first", d))
 	}
 	return ErrBehind

@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/table/transact"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -31,7 +32,7 @@ func New(c rows.Config) (*Store, error) {
 		return nil, err
 	}
 	gens := generations.New(t, c)
-	put := &stages{&transactions{Writer: plain.New(t, c), generations: gens}}
+	put := &stages{&transact.Writer{Writer: plain.New(t, c), Generations: gens}}
 	return &Store{put, &repairs{put}, count.New(gens, c), &reader{gens, c.TokenKey}}, nil
 }
 

@@ -1,4 +1,4 @@
-package store
+package transact
 
 import (
 	"context"
@@ -26,27 +26,27 @@ type rooms map[event.Key]*room
 // take takes what a message needs. If a total has no room for it, take takes nothing, and returns
 // this total's update and the reason. The reason is empty if the total is broken. A value that is
 // not a number counts as room: alone, the message finds that out.
-func (r rooms) take(t *atomicPut) (refusing *totalMove, floor string) {
-	moves := slices.DeleteFunc(totalMoves(t.unmet()), func(u *totalMove) bool { return r[u.Key] == nil })
+func (r rooms) take(t *atomicPut) (refusing *TotalMove, floor string) {
+	moves := slices.DeleteFunc(TotalMoves(t.unmet()), func(u *TotalMove) bool { return r[u.Key] == nil })
 	for _, u := range moves {
 		if r[u.Key].broken {
 			return u, ""
 		}
-		if below, _ := u.below(r[u.Key].left); below != "" && refusing == nil {
+		if below, _ := u.Below(r[u.Key].left); below != "" && refusing == nil {
 			refusing, floor = u, below
 		}
 	}
 	if refusing == nil {
 		for _, u := range moves {
-			r[u.Key].left = withValues(r[u.Key].left, u.Def, u.delta.Values, event.Decimal.Add)
+			r[u.Key].left = WithValues(r[u.Key].left, u.Def, u.delta.Values, event.Decimal.Add)
 		}
 	}
 	return refusing, floor
 }
 
-// withValues returns the image of a total after amounts were added to its values that have a floor,
+// WithValues returns the image of a total after amounts were added to its values that have a floor,
 // or subtracted.
-func withValues(img rows.Image, def *aggregate.Definition, amounts []aggregate.Amount,
+func WithValues(img rows.Image, def *aggregate.Definition, amounts []aggregate.Amount,
 	sum func(a, b event.Decimal) event.Decimal) rows.Image {
 	if img = maps.Clone(img); img == nil {
 		img = rows.Image{}
@@ -71,7 +71,7 @@ func withValues(img rows.Image, def *aggregate.Definition, amounts []aggregate.A
 // divide decides about the messages of totals that have refused their transaction. Messages for
 // which the totals have room stay together, and the others follow later. If there is room for none,
 // they are rejected together.
-func (p *pack) divide(ctx context.Context, moves []*totalMove, rooms rooms) {
+func (p *pack) divide(ctx context.Context, moves []*TotalMove, rooms rooms) {
 	for _, u := range moves {
 		r := rooms[u.Key]
 		if r == nil || r.broken || len(r.left) > 0 {
@@ -84,7 +84,7 @@ func (p *pack) divide(ctx context.Context, moves []*totalMove, rooms rooms) {
 		r.left, r.broken = img, err != nil
 	}
 	var over messages
-	refusing, floors := map[*atomicPut]*totalMove{}, map[*atomicPut]string{}
+	refusing, floors := map[*atomicPut]*TotalMove{}, map[*atomicPut]string{}
 	fit := slices.DeleteFunc(slices.Clone(p.puts), func(t *atomicPut) bool {
 		u, floor := rooms.take(t)
 		switch refusing[t], floors[t] = u, floor; {
@@ -102,9 +102,9 @@ func (p *pack) divide(ctx context.Context, moves []*totalMove, rooms rooms) {
 		p.next = append(p.next, over...)
 		return
 	}
-	read := heads{}
+	read := Heads{}
 	for _, t := range over.onlyTotals(ctx, &p.cost) {
-		why := read.incomplete(ctx, p.store, refusing[t].Def, true, &p.cost)
+		why := read.Incomplete(ctx, p.store, refusing[t].Def, true, &p.cost)
 		if why == nil {
 			why = &event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor, Detail: floors[t]}
 		}

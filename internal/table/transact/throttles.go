@@ -1,4 +1,4 @@
-package store
+package transact
 
 import (
 	"sync"
@@ -20,7 +20,7 @@ type throttles struct {
 	all   int             // how many keys the call has; 0 until a transaction is refused
 }
 
-func (s *transactions) throttles(items []*event.Item) *throttles {
+func (s *Writer) throttles(items []*event.Item) *throttles {
 	return &throttles{hot: &s.Hot, items: items, now: map[string]bool{}}
 }
 
@@ -60,7 +60,7 @@ func (t *throttles) few(keys []string) bool {
 }
 
 // wrote takes the keys that a transaction has written.
-func (t *throttles) wrote(members []*atomicItem, moves []*totalMove) {
+func (t *throttles) wrote(members []*atomicItem, moves []*TotalMove) {
 	if t == nil {
 		return
 	}

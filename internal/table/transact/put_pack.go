@@ -1,4 +1,4 @@
-package store
+package transact
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ import (
 const assumedTotal = 1 << 10
 
 // packs splits the messages of a group over transactions.
-func packs(s *transactions, group []*atomicPut) (list []*pack) {
+func packs(s *Writer, group []*atomicPut) (list []*pack) {
 	var p *pack
 	together := &halt{among: group[0].halt.among}
 	var totals map[event.Key]bool // of p
@@ -30,7 +30,7 @@ func packs(s *transactions, group []*atomicPut) (list []*pack) {
 				more++
 			}
 		}
-		if p == nil || items+len(t.members)+len(totals)+more > rows.MaxTransaction || bytes+t.bytes()+
+		if p == nil || items+len(t.Members)+len(totals)+more > rows.MaxTransaction || bytes+t.bytes()+
 			(len(totals)+more)*assumedTotal > rows.MaxTransactionBytes {
 			p = &pack{store: s, halt: together}
 			list = append(list, p)
@@ -38,7 +38,7 @@ func packs(s *transactions, group []*atomicPut) (list []*pack) {
 		}
 		t.halt = together
 		p.puts = append(p.puts, t)
-		items, bytes = items+len(t.members), bytes+t.bytes()
+		items, bytes = items+len(t.Members), bytes+t.bytes()
 		maps.Copy(totals, own)
 	}
 	return list
@@ -47,7 +47,7 @@ func packs(s *transactions, group []*atomicPut) (list []*pack) {
 // pack puts messages that move the same totals in one transaction. If the transaction is refused
 // because of some of them, these are settled, or go alone, and the rest is sent again.
 type pack struct {
-	store *transactions
+	store *Writer
 	puts  messages // those that are still together
 	next  messages // those that follow, because a total has no room for them and the others
 	alone messages // those that were taken out
@@ -66,7 +66,7 @@ func (p *pack) put(ctx context.Context) {
 		p.together(ctx)
 		for _, t := range append(p.alone, p.puts...) { // at most one message is left in the pack
 			if t.result == nil {
-				t.put(ctx)
+				t.Put(ctx)
 			}
 		}
 		p.puts, p.next, p.alone = p.next, nil, nil
@@ -115,9 +115,9 @@ func (p *pack) try(ctx context.Context) (rows.Answer, rows.Next) {
 	}
 	var members []*atomicItem
 	for _, t := range p.puts {
-		members = append(members, t.members...)
+		members = append(members, t.Members...)
 	}
-	moves := totalMoves(members)
+	moves := TotalMoves(members)
 	sent := p.store.Transact(ctx, p.store.transaction(members, false, moves), rows.Once)
 	p.cost.Requests++
 	p.throttled = nil
@@ -184,7 +184,7 @@ func (p *pack) share(all float64) {
 // message that meets a stored item is judged by it. A message whose total cannot be updated goes
 // alone. Messages that a floor refuses are taken out. A few messages whose own items are throttled
 // go alone, so that the others do not wait for them.
-func (p *pack) cancelled(ctx context.Context, sent rows.Transacted, items int, moves []*totalMove) (why rows.Answer, step rows.Next) {
+func (p *pack) cancelled(ctx context.Context, sent rows.Transacted, items int, moves []*TotalMove) (why rows.Answer, step rows.Next) {
 	if len(sent.Reasons) != items+len(moves) {
 		p.cost.WriteUnits += movedUnits(&p.store.Aggregates, moves, nil)
 		p.leave(func(t *atomicPut) bool {
@@ -226,7 +226,7 @@ type packReasons struct {
 }
 
 // ofTotals reads the reasons that totals give.
-func (p *pack) ofTotals(r *packReasons, moves []*totalMove, reasons []types.CancellationReason) {
+func (p *pack) ofTotals(r *packReasons, moves []*TotalMove, reasons []types.CancellationReason) {
 	p.cost.WriteUnits += movedUnits(&p.store.Aggregates, moves, reasons)
 	for i, u := range moves {
 		switch a := rows.ClassifyReason(reasons[i]); a.Outcome {
@@ -248,7 +248,7 @@ func (p *pack) ofItems(r *packReasons, reasons []types.CancellationReason) {
 	r.met, r.hot = map[*atomicPut][]types.CancellationReason{}, map[*atomicPut]bool{}
 	var throttling []string
 	for _, t := range p.puts {
-		own := reasons[:len(t.members)]
+		own := reasons[:len(t.Members)]
 		reasons = reasons[len(own):]
 		for i, reason := range own {
 			a := rows.ClassifyReason(reason)
@@ -260,7 +260,7 @@ func (p *pack) ofItems(r *packReasons, reasons []types.CancellationReason) {
 				continue
 			case rows.Throttled:
 				r.hot[t] = true
-				throttling = append(throttling, t.members[i].item.Key.PK)
+				throttling = append(throttling, t.Members[i].item.Key.PK)
 			default:
 				r.busy = true
 			}

@@ -1,4 +1,4 @@
-package store
+package transact
 
 import (
 	"cmp"
@@ -32,7 +32,7 @@ import (
 // moves returns what the put of an item adds to totals. It returns nothing if a part of it cannot
 // be computed. Such an item is put without i:put, and the stream counts it and reports what is
 // wrong.
-func (s *transactions) moves(item *event.Item) (list []aggregate.Contribution) {
+func (s *Writer) moves(item *event.Item) (list []aggregate.Contribution) {
 	if item.Put == 0 {
 		return nil
 	}
@@ -43,39 +43,39 @@ func (s *transactions) moves(item *event.Item) (list []aggregate.Contribution) {
 	return slices.DeleteFunc(c.List, func(c aggregate.Contribution) bool { return c.Def.MovedBy != aggregate.Put })
 }
 
-// totalMove is what one transaction does to one total.
-type totalMove struct {
+// TotalMove is what one transaction does to one total.
+type TotalMove struct {
 	lanes.Update
 	delta     lanes.Delta
-	subtracts []bool // aligned with the definition's values: whether an event of the transaction takes from the value
+	Subtracts []bool // aligned with the definition's values: whether an event of the transaction takes from the value
 }
 
-// totalMoves folds what these items move into one update of each total, because a transaction may
+// TotalMoves folds what these items move into one update of each total, because a transaction may
 // name an item only once. The updates are in the order of their keys.
-func totalMoves(members []*atomicItem) []*totalMove {
-	byKey := map[event.Key]*totalMove{}
-	var list []*totalMove
+func TotalMoves(members []*atomicItem) []*TotalMove {
+	byKey := map[event.Key]*TotalMove{}
+	var list []*TotalMove
 	for _, m := range members {
 		for i := range m.moves {
 			c := &m.moves[i]
 			key := lanes.ItemKey(m.item.Key, c)
 			u := byKey[key]
 			if u == nil {
-				u = &totalMove{Update: lanes.Update{Key: key, Def: c.Def, ExpiresAt: lanes.Expiry(c.Def, c.Window)},
-					subtracts: make([]bool, len(c.Values))}
+				u = &TotalMove{Update: lanes.Update{Key: key, Def: c.Def, ExpiresAt: lanes.Expiry(c.Def, c.Window)},
+					Subtracts: make([]bool, len(c.Values))}
 				byKey[key] = u
 				list = append(list, u)
 			}
 			u.Steps = append(u.Steps, lanes.Step{Plus: c})
 			for v, amount := range c.Values {
-				u.subtracts[v] = u.subtracts[v] || subtracts(c, v, amount)
+				u.Subtracts[v] = u.Subtracts[v] || subtracts(c, v, amount)
 			}
 		}
 	}
 	for _, u := range list {
 		u.delta = u.Fold()
 	}
-	slices.SortFunc(list, func(a, b *totalMove) int { return a.Key.Compare(b.Key) })
+	slices.SortFunc(list, func(a, b *TotalMove) int { return a.Key.Compare(b.Key) })
 	return list
 }
 
@@ -86,11 +86,11 @@ func subtracts(c *aggregate.Contribution, v int, amount aggregate.Amount) bool {
 
 // update returns the update of the total, on condition that no value that is taken from falls below
 // its floor. images says whether a refusal is to bring the total.
-func (u *totalMove) update(table *string, images types.ReturnValuesOnConditionCheckFailure) *types.Update {
+func (u *TotalMove) update(table *string, images types.ReturnValuesOnConditionCheckFailure) *types.Update {
 	e := &rows.Edit{}
 	e.Fold(&u.Update, &u.delta, &rows.Observation{})
 	e.Expiry(u.ExpiresAt)
-	for v, takes := range u.subtracts {
+	for v, takes := range u.Subtracts {
 		if takes {
 			need := u.need(v)
 			e.Guards = append(e.Guards, rows.Guard{
@@ -109,19 +109,19 @@ func (u *totalMove) update(table *string, images types.ReturnValuesOnConditionCh
 
 // need returns what a value must be before the transaction, so that it does not fall below its
 // floor.
-func (u *totalMove) need(v int) event.Decimal {
+func (u *TotalMove) need(v int) event.Decimal {
 	return u.Def.AtLeast[v].Number.Sub(u.delta.Values[v].Number)
 }
 
 // units returns what the update costs in a transaction, for a total that was found as img.
-func (u *totalMove) units(table *string, img rows.Image) float64 {
+func (u *TotalMove) units(table *string, img rows.Image) float64 {
 	return rows.TransactionUnits(max(count.WrittenSize(u.update(table, types.ReturnValuesOnConditionCheckFailureNone)),
 		rows.ImageSize(img)))
 }
 
 // name names the total for people: stock of sku="a". Its values are in quotes, because they may be
 // personal.
-func (u *totalMove) name() string {
+func (u *TotalMove) name() string {
 	address, _ := lanes.ParseKey(u.Key)
 	var by []string
 	group := lanes.Group(u.Def, address.By)
@@ -138,10 +138,10 @@ func (u *totalMove) name() string {
 	return text
 }
 
-// below says why the condition of the update fails for a total as it was found: which floor does
+// Below says why the condition of the update fails for a total as it was found: which floor does
 // not hold, or which value is not a number. Both are empty if the condition holds for that total.
-func (u *totalMove) below(img rows.Image) (floor, mistyped string) {
-	for v, takes := range u.subtracts {
+func (u *TotalMove) Below(img rows.Image) (floor, mistyped string) {
+	for v, takes := range u.Subtracts {
 		if !takes {
 			continue
 		}
@@ -161,10 +161,10 @@ func (u *totalMove) below(img rows.Image) (floor, mistyped string) {
 	return "", ""
 }
 
-// putMoved puts the items at these places, together with their parts if they are atomic. Each of
+// PutMoved puts the items at these places, together with their parts if they are atomic. Each of
 // them moves totals. Messages that move the same total share transactions. So they do not make each
 // other fail, and the total is paid for once. Copies of one event go after the first one.
-func (s *transactions) putMoved(ctx context.Context, items []*event.Item, places []int, results []rows.Result) (cost rows.Cost) {
+func (s *Writer) PutMoved(ctx context.Context, items []*event.Item, places []int, results []rows.Result) (cost rows.Cost) {
 	first := make(map[event.Key]bool, len(places))
 	var puts []*atomicPut
 	var copies []int
@@ -176,7 +176,7 @@ func (s *transactions) putMoved(ctx context.Context, items []*event.Item, places
 			continue
 		}
 		first[items[i].Key] = true
-		t := s.atomicPut(items[i], rows.AtomicParts(items[i])...)
+		t := s.AtomicPut(items[i], rows.AtomicParts(items[i])...)
 		t.halt.among = among
 		puts, of[t] = append(puts, t), i
 	}
@@ -204,8 +204,8 @@ func (s *transactions) putMoved(ctx context.Context, items []*event.Item, places
 			results[i] = *r
 			continue
 		}
-		t := s.atomicPut(items[i], rows.AtomicParts(items[i])...)
-		results[i] = t.put(ctx)
+		t := s.AtomicPut(items[i], rows.AtomicParts(items[i])...)
+		results[i] = t.Put(ctx)
 		known.add(items[i], results[i])
 		cost.Add(t.cost)
 	}
@@ -273,7 +273,7 @@ func (s triedItems) copyOf(item *event.Item) *rows.Result {
 }
 
 // sendOnce returns how a transaction is sent that moves totals: the SDK does not repeat it.
-func sendOnce(moves []*totalMove) []func(*dynamodb.Options) {
+func sendOnce(moves []*TotalMove) []func(*dynamodb.Options) {
 	if len(moves) == 0 {
 		return nil
 	}
@@ -313,18 +313,18 @@ func connected(puts []*atomicPut) (groups [][]*atomicPut) {
 		groups[n] = append(groups[n], t)
 	}
 	for _, g := range groups {
-		slices.SortStableFunc(g, func(a, b *atomicPut) int { return cmp.Compare(len(a.floors()), len(b.floors())) })
+		slices.SortStableFunc(g, func(a, b *atomicPut) int { return cmp.Compare(len(a.Floors()), len(b.Floors())) })
 	}
 	return groups
 }
 
-// floors lists the generations whose floors the message must not break: those that it takes from.
-func (t *atomicPut) floors() (list []*aggregate.Definition) {
-	for _, m := range t.members {
+// Floors lists the generations whose floors the message must not break: those that it takes from.
+func (t *atomicPut) Floors() (list []*aggregate.Definition) {
+	for _, m := range t.Members {
 		for i := range m.moves {
 			c := &m.moves[i]
 			for v, amount := range c.Values {
-				if !m.met && subtracts(c, v, amount) && !slices.Contains(list, c.Def) {
+				if !m.Met && subtracts(c, v, amount) && !slices.Contains(list, c.Def) {
 					list = append(list, c.Def)
 				}
 			}
@@ -335,14 +335,14 @@ func (t *atomicPut) floors() (list []*aggregate.Definition) {
 
 // bytes returns how many bytes the items of the message take.
 func (t *atomicPut) bytes() (size int) {
-	for _, m := range t.members {
+	for _, m := range t.Members {
 		size += m.item.Size()
 	}
 	return size
 }
 
 // movedUnits returns what the totals of a transaction cost, as far as it is known.
-func movedUnits(table *string, moves []*totalMove, reasons []types.CancellationReason) (units float64) {
+func movedUnits(table *string, moves []*TotalMove, reasons []types.CancellationReason) (units float64) {
 	for i, u := range moves {
 		var img rows.Image
 		if i < len(reasons) {
@@ -356,7 +356,7 @@ func movedUnits(table *string, moves []*totalMove, reasons []types.CancellationR
 // totals returns where the totals are stored that the message moves.
 func (t *atomicPut) totals() map[event.Key]bool {
 	keys := map[event.Key]bool{}
-	for _, m := range t.members {
+	for _, m := range t.Members {
 		for i := range m.moves {
 			keys[lanes.ItemKey(m.item.Key, &m.moves[i])] = true
 		}

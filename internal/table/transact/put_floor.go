@@ -1,4 +1,4 @@
-package store
+package transact
 
 import (
 	"context"
@@ -35,11 +35,11 @@ func (list messages) look(ctx context.Context, cost *rows.Cost) {
 // message may not while one of these is being built, because its sum is not complete then. Its
 // items that are stored already are judged in any case; otherwise it is Retry.
 func (list messages) mayTake(ctx context.Context, cost *rows.Cost) (may messages) {
-	read, blocked, why := heads{}, messages(nil), map[*atomicPut]*event.Refusal{}
+	read, blocked, why := Heads{}, messages(nil), map[*atomicPut]*event.Refusal{}
 	for _, t := range list {
-		for _, def := range t.floors() {
+		for _, def := range t.Floors() {
 			if !t.ready && why[t] == nil {
-				why[t] = read.incomplete(ctx, t.store, def, false, cost)
+				why[t] = read.Incomplete(ctx, t.store, def, false, cost)
 			}
 		}
 		if t.ready = why[t] == nil; t.ready {
@@ -59,7 +59,7 @@ func (list messages) mayTake(ctx context.Context, cost *rows.Cost) (may messages
 
 // stopped decides about a message whose transaction was cancelled, although the refusal names no
 // key that is taken. If no total refuses either, other requests have held the items.
-func (t *atomicPut) stopped(ctx context.Context, moves []*totalMove, reasons []types.CancellationReason) (rows.Answer, rows.Next) {
+func (t *atomicPut) stopped(ctx context.Context, moves []*TotalMove, reasons []types.CancellationReason) (rows.Answer, rows.Next) {
 	why, refusing, busy := rows.Answer{Outcome: rows.Contended, Err: rows.ErrSilent}, -1, false
 	for i := range moves {
 		switch a := rows.ClassifyReason(reasons[i]); a.Outcome {
@@ -124,15 +124,15 @@ func (t *atomicPut) step() rows.Next {
 // totals that they move are together too large for a transaction. Then the largest total refuses
 // the message, which could be stored if that total were small. Totals are not read if they cannot
 // be large enough for this.
-func (t *atomicPut) refusedWhole(ctx context.Context, moves []*totalMove, why rows.Answer) (rows.Answer, rows.Next) {
+func (t *atomicPut) refusedWhole(ctx context.Context, moves []*TotalMove, why rows.Answer) (rows.Answer, rows.Next) {
 	bytes := 0
-	for _, m := range t.members {
+	for _, m := range t.Members {
 		bytes += m.attempted()
 	}
 	if bytes+len(moves)*event.MaxItem <= itemform.MaxTransaction {
 		return why, rows.Later
 	}
-	totals, size, largest := 0, 0, (*totalMove)(nil)
+	totals, size, largest := 0, 0, (*TotalMove)(nil)
 	for _, u := range moves {
 		img, err := t.store.Get(ctx, u.Key)
 		if err != nil {
@@ -157,7 +157,7 @@ func (t *atomicPut) refusedWhole(ctx context.Context, moves []*totalMove, why ro
 
 // refusedBy decides about a message that is not stored and that a total refuses. It may be called
 // only if all tries of this delivery were answered.
-func (t *atomicPut) refusedBy(ctx context.Context, u *totalMove, reason types.CancellationReason) (rows.Answer, rows.Next) {
+func (t *atomicPut) refusedBy(ctx context.Context, u *TotalMove, reason types.CancellationReason) (rows.Answer, rows.Next) {
 	a, img := rows.ClassifyReason(reason), reason.Item
 	if a.Outcome == rows.Invalid {
 		return t.refuseTotal(ctx, u, a.Err)
@@ -170,14 +170,14 @@ func (t *atomicPut) refusedBy(ctx context.Context, u *totalMove, reason types.Ca
 		t.cost.Requests++
 		t.cost.Read(rows.ImageSize(img))
 	}
-	floor, mistyped := u.below(img)
+	floor, mistyped := u.Below(img)
 	switch {
 	case mistyped != "":
 		return t.refuseTotal(ctx, u, errors.New(mistyped))
 	case floor == "":
 		return rows.Answer{Outcome: rows.Contended, Err: errMoving}, rows.Later // it has risen in the meantime
 	}
-	if why := (heads{}).incomplete(ctx, t.store, u.Def, true, &t.cost); why != nil {
+	if why := (Heads{}).Incomplete(ctx, t.store, u.Def, true, &t.cost); why != nil {
 		t.refused(why)
 		return rows.Answer{}, rows.Ended
 	}
@@ -187,7 +187,7 @@ func (t *atomicPut) refusedBy(ctx context.Context, u *totalMove, reason types.Ca
 
 // refuseTotal flags a total that takes no more updates, or the head of its generation if the total
 // cannot even take a flag. The message is Rejected once that is proven.
-func (t *atomicPut) refuseTotal(ctx context.Context, u *totalMove, cause error) (rows.Answer, rows.Next) {
+func (t *atomicPut) refuseTotal(ctx context.Context, u *TotalMove, cause error) (rows.Answer, rows.Next) {
 	now, e := t.store.Env.Now(), &rows.Edit{}
 	e.Flag(now, "an event was rejected, because its update was refused: "+cause.Error())
 	e.Expiry(u.ExpiresAt)
@@ -200,7 +200,7 @@ func (t *atomicPut) refuseTotal(ctx context.Context, u *totalMove, cause error) 
 	})
 	if rows.Classify(err).Outcome == rows.Invalid {
 		var cost rows.Cost
-		cost, err = t.store.generations.Flag(ctx, []*aggregate.Definition{u.Def}, now,
+		cost, err = t.store.Generations.Flag(ctx, []*aggregate.Definition{u.Def}, now,
 			fmt.Sprintf("aggregate %q takes no more updates: %v", u.Key, cause))
 		t.cost.Add(cost)
 	} else if err == nil {
@@ -211,25 +211,25 @@ func (t *atomicPut) refuseTotal(ctx context.Context, u *totalMove, cause error) 
 			u.Def, awserr.Quiet(err))}.Retry())
 		return rows.Answer{}, rows.Ended
 	}
-	t.refused(totalRefused(u, t.members[0].item.Key, cause.Error()))
+	t.refused(TotalRefused(u, t.Members[0].item.Key, cause.Error()))
 	return rows.Answer{}, rows.Ended
 }
 
-// totalRefused says that a total takes no more updates.
-func totalRefused(u *totalMove, key event.Key, cause string) *event.Refusal {
+// TotalRefused says that a total takes no more updates.
+func TotalRefused(u *TotalMove, key event.Key, cause string) *event.Refusal {
 	return &event.Refusal{Verdict: event.Rejected, Reason: event.TotalRefused, Key: key,
 		Detail: fmt.Sprintf("%s cannot be updated: %s; it is flagged, and the event can be sent again once the total is mended",
 			u.name(), cause)}
 }
 
-// heads says for generations why they are not complete, as their heads were read for some messages.
+// Heads says for generations why they are not complete, as their heads were read for some messages.
 // nil means that a generation is complete.
-type heads map[*aggregate.Definition]*event.Refusal
+type Heads map[*aggregate.Definition]*event.Refusal
 
-// incomplete returns the reason why nothing may be taken from the totals of a generation: older
+// Incomplete returns the reason why nothing may be taken from the totals of a generation: older
 // events are not in them yet, or no function has started with it. It returns nil if the totals are
 // complete. The store remembers this for five minutes; now makes it read the head again.
-func (h heads) incomplete(ctx context.Context, s *transactions, def *aggregate.Definition, now bool, cost *rows.Cost) *event.Refusal {
+func (h Heads) Incomplete(ctx context.Context, s *Writer, def *aggregate.Definition, now bool, cost *rows.Cost) *event.Refusal {
 	key := lanes.HeadKey(def)
 	why, known := h[def]
 	if known || !now && s.complete.Recently(key, s.Env.Now()) {

@@ -1,4 +1,4 @@
-package store
+package transact
 
 import (
 	"cmp"
@@ -18,16 +18,16 @@ import (
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
-// transactions puts items together with their parts, or with the totals that they move.
-type transactions struct {
+// Writer puts items together with their parts, or with the totals that they move.
+type Writer struct {
 	*plain.Writer
-	generations *generations.Heads
+	Generations *generations.Heads
 	complete    generations.RecentHeads // generations with floors that are not being built
 }
 
-// putAtomic puts each of the items at these places together with its parts. Copies of one event go
+// PutAtomic puts each of the items at these places together with its parts. Copies of one event go
 // one after the other, because two transactions on the same key would only make each other fail.
-func (s *transactions) putAtomic(ctx context.Context, items []*event.Item, places []int, results []rows.Result) (cost rows.Cost) {
+func (s *Writer) PutAtomic(ctx context.Context, items []*event.Item, places []int, results []rows.Result) (cost rows.Cost) {
 	copies := make(map[event.Key]int, len(places))
 	var groups [][]int
 	for _, i := range places {
@@ -47,9 +47,9 @@ func (s *transactions) putAtomic(ctx context.Context, items []*event.Item, place
 				results[i] = results[first].Again()
 				continue
 			}
-			t := s.atomicPut(items[i], items[i].Parts.Items...)
+			t := s.AtomicPut(items[i], items[i].Parts.Items...)
 			t.halt.among = among
-			results[i] = t.put(ctx)
+			results[i] = t.Put(ctx)
 			costs[n].Add(t.cost)
 		}
 	})
@@ -72,11 +72,11 @@ func (s *transactions) putAtomic(ctx context.Context, items []*event.Item, place
 // What the keys hold is judged before what the totals say: an event that is stored is a Duplicate,
 // whatever a floor says.
 type atomicPut struct {
-	store   *transactions
-	members []*atomicItem
+	store   *Writer
+	Members []*atomicItem
 	cost    rows.Cost
 	last    rows.Answer // why it is not settled
-	beside  bool        // only a part is put; the whole is stored already
+	Beside  bool        // only a part is put; the whole is stored already
 	blind   bool        // after a refusal, items and totals are read: together they are too large for its answer
 	halt    *halt
 	result  *rows.Result // once it is known
@@ -95,24 +95,24 @@ type atomicItem struct {
 	result rows.Result
 	// met says that the item is proven stored, with this digest and size. barred says that its key
 	// is barred. In both cases it is not put again.
-	met, barred bool
-	digest      event.Digest
-	size        int
+	Met, barred bool
+	Digest      event.Digest
+	Size        int
 	// moves is what its put adds to totals.
 	moves []aggregate.Contribution
 }
 
-func (s *transactions) atomicPut(whole *event.Item, parts ...*event.Item) *atomicPut {
-	t := &atomicPut{store: s, halt: &halt{}, members: []*atomicItem{{item: whole, moves: s.moves(whole)}}}
+func (s *Writer) AtomicPut(whole *event.Item, parts ...*event.Item) *atomicPut {
+	t := &atomicPut{store: s, halt: &halt{}, Members: []*atomicItem{{item: whole, moves: s.moves(whole)}}}
 	for _, part := range parts {
-		t.members = append(t.members, &atomicItem{item: part, moves: s.moves(part)})
+		t.Members = append(t.Members, &atomicItem{item: part, moves: s.moves(part)})
 	}
 	return t
 }
 
-// put sends the transaction until the message is settled. If it is not settled in time, it is
+// Put sends the transaction until the message is settled. If it is not settled in time, it is
 // Retry.
-func (t *atomicPut) put(ctx context.Context) rows.Result {
+func (t *atomicPut) Put(ctx context.Context) rows.Result {
 	tries := 0
 	err := t.store.Retry(ctx, func() (rows.Answer, rows.Next) {
 		if tries++; tries > 1 {
@@ -148,7 +148,7 @@ func (t *atomicPut) end(tried bool, err error) rows.Result {
 // reason.
 func (t *atomicPut) refused(why *event.Refusal) {
 	r := *why
-	r.Key = t.members[0].item.Key
+	r.Key = t.Members[0].item.Key
 	t.result = &rows.Result{Verdict: r.Verdict, Refusal: &r}
 }
 
@@ -187,7 +187,7 @@ func (h *halt) up(a rows.Answer, throttled []string, now time.Time) bool {
 
 // try sends the transaction once.
 func (t *atomicPut) try(ctx context.Context) (rows.Answer, rows.Next) {
-	if t.beside && !t.members[0].met {
+	if t.Beside && !t.Members[0].Met {
 		t.refused(&event.Refusal{Verdict: event.Retry, Reason: event.Unattempted,
 			Detail: "its whole was removed in the meantime, so it is not put"})
 		return rows.Answer{}, rows.Ended
@@ -200,13 +200,13 @@ func (t *atomicPut) try(ctx context.Context) (rows.Answer, rows.Next) {
 	if len(one.mayTake(ctx, &t.cost)) == 0 {
 		return rows.Answer{}, rows.Ended
 	}
-	moves := totalMoves(t.unmet())
-	sent := t.store.Transact(ctx, t.store.transaction(t.members, t.blind, moves), sendOnce(moves)...)
+	moves := TotalMoves(t.unmet())
+	sent := t.store.Transact(ctx, t.store.transaction(t.Members, t.blind, moves), sendOnce(moves)...)
 	t.cost.Requests++
 	t.throttled = nil
 	switch sent.Outcome {
 	case rows.Done:
-		t.halt.among.wrote(t.members, moves)
+		t.halt.among.wrote(t.Members, moves)
 		t.cost.WriteUnits += cmp.Or(sent.Units, t.units(true)+movedUnits(&t.store.Aggregates, moves, nil))
 		t.stored(event.Inserted)
 		return sent.Answer, rows.Ended
@@ -224,8 +224,8 @@ func (t *atomicPut) try(ctx context.Context) (rows.Answer, rows.Next) {
 
 // unmet returns the items that are to be put.
 func (t *atomicPut) unmet() (list []*atomicItem) {
-	for _, m := range t.members {
-		if !m.met {
+	for _, m := range t.Members {
+		if !m.Met {
 			list = append(list, m)
 		}
 	}
@@ -235,14 +235,14 @@ func (t *atomicPut) unmet() (list []*atomicItem) {
 // transaction returns the transaction: a put for each item, a condition if the item is met, and an
 // update for each total. If blind is set, it does not ask for the items and totals that make
 // conditions fail.
-func (s *transactions) transaction(members []*atomicItem, blind bool, moves []*totalMove) *dynamodb.TransactWriteItemsInput {
+func (s *Writer) transaction(members []*atomicItem, blind bool, moves []*TotalMove) *dynamodb.TransactWriteItemsInput {
 	in := &dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 	images := types.ReturnValuesOnConditionCheckFailureAllOld
 	if blind {
 		images = types.ReturnValuesOnConditionCheckFailureNone
 	}
 	for _, m := range members {
-		if m.met {
+		if m.Met {
 			in.TransactItems = append(in.TransactItems, types.TransactWriteItem{ConditionCheck: m.check(&s.Events, images)})
 			continue
 		}
@@ -273,20 +273,20 @@ func (m *atomicItem) check(table *string, images types.ReturnValuesOnConditionCh
 		return c
 	}
 	c.ConditionExpression, c.ExpressionAttributeNames = aws.String("#d = :d"), map[string]string{"#d": "digest"}
-	c.ExpressionAttributeValues = rows.Image{":d": rows.Binary(m.digest[:])}
+	c.ExpressionAttributeValues = rows.Image{":d": rows.Binary(m.Digest[:])}
 	return c
 }
 
 // units returns what the transaction costs. If it was not carried out, indexes cost nothing.
 func (t *atomicPut) units(done bool) (units float64) {
-	for _, m := range t.members {
+	for _, m := range t.Members {
 		switch {
-		case m.met:
-			units += rows.TransactionUnits(m.size)
+		case m.Met:
+			units += rows.TransactionUnits(m.Size)
 		case done:
 			units += 2 * rows.InsertUnits(m.item)
 		default:
-			units += rows.TransactionUnits(max(m.item.Size(), m.size))
+			units += rows.TransactionUnits(max(m.item.Size(), m.Size))
 		}
 	}
 	return units
@@ -296,8 +296,8 @@ var errMoving = errors.New("an item that was there before is gone or has changed
 
 // cancelled reads the reasons of a cancelled transaction. They have the order of its items: first
 // the members, then the totals.
-func (t *atomicPut) cancelled(ctx context.Context, sent rows.Transacted, moves []*totalMove) (why rows.Answer, step rows.Next) {
-	if len(sent.Reasons) != len(t.members)+len(moves) {
+func (t *atomicPut) cancelled(ctx context.Context, sent rows.Transacted, moves []*TotalMove) (why rows.Answer, step rows.Next) {
+	if len(sent.Reasons) != len(t.Members)+len(moves) {
 		t.cost.WriteUnits += t.units(false) + movedUnits(&t.store.Aggregates, moves, nil)
 		if sent.Long && !t.blind {
 			t.blind = true
@@ -307,15 +307,15 @@ func (t *atomicPut) cancelled(ctx context.Context, sent rows.Transacted, moves [
 	}
 	why, step = sent.Answer, rows.Again
 	var unread []*atomicItem
-	for i, m := range t.members {
+	for i, m := range t.Members {
 		reason := sent.Reasons[i]
 		known := rows.ReadWhole(reason.Item)
 		t.cost.WriteUnits += rows.TransactionUnits(max(m.attempted(), known.Size))
 		switch a := rows.ClassifyReason(reason); a.Outcome {
 		case rows.Done:
 		case rows.Failed:
-			if m.met { // it was erased, or a person removed it
-				m.met, m.barred, m.result = false, false, rows.Result{}
+			if m.Met { // it was erased, or a person removed it
+				m.Met, m.barred, m.result = false, false, rows.Result{}
 				why, step = rows.Answer{Outcome: rows.Unknown, Err: errMoving}, rows.Later
 			}
 			if len(reason.Item) == 0 {
@@ -329,7 +329,7 @@ func (t *atomicPut) cancelled(ctx context.Context, sent rows.Transacted, moves [
 			why, step = a, rows.Later
 		}
 	}
-	ofMoves := sent.Reasons[len(t.members):]
+	ofMoves := sent.Reasons[len(t.Members):]
 	t.cost.WriteUnits += movedUnits(&t.store.Aggregates, moves, ofMoves)
 	if len(unread) > 0 && t.result == nil {
 		t.lookAt(ctx, unread, &t.cost)
@@ -338,7 +338,7 @@ func (t *atomicPut) cancelled(ctx context.Context, sent rows.Transacted, moves [
 		}
 	}
 	t.decide()
-	if t.result == nil && step == rows.Again && len(moves) > 0 && !slices.ContainsFunc(sent.Reasons[:len(t.members)], isFailed) {
+	if t.result == nil && step == rows.Again && len(moves) > 0 && !slices.ContainsFunc(sent.Reasons[:len(t.Members)], isFailed) {
 		return t.stopped(ctx, moves, ofMoves)
 	}
 	return why, step
@@ -357,8 +357,8 @@ func isFailed(reason types.CancellationReason) bool {
 
 // attempted returns the size that a transaction is charged for if nothing is found under the key.
 func (m *atomicItem) attempted() int {
-	if m.met {
-		return m.size
+	if m.Met {
+		return m.Size
 	}
 	return m.item.Size()
 }
@@ -378,14 +378,14 @@ func (t *atomicPut) meet(ctx context.Context, m *atomicItem, known *rows.Stored)
 		t.refused(rows.Answer{Outcome: rows.Unknown, Err: err}.Retry())
 		return
 	}
-	m.size = known.Size
+	m.Size = known.Size
 }
 
 // take takes what was found under the member's key.
 func (m *atomicItem) take(r rows.Result, digest event.Digest) {
 	m.result = r
 	if r.Verdict == event.Duplicate {
-		m.met, m.barred, m.digest = true, r.Refusal != nil, digest
+		m.Met, m.barred, m.Digest = true, r.Refusal != nil, digest
 	}
 }
 
@@ -399,7 +399,7 @@ func (t *atomicPut) lookAt(ctx context.Context, members []*atomicItem, cost *row
 	cost.Add(own)
 	for i, m := range members {
 		m.take(results[i], digestIn(results[i].Existing))
-		m.size = m.item.Size()
+		m.Size = m.item.Size()
 	}
 }
 
@@ -413,7 +413,7 @@ func digestIn(item *event.Item) (d event.Digest) {
 // late reports whether an item of the message may no longer be put.
 func (t *atomicPut) late() bool {
 	now := t.store.Env.Now()
-	return slices.ContainsFunc(t.members, func(m *atomicItem) bool { return !m.met && plain.TooLate(m.item, now) })
+	return slices.ContainsFunc(t.Members, func(m *atomicItem) bool { return !m.Met && plain.TooLate(m.item, now) })
 }
 
 // judgeLate settles messages of which an item may no longer be put. Nothing of them is put, because
@@ -437,17 +437,17 @@ func (list messages) judgeLate(ctx context.Context, cost *rows.Cost) {
 
 // decide finds out whether what was found under the keys settles the message.
 func (t *atomicPut) decide() {
-	whole := t.members[0]
+	whole := t.Members[0]
 	if t.result != nil {
 		return
 	}
-	if whole.met && whole.barred {
+	if whole.Met && whole.barred {
 		t.result = &rows.Result{Verdict: event.Duplicate, Refusal: whole.result.Refusal}
 		return
 	}
 	worst, met := &rows.Result{}, true
-	for _, m := range t.members {
-		met = met && m.met
+	for _, m := range t.Members {
+		met = met && m.Met
 		if rows.Severity(m.result.Verdict) > rows.Severity(worst.Verdict) {
 			worst = &m.result
 		}
@@ -463,8 +463,8 @@ func (t *atomicPut) decide() {
 // stored ends the put of a message when all of its items are proven stored.
 func (t *atomicPut) stored(v event.Verdict) {
 	t.result = &rows.Result{Verdict: v}
-	for _, m := range t.members[1:] {
-		if !m.met {
+	for _, m := range t.Members[1:] {
+		if !m.Met {
 			m.result = rows.Result{Verdict: event.Inserted}
 		}
 		t.result.Parts = append(t.result.Parts, m.result)
