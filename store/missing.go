@@ -234,13 +234,13 @@ func (s *repairs) PutParts(ctx context.Context) (PartsPut, error) {
 			var results []rows.Result
 			if s.Pipeline.Atomic(whole.Type) {
 				for _, part := range missing { // one refused part must not stop the others
-					results = append(results, s.putBeside(ctx, whole, part))
+					results = append(results, s.PutBeside(ctx, whole, part))
 				}
 			} else {
-				results, _ = s.putAlone(ctx, missing)
+				results, _ = s.PutAlone(ctx, missing)
 			}
 			for n := range results {
-				s.takeBack(ctx, missing[n], &results[n], &rows.Cost{})
+				s.TakeBack(ctx, missing[n], &results[n], &rows.Cost{})
 			}
 			if ctx.Err() != nil {
 				return p, ctx.Err()

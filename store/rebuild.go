@@ -16,11 +16,12 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/plain"
+	"github.com/ingot-events/ingot/internal/table/put"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // repairs are the passes over stored events that no function runs.
-type repairs struct{ *stages }
+type repairs struct{ *put.Stages }
 
 // Touched is what a touch pass did.
 type Touched struct {

@@ -9,15 +9,14 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/count"
 	"github.com/ingot-events/ingot/internal/table/generations"
-	"github.com/ingot-events/ingot/internal/table/plain"
+	"github.com/ingot-events/ingot/internal/table/put"
 	"github.com/ingot-events/ingot/internal/table/rows"
-	"github.com/ingot-events/ingot/internal/table/transact"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
 // Store reads and writes the two tables.
 type Store struct {
-	put   *stages
+	put   *put.Stages
 	fix   *repairs
 	count *count.Counter
 	read  *reader
@@ -32,8 +31,8 @@ func New(c rows.Config) (*Store, error) {
 		return nil, err
 	}
 	gens := generations.New(t, c)
-	put := &stages{&transact.Writer{Writer: plain.New(t, c), Generations: gens}}
-	return &Store{put, &repairs{put}, count.New(gens, c), &reader{gens, c.TokenKey}}, nil
+	stages := put.New(gens, c)
+	return &Store{stages, &repairs{stages}, count.New(gens, c), &reader{gens, c.TokenKey}}, nil
 }
 
 // Put writes each item on condition that its key is free, or, for items with a revision, that its

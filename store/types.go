@@ -6,6 +6,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/plain"
+	"github.com/ingot-events/ingot/internal/table/put"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
@@ -107,3 +108,8 @@ var ErrPayloadLost = plain.ErrPayloadLost
 // than any clock skew and any request in flight. So no put can arrive after time to live has
 // removed the same key, and be counted twice.
 const ExpiryMargin = plain.ExpiryMargin
+
+// MaxAhead, 30 days, is how far in the future an event's time may be if its payload goes to the
+// payload bucket. The lifecycle of the bucket counts from the put, and the event's expiry from its
+// time.
+const MaxAhead = put.MaxAhead

@@ -1,4 +1,4 @@
-package store
+package put
 
 import (
 	"context"
@@ -37,7 +37,7 @@ const (
 
 // putOffloading does what put does. It also refuses items that are too far ahead, if their payloads
 // go to the payload bucket, and deletes the payloads of erased events again.
-func (s *stages) putOffloading(ctx context.Context, items []*event.Item,
+func (s *Stages) putOffloading(ctx context.Context, items []*event.Item,
 	put func(context.Context, []*event.Item) ([]rows.Result, rows.Cost)) ([]rows.Result, rows.Cost) {
 	if !slices.ContainsFunc(items, func(item *event.Item) bool { return len(rows.Carriers(item)) > 0 }) {
 		return put(ctx, items)
@@ -48,7 +48,7 @@ func (s *stages) putOffloading(ctx context.Context, items []*event.Item,
 		results[i] = rows.Result{Verdict: event.Poison, Refusal: payloads.TooFarAhead(items[i])}
 	}
 	for i, item := range items {
-		s.takeBack(ctx, item, &results[i], &cost)
+		s.TakeBack(ctx, item, &results[i], &cost)
 	}
 	return results, cost
 }
@@ -74,7 +74,7 @@ type upload struct {
 // An item that may no longer be written is only read, so it needs no object. But the put reads the
 // clock again. If the clock was set back in between, the item may be written after all. So the
 // payload of an item that became too late less than backStep ago is put too.
-func (s *stages) upload(ctx context.Context, items []*event.Item, places []int, together bool, results []rows.Result) (ready []int,
+func (s *Stages) upload(ctx context.Context, items []*event.Item, places []int, together bool, results []rows.Result) (ready []int,
 	cost rows.Cost) {
 	now := s.Env.Now().Add(-backStep)
 	known := map[object]bool{}
@@ -135,7 +135,7 @@ func unstored(item *event.Item, err error) *event.Refusal {
 }
 
 // putPayload puts one payload. It does not begin if the time is over.
-func (s *stages) putPayload(ctx context.Context, u upload) error {
+func (s *Stages) putPayload(ctx context.Context, u upload) error {
 	if s.Payloads == nil {
 		return plain.ErrNoBucket
 	}
@@ -145,10 +145,10 @@ func (s *stages) putPayload(ctx context.Context, u upload) error {
 	return s.Payloads.Put(ctx, s.Env, u.typ, u.key, u.sum, u.text)
 }
 
-// takeBack deletes the payloads of an item, or of parts of it, whose keys turned out to be barred:
+// TakeBack deletes the payloads of an item, or of parts of it, whose keys turned out to be barred:
 // these events were erased, so their data must not stay in the bucket. An earlier delivery may have
 // put them too. If the deletion is not proven, the message is delivered again.
-func (s *stages) takeBack(ctx context.Context, item *event.Item, r *rows.Result, cost *rows.Cost) {
+func (s *Stages) TakeBack(ctx context.Context, item *event.Item, r *rows.Result, cost *rows.Cost) {
 	var list []*event.Item
 	if rows.IsBarred(r) { // then no part was put
 		list = rows.Carriers(item)
@@ -186,7 +186,7 @@ func (s *stages) takeBack(ctx context.Context, item *event.Item, r *rows.Result,
 // erasedParts returns the parts of a refused atomic message that were erased alone. The payloads of
 // all its parts were put before it was judged, and its result says nothing of each. If a key cannot
 // be read, the refusal says why.
-func (s *stages) erasedParts(ctx context.Context, item *event.Item, r *rows.Result, cost *rows.Cost) (erased []*event.Item,
+func (s *Stages) erasedParts(ctx context.Context, item *event.Item, r *rows.Result, cost *rows.Cost) (erased []*event.Item,
 	why *event.Refusal) {
 	if !rows.IsAtomic(item) || r.Verdict != event.Conflict && r.Verdict != event.Rejected && r.Verdict != event.Expired {
 		return nil, nil

@@ -1,23 +1,30 @@
-package store
+package put
 
 import (
 	"context"
 	"slices"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/generations"
+	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/table/transact"
 )
 
-// stages puts whole messages.
-type stages struct{ *transact.Writer }
+// Stages puts whole messages.
+type Stages struct{ *transact.Writer }
+
+// New returns the stages over these tables. It sends no request.
+func New(gens *generations.Heads, c rows.Config) *Stages {
+	return &Stages{&transact.Writer{Writer: plain.New(gens.Tables, c), Generations: gens}}
+}
 
 // Put does what [Store.Put] says.
-func (s *stages) Put(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+func (s *Stages) Put(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
 	return s.putOffloading(ctx, items, s.putAll)
 }
 
-func (s *stages) putAll(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+func (s *Stages) putAll(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
 	results, atomic, cost := putOthers(ctx, items, rows.IsAtomic, s.putInTurn)
 	if len(atomic) == 0 {
 		return results, cost
@@ -72,8 +79,8 @@ func putAt(ctx context.Context, items []*event.Item, places []int, results []row
 }
 
 // putInTurn puts items, and after them the parts of those that are stored.
-func (s *stages) putInTurn(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
-	results, cost := s.putAlone(ctx, items)
+func (s *Stages) putInTurn(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+	results, cost := s.PutAlone(ctx, items)
 	var parts []*event.Item
 	for i, item := range items {
 		if results[i].Yields(item) {
@@ -83,7 +90,7 @@ func (s *stages) putInTurn(ctx context.Context, items []*event.Item) ([]rows.Res
 	if len(parts) == 0 {
 		return results, cost
 	}
-	ofParts, more := s.putAlone(ctx, parts)
+	ofParts, more := s.PutAlone(ctx, parts)
 	cost.Add(more)
 	for i, item := range items {
 		if results[i].Yields(item) {
@@ -95,9 +102,9 @@ func (s *stages) putInTurn(ctx context.Context, items []*event.Item) ([]rows.Res
 	return results, cost
 }
 
-// putAlone puts items without their parts. Those that move totals are put in transactions with
+// PutAlone puts items without their parts. Those that move totals are put in transactions with
 // them.
-func (s *stages) putAlone(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+func (s *Stages) PutAlone(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
 	if !slices.ContainsFunc(items, func(item *event.Item) bool { return item.Payload != nil }) {
 		return s.putUploaded(ctx, items)
 	}
@@ -111,7 +118,7 @@ func (s *stages) putAlone(ctx context.Context, items []*event.Item) ([]rows.Resu
 }
 
 // putUploaded puts items whose payloads are already where they belong.
-func (s *stages) putUploaded(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+func (s *Stages) putUploaded(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
 	results, moving, cost := putOthers(ctx, items, func(item *event.Item) bool { return item.Put != 0 }, s.PutItems)
 	if len(moving) == 0 {
 		return results, cost
@@ -120,9 +127,9 @@ func (s *stages) putUploaded(ctx context.Context, items []*event.Item) ([]rows.R
 	return results, cost
 }
 
-// putBeside puts a part of a stored whole that is atomic, on condition that the whole is still
+// PutBeside puts a part of a stored whole that is atomic, on condition that the whole is still
 // there. A whole that was removed does not come back.
-func (s *stages) putBeside(ctx context.Context, whole, part *event.Item) rows.Result {
+func (s *Stages) PutBeside(ctx context.Context, whole, part *event.Item) rows.Result {
 	result := make([]rows.Result, 1)
 	if ready, _ := s.upload(ctx, []*event.Item{part}, []int{0}, false, result); len(ready) == 0 {
 		return result[0]

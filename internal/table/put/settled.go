@@ -1,4 +1,4 @@
-package store
+package put
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // Settled returns what puts of these items, one after the other, would answer, as far as what is
 // stored proves it: Duplicate, Stale, Conflict or Expired. The other results have no verdict. It
 // reads a hundred keys with one request, and five payloads that differ. It writes nothing.
-func (s *stages) Settled(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+func (s *Stages) Settled(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
 	var wanted []*event.Item
 	once := map[event.Key]bool{} // the keys that one item alone has
 	note := func(item *event.Item) {
