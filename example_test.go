@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -28,7 +29,7 @@ func Example_put() {
 
 	p, err := pipeline.Load(os.DirFS("."), "pipeline.yaml", pipeline.Secret(key))
 	check(err)
-	st, err := store.New(store.Config{Client: client, Pipeline: p, Events: "events", Aggregates: "totals"})
+	st, err := store.New(tables.Config{Client: client, Pipeline: p, Events: "events", Aggregates: "totals"})
 	check(err)
 
 	item, err := p.Plan(envelope.Message{Body: body}) // an error is a *event.Refusal: a verdict, a reason, a detail
@@ -74,7 +75,7 @@ func Example_lambda() {
 	check(err)
 	cfg, err := config.LoadDefaultConfig(ctx)
 	check(err)
-	st, err := store.New(store.Config{Client: dynamodb.NewFromConfig(cfg), Pipeline: p, Events: "events", Aggregates: "totals"})
+	st, err := store.New(tables.Config{Client: dynamodb.NewFromConfig(cfg), Pipeline: p, Events: "events", Aggregates: "totals"})
 	check(err)
 
 	in := &handler.Ingest{Pipeline: p, Store: st,

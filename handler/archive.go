@@ -17,9 +17,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/table/payloads"
-	"github.com/ingot-events/ingot/internal/table/tables"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Archive keeps objects. Put returns nil only if the object is proven kept. It does no harm to put
@@ -160,9 +160,9 @@ func (b *streamBatch) wholeImage(ctx context.Context, c *event.Change, room func
 	if c.Old.Payload == nil {
 		return c.OldImage, 0, nil
 	}
-	text, err := tables.Of(b.Store).PayloadWithin(ctx, c.Old, room)
+	text, err := inside.Of(b.Store).PayloadWithin(ctx, c.Old, room)
 	switch {
-	case errors.Is(err, store.ErrPayloadLost):
+	case errors.Is(err, tables.ErrPayloadLost):
 		b.lost.Add(1)
 		if b.Log != nil {
 			b.Log.LogAttrs(ctx, slog.LevelError,

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Five thousand new events come in batches of a thousand, with some duplicates among them. As the
@@ -96,7 +97,7 @@ func TestStreamsCosts(t *testing.T) {
 }
 
 // agreeable is a table that says yes at once, so that only Ingot's own part is measured.
-type agreeable struct{ store.Client }
+type agreeable struct{ tables.Client }
 
 func (agreeable) BatchExecuteStatement(_ context.Context, in *dynamodb.BatchExecuteStatementInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
@@ -110,7 +111,7 @@ func (agreeable) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(
 // agreeing returns a store over such a table.
 func (w *world) agreeing() *store.Store {
 	w.t.Helper()
-	s, err := store.New(store.Config{Client: agreeable{}, Pipeline: w.plan, Events: "events", Aggregates: "totals"})
+	s, err := store.New(tables.Config{Client: agreeable{}, Pipeline: w.plan, Events: "events", Aggregates: "totals"})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // perOrder declares one total for each order, so that a batch needs as many requests as it has
@@ -72,17 +72,17 @@ func TestStreamsMargin(t *testing.T) {
 		api     string
 		records int           // too many for every timeout in this table
 		share   time.Duration // the time that is not to be left is divided by this
-		store   store.Config
+		store   tables.Config
 		record  func(w *world, n int) map[string]any
 		done    func(w *world, n int) bool
 	}{
-		"totals": {"UpdateItem", 1000, 1, store.Config{OneByOne: -1}, func(w *world, n int) map[string]any {
+		"totals": {"UpdateItem", 1000, 1, tables.Config{OneByOne: -1}, func(w *world, n int) map[string]any {
 			return insert(n, w.image(order(fmt.Sprint(n), 1)))
 		}, counted},
-		"totals by statements": {"BatchExecuteStatement", 2000, 1, store.Config{Concurrency: 1}, func(w *world, n int) map[string]any {
+		"totals by statements": {"BatchExecuteStatement", 2000, 1, tables.Config{Concurrency: 1}, func(w *world, n int) map[string]any {
 			return insert(n, w.image(order(fmt.Sprint(n), 1)))
 		}, counted},
-		"archive": {"PutObject", 600, 2, store.Config{}, func(w *world, n int) map[string]any {
+		"archive": {"PutObject", 600, 2, tables.Config{}, func(w *world, n int) map[string]any {
 			return expiry(n, w.image(parcel(fmt.Sprint(n), 1)))
 		}, kept},
 	} {

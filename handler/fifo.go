@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/tables"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/internal/table/inside"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // fifo keeps the order of a FIFO queue. Groups run at the same time, but only one message of a
@@ -112,7 +112,7 @@ func (b *ingestBatch) settled(list []*Outcome, mu *sync.Mutex) {
 	if len(items) == 0 {
 		return
 	}
-	results, cost := tables.Of(b.Store).Settled(b.writing, items)
+	results, cost := inside.Of(b.Store).Settled(b.writing, items)
 	b.charge(cost, mu)
 	for i, r := range results {
 		if r.Verdict != 0 {
@@ -121,7 +121,7 @@ func (b *ingestBatch) settled(list []*Outcome, mu *sync.Mutex) {
 	}
 }
 
-func (b *ingestBatch) charge(cost store.Cost, mu *sync.Mutex) {
+func (b *ingestBatch) charge(cost tables.Cost, mu *sync.Mutex) {
 	mu.Lock()
 	defer mu.Unlock()
 	b.cost.Add(cost)

@@ -26,6 +26,7 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // orders is the declaration that most of these tests use.
@@ -79,7 +80,7 @@ type setup struct {
 	counting aggregate.Counting
 	env      func(*testworld.Clock) env.Env // nil: the clock's own, whose sleepers do not move it
 	now      time.Time
-	store    store.Config // what is set in addition to the world's own
+	store    tables.Config // what is set in addition to the world's own
 }
 
 func newWorld(t testing.TB, options ...func(*setup)) *world {

@@ -15,10 +15,11 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/table/payloads"
-	"github.com/ingot-events/ingot/internal/table/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Ingest stores the events of SQS messages. Handle is safe for concurrent use. The fields must not
@@ -56,7 +57,7 @@ type Outcome struct {
 	// Failed says that the message is returned to SQS, because neither of two things is proven:
 	// that it is stored, or that it is kept in quarantine.
 	Failed bool
-	// Existing is the stored item that a Conflict met, without its payload. See [store.Result]. It
+	// Existing is the stored item that a Conflict met, without its payload. See [tables.Result]. It
 	// is nil for every other verdict.
 	Existing *event.Item
 	// Parts counts the verdicts of the message's parts, by [event.Verdict], if they were put.
@@ -79,7 +80,7 @@ type IngestReport struct {
 	// TotalRefused counts the events that were Rejected because a total cannot be updated any more.
 	TotalRefused int
 	Failed       int // returned to SQS: retries, and messages that quarantine did not take
-	Cost         store.Cost
+	Cost         tables.Cost
 	OldestAge    time.Duration // age of the oldest message, since it was sent
 	Took         time.Duration
 }
@@ -111,11 +112,11 @@ func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	b.writing, b.sending, stop = b.deadlines(ctx, in.Margin)
 	defer stop()
 	if in.Pipeline.MovesByPut() {
-		if err := tables.Of(in.Store).Begin(b.writing); err != nil {
+		if err := inside.Of(in.Store).Begin(b.writing); err != nil {
 			return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
 		}
 	}
-	if err := tables.Of(in.Store).CheckSecret(b.writing); err != nil {
+	if err := inside.Of(in.Store).CheckSecret(b.writing); err != nil {
 		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
 	}
 	if len(e.Records) > 0 && strings.HasSuffix(e.Records[0].EventSourceARN, ".fifo") {
@@ -133,7 +134,7 @@ type ingestBatch struct {
 	*Ingest
 	env      env.Env
 	outcomes []Outcome
-	cost     store.Cost
+	cost     tables.Cost
 	events   atomic.Int64 // of messages that are arrays
 	// writing ends first and sending later, both before the function's own deadline.
 	writing, sending context.Context
@@ -298,7 +299,7 @@ func (o *Outcome) planned(item *event.Item, refusal *event.Refusal) {
 	o.Refusal, o.Verdict = refusal, refusal.Verdict
 }
 
-func (o *Outcome) take(r store.Result) {
+func (o *Outcome) take(r tables.Result) {
 	if o.pointer != nil {
 		o.letGo()
 	}

@@ -20,10 +20,11 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // secret is planted wherever a message or a record can hold text. No log and no error may show it.
@@ -228,7 +229,7 @@ func TestIngestLogsNoValues(t *testing.T) {
 			for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem", "SendMessageBatch"} {
 				w, log := newWorld(t, secretive), &logged{}
 				log.to(w)
-				if err := tables.Of(w.store).CheckSecret(deadline(t)); err != nil {
+				if err := inside.Of(w.store).CheckSecret(deadline(t)); err != nil {
 					t.Fatal(err)
 				}
 				w.faults = []fault{{API: api, Before: quoting(code), Always: true}}
@@ -392,7 +393,7 @@ func TestBatchUnderAnotherSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: plan, Events: "events", Aggregates: "totals",
+	st, err := store.New(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: plan, Events: "events", Aggregates: "totals",
 		Env: w.ingest.Env})
 	if err != nil {
 		t.Fatal(err)
@@ -400,7 +401,7 @@ func TestBatchUnderAnotherSecret(t *testing.T) {
 	other := *w.ingest
 	other.Pipeline, other.Store = plan, st
 	for range 2 {
-		if answer, err := other.Handle(deadline(t), messages(body(person()), "poison")); !errors.Is(err, store.ErrOtherSecret) ||
+		if answer, err := other.Handle(deadline(t), messages(body(person()), "poison")); !errors.Is(err, tables.ErrOtherSecret) ||
 			len(answer.BatchItemFailures) > 0 {
 			t.Errorf("%v %v", answer, err)
 		}

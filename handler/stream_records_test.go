@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const streamARN = "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/2099"
@@ -33,7 +34,7 @@ func (w *world) image(body string) attributes {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "images", Objects: w.Engine.S3(),
+	s, err := store.New(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "images", Objects: w.Engine.S3(),
 		PayloadBucket: stack.Payloads, Env: env.Env{Now: w.Clock.Now}})
 	if err != nil {
 		w.t.Fatal(err)
@@ -180,7 +181,7 @@ func (w *world) sums(t interface{ Errorf(string, ...any) }, name, orders, revenu
 	}
 }
 
-func (w *world) head(name string) *store.Head {
+func (w *world) head(name string) *tables.Head {
 	w.t.Helper()
 	def, _ := w.plan.Definition(name)
 	h, err := w.store.Head(context.Background(), def)

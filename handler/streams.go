@@ -18,9 +18,10 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Streams updates the totals from the events table's stream, and archives events that time to live
@@ -64,7 +65,7 @@ type StreamsReport struct {
 	Behind       int // images stamped below a generation of their type
 	Unproven     bool
 	Lag          time.Duration // since the oldest record was created
-	Cost         store.Cost
+	Cost         tables.Cost
 	Took         time.Duration
 }
 
@@ -135,7 +136,7 @@ func (b *streamBatch) wake(ctx context.Context, e *streamEvent) error {
 	ctx, stop := b.deadline(ctx)
 	defer stop()
 	if e.windowed || e.shard != "" {
-		if err := tables.Of(b.Store).Renew(ctx); err != nil {
+		if err := inside.Of(b.Store).Renew(ctx); err != nil {
 			return fmt.Errorf("streams: %w%s", err, where(e.shard))
 		}
 		return nil
@@ -143,7 +144,7 @@ func (b *streamBatch) wake(ctx context.Context, e *streamEvent) error {
 	if err := b.Store.Start(ctx); err != nil {
 		return fmt.Errorf("streams: %w", err)
 	}
-	if err := tables.Of(b.Store).KeepFile(ctx, true); err != nil && b.Log != nil {
+	if err := inside.Of(b.Store).KeepFile(ctx, true); err != nil && b.Log != nil {
 		b.Log.WarnContext(ctx, "the tool cannot read which pipeline.yaml runs; counting goes on", "error", err.Error())
 	}
 	return nil
@@ -207,10 +208,10 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 	if err := b.decode(e); err != nil {
 		return err
 	}
-	if err := tables.Of(b.Store).Renew(ctx); err != nil {
+	if err := inside.Of(b.Store).Renew(ctx); err != nil {
 		return err
 	}
-	if e.shard == "" && tables.Of(b.Store).Counting() == aggregate.Marks {
+	if e.shard == "" && inside.Of(b.Store).Counting() == aggregate.Marks {
 		return errNoShard
 	}
 	if err := b.giveUp(ctx); err != nil {
@@ -221,7 +222,7 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 	b.archive(ctx)
 	b.quarantineOdd(ctx)
 	b.mark(ctx, heads)
-	applied := tables.Of(b.Store).Apply(ctx, counted, b.refused)
+	applied := inside.Of(b.Store).Apply(ctx, counted, b.refused)
 	b.rep.Cost.Add(applied.Cost)
 	b.rep.Updates, b.rep.Dropped, b.rep.Large = applied.Updates, applied.Dropped, applied.Large
 	b.rep.Quarantined += applied.Refused
@@ -280,7 +281,7 @@ func (b *streamBatch) giveUp(ctx context.Context) error {
 			return fmt.Errorf("a record without a sequence number carries epoch %d and this function's pipeline.yaml is at %d", c.Stamp,
 				b.Pipeline.Epoch())
 		}
-		given, cost, err := tables.Of(b.Store).GivenUp(ctx, c.Lane, c.Sequence)
+		given, cost, err := inside.Of(b.Store).GivenUp(ctx, c.Lane, c.Sequence)
 		b.rep.Cost.Add(cost)
 		if err != nil {
 			return fmt.Errorf("record %s carries epoch %d; whether it is given up could not be read: %w", c.Sequence, c.Stamp, err)
@@ -345,7 +346,7 @@ func (b *streamBatch) route(shard string) (*lanes.Batch, *heads) {
 	if len(b.changes) > 0 {
 		lane = b.changes[0].Lane
 	}
-	batch, h := lanes.NewBatch(tables.Of(b.Store).Counting(), lane), &heads{failed: map[*aggregate.Definition]string{}}
+	batch, h := lanes.NewBatch(inside.Of(b.Store).Counting(), lane), &heads{failed: map[*aggregate.Definition]string{}}
 	for i := range b.changes {
 		c := &b.changes[i]
 		batch.Add(c, b.contributions(c.Old, h, false), uncounted(c, b.contributions(c.New, h, true)))
@@ -382,7 +383,7 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 		}
 	}
 	if isNew {
-		newer := tables.Of(b.Store).Newer() // a rolled-back function does not know them, so they miss this change
+		newer := inside.Of(b.Store).Newer() // a rolled-back function does not know them, so they miss this change
 		b.rep.Behind += len(c.Behind) + len(newer)
 		for _, def := range slices.Concat(c.Behind, newer) {
 			h.add(def)
@@ -416,13 +417,13 @@ func (b *streamBatch) mark(ctx context.Context, h *heads) {
 		return
 	}
 	first := b.changes[0].Sequence
-	cost, err := tables.Of(b.Store).MarkBehind(ctx, h.behind)
+	cost, err := inside.Of(b.Store).MarkBehind(ctx, h.behind)
 	b.rep.Cost.Add(cost)
 	if err != nil {
 		b.fail(ctx, first, "generation not marked behind", err)
 	}
 	for _, def := range h.order {
-		cost, err := tables.Of(b.Store).Flag(ctx, []*aggregate.Definition{def}, b.created,
+		cost, err := inside.Of(b.Store).Flag(ctx, []*aggregate.Definition{def}, b.created,
 			"an item adds nothing because it cannot be computed: item "+h.failed[def])
 		b.rep.Cost.Add(cost)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 )
 
 // recordLetter is the body of a stream record's letter. It is enough to find the item and the
@@ -95,7 +95,7 @@ func (b *streamBatch) quarantineOdd(ctx context.Context) {
 	err := b.send(ctx, letters...)
 	if err == nil {
 		b.rep.Quarantined += len(letters)
-		cost, flagErr := tables.Of(b.Store).Flag(ctx, slices.Concat(b.Pipeline.Definitions(), tables.Of(b.Store).Newer()), b.created,
+		cost, flagErr := inside.Of(b.Store).Flag(ctx, slices.Concat(b.Pipeline.Definitions(), inside.Of(b.Store).Newer()), b.created,
 			b.odd[0].flag())
 		b.rep.Cost.Add(cost)
 		err = flagErr

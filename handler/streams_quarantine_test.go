@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // oddities are changes to a record that make it impossible to understand.
@@ -130,7 +131,7 @@ func TestOddRecordsFlagOnce(t *testing.T) {
 // anotherFunction replaces the function. The new one has not started, so it knows nothing.
 func (w *world) anotherFunction(c aggregate.Counting) {
 	w.t.Helper()
-	st, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: c,
+	st, err := store.New(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: c,
 		Env: w.streams.Env})
 	if err != nil {
 		w.t.Fatal(err)

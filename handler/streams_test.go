@@ -16,9 +16,10 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // This test checks the bytes of the answer. `state` is there, and is an object, exactly if the
@@ -175,7 +176,7 @@ func (w *world) startNewer(c aggregate.Counting) *aggregate.Definition {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	st, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Counting: c})
+	st, err := store.New(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Counting: c})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func (w *world) startNewer(c aggregate.Counting) *aggregate.Definition {
 		w.t.Fatal(err)
 	}
 	pass, err := st.BeginPass(deadline(w.t), def)
-	if err = errors.Join(err, tables.Of(st).ClearBuilding(deadline(w.t), def, pass.Behind)); err != nil {
+	if err = errors.Join(err, inside.Of(st).ClearBuilding(deadline(w.t), def, pass.Behind)); err != nil {
 		w.t.Fatal(err)
 	}
 	return def
@@ -390,7 +391,7 @@ func TestStreamsReportLargeTotals(t *testing.T) {
 		UpdateExpression:    aws.String("SET attachment = :a"),
 		ConditionExpression: aws.String("attribute_exists(PK)"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":a": &types.AttributeValueMemberB{Value: make([]byte,
-			store.LargeTotal)}}}); err != nil {
+			tables.LargeTotal)}}}); err != nil {
 		t.Fatal(err)
 	}
 	var err error

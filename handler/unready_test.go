@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // unready returns a pipeline that uses hmac and lacks its secret, and a store for what it would
@@ -30,7 +31,7 @@ func unready(t *testing.T) (*pipeline.Pipeline, *store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.New(store.Config{Client: nowhere{embedded.New(embedded.Config{}).DynamoDB()}, Pipeline: p, Events: "events"})
+	s, err := store.New(tables.Config{Client: nowhere{embedded.New(embedded.Config{}).DynamoDB()}, Pipeline: p, Events: "events"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func unready(t *testing.T) (*pipeline.Pipeline, *store.Store) {
 }
 
 // nowhere takes every put and keeps nothing.
-type nowhere struct{ store.Client }
+type nowhere struct{ tables.Client }
 
 func (nowhere) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	return &dynamodb.PutItemOutput{}, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // TB is what a world needs of a test. *testing.T, *testing.B and *testing.F are all a TB.
@@ -182,7 +183,7 @@ const (
 // DynamoDB returns the client of the two tables, for hooks and programs of yours that send their
 // own requests. What a hook sends counts as a request of its function, and meets the faults that
 // are asked for. A read outside of the functions is always current.
-func (w *World) DynamoDB() store.Client { return w.world.Engine.DynamoDB() }
+func (w *World) DynamoDB() tables.Client { return w.world.Engine.DynamoDB() }
 
 // Now returns the time on the world's clock.
 func (w *World) Now() time.Time { return w.world.Clock.Now() }

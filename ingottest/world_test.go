@@ -21,7 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const day = 24 * time.Hour
@@ -153,17 +153,17 @@ func TestEveryFaultIsTried(t *testing.T) {
 // EveryFault tries it.
 func TestStaleRead(t *testing.T) {
 	for name, tt := range map[string]struct {
-		read func(context.Context, store.Client, event.Key) (int, error)
+		read func(context.Context, tables.Client, event.Key) (int, error)
 		want string // what the hook finds in each run of EveryFault: without a fault, then those with a stale read
 	}{
-		"get": {func(ctx context.Context, db store.Client, k event.Key) (int, error) {
+		"get": {func(ctx context.Context, db tables.Client, k event.Key) (int, error) {
 			out, err := db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(EventsTable), Key: key(k)})
 			if err != nil {
 				return 0, err
 			}
 			return len(out.Item), nil
 		}, "found, stale: missing"},
-		"consistent get": {func(ctx context.Context, db store.Client, k event.Key) (int, error) {
+		"consistent get": {func(ctx context.Context, db tables.Client, k event.Key) (int, error) {
 			out, err := db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(EventsTable), Key: key(k),
 				ConsistentRead: aws.Bool(true)})
 			if err != nil {
@@ -171,7 +171,7 @@ func TestStaleRead(t *testing.T) {
 			}
 			return len(out.Item), nil
 		}, "found"},
-		"index": {func(ctx context.Context, db store.Client, k event.Key) (int, error) {
+		"index": {func(ctx context.Context, db tables.Client, k event.Key) (int, error) {
 			out, err := db.Query(ctx,
 				&dynamodb.QueryInput{TableName: aws.String(EventsTable), IndexName: aws.String("GSI1"),
 					KeyConditionExpression:    aws.String("GSI1PK = :pk"),

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const clientsCommand = "scripts/awscli.sh"
@@ -163,7 +164,7 @@ func (c *clients) anEvent() {
 	}
 	at := c.dev.Local()
 	c.aws("", "sqs", "send-message", "--queue-url", at.QueueURL, "--message-body", "file://"+file)
-	st, err := store.New(store.Config{Client: c.dev.Engine().DynamoDB(), Pipeline: c.dev.Pipeline(), Events: stack.Events,
+	st, err := store.New(tables.Config{Client: c.dev.Engine().DynamoDB(), Pipeline: c.dev.Pipeline(), Events: stack.Events,
 		Aggregates: stack.Aggregates})
 	if err != nil {
 		c.Fatal(err)

@@ -31,6 +31,7 @@ import (
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -153,7 +154,7 @@ func (d *deployed) read(dir string, env map[string]string) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	d.store, err = store.New(store.Config{Client: d.clients.DynamoDB, Pipeline: d.plan, Counting: counting,
+	d.store, err = store.New(tables.Config{Client: d.clients.DynamoDB, Pipeline: d.plan, Counting: counting,
 		Events: env["INGOT_TABLE"], Aggregates: env["INGOT_AGGREGATES_TABLE"]})
 	if err != nil {
 		d.Fatal(err)

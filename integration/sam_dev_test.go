@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/dev"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -63,7 +64,7 @@ func TestSAMOnDev(t *testing.T) {
 				"INGOT_ARCHIVE_BUCKET": at.ArchiveBucket,
 				"INGOT_COUNTING":       "marks", "INGOT_PII_KEY": all.Key, "INGOT_ENDPOINT_URL": services.url}}
 		var err error
-		if w.store, err = store.New(store.Config{Client: clients.DynamoDB, Pipeline: w.plan, Events: at.EventsTable,
+		if w.store, err = store.New(tables.Config{Client: clients.DynamoDB, Pipeline: w.plan, Events: at.EventsTable,
 			Aggregates: at.AggregatesTable}); err != nil {
 			t.Fatal(err)
 		}

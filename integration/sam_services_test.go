@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // samServices is the endpoint as the containers of the functions reach it.
@@ -108,7 +109,7 @@ func (s *samServices) world(t *testing.T, of *sample, key, counting string) *sam
 	if w.queue, err = (stack.Queue{Name: name(t)}).Create(t.Context(), w.clients.SQS); err != nil {
 		t.Fatal(err)
 	}
-	if w.store, err = store.New(store.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: events, Aggregates: aggregates,
+	if w.store, err = store.New(tables.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: events, Aggregates: aggregates,
 		Counting: w.counting}); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -95,7 +96,7 @@ func (w *world) deploy(spec pipeline.Spec) {
 }
 
 func (w *world) storeOf(p *pipeline.Pipeline) (*store.Store, error) {
-	return store.New(store.Config{Client: w.db, Pipeline: p, Events: w.events, Aggregates: w.totals, Counting: w.counting,
+	return store.New(tables.Config{Client: w.db, Pipeline: p, Events: w.events, Aggregates: w.totals, Counting: w.counting,
 		Concurrency: w.concurrency, Env: w.env,
 		Objects: w.s3, PayloadBucket: w.payloads})
 }

@@ -19,20 +19,21 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 func counting(c aggregate.Counting) option {
-	return func(_ *embedded.Config, _ *pipeline.Spec, s *store.Config) { s.Counting = c }
+	return func(_ *embedded.Config, _ *pipeline.Spec, s *tables.Config) { s.Counting = c }
 }
 
 var bothWays = []aggregate.Counting{aggregate.Marks, aggregate.Receipts}
 
-func (w *world) apply(b *lanes.Batch) tables.Applied {
+func (w *world) apply(b *lanes.Batch) inside.Applied {
 	w.t.Helper()
-	a := tables.Of(w.store).Apply(deadline(w.t), b, noQuarantine(w.t))
+	a := inside.Of(w.store).Apply(deadline(w.t), b, noQuarantine(w.t))
 	if !a.Unproven.IsZero() {
 		w.t.Fatalf("unproven from %s: %v", a.Unproven, a.Err)
 	}
@@ -115,7 +116,7 @@ func TestUnproven(t *testing.T) {
 			for range 100 {
 				w.faults = append(w.faults, fault{API: api, Before: errLost})
 			}
-			a := tables.Of(w.store).Apply(context.Background(), batch, noQuarantine(t))
+			a := inside.Of(w.store).Apply(context.Background(), batch, noQuarantine(t))
 			if a.Unproven.Compare(w.sequence(7)) != 0 || !errors.Is(a.Err, errLost) {
 				t.Fatalf("unproven from %s (%v), want from 7", a.Unproven, a.Err)
 			}
@@ -147,7 +148,7 @@ func (w *world) change(sequence int64, kind event.ChangeKind, expired bool, old,
 	if new != nil {
 		after = w.plan.Contributions(new).List
 	}
-	b := lanes.NewBatch(tables.Of(w.store).Counting(), lane)
+	b := lanes.NewBatch(inside.Of(w.store).Counting(), lane)
 	b.Add(c, before, after)
 	return b
 }
@@ -287,14 +288,14 @@ func TestMarksArePruned(t *testing.T) {
 	// that.
 	deliver("late", 50)
 	w.Clock.Pass(80 * time.Hour)
-	other := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals"})
+	other := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals"})
 	l := event.Lane{StreamARN: lane.StreamARN, ShardID: "late"}
 	item := w.order("late-51", 1)
 	c := w.insert(51, item)
 	c.Lane = l
 	b := lanes.NewBatch(aggregate.Marks, l)
 	b.Add(c, nil, w.plan.Contributions(item).List)
-	if a := tables.Of(other).Apply(deadline(t), b, noQuarantine(t)); !a.Unproven.IsZero() {
+	if a := inside.Of(other).Apply(deadline(t), b, noQuarantine(t)); !a.Unproven.IsZero() {
 		t.Fatal(a.Err)
 	}
 	deliver("new", 4)
@@ -307,7 +308,7 @@ func TestMarksArePruned(t *testing.T) {
 func TestExtremes(t *testing.T) {
 	for _, way := range bothWays {
 		w := newWorld(t, counting(way))
-		second := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: way,
+		second := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: way,
 			Env: env.Env{Now: w.Clock.Now}})
 		rng := rand.New(rand.NewPCG(3, 3))
 		largest, least := -1<<31, 1<<31
@@ -315,7 +316,7 @@ func TestExtremes(t *testing.T) {
 			cents := rng.IntN(1000) - 500 + i
 			largest, least = max(largest, cents), min(least, cents)
 			s := []*store.Store{w.store, second}[rng.IntN(2)]
-			if a := tables.Of(s).Apply(deadline(t), w.batch(way, int64(i+1), w.order(fmt.Sprint(i), cents)),
+			if a := inside.Of(s).Apply(deadline(t), w.batch(way, int64(i+1), w.order(fmt.Sprint(i), cents)),
 				noQuarantine(t)); !a.Unproven.IsZero() {
 				t.Fatal(a.Err)
 			}
@@ -346,11 +347,11 @@ func TestRefusedUpdate(t *testing.T) {
 				cancel()
 				return errLost
 			}
-			if a := tables.Of(w.store).Apply(ctx, w.batch(c, 1, item), unwilling); a.Unproven.IsZero() {
+			if a := inside.Of(w.store).Apply(ctx, w.batch(c, 1, item), unwilling); a.Unproven.IsZero() {
 				t.Fatal("the update counts as processed, and quarantine did not take it")
 			}
 			var refused []string
-			a := tables.Of(w.store).Apply(deadline(t), w.batch(c, 1, item), func(_ context.Context, u *lanes.Update, cause error) error {
+			a := inside.Of(w.store).Apply(deadline(t), w.batch(c, 1, item), func(_ context.Context, u *lanes.Update, cause error) error {
 				refused = append(refused, u.Key.String())
 				return nil
 			})
@@ -361,7 +362,7 @@ func TestRefusedUpdate(t *testing.T) {
 				t.Errorf("flags %v", flags)
 			}
 			w.expect(t, "by_merchant", map[string]string{"orders": "1"})
-			if a := tables.Of(w.store).Apply(deadline(t), w.batch(c, 1, item), noQuarantine(t)); !a.Unproven.IsZero() || a.Updates != 0 {
+			if a := inside.Of(w.store).Apply(deadline(t), w.batch(c, 1, item), noQuarantine(t)); !a.Unproven.IsZero() || a.Updates != 0 {
 				t.Errorf("delivered again: %+v", a)
 			}
 		})
@@ -394,7 +395,7 @@ func TestFullItem(t *testing.T) {
 			denied := fault{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}
 			if c == aggregate.Receipts { // under receipts, only heads are written by UpdateItem
 				w.faults = []fault{denied}
-				if a := tables.Of(w.store).Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine); a.Unproven.IsZero() {
+				if a := inside.Of(w.store).Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine); a.Unproven.IsZero() {
 					t.Fatal("the update counts as processed, and nothing says that it was refused")
 				}
 				if totals, err := w.store.Total(context.Background(), "by_merchant", map[string]string{"merchant": "m"}, time.Time{},
@@ -403,7 +404,7 @@ func TestFullItem(t *testing.T) {
 				}
 			}
 			refused = nil
-			a := tables.Of(w.store).Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine)
+			a := inside.Of(w.store).Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine)
 			if !a.Unproven.IsZero() || a.Refused != 1 || len(refused) != 1 || refused[0] != key.String() {
 				t.Fatalf("unproven %s (%v), %d refused, %v", a.Unproven, a.Err, a.Refused, refused)
 			}
@@ -453,7 +454,7 @@ func TestCredentialsRefused(t *testing.T) {
 				w.faults = append(w.faults, tt.faults...)
 			}
 			waiting := len(w.faults)
-			a := tables.Of(w.store).Apply(deadline(t), w.batch(tt.counting, 1, w.order("1", 1)), noQuarantine(t))
+			a := inside.Of(w.store).Apply(deadline(t), w.batch(tt.counting, 1, w.order("1", 1)), noQuarantine(t))
 			if a.Unproven.IsZero() || w.slept > 0 || !errors.Is(a.Err, denied) {
 				t.Errorf("unproven %s after %d waits, %v: asking again cannot help", a.Unproven, w.slept, a.Err)
 			}
@@ -469,7 +470,7 @@ func TestCredentialsRefused(t *testing.T) {
 // everything that is delivered again.
 func TestLingeringUpdateOfFullItem(t *testing.T) {
 	var lingering *dynamodb.UpdateItemInput
-	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
 		next := config.Intercept
 		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
 			if u, ok := in.(*dynamodb.UpdateItemInput); ok && u.Key["PK"].(*types.AttributeValueMemberS).Value == "A#live#1#0" &&
@@ -494,7 +495,7 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	var refused []string
 	deliver := func(first int64, items ...*event.Item) {
 		t.Helper()
-		a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, first, items...), func(_ context.Context, u *lanes.Update,
+		a := inside.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, first, items...), func(_ context.Context, u *lanes.Update,
 			_ error) error {
 			for _, s := range u.Steps {
 				refused = append(refused, s.Sequence.String()[20:])

@@ -17,9 +17,10 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // heads watches what is written to heads, and runs a function before a chosen request.
@@ -66,7 +67,7 @@ func (h *heads) due() (run func()) {
 func (w *world) sandbox(n int) *store.Store {
 	world := env.Env{Rand: func() float64 { return float64(n%lanes.PassShards) / lanes.PassShards },
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
-	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Concurrency: 1,
+	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Concurrency: 1,
 		Env: world})
 }
 
@@ -84,7 +85,7 @@ func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 	for pass := range 3 {
 		h.writes, h.refuse = 0, 40
 		for n := range 400 {
-			cost, err := tables.Of(w.sandbox(n)).MarkBehind(deadline(t), []*aggregate.Definition{def})
+			cost, err := inside.Of(w.sandbox(n)).MarkBehind(deadline(t), []*aggregate.Definition{def})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +101,7 @@ func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 			t.Fatal(err)
 		}
 		if pass == 2 {
-			if err := tables.Of(w.store).ClearBuilding(deadline(t), def, begun.Behind); err != nil || head(t, w.store, def).Building {
+			if err := inside.Of(w.store).ClearBuilding(deadline(t), def, begun.Behind); err != nil || head(t, w.store, def).Building {
 				t.Errorf("a pass in which nothing came in does not end: %v", err)
 			}
 		}
@@ -115,11 +116,11 @@ func TestHeadThatCouldNotBeTold(t *testing.T) {
 	}
 	def, _ := w.plan.Definition("live")
 	w.faults = []fault{{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
-	if _, err := tables.Of(w.sandbox(3)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err == nil ||
+	if _, err := inside.Of(w.sandbox(3)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err == nil ||
 		head(t, w.store, def).Building {
 		t.Fatalf("told: %v", err)
 	}
-	if _, err := tables.Of(w.sandbox(3)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil ||
+	if _, err := inside.Of(w.sandbox(3)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil ||
 		!head(t, w.store, def).Building {
 		t.Fatalf("not told: %v", err)
 	}
@@ -139,11 +140,11 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 				def, _ := w.plan.Definition("live")
 				defs := []*aggregate.Definition{def}
 				mark := func() {
-					if _, err := tables.Of(w.sandbox(3)).MarkBehind(deadline(t), defs); err != nil {
+					if _, err := inside.Of(w.sandbox(3)).MarkBehind(deadline(t), defs); err != nil {
 						t.Error(err)
 					}
 				}
-				var pass store.Pass
+				var pass tables.Pass
 				begin := func() {
 					var err error
 					if pass, err = w.sandbox(0).BeginPass(deadline(t), def); err != nil {
@@ -170,7 +171,7 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 				}
 				w.onCall = nil
 				mark()
-				if err := tables.Of(w.store).ClearBuilding(deadline(t), def, pass.Behind); !errors.Is(err, store.ErrBehind) {
+				if err := inside.Of(w.store).ClearBuilding(deadline(t), def, pass.Behind); !errors.Is(err, store.ErrBehind) {
 					t.Errorf("marked %s, interrupted: %s before request %d: the pass ends with %v", marked, outer, at, err)
 				}
 				if !head(t, w.store, def).Building {
@@ -190,14 +191,14 @@ func TestPassesBegunAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		def, _ := w.plan.Definition("live")
-		var first, second store.Pass
-		begin := func(pass *store.Pass) func() {
+		var first, second tables.Pass
+		begin := func(pass *tables.Pass) func() {
 			return func() {
 				var err error
 				if *pass, err = w.sandbox(0).BeginPass(deadline(t), def); err != nil {
 					t.Error(err)
 				}
-				if _, err := tables.Of(w.sandbox(5)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
+				if _, err := inside.Of(w.sandbox(5)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -206,8 +207,8 @@ func TestPassesBegunAtOnce(t *testing.T) {
 		h.watch(w)
 		begin(&first)()
 		w.onCall = nil
-		for _, pass := range []store.Pass{first, second} {
-			if err := tables.Of(w.store).ClearBuilding(deadline(t), def, pass.Behind); !errors.Is(err, store.ErrBehind) {
+		for _, pass := range []tables.Pass{first, second} {
+			if err := inside.Of(w.store).ClearBuilding(deadline(t), def, pass.Behind); !errors.Is(err, store.ErrBehind) {
 				t.Errorf("before request %d: a pass from %d ends with %v", at, pass.Behind, err)
 			}
 		}
@@ -221,7 +222,7 @@ func TestPassesBegunAtOnce(t *testing.T) {
 // All generations are marked, even if they are more than one request reads. A generation whose head
 // is gone is left alone.
 func TestManyGenerationsBehind(t *testing.T) {
-	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		for i := range 90 {
 			s.Aggregates[fmt.Sprint("more_", i)] = pipeline.AggregateSpec{Since: 1,
 				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
@@ -234,7 +235,7 @@ func TestManyGenerationsBehind(t *testing.T) {
 	for i := range 40 {
 		defs = append(defs, &aggregate.Definition{Name: fmt.Sprint("gone_", i), Since: 1})
 	}
-	if _, err := tables.Of(w.store).MarkBehind(deadline(t), defs); err != nil {
+	if _, err := inside.Of(w.store).MarkBehind(deadline(t), defs); err != nil {
 		t.Fatal(err)
 	}
 	for _, def := range w.plan.Definitions() {

@@ -13,11 +13,11 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/packed"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // compressed adds a type whose payloads are compressed.
-func compressed(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+func compressed(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 	s.Events["note"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "NOTE#{id}", SK: "NOTE"},
 		Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}, Compress: true}
 	s.Aggregates["notes"] = pipeline.AggregateSpec{Since: 1,
@@ -43,7 +43,7 @@ func TestCompressedPayload(t *testing.T) {
 					fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`, `"pages":7.0`))
 			ignored, other = append(ignored, w.note(id, 7, `"trace":"b"`)), append(other, w.note(id, 8))
 		}
-		all := func(step string, items []*event.Item, want event.Verdict) []store.Result {
+		all := func(step string, items []*event.Item, want event.Verdict) []tables.Result {
 			t.Helper()
 			results, cost := w.store.Put(deadline(t), items)
 			for _, r := range results {
@@ -79,7 +79,7 @@ func TestCompressedPayload(t *testing.T) {
 // meets what is stored, also if only a part is there, and a transaction costs twice what the
 // compressed items take.
 func TestCompressedAndAtomic(t *testing.T) {
-	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		s.Events["letter"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "LETTER#{id}", SK: "X"},
 			Retain: 90 * 24 * time.Hour, Atomic: true, Compress: true}
 		s.Events["page"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "letter", Each: "pages", With: []string{"id"}}, ID: "{id}#{n}",
@@ -94,7 +94,7 @@ func TestCompressedAndAtomic(t *testing.T) {
 	if pages := item.Parts.Items; item.Packed == nil || pages[0].Packed == nil || pages[1].Packed != nil {
 		t.Fatal("the whole and the long part are to be compressed, and nothing else")
 	}
-	put := func(item *event.Item) (store.Result, store.Cost) {
+	put := func(item *event.Item) (tables.Result, tables.Cost) {
 		t.Helper()
 		results, cost := w.store.Put(deadline(t), []*event.Item{item})
 		return results[0], cost

@@ -15,9 +15,10 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -26,7 +27,7 @@ import (
 func TestOneStoreManyCallers(t *testing.T) {
 	for _, way := range bothWays {
 		t.Run(way.String(), func(t *testing.T) {
-			w := newWorld(t, counting(way), func(_ *embedded.Config, _ *pipeline.Spec, c *store.Config) {
+			w := newWorld(t, counting(way), func(_ *embedded.Config, _ *pipeline.Spec, c *tables.Config) {
 				c.Env = env.Env{Now: func() time.Time {
 					return epoch
 				}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
@@ -54,7 +55,7 @@ func TestOneStoreManyCallers(t *testing.T) {
 					}
 				})
 				group.Go(func() {
-					if a := tables.Of(w.store).Apply(deadline(t), batch, noQuarantine(t)); !a.Unproven.IsZero() {
+					if a := inside.Of(w.store).Apply(deadline(t), batch, noQuarantine(t)); !a.Unproven.IsZero() {
 						t.Errorf("caller %d: %v", c, a.Err)
 					}
 				})
@@ -91,7 +92,7 @@ func writersRace(t *testing.T, seed uint64) {
 	var w *world
 	var other *store.Store
 	nested, armed := false, false
-	w = newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, s *store.Config) {
+	w = newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, s *tables.Config) {
 		whole := c.Intercept
 		c.PartiQLReturnsItem = seed%2 == 0
 		c.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
@@ -120,7 +121,7 @@ func writersRace(t *testing.T, seed uint64) {
 		}
 		s.Env.Group = func() env.Group { return inline{} }
 	})
-	other = w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events",
+	other = w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events",
 		Env: env.Env{Now: w.Clock.Now, Rand: r.Float64,
 			Group: func() env.Group { return inline{} }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	armed = true

@@ -16,9 +16,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // The store's own accounts must agree with what the engine meters.
@@ -103,7 +103,7 @@ func TestCostOfFlaggedAggregate(t *testing.T) {
 }
 
 // crates is a declaration of items that are replaced, grow, and move within an index.
-func crates(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+func crates(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 	s.Events["crate"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CRATE#{id}", SK: "-"},
 		Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number",
 		Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "DEPOT#{depot}", SK: "{@id}"}}}
@@ -128,7 +128,7 @@ func TestCostsOfSizesAndIndexes(t *testing.T) {
 	for _, many := range []bool{false, true} {
 		for _, returns := range []bool{false, true} {
 			t.Run(fmt.Sprintf("many=%v image=%v", many, returns), func(t *testing.T) {
-				w := newWorld(t, crates, func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) { c.PartiQLReturnsItem = returns })
+				w := newWorld(t, crates, func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) { c.PartiQLReturnsItem = returns })
 				for n, c := range []struct {
 					name          string
 					item          *event.Item
@@ -189,14 +189,14 @@ func TestCostOfALostRace(t *testing.T) {
 	for _, note := range []int{0, 3000} {
 		var w *world
 		raced := embedded.Usage{}
-		w = newWorld(t, crates, func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+		w = newWorld(t, crates, func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
 			done := false
 			next := c.Intercept
 			c.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
 				if put, ok := in.(*dynamodb.PutItemInput); ok && !done && strings.Contains(aws.ToString(put.ConditionExpression), ":seen") {
 					done = true
 					before := w.Engine.Usage()
-					w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: w.Clock.Now}}).
+					w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: w.Clock.Now}}).
 						Put(deadline(t), []*event.Item{w.crate("1", 2, "b", note)})
 					raced = w.Engine.Usage().Sub(before)
 				}
@@ -219,7 +219,7 @@ func TestCostOfALostRace(t *testing.T) {
 // The update of a head is charged for the whole head, with its definition. The update of a head
 // that is gone costs one unit.
 func TestCostOfHeads(t *testing.T) {
-	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		values := map[string]string{}
 		for i := range 40 {
 			values[fmt.Sprintf("v%d", i)] = "sum " + strings.Repeat("p", 200)
@@ -233,23 +233,23 @@ func TestCostOfHeads(t *testing.T) {
 	gone := *def("live")
 	gone.Since = 7
 	defs := []*aggregate.Definition{def("wide"), def("live"), &gone}
-	behind := func() (store.Cost, error) { return tables.Of(w.sandbox(0)).MarkBehind(deadline(t), defs) }
+	behind := func() (tables.Cost, error) { return inside.Of(w.sandbox(0)).MarkBehind(deadline(t), defs) }
 	for _, c := range []struct {
 		name     string
-		update   func() (store.Cost, error)
+		update   func() (tables.Cost, error)
 		requests int
 		least    float64 // write units
 	}{
 		{"behind", behind, 1 + 3 + 2, 9 + 1 + 1 + 2},
 		{"behind again", behind, 1 + 1, 1}, // for the head that is gone
-		{"flag", func() (store.Cost, error) {
-			return tables.Of(w.store).Flag(deadline(t), defs, epoch, strings.Repeat("because ", 300))
+		{"flag", func() (tables.Cost, error) {
+			return inside.Of(w.store).Flag(deadline(t), defs, epoch, strings.Repeat("because ", 300))
 		}, 3 + 2, 9 + 1}, // each is read, and written unless it is gone
-		{"flagged again", func() (store.Cost, error) {
-			return tables.Of(w.store).Flag(deadline(t), defs, epoch, "another")
+		{"flagged again", func() (tables.Cost, error) {
+			return inside.Of(w.store).Flag(deadline(t), defs, epoch, "another")
 		}, 1, 0}, // for the one that is gone
-		{"flagged by another", func() (store.Cost, error) {
-			return tables.Of(w.sandbox(0)).Flag(deadline(t), defs, epoch, "another")
+		{"flagged by another", func() (tables.Cost, error) {
+			return inside.Of(w.sandbox(0)).Flag(deadline(t), defs, epoch, "another")
 		}, 3, 0},
 	} {
 		name := c.name

@@ -5,7 +5,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/count"
 )
 
-// counter is a store as Ingot's own functions and verify use it. Package internal/table/tables
+// counter is a store as Ingot's own functions and verify use it. Package internal/table/inside
 // hands it out. Its methods are not part of what the library offers.
 type counter struct {
 	*repairs

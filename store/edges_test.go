@@ -14,9 +14,10 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // A refused update takes the place of a flag that says less. So whoever takes that flag off meets
@@ -29,7 +30,7 @@ func TestRefusalTakesThePlaceOfAFlag(t *testing.T) {
 			key := lanes.Key(def, 0, []string{"m"}, aggregate.NoWindow)
 			w.put("totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK),
 				"largest": textValue("much"), "flag": textValue("it was flagged before")})
-			a := tables.Of(w.store).Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), func(context.Context, *lanes.Update, error) error {
+			a := inside.Of(w.store).Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), func(context.Context, *lanes.Update, error) error {
 				return nil
 			})
 			flag, _ := w.stored("totals", key)["flag"].(*types.AttributeValueMemberS)
@@ -108,7 +109,7 @@ func TestOneUpdatePrunesTwelveMarks(t *testing.T) {
 // item is flagged.
 func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
 	writes := 0
-	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
 		next := config.Intercept
 		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
 			if u, ok := in.(*dynamodb.UpdateItemInput); ok && strings.HasPrefix(u.Key["PK"].(*types.AttributeValueMemberS).Value,
@@ -124,7 +125,7 @@ func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
 	var refused []string
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	a := tables.Of(w.store).Apply(ctx, w.batch(aggregate.Marks, 1, w.order("1", 5)), func(_ context.Context, u *lanes.Update,
+	a := inside.Of(w.store).Apply(ctx, w.batch(aggregate.Marks, 1, w.order("1", 5)), func(_ context.Context, u *lanes.Update,
 		_ error) error {
 		refused = append(refused, u.Key.PK)
 		return nil
@@ -156,7 +157,7 @@ func TestStartBesideANewerOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var w *world
 			overtaken := false
-			w = newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+			w = newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
 				next := config.Intercept
 				config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
 					if api == "TransactWriteItems" && !overtaken {
@@ -172,7 +173,7 @@ func TestStartBesideANewerOne(t *testing.T) {
 			if w.epoch() != "2" {
 				t.Errorf("epoch %s, want 2", w.epoch())
 			}
-			if newer := tables.Of(w.store).Newer(); !tt.refused && (len(newer) != 1 || newer[0].Name != "extra") {
+			if newer := inside.Of(w.store).Newer(); !tt.refused && (len(newer) != 1 || newer[0].Name != "extra") {
 				t.Errorf("newer %v, want extra", newer)
 			}
 			if def, _ := w.plan.Definition("live"); tt.refused && head(t, w.store, def) != nil {

@@ -16,9 +16,10 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // removes takes an item out of the table, as a person or time to live does.
@@ -40,7 +41,7 @@ func (w *world) changed(change func(*pipeline.Spec)) *store.Store {
 	w.t.Helper()
 	spec := w.plan.Describe().Spec
 	change(&spec)
-	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates,
+	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates,
 		Env: w.Env, Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
 }
 
@@ -95,7 +96,7 @@ func TestErasePartsOfAnotherPipeline(t *testing.T) {
 			}
 			for range 2 {
 				_, err := later.Erase(deadline(t), item.Key)
-				_, _, looked := tables.Of(later).PartsToErase(deadline(t), item.Key, nil, false)
+				_, _, looked := inside.Of(later).PartsToErase(deadline(t), item.Key, nil, false)
 				for _, err := range []error{err, looked} {
 					if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "ingot erase with --scan") {
 						t.Fatal(err)
@@ -111,11 +112,11 @@ func TestErasePartsOfAnotherPipeline(t *testing.T) {
 			for _, n := range c.left {
 				found = append(found, item.Parts.Items[n])
 			}
-			whole, parts, err := tables.Of(later).PartsToErase(deadline(t), item.Key, found, false)
+			whole, parts, err := inside.Of(later).PartsToErase(deadline(t), item.Key, found, false)
 			if err != nil || whole == nil || len(parts) < 3 {
 				t.Errorf("%v, %d parts, %v", whole, len(parts), err)
 			}
-			if erased, err := tables.Of(later).EraseWith(deadline(t), item.Key, found, false); err != nil || !erased {
+			if erased, err := inside.Of(later).EraseWith(deadline(t), item.Key, found, false); err != nil || !erased {
 				t.Fatal(erased, err)
 			}
 			w.erased(all...)
@@ -132,7 +133,7 @@ func TestErasePartsThatAreMissing(t *testing.T) {
 	if _, err := w.store.Erase(deadline(t), item.Key); err == nil || !strings.Contains(err.Error(), "If its message is being stored") {
 		t.Error(err)
 	}
-	if erased, err := tables.Of(w.store).EraseWith(deadline(t), item.Key, nil, true); err != nil || !erased {
+	if erased, err := inside.Of(w.store).EraseWith(deadline(t), item.Key, nil, true); err != nil || !erased {
 		t.Fatal(erased, err)
 	}
 	w.erased(append(item.Parts.Items, item)...)
@@ -151,7 +152,7 @@ func TestErasePartsThatAreMissing(t *testing.T) {
 // The parts of a whole that has expired may live on. Erasing the whole says that they may be left,
 // until somebody has looked for them. A claim among them is released.
 func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
-	w := newWorld(t, accounts, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, accounts, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		for _, name := range []string{"email", "row"} {
 			e := s.Events[name]
 			e.Retain = 900 * 24 * time.Hour
@@ -175,7 +176,7 @@ func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if erased, err := tables.Of(w.store).EraseWith(deadline(t), a.Key, a.Parts.Items, true); err != nil || erased {
+	if erased, err := inside.Of(w.store).EraseWith(deadline(t), a.Key, a.Parts.Items, true); err != nil || erased {
 		t.Error(erased, err)
 	}
 	w.erased(a.Parts.Items...)
@@ -224,7 +225,7 @@ func TestEraseLeavesTheClaimOfAnother(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b := w.account("a", "x@y", 1), w.account("b", "x@y", 1)
 	w.keepAll(b)
-	if _, err := tables.Of(w.store).EraseWith(deadline(t), a.Key, a.Parts.Items[:1], false); err != nil {
+	if _, err := inside.Of(w.store).EraseWith(deadline(t), a.Key, a.Parts.Items[:1], false); err != nil {
 		t.Fatal(err)
 	}
 	if whole, parts := w.lieThere(b); !whole || parts != 2 {
@@ -236,7 +237,7 @@ func TestEraseLeavesTheClaimOfAnother(t *testing.T) {
 // A claim cannot be erased alone. The error says under which key its whole is, if the claim shows
 // that.
 func TestEraseOfAClaimNamesItsWhole(t *testing.T) {
-	w := newWorld(t, accounts, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, accounts, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		e := s.Events["email"]
 		e.Part.With = append(e.Part.With, "id")
 		s.Events["email"] = e
@@ -350,7 +351,7 @@ func TestEraseReadsTheAnswersOfObjects(t *testing.T) {
 	w := newWorld(t, posts)
 	item := w.post("post", "1")
 	w.keep(item)
-	s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env,
+	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env,
 		Objects: keptObjects{w.Engine.S3()}, PayloadBucket: stack.Payloads})
 	if _, err := s.Erase(context.Background(), item.Key); err == nil || !strings.Contains(err.Error(), "InternalError") {
 		t.Error(err)
@@ -380,7 +381,7 @@ func TestErasePartsOfALostPayload(t *testing.T) {
 		!strings.Contains(err.Error(), "cannot make them: the payload is lost") {
 		t.Error(err)
 	}
-	if _, err := tables.Of(later).EraseWith(deadline(t), whole.Key, nil, true); err != nil {
+	if _, err := inside.Of(later).EraseWith(deadline(t), whole.Key, nil, true); err != nil {
 		t.Error(err)
 	}
 	w.erased(whole)

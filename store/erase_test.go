@@ -15,7 +15,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // lies returns what is stored under a key: names and values, in order.
@@ -61,7 +61,7 @@ func TestErase(t *testing.T) {
 			"lost":    {{API: "GetItem", After: errLost}, {API: "PutItem", After: errLost}}} {
 			for _, returns := range []bool{true, false} {
 				t.Run(fmt.Sprint(name, " ", fault, " ", returns), func(t *testing.T) {
-					w := newWorld(t, func(e *embedded.Config, _ *pipeline.Spec, _ *store.Config) { e.PartiQLReturnsItem = returns })
+					w := newWorld(t, func(e *embedded.Config, _ *pipeline.Spec, _ *tables.Config) { e.PartiQLReturnsItem = returns })
 					item := c.item(w)
 					if c.stored {
 						w.keep(item)
@@ -185,7 +185,7 @@ func TestEraseRefused(t *testing.T) {
 	if _, err := w.store.Erase(context.Background(), key); err == nil || !strings.Contains(err.Error(), "not authorized") || w.slept > 0 {
 		t.Errorf("%v after %d waits", err, w.slept)
 	}
-	none := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
+	none := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
 	if _, err := none.Erase(context.Background(), key); err == nil || !strings.Contains(err.Error(), "Config.Events") {
 		t.Errorf("%v", err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // erasure is an event that is being erased.
@@ -155,7 +156,7 @@ func (e *erasure) findParts(ctx context.Context) rows.Answer {
 	switch {
 	case lost == nil:
 		whole = again
-	case !errors.Is(lost, plain.ErrPayloadLost):
+	case !errors.Is(lost, tables.ErrPayloadLost):
 		return asked(lost)
 	}
 	e.whole = whole

@@ -11,7 +11,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Every request, not only the first, is preceded by the test for Expired. If an answer was lost an
@@ -27,7 +27,7 @@ func TestClockPassesBetweenTries(t *testing.T) {
 		} {
 			t.Run(fmt.Sprint(n, " ", name), func(t *testing.T) {
 				var w *world
-				w = newWorld(t, func(_ *embedded.Config, _ *pipeline.Spec, c *store.Config) {
+				w = newWorld(t, func(_ *embedded.Config, _ *pipeline.Spec, c *tables.Config) {
 					c.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Pass(time.Hour); return nil }
 				})
 				var items []*event.Item
@@ -158,7 +158,7 @@ func TestTotalOfARevisionThatMovedBack(t *testing.T) {
 		{"as much more as the revision moved", (97 + 60) * day, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+			w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 				s.Aggregates["parcels"] = pipeline.AggregateSpec{Since: 1, Window: day, Retain: c.retain, OnExpire: "subtract",
 					From: map[string]pipeline.FromSpec{"parcel": {Values: map[string]string{"parcels": "count"}}}}
 			})

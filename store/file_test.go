@@ -20,9 +20,10 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // written is a pipeline.yaml of an epoch, with a comment.
@@ -40,7 +41,7 @@ events:
 }
 
 // current lets every read see the newest write.
-func current(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) { c.Behind = nil }
+func current(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) { c.Behind = nil }
 
 // running is the store of a function that was deployed with a file.
 func (w *world) running(text string) *store.Store {
@@ -49,7 +50,7 @@ func (w *world) running(text string) *store.Store {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Aggregates: "totals"})
+	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Aggregates: "totals"})
 }
 
 func (w *world) deployed() string {
@@ -71,7 +72,7 @@ func (w *world) keepFile(text string) error {
 	if err := st.Start(deadline(w.t)); err != nil {
 		return err
 	}
-	return tables.Of(st).KeepFile(deadline(w.t), false)
+	return inside.Of(st).KeepFile(deadline(w.t), false)
 }
 
 func TestDeployedFileIsReplaced(t *testing.T) {
@@ -100,7 +101,7 @@ func TestDeployedFileIsReplaced(t *testing.T) {
 			}
 			for _, text := range tt.starts {
 				if text == "" {
-					if err := tables.Of(w.store).KeepFile(deadline(t), false); err != nil {
+					if err := inside.Of(w.store).KeepFile(deadline(t), false); err != nil {
 						t.Error(err)
 					}
 				} else if err := w.keepFile(text); err != nil {
@@ -185,7 +186,7 @@ func TestFaultsOfTheFile(t *testing.T) {
 		calls := 0
 		w.onCall = func(string, any) error { calls++; return nil }
 		w.faults = []fault{f}
-		if err := tables.Of(st).KeepFile(deadline(t), false); (err == nil) != (f.Before == overtaken || f.Before == overtaking) {
+		if err := inside.Of(st).KeepFile(deadline(t), false); (err == nil) != (f.Before == overtaken || f.Before == overtaking) {
 			t.Errorf("%+v: %v", f, err)
 		}
 		if got := w.deployed(); got != written(1, "old") && got != written(1, "new") || calls > 2 {
@@ -277,7 +278,7 @@ func (w *world) wake(text string) error {
 	if err := st.Start(deadline(w.t)); err != nil {
 		return err
 	}
-	return tables.Of(st).KeepFile(deadline(w.t), true)
+	return inside.Of(st).KeepFile(deadline(w.t), true)
 }
 
 // A person who wakes the function has the file written anew, but not over that of a newer function.
@@ -319,13 +320,13 @@ func TestFileOfAnotherStart(t *testing.T) {
 		if err := w.keepFile(written(1, "early")); err != nil {
 			t.Fatal(err)
 		}
-		if err := tables.Of(late).KeepFile(deadline(t), false); err != nil || w.deployed() != written(1, "early") {
+		if err := inside.Of(late).KeepFile(deadline(t), false); err != nil || w.deployed() != written(1, "early") {
 			t.Errorf("after %q: %v: %s", before, err, w.deployed())
 		}
 		if err := w.keepFile(written(2, "raised")); err != nil {
 			t.Fatal(err)
 		}
-		if err := tables.Of(late).KeepFile(deadline(t), true); err != nil || w.deployed() != written(2, "raised") {
+		if err := inside.Of(late).KeepFile(deadline(t), true); err != nil || w.deployed() != written(2, "raised") {
 			t.Errorf("after another epoch: %v: %s", err, w.deployed())
 		}
 	}

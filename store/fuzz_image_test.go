@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // FuzzImage gives everything that reads stored items an item with any attributes of any type, also
@@ -103,7 +104,7 @@ func checkTotal(t *testing.T, img rows.Image) {
 		t.Fatal("read twice, read otherwise")
 	}
 	// Buckets are added up, whatever numbers they hold.
-	gather(def, nil, []rows.StoredTotal{total, {Address: a, N: 1, FP: event.DecimalOf(1), FPX: event.DecimalOf(1)}})
+	gather(def, nil, []tables.StoredTotal{total, {Address: a, N: 1, FP: event.DecimalOf(1), FPX: event.DecimalOf(1)}})
 }
 
 // anyImage reads DynamoDB JSON of every type that the client can return. Any other type becomes the

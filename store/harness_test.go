@@ -24,6 +24,7 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // orders is the declaration that these tests use.
@@ -71,14 +72,14 @@ type world struct {
 
 type fault = testworld.Fault
 
-type option func(*embedded.Config, *pipeline.Spec, *store.Config)
+type option func(*embedded.Config, *pipeline.Spec, *tables.Config)
 
 func newWorld(t testing.TB, options ...option) *world {
 	t.Helper()
 	w := &world{t: t, rng: rand.New(rand.NewPCG(7, 7))}
 	config := embedded.Config{Intercept: w.intercept, Behind: embedded.Oldest}
 	spec := orders()
-	c := store.Config{Env: env.Env{
+	c := tables.Config{Env: env.Env{
 		Sleep: func(ctx context.Context, _ time.Duration) error {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -125,7 +126,7 @@ func (w *world) compile(spec pipeline.Spec) *pipeline.Pipeline {
 	return p
 }
 
-func (w *world) open(c store.Config) *store.Store {
+func (w *world) open(c tables.Config) *store.Store {
 	w.t.Helper()
 	s, err := store.New(c)
 	if err != nil {
@@ -181,7 +182,7 @@ func deadline(t testing.TB) context.Context {
 	return ctx
 }
 
-func verdicts(results []store.Result) string {
+func verdicts(results []tables.Result) string {
 	var names []string
 	for _, r := range results {
 		names = append(names, r.Verdict.String())

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/table/transact"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Judge returns what [Store.Put] would answer for the item now, and the event that is stored under
@@ -21,20 +22,20 @@ import (
 // stored or would be stored, its parts are judged too. If the verdict of a part is worse, the event
 // that is stored under the part's key is returned. Judge also reads the totals with floors that the
 // event takes from. If one of them is too low now, the answer is Rejected.
-func (s *repairs) Judge(ctx context.Context, item *event.Item) (rows.Result, *event.Item, error) {
+func (s *repairs) Judge(ctx context.Context, item *event.Item) (tables.Result, *event.Item, error) {
 	if payloads.IsAhead(item, s.Env.Now()) {
 		refusal := payloads.TooFarAhead(item)
-		return rows.Result{Verdict: refusal.Verdict, Refusal: refusal}, nil, nil
+		return tables.Result{Verdict: refusal.Verdict, Refusal: refusal}, nil, nil
 	}
 	atomic := rows.IsAtomic(item)
 	r, stored, err := s.judgeOne(ctx, item, !atomic)
-	if err != nil || !r.Yields(item) {
+	if err != nil || !rows.Yields(&r, item) {
 		if err == nil && atomic && r.Verdict == event.Inserted {
 			r, err = s.floors(ctx, r, item.Key, nil, item)
 		}
 		return r, stored, err
 	}
-	var parts []rows.Result
+	var parts []tables.Result
 	var unmet []*event.Item
 	if r.Verdict == event.Inserted {
 		unmet = append(unmet, item)
@@ -42,19 +43,19 @@ func (s *repairs) Judge(ctx context.Context, item *event.Item) (rows.Result, *ev
 	for _, part := range item.Parts.Items {
 		ofPart, there, err := s.judgeOne(ctx, part, !atomic)
 		if err != nil {
-			return rows.Result{}, nil, err
+			return tables.Result{}, nil, err
 		}
 		if ofPart.Verdict == event.Inserted {
 			unmet = append(unmet, part)
 		}
 		parts = append(parts, ofPart)
-		if both := r.With(parts); both.Refusal != nil && both.Refusal == ofPart.Refusal {
+		if both := rows.Worst(r, parts); both.Refusal != nil && both.Refusal == ofPart.Refusal {
 			stored = there
 		}
 	}
-	r = r.With(parts)
+	r = rows.Worst(r, parts)
 	if atomic && r.Verdict == event.Duplicate && slices.ContainsFunc(r.Parts,
-		func(p rows.Result) bool { return p.Verdict == event.Inserted }) {
+		func(p tables.Result) bool { return p.Verdict == event.Inserted }) {
 		r.Verdict = event.Inserted // it is a Duplicate only if all of it is stored
 	}
 	if atomic && r.Verdict == event.Inserted {
@@ -65,19 +66,20 @@ func (s *repairs) Judge(ctx context.Context, item *event.Item) (rows.Result, *ev
 
 // JudgeInPlaceOf says whether a total would refuse these items, if the events that are stored under
 // their keys were gone, with all that they add. It writes nothing.
-func (s *repairs) JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (rows.Result, error) {
-	return s.floors(ctx, rows.Result{Verdict: event.Inserted}, items[0].Key, gone, items...)
+func (s *repairs) JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (tables.Result, error) {
+	return s.floors(ctx, tables.Result{Verdict: event.Inserted}, items[0].Key, gone, items...)
 }
 
 // floors returns r, or the reason why a total would refuse the transaction that puts these items of
 // the event with this key. What the events in gone add is left out of the totals.
-func (s *repairs) floors(ctx context.Context, r rows.Result, key event.Key, gone []*event.Item, items ...*event.Item) (rows.Result, error) {
+func (s *repairs) floors(ctx context.Context, r tables.Result, key event.Key, gone []*event.Item, items ...*event.Item) (tables.Result,
+	error) {
 	t := s.AtomicPut(items[0], items[1:]...)
 	if len(t.Floors()) == 0 {
 		return r, nil
 	}
 	if s.Aggregates == "" {
-		return rows.Result{}, fmt.Errorf("judge %s: Config.Aggregates names no table, and a floor may refuse the event", key)
+		return tables.Result{}, fmt.Errorf("judge %s: Config.Aggregates names no table, and a floor may refuse the event", key)
 	}
 	for _, u := range transact.TotalMoves(t.Members) {
 		if !slices.Contains(u.Subtracts, true) {
@@ -85,18 +87,18 @@ func (s *repairs) floors(ctx context.Context, r rows.Result, key event.Key, gone
 		}
 		img, err := s.Get(ctx, u.Key)
 		if err != nil {
-			return rows.Result{}, fmt.Errorf("total %q: %w", u.Key, awserr.Quiet(err))
+			return tables.Result{}, fmt.Errorf("total %q: %w", u.Key, awserr.Quiet(err))
 		}
 		switch floor, mistyped := u.Below(lessOf(s.Pipeline, img, u, gone)); {
 		case mistyped != "":
-			return rows.Result{Verdict: event.Rejected, Refusal: transact.TotalRefused(u, key, mistyped)}, nil
+			return tables.Result{Verdict: event.Rejected, Refusal: transact.TotalRefused(u, key, mistyped)}, nil
 		case floor != "":
-			refusal := transact.Heads{}.Incomplete(ctx, s.Writer, u.Def, true, &rows.Cost{})
+			refusal := transact.Heads{}.Incomplete(ctx, s.Writer, u.Def, true, &tables.Cost{})
 			if refusal == nil {
 				refusal = &event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor, Detail: floor}
 			}
 			refusal.Key = key
-			return rows.Result{Verdict: refusal.Verdict, Refusal: refusal}, nil
+			return tables.Result{Verdict: refusal.Verdict, Refusal: refusal}, nil
 		}
 	}
 	return r, nil
@@ -117,45 +119,45 @@ func lessOf(p *pipeline.Pipeline, img rows.Image, u *transact.TotalMove, gone []
 
 // judgeOne judges an item without its parts. A transaction of its own puts it if alone is set: then
 // floors may refuse it.
-func (s *repairs) judgeOne(ctx context.Context, item *event.Item, alone bool) (rows.Result, *event.Item, error) {
+func (s *repairs) judgeOne(ctx context.Context, item *event.Item, alone bool) (tables.Result, *event.Item, error) {
 	if s.Events == "" {
-		return rows.Result{}, nil, fmt.Errorf("judge %s: Config.Events names no table", item.Key)
+		return tables.Result{}, nil, fmt.Errorf("judge %s: Config.Events names no table", item.Key)
 	}
 	img, err := s.ReadOne(ctx, s.Events, item.Key)
 	if err != nil {
-		return rows.Result{}, nil, fmt.Errorf("read of %s in table %s: %w", item.Key, s.Events, awserr.Quiet(err))
+		return tables.Result{}, nil, fmt.Errorf("read of %s in table %s: %w", item.Key, s.Events, awserr.Quiet(err))
 	}
 	late := plain.TooLate(item, s.Env.Now())
 	if len(img) == 0 {
 		if late {
-			return rows.Result{Verdict: event.Expired, Refusal: plain.PastExpiry(item)}, nil, nil
+			return tables.Result{Verdict: event.Expired, Refusal: plain.PastExpiry(item)}, nil, nil
 		}
 		if alone {
-			r, err := s.floors(ctx, rows.Result{Verdict: event.Inserted}, item.Key, nil, item)
+			r, err := s.floors(ctx, tables.Result{Verdict: event.Inserted}, item.Key, nil, item)
 			return r, nil, err
 		}
-		return rows.Result{Verdict: event.Inserted}, nil, nil
+		return tables.Result{Verdict: event.Inserted}, nil, nil
 	}
 	known := rows.ReadWhole(img)
 	if err := known.Ahead(s.Pipeline.Epoch()); err != nil {
-		return rows.Result{}, nil, err
+		return tables.Result{}, nil, err
 	}
 	stored, err := rows.Decode(img)
 	if err != nil {
 		stored = nil // the verdict says that the key is taken
 	}
-	var r rows.Result
+	var r tables.Result
 	judge := func() {
 		if !late && s.Older(known, item) {
-			r = rows.Result{Verdict: event.Updated, Existing: known.Existing()}
+			r = tables.Result{Verdict: event.Updated, Existing: known.Existing()}
 			return
 		}
 		r = s.JudgeStored(known, item)
 	}
 	if !known.Elsewhere(item) {
 		judge()
-	} else if err := s.Fetch(ctx, known, &rows.Cost{}, judge); err != nil {
-		return rows.Result{}, nil, fmt.Errorf("payload of %s: %w", item.Key, err)
+	} else if err := s.Fetch(ctx, known, &tables.Cost{}, judge); err != nil {
+		return tables.Result{}, nil, fmt.Errorf("payload of %s: %w", item.Key, err)
 	}
 	return r, stored, nil
 }

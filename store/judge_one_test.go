@@ -7,9 +7,10 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Judge says what Put then does. It changes nothing, and returns what is stored.
@@ -52,7 +53,7 @@ func TestJudgeSaysWhatPutDoes(t *testing.T) {
 			}
 			item := c.item(w)
 			was := w.lies(item.Key)
-			judged, stored, err := tables.Of(w.store).Judge(deadline(t), item)
+			judged, stored, err := inside.Of(w.store).Judge(deadline(t), item)
 			if err != nil || judged.Verdict != c.verdict || (stored != nil) != c.stored {
 				t.Fatalf("%v %+v, stored %v; want %v", err, judged, stored, c.verdict)
 			}
@@ -72,11 +73,11 @@ func TestJudgeSaysWhatPutDoes(t *testing.T) {
 		})
 	}
 	w := newWorld(t)
-	closed, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
+	closed, err := store.New(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := tables.Of(closed).Judge(deadline(t), w.order("1", 1)); err == nil {
+	if _, _, err := inside.Of(closed).Judge(deadline(t), w.order("1", 1)); err == nil {
 		t.Error("it judges without a table")
 	}
 }
@@ -85,9 +86,9 @@ func TestJudgeSaysWhatPutDoes(t *testing.T) {
 // already is a Duplicate, whatever a floor says.
 func TestJudgeAsksFloors(t *testing.T) {
 	w := newWorld(t, stocked)
-	judge := func(item *event.Item) store.Result {
+	judge := func(item *event.Item) tables.Result {
 		t.Helper()
-		r, _, err := tables.Of(w.store).Judge(deadline(t), item)
+		r, _, err := inside.Of(w.store).Judge(deadline(t), item)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +129,7 @@ func TestJudgeAsksFloors(t *testing.T) {
 			t.Errorf("%s: Put says %+v %+v, Judge said %+v %+v", item.Key, put, put.Refusal, judged, judged.Refusal)
 		}
 	}
-	apart := newWorld(t, stocked, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	apart := newWorld(t, stocked, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		e := s.Events["transfer"]
 		e.Atomic = false
 		s.Events["transfer"] = e
@@ -139,7 +140,7 @@ func TestJudgeAsksFloors(t *testing.T) {
 	})
 	apart.start()
 	item := apart.transfer("1", "x", "y", 60)
-	judged, _, err := tables.Of(apart.store).Judge(deadline(t), item)
+	judged, _, err := inside.Of(apart.store).Judge(deadline(t), item)
 	if put := apart.putNow(item)[0]; err != nil || judged.Verdict != event.Rejected || put.Verdict != event.Rejected ||
 		*judged.Refusal != *put.Refusal {
 		t.Errorf("a part by itself: %v, Put says %+v, Judge said %+v", err, put, judged)

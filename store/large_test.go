@@ -17,8 +17,9 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // grow pads an aggregate item so that it is left bytes smaller than size.
@@ -44,7 +45,7 @@ func (w *world) grow(key event.Key, size, left int) {
 
 // fresh returns a function that has just started. few is how many totals it writes one by one.
 func (w *world) fresh(oneByOne int) *store.Store {
-	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", OneByOne: oneByOne,
+	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", OneByOne: oneByOne,
 		Env: env.Env{Now: w.Clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 }
 
@@ -63,9 +64,9 @@ func TestLargeTotal(t *testing.T) {
 		}
 		key := event.Key{PK: "A#live#1#0", SK: "-"}
 		n := int64(1)
-		count := func() tables.Applied {
+		count := func() inside.Applied {
 			n++
-			applied := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, n*10, w.order(fmt.Sprint(n), 1)), noQuarantine(t))
+			applied := inside.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, n*10, w.order(fmt.Sprint(n), 1)), noQuarantine(t))
 			if applied.Err != nil {
 				t.Fatal(applied.Err)
 			}
@@ -74,12 +75,12 @@ func TestLargeTotal(t *testing.T) {
 		if a := count(); a.Large != 0 || warnings.Load() != 0 {
 			t.Fatalf("a small total is large: %+v", a)
 		}
-		w.grow(key, store.LargeTotal, 300)
+		w.grow(key, tables.LargeTotal, 300)
 		w.store = w.fresh(few) // it knows nothing yet
 		if a := count(); a.Large != 0 || warnings.Load() != 0 {
 			t.Errorf("below the bound: %+v, %d warnings", a, warnings.Load())
 		}
-		w.grow(key, store.LargeTotal, 0)
+		w.grow(key, tables.LargeTotal, 0)
 		w.store = w.fresh(few)
 		if a := count(); a.Large != 1 || warnings.Load() != 1 {
 			t.Errorf("at the bound: %+v, %d warnings", a, warnings.Load())
@@ -144,7 +145,7 @@ func TestWarningMakesNoTotal(t *testing.T) {
 	w := newWorld(t)
 	key := event.Key{PK: "A#live#1#0", SK: "-"}
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
-	w.grow(key, store.LargeTotal, -1)
+	w.grow(key, tables.LargeTotal, -1)
 	w.store = w.fresh(100)
 	warned := false
 	w.onCall = func(_ string, in any) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // As many aggregates as a file may declare start, start again, and go up an epoch. Half of them are
@@ -88,7 +89,7 @@ func TestLongestExpressions(t *testing.T) {
 		for _, way := range bothWays {
 			t.Run(op+" "+way.String(), func(t *testing.T) {
 				var got longest
-				w := newWorld(t, counting(way), func(config *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+				w := newWorld(t, counting(way), func(config *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 					got.measure(config)
 					values := map[string]string{}
 					for i := range pipeline.MaxValues {
@@ -145,7 +146,7 @@ func TestTooManyTotalsForReceipts(t *testing.T) {
 			From: map[string]pipeline.FromSpec{"parcel": {Values: map[string]string{"parcels": "count"}}}}
 	}
 	w := newWorld(t)
-	config := store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals",
+	config := tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals",
 		Counting: aggregate.Receipts}
 	if _, err := store.New(config); err == nil ||
 		!strings.HasPrefix(err.Error(), "store: one change of event type parcel can touch 120 totals of 60 aggregates, ") {
@@ -226,8 +227,8 @@ func TestTouchEndsWhenAllAreRefused(t *testing.T) {
 // wideEvent declares an event type whose items have every attribute that Ingot itself can add.
 // Declared attributes fill an INSERT statement to the last character. over adds that many more
 // characters.
-func wideEvent(over int) func(*embedded.Config, *pipeline.Spec, *store.Config) {
-	return func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+func wideEvent(over int) func(*embedded.Config, *pipeline.Spec, *tables.Config) {
+	return func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		e := pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "WIDE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour,
 			Mode: "latest", Revision: "rev number",
 			Indexes:    map[string]pipeline.IndexSpec{"GSI1": {PK: "{id}", SK: "{@source}"}},
@@ -243,7 +244,7 @@ func wideEvent(over int) func(*embedded.Config, *pipeline.Spec, *store.Config) {
 // table can have.
 func TestWidestItemFitsAStatement(t *testing.T) {
 	longest, statements := 0, 0
-	w := newWorld(t, wideEvent(0), func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, wideEvent(0), func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
 		next := c.Intercept
 		c.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
 			if batch, ok := in.(*dynamodb.BatchExecuteStatementInput); ok {

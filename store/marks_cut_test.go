@@ -13,15 +13,15 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // An update that moves many buckets is written in parts. If a part is not proven, nothing after it
 // is written: the mark of a later part would say that the earlier one is counted, too.
 func TestNothingFollowsAFailedPart(t *testing.T) {
-	only := func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	only := func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		s.Aggregates = map[string]pipeline.AggregateSpec{"sizes": {Since: 1, From: map[string]pipeline.FromSpec{
 			"order": {Values: map[string]string{"orders": "count", "sizes": "histogram cents"}}}}}
 	}
@@ -51,7 +51,7 @@ func TestNothingFollowsAFailedPart(t *testing.T) {
 			}
 			return nil
 		}
-		a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, 1, items...), func(context.Context, *lanes.Update,
+		a := inside.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, 1, items...), func(context.Context, *lanes.Update,
 			error) error {
 			return c.quarantine
 		})

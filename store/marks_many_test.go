@@ -19,14 +19,15 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // oneByOne sets how many totals go as UpdateItems.
 func oneByOne(n int) option {
-	return func(_ *embedded.Config, _ *pipeline.Spec, c *store.Config) { c.OneByOne = n }
+	return func(_ *embedded.Config, _ *pipeline.Spec, c *tables.Config) { c.OneByOne = n }
 }
 
 // perMerchant returns orders of so many merchants. Each order touches a total of its merchant, a
@@ -45,7 +46,7 @@ func (w *world) perMerchant(merchants, from int) []*event.Item {
 // dropped, by the look or by the items that the refusals bring.
 func TestCostsOfManyTotals(t *testing.T) {
 	for _, returns := range []bool{true, false} {
-		w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) { c.PartiQLReturnsItem = returns })
+		w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) { c.PartiQLReturnsItem = returns })
 		batch := func() *lanes.Batch { return w.batch(aggregate.Marks, 1, w.perMerchant(100, 1)...) } // 201 totals
 		spend := func(name string, b *lanes.Batch, looks, requests int64, writes, reads float64, dropped int) {
 			t.Helper()
@@ -73,7 +74,7 @@ func TestCostsOfManyTotals(t *testing.T) {
 		} else {
 			spend("again", again, 9, 9, 201, 201, 300)
 		}
-		w.store = w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
+		w.store = w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
 		spend("again, by a cold function", batch(), 3, 0, 0, 100.5, 300)
 	}
 }
@@ -85,7 +86,7 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		var worlds [2]*world
 		for i, few := range []int{-1, 1} {
-			worlds[i] = newWorld(t, oneByOne(few), func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+			worlds[i] = newWorld(t, oneByOne(few), func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
 				c.PartiQLReturnsItem = seed%2 == 0
 			})
 		}
@@ -96,7 +97,7 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 			cold, gone, passed := rng.IntN(3) == 0, rng.IntN(4) == 0, time.Duration(rng.IntN(60))*time.Hour
 			for _, w := range worlds {
 				if cold {
-					w.store = w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals",
+					w.store = w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals",
 						OneByOne: map[*world]int{worlds[0]: -1, worlds[1]: 1}[w]})
 				}
 				w.Clock.Pass(passed)
@@ -164,7 +165,7 @@ func TestRefusedAmongMany(t *testing.T) {
 				w.faults = []fault{{API: "BatchExecuteStatement", Before: &smithy.GenericAPIError{Code: "ValidationException"}}}
 			}
 			var refused []string
-			a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, 1, w.perMerchant(20, 1)...), func(_ context.Context,
+			a := inside.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, 1, w.perMerchant(20, 1)...), func(_ context.Context,
 				u *lanes.Update, _ error) error {
 				refused = append(refused, u.Key.String())
 				return nil
@@ -218,7 +219,7 @@ func TestStatementsAreAnsweredOneByOne(t *testing.T) {
 // overwritten by a function that does not know it. Each value is in a total of its own, so that no
 // condition of another one helps.
 func TestStatementsMeetOtherValues(t *testing.T) {
-	w := newWorld(t, oneByOne(1), func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, oneByOne(1), func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		for name, value := range map[string]string{"tips": "sum tip?", "least": "min tip?", "most": "max tip?", "kinds": "distinct tip?"} {
 			s.Aggregates[name] = pipeline.AggregateSpec{Since: 1,
 				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{name: value, "orders": "count"}}}}
@@ -226,7 +227,7 @@ func TestStatementsMeetOtherValues(t *testing.T) {
 	})
 	apply := func(s *store.Store, sequence int64, tip string) {
 		b := w.batch(aggregate.Marks, sequence, w.order(fmt.Sprint(sequence), 5, `"tip":`+tip))
-		if a := tables.Of(s).Apply(deadline(t), b, noQuarantine(t)); !a.Unproven.IsZero() {
+		if a := inside.Of(s).Apply(deadline(t), b, noQuarantine(t)); !a.Unproven.IsZero() {
 			t.Fatal(a.Err)
 		}
 	}

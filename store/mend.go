@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Mending is one total that is to be mended: its items as they were read. A total that is spread
@@ -68,7 +69,7 @@ func (m *Mending) read(ctx context.Context) ([]rows.Image, error) {
 }
 
 // Stored returns the items that were read.
-func (m *Mending) Stored() (list []rows.StoredTotal) {
+func (m *Mending) Stored() (list []tables.StoredTotal) {
 	for _, img := range m.images {
 		if t, ok := rows.ReadTotal(img); ok {
 			list = append(list, t)

@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // MissingParts does what [Store.MissingParts] says.
@@ -205,7 +206,7 @@ func (s *repairs) PutParts(ctx context.Context) (PartsPut, error) {
 	if err := s.Generations.SameSecret(ctx); err != nil {
 		return p, fmt.Errorf("put parts: %w", err)
 	}
-	for page, err := range s.ItemPages(ctx, rows.Segment{}) {
+	for page, err := range s.ItemPages(ctx, tables.Segment{}) {
 		if err != nil {
 			return p, err
 		}
@@ -217,7 +218,7 @@ func (s *repairs) PutParts(ctx context.Context) (PartsPut, error) {
 			switch {
 			case err == nil:
 				whole = again
-			case !errors.Is(err, plain.ErrPayloadLost):
+			case !errors.Is(err, tables.ErrPayloadLost):
 				return p, fmt.Errorf("put parts: item %s: %w", whole.Key, err)
 			default:
 				if _, none := s.Pipeline.Parts(whole); none != nil {
@@ -231,7 +232,7 @@ func (s *repairs) PutParts(ctx context.Context) (PartsPut, error) {
 			}
 			p.Missing += len(missing)
 			missing = slices.DeleteFunc(missing, func(part *event.Item) bool { return p.tooFarAhead(part, s.Env.Now()) })
-			var results []rows.Result
+			var results []tables.Result
 			if s.Pipeline.Atomic(whole.Type) {
 				for _, part := range missing { // one refused part must not stop the others
 					results = append(results, s.PutBeside(ctx, whole, part))
@@ -240,7 +241,7 @@ func (s *repairs) PutParts(ctx context.Context) (PartsPut, error) {
 				results, _ = s.PutAlone(ctx, missing)
 			}
 			for n := range results {
-				s.TakeBack(ctx, missing[n], &results[n], &rows.Cost{})
+				s.TakeBack(ctx, missing[n], &results[n], &tables.Cost{})
 			}
 			if ctx.Err() != nil {
 				return p, ctx.Err()

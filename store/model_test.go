@@ -15,9 +15,10 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -58,7 +59,7 @@ type poller struct {
 
 func newAdversary(t *testing.T, seed uint64, way aggregate.Counting) *adversary {
 	a := &adversary{r: rand.New(rand.NewPCG(seed, 11)), way: way, faulty: 0.15}
-	a.world = newWorld(t, counting(way), func(c *embedded.Config, _ *pipeline.Spec, s *store.Config) {
+	a.world = newWorld(t, counting(way), func(c *embedded.Config, _ *pipeline.Spec, s *tables.Config) {
 		whole := c.Intercept
 		c.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
 			if a.dying != nil {
@@ -85,7 +86,7 @@ func newAdversary(t *testing.T, seed uint64, way aggregate.Counting) *adversary 
 	})
 	for range 3 {
 		a.stores = append(a.stores,
-			a.open(store.Config{Client: a.Engine.DynamoDB(), Pipeline: a.plan, Events: "events", Aggregates: "totals", Counting: way,
+			a.open(tables.Config{Client: a.Engine.DynamoDB(), Pipeline: a.plan, Events: "events", Aggregates: "totals", Counting: way,
 				Env: env.Env{Now: func() time.Time { return a.Clock.Now() }, Rand: a.r.Float64, Group: func() env.Group { return inline{} },
 					Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}}))
 	}
@@ -162,7 +163,7 @@ func (a *adversary) invoke(s *shard, at, n int) int {
 		}
 		defer func() { a.dying = nil; die() }()
 	}
-	applied := tables.Of(a.stores[a.r.IntN(len(a.stores))]).Apply(ctx, batch, noQuarantine(a.t))
+	applied := inside.Of(a.stores[a.r.IntN(len(a.stores))]).Apply(ctx, batch, noQuarantine(a.t))
 	if applied.Unproven.IsZero() {
 		return n
 	}

@@ -15,14 +15,14 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // An update asks for the whole item only if the last look is an hour old in stream time. Between
 // looks the answers are short, the guesses are right, and the accounts are true.
 func TestItemIsAskedForOnceAnHour(t *testing.T) {
 	var asked atomic.Int32
-	w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
 		inner := c.Intercept
 		c.Intercept = func(ctx context.Context, api string, input any, call func() (any, error)) (any, error) {
 			if in, ok := input.(*dynamodb.UpdateItemInput); ok && in.ReturnValues == types.ReturnValueAllNew {
@@ -53,7 +53,7 @@ func TestItemIsAskedForOnceAnHour(t *testing.T) {
 // although the item is not read again.
 func TestCostOfValuesThatGrow(t *testing.T) {
 	for _, single := range []int{0, -1} {
-		w := newWorld(t, oneByOne(single), func(_ *embedded.Config, spec *pipeline.Spec, _ *store.Config) {
+		w := newWorld(t, oneByOne(single), func(_ *embedded.Config, spec *pipeline.Spec, _ *tables.Config) {
 			spec.Aggregates = map[string]pipeline.AggregateSpec{"values": {Since: 1, From: map[string]pipeline.FromSpec{
 				"order": {Values: map[string]string{"ids": "distinct id", "last": "newest note"}}}}}
 		})

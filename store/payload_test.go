@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // postsOfTwo is the pipeline of posts at its second epoch: a new aggregate uses a field that the
@@ -78,12 +79,12 @@ func TestPayload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.Payload(deadline(t), read); !errors.Is(err, store.ErrPayloadLost) ||
+	if _, err := w.store.Payload(deadline(t), read); !errors.Is(err, tables.ErrPayloadLost) ||
 		!strings.Contains(err.Error(), objectOf(large)) || strings.Contains(err.Error(), "POST#1") {
 		t.Errorf("%v", err)
 	}
 	w.faults = []fault{{API: "GetObject", Before: &smithy.GenericAPIError{Code: "AccessDenied"}, Always: true}}
-	if _, err := w.store.Payload(deadline(t), read); !awserr.Denied(err) || errors.Is(err, store.ErrPayloadLost) {
+	if _, err := w.store.Payload(deadline(t), read); !awserr.Denied(err) || errors.Is(err, tables.ErrPayloadLost) {
 		t.Errorf("%v", err)
 	}
 	c := w.StoreConfig(w.plan)

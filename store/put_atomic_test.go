@@ -16,14 +16,15 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // accounts adds an account that claims its email address and has a part for each of its rows, all
 // of which are put together.
-func accounts(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+func accounts(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 	s.Events["account"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "ACCOUNT"},
 		Retain: 90 * 24 * time.Hour, Atomic: true}
 	s.Events["email"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "account", With: []string{"email"}},
@@ -103,7 +104,7 @@ func TestPutAtomic(t *testing.T) {
 	if whole, _ := w.lieThere(b); whole || w.stored("events", b.Parts.Items[1].Key) != nil {
 		t.Error("a part of the second owner is stored")
 	}
-	if judged, there, err := tables.Of(w.store).Judge(deadline(t), b); err != nil || judged.Verdict != event.Conflict || there == nil ||
+	if judged, there, err := inside.Of(w.store).Judge(deadline(t), b); err != nil || judged.Verdict != event.Conflict || there == nil ||
 		there.Type != "email" {
 		t.Errorf("judged: %v %v %v", judged, there, err)
 	}
@@ -121,7 +122,7 @@ func TestAtomicBesidesWhatIsThere(t *testing.T) {
 				w.keepAll(one)
 			}
 		}
-		if judged, _, err := tables.Of(w.store).Judge(deadline(t), w.account("a", "x@y", 2)); err != nil ||
+		if judged, _, err := inside.Of(w.store).Judge(deadline(t), w.account("a", "x@y", 2)); err != nil ||
 			(judged.Verdict == event.Duplicate) != (mask == 15) {
 			t.Errorf("%04b: judged %v, %v", mask, judged.Verdict, err)
 		}
@@ -262,7 +263,7 @@ func TestExpiredAtomic(t *testing.T) {
 	w := newWorld(t, accounts)
 	all, some, nothing := w.account("a", "a@y", 1), w.account("b", "b@y", 1), w.account("c", "c@y", 1)
 	w.keepAll(all, without(some, func(i int) bool { return i == 0 }))
-	w.Clock.Set(time.Unix(all.ExpiresAt, 0).Add(-store.ExpiryMargin))
+	w.Clock.Set(time.Unix(all.ExpiresAt, 0).Add(-tables.ExpiryMargin))
 	results, _ := w.store.Put(deadline(t), []*event.Item{w.account("a", "a@y", 1), some, nothing})
 	if verdicts(results) != "Duplicate Expired Expired" {
 		t.Errorf("%s: %v", verdicts(results), results)
@@ -457,7 +458,7 @@ func TestEraseReleasesOlderClaims(t *testing.T) {
 	email := spec.Events["email"]
 	email.Part.With = append(email.Part.With, "name")
 	spec.Events["email"] = email
-	s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Env: w.Env})
+	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Env: w.Env})
 	if _, err := s.Erase(deadline(t), a.Key); err != nil {
 		t.Fatal(err)
 	}
@@ -476,7 +477,7 @@ func TestOlderClaimsAreNotMissing(t *testing.T) {
 	email := spec.Events["email"]
 	email.Part.With = append(email.Part.With, "name")
 	spec.Events["email"] = email
-	s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Env: w.Env})
+	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Env: w.Env})
 	missing, _, err := s.MissingParts(deadline(t), []*event.Item{a, b})
 	if err != nil || len(missing) != 1 || missing[0].Type != "email" || missing[0].Digest == a.Parts.Items[0].Digest {
 		t.Errorf("%d are missing, %v", len(missing), err)

@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Of several copies under one key, the newest revision that may still be written is tried. If it
@@ -31,7 +31,7 @@ func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
 		"another type": {"box", "2099-03-01T10:00:00Z", "Retry Conflict"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) { s.Events["box"] = s.Events["parcel"] })
+			w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) { s.Events["box"] = s.Events["parcel"] })
 			good := at(w, "parcel", 5, "2099-03-01T11:00:00Z")
 			w.store.Put(deadline(t), []*event.Item{at(w, "parcel", 3, "2099-03-01T10:00:00Z")})
 			results, _ := w.store.Put(deadline(t), []*event.Item{good, at(w, c.typ, 7, c.at)})
@@ -48,7 +48,7 @@ func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
 
 // withoutTime declares event types whose time comes from the envelope, so that copies of one
 // payload have expiries of their own.
-func withoutTime(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+func withoutTime(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 	s.Events["seen"] = pipeline.EventSpec{ID: "{id}", Key: pipeline.KeySpec{PK: "SEEN#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour}
 	s.Events["place"] = pipeline.EventSpec{ID: "{id}", Key: pipeline.KeySpec{PK: "PLACE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour,
 		Mode: "latest", Revision: "rev number"}
@@ -131,7 +131,7 @@ func TestClockPassesOneCopy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w *world
-			w = newWorld(t, withoutTime, func(_ *embedded.Config, _ *pipeline.Spec, c *store.Config) {
+			w = newWorld(t, withoutTime, func(_ *embedded.Config, _ *pipeline.Spec, c *tables.Config) {
 				c.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Pass(time.Hour); return nil }
 			})
 			if c.stored != "" {
@@ -183,7 +183,7 @@ func TestCopiesInTwoPuts(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				var results []store.Result
+				var results []tables.Result
 				if puts == 0 {
 					results = w.putNow(all...)
 				} else {
@@ -237,7 +237,7 @@ func TestCopyOfWhatMayStillBeStored(t *testing.T) {
 	w.start()
 	w.putNow(w.goods("received", "1", "a", 5))
 	client := &lostOnce{Client: w.Engine.DynamoDB(), then: func() { w.putNow(w.goods("reserved", "2", "a", 4)) }}
-	s := w.open(store.Config{Client: client, Pipeline: w.plan, Events: "events", Aggregates: "totals", Env: w.Clock.Env(func() float64 {
+	s := w.open(tables.Config{Client: client, Pipeline: w.plan, Events: "events", Aggregates: "totals", Env: w.Clock.Env(func() float64 {
 		return 0.5
 	})})
 	other, out := w.goods("reserved", "1", "a", 9), w.goods("reserved", "1", "a", 4)
@@ -249,7 +249,7 @@ func TestCopyOfWhatMayStillBeStored(t *testing.T) {
 
 // lostOnce is a client that loses the first transaction that takes 4, and calls a function instead.
 type lostOnce struct {
-	store.Client
+	tables.Client
 	then func()
 	lost int
 }
@@ -268,7 +268,7 @@ func (c *lostOnce) TransactWriteItems(ctx context.Context, in *dynamodb.Transact
 // A copy that comes from another source may move another total. It is tried even if that of the
 // first copy has rejected the event.
 func TestCopyOfARejectedEventFromElsewhere(t *testing.T) {
-	w := newWorld(t, stocked, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, stocked, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		stock := s.Aggregates["stock"]
 		stock.By = map[string]string{"source": "{@source}"}
 		s.Aggregates["stock"] = stock

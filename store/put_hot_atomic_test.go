@@ -15,13 +15,14 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // hotInTransactions is a client that throttles transactions which write to some partition keys. The
 // reasons of a cancelled transaction name the item, and not that one key is too hot. Each request
 // takes five milliseconds of the world's clock.
 type hotInTransactions struct {
-	store.Client
+	tables.Client
 	w        *world
 	keys     map[string]bool // nil: all keys
 	requests int
@@ -61,7 +62,7 @@ func newHotInTransactions(t *testing.T, keys ...string) (*hotInTransactions, *st
 	}
 	c.w.start()
 	c.Client = c.w.Engine.DynamoDB()
-	return c, c.w.open(store.Config{Client: c, Pipeline: c.w.plan, Events: "events", Aggregates: "totals", Env: env.Env{
+	return c, c.w.open(tables.Config{Client: c, Pipeline: c.w.plan, Events: "events", Aggregates: "totals", Env: env.Env{
 		Now:  func() time.Time { return c.w.Clock.Now() },
 		Rand: func() float64 { return 0.5 },
 		Sleep: func(ctx context.Context, d time.Duration) error {
@@ -164,7 +165,7 @@ func TestManyMessagesOfAHotKey(t *testing.T) {
 	seat := func(w *world, hall string, i int) *event.Item {
 		return w.item(fmt.Sprintf(`"type":"seat","hall":%q,"id":"%d"`, hall, i), `"at":"2099-03-01T10:00:00Z"`)
 	}
-	seats := func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	seats := func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		s.Events["seat"] = pipeline.EventSpec{ID: "{hall}#{id}", At: "{at}", Key: pipeline.KeySpec{PK: "HALL#{hall}", SK: "{id}"},
 			Atomic: true}
 		s.Events["claim"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "seat", With: []string{"hall", "id"}}, ID: "{hall}#{id}",
@@ -193,7 +194,7 @@ func TestManyMessagesOfAHotKey(t *testing.T) {
 			ctx, cancel := context.WithCancel(deadline(t))
 			defer cancel()
 			began := w.Clock.Now()
-			s := w.open(store.Config{Client: client, Pipeline: w.plan, Events: "events", Aggregates: "totals", Env: env.Env{
+			s := w.open(tables.Config{Client: client, Pipeline: w.plan, Events: "events", Aggregates: "totals", Env: env.Env{
 				Now: w.Clock.Now, Rand: func() float64 { return 0.5 },
 				Sleep: func(ctx context.Context, d time.Duration) error {
 					if w.Clock.Pass(d); w.Clock.Now().Sub(began) > time.Minute {

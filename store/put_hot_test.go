@@ -13,12 +13,13 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // throttling is a client that throttles writes of some partition keys. Each request takes five
 // milliseconds of the world's clock, and each wait takes its full time on that clock.
 type throttling struct {
-	store.Client
+	tables.Client
 	w      *world
 	keys   map[string]bool // nil: all keys
 	reason string          // as the refusal of a whole request names it; the refusal of a statement names none
@@ -34,7 +35,7 @@ func newThrottling(t *testing.T, reason string, keys ...string) (*throttling, *s
 		c.keys[key] = true
 	}
 	c.Client = c.w.Engine.DynamoDB()
-	return c, c.w.open(store.Config{Client: c, Pipeline: c.w.plan, Events: "events", Env: env.Env{
+	return c, c.w.open(tables.Config{Client: c, Pipeline: c.w.plan, Events: "events", Env: env.Env{
 		Now:  func() time.Time { return c.w.Clock.Now() },
 		Rand: func() float64 { return 0.5 },
 		Sleep: func(ctx context.Context, d time.Duration) error {
@@ -201,7 +202,7 @@ func TestLostAnswersAreNotHot(t *testing.T) {
 
 // hanging answers puts after five seconds.
 type hanging struct {
-	store.Client
+	tables.Client
 	w *world
 }
 

@@ -13,12 +13,12 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // requests looks at the requests of one API.
 func requests(api string, look func(in any)) option {
-	return func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+	return func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
 		next := c.Intercept
 		c.Intercept = func(ctx context.Context, called string, in any, call func() (any, error)) (any, error) {
 			if called == api {
@@ -41,7 +41,7 @@ func TestStatementsAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sent := 0
-			w := newWorld(t, func(c *embedded.Config, s *pipeline.Spec, sc *store.Config) { sc.Concurrency = 1 },
+			w := newWorld(t, func(c *embedded.Config, s *pipeline.Spec, sc *tables.Config) { sc.Concurrency = 1 },
 				requests("BatchExecuteStatement", func(in any) {
 					sent++
 					bytes := 0
@@ -85,8 +85,8 @@ func TestPayloadsAreReadFewAtATime(t *testing.T) {
 		}
 		asked = append(asked, fmt.Sprint(len(request.Keys), " ", what))
 	}))
-	one := func(c *store.Config) { c.Concurrency = 1 }
-	c := store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: w.Clock.Now}}
+	one := func(c *tables.Config) { c.Concurrency = 1 }
+	c := tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: w.Clock.Now}}
 	one(&c)
 	s := w.open(c)
 	var stored, again []*event.Item

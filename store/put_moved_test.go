@@ -25,11 +25,12 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // stocked adds goods that come and go, and transfers between accounts: totals that are moved by the
 // put, some with a floor, one that is spread, and one that follows the stream.
-func stocked(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+func stocked(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 	zero := map[string]event.Decimal{"available": {}}
 	for name, pk := range map[string]string{"received": "IN", "reserved": "OUT"} {
 		s.Events[name] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: pk + "#{id}", SK: "X"},
@@ -60,7 +61,7 @@ func stocked(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 }
 
 // quick leaves out the total that all goods share, so that only those of one sku meet.
-func quick(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) { delete(s.Aggregates, "flow") }
+func quick(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) { delete(s.Aggregates, "flow") }
 
 func (w *world) goods(typ, id, sku string, quantity int, extra ...string) *event.Item {
 	return w.item(append([]string{fmt.Sprintf(`"type":%q`, typ), fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"sku":%q`, sku),
@@ -72,7 +73,7 @@ func (w *world) transfer(id, from, to string, amount int) *event.Item {
 		`"at":"2099-03-01T10:00:00Z"`)
 }
 
-func (w *world) putNow(items ...*event.Item) []store.Result {
+func (w *world) putNow(items ...*event.Item) []tables.Result {
 	w.t.Helper()
 	results, _ := w.store.Put(deadline(w.t), items)
 	return results
@@ -104,7 +105,7 @@ func (w *world) twin() (wrong []string) {
 		}
 		return m[k]
 	}
-	for page, err := range w.store.ItemPages(context.Background(), store.Segment{}) {
+	for page, err := range w.store.ItemPages(context.Background(), tables.Segment{}) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -129,7 +130,7 @@ func (w *world) twin() (wrong []string) {
 			}
 		}
 	}
-	for page, err := range w.store.TotalPages(context.Background(), store.Segment{}) {
+	for page, err := range w.store.TotalPages(context.Background(), tables.Segment{}) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -599,7 +600,7 @@ func TestConflictsOfMovedPuts(t *testing.T) {
 
 // attempts is a client that notes how often the SDK would send each transaction.
 type attempts struct {
-	store.Client
+	tables.Client
 	of []int
 }
 
@@ -619,7 +620,7 @@ func TestMovedPutsAreSentOnce(t *testing.T) {
 	w := newWorld(t, stocked)
 	w.start()
 	client := &attempts{Client: w.Engine.DynamoDB()}
-	s := w.open(store.Config{Client: client, Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env})
+	s := w.open(tables.Config{Client: client, Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env})
 	for _, items := range [][]*event.Item{
 		{w.goods("received", "1", "a", 1)},
 		{w.goods("received", "2", "a", 1), w.goods("received", "3", "a", 1)}, // one transaction for both
@@ -637,7 +638,7 @@ func TestMovedPutsAreSentOnce(t *testing.T) {
 // refused is put. If a total cannot be updated at all, that is the reason, because an alarm rings
 // for it alone.
 func TestFloorOfParts(t *testing.T) {
-	w := newWorld(t, stocked, quick, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, stocked, quick, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		s.Events["picked"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PICKED#{id}", SK: "X"}}
 		s.Events["pick"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "picked", Each: "picks", With: []string{"id"}}, ID: "{id}#{sku}",
 			Key: pipeline.KeySpec{PK: "PICKED#{id}", SK: "{sku}"}}
@@ -778,7 +779,7 @@ func TestHeldTotal(t *testing.T) {
 		items = append(items, w.goods("received", fmt.Sprint("held ", i), "a", 1))
 	}
 	items = append(items, w.goods("received", "1", "b", 1))
-	st := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals",
+	st := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals",
 		Env: env.Env{Now: w.Clock.Now, Rand: func() float64 {
 			return 1
 		},
@@ -800,7 +801,7 @@ func TestHeldTotal(t *testing.T) {
 
 // baskets adds an atomic event whose lines may take almost all of a transaction, because each of
 // them has its text too. Each line moves a total.
-func baskets(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+func baskets(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 	s.Events["basket"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "BASKET#{id}", SK: "X"}, Atomic: true}
 	s.Events["line"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "basket", Each: "lines", With: []string{"id", "text"}},
 		ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "BASKET#{id}", SK: "LINE#{n}"}}

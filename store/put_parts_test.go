@@ -15,13 +15,13 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // carts adds a whole with rows, each of which is in one index, and with one part more.
-func carts(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+func carts(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 	s.Events["cart"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "CART"},
 		Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}}
 	s.Events["row"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "cart", Each: "rows", With: []string{"id"}},
@@ -206,7 +206,7 @@ func TestVerdictOfAMessage(t *testing.T) {
 			if c.want == "Retry" {
 				return
 			}
-			judged, _, err := tables.Of(w.store).Judge(deadline(t), w.cart("a", 1, 2))
+			judged, _, err := inside.Of(w.store).Judge(deadline(t), w.cart("a", 1, 2))
 			if want := strings.Replace(c.want, "Inserted", "Duplicate", 1); err != nil || judged.Verdict.String() != want {
 				t.Errorf("judged now: %v, %v, want %s", judged, err, want)
 			}
@@ -221,7 +221,7 @@ func TestExpiredParts(t *testing.T) {
 	alone := *w.cart("b", 1)
 	alone.Parts = nil
 	w.keep(&alone)
-	w.Clock.Set(time.Unix(alone.ExpiresAt, 0).Add(-store.ExpiryMargin))
+	w.Clock.Set(time.Unix(alone.ExpiresAt, 0).Add(-tables.ExpiryMargin))
 	results, _ := w.store.Put(deadline(t), []*event.Item{w.cart("a", 1), w.cart("b", 1)})
 	if verdicts(results) != "Expired Expired" || len(results[0].Parts) != 0 || verdicts(results[1].Parts) != "Expired Expired" {
 		t.Errorf("%s: %v", verdicts(results), results)

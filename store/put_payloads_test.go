@@ -16,15 +16,15 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/table/payloads"
-	"github.com/ingot-events/ingot/internal/table/tables"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // posts adds types whose payloads are offloaded: a post, a vote that moves a total with its put,
 // and a thread and a digest with replies. The digest is stored together with them.
-func posts(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+func posts(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 	over := pipeline.OffloadSpec{Over: 1 << 10}
 	const retain = 90 * 24 * time.Hour
 	s.Events["post"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "POST#{id}", SK: "POST"}, Retain: retain,
@@ -117,7 +117,7 @@ func TestOffloadedPut(t *testing.T) {
 				`"at":"2099-03-01T10:00:00Z"`, `"pages":7.0`))
 			other = append(other, w.item(`"type":"post"`, id, `"at":"2099-03-01T10:00:00Z"`, `"pages":7`))
 		}
-		all := func(step string, items []*event.Item, want event.Verdict) []store.Result {
+		all := func(step string, items []*event.Item, want event.Verdict) []tables.Result {
 			t.Helper()
 			calls := w.calls()
 			results, cost := w.store.Put(deadline(t), items)
@@ -205,12 +205,12 @@ func TestJudgedByTheStoredPayload(t *testing.T) {
 		changed.Ignore = []string{"shade"}
 		spec.Events[typ] = changed
 		p := w.compile(spec)
-		today := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates,
+		today := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates,
 			Env: w.Env, Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
 		judge := func(step string, item *event.Item, want event.Verdict, detail string) {
 			t.Helper()
 			item = w.itemOf(p, strings.TrimSuffix(strings.TrimPrefix(item.Text(), "{"), "}"))
-			if r, _, err := tables.Of(today).Judge(context.Background(), item); err == nil && r.Verdict != want || err != nil &&
+			if r, _, err := inside.Of(today).Judge(context.Background(), item); err == nil && r.Verdict != want || err != nil &&
 				want != event.Retry {
 				t.Errorf("%s, %s: judged %s, want %s, %v", typ, step, r.Verdict, want, err)
 			}
@@ -258,7 +258,7 @@ func TestLargePayloadsAreNotCompared(t *testing.T) {
 
 // lateObjects answers reads when the time is over.
 type lateObjects struct {
-	store.Objects
+	tables.Objects
 	end func()
 }
 
@@ -276,7 +276,7 @@ func TestStoredPayloadComesTooLate(t *testing.T) {
 			t.Fatalf("%s: %v", typ, results[0].Refusal)
 		}
 		ctx, end := context.WithCancel(context.Background())
-		late := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates,
+		late := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates,
 			Env:     w.Env,
 			Objects: &lateObjects{w.Engine.S3(), end}, PayloadBucket: stack.Payloads})
 		results, cost := late.Put(ctx, []*event.Item{w.post(typ, "1", `"replies":[]`, `"ink":1`)})
@@ -356,7 +356,7 @@ func TestEveryFaultOfOffloadedPuts(t *testing.T) {
 
 // complete fails if an item is stored without its object, or if a message is said to be stored and
 // is not.
-func (w *world) complete(what string, given []*event.Item, results []store.Result) {
+func (w *world) complete(what string, given []*event.Item, results []tables.Result) {
 	w.t.Helper()
 	for i, item := range given {
 		all := []*event.Item{item}
@@ -455,9 +455,10 @@ func TestEraseIsFinishedWithoutOffload(t *testing.T) {
 			e.Offload = pipeline.OffloadSpec{}
 			spec.Events[name] = e
 		}
-		s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates,
-			Env:     w.Env,
-			Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
+		s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events,
+			Aggregates: stack.Aggregates,
+			Env:        w.Env,
+			Objects:    w.Engine.S3(), PayloadBucket: stack.Payloads})
 		w.faults = append(w.faults, fault{API: "ListObjectsV2", Before: errLost, Always: true})
 		if _, err := s.Erase(context.Background(), item.Key); err == nil { // bounded by rounds
 			t.Fatalf("%s: erased without the bucket", typ)
@@ -482,9 +483,10 @@ func TestEraseWithoutABucket(t *testing.T) {
 			}
 			spec.Events[name] = e
 		}
-		s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates,
-			Env:     w.Env,
-			Objects: w.Engine.S3(), PayloadBucket: "never-made"})
+		s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events,
+			Aggregates: stack.Aggregates,
+			Env:        w.Env,
+			Objects:    w.Engine.S3(), PayloadBucket: "never-made"})
 		order := w.order("1", 1)
 		w.store.Put(deadline(t), []*event.Item{order})
 		for range 2 {
@@ -508,7 +510,7 @@ func TestLaterPartsOfAnOffloadedWhole(t *testing.T) {
 	spec := w.plan.Describe().Spec
 	spec.Events["tag"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "tags", With: []string{"id"}}, ID: "{id}#{n}",
 		Key: pipeline.KeySpec{PK: "POST#{id}", SK: "TAG#{n}"}}
-	s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates,
+	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: stack.Events, Aggregates: stack.Aggregates,
 		Env:     w.Env,
 		Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
 	if err := s.Start(deadline(t)); err != nil {
@@ -534,14 +536,14 @@ func TestNoObjectOfWhatIsNotPut(t *testing.T) {
 		return w.item(`"type":"`+typ+`"`, `"id":"1"`, `"at":"`+at.Format(time.RFC3339)+`"`, `"pages":1`, `"merchant":"m"`, `"cents":1`,
 			`"replies":[{"n":1,"text":"`+lorem+`"}]`)
 	}
-	late, ahead := epoch.Add(-90*24*time.Hour+30*time.Minute), epoch.Add(store.MaxAhead+time.Second)
+	late, ahead := epoch.Add(-90*24*time.Hour+30*time.Minute), epoch.Add(tables.MaxAhead+time.Second)
 	for _, typ := range []string{"post", "vote", "thread", "digest"} {
 		results, cost := w.store.Put(deadline(t), []*event.Item{at(typ, late)})
 		if verdicts(results) != "Expired" || cost.Objects != 0 || w.objects() != 0 {
 			t.Errorf("%s, too late: %v, %d requests to S3", typ, results[0].Refusal, cost.Objects)
 		}
 		item := at(typ, ahead)
-		if judged, stored, err := tables.Of(w.store).Judge(deadline(t), item); err != nil || stored != nil ||
+		if judged, stored, err := inside.Of(w.store).Judge(deadline(t), item); err != nil || stored != nil ||
 			judged.Verdict != event.Poison || judged.Refusal.Reason != event.TooFarAhead || judged.Refusal.Type != typ {
 			t.Errorf("%s: Judge says %+v, %v", typ, judged, err)
 		}
@@ -566,7 +568,7 @@ func TestNoObjectOfWhatIsNotPut(t *testing.T) {
 func TestClockIsSetBack(t *testing.T) {
 	for _, typ := range []string{"post", "vote", "thread", "digest"} {
 		w := newWorld(t, posts)
-		border := epoch.Add(-90*24*time.Hour + store.ExpiryMargin)
+		border := epoch.Add(-90*24*time.Hour + tables.ExpiryMargin)
 		body := []string{`"type":"` + typ + `"`, `"id":"1"`, `"at":"` + border.Format(time.RFC3339) + `"`, `"pages":1`, `"text":"` + lorem +
 			`"`, `"replies":[]`}
 		other := w.post("post", "2") // it has the clock read, and then set back
@@ -589,7 +591,8 @@ func TestClockIsSetBack(t *testing.T) {
 // A store without a bucket stores nothing without its payload.
 func TestNoBucket(t *testing.T) {
 	w := newWorld(t, posts)
-	s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env})
+	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates,
+		Env: w.Env})
 	results, _ := s.Put(deadline(t), []*event.Item{w.post("post", "1"), w.order("2", 1)})
 	if verdicts(results) != "Retry Inserted" ||
 		!strings.Contains(results[0].Refusal.Detail, "no payload bucket is configured; set INGOT_PAYLOAD_BUCKET") {
@@ -629,7 +632,7 @@ func TestMissingPartsAreOffloaded(t *testing.T) {
 // PutParts does not put a part whose payload would be gone before it expires, as Put does not. The
 // part is named, and can be put later.
 func TestMissingPartsTooFarAhead(t *testing.T) {
-	w := newWorld(t, posts, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, posts, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		for _, name := range []string{"thread", "digest"} { // the payload of the whole stays in the item
 			whole := s.Events[name]
 			whole.Offload = pipeline.OffloadSpec{}

@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // many returns so many reservations of one thing each.
@@ -25,7 +25,7 @@ func (w *world) many(n int, sku string) (items []*event.Item) {
 	return items
 }
 
-func count(results []store.Result) map[event.Verdict]int {
+func count(results []tables.Result) map[event.Verdict]int {
 	n := map[event.Verdict]int{}
 	for _, r := range results {
 		n[r.Verdict]++
@@ -105,7 +105,7 @@ func TestAThousandForOneTotal(t *testing.T) {
 // Of messages that a total refuses together, those that it has room for are stored: in their order,
 // and whatever another total of theirs says.
 func TestRoomForSome(t *testing.T) {
-	w := newWorld(t, stocked, quick, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, stocked, quick, func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		s.Events["moved"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "MOVED#{id}", SK: "X"}}
 		s.Aggregates["room"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"place": "{place}"}, MovedBy: "put",
 			AtLeast: map[string]event.Decimal{"left": event.DecimalOf(-3)},

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Every verdict is reached for one item and for many, which go by different requests. It is reached
@@ -61,7 +62,7 @@ func TestVerdicts(t *testing.T) {
 	for _, many := range []bool{false, true} {
 		for _, returns := range []bool{false, true} {
 			t.Run(fmt.Sprintf("many=%v image=%v", many, returns), func(t *testing.T) {
-				w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) { c.PartiQLReturnsItem = returns })
+				w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *tables.Config) { c.PartiQLReturnsItem = returns })
 				for n, step := range steps {
 					items := step.items(w)
 					count := len(items)
@@ -135,7 +136,7 @@ func TestDigestUnderTodaysIgnore(t *testing.T) {
 	e.Ignore = append(e.Ignore, "sent")
 	spec.Events["order"] = e
 	today := w.compile(spec)
-	s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: today, Events: "events", Env: env.Env{Now: w.Clock.Now}})
+	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: today, Events: "events", Env: env.Env{Now: w.Clock.Now}})
 	items := []*event.Item{
 		w.itemOf(today, `"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":1`, `"at":"2099-03-01T10:00:00Z"`, `"sent":"b"`),
 		w.itemOf(today, `"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":2`, `"at":"2099-03-01T10:00:00Z"`, `"sent":"a"`)}
@@ -360,7 +361,7 @@ func TestCosts(t *testing.T) {
 
 func TestNewRefusesWhatIsMissing(t *testing.T) {
 	w := newWorld(t)
-	for name, c := range map[string]store.Config{
+	for name, c := range map[string]tables.Config{
 		"Client":      {Pipeline: w.plan, Events: "events"},
 		"Pipeline":    {Client: w.Engine.DynamoDB(), Events: "events"},
 		"Events":      {Client: w.Engine.DynamoDB(), Pipeline: w.plan},

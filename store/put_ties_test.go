@@ -15,11 +15,11 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // ticketed adds a type whose revisions are ordered by two numbers.
-func ticketed(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+func ticketed(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 	s.Events["ticket"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "TICKET#{id}", SK: "-"},
 		Retain: 90 * 24 * time.Hour,
 		Mode:   "latest", Revision: "rev number\nseq number"}
@@ -102,7 +102,7 @@ func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
 	e.Revision = "rev number"
 	spec.Events["ticket"] = e
 	before := w.compile(spec)
-	older := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: before, Events: "events", Env: env.Env{Now: w.Clock.Now}})
+	older := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: before, Events: "events", Env: env.Env{Now: w.Clock.Now}})
 	body := []string{`"type":"ticket"`, `"id":"t"`, `"at":"2099-03-01T10:00:00Z"`, `"rev":5`, `"seq":9`}
 	older.Put(deadline(t), []*event.Item{w.itemOf(before, body...)})
 	if img := w.stored("events", event.Key{PK: "TICKET#t", SK: "-"}); img["i:revision"] != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Top does what [Store.Top] says.
@@ -69,7 +69,7 @@ func (s *reader) ranking(ctx context.Context, name string, at time.Time, page in
 				break
 			}
 			for _, one := range stored {
-				t := gather(def, head, []rows.StoredTotal{one})[0]
+				t := gather(def, head, []tables.StoredTotal{one})[0]
 				t.By = lanes.Group(def, one.Address.By)
 				if any = true; !yield(t, nil) {
 					return
@@ -83,7 +83,7 @@ func (s *reader) ranking(ctx context.Context, name string, at time.Time, page in
 }
 
 // rankedBy returns the definition of a ranked aggregate, and its head.
-func (s *reader) rankedBy(ctx context.Context, name string) (*aggregate.Definition, *generations.Head, error) {
+func (s *reader) rankedBy(ctx context.Context, name string) (*aggregate.Definition, *tables.Head, error) {
 	def, ok := s.Pipeline.Definition(name)
 	switch {
 	case !ok:
@@ -139,7 +139,7 @@ type entry struct {
 const pageOfRanks = 100
 
 // next returns the next totals, at least one of them. It returns nil after the last.
-func (r *ranking) next(ctx context.Context) ([]rows.StoredTotal, error) {
+func (r *ranking) next(ctx context.Context) ([]tables.StoredTotal, error) {
 	for {
 		keys, err := r.keys(ctx)
 		if err != nil || len(keys) == 0 {
@@ -229,12 +229,12 @@ func (s *reader) readShard(ctx context.Context, shard *rankShard, page int) erro
 
 // totalsAt reads totals consistently, and returns those that are there and have not expired, in the
 // order of their keys in the argument.
-func (s *reader) totalsAt(ctx context.Context, keys []event.Key) ([]rows.StoredTotal, error) {
+func (s *reader) totalsAt(ctx context.Context, keys []event.Key) ([]tables.StoredTotal, error) {
 	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 	for _, key := range keys {
 		request.Keys = append(request.Keys, rows.KeyImage(key))
 	}
-	found := map[event.Key]rows.StoredTotal{}
+	found := map[event.Key]tables.StoredTotal{}
 	now := s.Env.Now().Unix()
 	err := s.ReadKeys(ctx, s.Aggregates, request, "", func(out *dynamodb.BatchGetItemOutput) {
 		for _, img := range out.Responses[s.Aggregates] {
@@ -246,7 +246,7 @@ func (s *reader) totalsAt(ctx context.Context, keys []event.Key) ([]rows.StoredT
 	if err != nil {
 		return nil, err
 	}
-	totals := make([]rows.StoredTotal, 0, len(found))
+	totals := make([]tables.StoredTotal, 0, len(found))
 	for _, key := range keys {
 		if t, there := found[key]; there {
 			totals = append(totals, t)

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // These are the bounds of a page if [Ask] does not set them.
@@ -64,7 +65,7 @@ type Answer struct {
 	// or are not Ingot's.
 	Read int
 	// Odd are items that have Ingot's type but cannot be decoded. They are not in Items.
-	Odd []*rows.OddItem
+	Odd []*tables.OddItem
 	// Requests and Units are what the page has cost. They do not include what Totals cost.
 	Requests int
 	Units    float64
@@ -371,7 +372,7 @@ func (r *question) take(img rows.Image) {
 	}
 	item, err := rows.Decode(img)
 	if err != nil {
-		r.page.Odd = append(r.page.Odd, &rows.OddItem{Key: rows.KeyOf(img), Err: err})
+		r.page.Odd = append(r.page.Odd, &tables.OddItem{Key: rows.KeyOf(img), Err: err})
 		return
 	}
 	r.page.Items = append(r.page.Items, item)

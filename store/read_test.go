@@ -20,9 +20,10 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // The totals are days of one merchant, written through lanes that go to different buckets.
@@ -207,7 +208,7 @@ func TestScans(t *testing.T) {
 	before := w.Engine.Usage()
 	seen, odd := map[event.Key]int{}, 0
 	for item, err := range w.store.Items(deadline(t)) {
-		var o *store.OddItem
+		var o *tables.OddItem
 		switch {
 		case errors.As(err, &o):
 			if odd++; o.Key.PK != "ODD" || o.Unwrap() == nil || !strings.Contains(o.Error(), "ODD") {
@@ -281,7 +282,7 @@ func TestTotalsAmongOthers(t *testing.T) {
 // A count or a sum that no event has added to is 0, although its item has no attribute for it. A
 // least or greatest value is left out, because it is no number that an event has supplied.
 func TestWhatNothingHasAddedToIsZero(t *testing.T) {
-	w := newWorld(t, func(_ *embedded.Config, spec *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, func(_ *embedded.Config, spec *pipeline.Spec, _ *tables.Config) {
 		spec.Aggregates = map[string]pipeline.AggregateSpec{"leaders": {Since: 1, By: map[string]string{"merchant": "{merchant}"},
 			Rank: pipeline.RankSpec{Value: "orders"},
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count",
@@ -312,11 +313,11 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	def, _ := w.plan.Definition("live")
 	w.faults = []fault{{API: "UpdateItem", Before: errThrottled}, {API: "UpdateItem", After: errLost}}
-	if _, err := tables.Of(w.store).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
+	if _, err := inside.Of(w.store).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
 		t.Fatal(err)
 	}
 	for _, reason := range []string{"first", "second"} {
-		if _, err := tables.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason); err != nil {
+		if _, err := inside.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -328,20 +329,20 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 		t.Errorf("%+v", other)
 	}
 	h := head(t, w.store, def)
-	if err := tables.Of(w.store).ClearBuilding(deadline(t), def, h.Behind); !errors.Is(err, store.ErrBehind) {
+	if err := inside.Of(w.store).ClearBuilding(deadline(t), def, h.Behind); !errors.Is(err, store.ErrBehind) {
 		t.Errorf("complete without a pass: %v", err)
 	}
 	pass, err := w.store.BeginPass(deadline(t), def)
 	if err != nil || pass.Behind != h.Behind || pass.Definition != def {
 		t.Errorf("a pass begins at %+v, %v", pass, err)
 	}
-	if err := tables.Of(w.store).ClearBuilding(deadline(t), def, h.Behind-1); !errors.Is(err, store.ErrBehind) {
+	if err := inside.Of(w.store).ClearBuilding(deadline(t), def, h.Behind-1); !errors.Is(err, store.ErrBehind) {
 		t.Errorf("%v", err)
 	}
-	if err := tables.Of(w.store).ClearBuilding(deadline(t), def, h.Behind); err != nil || head(t, w.store, def).Building {
+	if err := inside.Of(w.store).ClearBuilding(deadline(t), def, h.Behind); err != nil || head(t, w.store, def).Building {
 		t.Errorf("%v", err)
 	}
-	if err := tables.Of(w.store).ClearBuilding(deadline(t), &aggregate.Definition{Name: "nothing", Since: 1}, 0); err == nil ||
+	if err := inside.Of(w.store).ClearBuilding(deadline(t), &aggregate.Definition{Name: "nothing", Since: 1}, 0); err == nil ||
 		!strings.Contains(err.Error(), "no head") {
 		t.Error("cleared what has no head")
 	}
@@ -362,7 +363,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 			t.Fatal(err)
 		}
 		return p,
-			w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals",
+			w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals",
 				Env: env.Env{Now: w.Clock.Now}})
 	}
 	one, two := pipeline.Secret([]byte("one")), pipeline.Secret([]byte("two"))
@@ -378,7 +379,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	item := w.order("1", 5)
 	b := lanes.NewBatch(aggregate.Marks, lane)
 	b.Add(w.insert(1, item), nil, plan.Contributions(item).List)
-	if applied := tables.Of(deployed).Apply(deadline(t), b, nil); !applied.Unproven.IsZero() {
+	if applied := inside.Of(deployed).Apply(deadline(t), b, nil); !applied.Unproven.IsZero() {
 		t.Fatal(applied.Err)
 	}
 	hashed, err := plan.By("customer", envelope.Message{Body: item.Data})
@@ -495,11 +496,11 @@ func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect("nothing counted", "")
-		if _, err := tables.Of(w.store).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
+		if _, err := inside.Of(w.store).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
 			t.Fatal(err)
 		}
 		expect("building", "missing true, n 0, building true, []")
-		if _, err := tables.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil {
+		if _, err := inside.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil {
 			t.Fatal(err)
 		}
 		expect("flagged", `missing true, n 0, building true, ["2099-03-01T12:00:00Z odd"]`)
@@ -580,7 +581,7 @@ func TestTouchMany(t *testing.T) {
 	s := w.started(added(2, 2))
 	before := w.Engine.Usage()
 	units := 0.0
-	for page, err := range s.TouchPages(deadline(t), store.Segment{}) {
+	for page, err := range s.TouchPages(deadline(t), tables.Segment{}) {
 		if err != nil || page.Touched.Touched != 52 {
 			t.Fatalf("%+v %v", page, err)
 		}
@@ -651,7 +652,7 @@ func TestTouchReadsTheEpoch(t *testing.T) {
 		len(w.faults) > 0 {
 		t.Error(err)
 	}
-	alone := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events"})
+	alone := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events"})
 	if _, err := alone.Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), "Config.Aggregates") {
 		t.Error(err)
 	}
@@ -686,7 +687,7 @@ func TestReadsAskAgain(t *testing.T) {
 	if err := begin(); err != nil {
 		t.Fatal(err)
 	}
-	clear := func() error { return tables.Of(w.store).ClearBuilding(deadline(t), def, 0) }
+	clear := func() error { return inside.Of(w.store).ClearBuilding(deadline(t), def, 0) }
 	for _, c := range []struct {
 		api  string
 		read func() error

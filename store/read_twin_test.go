@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // note is one event of these tests, with its fields as a person sees them.
@@ -347,7 +348,7 @@ func TestReadAgainstNaiveTwin(t *testing.T) {
 func twinRound(t *testing.T, seed uint64) (answered int, refused []string, pages, found int) {
 	rng := rand.New(rand.NewPCG(seed, 14))
 	tw := newTwin(rng)
-	w := newWorld(t, func(e *embedded.Config, s *pipeline.Spec, c *store.Config) {
+	w := newWorld(t, func(e *embedded.Config, s *pipeline.Spec, c *tables.Config) {
 		*s = tw.spec
 		lag := rand.New(rand.NewPCG(seed, 15))
 		e.Behind = func(r embedded.Read) int {

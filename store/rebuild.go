@@ -15,9 +15,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/put"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // repairs are the passes over stored events that no function runs.
@@ -43,7 +43,7 @@ const maxRefused = 100
 func (s *repairs) Touch(ctx context.Context) (Touched, error) {
 	var t Touched
 	var refusals []error
-	for page, err := range s.TouchPages(ctx, rows.Segment{}) {
+	for page, err := range s.TouchPages(ctx, tables.Segment{}) {
 		t.Add(page.Touched)
 		refusals = append(refusals, page.Refusals...)
 		if err != nil {
@@ -80,7 +80,7 @@ func RefusedTouches(refusals []error) error {
 }
 
 // TouchPages does what [Store.TouchPages] says.
-func (s *repairs) TouchPages(ctx context.Context, seg rows.Segment) iter.Seq2[TouchedPage, error] {
+func (s *repairs) TouchPages(ctx context.Context, seg tables.Segment) iter.Seq2[TouchedPage, error] {
 	return func(yield func(TouchedPage, error) bool) {
 		if err := s.mayStamp(ctx); err != nil {
 			yield(TouchedPage{}, fmt.Errorf("touch: %w", err))
@@ -106,7 +106,7 @@ func (s *repairs) TouchPages(ctx context.Context, seg rows.Segment) iter.Seq2[To
 
 // touchAll touches the items of a page, 25 in a request. If there are only a few, they go one by
 // one. So do items that a shared request could not touch.
-func (s *repairs) touchAll(ctx context.Context, page rows.Page[*event.Item], t *TouchedPage) error {
+func (s *repairs) touchAll(ctx context.Context, page tables.Page[*event.Item], t *TouchedPage) error {
 	t.Odd, t.Scanned = len(page.Odd), len(page.All)
 	var below, alone []event.Key
 	var elsewhere []*event.Item
@@ -159,7 +159,7 @@ func (s *repairs) touchElsewhere(ctx context.Context, items []*event.Item, t *To
 			err := errs[i]
 			if err == nil {
 				err = s.touchAlone(ctx, item.Key, t, s.withData(item, texts[i]))
-			} else if refusal := (*event.Refusal)(nil); errors.Is(err, plain.ErrPayloadLost) || errors.As(err, &refusal) {
+			} else if refusal := (*event.Refusal)(nil); errors.Is(err, tables.ErrPayloadLost) || errors.As(err, &refusal) {
 				t.refuse(item.Key, err)
 				err = nil
 			} else {

@@ -16,16 +16,16 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 var errUnforeseen = &smithy.GenericAPIError{Code: "ValidationException", Message: "something that no rule foresees"}
 
 // refusing makes the service refuse every whole transaction for which bad holds.
 func refusing(bad func([]types.TransactWriteItem) error) option {
-	return func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+	return func(config *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
 		next := config.Intercept
 		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
 			if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok {
@@ -157,7 +157,7 @@ func TestRefusedChange(t *testing.T) {
 				}
 				return nil
 			}
-			a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine)
+			a := inside.Of(w.store).Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine)
 			if a.Unproven.IsZero() != tt.proven {
 				t.Fatalf("unproven %s: %v", a.Unproven, a.Err)
 			}
@@ -180,7 +180,7 @@ func TestRefusedChange(t *testing.T) {
 			}
 			// The change may be quarantined a second time, because it is refused before its receipt
 			// is looked at. It is never counted.
-			if a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine); !a.Unproven.IsZero() ||
+			if a := inside.Of(w.store).Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine); !a.Unproven.IsZero() ||
 				a.Updates != 0 {
 				t.Errorf("delivered again: %+v", a)
 			}
@@ -191,7 +191,7 @@ func TestRefusedChange(t *testing.T) {
 // A quarantine that fails leaves the change unproven and its receipt unwritten.
 func TestRefusedChangeIsNotQuarantined(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts), refusing(func([]types.TransactWriteItem) error { return errUnforeseen }))
-	a := tables.Of(w.store).Apply(context.Background(), w.batch(aggregate.Receipts, 1, w.order("1", 5)), func(context.Context,
+	a := inside.Of(w.store).Apply(context.Background(), w.batch(aggregate.Receipts, 1, w.order("1", 5)), func(context.Context,
 		*lanes.Update, error) error {
 		return errLost
 	})
@@ -209,7 +209,7 @@ func TestRefusedChangeIsNotQuarantined(t *testing.T) {
 // what follows it counts.
 func TestCorrectionThatDoesNotFit(t *testing.T) {
 	const many = 60
-	w := newWorld(t, counting(aggregate.Receipts), func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	w := newWorld(t, counting(aggregate.Receipts), func(_ *embedded.Config, s *pipeline.Spec, _ *tables.Config) {
 		s.Aggregates = map[string]pipeline.AggregateSpec{}
 		for i := range many {
 			s.Aggregates[fmt.Sprint("a", i)] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"},
@@ -225,7 +225,7 @@ func TestCorrectionThatDoesNotFit(t *testing.T) {
 	b := w.change(2, event.Modify, false, was, is)
 	b.Add(w.insert(3, next), nil, w.plan.Contributions(next).List)
 	refused := map[string]bool{}
-	a := tables.Of(w.store).Apply(deadline(t), b, func(_ context.Context, u *lanes.Update, _ error) error {
+	a := inside.Of(w.store).Apply(deadline(t), b, func(_ context.Context, u *lanes.Update, _ error) error {
 		refused[u.Key.String()] = true
 		return nil
 	})
@@ -238,7 +238,7 @@ func TestCorrectionThatDoesNotFit(t *testing.T) {
 			t.Fatalf("a%d: %+v", i, got)
 		}
 	}
-	if a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Receipts, 3, next), noQuarantine(t)); a.Updates != 0 || a.Dropped != 1 {
+	if a := inside.Of(w.store).Apply(deadline(t), w.batch(aggregate.Receipts, 3, next), noQuarantine(t)); a.Updates != 0 || a.Dropped != 1 {
 		t.Errorf("delivered again: %+v", a)
 	}
 }

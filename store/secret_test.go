@@ -14,9 +14,10 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // hashed is a declaration in which hmac makes a part of a key, but of no total.
@@ -35,7 +36,7 @@ func (w *world) under(secret string, alter func(*pipeline.Spec)) *store.Store {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals",
+	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals",
 		Env: env.Env{Sleep: func(context.Context, time.Duration) error { return nil }}})
 }
 
@@ -57,7 +58,7 @@ func (w *world) check() string {
 // The first function that starts decides which secret the tables are filled with. Another secret is
 // refused, on both sides and however the answers go. It changes nothing.
 func TestAnotherSecret(t *testing.T) {
-	ingest := func(s *store.Store) error { return tables.Of(s).CheckSecret(deadline(t)) }
+	ingest := func(s *store.Store) error { return inside.Of(s).CheckSecret(deadline(t)) }
 	streams := func(s *store.Store) error { return s.Start(deadline(t)) }
 	for name, starts := range map[string][2]func(*store.Store) error{"ingest, ingest": {ingest, ingest},
 		"ingest, streams": {ingest, streams},
@@ -72,7 +73,7 @@ func TestAnotherSecret(t *testing.T) {
 					t.Fatal(err)
 				}
 				check := w.check()
-				if err := starts[1](w.under(two, hashed)); !errors.Is(err, store.ErrOtherSecret) ||
+				if err := starts[1](w.under(two, hashed)); !errors.Is(err, tables.ErrOtherSecret) ||
 					!strings.Contains(err.Error(), "PiiKeySecretArn") {
 					t.Errorf("another secret: %v", err)
 				}
@@ -97,7 +98,7 @@ func TestTheSecretIsComparedFirst(t *testing.T) {
 	}
 	for name, begin := range map[string]func(s *store.Store) error{
 		"start": func(s *store.Store) error { return s.Start(deadline(t)) },
-		"begin": func(s *store.Store) error { return tables.Of(s).Begin(deadline(t)) },
+		"begin": func(s *store.Store) error { return inside.Of(s).Begin(deadline(t)) },
 	} {
 		w := newWorld(t)
 		if err := begin(w.under(one, grouped)); err != nil {
@@ -105,7 +106,8 @@ func TestTheSecretIsComparedFirst(t *testing.T) {
 		}
 		check := w.check()
 		err := begin(w.under(two, grouped))
-		if mistakes := (*store.StartError)(nil); !errors.Is(err, store.ErrOtherSecret) || errors.As(err, &mistakes) || w.check() != check {
+		if mistakes := (*tables.StartError)(nil); !errors.Is(err, tables.ErrOtherSecret) || errors.As(err, &mistakes) ||
+			w.check() != check {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -119,7 +121,7 @@ func TestSecretsRace(t *testing.T) {
 		errs := make([]error, 6)
 		for n := range errs {
 			s := w.under([]string{one, two}[n%2], hashed)
-			group.Go(func() { errs[n] = tables.Of(s).CheckSecret(deadline(t)) })
+			group.Go(func() { errs[n] = inside.Of(s).CheckSecret(deadline(t)) })
 		}
 		group.Wait()
 		for n, err := range errs {
@@ -138,7 +140,7 @@ func TestRefusedStartLeavesNoCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := w.under(two, func(s *pipeline.Spec) { hashed(s); delete(s.Aggregates, "live") })
-	if err := other.Start(deadline(t)); !errors.As(err, new(*store.StartError)) || w.check() != "" {
+	if err := other.Start(deadline(t)); !errors.As(err, new(*tables.StartError)) || w.check() != "" {
 		t.Errorf("%v, and the check value %q", err, w.check())
 	}
 }
@@ -155,7 +157,7 @@ func TestAnotherSecretOfAPerson(t *testing.T) {
 		s.Events["row"] = row
 	}
 	right, wrong := w.under(one, withParts), w.under(two, withParts)
-	for _, err := range []error{right.Start(deadline(t)), tables.Of(right).CheckSecret(deadline(t))} {
+	for _, err := range []error{right.Start(deadline(t)), inside.Of(right).CheckSecret(deadline(t))} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,10 +172,10 @@ func TestAnotherSecretOfAPerson(t *testing.T) {
 	if results, _ := right.Put(deadline(t), []*event.Item{item}); verdicts(results) != "Inserted" {
 		t.Fatal(results)
 	}
-	if done, err := wrong.PutParts(deadline(t)); !errors.Is(err, store.ErrOtherSecret) || done.Put != 0 {
+	if done, err := wrong.PutParts(deadline(t)); !errors.Is(err, tables.ErrOtherSecret) || done.Put != 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
-	if erased, err := wrong.Erase(deadline(t), item.Key); !errors.Is(err, store.ErrOtherSecret) || erased {
+	if erased, err := wrong.Erase(deadline(t), item.Key); !errors.Is(err, tables.ErrOtherSecret) || erased {
 		t.Errorf("%v, %v", erased, err)
 	}
 	if whole, parts := w.lieThere(item); !whole || parts != 2 {
@@ -197,7 +199,7 @@ func TestCheckSecretCost(t *testing.T) {
 	w := newWorld(t)
 	ask := func(s *store.Store) int64 {
 		before := w.Engine.Usage().Requests
-		if err := tables.Of(s).CheckSecret(deadline(t)); err != nil {
+		if err := inside.Of(s).CheckSecret(deadline(t)); err != nil {
 			t.Fatal(err)
 		}
 		after := w.Engine.Usage().Requests
@@ -217,7 +219,7 @@ func TestCheckSecretCost(t *testing.T) {
 		}
 	}
 	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
-	if err := tables.Of(w.under(one, hashed)).CheckSecret(context.Background()); err == nil ||
+	if err := inside.Of(w.under(one, hashed)).CheckSecret(context.Background()); err == nil ||
 		!strings.Contains(err.Error(), "not authorized") || len(w.faults) > 0 {
 		t.Errorf("%v", err)
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/replay"
-	"github.com/ingot-events/ingot/internal/table/tables"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/internal/table/inside"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // What Settled says of items is what putting them one after another says, and it finds all that is
@@ -43,7 +43,7 @@ func TestSettledAgainstPuts(t *testing.T) {
 		for _, item := range list {
 			switch {
 			case r.IntN(12) == 0:
-				if _, err := tables.Of(w.store).EraseWith(ctx, item.Key, nil, true); err != nil { // a part may have been removed by hand
+				if _, err := inside.Of(w.store).EraseWith(ctx, item.Key, nil, true); err != nil { // a part may have been removed by hand
 					t.Fatal(err)
 				}
 			case item.Parts != nil && len(item.Parts.Items) > 0 && r.IntN(6) == 0:
@@ -51,7 +51,7 @@ func TestSettledAgainstPuts(t *testing.T) {
 				w.removes(key)
 			}
 		}
-		got, cost := tables.Of(w.store).Settled(context.Background(), list)
+		got, cost := inside.Of(w.store).Settled(context.Background(), list)
 		if cost.WriteUnits != 0 || cost.Requests > 1+len(list) || len(got) != len(list) {
 			t.Errorf("%d results took %d requests and %v write units", len(got), cost.Requests, cost.WriteUnits)
 		}
@@ -78,7 +78,7 @@ func putBefore(list []*event.Item, item *event.Item) bool {
 }
 
 // inserted reports whether a put wrote a part.
-func inserted(r store.Result) bool {
+func inserted(r tables.Result) bool {
 	for _, p := range r.Parts {
 		if p.Verdict == event.Inserted {
 			return true
@@ -102,19 +102,19 @@ func TestSettledLeavesToThePut(t *testing.T) {
 		}
 	}
 	list := []*event.Item{kept, erased, cut, other, late, late, old, dead, w.order("5", 2), w.order("7", 1)}
-	got, _ := tables.Of(w.store).Settled(ctx, list)
+	got, _ := inside.Of(w.store).Settled(ctx, list)
 	if v := verdicts(got); v != "Duplicate None None Conflict None None Duplicate Duplicate Conflict None" {
 		t.Errorf("%s: %v", v, got)
 	}
 	if r := got[8].Refusal; r == nil || r.Reason != event.DigestDiffers || r.Key != old.Key || got[8].Existing == nil {
 		t.Errorf("%v", got[8])
 	}
-	got, _ = tables.Of(w.store).Settled(ctx, []*event.Item{late})
+	got, _ = inside.Of(w.store).Settled(ctx, []*event.Item{late})
 	if got[0].Verdict != event.Expired || got[0].Refusal.Reason != event.PastExpiry {
 		t.Errorf("%v", got)
 	}
 	w.Clock.Set(kept.At.AddDate(0, 0, -31)) // a put would refuse it as too far ahead
-	if got, _ = tables.Of(w.store).Settled(ctx, []*event.Item{kept}); got[0].Verdict != 0 {
+	if got, _ = inside.Of(w.store).Settled(ctx, []*event.Item{kept}); got[0].Verdict != 0 {
 		t.Errorf("%v", got)
 	}
 }

@@ -13,16 +13,16 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // These tests read all tables from replicas that are as far behind as possible, unless the read is
 // consistent. See newWorld.
 
 // bare is a service that brings no image with a failed condition, as some emulators do.
-func bare(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+func bare(config *embedded.Config, _ *pipeline.Spec, _ *tables.Config) {
 	next := config.Intercept
 	config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
 		out, err := next(ctx, api, in, call)
@@ -47,7 +47,7 @@ func TestWhatStoodInTheWayIsCurrent(t *testing.T) {
 			first, second, third := w.order("1", 50), w.order("2", 9), w.order("3", 20)
 			w.apply(w.batch(c, 1, first, second))
 			cold := w.with(same, c) // a cold store does not know the totals
-			if a := tables.Of(cold).Apply(deadline(t), w.batch(c, 1, first, second, third), noQuarantine(t)); !a.Unproven.IsZero() {
+			if a := inside.Of(cold).Apply(deadline(t), w.batch(c, 1, first, second, third), noQuarantine(t)); !a.Unproven.IsZero() {
 				t.Fatalf("unproven from %s: %v", a.Unproven, a.Err)
 			}
 			w.expect(t, "by_merchant", map[string]string{"orders": "3", "revenue": "79", "largest": "50", "least": "9"})
@@ -87,7 +87,7 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 	}
 	last := w.order("5", 9)
 	w.store.Put(deadline(t), []*event.Item{last})
-	if item, there, _, err := tables.Of(s).Find(deadline(t), last.Key); err != nil || !there || item == nil {
+	if item, there, _, err := inside.Of(s).Find(deadline(t), last.Key); err != nil || !there || item == nil {
 		t.Errorf("found %v, %v, %v", there, item, err)
 	}
 	if other := newWorld(t); other.keepFile(written(1, "first")) != nil || other.keepFile(written(2, "second")) != nil ||
@@ -95,7 +95,7 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 		t.Errorf("deployed is\n%s", other.deployed())
 	}
 	def, _ := w.plan.Definition("live")
-	if _, err := tables.Of(s).Flag(deadline(t), []*aggregate.Definition{def}, w.Clock.Now(), "a test's"); err != nil {
+	if _, err := inside.Of(s).Flag(deadline(t), []*aggregate.Definition{def}, w.Clock.Now(), "a test's"); err != nil {
 		t.Fatal(err)
 	}
 	if head, err := s.Head(deadline(t), def); err != nil || head == nil || !strings.Contains(head.Flag, "a test's") {

@@ -19,9 +19,10 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // with opens a store over the same tables with another declaration.
@@ -29,7 +30,7 @@ func (w *world) with(alter func(*pipeline.Spec), c aggregate.Counting) *store.St
 	w.t.Helper()
 	spec := orders()
 	alter(&spec)
-	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Counting: c,
+	return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Counting: c,
 		Env: env.Env{Now: w.Clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 }
 
@@ -62,7 +63,7 @@ func (w *world) epoch() string {
 	return ""
 }
 
-func head(t testing.TB, s *store.Store, d *aggregate.Definition) *store.Head {
+func head(t testing.TB, s *store.Store, d *aggregate.Definition) *tables.Head {
 	t.Helper()
 	h, err := s.Head(context.Background(), d)
 	if err != nil {
@@ -203,8 +204,8 @@ func TestStartOfAnOlderPipeline(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := tables.Of(w.store).Newer(); len(n) != 1 || n[0].String() != "extra since 2" || len(tables.Of(newer).Newer()) != 0 {
-		t.Errorf("older: %v, newer: %v", n, tables.Of(newer).Newer())
+	if n := inside.Of(w.store).Newer(); len(n) != 1 || n[0].String() != "extra since 2" || len(inside.Of(newer).Newer()) != 0 {
+		t.Errorf("older: %v, newer: %v", n, inside.Of(newer).Newer())
 	}
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	if total := w.total("live", nil); len(total.Flags) != 1 || !strings.Contains(total.Flags[0], "taken out of the pipeline at epoch 2") {
@@ -216,7 +217,7 @@ func TestStartOfAnOlderPipeline(t *testing.T) {
 // not started is left alone.
 func TestRenew(t *testing.T) {
 	w := newWorld(t)
-	if err := tables.Of(w.store).Renew(deadline(t)); err != nil || w.epoch() != "" {
+	if err := inside.Of(w.store).Renew(deadline(t)); err != nil || w.epoch() != "" {
 		t.Fatal(err, w.epoch())
 	}
 	for _, s := range []*store.Store{w.store, w.with(added(2, 2), aggregate.Marks)} {
@@ -232,11 +233,11 @@ func TestRenew(t *testing.T) {
 	}{{5 * time.Minute, 0, 0, 0}, {time.Second, 1, 1, 1}, {0, 0, 0, 1}, {6 * time.Minute, 1, 0, 1}, {6 * time.Minute, 1, 0, 1}} {
 		w.Clock.Pass(step.after)
 		before := w.Engine.Usage()
-		err := tables.Of(w.store).Renew(deadline(t))
+		err := inside.Of(w.store).Renew(deadline(t))
 		used := w.Engine.Usage().Sub(before).Requests
 		if err != nil || used["GetItem"] != step.looks || used["BatchGetItem"] != step.starts ||
-			len(tables.Of(w.store).Newer()) != step.newer {
-			t.Errorf("%s later: %v, newer %v, %v", step.after, used, tables.Of(w.store).Newer(), err)
+			len(inside.Of(w.store).Newer()) != step.newer {
+			t.Errorf("%s later: %v, newer %v, %v", step.after, used, inside.Of(w.store).Newer(), err)
 		}
 	}
 	// The same epoch may count other generations: what is counted is known only if both are as
@@ -246,19 +247,19 @@ func TestRenew(t *testing.T) {
 	list := img["generations"].(*types.AttributeValueMemberL)
 	list.Value = append(list.Value, textValue("another#2"))
 	w.put("totals", img)
-	if err := tables.Of(w.store).Renew(deadline(t)); err != nil || len(tables.Of(w.store).Newer()) != 2 {
-		t.Errorf("another generation of the same epoch: %v, %v", tables.Of(w.store).Newer(), err)
+	if err := inside.Of(w.store).Renew(deadline(t)); err != nil || len(inside.Of(w.store).Newer()) != 2 {
+		t.Errorf("another generation of the same epoch: %v, %v", inside.Of(w.store).Newer(), err)
 	}
 	w.Clock.Pass(time.Hour)
 	img["epoch"] = &types.AttributeValueMemberN{Value: "9"}
 	w.put("totals", img)
 	before := w.Engine.Usage()
-	if err := tables.Of(w.store).Renew(deadline(t)); err != nil || w.Engine.Usage().Sub(before).Requests["BatchGetItem"] == 0 {
+	if err := inside.Of(w.store).Renew(deadline(t)); err != nil || w.Engine.Usage().Sub(before).Requests["BatchGetItem"] == 0 {
 		t.Errorf("another epoch of the same generations: the heads are not read; %v", err)
 	}
 	w.Clock.Pass(time.Hour)
 	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
-	if err := tables.Of(w.store).Renew(deadline(t)); err == nil {
+	if err := inside.Of(w.store).Renew(deadline(t)); err == nil {
 		t.Error("what could not be read is taken for known")
 	}
 }
@@ -281,7 +282,7 @@ func TestStartDoubtsWhatItReads(t *testing.T) {
 	if err := w.with(added(2, 2), aggregate.Marks).Start(deadline(t)); err != nil {
 		t.Error(err)
 	}
-	var refused *store.StartError
+	var refused *tables.StartError
 	if err := w.with(added(1, 2), aggregate.Marks).Start(deadline(t)); !errors.As(err, &refused) || len(refused.Mistakes) != 2 {
 		t.Errorf("%v", err)
 	}
@@ -298,7 +299,7 @@ func TestStartWithAnotherSecret(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals"}).Start(deadline(t))
+		return w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals"}).Start(deadline(t))
 	}
 	for _, secret := range []string{"one", "one"} {
 		if err := start(secret); err != nil {
@@ -350,7 +351,7 @@ func TestStartsThatChangeTooMuch(t *testing.T) {
 		}
 	}
 	gone := &aggregate.Definition{Name: "gone", Since: 1}
-	if _, err := tables.Of(w.store).MarkBehind(deadline(t), []*aggregate.Definition{gone}); err != nil || head(t, w.store, gone) != nil {
+	if _, err := inside.Of(w.store).MarkBehind(deadline(t), []*aggregate.Definition{gone}); err != nil || head(t, w.store, gone) != nil {
 		t.Errorf("%v %+v", err, head(t, w.store, gone))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/put"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Store reads and writes the two tables.
@@ -25,7 +26,7 @@ type Store struct {
 // New checks the configuration and makes a [Store]. It sends no request. Under receipts it refuses
 // a pipeline in which one change can touch more totals than a transaction holds, which is 100 items
 // with the receipt.
-func New(c rows.Config) (*Store, error) {
+func New(c tables.Config) (*Store, error) {
 	t, err := rows.Open(c)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func New(c rows.Config) (*Store, error) {
 //
 // Payloads that go to the payload bucket are put there before their items. If that fails, the item
 // is Retry, and so is all of an atomic message.
-func (s *Store) Put(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+func (s *Store) Put(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
 	return s.put.Put(ctx, items)
 }
 
@@ -75,7 +76,7 @@ func (s *Store) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 
 // ItemPages scans one segment of the events table consistently, in no order, one request for each
 // page. A page may be empty. An error ends the scan. [Store.Items] says which items it returns.
-func (s *Store) ItemPages(ctx context.Context, seg rows.Segment) iter.Seq2[rows.Page[*event.Item], error] {
+func (s *Store) ItemPages(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[*event.Item], error] {
 	return s.put.ItemPages(ctx, seg)
 }
 
@@ -102,13 +103,13 @@ func (s *Store) Total(ctx context.Context, name string, by map[string]string, fr
 
 // TotalPages scans one segment of the aggregates table consistently, in no order, one request for
 // each page. It returns what [Store.Totals] returns.
-func (s *Store) TotalPages(ctx context.Context, seg rows.Segment) iter.Seq2[rows.Page[rows.StoredTotal], error] {
+func (s *Store) TotalPages(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[tables.StoredTotal], error] {
 	return s.put.TotalPages(ctx, seg)
 }
 
 // Totals scans the aggregates table consistently, in no order, for aggregate items of every
 // generation. It includes items past their expiry.
-func (s *Store) Totals(ctx context.Context) iter.Seq2[rows.StoredTotal, error] {
+func (s *Store) Totals(ctx context.Context) iter.Seq2[tables.StoredTotal, error] {
 	return s.put.Totals(ctx)
 }
 
@@ -180,18 +181,18 @@ func (s *Store) Touch(ctx context.Context) (Touched, error) {
 
 // TouchPages does what [Store.Touch] does, for one segment of the table, and yields a result for
 // each page. An error ends it.
-func (s *Store) TouchPages(ctx context.Context, seg rows.Segment) iter.Seq2[TouchedPage, error] {
+func (s *Store) TouchPages(ctx context.Context, seg tables.Segment) iter.Seq2[TouchedPage, error] {
 	return s.fix.TouchPages(ctx, seg)
 }
 
 // BeginPass begins a touch pass over a generation. Call [Store.Touch] after it, and
 // [github.com/ingot-events/ingot/verify.Finish] when the stream has brought what was touched.
-func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (generations.Pass, error) {
+func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (tables.Pass, error) {
 	return s.count.BeginPass(ctx, d)
 }
 
 // Head reads the head of one generation, consistently. It returns nil if there is none.
-func (s *Store) Head(ctx context.Context, d *aggregate.Definition) (*generations.Head, error) {
+func (s *Store) Head(ctx context.Context, d *aggregate.Definition) (*tables.Head, error) {
 	return s.count.Head(ctx, d)
 }
 

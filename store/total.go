@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // reader reads totals and answers questions.
@@ -78,7 +79,7 @@ func (s *reader) Total(ctx context.Context, name string, by map[string]string, f
 	if err := readable(def, head); err != nil {
 		return nil, fmt.Errorf("total: refused, because %w", err)
 	}
-	buckets := make([][]rows.StoredTotal, def.Spread)
+	buckets := make([][]tables.StoredTotal, def.Spread)
 	errs := make([]error, def.Spread)
 	s.Env.Each(def.Spread, max(s.Parallel(), 8), func(i int) {
 		buckets[i], errs[i] = s.bucket(ctx, def, i, values, from, to)
@@ -100,7 +101,7 @@ func (s *reader) Total(ctx context.Context, name string, by map[string]string, f
 var afterLast = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // missing returns the result of a read that found no stored total.
-func missing(def *aggregate.Definition, head *generations.Head) []Total {
+func missing(def *aggregate.Definition, head *tables.Head) []Total {
 	t := Total{Missing: true, Values: map[string]event.Decimal{}}
 	if head == nil {
 		t.Flags = []string{fmt.Sprintf("aggregate %s has no head: no streams function has started with it, so nothing is counted yet", def)}
@@ -114,7 +115,7 @@ func missing(def *aggregate.Definition, head *generations.Head) []Total {
 
 // readable returns an error if the definition or the secret would find other totals. A pipeline
 // without its secret ([pipeline.CheckOnly]) computes no hashes: its callers already have them.
-func readable(def *aggregate.Definition, head *generations.Head) error {
+func readable(def *aggregate.Definition, head *tables.Head) error {
 	if head == nil {
 		return nil
 	}
@@ -160,13 +161,13 @@ func (s *reader) bucketQuery(def *aggregate.Definition, bucket int, by []string,
 }
 
 // bucket reads the windows of one bucket.
-func (s *reader) bucket(ctx context.Context, def *aggregate.Definition, bucket int, by []string, from, to time.Time) ([]rows.StoredTotal,
+func (s *reader) bucket(ctx context.Context, def *aggregate.Definition, bucket int, by []string, from, to time.Time) ([]tables.StoredTotal,
 	error) {
 	in := s.bucketQuery(def, bucket, by, from, to)
 	if in == nil {
 		return nil, nil
 	}
-	var totals []rows.StoredTotal
+	var totals []tables.StoredTotal
 	now := s.Env.Now().Unix()
 	for {
 		var out *dynamodb.QueryOutput
@@ -204,7 +205,7 @@ func windowsIn(from, to time.Time) (first, last int64) {
 }
 
 // gather merges the buckets of each window, oldest window first.
-func gather(def *aggregate.Definition, head *generations.Head, stored []rows.StoredTotal) []Total {
+func gather(def *aggregate.Definition, head *tables.Head, stored []tables.StoredTotal) []Total {
 	byWindow := map[int64]*Total{}
 	for _, part := range stored {
 		t := byWindow[part.Address.Window]
@@ -239,7 +240,7 @@ func zeros(def *aggregate.Definition) map[string]event.Decimal {
 	return values
 }
 
-func (t *Total) merge(def *aggregate.Definition, part rows.StoredTotal) {
+func (t *Total) merge(def *aggregate.Definition, part tables.StoredTotal) {
 	t.N += part.N
 	t.FP, t.FPX = t.FP.Add(part.FP), t.FPX.Add(part.FPX)
 	t.Flags = append(t.Flags, part.Flags()...)

@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Mended is what [Mend] did.
@@ -109,7 +110,7 @@ func (m *mending) begin(ctx context.Context, report *Report) error {
 		}
 		if !t.stored.fpx.IsZero() {
 			t.why = "it holds events that have expired, so it cannot be computed again"
-			t.ignored = !slices.ContainsFunc(t.held.Stored(), func(s store.StoredTotal) bool { return s.Flag != "" || s.Accepted == "" })
+			t.ignored = !slices.ContainsFunc(t.held.Stored(), func(s tables.StoredTotal) bool { return s.Flag != "" || s.Accepted == "" })
 			continue
 		}
 		m.at[t.key] = t

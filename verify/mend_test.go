@@ -17,9 +17,10 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -197,7 +198,7 @@ func TestMendWhatCannotBeTakenBack(t *testing.T) {
 // between calls functions before the requests of a client that mends, and may lose the answer to
 // the write.
 type between struct {
-	store.Client
+	tables.Client
 	items, write func() // before the items are read, once the totals are, and before a write
 	written      func() // after the write whose answer is lost
 	held         bool   // the totals are read
@@ -347,7 +348,7 @@ func TestMendLosesAnAnswer(t *testing.T) {
 func (w *world) building(name string) {
 	w.t.Helper()
 	def, _ := w.plan.Definition(name)
-	if _, err := tables.Of(w.store).MarkBehind(context.Background(), []*aggregate.Definition{def}); err != nil {
+	if _, err := inside.Of(w.store).MarkBehind(context.Background(), []*aggregate.Definition{def}); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Report is the result of a comparison. Each of its lists holds at most 10,000 entries. More says
@@ -235,7 +235,7 @@ func (r *Report) seen(p *pipeline.Pipeline, s *seen) {
 
 // head adds what the head of a generation says. It is read after the items, so it also tells of
 // items that were written below the generation in the meantime.
-func (r *Report) head(def *aggregate.Definition, head *store.Head, items below) {
+func (r *Report) head(def *aggregate.Definition, head *tables.Head, items below) {
 	if head.Building {
 		r.Building = append(r.Building, def)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Segment adds up one segment of both tables into files in Config.Work: the totals that are stored,
@@ -239,8 +239,8 @@ func (s *reading) missingParts(ctx context.Context, items []*event.Item) (units 
 }
 
 // from returns the rest of a segment, after a position.
-func (p *pass) from(segment int, at position) store.Segment {
-	left := store.Segment{After: at.after()}
+func (p *pass) from(segment int, at position) tables.Segment {
+	left := tables.Segment{After: at.after()}
 	if p.Segments > 1 {
 		left.Number, left.Of = segment, p.Segments
 	}

@@ -16,13 +16,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
 // leaf is DynamoDB with pages of a few items, so that a small table has many pages. It counts
 // them, and fails at one of them.
 type leaf struct {
-	store.Client
+	tables.Client
 	pages  int
 	failAt int // 0: never
 	before func(page int)

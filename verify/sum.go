@@ -11,7 +11,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // appendKey appends the key of a total: its generation, its window, and its by values with #
@@ -134,7 +134,7 @@ func (s *sum) contribution(c *aggregate.Contribution) {
 	}
 }
 
-func (s *sum) bucket(def *aggregate.Definition, t *store.StoredTotal) {
+func (s *sum) bucket(def *aggregate.Definition, t *tables.StoredTotal) {
 	s.n += t.N
 	s.fp, s.fpx = s.fp.Add(t.FP), s.fpx.Add(t.FPX)
 	s.flags = append(s.flags, t.Flags()...)

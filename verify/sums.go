@@ -16,7 +16,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // pair has what was added up of both sides of a total. A side is nil if there is nothing of it.
@@ -74,7 +74,7 @@ func (s *sums) contribution(c *aggregate.Contribution) {
 	s.side(wanted, c.Def, c.Window, c.By, func(one *sum) { one.contribution(c) })
 }
 
-func (s *sums) bucket(def *aggregate.Definition, t *store.StoredTotal) {
+func (s *sums) bucket(def *aggregate.Definition, t *tables.StoredTotal) {
 	s.side(stored, def, t.Address.Window, t.Address.By, func(one *sum) { one.bucket(def, t) })
 }
 

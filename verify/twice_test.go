@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -56,17 +57,17 @@ type halfway struct {
 	read func()
 }
 
-func (h halfway) ItemPages(ctx context.Context, of store.Segment) iter.Seq2[store.Page[*event.Item], error] {
+func (h halfway) ItemPages(ctx context.Context, of tables.Segment) iter.Seq2[tables.Page[*event.Item], error] {
 	return then(h.Store.ItemPages(ctx, of), h.read)
 }
 
-func (h halfway) TotalPages(ctx context.Context, of store.Segment) iter.Seq2[store.Page[store.StoredTotal], error] {
+func (h halfway) TotalPages(ctx context.Context, of tables.Segment) iter.Seq2[tables.Page[tables.StoredTotal], error] {
 	return then(h.Store.TotalPages(ctx, of), h.read)
 }
 
 // then calls a function after the last page.
-func then[T any](pages iter.Seq2[store.Page[T], error], end func()) iter.Seq2[store.Page[T], error] {
-	return func(yield func(store.Page[T], error) bool) {
+func then[T any](pages iter.Seq2[tables.Page[T], error], end func()) iter.Seq2[tables.Page[T], error] {
+	return func(yield func(tables.Page[T], error) bool) {
 		for page, err := range pages {
 			if !yield(page, err) {
 				return

@@ -21,7 +21,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // lists are two tables in memory. They have pages of random sizes, and break at some of them.
@@ -29,35 +29,35 @@ type lists struct {
 	*rand.Rand
 	breaks bool
 	items  []*event.Item
-	totals []store.StoredTotal
+	totals []tables.StoredTotal
 	sides  [2]map[string][]*aggregate.Contribution // what each side of each total is made of
 }
 
 var errBreak = errors.New("it breaks")
 
-func (l *lists) Head(context.Context, *aggregate.Definition) (*store.Head, error) { return nil, nil }
+func (l *lists) Head(context.Context, *aggregate.Definition) (*tables.Head, error) { return nil, nil }
 
-func (l *lists) ItemPages(_ context.Context, of store.Segment) iter.Seq2[store.Page[*event.Item], error] {
+func (l *lists) ItemPages(_ context.Context, of tables.Segment) iter.Seq2[tables.Page[*event.Item], error] {
 	return pagesOf(l, l.items, of)
 }
 
-func (l *lists) TotalPages(_ context.Context, of store.Segment) iter.Seq2[store.Page[store.StoredTotal], error] {
+func (l *lists) TotalPages(_ context.Context, of tables.Segment) iter.Seq2[tables.Page[tables.StoredTotal], error] {
 	return pagesOf(l, l.totals, of)
 }
 
-func pagesOf[T any](l *lists, all []T, of store.Segment) iter.Seq2[store.Page[T], error] {
+func pagesOf[T any](l *lists, all []T, of tables.Segment) iter.Seq2[tables.Page[T], error] {
 	of.Of = max(of.Of, 1)
 	from, to := of.Number*len(all)/of.Of, (of.Number+1)*len(all)/of.Of
 	if of.After.PK != "" {
 		from, _ = strconv.Atoi(of.After.PK)
 	}
-	return func(yield func(store.Page[T], error) bool) {
+	return func(yield func(tables.Page[T], error) bool) {
 		for last := false; !last; {
 			if l.breaks && l.IntN(6) == 0 {
-				yield(store.Page[T]{}, errBreak)
+				yield(tables.Page[T]{}, errBreak)
 				return
 			}
-			page := store.Page[T]{All: all[from:min(from+l.IntN(20), to)], Units: 1}
+			page := tables.Page[T]{All: all[from:min(from+l.IntN(20), to)], Units: 1}
 			if from += len(page.All); from < to {
 				page.Next = event.Key{PK: strconv.Itoa(from), SK: "x"}
 			}
@@ -109,7 +109,8 @@ func visited(t *testing.T, p *pipeline.Pipeline, draw *rand.Rand) *lists {
 	for _, key := range slices.Sorted(maps.Keys(l.sides[stored])) {
 		for list := l.sides[stored][key]; len(list) > 0; {
 			n := 1 + l.IntN(len(list))
-			total := store.StoredTotal{N: int64(n), FP: fingerprint(list[:n]), Values: map[string]event.Decimal{}, Texts: map[string]string{},
+			total := tables.StoredTotal{N: int64(n), FP: fingerprint(list[:n]), Values: map[string]event.Decimal{},
+				Texts:   map[string]string{},
 				Address: aggregate.Address{Name: "daily", Since: 1, By: list[0].By, Window: list[0].Window}}
 			for i, v := range list[0].Def.Values {
 				if text := naive(v.Op, i, list[:n]); v.Op.Textual() {
@@ -182,7 +183,8 @@ func TestAgainstANaiveTwin(t *testing.T) {
 	for _, seed := range seeds {
 		l := visited(t, p, rand.New(rand.NewPCG(seed, 0)))
 		c := Config{Pipeline: p, Source: l, Segments: 1 + l.IntN(4), Buckets: 1 + l.IntN(6), Memory: 3000 + l.IntN(100_000),
-			Env: env.Env{Now: func() time.Time { at = at.Add(20 * time.Second); return at }, Rand: l.Float64, Group: func() env.Group { return l }}}
+			Env: env.Env{Now: func() time.Time { at = at.Add(20 * time.Second); return at }, Rand: l.Float64,
+				Group: func() env.Group { return l }}}
 		if l.IntN(10) == 0 {
 			c.Memory = 1
 		}
@@ -196,7 +198,8 @@ func TestAgainstANaiveTwin(t *testing.T) {
 		}
 		slices.Sort(got)
 		want := l.twin()
-		if found += len(want); !slices.Equal(got, want) || r.Items != len(l.items) || r.Totals != len(l.sides[wanted]) || r.More != (More{}) {
+		if found += len(want); !slices.Equal(got, want) || r.Items != len(l.items) || r.Totals != len(l.sides[wanted]) ||
+			r.More != (More{}) {
 			t.Errorf("%+v\nwant of %d items and %d totals\n%q\n%s", r, len(l.items), len(l.sides[wanted]), want, replay.Command(t, seed))
 		}
 	}

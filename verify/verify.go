@@ -25,17 +25,18 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Source is where items and totals are read. A *[store.Store] is a Source.
 type Source interface {
-	ItemPages(context.Context, store.Segment) iter.Seq2[store.Page[*event.Item], error]
-	TotalPages(context.Context, store.Segment) iter.Seq2[store.Page[store.StoredTotal], error]
+	ItemPages(context.Context, tables.Segment) iter.Seq2[tables.Page[*event.Item], error]
+	TotalPages(context.Context, tables.Segment) iter.Seq2[tables.Page[tables.StoredTotal], error]
 	// Head returns what the aggregates table says of a whole generation, or nil if it says nothing.
-	Head(context.Context, *aggregate.Definition) (*store.Head, error)
+	Head(context.Context, *aggregate.Definition) (*tables.Head, error)
 }
 
 // partsSource is a [Source] that can also tell which parts of stored wholes are missing, and which
@@ -211,7 +212,7 @@ func mistaken(ctx context.Context, p *pipeline.Pipeline, from Source) error {
 // If it returns no difference and no error, the generation is complete. Items that cannot be
 // understood, or from which the generation cannot be computed, do not prevent it. Finish then flags
 // the head for the first of them, and [Totals] names them as Odd.
-func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, pass store.Pass, now time.Time) ([]Difference, error) {
+func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, pass tables.Pass, now time.Time) ([]Difference, error) {
 	report, err := Totals(ctx, p, st, now)
 	if err != nil {
 		return nil, err
@@ -222,7 +223,7 @@ func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, pass sto
 // Finish is the function [Finish] with what a verification has found already. So one verification
 // may complete several generations. It must have begun after the touch pass, and it must have read
 // everything itself instead of continuing an earlier call.
-func (r *Report) Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, pass store.Pass, now time.Time) ([]Difference, error) {
+func (r *Report) Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, pass tables.Pass, now time.Time) ([]Difference, error) {
 	def := pass.Definition
 	own, ok := p.Definition(def.Name)
 	if !ok || lanes.ID(own) != lanes.ID(def) {
@@ -240,9 +241,9 @@ func (r *Report) Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Sto
 		return nil, fmt.Errorf("finish %s: it has %d differences; mend those of the other aggregates first", def, n)
 	}
 	if why := r.missing[def]; why != "" {
-		if _, err := tables.Of(st).Flag(ctx, []*aggregate.Definition{def}, now, "an item is not in it: "+why); err != nil {
+		if _, err := inside.Of(st).Flag(ctx, []*aggregate.Definition{def}, now, "an item is not in it: "+why); err != nil {
 			return nil, fmt.Errorf("finish %s: %w", def, err)
 		}
 	}
-	return nil, tables.Of(st).ClearBuilding(ctx, def, pass.Behind)
+	return nil, inside.Of(st).ClearBuilding(ctx, def, pass.Behind)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -231,7 +231,7 @@ func TestFlagged(t *testing.T) {
 func TestFlaggedHead(t *testing.T) {
 	w := filled(t)
 	def, _ := w.plan.Definition("live")
-	if _, err := tables.Of(w.store).Flag(context.Background(), []*aggregate.Definition{def}, epoch,
+	if _, err := inside.Of(w.store).Flag(context.Background(), []*aggregate.Definition{def}, epoch,
 		"a record was not understood"); err != nil {
 		t.Fatal(err)
 	}
@@ -375,12 +375,12 @@ func TestFinishWithAnOddItem(t *testing.T) {
 	}
 	w.drain()
 	for _, foreign := range []*aggregate.Definition{{Name: "again", Since: 1}, {Name: "nobody", Since: 2}} {
-		if _, err := finish(w, store.Pass{Definition: foreign}); err == nil || !strings.Contains(err.Error(), "does not declare it") {
+		if _, err := finish(w, tables.Pass{Definition: foreign}); err == nil || !strings.Contains(err.Error(), "does not declare it") {
 			t.Errorf("%s: %v", foreign, err)
 		}
 	}
 	same := *def
-	if standing, err := finish(w, store.Pass{Definition: &same, Behind: w.begin(def).Behind}); err != nil || len(standing) != 0 {
+	if standing, err := finish(w, tables.Pass{Definition: &same, Behind: w.begin(def).Behind}); err != nil || len(standing) != 0 {
 		t.Fatalf("%v %v", standing, err)
 	}
 	if h := w.head(def); h.Building || !strings.Contains(h.Flag, `an item is not in it: item "ODD`) {
@@ -418,7 +418,7 @@ func TestOldVersionAlone(t *testing.T) {
 	if !h.Building {
 		t.Fatal("the older version let an item in, and the head of the newer aggregate does not say so")
 	}
-	if err := tables.Of(w.store).ClearBuilding(context.Background(), def, w.begin(def).Behind); err != nil {
+	if err := inside.Of(w.store).ClearBuilding(context.Background(), def, w.begin(def).Behind); err != nil {
 		t.Fatal(err)
 	}
 	r := w.verify()
@@ -496,7 +496,7 @@ func TestVerifyWithAnotherPipeline(t *testing.T) {
 			t.Errorf("%s: %v", name, r.Differences)
 		}
 		if d, declared := p.Definition("again"); declared && c.words != nil {
-			_, err = verify.Finish(context.Background(), p, s, store.Pass{Definition: d, Behind: pass.Behind}, w.Clock.Now())
+			_, err = verify.Finish(context.Background(), p, s, tables.Pass{Definition: d, Behind: pass.Behind}, w.Clock.Now())
 			refused("finish", err)
 		}
 	}
@@ -513,7 +513,7 @@ func totals(ctx context.Context, w *world) (*verify.Report, error) {
 }
 
 // begin begins a touch pass.
-func (w *world) begin(def *aggregate.Definition) store.Pass {
+func (w *world) begin(def *aggregate.Definition) tables.Pass {
 	w.t.Helper()
 	pass, err := w.store.BeginPass(context.Background(), def)
 	if err != nil {
@@ -522,6 +522,6 @@ func (w *world) begin(def *aggregate.Definition) store.Pass {
 	return pass
 }
 
-func finish(w *world, pass store.Pass) ([]verify.Difference, error) {
+func finish(w *world, pass tables.Pass) ([]verify.Difference, error) {
 	return verify.Finish(context.Background(), w.plan, w.store, pass, w.Clock.Now())
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -192,7 +193,7 @@ func itemKey(k event.Key) map[string]types.AttributeValue {
 
 func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
 
-func (w *world) head(d *aggregate.Definition) *store.Head {
+func (w *world) head(d *aggregate.Definition) *tables.Head {
 	w.t.Helper()
 	h, err := w.store.Head(context.Background(), d)
 	if err != nil || h == nil {

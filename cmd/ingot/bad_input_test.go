@@ -22,6 +22,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/wire"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // badInput is what people and machines do wrong with the tool. Each ends with the exit code of the
@@ -109,7 +110,7 @@ func TestTableDeletedWhileVerifyRuns(t *testing.T) {
 			if _, err := stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()}); err != nil {
 				t.Fatal(err)
 			}
-			st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
+			st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
 			if err == nil {
 				err = st.Start(t.Context())
 			}

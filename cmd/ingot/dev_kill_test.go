@@ -29,6 +29,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -209,7 +210,7 @@ func (k *killing) verify() {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	st, err := store.New(store.Config{Client: k.tables, Pipeline: plan, Events: k.local.EventsTable, Aggregates: k.local.AggregatesTable})
+	st, err := store.New(tables.Config{Client: k.tables, Pipeline: plan, Events: k.local.EventsTable, Aggregates: k.local.AggregatesTable})
 	if err != nil {
 		k.t.Fatal(err)
 	}

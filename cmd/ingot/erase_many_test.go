@@ -16,11 +16,12 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/erase"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // peopleSpec has all that can hold something of a person: parts that are kept for longer than their
@@ -162,11 +163,11 @@ func (w *devWorld) deploys(changes ...string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	st, err := store.New(store.Config{Client: w.dev.Engine().DynamoDB(), Pipeline: plan, Aggregates: stack.Aggregates})
+	st, err := store.New(tables.Config{Client: w.dev.Engine().DynamoDB(), Pipeline: plan, Aggregates: stack.Aggregates})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := errors.Join(st.Start(w.t.Context()), tables.Of(st).KeepFile(w.t.Context(), false)); err != nil {
+	if err := errors.Join(st.Start(w.t.Context()), inside.Of(st).KeepFile(w.t.Context(), false)); err != nil {
 		w.t.Fatal(err)
 	}
 }

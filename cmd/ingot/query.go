@@ -26,6 +26,7 @@ import (
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const queryHelp = `Asks one of the patterns that the deployed pipeline.yaml declares, and prints one page of the answer. It never scans a
@@ -114,7 +115,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 			return err
 		}
 	}
-	config := store.Config{Client: noClient{}, Events: "events", Aggregates: "aggregates"}
+	config := tables.Config{Client: noClient{}, Events: "events", Aggregates: "aggregates"}
 	var t *target.Target
 	if !o.explain || !a.alone() {
 		if t, err = a.Find(cmd.Context()); err != nil {
@@ -196,11 +197,11 @@ func (a *app) alone() bool {
 }
 
 // noClient is the client of a store that sends nothing.
-type noClient struct{ store.Client }
+type noClient struct{ tables.Client }
 
 // asks checks a question, and returns the store that answers it and the first requests. It sends no
 // request.
-func asks(c store.Config, name string, ask store.Ask) (*store.Store, []any, error) {
+func asks(c tables.Config, name string, ask store.Ask) (*store.Store, []any, error) {
 	st, err := store.New(c)
 	if err != nil {
 		return nil, nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/wire"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const shopSecret = "the secret of the sample shop"
@@ -34,7 +35,7 @@ func shopWithOrders(t *testing.T, orders int) (ingot func(stdin string, args ...
 	if _, err := stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()}); err != nil {
 		t.Fatal(err)
 	}
-	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events})
+	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -184,7 +184,7 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 	if begin, err := a.agreed(v.target, price, o); !begin {
 		return err
 	}
-	passes := make([]store.Pass, len(defs))
+	passes := make([]tables.Pass, len(defs))
 	for i, def := range defs {
 		if passes[i], err = v.store.BeginPass(ctx, def); err != nil {
 			return err
@@ -244,7 +244,7 @@ func (a *app) touchAll(ctx context.Context, v verifying, c verify.Config, o veri
 
 // declare verifies all totals once, and declares the generation of each pass complete if nothing
 // prevents it.
-func (a *app) declare(ctx context.Context, v verifying, c verify.Config, passes []store.Pass, out *rebuilt) error {
+func (a *app) declare(ctx context.Context, v verifying, c verify.Config, passes []tables.Pass, out *rebuilt) error {
 	report, err := verify.Run(ctx, c)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // lookedUp is how many totals of each aggregate rebuild --all looks up.
@@ -27,7 +27,7 @@ type doubts struct {
 // doubts reads one page of the events table, and looks up some totals of its events.
 func (v verifying) doubts(ctx context.Context, now time.Time) (d doubts, err error) {
 	looked := map[*aggregate.Definition]int{}
-	for page, err := range v.store.ItemPages(ctx, store.Segment{}) {
+	for page, err := range v.store.ItemPages(ctx, tables.Segment{}) {
 		if err != nil {
 			return d, err
 		}

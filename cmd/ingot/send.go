@@ -16,8 +16,8 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/table/payloads"
-	"github.com/ingot-events/ingot/internal/table/tables"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/ndjson"
@@ -237,7 +237,7 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 		return err
 	}
 	judge := func(ctx context.Context, item *event.Item) (event.Verdict, error) {
-		judged, _, err := tables.Of(st).Judge(ctx, item)
+		judged, _, err := inside.Of(st).Judge(ctx, item)
 		return judged.Verdict, err
 	}
 	paused, unknown := a.sayPaused(cmd, t)

@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/status"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const statusJSON = `With --output json, one object:
@@ -85,7 +86,7 @@ func (a *app) status(cmd *cobra.Command, check bool, format string) error {
 		s.Watch = t.CloudWatch()
 	}
 	if s.Pipeline, s.NoPipeline = a.Deployed(cmd.Context(), t, false, false); s.NoPipeline == nil {
-		if s.Store, err = store.New(store.Config{Client: t.DynamoDB(), Pipeline: s.Pipeline, Aggregates: t.AggregatesTable}); err != nil {
+		if s.Store, err = store.New(tables.Config{Client: t.DynamoDB(), Pipeline: s.Pipeline, Aggregates: t.AggregatesTable}); err != nil {
 			return err
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const totalsJSON = `With --output json, an array with one object for each total:
@@ -118,7 +119,7 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 	if !ok {
 		return cli.Usage(noAggregate(p, name))
 	}
-	st, err := store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Aggregates: t.AggregatesTable, Concurrency: 8})
+	st, err := store.New(tables.Config{Client: t.DynamoDB(), Pipeline: p, Aggregates: t.AggregatesTable, Concurrency: 8})
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -51,22 +52,22 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	st, err := store.New(store.Config{Client: dynamodb.NewFromConfig(cfg), Pipeline: plan,
+	st, err := store.New(tables.Config{Client: dynamodb.NewFromConfig(cfg), Pipeline: plan,
 		Events: os.Getenv("INGOT_TABLE"), Aggregates: os.Getenv("INGOT_AGGREGATES_TABLE")})
 	if err != nil {
 		return err
 	}
-	return tables{plan, st, os.Stdout}.command(ctx, args)
+	return stack{plan, st, os.Stdout}.command(ctx, args)
 }
 
-// tables are the two tables of a stack.
-type tables struct {
+// stack has the two tables of a stack.
+type stack struct {
 	plan  *pipeline.Pipeline
 	store *store.Store
 	out   io.Writer
 }
 
-func (t tables) command(ctx context.Context, args []string) error {
+func (t stack) command(ctx context.Context, args []string) error {
 	args = append(args, "", "", "", "", "") // so that each of them can be read
 	switch name := args[1]; args[0] {
 	case "verify":
@@ -87,7 +88,7 @@ func (t tables) command(ctx context.Context, args []string) error {
 	return errors.New("say verify, touch NAME, finish NAME BEHIND, read NAME FIELDS [FROM TO], or erase PK SK")
 }
 
-func (t tables) verify(ctx context.Context) error {
+func (t stack) verify(ctx context.Context) error {
 	report, err := verify.Totals(ctx, t.plan, t.store, time.Now())
 	if err != nil {
 		return err
@@ -112,7 +113,7 @@ func (t tables) verify(ctx context.Context) error {
 	return nil
 }
 
-func (t tables) definition(name string) (*aggregate.Definition, error) {
+func (t stack) definition(name string) (*aggregate.Definition, error) {
 	def, ok := t.plan.Definition(name)
 	if !ok {
 		return nil, fmt.Errorf("no aggregate %s in pipeline.yaml", name)
@@ -122,7 +123,7 @@ func (t tables) definition(name string) (*aggregate.Definition, error) {
 
 // touch stamps the older items one after another, and the stream brings them in. You may stop it
 // and run it again.
-func (t tables) touch(ctx context.Context, name string) error {
+func (t stack) touch(ctx context.Context, name string) error {
 	def, err := t.definition(name)
 	if err != nil {
 		return err
@@ -139,12 +140,12 @@ func (t tables) touch(ctx context.Context, name string) error {
 	return err
 }
 
-func (t tables) finish(ctx context.Context, name string, behind int64) error {
+func (t stack) finish(ctx context.Context, name string, behind int64) error {
 	def, err := t.definition(name)
 	if err != nil {
 		return err
 	}
-	differences, err := verify.Finish(ctx, t.plan, t.store, store.Pass{Definition: def, Behind: behind}, time.Now())
+	differences, err := verify.Finish(ctx, t.plan, t.store, tables.Pass{Definition: def, Behind: behind}, time.Now())
 	for _, d := range differences {
 		fmt.Fprintln(t.out, d)
 	}
@@ -159,7 +160,7 @@ func (t tables) finish(ctx context.Context, name string, behind int64) error {
 }
 
 // erase removes an event from the table for good. You may run it again.
-func (t tables) erase(ctx context.Context, key event.Key) error {
+func (t stack) erase(ctx context.Context, key event.Key) error {
 	if key.PK == "" || key.SK == "" {
 		return errors.New("erase PK SK: both are part of the key")
 	}
@@ -176,7 +177,7 @@ func (t tables) erase(ctx context.Context, key event.Key) error {
 	return nil
 }
 
-func (t tables) read(ctx context.Context, name, fields, first, last string) error {
+func (t stack) read(ctx context.Context, name, fields, first, last string) error {
 	by, err := t.plan.By(name, envelope.Message{Body: fields})
 	if err != nil {
 		return err

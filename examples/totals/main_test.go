@@ -15,7 +15,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
-	counting "github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -36,7 +36,7 @@ const more = "  all: {since: 2, from: {visit: {values: {visits: count}}}}\n"
 
 // world is a stack in this process.
 type world struct {
-	tables
+	stack
 	*testworld.World
 	t      *testing.T
 	stream *esm.Stream
@@ -144,7 +144,7 @@ func TestCommands(t *testing.T) {
 	w.drain()
 	w.says("read all {}", "visits=2 building: false\n")
 	def, _ := w.plan.Definition("all")
-	_, err := counting.Of(w.store).Flag(t.Context(), []*aggregate.Definition{def}, w.Clock.Now(), "odd")
+	_, err := inside.Of(w.store).Flag(t.Context(), []*aggregate.Definition{def}, w.Clock.Now(), "odd")
 	w.must(err)
 	w.says("read all {}", "visits=2 building: false\nflagged: 2099-03-01T12:00:00Z odd\n")
 	w.says("verify", "flagged: all since 2, all totals: 2099-03-01T12:00:00Z odd\n2 items, 2 totals, 0 of them in part: 0 differences\n")

@@ -11,8 +11,8 @@ type Backend struct {
 
 // Backends are those for which differences are listed.
 var Backends = []Backend{
-	{"localstack", "LocalStack", []string{tables, streams, queues, objects}},
-	{"dynoxide", "Dynoxide", []string{tables, streams}},
+	{"localstack", "LocalStack", []string{dynamo, streams, queues, objects}},
+	{"dynoxide", "Dynoxide", []string{dynamo, streams}},
 }
 
 // BackendOf returns the backend with that name. If there is none in [Backends], the result has only

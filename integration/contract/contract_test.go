@@ -11,7 +11,7 @@ import (
 	"github.com/ingot-events/ingot/integration/contract"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // TestContract compares the engine with the contract. The package integration compares LocalStack
@@ -53,7 +53,7 @@ func TestEveryCallIsCovered(t *testing.T) {
 		return
 	}
 	asked := e.Usage().Requests
-	for _, client := range []reflect.Type{reflect.TypeFor[store.Client](), reflect.TypeFor[handler.Sender](),
+	for _, client := range []reflect.Type{reflect.TypeFor[tables.Client](), reflect.TypeFor[handler.Sender](),
 		reflect.TypeFor[handler.Uploader](),
 		reflect.TypeFor[esm.QueueClient](), reflect.TypeFor[esm.StreamClient]()} {
 		for i := range client.NumMethod() {

@@ -188,7 +188,7 @@ func TestEveryErrorIsMet(t *testing.T) {
 	r, _ := suite(t)
 	known := readErrors(t)
 	if len(known) < 20 {
-		t.Errorf("%d codes found in store/errors.go: this test looks for the wrong thing", len(known))
+		t.Errorf("%d codes found in internal/table/rows/errors.go: this test looks for the wrong thing", len(known))
 	}
 	for _, code := range known {
 		if (r.codes[code] != nil) == (unprovoked[code] != "") {
@@ -207,11 +207,11 @@ func TestEveryErrorIsMet(t *testing.T) {
 }
 
 // readErrors returns the codes that the store names. They are strings in codeOutcome and
-// awserr.DeniedCode, and types in classify.
+// awserr.DeniedCode, and types in Classify.
 func readErrors(t *testing.T) []string {
 	t.Helper()
 	var decls []ast.Decl
-	for _, name := range []string{"store/errors.go", "internal/base/awserr/denied.go"} {
+	for _, name := range []string{"internal/table/rows/errors.go", "internal/base/awserr/denied.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), "../../"+name, nil, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -221,7 +221,7 @@ func readErrors(t *testing.T) []string {
 	codes := map[string]bool{}
 	for _, decl := range decls {
 		f, ok := decl.(*ast.FuncDecl)
-		if !ok || !slices.Contains([]string{"codeOutcome", "DeniedCode", "classify"}, f.Name.Name) {
+		if !ok || !slices.Contains([]string{"codeOutcome", "DeniedCode", "Classify"}, f.Name.Name) {
 			continue
 		}
 		ast.Inspect(f, func(n ast.Node) bool {

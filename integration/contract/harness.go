@@ -11,13 +11,13 @@ import (
 
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // DynamoDB is what the store needs, and what a test needs to set up a table. *dynamodb.Client
 // implements it.
 type DynamoDB interface {
-	store.Client
+	tables.Client
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 	DeleteTable(context.Context, *dynamodb.DeleteTableInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteTableOutput, error)

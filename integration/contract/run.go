@@ -7,7 +7,7 @@ import (
 
 // These are the services that the suite is about.
 const (
-	tables  = "DynamoDB"
+	dynamo  = "DynamoDB"
 	streams = "DynamoDB Streams"
 	queues  = "SQS"
 	objects = "S3"
@@ -21,12 +21,12 @@ type area struct {
 }
 
 var areas = []area{
-	{"put", tables, puts}, {"update", tables, updates}, {"mark", tables, marks}, {"statements", tables, statements},
-	{"updating statements", tables, updatingStatements}, {"transaction", tables, transactions}, {"cancellation", tables, cancellations},
-	{"together", tables, togethers},
-	{"read", tables, reads}, {"range", tables, ranges}, {"pattern", tables, patterns}, {"rank", tables, ranks},
-	{"expression", tables, expressions}, {"capacity", tables, capacities},
-	{"ttl", tables, timeToLive}, {"stream", streams, records}, {"queue", queues, letters}, {"redrive", queues, redrives},
+	{"put", dynamo, puts}, {"update", dynamo, updates}, {"mark", dynamo, marks}, {"statements", dynamo, statements},
+	{"updating statements", dynamo, updatingStatements}, {"transaction", dynamo, transactions}, {"cancellation", dynamo, cancellations},
+	{"together", dynamo, togethers},
+	{"read", dynamo, reads}, {"range", dynamo, ranges}, {"pattern", dynamo, patterns}, {"rank", dynamo, ranks},
+	{"expression", dynamo, expressions}, {"capacity", dynamo, capacities},
+	{"ttl", dynamo, timeToLive}, {"stream", streams, records}, {"queue", queues, letters}, {"redrive", queues, redrives},
 	{"object", objects, files},
 }
 
@@ -81,7 +81,7 @@ func (h *Harness) allAsked(t *testing.T) {
 }
 
 func (h *Harness) has(service string) bool {
-	return service == tables || service == streams || service == queues && h.SQS != nil || service == objects && h.S3 != nil
+	return service == dynamo || service == streams || service == queues && h.SQS != nil || service == objects && h.S3 != nil
 }
 
 // Running returns the name of the running case, with its area first. It returns an empty text

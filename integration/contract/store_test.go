@@ -28,9 +28,10 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // shop does everything that package store can do, on one engine whose requests are recorded.
@@ -131,7 +132,7 @@ func (s *shop) with(p *pipeline.Pipeline, err error) *store.Store {
 // on returns a store that remembers nothing, with a pipeline and its table of totals.
 func (s *shop) on(totals string, p *pipeline.Pipeline) *store.Store {
 	s.t.Helper()
-	st, err := store.New(store.Config{Client: s.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: totals, Counting: s.way,
+	st, err := store.New(tables.Config{Client: s.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: totals, Counting: s.way,
 		OneByOne: s.few,
 		Objects:  s.engine.S3(), PayloadBucket: "payloads",
 		Env: env.Env{Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
@@ -193,7 +194,7 @@ func (s *shop) count(st *store.Store, shard string, old, new *event.Item) {
 	b := lanes.NewBatch(s.way, c.Lane)
 	b.Add(c, before, after)
 	quarantine := func(context.Context, *lanes.Update, error) error { return nil }
-	if a := tables.Of(st).Apply(s.t.Context(), b, quarantine); !a.Unproven.IsZero() {
+	if a := inside.Of(st).Apply(s.t.Context(), b, quarantine); !a.Unproven.IsZero() {
 		s.t.Error(a.Err)
 	}
 }
@@ -258,7 +259,7 @@ func (s *shop) claiming(st *store.Store) {
 	}
 	third := s.item(`{"type":"account","id":"3","email":"left","at":"2099-03-01T10:00:00Z"}`)
 	s.put(st, event.Inserted, third)
-	if _, err := tables.Of(st).EraseWith(s.t.Context(), account.Key, third.Parts.Items[:1],
+	if _, err := inside.Of(st).EraseWith(s.t.Context(), account.Key, third.Parts.Items[:1],
 		true); err != nil { // a claim that somebody has found
 		s.t.Error(err)
 	}
@@ -266,7 +267,7 @@ func (s *shop) claiming(st *store.Store) {
 
 // erasing checks the secret and bars keys. Every kind of item is under these keys.
 func (s *shop) erasing(st *store.Store) {
-	if err := tables.Of(st).CheckSecret(s.t.Context()); err != nil {
+	if err := inside.Of(st).CheckSecret(s.t.Context()); err != nil {
 		s.t.Error(err)
 	}
 	person := s.item(`{"type":"person","id":"1","at":"2099-03-01T10:00:00Z"}`)
@@ -305,7 +306,7 @@ func (s *shop) counting() {
 	s.count(st, "b", nil, s.order("8", 7))
 	// A total that has grown large says so.
 	if s.way == aggregate.Marks {
-		attachment := &types.AttributeValueMemberS{Value: strings.Repeat("x", store.LargeTotal)}
+		attachment := &types.AttributeValueMemberS{Value: strings.Repeat("x", tables.LargeTotal)}
 		in := &dynamodb.PutItemInput{TableName: aws.String("totals"),
 			Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"},
 				"SK": &types.AttributeValueMemberS{Value: "-"}, "attachment": attachment}}
@@ -383,16 +384,16 @@ func (s *shop) looking() {
 		if item == stored {
 			want = event.Duplicate
 		}
-		if r, found, err := tables.Of(st).Judge(s.t.Context(), item); err != nil || r.Verdict != want ||
+		if r, found, err := inside.Of(st).Judge(s.t.Context(), item); err != nil || r.Verdict != want ||
 			(found != nil) != (item == stored) {
 			s.t.Errorf("judged as %s beside %v, %v", r.Verdict, found, err)
 		}
 	}
-	if item, there, barred, err := tables.Of(st).Find(s.t.Context(), stored.Key); err != nil || item == nil || !there || barred {
+	if item, there, barred, err := inside.Of(st).Find(s.t.Context(), stored.Key); err != nil || item == nil || !there || barred {
 		s.t.Errorf("found %v, there %t, barred %t, %v", item, there, barred, err)
 	}
 	for segment := range 2 {
-		for page, err := range st.ItemPages(s.t.Context(), store.Segment{Number: segment, Of: 2}) {
+		for page, err := range st.ItemPages(s.t.Context(), tables.Segment{Number: segment, Of: 2}) {
 			if err != nil || len(page.Odd) > 0 {
 				s.t.Errorf("%d odd items, %v", len(page.Odd), err)
 			}
@@ -482,7 +483,7 @@ events:
 		if err := st.Start(s.t.Context()); err != nil {
 			s.t.Fatal(err)
 		}
-		if err := tables.Of(st).KeepFile(s.t.Context(), false); err != nil {
+		if err := inside.Of(st).KeepFile(s.t.Context(), false); err != nil {
 			s.t.Fatal(err)
 		}
 		file, err := store.DeployedFile(s.t.Context(), s.engine.DynamoDB(), "kept")
@@ -496,7 +497,7 @@ events:
 func (s *shop) mending() {
 	st := s.open(1)
 	d, _ := s.plan.Definition("live")
-	if _, err := tables.Of(st).Flag(s.t.Context(), []*aggregate.Definition{d}, s.now, "a test"); err != nil {
+	if _, err := inside.Of(st).Flag(s.t.Context(), []*aggregate.Definition{d}, s.now, "a test"); err != nil {
 		s.t.Error(err)
 	}
 	head, err := st.Head(s.t.Context(), d)
@@ -528,7 +529,7 @@ func (s *shop) evolving() {
 		s.t.Fatal(err)
 	}
 	d, _ := s.plan.Definition("late")
-	if _, err := tables.Of(st).MarkBehind(s.t.Context(), []*aggregate.Definition{d}); err != nil {
+	if _, err := inside.Of(st).MarkBehind(s.t.Context(), []*aggregate.Definition{d}); err != nil {
 		s.t.Error(err)
 	}
 	if _, err := st.Touch(s.t.Context()); err != nil { // many items in one request
@@ -539,14 +540,14 @@ func (s *shop) evolving() {
 	if touched, err := st.Touch(s.t.Context()); err != nil || touched.Touched != 2 {
 		s.t.Error(touched, err)
 	}
-	var pass store.Pass
+	var pass tables.Pass
 	for range 2 { // the second replaces the first
 		var err error
 		if pass, err = st.BeginPass(s.t.Context(), d); err != nil {
 			s.t.Fatal(err)
 		}
 	}
-	if err := tables.Of(st).ClearBuilding(s.t.Context(), d, pass.Behind); err != nil {
+	if err := inside.Of(st).ClearBuilding(s.t.Context(), d, pass.Behind); err != nil {
 		s.t.Error(err)
 	}
 	if err := s.open(3).Start(s.t.Context()); err != nil { // a newer generation starts, so the older one is retired

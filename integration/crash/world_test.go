@@ -24,6 +24,7 @@ import (
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // world is both functions as processes, with their tables at the endpoint and queues in this
@@ -55,7 +56,7 @@ func newWorld(t *testing.T, e *endpoint.Endpoint, binaries map[string]string, co
 	}
 	streamARN := createTable(t, w.clients.DynamoDB, stack.Table{Name: w.events, Stream: true})
 	createTable(t, w.clients.DynamoDB, stack.Table{Name: w.totals})
-	if w.store, err = store.New(store.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: w.events, Aggregates: w.totals,
+	if w.store, err = store.New(tables.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: w.events, Aggregates: w.totals,
 		Counting: counting}); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Config describes a world.
@@ -52,8 +53,8 @@ func (w *World) Store(p *pipeline.Pipeline) (*store.Store, error) {
 }
 
 // StoreConfig returns the configuration with which [World.Store] opens the tables.
-func (w *World) StoreConfig(p *pipeline.Pipeline) store.Config {
-	return store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Counting: w.Counting,
+func (w *World) StoreConfig(p *pipeline.Pipeline) tables.Config {
+	return tables.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Counting: w.Counting,
 		Objects: w.Engine.S3(), PayloadBucket: stack.Payloads, Env: w.Env}
 }
 

@@ -19,17 +19,14 @@ type number struct {
 
 // heart lists the folders that store and count events: to change how an event is stored or
 // counted, read these.
-var heart = []string{"internal/plan/lanes", "store", "handler"}
+var heart = []string{"internal/plan/lanes", "internal/table/rows", "internal/table/generations", "internal/table/plain",
+	"internal/table/put", "internal/table/count", "handler"}
 
-// notHeart lists files of these folders that only tools need, and those of two stages of a put that
-// come with a declaration of their own: transactions, and payloads in the payload bucket.
+// notHeart lists files of these folders that only tools need, and those of the stage of a put that
+// comes with a declaration of its own: payloads in the payload bucket.
 var notHeart = []string{
-	"store/counter.go", "store/erase.go", "store/erasure.go", "store/file.go", "store/find.go", "store/item.go", "store/judge_one.go",
-	"store/mend.go", "store/missing.go",
-	"store/payload.go", "store/put_atomic.go", "store/put_floor.go", "store/put_moved.go", "store/put_pack.go", "store/put_payloads.go",
-	"store/put_room.go", "store/rank.go",
-	"store/read.go", "store/read_token.go", "store/read_total.go", "store/rebuild.go", "store/scan.go", "store/throttles.go",
-	"store/total.go", "store/transact.go",
+	"internal/table/generations/file.go", "internal/table/plain/fetch.go", "internal/table/plain/payload.go",
+	"internal/table/put/put_payloads.go", "internal/table/rows/find.go", "internal/table/rows/item.go", "internal/table/rows/scan.go",
 }
 
 // measure returns the numbers of the checkout in root.

@@ -47,3 +47,6 @@ func WriteUnits(size int) int { return max(1, (size+1023)/1024) }
 
 // InTransaction is how many times as much a write costs in a transaction.
 const InTransaction = 2
+
+// ReadUnits returns what a consistent read of so many bytes costs: a unit for each started 4 KB.
+func ReadUnits(size int) float64 { return float64(max(1, (size+4095)/4096)) }

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const (
@@ -77,7 +78,7 @@ func storeAll(ctx context.Context, bodies []string, compress bool) (took time.Du
 	if _, err := stack.New(ctx, engine, stack.Config{}); err != nil {
 		return 0, 0, err
 	}
-	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events})
+	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events})
 	if err != nil {
 		return 0, 0, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const (
@@ -69,7 +70,7 @@ func pagedStore(ctx context.Context) (*store.Store, error) {
 	if _, err := stack.New(ctx, engine, stack.Config{Indexes: p.Indexes()}); err != nil {
 		return nil, err
 	}
-	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events})
+	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events})
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const (
@@ -104,7 +105,7 @@ func (w *partedWay) measure(ctx context.Context) (fresh, again run, err error) {
 	if _, err := stack.New(ctx, engine, stack.Config{}); err != nil {
 		return fresh, again, err
 	}
-	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events})
+	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events})
 	if err != nil {
 		return fresh, again, err
 	}

@@ -20,9 +20,10 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const (
@@ -95,7 +96,7 @@ func (w movedWay) measure(ctx context.Context) (r run, conflicts int64, err erro
 	if err != nil {
 		return r, 0, err
 	}
-	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
+	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
 	if err != nil {
 		return r, 0, err
 	}
@@ -116,7 +117,7 @@ func (w movedWay) measure(ctx context.Context) (r run, conflicts int64, err erro
 		return r, 0, err
 	}
 	var sum int64
-	for page, err := range st.TotalPages(ctx, store.Segment{}) {
+	for page, err := range st.TotalPages(ctx, tables.Segment{}) {
 		if err != nil {
 			return r, 0, err
 		}
@@ -240,7 +241,7 @@ func countAll(ctx context.Context, st *store.Store, p *pipeline.Pipeline, items 
 			batch.Add(&event.Change{Kind: event.Insert, Lane: lane, Sequence: sequence, Created: item.At, Key: item.Key, New: item}, nil,
 				p.Contributions(item).List)
 		}
-		applied := tables.Of(st).Apply(ctx, batch, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
+		applied := inside.Of(st).Apply(ctx, batch, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
 		if applied.Err != nil || !applied.Unproven.IsZero() {
 			return fmt.Errorf("a batch is not counted: %+v", applied)
 		}

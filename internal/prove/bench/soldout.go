@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const soldOutEvents = 1000 // of one batch
@@ -45,14 +46,14 @@ func refuse(ctx context.Context, left int) (requests float64, err error) {
 	if _, err := stack.New(ctx, engine, stack.Config{}); err != nil {
 		return 0, err
 	}
-	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
+	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
 	if err != nil {
 		return 0, err
 	}
 	if err := st.Start(ctx); err != nil {
 		return 0, err
 	}
-	put := func(events, quantity int) ([]store.Result, error) {
+	put := func(events, quantity int) ([]tables.Result, error) {
 		var items []*event.Item
 		for i := range events {
 			body := fmt.Sprintf(`{"type":"moved","id":"%d of %d","at":"2026-03-01T10:00:00Z","sku":"a","quantity":%d}`, i, events, quantity)

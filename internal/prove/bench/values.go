@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const (
@@ -113,7 +114,7 @@ func unitsABatch(ctx context.Context, value string, numbers []int64) (float64, e
 	if _, err := stack.New(ctx, engine, stack.Config{}); err != nil {
 		return 0, err
 	}
-	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
+	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
 	if err != nil {
 		return 0, err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const patternsPage = "docs/patterns.md"
@@ -62,7 +63,7 @@ func answerOf(t *testing.T, file, stored, question string) string {
 	if _, err := stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()}); err != nil {
 		t.Fatal(err)
 	}
-	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates,
+	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates,
 		Env: env.Env{Now: now}})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +76,7 @@ func answerOf(t *testing.T, file, stored, question string) string {
 		}
 		items = append(items, item)
 	}
-	if results, _ := st.Put(t.Context(), items); slices.ContainsFunc(results, func(r store.Result) bool {
+	if results, _ := st.Put(t.Context(), items); slices.ContainsFunc(results, func(r tables.Result) bool {
 		return r.Verdict != event.Inserted
 	}) {
 		t.Fatalf("%s: %+v", question, results)

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -83,7 +84,7 @@ func TestPermissionsTable(t *testing.T) {
 
 // recorder notes which requests are sent to which table.
 type recorder struct {
-	store.Client
+	tables.Client
 	seen map[string][]string // by table, each request once
 }
 

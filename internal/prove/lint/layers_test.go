@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -17,6 +18,7 @@ var districts = [][]string{
 	{"event", "keys", "envelope", "aggregate"},
 	{"internal/plan"},
 	{"pipeline"},
+	{"tables"},
 	{"internal/table"},
 	{"store"},
 	{"handler", "verify"},
@@ -126,7 +128,7 @@ func disorder(packages map[string][]string) []string {
 }
 
 // exceptions lists imports that run up, until what both need has moved down.
-var exceptions = []string{"internal/table/tables store"}
+var exceptions = []string{"internal/table/inside store"}
 
 func TestEachPackageImportsThoseBelowIt(t *testing.T) {
 	for _, tags := range []string{"", "ingotlocal"} {
@@ -194,6 +196,18 @@ var insides = map[string]map[string][]string{
 	},
 }
 
+// rooms lists the packages of internal/table, with those of them that each may import.
+var rooms = map[string][]string{
+	"rows":        nil,
+	"payloads":    nil,
+	"generations": {"rows"},
+	"count":       {"rows", "generations"},
+	"plain":       {"rows", "payloads"},
+	"transact":    {"rows", "generations", "count", "plain"},
+	"put":         {"rows", "payloads", "generations", "plain", "transact"},
+	"inside":      nil,
+}
+
 // breaches returns the imports that go through a wall.
 func breaches(insides map[string]map[string][]string, packages map[string][]string) []string {
 	var faults []string
@@ -234,25 +248,38 @@ func TestWallsInsideAFacade(t *testing.T) {
 	}
 }
 
-// TestOnlyStoreKnowsDynamoDB shows that no other package that the functions and verify are made of
-// uses the client of DynamoDB. These packages are below internal/local.
-func TestOnlyStoreKnowsDynamoDB(t *testing.T) {
+// TestOnlyTablesKnowDynamoDB shows that of the packages that the functions and verify are made of,
+// which are those below internal/local, only those of the tables use the client of DynamoDB.
+func TestOnlyTablesKnowDynamoDB(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, module+"...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var users []string
 	for line := range strings.Lines(string(out)) {
 		own := strings.Fields(line)
 		name := strings.TrimPrefix(own[0], module)
 		if at := district(name); 0 <= at && at < district("internal/local") && slices.ContainsFunc(own, func(path string) bool {
 			return strings.HasPrefix(path, "github.com/aws/aws-sdk-go-v2/service/dynamodb")
 		}) {
-			users = append(users, name)
+			if !within(name, "internal/table") && name != "tables" && name != "store" {
+				t.Errorf("%s uses the client of DynamoDB; only tables, internal/table and store may", name)
+			}
 		}
 	}
-	if !slices.Equal(users, []string{"store"}) {
-		t.Errorf("%v use the client of DynamoDB; only store may", users)
+}
+
+// TestRoomsOfTheTables shows that each package of internal/table imports only those that the list
+// allows it.
+func TestRoomsOfTheTables(t *testing.T) {
+	packages := imports(t, "")
+	maps.DeleteFunc(packages, func(name string, _ []string) bool { return !within(name, "internal/table") })
+	for _, fault := range breaches(map[string]map[string][]string{"internal/table": rooms}, packages) {
+		t.Error(fault)
+	}
+	for name := range packages {
+		if _, known := rooms[strings.TrimPrefix(name, "internal/table/")]; !known && name != "internal/table" {
+			t.Errorf("%s is not in the list rooms of internal/prove/lint/layers_test.go; say there what it may import", name)
+		}
 	}
 }
 

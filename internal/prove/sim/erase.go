@@ -11,7 +11,7 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -77,7 +77,7 @@ func (w *World) erasure() {
 func eraseAll(ctx context.Context, st *store.Store, key event.Key) error {
 	_, err := st.Erase(ctx, key)
 	if err != nil && strings.Contains(err.Error(), "its parts are not all found") {
-		_, err = tables.Of(st).EraseWith(ctx, key, nil, true)
+		_, err = inside.Of(st).EraseWith(ctx, key, nil, true)
 	}
 	return err
 }

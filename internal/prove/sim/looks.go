@@ -18,7 +18,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -52,7 +52,7 @@ func (m memory) Remove(_ context.Context, name string) error {
 // shortPages is DynamoDB with pages of some items, so that a pass over a small table has many
 // steps. It breaks off at one of them.
 type shortPages struct {
-	store.Client
+	tables.Client
 	limit   int32
 	breakAt int // 0: never
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -147,7 +147,7 @@ func removeLatest(w *World, draw *rand.Rand) {
 	}
 }
 
-func mendOnce(c store.Client, w *World, segments int) {
+func mendOnce(c tables.Client, w *World, segments int) {
 	epoch := int64(1)
 	if w.plan.Upgrade > 0 {
 		epoch = 2

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // newForm is DynamoDB as a future version uses it, whose pipeline has a later epoch. That version
@@ -24,7 +24,7 @@ import (
 // Where newer code compresses payloads, the translation is the other way round: blind code, which
 // is older, meets payloads that it cannot read.
 type newForm struct {
-	store.Client
+	tables.Client
 	w     *World
 	blind bool
 }

@@ -8,16 +8,17 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
 // rebuild brings old items into the newer generation while the world goes on, as a person would do
 // with the tool.
-func (w *World) rebuild(c store.Client) (complete bool) {
+func (w *World) rebuild(c tables.Client) (complete bool) {
 	plan := w.pipelineOf(2)
 	s := w.storeOf(c, 2, w.env())
 	ctx := w.deadline(context.Background(), w.now.Add(48*time.Hour), 0)
-	var passes []store.Pass
+	var passes []tables.Pass
 	for _, name := range w.rebuilt() {
 		def, _ := plan.Definition(name)
 		pass, err := s.BeginPass(ctx, def)
@@ -69,7 +70,7 @@ func (w *World) othersStart() {
 // checkStart checks that a start with a correct pipeline is not refused, whatever else happens to
 // it.
 func (w *World) checkStart(err error) {
-	if refused := (*store.StartError)(nil); errors.As(err, &refused) {
+	if refused := (*tables.StartError)(nil); errors.As(err, &refused) {
 		w.fail(Generation, "a start was refused for no reason: %v", err)
 	}
 }
@@ -142,12 +143,12 @@ func (w *World) starter(version int64) *store.Store {
 	return w.storeOf(w.engine.DynamoDB(), version, env)
 }
 
-func (w *World) storeOf(client store.Client, version int64, env env.Env) *store.Store {
+func (w *World) storeOf(client tables.Client, version int64, env env.Env) *store.Store {
 	return w.storeWith(client, w.pipelineOf(version), env)
 }
 
-func (w *World) storeWith(c store.Client, plan *pipeline.Pipeline, env env.Env) *store.Store {
-	var objects store.Objects
+func (w *World) storeWith(c tables.Client, plan *pipeline.Pipeline, env env.Env) *store.Store {
+	var objects tables.Objects
 	if w.plan.Offload > 0 {
 		switch objects = w.engine.S3(); c.(type) {
 		case client, operator, eraser: // everything that goes wrong for the tables goes wrong for the bucket
@@ -157,7 +158,7 @@ func (w *World) storeWith(c store.Client, plan *pipeline.Pipeline, env env.Env) 
 	if blind := w.blind(plan.Epoch()); blind || w.plan.NewForm && w.plan.Packed == 0 && plan.Epoch() > 1 {
 		c = newForm{c, w, blind}
 	}
-	s, err := store.New(store.Config{Client: c, Pipeline: plan, Events: eventsTable, Aggregates: totals, Objects: objects,
+	s, err := store.New(tables.Config{Client: c, Pipeline: plan, Events: eventsTable, Aggregates: totals, Objects: objects,
 		PayloadBucket: payloadBucket, Counting: w.plan.Counting, OneByOne: w.plan.OneByOne, Env: env})
 	if err != nil {
 		w.fail(Broken, "store: %v", err)

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // addPatterns gives a pipeline two more indexes, and patterns that read all of them. GSI4 is
@@ -176,7 +177,7 @@ func (r *reader) begin() {
 func (r *reader) page() {
 	q, w := r.reading, r.w
 	version := r.version()
-	s, err := store.New(store.Config{Client: readsByPattern{w.engine.DynamoDB(), r}, Pipeline: w.pipelineOf(version), Events: eventsTable,
+	s, err := store.New(tables.Config{Client: readsByPattern{w.engine.DynamoDB(), r}, Pipeline: w.pipelineOf(version), Events: eventsTable,
 		Aggregates: totals, TokenKey: q.sealed, Env: r.env()})
 	if err != nil {
 		w.fail(Broken, "reading %s: %v", q.pattern, err)
@@ -367,7 +368,7 @@ func (inTurn) Wait()        {}
 // readsByPattern is DynamoDB as the reader reaches it. A request may be throttled. The answer to
 // one that reads an index, or that is not consistent, may lack the latest writes.
 type readsByPattern struct {
-	store.Client
+	tables.Client
 	r *reader
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // These limit one request. A function has a minute for a batch, so a request that hangs must end
@@ -81,7 +81,7 @@ const once = 1
 // env returns the real world.
 func (b *backend) env() env.Env { return env.Env{} }
 
-func (b *backend) tables() store.Client {
+func (b *backend) tables() tables.Client {
 	return dynamodb.NewFromConfig(b.config, func(o *dynamodb.Options) {
 		o.RetryMaxAttempts = once
 		o.Protocol = statementBodies{o.Protocol}
@@ -103,7 +103,7 @@ func (b *backend) payloads(buckets []string) *handler.Payloads {
 }
 
 // objects returns the client for the payload bucket.
-func (b *backend) objects() store.Objects { return b.late() }
+func (b *backend) objects() tables.Objects { return b.late() }
 
 func (b *backend) late() lateObjects { return lateObjects{sync.OnceValue(b.s3)} }
 

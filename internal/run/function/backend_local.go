@@ -18,7 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // backend is the engine in this process, with the tables, queue and bucket that the settings name.
@@ -97,11 +97,11 @@ func (b *backend) make(ctx context.Context, s settings, plan *pipeline.Pipeline)
 	return nil
 }
 
-func (b *backend) objects() store.Objects { return b.engine.S3() }
+func (b *backend) objects() tables.Objects { return b.engine.S3() }
 
 func (b *backend) env() env.Env { return env.Env{Now: b.now} }
 
-func (b *backend) tables() store.Client { return b.engine.DynamoDB() }
+func (b *backend) tables() tables.Client { return b.engine.DynamoDB() }
 
 func (b *backend) quarantine(string) handler.Quarantine {
 	return handler.NewQuarantine(b.engine.SQS(), b.queue)

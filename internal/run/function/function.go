@@ -16,9 +16,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Process holds what a function needs from the process that it runs in. All fields but the last two
@@ -86,8 +87,8 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 }
 
 // configure returns what the stores of both functions have in common.
-func (b *backend) configure(s settings, plan *pipeline.Pipeline) (store.Config, error) {
-	c := store.Config{Client: b.tables(), Pipeline: plan, Aggregates: s.aggregates, Counting: s.counting, Env: b.env()}
+func (b *backend) configure(s settings, plan *pipeline.Pipeline) (tables.Config, error) {
+	c := tables.Config{Client: b.tables(), Pipeline: plan, Aggregates: s.aggregates, Counting: s.counting, Env: b.env()}
 	switch {
 	case s.payloads != "":
 		c.Objects, c.PayloadBucket = b.objects(), s.payloads
@@ -158,7 +159,7 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 // keep stores pipeline.yaml where the tool can read it. Counting does not need it, so a failure is
 // only logged.
 func (p Process) keep(ctx context.Context, st *store.Store) {
-	if err := tables.Of(st).KeepFile(ctx, false); err != nil {
+	if err := inside.Of(st).KeepFile(ctx, false); err != nil {
 		p.Log.WarnContext(ctx, "the tool cannot read which pipeline.yaml runs; counting goes on", "error", err.Error())
 	}
 }

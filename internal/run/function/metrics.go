@@ -7,7 +7,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/run/emf"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Namespace is the CloudWatch namespace of all metrics. Their dimensions are service (always
@@ -56,7 +56,7 @@ type meter[R any] struct {
 // batch holds what is known about one batch when it is reported.
 type batch[R any] struct {
 	report R
-	cost   store.Cost
+	cost   tables.Cost
 	took   time.Duration
 	cold   bool // the process's first batch
 }
@@ -222,7 +222,7 @@ func costMeters[R any]() []meter[R] {
 
 // throttles divides the refusals by their remedy. A reason of DynamoDB that contains KeyRange means
 // that one key is hot.
-func throttles(c store.Cost) (hotKey, capacity int) {
+func throttles(c tables.Cost) (hotKey, capacity int) {
 	for reason, n := range c.Throttles {
 		if strings.Contains(reason, "KeyRange") {
 			hotKey += n

@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/run/emf"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // reporter writes two lines with the same counts for each batch: the metrics, for CloudWatch, and a
@@ -112,7 +112,7 @@ type throttle struct {
 	Count    int    `json:"count"`
 }
 
-func throttled(c store.Cost) []throttle {
+func throttled(c tables.Cost) []throttle {
 	var list []throttle
 	for _, text := range slices.Sorted(maps.Keys(c.Throttles)) {
 		reason, resource, _ := strings.Cut(text, " of ")

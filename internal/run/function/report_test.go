@@ -16,7 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // lines returns what a process wrote.
@@ -68,7 +68,7 @@ func TestVerdictMetricsAddUpToReceived(t *testing.T) {
 
 func TestIngestReport(t *testing.T) {
 	report := handler.IngestReport{Received: 3, Failed: 1, OldestAge: 90 * time.Second, Took: 12500 * time.Microsecond,
-		Cost: store.Cost{Requests: 4, WriteUnits: 5, ReadUnits: 6, Retries: 7, Throttles: map[string]int{
+		Cost: tables.Cost{Requests: 4, WriteUnits: 5, ReadUnits: 6, Retries: 7, Throttles: map[string]int{
 			"TableWriteKeyRangeThroughputExceeded of arn:aws:dynamodb:::table/events": 8,
 			"IndexWriteMaxOnDemandThroughputExceeded of arn:index":                    2,
 			"ThrottlingWithoutReason": 1,
@@ -121,7 +121,7 @@ func TestIngestReport(t *testing.T) {
 func TestStreamsReport(t *testing.T) {
 	report := handler.StreamsReport{ShardID: "shardId-1", Received: 9, Foreign: 1, Inserted: 10, Quarantined: 2, Archived: 3, Updates: 4,
 		Dropped: 5, Large: 11, Behind: 6, Unproven: true,
-		Lag: 1500 * time.Millisecond, Took: time.Second, Cost: store.Cost{Requests: 7, WriteUnits: 8}}
+		Lag: 1500 * time.Millisecond, Took: time.Second, Cost: tables.Cost{Requests: 7, WriteUnits: 8}}
 	var out lines
 	out.process().streamsReporter(settings{}).batch(request("r"), report)
 	got := decode(t, out.metrics.Bytes())
@@ -243,7 +243,7 @@ func TestReportOfParts(t *testing.T) {
 // TestReportOfRejected shows that a batch with Rejected events says how many, and how many of them
 // no floor is to blame for. Alarms watch the second number alone.
 func TestReportOfRejected(t *testing.T) {
-	report := handler.IngestReport{Received: 4, TotalRefused: 1, Cost: store.Cost{Conflicts: 2}}
+	report := handler.IngestReport{Received: 4, TotalRefused: 1, Cost: tables.Cost{Conflicts: 2}}
 	report.Verdicts[event.Inserted], report.Verdicts[event.Rejected] = 1, 3
 	var out lines
 	out.process().ingestReporter(settings{}).batch(request("r-1"), report)

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Counter adds changes to totals.
@@ -26,7 +27,7 @@ type Counter struct {
 }
 
 // New returns a counter of these generations. It sends no request.
-func New(gens *generations.Heads, c rows.Config) *Counter {
+func New(gens *generations.Heads, c tables.Config) *Counter {
 	s := &Counter{Heads: gens, few: c.OneByOne}
 	switch {
 	case s.few == 0:
@@ -41,7 +42,7 @@ func New(gens *generations.Heads, c rows.Config) *Counter {
 // Apply adds a batch of one lane to its aggregate items. It counts each step exactly once. Updates
 // of different items are independent of each other. Within one item, a batch is one conditional
 // write.
-func (s *Counter) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, rows.Cost) {
+func (s *Counter) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, tables.Cost) {
 	a := &apply{store: s, quarantine: quarantine}
 	if b.Counting() == aggregate.Receipts {
 		a.receipts(ctx, b)
@@ -58,7 +59,7 @@ type apply struct {
 	quarantine lanes.Quarantine
 	mu         sync.Mutex      // guards the following fields
 	large      []*markedUpdate // their items are large, but carry no warning yet
-	Cost       rows.Cost
+	Cost       tables.Cost
 	lanes.Applied
 }
 

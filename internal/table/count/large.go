@@ -10,11 +10,12 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // noteLarge notes that an update has found its item large. Callers hold mu.
 func (w *markedUpdate) noteLarge() {
-	if w.seen.Size < rows.LargeTotal {
+	if w.seen.Size < tables.LargeTotal {
 		return
 	}
 	w.Large++

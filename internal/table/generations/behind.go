@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // A generation is behind while images stamped below it come in. Every batch of every shard may
@@ -36,7 +37,7 @@ import (
 // MarkBehind records that a batch held an image stamped below each of the generations. They are
 // building until a touch pass has brought that item in. If somebody has deleted the head of a
 // generation, MarkBehind leaves the generation alone, because the next start reports that.
-func (s *Heads) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (rows.Cost, error) {
+func (s *Heads) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (tables.Cost, error) {
 	m := &marking{store: s, open: defs, shard: int(s.Env.Rand() * lanes.PassShards)}
 	if len(defs) == 0 {
 		return m.cost, nil
@@ -66,7 +67,7 @@ type marking struct {
 	store *Heads
 	open  []*aggregate.Definition // generations that are not known to be marked
 	shard int                     // which of each generation's small items this call reads; any of them is good enough
-	cost  rows.Cost
+	cost  tables.Cost
 }
 
 // try finds out which heads it has to write to, and writes to them. Another batch may do so between
@@ -148,18 +149,8 @@ func (m *marking) tell(ctx context.Context, d *aggregate.Definition) rows.Answer
 	return rows.Classify(err)
 }
 
-// Pass is a touch pass over a generation, from [Store.BeginPass] to
-// [github.com/ingot-events/ingot/verify.Finish]. A program that stops in between can keep the two
-// fields, and make the Pass from them again.
-type Pass struct {
-	Definition *aggregate.Definition
-	// Behind is what the head's Behind was at the beginning. It changes if an item is stored below
-	// the generation after that. Then the pass cannot be finished, and another one must begin.
-	Behind int64
-}
-
 // BeginPass does what [Store.BeginPass] says.
-func (s *Heads) BeginPass(ctx context.Context, d *aggregate.Definition) (Pass, error) {
+func (s *Heads) BeginPass(ctx context.Context, d *aggregate.Definition) (tables.Pass, error) {
 	var behind int64
 	err := s.Retry(ctx, func() (rows.Answer, rows.Next) {
 		var a rows.Answer
@@ -169,9 +160,9 @@ func (s *Heads) BeginPass(ctx context.Context, d *aggregate.Definition) (Pass, e
 		return a, rows.Later
 	})
 	if err != nil {
-		return Pass{}, fmt.Errorf("begin a pass over %s: %w", d, err)
+		return tables.Pass{}, fmt.Errorf("begin a pass over %s: %w", d, err)
 	}
-	return Pass{d, behind}, nil
+	return tables.Pass{Definition: d, Behind: behind}, nil
 }
 
 // beginPass tries once. If another process begins a pass at the same time, or if an answer is lost,

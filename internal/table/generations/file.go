@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // These are the limits of the deployed file, in bytes.
@@ -25,14 +26,6 @@ const (
 	maxFile     = 300 * 1024 // gzipped, as it is stored
 	maxFileText = 16 << 20   // unpacked: nobody writes a larger file, and a manipulated item must not fill the memory
 )
-
-// File is the pipeline.yaml that the streams function runs, as it keeps it in the aggregates table.
-// The ingest function is deployed at the same time, but for a while it may still run the file
-// before.
-type File struct {
-	Text   []byte
-	Digest string // SHA-256 of Text, in hex
-}
 
 // errFileTooLarge is the error for a pipeline.yaml that is too large for the aggregates table.
 var errFileTooLarge = fmt.Errorf(
@@ -121,7 +114,7 @@ func fileImage(content []byte, epoch int64) (rows.Image, error) {
 // DeployedFile reads the pipeline.yaml that the streams function runs, consistently. It returns nil
 // if the table has no file, because the streams function has not stored one yet or because the file
 // is too large. [pipeline.Load] compiles the text.
-func DeployedFile(ctx context.Context, client rows.Client, aggregates string) (*File, error) {
+func DeployedFile(ctx context.Context, client tables.Client, aggregates string) (*tables.File, error) {
 	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &aggregates, Key: rows.KeyImage(lanes.FileKey),
 		ConsistentRead: aws.Bool(true)})
 	if err != nil {
@@ -130,7 +123,7 @@ func DeployedFile(ctx context.Context, client rows.Client, aggregates string) (*
 	if len(out.Item) == 0 {
 		return nil, nil
 	}
-	f := &File{Digest: rows.TextOf(out.Item["digest"])}
+	f := &tables.File{Digest: rows.TextOf(out.Item["digest"])}
 	if f.Text, err = unpack(rows.BytesOf(out.Item["file"])); err == nil && digestOf(f.Text) != f.Digest {
 		err = errors.New("its digest is another")
 	}

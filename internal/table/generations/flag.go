@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Flag records on the heads of generations that something about them can no longer be proven: an
@@ -26,7 +27,7 @@ import (
 // that item. So Flag does not write to a head that already has a flag. It reads the head first, and
 // remembers for five minutes that the flag is there. If somebody has deleted a head, Flag leaves it
 // alone, because the next start says that the head is missing.
-func (s *Heads) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (rows.Cost, error) {
+func (s *Heads) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (tables.Cost, error) {
 	f := &flagging{store: s, flag: rows.FlagText(at, reason)}
 	for _, d := range defs {
 		if s.flagged.Recently(lanes.HeadKey(d), s.Env.Now()) {
@@ -43,7 +44,7 @@ func (s *Heads) Flag(ctx context.Context, defs []*aggregate.Definition, at time.
 type flagging struct {
 	store *Heads
 	flag  string
-	cost  rows.Cost
+	cost  tables.Cost
 }
 
 func (f *flagging) one(ctx context.Context, d *aggregate.Definition) error {
@@ -129,7 +130,7 @@ func (f *RecentHeads) Note(head event.Key, now time.Time) {
 
 // learn takes what a start has read, and forgets all that was known before, because the heads may
 // have gone.
-func (f *RecentHeads) learn(heads map[event.Key]*Head, now time.Time) {
+func (f *RecentHeads) learn(heads map[event.Key]*tables.Head, now time.Time) {
 	f.mu.Lock()
 	f.seen = nil
 	f.mu.Unlock()

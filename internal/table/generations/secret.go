@@ -11,20 +11,14 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
-
-// ErrOtherSecret is returned if the pipeline's secret of hmac is not the one that the tables were
-// filled with.
-var ErrOtherSecret = errors.New(
-	"INGOT_PII_KEY is not the secret that the tables were filled with: under this one every event that is sent again " +
-		"would be stored a second time, under another key. Give both functions, and every program that reads totals, the old secret " +
-		"(parameter PiiKeySecretArn of template.yaml). If nothing was stored under the old secret, delete the item with PK K# and SK - " +
-		"from the aggregates table")
 
 // CheckSecret makes sure, before the first event is put, that the pipeline's secret of hmac is the
 // one that the tables were filled with. The item K# of the aggregates table holds a check value of
-// the secret. The first function that starts puts it there. CheckSecret returns [ErrOtherSecret]
-// for another secret. After the first successful check, the item is not read again.
+// the secret. The first function that starts puts it there. CheckSecret returns
+// [tables.ErrOtherSecret] for another secret. After the first successful check, the item is not
+// read again.
 //
 // It sends no request if no key of an event uses hmac, or if Config.Aggregates names no table.
 func (s *Heads) CheckSecret(ctx context.Context) error {
@@ -32,7 +26,7 @@ func (s *Heads) CheckSecret(ctx context.Context) error {
 	if check == "" || s.Aggregates == "" || s.sure.Load() {
 		return nil
 	}
-	if err := s.checkSecret(ctx, check); errors.Is(err, ErrOtherSecret) {
+	if err := s.checkSecret(ctx, check); errors.Is(err, tables.ErrOtherSecret) {
 		return err
 	} else if err != nil {
 		return fmt.Errorf("the check value of INGOT_PII_KEY in the aggregates table %s: %w", s.Aggregates, awserr.Quiet(err))
@@ -58,12 +52,12 @@ func (s *Heads) checkSecret(ctx context.Context, check string) error {
 		}
 	}
 	if err == nil && known != check {
-		return ErrOtherSecret
+		return tables.ErrOtherSecret
 	}
 	return err
 }
 
-// SameSecret returns [ErrOtherSecret] if the tables were filled with another secret than the
+// SameSecret returns [tables.ErrOtherSecret] if the tables were filled with another secret than the
 // pipeline's. Unlike CheckSecret, it writes nothing. It is for what computes keys of events outside
 // of the functions, on a machine whose INGOT_PII_KEY may be that of another stack.
 func (s *Heads) SameSecret(ctx context.Context) error {
@@ -76,7 +70,7 @@ func (s *Heads) SameSecret(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("the check value of INGOT_PII_KEY in the aggregates table %s: %w", s.Aggregates, awserr.Quiet(err))
 	case known != "" && known != check:
-		return ErrOtherSecret
+		return tables.ErrOtherSecret
 	}
 	s.sure.Store(known != "")
 	return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Start does what [Store.Start] says.
@@ -28,7 +28,7 @@ func (s *Heads) Start(ctx context.Context) error {
 		if last.Outcome == rows.Done {
 			return last, rows.Ended
 		}
-		if mistaken := (*StartError)(nil); errors.As(last.Err, &mistaken) && !doubted {
+		if mistaken := (*tables.StartError)(nil); errors.As(last.Err, &mistaken) && !doubted {
 			doubted = true // the keys of a batch are read one by one, so another start may have written in between
 			return last, rows.Again
 		}
@@ -41,15 +41,6 @@ func (s *Heads) Start(ctx context.Context) error {
 		s.looked.Store(s.Env.Now().UnixNano())
 	}
 	return err
-}
-
-// StartError is returned by [Store.Start] if the aggregates table and the pipeline do not agree.
-// Each mistake says where they differ, and what to do.
-type StartError struct{ Mistakes []string }
-
-// Error returns a line for each mistake, after one that says what was refused.
-func (e *StartError) Error() string {
-	return "start: refused, because pipeline.yaml and the aggregates table do not agree:\n  " + strings.Join(e.Mistakes, "\n  ")
 }
 
 // knownFor is how long the store trusts what Start has found.
@@ -119,10 +110,10 @@ func (s *Heads) start(ctx context.Context) rows.Answer {
 	}
 	c := s.compare(t)
 	if len(c.mistakes) > 0 {
-		if err := s.SameSecret(ctx); errors.Is(err, ErrOtherSecret) { // it may be the reason for all of them
+		if err := s.SameSecret(ctx); errors.Is(err, tables.ErrOtherSecret) { // it may be the reason for all of them
 			return rows.Answer{Outcome: rows.Invalid, Err: fmt.Errorf("start: %w", err)}
 		}
-		return rows.Answer{Outcome: rows.Invalid, Err: &StartError{c.mistakes}}
+		return rows.Answer{Outcome: rows.Invalid, Err: &tables.StartError{Mistakes: c.mistakes}}
 	}
 	// The check value is written before the epoch is raised, but after everything else: a function
 	// that must not start changes nothing. If the table has the value, CheckSecret asks nothing.
@@ -141,12 +132,12 @@ func (s *Heads) start(ctx context.Context) rows.Answer {
 
 // roster is the state of the aggregates table: its epoch, its generations and its secret.
 type roster struct {
-	state   string                  // what its item E# says
-	epoch   int64                   // the highest that a streams handler has started with; 0: the table is fresh
-	counted []*aggregate.Definition // the generations of that epoch's pipeline: name and since only
-	heads   map[event.Key]*Head     // of this pipeline's generations
-	check   string                  // the check value of the secret of hmac; empty if it was not read
-	file    string                  // the digest of the deployed file; empty if there is none of this epoch
+	state   string                     // what its item E# says
+	epoch   int64                      // the highest that a streams handler has started with; 0: the table is fresh
+	counted []*aggregate.Definition    // the generations of that epoch's pipeline: name and since only
+	heads   map[event.Key]*tables.Head // of this pipeline's generations
+	check   string                     // the check value of the secret of hmac; empty if it was not read
+	file    string                     // the digest of the deployed file; empty if there is none of this epoch
 }
 
 // roster reads the epoch and the heads of this pipeline's generations, consistently. If there is
@@ -168,7 +159,7 @@ func (s *Heads) roster(ctx context.Context) (*roster, error) {
 	if len(out.UnprocessedKeys) > 0 {
 		return nil, errors.New("the service left keys unread")
 	}
-	t := &roster{heads: map[event.Key]*Head{}}
+	t := &roster{heads: map[event.Key]*tables.Head{}}
 	for _, img := range out.Responses[s.Aggregates] {
 		switch key := rows.KeyOf(img); key {
 		case lanes.EpochKey:
@@ -215,7 +206,7 @@ func (s *Heads) compare(t *roster) *changes {
 		case head.Retired > 0 && head.Retired <= own:
 			c.mistake("aggregate %s was taken out at epoch %d and has counted nothing since; to have it back, declare it with since: %d "+
 				"and epoch: %d", d, head.Retired, next, next)
-		case head.otherSecret(d):
+		case head.OtherSecret(d):
 			c.mistake("aggregate %s is grouped by hmac with another secret in the table than INGOT_PII_KEY; give both functions, and "+
 				"every program "+
 				"that reads totals, the old secret (parameter PiiKeySecretArn of template.yaml). Only if it is lost, declare the "+
@@ -253,8 +244,8 @@ func (s *Heads) declares(d *aggregate.Definition) bool {
 
 // differs says how a definition would be counted differently from what its head says. The text is
 // empty if there is no difference.
-func (s *Heads) differs(d *aggregate.Definition, head *Head) string {
-	if what := head.differs(d); what != "" {
+func (s *Heads) differs(d *aggregate.Definition, head *tables.Head) string {
+	if what := head.Differs(d); what != "" {
 		return what
 	}
 	if head.Counting != s.how.String() {

@@ -5,16 +5,14 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/tables"
 )
 
-// MaxAhead is how far in the future an event's time may be if its payload goes to the payload
-// bucket.
-const MaxAhead = 30 * 24 * time.Hour
-
-// IsAhead reports whether the time of a planned event is more than [MaxAhead] after now, and its
-// payload or that of a part goes to the payload bucket. Such an event is refused: [TooFarAhead].
+// IsAhead reports whether the time of a planned event is more than [tables.MaxAhead] after now, and
+// its payload or that of a part goes to the payload bucket. Such an event is refused:
+// [TooFarAhead].
 func IsAhead(item *event.Item, now time.Time) bool {
-	if !item.At.After(now.Add(MaxAhead)) {
+	if !item.At.After(now.Add(tables.MaxAhead)) {
 		return false
 	}
 	carries := item.Payload != nil

@@ -6,12 +6,13 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // An event is too far ahead if its payload, or that of any of its parts, goes to the bucket.
 func TestIsAhead(t *testing.T) {
 	now := time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
-	last := now.Add(payloads.MaxAhead)
+	last := now.Add(tables.MaxAhead)
 	payload := &event.Payload{}
 	item := func(at time.Time, own *event.Payload, parts ...*event.Payload) *event.Item {
 		whole := &event.Item{At: at, Payload: own, Parts: &event.Parts{}}

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Objects is what a Bucket needs of S3. A *s3.Client is one.
@@ -34,7 +35,7 @@ type Objects interface {
 // Each request is sent up to three times, and once if only a person can mend what is wrong. The
 // text of an error names the object. It holds no payload and no key, so a log may have it.
 type Bucket struct {
-	Client Objects
+	Client tables.Objects
 	Name   string
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // turn is how long a payload that is to be read waits for another one that is being read.
@@ -19,7 +20,7 @@ const turn = 20 * time.Millisecond
 //
 // Each payload is read and judged in its turn, because a small function has no room for two of the
 // largest.
-func (s *Writer) Fetch(ctx context.Context, known *rows.Stored, cost *rows.Cost, judge func()) error {
+func (s *Writer) Fetch(ctx context.Context, known *rows.Stored, cost *tables.Cost, judge func()) error {
 	if s.Payloads == nil {
 		known.Gone = true
 		judge()
@@ -53,7 +54,7 @@ func (s *Writer) Fetch(ctx context.Context, known *rows.Stored, cost *rows.Cost,
 
 // fetch reads the payload of the stored item that a write has met, and judges it.
 func (p *put) fetch(ctx context.Context, w *write) {
-	var cost rows.Cost
+	var cost tables.Cost
 	err := p.store.Fetch(ctx, w.known, &cost, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -69,4 +70,4 @@ func (p *put) fetch(ctx context.Context, w *write) {
 }
 
 var ErrNoBucket = errors.New(
-	"no payload bucket is configured; set INGOT_PAYLOAD_BUCKET, or Config.Objects and Config.PayloadBucket of the store")
+	"no payload bucket is configured; set INGOT_PAYLOAD_BUCKET, or tables.Config.Objects and tables.Config.PayloadBucket of the store")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Older reports whether item is a newer revision than the stored one, as far as that has been read.
@@ -35,11 +36,11 @@ func (s *Writer) order(known *rows.Stored, item *event.Item) int {
 	return strings.Compare(*known.Ties, item.Ties)
 }
 
-// JudgeStored compares one item with what is proven stored under its key. It never compares the stored
-// epoch: if the epoch matters, because the stored item cannot be read, judge is not called.
-func (s *Writer) JudgeStored(known *rows.Stored, item *event.Item) rows.Result {
-	r := rows.Result{Existing: known.Existing()}
-	conflict := func(reason event.Reason, format string, args ...any) rows.Result {
+// JudgeStored compares one item with what is proven stored under its key. It never compares the
+// stored epoch: if the epoch matters, because the stored item cannot be read, it is not called.
+func (s *Writer) JudgeStored(known *rows.Stored, item *event.Item) tables.Result {
+	r := tables.Result{Existing: known.Existing()}
+	conflict := func(reason event.Reason, format string, args ...any) tables.Result {
 		r.Verdict = event.Conflict
 		r.Refusal = &event.Refusal{Verdict: event.Conflict, Reason: reason, Detail: fmt.Sprintf(format, args...), Key: item.Key}
 		return r

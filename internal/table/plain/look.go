@@ -5,13 +5,14 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Look judges items by what is stored under their keys, as Put does with items that it may no
 // longer write. If a key holds nothing, the result has no verdict. If it holds an older revision,
 // nothing is decided: the result is Retry.
-func (s *Writer) Look(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
-	p := &put{store: s, results: make([]rows.Result, len(items)), items: items, parallel: s.Parallel(), looking: true}
+func (s *Writer) Look(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
+	p := &put{store: s, results: make([]tables.Result, len(items)), items: items, parallel: s.Parallel(), looking: true}
 	p.fold()
 	for _, w := range p.writes {
 		w.state = reading
@@ -23,7 +24,7 @@ func (s *Writer) Look(ctx context.Context, items []*event.Item) ([]rows.Result, 
 			continue
 		}
 		for _, i := range w.copies {
-			p.results[i] = rows.Result{}
+			p.results[i] = tables.Result{}
 		}
 	}
 	return p.results, p.cost

@@ -2,17 +2,12 @@ package plain
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/tables"
 )
-
-// ErrPayloadLost says that a payload should be in the payload bucket and is not there, or is
-// damaged. Asking again does not help. The item itself is still counted, because the table has the
-// fields that totals need.
-var ErrPayloadLost = errors.New("the payload is lost")
 
 // Payload does what [Store.Payload] says.
 func (s *Writer) Payload(ctx context.Context, item *event.Item) (string, error) {
@@ -30,7 +25,7 @@ func (s *Writer) PayloadWithin(ctx context.Context, item *event.Item, room func(
 	}
 	text, err := s.Payloads.GetWithin(ctx, s.Env, item.Type, item.Key, item.Payload.Sum, room)
 	if payloads.Lost(err) {
-		return "", fmt.Errorf("%w: %w", ErrPayloadLost, err)
+		return "", fmt.Errorf("%w: %w", tables.ErrPayloadLost, err)
 	}
 	return text, err
 }

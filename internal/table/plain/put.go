@@ -9,6 +9,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Writer puts items without their parts, each by a condition on its own key.
@@ -20,7 +21,7 @@ type Writer struct {
 }
 
 // New returns a writer of these tables. It sends no request.
-func New(t *rows.Tables, c rows.Config) *Writer {
+func New(t *rows.Tables, c tables.Config) *Writer {
 	s := &Writer{Tables: t}
 	if c.Objects != nil && c.PayloadBucket != "" {
 		s.Payloads = &payloads.Bucket{Client: c.Objects, Name: c.PayloadBucket}
@@ -28,14 +29,9 @@ func New(t *rows.Tables, c rows.Config) *Writer {
 	return s
 }
 
-// ExpiryMargin is the time before its expiry in which an event is no longer written. It is longer
-// than any clock skew and any request in flight. So no put can arrive after time to live has
-// removed the same key, and be counted twice.
-const ExpiryMargin = time.Hour
-
 // PutItems does what [Store.Put] does, for the items alone and not for their parts.
-func (s *Writer) PutItems(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
-	p := &put{store: s, results: make([]rows.Result, len(items)), items: items, parallel: s.Parallel()}
+func (s *Writer) PutItems(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
+	p := &put{store: s, results: make([]tables.Result, len(items)), items: items, parallel: s.Parallel()}
 	p.fold()
 	_ = s.Retry(ctx, func() (rows.Answer, rows.Next) { return rows.Answer{}, p.round(ctx) }) // what is not settled is Retry
 	p.judgeRest()
@@ -48,7 +44,7 @@ type put struct {
 	store    *Writer
 	items    []*event.Item
 	writes   []*write // one for each key, in order of first appearance
-	results  []rows.Result
+	results  []tables.Result
 	parallel int  // requests in flight
 	looking  bool // nothing is written
 	// partitions is how many partition keys the writes have.
@@ -56,7 +52,7 @@ type put struct {
 	stuckSince time.Time // since when all remaining writes were refused and none has moved on; zero: one has
 
 	mu   sync.Mutex // guards the following fields and the writes, while requests are in flight
-	cost rows.Cost
+	cost tables.Cost
 	// These count the answers of the current round.
 	moved    bool            // a write has come into its next state
 	refusals int             // writes to ask for again: refused for capacity, or without an answer
@@ -183,7 +179,7 @@ func (p *put) requests(ctx context.Context, work []*write) (requests []func()) {
 
 // TooLate reports whether the item may no longer be written.
 func TooLate(item *event.Item, now time.Time) bool {
-	return item.ExpiresAt != 0 && now.Unix() >= item.ExpiresAt-int64(ExpiryMargin/time.Second)
+	return item.ExpiresAt != 0 && now.Unix() >= item.ExpiresAt-int64(tables.ExpiryMargin/time.Second)
 }
 
 // note records an answer that decides nothing. Callers hold mu.
@@ -230,10 +226,10 @@ func (p *put) settle(w *write, known *rows.Stored) {
 		item := p.items[i]
 		switch {
 		case i == w.place && w.wrote != 0:
-			p.results[i] = rows.Result{Verdict: w.wrote}
+			p.results[i] = tables.Result{Verdict: w.wrote}
 		case p.store.Older(known, item) && !TooLate(item, now):
 			// Another copy was tried and not written. That says nothing about this one.
-			p.results[i] = rows.Result{Verdict: event.Retry, Refusal: InPlaceOf(item)}
+			p.results[i] = tables.Result{Verdict: event.Retry, Refusal: InPlaceOf(item)}
 		default:
 			p.results[i] = p.store.JudgeStored(known, item)
 		}
@@ -276,7 +272,7 @@ func Unattempted() *event.Refusal {
 // unproven returns the result of an item whose key is not proven to hold anything. If another copy
 // was too late, or was refused for good, that decides nothing about this one. Each copy is judged
 // by its own expiry, digest and size.
-func (p *put) unproven(w *write, item *event.Item) rows.Result {
+func (p *put) unproven(w *write, item *event.Item) tables.Result {
 	same := item.Digest == w.item.Digest
 	var r *event.Refusal
 	switch {
@@ -293,5 +289,5 @@ func (p *put) unproven(w *write, item *event.Item) rows.Result {
 	}
 	refusal := *r
 	refusal.Key = item.Key
-	return rows.Result{Verdict: refusal.Verdict, Refusal: &refusal, Cause: w.last.Err}
+	return tables.Result{Verdict: refusal.Verdict, Refusal: &refusal, Cause: w.last.Err}
 }

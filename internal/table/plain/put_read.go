@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
@@ -72,7 +73,7 @@ func (p *put) read(ctx context.Context, chunk []*write, v rows.View) {
 // corrects the cost of the first. Callers hold mu.
 func (p *put) chargeRead(w *write, size int) {
 	if w.state == comparing && w.guessed > 0 {
-		p.cost.ReadUnits += rows.ReadUnits(size) - rows.ReadUnits(w.guessed)
+		p.cost.ReadUnits += itemform.ReadUnits(size) - itemform.ReadUnits(w.guessed)
 	}
 	p.cost.Read(size)
 	w.guessed = size

@@ -9,22 +9,23 @@ import (
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/table/transact"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Stages puts whole messages.
 type Stages struct{ *transact.Writer }
 
 // New returns the stages over these tables. It sends no request.
-func New(gens *generations.Heads, c rows.Config) *Stages {
+func New(gens *generations.Heads, c tables.Config) *Stages {
 	return &Stages{&transact.Writer{Writer: plain.New(gens.Tables, c), Generations: gens}}
 }
 
 // Put does what [Store.Put] says.
-func (s *Stages) Put(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+func (s *Stages) Put(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
 	return s.putOffloading(ctx, items, s.putAll)
 }
 
-func (s *Stages) putAll(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+func (s *Stages) putAll(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
 	results, atomic, cost := putOthers(ctx, items, rows.IsAtomic, s.putInTurn)
 	if len(atomic) == 0 {
 		return results, cost
@@ -47,7 +48,7 @@ func (s *Stages) putAll(ctx context.Context, items []*event.Item) ([]rows.Result
 // putOthers puts the items that are not special, and returns the places of those that are. The
 // caller must still find their results.
 func putOthers(ctx context.Context, items []*event.Item, special func(*event.Item) bool,
-	put func(context.Context, []*event.Item) ([]rows.Result, rows.Cost)) (results []rows.Result, left []int, cost rows.Cost) {
+	put func(context.Context, []*event.Item) ([]tables.Result, tables.Cost)) (results []tables.Result, left []int, cost tables.Cost) {
 	if !slices.ContainsFunc(items, special) {
 		results, cost = put(ctx, items)
 		return results, nil, cost
@@ -60,13 +61,13 @@ func putOthers(ctx context.Context, items []*event.Item, special func(*event.Ite
 			places = append(places, i)
 		}
 	}
-	results = make([]rows.Result, len(items))
+	results = make([]tables.Result, len(items))
 	return results, left, putAt(ctx, items, places, results, put)
 }
 
 // putAt puts the items at these places, and sets their results.
-func putAt(ctx context.Context, items []*event.Item, places []int, results []rows.Result,
-	put func(context.Context, []*event.Item) ([]rows.Result, rows.Cost)) rows.Cost {
+func putAt(ctx context.Context, items []*event.Item, places []int, results []tables.Result,
+	put func(context.Context, []*event.Item) ([]tables.Result, tables.Cost)) tables.Cost {
 	some := make([]*event.Item, len(places))
 	for n, i := range places {
 		some[n] = items[i]
@@ -79,11 +80,11 @@ func putAt(ctx context.Context, items []*event.Item, places []int, results []row
 }
 
 // putInTurn puts items, and after them the parts of those that are stored.
-func (s *Stages) putInTurn(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+func (s *Stages) putInTurn(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
 	results, cost := s.PutAlone(ctx, items)
 	var parts []*event.Item
 	for i, item := range items {
-		if results[i].Yields(item) {
+		if rows.Yields(&results[i], item) {
 			parts = append(parts, item.Parts.Items...)
 		}
 	}
@@ -93,9 +94,9 @@ func (s *Stages) putInTurn(ctx context.Context, items []*event.Item) ([]rows.Res
 	ofParts, more := s.PutAlone(ctx, parts)
 	cost.Add(more)
 	for i, item := range items {
-		if results[i].Yields(item) {
+		if rows.Yields(&results[i], item) {
 			n := len(item.Parts.Items)
-			results[i] = results[i].With(ofParts[:n:n])
+			results[i] = rows.Worst(results[i], ofParts[:n:n])
 			ofParts = ofParts[n:]
 		}
 	}
@@ -104,11 +105,11 @@ func (s *Stages) putInTurn(ctx context.Context, items []*event.Item) ([]rows.Res
 
 // PutAlone puts items without their parts. Those that move totals are put in transactions with
 // them.
-func (s *Stages) PutAlone(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+func (s *Stages) PutAlone(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
 	if !slices.ContainsFunc(items, func(item *event.Item) bool { return item.Payload != nil }) {
 		return s.putUploaded(ctx, items)
 	}
-	results, places := make([]rows.Result, len(items)), make([]int, len(items))
+	results, places := make([]tables.Result, len(items)), make([]int, len(items))
 	for i := range places {
 		places[i] = i
 	}
@@ -118,7 +119,7 @@ func (s *Stages) PutAlone(ctx context.Context, items []*event.Item) ([]rows.Resu
 }
 
 // putUploaded puts items whose payloads are already where they belong.
-func (s *Stages) putUploaded(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+func (s *Stages) putUploaded(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
 	results, moving, cost := putOthers(ctx, items, func(item *event.Item) bool { return item.Put != 0 }, s.PutItems)
 	if len(moving) == 0 {
 		return results, cost
@@ -129,8 +130,8 @@ func (s *Stages) putUploaded(ctx context.Context, items []*event.Item) ([]rows.R
 
 // PutBeside puts a part of a stored whole that is atomic, on condition that the whole is still
 // there. A whole that was removed does not come back.
-func (s *Stages) PutBeside(ctx context.Context, whole, part *event.Item) rows.Result {
-	result := make([]rows.Result, 1)
+func (s *Stages) PutBeside(ctx context.Context, whole, part *event.Item) tables.Result {
+	result := make([]tables.Result, 1)
 	if ready, _ := s.upload(ctx, []*event.Item{part}, []int{0}, false, result); len(ready) == 0 {
 		return result[0]
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // A payload that is not in its item is in an object of the payload bucket. The order of requests
@@ -21,11 +22,6 @@ import (
 //   - If the object is not proven stored, its item is not put in this delivery.
 //   - If the put stops in between, or if the item is refused, an object without an item is left
 //     behind. A hash of the item's key is in its name, so erasing that key deletes it too.
-
-// MaxAhead, 30 days, is how far in the future an event's time may be if its payload goes to the
-// payload bucket. The lifecycle of the bucket counts from the put, and the event's expiry from its
-// time.
-const MaxAhead = payloads.MaxAhead
 
 const (
 	// uploadsAtOnce is how many payloads one call uploads at the same time.
@@ -38,14 +34,14 @@ const (
 // putOffloading does what put does. It also refuses items that are too far ahead, if their payloads
 // go to the payload bucket, and deletes the payloads of erased events again.
 func (s *Stages) putOffloading(ctx context.Context, items []*event.Item,
-	put func(context.Context, []*event.Item) ([]rows.Result, rows.Cost)) ([]rows.Result, rows.Cost) {
+	put func(context.Context, []*event.Item) ([]tables.Result, tables.Cost)) ([]tables.Result, tables.Cost) {
 	if !slices.ContainsFunc(items, func(item *event.Item) bool { return len(rows.Carriers(item)) > 0 }) {
 		return put(ctx, items)
 	}
 	now := s.Env.Now()
 	results, ahead, cost := putOthers(ctx, items, func(item *event.Item) bool { return payloads.IsAhead(item, now) }, put)
 	for _, i := range ahead {
-		results[i] = rows.Result{Verdict: event.Poison, Refusal: payloads.TooFarAhead(items[i])}
+		results[i] = tables.Result{Verdict: event.Poison, Refusal: payloads.TooFarAhead(items[i])}
 	}
 	for i, item := range items {
 		s.TakeBack(ctx, item, &results[i], &cost)
@@ -74,8 +70,8 @@ type upload struct {
 // An item that may no longer be written is only read, so it needs no object. But the put reads the
 // clock again. If the clock was set back in between, the item may be written after all. So the
 // payload of an item that became too late less than backStep ago is put too.
-func (s *Stages) upload(ctx context.Context, items []*event.Item, places []int, together bool, results []rows.Result) (ready []int,
-	cost rows.Cost) {
+func (s *Stages) upload(ctx context.Context, items []*event.Item, places []int, together bool, results []tables.Result) (ready []int,
+	cost tables.Cost) {
 	now := s.Env.Now().Add(-backStep)
 	known := map[object]bool{}
 	var list []upload
@@ -112,7 +108,7 @@ func (s *Stages) upload(ctx context.Context, items []*event.Item, places []int, 
 	cost.Objects += len(list)
 	for _, i := range places {
 		if err := firstOf(failed, of(items[i])); err != nil {
-			results[i] = rows.Result{Verdict: event.Retry, Refusal: unstored(items[i], err), Cause: err}
+			results[i] = tables.Result{Verdict: event.Retry, Refusal: unstored(items[i], err), Cause: err}
 			continue
 		}
 		ready = append(ready, i)
@@ -148,7 +144,7 @@ func (s *Stages) putPayload(ctx context.Context, u upload) error {
 // TakeBack deletes the payloads of an item, or of parts of it, whose keys turned out to be barred:
 // these events were erased, so their data must not stay in the bucket. An earlier delivery may have
 // put them too. If the deletion is not proven, the message is delivered again.
-func (s *Stages) TakeBack(ctx context.Context, item *event.Item, r *rows.Result, cost *rows.Cost) {
+func (s *Stages) TakeBack(ctx context.Context, item *event.Item, r *tables.Result, cost *tables.Cost) {
 	var list []*event.Item
 	if rows.IsBarred(r) { // then no part was put
 		list = rows.Carriers(item)
@@ -164,7 +160,7 @@ func (s *Stages) TakeBack(ctx context.Context, item *event.Item, r *rows.Result,
 	}
 	erased, why := s.erasedParts(ctx, item, r, cost)
 	if why != nil {
-		*r = rows.Result{Verdict: event.Retry, Refusal: why, Units: r.Units}
+		*r = tables.Result{Verdict: event.Retry, Refusal: why, Units: r.Units}
 		return
 	}
 	list = append(list, erased...)
@@ -175,7 +171,7 @@ func (s *Stages) TakeBack(ctx context.Context, item *event.Item, r *rows.Result,
 			err = s.Payloads.Delete(ctx, s.Env, c.Type, c.Key, c.Payload.Sum)
 		}
 		if err != nil {
-			*r = rows.Result{Verdict: event.Retry,
+			*r = tables.Result{Verdict: event.Retry,
 				Refusal: unstored(item, fmt.Errorf("the event was erased, and its payload is in the bucket again: %w", err)),
 				Units:   r.Units, Cause: err}
 			return
@@ -186,7 +182,7 @@ func (s *Stages) TakeBack(ctx context.Context, item *event.Item, r *rows.Result,
 // erasedParts returns the parts of a refused atomic message that were erased alone. The payloads of
 // all its parts were put before it was judged, and its result says nothing of each. If a key cannot
 // be read, the refusal says why.
-func (s *Stages) erasedParts(ctx context.Context, item *event.Item, r *rows.Result, cost *rows.Cost) (erased []*event.Item,
+func (s *Stages) erasedParts(ctx context.Context, item *event.Item, r *tables.Result, cost *tables.Cost) (erased []*event.Item,
 	why *event.Refusal) {
 	if !rows.IsAtomic(item) || r.Verdict != event.Conflict && r.Verdict != event.Rejected && r.Verdict != event.Expired {
 		return nil, nil

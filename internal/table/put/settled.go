@@ -7,12 +7,13 @@ import (
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Settled returns what puts of these items, one after the other, would answer, as far as what is
 // stored proves it: Duplicate, Stale, Conflict or Expired. The other results have no verdict. It
 // reads a hundred keys with one request, and five payloads that differ. It writes nothing.
-func (s *Stages) Settled(ctx context.Context, items []*event.Item) ([]rows.Result, rows.Cost) {
+func (s *Stages) Settled(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
 	var wanted []*event.Item
 	once := map[event.Key]bool{} // the keys that one item alone has
 	note := func(item *event.Item) {
@@ -27,18 +28,18 @@ func (s *Stages) Settled(ctx context.Context, items []*event.Item) ([]rows.Resul
 		}
 	}
 	found, cost := s.Look(ctx, wanted)
-	results, now := make([]rows.Result, len(items)), s.Env.Now()
+	results, now := make([]tables.Result, len(items)), s.Env.Now()
 	for i, item := range items {
 		own := found[0]
 		found = found[1:]
-		var parts []rows.Result
+		var parts []tables.Result
 		if item.Parts != nil {
 			parts, found = found[:len(item.Parts.Items)], found[len(item.Parts.Items):]
 		}
 		switch {
 		case payloads.IsAhead(item, now):
 		case own.Verdict == 0 && plain.TooLate(item, now) && once[item.Key] && !rows.IsAtomic(item):
-			results[i] = rows.Result{Verdict: event.Expired, Refusal: plain.PastExpiry(item)}
+			results[i] = tables.Result{Verdict: event.Expired, Refusal: plain.PastExpiry(item)}
 		default:
 			results[i] = rows.WithParts(item, own, parts)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // outcome is what an answer of the service means for its request.
@@ -175,3 +176,13 @@ func ClassifyStatement(e *types.BatchStatementError) Answer {
 }
 
 var ErrSilent = errors.New("a transaction was cancelled without a reason")
+
+// Count counts a refusal that says nothing about what is stored.
+func (a *Answer) Count(c *tables.Cost) {
+	switch a.Outcome {
+	case Throttled:
+		c.Throttle(a.Reason, 1)
+	case Contended:
+		c.Conflicts++
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Writer puts items together with their parts, or with the totals that they move.
@@ -27,7 +28,7 @@ type Writer struct {
 
 // PutAtomic puts each of the items at these places together with its parts. Copies of one event go
 // one after the other, because two transactions on the same key would only make each other fail.
-func (s *Writer) PutAtomic(ctx context.Context, items []*event.Item, places []int, results []rows.Result) (cost rows.Cost) {
+func (s *Writer) PutAtomic(ctx context.Context, items []*event.Item, places []int, results []tables.Result) (cost tables.Cost) {
 	copies := make(map[event.Key]int, len(places))
 	var groups [][]int
 	for _, i := range places {
@@ -38,13 +39,13 @@ func (s *Writer) PutAtomic(ctx context.Context, items []*event.Item, places []in
 		}
 		groups[n] = append(groups[n], i)
 	}
-	costs := make([]rows.Cost, len(groups))
+	costs := make([]tables.Cost, len(groups))
 	among := s.throttles(items)
 	s.Env.Each(len(groups), s.Parallel(), func(n int) {
 		first := groups[n][0]
 		for _, i := range groups[n] {
 			if i != first && items[i].Digest == items[first].Digest { // then its parts are equal too
-				results[i] = results[first].Again()
+				results[i] = rows.Repeated(results[first])
 				continue
 			}
 			t := s.AtomicPut(items[i], items[i].Parts.Items...)
@@ -74,12 +75,12 @@ func (s *Writer) PutAtomic(ctx context.Context, items []*event.Item, places []in
 type atomicPut struct {
 	store   *Writer
 	Members []*atomicItem
-	cost    rows.Cost
+	cost    tables.Cost
 	last    rows.Answer // why it is not settled
 	Beside  bool        // only a part is put; the whole is stored already
 	blind   bool        // after a refusal, items and totals are read: together they are too large for its answer
 	halt    *halt
-	result  *rows.Result // once it is known
+	result  *tables.Result // once it is known
 	// unanswered says that a try got no answer, and may still be carried out.
 	unanswered bool
 	ready      bool // none of the totals that it takes from, and that have a floor, is being built
@@ -92,7 +93,7 @@ type atomicPut struct {
 type atomicItem struct {
 	item *event.Item
 	// result is what was found under the key. It has no verdict if nothing was found there yet.
-	result rows.Result
+	result tables.Result
 	// met says that the item is proven stored, with this digest and size. barred says that its key
 	// is barred. In both cases it is not put again.
 	Met, barred bool
@@ -112,7 +113,7 @@ func (s *Writer) AtomicPut(whole *event.Item, parts ...*event.Item) *atomicPut {
 
 // Put sends the transaction until the message is settled. If it is not settled in time, it is
 // Retry.
-func (t *atomicPut) Put(ctx context.Context) rows.Result {
+func (t *atomicPut) Put(ctx context.Context) tables.Result {
 	tries := 0
 	err := t.store.Retry(ctx, func() (rows.Answer, rows.Next) {
 		if tries++; tries > 1 {
@@ -129,7 +130,7 @@ func (t *atomicPut) Put(ctx context.Context) rows.Result {
 }
 
 // end returns the result. A message that is not settled is Retry.
-func (t *atomicPut) end(tried bool, err error) rows.Result {
+func (t *atomicPut) end(tried bool, err error) tables.Result {
 	switch {
 	case t.result != nil:
 	case !tried:
@@ -149,7 +150,7 @@ func (t *atomicPut) end(tried bool, err error) rows.Result {
 func (t *atomicPut) refused(why *event.Refusal) {
 	r := *why
 	r.Key = t.Members[0].item.Key
-	t.result = &rows.Result{Verdict: r.Verdict, Refusal: &r}
+	t.result = &tables.Result{Verdict: r.Verdict, Refusal: &r}
 }
 
 // halt is the time since when other requests have held up transactions without any progress. It is
@@ -315,7 +316,7 @@ func (t *atomicPut) cancelled(ctx context.Context, sent rows.Transacted, moves [
 		case rows.Done:
 		case rows.Failed:
 			if m.Met { // it was erased, or a person removed it
-				m.Met, m.barred, m.result = false, false, rows.Result{}
+				m.Met, m.barred, m.result = false, false, tables.Result{}
 				why, step = rows.Answer{Outcome: rows.Unknown, Err: errMoving}, rows.Later
 			}
 			if len(reason.Item) == 0 {
@@ -324,7 +325,7 @@ func (t *atomicPut) cancelled(ctx context.Context, sent rows.Transacted, moves [
 			}
 			t.meet(ctx, m, known)
 		default:
-			t.cost.Refused(a)
+			a.Count(&t.cost)
 			t.refusedFor(a, m.item.Key)
 			why, step = a, rows.Later
 		}
@@ -382,7 +383,7 @@ func (t *atomicPut) meet(ctx context.Context, m *atomicItem, known *rows.Stored)
 }
 
 // take takes what was found under the member's key.
-func (m *atomicItem) take(r rows.Result, digest event.Digest) {
+func (m *atomicItem) take(r tables.Result, digest event.Digest) {
 	m.result = r
 	if r.Verdict == event.Duplicate {
 		m.Met, m.barred, m.Digest = true, r.Refusal != nil, digest
@@ -390,7 +391,7 @@ func (m *atomicItem) take(r rows.Result, digest event.Digest) {
 }
 
 // lookAt reads what is stored under the keys of members. It puts nothing.
-func (t *atomicPut) lookAt(ctx context.Context, members []*atomicItem, cost *rows.Cost) {
+func (t *atomicPut) lookAt(ctx context.Context, members []*atomicItem, cost *tables.Cost) {
 	items := make([]*event.Item, len(members))
 	for i, m := range members {
 		items[i] = m.item
@@ -418,7 +419,7 @@ func (t *atomicPut) late() bool {
 
 // judgeLate settles messages of which an item may no longer be put. Nothing of them is put, because
 // they would be only partly stored.
-func (list messages) judgeLate(ctx context.Context, cost *rows.Cost) {
+func (list messages) judgeLate(ctx context.Context, cost *tables.Cost) {
 	list.look(ctx, cost)
 	for _, t := range list {
 		for _, m := range t.unmet() {
@@ -429,7 +430,7 @@ func (list messages) judgeLate(ctx context.Context, cost *rows.Cost) {
 			if !plain.TooLate(m.item, t.store.Env.Now()) {
 				refusal.Detail = "an item of the same message can no longer be stored, and this one is not stored without it"
 			}
-			m.result = rows.Result{Verdict: event.Expired, Refusal: refusal}
+			m.result = tables.Result{Verdict: event.Expired, Refusal: refusal}
 		}
 		t.decide()
 	}
@@ -442,10 +443,10 @@ func (t *atomicPut) decide() {
 		return
 	}
 	if whole.Met && whole.barred {
-		t.result = &rows.Result{Verdict: event.Duplicate, Refusal: whole.result.Refusal}
+		t.result = &tables.Result{Verdict: event.Duplicate, Refusal: whole.result.Refusal}
 		return
 	}
-	worst, met := &rows.Result{}, true
+	worst, met := &tables.Result{}, true
 	for _, m := range t.Members {
 		met = met && m.Met
 		if rows.Severity(m.result.Verdict) > rows.Severity(worst.Verdict) {
@@ -454,7 +455,7 @@ func (t *atomicPut) decide() {
 	}
 	switch {
 	case worst.Verdict != 0:
-		t.result = &rows.Result{Verdict: worst.Verdict, Refusal: worst.Refusal, Existing: worst.Existing}
+		t.result = &tables.Result{Verdict: worst.Verdict, Refusal: worst.Refusal, Existing: worst.Existing}
 	case met:
 		t.stored(event.Duplicate)
 	}
@@ -462,10 +463,10 @@ func (t *atomicPut) decide() {
 
 // stored ends the put of a message when all of its items are proven stored.
 func (t *atomicPut) stored(v event.Verdict) {
-	t.result = &rows.Result{Verdict: v}
+	t.result = &tables.Result{Verdict: v}
 	for _, m := range t.Members[1:] {
 		if !m.Met {
-			m.result = rows.Result{Verdict: event.Inserted}
+			m.result = tables.Result{Verdict: event.Inserted}
 		}
 		t.result.Parts = append(t.result.Parts, m.result)
 	}

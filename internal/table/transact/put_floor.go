@@ -15,13 +15,14 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // messages are messages that are judged together, so that one read serves all of them.
 type messages []*atomicPut
 
 // look reads what is stored under the keys of all items that are to be put.
-func (list messages) look(ctx context.Context, cost *rows.Cost) {
+func (list messages) look(ctx context.Context, cost *tables.Cost) {
 	var unmet []*atomicItem
 	for _, t := range list {
 		unmet = append(unmet, t.unmet()...)
@@ -34,7 +35,7 @@ func (list messages) look(ctx context.Context, cost *rows.Cost) {
 // mayTake returns the messages that may take from the totals whose floors they must not break. A
 // message may not while one of these is being built, because its sum is not complete then. Its
 // items that are stored already are judged in any case; otherwise it is Retry.
-func (list messages) mayTake(ctx context.Context, cost *rows.Cost) (may messages) {
+func (list messages) mayTake(ctx context.Context, cost *tables.Cost) (may messages) {
 	read, blocked, why := Heads{}, messages(nil), map[*atomicPut]*event.Refusal{}
 	for _, t := range list {
 		for _, def := range t.Floors() {
@@ -69,7 +70,7 @@ func (t *atomicPut) stopped(ctx context.Context, moves []*TotalMove, reasons []t
 				refusing = i
 			}
 		default:
-			t.cost.Refused(a)
+			a.Count(&t.cost)
 			t.refusedFor(a, moves[i].Key)
 			why, busy = a, true
 		}
@@ -89,7 +90,7 @@ func (t *atomicPut) stopped(ctx context.Context, moves []*TotalMove, reasons []t
 // onlyTotals reads the items under the keys of messages that a total refuses, because a refusal may
 // not name every item that caused it. It returns those that only totals refuse, and of which all
 // tries of this delivery were answered. The others are settled, or must be sent again at once.
-func (list messages) onlyTotals(ctx context.Context, cost *rows.Cost) (only messages) {
+func (list messages) onlyTotals(ctx context.Context, cost *tables.Cost) (only messages) {
 	before := make([]int, len(list))
 	for i, t := range list {
 		before[i] = len(t.unmet())
@@ -199,7 +200,7 @@ func (t *atomicPut) refuseTotal(ctx context.Context, u *TotalMove, cause error) 
 		return err
 	})
 	if rows.Classify(err).Outcome == rows.Invalid {
-		var cost rows.Cost
+		var cost tables.Cost
 		cost, err = t.store.Generations.Flag(ctx, []*aggregate.Definition{u.Def}, now,
 			fmt.Sprintf("aggregate %q takes no more updates: %v", u.Key, cause))
 		t.cost.Add(cost)
@@ -229,7 +230,7 @@ type Heads map[*aggregate.Definition]*event.Refusal
 // Incomplete returns the reason why nothing may be taken from the totals of a generation: older
 // events are not in them yet, or no function has started with it. It returns nil if the totals are
 // complete. The store remembers this for five minutes; now makes it read the head again.
-func (h Heads) Incomplete(ctx context.Context, s *Writer, def *aggregate.Definition, now bool, cost *rows.Cost) *event.Refusal {
+func (h Heads) Incomplete(ctx context.Context, s *Writer, def *aggregate.Definition, now bool, cost *tables.Cost) *event.Refusal {
 	key := lanes.HeadKey(def)
 	why, known := h[def]
 	if known || !now && s.complete.Recently(key, s.Env.Now()) {

@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Totals that are moved by the put are updated in the transaction that puts the item. The condition
@@ -164,7 +165,7 @@ func (u *TotalMove) Below(img rows.Image) (floor, mistyped string) {
 // PutMoved puts the items at these places, together with their parts if they are atomic. Each of
 // them moves totals. Messages that move the same total share transactions. So they do not make each
 // other fail, and the total is paid for once. Copies of one event go after the first one.
-func (s *Writer) PutMoved(ctx context.Context, items []*event.Item, places []int, results []rows.Result) (cost rows.Cost) {
+func (s *Writer) PutMoved(ctx context.Context, items []*event.Item, places []int, results []tables.Result) (cost tables.Cost) {
 	first := make(map[event.Key]bool, len(places))
 	var puts []*atomicPut
 	var copies []int
@@ -182,7 +183,7 @@ func (s *Writer) PutMoved(ctx context.Context, items []*event.Item, places []int
 	}
 	among.puts = puts
 	groups := connected(puts)
-	costs := make([]rows.Cost, len(groups))
+	costs := make([]tables.Cost, len(groups))
 	s.Env.Each(len(groups), s.Parallel(), func(n int) {
 		for _, p := range packs(s, groups[n]) { // one after the other: they share totals
 			p.put(ctx)
@@ -220,7 +221,7 @@ type triedItems struct {
 
 type triedItem struct {
 	item   *event.Item
-	result rows.Result
+	result tables.Result
 }
 
 // copied is what copies of one event have in common.
@@ -229,7 +230,7 @@ type copied struct {
 	digest event.Digest
 }
 
-func (s triedItems) add(item *event.Item, r rows.Result) {
+func (s triedItems) add(item *event.Item, r tables.Result) {
 	it := &triedItem{item, r}
 	switch {
 	case r.Verdict.Stored():
@@ -251,21 +252,21 @@ func (s triedItems) add(item *event.Item, r rows.Result) {
 // A copy may have a different time, source or attributes, from its envelope. Then it is tried even
 // after a rejection, because it may move another total. Otherwise, copyOf returns nil, and the item
 // is tried. So is an item with another digest, which is not a copy.
-func (s triedItems) copyOf(item *event.Item) *rows.Result {
+func (s triedItems) copyOf(item *event.Item) *tables.Result {
 	if it := s.stored[item.Key]; it != nil && it.item.Digest == item.Digest {
-		r := it.result.Again()
+		r := rows.Repeated(it.result)
 		return &r
 	}
 	others := s.others[copied{item.Key, item.Digest}]
 	for _, it := range others {
 		if it.result.Verdict == event.Retry {
 			refusal := plain.InPlaceOf(item)
-			return &rows.Result{Verdict: refusal.Verdict, Refusal: refusal}
+			return &tables.Result{Verdict: refusal.Verdict, Refusal: refusal}
 		}
 	}
 	for _, it := range others {
 		if item.At.Equal(it.item.At) && maps.Equal(item.Meta, it.item.Meta) {
-			r := it.result.Again()
+			r := rows.Repeated(it.result)
 			return &r
 		}
 	}

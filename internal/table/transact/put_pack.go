@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // assumedTotal is the size, in bytes, that a total is assumed to have when messages are packed. If
@@ -55,7 +56,7 @@ type pack struct {
 	// throttled are the partition keys for which the last try was refused, as far as its refusal
 	// names them.
 	throttled []string
-	cost      rows.Cost // besides that of the messages
+	cost      tables.Cost // besides that of the messages
 }
 
 // put settles all messages of the pack.
@@ -234,7 +235,7 @@ func (p *pack) ofTotals(r *packReasons, moves []*TotalMove, reasons []types.Canc
 		case rows.Failed, rows.Invalid:
 			r.rooms[u.Key] = &room{left: reasons[i].Item, broken: a.Outcome == rows.Invalid}
 		default:
-			p.cost.Refused(a)
+			a.Count(&p.cost)
 			r.why, r.busy = a, true
 			if a.Outcome == rows.Throttled {
 				p.throttled = append(p.throttled, u.Key.PK)
@@ -264,7 +265,7 @@ func (p *pack) ofItems(r *packReasons, reasons []types.CancellationReason) {
 			default:
 				r.busy = true
 			}
-			p.cost.Refused(a)
+			a.Count(&p.cost)
 			r.why = a
 		}
 		if r.met[t] == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // usesOffload reports whether there must be a payload bucket.
@@ -75,7 +75,7 @@ func (c *checker) lifecycle(bucket *template.Resource) {
 		}
 		least, ends := 0, false
 		if e.Retain != 0 { // earlier events may live shorter (was), but never longer
-			least = int((e.Retain + store.MaxAhead + lateTTL + lifetime.Day - 1) / lifetime.Day)
+			least = int((e.Retain + tables.MaxAhead + lateTTL + lifetime.Day - 1) / lifetime.Day)
 		}
 		for _, rule := range items(rules) {
 			ends = c.rule(c.t.Resolve(rule), bucket, typ, least) || ends

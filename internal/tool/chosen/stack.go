@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Stack is the choice of a stack, and what else a command may use.
@@ -68,7 +69,7 @@ func (s *Stack) Announce(t *target.Target) error {
 
 // Store returns a store over the tables and the payload bucket of a stack.
 func (s *Stack) Store(t *target.Target, p *pipeline.Pipeline) (*store.Store, error) {
-	return store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable,
+	return store.New(tables.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable,
 		Objects: t.S3(), PayloadBucket: t.PayloadBucket, Env: s.Clock})
 }
 

@@ -14,13 +14,14 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/table/payloads"
-	"github.com/ingot-events/ingot/internal/table/tables"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // These are the states of a step.
@@ -228,7 +229,7 @@ func (t *Tables) readStored(ctx context.Context, key event.Key) (*storedItem, er
 	if err != nil {
 		return nil, err
 	}
-	item, there, barred, err := tables.Of(st).Find(ctx, key)
+	item, there, barred, err := inside.Of(st).Find(ctx, key)
 	if err != nil || !there {
 		return nil, err
 	}
@@ -437,7 +438,7 @@ func (t *Tables) again(ctx context.Context, planned *event.Item, x *explain.Expl
 		s.add("verdict", event.Duplicate.String())
 		s.add("", "The key is barred: every event with this key is dropped.")
 	case stored != nil && stored.item != nil && stored.item.ExpiresAt != 0 &&
-		t.now().Unix() >= stored.item.ExpiresAt-int64(store.ExpiryMargin.Seconds()):
+		t.now().Unix() >= stored.item.ExpiresAt-int64(tables.ExpiryMargin.Seconds()):
 		s.add("verdict", event.Expired.String())
 		s.add("", consequence(event.Expired))
 	case stored != nil && stored.item != nil:

@@ -15,16 +15,17 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // DynamoDB is the part of the DynamoDB client that the console needs.
 type DynamoDB interface {
-	store.Client
+	tables.Client
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
 
@@ -43,7 +44,7 @@ type Tables struct {
 	DynamoDB                                DynamoDB
 	SQS                                     SQS
 	Events, Aggregates                      string // names of the tables
-	Objects                                 store.Objects
+	Objects                                 tables.Objects
 	PayloadBucket                           string // empty: not known, or payloads are in their items
 	QueueURL, QuarantineURL, DeadLettersURL string // empty: not known
 
@@ -75,7 +76,7 @@ func (t *Tables) now() time.Time {
 // store opens the tables for reading with the pipeline that runs now.
 func (t *Tables) store() (*store.Store, *pipeline.Pipeline, error) {
 	p := t.Pipeline()
-	st, err := store.New(store.Config{Client: t.DynamoDB, Pipeline: p, Events: t.Events, Aggregates: t.Aggregates, Counting: t.Counting,
+	st, err := store.New(tables.Config{Client: t.DynamoDB, Pipeline: p, Events: t.Events, Aggregates: t.Aggregates, Counting: t.Counting,
 		Objects: t.Objects, PayloadBucket: t.PayloadBucket, Env: env.Env{Now: t.now}})
 	return st, p, err
 }
@@ -131,11 +132,11 @@ func (t *Tables) queues(ctx context.Context) (list []Queue, missing string) {
 }
 
 // judge says what an event would become if it were delivered now.
-func (t *Tables) judge(ctx context.Context, item *event.Item) (store.Result, error) {
+func (t *Tables) judge(ctx context.Context, item *event.Item) (tables.Result, error) {
 	st, _, err := t.store()
 	if err != nil {
-		return store.Result{}, err
+		return tables.Result{}, err
 	}
-	result, _, err := tables.Of(st).Judge(ctx, item)
+	result, _, err := inside.Of(st).Judge(ctx, item)
 	return result, err
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // These are the kinds of trouble.
@@ -111,7 +111,7 @@ func (i *invocation) die() {
 }
 
 // Client returns a client for one function, to which the trouble happens.
-func (t *Trouble) Client(function string, client store.Client) store.Client {
+func (t *Trouble) Client(function string, client tables.Client) tables.Client {
 	return &troubled{Client: client, trouble: t, function: function}
 }
 
@@ -145,7 +145,7 @@ func (t *Trouble) befalls(function string) (crash, refused bool) {
 }
 
 type troubled struct {
-	store.Client
+	tables.Client
 	trouble  *Trouble
 	function string
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -88,7 +88,7 @@ func (f *floors) check() Check {
 func (r *run) settle(ctx context.Context) error {
 	for _, item := range r.planned {
 		if r.world.floors.refused[item.Key] {
-			_, there, _, err := tables.Of(r.world.reader).Find(ctx, item.Key)
+			_, there, _, err := inside.Of(r.world.reader).Find(ctx, item.Key)
 			if err != nil {
 				return err
 			}

@@ -27,7 +27,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // These appear in ARNs and queue URLs.
@@ -54,7 +54,7 @@ type Config struct {
 	Token   string
 	// Client and Function wrap the client and the handler of "ingest" or "streams", so that trouble
 	// can be made on purpose. nil means that nothing is wrapped.
-	Client   func(function string, client store.Client) store.Client
+	Client   func(function string, client tables.Client) tables.Client
 	Function func(call esm.Handler) esm.Handler
 	// Tell gets messages for a person, one line at a time. nil means that they are dropped.
 	Tell func(string)

@@ -28,6 +28,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/wire"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -173,7 +174,7 @@ func scanned(t *testing.T, tables *dynamodb.Client, table string) int {
 // proven adds up all items and compares every total.
 func proven(t *testing.T, d *Dev, items, totals int) {
 	t.Helper()
-	st, err := store.New(store.Config{Client: d.Engine().DynamoDB(), Pipeline: d.Pipeline(), Events: stack.Events,
+	st, err := store.New(tables.Config{Client: d.Engine().DynamoDB(), Pipeline: d.Pipeline(), Events: stack.Events,
 		Aggregates: stack.Aggregates})
 	if err != nil {
 		t.Fatal(err)

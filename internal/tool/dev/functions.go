@@ -14,9 +14,10 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // functions are both functions, started with one pipeline.
@@ -35,11 +36,11 @@ func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, e
 	e := env.Env{Now: d.clock.Now, Deadline: d.deadline}
 	engine := d.engine.DynamoDB()
 	of := func(function string) (*store.Store, error) {
-		client := store.Client(engine)
+		client := tables.Client(engine)
 		if d.cfg.Client != nil {
 			client = d.cfg.Client(function, engine)
 		}
-		return store.New(store.Config{Client: client, Pipeline: plan, Events: stack.Events, Aggregates: stack.Aggregates,
+		return store.New(tables.Config{Client: client, Pipeline: plan, Events: stack.Events, Aggregates: stack.Aggregates,
 			Counting: d.cfg.Counting,
 			Objects:  d.engine.S3(), PayloadBucket: stack.Payloads, Env: e})
 	}
@@ -54,7 +55,7 @@ func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, e
 	if err := counted.Start(ctx); err != nil {
 		return nil, err
 	}
-	if err := tables.Of(counted).KeepFile(ctx, false); err != nil {
+	if err := inside.Of(counted).KeepFile(ctx, false); err != nil {
 		return nil, err
 	}
 	letters := handler.NewQuarantine(d.engine.SQS(), d.stack.Quarantine)

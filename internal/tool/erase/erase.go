@@ -9,7 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
@@ -79,7 +79,7 @@ func (e *Eraser) EraseAll(ctx context.Context) (left int, err error) {
 		if ev.err != nil {
 			continue
 		}
-		erased, err := tables.Of(e.Store).EraseWith(ctx, ev.key, ev.found, ev.all)
+		erased, err := inside.Of(e.Store).EraseWith(ctx, ev.key, ev.found, ev.all)
 		switch {
 		case err == nil:
 			ev.Erased, ev.Barred = &erased, true

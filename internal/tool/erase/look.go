@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/table/payloads"
-	"github.com/ingot-events/ingot/internal/table/tables"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -62,7 +62,7 @@ func (e *Eraser) Look(ctx context.Context) error {
 		}
 	}
 	for _, ev := range e.list {
-		whole, parts, err := tables.Of(e.Store).PartsToErase(ctx, ev.key, ev.found, ev.all)
+		whole, parts, err := inside.Of(e.Store).PartsToErase(ctx, ev.key, ev.found, ev.all)
 		switch {
 		case err != nil && ctx.Err() != nil, err != nil && len(e.list) == 1 && !e.Options.Dry:
 			return err
@@ -100,7 +100,7 @@ func (ev *Event) add(part *event.Item) bool {
 // lookAt reads an event, and what the archive has of it and of its parts.
 func (e *Eraser) lookAt(ctx context.Context, ev *Event) error {
 	var err error
-	if ev.stored, _, _, err = tables.Of(e.Store).Find(ctx, ev.key); err != nil {
+	if ev.stored, _, _, err = inside.Of(e.Store).Find(ctx, ev.key); err != nil {
 		return err
 	}
 	if ev.stored != nil {
@@ -108,7 +108,7 @@ func (e *Eraser) lookAt(ctx context.Context, ev *Event) error {
 	}
 	for _, part := range ev.parts { // those that the file of keys names
 		e.archiveOf(ctx, ev, part.Key)
-		stored, _, _, err := tables.Of(e.Store).Find(ctx, part.Key)
+		stored, _, _, err := inside.Of(e.Store).Find(ctx, part.Key)
 		if err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func (e *Eraser) archivedParts(ctx context.Context, ev *Event, whole *event.Item
 		} else if slices.ContainsFunc(ev.Archive, func(one Archive) bool { return one.of(part.Key) }) {
 			objects = 1
 		}
-		stored, there, _, err := tables.Of(e.Store).Find(ctx, part.Key)
+		stored, there, _, err := inside.Of(e.Store).Find(ctx, part.Key)
 		if err != nil {
 			return false, err
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/keys"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // scan looks for parts of the events in the whole events table. A part is recognised by its digest,
@@ -28,7 +28,7 @@ func (e *Eraser) scan(ctx context.Context) error {
 	}
 	parts, silent := e.Plan.Describe().Spec.Events, map[string]int{} // parts that do not show their whole
 	for item, err := range e.Store.Items(ctx) {
-		var odd *store.OddItem
+		var odd *tables.OddItem
 		switch {
 		case errors.As(err, &odd):
 			e.note(fmt.Errorf("an item cannot be decoded, so it is not known whether it is a part: %w", err))

@@ -19,7 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -167,7 +167,7 @@ func (e *Eraser) Strays(ctx context.Context) (*Stray, error) {
 	}
 	unread := map[payloads.Sum]bool{} // the keys of items that may have any of their objects
 	for item, err := range e.Store.Items(ctx) {
-		var odd *store.OddItem
+		var odd *tables.OddItem
 		switch {
 		case errors.As(err, &odd):
 			unread[hashOf(odd.Key)] = true

@@ -20,10 +20,11 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 var now = time.Date(2099, 3, 15, 0, 0, 0, 0, time.UTC)
@@ -50,7 +51,7 @@ func newWorld(t *testing.T, counting aggregate.Counting) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.New(store.Config{Client: db, Pipeline: plan, Aggregates: "totals", Counting: counting, Env: env.Env{Now: clock}})
+	s, err := store.New(tables.Config{Client: db, Pipeline: plan, Aggregates: "totals", Counting: counting, Env: env.Env{Now: clock}})
 	if err == nil {
 		err = s.Start(t.Context())
 	}
@@ -80,7 +81,7 @@ func (w *world) count(counting aggregate.Counting, n int) (float64, []aggregate.
 	list := w.plan.Contributions(item).List
 	b.Add(&event.Change{Kind: event.Insert, Lane: lane, Sequence: sequence, Created: now, Key: item.Key, New: item}, nil, list)
 	before := w.engine.Usage()
-	applied := tables.Of(w.store).Apply(w.t.Context(), b, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
+	applied := inside.Of(w.store).Apply(w.t.Context(), b, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
 	if applied.Err != nil {
 		w.t.Fatal(applied.Err)
 	}

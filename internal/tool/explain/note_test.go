@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // kept is a quarantine in memory.
@@ -65,7 +66,7 @@ func TestLetters(t *testing.T) {
 		t.Fatal(err)
 	}
 	world := env.Env{Now: func() time.Time { return e.Now }}
-	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: e.Pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
+	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: e.Pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
 		Env: world})
 	if err != nil {
 		t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/keys"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Deleter is what replacing needs of DynamoDB.
@@ -181,7 +181,7 @@ func (w *Work) countParts(ctx context.Context, stored *event.Item) error {
 	if stored == nil || stored.Parts != nil || !x.Pipeline.HasParts(stored.Type) {
 		return nil
 	}
-	_, parts, err := tables.Of(x.Store).PartsToErase(ctx, stored.Key, nil, false)
+	_, parts, err := inside.Of(x.Store).PartsToErase(ctx, stored.Key, nil, false)
 	stored.Parts = &event.Parts{Count: len(parts)}
 	return err
 }
@@ -216,7 +216,7 @@ func (w *Work) refusedByTotals(ctx context.Context, events []Today, away []int) 
 			items = append(items, one.Item)
 		}
 	}
-	r, err := tables.Of(w.Events.Examiner.Store).JudgeInPlaceOf(ctx, gone, items)
+	r, err := inside.Of(w.Events.Examiner.Store).JudgeInPlaceOf(ctx, gone, items)
 	if err == nil && r.Refusal != nil {
 		return notStored(r.Verdict, r.Refusal.Reason, r.Refusal.Detail)
 	}
@@ -226,7 +226,7 @@ func (w *Work) refusedByTotals(ctx context.Context, events []Today, away []int) 
 // remove deletes the stored event that is in the way of event i of those that are sent.
 func (w *Work) remove(ctx context.Context, l *Letter, i int, stored *event.Item) error {
 	payload, err := w.Events.Examiner.Store.Payload(ctx, stored)
-	if errors.Is(err, store.ErrPayloadLost) { // only the part that the item keeps is left
+	if errors.Is(err, tables.ErrPayloadLost) { // only the part that the item keeps is left
 		payload, err = stored.Data, nil
 	}
 	if err != nil {

@@ -9,9 +9,10 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Examiner finds out which verdict letters would get today.
@@ -152,7 +153,7 @@ func (x Examiner) judge(ctx context.Context, item *event.Item, refusal *event.Re
 	if x.Store == nil {
 		return t, nil
 	}
-	judged, stored, err := tables.Of(x.Store).Judge(ctx, item)
+	judged, stored, err := inside.Of(x.Store).Judge(ctx, item)
 	if err != nil {
 		return nil, err
 	}
@@ -212,5 +213,5 @@ func compare(list []Difference, at []string, a, b event.Node) []Difference {
 // every removal of an expired event for its expiry, no matter who removes it. Totals that keep what
 // expires would then keep this event.
 func expiring(item *event.Item, now time.Time) bool {
-	return item.ExpiresAt != 0 && !now.Before(time.Unix(item.ExpiresAt, 0).Add(-store.ExpiryMargin))
+	return item.ExpiresAt != 0 && !now.Before(time.Unix(item.ExpiresAt, 0).Add(-tables.ExpiryMargin))
 }

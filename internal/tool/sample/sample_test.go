@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/golden"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // plain is a pipeline without hmac, so that keys and details are shown.
@@ -227,7 +227,7 @@ func TestTooFarAhead(t *testing.T) {
 			t.Errorf("%+v", j)
 		}
 	}
-	at := now.Add(store.MaxAhead + time.Second).Format(time.RFC3339)
+	at := now.Add(tables.MaxAhead + time.Second).Format(time.RFC3339)
 	r, err := s.Read("sample.ndjson", strings.NewReader(fmt.Sprintf(`{"at":%q,"text":%q}`, at, strings.Repeat("x", 2000))))
 	if err != nil || len(r.Verdicts) != 1 || r.Verdicts[0].Reason != string(event.TooFarAhead) ||
 		r.Verdicts[0].Type != "post" || r.Items.Count != 0 {

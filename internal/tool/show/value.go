@@ -9,7 +9,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Value is one value of a total, made ready to be shown.
@@ -61,7 +61,7 @@ func AmountOf(name string, numbers map[string]event.Decimal, texts map[string]st
 }
 
 // Sum adds one part of a total, or one of several totals, to values, which has amounts by name.
-func Sum(values map[string]aggregate.Amount, def *aggregate.Definition, part store.StoredTotal) {
+func Sum(values map[string]aggregate.Amount, def *aggregate.Definition, part tables.StoredTotal) {
 	for _, v := range def.Values {
 		values[v.Name] = lanes.Merge(v.Op, values[v.Name], AmountOf(v.Name, part.Values, part.Texts))
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Flagged is a total with a flag. Personal values in its name are masked.
@@ -24,7 +24,7 @@ type Flagged struct {
 // totals.
 func (r *Report) flagged(ctx context.Context, s Source) {
 	masks := show.PersonalOf(s.Pipeline)
-	for page, err := range s.Store.TotalPages(ctx, store.Segment{}) {
+	for page, err := range s.Store.TotalPages(ctx, tables.Segment{}) {
 		if err != nil {
 			r.unknown("flags of totals", err)
 			return

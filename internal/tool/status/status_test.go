@@ -29,10 +29,11 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/tables"
+	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -142,7 +143,7 @@ func stockedSource(t *testing.T) stocked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := store.New(store.Config{Client: e.DynamoDB(), Pipeline: p, Aggregates: stack.Aggregates})
+	st, err := store.New(tables.Config{Client: e.DynamoDB(), Pipeline: p, Aggregates: stack.Aggregates})
 	if err == nil {
 		err = st.Start(t.Context())
 	}
@@ -406,7 +407,7 @@ func TestFlagsAreShown(t *testing.T) {
 	def := s.Pipeline.Definitions()[0]
 	put(lanes.Key(def, 0, []string{"a"}, now.Unix()), map[string]string{"flag": "an event was removed"})
 	put(lanes.Key(def, 0, []string{"b"}, now.Unix()), map[string]string{"i:accepted": "2026-03-01T10:00:00Z by jo: it is known"})
-	if _, err := tables.Of(s.Store).Flag(t.Context(), []*aggregate.Definition{def}, now, "odd"); err != nil {
+	if _, err := inside.Of(s.Store).Flag(t.Context(), []*aggregate.Definition{def}, now, "odd"); err != nil {
 		t.Fatal(err)
 	}
 	want := "2 totals, [1 total is flagged: ingot rebuild --mend computes them again, or ingot rebuild --accept accepts the flags]"

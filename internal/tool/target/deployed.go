@@ -11,12 +11,13 @@ import (
 
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Deployed returns the pipeline.yaml that the streams function runs. If the table has none, because
 // the function has not started since its deployment, Deployed wakes the function. The error says
 // what else the user can do.
-func (t *Target) Deployed(ctx context.Context) (*store.File, error) {
+func (t *Target) Deployed(ctx context.Context) (*tables.File, error) {
 	f, err := t.file(ctx)
 	if err != nil || f != nil {
 		return f, err
@@ -34,7 +35,7 @@ func (t *Target) Deployed(ctx context.Context) (*store.File, error) {
 		"streams function of this version has started, the table says it", t.AggregatesTable)
 }
 
-func (t *Target) file(ctx context.Context) (*store.File, error) {
+func (t *Target) file(ctx context.Context) (*tables.File, error) {
 	f, err := store.DeployedFile(ctx, t.DynamoDB(), t.AggregatesTable)
 	var api smithy.APIError
 	if errors.As(err, &api) {

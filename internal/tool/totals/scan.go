@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Scan reads the whole table of totals and returns those of one aggregate that have these values of
@@ -58,7 +59,7 @@ func Scan(ctx context.Context, st *store.Store, def *aggregate.Definition, want 
 }
 
 // add adds one part of a spread to its total.
-func add(sums map[string]*store.Total, id string, def *aggregate.Definition, head *store.Head, part store.StoredTotal) {
+func add(sums map[string]*store.Total, id string, def *aggregate.Definition, head *tables.Head, part tables.StoredTotal) {
 	sum := sums[id]
 	if sum == nil {
 		sum = &store.Total{Values: map[string]event.Decimal{}, Texts: map[string]string{}}

@@ -8,6 +8,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Values that are not numbers are shown for people, and the parts of a spread are merged.
@@ -23,7 +24,7 @@ func TestTextsOfTotals(t *testing.T) {
 		{"last": dated("01", `"off"`), "levels": "0:1,424:5", "states": aggregate.DistinctText([]byte(`"off"`))},
 		{},
 	} {
-		add(sums, "x", def, nil, store.StoredTotal{Texts: texts})
+		add(sums, "x", def, nil, tables.StoredTotal{Texts: texts})
 	}
 	got := Of(def, map[string]string{}, *sums["x"], show.Personal{}).shown
 	for name, want := range map[string]string{"last": "on", "levels": "p50 1.024 p90 1.024 p99 1.024", "states": "about 2 ±1.6 %"} {

@@ -9,13 +9,13 @@ func answers() []Mutant {
 		{
 			Name: "unread-is-absent", What: "a key that BatchGetItem left unprocessed counts as absent", Defends: "C1",
 			Checks: []sim.Check{sim.Undeserved},
-			Edits:  []Edit{{"store.put.read", `range out.UnprocessedKeys[p.store.events].Keys`, `range out.UnprocessedKeys["none"].Keys`}},
+			Edits:  []Edit{{"plain.put.read", `range out.UnprocessedKeys[p.store.Events].Keys`, `range out.UnprocessedKeys["none"].Keys`}},
 		},
 		{
 			Name: "conflict-is-receipt", What: "a transaction's conflict on a receipt reads as: counted already", Defends: "C3 I4",
 			Checks: counting,
-			Edits: []Edit{{"store.receiptGroup.dropCounted", `		if classifyReason(reason).outcome != failed {
-`, `		if o := classifyReason(reason).outcome; o != failed && o != contended {
+			Edits: []Edit{{"count.receiptGroup.dropCounted", `		if rows.ClassifyReason(reason).Outcome != rows.Failed {
+`, `		if o := rows.ClassifyReason(reason).Outcome; o != rows.Failed && o != rows.Contended {
 `}},
 		},
 	}

@@ -10,7 +10,7 @@ func blunders() []Mutant {
 	list := []Mutant{
 		{
 			Name: "id-altered", What: "the stored id is the sort key", Defends: "C2", Checks: altered,
-			Edits: []Edit{{"store.appendAttributes", `attribute{"id", text(item.ID)}`, `attribute{"id", text(item.Key.SK)}`}},
+			Edits: []Edit{{"rows.AppendAttributes", `Attribute{"id", Text(item.ID)}`, `Attribute{"id", Text(item.Key.SK)}`}},
 		},
 		{
 			Name: "expires-late", What: "an item expires ten hours after its time", Defends: "I9", Checks: []sim.Check{sim.Expiry},
@@ -22,10 +22,10 @@ func blunders() []Mutant {
 		},
 		{
 			Name: "reads-first", What: "what is to be put is looked for before", Defends: "C4", Checks: cost,
-			Edits: []Edit{{"store.put.insertOne", `	_, err := p.store.client.PutItem(ctx,`,
-				`	p.store.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
-		p.store.events: {Keys: []map[string]types.AttributeValue{keyImage(w.item.Key)}}}})
-	_, err := p.store.client.PutItem(ctx,`}},
+			Edits: []Edit{{"plain.put.insertOne", `	_, err := p.store.Client.PutItem(ctx,`,
+				`	p.store.Client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+		p.store.Events: {Keys: []map[string]types.AttributeValue{rows.KeyImage(w.item.Key)}}}})
+	_, err := p.store.Client.PutItem(ctx,`}},
 		},
 	}
 	list = append(list, partBlunders()...)

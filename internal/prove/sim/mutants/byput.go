@@ -4,12 +4,12 @@ import "github.com/ingot-events/ingot/internal/prove/sim"
 
 // byPut returns wrong ways to move totals in the transaction that puts an event.
 func byPut() []Mutant {
-	alone := Edit{"store.pack.together", `	if len(p.puts) < 2 {
+	alone := Edit{"transact.pack.together", `	if len(p.puts) < 2 {
 		return
 	}
-	tries, last, held := 0, answer{}, false
+	tries, last, held := 0, rows.Answer{}, false
 `, `	p.leave(func(*atomicPut) bool { return true })
-	tries, last, held := 0, answer{}, false
+	tries, last, held := 0, rows.Answer{}, false
 `}
 	return []Mutant{
 		{
@@ -23,15 +23,15 @@ func byPut() []Mutant {
 		{
 			Name: "floor-checked-before", What: "a floor is checked before the transaction, not in it", Defends: "C3",
 			Checks: []sim.Check{sim.Overdrawn},
-			Fields: []Field{{"store.totalMove", "unguarded bool"}},
+			Fields: []Field{{"transact.TotalMove", "unguarded bool"}},
 			Edits: []Edit{
 				alone,
-				{"store.totalMove.update", `if takes {`, `if takes && !u.unguarded {`},
-				{"store.atomicPut.try", `	moves := totalMoves(t.unmet())
-`, `	moves := totalMoves(t.unmet())
+				{"transact.TotalMove.update", `if takes {`, `if takes && !u.unguarded {`},
+				{"transact.atomicPut.try", `	moves := TotalMoves(t.unmet())
+`, `	moves := TotalMoves(t.unmet())
 	for _, u := range moves {
-		if img, err := t.store.get(ctx, u.Key); err == nil {
-			floor, _ := u.below(img)
+		if img, err := t.store.Get(ctx, u.Key); err == nil {
+			floor, _ := u.Below(img)
 			u.unguarded = floor == ""
 		}
 	}

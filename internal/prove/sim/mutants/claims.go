@@ -10,21 +10,21 @@ func claims() []Mutant {
 			Name: "claim-released-early", What: "the claims of an event that is erased are removed before its key is barred", Defends: "C2",
 			Checks: []sim.Check{sim.Shared},
 			Edits: []Edit{{"store.erasure.bar", `	in := &dynamodb.TransactWriteItemsInput{TransactItems:`, `	for i := range claims {
-		e.transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{claims[i].write(&e.events)}})
+		e.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{claims[i].write(&e.Events)}})
 	}
 	in := &dynamodb.TransactWriteItemsInput{TransactItems:`}},
 		},
 		{
 			Name: "taken-is-duplicate", What: "a value that another event has counts as claimed", Defends: "C2 I13",
 			Checks: []sim.Check{sim.Lost, sim.Undeserved, sim.Parted},
-			Edits: []Edit{{"store.plain.judge", `	if known.digest == item.Digest || s.today(known) == item.Digest {
-`, `	if known.digest == item.Digest || s.today(known) == item.Digest || claim && known.typ == item.Type {
+			Edits: []Edit{{"plain.Writer.JudgeStored", `	if known.Digest == item.Digest || s.today(known) == item.Digest {
+`, `	if known.Digest == item.Digest || s.today(known) == item.Digest || claim && known.Typ == item.Type {
 `}},
 		},
 		{
 			Name: "removed-whole-put-again", What: "a person who puts missing parts puts their whole again, which somebody has removed",
 			Defends: "C2", Checks: []sim.Check{sim.Altered},
-			Edits: []Edit{{"store.atomicPut.try", `if t.beside && !t.members[0].met {`, `if false {`}},
+			Edits: []Edit{{"transact.atomicPut.try", `if t.Beside && !t.Members[0].Met {`, `if false {`}},
 		},
 	}
 }

@@ -9,10 +9,10 @@ func generations() []Mutant {
 			Name: "told-once-per-process", What: "a function tells each head once that it is behind, whatever pass has begun since",
 			Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
 			Edits: []Edit{
-				{"store.generations.MarkBehind", `	m := &marking{store: s, open: defs,`, `	defs = untold(s, defs)
+				{"generations.Heads.MarkBehind", `	m := &marking{store: s, open: defs,`, `	defs = untold(s, defs)
 	m := &marking{store: s, open: defs,`},
 			},
-			Helpers: []Helper{{"store", `import (
+			Helpers: []Helper{{"generations", `import (
 	"slices"
 	"sync"
 
@@ -23,12 +23,12 @@ func generations() []Mutant {
 var told sync.Map // of a process
 
 type toldBy struct {
-	store *generations
+	store *Heads
 	id    string
 }
 
 // untold are those that a store has not told of yet.
-func untold(s *generations, defs []*aggregate.Definition) []*aggregate.Definition {
+func untold(s *Heads, defs []*aggregate.Definition) []*aggregate.Definition {
 	return slices.DeleteFunc(slices.Clone(defs), func(d *aggregate.Definition) bool {
 		_, once := told.LoadOrStore(toldBy{s, lanes.ID(d)}, true)
 		return once

@@ -8,15 +8,15 @@ func ingest() []Mutant {
 		{
 			Name: "replaces-unseen", What: "a newer revision replaces whatever is stored by now", Defends: "C2",
 			Checks: []sim.Check{sim.Rewritten, sim.Expiry},
-			Edits: []Edit{{"store.put.replace", `"#r = :seen AND #d = :digest"`, `"(#r = :seen AND #d = :digest OR attribute_exists(PK))"`},
-				{"store.put.replace", `if item.Ties != "" {`, `if item.Ties == "-" {`}},
+			Edits: []Edit{{"plain.put.replace", `"#r = :seen AND #d = :digest"`, `"(#r = :seen AND #d = :digest OR attribute_exists(PK))"`},
+				{"plain.put.replace", `if item.Ties != "" {`, `if item.Ties == "-" {`}},
 		},
 		{
 			Name: "hot-key-waited-for", What: "a batch waits for one hot key until its time is over", Defends: "C4",
 			Checks: []sim.Check{sim.Cost},
-			Edits: []Edit{{"store.put.stuck", `	now := p.store.env.Now()
+			Edits: []Edit{{"plain.put.stuck", `	now := p.store.Env.Now()
 	switch {
-`, `	now := p.store.env.Now()
+`, `	now := p.store.Env.Now()
 	if len(left) > 0 {
 		return false
 	}
@@ -26,10 +26,10 @@ func ingest() []Mutant {
 		{
 			Name: "request-left-running", What: "an update without an answer is sent once more in the background", Defends: "I12",
 			Checks: []sim.Check{sim.Afterwards},
-			Edits: []Edit{{"store.markedUpdate.run", `			w.retried(answer)
+			Edits: []Edit{{"count.markedUpdate.run", `			w.retried(answer)
 `, `			w.retried(answer)
 			second := w.edit()
-			w.store.env.Group().Go(func() { w.send(ctx, second) })
+			w.store.Env.Group().Go(func() { w.send(ctx, second) })
 `}},
 		},
 		{

@@ -33,24 +33,24 @@ func Text(sequence event.Sequence) (b [17]byte) {
 				{"lanes.Mark.Covers", `	number := sequence.Bytes()
 	return string`, `	number := Text(sequence)
 	return string`},
-				{"store.edit.mark", `d.First.Bytes()`, `lanes.Text(d.First)`},
+				{"rows.Edit.Mark", `d.First.Bytes()`, `lanes.Text(d.First)`},
 			},
 		},
 		{
 			Name: "removal-needs-aggregate", What: "a removal is counted only if its aggregate item exists", Defends: "C3 I11",
 			Checks: counting,
 			Edits: []Edit{
-				{"store.markedUpdate.edit", `	e.mark(w.lane, &delta)
-`, `	e.mark(w.lane, &delta)
+				{"count.markedUpdate.edit", `	e.Mark(w.lane, &delta)
+`, `	e.Mark(w.lane, &delta)
 	removals := true
 	for _, s := range u.Steps {
 		removals = removals && s.Plus == nil
 	}
 	if removals {
-		e.guards = append(e.guards, guard{operand: operand{"n", slotN, ":least", number("-1000")}, sign: ">="})
+		e.Guards = append(e.Guards, rows.Guard{Operand: rows.Operand{Name: "n", Placeholder: ":least", Value: rows.Number("-1000")}, Sign: ">="})
 	}
 `},
-				{"store.markedUpdate.learn", `	counted, before := w.look(img)
+				{"count.markedUpdate.learn", `	counted, before := w.look(img)
 `, `	if len(img) == 0 {
 		w.update.Steps = nil
 		return true
@@ -62,20 +62,20 @@ func Text(sequence event.Sequence) (b [17]byte) {
 		{
 			Name: "no-own-expiry", What: "an aggregate item gets its own expiry only from an update that adds to it", Defends: "I10",
 			Checks: []sim.Check{sim.Expiry},
-			Edits: []Edit{{"store.markedUpdate.edit", `	e.expiry(u.ExpiresAt)
+			Edits: []Edit{{"count.markedUpdate.edit", `	e.Expiry(u.ExpiresAt)
 `, `	if delta.N > 0 {
-		e.expiry(u.ExpiresAt)
+		e.Expiry(u.ExpiresAt)
 	}
 `}},
 		},
 		{
 			Name: "pruned-unseen", What: "an old mark is pruned whatever its value is by now", Defends: "C3 I6",
 			Checks: []sim.Check{sim.Miscounted},
-			Edits: []Edit{{"store.edit.prune", `	for i, m := range marks[:min(len(marks), maxPrunes)] {
-		e.removes = append(e.removes, m.name)
-		e.guards = append(e.guards, guard{operand: operand{m.name, slotNone, ":p" + strconv.Itoa(i), binary(m.mark[:])}, sign: "="})
+			Edits: []Edit{{"rows.Edit.Prune", `	for i, m := range marks[:min(len(marks), maxPrunes)] {
+		e.Removes = append(e.Removes, m.Name)
+		e.Guards = append(e.Guards, Guard{Operand: Operand{m.Name, SlotNone, ":p" + strconv.Itoa(i), Binary(m.mark[:])}, Sign: "="})
 `, `	for _, m := range marks[:min(len(marks), maxPrunes)] {
-		e.removes = append(e.removes, m.name)
+		e.Removes = append(e.Removes, m.Name)
 `}},
 		},
 	}

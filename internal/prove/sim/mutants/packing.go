@@ -8,7 +8,7 @@ func packing() []Mutant {
 		{
 			Name: "archived-as-stored", What: "a compressed payload is archived as it is stored", Defends: "I5",
 			Checks: []sim.Check{sim.Unarchived},
-			Edits:  []Edit{{"store.asText", `if item.Packed == nil {`, `if true {`}},
+			Edits:  []Edit{{"rows.asText", `if item.Packed == nil {`, `if true {`}},
 		},
 	}
 }

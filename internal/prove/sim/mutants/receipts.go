@@ -8,8 +8,8 @@ func receipts() []Mutant {
 		{
 			Name: "receipts-by-clock", What: "the machine's clock says how long a receipt lives", Defends: "C3 I6",
 			Checks: []sim.Check{sim.Twice},
-			Edits: []Edit{{"store.receiptGroup.items", `integer(entry.Change.Created.Add(receiptLife).Unix())`,
-				`integer(g.store.env.Now().Add(receiptLife).Unix())`}},
+			Edits: []Edit{{"count.receiptGroup.items", `rows.Integer(entry.Change.Created.Add(receiptLife).Unix())`,
+				`rows.Integer(g.store.Env.Now().Add(receiptLife).Unix())`}},
 		},
 	}
 }

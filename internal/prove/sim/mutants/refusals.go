@@ -19,13 +19,13 @@ func refusals() []Mutant {
 		{
 			Name: "full-item-in-transaction", What: "an aggregate item that takes no flag stays in its transaction", Defends: "C4 I7",
 			Checks: endless,
-			Edits:  []Edit{{"store.receiptGroup.items", `!slices.Contains(touched, u) && !g.full[u.Key]`, `!slices.Contains(touched, u)`}},
+			Edits:  []Edit{{"count.receiptGroup.items", `!slices.Contains(touched, u) && !g.full[u.Key]`, `!slices.Contains(touched, u)`}},
 		},
 		{
 			Name: "receipt-before-letter", What: "receipts are written before the letter about a refused update is proven sent",
 			Defends: "C3 I5", Checks: unkept,
-			Edits: []Edit{{"store.receiptGroup.refuse", `	if err := g.quarantine(ctx, u, a.err); err != nil {
-		return false,`, `	g.quarantine(ctx, u, a.err)
+			Edits: []Edit{{"count.receiptGroup.refuse", `	if err := g.quarantine(ctx, u, a.Err); err != nil {
+		return false,`, `	g.quarantine(ctx, u, a.Err)
 	if err := ctx.Err(); err != nil {
 		return false,`}},
 		},

@@ -6,18 +6,18 @@ func statements() []Mutant {
 		{
 			Name: "answers-by-first-place", What: "a request that leaves out what was done is read by the places of the first one",
 			Defends: "C3 I5", Checks: counting,
-			Edits: []Edit{{"store.together.judge", `	sent := t.waiting
+			Edits: []Edit{{"count.together.judge", `	sent := t.waiting
 `, `	if t.first == nil {
 		t.first = t.waiting
 	}
 	sent := t.first[:len(responses)]
-`}, {"store.together.judge", `		refusal := responses[i].Error
+`}, {"count.together.judge", `		refusal := responses[i].Error
 `, `		if len(w.update.Steps) == 0 {
 			continue
 		}
 		refusal := responses[i].Error
 `}},
-			Fields: []Field{{"store.together", "first []*markedUpdate"}},
+			Fields: []Field{{"count.together", "first []*markedUpdate"}},
 		},
 	}
 }

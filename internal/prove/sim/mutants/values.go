@@ -8,9 +8,9 @@ func values() []Mutant {
 		{
 			Name: "newest-unguarded", What: "a newest value is set by what was last seen, on no condition", Defends: "C3 I4",
 			Checks: []sim.Check{sim.Miscounted},
-			Edits: []Edit{{"store.edit.extreme", `	e.guards = append(e.guards, guard{o, beyond, true})
+			Edits: []Edit{{"rows.Edit.extreme", `	e.Guards = append(e.Guards, Guard{o, beyond, true})
 `, `	if !v.Op.Textual() {
-		e.guards = append(e.guards, guard{o, beyond, true})
+		e.Guards = append(e.Guards, Guard{o, beyond, true})
 	}
 `}},
 		},

@@ -1,6 +1,8 @@
 package main
 
-import "github.com/ingot-events/ingot/internal/prove/sim"
+import (
+	"github.com/ingot-events/ingot/internal/prove/sim"
+)
 
 // wholes returns wrong ways to store a message that yields several items.
 func wholes() []Mutant {
@@ -9,11 +11,11 @@ func wholes() []Mutant {
 		{
 			Name: "parts-of-an-erased-whole", What: "the parts of a message whose event was erased are put", Defends: "C2 I13",
 			Checks: parted, Seeds: 2 * mostSeeds,
-			Edits: []Edit{{"store.Result.yields", `&& r.Refusal == nil`, ``}},
+			Edits: []Edit{{"rows.Yields", `&& r.Refusal == nil`, ``}},
 		},
 		{
 			Name: "rejected-part-ignored", What: "a part that a floor refuses does not matter", Defends: "C1 I13", Checks: lost,
-			Edits: []Edit{{"store.severity", `case event.Rejected:
+			Edits: []Edit{{"rows.Severity", `case event.Rejected:
 		return 2`, `case event.Rejected:
 		return 0`}},
 		},
@@ -25,15 +27,15 @@ func partBlunders() []Mutant {
 	return []Mutant{
 		{
 			Name: "parts-before-the-whole", What: "parts are put before their whole", Defends: "C2 I13", Checks: []sim.Check{sim.Parted},
-			Edits: []Edit{{"store.stages.putInTurn", `	results, cost := s.putAlone(ctx, items)
+			Edits: []Edit{{"put.Stages.putInTurn", `	results, cost := s.PutAlone(ctx, items)
 `, `	var first []*event.Item
 	for _, item := range items {
 		if item.Parts != nil {
 			first = append(first, item.Parts.Items...)
 		}
 	}
-	s.putAlone(ctx, first)
-	results, cost := s.putAlone(ctx, items)
+	s.PutAlone(ctx, first)
+	results, cost := s.PutAlone(ctx, items)
 `}},
 		},
 	}

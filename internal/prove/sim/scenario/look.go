@@ -18,7 +18,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -90,7 +90,7 @@ func (w *world) totals(a *arguments, out *report) error {
 	return nil
 }
 
-func (w *world) total(t store.StoredTotal) []string {
+func (w *world) total(t tables.StoredTotal) []string {
 	def := aggregate.Definition{Name: t.Address.Name, Since: t.Address.Since}
 	key := lanes.Key(&def, t.Address.Bucket, t.Address.By, t.Address.Window)
 	var values []string

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -47,7 +47,7 @@ func (w *world) touch(_ *arguments, out *report) error {
 	if err != nil {
 		return err
 	}
-	w.passes = map[string]store.Pass{}
+	w.passes = map[string]tables.Pass{}
 	for _, def := range w.plans["streams"].Definitions() {
 		head, err := st.Head(context.Background(), def)
 		if err != nil {

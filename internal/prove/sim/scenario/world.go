@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 const (
@@ -43,11 +44,11 @@ type world struct {
 	plans       map[string]*pipeline.Pipeline // by function
 	sandboxes   []*sandbox
 	invocations []*invocation
-	running     *invocation           // the invocation whose requests are being made
-	trouble     *trouble              // of the command that is being played
-	arriving    bool                  // a request that was under way while its function was frozen reaches the table
-	passes      map[string]store.Pass // touch passes, by aggregate
-	out         *report               // of that command
+	running     *invocation            // the invocation whose requests are being made
+	trouble     *trouble               // of the command that is being played
+	arriving    bool                   // a request that was under way while its function was frozen reaches the table
+	passes      map[string]tables.Pass // touch passes, by aggregate
+	out         *report                // of that command
 }
 
 // create runs the world command.

@@ -1,9 +1,9 @@
-// Package tables holds the operations of a store that only Ingot's own functions, verify and the
+// Package inside holds the operations of a store that only Ingot's own functions, verify and the
 // tests need. [Of] returns the [Tables] of a store. They count batches of changes, mark and flag
 // generations, and declare generations complete.
 //
 // The package is separate from package store because users of the library must not call any of it.
-package tables
+package inside
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
 )
 
 // Tables counts changes in the tables of a store.
@@ -24,7 +25,7 @@ func Of(st *store.Store) Tables { return Tables{lanes.CounterOf(st).(counter)} }
 // Applied is the outcome of a batch of changes, and its cost.
 type Applied struct {
 	lanes.Applied
-	Cost store.Cost
+	Cost tables.Cost
 }
 
 // Apply counts a batch of one lane into its aggregate items. It counts each step exactly once.
@@ -35,23 +36,23 @@ func (t Tables) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quar
 
 // counter is implemented in package store, which documents its methods.
 type counter interface {
-	Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, store.Cost)
+	Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, tables.Cost)
 	Begin(ctx context.Context) error
 	CheckSecret(ctx context.Context) error
 	ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error
 	Counting() aggregate.Counting
 	EraseWith(ctx context.Context, key event.Key, found []*event.Item, all bool) (erased bool, err error)
 	Find(ctx context.Context, key event.Key) (item *event.Item, there, barred bool, err error)
-	Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (store.Cost, error)
-	GivenUp(ctx context.Context, lane event.Lane, sequence event.Sequence) (bool, store.Cost, error)
-	Judge(ctx context.Context, item *event.Item) (store.Result, *event.Item, error)
-	JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (store.Result, error)
+	Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (tables.Cost, error)
+	GivenUp(ctx context.Context, lane event.Lane, sequence event.Sequence) (bool, tables.Cost, error)
+	Judge(ctx context.Context, item *event.Item) (tables.Result, *event.Item, error)
+	JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (tables.Result, error)
 	KeepFile(ctx context.Context, anew bool) error
-	MarkBehind(ctx context.Context, defs []*aggregate.Definition) (store.Cost, error)
+	MarkBehind(ctx context.Context, defs []*aggregate.Definition) (tables.Cost, error)
 	Newer() []*aggregate.Definition
 	PartsToErase(ctx context.Context, key event.Key, found []*event.Item, all bool) (whole *event.Item, parts []*event.Item, err error)
 	PayloadWithin(ctx context.Context, item *event.Item, room func(bytes int64) bool) (string, error)
 	Renew(ctx context.Context) error
 	SameSecret(ctx context.Context) error
-	Settled(ctx context.Context, items []*event.Item) ([]store.Result, store.Cost)
+	Settled(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost)
 }

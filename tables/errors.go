@@ -1,0 +1,28 @@
+package tables
+
+import (
+	"errors"
+	"strings"
+)
+
+// StartError is returned by [Store.Start] if the aggregates table and the pipeline do not agree.
+// Each mistake says where they differ, and what to do.
+type StartError struct{ Mistakes []string }
+
+// Error returns a line for each mistake, after one that says what was refused.
+func (e *StartError) Error() string {
+	return "start: refused, because pipeline.yaml and the aggregates table do not agree:\n  " + strings.Join(e.Mistakes, "\n  ")
+}
+
+// ErrOtherSecret is returned if the pipeline's secret of hmac is not the one that the tables were
+// filled with.
+var ErrOtherSecret = errors.New(
+	"INGOT_PII_KEY is not the secret that the tables were filled with: under this one every event that is sent again " +
+		"would be stored a second time, under another key. Give both functions, and every program that reads totals, the old secret " +
+		"(parameter PiiKeySecretArn of template.yaml). If nothing was stored under the old secret, delete the item with PK K# and SK - " +
+		"from the aggregates table")
+
+// ErrPayloadLost says that a payload should be in the payload bucket and is not there, or is
+// damaged. Asking again does not help. The item itself is still counted, because the table has the
+// fields that totals need.
+var ErrPayloadLost = errors.New("the payload is lost")
