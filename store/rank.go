@@ -33,7 +33,7 @@ func (s *reader) Top(ctx context.Context, name string, at time.Time, n int) ([]T
 			break
 		}
 	}
-	def, _ := s.Pipeline.Definition(name)
+	def, _ := s.heads.Pipeline.Definition(name)
 	slices.SortStableFunc(list, func(a, b Total) int { return b.Values[def.Rank.Value].Cmp(a.Values[def.Rank.Value]) })
 	return list, nil
 }
@@ -84,7 +84,7 @@ func (s *reader) ranking(ctx context.Context, name string, at time.Time, page in
 
 // rankedBy returns the definition of a ranked aggregate, and its head.
 func (s *reader) rankedBy(ctx context.Context, name string) (*aggregate.Definition, *tables.Head, error) {
-	def, ok := s.Pipeline.Definition(name)
+	def, ok := s.heads.Pipeline.Definition(name)
 	switch {
 	case !ok:
 		return nil, nil, errors.New("the pipeline has no aggregate of this name")
@@ -92,7 +92,7 @@ func (s *reader) rankedBy(ctx context.Context, name string) (*aggregate.Definiti
 		return nil, nil, fmt.Errorf("it declares no rank, so its totals are in no order, and to list them would need a Scan; write rank: "+
 			"{value: %s} in its declaration, under a new since", firstNumber(def))
 	}
-	head, err := s.Head(ctx, def)
+	head, err := s.heads.Head(ctx, def)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -191,13 +191,13 @@ func (r *ranking) fill(ctx context.Context) error {
 		}
 	}
 	errs := make([]error, len(empty))
-	r.store.Env.Each(len(empty), max(r.store.Parallel(), 8), func(i int) { errs[i] = r.store.readShard(ctx, empty[i], r.page) })
+	r.store.heads.Env.Each(len(empty), max(r.store.heads.Parallel(), 8), func(i int) { errs[i] = r.store.readShard(ctx, empty[i], r.page) })
 	return errors.Join(errs...)
 }
 
 // rankQuery returns the request for a page of one partition of the index.
 func (s *reader) rankQuery(partition string, page int) *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{TableName: &s.Aggregates, IndexName: aws.String(lanes.RankIndex), ScanIndexForward: aws.Bool(false),
+	return &dynamodb.QueryInput{TableName: &s.heads.Aggregates, IndexName: aws.String(lanes.RankIndex), ScanIndexForward: aws.Bool(false),
 		KeyConditionExpression: aws.String("#rank = :in"), ExpressionAttributeNames: map[string]string{"#rank": lanes.RankAttribute},
 		ExpressionAttributeValues: rows.Image{":in": rows.Text(partition)}, Limit: aws.Int32(int32(page))}
 }
@@ -208,8 +208,8 @@ func (s *reader) readShard(ctx context.Context, shard *rankShard, page int) erro
 	in.ExclusiveStartKey = shard.from
 	for len(shard.entries) == 0 && !shard.ended {
 		var out *dynamodb.QueryOutput
-		err := s.Ask(ctx, func() (err error) {
-			out, err = s.Client.Query(ctx, in)
+		err := s.heads.Ask(ctx, func() (err error) {
+			out, err = s.heads.Client.Query(ctx, in)
 			return err
 		})
 		if err != nil {
@@ -235,9 +235,9 @@ func (s *reader) totalsAt(ctx context.Context, keys []event.Key) ([]tables.Store
 		request.Keys = append(request.Keys, rows.KeyImage(key))
 	}
 	found := map[event.Key]tables.StoredTotal{}
-	now := s.Env.Now().Unix()
-	err := s.ReadKeys(ctx, s.Aggregates, request, "", func(out *dynamodb.BatchGetItemOutput) {
-		for _, img := range out.Responses[s.Aggregates] {
+	now := s.heads.Env.Now().Unix()
+	err := s.heads.ReadKeys(ctx, s.heads.Aggregates, request, "", func(out *dynamodb.BatchGetItemOutput) {
+		for _, img := range out.Responses[s.heads.Aggregates] {
 			if t, ok := rows.ReadTotal(img); ok && (t.ExpiresAt == 0 || now < t.ExpiresAt) {
 				found[rows.KeyOf(img)] = t
 			}

@@ -73,7 +73,7 @@ type Answer struct {
 
 // Read does what [Store.Read] says.
 func (s *reader) Read(ctx context.Context, name string, ask Ask) (Answer, error) {
-	pattern, err := s.Pipeline.Pattern(name)
+	pattern, err := s.heads.Pipeline.Pattern(name)
 	if err != nil {
 		return Answer{}, fmt.Errorf("read: %w", err)
 	}
@@ -113,7 +113,7 @@ func (s *reader) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*e
 
 // Explain does what [Store.Explain] says.
 func (s *reader) Explain(name string, ask Ask) ([]any, *pipeline.QueryPlan, error) {
-	pattern, err := s.Pipeline.Pattern(name)
+	pattern, err := s.heads.Pipeline.Pattern(name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read: %w", err)
 	}
@@ -154,7 +154,7 @@ type question struct {
 // question checks the question, and finds where the page begins.
 func (s *reader) question(pattern *pipeline.Pattern, ask Ask) (*question, error) {
 	switch {
-	case s.Events == "":
+	case s.heads.Events == "":
 		return nil, errors.New("Config.Events is not set: name the events table")
 	case ask.Limit < 0 || ask.Limit > maxPageItems:
 		return nil, fmt.Errorf("a page of %d items cannot be asked for; give a limit from 1 to %d", ask.Limit, maxPageItems)
@@ -170,7 +170,7 @@ func (s *reader) question(pattern *pipeline.Pattern, ask Ask) (*question, error)
 	if ask.MaxUnits == 0 {
 		ask.MaxUnits = defaultUnits
 	}
-	now := s.Env.Now()
+	now := s.heads.Env.Now()
 	plan, err := pattern.Plan(pipeline.Question{Values: ask.Values, From: ask.From, To: ask.To, Prefix: ask.Prefix,
 		Newest: ask.Newest, Now: now})
 	if err != nil {
@@ -221,7 +221,7 @@ func (r *question) continues(token string) error {
 
 // bound returns what a token of this reading is bound to.
 func (r *question) bound() string {
-	return fmt.Sprintf("%s\n%s\n%s", r.s.Events, r.s.Pipeline.SecretCheck(), r.plan.Question)
+	return fmt.Sprintf("%s\n%s\n%s", r.s.heads.Events, r.s.heads.Pipeline.SecretCheck(), r.plan.Question)
 }
 
 // run reads the page.
@@ -382,7 +382,7 @@ func (r *question) take(img rows.Image) {
 func (r *question) fetch(ctx context.Context, lines []*line, n int) error {
 	share := r.share(n)
 	errs, units := make([]error, len(lines)), make([]float64, len(lines))
-	r.s.Env.Each(len(lines), max(r.s.Parallel(), 16), func(i int) {
+	r.s.heads.Env.Each(len(lines), max(r.s.heads.Parallel(), 16), func(i int) {
 		l := lines[i]
 		if l.from.Complete && r.plan.Index == "" {
 			units[i], errs[i] = r.fetchOne(ctx, l)
@@ -398,7 +398,7 @@ func (r *question) fetch(ctx context.Context, lines []*line, n int) error {
 }
 
 func (r *question) get(l *line) *dynamodb.GetItemInput {
-	return &dynamodb.GetItemInput{TableName: &r.s.Events, Key: rows.KeyImage(event.Key{PK: l.from.PK, SK: l.from.Low}),
+	return &dynamodb.GetItemInput{TableName: &r.s.heads.Events, Key: rows.KeyImage(event.Key{PK: l.from.PK, SK: l.from.Low}),
 		ConsistentRead: aws.Bool(r.ask.Consistent), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 }
 
@@ -408,8 +408,8 @@ func (r *question) fetchOne(ctx context.Context, l *line) (float64, error) {
 		return 0, nil // it was on an earlier page
 	}
 	var out *dynamodb.GetItemOutput
-	err := r.s.Ask(ctx, func() (err error) {
-		out, err = r.s.Client.GetItem(ctx, r.get(l))
+	err := r.s.heads.Ask(ctx, func() (err error) {
+		out, err = r.s.heads.Client.GetItem(ctx, r.get(l))
 		return err
 	})
 	if err != nil {
@@ -424,7 +424,7 @@ func (r *question) fetchOne(ctx context.Context, l *line) (float64, error) {
 // query returns the next request for a partition.
 func (r *question) query(l *line, limit int32) *dynamodb.QueryInput {
 	pk, sk := r.names()
-	in := &dynamodb.QueryInput{TableName: &r.s.Events, ConsistentRead: aws.Bool(r.ask.Consistent),
+	in := &dynamodb.QueryInput{TableName: &r.s.heads.Events, ConsistentRead: aws.Bool(r.ask.Consistent),
 		ScanIndexForward: aws.Bool(!r.plan.Backward),
 		Limit:            &limit, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal, ExclusiveStartKey: l.start,
 		ExpressionAttributeValues: rows.Image{":pk": rows.Text(l.from.PK)}}
@@ -469,8 +469,8 @@ func (r *question) fetchPart(ctx context.Context, l *line, limit int32) (float64
 	}
 	in := r.query(l, limit)
 	var out *dynamodb.QueryOutput
-	err := r.s.Ask(ctx, func() (err error) {
-		out, err = r.s.Client.Query(ctx, in)
+	err := r.s.heads.Ask(ctx, func() (err error) {
+		out, err = r.s.heads.Client.Query(ctx, in)
 		return err
 	})
 	if err != nil {

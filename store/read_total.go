@@ -44,7 +44,7 @@ func (s *reader) topOf(pattern *pipeline.Pattern, ask Ask) (at time.Time, n int,
 	if n = pattern.Top(); ask.Limit > 0 {
 		n = min(n, ask.Limit)
 	}
-	at, err = pattern.Window(pipeline.Question{Values: ask.Values, From: ask.From, To: ask.To}, s.Env.Now())
+	at, err = pattern.Window(pipeline.Question{Values: ask.Values, From: ask.From, To: ask.To}, s.heads.Env.Now())
 	return at, n, err
 }
 
@@ -58,11 +58,11 @@ func (s *reader) totalsOf(pattern *pipeline.Pattern, ask Ask) (groups []map[stri
 
 // onePage refuses what cannot be used with totals.
 func (s *reader) onePage(pattern *pipeline.Pattern, ask Ask, order string) error {
-	def, _ := s.Pipeline.Definition(pattern.Total())
+	def, _ := s.heads.Pipeline.Definition(pattern.Total())
 	switch {
 	case def.Window == 0 && (ask.From != "" || ask.To != ""):
 		return fmt.Errorf("from and to choose windows, and %s has none: its totals are of all time; leave from and to out", def.Name)
-	case s.Aggregates == "":
+	case s.heads.Aggregates == "":
 		return errors.New("Config.Aggregates is not set: name the aggregates table")
 	case ask.Page != "" || ask.Prefix != "" || ask.Newest != nil:
 		return fmt.Errorf("%s reads totals, which come on one page, %s; leave page, prefix and newest out", pattern.Name(), order)
@@ -78,7 +78,7 @@ func (s *reader) explainTotals(pattern *pipeline.Pattern, ask Ask) ([]any, *pipe
 		if err != nil {
 			return nil, nil, fmt.Errorf("read: %w", err)
 		}
-		def, _ := s.Pipeline.Definition(pattern.Total())
+		def, _ := s.heads.Pipeline.Definition(pattern.Total())
 		var list []any
 		for shard := range def.Rank.Shards {
 			list = append(list, s.rankQuery(lanes.RankPartition(def, lanes.WindowStart(def, at), shard), min(n, pageOfRanks)))
@@ -92,7 +92,7 @@ func (s *reader) explainTotals(pattern *pipeline.Pattern, ask Ask) ([]any, *pipe
 	if to.IsZero() {
 		to = afterLast
 	}
-	def, _ := s.Pipeline.Definition(pattern.Total())
+	def, _ := s.heads.Pipeline.Definition(pattern.Total())
 	var list []any
 	for _, by := range groups {
 		values, err := byValues(def, by)

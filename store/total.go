@@ -23,7 +23,7 @@ import (
 
 // reader reads totals and answers questions.
 type reader struct {
-	*generations.Heads
+	heads *generations.Heads
 	tokenKey []byte // seals page tokens
 }
 
@@ -54,7 +54,7 @@ type Total struct {
 
 // Total does what [Store.Total] says.
 func (s *reader) Total(ctx context.Context, name string, by map[string]string, from, to time.Time) ([]Total, error) {
-	def, ok := s.Pipeline.Definition(name)
+	def, ok := s.heads.Pipeline.Definition(name)
 	if !ok {
 		return nil, fmt.Errorf("total: the pipeline has no aggregate %q", name)
 	}
@@ -62,7 +62,7 @@ func (s *reader) Total(ctx context.Context, name string, by map[string]string, f
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Pipeline.CheckBy(name, by); err != nil {
+	if err := s.heads.Pipeline.CheckBy(name, by); err != nil {
 		return nil, fmt.Errorf("total of %s: %w", name, err)
 	}
 	if to.IsZero() {
@@ -72,7 +72,7 @@ func (s *reader) Total(ctx context.Context, name string, by map[string]string, f
 		return nil, fmt.Errorf("total of %s: no window starts from %s until before %s: give a later to, such as from plus the window, %s",
 			name, from.Format(time.RFC3339Nano), to.Format(time.RFC3339Nano), lanes.WindowLength(def))
 	}
-	head, err := s.Head(ctx, def)
+	head, err := s.heads.Head(ctx, def)
 	if err != nil {
 		return nil, fmt.Errorf("total: %w", err)
 	}
@@ -81,7 +81,7 @@ func (s *reader) Total(ctx context.Context, name string, by map[string]string, f
 	}
 	buckets := make([][]tables.StoredTotal, def.Spread)
 	errs := make([]error, def.Spread)
-	s.Env.Each(def.Spread, max(s.Parallel(), 8), func(i int) {
+	s.heads.Env.Each(def.Spread, max(s.heads.Parallel(), 8), func(i int) {
 		buckets[i], errs[i] = s.bucket(ctx, def, i, values, from, to)
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -143,7 +143,7 @@ func byValues(def *aggregate.Definition, by map[string]string) ([]string, error)
 
 // bucketQuery returns the request for the windows of one bucket. It is nil if there can be none.
 func (s *reader) bucketQuery(def *aggregate.Definition, bucket int, by []string, from, to time.Time) *dynamodb.QueryInput {
-	in := &dynamodb.QueryInput{TableName: &s.Aggregates, ConsistentRead: aws.Bool(true)}
+	in := &dynamodb.QueryInput{TableName: &s.heads.Aggregates, ConsistentRead: aws.Bool(true)}
 	if def.Window == 0 {
 		in.KeyConditionExpression = aws.String("PK = :pk AND SK = :sk")
 		in.ExpressionAttributeValues = rows.Image{":pk": nil, ":sk": rows.Text("-")}
@@ -168,11 +168,11 @@ func (s *reader) bucket(ctx context.Context, def *aggregate.Definition, bucket i
 		return nil, nil
 	}
 	var totals []tables.StoredTotal
-	now := s.Env.Now().Unix()
+	now := s.heads.Env.Now().Unix()
 	for {
 		var out *dynamodb.QueryOutput
-		err := s.Ask(ctx, func() (err error) {
-			out, err = s.Client.Query(ctx, in)
+		err := s.heads.Ask(ctx, func() (err error) {
+			out, err = s.heads.Client.Query(ctx, in)
 			return err
 		})
 		if err != nil {
