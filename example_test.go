@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
@@ -88,10 +89,10 @@ func Example_lambda() {
 func Example_total() {
 	ctx := context.Background()
 	w := newWorld(ctx, "m1", 1250, 300, 50)
-	st := w.store
+	reader := query.Of(w.store)
 
 	day := time.Date(2099, 3, 1, 0, 0, 0, 0, time.UTC)
-	totals, err := st.Total(ctx, "merchant_daily", map[string]string{"merchant": "m1", "currency": "EUR"}, day, day.AddDate(0, 0, 7))
+	totals, err := reader.Total(ctx, "merchant_daily", map[string]string{"merchant": "m1", "currency": "EUR"}, day, day.AddDate(0, 0, 7))
 	check(err)
 	for _, t := range totals {
 		fmt.Println(t.Window.Format(time.DateOnly), t.Values["orders"], t.Values["ordered"], t.Values["largest"])
@@ -103,9 +104,9 @@ func Example_total() {
 // An average is a sum and a count that are divided when they are read.
 func Example_average() {
 	ctx := context.Background()
-	st := newWorld(ctx, "m1", 1250, 300, 50).store
+	reader := query.Of(newWorld(ctx, "m1", 1250, 300, 50).store)
 	day := time.Date(2099, 3, 1, 0, 0, 0, 0, time.UTC)
-	totals, err := st.Total(ctx, "merchant_daily", map[string]string{"merchant": "m1", "currency": "EUR"}, day, day.AddDate(0, 0, 1))
+	totals, err := reader.Total(ctx, "merchant_daily", map[string]string{"merchant": "m1", "currency": "EUR"}, day, day.AddDate(0, 0, 1))
 	check(err)
 
 	for _, t := range totals {
@@ -156,7 +157,7 @@ func Example_rebuild() {
 	})
 	w.place("m1", 20)
 	show := func() {
-		totals, err := w.store.Total(ctx, "placed", nil, time.Time{}, time.Time{})
+		totals, err := query.Of(w.store).Total(ctx, "placed", nil, time.Time{}, time.Time{})
 		check(err)
 		fmt.Println(totals[0].Values["orders"], "building:", totals[0].Building)
 	}

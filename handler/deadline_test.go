@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -53,7 +54,7 @@ func (w *world) slowBy(api string, by time.Duration) (last func() time.Time) {
 // is the rest.
 func TestStreamsMargin(t *testing.T) {
 	counted := func(w *world, n int) bool {
-		totals, err := w.store.Total(context.Background(), "live", map[string]string{"id": fmt.Sprint(n)}, epoch, epoch)
+		totals, err := query.Of(w.store).Total(context.Background(), "live", map[string]string{"id": fmt.Sprint(n)}, epoch, epoch)
 		if err != nil || len(totals) > 1 || len(totals) == 1 && totals[0].N != 1 {
 			w.t.Fatalf("record %d: %+v, %v", n, totals, err)
 		}

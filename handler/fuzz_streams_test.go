@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/query"
 )
 
 // FuzzStreams gives the streams function any JSON. Data never fails a batch. With a quarantine the
@@ -105,8 +105,8 @@ func hasWindow(payload []byte) bool {
 }
 
 // sumsOf returns what all totals say.
-func (w *world) sumsOf() map[string]store.Total {
-	all := map[string]store.Total{}
+func (w *world) sumsOf() map[string]query.Total {
+	all := map[string]query.Total{}
 	for _, def := range w.plan.Definitions() {
 		total := w.total(def.Name)
 		total.Flags = total.Flags[:min(1, len(total.Flags))] // which of two reasons comes first depends on the batches
@@ -118,7 +118,7 @@ func (w *world) sumsOf() map[string]store.Total {
 	return all
 }
 
-func checkOneByOne(t *testing.T, payload []byte, way aggregate.Counting, want map[string]store.Total) {
+func checkOneByOne(t *testing.T, payload []byte, way aggregate.Counting, want map[string]query.Total) {
 	t.Helper()
 	var e streamPayload
 	err := json.Unmarshal(payload, &e)

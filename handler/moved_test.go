@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 )
 
 // moving adds a total that moves with the put, with a floor.
@@ -134,7 +135,7 @@ func TestFloorOfManyTotals(t *testing.T) {
 		t.Fatal("no statement was sent")
 	}
 	for i := range 40 {
-		totals, err := w.store.Total(deadline(t), "stock", map[string]string{"id": fmt.Sprint(i)}, epoch, epoch)
+		totals, err := query.Of(w.store).Total(deadline(t), "stock", map[string]string{"id": fmt.Sprint(i)}, epoch, epoch)
 		if err != nil || len(totals) != 1 {
 			t.Fatalf("%v %v", totals, err)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/kit/testclock"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 )
 
 // expectations is events/expected.json; events/README.md says what each member means.
@@ -183,7 +184,7 @@ func (w *world) compareChanges(t *testing.T, s sample) {
 			}
 			from, to = at, at.Add(time.Second)
 		}
-		totals, err := w.store.Total(deadline(t), want.Aggregate, want.By, from, to)
+		totals, err := query.Of(w.store).Total(deadline(t), want.Aggregate, want.By, from, to)
 		if err != nil || len(totals) != 1 {
 			t.Errorf("%s by %v at %s: %d totals, %v", want.Aggregate, want.By, want.Window, len(totals), err)
 			continue

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -162,14 +163,14 @@ func (w *world) started() *world {
 }
 
 // total reads the only total of an aggregate without by and window.
-func (w *world) total(name string) store.Total {
+func (w *world) total(name string) query.Total {
 	w.t.Helper()
-	totals, err := w.store.Total(context.Background(), name, nil, epoch, epoch)
+	totals, err := query.Of(w.store).Total(context.Background(), name, nil, epoch, epoch)
 	if err != nil || len(totals) > 1 {
 		w.t.Fatalf("%d totals: %v", len(totals), err)
 	}
 	if len(totals) == 0 {
-		return store.Total{}
+		return query.Total{}
 	}
 	return totals[0]
 }

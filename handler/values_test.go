@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -162,7 +163,7 @@ func (w *world) compareDated(t *testing.T, sensor string, all []naiveReading) {
 			last = max(last, dated(strconv.Itoa(r.level)))
 		}
 	}
-	totals, err := w.store.Total(context.Background(), "sensors", map[string]string{"sensor": sensor}, time.Time{}, time.Time{})
+	totals, err := query.Of(w.store).Total(context.Background(), "sensors", map[string]string{"sensor": sensor}, time.Time{}, time.Time{})
 	if err != nil || len(totals) == 0 {
 		t.Fatal(err)
 	}
@@ -215,7 +216,8 @@ func TestManyBuckets(t *testing.T) {
 				w.expect(batch(records[:250]...), done)
 				w.expect(batch(records...), done)
 				w.expect(batch(records[100:]...), done)
-				totals, err := w.store.Total(context.Background(), "sensors", map[string]string{"sensor": "s1"}, time.Time{}, time.Time{})
+				totals, err := query.Of(w.store).Total(context.Background(), "sensors", map[string]string{"sensor": "s1"}, time.Time{},
+					time.Time{})
 				if err != nil || len(totals) != 1 {
 					t.Fatal(len(totals), err)
 				}

@@ -77,7 +77,7 @@ func Example_store() {
 		t.Fatal(err)
 	}
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	totals, err := w.Store().Total(context.Background(), "site_daily", by, day, day.AddDate(0, 0, 1))
+	totals, err := w.Reader().Total(context.Background(), "site_daily", by, day, day.AddDate(0, 0, 1))
 	if err != nil || len(totals) != 1 || totals[0].Values["visits"].String() != "1" {
 		t.Fatalf("%v, %v", totals, err)
 	}
@@ -95,10 +95,10 @@ func Example_by() {
 		"placed_at":"2026-03-01T10:00:00Z","total_cents":1250,"currency":"EUR"}`)
 	w.Verify()
 
-	st := w.Store()
+	reader := w.Reader()
 	by, err := p.By("customer_recent", envelope.Message{Body: `{"customer_id": "c1", "currency": "EUR"}`})
 	check(err)
-	totals, err := st.Total(ctx, "customer_recent", by, time.Time{}, time.Time{}) // no windows, so there is one total, whatever the times
+	totals, err := reader.Total(ctx, "customer_recent", by, time.Time{}, time.Time{}) // no windows, so there is one total, whatever the times
 	check(err)
 	fmt.Println(totals[0].Values["orders"], totals[0].Values["spent"], by["customer"] == "c1")
 	// Output: 1 1250 false
@@ -118,15 +118,15 @@ func Example_values() {
 	w.Verify()
 	w.Advance(10 * time.Second) // the index of ranked totals has caught up
 
-	st, day := w.Store(), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	totals, err := st.Total(ctx, "game_daily", nil, day, day.AddDate(0, 0, 1))
+	reader, day := w.Reader(), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	totals, err := reader.Total(ctx, "game_daily", nil, day, day.AddDate(0, 0, 1))
 	check(err)
 	seconds, _ := totals[0].Buckets("seconds")
 	median, _ := seconds.Quantile(0.5) // at most aggregate.BucketError off
 	players, _ := totals[0].Distinct("players")
 	fmt.Println(median, players.Estimate()) // the standard error is aggregate.DistinctError
 
-	best, err := st.Top(ctx, "records", day, 10) // the greatest first
+	best, err := reader.Top(ctx, "records", day, 10) // the greatest first
 	check(err)
 	for _, t := range best {
 		last, _ := t.Dated("last")

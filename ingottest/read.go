@@ -8,7 +8,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -31,12 +31,12 @@ func (w *World) Items() []*event.Item {
 // Give the event's own time as at, and not Now, which Drain moves. An aggregate without windows has
 // one total, whatever at is. If no event has changed the total, or if it has expired, Total returns
 // a total whose values are all 0. If its aggregate is building or flagged, the total says so: see
-// [store.Total].
+// [query.Total].
 //
 // The values of by are those that the functions of the template return: the lower case for {site |
 // lower}, the hash for {customer_id | hmac}. A value that the template never makes
 // ends the test. [pipeline.Pipeline.By] computes the values.
-func (w *World) Total(name string, by map[string]string, at time.Time) store.Total {
+func (w *World) Total(name string, by map[string]string, at time.Time) query.Total {
 	w.t.Helper()
 	def, ok := w.plan.Definition(name)
 	if !ok {
@@ -50,24 +50,24 @@ func (w *World) Total(name string, by map[string]string, at time.Time) store.Tot
 	if def.Window != 0 {
 		start = time.Unix(lanes.WindowStart(def, at), 0)
 	}
-	totals, err := w.reader.Total(w.ctx, name, by, start, start.Add(time.Second))
+	totals, err := w.Reader().Total(w.ctx, name, by, start, start.Add(time.Second))
 	if err != nil {
 		w.t.Fatalf("ingottest: %v", err)
 	}
 	if len(totals) == 0 {
-		return store.Total{}
+		return query.Total{}
 	}
 	return totals[0]
 }
 
 // Read answers a question by the named pattern of the pipeline, with the items of all pages: see
-// [store.Store.Read]. It reads as if the indexes had caught up with the table, so the answer has
+// [query.Reader.Read]. It reads as if the indexes had caught up with the table, so the answer has
 // every write so far. Next is empty, and Read, Requests and Units are summed over all pages.
-func (w *World) Read(pattern string, ask store.Ask) store.Answer {
+func (w *World) Read(pattern string, ask query.Ask) query.Answer {
 	w.t.Helper()
-	var all store.Answer
+	var all query.Answer
 	for {
-		page, err := w.reader.Read(w.ctx, pattern, ask)
+		page, err := w.Reader().Read(w.ctx, pattern, ask)
 		if err != nil {
 			w.t.Fatalf("ingottest: %v", err)
 		}
@@ -83,7 +83,7 @@ func (w *World) Read(pattern string, ask store.Ask) store.Answer {
 // request may be answered without some of the latest writes, as Config.Seed decides: those of the
 // last 5 seconds, at most 64. The clock stands still while the functions run, so these are mostly
 // all that was stored since the last Advance. A read with Consistent has every write.
-func (w *World) ReadBehind(pattern string, ask store.Ask) store.Answer {
+func (w *World) ReadBehind(pattern string, ask query.Ask) query.Answer {
 	w.t.Helper()
 	w.faults.lag = func(r embedded.Read) int { return w.lags.IntN(r.Writes + 1) }
 	defer func() { w.faults.lag = nil }()

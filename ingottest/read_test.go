@@ -10,7 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/query"
 )
 
 // patterned is a pipeline whose patterns read a sharded index, the table's own key and totals.
@@ -33,7 +33,7 @@ func twoDays(w *World) {
 	w.Drain()
 }
 
-func ids(a store.Answer) string {
+func ids(a query.Answer) string {
 	var list []string
 	for _, i := range a.Items {
 		list = append(list, i.ID)
@@ -41,7 +41,7 @@ func ids(a store.Answer) string {
 	return strings.Join(list, " ")
 }
 
-var bothDays = store.Ask{From: "2030-01-01", To: "2030-01-03", Limit: 5}
+var bothDays = query.Ask{From: "2030-01-01", To: "2030-01-03", Limit: 5}
 
 func TestRead(t *testing.T) {
 	w := New(t, Config{Pipeline: compile(t, patterned())})
@@ -51,10 +51,10 @@ func TestRead(t *testing.T) {
 		all.Requests < 6 || all.Units < 3 {
 		t.Errorf("%q, read %d with %d requests and %v units", got, all.Read, all.Requests, all.Units)
 	}
-	if one := w.Read("order", store.Ask{Values: map[string][]string{"id": {"o07"}}, Consistent: true}); ids(one) != "o07" {
+	if one := w.Read("order", query.Ask{Values: map[string][]string{"id": {"o07"}}, Consistent: true}); ids(one) != "o07" {
 		t.Errorf("o07 was asked for, and %q came", ids(one))
 	}
-	if days := w.Read("daily", store.Ask{Values: map[string][]string{"merchant": {"m1"}}}); len(days.Totals) != 2 ||
+	if days := w.Read("daily", query.Ask{Values: map[string][]string{"merchant": {"m1"}}}); len(days.Totals) != 2 ||
 		days.Totals[1].Values["orders"].String() != "12" {
 		t.Errorf("the totals of two days are %v", days.Totals)
 	}
@@ -81,7 +81,7 @@ func TestReadBehind(t *testing.T) {
 			if list := strings.Fields(got); !slices.IsSorted(list) || len(slices.Compact(list)) != len(strings.Fields(got)) {
 				t.Errorf("seed %d: %q", seed, got)
 			}
-			if one := w.ReadBehind("order", store.Ask{Values: map[string][]string{"id": {"o23"}}, Consistent: true}); len(one.Items) != 1 {
+			if one := w.ReadBehind("order", query.Ask{Values: map[string][]string{"id": {"o23"}}, Consistent: true}); len(one.Items) != 1 {
 				t.Errorf("seed %d: a consistent read lacks what was written before it", seed)
 			}
 			w.Advance(5 * time.Second)
@@ -130,7 +130,7 @@ func TestReadTotalsAgainstNaiveTwin(t *testing.T) {
 	w.Drain()
 	found := 0
 	for range 40 {
-		ask, asked := store.Ask{Values: map[string][]string{}}, map[string]bool{}
+		ask, asked := query.Ask{Values: map[string][]string{}}, map[string]bool{}
 		for range 1 + rng.IntN(3) {
 			shop := shops[rng.IntN(len(shops))]
 			ask.Values["shop"] = append(ask.Values["shop"], shop)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/query"
 )
 
 // Whatever fault befalls one request, a leaderboard's totals say what happened once: its newest
@@ -41,7 +41,7 @@ func TestEveryFaultOfValues(t *testing.T) {
 			t.Errorf("the day has %s results of %d players, and %d times", game.Values["results"], players.Estimate(), seconds.Count())
 		}
 		var top []string
-		for _, total := range w.Read("top_of_day", store.Ask{From: "2026-03-01T00:00:00Z"}).Totals {
+		for _, total := range w.Read("top_of_day", query.Ask{From: "2026-03-01T00:00:00Z"}).Totals {
 			top = append(top, fmt.Sprint(total.By["player"], " ", total.Values["points"]))
 		}
 		if got := strings.Join(top, ", "); got != "bob 60, ann 57" {

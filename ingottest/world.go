@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -173,6 +174,9 @@ func (w *World) mapFunctions() {
 // Store returns a store that reads and writes the tables. It is separate from the functions, and
 // faults do not affect it.
 func (w *World) Store() *store.Store { return w.reader }
+
+// Reader returns a reader of the tables. It reads without the functions' faults.
+func (w *World) Reader() *query.Reader { return query.Of(w.reader) }
 
 // These are the names of the two tables: "events" and "totals".
 const (

@@ -30,6 +30,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
@@ -427,7 +428,7 @@ func checkDay(t *testing.T, st *store.Store, n int) {
 	t.Helper()
 	day := time.Date(2099, 3, 14, 0, 0, 0, 0, time.UTC)
 	by := map[string]string{"merchant": "m-101", "currency": "EUR"}
-	totals, err := st.Total(t.Context(), "merchant_daily", by, day, day.AddDate(0, 0, 1))
+	totals, err := query.Of(st).Total(t.Context(), "merchant_daily", by, day, day.AddDate(0, 0, 1))
 	if err != nil || len(totals) != 1 {
 		t.Fatalf("the day's total: %+v, %v", totals, err)
 	}

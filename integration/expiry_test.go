@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/query"
 )
 
 // TestTimeToLive shows that the items of both tables expire by their expiresAt. What time to live
@@ -83,7 +84,7 @@ func timeToLive(w *world) {
 		w.Errorf("verify saw %d items; flagged %v", report.Items, report.Flagged)
 	}
 	w.live("live", "orders 0 revenue 0")
-	totals, err := w.store.Total(ctx, "daily", map[string]string{"merchant": "m0"}, began.Add(-day), began.Add(day))
+	totals, err := query.Of(w.store).Total(ctx, "daily", map[string]string{"merchant": "m0"}, began.Add(-day), began.Add(day))
 	if err != nil || len(totals) != 1 {
 		w.Fatalf("%d totals, %v", len(totals), err)
 	}

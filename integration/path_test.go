@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/query"
 )
 
 // TestMainPath sends orders, refunds and parcels, with every kind of trouble, through the whole
@@ -133,7 +134,7 @@ func (w *world) compare(want tally) {
 	w.Helper()
 	for i := range 3 {
 		merchant := fmt.Sprint("m", i)
-		totals, err := w.store.Total(ctx, "daily", map[string]string{"merchant": merchant}, began.Add(-day), began.Add(3*day))
+		totals, err := query.Of(w.store).Total(ctx, "daily", map[string]string{"merchant": merchant}, began.Add(-day), began.Add(3*day))
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -155,7 +156,7 @@ func (w *world) compare(want tally) {
 // revenue 12.5".
 func (w *world) live(name, want string) {
 	w.Helper()
-	totals, err := w.store.Total(ctx, name, nil, time.Time{}, time.Time{})
+	totals, err := query.Of(w.store).Total(ctx, name, nil, time.Time{}, time.Time{})
 	if err != nil || len(totals) != 1 {
 		w.Fatalf("total %s: %d of them, %v", name, len(totals), err)
 	}

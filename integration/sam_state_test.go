@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/query"
 )
 
 // checkItems checks that the events table holds one item for each event that must be stored, and no
@@ -105,7 +106,7 @@ func (w *samWorld) checkTotals(t *testing.T, s *sample) {
 			}
 			from, to = at, at.Add(time.Second)
 		}
-		totals, err := w.store.Total(t.Context(), want.Aggregate, want.By, from, to)
+		totals, err := query.Of(w.store).Total(t.Context(), want.Aggregate, want.By, from, to)
 		if err != nil || len(totals) != 1 {
 			t.Errorf("%s by %v at %q: %d totals, %v", want.Aggregate, want.By, want.Window, len(totals), err)
 			continue

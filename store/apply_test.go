@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -222,7 +223,7 @@ func TestRecreatedTotalIsBornExpired(t *testing.T) {
 	item := w.order("1", 5)
 	w.Clock.Set(epoch.AddDate(1, 0, 0))
 	w.apply(w.change(1, event.Remove, false, item, nil))
-	totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, -1, 0),
+	totals, err := query.Of(w.store).Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, -1, 0),
 		epoch.AddDate(0, 1, 0))
 	if err != nil || len(totals) != 0 {
 		t.Errorf("a total past its time is shown: %v %v", totals, err)
@@ -398,7 +399,8 @@ func TestFullItem(t *testing.T) {
 				if a := inside.Of(w.store).Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine); a.Unproven.IsZero() {
 					t.Fatal("the update counts as processed, and nothing says that it was refused")
 				}
-				if totals, err := w.store.Total(context.Background(), "by_merchant", map[string]string{"merchant": "m"}, time.Time{},
+				if totals, err := query.Of(w.store).Total(context.Background(), "by_merchant", map[string]string{"merchant": "m"},
+					time.Time{},
 					time.Time{}); err != nil || len(totals) != 0 {
 					t.Fatalf("counted in part: %v, %v", totals, err)
 				}

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
@@ -60,7 +61,7 @@ func TestOneStoreManyCallers(t *testing.T) {
 					}
 				})
 				group.Go(func() {
-					if _, err := w.store.Total(deadline(t), "live", nil, epoch, epoch); err != nil {
+					if _, err := query.Of(w.store).Total(deadline(t), "live", nil, epoch, epoch); err != nil {
 						t.Error(err)
 					}
 				})

@@ -2,10 +2,11 @@
 // functions sends requests to DynamoDB.
 //
 // [New] makes a [Store] from a client and the names of the tables. [Store.Put] writes events and
-// returns a verdict for each. [Store.Total] reads the totals of one aggregate, and [Store.Items]
-// reads all stored events. [Store.Erase] removes an event for good. [Store.BeginPass] and
-// [Store.Touch] bring stored events into an aggregate that was added later. Package
-// [github.com/ingot-events/ingot/verify] completes that, and compares all totals with the events.
+// returns a verdict for each, and [Store.Items] reads all stored events. Package
+// [github.com/ingot-events/ingot/query] reads totals. [Store.Erase] removes an event for good.
+// [Store.BeginPass] and [Store.Touch] bring stored events into an aggregate that was added later.
+// Package [github.com/ingot-events/ingot/verify] completes that, and compares all totals with the
+// events.
 //
 // This package does not count events by itself. The streams function does that, through package
 // [github.com/ingot-events/ingot/handler].

@@ -9,21 +9,6 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// Totals are read by the values they are grouped by, over a range of windows.
-func ExampleStore_Total() {
-	_, w := deployed()
-	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	totals, err := w.Store().Total(context.Background(), "site_daily", map[string]string{"site": "north"}, day, day.AddDate(0, 0, 7))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, t := range totals {
-		fmt.Println(t.Window.Format(time.DateOnly), t.Values["visits"])
-	}
-	// Output: 2026-03-01 2
-}
-
 // Items yields the stored events, in no order. An item that it cannot read comes as an error, and
 // the scan goes on.
 func ExampleStore_Items() {

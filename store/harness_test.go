@@ -23,6 +23,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -242,9 +243,9 @@ func noQuarantine(t testing.TB) lanes.Quarantine {
 }
 
 // total reads the only total of an aggregate.
-func (w *world) total(name string, by map[string]string) store.Total {
+func (w *world) total(name string, by map[string]string) query.Total {
 	w.t.Helper()
-	totals, err := w.store.Total(context.Background(), name, by, epoch.AddDate(0, -1, 0), epoch.AddDate(0, 1, 0))
+	totals, err := query.Of(w.store).Total(context.Background(), name, by, epoch.AddDate(0, -1, 0), epoch.AddDate(0, 1, 0))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
@@ -246,7 +247,7 @@ func TestAdversary(t *testing.T) {
 					t.Errorf("%+v", item)
 				}
 			}
-			if totals, err := a.store.Total(context.Background(), "live", nil, epoch, epoch); err != nil || len(totals) != 1 ||
+			if totals, err := query.Of(a.store).Total(context.Background(), "live", nil, epoch, epoch); err != nil || len(totals) != 1 ||
 				totals[0].N != int64(live) {
 				t.Errorf("%s: %+v %v, want n %d", way, totals, err, live)
 			}

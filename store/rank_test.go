@@ -20,7 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -129,7 +129,7 @@ func (w *world) compareRanks(t *testing.T, twins map[string]*standing, rng *rand
 		}
 		// While the index is behind, what comes is right all the same, and nothing comes twice.
 		seen := map[string]bool{}
-		for total, err := range w.store.Ranking(ctx, name, epoch) {
+		for total, err := range query.Of(w.store).Ranking(ctx, name, epoch) {
 			line := standingOf(def, total)
 			if err != nil || seen[line] || !slices.Contains(want, line) {
 				t.Errorf("%s: %s %v", name, line, err)
@@ -139,14 +139,14 @@ func (w *world) compareRanks(t *testing.T, twins map[string]*standing, rng *rand
 		w.Clock.Pass(10 * time.Second) // now the index has caught up
 		n := 1 + rng.IntN(len(want))
 		for _, n := range []int{n, 1, len(want), 1000} {
-			top, err := w.store.Top(ctx, name, epoch, n)
+			top, err := query.Of(w.store).Top(ctx, name, epoch, n)
 			if n == 1 { // the same, asked by the pattern
-				ask := store.Ask{Limit: 1}
+				ask := query.Ask{Limit: 1}
 				if def.Window != 0 && rng.IntN(2) == 0 {
 					ask.From = "2099-03-01T23:59:59Z"
 				}
-				var page store.Answer
-				page, err = w.store.Read(ctx, name, ask)
+				var page query.Answer
+				page, err = query.Of(w.store).Read(ctx, name, ask)
 				top = page.Totals
 			}
 			got := map[string]bool{}
@@ -163,7 +163,7 @@ func (w *world) compareRanks(t *testing.T, twins map[string]*standing, rng *rand
 	}
 }
 
-func standingOf(def *aggregate.Definition, total store.Total) string {
+func standingOf(def *aggregate.Definition, total query.Total) string {
 	return fmt.Sprint(total.By["merchant"], " ", total.Values[def.Rank.Value])
 }
 
@@ -216,7 +216,7 @@ func TestRankOfTotalsThatMoveWithThePut(t *testing.T) {
 	} {
 		w.putNow(step.items...)
 		w.Clock.Pass(10 * time.Second)
-		top, err := w.store.Top(context.Background(), "stock", epoch, 10)
+		top, err := query.Of(w.store).Top(context.Background(), "stock", epoch, 10)
 		var got []string
 		for _, total := range top {
 			got = append(got, fmt.Sprint(total.By["sku"], " ", total.Values["available"]))
@@ -259,7 +259,7 @@ func TestTopOfManyPages(t *testing.T) {
 	w.Clock.Pass(10 * time.Second)
 	for name, value := range map[string]string{"leaders": "revenue", "tallest": "most"} { // three shards, and one
 		for _, n := range []int{totals - 1, 1000} {
-			top, err := w.store.Top(context.Background(), name, epoch, n)
+			top, err := query.Of(w.store).Top(context.Background(), name, epoch, n)
 			if err != nil || len(top) != min(n, totals) {
 				t.Errorf("%s, top %d: %d of %d totals, %v", name, n, len(top), totals, err)
 			}
@@ -270,7 +270,7 @@ func TestTopOfManyPages(t *testing.T) {
 			}
 		}
 		var all int
-		for _, err := range w.store.Ranking(context.Background(), name, epoch) {
+		for _, err := range query.Of(w.store).Ranking(context.Background(), name, epoch) {
 			if all++; err != nil {
 				t.Fatal(err)
 			}
@@ -297,7 +297,7 @@ func TestTopIsSortedByWhatIsRead(t *testing.T) {
 	w.Clock.Pass(10 * time.Second)
 	add(3, "b", 100)
 	for name, want := range map[string]string{"leaders": "b 105, a 10", "tallest": "b 100, a 10"} {
-		top, err := w.store.Top(context.Background(), name, epoch, 2)
+		top, err := query.Of(w.store).Top(context.Background(), name, epoch, 2)
 		def, _ := w.plan.Definition(name)
 		var got []string
 		for _, total := range top {
@@ -325,7 +325,7 @@ func TestRankingOfATotalThatFalls(t *testing.T) {
 	w.Clock.Pass(10 * time.Second)
 	def, _ := w.plan.Definition("tallest")
 	seen := map[string]int{}
-	for total, err := range w.store.Ranking(context.Background(), "tallest", epoch) {
+	for total, err := range query.Of(w.store).Ranking(context.Background(), "tallest", epoch) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -363,7 +363,7 @@ func TestTopAsksAgainForWhatIsLeftOut(t *testing.T) {
 			w.faults = append(w.faults, fault{API: "BatchGetItem", Edit: leaveAllBut(n)})
 		}
 		before := w.Engine.Usage()
-		top, err := w.store.Top(context.Background(), "leaders", epoch, 10)
+		top, err := query.Of(w.store).Top(context.Background(), "leaders", epoch, 10)
 		names := map[string]bool{}
 		for _, total := range top {
 			names[total.By["merchant"]] = true
@@ -401,32 +401,33 @@ func TestTopRefuses(t *testing.T) {
 		"none":              {"leaders", 0, "top of leaders: 0 totals were asked for; ask for 1 to 1000"},
 		"too many":          {"leaders", 1001, "top of leaders: 1001 totals were asked for; ask for 1 to 1000"},
 	} {
-		if _, err := w.store.Top(context.Background(), c.aggregate, epoch, c.n); err == nil || err.Error() != c.want {
+		if _, err := query.Of(w.store).Top(context.Background(), c.aggregate, epoch, c.n); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
 	plain := newWorld(t)
-	_, err := plain.store.Top(context.Background(), "by_merchant", epoch, 1)
+	_, err := query.Of(plain.store).Top(context.Background(), "by_merchant", epoch, 1)
 	if err == nil || !strings.Contains(err.Error(), "to list them would need a Scan; write rank: {value: largest}") {
 		t.Error(err)
 	}
 	for name, c := range map[string]struct {
-		ask  store.Ask
+		ask  query.Ask
 		want string
 	}{
-		"a parameter": {store.Ask{Values: map[string][]string{"merchant": {"m"}}},
+		"a parameter": {query.Ask{Values: map[string][]string{"merchant": {"m"}}},
 			"leaders reads the top of all totals, and no parameter chooses among them; leave merchant out"},
-		"to":     {store.Ask{To: "2026-03-01"}, "leaders reads one window: give from, any time in it, and leave to out"},
-		"from":   {store.Ask{From: "March"}, "from: "},
-		"a page": {store.Ask{Page: "x"}, "leaders reads totals, which come on one page, the greatest first"},
+		"to":     {query.Ask{To: "2026-03-01"}, "leaders reads one window: give from, any time in it, and leave to out"},
+		"from":   {query.Ask{From: "March"}, "from: "},
+		"a page": {query.Ask{Page: "x"}, "leaders reads totals, which come on one page, the greatest first"},
 	} {
-		_, err := w.store.Read(context.Background(), "leaders", c.ask)
-		if _, _, explained := w.store.Explain("leaders", c.ask); err == nil || !strings.Contains(err.Error(), c.want) || explained == nil {
+		_, err := query.Of(w.store).Read(context.Background(), "leaders", c.ask)
+		if _, _, explained := query.Of(w.store).Explain("leaders", c.ask); err == nil || !strings.Contains(err.Error(), c.want) ||
+			explained == nil {
 			t.Errorf("%s: %v, and explained %v; want %s", name, err, explained, c.want)
 		}
 	}
 	// Nothing is counted yet, and that is said.
-	if top, err := w.store.Top(context.Background(), "leaders", epoch, 3); err != nil || len(top) != 1 || !top[0].Missing {
+	if top, err := query.Of(w.store).Top(context.Background(), "leaders", epoch, 3); err != nil || len(top) != 1 || !top[0].Missing {
 		t.Errorf("%+v %v", top, err)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -67,7 +68,7 @@ func TestTotalRange(t *testing.T) {
 		"both ends, and more":        {time.Unix(-1<<40, 0), time.Unix(1<<40, 0), "1 2 3 4 5 6 7 8"},
 		"another zone, the same day": {day(3).In(time.FixedZone("", 3600)), day(4).In(time.FixedZone("", -3600)), "3"},
 	} {
-		totals, err := w.store.Total(context.Background(), "daily", by, c.from, c.to)
+		totals, err := query.Of(w.store).Total(context.Background(), "daily", by, c.from, c.to)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -104,7 +105,7 @@ func TestTotalRange(t *testing.T) {
 		t.Errorf("%d buckets", len(buckets))
 	}
 	w.Clock.Set(time.Unix(time.Date(2099, 3, 4, 0, 0, 0, 0, time.UTC).Unix(), 0).Add(24*time.Hour + 100*24*time.Hour))
-	if totals, err := w.store.Total(context.Background(), "daily", by, day(1), day(30)); err != nil || len(totals) != 4 ||
+	if totals, err := query.Of(w.store).Total(context.Background(), "daily", by, day(1), day(30)); err != nil || len(totals) != 4 ||
 		totals[0].Window.Day() != 5 {
 		t.Errorf("%d totals shown, %v", len(totals), err)
 	}
@@ -113,7 +114,8 @@ func TestTotalRange(t *testing.T) {
 	}
 	// The name of another merchant would read the same without escaping. It has no totals.
 	for _, other := range []string{"m", "m%23%25", "m#"} {
-		if totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": other}, day(1), day(30)); err != nil ||
+		if totals, err := query.Of(w.store).Total(context.Background(), "daily", map[string]string{"merchant": other}, day(1),
+			day(30)); err != nil ||
 			len(totals) != 0 {
 			t.Errorf("%q: %v %v", other, totals, err)
 		}
@@ -140,7 +142,7 @@ func TestTotalWithoutTimes(t *testing.T) {
 		{starts[1], time.Time{}, starts[1:]},
 		{time.Time{}, starts[1], starts[:1]},
 	} {
-		totals, err := w.store.Total(context.Background(), "daily", merchant, c.from, c.to)
+		totals, err := query.Of(w.store).Total(context.Background(), "daily", merchant, c.from, c.to)
 		var got []time.Time
 		for _, total := range totals {
 			got = append(got, total.Window)
@@ -164,23 +166,24 @@ func TestTotalRefuses(t *testing.T) {
 		"other name":        {"daily", map[string]string{"customer": "x"}, "merchant"},
 		"one too many":      {"live", map[string]string{"merchant": "x"}, "by ()"},
 	} {
-		if _, err := w.store.Total(context.Background(), c.aggregate, c.by, epoch, epoch); err == nil ||
+		if _, err := query.Of(w.store).Total(context.Background(), c.aggregate, c.by, epoch, epoch); err == nil ||
 			!strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, to := range map[string]time.Time{"an empty range": epoch, "a range turned round": epoch.Add(-time.Hour)} {
-		totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": "x"}, epoch, to)
+		totals, err := query.Of(w.store).Total(context.Background(), "daily", map[string]string{"merchant": "x"}, epoch, to)
 		if err == nil || totals != nil || !strings.Contains(err.Error(), "total of daily: no window starts from 2") ||
 			!strings.Contains(err.Error(), "give a later to") {
 			t.Errorf("%s: %v %v", name, totals, err)
 		}
-		if _, err := w.store.Total(context.Background(), "live", nil, epoch, to); err != nil {
+		if _, err := query.Of(w.store).Total(context.Background(), "live", nil, epoch, to); err != nil {
 			t.Errorf("%s of an aggregate without windows: %v", name, err)
 		}
 	}
 	w.faults = []fault{{API: "Query", Before: &types.ResourceNotFoundException{Message: aws.String("no table")}}}
-	if _, err := w.store.Total(context.Background(), "live", nil, epoch, epoch); err == nil || !strings.Contains(err.Error(), "live") {
+	if _, err := query.Of(w.store).Total(context.Background(), "live", nil, epoch, epoch); err == nil ||
+		!strings.Contains(err.Error(), "live") {
 		t.Errorf("%v", err)
 	}
 }
@@ -293,11 +296,11 @@ func TestWhatNothingHasAddedToIsZero(t *testing.T) {
 	}
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	w.Clock.Pass(10 * time.Second) // for the index
-	top, err := w.store.Top(deadline(t), "leaders", time.Time{}, 1)
+	top, err := query.Of(w.store).Top(deadline(t), "leaders", time.Time{}, 1)
 	if err != nil || len(top) != 1 {
 		t.Fatal(top, err)
 	}
-	for _, total := range []store.Total{w.total("leaders", map[string]string{"merchant": "m"}), top[0]} {
+	for _, total := range []query.Total{w.total("leaders", map[string]string{"merchant": "m"}), top[0]} {
 		if got := fmt.Sprint(total.Values); got != "map[orders:1 refunded:0 refunds:0]" {
 			t.Errorf("%s", got)
 		}
@@ -416,7 +419,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	} {
 		_, reader := open(c.alter, c.options...)
 		before := w.Engine.Usage()
-		totals, err := reader.Total(deadline(t), "customer", hashed, epoch, epoch)
+		totals, err := query.Of(reader).Total(deadline(t), "customer", hashed, epoch, epoch)
 		if c.found < 0 {
 			if len(totals) != 1 || !totals[0].Missing || len(totals[0].Flags) != 1 ||
 				!strings.Contains(totals[0].Flags[0], "has no head: no streams function has started with it") {
@@ -439,20 +442,21 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	if err := newest.Start(deadline(t)); err != nil {
 		t.Fatal(err)
 	}
-	if totals, err := deployed.Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 ||
+	if totals, err := query.Of(deployed).Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 ||
 		len(totals[0].Flags) != 1 {
 		t.Errorf("an older reader: %+v, %v", totals, err)
 	}
 	if err := deployed.Start(deadline(t)); err != nil { // rolled back
 		t.Fatal(err)
 	}
-	if totals, err := deployed.Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 {
+	if totals, err := query.Of(deployed).Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 {
 		t.Errorf("after going back: %+v, %v", totals, err)
 	}
 	if hashed, err = next.By("customer", envelope.Message{Body: item.Data}); err != nil {
 		t.Fatal(err)
 	}
-	if totals, err := newest.Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 || !totals[0].Missing ||
+	if totals, err := query.Of(newest).Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 ||
+		!totals[0].Missing ||
 		!totals[0].Building {
 		t.Errorf("a newer reader after going back: %+v, %v", totals, err)
 	}
@@ -471,7 +475,7 @@ func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
 		def, _ := w.plan.Definition(name)
 		read := func() string {
 			t.Helper()
-			totals, err := w.store.Total(deadline(t), name, by, time.Time{}, time.Time{})
+			totals, err := query.Of(w.store).Total(deadline(t), name, by, time.Time{}, time.Time{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -674,7 +678,7 @@ func TestReadsAskAgain(t *testing.T) {
 		return err
 	}
 	total := func() error {
-		totals, err := w.store.Total(deadline(t), "by_merchant", map[string]string{"merchant": "m"}, epoch, epoch)
+		totals, err := query.Of(w.store).Total(deadline(t), "by_merchant", map[string]string{"merchant": "m"}, epoch, epoch)
 		if err == nil && len(totals) != 1 {
 			t.Errorf("%d totals", len(totals))
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -168,10 +168,10 @@ func (tw *twin) fill(w *world) {
 }
 
 // ask makes a question, and the function that says which events answer it.
-func (tw *twin) ask(now time.Time) (store.Ask, func(n note) bool) {
+func (tw *twin) ask(now time.Time) (query.Ask, func(n note) bool) {
 	rng := tw.rng
 	tw.fixedB = false
-	ask := store.Ask{Values: map[string][]string{}, Limit: 1 + rng.IntN(12), MaxUnits: 12 + float64(rng.IntN(20))}
+	ask := query.Ask{Values: map[string][]string{}, Limit: 1 + rng.IntN(12), MaxUnits: 12 + float64(rng.IntN(20))}
 	if rng.IntN(3) == 0 {
 		newest := rng.IntN(2) == 0
 		ask.Newest = &newest
@@ -389,7 +389,7 @@ func twinRound(t *testing.T, seed uint64) (answered int, refused []string, pages
 		}
 		failed := ""
 		for n := 0; ; n++ {
-			page, err := w.store.Read(context.Background(), "p", ask)
+			page, err := query.Of(w.store).Read(context.Background(), "p", ask)
 			if err != nil {
 				failed = err.Error()
 				break
@@ -438,7 +438,7 @@ func (tw *twin) whileItLags(t *testing.T, w *world, seed uint64) {
 			wanted[n.id] = matches(n)
 		}
 		var got []*event.Item
-		for item, err := range w.store.ReadAll(context.Background(), "p", ask) {
+		for item, err := range query.Of(w.store).ReadAll(context.Background(), "p", ask) {
 			if err != nil {
 				t.Errorf("seed %d: %+v: %v", seed, ask, err)
 				return

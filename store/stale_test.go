@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -156,7 +157,7 @@ func TestTotalOfManyPages(t *testing.T) {
 				"m:padding": &types.AttributeValueMemberB{Value: make([]byte, 300<<10)}})
 	}
 	before := w.Engine.Usage()
-	totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, 0, -1),
+	totals, err := query.Of(w.store).Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, 0, -1),
 		epoch.AddDate(0, 0, days))
 	if err != nil || len(totals) != days {
 		t.Fatalf("%d windows of %d, %v", len(totals), days, err)

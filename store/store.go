@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"iter"
-	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -11,16 +10,15 @@ import (
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/put"
 	"github.com/ingot-events/ingot/internal/table/rows"
-	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
 
 // Store reads and writes the two tables.
 type Store struct {
-	put   *put.Stages
-	fix   *repairs
-	count *count.Counter
-	read  *reader
+	config tables.Config
+	put    *put.Stages
+	fix    *repairs
+	count  *count.Counter
 }
 
 // New checks the configuration and makes a [Store]. It sends no request. Under receipts it refuses
@@ -33,8 +31,11 @@ func New(c tables.Config) (*Store, error) {
 	}
 	gens := generations.New(t, c)
 	stages := put.New(gens, c)
-	return &Store{stages, &repairs{stages}, count.New(gens, c), &reader{gens, c.TokenKey}}, nil
+	return &Store{c, stages, &repairs{stages}, count.New(gens, c)}, nil
 }
+
+// Config returns the configuration that the store was made from.
+func (s *Store) Config() tables.Config { return s.config }
 
 // Put writes each item on condition that its key is free, or, for items with a revision, that its
 // revision is newer than the stored one. It returns a result for each item, in order. Items may
@@ -80,27 +81,6 @@ func (s *Store) ItemPages(ctx context.Context, seg tables.Segment) iter.Seq2[tab
 	return s.put.ItemPages(ctx, seg)
 }
 
-// Total reads the totals of one aggregate for one set of by values, over the windows that start in
-// [from, to). If from is zero, the range begins with the first window. If to is zero, it ends with
-// the last. If both are set, to must be after from. For an aggregate without windows, from and to
-// are ignored. Totals past their expiry are hidden. Totals run behind the events by the stream's
-// lag.
-//
-// Each total has the flags of its generation, and says whether the generation is building. If no
-// total is stored, and the generation is building or has a flag, Total returns one total that is
-// Missing. Otherwise Total returns none, and nothing has been counted.
-//
-// The values of by are those that the template's functions return, not those of the event: the
-// lower case for {site | lower}, the hash for {customer_id | hmac}. A value that the template never
-// makes is an error. [pipeline.Pipeline.By] computes the values from an event, or from some of its
-// fields.
-//
-// Total returns an error if the pipeline's definition or secret is not the one that the totals are
-// counted with, because it would find other totals or none.
-func (s *Store) Total(ctx context.Context, name string, by map[string]string, from, to time.Time) ([]Total, error) {
-	return s.read.Total(ctx, name, by, from, to)
-}
-
 // TotalPages scans one segment of the aggregates table consistently, in no order, one request for
 // each page. It returns what [Store.Totals] returns.
 func (s *Store) TotalPages(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[tables.StoredTotal], error] {
@@ -111,52 +91,6 @@ func (s *Store) TotalPages(ctx context.Context, seg tables.Segment) iter.Seq2[ta
 // generation. It includes items past their expiry.
 func (s *Store) Totals(ctx context.Context) iter.Seq2[tables.StoredTotal, error] {
 	return s.put.Totals(ctx)
-}
-
-// Top returns the n totals of an aggregate with the greatest values in one window, the greatest
-// first. at is any instant in that window. It is ignored for an aggregate without windows. The
-// aggregate must declare rank in pipeline.yaml. n is from 1 to 1,000.
-//
-// An index decides which totals are returned. It is behind the totals, usually by less than a
-// second. Each total is then read consistently, and they are sorted by what was read. If values are
-// equal, any of these totals may come first, and any may be left out as number n+1.
-//
-// If the generation has a flag, or if it is building, the totals say so, as those of [Store.Total]
-// do. If nothing is stored, Top returns what [Store.Total] returns then.
-func (s *Store) Top(ctx context.Context, name string, at time.Time, n int) ([]Total, error) {
-	return s.read.Top(ctx, name, at, n)
-}
-
-// Ranking yields all totals of an aggregate in one window, as [Store.Top] reads them. Other
-// functions may change totals while they are read: a total that moves down may be left out, and one
-// that moves up may come at its old place. No total comes twice. The order is that of the index.
-// After an error nothing follows.
-func (s *Store) Ranking(ctx context.Context, name string, at time.Time) iter.Seq2[Total, error] {
-	return s.read.Ranking(ctx, name, at)
-}
-
-// Read answers a question by the named pattern of the pipeline, with GetItem and Query alone.
-//
-// Items come in the order of (period, sort key, partition), the oldest first or the newest first.
-// Partitions of one period, such as shards, are read side by side and merged. Expired items are
-// left out, unless Ask.Expired is set. A read of an index is eventually consistent: it may lack the
-// latest writes. An item under mode latest may move to another place between two pages. It may then
-// be on both pages or on neither.
-//
-// Read sends no request if the question is wrong. The error then says what to write.
-func (s *Store) Read(ctx context.Context, name string, ask Ask) (Answer, error) {
-	return s.read.Read(ctx, name, ask)
-}
-
-// ReadAll reads all pages of an answer, one after another. An error ends it.
-func (s *Store) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*event.Item, error] {
-	return s.read.ReadAll(ctx, name, ask)
-}
-
-// Explain returns the requests that the first round of [Store.Read] would send, and the plan behind
-// them. It sends none. Each request is a *dynamodb.GetItemInput or a *dynamodb.QueryInput.
-func (s *Store) Explain(name string, ask Ask) ([]any, *pipeline.QueryPlan, error) {
-	return s.read.Explain(name, ask)
 }
 
 // Touch raises the stamp of every item that is below the pipeline's epoch to that epoch. Each write

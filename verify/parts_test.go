@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -109,7 +110,7 @@ func TestMissingParts(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	def, _ := w.plan.Definition("lines")
-	totals, err := w.store.Total(ctx, def.Name, nil, time.Time{}, time.Time{})
+	totals, err := query.Of(w.store).Total(ctx, def.Name, nil, time.Time{}, time.Time{})
 	if err != nil || len(totals) != 1 || totals[0].Values["pieces"].String() != "15" {
 		t.Errorf("%+v %v", totals, err)
 	}

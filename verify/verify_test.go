@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -141,7 +142,7 @@ func TestAfterExpiry(t *testing.T) {
 	if r := w.verify(); r.Items != 0 {
 		t.Errorf("%d items", r.Items)
 	}
-	totals, err := w.store.Total(context.Background(), "by_merchant", map[string]string{"merchant": "a"}, epoch, epoch)
+	totals, err := query.Of(w.store).Total(context.Background(), "by_merchant", map[string]string{"merchant": "a"}, epoch, epoch)
 	if err != nil || len(totals) != 1 || totals[0].Values["orders"].String() != "24" || totals[0].FP.Cmp(totals[0].FPX) != 0 {
 		t.Errorf("the kept total: %+v %v", totals, err)
 	}
@@ -343,8 +344,8 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 	// The same numbers as the aggregate that was there from the start.
 	for _, merchant := range []string{"a", "b#c", "d"} {
 		by := map[string]string{"merchant": merchant}
-		x, _ := w.store.Total(ctx, "by_merchant", by, epoch, epoch)
-		y, _ := w.store.Total(ctx, "again", by, epoch, epoch)
+		x, _ := query.Of(w.store).Total(ctx, "by_merchant", by, epoch, epoch)
+		y, _ := query.Of(w.store).Total(ctx, "again", by, epoch, epoch)
 		if len(x) != 1 || len(y) != 1 || fmt.Sprint(x[0].Values, x[0].N, x[0].FP) != fmt.Sprint(y[0].Values, y[0].N, y[0].FP) {
 			t.Errorf("%s: %+v and %+v", merchant, x, y)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/internal/tool/totals"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -197,14 +198,14 @@ func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *ev
 
 // countedIn reads the total that a contribution goes to. The result is Missing if that total is not
 // stored.
-func countedIn(ctx context.Context, st *store.Store, c *aggregate.Contribution) (store.Total, error) {
-	total := store.Total{By: lanes.Group(c.Def, c.By), Missing: true}
+func countedIn(ctx context.Context, st *store.Store, c *aggregate.Contribution) (query.Total, error) {
+	total := query.Total{By: lanes.Group(c.Def, c.By), Missing: true}
 	var to time.Time
 	if c.Window != aggregate.NoWindow {
 		total.Window = time.Unix(c.Window, 0).UTC()
 		to = total.Window.Add(time.Second)
 	}
-	stored, err := st.Total(ctx, c.Def.Name, total.By, total.Window, to)
+	stored, err := query.Of(st).Total(ctx, c.Def.Name, total.By, total.Window, to)
 	switch {
 	case err != nil || len(stored) == 0:
 	case stored[0].Missing:

@@ -25,6 +25,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/totals"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -62,7 +63,7 @@ const queryJSON = `With --output json, one object:
   explain[]               with --explain, in place of all of these: api, table, index, condition, values, backward`
 
 type queryOptions struct {
-	ask     store.Ask
+	ask     query.Ask
 	newest  bool
 	explain bool
 	reveal  bool
@@ -164,7 +165,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 		}
 		return a.printAnswer(out)
 	}
-	got, err := st.Read(cmd.Context(), args[0], o.ask)
+	got, err := query.Of(st).Read(cmd.Context(), args[0], o.ask)
 	if err != nil {
 		return err
 	}
@@ -201,12 +202,12 @@ type noClient struct{ tables.Client }
 
 // asks checks a question, and returns the store that answers it and the first requests. It sends no
 // request.
-func asks(c tables.Config, name string, ask store.Ask) (*store.Store, []any, error) {
+func asks(c tables.Config, name string, ask query.Ask) (*store.Store, []any, error) {
 	st, err := store.New(c)
 	if err != nil {
 		return nil, nil, err
 	}
-	list, _, err := st.Explain(name, ask)
+	list, _, err := query.Of(st).Explain(name, ask)
 	return st, list, err
 }
 
@@ -306,7 +307,7 @@ func explained(in any, hidden bool) answerRequest {
 }
 
 // fill copies the store's answer. def is the aggregate that a pattern over totals reads.
-func (out *answer) fill(got store.Answer, def *aggregate.Definition, hidden show.Personal) {
+func (out *answer) fill(got query.Answer, def *aggregate.Definition, hidden show.Personal) {
 	out.ofTotals = def != nil
 	out.Read, out.Returned, out.Requests, out.Units, out.Next = got.Read, len(got.Items), got.Requests, got.Units, got.Next
 	for _, i := range got.Items {

@@ -22,6 +22,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/totals"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -151,7 +152,7 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 	case err != nil && !errors.As(err, new(errNotOne)) && !o.scan:
 		return err
 	case err == nil:
-		all, err := st.Total(cmd.Context(), name, by, from, to)
+		all, err := query.Of(st).Total(cmd.Context(), name, by, from, to)
 		if err != nil {
 			return unlessOfService(err)
 		}
@@ -185,7 +186,7 @@ func topTotals(ctx context.Context, st *store.Store, def *aggregate.Definition, 
 	case o.scan || o.to != "":
 		return nil, cli.Usagef("--top reads one window through an index: leave --scan and --to out")
 	}
-	top, err := st.Top(ctx, def.Name, from, o.top)
+	top, err := query.Of(st).Top(ctx, def.Name, from, o.top)
 	if err != nil {
 		return nil, unlessOfService(err)
 	}

@@ -31,6 +31,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
@@ -191,7 +192,7 @@ func (t stack) read(ctx context.Context, name, fields, first, last string) error
 			return err
 		}
 	}
-	totals, err := t.store.Total(ctx, name, by, from, to)
+	totals, err := query.Of(t.store).Total(ctx, name, by, from, to)
 	if err == nil && (len(totals) == 0 || totals[0].Missing) {
 		fmt.Fprintln(t.out, "nothing is counted there")
 	}

@@ -30,6 +30,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -357,7 +358,7 @@ func (s *shop) moving() {
 func (s *shop) reading() {
 	st := s.open(1)
 	for _, name := range []string{"all", "daily"} {
-		if totals, err := st.Total(s.t.Context(), name, nil, s.now.AddDate(0, -1, 0), s.now); err != nil || len(totals) == 0 {
+		if totals, err := query.Of(st).Total(s.t.Context(), name, nil, s.now.AddDate(0, -1, 0), s.now); err != nil || len(totals) == 0 {
 			s.t.Errorf("%d totals of %s, %v", len(totals), name, err)
 		}
 	}
@@ -366,7 +367,7 @@ func (s *shop) reading() {
 			s.t.Error(err)
 		}
 	}
-	if top, err := st.Top(s.t.Context(), "first", s.now, 2); err != nil || len(top) != 2 {
+	if top, err := query.Of(st).Top(s.t.Context(), "first", s.now, 2); err != nil || len(top) != 2 {
 		s.t.Errorf("%d ranked totals, %v", len(top), err)
 	}
 }
@@ -413,15 +414,15 @@ func (s *shop) asking() {
 	one, two := []string{"a"}, []string{"a", "b"}
 	for _, name := range []string{"book", "shelf"} {
 		for _, c := range []struct {
-			ask  store.Ask
+			ask  query.Ask
 			want string // of one partition
 		}{
-			{store.Ask{}, "1 2 22 3"},
-			{store.Ask{From: "2"}, "2 22 3"},
-			{store.Ask{To: "3"}, "1 2 22"},
-			{store.Ask{From: "2", To: "3"}, "2 22"},
-			{store.Ask{Prefix: "2"}, "2 22"},
-			{store.Ask{Values: map[string][]string{"id": {"2"}}}, "2"},
+			{query.Ask{}, "1 2 22 3"},
+			{query.Ask{From: "2"}, "2 22 3"},
+			{query.Ask{To: "3"}, "1 2 22"},
+			{query.Ask{From: "2", To: "3"}, "2 22"},
+			{query.Ask{Prefix: "2"}, "2 22"},
+			{query.Ask{Values: map[string][]string{"id": {"2"}}}, "2"},
 		} {
 			for _, parts := range [][]string{one, two} {
 				for _, newest := range []bool{false, true} {
@@ -443,7 +444,7 @@ func (s *shop) asking() {
 							slices.Reverse(want)
 						}
 						got := []string{}
-						for item, err := range st.ReadAll(s.t.Context(), name, ask) {
+						for item, err := range query.Of(st).ReadAll(s.t.Context(), name, ask) {
 							if err != nil {
 								s.t.Fatalf("%s %+v: %v", name, ask, err)
 							}
@@ -457,11 +458,11 @@ func (s *shop) asking() {
 			}
 		}
 	}
-	if page, err := st.Read(s.t.Context(), "order", store.Ask{Values: map[string][]string{"id": {"one"}}}); err != nil ||
+	if page, err := query.Of(st).Read(s.t.Context(), "order", query.Ask{Values: map[string][]string{"id": {"one"}}}); err != nil ||
 		len(page.Items) != 1 {
 		s.t.Errorf("%d orders, %v", len(page.Items), err)
 	}
-	if page, err := st.Read(s.t.Context(), "daily", store.Ask{}); err != nil || len(page.Totals) == 0 {
+	if page, err := query.Of(st).Read(s.t.Context(), "daily", query.Ask{}); err != nil || len(page.Totals) == 0 {
 		s.t.Errorf("%d totals, %v", len(page.Totals), err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -101,10 +102,10 @@ type pageCost struct{ ms, units, requests float64 }
 func readPages(ctx context.Context, st *store.Store, pattern string) (pageCost, error) {
 	var c pageCost
 	var times []time.Duration
-	ask := store.Ask{Values: map[string][]string{"at": {"2026-03-01"}}, Limit: pageItems}
+	ask := query.Ask{Values: map[string][]string{"at": {"2026-03-01"}}, Limit: pageItems}
 	for range pagesRead {
 		start := time.Now()
-		page, err := st.Read(ctx, pattern, ask)
+		page, err := query.Of(st).Read(ctx, pattern, ask)
 		if err != nil {
 			return c, err
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -83,7 +84,7 @@ func answerOf(t *testing.T, file, stored, question string) string {
 	}
 	name, ask := asked(question)
 	var b strings.Builder
-	requests, _, err := st.Explain(name, ask)
+	requests, _, err := query.Of(st).Explain(name, ask)
 	if err != nil {
 		fmt.Fprintf(&b, "refused: %s\n", strings.TrimPrefix(err.Error(), "read: "))
 		return b.String()
@@ -93,7 +94,7 @@ func answerOf(t *testing.T, file, stored, question string) string {
 	}
 	if pattern, _ := p.Pattern(name); pattern.Total() == "" {
 		var ids []string
-		for item, err := range st.ReadAll(t.Context(), name, ask) {
+		for item, err := range query.Of(st).ReadAll(t.Context(), name, ask) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +106,7 @@ func answerOf(t *testing.T, file, stored, question string) string {
 }
 
 // asked reads a question as ingot query takes it.
-func asked(question string) (name string, ask store.Ask) {
+func asked(question string) (name string, ask query.Ask) {
 	words := strings.Fields(question)
 	ask.Values = map[string][]string{}
 	for i := 1; i < len(words); i++ {

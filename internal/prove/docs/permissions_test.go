@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
@@ -47,8 +48,8 @@ func TestPermissionsTable(t *testing.T) {
 		do()
 		fmt.Fprintf(&want, "| %s | %s | %s |\n", name, r.on(stack.Events), r.on(stack.Aggregates))
 	}
-	use("`store.Total`", func() {
-		_, err := w.store.Total(t.Context(), "all", nil, time.Time{}, time.Time{})
+	use("`query.Total`", func() {
+		_, err := query.Of(w.store).Total(t.Context(), "all", nil, time.Time{}, time.Time{})
 		w.must(err)
 	})
 	use("`verify.Totals`", func() {

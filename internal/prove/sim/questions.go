@@ -17,7 +17,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -68,7 +68,7 @@ type reader struct {
 // asked is a question whose pages are being read.
 type asked struct {
 	pattern string
-	ask     store.Ask
+	ask     query.Ask
 	version int64
 	sealed  []byte
 	newest  bool
@@ -109,7 +109,7 @@ func (r *reader) begin() {
 	draw, w := r.draw, r.w
 	patterns := w.pipelineOf(r.version()).Patterns()
 	q := &asked{pattern: patterns[draw.IntN(len(patterns))].Name(), version: r.version(), began: w.now,
-		ask: store.Ask{Values: map[string][]string{}, Limit: 1 + draw.IntN(9), MaxUnits: float64(20 + draw.IntN(20))}}
+		ask: query.Ask{Values: map[string][]string{}, Limit: 1 + draw.IntN(9), MaxUnits: float64(20 + draw.IntN(20))}}
 	if draw.IntN(2) == 0 {
 		q.sealed = []byte("sixteen bytes of")
 	}
@@ -177,7 +177,7 @@ func (r *reader) begin() {
 func (r *reader) page() {
 	q, w := r.reading, r.w
 	version := r.version()
-	s, err := store.New(tables.Config{Client: readsByPattern{w.engine.DynamoDB(), r}, Pipeline: w.pipelineOf(version), Events: eventsTable,
+	s, err := query.New(tables.Config{Client: readsByPattern{w.engine.DynamoDB(), r}, Pipeline: w.pipelineOf(version), Events: eventsTable,
 		Aggregates: totals, TokenKey: q.sealed, Env: r.env()})
 	if err != nil {
 		w.fail(Broken, "reading %s: %v", q.pattern, err)
@@ -221,7 +221,7 @@ func (r *reader) page() {
 }
 
 // askForeign asks another question with the token of this one, which must be refused.
-func (r *reader) askForeign(s *store.Store, q *asked) {
+func (r *reader) askForeign(s *query.Reader, q *asked) {
 	other, newest := q.ask, !q.newest
 	other.Newest = &newest
 	if page, err := s.Read(context.Background(), q.pattern, other); err == nil || page.Requests > 0 {

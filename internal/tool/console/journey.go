@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -358,7 +359,7 @@ func (t *Tables) totalRow(ctx context.Context, st *store.Store, c *aggregate.Con
 		added[c.Def.Values[i].Name] = a
 	}
 	adding, is := t.shown(c.Def, func(name string) aggregate.Amount { return added[name] }), map[string]Amount{}
-	found, err := st.Total(ctx, c.Def.Name, by, from, to)
+	found, err := query.Of(st).Total(ctx, c.Def.Name, by, from, to)
 	if err == nil && len(found) > 0 && !found[0].Missing {
 		is = t.amounts(c.Def, found[0].Values, found[0].Texts)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -45,7 +46,7 @@ func (t *Tables) totals(ctx context.Context, c Choice) (*Totals, error) {
 		}
 		return t.groups(ctx, st, def, c.Value)
 	}
-	found, err := st.Total(ctx, c.Aggregate, c.By, time.Time{}, time.Time{})
+	found, err := query.Of(st).Total(ctx, c.Aggregate, c.By, time.Time{}, time.Time{})
 	if err != nil {
 		return nil, &mistake{err.Error()}
 	}

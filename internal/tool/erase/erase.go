@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -21,7 +22,7 @@ type Choice struct {
 	Dry     bool   // erase nothing
 	Scan    bool   // look for parts in the whole table
 	Pattern string // of the events
-	Ask     store.Ask
+	Ask     query.Ask
 	Keys    string // the file of keys
 	Letters string // the folder of messages to look in
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/query"
 )
 
 // keyLine is one line of a file of keys: an event, and the parts that it had.
@@ -39,11 +40,11 @@ func (e *Eraser) FindMany(ctx context.Context) error {
 		return &WrongChoice{fmt.Errorf("%s reads totals: name a pattern that reads events", name)}
 	}
 	ask.Limit, ask.MaxUnits, ask.Expired, ask.Consistent = 1000, 1e6, true, pattern.Index() == ""
-	if _, _, err := e.Store.Explain(name, ask); err != nil {
+	if _, _, err := query.Of(e.Store).Explain(name, ask); err != nil {
 		return &WrongChoice{errors.New(strings.TrimPrefix(err.Error(), "read: "))}
 	}
 	for {
-		page, err := e.Store.Read(ctx, name, ask)
+		page, err := query.Of(e.Store).Read(ctx, name, ask)
 		if err != nil {
 			return err
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -214,7 +215,7 @@ func (w *world) visible(url string) string {
 // total returns the values of a total as text.
 func (w *world) total(name string) string {
 	w.t.Helper()
-	totals, err := w.store.Total(w.t.Context(), name, nil, time.Time{}, time.Time{})
+	totals, err := query.Of(w.store).Total(w.t.Context(), name, nil, time.Time{}, time.Time{})
 	w.must(err)
 	var parts []string
 	for _, t := range totals {

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -24,7 +25,7 @@ func Scan(ctx context.Context, st *store.Store, def *aggregate.Definition, want 
 	if err != nil {
 		return nil, err
 	}
-	sums := map[string]*store.Total{}
+	sums := map[string]*query.Total{}
 	addresses := map[string]aggregate.Address{}
 	for total, err := range st.Totals(ctx) {
 		if err != nil {
@@ -59,10 +60,10 @@ func Scan(ctx context.Context, st *store.Store, def *aggregate.Definition, want 
 }
 
 // add adds one part of a spread to its total.
-func add(sums map[string]*store.Total, id string, def *aggregate.Definition, head *tables.Head, part tables.StoredTotal) {
+func add(sums map[string]*query.Total, id string, def *aggregate.Definition, head *tables.Head, part tables.StoredTotal) {
 	sum := sums[id]
 	if sum == nil {
-		sum = &store.Total{Values: map[string]event.Decimal{}, Texts: map[string]string{}}
+		sum = &query.Total{Values: map[string]event.Decimal{}, Texts: map[string]string{}}
 		if part.Address.Window != aggregate.NoWindow {
 			sum.Window = time.Unix(part.Address.Window, 0).UTC()
 		}

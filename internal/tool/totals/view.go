@@ -15,7 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/query"
 )
 
 // View is a total as commands show it.
@@ -34,7 +34,7 @@ type View struct {
 }
 
 // Of shows a total of the group by.
-func Of(def *aggregate.Definition, by map[string]string, t store.Total, mask show.Personal) View {
+func Of(def *aggregate.Definition, by map[string]string, t query.Total, mask show.Personal) View {
 	s := View{Aggregate: def.Name, Since: def.Since, By: mask.By(def.Name, by), Values: map[string]any{}, shown: ValuesOf(def, t, mask),
 		Flags: append([]string{}, mask.All(t.Flags)...), Building: t.Building, Missing: t.Missing, def: def}
 	if def.Window != 0 && !t.Window.IsZero() {
@@ -47,7 +47,7 @@ func Of(def *aggregate.Definition, by map[string]string, t store.Total, mask sho
 }
 
 // ValuesOf returns the values of a total by their names. A total that is not stored has none.
-func ValuesOf(def *aggregate.Definition, t store.Total, mask show.Personal) map[string]show.Value {
+func ValuesOf(def *aggregate.Definition, t query.Total, mask show.Personal) map[string]show.Value {
 	if t.Missing {
 		return map[string]show.Value{}
 	}

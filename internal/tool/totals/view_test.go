@@ -7,7 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -18,7 +18,7 @@ func TestTextsOfTotals(t *testing.T) {
 	dated := func(second, json string) string {
 		return "2026-03-01T10:00:" + second + ".000000000Z 00000000000000000000000000000000 " + json
 	}
-	sums := map[string]*store.Total{}
+	sums := map[string]*query.Total{}
 	for _, texts := range []map[string]string{
 		{"last": dated("02", `"on"`), "levels": "424:3", "states": aggregate.DistinctText([]byte(`"on"`))},
 		{"last": dated("01", `"off"`), "levels": "0:1,424:5", "states": aggregate.DistinctText([]byte(`"off"`))},
@@ -48,7 +48,7 @@ func TestTotalsThatAreNotThere(t *testing.T) {
 	} {
 		def := &aggregate.Definition{Name: "x", Since: 1, By: []string{"shop"}, Window: tt.window,
 			Values: []aggregate.Value{{Name: "orders", Op: aggregate.Count}}}
-		one := Of(def, map[string]string{"shop": "m-1"}, store.Total{Missing: true, Building: tt.building}, show.Personal{})
+		one := Of(def, map[string]string{"shop": "m-1"}, query.Total{Missing: true, Building: tt.building}, show.Personal{})
 		if got := strings.Join(one.cells(), "|"); got != tt.want {
 			t.Errorf("window %s, building %v: %s, want %s", tt.window, tt.building, got, tt.want)
 		}

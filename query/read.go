@@ -1,4 +1,4 @@
-package store
+package query
 
 import (
 	"context"
@@ -71,8 +71,16 @@ type Answer struct {
 	Units    float64
 }
 
-// Read does what [Store.Read] says.
-func (s *reader) Read(ctx context.Context, name string, ask Ask) (Answer, error) {
+// Read answers a question by the named pattern of the pipeline, with GetItem and Query alone.
+//
+// Items come in the order of (period, sort key, partition), the oldest first or the newest first.
+// Partitions of one period, such as shards, are read side by side and merged. Expired items are
+// left out, unless Ask.Expired is set. A read of an index is eventually consistent: it may lack the
+// latest writes. An item under mode latest may move to another place between two pages. It may then
+// be on both pages or on neither.
+//
+// Read sends no request if the question is wrong. The error then says what to write.
+func (s *Reader) Read(ctx context.Context, name string, ask Ask) (Answer, error) {
 	pattern, err := s.heads.Pipeline.Pattern(name)
 	if err != nil {
 		return Answer{}, fmt.Errorf("read: %w", err)
@@ -90,8 +98,8 @@ func (s *reader) Read(ctx context.Context, name string, ask Ask) (Answer, error)
 	return r.page, nil
 }
 
-// ReadAll does what [Store.ReadAll] says.
-func (s *reader) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*event.Item, error] {
+// ReadAll reads all pages of an answer, one after another. An error ends it.
+func (s *Reader) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*event.Item, error] {
 	return func(yield func(*event.Item, error) bool) {
 		for {
 			page, err := s.Read(ctx, name, ask)
@@ -111,8 +119,9 @@ func (s *reader) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*e
 	}
 }
 
-// Explain does what [Store.Explain] says.
-func (s *reader) Explain(name string, ask Ask) ([]any, *pipeline.QueryPlan, error) {
+// Explain returns the requests that the first round of [Reader.Read] would send, and the plan
+// behind them. It sends none. Each request is a *dynamodb.GetItemInput or a *dynamodb.QueryInput.
+func (s *Reader) Explain(name string, ask Ask) ([]any, *pipeline.QueryPlan, error) {
 	pattern, err := s.heads.Pipeline.Pattern(name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read: %w", err)
@@ -141,7 +150,7 @@ func (s *reader) Explain(name string, ask Ask) ([]any, *pipeline.QueryPlan, erro
 
 // question is one page that is being read.
 type question struct {
-	s      *reader
+	s      *Reader
 	ask    Ask
 	plan   *pipeline.QueryPlan
 	period int // the one that is being read
@@ -152,7 +161,7 @@ type question struct {
 }
 
 // question checks the question, and finds where the page begins.
-func (s *reader) question(pattern *pipeline.Pattern, ask Ask) (*question, error) {
+func (s *Reader) question(pattern *pipeline.Pattern, ask Ask) (*question, error) {
 	switch {
 	case s.heads.Events == "":
 		return nil, errors.New("Config.Events is not set: name the events table")

@@ -1,4 +1,4 @@
-package store
+package query
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 )
 
 // readTotals answers a pattern that reads totals. All of them are on one page.
-func (s *reader) readTotals(ctx context.Context, pattern *pipeline.Pattern, ask Ask) (Answer, error) {
+func (s *Reader) readTotals(ctx context.Context, pattern *pipeline.Pattern, ask Ask) (Answer, error) {
 	if pattern.Top() > 0 {
 		at, n, err := s.topOf(pattern, ask)
 		if err != nil {
@@ -37,7 +37,7 @@ func (s *reader) readTotals(ctx context.Context, pattern *pipeline.Pattern, ask 
 
 // topOf returns the window that is asked for, by an instant in it, and how many totals. A limit can
 // only lower what the pattern declares.
-func (s *reader) topOf(pattern *pipeline.Pattern, ask Ask) (at time.Time, n int, err error) {
+func (s *Reader) topOf(pattern *pipeline.Pattern, ask Ask) (at time.Time, n int, err error) {
 	if err := s.onePage(pattern, ask, "the greatest first"); err != nil {
 		return at, 0, err
 	}
@@ -49,7 +49,7 @@ func (s *reader) topOf(pattern *pipeline.Pattern, ask Ask) (at time.Time, n int,
 }
 
 // totalsOf returns the groups whose totals are asked for, and the range of windows.
-func (s *reader) totalsOf(pattern *pipeline.Pattern, ask Ask) (groups []map[string]string, from, to time.Time, err error) {
+func (s *Reader) totalsOf(pattern *pipeline.Pattern, ask Ask) (groups []map[string]string, from, to time.Time, err error) {
 	if err := s.onePage(pattern, ask, "the oldest window first"); err != nil {
 		return nil, from, to, err
 	}
@@ -57,7 +57,7 @@ func (s *reader) totalsOf(pattern *pipeline.Pattern, ask Ask) (groups []map[stri
 }
 
 // onePage refuses what cannot be used with totals.
-func (s *reader) onePage(pattern *pipeline.Pattern, ask Ask, order string) error {
+func (s *Reader) onePage(pattern *pipeline.Pattern, ask Ask, order string) error {
 	def, _ := s.heads.Pipeline.Definition(pattern.Total())
 	switch {
 	case def.Window == 0 && (ask.From != "" || ask.To != ""):
@@ -72,7 +72,7 @@ func (s *reader) onePage(pattern *pipeline.Pattern, ask Ask, order string) error
 
 // explainTotals returns the requests for totals. Before them, one GetItem reads the generation's
 // head.
-func (s *reader) explainTotals(pattern *pipeline.Pattern, ask Ask) ([]any, *pipeline.QueryPlan, error) {
+func (s *Reader) explainTotals(pattern *pipeline.Pattern, ask Ask) ([]any, *pipeline.QueryPlan, error) {
 	if pattern.Top() > 0 {
 		at, n, err := s.topOf(pattern, ask)
 		if err != nil {

@@ -1,4 +1,4 @@
-package store
+package query
 
 import (
 	"context"
@@ -18,12 +18,32 @@ import (
 	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
 
-// reader reads totals and answers questions.
-type reader struct {
-	heads *generations.Heads
+// New checks the configuration and makes a [Reader]. It sends no request.
+func New(c tables.Config) (*Reader, error) {
+	t, err := rows.Open(c)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{generations.New(t, c), c.TokenKey}, nil
+}
+
+// Of returns a reader of the tables that a store is for.
+func Of(st *store.Store) *Reader {
+	r, err := New(st.Config())
+	if err != nil {
+		panic("query: a store has a configuration that is refused: " + err.Error())
+	}
+	return r
+}
+
+// Reader reads totals, and answers the questions that the patterns of the pipeline declare. Make it
+// with [New].
+type Reader struct {
+	heads    *generations.Heads
 	tokenKey []byte // seals page tokens
 }
 
@@ -52,8 +72,24 @@ type Total struct {
 	Missing bool
 }
 
-// Total does what [Store.Total] says.
-func (s *reader) Total(ctx context.Context, name string, by map[string]string, from, to time.Time) ([]Total, error) {
+// Total reads the totals of one aggregate for one set of by values, over the windows that start in
+// [from, to). If from is zero, the range begins with the first window. If to is zero, it ends with
+// the last. If both are set, to must be after from. For an aggregate without windows, from and to
+// are ignored. Totals past their expiry are hidden. Totals run behind the events by the stream's
+// lag.
+//
+// Each total has the flags of its generation, and says whether the generation is building. If no
+// total is stored, and the generation is building or has a flag, Total returns one total that is
+// Missing. Otherwise Total returns none, and nothing has been counted.
+//
+// The values of by are those that the template's functions return, not those of the event: the
+// lower case for {site | lower}, the hash for {customer_id | hmac}. A value that the template never
+// makes is an error. [pipeline.Pipeline.By] computes the values from an event, or from some of its
+// fields.
+//
+// Total returns an error if the pipeline's definition or secret is not the one that the totals are
+// counted with, because it would find other totals or none.
+func (s *Reader) Total(ctx context.Context, name string, by map[string]string, from, to time.Time) ([]Total, error) {
 	def, ok := s.heads.Pipeline.Definition(name)
 	if !ok {
 		return nil, fmt.Errorf("total: the pipeline has no aggregate %q", name)
@@ -142,7 +178,7 @@ func byValues(def *aggregate.Definition, by map[string]string) ([]string, error)
 }
 
 // bucketQuery returns the request for the windows of one bucket. It is nil if there can be none.
-func (s *reader) bucketQuery(def *aggregate.Definition, bucket int, by []string, from, to time.Time) *dynamodb.QueryInput {
+func (s *Reader) bucketQuery(def *aggregate.Definition, bucket int, by []string, from, to time.Time) *dynamodb.QueryInput {
 	in := &dynamodb.QueryInput{TableName: &s.heads.Aggregates, ConsistentRead: aws.Bool(true)}
 	if def.Window == 0 {
 		in.KeyConditionExpression = aws.String("PK = :pk AND SK = :sk")
@@ -161,7 +197,7 @@ func (s *reader) bucketQuery(def *aggregate.Definition, bucket int, by []string,
 }
 
 // bucket reads the windows of one bucket.
-func (s *reader) bucket(ctx context.Context, def *aggregate.Definition, bucket int, by []string, from, to time.Time) ([]tables.StoredTotal,
+func (s *Reader) bucket(ctx context.Context, def *aggregate.Definition, bucket int, by []string, from, to time.Time) ([]tables.StoredTotal,
 	error) {
 	in := s.bucketQuery(def, bucket, by, from, to)
 	if in == nil {

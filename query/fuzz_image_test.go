@@ -1,4 +1,4 @@
-package store
+package query
 
 import (
 	"encoding/base64"

@@ -1,4 +1,4 @@
-package store
+package query
 
 import (
 	"context"
@@ -19,8 +19,17 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-// Top does what [Store.Top] says.
-func (s *reader) Top(ctx context.Context, name string, at time.Time, n int) ([]Total, error) {
+// Top returns the n totals of an aggregate with the greatest values in one window, the greatest
+// first. at is any instant in that window. It is ignored for an aggregate without windows. The
+// aggregate must declare rank in pipeline.yaml. n is from 1 to 1,000.
+//
+// An index decides which totals are returned. It is behind the totals, usually by less than a
+// second. Each total is then read consistently, and they are sorted by what was read. If values are
+// equal, any of these totals may come first, and any may be left out as number n+1.
+//
+// If the generation has a flag, or if it is building, the totals say so, as those of [Reader.Total]
+// do. If nothing is stored, Top returns what [Reader.Total] returns then.
+func (s *Reader) Top(ctx context.Context, name string, at time.Time, n int) ([]Total, error) {
 	if n < 1 || n > maxTop {
 		return nil, fmt.Errorf("top of %s: %d totals were asked for; ask for 1 to %d", name, n, maxTop)
 	}
@@ -38,16 +47,19 @@ func (s *reader) Top(ctx context.Context, name string, at time.Time, n int) ([]T
 	return list, nil
 }
 
-// maxTop bounds what [Store.Top] holds in memory.
+// maxTop bounds what [Reader.Top] holds in memory.
 const maxTop = 1000
 
-// Ranking does what [Store.Ranking] says.
-func (s *reader) Ranking(ctx context.Context, name string, at time.Time) iter.Seq2[Total, error] {
+// Ranking yields all totals of an aggregate in one window, as [Reader.Top] reads them. Other
+// functions may change totals while they are read: a total that moves down may be left out, and one
+// that moves up may come at its old place. No total comes twice. The order is that of the index.
+// After an error nothing follows.
+func (s *Reader) Ranking(ctx context.Context, name string, at time.Time) iter.Seq2[Total, error] {
 	return s.ranking(ctx, name, at, pageOfRanks)
 }
 
 // ranking reads page totals at once.
-func (s *reader) ranking(ctx context.Context, name string, at time.Time, page int) iter.Seq2[Total, error] {
+func (s *Reader) ranking(ctx context.Context, name string, at time.Time, page int) iter.Seq2[Total, error] {
 	return func(yield func(Total, error) bool) {
 		def, head, err := s.rankedBy(ctx, name)
 		if err != nil {
@@ -83,7 +95,7 @@ func (s *reader) ranking(ctx context.Context, name string, at time.Time, page in
 }
 
 // rankedBy returns the definition of a ranked aggregate, and its head.
-func (s *reader) rankedBy(ctx context.Context, name string) (*aggregate.Definition, *tables.Head, error) {
+func (s *Reader) rankedBy(ctx context.Context, name string) (*aggregate.Definition, *tables.Head, error) {
 	def, ok := s.heads.Pipeline.Definition(name)
 	switch {
 	case !ok:
@@ -114,7 +126,7 @@ func firstNumber(def *aggregate.Definition) string {
 
 // ranking merges the shards of one window, the greatest score first.
 type ranking struct {
-	store  *reader
+	store  *Reader
 	window int64
 	page   int
 	shards []*rankShard
@@ -196,14 +208,14 @@ func (r *ranking) fill(ctx context.Context) error {
 }
 
 // rankQuery returns the request for a page of one partition of the index.
-func (s *reader) rankQuery(partition string, page int) *dynamodb.QueryInput {
+func (s *Reader) rankQuery(partition string, page int) *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{TableName: &s.heads.Aggregates, IndexName: aws.String(lanes.RankIndex), ScanIndexForward: aws.Bool(false),
 		KeyConditionExpression: aws.String("#rank = :in"), ExpressionAttributeNames: map[string]string{"#rank": lanes.RankAttribute},
 		ExpressionAttributeValues: rows.Image{":in": rows.Text(partition)}, Limit: aws.Int32(int32(page))}
 }
 
 // readShard reads pages of one shard until one of them has an entry.
-func (s *reader) readShard(ctx context.Context, shard *rankShard, page int) error {
+func (s *Reader) readShard(ctx context.Context, shard *rankShard, page int) error {
 	in := s.rankQuery(shard.partition, page)
 	in.ExclusiveStartKey = shard.from
 	for len(shard.entries) == 0 && !shard.ended {
@@ -229,7 +241,7 @@ func (s *reader) readShard(ctx context.Context, shard *rankShard, page int) erro
 
 // totalsAt reads totals consistently, and returns those that are there and have not expired, in the
 // order of their keys in the argument.
-func (s *reader) totalsAt(ctx context.Context, keys []event.Key) ([]tables.StoredTotal, error) {
+func (s *Reader) totalsAt(ctx context.Context, keys []event.Key) ([]tables.StoredTotal, error) {
 	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 	for _, key := range keys {
 		request.Keys = append(request.Keys, rows.KeyImage(key))
