@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
@@ -57,7 +58,7 @@ func Example_erase() {
 	for item, err := range st.Items(ctx) {
 		check(err)
 
-		erased, err := st.Erase(ctx, item.Key)
+		erased, err := repair.Of(st).Erase(ctx, item.Key)
 		check(err)
 		fmt.Println(erased) // true: the event was stored, and is gone
 
@@ -177,11 +178,11 @@ func rebuild(ctx context.Context, p *pipeline.Pipeline, st *store.Store, name st
 	if !ok {
 		return fmt.Errorf("no aggregate %s", name)
 	}
-	pass, err := st.BeginPass(ctx, def)
+	pass, err := repair.Of(st).BeginPass(ctx, def)
 	if err != nil {
 		return err
 	}
-	if _, err := st.Touch(ctx); err != nil {
+	if _, err := repair.Of(st).Touch(ctx); err != nil {
 		return err
 	}
 	if err := drained(); err != nil { // docs/repair.md says how to pause, and how to see that the stream is drained

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/repair"
 )
 
 // An event that is replaced by a bar is taken out of its totals once, in both ways of counting.
@@ -42,7 +43,7 @@ func TestErasedEventComesAgain(t *testing.T) {
 	w := newWorld(t)
 	w.receive(messages(order("1", 5), parcel("1", 2)))
 	for _, o := range w.outcomes {
-		if _, err := w.store.Erase(deadline(t), o.Item.Key); err != nil {
+		if _, err := repair.Of(w.store).Erase(deadline(t), o.Item.Key); err != nil {
 			t.Fatal(err)
 		}
 	}

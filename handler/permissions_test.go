@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 )
 
 // lambdas are the actions of a function's role that Lambda uses in the function's name: to read the
@@ -170,7 +171,7 @@ func TestOffloadNeedsMorePermissions(t *testing.T) {
 	}
 	function = "nobody"
 	used[function] = map[string]bool{}
-	if _, err := w.store.Erase(t.Context(), item.Key); err != nil {
+	if _, err := repair.Of(w.store).Erase(t.Context(), item.Key); err != nil {
 		t.Fatal(err)
 	}
 	expired := batch(expiry(1, w.image(long("1", 1))))

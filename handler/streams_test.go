@@ -16,8 +16,8 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -184,8 +184,8 @@ func (w *world) startNewer(c aggregate.Counting) *aggregate.Definition {
 	if err := st.Start(deadline(w.t)); err != nil {
 		w.t.Fatal(err)
 	}
-	pass, err := st.BeginPass(deadline(w.t), def)
-	if err = errors.Join(err, inside.Of(st).ClearBuilding(deadline(w.t), def, pass.Behind)); err != nil {
+	pass, err := repair.Of(st).BeginPass(deadline(w.t), def)
+	if err = errors.Join(err, repair.Of(st).ClearBuilding(deadline(w.t), def, pass.Behind)); err != nil {
 		w.t.Fatal(err)
 	}
 	return def
@@ -219,7 +219,7 @@ func TestStampBelow(t *testing.T) {
 		}
 		// In a pass that has begun since then, a head that cannot be written holds the batch.
 		live, _ := w.plan.Definition("live")
-		if _, err := w.store.BeginPass(deadline(t), live); err != nil {
+		if _, err := repair.Of(w.store).BeginPass(deadline(t), live); err != nil {
 			t.Fatal(err)
 		}
 		w.faults = []fault{{API: "UpdateItem", Always: true, Before: &smithy.GenericAPIError{Code: "AccessDeniedException"},

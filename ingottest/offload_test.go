@@ -8,6 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 )
 
 // offloading is the pipeline of these tests, with large payloads elsewhere.
@@ -54,7 +55,7 @@ func TestEveryFaultWithOffloadedPayloads(t *testing.T) {
 		s.Aggregates["tips"] = pipeline.AggregateSpec{Since: 3,
 			From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"tips": "sum tip"}}}}
 		w.Deploy(compile(t, s))
-		if _, err := w.Store().Touch(t.Context()); err != nil {
+		if _, err := repair.Of(w.Store()).Touch(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		w.Drain()

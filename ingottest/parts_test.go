@@ -8,6 +8,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 )
 
 const alone = `
@@ -89,7 +90,7 @@ func TestVerifyNamesMissingParts(t *testing.T) {
 		t.Fatalf("%q %q", b.errors, b.fatal)
 	}
 	w.t = t
-	if done, err := w.Store().PutParts(context.Background()); err != nil || done.Put != 2 {
+	if done, err := repair.Of(w.Store()).PutParts(context.Background()); err != nil || done.Put != 2 {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	w.Verify()

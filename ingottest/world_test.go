@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -394,7 +395,7 @@ func TestDeploy(t *testing.T) {
 	if all := w.Total("all", nil, w.Now()); all.Values["orders"].String() != "1" || !all.Building {
 		t.Errorf("before the touch pass: %+v", all)
 	}
-	if _, err := w.Store().Touch(context.Background()); err != nil {
+	if _, err := repair.Of(w.Store()).Touch(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	w.Verify()

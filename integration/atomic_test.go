@@ -8,6 +8,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 )
 
 // TestAtomic stores accounts that claim their email address, on real clients: new ones, again,
@@ -50,11 +51,11 @@ func atomicRequests(w *world) {
 			w.Fatal(results)
 		}
 	}
-	if _, err := w.store.Erase(ctx, device.Key); err != nil {
+	if _, err := repair.Of(w.store).Erase(ctx, device.Key); err != nil {
 		w.Fatal(err)
 	}
 	w.ask("beside what is there", []string{account("c", "c@y")}, event.Inserted, two)
-	if erased, err := w.store.Erase(ctx, plan(account("a", "x@y")).Key); err != nil || !erased {
+	if erased, err := repair.Of(w.store).Erase(ctx, plan(account("a", "x@y")).Key); err != nil || !erased {
 		w.Fatal(erased, err)
 	}
 	w.ask("the message of the erased one", []string{account("a", "x@y")}, event.Duplicate, one)

@@ -8,6 +8,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -46,7 +47,7 @@ func newAggregate(w *world) {
 	}
 	w.consume()
 	w.counted.Behind = 0
-	touched, err := w.store.Touch(ctx)
+	touched, err := repair.Of(w.store).Touch(ctx)
 	if err != nil || touched.Touched != 20 || touched.Scanned != 25 {
 		w.Fatalf("touched %+v, %v", touched, err)
 	}
@@ -59,7 +60,7 @@ func newAggregate(w *world) {
 	if head, err = w.store.Head(ctx, def); err != nil || head.Behind == 0 || w.counted.Behind != 20 {
 		w.Errorf("behind %d, reports %d; %v", head.Behind, w.counted.Behind, err)
 	}
-	pass, err := w.store.BeginPass(ctx, def)
+	pass, err := repair.Of(w.store).BeginPass(ctx, def)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 )
 
 // TestOffloadedPayloads sends orders with long notes through a real bucket. Their items keep what
@@ -83,14 +84,14 @@ func TestOffloadedPayloads(t *testing.T) {
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"pages": "sum pages?"}}}}
 		w.deploy(spec)
 		mapping = w.mapping(b.streams)
-		touched, err := w.store.Touch(ctx)
+		touched, err := repair.Of(w.store).Touch(ctx)
 		if err != nil || touched.Touched != 3 {
 			t.Fatalf("touched %+v, %v", touched, err)
 		}
 		w.drain(mapping, 3+3)
 		w.live("pages", "pages 6")
 
-		if _, err := w.store.Erase(ctx, item.Key); err != nil {
+		if _, err := repair.Of(w.store).Erase(ctx, item.Key); err != nil {
 			t.Fatal(err)
 		}
 		w.send(long("o1", 100, "a"))

@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -96,12 +97,12 @@ func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 		if h.writes != lanes.PassShards {
 			t.Errorf("pass %d: %d writes of the head for 400 batches, want %d", pass, h.writes, lanes.PassShards)
 		}
-		begun, err := w.store.BeginPass(deadline(t), def)
+		begun, err := repair.Of(w.store).BeginPass(deadline(t), def)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if pass == 2 {
-			if err := inside.Of(w.store).ClearBuilding(deadline(t), def, begun.Behind); err != nil || head(t, w.store, def).Building {
+			if err := repair.Of(w.store).ClearBuilding(deadline(t), def, begun.Behind); err != nil || head(t, w.store, def).Building {
 				t.Errorf("a pass in which nothing came in does not end: %v", err)
 			}
 		}
@@ -147,7 +148,7 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 				var pass tables.Pass
 				begin := func() {
 					var err error
-					if pass, err = w.sandbox(0).BeginPass(deadline(t), def); err != nil {
+					if pass, err = repair.Of(w.sandbox(0)).BeginPass(deadline(t), def); err != nil {
 						t.Error(err)
 					}
 				}
@@ -171,7 +172,7 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 				}
 				w.onCall = nil
 				mark()
-				if err := inside.Of(w.store).ClearBuilding(deadline(t), def, pass.Behind); !errors.Is(err, store.ErrBehind) {
+				if err := repair.Of(w.store).ClearBuilding(deadline(t), def, pass.Behind); !errors.Is(err, repair.ErrBehind) {
 					t.Errorf("marked %s, interrupted: %s before request %d: the pass ends with %v", marked, outer, at, err)
 				}
 				if !head(t, w.store, def).Building {
@@ -195,7 +196,7 @@ func TestPassesBegunAtOnce(t *testing.T) {
 		begin := func(pass *tables.Pass) func() {
 			return func() {
 				var err error
-				if *pass, err = w.sandbox(0).BeginPass(deadline(t), def); err != nil {
+				if *pass, err = repair.Of(w.sandbox(0)).BeginPass(deadline(t), def); err != nil {
 					t.Error(err)
 				}
 				if _, err := inside.Of(w.sandbox(5)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
@@ -208,7 +209,7 @@ func TestPassesBegunAtOnce(t *testing.T) {
 		begin(&first)()
 		w.onCall = nil
 		for _, pass := range []tables.Pass{first, second} {
-			if err := inside.Of(w.store).ClearBuilding(deadline(t), def, pass.Behind); !errors.Is(err, store.ErrBehind) {
+			if err := repair.Of(w.store).ClearBuilding(deadline(t), def, pass.Behind); !errors.Is(err, repair.ErrBehind) {
 				t.Errorf("before request %d: a pass from %d ends with %v", at, pass.Behind, err)
 			}
 		}
@@ -246,7 +247,7 @@ func TestManyGenerationsBehind(t *testing.T) {
 	if img := w.stored("totals", lanes.HeadKey(defs[len(defs)-1])); len(img) != 0 {
 		t.Errorf("a head is made anew of one attribute: %v", img)
 	}
-	if _, err := w.store.BeginPass(deadline(t), defs[len(defs)-1]); err == nil || !strings.Contains(err.Error(), "has no head") {
+	if _, err := repair.Of(w.store).BeginPass(deadline(t), defs[len(defs)-1]); err == nil || !strings.Contains(err.Error(), "has no head") {
 		t.Errorf("a pass begins over a generation without a head: %v", err)
 	}
 }

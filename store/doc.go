@@ -1,11 +1,10 @@
-// Package store keeps events and totals in two DynamoDB tables. No other package of Ingot's
-// functions sends requests to DynamoDB.
+// Package store keeps events and totals in two DynamoDB tables.
 //
 // [New] makes a [Store] from a client and the names of the tables. [Store.Put] writes events and
 // returns a verdict for each, and [Store.Items] reads all stored events. Package
-// [github.com/ingot-events/ingot/query] reads totals. [Store.Erase] removes an event for good.
-// [Store.BeginPass] and [Store.Touch] bring stored events into an aggregate that was added later.
-// Package [github.com/ingot-events/ingot/verify] completes that, and compares all totals with the
+// [github.com/ingot-events/ingot/query] answers questions about events and reads totals. Package
+// [github.com/ingot-events/ingot/repair] erases events, and brings stored events into totals that
+// were added later. Package [github.com/ingot-events/ingot/verify] compares all totals with the
 // events.
 //
 // This package does not count events by itself. The streams function does that, through package

@@ -16,7 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -37,7 +37,7 @@ func TestRefusalTakesThePlaceOfAFlag(t *testing.T) {
 			if a.Refused != 1 || flag == nil || !strings.Contains(flag.Value, "an update was refused and is in quarantine") {
 				t.Errorf("%d refused, flag %v", a.Refused, flag)
 			}
-			if is, err := store.Accept(deadline(t), w.store, key, "it was flagged before", "jo"); is || err != nil {
+			if is, err := repair.Of(w.store).Accept(deadline(t), key, "it was flagged before", "jo"); is || err != nil {
 				t.Errorf("the earlier flag is accepted: %t, %v", is, err)
 			}
 		})

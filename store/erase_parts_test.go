@@ -16,8 +16,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -95,8 +95,8 @@ func TestErasePartsOfAnotherPipeline(t *testing.T) {
 				before = append(before, w.lies(i.Key))
 			}
 			for range 2 {
-				_, err := later.Erase(deadline(t), item.Key)
-				_, _, looked := inside.Of(later).PartsToErase(deadline(t), item.Key, nil, false)
+				_, err := repair.Of(later).Erase(deadline(t), item.Key)
+				_, _, looked := repair.Of(later).PartsToErase(deadline(t), item.Key, nil, false)
 				for _, err := range []error{err, looked} {
 					if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "ingot erase with --scan") {
 						t.Fatal(err)
@@ -112,11 +112,11 @@ func TestErasePartsOfAnotherPipeline(t *testing.T) {
 			for _, n := range c.left {
 				found = append(found, item.Parts.Items[n])
 			}
-			whole, parts, err := inside.Of(later).PartsToErase(deadline(t), item.Key, found, false)
+			whole, parts, err := repair.Of(later).PartsToErase(deadline(t), item.Key, found, false)
 			if err != nil || whole == nil || len(parts) < 3 {
 				t.Errorf("%v, %d parts, %v", whole, len(parts), err)
 			}
-			if erased, err := inside.Of(later).EraseWith(deadline(t), item.Key, found, false); err != nil || !erased {
+			if erased, err := repair.Of(later).EraseWith(deadline(t), item.Key, found, false); err != nil || !erased {
 				t.Fatal(erased, err)
 			}
 			w.erased(all...)
@@ -130,10 +130,11 @@ func TestErasePartsThatAreMissing(t *testing.T) {
 	w := newWorld(t, carts)
 	item := w.cart("a", 1, 2)
 	w.keepAll(without(item, func(i int) bool { return i != 1 }))
-	if _, err := w.store.Erase(deadline(t), item.Key); err == nil || !strings.Contains(err.Error(), "If its message is being stored") {
+	if _, err := repair.Of(w.store).Erase(deadline(t), item.Key); err == nil ||
+		!strings.Contains(err.Error(), "If its message is being stored") {
 		t.Error(err)
 	}
-	if erased, err := inside.Of(w.store).EraseWith(deadline(t), item.Key, nil, true); err != nil || !erased {
+	if erased, err := repair.Of(w.store).EraseWith(deadline(t), item.Key, nil, true); err != nil || !erased {
 		t.Fatal(erased, err)
 	}
 	w.erased(append(item.Parts.Items, item)...)
@@ -144,7 +145,7 @@ func TestErasePartsThatAreMissing(t *testing.T) {
 	w.keep(old)
 	w.Clock.Set(epoch.AddDate(0, 0, 11))
 	w.removes(old.Parts.Items[1].Key)
-	if erased, err := w.store.Erase(deadline(t), old.Key); err != nil || !erased {
+	if erased, err := repair.Of(w.store).Erase(deadline(t), old.Key); err != nil || !erased {
 		t.Error(erased, err)
 	}
 }
@@ -163,7 +164,7 @@ func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
 	w.keepAll(a)
 	w.removes(a.Key)
 	for range 2 {
-		_, err := w.store.Erase(deadline(t), a.Key)
+		_, err := repair.Of(w.store).Erase(deadline(t), a.Key)
 		if err == nil ||
 			!strings.Contains(err.Error(), "may still be stored, because these types have a longer retain than their whole: email, row.") {
 			t.Error(err)
@@ -172,11 +173,11 @@ func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
 	w.erased(a)
 	// Other keys are barred in advance as before, also those of parts.
 	for _, key := range []event.Key{w.order("1", 1).Key, a.Parts.Items[1].Key} {
-		if _, err := w.store.Erase(deadline(t), key); err != nil {
+		if _, err := repair.Of(w.store).Erase(deadline(t), key); err != nil {
 			t.Error(err)
 		}
 	}
-	if erased, err := inside.Of(w.store).EraseWith(deadline(t), a.Key, a.Parts.Items, true); err != nil || erased {
+	if erased, err := repair.Of(w.store).EraseWith(deadline(t), a.Key, a.Parts.Items, true); err != nil || erased {
 		t.Error(erased, err)
 	}
 	w.erased(a.Parts.Items...)
@@ -204,7 +205,7 @@ func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
 			s.Events["account"], s.Events["row"] = whole, part
 			delete(s.Events, "email")
 		})
-		if _, err := s.Erase(deadline(t), event.Key{PK: "ACCOUNT#" + name, SK: "ACCOUNT"}); err == nil ||
+		if _, err := repair.Of(s).Erase(deadline(t), event.Key{PK: "ACCOUNT#" + name, SK: "ACCOUNT"}); err == nil ||
 			!strings.Contains(err.Error(), "their whole: row.") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -214,7 +215,7 @@ func TestErasePartsThatOutliveTheirWhole(t *testing.T) {
 	c := w.account("c", "c@y", 1)
 	w.keepAll(c)
 	for want := range 2 {
-		if erased, err := w.store.Erase(deadline(t), c.Key); err != nil || erased != (want == 0) {
+		if erased, err := repair.Of(w.store).Erase(deadline(t), c.Key); err != nil || erased != (want == 0) {
 			t.Error(erased, err)
 		}
 	}
@@ -225,7 +226,7 @@ func TestEraseLeavesTheClaimOfAnother(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b := w.account("a", "x@y", 1), w.account("b", "x@y", 1)
 	w.keepAll(b)
-	if _, err := inside.Of(w.store).EraseWith(deadline(t), a.Key, a.Parts.Items[:1], false); err != nil {
+	if _, err := repair.Of(w.store).EraseWith(deadline(t), a.Key, a.Parts.Items[:1], false); err != nil {
 		t.Fatal(err)
 	}
 	if whole, parts := w.lieThere(b); !whole || parts != 2 {
@@ -244,7 +245,7 @@ func TestEraseOfAClaimNamesItsWhole(t *testing.T) {
 	})
 	a := w.account("a", "x@y", 1)
 	w.keepAll(a)
-	_, err := w.store.Erase(deadline(t), a.Parts.Items[0].Key)
+	_, err := repair.Of(w.store).Erase(deadline(t), a.Parts.Items[0].Key)
 	if err == nil || !strings.HasSuffix(err.Error(), "erase the account that holds it, under the key ACCOUNT#a / ACCOUNT") {
 		t.Error(err)
 	}
@@ -282,7 +283,7 @@ func TestErasePayloadOfACopy(t *testing.T) {
 		if w.objects() == 0 {
 			t.Fatal("no copy has put its payload")
 		}
-		if _, err := inside.Erase(deadline(t), plain.Key); err != nil || w.objects() != 0 {
+		if _, err := repair.Of(inside).Erase(deadline(t), plain.Key); err != nil || w.objects() != 0 {
 			t.Errorf("stored %v: %v, and %d objects are left", before, err, w.objects())
 		}
 		w.removes(plain.Key)
@@ -296,7 +297,8 @@ func TestErasePartsRefused(t *testing.T) {
 	w.keep(whole)
 	w.faults = []fault{{API: "BatchGetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"},
 		Always: true}}
-	if _, err := w.store.Erase(context.Background(), whole.Key); err == nil || !strings.Contains(err.Error(), "not authorized") ||
+	if _, err := repair.Of(w.store).Erase(context.Background(), whole.Key); err == nil ||
+		!strings.Contains(err.Error(), "not authorized") ||
 		w.slept > 0 {
 		t.Errorf("%v after %d waits", err, w.slept)
 	}
@@ -322,11 +324,11 @@ func TestEraseBelievesNoError(t *testing.T) {
 				if err := later.Start(deadline(t)); err != nil {
 					t.Fatal(err)
 				}
-				if p, err := later.PutParts(deadline(t)); err != nil || p.Put != 1 || w.objects() != 2 {
+				if p, err := repair.Of(later).PutParts(deadline(t)); err != nil || p.Put != 1 || w.objects() != 2 {
 					t.Fatalf("%+v, %v, %d objects", p, err, w.objects())
 				}
 				w.faults = []fault{{API: api, Before: failure, Always: true}}
-				if erased, err := later.Erase(context.Background(), whole.Key); err == nil ||
+				if erased, err := repair.Of(later).Erase(context.Background(), whole.Key); err == nil ||
 					!errors.Is(err, failure) { // bounded by rounds
 					t.Fatalf("%v, %v", erased, err)
 				}
@@ -334,7 +336,7 @@ func TestEraseBelievesNoError(t *testing.T) {
 					t.Error("the key is barred, and nobody has looked for its parts")
 				}
 				w.faults = nil
-				if _, err := later.Erase(deadline(t), whole.Key); err != nil {
+				if _, err := repair.Of(later).Erase(deadline(t), whole.Key); err != nil {
 					t.Fatal(err)
 				}
 				w.erased(whole, &event.Item{Key: event.Key{PK: "POST#1", SK: "TAG#1"}})
@@ -353,7 +355,7 @@ func TestEraseReadsTheAnswersOfObjects(t *testing.T) {
 	w.keep(item)
 	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env,
 		Objects: keptObjects{w.Engine.S3()}, PayloadBucket: stack.Payloads})
-	if _, err := s.Erase(context.Background(), item.Key); err == nil || !strings.Contains(err.Error(), "InternalError") {
+	if _, err := repair.Of(s).Erase(context.Background(), item.Key); err == nil || !strings.Contains(err.Error(), "InternalError") {
 		t.Error(err)
 	}
 }
@@ -377,11 +379,11 @@ func TestErasePartsOfALostPayload(t *testing.T) {
 		s.Events["tag"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "post", Each: "tags", With: []string{"id"}}, ID: "{id}#{n}",
 			Key: pipeline.KeySpec{PK: "POST#{id}", SK: "TAG#{n}"}}
 	})
-	if _, err := later.Erase(deadline(t), whole.Key); err == nil ||
+	if _, err := repair.Of(later).Erase(deadline(t), whole.Key); err == nil ||
 		!strings.Contains(err.Error(), "cannot make them: the payload is lost") {
 		t.Error(err)
 	}
-	if _, err := inside.Of(later).EraseWith(deadline(t), whole.Key, nil, true); err != nil {
+	if _, err := repair.Of(later).EraseWith(deadline(t), whole.Key, nil, true); err != nil {
 		t.Error(err)
 	}
 	w.erased(whole)

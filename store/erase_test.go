@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -67,7 +68,7 @@ func TestErase(t *testing.T) {
 						w.keep(item)
 					}
 					w.faults = f
-					if erased, err := w.store.Erase(deadline(t), item.Key); err != nil || erased != c.stored {
+					if erased, err := repair.Of(w.store).Erase(deadline(t), item.Key); err != nil || erased != c.stored {
 						t.Fatalf("%v %v", erased, err)
 					}
 					want := fmt.Sprintf("PK=S %s, SK=S %s", item.Key.PK, item.Key.SK)
@@ -77,7 +78,7 @@ func TestErase(t *testing.T) {
 					if want += ", i:barred=BOOL true"; w.lies(item.Key) != want {
 						t.Errorf("%s remains, want %s", w.lies(item.Key), want)
 					}
-					if erased, err := w.store.Erase(deadline(t), item.Key); err != nil || erased {
+					if erased, err := repair.Of(w.store).Erase(deadline(t), item.Key); err != nil || erased {
 						t.Errorf("again: %v %v", erased, err)
 					}
 					again := c.again(w)
@@ -105,7 +106,7 @@ func TestBarredAndPastItsTime(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 1)
 	w.keep(item)
-	if _, err := w.store.Erase(deadline(t), item.Key); err != nil {
+	if _, err := repair.Of(w.store).Erase(deadline(t), item.Key); err != nil {
 		t.Fatal(err)
 	}
 	w.Clock.Set(w.Clock.Now().AddDate(1, 0, 0))
@@ -133,15 +134,15 @@ func TestBarIsNoItem(t *testing.T) {
 		}
 		key := items[0].Key
 		w.faults = []fault{{API: api, Run: func() {
-			if _, err := w.store.Erase(deadline(t), key); err != nil {
+			if _, err := repair.Of(w.store).Erase(deadline(t), key); err != nil {
 				t.Error(err)
 			}
 		}}}
-		touched, err := later.Touch(deadline(t))
+		touched, err := repair.Of(later).Touch(deadline(t))
 		if err != nil || touched.Scanned != n || touched.Touched != n-1 || strings.Contains(w.lies(key), "epoch") {
 			t.Errorf("%s: %+v, %v, and %s", api, touched, err, w.lies(key))
 		}
-		if touched, err := later.Touch(deadline(t)); err != nil || touched.Scanned != n-1 {
+		if touched, err := repair.Of(later).Touch(deadline(t)); err != nil || touched.Scanned != n-1 {
 			t.Errorf("%s: %+v, %v", api, touched, err)
 		}
 	}
@@ -160,7 +161,7 @@ func TestEraseMeetsAnotherItem(t *testing.T) {
 		second.At, second.ExpiresAt = second.At.AddDate(0, 0, 7), second.ExpiresAt+7*24*3600
 		found(w, first)
 		w.faults = []fault{{API: "PutItem", Run: func() { w.removes(first.Key); w.keep(second) }}}
-		if erased, err := w.store.Erase(deadline(t), first.Key); err != nil || !erased {
+		if erased, err := repair.Of(w.store).Erase(deadline(t), first.Key); err != nil || !erased {
 			t.Fatal(name, erased, err)
 		}
 		if got, want := w.lies(first.Key), fmt.Sprintf("expiresAt=N %d", second.ExpiresAt); !strings.Contains(got, want) {
@@ -177,16 +178,17 @@ func TestEraseRefused(t *testing.T) {
 		&dynamodb.PutItemInput{TableName: aws.String("events"), Item: itemKey(key)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.Erase(deadline(t), key); err == nil || !strings.Contains(err.Error(), "not Ingot's") ||
+	if _, err := repair.Of(w.store).Erase(deadline(t), key); err == nil || !strings.Contains(err.Error(), "not Ingot's") ||
 		strings.Contains(w.lies(key), "barred") {
 		t.Errorf("%v, and %s", err, w.lies(key))
 	}
 	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
-	if _, err := w.store.Erase(context.Background(), key); err == nil || !strings.Contains(err.Error(), "not authorized") || w.slept > 0 {
+	if _, err := repair.Of(w.store).Erase(context.Background(), key); err == nil || !strings.Contains(err.Error(), "not authorized") ||
+		w.slept > 0 {
 		t.Errorf("%v after %d waits", err, w.slept)
 	}
 	none := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
-	if _, err := none.Erase(context.Background(), key); err == nil || !strings.Contains(err.Error(), "Config.Events") {
+	if _, err := repair.Of(none).Erase(context.Background(), key); err == nil || !strings.Contains(err.Error(), "Config.Events") {
 		t.Errorf("%v", err)
 	}
 }

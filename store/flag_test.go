@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/inside"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -173,11 +174,12 @@ func TestAcceptedHead(t *testing.T) {
 		return head(t, w.store, def)
 	}
 	w.faults = []fault{{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
-	if is, err := store.Accept(deadline(t), w.store, lanes.HeadKey(def), "odd", "jo"); is || err == nil {
+	if is, err := repair.Of(w.store).Accept(deadline(t), lanes.HeadKey(def), "odd", "jo"); is || err == nil {
 		t.Errorf("without the right: %t, %v", is, err)
 	}
 	w.faults = []fault{{API: "UpdateItem"}, {API: "UpdateItem", Before: errThrottled}}
-	if is, err := store.Accept(deadline(t), w.store, lanes.HeadKey(def), flag("odd").Flag, "jo"); !is || err != nil || len(w.faults) > 0 {
+	if is, err := repair.Of(w.store).Accept(deadline(t), lanes.HeadKey(def), flag("odd").Flag, "jo"); !is || err != nil ||
+		len(w.faults) > 0 {
 		t.Errorf("%t, %v", is, err)
 	}
 	accepted := "2099-03-01T12:00:00Z by jo: 2099-03-01T12:00:00Z odd"
@@ -188,7 +190,7 @@ func TestAcceptedHead(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	w.faults = []fault{{API: "UpdateItem", After: errLost}}
-	if is, err := store.Accept(deadline(t), w.store, lanes.HeadKey(def), "2099-03-01T12:00:00Z odd again", "al"); is || err != nil {
+	if is, err := repair.Of(w.store).Accept(deadline(t), lanes.HeadKey(def), "2099-03-01T12:00:00Z odd again", "al"); is || err != nil {
 		t.Errorf("after a lost answer: %t, %v", is, err) // the flag is not there any more
 	}
 	if h := head(t, w.store, def); h.Flag != "" || !strings.HasPrefix(h.Accepted, "2099-03-01T12:00:00Z by al: ") {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -36,7 +36,7 @@ func TestJudgeSaysWhatPutDoes(t *testing.T) {
 		}, func(w *world) *event.Item { return w.parcel("1", 1) }, event.Stale, true},
 		"an erased event": {func(w *world) {
 			w.keep(w.order("1", 1))
-			if _, err := w.store.Erase(deadline(w.t), w.order("1", 1).Key); err != nil {
+			if _, err := repair.Of(w.store).Erase(deadline(w.t), w.order("1", 1).Key); err != nil {
 				w.t.Fatal(err)
 			}
 		}, func(w *world) *event.Item { return w.order("1", 2) }, event.Duplicate, false},
@@ -53,7 +53,7 @@ func TestJudgeSaysWhatPutDoes(t *testing.T) {
 			}
 			item := c.item(w)
 			was := w.lies(item.Key)
-			judged, stored, err := inside.Of(w.store).Judge(deadline(t), item)
+			judged, stored, err := repair.Of(w.store).Judge(deadline(t), item)
 			if err != nil || judged.Verdict != c.verdict || (stored != nil) != c.stored {
 				t.Fatalf("%v %+v, stored %v; want %v", err, judged, stored, c.verdict)
 			}
@@ -77,7 +77,7 @@ func TestJudgeSaysWhatPutDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := inside.Of(closed).Judge(deadline(t), w.order("1", 1)); err == nil {
+	if _, _, err := repair.Of(closed).Judge(deadline(t), w.order("1", 1)); err == nil {
 		t.Error("it judges without a table")
 	}
 }
@@ -88,7 +88,7 @@ func TestJudgeAsksFloors(t *testing.T) {
 	w := newWorld(t, stocked)
 	judge := func(item *event.Item) tables.Result {
 		t.Helper()
-		r, _, err := inside.Of(w.store).Judge(deadline(t), item)
+		r, _, err := repair.Of(w.store).Judge(deadline(t), item)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestJudgeAsksFloors(t *testing.T) {
 	})
 	apart.start()
 	item := apart.transfer("1", "x", "y", 60)
-	judged, _, err := inside.Of(apart.store).Judge(deadline(t), item)
+	judged, _, err := repair.Of(apart.store).Judge(deadline(t), item)
 	if put := apart.putNow(item)[0]; err != nil || judged.Verdict != event.Rejected || put.Verdict != event.Rejected ||
 		*judged.Refusal != *put.Refusal {
 		t.Errorf("a part by itself: %v, Put says %+v, Judge said %+v", err, put, judged)

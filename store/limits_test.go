@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -186,7 +187,7 @@ func TestTouchOfFullItems(t *testing.T) {
 	w.fill(items[0], 0)
 	w.fill(items[2], 0)
 	s := w.started(added(101, 101))
-	touched, err := s.Touch(deadline(t))
+	touched, err := repair.Of(s).Touch(deadline(t))
 	if touched.Scanned != 4 || touched.Touched != 2 || len(touched.Refused) != 2 {
 		t.Errorf("%+v", touched)
 	}
@@ -198,7 +199,7 @@ func TestTouchOfFullItems(t *testing.T) {
 	}
 	w.removes(event.Key{PK: "ORDER#1", SK: "ORDER"})
 	w.fill(items[2], 1)
-	if touched, err := s.Touch(deadline(t)); err != nil || touched.Touched != 1 {
+	if touched, err := repair.Of(s).Touch(deadline(t)); err != nil || touched.Touched != 1 {
 		t.Errorf("once there is room: %+v, %v", touched, err)
 	}
 }
@@ -218,7 +219,7 @@ func TestTouchEndsWhenAllAreRefused(t *testing.T) {
 	for range 150 {
 		w.faults = append(w.faults, fault{API: "UpdateItem", Before: errUnforeseen})
 	}
-	touched, err := s.Touch(deadline(t))
+	touched, err := repair.Of(s).Touch(deadline(t))
 	if err == nil || touched.Touched != 0 || len(touched.Refused) != 100 || len(w.faults) != 50 {
 		t.Errorf("%d refused, %d touched, %.200v", len(touched.Refused), touched.Touched, err)
 	}

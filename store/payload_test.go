@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -105,7 +106,7 @@ func TestTouchReadsPayloads(t *testing.T) {
 	small := w.item(`"type":"post"`, `"id":"small"`, `"at":"2099-03-01T10:00:00Z"`, `"pages":7`, `"likes":2`, `"about":{"topic":"go"}`)
 	w.mustPut(append(slices.Clone(items), small, w.order("1", 5))...)
 	st := w.touching()
-	got, err := st.Touch(deadline(t))
+	got, err := repair.Of(st).Touch(deadline(t))
 	if err != nil || got.Touched != 14 || got.Payloads != 12 || len(got.Refused) != 0 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -127,7 +128,7 @@ func TestTouchReadsPayloads(t *testing.T) {
 			t.Errorf("it contributes %+v", c)
 		}
 	}
-	if again, err := st.Touch(deadline(t)); err != nil || again.Touched != 0 || again.Payloads != 0 {
+	if again, err := repair.Of(st).Touch(deadline(t)); err != nil || again.Touched != 0 || again.Payloads != 0 {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 }
@@ -140,7 +141,7 @@ func TestTouchOfALostPayload(t *testing.T) {
 	w.mustPut(a, b)
 	st := w.touching()
 	w.loses(a)
-	got, err := st.Touch(deadline(t))
+	got, err := repair.Of(st).Touch(deadline(t))
 	if err == nil || !strings.Contains(err.Error(), "1 items take no higher stamp") || !strings.Contains(err.Error(), "POST#1 / POST") ||
 		!strings.Contains(err.Error(), objectOf(a)) {
 		t.Errorf("%v", err)
@@ -154,7 +155,7 @@ func TestTouchOfALostPayload(t *testing.T) {
 	if results, _ := w.store.Put(deadline(t), []*event.Item{a}); results[0].Verdict != event.Duplicate { // which uploads it again
 		t.Fatalf("%+v", results[0])
 	}
-	if got, err = st.Touch(deadline(t)); err != nil || got.Touched != 1 {
+	if got, err = repair.Of(st).Touch(deadline(t)); err != nil || got.Touched != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -168,7 +169,7 @@ func TestTouchWhilePayloadsCannotBeRead(t *testing.T) {
 		w.mustPut(a)
 		st := w.touching()
 		w.faults = []fault{{API: "GetObject", Before: &smithy.GenericAPIError{Code: code}, Always: true}}
-		if got, err := st.Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), code) || got.Touched != 0 ||
+		if got, err := repair.Of(st).Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), code) || got.Touched != 0 ||
 			len(got.Refused) != 0 {
 			t.Errorf("%s: %+v, %v", code, got, err)
 		}
@@ -176,7 +177,7 @@ func TestTouchWhilePayloadsCannotBeRead(t *testing.T) {
 		if item, err := st.Item(deadline(t), a.Key); err != nil || item.Epoch != 1 {
 			t.Errorf("%s: %+v, %v", code, item, err)
 		}
-		if got, err := st.Touch(deadline(t)); err != nil || got.Touched != 1 {
+		if got, err := repair.Of(st).Touch(deadline(t)); err != nil || got.Touched != 1 {
 			t.Errorf("%s: %+v, %v", code, got, err)
 		}
 	}
@@ -188,7 +189,7 @@ func TestTouchWhilePayloadsCannotBeRead(t *testing.T) {
 func TestTouchMeetsAnotherItem(t *testing.T) {
 	for what, change := range map[string]func(w *world, st *store.Store, a *event.Item) error{
 		"erased": func(w *world, st *store.Store, a *event.Item) error {
-			_, err := st.Erase(deadline(w.t), a.Key)
+			_, err := repair.Of(st).Erase(deadline(w.t), a.Key)
 			return err
 		},
 		"removed": func(w *world, _ *store.Store, a *event.Item) error {
@@ -196,7 +197,10 @@ func TestTouchMeetsAnotherItem(t *testing.T) {
 			return nil
 		},
 		"replaced": nil, "its payload": nil, "its digest": nil, // below
-		"touched": func(w *world, st *store.Store, _ *event.Item) error { _, err := st.Touch(deadline(w.t)); return err },
+		"touched": func(w *world, st *store.Store, _ *event.Item) error {
+			_, err := repair.Of(st).Touch(deadline(w.t))
+			return err
+		},
 	} {
 		w := newWorld(t, posts)
 		a := w.liked("1", 1)
@@ -224,7 +228,7 @@ func TestTouchMeetsAnotherItem(t *testing.T) {
 			}
 			return nil
 		}
-		got, err := st.Touch(deadline(t))
+		got, err := repair.Of(st).Touch(deadline(t))
 		w.onCall = nil
 		if !done || err != nil || got.Touched != 0 {
 			t.Errorf("%s: %v, %+v, %v", what, done, got, err)
@@ -247,7 +251,7 @@ func TestEveryFaultOfTouchedPayloads(t *testing.T) {
 		w.mustPut(a)
 		st := w.touching()
 		w.faults = []fault{f}
-		if _, err := st.Touch(deadline(t)); err != nil {
+		if _, err := repair.Of(st).Touch(deadline(t)); err != nil {
 			t.Errorf("%+v: %v", f, err)
 		}
 		if item, err := st.Item(deadline(t), a.Key); err != nil || item.Epoch != 2 || !strings.Contains(item.Data, "likes") {
@@ -273,7 +277,7 @@ func TestTouchKeepsMoreThanFits(t *testing.T) {
 	if err := st.Start(deadline(t)); err != nil {
 		t.Fatal(err)
 	}
-	got, err := st.Touch(deadline(t))
+	got, err := repair.Of(st).Touch(deadline(t))
 	if err == nil || !strings.Contains(err.Error(), "shorten") || len(got.Refused) != 1 || got.Refused[0] != a.Key || got.Touched != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -294,7 +298,7 @@ func TestPartsOfPayloadsElsewhere(t *testing.T) {
 		Key: pipeline.KeySpec{PK: "POST#{id}", SK: "REMARK#{n}"}}
 	st := w.open(w.StoreConfig(w.compile(spec)))
 	w.loses(b)
-	done, err := st.PutParts(deadline(t))
+	done, err := repair.Of(st).PutParts(deadline(t))
 	if err != nil || done.Wholes != 2 || done.Put != 2 || done.Missing != 3 || len(done.Refused) != 1 ||
 		!strings.Contains(done.Refused[0].Error(), "POST#2 / POST") {
 		t.Errorf("%+v, %v", done, err)
@@ -305,7 +309,7 @@ func TestPartsOfPayloadsElsewhere(t *testing.T) {
 			t.Errorf("remark %s: %+v, %v", n, item, err)
 		}
 	}
-	if erased, err := st.Erase(deadline(t), a.Key); err != nil || !erased {
+	if erased, err := repair.Of(st).Erase(deadline(t), a.Key); err != nil || !erased {
 		t.Fatal(err)
 	}
 	if img := w.stored("events", event.Key{PK: "POST#1", SK: "REMARK#2"}); img["i:barred"] == nil {
@@ -334,7 +338,7 @@ func TestEraseDeletesPayloads(t *testing.T) {
 		}
 		return nil
 	}
-	if erased, err := w.store.Erase(deadline(t), thread.Key); err != nil || !erased {
+	if erased, err := repair.Of(w.store).Erase(deadline(t), thread.Key); err != nil || !erased {
 		t.Fatal(erased, err)
 	}
 	w.onCall = nil
@@ -343,7 +347,7 @@ func TestEraseDeletesPayloads(t *testing.T) {
 	}
 	// S3 does not answer: the key is barred, and the error says what is left.
 	w.faults = []fault{{API: "DeleteObjects", Before: &smithy.GenericAPIError{Code: "AccessDenied"}}}
-	if _, err := w.store.Erase(deadline(t), other.Key); err == nil ||
+	if _, err := repair.Of(w.store).Erase(deadline(t), other.Key); err == nil ||
 		!strings.Contains(err.Error(), "the key is barred, but its payloads are not all deleted; erase it again") || w.objects() != 2 {
 		t.Errorf("%v", err)
 	}
@@ -351,7 +355,7 @@ func TestEraseDeletesPayloads(t *testing.T) {
 	if w.stored("events", other.Key)["i:barred"] == nil {
 		t.Error("the key is not barred")
 	}
-	if erased, err := w.store.Erase(deadline(t), other.Key); err != nil || erased || w.objects() != 0 {
+	if erased, err := repair.Of(w.store).Erase(deadline(t), other.Key); err != nil || erased || w.objects() != 0 {
 		t.Errorf("again: %v, %v, %d objects", erased, err, w.objects())
 	}
 	if results, _ := w.store.Put(deadline(t), []*event.Item{other}); results[0].Verdict != event.Duplicate || w.objects() != 0 {
@@ -377,15 +381,15 @@ func TestEraseNeedsTheBucket(t *testing.T) {
 	}
 	c := w.StoreConfig(w.compile(without))
 	c.Objects, c.PayloadBucket = nil, ""
-	if _, err := w.open(c).Erase(deadline(t), a.Key); err == nil || !strings.Contains(err.Error(), "Config.PayloadBucket") ||
+	if _, err := repair.Of(w.open(c)).Erase(deadline(t), a.Key); err == nil || !strings.Contains(err.Error(), "Config.PayloadBucket") ||
 		w.stored("events", a.Key)["i:barred"] != nil {
 		t.Errorf("without the bucket: %v", err)
 	}
-	if _, err := w.open(c).Erase(deadline(t), w.order("1", 1).Key); err != nil {
+	if _, err := repair.Of(w.open(c)).Erase(deadline(t), w.order("1", 1).Key); err != nil {
 		t.Errorf("a key that nothing is stored under: %v", err)
 	}
 	c = w.StoreConfig(w.compile(without))
-	if erased, err := w.open(c).Erase(deadline(t), a.Key); err != nil || !erased || w.objects() != 0 {
+	if erased, err := repair.Of(w.open(c)).Erase(deadline(t), a.Key); err != nil || !erased || w.objects() != 0 {
 		t.Errorf("%v, %v, %d objects", erased, err, w.objects())
 	}
 }

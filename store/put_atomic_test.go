@@ -16,8 +16,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -104,7 +104,7 @@ func TestPutAtomic(t *testing.T) {
 	if whole, _ := w.lieThere(b); whole || w.stored("events", b.Parts.Items[1].Key) != nil {
 		t.Error("a part of the second owner is stored")
 	}
-	if judged, there, err := inside.Of(w.store).Judge(deadline(t), b); err != nil || judged.Verdict != event.Conflict || there == nil ||
+	if judged, there, err := repair.Of(w.store).Judge(deadline(t), b); err != nil || judged.Verdict != event.Conflict || there == nil ||
 		there.Type != "email" {
 		t.Errorf("judged: %v %v %v", judged, there, err)
 	}
@@ -122,7 +122,7 @@ func TestAtomicBesidesWhatIsThere(t *testing.T) {
 				w.keepAll(one)
 			}
 		}
-		if judged, _, err := inside.Of(w.store).Judge(deadline(t), w.account("a", "x@y", 2)); err != nil ||
+		if judged, _, err := repair.Of(w.store).Judge(deadline(t), w.account("a", "x@y", 2)); err != nil ||
 			(judged.Verdict == event.Duplicate) != (mask == 15) {
 			t.Errorf("%04b: judged %v, %v", mask, judged.Verdict, err)
 		}
@@ -342,14 +342,14 @@ func TestEraseReleasesClaims(t *testing.T) {
 			}
 			return nil
 		}
-		_, err := w.store.Erase(context.Background(), a.Key) // bounded by rounds
+		_, err := repair.Of(w.store).Erase(context.Background(), a.Key) // bounded by rounds
 		w.onCall = nil
 		whole, _ := w.lieThere(a)
 		results, _ := w.store.Put(deadline(t), []*event.Item{b})
 		if want := map[bool]string{true: "Conflict", false: "Inserted"}[whole]; verdicts(results) != want || whole != (err != nil) {
 			t.Errorf("erased up to request %d (%v): the owner is there: %v, and the next one is %v", n, err, whole, results)
 		}
-		if _, err := w.store.Erase(deadline(t), a.Key); err != nil {
+		if _, err := repair.Of(w.store).Erase(deadline(t), a.Key); err != nil {
 			t.Error(err)
 		}
 		results, _ = w.store.Put(deadline(t), []*event.Item{w.account("a", "x@y", 2), b})
@@ -373,11 +373,11 @@ func TestEraseClaims(t *testing.T) {
 	w := newWorld(t, accounts)
 	a, b := w.account("a", "x@y", 1), w.account("b", "free@y", 1)
 	w.keepAll(a)
-	if _, err := w.store.Erase(deadline(t), a.Parts.Items[0].Key); err == nil ||
+	if _, err := repair.Of(w.store).Erase(deadline(t), a.Parts.Items[0].Key); err == nil ||
 		!strings.Contains(err.Error(), "the key holds a claim, which is erased with its whole alone: erase the account that holds it") {
 		t.Error(err)
 	}
-	if _, err := w.store.Erase(deadline(t), b.Parts.Items[0].Key); err != nil {
+	if _, err := repair.Of(w.store).Erase(deadline(t), b.Parts.Items[0].Key); err != nil {
 		t.Error(err)
 	}
 	results, _ := w.store.Put(deadline(t), []*event.Item{b})
@@ -388,7 +388,7 @@ func TestEraseClaims(t *testing.T) {
 	// Both were stored before there were claims, and one of them has got it.
 	old := w.account("c", "x@y", 1)
 	w.keepAll(before(old, none))
-	if _, err := w.store.Erase(deadline(t), old.Key); err != nil {
+	if _, err := repair.Of(w.store).Erase(deadline(t), old.Key); err != nil {
 		t.Error(err)
 	}
 	if whole, parts := w.lieThere(a); !whole || parts != 2 {
@@ -424,7 +424,7 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 			if now := tries == 2 && bars || tries == 1 && pk != nil && pk.Value == "EMAIL#x@y"; !gone && now &&
 				(bars || moment == "the claim is read") {
 				gone = true
-				if _, err := w.store.Erase(deadline(t), b.Key); err != nil {
+				if _, err := repair.Of(w.store).Erase(deadline(t), b.Key); err != nil {
 					t.Error(err)
 				}
 			}
@@ -433,7 +433,7 @@ func TestEraseReleasesClaimsOfTheMeantime(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := w.store.Erase(deadline(t), a.Key); err != nil {
+		if _, err := repair.Of(w.store).Erase(deadline(t), a.Key); err != nil {
 			t.Fatal(err)
 		}
 		w.onCall = nil
@@ -459,7 +459,7 @@ func TestEraseReleasesOlderClaims(t *testing.T) {
 	email.Part.With = append(email.Part.With, "name")
 	spec.Events["email"] = email
 	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Env: w.Env})
-	if _, err := s.Erase(deadline(t), a.Key); err != nil {
+	if _, err := repair.Of(s).Erase(deadline(t), a.Key); err != nil {
 		t.Fatal(err)
 	}
 	if lies := w.lies(a.Parts.Items[0].Key); lies != "" {
@@ -478,7 +478,7 @@ func TestOlderClaimsAreNotMissing(t *testing.T) {
 	email.Part.With = append(email.Part.With, "name")
 	spec.Events["email"] = email
 	s := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Env: w.Env})
-	missing, _, err := s.MissingParts(deadline(t), []*event.Item{a, b})
+	missing, _, err := repair.Of(s).MissingParts(deadline(t), []*event.Item{a, b})
 	if err != nil || len(missing) != 1 || missing[0].Type != "email" || missing[0].Digest == a.Parts.Items[0].Digest {
 		t.Errorf("%d are missing, %v", len(missing), err)
 	}
@@ -502,7 +502,7 @@ func TestPutPartsOfARemovedWhole(t *testing.T) {
 		}
 		return nil
 	}
-	p, err := w.store.PutParts(deadline(t))
+	p, err := repair.Of(w.store).PutParts(deadline(t))
 	if err != nil || p.Missing != 2 || p.Put != 0 || len(p.Refused) != 2 {
 		t.Fatalf("%+v, %v", p, err)
 	}
@@ -525,7 +525,7 @@ func TestPutMissingClaims(t *testing.T) {
 	if err := w.store.Start(deadline(t)); err != nil {
 		t.Fatal(err)
 	}
-	held, _, err := w.store.MissingParts(deadline(t), []*event.Item{a, b, c})
+	held, _, err := repair.Of(w.store).MissingParts(deadline(t), []*event.Item{a, b, c})
 	if err != nil || len(held) != 6 {
 		t.Errorf("%d parts are missing, %v", len(held), err)
 	}
@@ -537,7 +537,7 @@ func TestPutMissingClaims(t *testing.T) {
 		}
 		return nil
 	}
-	p, err := w.store.PutParts(deadline(t))
+	p, err := repair.Of(w.store).PutParts(deadline(t))
 	if err != nil || p.Wholes != 3 || p.Missing != 6 || p.Put != 3 || len(p.Refused) != 3 {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -549,7 +549,8 @@ func TestPutMissingClaims(t *testing.T) {
 		t.Errorf("refused: %v", p.Refused)
 	}
 	// Verify goes on to tell of the one that has not got its value.
-	if held, _, err := w.store.MissingParts(deadline(t), []*event.Item{a, b}); err != nil || len(held) != 1 || held[0].Type != "email" {
+	if held, _, err := repair.Of(w.store).MissingParts(deadline(t), []*event.Item{a, b}); err != nil || len(held) != 1 ||
+		held[0].Type != "email" {
 		t.Errorf("still missing: %v, %v", held, err)
 	}
 	for _, part := range c.Parts.Items {

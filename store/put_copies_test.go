@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -179,7 +180,7 @@ func TestCopiesInTwoPuts(t *testing.T) {
 					all = append(all, copyOf(w, typ, last))
 				}
 				if c.erased {
-					if _, err := w.store.Erase(deadline(t), all[0].Key); err != nil {
+					if _, err := repair.Of(w.store).Erase(deadline(t), all[0].Key); err != nil {
 						t.Fatal(err)
 					}
 				}

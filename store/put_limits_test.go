@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -140,7 +141,7 @@ func TestAnswerOfAnotherLength(t *testing.T) {
 			later := w.started(added(2, 2))
 			w.faults = []fault{{API: "BatchExecuteStatement", Edit: func(out any) { edit(out.(*dynamodb.BatchExecuteStatementOutput)) }}}
 			before := w.Engine.Usage()
-			if _, err := later.Touch(deadline(t)); err != nil {
+			if _, err := repair.Of(later).Touch(deadline(t)); err != nil {
 				t.Error(err)
 			}
 			if sent := w.Engine.Usage().Sub(before).Requests["BatchExecuteStatement"]; sent != 2 {

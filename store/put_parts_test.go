@@ -15,8 +15,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/local/embedded"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -180,13 +180,13 @@ func TestVerdictOfAMessage(t *testing.T) {
 		}, "Retry", "Inserted Conflict Retry", "CART#a / ROW#1"},
 		"the whole was erased": {func(w *world) {
 			w.keep(w.cart("a", 1, 2))
-			if _, err := w.store.Erase(deadline(t), w.cart("a").Key); err != nil {
+			if _, err := repair.Of(w.store).Erase(deadline(t), w.cart("a").Key); err != nil {
 				t.Fatal(err)
 			}
 		}, "Duplicate", "", "CART#a / CART"},
 		"a part was erased": {func(w *world) {
 			w.keep(w.cart("a", 1, 2))
-			if _, err := w.store.Erase(deadline(t), w.cart("a", 1).Parts.Items[1].Key); err != nil {
+			if _, err := repair.Of(w.store).Erase(deadline(t), w.cart("a", 1).Parts.Items[1].Key); err != nil {
 				t.Fatal(err)
 			}
 		}, "Duplicate", "Duplicate Duplicate Duplicate", ""},
@@ -206,7 +206,7 @@ func TestVerdictOfAMessage(t *testing.T) {
 			if c.want == "Retry" {
 				return
 			}
-			judged, _, err := inside.Of(w.store).Judge(deadline(t), w.cart("a", 1, 2))
+			judged, _, err := repair.Of(w.store).Judge(deadline(t), w.cart("a", 1, 2))
 			if want := strings.Replace(c.want, "Inserted", "Duplicate", 1); err != nil || judged.Verdict.String() != want {
 				t.Errorf("judged now: %v, %v, want %s", judged, err, want)
 			}
@@ -287,12 +287,12 @@ func TestErasePartsWithOneID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missing, _, err := later.MissingParts(deadline(t), []*event.Item{stored}); err != nil || len(missing) != 1 ||
+	if missing, _, err := repair.Of(later).MissingParts(deadline(t), []*event.Item{stored}); err != nil || len(missing) != 1 ||
 		missing[0].Key.SK != "ROW#1" {
 		t.Errorf("%v are missing, %v", missing, err)
 	}
 	w.keepAll(item)
-	if erased, err := later.Erase(deadline(t), item.Key); err != nil || !erased {
+	if erased, err := repair.Of(later).Erase(deadline(t), item.Key); err != nil || !erased {
 		t.Fatal(erased, err)
 	}
 	for _, part := range item.Parts.Items {
@@ -317,11 +317,11 @@ func TestEraseParts(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := w.store.Erase(ctx, item.Key); (err == nil) != (n == 0) {
+		if _, err := repair.Of(w.store).Erase(ctx, item.Key); (err == nil) != (n == 0) {
 			t.Errorf("after %d requests: %v", n, err)
 		}
 		w.onCall = nil
-		if _, err := w.store.Erase(deadline(t), item.Key); err != nil {
+		if _, err := repair.Of(w.store).Erase(deadline(t), item.Key); err != nil {
 			t.Error(err)
 		}
 		w.store.Put(deadline(t), []*event.Item{w.cart("a", 1, 2)})
@@ -333,7 +333,7 @@ func TestEraseParts(t *testing.T) {
 	}
 	w := newWorld(t, carts) // one that was stored before there were parts
 	w.keep(w.item(`"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":1`, `"at":"2099-03-01T10:00:00Z"`))
-	if erased, err := w.store.Erase(deadline(t), w.order("1", 1).Key); err != nil || !erased {
+	if erased, err := repair.Of(w.store).Erase(deadline(t), w.order("1", 1).Key); err != nil || !erased {
 		t.Error(erased, err)
 	}
 }

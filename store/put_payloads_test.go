@@ -16,9 +16,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -210,7 +210,7 @@ func TestJudgedByTheStoredPayload(t *testing.T) {
 		judge := func(step string, item *event.Item, want event.Verdict, detail string) {
 			t.Helper()
 			item = w.itemOf(p, strings.TrimSuffix(strings.TrimPrefix(item.Text(), "{"), "}"))
-			if r, _, err := inside.Of(today).Judge(context.Background(), item); err == nil && r.Verdict != want || err != nil &&
+			if r, _, err := repair.Of(today).Judge(context.Background(), item); err == nil && r.Verdict != want || err != nil &&
 				want != event.Retry {
 				t.Errorf("%s, %s: judged %s, want %s, %v", typ, step, r.Verdict, want, err)
 			}
@@ -392,7 +392,7 @@ func TestPayloadOfAnErasedEvent(t *testing.T) {
 		if results, _ := w.store.Put(deadline(t), []*event.Item{item}); verdicts(results) != "Inserted" {
 			t.Fatalf("%s: %v", typ, results[0].Refusal)
 		}
-		if _, err := w.store.Erase(deadline(t), item.Key); err != nil {
+		if _, err := repair.Of(w.store).Erase(deadline(t), item.Key); err != nil {
 			t.Fatal(err)
 		}
 		w.faults = append(w.faults, fault{API: "DeleteObject", Before: errLost, Always: true})
@@ -419,7 +419,7 @@ func TestPayloadOfAnErasedPart(t *testing.T) {
 		item := w.thread(typ, "1")
 		w.store.Put(deadline(t), []*event.Item{item})
 		part := item.Parts.Items[0]
-		if _, err := w.store.Erase(deadline(t), part.Key); err != nil {
+		if _, err := repair.Of(w.store).Erase(deadline(t), part.Key); err != nil {
 			t.Fatal(err)
 		}
 		for what, again := range map[string]*event.Item{"the same": item,
@@ -460,11 +460,11 @@ func TestEraseIsFinishedWithoutOffload(t *testing.T) {
 			Env:        w.Env,
 			Objects:    w.Engine.S3(), PayloadBucket: stack.Payloads})
 		w.faults = append(w.faults, fault{API: "ListObjectsV2", Before: errLost, Always: true})
-		if _, err := s.Erase(context.Background(), item.Key); err == nil { // bounded by rounds
+		if _, err := repair.Of(s).Erase(context.Background(), item.Key); err == nil { // bounded by rounds
 			t.Fatalf("%s: erased without the bucket", typ)
 		}
 		w.faults = nil
-		if _, err := s.Erase(deadline(t), item.Key); err != nil || w.objects() != 0 {
+		if _, err := repair.Of(s).Erase(deadline(t), item.Key); err != nil || w.objects() != 0 {
 			t.Errorf("%s: %v, and %d objects are left", typ, err, w.objects())
 		}
 	}
@@ -490,12 +490,12 @@ func TestEraseWithoutABucket(t *testing.T) {
 		order := w.order("1", 1)
 		w.store.Put(deadline(t), []*event.Item{order})
 		for range 2 {
-			if _, err := s.Erase(deadline(t), order.Key); (err != nil) != offload {
+			if _, err := repair.Of(s).Erase(deadline(t), order.Key); (err != nil) != offload {
 				t.Errorf("offload %v: %v", offload, err)
 			}
 		}
 		w.faults = []fault{{API: "ListObjectsV2", Before: coded("AccessDenied"), Always: true}}
-		if _, err := s.Erase(context.Background(), order.Key); err == nil { // nobody knows whether there is a bucket
+		if _, err := repair.Of(s).Erase(context.Background(), order.Key); err == nil { // nobody knows whether there is a bucket
 			t.Errorf("offload %v, denied: no error", offload)
 		}
 		w.faults = nil
@@ -520,10 +520,10 @@ func TestLaterPartsOfAnOffloadedWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missing, _, err := s.MissingParts(deadline(t), []*event.Item{whole}); err != nil || len(missing) != 0 {
+	if missing, _, err := repair.Of(s).MissingParts(deadline(t), []*event.Item{whole}); err != nil || len(missing) != 0 {
 		t.Errorf("%d are missing, %v", len(missing), err)
 	}
-	if p, err := s.PutParts(deadline(t)); err != nil || p.Missing != 1 || p.Put != 1 {
+	if p, err := repair.Of(s).PutParts(deadline(t)); err != nil || p.Missing != 1 || p.Put != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -543,7 +543,7 @@ func TestNoObjectOfWhatIsNotPut(t *testing.T) {
 			t.Errorf("%s, too late: %v, %d requests to S3", typ, results[0].Refusal, cost.Objects)
 		}
 		item := at(typ, ahead)
-		if judged, stored, err := inside.Of(w.store).Judge(deadline(t), item); err != nil || stored != nil ||
+		if judged, stored, err := repair.Of(w.store).Judge(deadline(t), item); err != nil || stored != nil ||
 			judged.Verdict != event.Poison || judged.Refusal.Reason != event.TooFarAhead || judged.Refusal.Type != typ {
 			t.Errorf("%s: Judge says %+v, %v", typ, judged, err)
 		}
@@ -614,11 +614,11 @@ func TestMissingPartsAreOffloaded(t *testing.T) {
 			w.loses(part)
 		}
 		w.faults = append(w.faults, fault{API: "PutObject", Before: errLost, Always: true})
-		if p, err := w.store.PutParts(context.Background()); err != nil || p.Missing != 2 || p.Put != 0 || len(p.Refused) != 2 {
+		if p, err := repair.Of(w.store).PutParts(context.Background()); err != nil || p.Missing != 2 || p.Put != 0 || len(p.Refused) != 2 {
 			t.Errorf("%s: %+v, %v", typ, p, err)
 		}
 		w.faults = nil
-		if p, err := w.store.PutParts(deadline(t)); err != nil || p.Missing != 2 || p.Put != 2 {
+		if p, err := repair.Of(w.store).PutParts(deadline(t)); err != nil || p.Missing != 2 || p.Put != 2 {
 			t.Errorf("%s: %+v, %v", typ, p, err)
 		}
 		for _, part := range item.Parts.Items {
@@ -645,12 +645,12 @@ func TestMissingPartsTooFarAhead(t *testing.T) {
 			`"},{"n":2}]`)
 		w.keepAll(without(whole, none))
 	}
-	p, err := w.store.PutParts(deadline(t))
+	p, err := repair.Of(w.store).PutParts(deadline(t))
 	if err != nil || p.Missing != 4 || p.Put != 2 || len(p.Refused) != 2 || p.Refused[0].Reason != event.TooFarAhead || w.objects() != 0 {
 		t.Errorf("%+v, %v, and %d objects", p, err, w.objects())
 	}
 	w.Clock.Set(time.Date(2099, 4, 2, 0, 0, 0, 0, time.UTC))
-	if p, err := w.store.PutParts(deadline(t)); err != nil || p.Missing != 2 || p.Put != 2 || w.objects() != 2 {
+	if p, err := repair.Of(w.store).PutParts(deadline(t)); err != nil || p.Missing != 2 || p.Put != 2 || w.objects() != 2 {
 		t.Errorf("a month later: %+v, %v, and %d objects", p, err, w.objects())
 	}
 }

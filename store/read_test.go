@@ -23,6 +23,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -332,20 +333,20 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 		t.Errorf("%+v", other)
 	}
 	h := head(t, w.store, def)
-	if err := inside.Of(w.store).ClearBuilding(deadline(t), def, h.Behind); !errors.Is(err, store.ErrBehind) {
+	if err := repair.Of(w.store).ClearBuilding(deadline(t), def, h.Behind); !errors.Is(err, repair.ErrBehind) {
 		t.Errorf("complete without a pass: %v", err)
 	}
-	pass, err := w.store.BeginPass(deadline(t), def)
+	pass, err := repair.Of(w.store).BeginPass(deadline(t), def)
 	if err != nil || pass.Behind != h.Behind || pass.Definition != def {
 		t.Errorf("a pass begins at %+v, %v", pass, err)
 	}
-	if err := inside.Of(w.store).ClearBuilding(deadline(t), def, h.Behind-1); !errors.Is(err, store.ErrBehind) {
+	if err := repair.Of(w.store).ClearBuilding(deadline(t), def, h.Behind-1); !errors.Is(err, repair.ErrBehind) {
 		t.Errorf("%v", err)
 	}
-	if err := inside.Of(w.store).ClearBuilding(deadline(t), def, h.Behind); err != nil || head(t, w.store, def).Building {
+	if err := repair.Of(w.store).ClearBuilding(deadline(t), def, h.Behind); err != nil || head(t, w.store, def).Building {
 		t.Errorf("%v", err)
 	}
-	if err := inside.Of(w.store).ClearBuilding(deadline(t), &aggregate.Definition{Name: "nothing", Since: 1}, 0); err == nil ||
+	if err := repair.Of(w.store).ClearBuilding(deadline(t), &aggregate.Definition{Name: "nothing", Since: 1}, 0); err == nil ||
 		!strings.Contains(err.Error(), "no head") {
 		t.Error("cleared what has no head")
 	}
@@ -535,7 +536,7 @@ func TestTouch(t *testing.T) {
 				Message: aws.String("again")}
 		}
 	}}}
-	touched, err := s.Touch(deadline(t))
+	touched, err := repair.Of(s).Touch(deadline(t))
 	if err != nil || touched.Scanned != 5 || touched.Odd != 1 || touched.Touched != 3 ||
 		len(w.faults) > 0 { // what was asked again was stamped already
 		t.Errorf("%+v %v", touched, err)
@@ -549,27 +550,28 @@ func TestTouch(t *testing.T) {
 	if len(w.stored("events", event.Key{PK: "FOREIGN", SK: "x"})) != 2 {
 		t.Error("a foreign item was touched")
 	}
-	if touched, err = s.Touch(deadline(t)); err != nil || touched.Touched != 0 {
+	if touched, err = repair.Of(s).Touch(deadline(t)); err != nil || touched.Touched != 0 {
 		t.Errorf("again: %+v %v", touched, err)
 	}
-	if touched, err = w.store.Touch(deadline(t)); err != nil || touched.Touched != 0 {
+	if touched, err = repair.Of(w.store).Touch(deadline(t)); err != nil || touched.Touched != 0 {
 		t.Errorf("by a lower epoch: %+v %v", touched, err)
 	}
 	s = w.started(added(2, 4))
 	w.faults = []fault{{API: "BatchExecuteStatement", After: errLost}}
-	if touched, err = s.Touch(deadline(t)); err != nil || touched.Touched != 0 || show(w.stored("events", items[4].Key)["epoch"]) != "N 4" {
+	if touched, err = repair.Of(s).Touch(deadline(t)); err != nil || touched.Touched != 0 ||
+		show(w.stored("events", items[4].Key)["epoch"]) != "N 4" {
 		t.Errorf("after a lost answer: %+v %v", touched, err)
 	}
 	s = w.started(added(2, 5))
 	w.faults = []fault{{API: "BatchExecuteStatement", Before: &types.ResourceNotFoundException{}}}
-	if _, err := s.Touch(deadline(t)); err == nil || len(w.faults) > 0 || !strings.Contains(err.Error(), "and 4 other items") {
+	if _, err := repair.Of(s).Touch(deadline(t)); err == nil || len(w.faults) > 0 || !strings.Contains(err.Error(), "and 4 other items") {
 		t.Errorf("%v; %d faults left", err, len(w.faults))
 	}
 	w.faults = []fault{{API: "BatchExecuteStatement", Edit: func(output any) {
 		output.(*dynamodb.BatchExecuteStatementOutput).Responses[2].Error = &types.BatchStatementError{Code: "AccessDenied",
 			Message: aws.String("not yours")}
 	}}}
-	if _, err := s.Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), "not yours") {
+	if _, err := repair.Of(s).Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), "not yours") {
 		t.Errorf("%v", err)
 	}
 }
@@ -585,7 +587,7 @@ func TestTouchMany(t *testing.T) {
 	s := w.started(added(2, 2))
 	before := w.Engine.Usage()
 	units := 0.0
-	for page, err := range s.TouchPages(deadline(t), tables.Segment{}) {
+	for page, err := range repair.Of(s).TouchPages(deadline(t), tables.Segment{}) {
 		if err != nil || page.Touched.Touched != 52 {
 			t.Fatalf("%+v %v", page, err)
 		}
@@ -625,7 +627,7 @@ func TestTouchAboveTheTablesEpoch(t *testing.T) {
 	} {
 		step.before()
 		before := w.Engine.Usage()
-		touched, err := ahead.Touch(deadline(t))
+		touched, err := repair.Of(ahead).Touch(deadline(t))
 		used := w.Engine.Usage().Sub(before).Requests
 		if step.words != "" && (err == nil || !strings.HasPrefix(err.Error(), "touch: refused") ||
 			!strings.Contains(err.Error(), step.words) || !strings.Contains(err.Error(), "deploy it with this pipeline.yaml")) ||
@@ -648,16 +650,17 @@ func TestTouchReadsTheEpoch(t *testing.T) {
 	w.store.Put(deadline(t), []*event.Item{w.order("1", 1)})
 	s := w.started(added(2, 2))
 	w.faults = []fault{{API: "GetItem", Before: errThrottled}, {API: "GetItem", After: errLost}}
-	if touched, err := s.Touch(deadline(t)); err != nil || touched.Touched != 1 || len(w.faults) > 0 {
+	if touched, err := repair.Of(s).Touch(deadline(t)); err != nil || touched.Touched != 1 || len(w.faults) > 0 {
 		t.Errorf("%+v %v", touched, err)
 	}
 	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
-	if _, err := s.Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), "reading the epoch of the aggregates table totals") ||
+	if _, err := repair.Of(s).Touch(deadline(t)); err == nil || !strings.Contains(err.Error(),
+		"reading the epoch of the aggregates table totals") ||
 		len(w.faults) > 0 {
 		t.Error(err)
 	}
 	alone := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events"})
-	if _, err := alone.Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), "Config.Aggregates") {
+	if _, err := repair.Of(alone).Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), "Config.Aggregates") {
 		t.Error(err)
 	}
 }
@@ -685,13 +688,13 @@ func TestReadsAskAgain(t *testing.T) {
 		return err
 	}
 	begin := func() error {
-		_, err := w.store.BeginPass(deadline(t), def)
+		_, err := repair.Of(w.store).BeginPass(deadline(t), def)
 		return err
 	}
 	if err := begin(); err != nil {
 		t.Fatal(err)
 	}
-	clear := func() error { return inside.Of(w.store).ClearBuilding(deadline(t), def, 0) }
+	clear := func() error { return repair.Of(w.store).ClearBuilding(deadline(t), def, 0) }
 	for _, c := range []struct {
 		api  string
 		read func() error

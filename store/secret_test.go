@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -172,20 +173,20 @@ func TestAnotherSecretOfAPerson(t *testing.T) {
 	if results, _ := right.Put(deadline(t), []*event.Item{item}); verdicts(results) != "Inserted" {
 		t.Fatal(results)
 	}
-	if done, err := wrong.PutParts(deadline(t)); !errors.Is(err, tables.ErrOtherSecret) || done.Put != 0 {
+	if done, err := repair.Of(wrong).PutParts(deadline(t)); !errors.Is(err, tables.ErrOtherSecret) || done.Put != 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
-	if erased, err := wrong.Erase(deadline(t), item.Key); !errors.Is(err, tables.ErrOtherSecret) || erased {
+	if erased, err := repair.Of(wrong).Erase(deadline(t), item.Key); !errors.Is(err, tables.ErrOtherSecret) || erased {
 		t.Errorf("%v, %v", erased, err)
 	}
 	if whole, parts := w.lieThere(item); !whole || parts != 2 {
 		t.Errorf("whole %v, %d parts", whole, parts)
 	}
 	again := w.under(one, withParts)
-	if done, err := again.PutParts(deadline(t)); err != nil || done.Put != 0 || done.Wholes != 1 {
+	if done, err := repair.Of(again).PutParts(deadline(t)); err != nil || done.Put != 0 || done.Wholes != 1 {
 		t.Errorf("the same secret: %+v, %v", done, err)
 	}
-	if erased, err := again.Erase(deadline(t), item.Key); err != nil || !erased {
+	if erased, err := repair.Of(again).Erase(deadline(t), item.Key); err != nil || !erased {
 		t.Errorf("the same secret: %v, %v", erased, err)
 	}
 	if lies := w.lies(item.Parts.Items[1].Key); !strings.Contains(lies, "i:barred") {

@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/table/inside"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -43,7 +44,7 @@ func TestSettledAgainstPuts(t *testing.T) {
 		for _, item := range list {
 			switch {
 			case r.IntN(12) == 0:
-				if _, err := inside.Of(w.store).EraseWith(ctx, item.Key, nil, true); err != nil { // a part may have been removed by hand
+				if _, err := repair.Of(w.store).EraseWith(ctx, item.Key, nil, true); err != nil { // a part may have been removed by hand
 					t.Fatal(err)
 				}
 			case item.Parts != nil && len(item.Parts.Items) > 0 && r.IntN(6) == 0:
@@ -97,7 +98,7 @@ func TestSettledLeavesToThePut(t *testing.T) {
 	old, dead := w.order("5", 1), w.order("6", 1)
 	w.mustPut(kept, cut, old)
 	for _, key := range []event.Key{erased.Key, cut.Parts.Items[1].Key, dead.Key} {
-		if _, err := w.store.Erase(ctx, key); err != nil {
+		if _, err := repair.Of(w.store).Erase(ctx, key); err != nil {
 			t.Fatal(err)
 		}
 	}

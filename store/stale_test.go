@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -132,7 +133,7 @@ func TestTouchMeetsAChange(t *testing.T) {
 					w.put("events", img)
 				}
 			}}}
-			touched, err := later.Touch(deadline(t))
+			touched, err := repair.Of(later).Touch(deadline(t))
 			if err != nil || touched.Scanned != items || touched.Touched != items-1 || len(w.faults) > 0 {
 				t.Errorf("%s: %+v, %v", api, touched, err)
 			}

@@ -17,7 +17,6 @@ import (
 type Store struct {
 	config tables.Config
 	put    *put.Stages
-	fix    *repairs
 	count  *count.Counter
 }
 
@@ -31,7 +30,7 @@ func New(c tables.Config) (*Store, error) {
 	}
 	gens := generations.New(t, c)
 	stages := put.New(gens, c)
-	return &Store{c, stages, &repairs{stages}, count.New(gens, c)}, nil
+	return &Store{c, stages, count.New(gens, c)}, nil
 }
 
 // Config returns the configuration that the store was made from.
@@ -93,38 +92,6 @@ func (s *Store) Totals(ctx context.Context) iter.Seq2[tables.StoredTotal, error]
 	return s.put.Totals(ctx)
 }
 
-// Touch raises the stamp of every item that is below the pipeline's epoch to that epoch. Each write
-// is a MODIFY in the stream. Its old image contributes nothing to a newer generation, and its new
-// image contributes everything. In this way the stream itself adds old items to new aggregates,
-// under ordinary marks. It does no harm to stop Touch and to repeat it.
-//
-// Touch returns an error before it writes anything if no streams function has started with the
-// pipeline's epoch yet. Only a start raises the epoch, and functions of an older epoch stop at the
-// first item that is stamped above it.
-//
-// If the payload of an item is in the payload bucket, Touch reads it. The item then also gets what
-// this pipeline needs of it, in the same write: newer generations may use fields that the item did
-// not keep.
-//
-// If the table refuses to stamp an item, or if its payload is lost, the pass goes on with the
-// others. Its error then names each such item. No newer generation is complete until these items
-// are repaired or removed and the pass has run again.
-func (s *Store) Touch(ctx context.Context) (Touched, error) {
-	return s.fix.Touch(ctx)
-}
-
-// TouchPages does what [Store.Touch] does, for one segment of the table, and yields a result for
-// each page. An error ends it.
-func (s *Store) TouchPages(ctx context.Context, seg tables.Segment) iter.Seq2[TouchedPage, error] {
-	return s.fix.TouchPages(ctx, seg)
-}
-
-// BeginPass begins a touch pass over a generation. Call [Store.Touch] after it, and
-// [github.com/ingot-events/ingot/verify.Finish] when the stream has brought what was touched.
-func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (tables.Pass, error) {
-	return s.count.BeginPass(ctx, d)
-}
-
 // Head reads the head of one generation, consistently. It returns nil if there is none.
 func (s *Store) Head(ctx context.Context, d *aggregate.Definition) (*tables.Head, error) {
 	return s.count.Head(ctx, d)
@@ -135,82 +102,6 @@ func (s *Store) Head(ctx context.Context, d *aggregate.Definition) (*tables.Head
 // object is gone.
 func (s *Store) Payload(ctx context.Context, item *event.Item) (string, error) {
 	return s.put.Payload(ctx, item)
-}
-
-// Erase replaces the event stored under key by an item that only bars the key. The attributes of
-// this item are PK, SK, i:barred and, under mode insert, the event's expiresAt. Erase reports
-// whether an event was there. If none is stored, the key is barred in advance.
-//
-// While the key is barred, everything that is delivered under it is a [event.Duplicate] with the
-// reason [event.Barred]. No redelivery brings the event back. The stream treats the replacement as
-// a removal by a person: every total loses what the event had added. The bar goes when the event
-// would have expired. In two cases it stays for ever: under mode latest, because later revisions
-// may expire after the one that was erased, and if nothing was stored to say when it expires.
-//
-// The parts of an event are erased before it, in the same way. They are a function of the stored
-// whole, so a call that stops in between can be repeated. Once the whole is barred, a message that
-// is delivered again puts no parts.
-//
-// The item of a whole says how many parts were stored with it. If the pipeline has changed since,
-// it may not make all of them, or make them under other keys. If fewer are found than were stored,
-// Erase changes nothing and returns an error that says so: once the whole is gone, nothing would
-// lead to the others. It also returns an error if no event is stored under the key, and parts of
-// an expired one may be: those of a type that has a longer retain than its whole. In that case the
-// key is barred. In both cases, ingot erase --scan finds the parts.
-//
-// A claim of the event is not barred but removed, in the same transaction that bars the whole. From
-// then on, another event can claim the value. The value must not be free any earlier: if the call
-// stopped in between, or if the event's own message were delivered again, two wholes could have the
-// same value. A claim can only be erased together with its whole.
-//
-// After the key is barred, the payloads of the key are deleted from the payload bucket, if there is
-// one: under every event type that has offload and under the event's own type, or under every type
-// if no event is stored. From then on, a message that puts such a payload also deletes it.
-//
-// Erase returns nil only if the key is proven barred and its payloads are proven deleted. You may
-// repeat it to finish an interrupted call. If the key is barred already, it only deletes the
-// payloads that are left. It refuses an item that is not Ingot's.
-//
-// If a key of an event uses hmac, and Config.Aggregates is set, Erase first reads there whether the
-// pipeline's secret is the one that the tables were filled with. Otherwise it returns
-// [ErrOtherSecret], because it would not find the parts of the event.
-//
-// Everything else that holds the event stays: archive objects, older versions of objects, backups,
-// queues and logs. The page docs/erasing.md says what to do about them.
-func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err error) {
-	return s.fix.Erase(ctx, key)
-}
-
-// MissingParts returns the parts of stored wholes that are not stored, and the read units that it
-// took to find out. A part can be missing if an older ingest function, which did not know the part,
-// has stored the whole alone. Items of types without parts are left out. So are parts that are too
-// late to be stored, because they may have expired. If a whole lacks the fields that its parts
-// need, it was stored before the parts were declared and has none. The same holds if its item did
-// not keep these fields, because the payload bucket is not read. A claim whose value another whole
-// holds counts as missing.
-//
-// While a message is being stored, its parts can look missing, because the whole is put first.
-func (s *Store) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
-	return s.fix.MissingParts(ctx, wholes)
-}
-
-// OrphanedParts returns the parts among these items whose whole is not stored, or does not have
-// them, and the read units that it took to find out. It leaves out parts that do not hold all
-// fields of their whole's key, parts of a whole that may have expired or whose payload is not in
-// the item, and those that are not stored any more.
-func (s *Store) OrphanedParts(ctx context.Context, items []*event.Item) (orphans []*event.Item, units float64, err error) {
-	return s.fix.OrphanedParts(ctx, items)
-}
-
-// PutParts puts the missing parts of all stored wholes: see [Store.MissingParts]. It does no harm
-// to stop it and to repeat it, or to run it while events flow: a part that arrives in the meantime
-// is a Duplicate. If the payload of a whole is in the payload bucket, it is read from there. Parts
-// are stamped with the pipeline's epoch. So if no streams function has started with that epoch yet,
-// PutParts returns an error before it puts anything. It also does so if the secret of hmac is not
-// the one that the tables were filled with: all parts would be put again, under other keys. If the
-// credentials do not allow puts, it ends with the service's error.
-func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
-	return s.fix.PutParts(ctx)
 }
 
 // Start makes sure, before a handler counts anything, that the aggregates table agrees with the

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -42,7 +43,7 @@ func TestFinishLooksAtItsOwnGeneration(t *testing.T) {
 	w.deploy(withAgain())
 	def, _ := w.plan.Definition("again")
 	pass := w.begin(def)
-	if _, err := w.store.Touch(context.Background()); err != nil {
+	if _, err := repair.Of(w.store).Touch(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	w.drain()

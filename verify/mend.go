@@ -10,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -46,10 +47,10 @@ const mostMended = 1000
 //     not known of totals that are counted by receipts.
 //
 // The write has the condition that the fingerprint is still the one that was read: see
-// [store.Mending.Set]. So a change that is counted between the reads and the write lets the write
+// [repair.Mending.Set]. So a change that is counted between the reads and the write lets the write
 // fail, and a change that is counted after it is added to the right values.
 func Mend(ctx context.Context, c Config, st *store.Store, defs []*aggregate.Definition, lag Lag, patience time.Duration) (*Mended, error) {
-	c.Env, c.Source, c.Work = c.Env.Real(), st, nil
+	c.Env, c.Source, c.Work = c.Env.Real(), SourceOf(st), nil
 	m := &mending{Config: c, store: st, at: map[string]*target{}}
 	c.pick = func(key string, t total) {
 		if len(defs) == 0 || slices.Contains(defs, t.def) {
@@ -91,7 +92,7 @@ type mending struct {
 type target struct {
 	total
 	key     string
-	held    *store.Mending
+	held    *repair.Mending
 	stored  sum
 	wanted  sum
 	why     string // why it is not mended
@@ -124,7 +125,7 @@ func (m *mending) hold(ctx context.Context, t *target) (err error) {
 	if t.by != "" {
 		address.By = strings.Split(t.by, "#")
 	}
-	if t.held, err = store.BeginMending(ctx, m.store, t.def, address); err != nil {
+	if t.held, err = repair.Of(m.store).BeginMending(ctx, t.def, address); err != nil {
 		return err
 	}
 	t.stored = *newSum(t.def)

@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
@@ -460,7 +461,7 @@ func TestAcceptedFlag(t *testing.T) {
 			}
 			def, _ := w.plan.Definition(total.Address.Name)
 			a := total.Address
-			if is, err := store.Accept(context.Background(), w.store, lanes.Key(def, a.Bucket, a.By, a.Window), flag+total.Flag,
+			if is, err := repair.Of(w.store).Accept(context.Background(), lanes.Key(def, a.Bucket, a.By, a.Window), flag+total.Flag,
 				"jo"); err != nil || is != want {
 				t.Errorf("%t, %v", is, err)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -50,7 +51,7 @@ func TestOrphanedParts(t *testing.T) {
 	remove(put("gone", lines))
 	remove(put("fewer", lines))
 	put("fewer", `[{"n":2,"pieces":3}]`)
-	if _, err := w.store.Erase(t.Context(), put("erased", lines).Key); err != nil {
+	if _, err := repair.Of(w.store).Erase(t.Context(), put("erased", lines).Key); err != nil {
 		t.Fatal(err)
 	}
 	w.drain()
@@ -100,7 +101,7 @@ func TestMissingParts(t *testing.T) {
 		t.Errorf("%d parts are missing, differences %v", r.MissingParts, r.Differences)
 	}
 	for _, want := range []int{2, 0} {
-		done, err := w.store.PutParts(ctx)
+		done, err := repair.Of(w.store).PutParts(ctx)
 		if err != nil || done.Missing != want || done.Put != want || done.Wholes != 4 {
 			t.Errorf("%+v %v, want %d put", done, err, want)
 		}
@@ -140,7 +141,7 @@ func TestMissingParts(t *testing.T) {
 		want int
 	}{{whole.ExpiresAt - 3601, 1}, {whole.ExpiresAt - 3600, 0}} {
 		w.Clock.Set(time.Unix(c.at, 0))
-		if missing, units, err := w.store.MissingParts(ctx, []*event.Item{whole}); err != nil || len(missing) != c.want ||
+		if missing, units, err := repair.Of(w.store).MissingParts(ctx, []*event.Item{whole}); err != nil || len(missing) != c.want ||
 			units != float64(2*c.want) {
 			t.Errorf("%d are missing for %v units, want %d: %v", len(missing), units, c.want, err)
 		}
@@ -154,7 +155,7 @@ func TestPutPartsWaitsForTheEpoch(t *testing.T) {
 	spec := orders()
 	spec.Epoch++
 	_, early := w.open(withLines(spec))
-	if _, err := early.PutParts(context.Background()); err == nil ||
+	if _, err := repair.Of(early).PutParts(context.Background()); err == nil ||
 		!strings.Contains(err.Error(), "put parts: refused, because the aggregates table") {
 		t.Error(err)
 	}

@@ -34,7 +34,7 @@ type Report struct {
 	Odd  []string
 	More More
 	// MissingParts is how many parts of stored events are not stored: see
-	// [store.Store.MissingParts]. [store.Store.PutParts] puts them.
+	// [repair.Repairer.MissingParts]. [repair.Repairer.PutParts] puts them.
 	MissingParts int
 	// missing is the first odd item that is not in a generation.
 	missing map[*aggregate.Definition]string

@@ -207,22 +207,19 @@ func (s *reading) item(item *event.Item) {
 // missingParts counts the parts of the wholes among these items that are not stored, and notes the
 // parts among them that have no whole. It returns the read units that this took.
 func (s *reading) missingParts(ctx context.Context, items []*event.Item) (units float64, err error) {
-	source, ok := s.Source.(partsSource)
-	if ok {
-		orphans, read, err := source.OrphanedParts(ctx, items)
-		if units += read; err != nil {
-			return units, err
-		}
-		for _, part := range orphans {
-			s.Seen.odd(fmt.Sprintf("item %q is a part of an event that is not stored or does not have it, and it is counted; if nobody "+
-				"needs it, delete it by its key", part.Key))
-		}
+	orphans, units, err := s.Source.OrphanedParts(ctx, items)
+	if err != nil {
+		return units, err
+	}
+	for _, part := range orphans {
+		s.Seen.odd(fmt.Sprintf("item %q is a part of an event that is not stored or does not have it, and it is counted; if nobody "+
+			"needs it, delete it by its key", part.Key))
 	}
 	for _, whole := range items { // one by one: the parts of a page may be more than memory holds
-		if !ok || !s.Pipeline.HasParts(whole.Type) {
+		if !s.Pipeline.HasParts(whole.Type) {
 			continue
 		}
-		missing, read, err := source.MissingParts(ctx, []*event.Item{whole})
+		missing, read, err := s.Source.MissingParts(ctx, []*event.Item{whole})
 		if units += read; err != nil {
 			return units, err
 		}

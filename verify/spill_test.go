@@ -65,7 +65,7 @@ func spoiled(t *testing.T) (*world, *leaf, verify.Config) {
 	w.remove("totals", w.key("daily", 1))
 	w.alter(w.key("by_merchant", 0), "ADD fp :v", number("7"))
 	s, l := w.leafed()
-	return w, l, verify.Config{Pipeline: w.plan, Source: s, Env: w.Env}
+	return w, l, verify.Config{Pipeline: w.plan, Source: verify.SourceOf(s), Env: w.Env}
 }
 
 func mustRun(t *testing.T, c verify.Config) *verify.Report {

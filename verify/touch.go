@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -32,11 +33,11 @@ type key struct {
 
 // TouchPass is what [Touch] did.
 type TouchPass struct {
-	store.Touched
+	repair.Touched
 	Reads, Writes float64 // units, including those of earlier calls that were stopped
 }
 
-// Touch is [store.Store.Touch] with more to choose: Config.Segments of the events table side by
+// Touch is [repair.Repairer.Touch] with more to choose: Config.Segments of the events table side by
 // side, at Config.Rate for reads and writes together. With Config.Work, it writes checkpoints on
 // the way and goes on where an earlier call with the same folder stopped. Config.Progress is told
 // how many items were seen. Source, Buckets and Memory do not matter.
@@ -44,7 +45,7 @@ type TouchPass struct {
 // If an older function stores an item in a part of the table that the pass has already read, that
 // item is not touched. [Finish] then says that items are still stamped below.
 func Touch(ctx context.Context, c Config, st *store.Store) (t TouchPass, err error) {
-	c.Source = st
+	c.Source = SourceOf(st)
 	p, err := newPass(c)
 	if err != nil {
 		return t, err
@@ -58,7 +59,7 @@ func Touch(ctx context.Context, c Config, st *store.Store) (t TouchPass, err err
 	var refusals []error
 	for i := range parts {
 		part := &parts[i]
-		t.Add(store.Touched{Scanned: part.Scanned, Touched: part.Touched, Odd: part.Odd, Payloads: part.Payloads, Refused: part.refused()})
+		t.Add(repair.Touched{Scanned: part.Scanned, Touched: part.Touched, Odd: part.Odd, Payloads: part.Payloads, Refused: part.refused()})
 		t.Reads, t.Writes = t.Reads+part.Reads, t.Writes+part.Writes
 		for _, why := range part.Refusals {
 			refusals = append(refusals, errors.New(why))
@@ -75,7 +76,7 @@ func Touch(ctx context.Context, c Config, st *store.Store) (t TouchPass, err err
 			}
 		}
 	}
-	return t, store.RefusedTouches(refusals)
+	return t, repair.RefusedTouches(refusals)
 }
 
 func touchPaper(segment, of int) string {
@@ -112,7 +113,7 @@ func (p *pass) touchSegment(ctx context.Context, st *store.Store, segment int, t
 
 func (p *pass) touchPages(ctx context.Context, st *store.Store, segment int, t *touching, name string) error {
 	last := p.Env.Now()
-	for page, err := range st.TouchPages(ctx, p.from(segment, t.Items)) {
+	for page, err := range repair.Of(st).TouchPages(ctx, p.from(segment, t.Items)) {
 		t.Touched, t.Payloads = t.Touched+page.Touched.Touched, t.Payloads+page.Payloads
 		t.Reads, t.Writes = t.Reads+page.Reads, t.Writes+page.Writes
 		for i, k := range page.Refused {

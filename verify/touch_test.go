@@ -72,7 +72,7 @@ func TestTouchGoesOn(t *testing.T) {
 		def, _ := w.plan.Definition("again")
 		pass := w.begin(def)
 		w.drain()
-		r, err := verify.Run(context.Background(), verify.Config{Pipeline: w.plan, Source: s, Env: w.Env})
+		r, err := verify.Run(context.Background(), verify.Config{Pipeline: w.plan, Source: verify.SourceOf(s), Env: w.Env})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -23,7 +22,7 @@ func (f lagFunc) Counted(context.Context) (time.Time, error) { return f() }
 
 func looks(t *testing.T, w *world, lag lagFunc) *verify.Looks {
 	t.Helper()
-	return looksAt(t, w, w.store, lag)
+	return looksAt(t, w, verify.SourceOf(w.store), lag)
 }
 
 func looksAt(t *testing.T, w *world, from verify.Source, lag lagFunc) *verify.Looks {
@@ -51,18 +50,18 @@ func TestTwiceWhileEventsFlow(t *testing.T) {
 	}
 }
 
-// halfway is a store that calls a function each time a table has been read to its end.
+// halfway is a source that calls a function each time a table has been read to its end.
 type halfway struct {
-	*store.Store
+	verify.Source
 	read func()
 }
 
 func (h halfway) ItemPages(ctx context.Context, of tables.Segment) iter.Seq2[tables.Page[*event.Item], error] {
-	return then(h.Store.ItemPages(ctx, of), h.read)
+	return then(h.Source.ItemPages(ctx, of), h.read)
 }
 
 func (h halfway) TotalPages(ctx context.Context, of tables.Segment) iter.Seq2[tables.Page[tables.StoredTotal], error] {
-	return then(h.Store.TotalPages(ctx, of), h.read)
+	return then(h.Source.TotalPages(ctx, of), h.read)
 }
 
 // then calls a function after the last page.
@@ -84,7 +83,7 @@ func TestTwiceWhileAnEventComesAndGoes(t *testing.T) {
 	w.put(w.plan, w.store, 100, "a", 5)
 	key := order(100)
 	tables := 0
-	from := halfway{w.store, func() {
+	from := halfway{verify.SourceOf(w.store), func() {
 		if tables++; tables == 3 {
 			w.remove("events", key)
 			w.drain()

@@ -35,6 +35,14 @@ type lists struct {
 
 var errBreak = errors.New("it breaks")
 
+func (l *lists) MissingParts(context.Context, []*event.Item) ([]*event.Item, float64, error) {
+	return nil, 0, nil
+}
+
+func (l *lists) OrphanedParts(context.Context, []*event.Item) ([]*event.Item, float64, error) {
+	return nil, 0, nil
+}
+
 func (l *lists) Head(context.Context, *aggregate.Definition) (*tables.Head, error) { return nil, nil }
 
 func (l *lists) ItemPages(_ context.Context, of tables.Segment) iter.Seq2[tables.Page[*event.Item], error] {

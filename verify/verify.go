@@ -27,31 +27,36 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
 
-// Source is where items and totals are read. A *[store.Store] is a Source.
+// Source is where items and totals are read. [SourceOf] makes one of a store.
 type Source interface {
 	ItemPages(context.Context, tables.Segment) iter.Seq2[tables.Page[*event.Item], error]
 	TotalPages(context.Context, tables.Segment) iter.Seq2[tables.Page[tables.StoredTotal], error]
 	// Head returns what the aggregates table says of a whole generation, or nil if it says nothing.
 	Head(context.Context, *aggregate.Definition) (*tables.Head, error)
-}
-
-// partsSource is a [Source] that can also tell which parts of stored wholes are missing, and which
-// stored parts have no whole. A *[store.Store] is one.
-type partsSource interface {
+	// MissingParts and OrphanedParts are those of a [repair.Repairer].
 	MissingParts(context.Context, []*event.Item) (missing []*event.Item, units float64, err error)
 	OrphanedParts(context.Context, []*event.Item) (orphans []*event.Item, units float64, err error)
+}
+
+// SourceOf returns the tables of a store as a [Source].
+func SourceOf(st *store.Store) Source {
+	return struct {
+		*store.Store
+		*repair.Repairer
+	}{st, repair.Of(st)}
 }
 
 // Totals compares all totals of the pipeline's generations with the items. Totals that have expired
 // at now may be gone already, so they are not compared. If the pipeline declares a generation
 // differently from its head, or groups by another secret, that is an error and not a difference.
 // [Run] does the same with more options.
-func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Time) (*Report, error) {
-	return Run(ctx, Config{Pipeline: p, Source: from, Env: env.Env{Now: func() time.Time { return now }}})
+func Totals(ctx context.Context, p *pipeline.Pipeline, st *store.Store, now time.Time) (*Report, error) {
+	return Run(ctx, Config{Pipeline: p, Source: SourceOf(st), Env: env.Env{Now: func() time.Time { return now }}})
 }
 
 // Run compares all totals with the items in this process. It reads every segment of both tables
@@ -208,7 +213,7 @@ func mistaken(ctx context.Context, p *pipeline.Pipeline, from Source) error {
 
 // Finish declares a generation complete after a touch pass, if three things are true: no item is
 // stamped below it, verify finds no difference in it, and nothing was let in below it since
-// [store.Store.BeginPass]. It returns the differences that prevent this.
+// [repair.Repairer.BeginPass]. It returns the differences that prevent this.
 // If it returns no difference and no error, the generation is complete. Items that cannot be
 // understood, or from which the generation cannot be computed, do not prevent it. Finish then flags
 // the head for the first of them, and [Totals] names them as Odd.
@@ -245,5 +250,5 @@ func (r *Report) Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Sto
 			return nil, fmt.Errorf("finish %s: %w", def, err)
 		}
 	}
-	return nil, inside.Of(st).ClearBuilding(ctx, def, pass.Behind)
+	return nil, repair.Of(st).ClearBuilding(ctx, def, pass.Behind)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -308,7 +309,7 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 	}
 
 	// The pass, with the old version writing on: what it wrote meanwhile is found.
-	touched, err := w.store.Touch(ctx)
+	touched, err := repair.Of(w.store).Touch(ctx)
 	if err != nil || touched.Touched != 50 || touched.Scanned != 60 {
 		t.Fatalf("%+v %v", touched, err)
 	}
@@ -316,7 +317,7 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 	if _, err := finish(w, pass); err == nil || !strings.Contains(err.Error(), "1 items") {
 		t.Errorf("finished with an item below: %v", err)
 	}
-	if touched, err = w.store.Touch(ctx); err != nil || touched.Touched != 1 {
+	if touched, err = repair.Of(w.store).Touch(ctx); err != nil || touched.Touched != 1 {
 		t.Fatalf("%+v %v", touched, err)
 	}
 	// Everything is touched and the stream has not brought it: differences stand in the way.
@@ -329,7 +330,7 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 		t.Errorf("finished although behind has moved: %v", err)
 	}
 	pass = w.begin(def)
-	if touched, err = w.store.Touch(ctx); err != nil || touched.Touched != 0 {
+	if touched, err = repair.Of(w.store).Touch(ctx); err != nil || touched.Touched != 0 {
 		t.Fatalf("%+v %v", touched, err)
 	}
 	if standing, err := finish(w, pass); err != nil || len(standing) != 0 {
@@ -371,7 +372,7 @@ func TestFinishWithAnOddItem(t *testing.T) {
 	spec := withAgain()
 	w.deploy(spec)
 	def, _ := w.plan.Definition("again")
-	if touched, err := w.store.Touch(context.Background()); err != nil || touched.Odd != 1 {
+	if touched, err := repair.Of(w.store).Touch(context.Background()); err != nil || touched.Odd != 1 {
 		t.Fatal(touched, err)
 	}
 	w.drain()
@@ -403,7 +404,7 @@ func TestOldVersionAlone(t *testing.T) {
 	spec, older := withAgain(), orders()
 	w.deploy(spec)
 	def, _ := w.plan.Definition("again")
-	if _, err := w.store.Touch(context.Background()); err != nil {
+	if _, err := repair.Of(w.store).Touch(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	w.drain()
@@ -419,7 +420,7 @@ func TestOldVersionAlone(t *testing.T) {
 	if !h.Building {
 		t.Fatal("the older version let an item in, and the head of the newer aggregate does not say so")
 	}
-	if err := inside.Of(w.store).ClearBuilding(context.Background(), def, w.begin(def).Behind); err != nil {
+	if err := repair.Of(w.store).ClearBuilding(context.Background(), def, w.begin(def).Behind); err != nil {
 		t.Fatal(err)
 	}
 	r := w.verify()
@@ -428,7 +429,7 @@ func TestOldVersionAlone(t *testing.T) {
 			"it; touch them" {
 		t.Fatalf("%v", r.Differences)
 	}
-	if _, err := w.store.Touch(context.Background()); err != nil {
+	if _, err := repair.Of(w.store).Touch(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	w.drain()
@@ -460,7 +461,7 @@ func TestVerifyWithAnotherPipeline(t *testing.T) {
 	w.deploy(deployed, secret("one"))
 	def, _ := w.plan.Definition("again")
 	pass := w.begin(def)
-	if _, err := w.store.Touch(context.Background()); err != nil {
+	if _, err := repair.Of(w.store).Touch(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	w.drain()
@@ -516,7 +517,7 @@ func totals(ctx context.Context, w *world) (*verify.Report, error) {
 // begin begins a touch pass.
 func (w *world) begin(def *aggregate.Definition) tables.Pass {
 	w.t.Helper()
-	pass, err := w.store.BeginPass(context.Background(), def)
+	pass, err := repair.Of(w.store).BeginPass(context.Background(), def)
 	if err != nil {
 		w.t.Fatal(err)
 	}

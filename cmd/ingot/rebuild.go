@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -186,7 +187,7 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 	}
 	passes := make([]tables.Pass, len(defs))
 	for i, def := range defs {
-		if passes[i], err = v.store.BeginPass(ctx, def); err != nil {
+		if passes[i], err = repair.Of(v.store).BeginPass(ctx, def); err != nil {
 			return err
 		}
 	}

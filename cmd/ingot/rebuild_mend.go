@@ -15,7 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -136,7 +136,7 @@ func (a *app) rebuildAccept(cmd *cobra.Command, o verifyOptions, names []string)
 	who := chosen.Caller(ctx, v.target)
 	out := rebuilt{Complete: []string{}, Standing: []string{}, Accepted: []changedTotal{}}
 	for _, f := range flags {
-		accepted, err := store.Accept(ctx, v.store, f.key, f.flag, who)
+		accepted, err := repair.Of(v.store).Accept(ctx, f.key, f.flag, who)
 		if err != nil {
 			return err
 		}

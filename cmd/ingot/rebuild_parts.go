@@ -9,6 +9,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/scan"
 	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/repair"
 )
 
 // partsPut is the JSON of what rebuild --parts did.
@@ -41,7 +42,7 @@ func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
 	if begin, err := a.agreed(v.target, price, o); !begin {
 		return err
 	}
-	done, err := v.store.PutParts(ctx)
+	done, err := repair.Of(v.store).PutParts(ctx)
 	if err != nil {
 		return err
 	}

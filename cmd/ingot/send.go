@@ -16,7 +16,6 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
@@ -26,6 +25,7 @@ import (
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 )
 
 const sendJSON = `With --output json, one object:
@@ -237,7 +237,7 @@ func (a *app) waitForStored(cmd *cobra.Command, t *target.Target, p *pipeline.Pi
 		return err
 	}
 	judge := func(ctx context.Context, item *event.Item) (event.Verdict, error) {
-		judged, _, err := inside.Of(st).Judge(ctx, item)
+		judged, _, err := repair.Of(st).Judge(ctx, item)
 		return judged.Verdict, err
 	}
 	paused, unknown := a.sayPaused(cmd, t)

@@ -178,7 +178,8 @@ func (a *app) verifying(cmd *cobra.Command, writes bool) (v verifying, err error
 
 // config returns how a pass reads the tables.
 func (a *app) passConfig(v verifying, o verifyOptions) (verify.Config, error) {
-	c := verify.Config{Pipeline: v.plan, Source: v.store, Env: a.Clock, Segments: o.segments, Buckets: o.buckets, Rate: o.rate,
+	c := verify.Config{Pipeline: v.plan, Source: verify.SourceOf(v.store), Env: a.Clock, Segments: o.segments, Buckets: o.buckets,
+		Rate:   o.rate,
 		Memory: o.memory << 20,
 		About:  v.target.Account + " " + v.target.Region + " " + v.target.EventsTable + " " + v.target.AggregatesTable}
 	if o.work == "" {

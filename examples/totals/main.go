@@ -32,6 +32,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
@@ -129,11 +130,11 @@ func (t stack) touch(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	pass, err := t.store.BeginPass(ctx, def)
+	pass, err := repair.Of(t.store).BeginPass(ctx, def)
 	if err != nil {
 		return err
 	}
-	touched, err := t.store.Touch(ctx)
+	touched, err := repair.Of(t.store).Touch(ctx)
 	fmt.Fprintf(t.out, "touched %d of %d items\n", touched.Touched, touched.Scanned)
 	if err == nil {
 		fmt.Fprintf(t.out, "when the stream has brought them: totals finish %s %d\n", name, pass.Behind)
@@ -165,7 +166,7 @@ func (t stack) erase(ctx context.Context, key event.Key) error {
 	if key.PK == "" || key.SK == "" {
 		return errors.New("erase PK SK: both are part of the key")
 	}
-	erased, err := t.store.Erase(ctx, key)
+	erased, err := repair.Of(t.store).Erase(ctx, key)
 	switch {
 	case err != nil:
 		return err

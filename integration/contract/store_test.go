@@ -31,6 +31,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -227,7 +228,7 @@ func (s *shop) storing() {
 	}
 	cart := s.item(`{"type":"cart","id":"1","at":"2099-03-01T10:00:00Z","rows":[{"n":1}]}`)
 	s.put(st, event.Inserted, cart)
-	if missing, _, err := st.MissingParts(s.t.Context(), []*event.Item{cart}); err != nil || len(missing) != 0 {
+	if missing, _, err := repair.Of(st).MissingParts(s.t.Context(), []*event.Item{cart}); err != nil || len(missing) != 0 {
 		s.t.Error(missing, err)
 	}
 	s.claiming(st)
@@ -248,19 +249,19 @@ func (s *shop) claiming(st *store.Store) {
 	whole, device := *member, member.Parts.Items[0]
 	whole.Parts = nil
 	s.put(st, event.Inserted, &whole, device)
-	if _, err := st.Erase(s.t.Context(), device.Key); err != nil {
+	if _, err := repair.Of(st).Erase(s.t.Context(), device.Key); err != nil {
 		s.t.Error(err)
 	}
 	s.put(st, event.Inserted, member) // its claim, beside the whole and a barred part
 	for _, item := range []*event.Item{account, member} {
-		if _, err := st.Erase(s.t.Context(), item.Key); err != nil {
+		if _, err := repair.Of(st).Erase(s.t.Context(), item.Key); err != nil {
 			s.t.Error(err)
 		}
 		s.put(st, event.Duplicate, item)
 	}
 	third := s.item(`{"type":"account","id":"3","email":"left","at":"2099-03-01T10:00:00Z"}`)
 	s.put(st, event.Inserted, third)
-	if _, err := inside.Of(st).EraseWith(s.t.Context(), account.Key, third.Parts.Items[:1],
+	if _, err := repair.Of(st).EraseWith(s.t.Context(), account.Key, third.Parts.Items[:1],
 		true); err != nil { // a claim that somebody has found
 		s.t.Error(err)
 	}
@@ -275,7 +276,7 @@ func (s *shop) erasing(st *store.Store) {
 	order, parcel := s.order("erased", 1), s.item(`{"type":"parcel","id":"erased","rev":1,"at":"2099-03-01T10:00:00Z"}`)
 	s.put(st, event.Inserted, person, order, parcel)
 	for _, item := range []*event.Item{person, order, parcel, s.order("never stored", 1)} {
-		if _, err := st.Erase(s.t.Context(), item.Key); err != nil {
+		if _, err := repair.Of(st).Erase(s.t.Context(), item.Key); err != nil {
 			s.t.Error(err)
 		}
 		s.put(st, event.Duplicate, item)
@@ -385,7 +386,7 @@ func (s *shop) looking() {
 		if item == stored {
 			want = event.Duplicate
 		}
-		if r, found, err := inside.Of(st).Judge(s.t.Context(), item); err != nil || r.Verdict != want ||
+		if r, found, err := repair.Of(st).Judge(s.t.Context(), item); err != nil || r.Verdict != want ||
 			(found != nil) != (item == stored) {
 			s.t.Errorf("judged as %s beside %v, %v", r.Verdict, found, err)
 		}
@@ -505,11 +506,11 @@ func (s *shop) mending() {
 	if err != nil || head == nil {
 		s.t.Fatal(head, err)
 	}
-	if accepted, err := store.Accept(s.t.Context(), st, lanes.HeadKey(d), head.Flag, "somebody"); err != nil || !accepted {
+	if accepted, err := repair.Of(st).Accept(s.t.Context(), lanes.HeadKey(d), head.Flag, "somebody"); err != nil || !accepted {
 		s.t.Errorf("%q is accepted: %t, %v", head.Flag, accepted, err)
 	}
 	for _, more := range []int64{1, -1, 0} {
-		m, err := store.BeginMending(s.t.Context(), st, d, aggregate.Address{Window: aggregate.NoWindow})
+		m, err := repair.Of(st).BeginMending(s.t.Context(), d, aggregate.Address{Window: aggregate.NoWindow})
 		if err != nil || len(m.Stored()) != 1 {
 			s.t.Fatal("a total of live is read:", err)
 		}
@@ -533,22 +534,22 @@ func (s *shop) evolving() {
 	if _, err := inside.Of(st).MarkBehind(s.t.Context(), []*aggregate.Definition{d}); err != nil {
 		s.t.Error(err)
 	}
-	if _, err := st.Touch(s.t.Context()); err != nil { // many items in one request
+	if _, err := repair.Of(st).Touch(s.t.Context()); err != nil { // many items in one request
 		s.t.Error(err)
 	}
 	s.put(s.open(1), event.Inserted, s.order("late", 1), s.item(`{"type":"letter","id":"1","at":"2099-03-01T10:00:00Z","text":"%s"}`,
 		strings.Repeat("x", 1<<10)))
-	if touched, err := st.Touch(s.t.Context()); err != nil || touched.Touched != 2 {
+	if touched, err := repair.Of(st).Touch(s.t.Context()); err != nil || touched.Touched != 2 {
 		s.t.Error(touched, err)
 	}
 	var pass tables.Pass
 	for range 2 { // the second replaces the first
 		var err error
-		if pass, err = st.BeginPass(s.t.Context(), d); err != nil {
+		if pass, err = repair.Of(st).BeginPass(s.t.Context(), d); err != nil {
 			s.t.Fatal(err)
 		}
 	}
-	if err := inside.Of(st).ClearBuilding(s.t.Context(), d, pass.Behind); err != nil {
+	if err := repair.Of(st).ClearBuilding(s.t.Context(), d, pass.Behind); err != nil {
 		s.t.Error(err)
 	}
 	if err := s.open(3).Start(s.t.Context()); err != nil { // a newer generation starts, so the older one is retired

@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/ingottest"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 )
 
 // TestClaims runs the accounts of docs/parts.md: whatever stops or fails, a value has one owner,
@@ -50,7 +51,7 @@ func TestClaims(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Store().Erase(t.Context(), whole.Key); err != nil {
+		if _, err := repair.Of(w.Store()).Erase(t.Context(), whole.Key); err != nil {
 			return // a fault; the next try is another run
 		}
 		w.Send(ann, bob, cas)

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
@@ -56,14 +57,14 @@ func TestPermissionsTable(t *testing.T) {
 		_, err := verify.Totals(t.Context(), w.plan, w.store, w.Clock.Now())
 		w.must(err)
 	})
-	use("`store.Erase`", func() {
-		_, err := w.store.Erase(t.Context(), event.Key{PK: "NOBODY", SK: "-"})
+	use("`repair.Erase`", func() {
+		_, err := repair.Of(w.store).Erase(t.Context(), event.Key{PK: "NOBODY", SK: "-"})
 		w.must(err)
 	})
-	use("rebuild: `store.Touch`, `verify.Finish`", func() {
-		pass, err := w.store.BeginPass(t.Context(), def)
+	use("rebuild: `repair.Touch`, `verify.Finish`", func() {
+		pass, err := repair.Of(w.store).BeginPass(t.Context(), def)
 		w.must(err)
-		touched, err := w.store.Touch(t.Context())
+		touched, err := repair.Of(w.store).Touch(t.Context())
 		w.must(err)
 		before := r.seen
 		r.seen = nil

@@ -21,7 +21,7 @@ var districts = [][]string{
 	{"tables"},
 	{"internal/table"},
 	{"store"},
-	{"query"},
+	{"query", "repair"},
 	{"handler", "verify"},
 	{"internal/local"},
 	{"internal/testworld", "ingottest"},
@@ -45,7 +45,8 @@ var walls = []struct {
 	{[]string{"internal/local/embedded", "internal/local/lambda", "internal/local/wire"}, []string{"internal/plan/lanes"}, nil,
 		"a stand-in for AWS knows nothing of Ingot"},
 	{[]string{"internal/prove", "integration", "events", "scripts"}, []string{"cmd/ingot"}, nil, "the tool is run as a program"},
-	{[]string{"handler"}, []string{"verify", "query"}, nil, "the functions prove nothing and answer no questions"},
+	{[]string{"handler"}, []string{"verify", "query", "repair"}, nil,
+		"the functions prove nothing, answer no questions and repair nothing"},
 }
 
 // district returns the place of a package in the list, or -1.
@@ -262,8 +263,8 @@ func TestOnlyTablesKnowDynamoDB(t *testing.T) {
 		if at := district(name); 0 <= at && at < district("internal/local") && slices.ContainsFunc(own, func(path string) bool {
 			return strings.HasPrefix(path, "github.com/aws/aws-sdk-go-v2/service/dynamodb")
 		}) {
-			if !within(name, "internal/table") && name != "tables" && name != "store" && name != "query" {
-				t.Errorf("%s uses the client of DynamoDB; only tables, internal/table, store and query may", name)
+			if !within(name, "internal/table") && name != "tables" && name != "store" && name != "query" && name != "repair" {
+				t.Errorf("%s uses the client of DynamoDB; only tables, internal/table, store, query and repair may", name)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/inside"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -75,9 +75,9 @@ func (w *World) erasure() {
 // eraseAll erases an event. If some of its parts are not stored, as Erase then says, the person has
 // looked for them through the whole table.
 func eraseAll(ctx context.Context, st *store.Store, key event.Key) error {
-	_, err := st.Erase(ctx, key)
+	_, err := repair.Of(st).Erase(ctx, key)
 	if err != nil && strings.Contains(err.Error(), "its parts are not all found") {
-		_, err = inside.Of(st).EraseWith(ctx, key, nil, true)
+		_, err = repair.Of(st).EraseWith(ctx, key, nil, true)
 	}
 	return err
 }

@@ -75,7 +75,7 @@ func (w *World) verified(epoch int64) (*verify.Report, error) {
 	env := w.env()
 	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded } // nobody else runs
 	pages := &shortPages{Client: w.engine.DynamoDB(), limit: int32(20 + draw.IntN(60))}
-	c := verify.Config{Pipeline: w.pipelineOf(epoch), Source: w.storeOf(pages, epoch, env), Env: env}
+	c := verify.Config{Pipeline: w.pipelineOf(epoch), Source: verify.SourceOf(w.storeOf(pages, epoch, env)), Env: env}
 	c.Env.Rand = draw.Float64
 	if w.plan.Still || draw.IntN(2) == 0 {
 		return verify.Run(context.Background(), c)
@@ -140,7 +140,7 @@ func (w *World) lookTwice() bool {
 		w.sleep(time.Duration(draw.IntN(60)) * time.Second)
 		c := verify.Config{Pipeline: w.pipelineOf(epoch), Segments: 1 + draw.IntN(3), Memory: 1 + draw.IntN(20000), Rate: 0.2 +
 			draw.Float64(), Work: memory{}, Env: w.env()}
-		c.Source = w.storeOf(&shortPages{Client: client{w}, limit: int32(10 + draw.IntN(40))}, epoch, w.env())
+		c.Source = verify.SourceOf(w.storeOf(&shortPages{Client: client{w}, limit: int32(10 + draw.IntN(40))}, epoch, w.env()))
 		for range 5 {
 			if l.result, l.err = verify.Twice(context.Background(), c, streamLag{w}, patience); l.err == nil {
 				break

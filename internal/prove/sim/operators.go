@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
@@ -21,13 +22,13 @@ func (w *World) rebuild(c tables.Client) (complete bool) {
 	var passes []tables.Pass
 	for _, name := range w.rebuilt() {
 		def, _ := plan.Definition(name)
-		pass, err := s.BeginPass(ctx, def)
+		pass, err := repair.Of(s).BeginPass(ctx, def)
 		if err != nil {
 			return false
 		}
 		passes = append(passes, pass)
 	}
-	if _, err := s.Touch(ctx); err != nil {
+	if _, err := repair.Of(s).Touch(ctx); err != nil {
 		return false
 	}
 	w.putParts(2)

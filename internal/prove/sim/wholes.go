@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 )
 
 // In worlds whose plan has Parts, every order has lines, and each line is a part of the order,
@@ -373,7 +374,7 @@ func (w *World) putParts(version int64) {
 		of.notice = w.notice
 	}
 	ctx := w.deadline(context.Background(), w.now.Add(48*time.Hour), 0)
-	done, err := w.storeWith(client{w}, of.pipeline(), w.env()).PutParts(ctx)
+	done, err := repair.Of(w.storeWith(client{w}, of.pipeline(), w.env())).PutParts(ctx)
 	w.tracef("put parts: %d of %d missing, %v", done.Put, done.Missing, err)
 	w.stats.Faults[putAgain] += done.Put
 }

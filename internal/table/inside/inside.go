@@ -39,18 +39,13 @@ type counter interface {
 	Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, tables.Cost)
 	Begin(ctx context.Context) error
 	CheckSecret(ctx context.Context) error
-	ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error
 	Counting() aggregate.Counting
-	EraseWith(ctx context.Context, key event.Key, found []*event.Item, all bool) (erased bool, err error)
 	Find(ctx context.Context, key event.Key) (item *event.Item, there, barred bool, err error)
 	Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (tables.Cost, error)
 	GivenUp(ctx context.Context, lane event.Lane, sequence event.Sequence) (bool, tables.Cost, error)
-	Judge(ctx context.Context, item *event.Item) (tables.Result, *event.Item, error)
-	JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (tables.Result, error)
 	KeepFile(ctx context.Context, anew bool) error
 	MarkBehind(ctx context.Context, defs []*aggregate.Definition) (tables.Cost, error)
 	Newer() []*aggregate.Definition
-	PartsToErase(ctx context.Context, key event.Key, found []*event.Item, all bool) (whole *event.Item, parts []*event.Item, err error)
 	PayloadWithin(ctx context.Context, item *event.Item, room func(bytes int64) bool) (string, error)
 	Renew(ctx context.Context) error
 	SameSecret(ctx context.Context) error

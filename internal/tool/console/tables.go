@@ -15,10 +15,10 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -137,6 +137,6 @@ func (t *Tables) judge(ctx context.Context, item *event.Item) (tables.Result, er
 	if err != nil {
 		return tables.Result{}, err
 	}
-	result, _, err := inside.Of(st).Judge(ctx, item)
+	result, _, err := repair.Of(st).Judge(ctx, item)
 	return result, err
 }

@@ -9,11 +9,11 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -80,7 +80,7 @@ func (e *Eraser) EraseAll(ctx context.Context) (left int, err error) {
 		if ev.err != nil {
 			continue
 		}
-		erased, err := inside.Of(e.Store).EraseWith(ctx, ev.key, ev.found, ev.all)
+		erased, err := repair.Of(e.Store).EraseWith(ctx, ev.key, ev.found, ev.all)
 		switch {
 		case err == nil:
 			ev.Erased, ev.Barred = &erased, true

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -62,7 +63,7 @@ func (e *Eraser) Look(ctx context.Context) error {
 		}
 	}
 	for _, ev := range e.list {
-		whole, parts, err := inside.Of(e.Store).PartsToErase(ctx, ev.key, ev.found, ev.all)
+		whole, parts, err := repair.Of(e.Store).PartsToErase(ctx, ev.key, ev.found, ev.all)
 		switch {
 		case err != nil && ctx.Err() != nil, err != nil && len(e.list) == 1 && !e.Options.Dry:
 			return err

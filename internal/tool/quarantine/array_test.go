@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/repair"
 )
 
 func array(events ...string) string { return "[" + strings.Join(events, " , ") + "]" }
@@ -129,7 +130,7 @@ func TestReplaceOfAnArray(t *testing.T) {
 		}, "event [0] of the array: the stored event was not shown yet"},
 		"another one is bad": {[]string{`{"type":"loan"}`}, nil, "event [3] of the array: it would be Poison (unknown-type)"},
 		"one is erased": {nil, func(w *world, _ *quarantine.Letter) {
-			_, err := w.store.Erase(w.t.Context(), event.Key{PK: "GIFT#2", SK: "-"})
+			_, err := repair.Of(w.store).Erase(w.t.Context(), event.Key{PK: "GIFT#2", SK: "-"})
 			w.must(err)
 		}, "event [2] of the array: its event was erased"},
 	} {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -181,7 +181,7 @@ func (w *Work) countParts(ctx context.Context, stored *event.Item) error {
 	if stored == nil || stored.Parts != nil || !x.Pipeline.HasParts(stored.Type) {
 		return nil
 	}
-	_, parts, err := inside.Of(x.Store).PartsToErase(ctx, stored.Key, nil, false)
+	_, parts, err := repair.Of(x.Store).PartsToErase(ctx, stored.Key, nil, false)
 	stored.Parts = &event.Parts{Count: len(parts)}
 	return err
 }
@@ -216,7 +216,7 @@ func (w *Work) refusedByTotals(ctx context.Context, events []Today, away []int) 
 			items = append(items, one.Item)
 		}
 	}
-	r, err := inside.Of(w.Events.Examiner.Store).JudgeInPlaceOf(ctx, gone, items)
+	r, err := repair.Of(w.Events.Examiner.Store).JudgeInPlaceOf(ctx, gone, items)
 	if err == nil && r.Refusal != nil {
 		return notStored(r.Verdict, r.Refusal.Reason, r.Refusal.Detail)
 	}

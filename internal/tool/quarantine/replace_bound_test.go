@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/repair"
 )
 
 // bound is a pipeline whose events have parts, share keys, and move a total with a floor.
@@ -98,7 +99,7 @@ func TestReplaceLeavesWholesAlone(t *testing.T) {
 			}
 
 			// The advice: erase, give it another id, send it.
-			_, err := w.store.Erase(t.Context(), event.Key{PK: "ORDER#1", SK: "-"})
+			_, err := repair.Of(w.store).Erase(t.Context(), event.Key{PK: "ORDER#1", SK: "-"})
 			w.must(err)
 			original := l.Body
 			l.Original, l.Body = &original, strings.Replace(l.Body, `"id":1`, `"id":2`, 1)
@@ -241,7 +242,7 @@ func TestReplaceLeavesOlderWholesAlone(t *testing.T) {
 	w := newWorldWith(t, stack.Config{}, alone)
 	w.send(orderOf(1, 5, "SPRING"))
 	w.deploy(parts)
-	_, err := w.store.PutParts(t.Context())
+	_, err := repair.Of(w.store).PutParts(t.Context())
 	w.must(err)
 	w.send(orderOf(1, 0))
 	l := w.hold(w.pull()...)[0]

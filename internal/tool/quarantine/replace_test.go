@@ -9,6 +9,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/internal/tool/quarantine"
+	"github.com/ingot-events/ingot/repair"
 )
 
 // Today is the verdict that the function would give, with both payloads side by side.
@@ -187,14 +188,14 @@ func TestReplaceIsRefused(t *testing.T) {
 		"it comes with another expiry meanwhile":          {"sale", expiresLater, "in the meantime"},
 		"it comes with an expiry meanwhile, and had none": {"gift", expiresLater, "in the meantime"},
 		"it is erased": {"sale", func(w *world, l *quarantine.Letter) {
-			_, err := w.store.Erase(w.t.Context(), w.seen(l).Stored.Key)
+			_, err := repair.Of(w.store).Erase(w.t.Context(), w.seen(l).Stored.Key)
 			w.must(err)
 		}, "barred"},
 		"it is erased between the look and the deletion": {"sale", func(w *world, l *quarantine.Letter) {
 			key := w.seen(l).Stored.Key
 			w.faults = testworld.Faults{{API: "DeleteItem", Run: func() {
 				w.faults = nil
-				_, err := w.store.Erase(w.t.Context(), key)
+				_, err := repair.Of(w.store).Erase(w.t.Context(), key)
 				w.must(err)
 			}}}
 		}, "in the meantime"},

@@ -9,8 +9,8 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -153,7 +153,7 @@ func (x Examiner) judge(ctx context.Context, item *event.Item, refusal *event.Re
 	if x.Store == nil {
 		return t, nil
 	}
-	judged, stored, err := inside.Of(x.Store).Judge(ctx, item)
+	judged, stored, err := repair.Of(x.Store).Judge(ctx, item)
 	if err != nil {
 		return nil, err
 	}

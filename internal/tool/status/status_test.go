@@ -32,6 +32,7 @@ import (
 	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -427,7 +428,7 @@ func TestFlagsAreShown(t *testing.T) {
 		}
 	}
 	check(2)
-	if is, err := store.Accept(t.Context(), s.Store, lanes.HeadKey(def), "2026-03-01T12:00:00Z odd", "jo"); !is || err != nil {
+	if is, err := repair.Of(s.Store).Accept(t.Context(), lanes.HeadKey(def), "2026-03-01T12:00:00Z odd", "jo"); !is || err != nil {
 		t.Fatal(is, err)
 	}
 	check(1)

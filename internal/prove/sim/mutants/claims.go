@@ -9,7 +9,7 @@ func claims() []Mutant {
 		{
 			Name: "claim-released-early", What: "the claims of an event that is erased are removed before its key is barred", Defends: "C2",
 			Checks: []sim.Check{sim.Shared},
-			Edits: []Edit{{"store.erasure.bar", `	in := &dynamodb.TransactWriteItemsInput{TransactItems:`, `	for i := range claims {
+			Edits: []Edit{{"repair.erasure.bar", `	in := &dynamodb.TransactWriteItemsInput{TransactItems:`, `	for i := range claims {
 		e.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{claims[i].write(&e.Events)}})
 	}
 	in := &dynamodb.TransactWriteItemsInput{TransactItems:`}},

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/tables"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -54,12 +55,12 @@ func (w *world) touch(_ *arguments, out *report) error {
 			return err
 		}
 		if head != nil && head.Building {
-			if w.passes[def.Name], err = st.BeginPass(context.Background(), def); err != nil {
+			if w.passes[def.Name], err = repair.Of(st).BeginPass(context.Background(), def); err != nil {
 				return err
 			}
 		}
 	}
-	t, err := st.Touch(context.Background())
+	t, err := repair.Of(st).Touch(context.Background())
 	out.linef("%d of %d items got the stamp %d", t.Touched, t.Scanned, w.plans["streams"].Epoch())
 	return err
 }

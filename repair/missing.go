@@ -1,4 +1,4 @@
-package store
+package repair
 
 import (
 	"bytes"
@@ -22,13 +22,21 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-// MissingParts does what [Store.MissingParts] says.
-func (s *repairs) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
+// MissingParts returns the parts of stored wholes that are not stored, and the read units that it
+// took to find out. A part can be missing if an older ingest function, which did not know the part,
+// has stored the whole alone. Items of types without parts are left out. So are parts that are too
+// late to be stored, because they may have expired. If a whole lacks the fields that its parts
+// need, it was stored before the parts were declared and has none. The same holds if its item did
+// not keep these fields, because the payload bucket is not read. A claim whose value another whole
+// holds counts as missing.
+//
+// While a message is being stored, its parts can look missing, because the whole is put first.
+func (s *Repairer) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
 	var wanted []*event.Item
 	owner := map[*event.Item]*event.Item{} // the whole of each part
-	now := s.Env.Now()
+	now := s.stages.Env.Now()
 	for _, whole := range wholes {
-		parts, err := s.Pipeline.Parts(whole)
+		parts, err := s.stages.Pipeline.Parts(whole)
 		if err != nil {
 			continue
 		}
@@ -52,7 +60,7 @@ func (s *repairs) MissingParts(ctx context.Context, wholes []*event.Item) (missi
 // absent returns the parts whose keys hold nothing, or the claim of another whole. It reads up to
 // 100 keys consistently, without payloads. If a claim differs from the one that would be made
 // today, it reads that payload too, to find out whose claim it is.
-func (s *repairs) absent(ctx context.Context, parts []*event.Item, owner map[*event.Item]*event.Item) (list []*event.Item, units float64,
+func (s *Repairer) absent(ctx context.Context, parts []*event.Item, owner map[*event.Item]*event.Item) (list []*event.Item, units float64,
 	err error) {
 	there, units, err := s.lying(ctx, rows.Summary, parts)
 	if err != nil {
@@ -62,7 +70,7 @@ func (s *repairs) absent(ctx context.Context, parts []*event.Item, owner map[*ev
 	for _, part := range parts {
 		if img := there[part.Key]; len(img) == 0 {
 			list = append(list, part)
-		} else if _, claim := s.Pipeline.ClaimOf(part.Type); claim && !rows.Barred(img) && !bytes.Equal(rows.BytesOf(img["digest"]), part.Digest[:]) {
+		} else if _, claim := s.stages.Pipeline.ClaimOf(part.Type); claim && !rows.Barred(img) && !bytes.Equal(rows.BytesOf(img["digest"]), part.Digest[:]) {
 			doubtful = append(doubtful, part)
 		}
 	}
@@ -78,13 +86,16 @@ func (s *repairs) absent(ctx context.Context, parts []*event.Item, owner map[*ev
 	return list, units + more, err
 }
 
-// OrphanedParts does what [Store.OrphanedParts] says.
-func (s *repairs) OrphanedParts(ctx context.Context, items []*event.Item) (orphans []*event.Item, units float64, err error) {
+// OrphanedParts returns the parts among these items whose whole is not stored, or does not have
+// them, and the read units that it took to find out. It leaves out parts that do not hold all
+// fields of their whole's key, parts of a whole that may have expired or whose payload is not in
+// the item, and those that are not stored any more.
+func (s *Repairer) OrphanedParts(ctx context.Context, items []*event.Item) (orphans []*event.Item, units float64, err error) {
 	of := map[event.Key][]*event.Item{}
 	var asked []*event.Item
 	for _, part := range items {
-		whole := s.Pipeline.WholeOf(part)
-		if whole == nil || plain.TooLate(part, s.Env.Now()) || plain.TooLate(whole, s.Env.Now()) {
+		whole := s.stages.Pipeline.WholeOf(part)
+		if whole == nil || plain.TooLate(part, s.stages.Env.Now()) || plain.TooLate(whole, s.stages.Env.Now()) {
 			continue
 		}
 		if of[whole.Key] == nil {
@@ -100,7 +111,7 @@ func (s *repairs) OrphanedParts(ctx context.Context, items []*event.Item) (orpha
 			return nil, units, fmt.Errorf("reading the wholes of stored parts: %w", err)
 		}
 		for _, whole := range chunk {
-			alone = append(alone, notOf(s.Pipeline, there[whole.Key], whole, of[whole.Key])...)
+			alone = append(alone, notOf(s.stages.Pipeline, there[whole.Key], whole, of[whole.Key])...)
 		}
 	}
 	for chunk := range slices.Chunk(alone, rows.MaxKeys) { // an event may have been erased meanwhile
@@ -141,7 +152,7 @@ func notOf(p *pipeline.Pipeline, img rows.Image, whole *event.Item, parts []*eve
 
 // lying consistently reads the stored items under the keys of these items. want says how much of
 // each is read.
-func (s *repairs) lying(ctx context.Context, want rows.View, items []*event.Item) (there map[event.Key]rows.Image, units float64,
+func (s *Repairer) lying(ctx context.Context, want rows.View, items []*event.Item) (there map[event.Key]rows.Image, units float64,
 	err error) {
 	there = make(map[event.Key]rows.Image, len(items))
 	keys := make(map[event.Key]bool, len(items))
@@ -153,8 +164,8 @@ func (s *repairs) lying(ctx context.Context, want rows.View, items []*event.Item
 		request.Keys = append(request.Keys, rows.KeyImage(key))
 	}
 	slices.SortFunc(request.Keys, func(a, b rows.Image) int { return rows.KeyOf(a).Compare(rows.KeyOf(b)) })
-	err = s.ReadKeys(ctx, s.Events, request, types.ReturnConsumedCapacityTotal, func(out *dynamodb.BatchGetItemOutput) {
-		for _, img := range out.Responses[s.Events] {
+	err = s.stages.ReadKeys(ctx, s.stages.Events, request, types.ReturnConsumedCapacityTotal, func(out *dynamodb.BatchGetItemOutput) {
+		for _, img := range out.Responses[s.stages.Events] {
 			there[rows.KeyOf(img)] = img
 		}
 		for _, c := range out.ConsumedCapacity {
@@ -197,31 +208,37 @@ func (p *PartsPut) refuse(why *event.Refusal) {
 	}
 }
 
-// PutParts does what [Store.PutParts] says.
-func (s *repairs) PutParts(ctx context.Context) (PartsPut, error) {
+// PutParts puts the missing parts of all stored wholes: see [Repairer.MissingParts]. It does no
+// harm to stop it and to repeat it, or to run it while events flow: a part that arrives in the
+// meantime is a Duplicate. If the payload of a whole is in the payload bucket, it is read from
+// there. Parts are stamped with the pipeline's epoch. So if no streams function has started with
+// that epoch yet, PutParts returns an error before it puts anything. It also does so if the secret
+// of hmac is not the one that the tables were filled with: all parts would be put again, under
+// other keys. If the credentials do not allow puts, it ends with the service's error.
+func (s *Repairer) PutParts(ctx context.Context) (PartsPut, error) {
 	var p PartsPut
 	if err := s.mayStamp(ctx); err != nil {
 		return p, fmt.Errorf("put parts: %w", err)
 	}
-	if err := s.Generations.SameSecret(ctx); err != nil {
+	if err := s.stages.Generations.SameSecret(ctx); err != nil {
 		return p, fmt.Errorf("put parts: %w", err)
 	}
-	for page, err := range s.ItemPages(ctx, tables.Segment{}) {
+	for page, err := range s.stages.ItemPages(ctx, tables.Segment{}) {
 		if err != nil {
 			return p, err
 		}
-		wholes := slices.DeleteFunc(page.All, func(item *event.Item) bool { return !s.Pipeline.HasParts(item.Type) })
+		wholes := slices.DeleteFunc(page.All, func(item *event.Item) bool { return !s.stages.Pipeline.HasParts(item.Type) })
 		p.Wholes += len(wholes)
 		for _, whole := range wholes { // one by one, because memory may not hold the parts of a whole page
 			// The item may not have kept all fields that parts are made of today.
-			again, err := s.WithPayload(ctx, whole)
+			again, err := s.stages.WithPayload(ctx, whole)
 			switch {
 			case err == nil:
 				whole = again
 			case !errors.Is(err, tables.ErrPayloadLost):
 				return p, fmt.Errorf("put parts: item %s: %w", whole.Key, err)
 			default:
-				if _, none := s.Pipeline.Parts(whole); none != nil {
+				if _, none := s.stages.Pipeline.Parts(whole); none != nil {
 					p.lost(whole, err)
 					continue
 				}
@@ -231,17 +248,17 @@ func (s *repairs) PutParts(ctx context.Context) (PartsPut, error) {
 				return p, err
 			}
 			p.Missing += len(missing)
-			missing = slices.DeleteFunc(missing, func(part *event.Item) bool { return p.tooFarAhead(part, s.Env.Now()) })
+			missing = slices.DeleteFunc(missing, func(part *event.Item) bool { return p.tooFarAhead(part, s.stages.Env.Now()) })
 			var results []tables.Result
-			if s.Pipeline.Atomic(whole.Type) {
+			if s.stages.Pipeline.Atomic(whole.Type) {
 				for _, part := range missing { // one refused part must not stop the others
-					results = append(results, s.PutBeside(ctx, whole, part))
+					results = append(results, s.stages.PutBeside(ctx, whole, part))
 				}
 			} else {
-				results, _ = s.PutAlone(ctx, missing)
+				results, _ = s.stages.PutAlone(ctx, missing)
 			}
 			for n := range results {
-				s.TakeBack(ctx, missing[n], &results[n], &tables.Cost{})
+				s.stages.TakeBack(ctx, missing[n], &results[n], &tables.Cost{})
 			}
 			if ctx.Err() != nil {
 				return p, ctx.Err()

@@ -1,4 +1,4 @@
-package store
+package repair
 
 import (
 	"context"
@@ -22,8 +22,8 @@ import (
 // stored or would be stored, its parts are judged too. If the verdict of a part is worse, the event
 // that is stored under the part's key is returned. Judge also reads the totals with floors that the
 // event takes from. If one of them is too low now, the answer is Rejected.
-func (s *repairs) Judge(ctx context.Context, item *event.Item) (tables.Result, *event.Item, error) {
-	if payloads.IsAhead(item, s.Env.Now()) {
+func (s *Repairer) Judge(ctx context.Context, item *event.Item) (tables.Result, *event.Item, error) {
+	if payloads.IsAhead(item, s.stages.Env.Now()) {
 		refusal := payloads.TooFarAhead(item)
 		return tables.Result{Verdict: refusal.Verdict, Refusal: refusal}, nil, nil
 	}
@@ -66,34 +66,34 @@ func (s *repairs) Judge(ctx context.Context, item *event.Item) (tables.Result, *
 
 // JudgeInPlaceOf says whether a total would refuse these items, if the events that are stored under
 // their keys were gone, with all that they add. It writes nothing.
-func (s *repairs) JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (tables.Result, error) {
+func (s *Repairer) JudgeInPlaceOf(ctx context.Context, gone, items []*event.Item) (tables.Result, error) {
 	return s.floors(ctx, tables.Result{Verdict: event.Inserted}, items[0].Key, gone, items...)
 }
 
 // floors returns r, or the reason why a total would refuse the transaction that puts these items of
 // the event with this key. What the events in gone add is left out of the totals.
-func (s *repairs) floors(ctx context.Context, r tables.Result, key event.Key, gone []*event.Item, items ...*event.Item) (tables.Result,
+func (s *Repairer) floors(ctx context.Context, r tables.Result, key event.Key, gone []*event.Item, items ...*event.Item) (tables.Result,
 	error) {
-	t := s.AtomicPut(items[0], items[1:]...)
+	t := s.stages.AtomicPut(items[0], items[1:]...)
 	if len(t.Floors()) == 0 {
 		return r, nil
 	}
-	if s.Aggregates == "" {
+	if s.stages.Aggregates == "" {
 		return tables.Result{}, fmt.Errorf("judge %s: Config.Aggregates names no table, and a floor may refuse the event", key)
 	}
 	for _, u := range transact.TotalMoves(t.Members) {
 		if !slices.Contains(u.Subtracts, true) {
 			continue
 		}
-		img, err := s.Get(ctx, u.Key)
+		img, err := s.stages.Get(ctx, u.Key)
 		if err != nil {
 			return tables.Result{}, fmt.Errorf("total %q: %w", u.Key, awserr.Quiet(err))
 		}
-		switch floor, mistyped := u.Below(lessOf(s.Pipeline, img, u, gone)); {
+		switch floor, mistyped := u.Below(lessOf(s.stages.Pipeline, img, u, gone)); {
 		case mistyped != "":
 			return tables.Result{Verdict: event.Rejected, Refusal: transact.TotalRefused(u, key, mistyped)}, nil
 		case floor != "":
-			refusal := transact.Heads{}.Incomplete(ctx, s.Writer, u.Def, true, &tables.Cost{})
+			refusal := transact.Heads{}.Incomplete(ctx, s.stages.Writer, u.Def, true, &tables.Cost{})
 			if refusal == nil {
 				refusal = &event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor, Detail: floor}
 			}
@@ -119,15 +119,15 @@ func lessOf(p *pipeline.Pipeline, img rows.Image, u *transact.TotalMove, gone []
 
 // judgeOne judges an item without its parts. A transaction of its own puts it if alone is set: then
 // floors may refuse it.
-func (s *repairs) judgeOne(ctx context.Context, item *event.Item, alone bool) (tables.Result, *event.Item, error) {
-	if s.Events == "" {
+func (s *Repairer) judgeOne(ctx context.Context, item *event.Item, alone bool) (tables.Result, *event.Item, error) {
+	if s.stages.Events == "" {
 		return tables.Result{}, nil, fmt.Errorf("judge %s: Config.Events names no table", item.Key)
 	}
-	img, err := s.ReadOne(ctx, s.Events, item.Key)
+	img, err := s.stages.ReadOne(ctx, s.stages.Events, item.Key)
 	if err != nil {
-		return tables.Result{}, nil, fmt.Errorf("read of %s in table %s: %w", item.Key, s.Events, awserr.Quiet(err))
+		return tables.Result{}, nil, fmt.Errorf("read of %s in table %s: %w", item.Key, s.stages.Events, awserr.Quiet(err))
 	}
-	late := plain.TooLate(item, s.Env.Now())
+	late := plain.TooLate(item, s.stages.Env.Now())
 	if len(img) == 0 {
 		if late {
 			return tables.Result{Verdict: event.Expired, Refusal: plain.PastExpiry(item)}, nil, nil
@@ -139,7 +139,7 @@ func (s *repairs) judgeOne(ctx context.Context, item *event.Item, alone bool) (t
 		return tables.Result{Verdict: event.Inserted}, nil, nil
 	}
 	known := rows.ReadWhole(img)
-	if err := known.Ahead(s.Pipeline.Epoch()); err != nil {
+	if err := known.Ahead(s.stages.Pipeline.Epoch()); err != nil {
 		return tables.Result{}, nil, err
 	}
 	stored, err := rows.Decode(img)
@@ -148,15 +148,15 @@ func (s *repairs) judgeOne(ctx context.Context, item *event.Item, alone bool) (t
 	}
 	var r tables.Result
 	judge := func() {
-		if !late && s.Older(known, item) {
+		if !late && s.stages.Older(known, item) {
 			r = tables.Result{Verdict: event.Updated, Existing: known.Existing()}
 			return
 		}
-		r = s.JudgeStored(known, item)
+		r = s.stages.JudgeStored(known, item)
 	}
 	if !known.Elsewhere(item) {
 		judge()
-	} else if err := s.Fetch(ctx, known, &tables.Cost{}, judge); err != nil {
+	} else if err := s.stages.Fetch(ctx, known, &tables.Cost{}, judge); err != nil {
 		return tables.Result{}, nil, fmt.Errorf("payload of %s: %w", item.Key, err)
 	}
 	return r, stored, nil

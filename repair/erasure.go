@@ -1,4 +1,4 @@
-package store
+package repair
 
 import (
 	"cmp"
@@ -26,7 +26,7 @@ import (
 
 // erasure is an event that is being erased.
 type erasure struct {
-	*repairs
+	*Repairer
 	key   event.Key
 	found []*event.Item // parts that the caller has found
 	all   bool          // no others are stored
@@ -41,12 +41,12 @@ type erasure struct {
 
 // run erases the event, except for its payloads.
 func (e *erasure) run(ctx context.Context) error {
-	if e.Events == "" {
+	if e.stages.Events == "" {
 		return errors.New("erase: Config.Events names no table: set it to the events table")
 	}
-	err := e.Generations.SameSecret(ctx)
+	err := e.stages.Generations.SameSecret(ctx)
 	if err == nil {
-		err = e.Retry(ctx, func() (rows.Answer, rows.Next) { return e.try(ctx) })
+		err = e.stages.Retry(ctx, func() (rows.Answer, rows.Next) { return e.try(ctx) })
 	}
 	if err != nil {
 		return fmt.Errorf("erase %s: %w", e.key, err)
@@ -57,7 +57,7 @@ func (e *erasure) run(ctx context.Context) error {
 // lookUp reads the attributes that decide how the key is barred, and refuses an item that cannot be
 // erased. It reads consistently, because the bar takes its expiry from the stored item.
 func (e *erasure) lookUp(ctx context.Context) rows.Answer {
-	out, err := e.Client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &e.Events, Key: rows.KeyImage(e.key),
+	out, err := e.stages.Client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &e.stages.Events, Key: rows.KeyImage(e.key),
 		ConsistentRead:       aws.Bool(true),
 		ProjectionExpression: aws.String("PK, #t, #r, #e, #b, #p, #n"),
 		ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": rows.BarredAttribute,
@@ -67,13 +67,13 @@ func (e *erasure) lookUp(ctx context.Context) rows.Answer {
 	}
 	e.known = out.Item
 	typ := rows.TextOf(e.known["type"])
-	owner, claim := e.Pipeline.ClaimOf(typ)
+	owner, claim := e.stages.Pipeline.ClaimOf(typ)
 	switch {
 	case rows.Barred(e.known):
 		return rows.Answer{}
 	case len(e.known) > 0 && typ == "":
 		err = errors.New("the key holds an item that is not Ingot's; nothing was changed")
-	case e.Payloads == nil && (e.Pipeline.UsesOffload() || e.known[itemform.Payload] != nil):
+	case e.stages.Payloads == nil && (e.stages.Pipeline.UsesOffload() || e.known[itemform.Payload] != nil):
 		err = fmt.Errorf("payloads of its key may be in the payload bucket: %w", plain.ErrNoBucket)
 	case claim:
 		err = fmt.Errorf("the key holds a claim, which is erased with its whole alone: erase the %s that holds it%s", owner, e.wholeOf(ctx))
@@ -87,11 +87,11 @@ func (e *erasure) lookUp(ctx context.Context) rows.Answer {
 // wholeOf says under which key the whole of the part that is stored under the key is. It is empty
 // if the part does not show that.
 func (e *erasure) wholeOf(ctx context.Context) string {
-	part, err := e.Item(ctx, e.key)
+	part, err := e.stages.Item(ctx, e.key)
 	if err != nil || part == nil {
 		return ""
 	}
-	if whole := e.Pipeline.WholeOf(part); whole != nil {
+	if whole := e.stages.Pipeline.WholeOf(part); whole != nil {
 		return ", under the key " + whole.Key.String()
 	}
 	return ""
@@ -110,7 +110,7 @@ func (e *erasure) try(ctx context.Context) (rows.Answer, rows.Next) {
 	}
 	var claims []*event.Item
 	for _, part := range e.parts {
-		if _, claim := e.Pipeline.ClaimOf(part.Type); claim {
+		if _, claim := e.stages.Pipeline.ClaimOf(part.Type); claim {
 			claims = append(claims, part)
 			continue
 		}
@@ -142,17 +142,17 @@ func (e *erasure) try(ctx context.Context) (rows.Answer, rows.Next) {
 // parts are not found.
 func (e *erasure) findParts(ctx context.Context) rows.Answer {
 	typ, count := rows.TextOf(e.known["type"]), int(rows.IntegerOf(e.known[rows.PartsAttribute]))
-	if e.whole, e.parts = nil, slices.Clone(e.found); typ == "" || !e.Pipeline.HasParts(typ) && count == 0 {
+	if e.whole, e.parts = nil, slices.Clone(e.found); typ == "" || !e.stages.Pipeline.HasParts(typ) && count == 0 {
 		return rows.Answer{}
 	}
-	whole, err := e.Item(ctx, e.key)
+	whole, err := e.stages.Item(ctx, e.key)
 	if err != nil {
 		return asked(err)
 	}
 	if whole == nil || whole.Type != typ {
 		return rows.Answer{Outcome: rows.Contended, Err: errors.New("the item has changed since it was read")}
 	}
-	again, lost := e.WithPayload(ctx, whole) // the item may lack what its parts need today
+	again, lost := e.stages.WithPayload(ctx, whole) // the item may lack what its parts need today
 	switch {
 	case lost == nil:
 		whole = again
@@ -160,7 +160,7 @@ func (e *erasure) findParts(ctx context.Context) rows.Answer {
 		return asked(lost)
 	}
 	e.whole = whole
-	made, why := e.Pipeline.Parts(whole)
+	made, why := e.stages.Pipeline.Parts(whole)
 	for _, part := range made {
 		if !slices.ContainsFunc(e.found, func(p *event.Item) bool { return p.Key == part.Key }) {
 			e.parts = append(e.parts, part)
@@ -184,7 +184,7 @@ func asked(err error) rows.Answer { return rows.Answer{Outcome: rows.Refused, Er
 
 // count returns how many of the parts are stored, barred, or so old that they may have expired.
 func (e *erasure) count(ctx context.Context) (n int, err error) {
-	owner, now := map[*event.Item]*event.Item{}, e.Env.Now()
+	owner, now := map[*event.Item]*event.Item{}, e.stages.Env.Now()
 	for chunk := range slices.Chunk(e.parts, rows.MaxKeys) {
 		for _, part := range chunk {
 			owner[part] = e.whole
@@ -212,11 +212,11 @@ func notFound(count, stored int, why error) error {
 
 // folders returns the types under which payloads of the key may be in the payload bucket.
 func (e *erasure) folders() []string {
-	switch folders := e.Pipeline.OffloadTypes(); {
-	case e.Payloads == nil:
+	switch folders := e.stages.Pipeline.OffloadTypes(); {
+	case e.stages.Payloads == nil:
 		return nil
 	case e.typ == "": // nobody knows the event's type any more, and that type may have lost its offload
-		return slices.Sorted(maps.Keys(e.Pipeline.Describe().Spec.Events))
+		return slices.Sorted(maps.Keys(e.stages.Pipeline.Describe().Spec.Events))
 	case slices.Contains(folders, e.typ):
 		return folders
 	default: // it may have had offload, or a copy of it may
@@ -230,7 +230,7 @@ func (e *erasure) mayBeLeft() []string {
 	if e.all || e.typ != "" || e.known["expiresAt"] != nil {
 		return nil
 	}
-	return outliving(e.Pipeline.Describe().Spec, e.key)
+	return outliving(e.stages.Pipeline.Describe().Spec, e.key)
 }
 
 // outliving returns the types of parts that may still be stored when the event with this key has
@@ -265,7 +265,7 @@ func outliving(spec pipeline.Spec, key event.Key) (names []string) {
 // have claimed the value in the meantime, and nothing would ever release it.
 func (e *erasure) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []release) rows.Answer {
 	if len(claims) == 0 {
-		_, err := e.Client.PutItem(ctx, bar)
+		_, err := e.stages.Client.PutItem(ctx, bar)
 		return rows.Classify(err)
 	}
 	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: bar.TableName,
@@ -273,9 +273,9 @@ func (e *erasure) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []
 		ConditionExpression: bar.ConditionExpression, ExpressionAttributeNames: bar.ExpressionAttributeNames,
 		ExpressionAttributeValues: bar.ExpressionAttributeValues}}}}
 	for i := range claims {
-		in.TransactItems = append(in.TransactItems, claims[i].write(&e.Events))
+		in.TransactItems = append(in.TransactItems, claims[i].write(&e.stages.Events))
 	}
-	sent := e.Transact(ctx, in)
+	sent := e.stages.Transact(ctx, in)
 	if sent.Outcome != rows.Cancelled || len(sent.Reasons) != len(in.TransactItems) {
 		return sent.Answer
 	}
@@ -283,7 +283,7 @@ func (e *erasure) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []
 		if rows.ClassifyReason(reason).Outcome != rows.Failed {
 			continue
 		}
-		img, err := e.Image(ctx, claims[i].claim.Key)
+		img, err := e.stages.Image(ctx, claims[i].claim.Key)
 		if err != nil {
 			return rows.Answer{Outcome: rows.Unknown, Err: err}
 		}
@@ -309,7 +309,7 @@ func (e *erasure) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []
 // the bar would expire before that event.
 func (e *erasure) barring() *dynamodb.PutItemInput {
 	known := e.known
-	in := &dynamodb.PutItemInput{TableName: &e.Events, Item: rows.KeyImage(e.key)}
+	in := &dynamodb.PutItemInput{TableName: &e.stages.Events, Item: rows.KeyImage(e.key)}
 	when := func(condition, name, attribute string) {
 		in.ConditionExpression, in.ExpressionAttributeNames = &condition, map[string]string{"#t": "type", name: attribute}
 	}

@@ -1,4 +1,4 @@
-package store
+package repair
 
 import (
 	"context"
@@ -25,7 +25,7 @@ import (
 // Mending is one total that is to be mended: its items as they were read. A total that is spread
 // has several items.
 type Mending struct {
-	store  *repairs
+	store  *Repairer
 	def    *aggregate.Definition
 	total  aggregate.Address
 	keys   []event.Key
@@ -34,8 +34,8 @@ type Mending struct {
 
 // BeginMending reads the items of one total, consistently. The bucket of the address does not
 // matter. [github.com/ingot-events/ingot/verify.Mend] does all that it takes to mend a total.
-func BeginMending(ctx context.Context, s *Store, def *aggregate.Definition, total aggregate.Address) (*Mending, error) {
-	m := &Mending{store: s.fix, def: def, total: total}
+func (s *Repairer) BeginMending(ctx context.Context, def *aggregate.Definition, total aggregate.Address) (*Mending, error) {
+	m := &Mending{store: s, def: def, total: total}
 	if def.Spread > rows.MaxTransaction {
 		return nil, fmt.Errorf("a total of %s has %d items, and one transaction writes at most %d; make a new generation", def, def.Spread,
 			rows.MaxTransaction)
@@ -53,8 +53,8 @@ func (m *Mending) read(ctx context.Context) ([]rows.Image, error) {
 	for _, key := range m.keys {
 		request.Keys = append(request.Keys, rows.KeyImage(key))
 	}
-	err := m.store.ReadKeys(ctx, m.store.Aggregates, request, "", func(out *dynamodb.BatchGetItemOutput) {
-		for _, img := range out.Responses[m.store.Aggregates] {
+	err := m.store.stages.ReadKeys(ctx, m.store.stages.Aggregates, request, "", func(out *dynamodb.BatchGetItemOutput) {
+		for _, img := range out.Responses[m.store.stages.Aggregates] {
 			found[rows.KeyOf(img)] = img
 		}
 	})
@@ -103,16 +103,18 @@ func (m *Mending) Set(ctx context.Context, n int64, fp event.Decimal, values []a
 		}
 		if x.Update == "" {
 			items = append(items,
-				types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &m.store.Aggregates, Key: rows.KeyImage(m.keys[i]),
+				types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &m.store.stages.Aggregates,
+					Key:                 rows.KeyImage(m.keys[i]),
 					ConditionExpression: x.Condition, ExpressionAttributeNames: x.Names, ExpressionAttributeValues: x.Values}})
 			continue
 		}
-		items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &m.store.Aggregates, Key: rows.KeyImage(m.keys[i]),
+		items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &m.store.stages.Aggregates,
+			Key:              rows.KeyImage(m.keys[i]),
 			UpdateExpression: &x.Update, ConditionExpression: x.Condition, ExpressionAttributeNames: x.Names,
 			ExpressionAttributeValues: x.Values}})
 	}
-	err = m.store.Retry(ctx, func() (rows.Answer, rows.Next) {
-		t := m.store.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+	err = m.store.stages.Retry(ctx, func() (rows.Answer, rows.Next) {
+		t := m.store.stages.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
 		for _, r := range t.Reasons {
 			if a := rows.ClassifyReason(r); a.Outcome == rows.Failed || a.Outcome == rows.Invalid {
 				t.Answer = a // which decides, whatever became of the others
@@ -245,14 +247,14 @@ func mendingEdit(img, want rows.Image) *rows.Edit {
 // can be flagged again. Accept reports false if the item does not have this flag any more.
 //
 // A function that has seen the flag of a head in the last five minutes may not flag it anew.
-func Accept(ctx context.Context, st *Store, key event.Key, flag, who string) (bool, error) {
-	s := st.count.Heads
-	err := s.Ask(ctx, func() error {
-		_, err := s.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.Aggregates, Key: rows.KeyImage(key),
+func (s *Repairer) Accept(ctx context.Context, key event.Key, flag, who string) (bool, error) {
+	heads := s.stages.Generations
+	err := heads.Ask(ctx, func() error {
+		_, err := heads.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &heads.Aggregates, Key: rows.KeyImage(key),
 			UpdateExpression: aws.String("SET #accepted = :accepted REMOVE #flag"), ConditionExpression: aws.String("#flag = :flag"),
 			ExpressionAttributeNames: map[string]string{"#flag": "flag", "#accepted": rows.AcceptedAttribute},
 			ExpressionAttributeValues: rows.Image{":flag": rows.Text(flag),
-				":accepted": rows.Text(rows.FlagText(s.Env.Now(), "by "+who+": "+flag))}})
+				":accepted": rows.Text(rows.FlagText(heads.Env.Now(), "by "+who+": "+flag))}})
 		return err
 	})
 	if a := rows.Classify(err); a.Outcome == rows.Failed {
