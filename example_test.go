@@ -77,11 +77,11 @@ func Example_lambda() {
 	check(err)
 	cfg, err := config.LoadDefaultConfig(ctx)
 	check(err)
-	st, err := store.New(tables.Config{Client: dynamodb.NewFromConfig(cfg), Pipeline: p, Events: "events", Aggregates: "totals"})
-	check(err)
+	client := dynamodb.NewFromConfig(cfg)
 
-	in := &handler.Ingest{Pipeline: p, Store: st,
-		Quarantine: handler.NewQuarantine(sqs.NewFromConfig(cfg), os.Getenv("INGOT_QUARANTINE_URL"))}
+	in, err := handler.NewIngest(tables.Config{Client: client, Pipeline: p, Events: "events", Aggregates: "totals"})
+	check(err)
+	in.Quarantine = handler.NewQuarantine(sqs.NewFromConfig(cfg), os.Getenv("INGOT_QUARANTINE_URL"))
 	in.OnResult = func(_ context.Context, o handler.Outcome) { fmt.Println(o.Message.MessageId, o.Verdict) }
 	lambda.Start(in.Handle)
 }

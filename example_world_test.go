@@ -76,7 +76,7 @@ func (w *exampleWorld) deploy(change func(*pipeline.Spec)) {
 
 // count is the streams function.
 func (w *exampleWorld) count(ctx context.Context, payload []byte) ([]byte, error) {
-	return lambda.NewHandler(w.Streams(w.plan, w.store).Handle).Invoke(ctx, payload)
+	return lambda.NewHandler(w.Streams(w.store).Handle).Invoke(ctx, payload)
 }
 
 func (w *exampleWorld) place(merchant string, cents ...int) {

@@ -115,7 +115,7 @@ func StartIngest(files fs.FS, options ...func(*IngestOptions)) {
 // StartStreams runs the streams function in Lambda, and does not return. Before the first batch it
 // makes sure that the aggregates table agrees with the pipeline. It fails as [StartIngest] does,
 // and also if the pipeline and the table disagree about what a total means: see
-// [github.com/ingot-events/ingot/store.Store.Start].
+// [handler.Streams.Start].
 func StartStreams(files fs.FS, options ...func(*StreamsOptions)) {
 	handle, err := NewStreams(context.Background(), files, options...)
 	start("streams", handle, err)

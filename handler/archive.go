@@ -17,7 +17,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/base/itemform"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -160,14 +159,14 @@ func (b *streamBatch) wholeImage(ctx context.Context, c *event.Change, room func
 	if c.Old.Payload == nil {
 		return c.OldImage, 0, nil
 	}
-	text, err := inside.Of(b.Store).PayloadWithin(ctx, c.Old, room)
+	text, err := b.tables.PayloadWithin(ctx, c.Old, room)
 	switch {
 	case errors.Is(err, tables.ErrPayloadLost):
 		b.lost.Add(1)
 		if b.Log != nil {
 			b.Log.LogAttrs(ctx, slog.LevelError,
 				"an expired item is archived without its payload, because the payload is not in its bucket any more",
-				slog.String("item", keyText(c.Key, b.Pipeline.HidesKeys(c.Old.Type))), slog.String("type", c.Old.Type),
+				slog.String("item", keyText(c.Key, b.pipeline.HidesKeys(c.Old.Type))), slog.String("type", c.Old.Type),
 				slog.Any("error", err))
 		}
 		return c.OldImage, 0, nil

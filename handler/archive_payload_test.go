@@ -181,10 +181,11 @@ func TestArchiveReadsWithinItsRoom(t *testing.T) {
 	held := &heldBytes{Objects: w.Engine.S3(), Archive: w.streams.Archive}
 	c := w.StoreConfig(w.plan)
 	c.Objects = held
-	var err error
-	if w.streams.Store, err = store.New(c); err != nil {
+	st, err := store.New(c)
+	if err != nil {
 		t.Fatal(err)
 	}
+	w.restart(st)
 	w.streams.Archive = held
 	w.expect(batch(records...), done)
 	if w.counted[0].Archived != len(sizes) || len(w.archived()) != len(sizes) {

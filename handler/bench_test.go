@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/ingot-events/ingot/handler"
 )
 
 // BenchmarkIngest stores a thousand events on a table that answers at once.
 func BenchmarkIngest(b *testing.B) {
 	w := newWorld(b, merchants)
-	in := &handler.Ingest{Pipeline: w.plan, Store: w.agreeing()}
+	in := w.Ingest(w.agreeing())
 	pad := fmt.Sprintf(`"merchant":"m","note":%q`, strings.Repeat("x", 300))
 	var bodies []string
 	for i := range 1000 {
@@ -31,7 +29,7 @@ func BenchmarkIngest(b *testing.B) {
 // BenchmarkStreams counts a hundred changes onto twenty aggregates on a table that answers at once.
 func BenchmarkStreams(b *testing.B) {
 	w := newWorld(b, merchants)
-	s := &handler.Streams{Pipeline: w.plan, Store: w.agreeing()}
+	s := w.Streams(w.agreeing())
 	payload, err := json.Marshal(w.changesOf(100)[0])
 	if err != nil {
 		b.Fatal(err)

@@ -122,11 +122,12 @@ func (w *world) agreeing() *store.Store {
 // 14 of them. Those of the SDK are added.
 func TestIngestAllocations(t *testing.T) {
 	w := newWorld(t, merchants)
-	in := &handler.Ingest{Pipeline: w.plan, Store: w.agreeing(), OnResult: func(_ context.Context, o handler.Outcome) {
+	in := w.Ingest(w.agreeing())
+	in.OnResult = func(_ context.Context, o handler.Outcome) {
 		if o.Verdict != event.Inserted {
 			t.Errorf("%s", o.Verdict)
 		}
-	}}
+	}
 	var bodies []string
 	pad := fmt.Sprintf(`"merchant":"m","note":%q`, strings.Repeat("x", 300))
 	for i := range 1000 {
@@ -147,11 +148,12 @@ func TestIngestAllocations(t *testing.T) {
 // The same holds for a change, from the batch's JSON to the updates of its aggregates.
 func TestStreamsAllocations(t *testing.T) {
 	w := newWorld(t, merchants)
-	s := &handler.Streams{Pipeline: w.plan, Store: w.agreeing(), OnBatch: func(_ context.Context, r handler.StreamsReport) {
+	s := w.Streams(w.agreeing())
+	s.OnBatch = func(_ context.Context, r handler.StreamsReport) {
 		if r.Updates != 20 || r.Unproven {
 			t.Errorf("%+v", r)
 		}
-	}}
+	}
 	payload, err := json.Marshal(w.changesOf(100)[0])
 	if err != nil {
 		t.Fatal(err)

@@ -116,13 +116,23 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 	if w.store, err = store.New(config); err != nil {
 		t.Fatal(err)
 	}
-	w.ingest, w.streams = w.Ingest(w.plan, w.store), w.Streams(w.plan, w.store)
+	w.ingest = w.Ingest(w.store)
 	w.ingest.Log = slog.New(slog.NewTextHandler(&w.log, nil))
-	w.streams.Log = w.ingest.Log
 	w.ingest.OnResult = func(_ context.Context, o handler.Outcome) { w.outcomes = append(w.outcomes, o) }
 	w.ingest.OnBatch = func(_ context.Context, r handler.IngestReport) { w.batches = append(w.batches, r) }
-	w.streams.OnBatch = func(_ context.Context, r handler.StreamsReport) { w.counted = append(w.counted, r) }
+	w.restart(w.store)
 	return w
+}
+
+// restart replaces the streams function. The new one knows nothing yet.
+func (w *world) restart(st *store.Store) {
+	old := w.streams
+	w.streams = w.Streams(st)
+	w.streams.Log = w.ingest.Log
+	w.streams.OnBatch = func(_ context.Context, r handler.StreamsReport) { w.counted = append(w.counted, r) }
+	if old != nil {
+		w.streams.Quarantine, w.streams.Archive, w.streams.OnChange = old.Quarantine, old.Archive, old.OnChange
+	}
 }
 
 // intercept applies the faults that wait for this call.

@@ -15,18 +15,15 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/inside"
+	"github.com/ingot-events/ingot/internal/table"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
 
 // Ingest stores the events of SQS messages. Handle is safe for concurrent use. The fields must not
 // change once it runs.
 type Ingest struct {
-	Pipeline *pipeline.Pipeline
-	Store    *store.Store
 	// Quarantine takes what can never be stored. If it is nil, such messages are failures, and
 	// SQS's own redrive carries them to the dead-letter queue.
 	Quarantine Quarantine
@@ -43,7 +40,20 @@ type Ingest struct {
 	// OnBatch is called with the sums of each batch, before the answer.
 	OnBatch func(context.Context, IngestReport)
 	Log     *slog.Logger // nil: no log
-	Env     env.Env
+
+	pipeline *pipeline.Pipeline
+	tables   *table.Tables
+	env      env.Env
+}
+
+// NewIngest checks the configuration and makes the handler. It sends no request. Set its fields
+// before the first batch.
+func NewIngest(c tables.Config) (*Ingest, error) {
+	t, err := table.Open(c)
+	if err != nil {
+		return nil, err
+	}
+	return &Ingest{pipeline: c.Pipeline, tables: t, env: c.Env.Real()}, nil
 }
 
 // Outcome is what became of one message.
@@ -90,9 +100,9 @@ type IngestReport struct {
 // no messageId. It also returns an error if the secret of hmac is missing, is not the one that the
 // tables were filled with, or cannot be checked. The whole batch is then delivered again. The same
 // happens if the pipeline has totals that move with the put, and the aggregates table does not
-// agree with the pipeline: see [store.Store.Start].
+// agree with the pipeline: see [Streams.Start].
 func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
-	if err := in.Pipeline.Ready(); err != nil {
+	if err := in.pipeline.Ready(); err != nil {
 		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
 	}
 	if e.Records == nil {
@@ -105,18 +115,18 @@ func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 				fmt.Errorf("ingest: record %d of the event has no messageId, so it is not from SQS; map this function to a queue", i)
 		}
 	}
-	b := &ingestBatch{Ingest: in, env: in.Env.Real(), quarantineLog: quarantineLog{log: in.Log}}
+	b := &ingestBatch{Ingest: in, quarantineLog: quarantineLog{log: in.Log}}
 	began := b.env.Now()
 	b.begin(e.Records)
 	var stop context.CancelFunc
 	b.writing, b.sending, stop = b.deadlines(ctx, in.Margin)
 	defer stop()
-	if in.Pipeline.MovesByPut() {
-		if err := inside.Of(in.Store).Begin(b.writing); err != nil {
+	if in.pipeline.MovesByPut() {
+		if err := in.tables.Begin(b.writing); err != nil {
 			return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
 		}
 	}
-	if err := inside.Of(in.Store).CheckSecret(b.writing); err != nil {
+	if err := in.tables.CheckSecret(b.writing); err != nil {
 		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
 	}
 	if len(e.Records) > 0 && strings.HasSuffix(e.Records[0].EventSourceARN, ".fifo") {
@@ -132,7 +142,6 @@ func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 // ingestBatch is one call of Handle.
 type ingestBatch struct {
 	*Ingest
-	env      env.Env
 	outcomes []Outcome
 	cost     tables.Cost
 	events   atomic.Int64 // of messages that are arrays
@@ -243,7 +252,7 @@ func partBytes(item *event.Item) int {
 
 // put puts a load. It then lets go of the items' parts, and empties the load.
 func (b *ingestBatch) put(l *load) {
-	results, cost := b.Store.Put(b.writing, l.items)
+	results, cost := b.tables.Put(b.writing, l.items)
 	b.cost.Add(cost)
 	for n, o := range l.todo {
 		o.take(results[n])
@@ -271,7 +280,7 @@ func (b *ingestBatch) plan(o *Outcome, payload *string) bool {
 	}
 	m := open(o.Message)
 	m.Payload = payload
-	item, list, err := b.Pipeline.PlanMessage(m)
+	item, list, err := b.pipeline.PlanMessage(m)
 	o.planned(item, event.RefusalOf(err))
 	if o.Refusal != nil && o.Refusal.Reason == event.PayloadElsewhere && b.Payloads != nil {
 		if o.pointer, o.Refusal = b.Payloads.find(m); o.pointer != nil {
@@ -441,5 +450,5 @@ func (b *ingestBatch) attrs(o *Outcome) []slog.Attr {
 		eventType = o.Item.Type
 	}
 	return append([]slog.Attr{slog.String("messageId", o.Message.MessageId), slog.String("verdict", o.Verdict.String()),
-		slog.String("reason", string(o.Refusal.Reason))}, keyAttrs(o.Refusal.Key, b.Pipeline.HidesKeys(eventType))...)
+		slog.String("reason", string(o.Refusal.Reason))}, keyAttrs(o.Refusal.Key, b.pipeline.HidesKeys(eventType))...)
 }

@@ -176,12 +176,11 @@ func TestIngestStarts(t *testing.T) {
 		stock.AtLeast = nil
 		s.spec.Aggregates["stock"] = stock
 	})
-	other.ingest.Store = nil
 	st, err := w.Store(other.plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other.ingest.Store = st
+	other.ingest = w.Ingest(st)
 	before := len(w.items())
 	if _, err := other.ingest.Handle(deadline(t), messages(order("6", 5))); err == nil ||
 		!strings.Contains(err.Error(), "aggregate stock since 2 is declared differently in pipeline.yaml and in the table") {

@@ -20,10 +20,8 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -229,7 +227,7 @@ func TestIngestLogsNoValues(t *testing.T) {
 			for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem", "SendMessageBatch"} {
 				w, log := newWorld(t, secretive), &logged{}
 				log.to(w)
-				if err := inside.Of(w.store).CheckSecret(deadline(t)); err != nil {
+				if _, err := w.ingest.Handle(deadline(t), events.SQSEvent{Records: []events.SQSMessage{}}); err != nil {
 					t.Fatal(err)
 				}
 				w.faults = []fault{{API: api, Before: quoting(code), Always: true}}
@@ -393,13 +391,11 @@ func TestBatchUnderAnotherSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := store.New(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: plan, Events: "events", Aggregates: "totals",
-		Env: w.ingest.Env})
+	st, err := w.Store(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := *w.ingest
-	other.Pipeline, other.Store = plan, st
+	other := w.Ingest(st)
 	for range 2 {
 		if answer, err := other.Handle(deadline(t), messages(body(person()), "poison")); !errors.Is(err, tables.ErrOtherSecret) ||
 			len(answer.BatchItemFailures) > 0 {

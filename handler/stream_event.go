@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
 // streamEvent is what Lambda or EventBridge Pipes sends.
@@ -29,7 +29,7 @@ func (r streamRecord) decode(shard string) (event.Change, error) {
 	if r.err != nil {
 		return event.Change{}, fmt.Errorf("stream record: %w", r.err)
 	}
-	return store.ReadRecord(r.node, shard)
+	return rows.ReadRecord(r.node, shard)
 }
 
 // readStreamEvent parses the event once, strictly. If the strict parser refuses the event because

@@ -156,7 +156,7 @@ func (w *world) expect(e any, want string) {
 // started returns a world whose streams function has started.
 func (w *world) started() *world {
 	w.t.Helper()
-	if err := w.store.Start(deadline(w.t)); err != nil {
+	if err := w.streams.Start(deadline(w.t)); err != nil {
 		w.t.Fatal(err)
 	}
 	return w

@@ -18,17 +18,14 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
+	"github.com/ingot-events/ingot/internal/table"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
 
 // Streams updates the totals from the events table's stream, and archives events that time to live
-// removes. Call [store.Store.Start] before the first batch. Handle is safe for concurrent use.
+// removes. Call [Streams.Start] before the first batch. Handle is safe for concurrent use.
 type Streams struct {
-	Pipeline *pipeline.Pipeline
-	Store    *store.Store
 	// Quarantine takes records that cannot be understood, and updates that the table refuses for
 	// good. If it is nil, such a record fails its batch, and blocks its shard until a person acts.
 	Quarantine Quarantine
@@ -45,7 +42,20 @@ type Streams struct {
 	// most half of the remaining time is used as margin.
 	Margin time.Duration
 	Log    *slog.Logger // nil: no log
-	Env    env.Env
+
+	pipeline *pipeline.Pipeline
+	tables   *table.Tables
+	env      env.Env
+}
+
+// NewStreams checks the configuration and makes the handler. It sends no request. Set its fields
+// before the first batch.
+func NewStreams(c tables.Config) (*Streams, error) {
+	t, err := table.Open(c)
+	if err != nil {
+		return nil, err
+	}
+	return &Streams{pipeline: c.Pipeline, tables: t, env: c.Env.Real()}, nil
 }
 
 // StreamsReport sums up one batch.
@@ -82,7 +92,8 @@ type StreamResponse struct {
 //
 // An event whose list of records is empty counts nothing. You may invoke the function with
 // {"Records":[]}: it then starts the store again, and stores pipeline.yaml for the tool. See
-// [store.Store.Start] and [store.DeployedFile].
+// [Streams.Start] and
+// [github.com/ingot-events/ingot/store.DeployedFile].
 //
 // Handle also takes the batches of EventBridge Pipes, from a pipe that waits for the answer. Such a
 // batch is an array of records without a shard id, so only receipts count it. Where Lambda's answer
@@ -91,7 +102,7 @@ type StreamResponse struct {
 // record alone.
 func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamResponse, error) {
 	response := StreamResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
-	if err := s.Pipeline.Ready(); err != nil {
+	if err := s.pipeline.Ready(); err != nil {
 		return response, fmt.Errorf("streams: %w", err)
 	}
 	e, err := readStreamEvent(payload)
@@ -101,7 +112,7 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 	if e.windowed || e.shard != "" {
 		response.State = json.RawMessage("{}")
 	}
-	b := &streamBatch{Streams: s, env: s.Env.Real(), quarantineLog: quarantineLog{log: s.Log}}
+	b := &streamBatch{Streams: s, quarantineLog: quarantineLog{log: s.Log}}
 	if len(e.records) == 0 {
 		return response, b.wake(ctx, e)
 	}
@@ -136,18 +147,31 @@ func (b *streamBatch) wake(ctx context.Context, e *streamEvent) error {
 	ctx, stop := b.deadline(ctx)
 	defer stop()
 	if e.windowed || e.shard != "" {
-		if err := inside.Of(b.Store).Renew(ctx); err != nil {
+		if err := b.tables.Renew(ctx); err != nil {
 			return fmt.Errorf("streams: %w%s", err, where(e.shard))
 		}
 		return nil
 	}
-	if err := b.Store.Start(ctx); err != nil {
+	if err := b.tables.Start(ctx); err != nil {
 		return fmt.Errorf("streams: %w", err)
 	}
-	if err := inside.Of(b.Store).KeepFile(ctx, true); err != nil && b.Log != nil {
-		b.Log.WarnContext(ctx, "the tool cannot read which pipeline.yaml runs; counting goes on", "error", err.Error())
-	}
+	b.keepFile(ctx, true)
 	return nil
+}
+
+// Start makes sure that the aggregates table agrees with the pipeline, as
+// [github.com/ingot-events/ingot/store.Store.Start] does. [Streams.Handle] looks at the table too,
+// but an error of Start comes before the first batch.
+func (s *Streams) Start(ctx context.Context) error { return s.tables.Start(ctx) }
+
+// KeepFile keeps pipeline.yaml in the aggregates table, where the tool can read it. Counting does
+// not need it, so a failure is only logged.
+func (s *Streams) KeepFile(ctx context.Context) { s.keepFile(ctx, false) }
+
+func (s *Streams) keepFile(ctx context.Context, anew bool) {
+	if err := s.tables.KeepFile(ctx, anew); err != nil && s.Log != nil {
+		s.Log.WarnContext(ctx, "the tool cannot read which pipeline.yaml runs; counting goes on", "error", err.Error())
+	}
 }
 
 // where says which shard waits. A person looks for this first, and no metric shows it.
@@ -165,7 +189,6 @@ var errNoShard = errors.New("the batch names no shard, and counting by marks nee
 // streamBatch is one call of Handle.
 type streamBatch struct {
 	*Streams
-	env      env.Env
 	changes  []event.Change
 	odd      []oddRecord
 	ahead    []oddRecord    // those with an image that a newer pipeline has stamped
@@ -208,10 +231,10 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 	if err := b.decode(e); err != nil {
 		return err
 	}
-	if err := inside.Of(b.Store).Renew(ctx); err != nil {
+	if err := b.tables.Renew(ctx); err != nil {
 		return err
 	}
-	if e.shard == "" && inside.Of(b.Store).Counting() == aggregate.Marks {
+	if e.shard == "" && b.tables.Counting() == aggregate.Marks {
 		return errNoShard
 	}
 	if err := b.giveUp(ctx); err != nil {
@@ -222,7 +245,7 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 	b.archive(ctx)
 	b.quarantineOdd(ctx)
 	b.mark(ctx, heads)
-	applied := inside.Of(b.Store).Apply(ctx, counted, b.refused)
+	applied := b.tables.Apply(ctx, counted, b.refused)
 	b.rep.Cost.Add(applied.Cost)
 	b.rep.Updates, b.rep.Dropped, b.rep.Large = applied.Updates, applied.Dropped, applied.Large
 	b.rep.Quarantined += applied.Refused
@@ -247,7 +270,7 @@ func (b *streamBatch) decode(e *streamEvent) error {
 		if b.created.IsZero() {
 			b.created = change.Created
 		}
-		if change.Stamp > b.Pipeline.Epoch() {
+		if change.Stamp > b.pipeline.Epoch() {
 			b.ahead = append(b.ahead, oddRecord{change, record.raw, GivenUp, err})
 			continue
 		}
@@ -279,15 +302,15 @@ func (b *streamBatch) giveUp(ctx context.Context) error {
 		c := &r.change
 		if c.Sequence.IsZero() {
 			return fmt.Errorf("a record without a sequence number carries epoch %d and this function's pipeline.yaml is at %d", c.Stamp,
-				b.Pipeline.Epoch())
+				b.pipeline.Epoch())
 		}
-		given, cost, err := inside.Of(b.Store).GivenUp(ctx, c.Lane, c.Sequence)
+		given, cost, err := b.tables.GivenUp(ctx, c.Lane, c.Sequence)
 		b.rep.Cost.Add(cost)
 		if err != nil {
 			return fmt.Errorf("record %s carries epoch %d; whether it is given up could not be read: %w", c.Sequence, c.Stamp, err)
 		}
 		why := fmt.Errorf("an item (%s) carries epoch %d and this function's pipeline.yaml is at %d",
-			keyText(c.Key, b.Pipeline.HidesKeys(typeOf(c))), c.Stamp, b.Pipeline.Epoch())
+			keyText(c.Key, b.pipeline.HidesKeys(typeOf(c))), c.Stamp, b.pipeline.Epoch())
 		if !given {
 			return fmt.Errorf("%w; deploy the streams function with the newer pipeline.yaml, before the ingest function. If no "+
 				"pipeline.yaml has that epoch, "+
@@ -346,7 +369,7 @@ func (b *streamBatch) route(shard string) (*lanes.Batch, *heads) {
 	if len(b.changes) > 0 {
 		lane = b.changes[0].Lane
 	}
-	batch, h := lanes.NewBatch(inside.Of(b.Store).Counting(), lane), &heads{failed: map[*aggregate.Definition]string{}}
+	batch, h := lanes.NewBatch(b.tables.Counting(), lane), &heads{failed: map[*aggregate.Definition]string{}}
 	for i := range b.changes {
 		c := &b.changes[i]
 		batch.Add(c, b.contributions(c.Old, h, false), uncounted(c, b.contributions(c.New, h, true)))
@@ -375,7 +398,7 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 	if item == nil {
 		return nil
 	}
-	c := b.Pipeline.Contributions(item)
+	c := b.pipeline.Contributions(item)
 	for _, f := range c.Failed {
 		if h.failed[f.Def] == "" {
 			h.failed[f.Def] = b.uncomputable(item, f.Err)
@@ -383,7 +406,7 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 		}
 	}
 	if isNew {
-		newer := inside.Of(b.Store).Newer() // a rolled-back function does not know them, so they miss this change
+		newer := b.tables.Newer() // a rolled-back function does not know them, so they miss this change
 		b.rep.Behind += len(c.Behind) + len(newer)
 		for _, def := range slices.Concat(c.Behind, newer) {
 			h.add(def)
@@ -395,7 +418,7 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 // uncomputable names an item from which a definition cannot be computed, and the reason. It leaves
 // the detail out, because the detail may quote the payload.
 func (b *streamBatch) uncomputable(item *event.Item, err error) string {
-	text := strconv.Quote(keyText(item.Key, b.Pipeline.HidesKeys(item.Type)))
+	text := strconv.Quote(keyText(item.Key, b.pipeline.HidesKeys(item.Type)))
 	if refusal := (*event.Refusal)(nil); errors.As(err, &refusal) {
 		text += " (" + string(refusal.Reason) + ")"
 	}
@@ -417,13 +440,13 @@ func (b *streamBatch) mark(ctx context.Context, h *heads) {
 		return
 	}
 	first := b.changes[0].Sequence
-	cost, err := inside.Of(b.Store).MarkBehind(ctx, h.behind)
+	cost, err := b.tables.MarkBehind(ctx, h.behind)
 	b.rep.Cost.Add(cost)
 	if err != nil {
 		b.fail(ctx, first, "generation not marked behind", err)
 	}
 	for _, def := range h.order {
-		cost, err := inside.Of(b.Store).Flag(ctx, []*aggregate.Definition{def}, b.created,
+		cost, err := b.tables.Flag(ctx, []*aggregate.Definition{def}, b.created,
 			"an item adds nothing because it cannot be computed: item "+h.failed[def])
 		b.rep.Cost.Add(cost)
 		if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 )
 
 // recordLetter is the body of a stream record's letter. It is enough to find the item and the
@@ -90,12 +89,12 @@ func (b *streamBatch) quarantineOdd(ctx context.Context) {
 		c := odd.change
 		letters = append(letters, &recordLetter{PK: c.Key.PK, SK: c.Key.SK, StreamARN: c.Lane.StreamARN, ShardID: c.Lane.ShardID,
 			Sequences: []string{c.Sequence.String()}, Reason: string(odd.reason), Detail: odd.err.Error(), Record: json.RawMessage(odd.raw),
-			hidden: b.Pipeline.HidesKeys("")}) // the type of such a record cannot be relied on
+			hidden: b.pipeline.HidesKeys("")}) // the type of such a record cannot be relied on
 	}
 	err := b.send(ctx, letters...)
 	if err == nil {
 		b.rep.Quarantined += len(letters)
-		cost, flagErr := inside.Of(b.Store).Flag(ctx, slices.Concat(b.Pipeline.Definitions(), inside.Of(b.Store).Newer()), b.created,
+		cost, flagErr := b.tables.Flag(ctx, slices.Concat(b.pipeline.Definitions(), b.tables.Newer()), b.created,
 			b.odd[0].flag())
 		b.rep.Cost.Add(cost)
 		err = flagErr
@@ -130,7 +129,7 @@ func (b *streamBatch) firstOdd() event.Sequence {
 // refused puts an update that the table will never take into quarantine.
 func (b *streamBatch) refused(ctx context.Context, u *lanes.Update, cause error) error {
 	l := &recordLetter{Reason: string(RefusedUpdate), Detail: awserr.Detail(cause), Aggregate: u.Key.String(), PK: u.Key.PK, SK: u.Key.SK,
-		hidden: b.Pipeline.HidesTotals(u.Def.Name)}
+		hidden: b.pipeline.HidesTotals(u.Def.Name)}
 	if len(b.changes) > 0 {
 		l.StreamARN, l.ShardID = b.changes[0].Lane.StreamARN, b.changes[0].Lane.ShardID
 	}

@@ -132,11 +132,12 @@ func TestOddRecordsFlagOnce(t *testing.T) {
 func (w *world) anotherFunction(c aggregate.Counting) {
 	w.t.Helper()
 	st, err := store.New(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: c,
-		Env: w.streams.Env})
+		Env: w.Env})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.store, w.streams.Store = st, st
+	w.store = st
+	w.restart(st)
 }
 
 // If quarantine takes nothing, the shard waits at the odd record. What came before the record is

@@ -394,11 +394,11 @@ func TestStreamsReportLargeTotals(t *testing.T) {
 			tables.LargeTotal)}}}); err != nil {
 		t.Fatal(err)
 	}
-	var err error
-	if w.streams.Store, err = store.New(
-		w.StoreConfig(w.plan)); err != nil { // another process: this one looks at the total again within an hour
+	st, err := w.Store(w.plan)
+	if err != nil {
 		t.Fatal(err)
 	}
+	w.restart(st) // another process: this one looks at the total again within an hour
 	w.expect(batch(insert(2, w.image(order("2", 5)))), done)
 	if small, large := w.counted[0].Large, w.counted[1].Large; small != 0 || large != 1 {
 		t.Errorf("%d and %d large totals are reported, want 0 and 1", small, large)

@@ -12,17 +12,14 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
 
-// unready returns a pipeline that uses hmac and lacks its secret, and a store for what it would
-// plan.
-func unready(t *testing.T) (*pipeline.Pipeline, *store.Store) {
+// unready returns both functions with a pipeline that uses hmac and lacks its secret.
+func unready(t *testing.T) (*Ingest, *Streams) {
 	t.Helper()
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}", Events: map[string]pipeline.EventSpec{
 		"keyed": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "K#{id | hmac}", SK: "-"}, Retain: 90 * 24 * time.Hour},
@@ -31,11 +28,16 @@ func unready(t *testing.T) (*pipeline.Pipeline, *store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.New(tables.Config{Client: nowhere{embedded.New(embedded.Config{}).DynamoDB()}, Pipeline: p, Events: "events"})
+	c := tables.Config{Client: nowhere{embedded.New(embedded.Config{}).DynamoDB()}, Pipeline: p, Events: "events"}
+	in, err := NewIngest(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p, s
+	streams, err := NewStreams(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in, streams
 }
 
 // nowhere takes every put and keeps nothing.
@@ -48,7 +50,7 @@ func (nowhere) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamod
 // SQS deletes every message that the answer does not name. If planning itself asks for a message
 // again, the answer names it, and it stops its group.
 func TestPlannedRetryGoesBack(t *testing.T) {
-	p, s := unready(t)
+	in, _ := unready(t)
 	for name, c := range map[string]struct {
 		settle func(*ingestBatch)
 		types  []string
@@ -60,7 +62,7 @@ func TestPlannedRetryGoesBack(t *testing.T) {
 		"nothing settled": {func(*ingestBatch) {}, []string{"plain"}, "None!"},
 	} {
 		ctx := context.Background()
-		b := &ingestBatch{Ingest: &Ingest{Pipeline: p, Store: s}, env: env.Env{}.Real(), writing: ctx, sending: ctx}
+		b := &ingestBatch{Ingest: in, writing: ctx, sending: ctx}
 		b.begin(make([]events.SQSMessage, len(c.types)))
 		for i, typ := range c.types {
 			*b.outcomes[i].Message = events.SQSMessage{MessageId: fmt.Sprint(i),
@@ -87,13 +89,13 @@ func TestPlannedRetryGoesBack(t *testing.T) {
 // Both functions refuse a pipeline that is only there to be checked. They say so before they touch
 // anything.
 func TestRefusesAPipelineWithoutItsSecret(t *testing.T) {
-	p, s := unready(t)
+	in, streams := unready(t)
 	e := events.SQSEvent{Records: []events.SQSMessage{{MessageId: "m", Body: `{"type":"plain","id":"1","at":"2099-03-01T10:00:00Z"}`}}}
-	_, err := (&Ingest{Pipeline: p, Store: s}).Handle(context.Background(), e)
+	_, err := in.Handle(context.Background(), e)
 	if !errors.Is(err, pipeline.ErrNoSecret) || !strings.HasPrefix(err.Error(), "ingest: ") {
 		t.Errorf("ingest: %v", err)
 	}
-	_, err = (&Streams{Pipeline: p, Store: s}).Handle(context.Background(), json.RawMessage(`{"Records":[]}`))
+	_, err = streams.Handle(context.Background(), json.RawMessage(`{"Records":[]}`))
 	if !errors.Is(err, pipeline.ErrNoSecret) || !strings.HasPrefix(err.Error(), "streams: ") {
 		t.Errorf("streams: %v", err)
 	}

@@ -26,7 +26,7 @@ func (w *World) coldIngest(context.Context) (esm.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := w.world.Ingest(w.plan, st)
+	in := w.world.Ingest(st)
 	in.Payloads = handler.NewPayloads(w.world.Engine.S3(), largePayloads)
 	in.OnResult = func(ctx context.Context, o handler.Outcome) {
 		w.verdicts[o.Verdict]++
@@ -45,10 +45,10 @@ func (w *World) coldStreams(ctx context.Context) (esm.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := st.Start(ctx); err != nil {
+	streams := w.world.Streams(st)
+	if err := streams.Start(ctx); err != nil {
 		return nil, err
 	}
-	streams := w.world.Streams(w.plan, st)
 	streams.OnChange = w.changed
 	return lambda.NewHandler(streams.Handle).Invoke, nil
 }

@@ -76,23 +76,28 @@ func (w *world) deploy(spec pipeline.Spec) {
 		w.Fatal(err)
 	}
 	quarantine := handler.NewQuarantine(w.sqs, w.quarantine)
-	w.streams = &handler.Streams{Pipeline: w.plan, Store: w.store, Quarantine: quarantine, Archive: handler.NewArchive(w.s3, w.bucket),
-		Env: w.env,
-		OnBatch: func(_ context.Context, r handler.StreamsReport) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.counted.Received += r.Received
-			w.counted.Updates += r.Updates
-			w.counted.Dropped += r.Dropped
-			w.counted.Archived += r.Archived
-			w.counted.Behind += r.Behind
-		}}
-	w.ingest = &handler.Ingest{Pipeline: w.plan, Store: w.store, Quarantine: quarantine, Env: w.env,
-		OnResult: func(_ context.Context, o handler.Outcome) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.verdicts[o.Verdict]++
-		}}
+	if w.streams, err = handler.NewStreams(w.store.Config()); err != nil {
+		w.Fatal(err)
+	}
+	w.streams.Quarantine, w.streams.Archive = quarantine, handler.NewArchive(w.s3, w.bucket)
+	w.streams.OnBatch = func(_ context.Context, r handler.StreamsReport) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.counted.Received += r.Received
+		w.counted.Updates += r.Updates
+		w.counted.Dropped += r.Dropped
+		w.counted.Archived += r.Archived
+		w.counted.Behind += r.Behind
+	}
+	if w.ingest, err = handler.NewIngest(w.store.Config()); err != nil {
+		w.Fatal(err)
+	}
+	w.ingest.Quarantine = quarantine
+	w.ingest.OnResult = func(_ context.Context, o handler.Outcome) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.verdicts[o.Verdict]++
+	}
 }
 
 func (w *world) storeOf(p *pipeline.Pipeline) (*store.Store, error) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -261,4 +262,10 @@ func (s *Repairer) Accept(ctx context.Context, key event.Key, flag, who string) 
 		return false, nil
 	}
 	return err == nil, awserr.Quiet(err)
+}
+
+// Flag marks the heads of generations: their totals are not proven, for this reason. A head that
+// has a flag keeps it.
+func (s *Repairer) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (tables.Cost, error) {
+	return s.stages.Generations.Flag(ctx, defs, at, reason)
 }

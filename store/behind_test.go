@@ -17,7 +17,6 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
@@ -86,7 +85,7 @@ func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 	for pass := range 3 {
 		h.writes, h.refuse = 0, 40
 		for n := range 400 {
-			cost, err := inside.Of(w.sandbox(n)).MarkBehind(deadline(t), []*aggregate.Definition{def})
+			cost, err := w.sandbox(n).Inside().MarkBehind(deadline(t), []*aggregate.Definition{def})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,11 +116,11 @@ func TestHeadThatCouldNotBeTold(t *testing.T) {
 	}
 	def, _ := w.plan.Definition("live")
 	w.faults = []fault{{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
-	if _, err := inside.Of(w.sandbox(3)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err == nil ||
+	if _, err := w.sandbox(3).Inside().MarkBehind(deadline(t), []*aggregate.Definition{def}); err == nil ||
 		head(t, w.store, def).Building {
 		t.Fatalf("told: %v", err)
 	}
-	if _, err := inside.Of(w.sandbox(3)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil ||
+	if _, err := w.sandbox(3).Inside().MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil ||
 		!head(t, w.store, def).Building {
 		t.Fatalf("not told: %v", err)
 	}
@@ -141,7 +140,7 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 				def, _ := w.plan.Definition("live")
 				defs := []*aggregate.Definition{def}
 				mark := func() {
-					if _, err := inside.Of(w.sandbox(3)).MarkBehind(deadline(t), defs); err != nil {
+					if _, err := w.sandbox(3).Inside().MarkBehind(deadline(t), defs); err != nil {
 						t.Error(err)
 					}
 				}
@@ -199,7 +198,7 @@ func TestPassesBegunAtOnce(t *testing.T) {
 				if *pass, err = repair.Of(w.sandbox(0)).BeginPass(deadline(t), def); err != nil {
 					t.Error(err)
 				}
-				if _, err := inside.Of(w.sandbox(5)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
+				if _, err := w.sandbox(5).Inside().MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -236,7 +235,7 @@ func TestManyGenerationsBehind(t *testing.T) {
 	for i := range 40 {
 		defs = append(defs, &aggregate.Definition{Name: fmt.Sprint("gone_", i), Since: 1})
 	}
-	if _, err := inside.Of(w.store).MarkBehind(deadline(t), defs); err != nil {
+	if _, err := w.store.Inside().MarkBehind(deadline(t), defs); err != nil {
 		t.Fatal(err)
 	}
 	for _, def := range w.plan.Definitions() {

@@ -15,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/replay"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
@@ -56,7 +55,7 @@ func TestOneStoreManyCallers(t *testing.T) {
 					}
 				})
 				group.Go(func() {
-					if a := inside.Of(w.store).Apply(deadline(t), batch, noQuarantine(t)); !a.Unproven.IsZero() {
+					if a := w.store.Inside().Apply(deadline(t), batch, noQuarantine(t)); !a.Unproven.IsZero() {
 						t.Errorf("caller %d: %v", c, a.Err)
 					}
 				})

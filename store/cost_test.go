@@ -16,7 +16,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -233,7 +232,7 @@ func TestCostOfHeads(t *testing.T) {
 	gone := *def("live")
 	gone.Since = 7
 	defs := []*aggregate.Definition{def("wide"), def("live"), &gone}
-	behind := func() (tables.Cost, error) { return inside.Of(w.sandbox(0)).MarkBehind(deadline(t), defs) }
+	behind := func() (tables.Cost, error) { return w.sandbox(0).Inside().MarkBehind(deadline(t), defs) }
 	for _, c := range []struct {
 		name     string
 		update   func() (tables.Cost, error)
@@ -243,13 +242,13 @@ func TestCostOfHeads(t *testing.T) {
 		{"behind", behind, 1 + 3 + 2, 9 + 1 + 1 + 2},
 		{"behind again", behind, 1 + 1, 1}, // for the head that is gone
 		{"flag", func() (tables.Cost, error) {
-			return inside.Of(w.store).Flag(deadline(t), defs, epoch, strings.Repeat("because ", 300))
+			return w.store.Inside().Flag(deadline(t), defs, epoch, strings.Repeat("because ", 300))
 		}, 3 + 2, 9 + 1}, // each is read, and written unless it is gone
 		{"flagged again", func() (tables.Cost, error) {
-			return inside.Of(w.store).Flag(deadline(t), defs, epoch, "another")
+			return w.store.Inside().Flag(deadline(t), defs, epoch, "another")
 		}, 1, 0}, // for the one that is gone
 		{"flagged by another", func() (tables.Cost, error) {
-			return inside.Of(w.sandbox(0)).Flag(deadline(t), defs, epoch, "another")
+			return w.sandbox(0).Inside().Flag(deadline(t), defs, epoch, "another")
 		}, 3, 0},
 	} {
 		name := c.name

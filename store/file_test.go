@@ -20,7 +20,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -72,7 +71,7 @@ func (w *world) keepFile(text string) error {
 	if err := st.Start(deadline(w.t)); err != nil {
 		return err
 	}
-	return inside.Of(st).KeepFile(deadline(w.t), false)
+	return st.Inside().KeepFile(deadline(w.t), false)
 }
 
 func TestDeployedFileIsReplaced(t *testing.T) {
@@ -101,7 +100,7 @@ func TestDeployedFileIsReplaced(t *testing.T) {
 			}
 			for _, text := range tt.starts {
 				if text == "" {
-					if err := inside.Of(w.store).KeepFile(deadline(t), false); err != nil {
+					if err := w.store.Inside().KeepFile(deadline(t), false); err != nil {
 						t.Error(err)
 					}
 				} else if err := w.keepFile(text); err != nil {
@@ -186,7 +185,7 @@ func TestFaultsOfTheFile(t *testing.T) {
 		calls := 0
 		w.onCall = func(string, any) error { calls++; return nil }
 		w.faults = []fault{f}
-		if err := inside.Of(st).KeepFile(deadline(t), false); (err == nil) != (f.Before == overtaken || f.Before == overtaking) {
+		if err := st.Inside().KeepFile(deadline(t), false); (err == nil) != (f.Before == overtaken || f.Before == overtaking) {
 			t.Errorf("%+v: %v", f, err)
 		}
 		if got := w.deployed(); got != written(1, "old") && got != written(1, "new") || calls > 2 {
@@ -278,7 +277,7 @@ func (w *world) wake(text string) error {
 	if err := st.Start(deadline(w.t)); err != nil {
 		return err
 	}
-	return inside.Of(st).KeepFile(deadline(w.t), true)
+	return st.Inside().KeepFile(deadline(w.t), true)
 }
 
 // A person who wakes the function has the file written anew, but not over that of a newer function.
@@ -320,13 +319,13 @@ func TestFileOfAnotherStart(t *testing.T) {
 		if err := w.keepFile(written(1, "early")); err != nil {
 			t.Fatal(err)
 		}
-		if err := inside.Of(late).KeepFile(deadline(t), false); err != nil || w.deployed() != written(1, "early") {
+		if err := late.Inside().KeepFile(deadline(t), false); err != nil || w.deployed() != written(1, "early") {
 			t.Errorf("after %q: %v: %s", before, err, w.deployed())
 		}
 		if err := w.keepFile(written(2, "raised")); err != nil {
 			t.Fatal(err)
 		}
-		if err := inside.Of(late).KeepFile(deadline(t), true); err != nil || w.deployed() != written(2, "raised") {
+		if err := late.Inside().KeepFile(deadline(t), true); err != nil || w.deployed() != written(2, "raised") {
 			t.Errorf("after another epoch: %v: %s", err, w.deployed())
 		}
 	}

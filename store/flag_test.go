@@ -15,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -33,7 +32,7 @@ func TestHeadIsFlaggedOnce(t *testing.T) {
 	h.watch(w)
 	flag := func(s *store.Store, n int) tables.Cost {
 		t.Helper()
-		cost, err := inside.Of(s).Flag(deadline(t), defs, epoch, fmt.Sprint("reason ", n))
+		cost, err := s.Inside().Flag(deadline(t), defs, epoch, fmt.Sprint("reason ", n))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +89,7 @@ func TestFlagComesBack(t *testing.T) {
 	}
 	flagged := func(when string, want bool) {
 		t.Helper()
-		if _, err := inside.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil {
+		if _, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil {
 			t.Fatal(err)
 		}
 		if got := head(t, w.store, def).Flag != ""; got != want {
@@ -128,13 +127,13 @@ func TestFlagThatFails(t *testing.T) {
 		}
 		def, _ := w.plan.Definition("live")
 		w.faults = faults
-		if _, err := inside.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err == nil {
+		if _, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 		if len(w.faults) > 0 {
 			t.Errorf("%s: %d faults never came about", name, len(w.faults))
 		}
-		if _, err := inside.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil ||
+		if _, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil ||
 			head(t, w.store, def).Flag == "" {
 			t.Errorf("%s: not flagged by the next batch: %v", name, err)
 		}
@@ -150,7 +149,7 @@ func TestFlagMakesNoHead(t *testing.T) {
 	}
 	def := w.plan.Definitions()[0]
 	w.faults = []fault{{API: "UpdateItem", Run: func() { w.removesFrom("totals", lanes.HeadKey(def)) }}}
-	cost, err := inside.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
+	cost, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd")
 	if err != nil || cost.WriteUnits != 1 || len(w.faults) > 0 {
 		t.Errorf("%v, %+v, %d faults left", err, cost, len(w.faults))
 	}
@@ -168,7 +167,7 @@ func TestAcceptedHead(t *testing.T) {
 	def := w.plan.Definitions()[0]
 	flag := func(reason string) *tables.Head {
 		t.Helper()
-		if _, err := inside.Of(w.sandbox(1)).Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason); err != nil {
+		if _, err := w.sandbox(1).Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason); err != nil {
 			t.Fatal(err)
 		}
 		return head(t, w.store, def)

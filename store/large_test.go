@@ -17,7 +17,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
-	"github.com/ingot-events/ingot/internal/table/inside"
+	"github.com/ingot-events/ingot/internal/table/count"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -64,9 +64,9 @@ func TestLargeTotal(t *testing.T) {
 		}
 		key := event.Key{PK: "A#live#1#0", SK: "-"}
 		n := int64(1)
-		count := func() inside.Applied {
+		count := func() count.Applied {
 			n++
-			applied := inside.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, n*10, w.order(fmt.Sprint(n), 1)), noQuarantine(t))
+			applied := w.store.Inside().Apply(deadline(t), w.batch(aggregate.Marks, n*10, w.order(fmt.Sprint(n), 1)), noQuarantine(t))
 			if applied.Err != nil {
 				t.Fatal(applied.Err)
 			}

@@ -13,7 +13,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -51,7 +50,7 @@ func TestNothingFollowsAFailedPart(t *testing.T) {
 			}
 			return nil
 		}
-		a := inside.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, 1, items...), func(context.Context, *lanes.Update,
+		a := w.store.Inside().Apply(deadline(t), w.batch(aggregate.Marks, 1, items...), func(context.Context, *lanes.Update,
 			error) error {
 			return c.quarantine
 		})

@@ -15,7 +15,6 @@ import (
 	"github.com/ingot-events/ingot/internal/kit/slow"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/store"
@@ -164,7 +163,7 @@ func (a *adversary) invoke(s *shard, at, n int) int {
 		}
 		defer func() { a.dying = nil; die() }()
 	}
-	applied := inside.Of(a.stores[a.r.IntN(len(a.stores))]).Apply(ctx, batch, noQuarantine(a.t))
+	applied := a.stores[a.r.IntN(len(a.stores))].Inside().Apply(ctx, batch, noQuarantine(a.t))
 	if applied.Unproven.IsZero() {
 		return n
 	}

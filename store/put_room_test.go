@@ -25,7 +25,7 @@ func (w *world) many(n int, sku string) (items []*event.Item) {
 	return items
 }
 
-func count(results []tables.Result) map[event.Verdict]int {
+func tally(results []tables.Result) map[event.Verdict]int {
 	n := map[event.Verdict]int{}
 	for _, r := range results {
 		n[r.Verdict]++
@@ -86,7 +86,7 @@ func TestAThousandForOneTotal(t *testing.T) {
 			before := w.Engine.Usage()
 			results, cost := w.store.Put(deadline(t), items)
 			used := w.Engine.Usage().Sub(before)
-			if got := count(results); fmt.Sprint(got) != fmt.Sprint(c.want) {
+			if got := tally(results); fmt.Sprint(got) != fmt.Sprint(c.want) {
 				t.Errorf("%v, want %v", got, c.want)
 			}
 			for i, r := range results {

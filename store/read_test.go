@@ -20,7 +20,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/repair"
@@ -317,11 +316,11 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	def, _ := w.plan.Definition("live")
 	w.faults = []fault{{API: "UpdateItem", Before: errThrottled}, {API: "UpdateItem", After: errLost}}
-	if _, err := inside.Of(w.store).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
+	if _, err := w.store.Inside().MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
 		t.Fatal(err)
 	}
 	for _, reason := range []string{"first", "second"} {
-		if _, err := inside.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason); err != nil {
+		if _, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -383,7 +382,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	item := w.order("1", 5)
 	b := lanes.NewBatch(aggregate.Marks, lane)
 	b.Add(w.insert(1, item), nil, plan.Contributions(item).List)
-	if applied := inside.Of(deployed).Apply(deadline(t), b, nil); !applied.Unproven.IsZero() {
+	if applied := deployed.Inside().Apply(deadline(t), b, nil); !applied.Unproven.IsZero() {
 		t.Fatal(applied.Err)
 	}
 	hashed, err := plan.By("customer", envelope.Message{Body: item.Data})
@@ -501,11 +500,11 @@ func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect("nothing counted", "")
-		if _, err := inside.Of(w.store).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
+		if _, err := w.store.Inside().MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
 			t.Fatal(err)
 		}
 		expect("building", "missing true, n 0, building true, []")
-		if _, err := inside.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil {
+		if _, err := w.store.Inside().Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil {
 			t.Fatal(err)
 		}
 		expect("flagged", `missing true, n 0, building true, ["2099-03-01T12:00:00Z odd"]`)

@@ -14,7 +14,6 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
@@ -59,7 +58,7 @@ func (w *world) check() string {
 // The first function that starts decides which secret the tables are filled with. Another secret is
 // refused, on both sides and however the answers go. It changes nothing.
 func TestAnotherSecret(t *testing.T) {
-	ingest := func(s *store.Store) error { return inside.Of(s).CheckSecret(deadline(t)) }
+	ingest := func(s *store.Store) error { return s.Inside().CheckSecret(deadline(t)) }
 	streams := func(s *store.Store) error { return s.Start(deadline(t)) }
 	for name, starts := range map[string][2]func(*store.Store) error{"ingest, ingest": {ingest, ingest},
 		"ingest, streams": {ingest, streams},
@@ -99,7 +98,7 @@ func TestTheSecretIsComparedFirst(t *testing.T) {
 	}
 	for name, begin := range map[string]func(s *store.Store) error{
 		"start": func(s *store.Store) error { return s.Start(deadline(t)) },
-		"begin": func(s *store.Store) error { return inside.Of(s).Begin(deadline(t)) },
+		"begin": func(s *store.Store) error { return s.Inside().Begin(deadline(t)) },
 	} {
 		w := newWorld(t)
 		if err := begin(w.under(one, grouped)); err != nil {
@@ -122,7 +121,7 @@ func TestSecretsRace(t *testing.T) {
 		errs := make([]error, 6)
 		for n := range errs {
 			s := w.under([]string{one, two}[n%2], hashed)
-			group.Go(func() { errs[n] = inside.Of(s).CheckSecret(deadline(t)) })
+			group.Go(func() { errs[n] = s.Inside().CheckSecret(deadline(t)) })
 		}
 		group.Wait()
 		for n, err := range errs {
@@ -158,7 +157,7 @@ func TestAnotherSecretOfAPerson(t *testing.T) {
 		s.Events["row"] = row
 	}
 	right, wrong := w.under(one, withParts), w.under(two, withParts)
-	for _, err := range []error{right.Start(deadline(t)), inside.Of(right).CheckSecret(deadline(t))} {
+	for _, err := range []error{right.Start(deadline(t)), right.Inside().CheckSecret(deadline(t))} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +199,7 @@ func TestCheckSecretCost(t *testing.T) {
 	w := newWorld(t)
 	ask := func(s *store.Store) int64 {
 		before := w.Engine.Usage().Requests
-		if err := inside.Of(s).CheckSecret(deadline(t)); err != nil {
+		if err := s.Inside().CheckSecret(deadline(t)); err != nil {
 			t.Fatal(err)
 		}
 		after := w.Engine.Usage().Requests
@@ -220,7 +219,7 @@ func TestCheckSecretCost(t *testing.T) {
 		}
 	}
 	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
-	if err := inside.Of(w.under(one, hashed)).CheckSecret(context.Background()); err == nil ||
+	if err := w.under(one, hashed).Inside().CheckSecret(context.Background()); err == nil ||
 		!strings.Contains(err.Error(), "not authorized") || len(w.faults) > 0 {
 		t.Errorf("%v", err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/repair"
@@ -49,7 +48,7 @@ func TestWhatStoodInTheWayIsCurrent(t *testing.T) {
 			first, second, third := w.order("1", 50), w.order("2", 9), w.order("3", 20)
 			w.apply(w.batch(c, 1, first, second))
 			cold := w.with(same, c) // a cold store does not know the totals
-			if a := inside.Of(cold).Apply(deadline(t), w.batch(c, 1, first, second, third), noQuarantine(t)); !a.Unproven.IsZero() {
+			if a := cold.Inside().Apply(deadline(t), w.batch(c, 1, first, second, third), noQuarantine(t)); !a.Unproven.IsZero() {
 				t.Fatalf("unproven from %s: %v", a.Unproven, a.Err)
 			}
 			w.expect(t, "by_merchant", map[string]string{"orders": "3", "revenue": "79", "largest": "50", "least": "9"})
@@ -89,7 +88,7 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 	}
 	last := w.order("5", 9)
 	w.store.Put(deadline(t), []*event.Item{last})
-	if item, there, _, err := inside.Of(s).Find(deadline(t), last.Key); err != nil || !there || item == nil {
+	if item, there, _, err := query.Of(s).Find(deadline(t), last.Key); err != nil || !there || item == nil {
 		t.Errorf("found %v, %v, %v", there, item, err)
 	}
 	if other := newWorld(t); other.keepFile(written(1, "first")) != nil || other.keepFile(written(2, "second")) != nil ||
@@ -97,7 +96,7 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 		t.Errorf("deployed is\n%s", other.deployed())
 	}
 	def, _ := w.plan.Definition("live")
-	if _, err := inside.Of(s).Flag(deadline(t), []*aggregate.Definition{def}, w.Clock.Now(), "a test's"); err != nil {
+	if _, err := s.Inside().Flag(deadline(t), []*aggregate.Definition{def}, w.Clock.Now(), "a test's"); err != nil {
 		t.Fatal(err)
 	}
 	if head, err := s.Head(deadline(t), def); err != nil || head == nil || !strings.Contains(head.Flag, "a test's") {

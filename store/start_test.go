@@ -19,7 +19,6 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -204,8 +203,8 @@ func TestStartOfAnOlderPipeline(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := inside.Of(w.store).Newer(); len(n) != 1 || n[0].String() != "extra since 2" || len(inside.Of(newer).Newer()) != 0 {
-		t.Errorf("older: %v, newer: %v", n, inside.Of(newer).Newer())
+	if n := w.store.Inside().Newer(); len(n) != 1 || n[0].String() != "extra since 2" || len(newer.Inside().Newer()) != 0 {
+		t.Errorf("older: %v, newer: %v", n, newer.Inside().Newer())
 	}
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	if total := w.total("live", nil); len(total.Flags) != 1 || !strings.Contains(total.Flags[0], "taken out of the pipeline at epoch 2") {
@@ -217,7 +216,7 @@ func TestStartOfAnOlderPipeline(t *testing.T) {
 // not started is left alone.
 func TestRenew(t *testing.T) {
 	w := newWorld(t)
-	if err := inside.Of(w.store).Renew(deadline(t)); err != nil || w.epoch() != "" {
+	if err := w.store.Inside().Renew(deadline(t)); err != nil || w.epoch() != "" {
 		t.Fatal(err, w.epoch())
 	}
 	for _, s := range []*store.Store{w.store, w.with(added(2, 2), aggregate.Marks)} {
@@ -233,11 +232,11 @@ func TestRenew(t *testing.T) {
 	}{{5 * time.Minute, 0, 0, 0}, {time.Second, 1, 1, 1}, {0, 0, 0, 1}, {6 * time.Minute, 1, 0, 1}, {6 * time.Minute, 1, 0, 1}} {
 		w.Clock.Pass(step.after)
 		before := w.Engine.Usage()
-		err := inside.Of(w.store).Renew(deadline(t))
+		err := w.store.Inside().Renew(deadline(t))
 		used := w.Engine.Usage().Sub(before).Requests
 		if err != nil || used["GetItem"] != step.looks || used["BatchGetItem"] != step.starts ||
-			len(inside.Of(w.store).Newer()) != step.newer {
-			t.Errorf("%s later: %v, newer %v, %v", step.after, used, inside.Of(w.store).Newer(), err)
+			len(w.store.Inside().Newer()) != step.newer {
+			t.Errorf("%s later: %v, newer %v, %v", step.after, used, w.store.Inside().Newer(), err)
 		}
 	}
 	// The same epoch may count other generations: what is counted is known only if both are as
@@ -247,19 +246,19 @@ func TestRenew(t *testing.T) {
 	list := img["generations"].(*types.AttributeValueMemberL)
 	list.Value = append(list.Value, textValue("another#2"))
 	w.put("totals", img)
-	if err := inside.Of(w.store).Renew(deadline(t)); err != nil || len(inside.Of(w.store).Newer()) != 2 {
-		t.Errorf("another generation of the same epoch: %v, %v", inside.Of(w.store).Newer(), err)
+	if err := w.store.Inside().Renew(deadline(t)); err != nil || len(w.store.Inside().Newer()) != 2 {
+		t.Errorf("another generation of the same epoch: %v, %v", w.store.Inside().Newer(), err)
 	}
 	w.Clock.Pass(time.Hour)
 	img["epoch"] = &types.AttributeValueMemberN{Value: "9"}
 	w.put("totals", img)
 	before := w.Engine.Usage()
-	if err := inside.Of(w.store).Renew(deadline(t)); err != nil || w.Engine.Usage().Sub(before).Requests["BatchGetItem"] == 0 {
+	if err := w.store.Inside().Renew(deadline(t)); err != nil || w.Engine.Usage().Sub(before).Requests["BatchGetItem"] == 0 {
 		t.Errorf("another epoch of the same generations: the heads are not read; %v", err)
 	}
 	w.Clock.Pass(time.Hour)
 	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
-	if err := inside.Of(w.store).Renew(deadline(t)); err == nil {
+	if err := w.store.Inside().Renew(deadline(t)); err == nil {
 		t.Error("what could not be read is taken for known")
 	}
 }
@@ -351,7 +350,7 @@ func TestStartsThatChangeTooMuch(t *testing.T) {
 		}
 	}
 	gone := &aggregate.Definition{Name: "gone", Since: 1}
-	if _, err := inside.Of(w.store).MarkBehind(deadline(t), []*aggregate.Definition{gone}); err != nil || head(t, w.store, gone) != nil {
+	if _, err := w.store.Inside().MarkBehind(deadline(t), []*aggregate.Definition{gone}); err != nil || head(t, w.store, gone) != nil {
 		t.Errorf("%v %+v", err, head(t, w.store, gone))
 	}
 }

@@ -6,31 +6,25 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/count"
-	"github.com/ingot-events/ingot/internal/table/generations"
-	"github.com/ingot-events/ingot/internal/table/put"
-	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/internal/table"
 	"github.com/ingot-events/ingot/tables"
 )
 
 // Store reads and writes the two tables.
 type Store struct {
 	config tables.Config
-	put    *put.Stages
-	count  *count.Counter
+	in     *table.Tables
 }
 
 // New checks the configuration and makes a [Store]. It sends no request. Under receipts it refuses
 // a pipeline in which one change can touch more totals than a transaction holds, which is 100 items
 // with the receipt.
 func New(c tables.Config) (*Store, error) {
-	t, err := rows.Open(c)
+	in, err := table.Open(c)
 	if err != nil {
 		return nil, err
 	}
-	gens := generations.New(t, c)
-	stages := put.New(gens, c)
-	return &Store{c, stages, count.New(gens, c)}, nil
+	return &Store{c, in}, nil
 }
 
 // Config returns the configuration that the store was made from.
@@ -56,14 +50,14 @@ func (s *Store) Config() tables.Config { return s.config }
 // Payloads that go to the payload bucket are put there before their items. If that fails, the item
 // is Retry, and so is all of an atomic message.
 func (s *Store) Put(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
-	return s.put.Put(ctx, items)
+	return s.in.Put(ctx, items)
 }
 
 // Item reads the item of one event, consistently. It returns nil if the key holds nothing, or an
 // item that is not Ingot's. It also returns an expired item that is not removed yet.
 // [pipeline.Pipeline.Key] computes the key.
 func (s *Store) Item(ctx context.Context, key event.Key) (*event.Item, error) {
-	return s.put.Item(ctx, key)
+	return s.in.Item(ctx, key)
 }
 
 // Items scans the events table consistently, page by page, in no order. It includes expired items
@@ -71,37 +65,37 @@ func (s *Store) Item(ctx context.Context, key event.Key) (*event.Item, error) {
 // out items that are not Ingot's. An item that has Ingot's type but cannot be decoded is yielded as
 // an [*OddItem] error, and the scan goes on. Any other error ends the scan.
 func (s *Store) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
-	return s.put.Items(ctx)
+	return s.in.Items(ctx)
 }
 
 // ItemPages scans one segment of the events table consistently, in no order, one request for each
 // page. A page may be empty. An error ends the scan. [Store.Items] says which items it returns.
 func (s *Store) ItemPages(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[*event.Item], error] {
-	return s.put.ItemPages(ctx, seg)
+	return s.in.ItemPages(ctx, seg)
 }
 
 // TotalPages scans one segment of the aggregates table consistently, in no order, one request for
 // each page. It returns what [Store.Totals] returns.
 func (s *Store) TotalPages(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[tables.StoredTotal], error] {
-	return s.put.TotalPages(ctx, seg)
+	return s.in.TotalPages(ctx, seg)
 }
 
 // Totals scans the aggregates table consistently, in no order, for aggregate items of every
 // generation. It includes items past their expiry.
 func (s *Store) Totals(ctx context.Context) iter.Seq2[tables.StoredTotal, error] {
-	return s.put.Totals(ctx)
+	return s.in.Totals(ctx)
 }
 
 // Head reads the head of one generation, consistently. It returns nil if there is none.
 func (s *Store) Head(ctx context.Context, d *aggregate.Definition) (*tables.Head, error) {
-	return s.count.Head(ctx, d)
+	return s.in.Head(ctx, d)
 }
 
 // Payload returns the whole payload of a stored item, as it was received. If the payload is in the
 // payload bucket, this takes one GET, of at most 16 MiB. The error is [ErrPayloadLost] if the
 // object is gone.
 func (s *Store) Payload(ctx context.Context, item *event.Item) (string, error) {
-	return s.put.Payload(ctx, item)
+	return s.in.Payload(ctx, item)
 }
 
 // Start makes sure, before a handler counts anything, that the aggregates table agrees with the
@@ -110,5 +104,5 @@ func (s *Store) Payload(ctx context.Context, item *event.Item) (string, error) {
 // and raises the epoch. It refuses, with an explanation, every change that would give a total two
 // meanings.
 func (s *Store) Start(ctx context.Context) error {
-	return s.count.Start(ctx)
+	return s.in.Start(ctx)
 }

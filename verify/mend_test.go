@@ -17,7 +17,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
@@ -349,7 +349,7 @@ func TestMendLosesAnAnswer(t *testing.T) {
 func (w *world) building(name string) {
 	w.t.Helper()
 	def, _ := w.plan.Definition(name)
-	if _, err := inside.Of(w.store).MarkBehind(context.Background(), []*aggregate.Definition{def}); err != nil {
+	if _, err := testworld.Tables(w.store).MarkBehind(context.Background(), []*aggregate.Definition{def}); err != nil {
 		w.t.Fatal(err)
 	}
 }

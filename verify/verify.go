@@ -25,7 +25,6 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
@@ -246,7 +245,7 @@ func (r *Report) Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Sto
 		return nil, fmt.Errorf("finish %s: it has %d differences; mend those of the other aggregates first", def, n)
 	}
 	if why := r.missing[def]; why != "" {
-		if _, err := inside.Of(st).Flag(ctx, []*aggregate.Definition{def}, now, "an item is not in it: "+why); err != nil {
+		if _, err := repair.Of(st).Flag(ctx, []*aggregate.Definition{def}, now, "an item is not in it: "+why); err != nil {
 			return nil, fmt.Errorf("finish %s: %w", def, err)
 		}
 	}

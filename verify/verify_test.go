@@ -14,7 +14,6 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/repair"
@@ -233,7 +232,7 @@ func TestFlagged(t *testing.T) {
 func TestFlaggedHead(t *testing.T) {
 	w := filled(t)
 	def, _ := w.plan.Definition("live")
-	if _, err := inside.Of(w.store).Flag(context.Background(), []*aggregate.Definition{def}, epoch,
+	if _, err := repair.Of(w.store).Flag(context.Background(), []*aggregate.Definition{def}, epoch,
 		"a record was not understood"); err != nil {
 		t.Fatal(err)
 	}

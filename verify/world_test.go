@@ -98,10 +98,10 @@ func (w *world) open(spec pipeline.Spec, options ...pipeline.Option) (*pipeline.
 func (w *world) deploy(spec pipeline.Spec, options ...pipeline.Option) {
 	w.t.Helper()
 	w.plan, w.store = w.open(spec, options...)
-	if err := w.store.Start(context.Background()); err != nil {
+	w.streams = w.Streams(w.store)
+	if err := w.streams.Start(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
-	w.streams = w.Streams(w.plan, w.store)
 }
 
 // put stores an order with one version of the file.

@@ -16,11 +16,10 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/table/inside"
+	"github.com/ingot-events/ingot/internal/table"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/erase"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -163,11 +162,11 @@ func (w *devWorld) deploys(changes ...string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	st, err := store.New(tables.Config{Client: w.dev.Engine().DynamoDB(), Pipeline: plan, Aggregates: stack.Aggregates})
+	in, err := table.Open(tables.Config{Client: w.dev.Engine().DynamoDB(), Pipeline: plan, Aggregates: stack.Aggregates})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := errors.Join(st.Start(w.t.Context()), inside.Of(st).KeepFile(w.t.Context(), false)); err != nil {
+	if err := errors.Join(in.Start(w.t.Context()), in.KeepFile(w.t.Context(), false)); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -141,7 +140,7 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal, 
 	}
 	if item == nil {
 		what := "nothing is stored under %s"
-		if _, _, barred, err := inside.Of(st).Find(cmd.Context(), key); err == nil && barred {
+		if _, _, barred, err := query.Of(st).Find(cmd.Context(), key); err == nil && barred {
 			what = "the event under %s was erased, and its key is barred"
 		}
 		a.Say(what, show.Text(mask.KeyOf(eventType, key).String()))

@@ -15,9 +15,9 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
 )
 
 const spec = `ingot: 1
@@ -75,7 +75,7 @@ func (w *world) deploy(text string) {
 
 // count runs the streams function.
 func (w *world) count(ctx context.Context, payload []byte) ([]byte, error) {
-	return lambda.NewHandler(w.Streams(w.plan, w.store).Handle).Invoke(ctx, payload)
+	return lambda.NewHandler(w.Streams(w.store).Handle).Invoke(ctx, payload)
 }
 
 func (w *world) visit(id int) {
@@ -144,7 +144,7 @@ func TestCommands(t *testing.T) {
 	w.drain()
 	w.says("read all {}", "visits=2 building: false\n")
 	def, _ := w.plan.Definition("all")
-	_, err := inside.Of(w.store).Flag(t.Context(), []*aggregate.Definition{def}, w.Clock.Now(), "odd")
+	_, err := repair.Of(w.store).Flag(t.Context(), []*aggregate.Definition{def}, w.Clock.Now(), "odd")
 	w.must(err)
 	w.says("read all {}", "visits=2 building: false\nflagged: 2099-03-01T12:00:00Z odd\n")
 	w.says("verify", "flagged: all since 2, all totals: 2099-03-01T12:00:00Z odd\n2 items, 2 totals, 0 of them in part: 0 differences\n")

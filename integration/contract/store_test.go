@@ -28,7 +28,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/repair"
@@ -196,7 +196,7 @@ func (s *shop) count(st *store.Store, shard string, old, new *event.Item) {
 	b := lanes.NewBatch(s.way, c.Lane)
 	b.Add(c, before, after)
 	quarantine := func(context.Context, *lanes.Update, error) error { return nil }
-	if a := inside.Of(st).Apply(s.t.Context(), b, quarantine); !a.Unproven.IsZero() {
+	if a := testworld.Tables(st).Apply(s.t.Context(), b, quarantine); !a.Unproven.IsZero() {
 		s.t.Error(a.Err)
 	}
 }
@@ -269,7 +269,7 @@ func (s *shop) claiming(st *store.Store) {
 
 // erasing checks the secret and bars keys. Every kind of item is under these keys.
 func (s *shop) erasing(st *store.Store) {
-	if err := inside.Of(st).CheckSecret(s.t.Context()); err != nil {
+	if err := testworld.Tables(st).CheckSecret(s.t.Context()); err != nil {
 		s.t.Error(err)
 	}
 	person := s.item(`{"type":"person","id":"1","at":"2099-03-01T10:00:00Z"}`)
@@ -391,7 +391,7 @@ func (s *shop) looking() {
 			s.t.Errorf("judged as %s beside %v, %v", r.Verdict, found, err)
 		}
 	}
-	if item, there, barred, err := inside.Of(st).Find(s.t.Context(), stored.Key); err != nil || item == nil || !there || barred {
+	if item, there, barred, err := query.Of(st).Find(s.t.Context(), stored.Key); err != nil || item == nil || !there || barred {
 		s.t.Errorf("found %v, there %t, barred %t, %v", item, there, barred, err)
 	}
 	for segment := range 2 {
@@ -485,7 +485,7 @@ events:
 		if err := st.Start(s.t.Context()); err != nil {
 			s.t.Fatal(err)
 		}
-		if err := inside.Of(st).KeepFile(s.t.Context(), false); err != nil {
+		if err := testworld.Tables(st).KeepFile(s.t.Context(), false); err != nil {
 			s.t.Fatal(err)
 		}
 		file, err := store.DeployedFile(s.t.Context(), s.engine.DynamoDB(), "kept")
@@ -499,7 +499,7 @@ events:
 func (s *shop) mending() {
 	st := s.open(1)
 	d, _ := s.plan.Definition("live")
-	if _, err := inside.Of(st).Flag(s.t.Context(), []*aggregate.Definition{d}, s.now, "a test"); err != nil {
+	if _, err := repair.Of(st).Flag(s.t.Context(), []*aggregate.Definition{d}, s.now, "a test"); err != nil {
 		s.t.Error(err)
 	}
 	head, err := st.Head(s.t.Context(), d)
@@ -531,7 +531,7 @@ func (s *shop) evolving() {
 		s.t.Fatal(err)
 	}
 	d, _ := s.plan.Definition("late")
-	if _, err := inside.Of(st).MarkBehind(s.t.Context(), []*aggregate.Definition{d}); err != nil {
+	if _, err := testworld.Tables(st).MarkBehind(s.t.Context(), []*aggregate.Definition{d}); err != nil {
 		s.t.Error(err)
 	}
 	if _, err := repair.Of(st).Touch(s.t.Context()); err != nil { // many items in one request

@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/table"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -58,15 +59,33 @@ func (w *World) StoreConfig(p *pipeline.Pipeline) tables.Config {
 		Objects: w.Engine.S3(), PayloadBucket: stack.Payloads, Env: w.Env}
 }
 
-// Ingest returns an ingest function without hooks.
-func (w *World) Ingest(p *pipeline.Pipeline, st *store.Store) *handler.Ingest {
-	return &handler.Ingest{Pipeline: p, Store: st, Quarantine: w.Letters(), Env: w.Env}
+// Ingest returns an ingest function without hooks, on the tables of a store.
+func (w *World) Ingest(st *store.Store) *handler.Ingest {
+	in, err := handler.NewIngest(st.Config())
+	if err != nil {
+		panic(err) // the store has accepted the same
+	}
+	in.Quarantine = w.Letters()
+	return in
 }
 
-// Streams returns a streams function without hooks.
-func (w *World) Streams(p *pipeline.Pipeline, st *store.Store) *handler.Streams {
-	return &handler.Streams{Pipeline: p, Store: st, Quarantine: w.Letters(), Archive: handler.NewArchive(w.Engine.S3(), stack.Bucket),
-		Env: w.Env}
+// Streams returns a streams function without hooks, on the tables of a store.
+func (w *World) Streams(st *store.Store) *handler.Streams {
+	s, err := handler.NewStreams(st.Config())
+	if err != nil {
+		panic(err) // the store has accepted the same
+	}
+	s.Quarantine, s.Archive = w.Letters(), handler.NewArchive(w.Engine.S3(), stack.Bucket)
+	return s
+}
+
+// Tables opens the tables of a store as the functions use them.
+func Tables(st *store.Store) *table.Tables {
+	t, err := table.Open(st.Config())
+	if err != nil {
+		panic(err) // the store has accepted the same
+	}
+	return t
 }
 
 // Letters returns the way into the quarantine queue.

@@ -3,10 +3,10 @@ package main
 // budgets are the most that each number may be. To raise one is a decision, and the body of the
 // commit gives its reason.
 var budgets = map[string]int{
-	"heart: lines of code": 6_760,
-	"heart: tokens":        53_600,
+	"heart: lines of code": 6_775,
+	"heart: tokens":        53_650,
 	"heart: files":         68,
-	"heart: lines of code of the largest file":        381,
+	"heart: lines of code of the largest file":        392,
 	"heart: lines of the longest function":            66,
 	"folders directly under internal/":                9,
 	"lines of code in both functions":                 23_600,
@@ -17,7 +17,7 @@ var budgets = map[string]int{
 	"methods on store.Store":                          30,
 	"methods on the simulator's world":                240,
 	"pairs of folders of which one imports the other": 177,
-	"lines of code of the largest package":            7_830,
+	"lines of code of the largest package":            7_832,
 	"files of the largest package":                    50,
 	"words of README and docs":                        60_400,
 	"words of the longest page":                       6_000,

@@ -26,7 +26,7 @@ var heart = []string{"internal/plan/lanes", "internal/table/rows", "internal/tab
 // comes with a declaration of its own: payloads in the payload bucket.
 var notHeart = []string{
 	"internal/table/generations/file.go", "internal/table/plain/fetch.go", "internal/table/plain/payload.go",
-	"internal/table/put/put_payloads.go", "internal/table/rows/find.go", "internal/table/rows/item.go", "internal/table/rows/scan.go",
+	"internal/table/put/put_payloads.go", "internal/table/rows/item.go", "internal/table/rows/scan.go",
 }
 
 // measure returns the numbers of the checkout in root.

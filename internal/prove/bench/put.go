@@ -20,7 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
+	opened "github.com/ingot-events/ingot/internal/table"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
@@ -230,6 +230,10 @@ func byHand(ctx context.Context, engine *embedded.Engine, p *pipeline.Pipeline, 
 
 // countAll counts all items as the changes of one shard, changesABatch in a batch.
 func countAll(ctx context.Context, st *store.Store, p *pipeline.Pipeline, items []*event.Item) error {
+	in, err := opened.Open(st.Config())
+	if err != nil {
+		return err
+	}
 	lane := event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1", ShardID: "shardId-1"}
 	for at := 0; at < len(items); at += changesABatch {
 		batch := lanes.NewBatch(aggregate.Marks, lane)
@@ -241,7 +245,7 @@ func countAll(ctx context.Context, st *store.Store, p *pipeline.Pipeline, items 
 			batch.Add(&event.Change{Kind: event.Insert, Lane: lane, Sequence: sequence, Created: item.At, Key: item.Key, New: item}, nil,
 				p.Contributions(item).List)
 		}
-		applied := inside.Of(st).Apply(ctx, batch, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
+		applied := in.Apply(ctx, batch, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
 		if applied.Err != nil || !applied.Unproven.IsZero() {
 			return fmt.Errorf("a batch is not counted: %+v", applied)
 		}

@@ -133,7 +133,7 @@ func (w *costWorld) put(n int) embedded.Usage {
 func (w *costWorld) count(t *testing.T) embedded.Usage {
 	t.Helper()
 	stream, err := w.MapStream(esm.StreamConfig{BatchSize: costBatch, Window: 15 * time.Minute,
-		Function: esm.Function{Handler: lambda.NewHandler(w.Streams(w.plan, w.store).Handle).Invoke}})
+		Function: esm.Function{Handler: lambda.NewHandler(w.Streams(w.store).Handle).Invoke}})
 	if err != nil {
 		t.Fatal(err)
 	}

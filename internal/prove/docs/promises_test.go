@@ -139,7 +139,7 @@ func newKeptWorld(t *testing.T) *keptWorld {
 	w.must(err)
 	w.must(w.store.Start(t.Context()))
 	handle := func(ctx context.Context, payload []byte) ([]byte, error) { // it uses the plan and the store of its day
-		return lambda.NewHandler(w.Streams(w.plan, w.store).Handle).Invoke(ctx, payload)
+		return lambda.NewHandler(w.Streams(w.store).Handle).Invoke(ctx, payload)
 	}
 	w.stream, err = w.MapStream(esm.StreamConfig{BatchSize: 100, Window: w.Window(), Function: esm.Function{Handler: handle}})
 	w.must(err)

@@ -20,8 +20,9 @@ var unshippable = []string{
 	"testing", "flag", "net/rpc", "net/http/httptest",
 	module + "internal/local/embedded", module + "internal/local/lambda", module + "internal/local/stack", module + "internal/testworld",
 	module + "internal/tool/demo",
-	module + "internal/prove/sim", module + "internal/tool/dev", module + "ingottest", module + "verify", module + "cmd/ingot", module +
-		"internal/tool/console",
+	module + "internal/prove/sim", module + "internal/tool/dev", module + "ingottest",
+	module + "store", module + "query", module + "repair", module + "verify", module + "cmd/ingot",
+	module + "internal/tool/console",
 	"go.etcd.io/", "github.com/fsnotify/", "github.com/spf13/", "github.com/schollz/", "github.com/stretchr/", "github.com/google/go-cmp/",
 	"github.com/rogpeppe/",
 	"github.com/testcontainers/", "github.com/docker/", "github.com/moby/", "github.com/cloudevents/", "github.com/json-iterator/",
@@ -42,8 +43,8 @@ func TestFunctionsCarryNoTestCode(t *testing.T) {
 					}
 				}
 			}
-			if !slices.Contains(deps, module+"store") {
-				t.Error("it does not even carry the store; the list of dependencies is wrong")
+			if !slices.Contains(deps, module+"internal/table/put") {
+				t.Error("it does not even carry the stages of a put; the list of dependencies is wrong")
 			}
 		})
 	}
@@ -54,8 +55,7 @@ func TestFunctionsCarryNoTestCode(t *testing.T) {
 var forTools = []string{
 	"pipeline.(*Pipeline).Describe", "pipeline.(*Pipeline).Pattern", "pipeline.(*compiler).patterns", "pipeline.doubtsOf",
 	"pipeline.(*doubts).settled",
-	"store.(*Store).Read", "store.(*Store).Touch", "store.(*Store).Erase", "store.(*Store).Total", "store.(*Store).ItemPages",
-	"store.DeployedFile",
+	"internal/table/rows.(*Tables).ItemPages", "internal/table/generations.DeployedFile",
 }
 
 // TestFunctionsDescribeNothing shows that the linker leaves out of the functions what is for tools.

@@ -127,17 +127,21 @@ func (w *World) sandboxFor(function string) *sandbox {
 	}
 	env := w.envOff(s.skew)
 	s.store = w.storeWith(client{w}, s.plan, env)
-	var large *handler.Payloads
-	if w.plan.Pointers {
-		large = handler.NewPayloads(downloader{w}, largeBucket)
-	}
+	var err error
 	quarantine := handler.NewQuarantine(sender{w, epoch}, w.quarantineURL)
-	s.ingest = &handler.Ingest{Pipeline: s.plan, Store: s.store, Quarantine: quarantine, Payloads: large, Env: env,
-		OnResult: func(_ context.Context, o handler.Outcome) {
-			w.judge(o)
-		}, OnBatch: func(_ context.Context, r handler.IngestReport) { w.judgeReport(r) }}
-	s.streams = &handler.Streams{Pipeline: s.plan, Store: s.store, Quarantine: quarantine, Archive: handler.NewArchive(uploader{w}, bucket),
-		Env: env}
+	if s.ingest, err = handler.NewIngest(s.store.Config()); err != nil {
+		panic(err) // the store has accepted the same
+	}
+	s.ingest.Quarantine = quarantine
+	if w.plan.Pointers {
+		s.ingest.Payloads = handler.NewPayloads(downloader{w}, largeBucket)
+	}
+	s.ingest.OnResult = func(_ context.Context, o handler.Outcome) { w.judge(o) }
+	s.ingest.OnBatch = func(_ context.Context, r handler.IngestReport) { w.judgeReport(r) }
+	if s.streams, err = handler.NewStreams(s.store.Config()); err != nil {
+		panic(err)
+	}
+	s.streams.Quarantine, s.streams.Archive = quarantine, handler.NewArchive(uploader{w}, bucket)
 	w.sandboxes = append(w.sandboxes, s)
 	return s
 }

@@ -16,9 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -68,11 +66,11 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 		return nil, err
 	}
 	c.Events = s.events
-	st, err := store.New(c)
+	in, err := handler.NewIngest(c)
 	if err != nil {
 		return nil, err
 	}
-	in := &handler.Ingest{Pipeline: plan, Store: st, Env: b.env(), Log: p.Log}
+	in.Log = p.Log
 	if s.quarantine != "" {
 		in.Quarantine = b.quarantine(s.quarantine)
 	}
@@ -112,7 +110,7 @@ func both[R any](metrics, own func(context.Context, R)) func(context.Context, R)
 	}
 }
 
-// startTime limits Store.Start. Lambda ends an init phase that takes longer than 10 seconds without
+// startTime limits the start. Lambda ends an init phase that takes longer than 10 seconds without
 // explaining what took so long. So the function gives up earlier, with an error that does.
 const startTime = 8 * time.Second
 
@@ -132,17 +130,17 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 	if err != nil {
 		return nil, err
 	}
-	st, err := store.New(c)
+	h, err := handler.NewStreams(c)
 	if err != nil {
 		return nil, err
 	}
+	h.Log = p.Log
 	starting, stop := context.WithTimeout(ctx, startTime)
 	defer stop()
-	if err := st.Start(starting); err != nil {
+	if err := h.Start(starting); err != nil {
 		return nil, err
 	}
-	p.keep(starting, st)
-	h := &handler.Streams{Pipeline: plan, Store: st, Env: b.env(), Log: p.Log}
+	h.KeepFile(starting)
 	if s.quarantine != "" {
 		h.Quarantine = b.quarantine(s.quarantine)
 	}
@@ -154,14 +152,6 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 	}
 	h.OnBatch = both(p.streamsReporter(s).batch, h.OnBatch)
 	return logged(p.Log, h.Handle), nil
-}
-
-// keep stores pipeline.yaml where the tool can read it. Counting does not need it, so a failure is
-// only logged.
-func (p Process) keep(ctx context.Context, st *store.Store) {
-	if err := inside.Of(st).KeepFile(ctx, false); err != nil {
-		p.Log.WarnContext(ctx, "the tool cannot read which pipeline.yaml runs; counting goes on", "error", err.Error())
-	}
 }
 
 // loader loads the parts of a pipeline that one of the functions needs.

@@ -39,10 +39,16 @@ func New(gens *generations.Heads, c tables.Config) *Counter {
 	return s
 }
 
+// Applied is the outcome of a batch of changes, and its cost.
+type Applied struct {
+	lanes.Applied
+	Cost tables.Cost
+}
+
 // Apply adds a batch of one lane to its aggregate items. It counts each step exactly once. Updates
 // of different items are independent of each other. Within one item, a batch is one conditional
 // write.
-func (s *Counter) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, tables.Cost) {
+func (s *Counter) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) Applied {
 	a := &apply{store: s, quarantine: quarantine}
 	if b.Counting() == aggregate.Receipts {
 		a.receipts(ctx, b)
@@ -50,7 +56,7 @@ func (s *Counter) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Qu
 		a.marks(ctx, b)
 		a.warn(ctx)
 	}
-	return a.Applied, a.Cost
+	return a.Applied
 }
 
 // apply is one call of Apply.
@@ -59,8 +65,7 @@ type apply struct {
 	quarantine lanes.Quarantine
 	mu         sync.Mutex      // guards the following fields
 	large      []*markedUpdate // their items are large, but carry no warning yet
-	Cost       tables.Cost
-	lanes.Applied
+	Applied
 }
 
 // imageOf returns the image that came with a failed condition. If none came, imageOf reads the item

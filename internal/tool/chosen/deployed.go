@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/tool/changes"
 	"github.com/ingot-events/ingot/internal/tool/check"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/target"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -89,7 +89,7 @@ func (s *Stack) Hashing(ctx context.Context, t *target.Target, file check.File, 
 		return nil, err
 	}
 	st, err := s.Store(t, p)
-	if err == nil && errors.Is(inside.Of(st).SameSecret(ctx), tables.ErrOtherSecret) {
+	if err == nil && errors.Is(query.Of(st).SameSecret(ctx), tables.ErrOtherSecret) {
 		s.Say("the tables of %s were filled with another INGOT_PII_KEY: "+
 			"under this one, no event is found whose key is hashed", t)
 	}

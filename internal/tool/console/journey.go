@@ -14,7 +14,6 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/explain"
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -230,7 +229,7 @@ func (t *Tables) readStored(ctx context.Context, key event.Key) (*storedItem, er
 	if err != nil {
 		return nil, err
 	}
-	item, there, barred, err := inside.Of(st).Find(ctx, key)
+	item, there, barred, err := query.Of(st).Find(ctx, key)
 	if err != nil || !there {
 		return nil, err
 	}

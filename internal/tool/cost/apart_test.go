@@ -191,7 +191,7 @@ func expire(t *testing.T, w *testworld.World, p *pipeline.Pipeline) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	streams := w.Streams(p, st)
+	streams := w.Streams(st)
 	m, err := w.MapStream(
 		esm.StreamConfig{BatchSize: 100, Window: w.Window(),
 			Function: esm.Function{Handler: func(ctx context.Context, payload []byte) ([]byte, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 )
 
 // floors records which totals were seen below their floor, and which events a floor has refused.
@@ -88,7 +88,7 @@ func (f *floors) check() Check {
 func (r *run) settle(ctx context.Context) error {
 	for _, item := range r.planned {
 		if r.world.floors.refused[item.Key] {
-			_, there, _, err := inside.Of(r.world.reader).Find(ctx, item.Key)
+			_, there, _, err := query.Of(r.world.reader).Find(ctx, item.Key)
 			if err != nil {
 				return err
 			}

@@ -63,7 +63,7 @@ func newIngest(w *world) *sandbox {
 		if err != nil {
 			return nil, err
 		}
-		in := w.Ingest(w.plan, st)
+		in := w.Ingest(st)
 		in.OnResult = func(_ context.Context, o handler.Outcome) {
 			w.ledger.outcome(o)
 			for _, one := range append(o.Events, o) {
@@ -137,10 +137,10 @@ func newStreams(w *world) *sandbox {
 		if err != nil {
 			return nil, err
 		}
-		if err := st.Start(ctx); err != nil {
+		streams := w.Streams(st)
+		if err := streams.Start(ctx); err != nil {
 			return nil, err
 		}
-		streams := w.Streams(w.plan, st)
 		streams.OnChange, streams.OnBatch = w.changed, w.counted
 		return func(ctx context.Context, payload []byte) ([]byte, error) {
 			response, err := streams.Handle(ctx, payload)

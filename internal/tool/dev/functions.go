@@ -14,9 +14,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -35,40 +33,34 @@ type running struct{ current atomic.Pointer[functions] }
 func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, error) {
 	e := env.Env{Now: d.clock.Now, Deadline: d.deadline}
 	engine := d.engine.DynamoDB()
-	of := func(function string) (*store.Store, error) {
+	of := func(function string) tables.Config {
 		client := tables.Client(engine)
 		if d.cfg.Client != nil {
 			client = d.cfg.Client(function, engine)
 		}
-		return store.New(tables.Config{Client: client, Pipeline: plan, Events: stack.Events, Aggregates: stack.Aggregates,
+		return tables.Config{Client: client, Pipeline: plan, Events: stack.Events, Aggregates: stack.Aggregates,
 			Counting: d.cfg.Counting,
-			Objects:  d.engine.S3(), PayloadBucket: stack.Payloads, Env: e})
-	}
-	written, err := of("ingest")
-	if err != nil {
-		return nil, err
-	}
-	counted, err := of("streams")
-	if err != nil {
-		return nil, err
-	}
-	if err := counted.Start(ctx); err != nil {
-		return nil, err
-	}
-	if err := inside.Of(counted).KeepFile(ctx, false); err != nil {
-		return nil, err
+			Objects:  d.engine.S3(), PayloadBucket: stack.Payloads, Env: e}
 	}
 	letters := handler.NewQuarantine(d.engine.SQS(), d.stack.Quarantine)
-	return &functions{
-		plan: plan,
-		ingest: &handler.Ingest{Pipeline: plan, Store: written, Quarantine: letters, Env: e, Log: d.cfg.Log,
-			OnResult: d.judged,
-			OnBatch:  func(_ context.Context, r handler.IngestReport) { d.step(Step{Ingest: &r}) }},
-		streams: &handler.Streams{Pipeline: plan, Store: counted, Quarantine: letters, Env: e, Log: d.cfg.Log,
-			Archive:  handler.NewArchive(d.engine.S3(), stack.Bucket),
-			OnChange: func(_ context.Context, c event.Change) error { d.step(Step{Change: &c}); return nil },
-			OnBatch:  func(_ context.Context, r handler.StreamsReport) { d.step(Step{Streams: &r}) }},
-	}, nil
+	ingest, err := handler.NewIngest(of("ingest"))
+	if err != nil {
+		return nil, err
+	}
+	ingest.Quarantine, ingest.Log, ingest.OnResult = letters, d.cfg.Log, d.judged
+	ingest.OnBatch = func(_ context.Context, r handler.IngestReport) { d.step(Step{Ingest: &r}) }
+	streams, err := handler.NewStreams(of("streams"))
+	if err != nil {
+		return nil, err
+	}
+	streams.Quarantine, streams.Archive, streams.Log = letters, handler.NewArchive(d.engine.S3(), stack.Bucket), d.cfg.Log
+	streams.OnChange = func(_ context.Context, c event.Change) error { d.step(Step{Change: &c}); return nil }
+	streams.OnBatch = func(_ context.Context, r handler.StreamsReport) { d.step(Step{Streams: &r}) }
+	if err := streams.Start(ctx); err != nil {
+		return nil, err
+	}
+	streams.KeepFile(ctx)
+	return &functions{plan: plan, ingest: ingest, streams: streams}, nil
 }
 
 // judged records what became of a message.

@@ -12,10 +12,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/tool/show"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 )
@@ -101,7 +101,7 @@ func (ev *Event) add(part *event.Item) bool {
 // lookAt reads an event, and what the archive has of it and of its parts.
 func (e *Eraser) lookAt(ctx context.Context, ev *Event) error {
 	var err error
-	if ev.stored, _, _, err = inside.Of(e.Store).Find(ctx, ev.key); err != nil {
+	if ev.stored, _, _, err = query.Of(e.Store).Find(ctx, ev.key); err != nil {
 		return err
 	}
 	if ev.stored != nil {
@@ -109,7 +109,7 @@ func (e *Eraser) lookAt(ctx context.Context, ev *Event) error {
 	}
 	for _, part := range ev.parts { // those that the file of keys names
 		e.archiveOf(ctx, ev, part.Key)
-		stored, _, _, err := inside.Of(e.Store).Find(ctx, part.Key)
+		stored, _, _, err := query.Of(e.Store).Find(ctx, part.Key)
 		if err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func (e *Eraser) archivedParts(ctx context.Context, ev *Event, whole *event.Item
 		} else if slices.ContainsFunc(ev.Archive, func(one Archive) bool { return one.of(part.Key) }) {
 			objects = 1
 		}
-		stored, there, _, err := inside.Of(e.Store).Find(ctx, part.Key)
+		stored, there, _, err := query.Of(e.Store).Find(ctx, part.Key)
 		if err != nil {
 			return false, err
 		}

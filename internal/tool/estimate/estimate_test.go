@@ -20,10 +20,9 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
+	"github.com/ingot-events/ingot/internal/table"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -35,7 +34,7 @@ type world struct {
 	engine *embedded.Engine
 	db     *embedded.DynamoDB
 	plan   *pipeline.Pipeline
-	store  *store.Store
+	tables *table.Tables
 }
 
 func newWorld(t *testing.T, counting aggregate.Counting) *world {
@@ -51,7 +50,7 @@ func newWorld(t *testing.T, counting aggregate.Counting) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.New(tables.Config{Client: db, Pipeline: plan, Aggregates: "totals", Counting: counting, Env: env.Env{Now: clock}})
+	s, err := table.Open(tables.Config{Client: db, Pipeline: plan, Aggregates: "totals", Counting: counting, Env: env.Env{Now: clock}})
 	if err == nil {
 		err = s.Start(t.Context())
 	}
@@ -81,7 +80,7 @@ func (w *world) count(counting aggregate.Counting, n int) (float64, []aggregate.
 	list := w.plan.Contributions(item).List
 	b.Add(&event.Change{Kind: event.Insert, Lane: lane, Sequence: sequence, Created: now, Key: item.Key, New: item}, nil, list)
 	before := w.engine.Usage()
-	applied := inside.Of(w.store).Apply(w.t.Context(), b, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
+	applied := w.tables.Apply(w.t.Context(), b, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
 	if applied.Err != nil {
 		w.t.Fatal(applied.Err)
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/pipeline"
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -65,13 +64,17 @@ func TestLetters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	world := env.Env{Now: func() time.Time { return e.Now }}
-	st, err := store.New(tables.Config{Client: engine.DynamoDB(), Pipeline: e.Pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
-		Env: world})
+	c := tables.Config{Client: engine.DynamoDB(), Pipeline: e.Pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
+		Env: env.Env{Now: func() time.Time { return e.Now }}}
+	ingest, err := handler.NewIngest(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := st.Start(t.Context()); err != nil {
+	streams, err := handler.NewStreams(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := streams.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -91,13 +94,15 @@ func TestLetters(t *testing.T) {
 			}
 			q := &kept{}
 			if strings.HasPrefix(c.file, "streams") {
-				_, err = (&handler.Streams{Pipeline: e.Pipeline, Store: st, Quarantine: q, Env: world}).Handle(t.Context(), text)
+				streams.Quarantine = q
+				_, err = streams.Handle(t.Context(), text)
 			} else {
 				var batch events.SQSEvent
 				if err := json.Unmarshal(text, &batch); err != nil {
 					t.Fatal(err)
 				}
-				_, err = (&handler.Ingest{Pipeline: e.Pipeline, Store: st, Quarantine: q, Env: world}).Handle(t.Context(), batch)
+				ingest.Quarantine = q
+				_, err = ingest.Handle(t.Context(), batch)
 			}
 			if err != nil || len(q.letters) != 1 {
 				t.Fatalf("%d letters, %v, of %s", len(q.letters), err, s.Queue)

@@ -103,11 +103,11 @@ func (w *world) deploy(text string) {
 	w.must(err)
 	w.must(w.store.Start(w.t.Context()))
 	w.queue, err = w.MapQueue(w.t.Context(),
-		esm.QueueConfig{BatchSize: 10, Function: esm.Function{Handler: lambda.NewHandler(w.Ingest(w.plan, w.store).Handle).Invoke}})
+		esm.QueueConfig{BatchSize: 10, Function: esm.Function{Handler: lambda.NewHandler(w.Ingest(w.store).Handle).Invoke}})
 	w.must(err)
 	w.stream,
 		err = w.MapStream(esm.StreamConfig{BatchSize: 10, Window: w.Window(),
-		Function: esm.Function{Handler: lambda.NewHandler(w.Streams(w.plan, w.store).Handle).Invoke}})
+		Function: esm.Function{Handler: lambda.NewHandler(w.Streams(w.store).Handle).Invoke}})
 	w.must(err)
 }
 

@@ -48,15 +48,16 @@ func New(p *pipeline.Pipeline, now time.Time, clock func() time.Time) (*Rehearsa
 	if err != nil {
 		return nil, err
 	}
-	st, err := w.Store(p)
-	r := &Rehearsal{clock: clock}
+	ingest, err := handler.NewIngest(w.StoreConfig(p))
+	if err != nil {
+		return nil, err
+	}
+	r := &Rehearsal{ingest: ingest, clock: clock}
 	if clock != nil {
 		r.began = clock()
 	}
-	r.ingest = &handler.Ingest{Pipeline: p, Store: st, Env: w.Env, OnResult: func(_ context.Context, o handler.Outcome) {
-		r.outcomes = append(r.outcomes, o)
-	}}
-	return r, err
+	r.ingest.OnResult = func(_ context.Context, o handler.Outcome) { r.outcomes = append(r.outcomes, o) }
+	return r, nil
 }
 
 // Over reports whether the rehearsal should end.

@@ -29,7 +29,6 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/internal/tool/pause"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/repair"
@@ -408,7 +407,7 @@ func TestFlagsAreShown(t *testing.T) {
 	def := s.Pipeline.Definitions()[0]
 	put(lanes.Key(def, 0, []string{"a"}, now.Unix()), map[string]string{"flag": "an event was removed"})
 	put(lanes.Key(def, 0, []string{"b"}, now.Unix()), map[string]string{"i:accepted": "2026-03-01T10:00:00Z by jo: it is known"})
-	if _, err := inside.Of(s.Store).Flag(t.Context(), []*aggregate.Definition{def}, now, "odd"); err != nil {
+	if _, err := repair.Of(s.Store).Flag(t.Context(), []*aggregate.Definition{def}, now, "odd"); err != nil {
 		t.Fatal(err)
 	}
 	want := "2 totals, [1 total is flagged: ingot rebuild --mend computes them again, or ingot rebuild --accept accepts the flags]"

@@ -10,7 +10,8 @@ func claims() []Mutant {
 			Name: "claim-released-early", What: "the claims of an event that is erased are removed before its key is barred", Defends: "C2",
 			Checks: []sim.Check{sim.Shared},
 			Edits: []Edit{{"repair.erasure.bar", `	in := &dynamodb.TransactWriteItemsInput{TransactItems:`, `	for i := range claims {
-		e.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{claims[i].write(&e.Events)}})
+		alone := []types.TransactWriteItem{claims[i].write(&e.stages.Events)}
+		e.stages.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: alone})
 	}
 	in := &dynamodb.TransactWriteItemsInput{TransactItems:`}},
 		},

@@ -10,7 +10,7 @@ func erasures() []Mutant {
 			Name: "erased-unseen", What: "an event is erased as it was read, whatever its key holds by now", Defends: "C2",
 			Checks: returned,
 			Edits: []Edit{{"repair.erasure.try", `e.bar(ctx, e.barring(), releases(claims))`,
-				`e.bar(ctx, &dynamodb.PutItemInput{TableName: &e.Events, Item: e.barring().Item}, releases(claims))`}},
+				`e.bar(ctx, &dynamodb.PutItemInput{TableName: &e.stages.Events, Item: e.barring().Item}, releases(claims))`}},
 		},
 	}
 }

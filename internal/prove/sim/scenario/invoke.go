@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/internal/table/inside"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -62,7 +61,7 @@ func (w *world) sandboxOf(function string) (*sandbox, error) {
 		return nil, err
 	}
 	s := &sandbox{function: function, plan: w.plans[function], store: st}
-	s.ingest, s.streams = w.Ingest(s.plan, st), w.Streams(s.plan, st)
+	s.ingest, s.streams = w.Ingest(st), w.Streams(st)
 	s.ingest.OnResult = w.judged
 	w.sandboxes = append(w.sandboxes, s)
 	return s, nil
@@ -170,9 +169,10 @@ func (w *world) start(ctx context.Context, s *sandbox) error {
 	w.running.quiet = true
 	defer func(inv *invocation) { inv.quiet = false }(w.running)
 	if s.started {
-		return inside.Of(s.store).Renew(ctx)
+		_, err := s.streams.Handle(ctx, []byte(`{"Records":[],"shardId":"none"}`))
+		return err
 	}
-	err := s.store.Start(ctx)
+	err := s.streams.Start(ctx)
 	s.started = err == nil
 	return err
 }
