@@ -102,7 +102,8 @@ func differences(b *strings.Builder) {
 	b.WriteString(
 		"\n## Where they differ\n\n| no. | on | the engine | the other | why the engine is right |\n| ---: | --- | --- | --- | --- |\n")
 	for i, d := range contract.Differences {
-		fmt.Fprintf(b, "| %d | %s | %s | %s | %s |\n", i+1, contract.BackendOf(d.Backend).Title, cell(d.Engine), cell(d.Other), cell(d.Source))
+		fmt.Fprintf(b, "| %d | %s | %s | %s | %s |\n", i+1, contract.BackendOf(d.Backend).Title, cell(d.Engine), cell(d.Other),
+			cell(d.Source))
 	}
 }
 
@@ -195,10 +196,11 @@ func TestEveryErrorIsMet(t *testing.T) {
 			t.Errorf("%s: met by %d cases, and listed as one that cannot be provoked: %t", code, len(r.codes[code]), unprovoked[code] != "")
 		}
 	}
-	handed := read(t, "../../store/*_test.go") + read(t, "../../handler/*_test.go") + read(t, "../../internal/base/awserr/*_test.go")
+	handed := read(t, "../../store/*_test.go") + read(t, "../../internal/table/*/*_test.go") + read(t, "../../handler/*_test.go") +
+		read(t, "../../internal/base/awserr/*_test.go")
 	for code := range unprovoked {
 		if !strings.Contains(handed, code) {
-			t.Errorf("%s: neither does a case meet it nor does a test of store, handler or awserr hand it over", code)
+			t.Errorf("%s: neither does a case meet it nor does a test of the tables, handler or awserr hand it over", code)
 		}
 		if !slices.Contains(known, code) {
 			t.Errorf("%s is listed and the store does not know it", code)

@@ -22,7 +22,7 @@ type record struct {
 	mu           sync.Mutex
 	forms        map[string]map[string]bool // by form: the names of its senders
 	codes        map[string]map[string]bool // by error code: the names of those that met it
-	senders      map[string]bool            // functions of package store that sent something
+	senders      map[string]bool            // functions that sent something
 	placeholders map[string]bool            // of expression values, with digits as %d
 	who          func() string
 	edit         func(api string, in, out any)
@@ -127,15 +127,17 @@ func codes(out any, err error) []string {
 
 var word = regexp.MustCompile(`\w+`)
 
-// sender returns the function of package store whose request is on its way, with the functions that
-// called it.
+// ofTables matches the functions of the packages that send requests to the tables.
+var ofTables = regexp.MustCompile(`/ingot/(?:internal/table/\w+|query|repair|store)\.(.*)`)
+
+// sender returns the words of the function whose request is on its way.
 func sender() []string {
 	var pcs [40]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
 	for {
 		f, more := frames.Next()
-		if _, name, ok := strings.Cut(f.Function, "/ingot/store."); ok {
-			return word.FindAllString(name, -1)
+		if name := ofTables.FindStringSubmatch(f.Function); name != nil {
+			return word.FindAllString(name[1], -1)
 		}
 		if !more {
 			return nil

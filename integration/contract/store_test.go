@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -28,6 +29,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
+	inside "github.com/ingot-events/ingot/internal/table"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
@@ -36,7 +38,8 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-// shop does everything that package store can do, on one engine whose requests are recorded.
+// shop does everything that the packages of the tables can do, on one engine whose requests are
+// recorded.
 type shop struct {
 	t      *testing.T
 	now    time.Time
@@ -45,6 +48,7 @@ type shop struct {
 	way    aggregate.Counting
 	few    int // totals that are written one by one; 0 means the store's default
 	last   int64
+	counts map[*store.Store]*inside.Tables // the streams function that counts beside a store
 }
 
 func spec(epoch int64) pipeline.Spec {
@@ -101,7 +105,7 @@ func spec(epoch int64) pipeline.Spec {
 }
 
 func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
-	s := &shop{t: t, now: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), way: way}
+	s := &shop{t: t, now: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), way: way, counts: map[*store.Store]*inside.Tables{}}
 	s.engine = r.engine(embedded.Config{Now: func() time.Time { return s.now }})
 	for _, table := range []stack.Table{{Name: "events", Indexes: []string{"GSI1"}}, {Name: "totals", Ranked: true}, {Name: "kept"}} {
 		if _, err := table.Create(t.Context(), s.engine.DynamoDB()); err != nil {
@@ -196,7 +200,10 @@ func (s *shop) count(st *store.Store, shard string, old, new *event.Item) {
 	b := lanes.NewBatch(s.way, c.Lane)
 	b.Add(c, before, after)
 	quarantine := func(context.Context, *lanes.Update, error) error { return nil }
-	if a := testworld.Tables(st).Apply(s.t.Context(), b, quarantine); !a.Unproven.IsZero() {
+	if s.counts[st] == nil {
+		s.counts[st] = testworld.Tables(st)
+	}
+	if a := s.counts[st].Apply(s.t.Context(), b, quarantine); !a.Unproven.IsZero() {
 		s.t.Error(a.Err)
 	}
 }
@@ -481,11 +488,8 @@ events:
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		st := s.on("kept", p)
-		if err := st.Start(s.t.Context()); err != nil {
-			s.t.Fatal(err)
-		}
-		if err := testworld.Tables(st).KeepFile(s.t.Context(), false); err != nil {
+		in := testworld.Tables(s.on("kept", p))
+		if err := errors.Join(in.Start(s.t.Context()), in.KeepFile(s.t.Context(), false)); err != nil {
 			s.t.Fatal(err)
 		}
 		file, err := store.DeployedFile(s.t.Context(), s.engine.DynamoDB(), "kept")
@@ -557,7 +561,7 @@ func (s *shop) evolving() {
 	}
 }
 
-// sent returns everything that package store sends.
+// sent returns everything that the packages of the tables send.
 func sent(t *testing.T) *record {
 	r := newRecord()
 	again := map[string]bool{} // each gets one second page; without this, only answers of 1 MB would bring one
@@ -607,7 +611,7 @@ func TestEveryFormIsCovered(t *testing.T) {
 	}
 }
 
-// ours returns the forms that came from package store.
+// ours returns the forms that came from these packages.
 func ours(r *record) map[string]map[string]bool {
 	forms := maps.Clone(r.forms)
 	maps.DeleteFunc(forms, func(form string, _ map[string]bool) bool { return strings.HasPrefix(form, "CreateTable:") })
@@ -631,7 +635,7 @@ func TestEverySenderIsHeard(t *testing.T) {
 		}
 	}
 	if len(senders) < 12 || len(placeholders) < 12 {
-		t.Errorf("%d senders and %d placeholders found in the source of package store: this test looks for the wrong thing", len(senders),
+		t.Errorf("%d senders and %d placeholders found in the source: this test looks for the wrong thing", len(senders),
 			len(placeholders))
 	}
 }
@@ -644,13 +648,17 @@ var value = regexp.MustCompile(`\B:[a-z][A-Za-z0-9]*(%d)?\b`)
 func readStore(t *testing.T) (senders, placeholders map[string]string) {
 	t.Helper()
 	senders, placeholders = map[string]string{}, map[string]string{}
-	files, err := filepath.Glob("../../store/*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, folder := range []string{"internal/table/*", "query", "repair", "store"} {
+		more, err := filepath.Glob("../../" + folder + "/*.go")
+		if err != nil || len(more) == 0 {
+			t.Fatal(folder, err)
+		}
+		files = append(files, more...)
 	}
 	set := token.NewFileSet()
 	for _, path := range files {
-		if strings.HasSuffix(path, "_test.go") {
+		if strings.HasSuffix(path, "_test.go") || strings.Contains(path, "/payloads/") { // payloads go to S3
 			continue
 		}
 		source, err := os.ReadFile(path)
@@ -671,7 +679,7 @@ func readStore(t *testing.T) (senders, placeholders map[string]string) {
 				where := fmt.Sprintf("%s:%d", filepath.Base(at.Filename), at.Line)
 				switch n := n.(type) {
 				case *ast.SelectorExpr:
-					if inner, ok := n.X.(*ast.SelectorExpr); ok && inner.Sel.Name == "client" {
+					if inner, ok := n.X.(*ast.SelectorExpr); ok && inner.Sel.Name == "Client" {
 						senders[f.Name.Name] = where
 					}
 				case *ast.BasicLit:
