@@ -124,7 +124,7 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 	return w
 }
 
-// restart replaces the streams function. The new one knows nothing yet.
+// restart replaces the streams function.
 func (w *world) restart(st *store.Store) {
 	old := w.streams
 	w.streams = w.Streams(st)

@@ -122,7 +122,7 @@ func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	b.writing, b.sending, stop = b.deadlines(ctx, in.Margin)
 	defer stop()
 	if in.pipeline.MovesByPut() {
-		if err := in.tables.Begin(b.writing); err != nil {
+		if err := in.tables.Renew(b.writing); err != nil {
 			return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
 		}
 	}

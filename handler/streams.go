@@ -24,7 +24,7 @@ import (
 )
 
 // Streams updates the totals from the events table's stream, and archives events that time to live
-// removes. Call [Streams.Start] before the first batch. Handle is safe for concurrent use.
+// removes. Handle is safe for concurrent use.
 type Streams struct {
 	// Quarantine takes records that cannot be understood, and updates that the table refuses for
 	// good. If it is nil, such a record fails its batch, and blocks its shard until a person acts.
@@ -160,8 +160,8 @@ func (b *streamBatch) wake(ctx context.Context, e *streamEvent) error {
 }
 
 // Start makes sure that the aggregates table agrees with the pipeline, as
-// [github.com/ingot-events/ingot/store.Store.Start] does. [Streams.Handle] looks at the table too,
-// but an error of Start comes before the first batch.
+// [github.com/ingot-events/ingot/store.Store.Start] does. [Streams.Handle] does the same with the
+// first batch, but an error of Start comes before it.
 func (s *Streams) Start(ctx context.Context) error { return s.tables.Start(ctx) }
 
 // KeepFile keeps pipeline.yaml in the aggregates table, where the tool can read it. Counting does

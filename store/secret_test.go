@@ -98,7 +98,7 @@ func TestTheSecretIsComparedFirst(t *testing.T) {
 	}
 	for name, begin := range map[string]func(s *store.Store) error{
 		"start": func(s *store.Store) error { return s.Start(deadline(t)) },
-		"begin": func(s *store.Store) error { return s.Inside().Begin(deadline(t)) },
+		"renew": func(s *store.Store) error { return s.Inside().Renew(deadline(t)) },
 	} {
 		w := newWorld(t)
 		if err := begin(w.under(one, grouped)); err != nil {

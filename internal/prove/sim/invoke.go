@@ -264,7 +264,7 @@ func (w *World) streams(_ context.Context, payload []byte) ([]byte, error) {
 func (w *World) count(payload []byte) ([]byte, error) {
 	return w.invoke("streams", func(ctx context.Context, s *sandbox) ([]byte, error) {
 		if !s.started {
-			if err := s.store.Start(ctx); err != nil {
+			if err := s.streams.Start(ctx); err != nil {
 				w.checkStart(err)
 				return nil, err
 			}

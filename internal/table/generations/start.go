@@ -49,12 +49,15 @@ const knownFor = 5 * time.Minute
 // Renew checks the table again if more than five minutes have passed since Start or Renew did. An
 // old function may keep running after a newer one has started, or return after a rollback. Then it
 // must learn which generations it does not know. Renew reads only the small item of the epoch,
-// because a thousand functions do the same. It starts again only if that item has changed. It does
-// nothing if the store has not started.
+// because a thousand functions do the same. It starts again only if that item has changed, or if
+// nothing has started yet.
 func (s *Heads) Renew(ctx context.Context) error {
 	looked := s.looked.Load()
 	now := s.Env.Now()
-	if looked == 0 || now.Sub(time.Unix(0, looked)) <= knownFor {
+	if looked == 0 {
+		return s.Start(ctx)
+	}
+	if now.Sub(time.Unix(0, looked)) <= knownFor {
 		return nil
 	}
 	img, err := s.Get(ctx, lanes.EpochKey)
@@ -66,15 +69,6 @@ func (s *Heads) Renew(ctx context.Context) error {
 	}
 	s.looked.Store(now.UnixNano())
 	return nil
-}
-
-// Begin starts the store if it has not started yet, and otherwise renews it. The ingest function
-// calls it where puts move totals. The first function that starts creates the heads.
-func (s *Heads) Begin(ctx context.Context) error {
-	if s.looked.Load() == 0 {
-		return s.Start(ctx)
-	}
-	return s.Renew(ctx)
 }
 
 // stateOf returns what an item E# says, as text.
