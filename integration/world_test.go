@@ -72,11 +72,11 @@ func (w *world) deploy(spec pipeline.Spec) {
 	if w.store, err = w.storeOf(w.plan); err != nil {
 		w.Fatal(err)
 	}
-	if err := w.store.Start(ctx); err != nil {
-		w.Fatal(err)
-	}
 	quarantine := handler.NewQuarantine(w.sqs, w.quarantine)
 	if w.streams, err = handler.NewStreams(w.store.Config()); err != nil {
+		w.Fatal(err)
+	}
+	if err := w.streams.Start(ctx); err != nil {
 		w.Fatal(err)
 	}
 	w.streams.Quarantine, w.streams.Archive = quarantine, handler.NewArchive(w.s3, w.bucket)
