@@ -188,7 +188,7 @@ func (a *app) check(o checkOptions, named, configNamed bool) error {
 		return cli.Usage(err)
 	}
 	if o.sample.file != "" {
-		if in.Events, err = a.sampleEvents(in, o.sample, nil); err != nil {
+		if in.Events, err = a.sampleEvents(in, o.sample); err != nil {
 			return cli.Usage(err)
 		}
 	}

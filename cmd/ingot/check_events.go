@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,16 +60,32 @@ func (s sampled) alone() error {
 	return nil
 }
 
-// sampleEvents plans the events of a file. It calls each for every message, unless each is nil.
-func (a *app) sampleEvents(in check.Input, s sampled, each func(sample.Judged)) (*sample.Report, error) {
-	now := time.Now()
-	if s.now != "" {
-		var err error
-		if now, err = time.Parse(time.RFC3339, s.now); err != nil {
-			return nil, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", s.now)
-		}
+// time returns the time as of which events are planned.
+func (s sampled) time() (time.Time, error) {
+	if s.now == "" {
+		return time.Now(), nil
 	}
+	now, err := time.Parse(time.RFC3339, s.now)
+	if err != nil {
+		return now, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", s.now)
+	}
+	return now, nil
+}
+
+// openSample opens the file of events. messages returns the messages of one of its lines.
+func (a *app) openSample(s sampled) (from io.ReadCloser, name string, messages func(string) ([]envelope.Message, error), err error) {
 	attributes, err := parseAttributes(s.attributes)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	messages = func(line string) ([]envelope.Message, error) { return explain.OfLine(line, attributes) }
+	from, name, err = a.Open(s.file, "name a file with one event a line with --events FILE")
+	return from, name, messages, err
+}
+
+// sampleEvents plans the events of a file.
+func (a *app) sampleEvents(in check.Input, s sampled) (*sample.Report, error) {
+	now, err := s.time()
 	if err != nil {
 		return nil, err
 	}
@@ -78,11 +95,10 @@ func (a *app) sampleEvents(in check.Input, s sampled, each func(sample.Judged)) 
 		a.Say("the sample events were not checked, because %s has mistakes", in.Pipeline.Name)
 		return nil, nil
 	}
-	from, name, err := a.Open(s.file, "name a file with one event a line with --events FILE")
+	from, name, messages, err := a.openSample(s)
 	if err != nil {
 		return nil, err
 	}
 	defer from.Close()
-	messages := func(line string) ([]envelope.Message, error) { return explain.OfLine(line, attributes) }
-	return (&sample.Sampler{Pipeline: p, Now: now, Each: each, Messages: messages, Clock: time.Now}).Read(name, from)
+	return (&sample.Sampler{Pipeline: p, Now: now, Messages: messages, Clock: time.Now}).Read(name, from)
 }

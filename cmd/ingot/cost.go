@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +43,8 @@ const costJSON = `With --output json, one object:
   duplicates, hours       further deliveries for each message; hours of the month
   messages, partitions    messages in the month; partitions of the events table
   memory, architecture    of each function
-  events                  file, lines, type, indexes, bytes, inMessage, parts, updatesEachChange: what is assumed
+  events                  file, lines, more (true: the file has more lines), type, indexes, bytes, inMessage, parts,
+                          updatesEachChange: what is assumed
   batches                 ingest, streams: messages and changes that a function gets at once;
                           transaction: items that one transaction puts, if transactions are used
   partial                 true: the sample is shorter than a batch of each partition
@@ -98,8 +100,8 @@ func newCost(a *app) *cobra.Command {
 		"further deliveries for each event, such as 0.02, in addition to the repetitions in --events")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 0,
 		"partitions of the events table: 1 to 10000 (default as many as the rate needs, and at least the 4 of a new table)")
-	cmd.Flags().IntVar(&o.parts, "parts", 0,
-		"without --events: how many parts a message yields of each part type with each: 0 to 1000 (default 1)")
+	cmd.Flags().IntVar(&o.parts, "parts", 1,
+		"without --events: how many parts a message yields of each part type with each: 0 to 1000")
 	cmd.Flags().IntVar(&o.memory, "memory", 0, "memory of each function in MB: 128 to 10240 (default as in template.yaml)")
 	cmd.Flags().StringVar(&o.architecture, "architecture", "", "processor of both functions: arm64 or x86_64 (default as in template.yaml)")
 	cmd.Flags().StringVar(&o.environment, "config-env", defaultEnvironment, "the environment of samconfig.toml whose functions these are")
@@ -152,7 +154,8 @@ func (a *app) cost(o costOptions) error {
 		return cli.Usage(err)
 	}
 	file := check.File{Name: o.pipeline, Text: text}
-	if in.Pipeline, err = file.Load(pipeline.CheckOnly()); err != nil {
+	secret, _ := a.localSecret() // no hash that the stand-in makes is shown
+	if in.Pipeline, err = file.Load(pipeline.Secret(secret)); err != nil {
 		return cli.Usagef("the pipeline has mistakes:\n%w", err)
 	}
 	if in.Partitions == 0 {
@@ -166,27 +169,42 @@ func (a *app) cost(o costOptions) error {
 			return cli.Usage(err)
 		}
 	}
-	if o.sample.file != "" {
-		in.Events = cost.NewSampled(sampleName(o.sample.file), in.Partitions, cost.InBatch(o.rate, in.Partitions),
-			cost.MessagesInBatch(o.rate, o.duplicates))
-		if _, err = a.sampleEvents(check.Input{Pipeline: file}, o.sample, in.Events.Add); err != nil {
-			return cli.Usage(err)
-		}
-		if in.Events.Empty() {
-			return cli.Usagef("%s holds no event; give it at least one line, or leave out --events", sampleName(o.sample.file))
-		}
+	report, err := a.rehearsed(in, o)
+	if err != nil {
+		return cli.Usage(err)
 	}
-	report := cost.Compute(in)
 	if a.JSON() {
 		return report.WriteJSON(a.Stdout)
 	}
 	return report.WriteText(a.Stdout)
 }
 
+// rehearsed computes the cost of the events of a file, or of events that it makes up.
+func (a *app) rehearsed(in cost.Input, o costOptions) (*cost.Report, error) {
+	var err error
+	if in.Now, err = o.sample.time(); err != nil {
+		return nil, err
+	}
+	if o.sample.file == "" {
+		return cost.Suppose(in, o.parts)
+	}
+	from, name, messages, err := a.openSample(o.sample)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	in.File, in.Clock = name, time.Now
+	report, err := cost.Compute(in, cost.Messages(name, from, messages))
+	if errors.Is(err, cost.ErrNoEvents) {
+		err = fmt.Errorf("%s holds no event; give it at least one line, or leave out --events", name)
+	}
+	return report, err
+}
+
 // input takes the figures from the command line.
 func (o costOptions) input() (cost.Input, error) {
 	in := cost.Input{Name: o.pipeline, Rate: o.rate, Duplicates: o.duplicates, Partitions: o.partitions, Memory: o.memory,
-		Architecture: o.architecture, Parts: o.parts}
+		Architecture: o.architecture}
 	switch {
 	case !(o.rate > 0) || o.rate > maxPartitions*estimate.ChangesPerShard:
 		return in, fmt.Errorf("--rate %v: give events a second, more than 0 and at most %d", o.rate, maxPartitions*estimate.ChangesPerShard)
@@ -196,7 +214,7 @@ func (o costOptions) input() (cost.Input, error) {
 		return in, fmt.Errorf("--partitions %d: give 1 to %d", o.partitions, maxPartitions)
 	case o.parts < 0 || o.parts > pipeline.MaxParts:
 		return in, fmt.Errorf("--parts %d: give 0 to %d", o.parts, pipeline.MaxParts)
-	case o.parts > 0 && o.sample.file != "":
+	case o.parts != 1 && o.sample.file != "":
 		return in, errors.New("--parts and --events: the events say how many parts they have; leave out --parts")
 	case o.memory < estimate.LeastMemory || o.memory > estimate.MostMemory:
 		return in, fmt.Errorf("--memory %d: give MB, %d to %d", o.memory, estimate.LeastMemory, estimate.MostMemory)
@@ -204,12 +222,4 @@ func (o costOptions) input() (cost.Input, error) {
 		return in, fmt.Errorf("--architecture %q: write arm64 or x86_64", o.architecture)
 	}
 	return in, nil
-}
-
-// sampleName returns the name of a file of events for the report.
-func sampleName(file string) string {
-	if file == "-" {
-		return "standard input"
-	}
-	return file
 }

@@ -123,3 +123,11 @@ func madeUp(f check.File) (p *pipeline.Pipeline, made []string, err error) {
 	}
 	return p, made[:min(len(made), scaffold.MaxSample)], nil
 }
+
+// sampleName returns the name of a file of events for messages.
+func sampleName(file string) string {
+	if file == "-" {
+		return "standard input"
+	}
+	return file
+}

@@ -47,6 +47,8 @@ type Config struct {
 	Receives int           // how often a message is received before it is a dead letter; 0: MaxReceives
 	Keep     time.Duration // how long the queue keeps a message; 0: four days, the default of SQS
 	Offload  bool          // the pipeline offloads payloads
+	// Watched says that the aggregates table has a stream too, and that nothing expires there.
+	Watched bool
 }
 
 // New creates all resources on an engine. None of them may exist there.
@@ -56,7 +58,9 @@ func New(ctx context.Context, e *embedded.Engine, c Config) (*Stack, error) {
 	if s.StreamARN, err = EventsTable(Events, c.Indexes...).Create(ctx, e.DynamoDB()); err != nil {
 		return nil, fmt.Errorf("creating the events table: %w", err)
 	}
-	if _, err := AggregatesTable(Aggregates).Create(ctx, e.DynamoDB()); err != nil {
+	aggregates := AggregatesTable(Aggregates)
+	aggregates.Stream, aggregates.Expires = c.Watched, !c.Watched
+	if _, err := aggregates.Create(ctx, e.DynamoDB()); err != nil {
 		return nil, fmt.Errorf("creating the aggregates table: %w", err)
 	}
 	if err := s.queues(ctx, c); err != nil {

@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/tool/cost"
-	samples "github.com/ingot-events/ingot/internal/tool/sample"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -21,32 +22,42 @@ func TestCostParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const order = `{"type":"order.placed","merchant_id":"m","order_id":"o","customer_id":"c","product_id":"p","quantity":1,"currency":"EUR","total_cents":5,"placed_at":"2026-03-14T09:00:00Z"}` + "\n"
-	events := cost.NewSampled("two orders", 4, 1, 1)
-	sampler := samples.Sampler{Pipeline: p, Now: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC), Each: events.Add}
-	if _, err := sampler.Read("two orders", strings.NewReader(order+order)); err != nil {
-		t.Fatal(err)
+	in := func(p *pipeline.Pipeline) cost.Input {
+		return cost.Input{Pipeline: p, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64",
+			Now: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)}
 	}
-	report := cost.Compute(cost.Input{Pipeline: p, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64",
-		Events: events})
+	lines := func(p *pipeline.Pipeline, text string) *cost.Report {
+		in := in(p)
+		in.File = "some events"
+		report, err := cost.Compute(in, cost.Messages(in.File, strings.NewReader(text),
+			func(line string) ([]envelope.Message, error) { return []envelope.Message{{Body: line}}, nil }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	// Each total gets so many orders that it remembers many shards. One order comes twice.
+	var orders strings.Builder
+	for n := range 2000 {
+		i := n % 1999
+		fmt.Fprintf(&orders, `{"type":"order.placed","merchant_id":"m-%d","order_id":"%d","customer_id":"c-%d","product_id":"p-%d",`+
+			`"quantity":1,"currency":"EUR","total_cents":5,"placed_at":"2026-03-14T09:00:00Z"}`+"\n", i%40, i, i%40, i%40)
+	}
+	report := lines(p, orders.String())
 	ledger, err := pipeline.Load(os.DirFS(root), "examples/ledger/pipeline.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	byPut := cost.Compute(cost.Input{Pipeline: ledger, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64"})
+	byPut, err := cost.Suppose(in(ledger), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	feed, err := pipeline.Load(os.DirFS(root), "examples/feed/pipeline.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	essays := cost.NewSampled("an essay", 4, 1, 1)
-	essay := `{"type":"post.written","post_id":"p","author":"a","title":"t","words":9000,"at":"2026-03-14T09:00:00Z","text":"` +
-		strings.Repeat("word ", 9000) + `"}` + "\n"
-	sampler = samples.Sampler{Pipeline: feed, Now: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC), Each: essays.Add}
-	if _, err := sampler.Read("an essay", strings.NewReader(essay+essay)); err != nil {
-		t.Fatal(err)
-	}
-	apart := cost.Compute(cost.Input{Pipeline: feed, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64",
-		Events: essays})
+	apart := lines(feed, strings.Repeat(`{"type":"post.written","post_id":"p","author":"a","title":"t","words":9000,"at":"2026-03-14T09:00:00Z","text":"`+
+		strings.Repeat("word ", 9000)+`"}`+"\n", 2))
 	var printed, explained []string
 	for _, part := range report.Parts {
 		if !slices.Contains(printed, part.Name) {

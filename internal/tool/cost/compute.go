@@ -4,36 +4,33 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"iter"
 	"log/slog"
-	"maps"
 	"math"
-	"slices"
 	"time"
 
-	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/run/emf"
 	"github.com/ingot-events/ingot/internal/run/function"
 	"github.com/ingot-events/ingot/internal/tool/estimate"
+	"github.com/ingot-events/ingot/internal/tool/rehearse"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
 // Input is what [Compute] computes a cost from.
 type Input struct {
-	Name         string // of the pipeline's file
-	Pipeline     *pipeline.Pipeline
-	Rate         float64  // messages a second, above 0
-	Duplicates   float64  // repeated deliveries for each message
-	Partitions   int      // of the events table, at least 1
-	Memory       int      // of each function, in MB
-	Architecture string   // of both functions: arm64 or x86_64
-	Events       *Sampled // sample events; nil: none
-	Prices       *Prices  // nil: none are given
-	// Parts is how many parts of each type a message is assumed to have, if its type declares parts
-	// with each. It is not used for sample events. 0 means 1.
-	Parts int
-	// Messages and Changes are how many a function is given at once. 0 means as many as arrive.
-	Messages, Changes float64
+	Name         string             // of the pipeline's file
+	Pipeline     *pipeline.Pipeline // with a secret
+	Rate         float64            // events a second, above 0
+	Duplicates   float64            // repeated deliveries for each message
+	Partitions   int                // of the events table, at least 1
+	Memory       int                // of each function, in MB
+	Architecture string             // of both functions: arm64 or x86_64
+	Prices       *Prices            // nil: none are given
+
+	File  string           // of the messages; empty: they are made up, and no two of them move the same totals
+	Now   time.Time        // when the messages come
+	Clock func() time.Time // tells how long the rehearsal takes; nil: it may take any time
 }
 
 // DefaultMemory is the memory of each function in MB, as in template.yaml.
@@ -58,285 +55,120 @@ const (
 	platformLog = 700
 )
 
-// load holds what happens in one second.
-type load struct {
-	*events
-	scale    float64 // multiplies a sum over the sample to get a rate a second
-	messages float64 // messages that are handed to the ingest function
-	put      estimate.Put
-	batches  float64 // of the ingest function
-	count    estimate.Count
-	counted  float64 // batches of the streams function
+// Compute rehearses messages, and returns what they cost.
+func Compute(in Input, messages iter.Seq2[envelope.Message, error]) (*Report, error) {
+	s, err := in.sample(messages)
+	if err != nil {
+		return nil, err
+	}
+	archived, err := s.Archived()
+	if err != nil {
+		return nil, err
+	}
+	return s.report(float64(archived)), nil
 }
 
-// Compute returns what the pipeline costs.
-func Compute(in Input) *Report {
-	e := in.events()
-	e.duplicates(in.Duplicates)
-	own := 1 + in.Duplicates
-	if in.Messages == 0 {
-		in.Messages = e.inMessage() * estimate.InBatch(in.Rate*own/estimate.Pollers/e.inMessage(), e.bytes/e.sent)
-	}
-	if in.Changes == 0 {
-		in.Changes = estimate.InBatch((e.changes()+e.expire)*in.Rate/e.messages/float64(in.Partitions), 2*e.bytes/e.messages)
-	}
-	return newLoad(e, in).report(in)
-}
-
-// events returns the events of the sample, or else the worst that the pipeline allows.
-func (in Input) events() *events {
-	if in.Events != nil && in.Events.messages > 0 {
-		return in.Events.finish(in.Rate)
-	}
-	_, worst := dearest(in.Pipeline, max(1, in.Parts))
-	return supposed(worst)
-}
-
-// inMessage returns how many events a message has.
-func (e *events) inMessage() float64 { return math.Max(1, e.messages/math.Max(1, e.sent)) }
-
-// shape holds what a pipeline declares for all items of one event type.
-type shape struct {
-	indexes int // how many an item can be in
-	// transaction says that a transaction puts the item, and inWhole that it is the one of its
-	// whole.
-	transaction, inWhole bool
-	retain               time.Duration           // 0: it is kept for ever
-	aggregates           []*aggregate.Definition // that the type feeds
-	parts                []partShape             // of a message of the type
-}
-
-// partShape is the shape of the parts of one type.
-type partShape struct {
-	shape
-	n int // how many a message yields
-}
-
-// shapeOf returns the shape of a type. A message yields so many parts of each type that has each.
-func shapeOf(p *pipeline.Pipeline, spec *pipeline.Spec, typ string, parts int) shape {
-	s := shape{indexes: len(spec.Events[typ].Indexes), retain: spec.Events[typ].Retain}
-	s.inWhole = spec.Events[spec.Events[typ].Part.Of].Atomic
-	s.transaction = s.inWhole || spec.Events[typ].Atomic
-	for _, def := range p.Definitions() {
-		if _, feeds := spec.Aggregates[def.Name].From[typ]; feeds {
-			s.aggregates = append(s.aggregates, def)
-			s.transaction = s.transaction || byPut(def)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(spec.Events)) {
-		if part := spec.Events[name].Part; part.Of == typ {
-			n := 1
-			if part.Each != "" {
-				n = parts
-			}
-			s.parts = append(s.parts, partShape{shapeOf(p, spec, name, parts), n})
-		}
-	}
-	return s
-}
-
-// units compares what items of a shape cost.
-func (s shape) units() float64 {
-	units := float64(1+s.indexes) * s.factor()
-	for _, def := range s.aggregates {
-		units += float64(estimate.Units(def, 0, aggregate.Marks))
-	}
-	if s.retain > 0 {
-		units += float64(len(s.aggregates))
-	}
-	for _, part := range s.parts {
-		units += float64(part.n) * part.units()
-	}
-	return units
-}
-
-// factor returns by how much the cost of the put is multiplied: a put in a transaction costs more.
-func (s shape) factor() float64 {
-	if s.transaction {
-		return estimate.InTransaction
-	}
-	return 1
-}
-
-// dearest returns the event type whose messages cost the most write units. A message yields so many
-// parts of each type that has each.
-func dearest(p *pipeline.Pipeline, parts int) (name string, worst shape) {
-	most := -1.0
-	spec := p.Describe().Spec
-	for _, typ := range slices.Sorted(maps.Keys(spec.Events)) {
-		if p.IsPart(typ) {
-			continue // its messages are those of its whole
-		}
-		s := shapeOf(p, &spec, typ, parts)
-		if units := s.units(); units > most {
-			name, worst, most = typ, s, units
-		}
-	}
-	return name, worst
-}
-
-// newLoad packs the events into batches.
-func newLoad(e *events, in Input) *load {
-	l := &load{events: e, scale: in.Rate / e.messages}
-	l.messages = in.Rate * (1 + in.Duplicates)
-	l.batches = l.messages / in.Messages
-	share := in.Messages / (e.messages * (1 + in.Duplicates)) // of one batch in the sample
-	writes := e.changes() + e.taken() - e.verdicts[event.Updated] - e.moved.items - e.moved.met
-	wasted, more := e.moved.again(e.metGroups)
-	e.refused += wasted
-	l.put = estimate.Put{Messages: in.Messages, Uploads: e.apart.puts * share, Fetched: e.apart.compared * share, Writes: writes * share,
-		Taken: (e.taken() - e.moved.met) * share, Transactions: (e.moved.packs + more) * share, Replaced: e.verdicts[event.Updated] * share,
-		Compared: e.verdicts[event.Conflict] * share}
-
-	changing := (e.changes() + e.expire) * l.scale
-	if changing > 0 {
-		l.counted = changing / in.Changes
-		updates, leaving, looks := e.updates()
-		each := l.scale / l.counted
-		l.count = estimate.Count{Changes: in.Changes, Updates: (updates + leaving) * each,
-			Looks: (looks + looks*leaving/math.Max(1, updates)) * each, Archived: e.expire * each, Fetched: e.apart.expire * each}
-	}
-	return l
-}
-
-// updates returns the updates of totals when events are stored and when they expire. looks is how
-// many of the first are of totals that the function has not seen.
-func (e *events) updates() (storing, leaving, looks float64) {
-	for _, s := range e.sums {
-		if !byPut(s.def) {
-			storing, looks = storing+s.updates, looks+s.looks
-		}
-		leaving += s.updates * s.leave / s.steps
-	}
-	return storing, leaving, looks
-}
-
-// units returns the write units of these updates: without marks, what marks add, and all units of
-// events that expire.
-func (e *events) units() (plain, marks, leaving float64) {
-	for _, s := range e.sums {
-		if !byPut(s.def) {
-			plain, marks = plain+s.plain, marks+s.full-s.plain
-		}
-		leaving += s.full * s.leave / s.steps
-	}
-	return plain, marks, leaving
-}
-
-// report writes what a month of the load takes.
-func (l *load) report(in Input) *Report {
+// report writes what a month takes.
+func (s *sampled) report(archived float64) *Report {
+	in, storing, counting, expiring := s.in, s.Used(rehearse.Storing), s.Used(rehearse.Counting), s.Used(rehearse.Expiring)
 	r := &Report{Pipeline: in.Name, Rate: in.Rate, Hours: hours, Messages: in.Rate * hours * 3600, Partitions: in.Partitions,
-		Memory:       in.Memory,
-		Architecture: in.Architecture, Prices: in.Prices.about(), Duplicates: in.Duplicates}
-	l.about(in, r)
-	each := func(of float64) float64 { return of * l.scale } // a second, for a sum over the sample
+		Memory: in.Memory, Architecture: in.Architecture, Prices: in.Prices.about(), Duplicates: in.Duplicates}
+	s.about(r)
+	each := func(of float64) float64 { return of * s.scale() } // a second, for a sum over the sample
+	count := func(of int) float64 { return each(float64(of)) }
 	add := func(part, billed, price string, aSecond float64) {
 		r.add(in.Prices, part, billed, price, aSecond*hours*3600)
 	}
 
-	received := l.messages / l.inMessage() / math.Min(10, l.put.Messages/l.inMessage())
-	add("queue", "SQS requests", SQSRequests, each(l.chunks)+math.Max(leastPolls, received)*math.Max(1, l.chunks/l.sent)+received+
-		each(l.letters()))
-	seconds := l.put.Seconds(in.Memory)
-	add("ingest function", "invocations", LambdaRequests, l.batches)
-	add("ingest function", "GB-seconds", gbSeconds(in.Architecture), l.batches*seconds*gigabytes(in.Memory))
-	add("puts", "write units", WriteUnits, each(l.table))
-	add("puts", "DynamoDB requests", "", l.batches*l.put.Requests())
-	add("totals by put", "write units", WriteUnits, each(l.moved.totals))
-	add("indexes", "write units", WriteUnits, each(l.index))
-	add("repetitions", "write units", WriteUnits, each(l.refused))
-	if !l.put.Single() {
-		add("repetitions", "read units", ReadUnits, each(l.reread))
+	messages := in.Rate * (1 + in.Duplicates) / s.inMessage()
+	received := messages / math.Min(10, r.Batches.Ingest)
+	add("queue", "SQS requests", SQSRequests,
+		each(s.chunks)+math.Max(leastPolls, received)*math.Max(1, s.chunks/s.messages)+received+count(storing.Letters))
+	batches := messages / r.Batches.Ingest
+	inBatch := r.Batches.Ingest * s.inMessage() // events
+	seconds := estimate.Put{Messages: inBatch, Requests: float64(storing.Requests) / float64(storing.Batches),
+		Uploads: float64(storing.Puts) / s.events * inBatch, Fetched: float64(storing.Gets) / s.events * inBatch}.Seconds(in.Memory)
+	add("ingest function", "invocations", LambdaRequests, batches)
+	add("ingest function", "GB-seconds", gbSeconds(in.Architecture), batches*seconds*gigabytes(in.Memory))
+	add("puts", "write units", WriteUnits, each(storing.Events.Write-storing.Events.Refused))
+	add("puts", "DynamoDB requests", "", count(storing.Requests))
+	add("totals by put", "write units", WriteUnits,
+		each(storing.Totals.Write-storing.Totals.Refused+storing.Totals.IndexWrite+s.marks(rehearse.Storing)))
+	add("indexes", "write units", WriteUnits, each(storing.Events.IndexWrite))
+	add("repetitions", "write units", WriteUnits, each(storing.Events.Refused+storing.Totals.Refused))
+	add("repetitions", "read units", ReadUnits, each(storing.Events.Read+storing.Totals.Read))
+
+	add("payload bucket", "PUT requests", S3Puts, count(storing.Puts))
+	add("payload bucket", "GET requests", S3Gets, count(storing.Gets))
+	// What is kept for ever is counted as it is after a month.
+	stored := func(of func(held) float64) float64 {
+		return each(of(s.kept))/gigabyte + each(of(s.forever))*hours*3600/gigabyte
 	}
+	r.add(in.Prices, "payload bucket", "GB-months", S3Storage, stored(func(h held) float64 { return h.payloads }))
 
-	add("payload bucket", "PUT requests", S3Puts, each(l.apart.puts))
-	add("payload bucket", "GET requests", S3Gets, each(l.apart.compared))
-	add("payload bucket", "GB-months", S3Storage, each(l.apart.kept)/gigabyte+each(l.apart.forever)*hours*3600/gigabyte)
-
-	windows := 0.0
-	if l.counted > 0 {
+	changes := storing.Changes + expiring.Changes
+	counted, windows := count(changes)/r.Batches.Streams, 0.0
+	if changes > 0 {
 		windows = float64(in.Partitions) / windowSeconds
 	}
-	streaming := l.counted * l.count.Seconds(in.Memory)
-	plain, marks, leaving := l.units()
-	storing, removing, looks := l.updates()
-	asking := l.counted * l.count.Requests()
-	add("streams function", "invocations", LambdaRequests, l.counted+windows)
+	together := math.Max(float64(changes), 1) / r.Batches.Streams // batches, with changes of both kinds
+	inEach := func(of int) float64 { return float64(of) / together }
+	streaming := counted * estimate.Count{Changes: r.Batches.Streams, Updates: inEach(counting.Updates + expiring.Updates),
+		Requests: float64(counting.Requests+expiring.Requests) / math.Max(1, together), // a short sample is one batch
+		Archived: inEach(expiring.Puts), Fetched: inEach(expiring.Gets)}.Seconds(in.Memory)
+	add("streams function", "invocations", LambdaRequests, counted+windows)
 	add("streams function", "GB-seconds", gbSeconds(in.Architecture), streaming*gigabytes(in.Memory))
-	add("totals", "write units", WriteUnits, each(plain))
-	if !l.count.Single() {
-		add("totals", "read units", ReadUnits, each(looks)/2)
-	}
-	add("totals", "DynamoDB requests", "", share(asking, storing, removing))
-	add("marks", "write units", WriteUnits, each(marks))
-	add("expiry", "write units", WriteUnits, each(leaving))
-	if !l.count.Single() {
-		add("expiry", "read units", ReadUnits, each(looks)/2*removing/math.Max(1, storing))
-	}
-	add("expiry", "DynamoDB requests", "", share(asking, removing, storing))
+	add("totals", "write units", WriteUnits, each(counting.Totals.Write+counting.Totals.IndexWrite))
+	add("totals", "read units", ReadUnits, each(s.looks(rehearse.Counting)))
+	add("totals", "DynamoDB requests", "", count(counting.Requests))
+	add("marks", "write units", WriteUnits, each(s.marks(rehearse.Counting)))
+	add("expiry", "write units", WriteUnits, each(expiring.Totals.Write+expiring.Totals.IndexWrite+s.marks(rehearse.Expiring)))
+	add("expiry", "read units", ReadUnits, each(s.looks(rehearse.Expiring)))
+	add("expiry", "DynamoDB requests", "", count(expiring.Requests))
 
-	add("archive", "PUT requests", S3Puts, each(l.expire))
-	add("archive", "GET requests", S3Gets, each(l.apart.expire))
-	r.add(in.Prices, "archive", "GB more each month", S3Storage, each(l.expired)*ArchiveForm*hours*3600/gigabyte)
-	r.Grows = l.forever.table > 0 // a payload is kept for ever only if its item is
-	// What is kept for ever is counted as it is after a month. Backups hold the table without its
-	// indexes.
-	stored := func(h func(held) float64) float64 {
-		return each(h(l.kept))/gigabyte + each(h(l.forever))*hours*3600/gigabyte
-	}
-	r.add(in.Prices, "storage", "GB-months", Storage, stored(held.all))
+	add("archive", "PUT requests", S3Puts, count(expiring.Puts))
+	add("archive", "GET requests", S3Gets, count(expiring.Gets))
+	r.add(in.Prices, "archive", "GB more each month", S3Storage, each(archived)*hours*3600/gigabyte)
+	r.Grows = s.forever.table > 0 // a payload is kept for ever only if its item is
+	// Backups hold the table without its indexes.
+	r.add(in.Prices, "storage", "GB-months", Storage, stored(func(h held) float64 { return h.table + h.indexes }))
 	r.add(in.Prices, "storage", "GB-months of backup", Backup, stored(func(h held) float64 { return h.table }))
 
 	ingested := function.IngestMetrics()
-	if l.parts > 0 {
+	if s.parts > 0 {
 		ingested = append(ingested, function.PartMetrics()...)
 	}
 	r.add(in.Prices, "watching", "metrics", Metrics, float64(len(ingested)+len(function.StreamsMetrics())))
 	r.add(in.Prices, "watching", "alarms", Alarms, float64(alarmMetrics+len(in.Pipeline.Indexes())))
 	add("watching", "GB of logs", Logs,
-		(l.batches*logged("ingest", ingested)+(l.counted+windows)*logged("streams", function.StreamsMetrics()))/gigabyte)
-	add("watching", "traces", Traces, traced(l.batches)+traced(l.counted+windows))
+		(batches*logged("ingest", ingested)+(counted+windows)*logged("streams", function.StreamsMetrics()))/gigabyte)
+	add("watching", "traces", Traces, traced(batches)+traced(counted+windows))
 	r.add(in.Prices, "secret", "secrets", Secrets, 1)
 	r.finish()
 	return r
 }
 
 // about says what the figures assume.
-func (l *load) about(in Input, r *Report) {
-	r.Batches.Ingest, r.Batches.Streams = l.put.Messages/l.inMessage(), l.count.Changes
-	if l.moved.packs > 0 {
-		r.Batches.Transaction = l.moved.items / l.moved.packs
+func (s *sampled) about(r *Report) {
+	storing, counting, expiring := s.Used(rehearse.Storing), s.Used(rehearse.Counting), s.Used(rehearse.Expiring)
+	changes := storing.Changes + expiring.Changes
+	r.Batches.Ingest, r.Batches.Streams = s.messagesInBatch(), s.inBatch(changes)
+	if storing.Transactions > 0 {
+		r.Batches.Transaction = s.transacted / float64(storing.Transactions)
 	}
-	r.MovedByPut = l.moved.totals > 0
-	r.Events = Events{File: l.file, Messages: int(l.events.messages), Bytes: l.bytes / l.events.messages}
-	if l.file == "" {
-		name, worst := dearest(in.Pipeline, max(1, in.Parts))
-		r.Events = Events{Type: name, Bytes: supposedBytes, Indexes: worst.indexes}
+	r.MovedByPut = storing.Totals.Write > 0
+	r.Events = Events{File: s.in.File, Messages: int(s.events), More: s.more, Bytes: s.bytes / s.events,
+		Parts: s.parts / math.Max(1, s.stored), Updates: float64(counting.Updates+expiring.Updates) / float64(max(1, changes))}
+	if s.in.File == "" {
+		r.Events.Indexes = s.indexes
 	}
-	if n := l.inMessage(); n > 1 {
+	if n := s.inMessage(); n > 1 {
 		r.Events.InMessage = n
 	}
-	r.Events.Parts = l.parts / math.Max(1, l.verdicts[event.Inserted])
-	storing, leaving, _ := l.updates()
-	r.Events.Updates = (storing + leaving) / math.Max(1, l.changes()+l.expire)
-	if l.file != "" {
-		r.Partial = l.changes()/float64(in.Partitions) < float64(in.Events.changesIn)
-	}
-}
-
-// share returns the part of a sum that belongs to one of the two parts of the sum.
-func share(sum, one, other float64) float64 {
-	if one == 0 {
-		return 0
-	}
-	return sum * one / (one + other)
+	r.Partial = s.in.File != "" && float64(storing.Changes)/float64(s.in.Partitions) < math.Round(s.inBatch(storing.Changes))
 }
 
 const gigabyte = 1 << 30
-
-// ArchiveForm is how many times as large as its item an object of the archive is. A test compares
-// it with the objects that the engine stores.
-const ArchiveForm = 1.3
 
 func gigabytes(memory int) float64 { return float64(memory) / 1024 }
 

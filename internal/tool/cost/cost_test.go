@@ -3,6 +3,7 @@ package cost
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/kit/golden"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
-	"github.com/ingot-events/ingot/internal/tool/sample"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -41,36 +42,42 @@ func prices(t *testing.T) *Prices {
 	return p
 }
 
-// orders returns so many orders of ten customers and two merchants. One of the orders comes twice,
-// and one line is not an order.
-func orders(n int) string {
+// placed returns so many orders of ten customers and two merchants.
+func placed(n int) string {
 	var b strings.Builder
-	order := func(i int) {
+	for i := range n {
 		fmt.Fprintf(&b,
 			`{"type":"order.placed","merchant_id":"m-%d","order_id":"o-%04d","customer_id":"c-%d","product_id":"p-%d","quantity":1,"currency":"EUR","total_cents":500,"placed_at":"2026-03-14T09:%02d:00Z"}`+"\n",
 			i%2, i, i%10, i%5, i%60)
 	}
-	for i := range n {
-		order(i)
-	}
-	order(0)
-	b.WriteString("nothing\n")
 	return b.String()
 }
 
-func sampled(t *testing.T, p *pipeline.Pipeline, lines string, partitions int, batch float64) *Sampled {
-	t.Helper()
-	return sampledBy(t, p, NewSampled("orders.ndjson", partitions, batch, 100), lines)
-}
+// orders returns so many orders, the first of which comes twice, and a line that is not an order.
+func orders(n int) string { return placed(n) + placed(1) + "nothing\n" }
 
-// sampledBy adds lines to a sample.
-func sampledBy(t *testing.T, p *pipeline.Pipeline, s *Sampled, lines string) *Sampled {
+// computed returns what a pipeline costs, of lines or, if there are none, of made-up events.
+func computed(t *testing.T, in Input, lines string) *Report {
 	t.Helper()
-	at := time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)
-	if _, err := (&sample.Sampler{Pipeline: p, Now: at, Each: s.Add}).Read("orders.ndjson", strings.NewReader(lines)); err != nil {
+	in.Now = time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)
+	var r *Report
+	var err error
+	if lines == "" {
+		r, err = Suppose(in, 1)
+	} else {
+		in.File = "orders.ndjson"
+		r, err = Compute(in, linesOf(lines))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return r
+}
+
+// linesOf returns one message for each line.
+func linesOf(lines string) iter.Seq2[envelope.Message, error] {
+	return Messages("orders.ndjson", strings.NewReader(lines),
+		func(line string) ([]envelope.Message, error) { return []envelope.Message{{Body: line}}, nil })
 }
 
 func shopAt(t *testing.T, rate float64) Input {
@@ -83,13 +90,13 @@ func TestText(t *testing.T) {
 	priced.Prices = prices(t)
 	measured := shopAt(t, 2000)
 	measured.Prices, measured.Duplicates = prices(t), 0.02
-	measured.Events = sampled(t, measured.Pipeline, orders(3000), 4, InBatch(2000, 4))
-	short := shopAt(t, 2000)
-	short.Events = sampled(t, short.Pipeline, orders(30), 4, InBatch(2000, 4))
-	for name, in := range map[string]Input{"supposed": supposed, "priced": priced, "sampled": measured, "short": short} {
+	for name, c := range map[string]struct {
+		in    Input
+		lines string
+	}{"supposed": {supposed, ""}, "priced": {priced, ""}, "sampled": {measured, orders(3000)}, "short": {shopAt(t, 2000), orders(30)}} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
-			if err := Compute(in).WriteText(&b); err != nil {
+			if err := computed(t, c.in, c.lines).WriteText(&b); err != nil {
 				t.Fatal(err)
 			}
 			golden.File(t, filepath.Join("testdata", name+".txt"), b.String())
@@ -106,7 +113,7 @@ func TestText(t *testing.T) {
 func TestSums(t *testing.T) {
 	in := shopAt(t, 10)
 	in.Prices = prices(t)
-	r := Compute(in)
+	r := computed(t, in, "")
 	var month, million float64
 	for _, p := range r.Parts {
 		if (p.Price == "") != (p.DollarsAMonth == nil) || (p.DollarsAMonth == nil) != (p.DollarsAMillion == nil) {
@@ -145,11 +152,11 @@ func of(r *Report, part, counted string) float64 {
 
 // Each property of the load changes the parts that it should change, and in the right direction.
 func TestWhatMovesTheCost(t *testing.T) {
-	base := Compute(shopAt(t, 100))
+	base := computed(t, shopAt(t, 100), placed(500))
 	with := func(change func(*Input)) *Report {
 		in := shopAt(t, 100)
 		change(&in)
-		return Compute(in)
+		return computed(t, in, placed(500))
 	}
 	again, more, busy, small := with(func(in *Input) { in.Duplicates = 0.5 }), with(func(in *Input) { in.Partitions = 40 }),
 		with(func(in *Input) { in.Rate = 10_000 }), with(func(in *Input) { in.Memory = 128 })
@@ -187,8 +194,7 @@ func TestWhatMovesTheCost(t *testing.T) {
 // there are.
 func TestSampleFolds(t *testing.T) {
 	in := shopAt(t, 1000)
-	in.Events = sampled(t, in.Pipeline, orders(4000), 4, InBatch(1000, 4))
-	folded, supposed := Compute(in), Compute(shopAt(t, 1000))
+	folded, supposed := computed(t, in, orders(4000)), computed(t, in, "")
 	if got, most := of(folded, "totals", "write units"), of(supposed, "totals", "write units")/20; got == 0 || got > most {
 		t.Errorf("%v write units a million events, more than %v", got, most)
 	}
@@ -198,9 +204,7 @@ func TestSampleFolds(t *testing.T) {
 	if got := of(folded, "repetitions", "write units"); math.Abs(got-1e6/4_002) > 1 {
 		t.Errorf("one of 4,002 lines is a repetition, and %v of a million are", got)
 	}
-	again := shopAt(t, 1000)
-	again.Events = sampled(t, again.Pipeline, orders(4000), 4, InBatch(1000, 4))
-	if other := Compute(again); !slices.Equal(folded.Parts, other.Parts) {
+	if other := computed(t, in, orders(4000)); !slices.Equal(folded.Parts, other.Parts) {
 		t.Errorf("the same sample costs something else the second time:\n%v\n%v", folded.Parts, other.Parts)
 	}
 }
@@ -274,7 +278,7 @@ func TestMissingPrices(t *testing.T) {
 	}
 	in := shopAt(t, 100)
 	in.Prices = p
-	r := Compute(in)
+	r := computed(t, in, "")
 	if got := strings.Join(r.Unpriced, " "); !strings.Contains(got, Storage) || strings.Contains(got, WriteUnits) ||
 		strings.Count(got, SQSRequests) != 1 {
 		t.Errorf("missing: %s", got)

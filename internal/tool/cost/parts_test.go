@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -56,13 +57,8 @@ func TestPartsAreItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := func(lines string, parts int) Input {
-		in := Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64", Parts: parts}
-		if lines != "" {
-			in.Events = sampled(t, p, lines, 4, InBatch(100, 4))
-		}
-		return in
-	}
+	in := Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64",
+		Now: time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)}
 	near := func(r *Report, part, counted string, want float64) {
 		t.Helper()
 		if got := of(r, part, counted); math.Abs(got-want) > want/1e6 {
@@ -71,23 +67,27 @@ func TestPartsAreItems(t *testing.T) {
 	}
 	const million = 1e6
 	for _, each := range []int{0, 1, 10} {
-		sample, supposed := Compute(in(lines(50, each), 0)), Compute(in("", each))
+		sample := computed(t, in, lines(50, each))
+		supposed, err := Suppose(in, each)
+		if err != nil {
+			t.Fatal(err)
+		}
 		near(sample, "puts", "write units", million*float64(1+each))
 		near(sample, "indexes", "write units", million*float64(each))
 		if sample.Events.Parts != float64(each) {
 			t.Errorf("a sample of %d lines each yields %v parts", each, sample.Events.Parts)
 		}
-		near(supposed, "puts", "write units", million*float64(1+max(1, each)))
-		near(supposed, "indexes", "write units", million*float64(max(1, each)))
-		near(supposed, "totals", "write units", million*float64(max(1, each)))
+		near(supposed, "puts", "write units", million*float64(1+each))
+		near(supposed, "indexes", "write units", million*float64(each))
+		near(supposed, "totals", "write units", million*float64(each))
 		if supposed.Events.Type != "order" {
 			t.Errorf("the dearest message is a %s, and only orders come from the queue", supposed.Events.Type)
 		}
 	}
-	twice := in(lines(50, 10), 0)
+	twice := in
 	twice.Duplicates = 1
-	near(Compute(twice), "repetitions", "write units", million*11)
-	same := Compute(in(lines(50, 10)+lines(50, 10), 0))
+	near(computed(t, twice, lines(50, 10)), "repetitions", "write units", million*11)
+	same := computed(t, in, lines(50, 10)+lines(50, 10))
 	near(same, "repetitions", "write units", million*11/2)
 	var text strings.Builder
 	if err := same.WriteText(&text); err != nil || !strings.Contains(text.String(), "each event also yields 10 parts") {
@@ -123,8 +123,8 @@ func TestArraysAreOneMessage(t *testing.T) {
 		return b.String()
 	}
 	cost := func(lines string) *Report {
-		return Compute(Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64",
-			Events: sampled(t, p, lines, 4, InBatch(100, 4))})
+		return computed(t, Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64"},
+			lines)
 	}
 	for _, c := range []struct {
 		inMessage     int

@@ -24,13 +24,14 @@ type Report struct {
 	Unpriced []string `json:"unpriced,omitempty"`
 }
 
-// Events describes the events: those of a sample, or else the assumed ones.
+// Events describes the events: those of a sample, or else those that were made up.
 type Events struct {
-	File     string  `json:"file,omitempty"`    // the sample's
-	Messages int     `json:"lines,omitempty"`   // of the sample
-	Type     string  `json:"type,omitempty"`    // without a sample: the assumed type of all, the dearest
-	Indexes  int     `json:"indexes,omitempty"` // that the type's items are in
-	Bytes    float64 `json:"bytes"`             // of an average message, or of the assumed item
+	File     string  `json:"file,omitempty"`    // absent: the events were made up
+	Messages int     `json:"lines"`             // that were rehearsed
+	More     bool    `json:"more"`              // the file has more lines
+	Type     string  `json:"type,omitempty"`    // without a sample: the type of all, the dearest
+	Indexes  int     `json:"indexes,omitempty"` // without a sample: that the type's items are in
+	Bytes    float64 `json:"bytes"`             // of an average message
 	// InMessage is how many events a message has, if some are arrays.
 	InMessage float64 `json:"inMessage,omitempty"`
 	Parts     float64 `json:"parts,omitempty"`   // beside the item of an average event that is stored

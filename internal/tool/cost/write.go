@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/tool/estimate"
+	"github.com/ingot-events/ingot/internal/tool/rehearse"
 	"github.com/ingot-events/ingot/internal/tool/sample"
 	"github.com/ingot-events/ingot/internal/tool/show"
 )
@@ -44,7 +45,8 @@ func (r *Report) suppositions() [][2]string {
 			[2]string{"events", fmt.Sprintf("as the %s of %s: %s bytes each", counted(e.Messages, "line"), e.File, amount(e.Bytes))})
 	} else {
 		list = append(list,
-			[2]string{"events", fmt.Sprintf("supposed: %s, the dearest type, of 1 KB, in %s", e.Type, counted(e.Indexes, "index"))})
+			[2]string{"events", fmt.Sprintf("supposed: %s, the dearest type, of 1 KB, in %s", e.Type,
+				counted(e.Indexes, "index"))})
 	}
 	if e.InMessage > 0 {
 		list[0][1] += fmt.Sprintf(", %s in a message", amount(e.InMessage))
@@ -109,10 +111,14 @@ func (r *Report) notes() []string {
 	var list []string
 	switch {
 	case r.Events.File == "":
-		list = append(list, "No two events of a batch are supposed to move the same total. Name sample events with --events for their "+
-			"real sizes, types and folding.")
+		list = append(list, "The events are made up, and hardly two of them move the same total. Name sample events with "+
+			"--events for their real sizes, types and folding.")
 	case r.Partial:
 		list = append(list, "The sample is shorter than one batch of each partition, so totals fold better than it shows.")
+	}
+	if r.Events.More {
+		list = append(list, fmt.Sprintf("These are the first lines of the file: at most %s are rehearsed, for at most 5 seconds.",
+			sample.Number(rehearse.MaxMessages)))
 	}
 	if r.Grows {
 		list = append(list, "Some events are kept for ever: each month adds the storage that is shown.")

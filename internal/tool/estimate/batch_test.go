@@ -21,54 +21,17 @@ func TestInBatch(t *testing.T) {
 	}
 }
 
-func TestRequestsOfAPut(t *testing.T) {
-	for what, c := range map[string]struct {
-		put  estimate.Put
-		want float64
-	}{
-		"three, one by one":             {estimate.Put{Writes: 3, Taken: 3}, 3},
-		"four, together":                {estimate.Put{Writes: 4}, 1},
-		"a thousand":                    {estimate.Put{Writes: 1000}, 40},
-		"a thousand that are there":     {estimate.Put{Writes: 1000, Taken: 1000}, 50},
-		"in every second batch one":     {estimate.Put{Writes: 25, Taken: 0.5}, 1.5},
-		"ten newer revisions":           {estimate.Put{Writes: 10, Taken: 10, Replaced: 10}, 12},
-		"ten conflicts, read two times": {estimate.Put{Writes: 10, Taken: 10, Compared: 10}, 4},
-		"one newer revision, by itself": {estimate.Put{Writes: 1, Taken: 1, Replaced: 1}, 2},
-		"nothing that can be stored":    {estimate.Put{Messages: 10}, 0},
-	} {
-		if got := c.put.Requests(); got != c.want {
-			t.Errorf("%s: %v requests, want %v", what, got, c.want)
-		}
-	}
-}
-
-func TestRequestsOfACount(t *testing.T) {
-	for what, c := range map[string]struct {
-		count estimate.Count
-		want  float64
-	}{
-		"24 totals, one by one":        {estimate.Count{Updates: 24, Looks: 24}, 24},
-		"25 totals, together":          {estimate.Count{Updates: 25}, 1},
-		"4,000 that are not known":     {estimate.Count{Updates: 4000, Looks: 4000}, 200},
-		"4,000 that are known already": {estimate.Count{Updates: 4000}, 160},
-	} {
-		if got := c.count.Requests(); got != c.want {
-			t.Errorf("%s: %v requests, want %v", what, got, c.want)
-		}
-	}
-}
-
 // Full batches take as long as the number of changes suggests that, according to check, a function
 // sustains.
 func TestABatchTakesWhatIsSustained(t *testing.T) {
 	for _, memory := range []int{256, 576, 2048} {
-		full := estimate.Count{Changes: 1000, Updates: 4000, Looks: 4000}
+		full := estimate.Count{Changes: 1000, Updates: 4000, Requests: 4000 * estimate.RequestsPerUpdate}
 		sustained := full.Changes / full.Seconds(memory)
 		if want := estimate.Sustained(memory, 4); math.Abs(sustained-want) > want/100 {
 			t.Errorf("%d MB: %v changes a second by the batch, %v by check", memory, sustained, want)
 		}
 	}
-	little, much := estimate.Put{Messages: 100, Writes: 100}, estimate.Put{Messages: 1000, Writes: 1000}
+	little, much := estimate.Put{Messages: 100, Requests: 4}, estimate.Put{Messages: 1000, Requests: 40}
 	if little.Seconds(512) >= much.Seconds(512) || much.Seconds(1024) >= much.Seconds(512) {
 		t.Error("more messages take no longer, or more memory is no faster")
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/internal/local/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -26,38 +25,43 @@ const (
 	maxTime     = 5 * time.Second
 )
 
-// Rehearsal is a deployment in memory. Make it with [New].
+// Rehearsal is a deployment in memory. Make it with [New] or [Whole].
 type Rehearsal struct {
 	ingest          *handler.Ingest
 	outcomes        []handler.Outcome // of the open batch
 	messages, bytes int
 	clock           func() time.Time // nil: no time is too long
 	began           time.Time
+	whole           // only if Whole made it
 }
 
-// New deploys a pipeline with empty tables. All messages come at the time now. No total refuses an
-// event for its floor, because what the real totals hold is not known. clock tells how long the
-// rehearsal takes. If it is nil, the rehearsal may take any time.
+// New deploys the ingest function of a pipeline with empty tables. All messages come at the time
+// now. No total refuses an event for its floor, because what the real totals hold is not known.
+// clock tells how long the rehearsal takes. If it is nil, the rehearsal may take any time.
 func New(p *pipeline.Pipeline, now time.Time, clock func() time.Time) (*Rehearsal, error) {
+	r := &Rehearsal{clock: clock}
+	_, err := r.deploy(p, testworld.Config{Start: now})
+	return r, err
+}
+
+// deploy makes the world, with the ingest function in it.
+func (r *Rehearsal) deploy(p *pipeline.Pipeline, c testworld.Config) (*pipeline.Pipeline, error) {
 	p, err := p.WithoutFloors()
 	if err != nil {
 		return nil, err
 	}
-	w, err := testworld.New(context.Background(), testworld.Config{Start: now,
-		Stack: stack.Config{Indexes: p.Indexes(), Offload: p.UsesOffload()}})
-	if err != nil {
+	c.Stack.Indexes, c.Stack.Offload = p.Indexes(), p.UsesOffload()
+	if r.world, err = testworld.New(context.Background(), c); err != nil {
 		return nil, err
 	}
-	ingest, err := handler.NewIngest(w.StoreConfig(p))
-	if err != nil {
-		return nil, err
+	if r.clock != nil {
+		r.began = r.clock()
 	}
-	r := &Rehearsal{ingest: ingest, clock: clock}
-	if clock != nil {
-		r.began = clock()
+	if r.ingest, err = handler.NewIngest(r.world.StoreConfig(p)); err != nil {
+		return nil, err
 	}
 	r.ingest.OnResult = func(_ context.Context, o handler.Outcome) { r.outcomes = append(r.outcomes, o) }
-	return r, nil
+	return p, nil
 }
 
 // Over reports whether the rehearsal should end.
@@ -74,7 +78,11 @@ func (r *Rehearsal) Put(messages []envelope.Message) ([]handler.Outcome, error) 
 		r.bytes += len(m.Body)
 	}
 	r.messages += len(messages)
-	if _, err := r.ingest.Handle(context.Background(), events.SQSEvent{Records: records}); err != nil {
+	err := r.measured(func() error {
+		_, err := r.ingest.Handle(context.Background(), events.SQSEvent{Records: records})
+		return err
+	})
+	if err != nil {
 		return nil, fmt.Errorf("rehearsing: %w", err)
 	}
 	return r.outcomes, nil

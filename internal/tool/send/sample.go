@@ -25,23 +25,48 @@ const sampleParts = 2
 // event, and n makes its id different from that of other samples. An event that would be Poison is
 // an error. p needs a secret if it uses hmac, but any secret will do.
 func Sample(p *pipeline.Pipeline, eventType string, set map[string]any, now time.Time, n int64) (string, error) {
-	d := p.Describe()
-	spec, ok := d.Spec.Events[eventType]
+	return NewMaker(p).sample(eventType, set, now, n, sampleParts, false)
+}
+
+// Maker makes up many events. It is not safe for concurrent use.
+type Maker struct {
+	p         *pipeline.Pipeline
+	d         *pipeline.Description
+	templates map[string][]*keys.Template // by event type
+}
+
+// NewMaker returns a Maker for the events of a pipeline.
+func NewMaker(p *pipeline.Pipeline) *Maker {
+	return &Maker{p, p.Describe(), map[string][]*keys.Template{}}
+}
+
+// Full is like [Sample], but the event has all fields that its type reads, unless it would be
+// Poison with them. If types of its parts have each, it yields so many parts of them, or fewer if
+// so many cannot be told apart.
+func (m *Maker) Full(eventType string, set map[string]any, now time.Time, n int64, parts int) (string, error) {
+	if text, err := m.sample(eventType, set, now, n, parts, true); err == nil {
+		return text, nil
+	}
+	return m.sample(eventType, set, now, n, parts, false)
+}
+
+func (m *Maker) sample(eventType string, set map[string]any, now time.Time, n int64, parts int, all bool) (string, error) {
+	spec, ok := m.d.Spec.Events[eventType]
 	if !ok {
 		return "", fmt.Errorf("there is no event type %q; there are %s", eventType,
-			strings.Join(slices.Sorted(maps.Keys(d.Spec.Events)), ", "))
+			strings.Join(slices.Sorted(maps.Keys(m.d.Spec.Events)), ", "))
 	}
 	if spec.Part.Of != "" {
 		return "", fmt.Errorf("%s is a part of %s and comes only with it; send a sample of %s", eventType, spec.Part.Of, spec.Part.Of)
 	}
 	var refusal *event.Refusal // of the first try
-	for parts := sampleParts; parts >= 0; parts-- {
-		s := &sampler{d, now, n, parts}
+	for ; parts >= 0; parts-- {
+		s := &sampler{m, now, n, parts, all}
 		text, err := s.message(eventType, set)
 		if err != nil {
 			return "", err
 		}
-		_, err = p.Plan(envelope.Message{Body: text})
+		_, err = m.p.Plan(envelope.Message{Body: text})
 		if err == nil {
 			return text, nil
 		}
@@ -57,10 +82,11 @@ func Sample(p *pipeline.Pipeline, eventType string, set map[string]any, now time
 
 // sampler makes up one event.
 type sampler struct {
-	d     *pipeline.Description
+	*Maker
 	now   time.Time
 	n     int64
-	parts int // of each type
+	parts int  // of each type
+	all   bool // also fields that an event does not need
 }
 
 // message makes the event as it is sent. It comes in an envelope if the pipeline takes the id, the
@@ -74,7 +100,7 @@ func (s *sampler) message(eventType string, set map[string]any) (string, error) 
 	s.conform(payload, eventType)
 	merge(payload, set)
 	sent := payload
-	if !bare || slices.ContainsFunc(s.templates(eventType), readsEnvelope) {
+	if !bare || slices.ContainsFunc(s.templatesOf(eventType), readsEnvelope) {
 		sent = map[string]any{"specversion": "1.0", "id": fmt.Sprintf("sample-%d", s.n), "source": "ingot-send", "type": eventType,
 			"time": s.now.UTC().Format(time.RFC3339Nano), "data": payload}
 	}
@@ -127,14 +153,17 @@ func fillName(fields map[string]any, parts []keys.Part, name string) (rest strin
 	return name, true
 }
 
-// templates returns the templates that make the item of a type, and the keys of its totals.
-func (s *sampler) templates(eventType string) []*keys.Template {
-	spec := s.d.Spec.Events[eventType]
+// templatesOf returns the templates that make the item of a type, and the keys of its totals.
+func (m *Maker) templatesOf(eventType string) []*keys.Template {
+	if list, known := m.templates[eventType]; known {
+		return list
+	}
+	spec := m.d.Spec.Events[eventType]
 	texts := []string{spec.ID, spec.Key.PK, spec.Key.SK}
 	for _, index := range spec.Indexes {
 		texts = append(texts, index.PK, index.SK)
 	}
-	for _, a := range s.d.Spec.Aggregates {
+	for _, a := range m.d.Spec.Aggregates {
 		if _, feeds := a.From[eventType]; feeds {
 			texts = slices.AppendSeq(texts, maps.Values(a.By))
 		}
@@ -145,6 +174,7 @@ func (s *sampler) templates(eventType string) []*keys.Template {
 			list = append(list, t)
 		}
 	}
+	m.templates[eventType] = list
 	return list
 }
 
@@ -153,7 +183,7 @@ func (s *sampler) templates(eventType string) []*keys.Template {
 func (s *sampler) fields(payload map[string]any, eventType string, i int64, without []string) {
 	for _, read := range s.d.Reads[eventType] {
 		name, _, _ := read.Path.First()
-		if read.Needed && !slices.Contains(without, name) {
+		if (read.Needed || s.all) && !slices.Contains(without, name) {
 			put(payload, read.Path, s.made(eventType, read, i))
 		}
 	}
@@ -197,10 +227,10 @@ func (s *sampler) time(functions []keys.Func) any {
 // passedTo reports whether a template of a type, or of its parts, passes the field at path to one
 // of these functions first.
 func (s *sampler) passedTo(eventType string, path event.Path, functions ...string) bool {
-	all := s.templates(eventType)
+	all := slices.Clone(s.templatesOf(eventType))
 	for name, spec := range s.d.Spec.Events {
 		if spec.Part.Of == eventType {
-			all = append(all, s.templates(name)...)
+			all = append(all, s.templatesOf(name)...)
 		}
 	}
 	return slices.ContainsFunc(all, func(t *keys.Template) bool {
@@ -219,6 +249,7 @@ func (s *sampler) elements(payload map[string]any, eventType string) {
 			continue
 		}
 		if arrays[part.Each] == nil {
+			arrays[part.Each] = make([]any, 0, s.parts) // not nil: without parts there is an empty array
 			for range s.parts {
 				arrays[part.Each] = append(arrays[part.Each], map[string]any{})
 			}

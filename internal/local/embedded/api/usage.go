@@ -17,6 +17,7 @@ type Usage struct {
 // apart from those of the table.
 type TableUsage struct {
 	Write, IndexWrite float64
+	Refused           float64 // of Write, what writes cost that were not carried out
 	Read, IndexRead   float64
 }
 
@@ -30,7 +31,7 @@ func (u Usage) Sub(before Usage) Usage {
 	}
 	for name, t := range u.Tables {
 		b := before.Tables[name]
-		d := TableUsage{t.Write - b.Write, t.IndexWrite - b.IndexWrite, t.Read - b.Read, t.IndexRead - b.IndexRead}
+		d := TableUsage{t.Write - b.Write, t.IndexWrite - b.IndexWrite, t.Refused - b.Refused, t.Read - b.Read, t.IndexRead - b.IndexRead}
 		if d != (TableUsage{}) {
 			out.Tables[name] = d
 		}
@@ -114,6 +115,15 @@ func (m *Meter) Wrote(table string, units, indexUnits float64) {
 	t := m.table(table)
 	t.Write += units
 	t.IndexWrite += indexUnits
+}
+
+// Refused counts the units of a write that was not carried out.
+func (m *Meter) Refused(table string, units float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.table(table)
+	t.Write += units
+	t.Refused += units
 }
 
 // Read counts the units of a read.

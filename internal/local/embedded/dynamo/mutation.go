@@ -88,7 +88,7 @@ func (ts *Tables) run(m *mutation) (old, new *value.Item, spent cost, err error)
 		return nil, nil, cost{}, err
 	}
 	if !holds {
-		ts.wrote(m.t.name, attempt(old, m.put))
+		ts.refuse(m.t.name, attempt(old, m.put))
 		return nil, nil, cost{}, conditionFailed(old, m.asked)
 	}
 	spent = m.t.commit(old, new, ts.core.Now(), nil)

@@ -115,7 +115,7 @@ func (ts *Tables) execute(p prepared) (x executed) {
 		x.err = p.err
 		if p.t != nil {
 			x.spent = attempt(nil, nil)
-			ts.wrote(p.t.name, x.spent)
+			ts.refuse(p.t.name, x.spent)
 		}
 		return x
 	}
@@ -124,10 +124,11 @@ func (ts *Tables) execute(p prepared) (x executed) {
 	x.refused = err == nil && (!holds || (p.insert && old != nil))
 	if x.err != nil || x.refused {
 		x.spent = attempt(old, p.m.put)
+		ts.refuse(p.t.name, x.spent)
 	} else {
 		x.spent = p.t.commit(old, next, ts.core.Now(), nil)
+		ts.wrote(p.t.name, x.spent)
 	}
-	ts.wrote(p.t.name, x.spent)
 	return x
 }
 

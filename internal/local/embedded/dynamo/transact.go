@@ -247,7 +247,7 @@ func (tx *transaction) cancel() error {
 		if attempted == nil {
 			attempted = s.m.put
 		}
-		tx.ts.wrote(s.m.t.name, attempt(s.old, attempted).times(2))
+		tx.ts.refuse(s.m.t.name, attempt(s.old, attempted).times(2))
 	}
 	return &types.TransactionCanceledException{
 		Message: aws.String("Transaction cancelled, please refer cancellation reasons for specific reasons [" +
