@@ -46,7 +46,7 @@ func (e *erasure) run(ctx context.Context) error {
 	}
 	err := e.stages.Generations.SameSecret(ctx)
 	if err == nil {
-		err = e.stages.Retry(ctx, func() (rows.Answer, rows.Next) { return e.try(ctx) })
+		err = e.stages.Retry(ctx, e.try)
 	}
 	if err != nil {
 		return fmt.Errorf("erase %s: %w", e.key, err)

@@ -114,7 +114,7 @@ func (m *Mending) Set(ctx context.Context, n int64, fp event.Decimal, values []a
 			UpdateExpression: &x.Update, ConditionExpression: x.Condition, ExpressionAttributeNames: x.Names,
 			ExpressionAttributeValues: x.Values}})
 	}
-	err = m.store.stages.Retry(ctx, func() (rows.Answer, rows.Next) {
+	err = m.store.stages.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
 		t := m.store.stages.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
 		for _, r := range t.Reasons {
 			if a := rows.ClassifyReason(r); a.Outcome == rows.Failed || a.Outcome == rows.Invalid {

@@ -255,10 +255,7 @@ func (s *Repairer) PutParts(ctx context.Context) (PartsPut, error) {
 					results = append(results, s.stages.PutBeside(ctx, whole, part))
 				}
 			} else {
-				results, _ = s.stages.PutAlone(ctx, missing)
-			}
-			for n := range results {
-				s.stages.TakeBack(ctx, missing[n], &results[n], &tables.Cost{})
+				results, _ = s.stages.Put(ctx, missing)
 			}
 			if ctx.Err() != nil {
 				return p, ctx.Err()

@@ -231,7 +231,7 @@ func (s *Repairer) touchMany(ctx context.Context, keys []event.Key, t *TouchedPa
 	set := rows.StatementText("UPDATE ").Quoted(s.stages.Events).Add(` SET "epoch" = ? WHERE PK = ? AND SK = ?`).
 		Add(` AND "type" IS NOT MISSING`).Add(` AND ("epoch" IS MISSING OR "epoch" < ?)`)
 	statement, now := string(set), rows.Integer(s.stages.Pipeline.Epoch())
-	err = s.stages.Retry(ctx, func() (rows.Answer, rows.Next) {
+	err = s.stages.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
 		in := &dynamodb.BatchExecuteStatementInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 		for _, key := range keys {
 			in.Statements = append(in.Statements, types.BatchStatementRequest{Statement: &statement,

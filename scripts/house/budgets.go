@@ -11,7 +11,7 @@ var budgets = map[string]int{
 	"folders directly under internal/":                9,
 	"lines of code in both functions":                 23_600,
 	"tokens of source":                                736_000,
-	"tokens of tests":                                 746_500,
+	"tokens of tests":                                 746_800,
 	"lines over 140 columns":                          309,
 	"lines over 200 columns":                          70,
 	"methods on store.Store":                          30,

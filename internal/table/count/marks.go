@@ -57,7 +57,7 @@ func (w *markedUpdate) runAll(ctx context.Context) {
 }
 
 func (w *markedUpdate) run(ctx context.Context) {
-	err := w.store.Retry(ctx, func() (rows.Answer, rows.Next) {
+	err := w.store.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
 		answer, next := w.try(ctx)
 		if next == rows.Later {
 			w.retried(answer)

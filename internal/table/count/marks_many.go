@@ -160,7 +160,7 @@ type together struct {
 }
 
 func (t *together) run(ctx context.Context) {
-	if err := t.store.Retry(ctx, func() (rows.Answer, rows.Next) { return t.try(ctx) }); err != nil {
+	if err := t.store.Retry(ctx, t.try); err != nil {
 		for _, w := range t.waiting {
 			w.giveUp(err)
 		}

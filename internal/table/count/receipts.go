@@ -122,7 +122,7 @@ type receiptGroup struct {
 }
 
 func (g *receiptGroup) run(ctx context.Context) {
-	err := g.store.Retry(ctx, func() (rows.Answer, rows.Next) {
+	err := g.store.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
 		answer, next := g.try(ctx)
 		if len(g.entries) == 0 {
 			return answer, rows.Ended // all of them were counted before

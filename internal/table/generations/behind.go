@@ -44,7 +44,7 @@ func (s *Heads) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (t
 		return m.cost, nil
 	}
 	sent := 0
-	err := s.Retry(ctx, func() (rows.Answer, rows.Next) {
+	err := s.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
 		if sent++; sent > 1 {
 			m.cost.Retries++
 		}
@@ -153,7 +153,7 @@ func (m *marking) tell(ctx context.Context, d *aggregate.Definition) rows.Answer
 // BeginPass does what [github.com/ingot-events/ingot/repair.Repairer.BeginPass] says.
 func (s *Heads) BeginPass(ctx context.Context, d *aggregate.Definition) (tables.Pass, error) {
 	var behind int64
-	err := s.Retry(ctx, func() (rows.Answer, rows.Next) {
+	err := s.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
 		var a rows.Answer
 		if behind, a = s.beginPass(ctx, d); a.Outcome == rows.Done {
 			return a, rows.Ended

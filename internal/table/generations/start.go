@@ -23,7 +23,7 @@ import (
 func (s *Heads) Start(ctx context.Context) error {
 	doubted := false
 	var last rows.Answer
-	err := s.Retry(ctx, func() (rows.Answer, rows.Next) {
+	err := s.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
 		last = s.start(ctx)
 		if last.Outcome == rows.Done {
 			return last, rows.Ended

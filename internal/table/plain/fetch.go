@@ -53,7 +53,8 @@ func (s *Writer) Fetch(ctx context.Context, known *rows.Stored, cost *tables.Cos
 }
 
 // fetch reads the payload of the stored item that a write has met, and judges it.
-func (p *put) fetch(ctx context.Context, w *write) {
+func (p *put) fetch(ctx context.Context, one []*write) {
+	w := one[0]
 	var cost tables.Cost
 	err := p.store.Fetch(ctx, w.known, &cost, func() {
 		p.mu.Lock()

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/tables"
 )
 
@@ -13,11 +12,15 @@ import (
 // nothing is decided: the result is Retry.
 func (s *Writer) Look(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
 	p := &put{store: s, results: make([]tables.Result, len(items)), items: items, parallel: s.Parallel(), looking: true}
-	p.fold()
+	every := make([]int, len(items))
+	for i := range every {
+		every[i] = i
+	}
+	p.fold(every)
 	for _, w := range p.writes {
 		w.state = reading
 	}
-	_ = s.Retry(ctx, func() (rows.Answer, rows.Next) { return rows.Answer{}, p.round(ctx) })
+	_ = s.Retry(ctx, p.round)
 	p.judgeRest()
 	for _, w := range p.writes {
 		if w.state != absent {

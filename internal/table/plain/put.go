@@ -29,13 +29,16 @@ func New(t *rows.Tables, c tables.Config) *Writer {
 	return s
 }
 
-// PutItems does what [Store.Put] does, for the items alone and not for their parts.
-func (s *Writer) PutItems(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
-	p := &put{store: s, results: make([]tables.Result, len(items)), items: items, parallel: s.Parallel()}
-	p.fold()
-	_ = s.Retry(ctx, func() (rows.Answer, rows.Next) { return rows.Answer{}, p.round(ctx) }) // what is not settled is Retry
+// PutItems puts the items at these places, alone and not their parts, and sets their results.
+func (s *Writer) PutItems(ctx context.Context, items []*event.Item, places []int, results []tables.Result) tables.Cost {
+	if len(places) == 0 {
+		return tables.Cost{}
+	}
+	p := &put{store: s, results: results, items: items, parallel: s.Parallel()}
+	p.fold(places)
+	_ = s.Retry(ctx, p.round) // what is not settled is Retry
 	p.judgeRest()
-	return p.results, p.cost
+	return p.cost
 }
 
 // put is one call of PutItems. The writes are independent of each other. One request carries
@@ -84,11 +87,12 @@ type write struct {
 // revision is written, and the first one if several have that revision. Items that can no longer be
 // written are considered only if there are no others. Copies have the same digest, but may have
 // different expiries if their time comes from the envelope.
-func (p *put) fold() {
+func (p *put) fold(places []int) {
 	now := p.store.Env.Now()
-	byKey := make(map[event.Key]*write, len(p.items))
-	partitions := make(map[string]bool, len(p.items))
-	for i, item := range p.items {
+	byKey := make(map[event.Key]*write, len(places))
+	partitions := make(map[string]bool, len(places))
+	for _, i := range places {
+		item := p.items[i]
 		w := byKey[item.Key]
 		if w == nil {
 			partitions[item.Key.PK] = true
@@ -123,12 +127,12 @@ func (p *put) pending() []*write {
 }
 
 // round sends what every pending write needs next. It returns whether there is another round.
-func (p *put) round(ctx context.Context) rows.Next {
+func (p *put) round(ctx context.Context) (rows.Answer, rows.Next) {
 	p.moved, p.refusals, p.troubled = false, 0, map[string]bool{}
-	requests := p.requests(ctx, p.pending())
+	requests := p.requests(p.pending())
 	p.store.Env.Each(len(requests), p.parallel, func(i int) {
 		if ctx.Err() == nil {
-			requests[i]()
+			requests[i].send(ctx, requests[i].writes)
 		}
 	})
 	if !p.fewTroubled() {
@@ -137,16 +141,22 @@ func (p *put) round(ctx context.Context) rows.Next {
 	left := p.pending()
 	switch {
 	case len(left) == 0 || ctx.Err() != nil || p.stuck(left):
-		return rows.Ended
+		return rows.Answer{}, rows.Ended
 	case p.refusals > 0:
-		return rows.Later
+		return rows.Answer{}, rows.Later
 	default:
-		return rows.Again
+		return rows.Answer{}, rows.Again
 	}
 }
 
+// request is a request of a round, for one write or several.
+type request struct {
+	send   func(context.Context, []*write)
+	writes []*write
+}
+
 // requests returns the requests of one round. Each write gets what it needs next.
-func (p *put) requests(ctx context.Context, work []*write) (requests []func()) {
+func (p *put) requests(work []*write) (requests []request) {
 	now := p.store.Env.Now()
 	var inserts, reads, compares []*write
 	for _, w := range work {
@@ -163,18 +173,18 @@ func (p *put) requests(ctx context.Context, work []*write) (requests []func()) {
 		case comparing:
 			compares = append(compares, w)
 		case replacing:
-			requests = append(requests, func() { p.replace(ctx, w) })
+			requests = append(requests, request{p.replace, []*write{w}})
 		case fetching:
-			requests = append(requests, func() { p.fetch(ctx, w) })
+			requests = append(requests, request{p.fetch, []*write{w}})
 		}
 		if w.sent > 0 && w.last.Outcome != rows.Done && w.last.Outcome != rows.Failed {
 			p.cost.Retries++
 		}
 		w.sent++
 	}
-	requests = append(requests, p.insertRequests(ctx, inserts)...)
-	requests = append(requests, p.readRequests(ctx, reads, rows.Summary)...)
-	return append(requests, p.readRequests(ctx, compares, rows.Wholes)...)
+	requests = append(requests, p.insertRequests(inserts)...)
+	requests = append(requests, p.readRequests(reads, rows.Summary)...)
+	return append(requests, p.readRequests(compares, rows.Wholes)...)
 }
 
 // TooLate reports whether the item may no longer be written.

@@ -16,12 +16,11 @@ import (
 
 // insertRequests splits new items over requests. Items go as single puts if they are few or must go
 // alone. If they are many, they go as batches of statements.
-func (p *put) insertRequests(ctx context.Context, inserts []*write) []func() {
-	var requests []func()
+func (p *put) insertRequests(inserts []*write) (requests []request) {
 	var many []*write
 	for _, w := range inserts {
 		if w.alone || len(inserts) <= rows.Few {
-			requests = append(requests, func() { p.insertOne(ctx, w) })
+			requests = append(requests, request{p.insertOne, []*write{w}})
 			continue
 		}
 		many = append(many, w)
@@ -36,7 +35,7 @@ func (p *put) insertRequests(ctx context.Context, inserts []*write) []func() {
 		}
 		chunk := many[:n]
 		many = many[n:]
-		requests = append(requests, func() { p.insertMany(ctx, chunk) })
+		requests = append(requests, request{p.insertMany, chunk})
 	}
 	return requests
 }
@@ -44,7 +43,8 @@ func (p *put) insertRequests(ctx context.Context, inserts []*write) []func() {
 // insertOne puts one item if its key is free. If the function stops after the put is applied and
 // before the answer comes, the next delivery finds the item with its own digest, and is a
 // Duplicate.
-func (p *put) insertOne(ctx context.Context, w *write) {
+func (p *put) insertOne(ctx context.Context, one []*write) {
+	w := one[0]
 	_, err := p.store.Client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                           &p.store.Events,
 		Item:                                rows.Encode(w.item),

@@ -14,9 +14,9 @@ import (
 )
 
 // readRequests splits reads over requests.
-func (p *put) readRequests(ctx context.Context, work []*write, v rows.View) (requests []func()) {
+func (p *put) readRequests(work []*write, v rows.View) (requests []request) {
 	for chunk := range slices.Chunk(work, v.Keys()) {
-		requests = append(requests, func() { p.read(ctx, chunk, v) })
+		requests = append(requests, request{func(ctx context.Context, chunk []*write) { p.read(ctx, chunk, v) }, chunk})
 	}
 	return requests
 }

@@ -17,7 +17,8 @@ import (
 // read without its payload, and the payload is not text. What comes back then has its payload. If
 // that can be read, the next try replaces it, whatever its form. If the answer is lost, the next
 // try meets its own revision and digest.
-func (p *put) replace(ctx context.Context, w *write) {
+func (p *put) replace(ctx context.Context, one []*write) {
+	w := one[0]
 	seen := w.known
 	item := *w.item
 	// The item gets the later of the two expiries, so that a replacement never makes the key expire

@@ -31,22 +31,21 @@ const (
 	backStep = time.Minute
 )
 
-// putOffloading does what put does. It also refuses items that are too far ahead, if their payloads
-// go to the payload bucket, and deletes the payloads of erased events again.
-func (s *Stages) putOffloading(ctx context.Context, items []*event.Item,
-	put func(context.Context, []*event.Item) ([]tables.Result, tables.Cost)) ([]tables.Result, tables.Cost) {
-	if !slices.ContainsFunc(items, func(item *event.Item) bool { return len(rows.Carriers(item)) > 0 }) {
-		return put(ctx, items)
-	}
+// refuseAhead refuses items that are too far ahead, if their payloads go to the payload bucket.
+func (s *Stages) refuseAhead(b *batch) {
 	now := s.Env.Now()
-	results, ahead, cost := putOthers(ctx, items, func(item *event.Item) bool { return payloads.IsAhead(item, now) }, put)
-	for _, i := range ahead {
-		results[i] = tables.Result{Verdict: event.Poison, Refusal: payloads.TooFarAhead(items[i])}
+	for _, i := range b.take(func(item *event.Item) bool { return payloads.IsAhead(item, now) }) {
+		b.results[i] = tables.Result{Verdict: event.Poison, Refusal: payloads.TooFarAhead(b.items[i])}
 	}
-	for i, item := range items {
-		s.TakeBack(ctx, item, &results[i], &cost)
+}
+
+// takeBack deletes the payloads of erased events again.
+func (s *Stages) takeBack(ctx context.Context, b *batch) {
+	for i, item := range b.items {
+		if len(rows.Carriers(item)) > 0 {
+			s.takeBackOf(ctx, item, &b.results[i], &b.cost)
+		}
 	}
-	return results, cost
 }
 
 // object names an object of the payload bucket.
@@ -64,29 +63,18 @@ type upload struct {
 	text string
 }
 
-// upload puts the payloads of the items at these places. If together is set, it puts those of their
-// parts too. It returns the places that may go on. The others have their results: Retry.
+// offload puts the payloads of a batch. An item whose payload is not proven stored is Retry. If the
+// item is atomic, the payloads of its parts are put too.
 //
 // An item that may no longer be written is only read, so it needs no object. But the put reads the
 // clock again. If the clock was set back in between, the item may be written after all. So the
 // payload of an item that became too late less than backStep ago is put too.
-func (s *Stages) upload(ctx context.Context, items []*event.Item, places []int, together bool, results []tables.Result) (ready []int,
-	cost tables.Cost) {
+func (s *Stages) offload(ctx context.Context, b *batch) {
 	now := s.Env.Now().Add(-backStep)
 	known := map[object]bool{}
 	var list []upload
-	late := func(item *event.Item) bool { return plain.TooLate(item, now) }
-	of := func(item *event.Item) []*event.Item {
-		switch {
-		case together && !late(item) && !slices.ContainsFunc(item.Parts.Items, late): // otherwise none of them is put
-			return rows.Carriers(item)
-		case !together && item.Payload != nil && !late(item):
-			return []*event.Item{item}
-		}
-		return nil
-	}
-	for _, i := range places {
-		for _, c := range of(items[i]) {
+	for _, i := range b.left {
+		for _, c := range offloaded(b.items[i], now) {
 			if o := objectOf(c); !known[o] {
 				known[o] = true
 				list = append(list, upload{o, c.Payload.Text})
@@ -94,7 +82,7 @@ func (s *Stages) upload(ctx context.Context, items []*event.Item, places []int, 
 		}
 	}
 	if len(list) == 0 {
-		return places, cost
+		return
 	}
 	var mu sync.Mutex // guards failed
 	failed := map[object]error{}
@@ -105,15 +93,33 @@ func (s *Stages) upload(ctx context.Context, items []*event.Item, places []int, 
 			failed[list[n].object] = err
 		}
 	})
-	cost.Objects += len(list)
-	for _, i := range places {
-		if err := firstOf(failed, of(items[i])); err != nil {
-			results[i] = tables.Result{Verdict: event.Retry, Refusal: unstored(items[i], err), Cause: err}
+	b.cost.Objects += len(list)
+	var ready []int
+	for _, i := range b.left {
+		if err := firstOf(failed, offloaded(b.items[i], now)); err != nil {
+			b.results[i] = tables.Result{Verdict: event.Retry, Refusal: unstored(b.items[i], err), Cause: err}
 			continue
 		}
 		ready = append(ready, i)
 	}
-	return ready, cost
+	b.left = ready
+}
+
+// offloaded returns the items whose payloads are put before the put of an item at a time.
+func offloaded(item *event.Item, at time.Time) []*event.Item {
+	late := func(item *event.Item) bool { return plain.TooLate(item, at) }
+	switch {
+	case late(item):
+		return nil
+	case rows.IsAtomic(item):
+		if slices.ContainsFunc(item.Parts.Items, late) { // then none of them is put
+			return nil
+		}
+		return rows.Carriers(item)
+	case item.Payload != nil:
+		return []*event.Item{item}
+	}
+	return nil
 }
 
 func firstOf(failed map[object]error, list []*event.Item) error {
@@ -141,10 +147,10 @@ func (s *Stages) putPayload(ctx context.Context, u upload) error {
 	return s.Payloads.Put(ctx, s.Env, u.typ, u.key, u.sum, u.text)
 }
 
-// TakeBack deletes the payloads of an item, or of parts of it, whose keys turned out to be barred:
-// these events were erased, so their data must not stay in the bucket. An earlier delivery may have
-// put them too. If the deletion is not proven, the message is delivered again.
-func (s *Stages) TakeBack(ctx context.Context, item *event.Item, r *tables.Result, cost *tables.Cost) {
+// takeBackOf deletes the payloads of an item, or of parts of it, whose keys turned out to be
+// barred: these events were erased, so their data must not stay in the bucket. An earlier delivery
+// may have put them too. If the deletion is not proven, the message is delivered again.
+func (s *Stages) takeBackOf(ctx context.Context, item *event.Item, r *tables.Result, cost *tables.Cost) {
 	var list []*event.Item
 	if rows.IsBarred(r) { // then no part was put
 		list = rows.Carriers(item)

@@ -29,12 +29,12 @@ const (
 //     outcome was.
 //
 // A try is one request or several. It must be safe to repeat if its answer was lost.
-func (s *Tables) Retry(ctx context.Context, try func() (Answer, Next)) error {
+func (s *Tables) Retry(ctx context.Context, try func(context.Context) (Answer, Next)) error {
 	for round := 1; ; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		a, next := try()
+		a, next := try(ctx)
 		if next == Ended {
 			return nil
 		}
@@ -53,7 +53,7 @@ func (s *Tables) Retry(ctx context.Context, try func() (Answer, Next)) error {
 // the service gave it, without [awserr.Quiet].
 func (s *Tables) Ask(ctx context.Context, send func() error) error {
 	var last error
-	gaveUp := s.Retry(ctx, func() (Answer, Next) {
+	gaveUp := s.Retry(ctx, func(context.Context) (Answer, Next) {
 		last = send()
 		a := Classify(last)
 		if a.Outcome == Done || a.Outcome == Failed {

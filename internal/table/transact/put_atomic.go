@@ -26,9 +26,36 @@ type Writer struct {
 	complete    generations.RecentHeads // generations with floors that are not being built
 }
 
-// PutAtomic puts each of the items at these places together with its parts. Copies of one event go
+// PutTogether puts the items at these places in transactions, and sets their results. Each item
+// moves totals or is atomic.
+func (s *Writer) PutTogether(ctx context.Context, items []*event.Item, places []int, results []tables.Result) (cost tables.Cost) {
+	if len(places) == 0 {
+		return cost
+	}
+	var moving, others []int
+	later := make(map[int]bool, len(places))
+	for _, i := range places {
+		if rows.MovesTotals(items[i]) {
+			moving = append(moving, i)
+		} else {
+			others, later[i] = append(others, i), true
+		}
+	}
+	tried := make([]*event.Item, 0, len(items))
+	for i, item := range items {
+		if !later[i] {
+			tried = append(tried, item)
+		}
+	}
+	cost = s.putMoved(ctx, items, moving, results, s.throttles(tried))
+	cost.Add(s.putAtomic(ctx, items, others, results, s.throttles(items)))
+	return cost
+}
+
+// putAtomic puts each of the items at these places together with its parts. Copies of one event go
 // one after the other, because two transactions on the same key would only make each other fail.
-func (s *Writer) PutAtomic(ctx context.Context, items []*event.Item, places []int, results []tables.Result) (cost tables.Cost) {
+func (s *Writer) putAtomic(ctx context.Context, items []*event.Item, places []int, results []tables.Result,
+	among *throttles) (cost tables.Cost) {
 	copies := make(map[event.Key]int, len(places))
 	var groups [][]int
 	for _, i := range places {
@@ -40,7 +67,6 @@ func (s *Writer) PutAtomic(ctx context.Context, items []*event.Item, places []in
 		groups[n] = append(groups[n], i)
 	}
 	costs := make([]tables.Cost, len(groups))
-	among := s.throttles(items)
 	s.Env.Each(len(groups), s.Parallel(), func(n int) {
 		first := groups[n][0]
 		for _, i := range groups[n] {
@@ -115,7 +141,7 @@ func (s *Writer) AtomicPut(whole *event.Item, parts ...*event.Item) *atomicPut {
 // Retry.
 func (t *atomicPut) Put(ctx context.Context) tables.Result {
 	tries := 0
-	err := t.store.Retry(ctx, func() (rows.Answer, rows.Next) {
+	err := t.store.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
 		if tries++; tries > 1 {
 			t.cost.Retries++
 		}

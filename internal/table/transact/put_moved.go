@@ -162,15 +162,15 @@ func (u *TotalMove) Below(img rows.Image) (floor, mistyped string) {
 	return "", ""
 }
 
-// PutMoved puts the items at these places, together with their parts if they are atomic. Each of
+// putMoved puts the items at these places, together with their parts if they are atomic. Each of
 // them moves totals. Messages that move the same total share transactions. So they do not make each
 // other fail, and the total is paid for once. Copies of one event go after the first one.
-func (s *Writer) PutMoved(ctx context.Context, items []*event.Item, places []int, results []tables.Result) (cost tables.Cost) {
+func (s *Writer) putMoved(ctx context.Context, items []*event.Item, places []int, results []tables.Result,
+	among *throttles) (cost tables.Cost) {
 	first := make(map[event.Key]bool, len(places))
 	var puts []*atomicPut
 	var copies []int
 	of := map[*atomicPut]int{}
-	among := s.throttles(items)
 	for _, i := range places {
 		if first[items[i].Key] {
 			copies = append(copies, i)

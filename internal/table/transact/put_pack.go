@@ -84,7 +84,7 @@ func (p *pack) together(ctx context.Context) {
 		return
 	}
 	tries, last, held := 0, rows.Answer{}, false
-	err := p.store.Retry(ctx, func() (rows.Answer, rows.Next) {
+	err := p.store.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
 		if len(p.puts) < 2 {
 			return rows.Answer{}, rows.Ended
 		}

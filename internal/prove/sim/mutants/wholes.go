@@ -27,15 +27,16 @@ func partBlunders() []Mutant {
 	return []Mutant{
 		{
 			Name: "parts-before-the-whole", What: "parts are put before their whole", Defends: "C2 I13", Checks: []sim.Check{sim.Parted},
-			Edits: []Edit{{"put.Stages.putInTurn", `	results, cost := s.PutAlone(ctx, items)
-`, `	var first []*event.Item
+			Edits: []Edit{{"put.Stages.Put", `	first := newBatch(items)
+`, `	first := newBatch(items)
+	var parts []*event.Item
 	for _, item := range items {
 		if item.Parts != nil {
-			first = append(first, item.Parts.Items...)
+			parts = append(parts, item.Parts.Items...)
 		}
 	}
-	s.PutAlone(ctx, first)
-	results, cost := s.PutAlone(ctx, items)
+	early := newBatch(parts)
+	s.PutItems(ctx, parts, early.left, early.results)
 `}},
 		},
 	}
