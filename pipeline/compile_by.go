@@ -39,10 +39,16 @@ func (c *compiler) by(at place, def *aggregate.Definition, templates map[string]
 	return list
 }
 
-// apart returns the same by with a name of its own for each value, as it is written in the file.
+// apart returns the same by with a name of its own for each value, as it is written in the file. A
+// value that comes twice is named once. A template under no name is named by its variables. It returns
+// "" if there is no value.
 func apart(templates map[string]string) string {
-	whole := map[string]string{}
+	whole, named := map[string]string{}, map[string]bool{}
 	add := func(name, value string) {
+		if named[value] {
+			return
+		}
+		named[value] = true
 		name = strings.Trim(strings.Map(func(r rune) rune {
 			if r == '_' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
 				return r
@@ -64,12 +70,16 @@ func apart(templates map[string]string) string {
 			continue // it is reported by itself
 		}
 		for _, part := range t.Parts() {
-			if part.IsVariable() && len(t.Parts()) > 1 {
-				add(variable(part), canonicalVariable(part))
-			} else if len(t.Parts()) == 1 {
+			switch {
+			case len(t.Parts()) == 1 && name != "":
 				add(name, t.Text())
+			case part.IsVariable():
+				add(variable(part), canonicalVariable(part))
 			}
 		}
+	}
+	if len(whole) == 0 {
+		return ""
 	}
 	list := make([]string, 0, len(whole))
 	for _, name := range slices.Sorted(maps.Keys(whole)) {

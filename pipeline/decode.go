@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -205,6 +206,37 @@ func (d *decoder) pairs(p place, n *yamlfile.Node, instead string) []pair {
 	return pairs
 }
 
+// unknown reports a member that its mapping does not have. If exactly one other mapping of the file
+// has it, the mistake says which.
+func (d *decoder) unknown(p place, name string, names []string) {
+	var owners []string
+	for _, o := range owned {
+		if slices.Contains(d.shape(o.of).names, name) {
+			owners = append(owners, o.name)
+		}
+	}
+	if nearest.Name(name, names) == "" && len(owners) == 1 {
+		d.misnamed(p, name+" does not belong here: it is a member of "+owners[0], name+" there")
+		return
+	}
+	d.misnamed(p, "unknown name "+name, suggest(name, names))
+}
+
+// owned lists the mappings whose members are known by their names alone.
+var owned = []struct {
+	of   reflect.Type
+	name string
+}{
+	{reflect.TypeFor[Spec](), "the file itself"},
+	{reflect.TypeFor[EventSpec](), "an event type"},
+	{reflect.TypeFor[PartSpec](), "part"},
+	{reflect.TypeFor[OffloadSpec](), "offload"},
+	{reflect.TypeFor[PatternSpec](), "a pattern"},
+	{reflect.TypeFor[AggregateSpec](), "an aggregate"},
+	{reflect.TypeFor[RankSpec](), "rank"},
+	{reflect.TypeFor[FromSpec](), "an entry of from"},
+}
+
 type pair struct {
 	name  string
 	value *yamlfile.Node
@@ -219,7 +251,7 @@ func (d *decoder) members(p place, n *yamlfile.Node, into reflect.Value) {
 		at := p.in(m.name)
 		i := slices.Index(names, m.name)
 		if i < 0 {
-			d.misnamed(at, "unknown name "+m.name, suggest(m.name, names))
+			d.unknown(at, m.name, names)
 			d.broken[at] = true
 			meant[nearest.Name(m.name, names)] = true
 			continue
@@ -241,7 +273,11 @@ func (d *decoder) members(p place, n *yamlfile.Node, into reflect.Value) {
 // entries decodes a mapping whose names the user chooses.
 func (d *decoder) entries(p place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
 	into.Set(reflect.MakeMap(into.Type()))
-	for _, m := range d.pairs(p, n, tags.Tag.Get("like")) {
+	instead := tags.Tag.Get("like")
+	if tags.Name == "By" && n.Kind == yamlfile.Text {
+		instead = cmp.Or(apart(map[string]string{"": n.Text}), instead)
+	}
+	for _, m := range d.pairs(p, n, instead) {
 		v := reflect.New(into.Type().Elem()).Elem()
 		if m.value.Kind == yamlfile.Map && tags.Tag.Get("entry") != "" {
 			d.valueMapping(p.in(m.name), m.value, v, strings.Split(tags.Tag.Get("entry"), ","))
