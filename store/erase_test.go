@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -190,5 +191,30 @@ func TestEraseRefused(t *testing.T) {
 	none := w.open(tables.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
 	if _, err := repair.Of(none).Erase(context.Background(), key); err == nil || !strings.Contains(err.Error(), "Config.Events") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Only the bar itself, true, makes a key that of an erased event. Whatever else a person writes there
+// is an item that Ingot does not own.
+func TestWhatBarsAKey(t *testing.T) {
+	for _, c := range []struct {
+		is          types.AttributeValue
+		whole, part string
+	}{
+		{&types.AttributeValueMemberBOOL{Value: true}, "Duplicate", "Inserted"},
+		{&types.AttributeValueMemberBOOL{Value: false}, "Conflict", "Conflict"},
+		{textValue("true"), "Conflict", "Conflict"},
+		{&types.AttributeValueMemberNULL{Value: true}, "Conflict", "Conflict"},
+	} {
+		w := newWorld(t, carts)
+		item := w.cart("a", 1)
+		for key, want := range map[event.Key]string{item.Key: c.whole, item.Parts.Items[0].Key: c.part} {
+			w.put("events", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK), "i:barred": c.is})
+			if got := verdicts(w.putNow(w.cart("a", 1))); got != want {
+				t.Errorf("i:barred is %v at %s: %s, want %s", c.is, key, got, want)
+			}
+			w.removes(key)
+			w.removes(item.Key)
+		}
 	}
 }

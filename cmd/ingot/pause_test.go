@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
@@ -32,7 +31,6 @@ func TestPauseOfDev(t *testing.T) {
 		"json"); !strings.Contains(sent.out, `"paused": true`) {
 		t.Errorf("%s%s", sent.out, sent.errors)
 	}
-	time.Sleep(300 * time.Millisecond) // six rounds of the mapping
 	if w.waiting(w.dev.Stack().Queue) != 2 || w.waiting(w.dev.Stack().Quarantine) != 0 {
 		t.Error("the paused function works")
 	}
