@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -21,10 +22,14 @@ import (
 // unready returns both functions with a pipeline that uses hmac and lacks its secret.
 func unready(t *testing.T) (*Ingest, *Streams) {
 	t.Helper()
-	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}", Events: map[string]pipeline.EventSpec{
-		"keyed": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "K#{id | hmac}", SK: "-"}, Retain: 90 * 24 * time.Hour},
-		"plain": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "P#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour},
-	}}, pipeline.CheckOnly())
+	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(`# two types
+ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  keyed: {id: "{id}", at: "{at}", key: {pk: "K#{id | hmac}", sk: "-"}, retain: 90d}
+  plain: {id: "{id}", at: "{at}", key: {pk: "P#{id}", sk: "-"}, retain: 90d}
+`)}}, "pipeline.yaml", pipeline.CheckOnly())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
@@ -14,14 +15,23 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// shop declares a pipeline in Go. pipeline.Load reads one from its file.
+const shopFile = `
+ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order.placed: {id: "{order_id}", at: "{placed_at}", retain: 90d, key: {pk: "ORDER#{order_id}", sk: ORDER}}
+aggregates:
+  daily:
+    since: 1
+    by: {merchant: "{merchant}"}
+    window: 1d
+    from: {order.placed: {values: {orders: count, cents: sum cents}}}
+`
+
+// shop declares a pipeline. In your tests, load the file itself: pipeline.Load(os.DirFS("."), "pipeline.yaml").
 func shop() *pipeline.Pipeline {
-	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
-		Events: map[string]pipeline.EventSpec{"order.placed": {ID: "{order_id}", At: "{placed_at}", Retain: 90 * 24 * time.Hour,
-			Key: pipeline.KeySpec{PK: "ORDER#{order_id}", SK: "ORDER"}}},
-		Aggregates: map[string]pipeline.AggregateSpec{"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"},
-			Window: 24 * time.Hour,
-			From:   map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count", "cents": "sum cents"}}}}}})
+	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(shopFile)}}, "pipeline.yaml")
 	if err != nil {
 		panic(err)
 	}

@@ -230,10 +230,8 @@ var owned = []struct {
 	{reflect.TypeFor[Spec](), "the file itself"},
 	{reflect.TypeFor[EventSpec](), "an event type"},
 	{reflect.TypeFor[PartSpec](), "part"},
-	{reflect.TypeFor[OffloadSpec](), "offload"},
 	{reflect.TypeFor[PatternSpec](), "a pattern"},
 	{reflect.TypeFor[AggregateSpec](), "an aggregate"},
-	{reflect.TypeFor[RankSpec](), "rank"},
 	{reflect.TypeFor[FromSpec](), "an entry of from"},
 }
 

@@ -3,7 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
-	"time"
+	"testing/fstest"
 
 	"github.com/ingot-events/ingot/ingottest"
 	"github.com/ingot-events/ingot/pipeline"
@@ -27,14 +27,19 @@ func ExampleStore_Items() {
 	// Output: 2
 }
 
+const visits = `# pipeline.yaml
+ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  visit: {id: "{visit_id}", at: "{at}", key: {pk: "VISIT#{visit_id}", sk: VISIT}}
+aggregates:
+  site_daily: {since: 1, by: {site: "{site}"}, window: 1d, from: {visit: {values: {visits: count}}}}
+`
+
 // deployed returns a pipeline that has counted two visits, one of which was sent twice.
 func deployed() (*pipeline.Pipeline, *ingottest.World) {
-	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
-		Events: map[string]pipeline.EventSpec{"visit": {ID: "{visit_id}", At: "{at}",
-			Key: pipeline.KeySpec{PK: "VISIT#{visit_id}", SK: "VISIT"}}},
-		Aggregates: map[string]pipeline.AggregateSpec{"site_daily": {Since: 1, By: map[string]string{"site": "{site}"},
-			Window: 24 * time.Hour,
-			From:   map[string]pipeline.FromSpec{"visit": {Values: map[string]string{"visits": "count"}}}}}})
+	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(visits)}}, "pipeline.yaml")
 	if err != nil {
 		panic(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -21,12 +22,22 @@ import (
 
 func visits(t *testing.T) *pipeline.Pipeline {
 	t.Helper()
-	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
-		Events: map[string]pipeline.EventSpec{"visit": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "VISIT#{id}", SK: "VISIT"}}},
-		Aggregates: map[string]pipeline.AggregateSpec{"daily": {Since: 1, By: map[string]string{"site": "{site}"}, Window: 24 * time.Hour,
-			From: map[string]pipeline.FromSpec{"visit": {Values: map[string]string{
-				"least": "min ms", "most": "max ms", "sum": "sum ms", "visits": "count", "newest": "newest page",
-				"oldest": "oldest page", "spread": "histogram ms", "users": "distinct user"}}}}}})
+	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(`# all kinds of values
+ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  visit: {id: "{id}", at: "{at}", key: {pk: "VISIT#{id}", sk: VISIT}}
+aggregates:
+  daily:
+    since: 1
+    by: {site: "{site}"}
+    window: 1d
+    from:
+      visit:
+        values: {least: min ms, most: max ms, sum: sum ms, visits: count, newest: newest page, oldest: oldest page,
+          spread: histogram ms, users: distinct user}
+`)}}, "pipeline.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
