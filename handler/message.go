@@ -105,3 +105,62 @@ func note(r *event.Refusal, group string, positions []int) types.MessageAttribut
 func sendable(text []byte) string {
 	return strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`).Replace(strings.ToValidUTF8(string(text), "\ufffd"))
 }
+
+// each yields the outcomes that may have an item: those of the events if the message is an array,
+// or else its own.
+func (o *Outcome) each(yield func(*Outcome) bool) {
+	if o.Events == nil {
+		yield(o)
+		return
+	}
+	for i := range o.Events {
+		if !yield(&o.Events[i]) {
+			return
+		}
+	}
+}
+
+// sum computes the verdict of a message that is an array from the verdicts of its events. If one
+// event is Retry, so is the message: it is delivered again, and the events that are stored are then
+// Duplicates. Otherwise, if some events can never be stored, the message goes to quarantine with
+// the verdict of the first of them that is not Rejected, or with Rejected if all of them are.
+// Otherwise all events are stored, and the message is done.
+func (o *Outcome) sum() {
+	if o.Events == nil {
+		return
+	}
+	decides := 0
+	for i := range o.Events {
+		if o.Events[i].Verdict.Outweighs(o.Events[decides].Verdict) {
+			decides = i
+		}
+	}
+	first := &o.Events[decides]
+	if o.Verdict = first.Verdict; first.Refusal != nil {
+		refusal := *first.Refusal
+		refusal.Detail = fmt.Sprintf("event [%d] of the array: %s", decides, refusal.Detail)
+		if first.Item != nil {
+			refusal.Type = first.Item.Type
+		}
+		o.Refusal = &refusal
+	}
+	o.fail(!o.Verdict.Stored())
+}
+
+// fail sets whether a message is returned to SQS, with all its events.
+func (o *Outcome) fail(failed bool) {
+	o.Failed = failed
+	for i := range o.Events {
+		o.Events[i].Failed = failed
+	}
+}
+
+// refused returns the positions of the events that can never be stored, counted from 0.
+func (o *Outcome) refused() (positions []int) {
+	for i := range o.Events {
+		if o.Events[i].Verdict.Quarantined() {
+			positions = append(positions, i)
+		}
+	}
+	return positions
+}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -56,27 +55,6 @@ func NewStreams(c tables.Config) (*Streams, error) {
 		return nil, err
 	}
 	return &Streams{pipeline: c.Pipeline, tables: t, env: c.Env.Real()}, nil
-}
-
-// StreamsReport sums up one batch.
-type StreamsReport struct {
-	ShardID     string // the shard that the event names; empty if it names none
-	Received    int    // records
-	Foreign     int    // records of items that are not Ingot's
-	Inserted    int    // new items among the records that are done; see the metric ItemsInserted
-	Quarantined int    // records and updates
-	Archived    int
-	// PayloadsLost counts expired items that were archived without their payload, because the
-	// payload bucket did not have it any more. A batch that is delivered again counts them again.
-	PayloadsLost int
-	Updates      int // aggregate items written
-	Dropped      int // steps that were counted before, as a mark or receipt shows
-	Large        int // aggregate items that come close to the largest size of an item
-	Behind       int // images stamped below a generation of their type
-	Unproven     bool
-	Lag          time.Duration // since the oldest record was created
-	Cost         tables.Cost
-	Took         time.Duration
 }
 
 // StreamResponse is the answer. State is set if and only if the event had a window, and it is never
@@ -353,149 +331,5 @@ func (b *streamBatch) hook(ctx context.Context) {
 			}
 			return
 		}
-	}
-}
-
-// heads is what the batch has found out about whole generations.
-type heads struct {
-	behind []*aggregate.Definition
-	failed map[*aggregate.Definition]string // for each, the first item from which it could not be computed
-	order  []*aggregate.Definition          // of failed
-}
-
-// route computes what the changes add.
-func (b *streamBatch) route(shard string) (*lanes.Batch, *heads) {
-	lane := event.Lane{ShardID: shard}
-	if len(b.changes) > 0 {
-		lane = b.changes[0].Lane
-	}
-	batch, h := lanes.NewBatch(b.tables.Counting(), lane), &heads{failed: map[*aggregate.Definition]string{}}
-	for i := range b.changes {
-		c := &b.changes[i]
-		batch.Add(c, b.contributions(c.Old, h, false), uncounted(c, b.contributions(c.New, h, true)))
-	}
-	return batch, h
-}
-
-// uncounted leaves out what the transaction that put the new image has counted already: the
-// contributions to totals that move with the put. A put never overwrites anything, so such a change
-// is always an INSERT. The transaction knew the generations of its own epoch, which is the item's
-// i:put.
-//
-// Everything else that happens to the item is counted here, as for every other total. Also counted
-// here are items that a person or a migration puts, because no transaction has counted them, items
-// that a person damages and mends, and older items that a touch pass adds.
-func uncounted(c *event.Change, list []aggregate.Contribution) []aggregate.Contribution {
-	if c.Kind != event.Insert || c.New == nil || c.New.Put == 0 {
-		return list
-	}
-	return slices.DeleteFunc(list, func(of aggregate.Contribution) bool {
-		return of.Def.MovedBy == aggregate.Put && of.Def.Since <= c.New.Put
-	})
-}
-
-func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []aggregate.Contribution {
-	if item == nil {
-		return nil
-	}
-	c := b.pipeline.Contributions(item)
-	for _, f := range c.Failed {
-		if h.failed[f.Def] == "" {
-			h.failed[f.Def] = b.uncomputable(item, f.Err)
-			h.order = append(h.order, f.Def)
-		}
-	}
-	if isNew {
-		newer := b.tables.Newer() // a rolled-back function does not know them, so they miss this change
-		b.rep.Behind += len(c.Behind) + len(newer)
-		for _, def := range slices.Concat(c.Behind, newer) {
-			h.add(def)
-		}
-	}
-	return c.List
-}
-
-// uncomputable names an item from which a definition cannot be computed, and the reason. It leaves
-// the detail out, because the detail may quote the payload.
-func (b *streamBatch) uncomputable(item *event.Item, err error) string {
-	text := strconv.Quote(keyText(item.Key, b.pipeline.HidesKeys(item.Type)))
-	if refusal := (*event.Refusal)(nil); errors.As(err, &refusal) {
-		text += " (" + string(refusal.Reason) + ")"
-	}
-	return text
-}
-
-func (h *heads) add(def *aggregate.Definition) {
-	for _, known := range h.behind {
-		if known == def {
-			return
-		}
-	}
-	h.behind = append(h.behind, def)
-}
-
-// mark records on the heads which generations are behind, and which could not be computed.
-func (b *streamBatch) mark(ctx context.Context, h *heads) {
-	if len(b.changes) == 0 {
-		return
-	}
-	first := b.changes[0].Sequence
-	cost, err := b.tables.MarkBehind(ctx, h.behind)
-	b.rep.Cost.Add(cost)
-	if err != nil {
-		b.fail(ctx, first, "generation not marked behind", err)
-	}
-	for _, def := range h.order {
-		cost, err := b.tables.Flag(ctx, []*aggregate.Definition{def}, b.created,
-			"an item adds nothing because it cannot be computed: item "+h.failed[def])
-		b.rep.Cost.Add(cost)
-		if err != nil {
-			b.fail(ctx, first, "head not flagged", err)
-		}
-	}
-}
-
-// fail notes that a record is not proven done. The answer names the lowest such record. A record
-// without a sequence number cannot be named, so the whole batch fails.
-func (b *streamBatch) fail(ctx context.Context, at event.Sequence, what string, err error) {
-	if at.IsZero() {
-		b.whole = fmt.Errorf("%s: %w", what, err)
-	} else if b.unproven.IsZero() || at.Compare(b.unproven) < 0 {
-		b.unproven, b.why = at, fmt.Errorf("%s: %w", what, err)
-	}
-	if b.Log == nil {
-		return
-	}
-	attrs := []slog.Attr{slog.String("sequence", at.String()), slog.Any("error", err)}
-	if b.rep.ShardID != "" {
-		attrs = append(attrs, slog.String("shardId", b.rep.ShardID))
-	}
-	b.Log.LogAttrs(ctx, slog.LevelError, what+"; the batch goes on from there", attrs...)
-}
-
-// inserted counts the new items among the records that are not delivered again.
-func (b *streamBatch) inserted() (n int) {
-	if b.whole != nil {
-		return 0
-	}
-	for i := range b.changes {
-		c := &b.changes[i]
-		if c.Kind == event.Insert && c.New != nil && (b.unproven.IsZero() || c.Sequence.Compare(b.unproven) < 0) {
-			n++
-		}
-	}
-	return n
-}
-
-func (b *streamBatch) report(ctx context.Context, began time.Time) {
-	if !b.created.IsZero() {
-		b.rep.Lag = max(0, began.Sub(b.created))
-	}
-	b.rep.Unproven = b.whole != nil || !b.unproven.IsZero()
-	b.rep.Inserted = b.inserted()
-	b.quarantineLog.end(ctx)
-	b.rep.Took = b.env.Now().Sub(began)
-	if b.OnBatch != nil {
-		b.OnBatch(ctx, b.rep)
 	}
 }

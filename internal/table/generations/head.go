@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/awserr"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/tables"
@@ -67,3 +69,13 @@ func (s *Heads) Head(ctx context.Context, d *aggregate.Definition) (*tables.Head
 
 // Counting returns how this store's generations are counted.
 func (s *Heads) Counting() aggregate.Counting { return s.how }
+
+// GivenUp reports whether an operator has given up a stream record, by an item at
+// [lanes.GivenUpKey]. It is only called for a record that would make its batch fail again and
+// again.
+func (s *Heads) GivenUp(ctx context.Context, lane event.Lane, sequence event.Sequence) (bool, tables.Cost, error) {
+	cost := tables.Cost{Requests: 1}
+	img, err := s.Get(ctx, lanes.GivenUpKey(lane, sequence))
+	cost.Read(rows.ImageSize(img))
+	return len(img) > 0, cost, awserr.Quiet(err)
+}

@@ -20,3 +20,7 @@ func UnitsOf(c *types.ConsumedCapacity, least float64) float64 {
 	}
 	return *c.CapacityUnits
 }
+
+// TransactionUnits returns what a transaction costs for one of its items on the table itself: two
+// units for each started KB, also if the transaction is cancelled.
+func TransactionUnits(size int) float64 { return float64(2 * itemform.WriteUnits(size)) }
