@@ -29,7 +29,8 @@ aggregates:
     from: {order.placed: {values: {orders: count, cents: sum cents}}}
 `
 
-// shop declares a pipeline. In your tests, load the file itself: pipeline.Load(os.DirFS("."), "pipeline.yaml").
+// shop declares a pipeline. In your tests, load the file itself: pipeline.Load(os.DirFS("."),
+// "pipeline.yaml").
 func shop() *pipeline.Pipeline {
 	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(shopFile)}}, "pipeline.yaml")
 	if err != nil {

@@ -40,8 +40,8 @@ func (c *compiler) by(at place, def *aggregate.Definition, templates map[string]
 }
 
 // apart returns the same by with a name of its own for each value, as it is written in the file. A
-// value that comes twice is named once. A template under no name is named by its variables. It returns
-// "" if there is no value.
+// value that comes twice is named once. A template under no name is named by its variables. It
+// returns "" if there is no value.
 func apart(templates map[string]string) string {
 	whole, named := map[string]string{}, map[string]bool{}
 	add := func(name, value string) {

@@ -194,8 +194,8 @@ func TestEraseRefused(t *testing.T) {
 	}
 }
 
-// Only the bar itself, true, makes a key that of an erased event. Whatever else a person writes there
-// is an item that Ingot does not own.
+// Only the bar itself, true, makes a key that of an erased event. Whatever else a person writes
+// there is an item that Ingot does not own.
 func TestWhatBarsAKey(t *testing.T) {
 	for _, c := range []struct {
 		is          types.AttributeValue

@@ -3,11 +3,11 @@ package main
 // budgets are the most that each number may be. To raise one is a decision, and the body of the
 // commit gives its reason.
 var budgets = map[string]int{
-	"heart: lines of code": 6_775,
-	"heart: tokens":        53_650,
-	"heart: files":         68,
-	"heart: lines of code of the largest file":        392,
-	"heart: lines of the longest function":            66,
+	"heart: lines of code": 6_760,
+	"heart: tokens":        53_400,
+	"heart: files":         62,
+	"heart: lines of code of the largest file":        300,
+	"heart: lines of the longest function":            60,
 	"folders directly under internal/":                9,
 	"lines of code in both functions":                 23_600,
 	"tokens of source":                                736_000,

@@ -284,20 +284,36 @@ type expression struct {
 // Expression gives each attribute and value a placeholder, because attribute names may hold
 // characters and words that expressions may not.
 func (e *Edit) Expression() expression {
-	x := expression{Names: map[string]string{}, Values: Image{}}
-	var known []string
-	name := func(attribute string) string {
-		i := slices.Index(known, attribute)
-		if i < 0 {
-			i, known = len(known), append(known, attribute)
-			x.Names["#n"+strconv.Itoa(i)] = attribute
-		}
-		return "#n" + strconv.Itoa(i)
+	x := placeholders{expression: expression{Names: map[string]string{}, Values: Image{}}}
+	x.Update = x.clauses(e)
+	if conditions := x.conditions(e.Guards); conditions != "" {
+		x.Condition = &conditions
 	}
-	value := func(o Operand) string {
-		x.Values[o.Placeholder] = o.Value
-		return o.Placeholder
+	return x.expression
+}
+
+// placeholders is an expression under construction.
+type placeholders struct {
+	expression
+	known []string // the attributes that have a placeholder, in its order
+}
+
+func (x *placeholders) name(attribute string) string {
+	i := slices.Index(x.known, attribute)
+	if i < 0 {
+		i, x.known = len(x.known), append(x.known, attribute)
+		x.Names["#n"+strconv.Itoa(i)] = attribute
 	}
+	return "#n" + strconv.Itoa(i)
+}
+
+func (x *placeholders) value(o Operand) string {
+	x.Values[o.Placeholder] = o.Value
+	return o.Placeholder
+}
+
+// clauses returns what the edit writes.
+func (x *placeholders) clauses(e *Edit) string {
 	var b []byte
 	clause := func(word string, i int) {
 		switch {
@@ -311,11 +327,11 @@ func (e *Edit) Expression() expression {
 	}
 	for i, a := range e.adds {
 		clause("ADD ", i)
-		b = append(append(append(b, name(a.Name)...), ' '), value(a)...)
+		b = append(append(append(b, x.name(a.Name)...), ' '), x.value(a)...)
 	}
 	for i, s := range e.Sets {
 		clause("SET ", i)
-		n, v := name(s.Name), value(s.Operand)
+		n, v := x.name(s.Name), x.value(s.Operand)
 		if s.first {
 			v = "if_not_exists(" + n + ", " + v + ")"
 		}
@@ -323,28 +339,28 @@ func (e *Edit) Expression() expression {
 	}
 	for i, attribute := range e.Removes {
 		clause("REMOVE ", i)
-		b = append(b, name(attribute)...)
+		b = append(b, x.name(attribute)...)
 	}
-	x.Update = string(b)
-	var conditions []byte
-	for i, g := range e.Guards {
+	return string(b)
+}
+
+// conditions returns what must be true for the edit to be written, or "" if nothing must.
+func (x *placeholders) conditions(guards []Guard) string {
+	var b []byte
+	for i, g := range guards {
 		if i > 0 {
-			conditions = append(conditions, " AND "...)
+			b = append(b, " AND "...)
 		}
-		n := name(g.Name)
+		n := x.name(g.Name)
 		if g.Sign == "" {
-			conditions = append(conditions, "attribute_not_exists("+n+")"...)
+			b = append(b, "attribute_not_exists("+n+")"...)
 			continue
 		}
-		compared := n + " " + g.Sign + " " + value(g.Operand)
+		compared := n + " " + g.Sign + " " + x.value(g.Operand)
 		if g.OrMissing {
 			compared = "(attribute_not_exists(" + n + ") OR " + compared + ")"
 		}
-		conditions = append(conditions, compared...)
+		b = append(b, compared...)
 	}
-	if len(conditions) > 0 {
-		condition := string(conditions)
-		x.Condition = &condition
-	}
-	return x
+	return string(b)
 }
