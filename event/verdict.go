@@ -39,32 +39,65 @@ const (
 // Verdicts lists every verdict in the order in which they are reported.
 var Verdicts = [...]Verdict{Inserted, Updated, Duplicate, Stale, Conflict, Rejected, Expired, Poison, Retry}
 
-var verdictNames = [...]string{"None", "Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Rejected", "Expired", "Poison", "Retry"}
+// told is all that the code knows of a verdict. To add a verdict, add its constant and its row.
+var told = [...]struct {
+	name  string
+	means string // in a few words
+	is    standing
+	// severity is 0 for the verdicts of stored events.
+	severity int
+}{
+	Inserted:  {"Inserted", "new, and stored", stored, 0},
+	Updated:   {"Updated", "a newer revision, and stored", stored, 0},
+	Duplicate: {"Duplicate", "the same event is stored already", stored, 0},
+	Stale:     {"Stale", "a newer revision is stored already", stored, 0},
+	Conflict:  {"Conflict", "another payload is stored under this key: quarantine", quarantined, 3},
+	Rejected:  {"Rejected", "a total would fall below its floor: quarantine", quarantined, 2},
+	Expired:   {"Expired", "past its time: quarantine", quarantined, 1},
+	Poison:    {"Poison", "can never be stored: quarantine", quarantined, 4},
+	Retry:     {"Retry", "nothing proven: delivered again", open, 5},
+}
+
+// standing is what becomes of a message with a verdict.
+type standing uint8
+
+const (
+	open        standing = iota // it stays in the queue
+	stored                      // it is done
+	quarantined                 // it goes to quarantine
+)
 
 // String returns the verdict's name, as it stands in logs, metrics and summaries.
 func (v Verdict) String() string {
-	if int(v) < len(verdictNames) {
-		return verdictNames[v]
+	switch {
+	case v == 0:
+		return "None"
+	case int(v) < len(told):
+		return told[v].name
 	}
 	return "Invalid"
 }
 
+// Means says in a few words what the verdict means, for people. v is one of [Verdicts].
+func (v Verdict) Means() string { return told[v].means }
+
 // ParseVerdict returns the verdict of this name, as [Verdict.String] writes it. ok is false if
 // there is none.
 func ParseVerdict(name string) (v Verdict, ok bool) {
-	i := slices.Index(verdictNames[1:], name)
+	i := slices.IndexFunc(Verdicts[:], func(v Verdict) bool { return told[v].name == name })
 	return Verdict(i + 1), i >= 0
 }
 
 // Stored reports whether v proves that the event is in the table, so that the message is done.
-func (v Verdict) Stored() bool {
-	return v == Inserted || v == Updated || v == Duplicate || v == Stale
-}
+func (v Verdict) Stored() bool { return int(v) < len(told) && told[v].is == stored }
 
 // Quarantined reports whether a message with verdict v belongs in quarantine.
-func (v Verdict) Quarantined() bool {
-	return v == Conflict || v == Rejected || v == Expired || v == Poison
-}
+func (v Verdict) Quarantined() bool { return int(v) < len(told) && told[v].is == quarantined }
+
+// Severity orders the verdicts of one message's items: the highest decides for the message. Retry
+// is the worst, because such a message is delivered again, whatever else is wrong with it. All
+// verdicts that mean stored have 0, so the whole's is used.
+func (v Verdict) Severity() int { return told[v].severity }
 
 // Outweighs reports whether a message that is an array of events has verdict v rather than other,
 // if its events have both. Retry comes first, because the message is delivered again. Then come the

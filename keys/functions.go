@@ -19,9 +19,26 @@ type Function struct {
 	// Follows lists the functions that may come before this one in a variable. The value itself may
 	// always come before it. nil means any function.
 	Follows []string
+	// Hash reports whether it makes hex digits that say nothing about the value.
+	Hash bool
+	// Time is how it writes a time, as in package time: "2006-01-02". It is empty if it does not.
+	Time string
+	// Ordered reports whether a range of values can be read as a range of results.
+	Ordered bool
+	// Prefixes reports whether values with the same beginning have results with the same beginning.
+	Prefixes bool
 
 	least, most int // the range of its argument
 	run         func(dst []byte, from, arg int, s *Source) ([]byte, error)
+	// shape returns what it makes with the argument n, in words, if text cannot be its result, and
+	// otherwise "". text is not empty. nil says nothing about the result.
+	shape func(text string, n int) string
+}
+
+// Function returns the function that is applied.
+func (f Func) Function() Function {
+	function, _ := lookup(f.Name)
+	return function
 }
 
 // step is one function of a variable, ready to run.
@@ -48,35 +65,44 @@ func (f *step) run(dst []byte, from int, s *Source) ([]byte, error) { return f.d
 // "Lossless" refers to the meaning of the text. time makes one text of all spellings of one
 // instant, as a number has one normal form for all its spellings.
 func Functions() []Function {
-	timely := []string{"trim", "time"}
 	return []Function{
-		{Name: "time", Does: "an RFC 3339 time as 2006-01-02T15:04:05.000000000Z: text order is time order", Follows: timely,
-			run: formatAs("2006-01-02T15:04:05.000000000Z")},
-		{Name: "minute", Does: "the UTC minute of an RFC 3339 time: 2006-01-02T15:04", Lossy: true, Follows: timely,
-			run: formatAs("2006-01-02T15:04")},
-		{Name: "hour", Does: "its UTC hour: 2006-01-02T15", Lossy: true, Follows: timely, run: formatAs("2006-01-02T15")},
-		{Name: "day", Does: "its UTC day: 2006-01-02", Lossy: true, Follows: timely, run: formatAs("2006-01-02")},
-		{Name: "month", Does: "its UTC month: 2006-01", Lossy: true, Follows: timely, run: formatAs("2006-01")},
-		{Name: "year", Does: "its UTC year: 2006", Lossy: true, Follows: timely, run: formatAs("2006")},
-		{Name: "unix", Does: "an RFC 3339 time as whole seconds since 1970; in `at`, reads such a number", Lossy: true, Follows: timely,
-			run: unixSeconds},
+		timely("time", "2006-01-02T15:04:05.000000000Z", "an RFC 3339 time as 2006-01-02T15:04:05.000000000Z: text order is time order"),
+		timely("minute", "2006-01-02T15:04", "the UTC minute of an RFC 3339 time: 2006-01-02T15:04"),
+		timely("hour", "2006-01-02T15", "its UTC hour: 2006-01-02T15"),
+		timely("day", "2006-01-02", "its UTC day: 2006-01-02"),
+		timely("month", "2006-01", "its UTC month: 2006-01"),
+		timely("year", "2006", "its UTC year: 2006"),
+		{Name: "unix", Does: "an RFC 3339 time as whole seconds since 1970; in `at`, reads such a number", Lossy: true,
+			Follows: timeText, Ordered: true, run: unixSeconds, shape: ofDigits},
 		{Name: "unixms", Does: "an RFC 3339 time as whole milliseconds since 1970; in `at`, reads such a number", Lossy: true,
-			Follows: timely, run: unixMillis},
+			Follows: timeText, Ordered: true, run: unixMillis, shape: ofDigits},
 		{Name: "pad", Arg: "N", Does: "a non-negative integer, zeros put before it up to N digits: text order is number order",
-			Follows: []string{"trim", "unix", "unixms", "shard"}, least: 1, most: 38, run: pad},
+			Follows: []string{"trim", "unix", "unixms", "shard"}, Ordered: true, least: 1, most: 38, run: pad, shape: ofNDigits},
 		{Name: "rev", Does: "each digit d of a time or padded number becomes 9-d: the order turns around", Follows: []string{"time", "pad"},
-			run: rev},
-		{Name: "shard", Arg: "N", Does: "one of 0 to N-1: the first 8 bytes of the SHA-256, big-endian, mod N", Lossy: true, least: 1,
-			most: 10_000, run: shard},
+			Ordered: true, run: rev},
+		{Name: "shard", Arg: "N", Does: "one of 0 to N-1: the first 8 bytes of the SHA-256, big-endian, mod N", Lossy: true, Ordered: true,
+			least: 1, most: 10_000, run: shard, shape: below},
 		{Name: "hmac", Arg: "LABEL?", Does: "HMAC-SHA-256 in lower-case hex, keyed with the secret of the environment, or with a key of " +
-			"LABEL's own that is derived from it: for personal data in keys", run: keyedHash},
-		{Name: "sha256", Arg: "N?", Does: "SHA-256 in lower-case hex; with N only its first N digits, which is lossy", least: 1, most: 63,
-			run: hash},
-		{Name: "first", Arg: "N", Does: "the first N code points", Lossy: true, least: 1, most: 1024, run: first},
-		{Name: "trim", Does: "without ASCII white space at either end", Lossy: true, run: trim},
-		{Name: "lower", Does: "A to Z as a to z, nothing else", Lossy: true, run: lower},
-		{Name: "upper", Does: "a to z as A to Z, nothing else", Lossy: true, run: upper},
+			"LABEL's own that is derived from it: for personal data in keys", Hash: true, run: keyedHash, shape: ofHex},
+		{Name: "sha256", Arg: "N?", Does: "SHA-256 in lower-case hex; with N only its first N digits, which is lossy", Hash: true, least: 1,
+			most: 63, run: hash, shape: ofHex},
+		{Name: "first", Arg: "N", Does: "the first N code points", Lossy: true, Prefixes: true, least: 1, most: 1024, run: first,
+			shape: atMost},
+		{Name: "trim", Does: "without ASCII white space at either end", Lossy: true, Ordered: true, Prefixes: true, run: trim,
+			shape: unspaced},
+		{Name: "lower", Does: "A to Z as a to z, nothing else", Lossy: true, Ordered: true, Prefixes: true, run: lower,
+			shape: without("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "in lower case")},
+		{Name: "upper", Does: "a to z as A to Z, nothing else", Lossy: true, Ordered: true, Prefixes: true, run: upper,
+			shape: without("abcdefghijklmnopqrstuvwxyz", "in upper case")},
 	}
+}
+
+var timeText = []string{"trim", "time"}
+
+// timely is a function that writes a time. Only one that writes all of it loses nothing.
+func timely(name, layout, does string) Function {
+	return Function{Name: name, Does: does, Lossy: name != "time", Follows: timeText, Time: layout, Ordered: true, Prefixes: true,
+		run: formatAs(layout), shape: timeLike(layout)}
 }
 
 // functions is what [Functions] returns, made once: a pipeline looks up dozens of names.

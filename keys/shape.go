@@ -37,8 +37,10 @@ func (t *Template) CheckMade(text string) error {
 		return t.notMade(text, "a text that is not empty")
 	}
 	if n := len(variable.Funcs); n > 0 {
-		if shape := variable.Funcs[n-1].shape(rest); shape != "" {
-			return t.notMade(text, shape)
+		last := variable.Funcs[n-1]
+		arg, _ := strconv.Atoi(last.Arg)
+		if shape := last.Function().shape; shape != nil && shape(rest, arg) != "" {
+			return t.notMade(text, shape(rest, arg))
 		}
 	}
 	return nil
@@ -48,67 +50,71 @@ func (t *Template) notMade(text, shape string) error {
 	return fmt.Errorf("%s is not what %s makes, which is %s", quote(text), t.text, shape)
 }
 
-// shape returns what the function makes, in words, if text cannot be its result. It returns "" if
-// text can be its result.
-func (f Func) shape(text string) string {
-	n, _ := strconv.Atoi(f.Arg)
-	switch f.Name {
-	case "hmac", "sha256":
-		if n == 0 {
-			n = 64
-		}
-		if len(text) != n || strings.Trim(text, lowerHex) != "" {
-			return fmt.Sprintf("%d digits of lower-case hex", n)
-		}
-	case "lower":
-		if strings.ContainsAny(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
-			return "in lower case"
-		}
-	case "upper":
-		if strings.ContainsAny(text, "abcdefghijklmnopqrstuvwxyz") {
-			return "in upper case"
-		}
-	case "trim":
-		if asciiSpace(text[0]) || asciiSpace(text[len(text)-1]) {
-			return "without white space at either end"
-		}
-	case "first":
-		if utf8.RuneCountInString(text) > n {
-			return fmt.Sprintf("at most %d characters long", n)
-		}
-	case "pad":
-		if len(text) != n || !digitsAlone(text) {
-			return fmt.Sprintf("%d digits", n)
-		}
-	case "shard":
-		if v, err := strconv.Atoi(text); err != nil || v < 0 || v >= n || strconv.Itoa(v) != text {
-			return fmt.Sprintf("a number from 0 to %d", n-1)
-		}
-	case "unix", "unixms":
-		if !digitsAlone(text) {
-			return "digits alone"
-		}
-	default:
-		return timeShape(f.Name, text)
+// Each function here is the shape of one of [Functions].
+
+func ofHex(text string, n int) string {
+	if n == 0 {
+		n = 64
+	}
+	if len(text) != n || strings.Trim(text, lowerHex) != "" {
+		return fmt.Sprintf("%d digits of lower-case hex", n)
 	}
 	return ""
 }
 
-// timeShapes are times as the functions of these names write them.
-var timeShapes = map[string]string{"time": "2006-01-02T15:04:05.000000000Z", "minute": "2006-01-02T15:04", "hour": "2006-01-02T15",
-	"day": "2006-01-02", "month": "2006-01", "year": "2006"}
-
-func timeShape(function, text string) string {
-	example, timed := timeShapes[function]
-	if !timed {
+// without returns the shape of texts that have none of these characters.
+func without(characters, shape string) func(string, int) string {
+	return func(text string, _ int) string {
+		if strings.ContainsAny(text, characters) {
+			return shape
+		}
 		return ""
 	}
-	// The text is the beginning of a time; the rest of any time completes it.
-	whole := text + strings.Replace("2006-01-01T00:00:00.000000000Z"[min(len(text), 30):], "-00", "-01", 1)
-	if _, err := ParseTime(whole); err != nil || len(text) != len(example) {
-		return "a time like " + example
+}
+
+func unspaced(text string, _ int) string {
+	if asciiSpace(text[0]) || asciiSpace(text[len(text)-1]) {
+		return "without white space at either end"
 	}
 	return ""
 }
 
-func digitsAlone(text string) bool { return strings.Trim(text, "0123456789") == "" }
+func atMost(text string, n int) string {
+	if utf8.RuneCountInString(text) > n {
+		return fmt.Sprintf("at most %d characters long", n)
+	}
+	return ""
+}
+
+func ofNDigits(text string, n int) string {
+	if len(text) != n || ofDigits(text, n) != "" {
+		return fmt.Sprintf("%d digits", n)
+	}
+	return ""
+}
+
+func ofDigits(text string, _ int) string {
+	if strings.Trim(text, "0123456789") != "" {
+		return "digits alone"
+	}
+	return ""
+}
+
+func below(text string, n int) string {
+	if v, err := strconv.Atoi(text); err != nil || v < 0 || v >= n || strconv.Itoa(v) != text {
+		return fmt.Sprintf("a number from 0 to %d", n-1)
+	}
+	return ""
+}
+
+// timeLike returns the shape of times that are written like this.
+func timeLike(layout string) func(string, int) string {
+	return func(text string, _ int) string {
+		// The text is the beginning of a time; the rest of any time completes it.
+		whole := text + strings.Replace("2006-01-01T00:00:00.000000000Z"[min(len(text), 30):], "-00", "-01", 1)
+		if _, err := ParseTime(whole); err != nil || len(text) != len(layout) {
+			return "a time like " + layout
+		}
+		return ""
+	}
+}

@@ -277,17 +277,12 @@ func (p *Pattern) slots(t *keys.Template, names map[string]string) keyTemplate {
 			s.name = strings.TrimPrefix(s.reads, "@")
 		}
 		for i, f := range part.Funcs {
-			switch f.Name {
-			case "shard":
-				if s.kind == slotShard {
-					continue
-				}
+			switch {
+			case s.kind == slotShard:
+			case f.Name == "shard":
 				s.kind, s.from = slotShard, i+1
 				s.shards, _ = strconv.Atoi(f.Arg)
-			case "time", "minute", "hour", "day", "month", "year", "unix", "unixms":
-				if s.kind == slotShard {
-					continue
-				}
+			case f.Function().Time != "" || f.Name == "unix" || f.Name == "unixms":
 				s.kind, s.from, s.unit = slotTime, i, f.Name // the last one decides: time | day
 			}
 		}

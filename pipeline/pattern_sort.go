@@ -153,12 +153,10 @@ func (s *slot) unordered() string {
 	}
 	padded := false
 	for _, f := range s.part.Funcs[s.from:] {
-		switch f.Name {
-		case "pad":
-			padded = true
-		case "hmac", "sha256", "first":
+		if !f.Function().Ordered {
 			return f.Name + " does not keep the order of values"
 		}
+		padded = padded || f.Name == "pad"
 	}
 	if (s.unit == "unix" || s.unit == "unixms") && !padded {
 		return "numbers of different lengths are not in order as text"
@@ -180,9 +178,7 @@ func (s *slot) ordered() string {
 // prefix computes the sort keys that continue with the question's prefix.
 func (a *asked) prefix(before string, s *slot) (Partition, error) {
 	for _, f := range s.part.Funcs {
-		switch f.Name {
-		case "lower", "upper", "trim", "time", "minute", "hour", "day", "month", "year", "first":
-		default:
+		if !f.Function().Prefixes {
 			return Partition{},
 				fmt.Errorf("no prefix of %s can be read: after %s, values with the same beginning do not stand together; give one "+
 					"value or a range", s, f.Name)

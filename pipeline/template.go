@@ -80,19 +80,19 @@ func canReturn(p keys.Part, text string) bool {
 		if cased {
 			plain = strings.ToLower(text)
 		}
-		switch f.Name {
-		case "lower", "upper":
+		switch of := f.Function(); {
+		case f.Name == "lower" || f.Name == "upper":
 			if !cased && text != map[string]string{"lower": strings.ToLower(text), "upper": strings.ToUpper(text)}[f.Name] {
 				return false
 			}
 			cased = true
-		case "first":
+		case f.Name == "first":
 			if n, _ := strconv.Atoi(f.Arg); utf8.RuneCountInString(text) > n {
 				return false
 			}
 			cut = true
-		case "trim":
-		case "hmac", "sha256":
+		case f.Name == "trim":
+		case of.Hash:
 			digits := 64
 			if n, err := strconv.Atoi(f.Arg); f.Name == "sha256" && err == nil {
 				digits = n

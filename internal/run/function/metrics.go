@@ -80,7 +80,7 @@ func ingestMeters() []meter[handler.IngestReport] {
 		if v == event.Rejected {
 			continue
 		}
-		meters = append(meters, meter[handler.IngestReport]{Metric{v.String(), emf.Count, verdictAbout[v]},
+		meters = append(meters, meter[handler.IngestReport]{Metric{v.String(), emf.Count, v.Means()},
 			func(b *ingested) float64 { return float64(b.report.Verdicts[v]) }})
 	}
 	meters = append(meters,
@@ -107,7 +107,7 @@ func partMeters() []meter[handler.IngestReport] {
 
 func putMeters() []meter[handler.IngestReport] {
 	return []meter[handler.IngestReport]{
-		{Metric{event.Rejected.String(), emf.Count, verdictAbout[event.Rejected]},
+		{Metric{event.Rejected.String(), emf.Count, event.Rejected.Means()},
 			func(b *ingested) float64 { return float64(b.report.Verdicts[event.Rejected]) }},
 		{Metric{"RejectedByTotal", emf.Count,
 			"rejected events whose total cannot be updated any more: it is full, or holds a value that is not a number"},
@@ -143,19 +143,6 @@ func sum(list []int) (n int) {
 		n += of
 	}
 	return n
-}
-
-var verdictAbout = [len(event.Verdicts) + 1]string{
-	event.Inserted: "new events that were stored. If an answer is lost, the event comes again as a Duplicate, so this is at most the " +
-		"number of new items",
-	event.Updated:   "newer revisions that replaced the stored one",
-	event.Duplicate: "events that were stored already",
-	event.Stale:     "older revisions than the stored one",
-	event.Conflict:  "another payload under a stored event's key; quarantined",
-	event.Rejected:  "events that were refused by a total that moves with the put; quarantined",
-	event.Expired:   "events that came after their time; quarantined",
-	event.Poison:    "messages that can never be stored; quarantined",
-	event.Retry:     "events for which no outcome is proven; delivered again",
 }
 
 type streamed = batch[handler.StreamsReport]

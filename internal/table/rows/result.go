@@ -23,11 +23,11 @@ func Yields(r *tables.Result, item *event.Item) bool {
 func Worst(r tables.Result, parts []tables.Result) tables.Result {
 	worst := tables.Result{Verdict: r.Verdict}
 	for _, p := range parts {
-		if Severity(p.Verdict) > Severity(worst.Verdict) || p.Verdict == worst.Verdict && refusedByTotal(&p) && !refusedByTotal(&worst) {
+		if p.Verdict.Severity() > worst.Verdict.Severity() || p.Verdict == worst.Verdict && refusedByTotal(&p) && !refusedByTotal(&worst) {
 			worst = p
 		}
 	}
-	if Severity(worst.Verdict) > 0 {
+	if worst.Verdict.Severity() > 0 {
 		r.Verdict, r.Refusal, r.Existing = worst.Verdict, worst.Refusal, worst.Existing
 	}
 	r.Parts = parts
@@ -37,25 +37,6 @@ func Worst(r tables.Result, parts []tables.Result) tables.Result {
 // refusedByTotal reports whether an item is Rejected because a total cannot be updated any more.
 func refusedByTotal(r *tables.Result) bool {
 	return r.Verdict == event.Rejected && r.Refusal.Reason == event.TotalRefused
-}
-
-// Severity orders the verdicts of one message's items. Retry is the worst: such a message is
-// delivered again, whatever else is wrong with it. All verdicts that mean stored are equal, so the
-// whole's is used.
-func Severity(v event.Verdict) int {
-	switch v {
-	case event.Retry:
-		return 5
-	case event.Poison:
-		return 4
-	case event.Conflict:
-		return 3
-	case event.Rejected:
-		return 2
-	case event.Expired:
-		return 1
-	}
-	return 0
 }
 
 // Repeated returns the result of a copy of an item that has this result.

@@ -296,7 +296,8 @@ func (m *atomicItem) encode() rows.Image {
 func (m *atomicItem) check(table *string, images types.ReturnValuesOnConditionCheckFailure) *types.ConditionCheck {
 	c := &types.ConditionCheck{TableName: table, Key: rows.KeyImage(m.item.Key), ReturnValuesOnConditionCheckFailure: images}
 	if m.barred {
-		c.ConditionExpression, c.ExpressionAttributeNames = aws.String("attribute_exists(#b)"), map[string]string{"#b": rows.BarredAttribute}
+		c.ConditionExpression = aws.String("attribute_exists(#b)")
+		c.ExpressionAttributeNames = map[string]string{"#b": rows.BarredAttribute}
 		return c
 	}
 	c.ConditionExpression, c.ExpressionAttributeNames = aws.String("#d = :d"), map[string]string{"#d": "digest"}
@@ -475,7 +476,7 @@ func (t *atomicPut) decide() {
 	worst, met := &tables.Result{}, true
 	for _, m := range t.Members {
 		met = met && m.Met
-		if rows.Severity(m.result.Verdict) > rows.Severity(worst.Verdict) {
+		if m.result.Verdict.Severity() > worst.Verdict.Severity() {
 			worst = &m.result
 		}
 	}

@@ -3,6 +3,8 @@ package console
 import (
 	"context"
 	"time"
+
+	"github.com/ingot-events/ingot/event"
 )
 
 // Source is what a console shows. Its methods may be called concurrently.
@@ -34,7 +36,33 @@ type About struct {
 	Write      bool        `json:"write"`
 	Types      []Type      `json:"types"`
 	Aggregates []Aggregate `json:"aggregates"`
+	Verdicts   []Verdict   `json:"verdicts"`
 	Trouble    []Kind      `json:"trouble,omitempty"`
+}
+
+// Verdict is a verdict, with what it means.
+type Verdict struct {
+	Name  string `json:"name"`
+	Means string `json:"means"`
+	Line  string `json:"line"` // of the chart: stored, duplicates or quarantined; empty: none
+}
+
+// verdicts lists all verdicts. Updates are drawn as stored; what changed nothing is not.
+func verdicts() []Verdict {
+	var list []Verdict
+	for _, v := range event.Verdicts {
+		line := ""
+		switch {
+		case v == event.Inserted || v == event.Updated:
+			line = "stored"
+		case v == event.Duplicate:
+			line = "duplicates"
+		case v.Quarantined():
+			line = "quarantined"
+		}
+		list = append(list, Verdict{v.String(), v.Means(), line})
+	}
+	return list
 }
 
 // Type is a type of events, with the fields of the payload that its key is made of.

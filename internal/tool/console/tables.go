@@ -84,7 +84,7 @@ func (t *Tables) store() (*store.Store, *pipeline.Pipeline, error) {
 // about describes what is shown.
 func (t *Tables) about(live bool) *About {
 	p := t.Pipeline()
-	out := &About{Name: t.Name, Place: t.Place, Live: live, Aggregates: []Aggregate{}}
+	out := &About{Name: t.Name, Place: t.Place, Live: live, Aggregates: []Aggregate{}, Verdicts: verdicts()}
 	spec := p.Describe().Spec
 	out.Types = []Type{}
 	for _, name := range slices.Sorted(maps.Keys(spec.Events)) {

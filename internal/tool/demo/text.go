@@ -68,19 +68,6 @@ func (s *Summary) troubleText(b *bytes.Buffer) {
 	t.Print(b)
 }
 
-// verdictNotes says in a few words what each verdict means.
-var verdictNotes = map[event.Verdict]string{
-	event.Inserted:  "new, and stored",
-	event.Updated:   "a newer revision, and stored",
-	event.Duplicate: "the same event is stored already",
-	event.Stale:     "a newer revision is stored already",
-	event.Conflict:  "another payload is stored under this key: quarantine",
-	event.Rejected:  "a total would fall below its floor: quarantine",
-	event.Expired:   "past its time: quarantine",
-	event.Poison:    "can never be stored: quarantine",
-	event.Retry:     "nothing proven: delivered again",
-}
-
 func (s *Summary) verdictText(b *bytes.Buffer) {
 	d := s.Deliveries
 	arrays := ""
@@ -91,7 +78,7 @@ func (s *Summary) verdictText(b *bytes.Buffer) {
 	t := show.NewTable(0)
 	for _, v := range event.Verdicts {
 		if n := d.Verdicts[v.String()]; n > 0 {
-			t.Row(show.Comma(n), v.String(), verdictNotes[v])
+			t.Row(show.Comma(n), v.String(), v.Means())
 		}
 	}
 	if d.Unjudged > 0 {

@@ -15,9 +15,7 @@ func wholes() []Mutant {
 		},
 		{
 			Name: "rejected-part-ignored", What: "a part that a floor refuses does not matter", Defends: "C1 I13", Checks: lost,
-			Edits: []Edit{{"rows.Severity", `case event.Rejected:
-		return 2`, `case event.Rejected:
-		return 0`}},
+			Edits: []Edit{{"event.Verdict.Severity", `return told[v].severity`, `if v == Rejected { return 0 }; return told[v].severity`}},
 		},
 	}
 }

@@ -3,22 +3,9 @@ import { h, fill, keep, table, wrapping, count, time, moment, verdict, say, plur
 import { get, post } from "./api.js";
 import { chart, key } from "./chart.js";
 
-// Each verdict with what it means, and as which line of the chart its messages are drawn.
-export const verdicts = [
-  ["Inserted", "new, and stored", "stored"],
-  ["Updated", "a newer revision, which replaced the stored one", "stored"],
-  ["Duplicate", "stored already; nothing changed", "duplicates"],
-  ["Stale", "an older revision than the stored one", null],
-  ["Conflict", "another payload under a stored key; in quarantine", "quarantined"],
-  ["Rejected", "a total would fall below its floor; in quarantine", "quarantined"],
-  ["Expired", "came after its time; in quarantine", "quarantined"],
-  ["Poison", "can never be stored; in quarantine", "quarantined"],
-  ["Retry", "not proven; delivered again", null],
-];
-
 // drawn adds up the messages of one line of the chart.
-function drawn(data, line) {
-  const names = verdicts.filter((one) => one[2] === line).map(([name]) => name);
+function drawn(verdicts, data, line) {
+  const names = verdicts.filter((one) => one.line === line).map((one) => one.name);
   return data.at.map((_, i) => names.reduce((all, name) => all + value(data.series[name], i), 0));
 }
 
@@ -34,10 +21,10 @@ export function flow(main, about) {
   let timer = 0;
   const live = about.live;
   const asOf = h("p", { class: "asof" });
-  const stations = station();
+  const stations = station(about.verdicts);
   const problem = h("p", { class: "problem", hidden: true });
   const drawing = chart({ label: "Messages over time", series: lines, format: live ? "second" : "minute" });
-  const sums = verdictTable();
+  const sums = verdictTable(about.verdicts);
   const costs = stepTable(live);
   const recent = live ? recentTable() : null;
   const first = live ? firstEvent(about) : null;
@@ -66,7 +53,7 @@ export function flow(main, about) {
       keep(asOf, live ? "the last two minutes" : "as of " + moment(data.asOf) + " UTC · the last hour, one point a minute");
       stations.set(data, live);
       const s = data.series;
-      const [stored, again, held] = ["stored", "duplicates", "quarantined"].map((line) => drawn(data, line));
+      const [stored, again, held] = ["stored", "duplicates", "quarantined"].map((line) => drawn(about.verdicts, data, line));
       drawing.set([data.at, data.at.map((_, i) => value(s.received, i)), stored, again, held],
         `Messages over time: ${count(sum(s.received))} messages, ${count(sum(stored))} stored, ${count(sum(again))} duplicates, ${count(sum(held))} quarantined.`);
       sums.set(s);
@@ -110,7 +97,7 @@ function rate(list, points) {
 }
 
 // station shows the five places that an event passes.
-function station() {
+function station(verdicts) {
   const places = [["Queue", "waiting"], ["Messages", "judged"], ["Items", "stored"], ["Changes", "delivered"], ["Totals", "updated"]];
   const cells = places.map(([name]) => ({ name, big: h("span", { class: "big" }, "–"), small: h("span", { class: "small" }, "\u00a0") }));
   const side = h("p", { class: "side" });
@@ -123,7 +110,7 @@ function station() {
       const s = data.series;
       const per = live ? "a second" : "a minute";
       const points = live ? 5 : 1;
-      const stored = drawn(data, "stored");
+      const stored = drawn(verdicts, data, "stored");
       const queue = data.queues.find((q) => q.name === "queue");
       const put = (i, big, small) => { keep(cells[i].big, big); keep(cells[i].small, small); };
       put(0, queue ? count(queue.ready) : "–", queue ? plural(queue.hidden, "message") + " in work" : "not known");
@@ -136,10 +123,10 @@ function station() {
   };
 }
 
-function verdictTable() {
-  const cells = new Map(verdicts.map(([name]) => [name, h("span", {}, "0")]));
+function verdictTable(verdicts) {
+  const cells = new Map(verdicts.map(({ name }) => [name, h("span", {}, "0")]));
   const element = table("Verdicts", ["verdict", "messages", "what it means"],
-    verdicts.map(([name, about]) => [verdict(name), cells.get(name), about]), { numeric: [1] });
+    verdicts.map(({ name, means }) => [verdict(name), cells.get(name), means]), { numeric: [1] });
   return {
     element,
     set: (series) => cells.forEach((cell, name) => {

@@ -1,4 +1,4 @@
-package rows
+package event_test
 
 import (
 	"slices"
@@ -11,13 +11,13 @@ import (
 func TestSeverity(t *testing.T) {
 	worst := []event.Verdict{event.Retry, event.Poison, event.Conflict, event.Rejected, event.Expired}
 	for i, v := range worst[1:] {
-		if Severity(worst[i]) <= Severity(v) || Severity(v) == 0 {
+		if worst[i].Severity() <= v.Severity() || v.Severity() == 0 {
 			t.Errorf("%s does not decide over %s", worst[i], v)
 		}
 	}
 	for _, v := range event.Verdicts {
-		if v.Stored() != (Severity(v) == 0) || v.Stored() == slices.Contains(worst, v) {
-			t.Errorf("%s has severity %d", v, Severity(v))
+		if v.Stored() != (v.Severity() == 0) || v.Stored() == slices.Contains(worst, v) {
+			t.Errorf("%s has severity %d", v, v.Severity())
 		}
 	}
 }
