@@ -284,7 +284,8 @@ func TestFIFO(t *testing.T) {
 	t.Run("standard queue with group ids", func(t *testing.T) {
 		w := newWorld(t)
 		w.faults = []fault{{API: "BatchExecuteStatement", Edit: func(out any) {
-			out.(*dynamodb.BatchExecuteStatementOutput).Responses[2].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumAccessDenied}
+			refused := &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumAccessDenied}
+			out.(*dynamodb.BatchExecuteStatementOutput).Responses[2].Error = refused
 		}}}
 		if got := w.receive(e()); got != failures("m2") {
 			t.Errorf("%s: a group id alone does not make a queue FIFO", got)

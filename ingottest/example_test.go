@@ -109,7 +109,8 @@ func Example_by() {
 	reader := w.Reader()
 	by, err := p.By("customer_recent", envelope.Message{Body: `{"customer_id": "c1", "currency": "EUR"}`})
 	check(err)
-	totals, err := reader.Total(ctx, "customer_recent", by, time.Time{}, time.Time{}) // no windows, so there is one total, whatever the times
+	// There are no windows, so there is one total, whatever the times.
+	totals, err := reader.Total(ctx, "customer_recent", by, time.Time{}, time.Time{})
 	check(err)
 	fmt.Println(totals[0].Values["orders"], totals[0].Values["spent"], by["customer"] == "c1")
 	// Output: 1 1250 false

@@ -70,7 +70,8 @@ func (s *Repairer) absent(ctx context.Context, parts []*event.Item, owner map[*e
 	for _, part := range parts {
 		if img := there[part.Key]; len(img) == 0 {
 			list = append(list, part)
-		} else if _, claim := s.stages.Pipeline.ClaimOf(part.Type); claim && !rows.Barred(img) && !bytes.Equal(rows.BytesOf(img["digest"]), part.Digest[:]) {
+		} else if _, claim := s.stages.Pipeline.ClaimOf(part.Type); claim && !rows.Barred(img) &&
+			!bytes.Equal(rows.BytesOf(img["digest"]), part.Digest[:]) {
 			doubtful = append(doubtful, part)
 		}
 	}

@@ -352,7 +352,8 @@ func (s *Repairer) withData(item *event.Item, data string) func(*dynamodb.Update
 		in.ConditionExpression = aws.String(*in.ConditionExpression + " AND #payload = :payload AND #digest = :digest")
 		names, values := in.ExpressionAttributeNames, in.ExpressionAttributeValues
 		names["#data"], names["#payload"], names["#digest"] = "data", itemform.Payload, "digest"
-		values[":data"], values[":payload"], values[":digest"] = rows.Text(data), rows.Binary(item.Payload.Sum[:]), rows.Binary(item.Digest[:])
+		values[":data"], values[":digest"] = rows.Text(data), rows.Binary(item.Digest[:])
+		values[":payload"] = rows.Binary(item.Payload.Sum[:])
 	}
 }
 

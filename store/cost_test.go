@@ -132,7 +132,7 @@ func TestCostsOfSizesAndIndexes(t *testing.T) {
 					name          string
 					item          *event.Item
 					writes, reads float64 // units of the item; reads if no image comes back
-					unseen        float64 // what the store's accounts lack then for a refused insert: the size of an item whose payload is not read
+					unseen        float64 // what its accounts lack for a refused insert: an item whose payload is not read
 				}{
 					{"into an index", w.crate("1", 1, "a", 0), 1 + 1, 0, 0},
 					{"in its place", w.crate("1", 2, "a", 0), 1 + 1 + 1, 1, 0}, // the refused insert, the table, the index

@@ -185,7 +185,8 @@ func TestStatementsThrottledInsideASuccess(t *testing.T) {
 	throttle := func(output any) {
 		out := output.(*dynamodb.BatchExecuteStatementOutput)
 		for i := range out.Responses {
-			out.Responses[i] = types.BatchStatementResponse{Error: &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError, Message: aws.String("hot")}}
+			hot := &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError, Message: aws.String("hot")}
+			out.Responses[i] = types.BatchStatementResponse{Error: hot}
 		}
 	}
 	w.faults = []fault{{API: "BatchExecuteStatement", Edit: throttle}}

@@ -55,7 +55,7 @@ func TestRefusedTransactionsAreHalved(t *testing.T) {
 		CancellationReasons: []types.CancellationReason{}}
 	for name, tt := range map[string]struct {
 		refusal  error
-		requests int // for eight changes, at most three at a time: two levels of halves are refused, and the second quarter guesses its least wrong
+		requests int // for eight changes, at most three at a time: two levels of halves, and one wrong guess
 		retries  int
 	}{
 		"refused whole":      {errUnforeseen, 1 + 2 + 4 + 1, 0},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -23,8 +22,7 @@ type source struct {
 	name   string // from the root, with slashes
 	test   bool   // its name ends in _test.go
 	code   int    // lines of code
-	wide   int    // lines of more than wideLine columns; a tab counts as four
-	wider  int    // lines of more than widerLine columns
+	wide   int    // lines of more than wideLine columns, unless one text makes them so; a tab counts as four
 	tokens int
 	file   *ast.File
 	funcs  []function
@@ -37,10 +35,7 @@ type function struct {
 	of    string // the receiver's type, or that of the first parameter; empty: neither has a name of this package
 }
 
-const (
-	wideLine  = 140
-	widerLine = 200
-)
+const wideLine = 140
 
 func (s *source) folder() string { return path.Dir(s.name) }
 
@@ -91,15 +86,7 @@ func read(name string, text []byte) (*source, error) {
 	}
 	s := &source{name: name, test: strings.HasSuffix(name, "_test.go"), file: parsed}
 	s.scan(text)
-	for line := range bytes.Lines(text) {
-		width := utf8.RuneCount(bytes.ReplaceAll(bytes.TrimRight(line, "\n"), []byte("\t"), []byte("    ")))
-		if width > wideLine {
-			s.wide++
-		}
-		if width > widerLine {
-			s.wider++
-		}
-	}
+	s.wide = wide(text)
 	for _, d := range parsed.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok {
 			lines := files.Position(f.End()).Line - files.Position(f.Pos()).Line + 1
@@ -130,6 +117,35 @@ func (s *source) scan(text []byte) {
 		s.code += end - max(first, last+1) + 1
 		last = max(last, end)
 	}
+}
+
+// wide counts the lines of more than wideLine columns. A line that is so wide because of one text
+// is not counted: a message or a JSON document is easier to read and to find if it stands whole.
+func wide(text []byte) (n int) {
+	columns := func(line string) int { return utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")) }
+	lines := strings.Split(string(text), "\n")
+	whole := map[int]bool{}
+	var scan scanner.Scanner
+	file := token.NewFileSet().AddFile("", -1, len(text))
+	scan.Init(file, text, nil, scanner.ScanComments)
+	for {
+		at, tok, literal := scan.Scan()
+		if tok == token.EOF {
+			break
+		}
+		if tok == token.STRING {
+			for i, piece := range strings.Split(literal, "\n") {
+				line := file.Line(at) + i
+				whole[line] = whole[line] || columns(piece) > wideLine/2
+			}
+		}
+	}
+	for i, line := range lines {
+		if columns(line) > wideLine && !whole[i+1] {
+			n++
+		}
+	}
+	return n
 }
 
 // subject returns the name of the type that a function belongs to: that of its receiver, or else

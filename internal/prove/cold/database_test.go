@@ -44,7 +44,8 @@ func TestTheSDKUnderstandsTheDatabase(t *testing.T) {
 		t.Errorf("BatchExecuteStatement: %+v, %v", batch, err)
 	}
 	got, err := c.BatchGetItem(ctx,
-		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: []map[string]types.AttributeValue{key}}}})
+		&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+			"events": {Keys: []map[string]types.AttributeValue{key}}}})
 	if err != nil || len(got.Responses) != 0 || len(got.UnprocessedKeys) != 0 {
 		t.Errorf("BatchGetItem: %+v, %v", got, err)
 	}
@@ -115,7 +116,8 @@ func TestTheDatabaseKeepsWhatAStartWrites(t *testing.T) {
 		&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Update: &types.Update{TableName: table, Key: of("E#"),
 			UpdateExpression:          aws.String("SET #file = :digest"),
 			ExpressionAttributeNames:  map[string]string{"#file": "file"},
-			ExpressionAttributeValues: map[string]types.AttributeValue{":digest": &types.AttributeValueMemberS{Value: "00"}}}}}}); err != nil {
+			ExpressionAttributeValues: map[string]types.AttributeValue{":digest": &types.AttributeValueMemberS{Value: "00"}},
+		}}}}); err != nil {
 		t.Fatal(err)
 	}
 	db.reset()

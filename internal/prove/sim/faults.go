@@ -21,7 +21,7 @@ const (
 	indexBehind    = "index behind"          // a question by a pattern is answered by an index that lags
 	cancelledFor   = "transaction cancelled" // with a reason for each item, but none of the reasons is a condition
 	lettersFailed  = "letters not taken"     // some letters of a batch, inside a successful answer
-	oddItem        = "odd item"              // a person writes, changes or removes an item that claims to be Ingot's and cannot be understood
+	oddItem        = "odd item"              // a person writes, changes or removes an item that claims to be Ingot's, and cannot be read
 	mistyped       = "total mistyped"        // a person turns the value of a total into text
 	filled         = "total filled"          // a person fills a total to the largest size of an item
 	newerForm      = "newer form"            // newer code stores an item in a form that older code cannot read

@@ -13,7 +13,7 @@ import (
 const (
 	pipelineVariable   = "INGOT_PIPELINE"         // a file in place of the one in the binary
 	tableVariable      = "INGOT_TABLE"            // the events table; ingest needs it
-	aggregatesVariable = "INGOT_AGGREGATES_TABLE" // the aggregates table; streams needs it, and ingest needs it if a key uses hmac or a put moves totals
+	aggregatesVariable = "INGOT_AGGREGATES_TABLE" // streams needs it; ingest, if a key uses hmac or a put moves totals
 	quarantineVariable = "INGOT_QUARANTINE_URL"   // URL of a standard queue; empty: no quarantine
 	archiveVariable    = "INGOT_ARCHIVE_BUCKET"   // empty: expired items are not archived
 	payloadsVariable   = "INGOT_PAYLOAD_BUCKET"   // where large payloads are; both functions need it if the pipeline has offload

@@ -235,7 +235,8 @@ func TestRefusalsNameTheType(t *testing.T) {
 func TestVerdictsAreTheFunctions(t *testing.T) {
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "user", Events: map[string]pipeline.EventSpec{
 		"user": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "USER#{id}", SK: "-"}, Atomic: true},
-		"mail": {Part: pipeline.PartSpec{Of: "user", With: []string{"mail"}}, ID: "{mail}", Key: pipeline.KeySpec{PK: "MAIL#{mail}", SK: "-"}}}})
+		"mail": {Part: pipeline.PartSpec{Of: "user", With: []string{"mail"}}, ID: "{mail}",
+			Key: pipeline.KeySpec{PK: "MAIL#{mail}", SK: "-"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
