@@ -64,9 +64,20 @@ type StreamResponse struct {
 	State             json.RawMessage                   `json:"state,omitempty"`
 }
 
-// Handle processes a batch as Lambda sends it. An error fails the whole batch. It returns one only
-// for problems that are not the fault of a record: no shard id although marks need one, records out
-// of order, a stamp from the future, or a pipeline without its secret.
+// Handle processes a batch as Lambda sends it. If a record is not proven done with, the answer
+// names the first such record, and the batch comes again from there. An error fails the whole
+// batch. Its reasons are:
+//
+//   - the pipeline needs a secret that the function does not have;
+//   - the event is not a batch of a stream;
+//   - its records are not in order, or come from two streams;
+//   - the aggregates table does not agree with the pipeline, or cannot be read or written at the
+//     start: see [Streams.Start];
+//   - marks need a shard id, and the batch has none;
+//   - a newer pipeline has stamped an item, and no operator has given its record up, or that cannot
+//     be read;
+//   - a record that is not done with has no sequence number that could be named;
+//   - the batch is one of a pipe, and one of its records is not done with.
 //
 // An event whose list of records is empty counts nothing. You may invoke the function with
 // {"Records":[]}: it then starts the store again, and stores pipeline.yaml for the tool. See

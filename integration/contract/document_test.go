@@ -33,9 +33,9 @@ func TestDocument(t *testing.T) {
 	var page, list strings.Builder
 	page.WriteString(head)
 	counts(&page, cases)
-	differences(&page)
 	golden.File(t, document, page.String())
 	list.WriteString("# Every case of the contract\n\nA test writes this file. docs/contracts.md is the page for people.\n")
+	differences(&list)
 	table1(&list, cases)
 	sending(&list, r, ours(sent(t)))
 	failing(&list, r, readErrors(t))
@@ -64,8 +64,9 @@ This page is for everyone who wants to know how far to trust the *engine* in
 One suite runs on the engine and on two other emulators: LocalStack, whose tables are AWS's own
 DynamoDB Local, and Dynoxide. If an emulator differs, the case asserts what the emulator does
 instead, and fails if the difference disappears.
-[The list](../integration/contract/testdata/cases.md) has every case with its differences, every
-form of request that the package ` + "`" + `store` + "`" + ` sends, and every error that the store tells apart.
+[The list](../integration/contract/testdata/cases.md) says where they differ and why the engine is
+right. It has every case, every form of request that the package ` + "`" + `store` + "`" + ` sends, and every error
+that the store tells apart.
 
 ` + "```" + `sh
 go test ./integration/contract                          # the engine; needs only Go
@@ -109,7 +110,7 @@ func differences(b *strings.Builder) {
 
 func table1(b *strings.Builder, cases []*contract.Case) {
 	b.WriteString(
-		"\n## The cases\n\nA number is the number of a difference in docs/contracts.md. – means that the emulator does not have\nthe service.\n\n| case | the engine |")
+		"\n## The cases\n\nA number is that of a difference above. – means that the emulator does not have the service.\n\n| case | the engine |")
 	for _, backend := range contract.Backends {
 		fmt.Fprintf(b, " %s |", backend.Title)
 	}
