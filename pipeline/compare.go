@@ -22,15 +22,15 @@ type declared struct {
 func (c *compiler) conditions(t *eventType) iter.Seq[declared] {
 	return func(yield func(declared) bool) {
 		for _, i := range t.indexes {
-			at := place("events").in(t.name).in("indexes").in(i.name).in("where")
+			at := place("events").In(t.name).In("indexes").In(i.name).In("where")
 			if i.where != nil && !yield(declared{at, c.spec.Events[t.name].Indexes[i.name].Where, i.where}) {
 				return
 			}
 		}
 		for _, f := range t.feeds {
 			spec := c.spec.Aggregates[f.def.Name].From[t.name]
-			at := place("aggregates").in(f.def.Name).in("from").in(t.name)
-			if f.where != nil && !yield(declared{at.in("where"), spec.Where, f.where}) {
+			at := place("aggregates").In(f.def.Name).In("from").In(t.name)
+			if f.where != nil && !yield(declared{at.In("where"), spec.Where, f.where}) {
 				return
 			}
 			for i, v := range f.values {
@@ -38,7 +38,7 @@ func (c *compiler) conditions(t *eventType) iter.Seq[declared] {
 					continue
 				}
 				name := f.def.Values[i].Name
-				own, text := c.placeOfWhere(at.in("values").in(name), spec.Values[name])
+				own, text := c.placeOfWhere(at.In("values").In(name), spec.Values[name])
 				if !yield(declared{own, text, v.where}) {
 					return
 				}
@@ -67,7 +67,7 @@ func (c *compiler) comparisons() {
 						continue
 					}
 					said[literal{d.at, found.Offset}] = true
-					c.mistakeAt(d.at, d.text, found.Offset,
+					c.MistakeAt(d.at, d.text, found.Offset,
 						fmt.Sprintf("where compares %s with %s, and every event needs a number there, for %s: no event can meet this",
 							read.Path, found.With, read.Use),
 						cmp.Or(found.Numbers, "a comparison with a number, or exists "+read.Path.String()+","))
@@ -90,12 +90,12 @@ func (d *doubts) asText(t *eventType) {
 				if !found.Ordered || found.Numbers == "" {
 					continue
 				}
-				p := d.position(one.at)
-				if p.verbatim {
-					p.Column += p.inset + len([]rune(one.text[:found.Offset]))
+				p := d.Position(one.at)
+				if p.Verbatim {
+					p.Column += p.Inset + len([]rune(one.text[:found.Offset]))
 				}
 				d.warnings = append(d.warnings,
-					warning{d.at(one.at, p,
+					warning{d.At(one.at, p,
 						fmt.Sprintf("where compares %s with the text %s: no number is above or below a text, and as texts 9 is above 10",
 							name, found.With), found.Numbers+", unless the payload has text there,"), one.at})
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/nearest"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/internal/plan/packed"
 	"github.com/ingot-events/ingot/internal/plan/where"
@@ -39,18 +40,18 @@ func compile(spec *Spec, r *report, more func(*compiler), opts []Option) (*Pipel
 	if spec.Ingot != Format {
 		// In another format, the rest of the file may mean anything. So nothing else is decoded or
 		// reported.
-		c.mistake(place("ingot"), fmt.Sprintf("ingot: %d is not a file format that this build reads: it reads %d", spec.Ingot, Format),
+		c.Mistake(place("ingot"), fmt.Sprintf("ingot: %d is not a file format that this build reads: it reads %d", spec.Ingot, Format),
 			fmt.Sprintf("ingot: %d", Format))
-		if !c.isBroken("ingot") {
-			return nil, c.mistakes.sorted()
+		if !c.IsBroken("ingot") {
+			return nil, mistakes(c.Mistakes)
 		}
 	}
 	c.file()
 	if more != nil {
 		more(c)
 	}
-	if len(c.mistakes) > 0 {
-		return nil, c.mistakes.sorted()
+	if len(c.Mistakes) > 0 {
+		return nil, mistakes(c.Mistakes)
 	}
 	if c.p.Ready() != nil && !o.checkOnly {
 		return nil, ErrNoSecret
@@ -67,7 +68,7 @@ func (c *compiler) forPeople() {
 	c.forPlanning()
 	c.patterns()
 	c.comparisons()
-	if len(c.mistakes) == 0 {
+	if len(c.Mistakes) == 0 {
 		c.p.warnings = doubtsOf(c)
 	}
 }
@@ -85,14 +86,14 @@ func (c *compiler) forPlanning() {
 // file compiles the parts, in the order in which they need each other.
 func (c *compiler) file() {
 	if c.spec.Epoch < 1 || c.spec.Epoch > event.MaxEpoch {
-		c.mistake("epoch", fmt.Sprintf("epoch is %d", c.spec.Epoch), rangeText(1, event.MaxEpoch))
-		c.broken["epoch"] = true
+		c.Mistake("epoch", fmt.Sprintf("epoch is %d", c.spec.Epoch), declare.RangeText(1, event.MaxEpoch))
+		c.Broken["epoch"] = true
 	}
 	if c.spec.Type != "" {
 		c.typeTemplates()
 	}
 	if len(c.spec.Events) == 0 {
-		c.mistake("events", "no event type is declared", "events: {order.placed: "+anEvent+"}")
+		c.Mistake("events", "no event type is declared", "events: {order.placed: "+anEvent+"}")
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.spec.Events)) {
 		c.p.names = append(c.p.names, name)
@@ -116,7 +117,7 @@ func (c *compiler) file() {
 // typeTemplates compiles `type`. Its text is not a key: it is only compared with the names of the
 // event types. So its variables need nothing between them.
 func (c *compiler) typeTemplates() {
-	for p, text := range c.entries("type", c.spec.Type) {
+	for p, text := range c.Entries("type", c.spec.Type) {
 		t, ok := c.parseTemplate(p, text, "attribute.")
 		if !ok {
 			continue
@@ -141,7 +142,7 @@ func (c *compiler) canWin(p place, t *keys.Template) {
 		if len(needed) == len(own) {
 			instead = "one of the two"
 		}
-		c.mistake(p, fmt.Sprintf("%s never decides: type[%d] is tried before it and needs no other field", nameOf(p), i), instead)
+		c.Mistake(p, fmt.Sprintf("%s never decides: type[%d] is tried before it and needs no other field", declare.NameOf(p), i), instead)
 		return
 	}
 }
@@ -149,11 +150,11 @@ func (c *compiler) canWin(p place, t *keys.Template) {
 // makesAType refuses a template that cannot make the name of any event type.
 func (c *compiler) makesAType(p place, t *keys.Template) {
 	switch _, ok := c.spec.Events[t.Text()]; {
-	case ok || c.isBroken("events"):
+	case ok || c.IsBroken("events"):
 	case t.Constant():
-		c.mistake(p, "there is no event type "+t.Text(), c.typeInstead(t.Text()))
+		c.Mistake(p, "there is no event type "+t.Text(), c.typeInstead(t.Text()))
 	case len(c.spec.Events) > 0 && !slices.ContainsFunc(c.goodNames(), func(name string) bool { return canMake(t, name) }):
-		c.mistake(p, "type can never be one of the declared event types, whatever an event says", c.typesInstead())
+		c.Mistake(p, "type can never be one of the declared event types, whatever an event says", c.typesInstead())
 	}
 }
 
@@ -169,7 +170,7 @@ func (c *compiler) typeInstead(text string) string {
 	if err == nil && !strings.ContainsAny(text, ".[") && !slices.Contains(entries, "{"+text+"}") {
 		return `"{` + text + `}"`
 	}
-	return cmp.Or(suggest(text, names), "the name of an event type")
+	return cmp.Or(declare.Suggest(text, names), "the name of an event type")
 }
 
 // typesInstead returns what to write for a template that cannot make the name of any event type.
@@ -256,7 +257,7 @@ func (c *compiler) template(p place, text string, derived ...string) *keys.Templ
 // reported.
 func (c *compiler) parseTemplate(p place, text string, derived ...string) (t *keys.Template, ok bool) {
 	if text == "" {
-		c.mistake(p, nameOf(p)+" is empty", `a template, or a constant such as "ORDER"`)
+		c.Mistake(p, declare.NameOf(p)+" is empty", `a template, or a constant such as "ORDER"`)
 		return nil, false
 	}
 	t, err := keys.ParseTemplate(text)
@@ -269,7 +270,7 @@ func (c *compiler) parseTemplate(p place, text string, derived ...string) (t *ke
 		if !slices.ContainsFunc(derived, func(allowed string) bool {
 			return d == "@"+allowed || strings.HasSuffix(allowed, ".") && strings.HasPrefix(d, "@"+allowed)
 		}) {
-			c.mistakeAt(p, text, strings.Index(text, d), fmt.Sprintf("%s cannot use %s", nameOf(p), d),
+			c.MistakeAt(p, text, strings.Index(text, d), fmt.Sprintf("%s cannot use %s", declare.NameOf(p), d),
 				"a field of the payload, such as {order_id},")
 			ok = false
 		}
@@ -280,10 +281,10 @@ func (c *compiler) parseTemplate(p place, text string, derived ...string) (t *ke
 func (c *compiler) badTemplate(p place, text string, err error) {
 	var bad *keys.TemplateError
 	if errors.As(err, &bad) {
-		c.mistakeAt(p, text, bad.Offset, bad.What, cmp.Or(bad.Instead, "a template such as "+aTemplate))
+		c.MistakeAt(p, text, bad.Offset, bad.What, cmp.Or(bad.Instead, "a template such as "+aTemplate))
 		return
 	}
-	c.mistake(p, err.Error(), "a template such as "+aTemplate)
+	c.Mistake(p, err.Error(), "a template such as "+aTemplate)
 }
 
 const aTemplate = `"ORDER#{order_id}"`
@@ -292,7 +293,7 @@ const aTemplate = `"ORDER#{order_id}"`
 func (c *compiler) path(p place, text string) (path event.Path, ok bool) {
 	path, bad := where.Path(text)
 	if bad != nil {
-		c.mistake(p, bad.What, bad.Instead)
+		c.Mistake(p, bad.What, bad.Instead)
 	}
 	return path, bad == nil
 }
@@ -300,6 +301,6 @@ func (c *compiler) path(p place, text string) (path event.Path, ok bool) {
 // bounded holds durations that are declared in Go to the same limits as those of a file.
 func (c *compiler) bounded(at place, d time.Duration) {
 	if d > lifetime.Max {
-		c.mistake(at, "a duration of "+lifetime.Format(d)+" is longer than 200 years", "at most "+lifetime.Format(lifetime.Max))
+		c.Mistake(at, "a duration of "+lifetime.Format(d)+" is longer than 200 years", "at most "+lifetime.Format(lifetime.Max))
 	}
 }

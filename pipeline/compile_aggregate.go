@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/nearest"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/internal/plan/where"
@@ -34,16 +35,16 @@ const plainNameForm = "a lower-case letter, then lower-case letters, digits and 
 
 // aggregate compiles one aggregate and adds a feed to every event type in its from.
 func (c *compiler) aggregate(name string, s AggregateSpec) {
-	at := place("aggregates").in(name)
+	at := place("aggregates").In(name)
 	if !plainName(name) || len(name) > 64 {
-		c.misnamed(at, fmt.Sprintf("%q is not a valid name for an aggregate", name), plainNameForm+", at most 64")
+		c.Misnamed(at, fmt.Sprintf("%q is not a valid name for an aggregate", name), plainNameForm+", at most 64")
 	}
 	def := &aggregate.Definition{Name: name, Since: s.Since, Window: s.Window, Retain: s.Retain, Spread: max(1, s.Spread)}
 	setCalendar(def)
 	c.generation(at, s)
 	c.window(at, s)
 	if s.Spread < 0 || s.Spread > 1000 {
-		c.mistake(at.in("spread"), fmt.Sprintf("spread is %d", s.Spread), "a whole number from 1 to 1000")
+		c.Mistake(at.In("spread"), fmt.Sprintf("spread is %d", s.Spread), "a whole number from 1 to 1000")
 	}
 	switch s.OnExpire {
 	case "", "keep":
@@ -54,15 +55,15 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 		if c.overLatest(s) {
 			can = can[1:]
 		}
-		c.mistake(at.in("onExpire"), "unknown onExpire "+s.OnExpire, suggest(s.OnExpire, can))
-		c.broken[at.in("onExpire")] = true
+		c.Mistake(at.In("onExpire"), "unknown onExpire "+s.OnExpire, declare.Suggest(s.OnExpire, can))
+		c.Broken[at.In("onExpire")] = true
 	}
-	by := c.by(at.in("by"), def, s.By)
-	feeds := c.from(at.in("from"), def, s, by)
+	by := c.by(at.In("by"), def, s.By)
+	feeds := c.from(at.In("from"), def, s, by)
 	if len(feeds) == 0 {
 		return
 	}
-	c.rank(at.in("rank"), def, s)
+	c.rank(at.In("rank"), def, s)
 	c.movedBy(at, def, s)
 	def.Text, def.KeyCheck = definitionText(def, by, feeds), c.keyCheck(def, by, feeds)
 	c.measureDefinition(at, def)
@@ -85,24 +86,24 @@ func (c *compiler) rank(at place, def *aggregate.Definition, s AggregateSpec) {
 		}
 	}
 	i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return v.Name == s.Rank.Value })
-	number := cmp.Or(suggest(s.Rank.Value, ranked), "the name of a count, sum, min or max")
+	number := cmp.Or(declare.Suggest(s.Rank.Value, ranked), "the name of a count, sum, min or max")
 	switch {
 	case s.Rank.Value == "": // reported as missing when the file was read
 	case i < 0:
-		c.mistake(at.in("value"), "there is no value "+s.Rank.Value+" in "+def.Name, number)
+		c.Mistake(at.In("value"), "there is no value "+s.Rank.Value+" in "+def.Name, number)
 	case def.Values[i].Op.Textual():
-		c.mistake(at.in("value"), fmt.Sprintf("%s is a %s, and totals are ranked by a number", s.Rank.Value, def.Values[i].Op), number)
+		c.Mistake(at.In("value"), fmt.Sprintf("%s is a %s, and totals are ranked by a number", s.Rank.Value, def.Values[i].Op), number)
 	}
 	if len(def.By) == 0 {
-		c.mistake(at, "without by there is only one total in each window, so there is nothing to rank",
+		c.Mistake(at, "without by there is only one total in each window, so there is nothing to rank",
 			`by: {player: "{player_id}"} beside it`)
 	}
 	if s.Spread > 1 {
-		c.mistake(at, fmt.Sprintf("spread is %d, and totals that are ranked have one item each: the index cannot add up their shares",
+		c.Mistake(at, fmt.Sprintf("spread is %d, and totals that are ranked have one item each: the index cannot add up their shares",
 			s.Spread), "spread: 1 beside it, or leave rank out")
 	}
 	if s.Rank.Shards < 0 || s.Rank.Shards > 100 {
-		c.mistake(at.in("shards"), fmt.Sprintf("shards is %d", s.Rank.Shards), "a whole number from 1 to 100")
+		c.Mistake(at.In("shards"), fmt.Sprintf("shards is %d", s.Rank.Shards), "a whole number from 1 to 100")
 	}
 	def.Rank = aggregate.Rank{Value: s.Rank.Value, Shards: max(1, s.Rank.Shards)}
 }
@@ -112,19 +113,19 @@ const maxMoved = maxAtomic - 1
 
 // movedBy compiles what moves the totals, and what they may not fall below.
 func (c *compiler) movedBy(at place, def *aggregate.Definition, s AggregateSpec) {
-	p := at.in("movedBy")
+	p := at.In("movedBy")
 	switch s.MovedBy {
 	case "", "stream":
 	case "put":
 		def.MovedBy = aggregate.Put
 	default:
-		c.mistake(p, "unknown movedBy "+s.MovedBy, suggest(s.MovedBy, []string{"stream", "put"}))
+		c.Mistake(p, "unknown movedBy "+s.MovedBy, declare.Suggest(s.MovedBy, []string{"stream", "put"}))
 		return
 	}
 	if def.MovedBy == aggregate.Put {
 		c.canMove(at, def, s)
 	}
-	c.atLeast(at.in("atLeast"), def, s)
+	c.atLeast(at.In("atLeast"), def, s)
 }
 
 // canMove refuses what cannot be moved by the put. Unlike an update from the stream, an update in a
@@ -132,11 +133,11 @@ func (c *compiler) movedBy(at place, def *aggregate.Definition, s AggregateSpec)
 // put is counted by the streams function. A newer revision would be counted there.
 func (c *compiler) canMove(at place, def *aggregate.Definition, s AggregateSpec) {
 	for _, t := range slices.Sorted(maps.Keys(s.From)) {
-		p := at.in("from").in(t)
+		p := at.In("from").In(t)
 		for _, v := range def.Values {
 			_, supplied := s.From[t].Values[v.Name]
 			if supplied && v.Op != aggregate.Count && v.Op != aggregate.Sum {
-				c.mistake(p.in("values").in(v.Name), fmt.Sprintf("%s is a %s, and a total that is movedBy: put has only counts and sums",
+				c.Mistake(p.In("values").In(v.Name), fmt.Sprintf("%s is a %s, and a total that is movedBy: put has only counts and sums",
 					v.Name, v.Op), "count or sum, or movedBy: stream,")
 			}
 		}
@@ -145,11 +146,11 @@ func (c *compiler) canMove(at place, def *aggregate.Definition, s AggregateSpec)
 			continue
 		}
 		if declared.latest {
-			c.misnamed(p, fmt.Sprintf("mode of %s is latest, and a total that is movedBy: put counts only events that never change", t),
+			c.Misnamed(p, fmt.Sprintf("mode of %s is latest, and a total that is movedBy: put counts only events that never change", t),
 				"movedBy: stream, or mode: insert for "+t+",")
 		}
 		if declared.moved++; declared.moved == maxMoved+1 {
-			c.misnamed(p, fmt.Sprintf("%s feeds more than %d aggregates that are movedBy: put, and a transaction has at most %d items", t,
+			c.Misnamed(p, fmt.Sprintf("%s feeds more than %d aggregates that are movedBy: put, and a transaction has at most %d items", t,
 				maxMoved, maxAtomic), "movedBy: stream for some of them")
 		}
 	}
@@ -162,15 +163,15 @@ func (c *compiler) atLeast(at place, def *aggregate.Definition, s AggregateSpec)
 		return
 	}
 	if def.MovedBy != aggregate.Put {
-		c.misnamed(at, "atLeast is a condition of the transaction that puts an event, and these totals are moved by the stream",
+		c.Misnamed(at, "atLeast is a condition of the transaction that puts an event, and these totals are moved by the stream",
 			"movedBy: put beside it")
 	}
 	if s.Spread > 1 {
-		c.misnamed(at, fmt.Sprintf("spread is %d, and a floor needs a total that is one item", s.Spread),
+		c.Misnamed(at, fmt.Sprintf("spread is %d, and a floor needs a total that is one item", s.Spread),
 			"spread: 1 beside it, or leave atLeast out")
 	}
 	if def.OnExpire == aggregate.Subtract {
-		c.misnamed(at, "onExpire is subtract, so what expires could bring the total below its floor",
+		c.Misnamed(at, "onExpire is subtract, so what expires could bring the total below its floor",
 			"onExpire: keep beside it, or leave atLeast out")
 	}
 	var names []string
@@ -181,16 +182,16 @@ func (c *compiler) atLeast(at place, def *aggregate.Definition, s AggregateSpec)
 	}
 	def.AtLeast = make([]aggregate.Amount, len(def.Values))
 	for _, name := range slices.Sorted(maps.Keys(s.AtLeast)) {
-		floor, p := s.AtLeast[name], at.in(name)
+		floor, p := s.AtLeast[name], at.In(name)
 		i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return v.Name == name })
 		switch {
 		case i < 0:
-			c.misnamed(p, "there is no value "+name+" in "+def.Name, cmp.Or(suggest(name, names), "the name of a count or sum"))
+			c.Misnamed(p, "there is no value "+name+" in "+def.Name, cmp.Or(declare.Suggest(name, names), "the name of a count or sum"))
 		case !slices.Contains(names, name):
-			c.misnamed(p, fmt.Sprintf("%s is a %s, and a floor is for a sum", name, def.Values[i].Op),
-				cmp.Or(suggest(name, names), "the name of a count or sum"))
+			c.Misnamed(p, fmt.Sprintf("%s is a %s, and a floor is for a sum", name, def.Values[i].Op),
+				cmp.Or(declare.Suggest(name, names), "the name of a count or sum"))
 		case !floor.Summable():
-			c.mistake(p, name+" is beyond 10^18 or has more than 9 decimals, and a sum cannot have such a value",
+			c.Mistake(p, name+" is beyond 10^18 or has more than 9 decimals, and a sum cannot have such a value",
 				"a number such as 0 or -100.5")
 		default:
 			def.AtLeast[i] = aggregate.Amount{Set: true, Number: floor}
@@ -199,11 +200,11 @@ func (c *compiler) atLeast(at place, def *aggregate.Definition, s AggregateSpec)
 }
 
 func (c *compiler) generation(at place, s AggregateSpec) {
-	switch p := at.in("since"); {
+	switch p := at.In("since"); {
 	case s.Since < 1:
-		c.mistake(p, fmt.Sprintf("since is %d", s.Since), "the epoch that introduced this definition, at least 1")
-	case s.Since > c.spec.Epoch && !c.isBroken("epoch"):
-		c.mistake(p, fmt.Sprintf("since: %d is above the file's epoch %d", s.Since, c.spec.Epoch),
+		c.Mistake(p, fmt.Sprintf("since is %d", s.Since), "the epoch that introduced this definition, at least 1")
+	case s.Since > c.spec.Epoch && !c.IsBroken("epoch"):
+		c.Mistake(p, fmt.Sprintf("since: %d is above the file's epoch %d", s.Since, c.spec.Epoch),
 			fmt.Sprintf("epoch: %d at the top", s.Since))
 	}
 }
@@ -232,15 +233,15 @@ func windowOf(def *aggregate.Definition) time.Duration {
 func (c *compiler) window(at place, s AggregateSpec) {
 	calendar := s.Window == Month || s.Window == Year
 	if !calendar && (s.Window < 0 || s.Window%time.Second != 0) {
-		c.mistake(at.in("window"), "window is "+s.Window.String(), "whole seconds")
+		c.Mistake(at.In("window"), "window is "+s.Window.String(), "whole seconds")
 	}
 	if s.Retain < 0 || s.Retain%time.Second != 0 {
-		c.mistake(at.in("retain"), "retain is "+s.Retain.String(), "whole seconds")
+		c.Mistake(at.In("retain"), "retain is "+s.Retain.String(), "whole seconds")
 	}
-	c.bounded(at.in("window"), s.Window)
-	c.bounded(at.in("retain"), s.Retain)
-	if s.Retain > 0 && s.Window == 0 && !c.isBroken(at.in("window")) {
-		c.mistake(at.in("retain"), "retain needs window: a total without a window has no end to count from", "window: 1d beside it")
+	c.bounded(at.In("window"), s.Window)
+	c.bounded(at.In("retain"), s.Retain)
+	if s.Retain > 0 && s.Window == 0 && !c.IsBroken(at.In("window")) {
+		c.Mistake(at.In("retain"), "retain needs window: a total without a window has no end to count from", "window: 1d beside it")
 	}
 }
 
@@ -270,18 +271,18 @@ func (c *compiler) keyCheck(def *aggregate.Definition, by []*keys.Template, feed
 func (c *compiler) memberName(p place, name string) {
 	switch {
 	case isReservedValue(name):
-		c.misnamed(p, "the name "+name+" is reserved for Ingot", "another name")
+		c.Misnamed(p, "the name "+name+" is reserved for Ingot", "another name")
 	case !plainName(name):
-		c.misnamed(p, fmt.Sprintf("%q is not a valid name", name), plainNameForm)
+		c.Misnamed(p, fmt.Sprintf("%q is not a valid name", name), plainNameForm)
 	case len(name) > maxMemberName:
-		c.misnamed(p, fmt.Sprintf("the name has %d bytes", len(name)), fmt.Sprintf("at most %d", maxMemberName))
+		c.Misnamed(p, fmt.Sprintf("the name has %d bytes", len(name)), fmt.Sprintf("at most %d", maxMemberName))
 	}
 }
 
 // from compiles what each event type adds. Event types that do not exist are not in the result.
 func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by []*keys.Template) map[string]*feed {
 	if len(s.From) == 0 {
-		c.mistake(at, "from has no event type", "from: {"+firstOr(c.goodNames(), "TYPE")+": {values: {n_events: count}}}")
+		c.Mistake(at, "from has no event type", "from: {"+firstOr(c.goodNames(), "TYPE")+": {values: {n_events: count}}}")
 		return nil
 	}
 	def.Values = c.values(at, s.From)
@@ -290,13 +291,13 @@ func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by
 	for _, name := range slices.Sorted(maps.Keys(s.From)) {
 		t, ok := c.p.types[name]
 		if !ok {
-			c.noType(at.in(name), name)
+			c.noType(at.In(name), name)
 			continue
 		}
-		feeds[name] = c.feed(at.in(name), def, t, s.From[name], by, latest)
+		feeds[name] = c.feed(at.In(name), def, t, s.From[name], by, latest)
 		c.lifetimes(def, t)
 		for i, template := range by {
-			p := place("aggregates").in(def.Name).in("by").in(def.By[i])
+			p := place("aggregates").In(def.Name).In("by").In(def.By[i])
 			c.usesIgnored(p, s.By[def.By[i]], t, template.Paths())
 		}
 	}
@@ -307,18 +308,18 @@ func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by
 // name, and its name is invalid, it must be renamed anyway. That was reported with the type, so
 // nothing is reported here.
 func (c *compiler) noType(p place, name string) {
-	if c.isBroken("events") {
+	if c.IsBroken("events") {
 		return
 	}
 	if meant := nearest.Name(name, c.p.names); meant != "" && badTypeName(meant) != "" && badTypeName(name) == "" {
 		return
 	}
 	if strings.Contains(name, "*") {
-		c.misnamed(p, fmt.Sprintf("there is no event type %s, and * is not a wildcard", name),
+		c.Misnamed(p, fmt.Sprintf("there is no event type %s, and * is not a wildcard", name),
 			"each event type by its whole name, such as "+firstOr(c.goodNames(), "TYPE")+",")
 		return
 	}
-	c.misnamed(p, "there is no event type "+name, cmp.Or(suggest(name, c.goodNames()), "the name of an event type"))
+	c.Misnamed(p, "there is no event type "+name, cmp.Or(declare.Suggest(name, c.goodNames()), "the name of an event type"))
 }
 
 func firstOr(names []string, otherwise string) string {
@@ -333,19 +334,19 @@ func firstOr(names []string, otherwise string) string {
 func (c *compiler) values(at place, from map[string]FromSpec) []aggregate.Value {
 	known := map[string]aggregate.Op{}
 	for _, t := range slices.Sorted(maps.Keys(from)) {
-		p := at.in(t).in("values")
+		p := at.In(t).In("values")
 		if len(from[t].Values) == 0 {
-			c.mistake(p, "values is empty", "values: {n_events: count}")
+			c.Mistake(p, "values is empty", "values: {n_events: count}")
 		}
 		for _, name := range slices.Sorted(maps.Keys(from[t].Values)) {
-			c.memberName(p.in(name), name)
+			c.memberName(p.In(name), name)
 			v, bad := parseValue(from[t].Values[name])
 			if bad != nil {
-				c.badValue(p.in(name), from[t].Values[name], bad)
+				c.badValue(p.In(name), from[t].Values[name], bad)
 				continue
 			}
 			if op, ok := known[name]; ok && op != v.op {
-				c.mistake(p.in(name), fmt.Sprintf("%s is a %s for another event type and a %s here: a value is computed in one way", name,
+				c.Mistake(p.In(name), fmt.Sprintf("%s is a %s for another event type and a %s here: a value is computed in one way", name,
 					op, v.op), "another name")
 				continue
 			}
@@ -366,11 +367,11 @@ func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s Fro
 	if s.Where != "" {
 		condition, bad := where.Parse(s.Where)
 		if bad != nil {
-			c.mistakeAt(at.in("where"), s.Where, bad.Offset, bad.What, bad.Instead)
+			c.MistakeAt(at.In("where"), s.Where, bad.Offset, bad.What, bad.Instead)
 		} else {
 			f.where = condition
-			c.filledIn(at.in("where"), s.Where, condition)
-			c.usesIgnored(at.in("where"), s.Where, t, condition.Paths())
+			c.filledIn(at.In("where"), s.Where, condition)
+			c.usesIgnored(at.In("where"), s.Where, t, condition.Paths())
 		}
 	}
 	for i, v := range def.Values {
@@ -378,7 +379,7 @@ func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s Fro
 		if !ok {
 			continue
 		}
-		p := at.in("values").in(v.Name)
+		p := at.In("values").In(v.Name)
 		compiled, bad := parseValue(text)
 		if bad != nil || compiled.op != v.Op {
 			continue // it was reported with the names
@@ -387,7 +388,7 @@ func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s Fro
 		if compiled.op != aggregate.Count {
 			c.usesIgnored(p, text, t, []event.Path{compiled.path})
 		}
-		c.comparedAsText(at.in("where"), s.Where, f.where, compiled)
+		c.comparedAsText(at.In("where"), s.Where, f.where, compiled)
 		c.ownWhere(p, text, t, compiled)
 		c.extreme(p, def, t, compiled, latest)
 	}
@@ -409,11 +410,11 @@ func (c *compiler) ownWhere(p place, text string, t *eventType, v value) {
 // member of its own, or the end of the value's text.
 func (c *compiler) placeOfWhere(p place, text string) (place, string) {
 	_, condition, _ := cutWhere(text)
-	own := p.in("where")
-	if _, member := c.report.values[own]; !member {
-		pos := c.position(p)
-		pos.inset += utf8.RuneCountInString(text) - utf8.RuneCountInString(condition)
-		c.report.values[own] = pos
+	own := p.In("where")
+	if _, member := c.report.Values[own]; !member {
+		pos := c.Position(p)
+		pos.Inset += utf8.RuneCountInString(text) - utf8.RuneCountInString(condition)
+		c.report.Values[own] = pos
 	}
 	return own, condition
 }
@@ -421,14 +422,14 @@ func (c *compiler) placeOfWhere(p place, text string) (place, string) {
 // badValue reports what is wrong with a value. If the mistake is in its condition, and the
 // condition is a member of its own, badValue reports it there.
 func (c *compiler) badValue(p place, text string, bad *where.Mistake) {
-	own := p.in("where")
+	own := p.In("where")
 	if _, condition, has := cutWhere(text); has && bad.Offset >= len(text)-len(condition) {
-		if _, member := c.report.values[own]; member {
-			c.mistakeAt(own, condition, bad.Offset-(len(text)-len(condition)), bad.What, bad.Instead)
+		if _, member := c.report.Values[own]; member {
+			c.MistakeAt(own, condition, bad.Offset-(len(text)-len(condition)), bad.What, bad.Instead)
 			return
 		}
 	}
-	c.mistakeAt(p, text, bad.Offset, bad.What, bad.Instead)
+	c.MistakeAt(p, text, bad.Offset, bad.What, bad.Instead)
 }
 
 // extreme refuses min and max if values are taken out again regularly. Once the largest value is
@@ -441,34 +442,34 @@ func (c *compiler) extreme(p place, def *aggregate.Definition, t *eventType, v v
 	instead := "sum " + v.path.String() + " or count"
 	switch {
 	case t.latest:
-		c.mistake(p, fmt.Sprintf("%s cannot be subtracted, and a newer revision of %s takes the older one out", v.op, t.name), instead)
+		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and a newer revision of %s takes the older one out", v.op, t.name), instead)
 	case def.OnExpire == aggregate.Subtract && latest:
-		c.mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.op), instead)
+		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.op), instead)
 	case def.OnExpire == aggregate.Subtract:
-		c.mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.op), instead+", or onExpire: keep,")
+		c.Mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.op), instead+", or onExpire: keep,")
 	}
 }
 
 // lifetimes checks the aggregate against the lifetime of the items of one event type.
 func (c *compiler) lifetimes(def *aggregate.Definition, t *eventType) {
 	if t.latest && def.OnExpire == aggregate.Keep && def.MovedBy != aggregate.Put { // canMove refuses that
-		p := place("aggregates").in(def.Name).in("onExpire")
-		c.mistake(p,
+		p := place("aggregates").In(def.Name).In("onExpire")
+		c.Mistake(p,
 			fmt.Sprintf("onExpire is keep over %s, whose mode is latest: what was kept of an expired revision could be counted again",
 				t.name), "onExpire: subtract")
 	}
-	if def.Retain == 0 || c.isBroken(place("events").in(t.name).in("retain")) {
+	if def.Retain == 0 || c.IsBroken(place("events").In(t.name).In("retain")) {
 		return
 	}
-	p := place("aggregates").in(def.Name).in("retain")
+	p := place("aggregates").In(def.Name).In("retain")
 	switch least := lifetime.Outliving(t.retain); {
 	case t.retain == 0:
-		c.mistake(p,
+		c.Mistake(p,
 			fmt.Sprintf(
 				"the totals expire and events of %s never do: a late change would start a total again from zero after it has expired",
 				t.name), "a retain for "+t.name+" too,")
 	case def.Retain < least:
-		c.mistake(p, fmt.Sprintf("retain is %s and events of %s live for %s: a total must outlive them by 7d", lifetime.Format(def.Retain),
+		c.Mistake(p, fmt.Sprintf("retain is %s and events of %s live for %s: a total must outlive them by 7d", lifetime.Format(def.Retain),
 			t.name, lifetime.Format(t.retain)), "at least "+lifetime.Format(least))
 	}
 }

@@ -16,7 +16,7 @@ import (
 func (c *compiler) by(at place, def *aggregate.Definition, templates map[string]string) []*keys.Template {
 	var list []*keys.Template
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
-		p := at.in(name)
+		p := at.In(name)
 		c.memberName(p, name)
 		t, ok := c.parseTemplate(p, templates[name], "id", "at", "type", "source", "digest", "attribute.")
 		if !ok {
@@ -30,9 +30,9 @@ func (c *compiler) by(at place, def *aggregate.Definition, templates map[string]
 		}
 		switch {
 		case variables > 1:
-			c.mistake(p, fmt.Sprintf("%s has %d values, and each name of by has one", name, variables), "by: "+apart(templates))
+			c.Mistake(p, fmt.Sprintf("%s has %d values, and each name of by has one", name, variables), "by: "+apart(templates))
 		case strings.ContainsAny(literals, "#%"):
-			c.mistake(p, name+" has # or % in its text, which keeps the values of by apart", "it without # and %")
+			c.Mistake(p, name+" has # or % in its text, which keeps the values of by apart", "it without # and %")
 		}
 		def.By, list = append(def.By, name), append(list, t)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
@@ -17,58 +18,58 @@ import (
 
 // eventType compiles one event type.
 func (c *compiler) eventType(name string, s EventSpec) *eventType {
-	at := place("events").in(name)
+	at := place("events").In(name)
 	if what := badTypeName(name); what != "" {
-		c.misnamed(at, what, `letters, digits, . and - alone, at most 256, such as "order.placed",`)
+		c.Misnamed(at, what, `letters, digits, . and - alone, at most 256, such as "order.placed",`)
 	}
 	t := &eventType{name: name, retain: s.Retain, latest: s.Mode == "latest", schemaText: s.Schema, atomic: s.Atomic}
 	if s.At != "" {
-		t.at = c.timeTemplate(at.in("at"), s.At)
+		t.at = c.timeTemplate(at.In("at"), s.At)
 	}
 	derived := []string{"at", "type", "digest", "source", "attribute."}
 	if s.Part.isPart() {
 		derived = derived[:3] // the envelope may differ when the event comes again
 	}
 	if s.ID != "" {
-		t.id = c.template(at.in("id"), s.ID, derived...)
+		t.id = c.template(at.In("id"), s.ID, derived...)
 	}
 	all := append(derived, "id")
-	t.pk = c.template(at.in("key").in("pk"), s.Key.PK, all...)
-	t.sk = c.template(at.in("key").in("sk"), s.Key.SK, all...)
-	c.ofTheEvent(at.in("at"), t.at, ownTime)
+	t.pk = c.template(at.In("key").In("pk"), s.Key.PK, all...)
+	t.sk = c.template(at.In("key").In("sk"), s.Key.SK, all...)
+	c.ofTheEvent(at.In("at"), t.at, ownTime)
 	for _, part := range []struct {
 		place place
 		tpl   *keys.Template
-	}{{at.in("id"), t.id}, {at.in("key").in("pk"), t.pk}, {at.in("key").in("sk"), t.sk}} {
+	}{{at.In("id"), t.id}, {at.In("key").In("pk"), t.pk}, {at.In("key").In("sk"), t.sk}} {
 		c.ofTheEvent(part.place, part.tpl, `the fields that tell events apart, such as "{order_id}", or "{@digest}",`)
 	}
 	for _, n := range slices.Sorted(maps.Keys(s.Indexes)) {
-		t.indexes = append(t.indexes, c.index(at.in("indexes").in(n), n, s.Indexes[n], all))
+		t.indexes = append(t.indexes, c.index(at.In("indexes").In(n), n, s.Indexes[n], all))
 	}
 	for _, n := range slices.Sorted(maps.Keys(s.Attributes)) {
-		t.attributes = append(t.attributes, c.attribute(at.in("attributes").in(n), n, s.Attributes[n]))
+		t.attributes = append(t.attributes, c.attribute(at.In("attributes").In(n), n, s.Attributes[n]))
 	}
 	if s.Retain != 0 && s.Retain < lifetime.Day {
-		c.mistake(at.in("retain"), "retain is less than 1d", "at least 1d")
+		c.Mistake(at.In("retain"), "retain is less than 1d", "at least 1d")
 	}
-	c.bounded(at.in("retain"), s.Retain)
-	c.was(at.in("was"), t, s.Was)
+	c.bounded(at.In("retain"), s.Retain)
+	c.was(at.In("was"), t, s.Was)
 	for i, text := range s.Ignore {
-		if path, ok := c.path(at.in("ignore").in(fmt.Sprint(i)), text); ok {
+		if path, ok := c.path(at.In("ignore").In(fmt.Sprint(i)), text); ok {
 			t.ignore = append(t.ignore, path)
 		}
 	}
 	if s.Mode != "" && s.Mode != "insert" && s.Mode != "latest" {
-		c.mistake(at.in("mode"), fmt.Sprintf("unknown mode %s", s.Mode), suggest(s.Mode, []string{"insert", "latest"}))
+		c.Mistake(at.In("mode"), fmt.Sprintf("unknown mode %s", s.Mode), declare.Suggest(s.Mode, []string{"insert", "latest"}))
 	} else {
 		c.revision(at, t, s)
 	}
 	if t.compress = s.Compress; t.compress && t.latest {
-		c.mistake(at.in("compress"), "compress does not go with mode latest: a newer revision replaces a payload that it has not read",
+		c.Mistake(at.In("compress"), "compress does not go with mode latest: a newer revision replaces a payload that it has not read",
 			"the type without compress")
 	}
-	c.offload(at.in("offload"), t, s.Offload)
-	c.measureStatement(at.in("attributes"), t)
+	c.offload(at.In("offload"), t, s.Offload)
+	c.measureStatement(at.In("attributes"), t)
 	c.identity(at, t)
 	return t
 }
@@ -93,16 +94,16 @@ func badTypeName(name string) string {
 
 func (c *compiler) index(at place, name string, s IndexSpec, derived []string) index {
 	if !itemform.IsIndex(name) {
-		c.misnamed(at, name+" is not an index", "GSI1 to GSI20")
+		c.Misnamed(at, name+" is not an index", "GSI1 to GSI20")
 	} else if !slices.Contains(c.p.indexes, name) {
 		c.p.indexes = append(c.p.indexes, name)
 	}
-	ix := index{name: name, pk: c.template(at.in("pk"), s.PK, derived...), sk: c.template(at.in("sk"), s.SK, derived...)}
+	ix := index{name: name, pk: c.template(at.In("pk"), s.PK, derived...), sk: c.template(at.In("sk"), s.SK, derived...)}
 	if s.Where != "" {
-		ix.where = c.indexWhere(at.in("where"), s.Where)
+		ix.where = c.indexWhere(at.In("where"), s.Where)
 	}
 	for i, text := range s.Was {
-		if old := c.template(at.in("was").in(strconv.Itoa(i)), text, derived...); old != nil {
+		if old := c.template(at.In("was").In(strconv.Itoa(i)), text, derived...); old != nil {
 			ix.was = append(ix.was, old)
 		}
 	}
@@ -113,7 +114,7 @@ func (c *compiler) index(at place, name string, s IndexSpec, derived []string) i
 func (c *compiler) indexWhere(p place, text string) *where.Condition {
 	condition, bad := where.Parse(text)
 	if bad != nil {
-		c.mistakeAt(p, text, bad.Offset, bad.What, bad.Instead)
+		c.MistakeAt(p, text, bad.Offset, bad.What, bad.Instead)
 		return nil
 	}
 	c.filledIn(p, text, condition)
@@ -123,9 +124,9 @@ func (c *compiler) indexWhere(p place, text string) *where.Condition {
 func (c *compiler) attribute(at place, name, text string) attribute {
 	switch {
 	case itemform.IsOwnAttribute(name):
-		c.misnamed(at, "the attribute "+name+" is reserved for Ingot", "another name")
+		c.Misnamed(at, "the attribute "+name+" is reserved for Ingot", "another name")
 	case !isAttributeName(name):
-		c.misnamed(at, fmt.Sprintf("%q is not an attribute name", name), "letters, digits and _, a letter or _ first")
+		c.Misnamed(at, fmt.Sprintf("%q is not an attribute name", name), "letters, digits and _, a letter or _ first")
 	}
 	path, _ := c.path(at, text)
 	return attribute{name, path}
@@ -144,31 +145,31 @@ func isAttributeName(name string) bool {
 
 // revision compiles "updated_at time" or "seq number", or a list of these.
 func (c *compiler) revision(at place, t *eventType, s EventSpec) {
-	p := at.in("revision")
+	p := at.In("revision")
 	const forms = "a path and its type, such as updated_at time or seq number,"
 	switch {
-	case c.isBroken(at.in("mode")) || c.isBroken(p):
+	case c.IsBroken(at.In("mode")) || c.IsBroken(p):
 		return
 	case !t.latest && s.Revision != "":
-		c.mistake(p, "revision is for mode latest only", "mode: latest beside it")
+		c.Mistake(p, "revision is for mode latest only", "mode: latest beside it")
 		return
 	case !t.latest:
 		return
 	case s.Revision == "":
-		c.mistake(at.in("mode"), "mode latest needs a revision: what makes one version newer than another", "revision: and "+forms+
+		c.Mistake(at.In("mode"), "mode latest needs a revision: what makes one version newer than another", "revision: and "+forms+
 			" beside it")
 		return
 	}
-	for p, text := range c.entries(p, s.Revision) {
+	for p, text := range c.Entries(p, s.Revision) {
 		i := strings.LastIndexByte(text, ' ')
 		kind := text[i+1:]
 		if i < 0 || kind != "time" && kind != "number" {
-			c.mistake(p, fmt.Sprintf("%q does not say its type", text), forms)
+			c.Mistake(p, fmt.Sprintf("%q does not say its type", text), forms)
 			continue
 		}
 		path, _ := c.path(p, strings.TrimSpace(text[:i]))
 		if slices.ContainsFunc(t.revision, func(r revision) bool { return r.path.Equal(path) }) {
-			c.mistake(p, fmt.Sprintf("%s breaks no ties: %s stands before it", nameOf(p), path), "another field")
+			c.Mistake(p, fmt.Sprintf("%s breaks no ties: %s stands before it", declare.NameOf(p), path), "another field")
 		}
 		c.usesIgnored(p, text, t, []event.Path{path})
 		t.revision = append(t.revision, revision{path: path, time: kind == "time"})
@@ -181,8 +182,8 @@ func (c *compiler) usesIgnored(p place, text string, t *eventType, paths []event
 	for _, path := range paths {
 		for _, ignored := range t.ignore {
 			if ignored.Contains(path) {
-				c.mistakeAt(p, text, strings.Index(text, path.String()),
-					fmt.Sprintf("%s uses %s, which ignore leaves out of the digest of %s", nameOf(p), path, t.name),
+				c.MistakeAt(p, text, strings.Index(text, path.String()),
+					fmt.Sprintf("%s uses %s, which ignore leaves out of the digest of %s", declare.NameOf(p), path, t.name),
 					"another field, or ignore without "+ignored.String()+",")
 			}
 		}
@@ -211,13 +212,13 @@ func (c *compiler) notATime(p place, text string) bool {
 	bad := where.JSONPath(text)
 	switch {
 	case ofDelivery:
-		c.mistakeAt(p, text, 0, fmt.Sprintf(deliveredAnew, nameOf(p), strings.TrimPrefix(text, "@attribute.")), ownTime)
+		c.MistakeAt(p, text, 0, fmt.Sprintf(deliveredAnew, declare.NameOf(p), strings.TrimPrefix(text, "@attribute.")), ownTime)
 	case bad != nil && bad.Instead != where.APath:
-		c.mistakeAt(p, text, 0, bad.What, `"{`+bad.Instead+`}"`)
+		c.MistakeAt(p, text, 0, bad.What, `"{`+bad.Instead+`}"`)
 	case bad != nil:
-		c.mistakeAt(p, text, 0, bad.What, ownTime)
+		c.MistakeAt(p, text, 0, bad.What, ownTime)
 	case strings.HasPrefix(text, "@") && !strings.HasPrefix(text, "@attribute."):
-		c.mistakeAt(p, text, 0, nameOf(p)+" cannot use "+text, ownTime)
+		c.MistakeAt(p, text, 0, declare.NameOf(p)+" cannot use "+text, ownTime)
 	default:
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -28,23 +29,23 @@ func (c *compiler) hasParts(name string) bool {
 // part compiles what makes t a part, once all event types are compiled.
 func (c *compiler) part(t *eventType) {
 	s := c.spec.Events[t.name]
-	at := place("events").in(t.name)
-	c.atomic(at.in("atomic"), t, s)
-	if !s.Part.isPart() && len(c.broken) == 0 {
+	at := place("events").In(t.name)
+	c.atomic(at.In("atomic"), t, s)
+	if !s.Part.isPart() && len(c.Broken) == 0 {
 		return
 	}
-	p := at.in("part")
-	if c.isBroken(p) || c.isBroken(p.in("of")) {
-		c.broken[at.in("retain")] = true // the retain of its whole might apply
+	p := at.In("part")
+	if c.IsBroken(p) || c.IsBroken(p.In("of")) {
+		c.Broken[at.In("retain")] = true // the retain of its whole might apply
 		return
 	}
 	if !s.Part.isPart() {
 		return
 	}
 	c.ownMembers(at, t, s)
-	whole := c.whole(p.in("of"), t, s.Part.Of)
+	whole := c.whole(p.In("of"), t, s.Part.Of)
 	if whole == nil {
-		c.broken[at.in("retain")] = true
+		c.Broken[at.In("retain")] = true
 		return
 	}
 	t.part = &part{whole: whole}
@@ -52,9 +53,9 @@ func (c *compiler) part(t *eventType) {
 	if c.takes(p, t, s.Part) {
 		c.ofTheWhole(at, t)
 	}
-	c.outlives(at.in("retain"), t, s)
+	c.outlives(at.In("retain"), t, s)
 	if t.part.claim && t.over > 0 {
-		c.mistake(at.in("offload"), "offload does not go with a claim: a claim can pass to another event, and its objects cannot",
+		c.Mistake(at.In("offload"), "offload does not go with a claim: a claim can pass to another event, and its objects cannot",
 			"the type without offload")
 	}
 }
@@ -62,11 +63,11 @@ func (c *compiler) part(t *eventType) {
 // atomic refuses atomic for a type that has no parts.
 func (c *compiler) atomic(p place, t *eventType, s EventSpec) {
 	switch {
-	case !s.Atomic || c.isBroken(p):
+	case !s.Atomic || c.IsBroken(p):
 	case s.Part.Of != "":
-		c.mistake(p, t.name+" is a part, and is stored as its whole says", "it in "+s.Part.Of)
+		c.Mistake(p, t.name+" is a part, and is stored as its whole says", "it in "+s.Part.Of)
 	case !s.Part.isPart() && !c.hasParts(t.name):
-		c.mistake(p, "no type is a part of "+t.name+", so nothing is stored together with it",
+		c.Mistake(p, "no type is a part of "+t.name+", so nothing is stored together with it",
 			t.name+" without atomic, or a type with part: {of: "+t.name+"},")
 	}
 }
@@ -76,17 +77,17 @@ func (c *compiler) whole(p place, t *eventType, name string) *eventType {
 	whole, ok := c.p.types[name]
 	switch {
 	case name == "":
-		c.mistake(p, "of is missing in part", "of: and the event type that it is a part of, such as order.placed,")
+		c.Mistake(p, "of is missing in part", "of: and the event type that it is a part of, such as order.placed,")
 		return nil
 	case !ok:
-		c.mistake(p, "there is no event type "+name, suggest(name, slices.DeleteFunc(c.goodNames(), c.notAWhole)))
+		c.Mistake(p, "there is no event type "+name, declare.Suggest(name, slices.DeleteFunc(c.goodNames(), c.notAWhole)))
 		return nil
 	case c.notAWhole(name):
 		instead := "the type that it is a part of"
 		if of := c.spec.Events[name].Part.Of; of != "" && of != t.name && of != name {
 			instead = of
 		}
-		c.mistake(p, name+" is a part itself, and a part has no parts", instead)
+		c.Mistake(p, name+" is a part itself, and a part has no parts", instead)
 		return nil
 	}
 	return whole
@@ -98,42 +99,42 @@ func (c *compiler) notAWhole(name string) bool { return c.spec.Events[name].Part
 // ownMembers refuses what a part cannot have, because it is made from its whole.
 func (c *compiler) ownMembers(at place, t *eventType, s EventSpec) {
 	if s.At != "" {
-		c.mistake(at.in("at"), "a part has no at of its own: its time is that of its whole", t.name+" without at")
+		c.Mistake(at.In("at"), "a part has no at of its own: its time is that of its whole", t.name+" without at")
 	}
 	if s.ID == "" {
-		c.mistake(at, "id is missing in "+t.name+": a part has no envelope that says it",
+		c.Mistake(at, "id is missing in "+t.name+": a part has no envelope that says it",
 			`id: and the fields that tell parts apart, such as "{order_id}#{line}",`)
 	}
 	if len(s.Ignore) > 0 {
 		t.ignore = nil
-		c.mistake(at.in("ignore"), "a part cannot ignore anything: it is made again from its whole, and must always be the same",
+		c.Mistake(at.In("ignore"), "a part cannot ignore anything: it is made again from its whole, and must always be the same",
 			"the ignore of "+s.Part.Of)
 	}
 	if t.latest {
 		t.latest = false
-		c.mistake(at.in("mode"), "a part cannot have mode latest: it is stored once, beside its whole", "mode: insert")
+		c.Mistake(at.In("mode"), "a part cannot have mode latest: it is stored once, beside its whole", "mode: insert")
 	}
 }
 
 // takes compiles what a part takes from its whole's payload. It returns false if it takes nothing.
 func (c *compiler) takes(p place, t *eventType, s PartSpec) bool {
 	if s.Each == "" && len(s.With) == 0 {
-		c.mistake(p, t.name+" would have an empty payload: part has neither each nor with",
+		c.Mistake(p, t.name+" would have an empty payload: part has neither each nor with",
 			"with: and the members that it has of its whole, such as [order_id],")
 		return false
 	}
 	for i, text := range s.With {
-		at := p.in("with").in(strconv.Itoa(i))
+		at := p.In("with").In(strconv.Itoa(i))
 		path, ok := c.path(at, text)
 		if !ok {
 			continue
 		}
 		switch _, name := path.Name(); {
 		case !name:
-			c.mistake(at, fmt.Sprintf("%s is inside of a member, and with takes whole members of the payload", path),
+			c.Mistake(at, fmt.Sprintf("%s is inside of a member, and with takes whole members of the payload", path),
 				"its first name alone")
 		case slices.ContainsFunc(t.part.with, path.Equal):
-			c.mistake(at, "with has "+path.String()+" twice", "one of the two")
+			c.Mistake(at, "with has "+path.String()+" twice", "one of the two")
 		default:
 			c.notIgnored(at, t, path)
 			t.part.with = append(t.part.with, path)
@@ -142,7 +143,7 @@ func (c *compiler) takes(p place, t *eventType, s PartSpec) bool {
 	if s.Each == "" {
 		return true
 	}
-	at := p.in("each")
+	at := p.In("each")
 	path, ok := c.path(at, s.Each)
 	if !ok {
 		return true
@@ -151,7 +152,7 @@ func (c *compiler) takes(p place, t *eventType, s PartSpec) bool {
 	c.notIgnored(at, t, path)
 	for _, with := range t.part.with {
 		if with.Contains(path) {
-			c.mistake(at, fmt.Sprintf("with has %s too, so every part would hold all of it", with), "with without "+with.String())
+			c.Mistake(at, fmt.Sprintf("with has %s too, so every part would hold all of it", with), "with without "+with.String())
 		}
 	}
 	return true
@@ -163,7 +164,8 @@ func (c *compiler) notIgnored(p place, t *eventType, path event.Path) {
 	whole := t.part.whole
 	for _, ignored := range whole.ignore {
 		if ignored.Contains(path) || path.Contains(ignored) {
-			c.mistake(p, fmt.Sprintf("%s uses %s, and ignore leaves %s out of the digest of %s", nameOf(p), path, ignored, whole.name),
+			c.Mistake(p, fmt.Sprintf("%s uses %s, and ignore leaves %s out of the digest of %s",
+				declare.NameOf(p), path, ignored, whole.name),
 				"another member, or ignore without "+ignored.String()+" there,")
 		}
 	}
@@ -172,24 +174,24 @@ func (c *compiler) notIgnored(p place, t *eventType, path event.Path) {
 // ofTheWhole checks what a part needs of its whole: a time that does not change, and an id that the
 // part's key shows.
 func (c *compiler) ofTheWhole(at place, t *eventType) {
-	of, whole := at.in("part").in("of"), t.part.whole
-	wholeAt := place("events").in(whole.name)
+	of, whole := at.In("part").In("of"), t.part.whole
+	wholeAt := place("events").In(whole.name)
 	first := whole.parts[0] == t // report this once, not for each of its parts
 	switch {
 	case !first:
 	case whole.latest:
-		c.mistake(of, fmt.Sprintf("%s has mode latest, and a whole is stored once, with its parts", whole.name), "a type with mode insert")
-	case whole.at == nil && !c.isBroken(wholeAt.in("at")) && c.spec.Events[whole.name].At == "":
-		c.mistake(of,
+		c.Mistake(of, fmt.Sprintf("%s has mode latest, and a whole is stored once, with its parts", whole.name), "a type with mode insert")
+	case whole.at == nil && !c.IsBroken(wholeAt.In("at")) && c.spec.Events[whole.name].At == "":
+		c.Mistake(of,
 			fmt.Sprintf("%s has no at, so its time is its envelope's, which may differ next time; its parts have the time of the whole",
 				whole.name), `at: in `+whole.name+`, such as "{placed_at}",`)
 	case whole.at != nil && len(whole.at.Derived()) > 0:
-		c.mistake(of, fmt.Sprintf("%s takes its time from %s, which may differ next time; its parts have the time of the whole", whole.name,
+		c.Mistake(of, fmt.Sprintf("%s takes its time from %s, which may differ next time; its parts have the time of the whole", whole.name,
 			whole.at.Derived()[0]), `at: from the payload in `+whole.name+`, such as "{placed_at}",`)
 	}
-	if t.pk != nil && t.sk != nil && t.id != nil && !c.isBroken(wholeAt.in("id")) &&
+	if t.pk != nil && t.sk != nil && t.id != nil && !c.IsBroken(wholeAt.In("id")) &&
 		(whole.id != nil || c.spec.Events[whole.name].ID == "") {
-		c.showsWhole(at.in("key"), t)
+		c.showsWhole(at.In("key"), t)
 	}
 }
 
@@ -213,10 +215,10 @@ func (c *compiler) showsWhole(p place, t *eventType) {
 		case whole.atomic:
 			t.part.claim = true
 		case err != nil || v[0] == '@':
-			c.mistake(p, fmt.Sprintf("the id of %s uses %s, which no part can show: parts of two wholes could have one key", whole.name, v),
+			c.Mistake(p, fmt.Sprintf("the id of %s uses %s, which no part can show: parts of two wholes could have one key", whole.name, v),
 				"an id in "+whole.name+` that is made of its fields, such as "{order_id}",`)
 		default:
-			c.mistake(p, fmt.Sprintf("key does not show %s of the whole, which the id of %s uses: parts of two wholes could have one key",
+			c.Mistake(p, fmt.Sprintf("key does not show %s of the whole, which the id of %s uses: parts of two wholes could have one key",
 				v, whole.name), fmt.Sprintf("{%s} in sk, and its member in with", v))
 		}
 	}
@@ -226,18 +228,18 @@ func (c *compiler) showsWhole(p place, t *eventType) {
 // that is delivered again would otherwise meet parts that have expired.
 func (c *compiler) outlives(p place, t *eventType, s EventSpec) {
 	whole := t.part.whole
-	if s.Retain == 0 && len(s.Was) == 0 && !c.isBroken(p) {
+	if s.Retain == 0 && len(s.Was) == 0 && !c.IsBroken(p) {
 		t.retain, t.was = whole.retain, whole.was
 		return
 	}
 	if lifetime.Shorter(t.retain, whole.retain) {
-		c.mistake(p, fmt.Sprintf("retain is shorter than that of %s, so parts would expire before their whole", whole.name), "retain: "+
+		c.Mistake(p, fmt.Sprintf("retain is shorter than that of %s, so parts would expire before their whole", whole.name), "retain: "+
 			lifetime.Format(whole.retain)+" or longer, or none, for that of the whole,")
 		return
 	}
 	for i, w := range t.was {
 		if before := w.Before.Add(-1); lifetime.Shorter(w.Retain, retainAt(whole.retain, whole.was, before)) {
-			c.mistake(p, fmt.Sprintf("was[%d] is shorter than the retain that %s had then, so parts would expire before their whole", i,
+			c.Mistake(p, fmt.Sprintf("was[%d] is shorter than the retain that %s had then, so parts would expire before their whole", i,
 				whole.name), "the was of "+whole.name)
 		}
 	}

@@ -1,31 +1,45 @@
 package pipeline
 
 import (
-	"cmp"
 	"reflect"
-	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/ingot-events/ingot/internal/base/nearest"
+	"github.com/ingot-events/ingot/internal/plan/declare"
+	"github.com/ingot-events/ingot/internal/plan/yamlfile"
 )
 
-// suggest returns the closest of names. If none is close, it returns all of them.
-func suggest(word string, names []string) string {
-	if best := nearest.Name(word, names); best != "" {
-		return best
-	}
-	sorted := slices.Sorted(slices.Values(names))
-	if len(sorted) > 12 {
-		sorted = append(sorted[:12], "…")
-	}
-	switch len(sorted) {
-	case 0:
+// words is what messages say of the members of pipeline.yaml.
+var words = &declare.Words{
+	Version: "ingot", Format: Format, What: "pipeline", Whole: wholeFile, Example: example, Absent: absent, Entry: valueMapping,
+	Owned: []declare.Owner{
+		{Of: reflect.TypeFor[Spec](), Name: "the file itself"},
+		{Of: reflect.TypeFor[EventSpec](), Name: "an event type"},
+		{Of: reflect.TypeFor[PartSpec](), Name: "part"},
+		{Of: reflect.TypeFor[PatternSpec](), Name: "a pattern"},
+		{Of: reflect.TypeFor[AggregateSpec](), Name: "an aggregate"},
+		{Of: reflect.TypeFor[FromSpec](), Name: "an entry of from"},
+	},
+	Empty: func(name string) string {
+		switch name {
+		case "pk", "sk":
+			return `a template, or a constant such as "ORDER"`
+		case "where":
+			return "a condition such as total > 0, or leave where out,"
+		}
 		return ""
-	case 1:
-		return sorted[0]
-	}
-	return "one of " + strings.Join(sorted, ", ")
+	},
+	Like: func(f *reflect.StructField, n *yamlfile.Node) string {
+		if f.Name == "By" && n.Kind == yamlfile.Text {
+			return apart(map[string]string{"": n.Text})
+		}
+		return ""
+	},
+}
+
+// decode reads the text of a file into a Spec.
+func decode(text []byte, r *report) (spec Spec) {
+	declare.Decode(text, r, words, &spec)
+	return spec
 }
 
 // example shows the shape of a struct in the file.
@@ -37,7 +51,7 @@ func example(t reflect.Type) string {
 		return "{values: {orders: count}}"
 	}
 	if t == reflect.TypeFor[WasSpec]() {
-		return "{retain: 30d, before: " + aTime + "}"
+		return "{retain: 30d, before: " + declare.ATime + "}"
 	}
 	if t == reflect.TypeFor[PartSpec]() {
 		return "{of: order.placed, each: lines, with: [order_id]}"
@@ -57,28 +71,27 @@ func example(t reflect.Type) string {
 
 // absent returns what to write for a member that must be there.
 func absent(f reflect.StructField) string {
-	shape := f.Tag.Get("like")
 	switch f.Name {
 	case "Ingot":
-		shape = strconv.Itoa(Format)
+		return strconv.Itoa(Format)
 	case "Epoch":
-		shape = "1"
+		return "1"
 	case "Since":
-		shape = "and the epoch that introduces this definition, 1 in a first file,"
+		return "and the epoch that introduces this definition, 1 in a first file,"
 	case "Retain": // an earlier retain; elsewhere retain may be left out
-		shape = "30d"
+		return "30d"
 	case "Before":
-		shape = aTime
+		return declare.ATime
 	case "Over":
-		shape = "64KB"
+		return "64KB"
 	case "Of":
-		shape = "and the event type that it is a part of, such as order.placed,"
+		return "and the event type that it is a part of, such as order.placed,"
 	case "PK":
-		shape = `"ORDER#{order_id}"`
+		return `"ORDER#{order_id}"`
 	case "SK":
-		shape = `"ORDER"`
+		return `"ORDER"`
 	}
-	return f.Tag.Get("yaml") + ": " + cmp.Or(shape, example(f.Type))
+	return ""
 }
 
 // anEvent is the smallest valid event type.

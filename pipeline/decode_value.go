@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/yamlfile"
 )
 
@@ -12,37 +13,37 @@ const aValue = `{sum: total_cents, where: "total_cents > 100"}`
 
 // valueMapping decodes a value that is written as a mapping. It writes the text that means the
 // same: sum PATH where CONDITION. members are one way of computing the value, and its condition.
-func (d *decoder) valueMapping(p place, n *yamlfile.Node, into reflect.Value, members []string) {
-	d.values[p] = position{Position: n.Position}
+func valueMapping(d *declare.Decoder, p place, n *yamlfile.Node, into reflect.Value, members []string) {
+	d.Values[p] = position{Position: n.Position}
 	var op, operand, where string
-	for _, m := range d.pairs(p, n, aValue) {
-		at := p.in(m.name)
+	for _, m := range d.Pairs(p, n, aValue) {
+		at := p.In(m.Name)
 		switch {
-		case isAverage(m.name):
-			bad := averageError(m.value.Text)
-			d.misnamed(at, bad.What, bad.Instead)
-			d.broken[p] = true
-		case !slices.Contains(members, m.name):
-			d.misnamed(at, "unknown name "+m.name, suggest(m.name, members))
-			d.broken[p] = true
-		case m.name == "where":
-			d.value(at, m.value, reflect.ValueOf(&where).Elem(), nil)
-			d.broken[p] = d.broken[p] || d.broken[at]
+		case isAverage(m.Name):
+			bad := averageError(m.Value.Text)
+			d.Misnamed(at, bad.What, bad.Instead)
+			d.Broken[p] = true
+		case !slices.Contains(members, m.Name):
+			d.Misnamed(at, "unknown name "+m.Name, declare.Suggest(m.Name, members))
+			d.Broken[p] = true
+		case m.Name == "where":
+			d.Value(at, m.Value, reflect.ValueOf(&where).Elem(), nil)
+			d.Broken[p] = d.Broken[p] || d.Broken[at]
 		case op != "":
-			d.misnamed(at, nameOf(p)+" is computed in two ways, "+op+" and "+m.name, "one of the two")
-			d.broken[p] = true
-		case m.name == "count":
-			op = m.name
-			d.countMember(at, m.value)
-			d.broken[p] = d.broken[p] || d.broken[at]
+			d.Misnamed(at, declare.NameOf(p)+" is computed in two ways, "+op+" and "+m.Name, "one of the two")
+			d.Broken[p] = true
+		case m.Name == "count":
+			op = m.Name
+			countMember(d, at, m.Value)
+			d.Broken[p] = d.Broken[p] || d.Broken[at]
 		default:
-			op = m.name
-			d.value(at, m.value, reflect.ValueOf(&operand).Elem(), nil)
-			d.broken[p] = d.broken[p] || d.broken[at]
+			op = m.Name
+			d.Value(at, m.Value, reflect.ValueOf(&operand).Elem(), nil)
+			d.Broken[p] = d.Broken[p] || d.Broken[at]
 		}
 	}
-	if op == "" && !d.broken[p] {
-		d.breaks(p, nameOf(p)+" does not say how it is computed",
+	if op == "" && !d.Broken[p] {
+		d.Breaks(p, declare.NameOf(p)+" does not say how it is computed",
 			"count: true, sum: PATH, min: PATH, max: PATH, newest: PATH, oldest: PATH, histogram: PATH or distinct: PATH beside where")
 	}
 	text := strings.TrimSpace(op + " " + operand)
@@ -53,9 +54,9 @@ func (d *decoder) valueMapping(p place, n *yamlfile.Node, into reflect.Value, me
 }
 
 // countMember checks that count is true, because count reads no field.
-func (d *decoder) countMember(p place, n *yamlfile.Node) {
-	d.values[p] = position{Position: n.Position}
+func countMember(d *declare.Decoder, p place, n *yamlfile.Node) {
+	d.Values[p] = position{Position: n.Position}
 	if n.Kind != yamlfile.Bool || strings.ToLower(n.Text) != "true" {
-		d.breaks(p, "count counts events and reads no field", "count: true")
+		d.Breaks(p, "count counts events and reads no field", "count: true")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -21,7 +22,7 @@ type doubts struct {
 
 // warning is a Mistake that is allowed, with the place that it is about.
 type warning struct {
-	Mistake
+	declare.Mistake
 	place place
 }
 
@@ -29,18 +30,18 @@ type warning struct {
 func doubtsOf(c *compiler) Mistakes {
 	d := &doubts{compiler: c}
 	for _, name := range c.p.names {
-		d.eventType(place("events").in(name), c.p.types[name])
+		d.eventType(place("events").In(name), c.p.types[name])
 	}
 	for _, def := range c.p.definitions {
-		d.aggregate(place("aggregates").in(def.Name), def)
+		d.aggregate(place("aggregates").In(def.Name), def)
 	}
 	d.sharedKeys()
-	return d.settled().sorted()
+	return mistakes(d.settled())
 }
 
 func (d *doubts) eventType(at place, t *eventType) {
-	d.was(at.in("was"), t)
-	d.keyBeyondID(at.in("key"), t)
+	d.was(at.In("was"), t)
+	d.keyBeyondID(at.In("key"), t)
 	d.onePartition(at, t)
 	d.noTime(at, t)
 	d.asText(t)
@@ -62,12 +63,12 @@ func (d *doubts) aggregate(at place, def *aggregate.Definition) {
 	}
 	for i, t := range by {
 		if t.Constant() {
-			d.constantBy(at.in("by").in(def.By[i]), def.By[i], t.Text())
+			d.constantBy(at.In("by").In(def.By[i]), def.By[i], t.Text())
 		}
 	}
-	d.byOfAnID(at.in("by"), by, feeds)
-	d.manyWindows(at.in("window"), def, feeds)
-	d.floorOfAPart(at.in("from"), def, feeds)
+	d.byOfAnID(at.In("by"), by, feeds)
+	d.manyWindows(at.In("window"), def, feeds)
+	d.floorOfAPart(at.In("from"), def, feeds)
 }
 
 // floorOfAPart warns of a floor that may refuse a part after its whole is stored.
@@ -79,7 +80,7 @@ func (d *doubts) floorOfAPart(at place, def *aggregate.Definition, feeds map[str
 		}
 		for i, v := range feeds[name].values {
 			if v.mayTake() && def.AtLeast[i].Set {
-				d.warnNamed(at.in(name), fmt.Sprintf("%s is a part of %s, which is stored first: if a floor refuses the part, the "+
+				d.warnNamed(at.In(name), fmt.Sprintf("%s is a part of %s, which is stored first: if a floor refuses the part, the "+
 					"message goes to quarantine, and the rest of it stays stored", name, t.part.whole.name),
 					"atomic: true in "+t.part.whole.name)
 				break
@@ -90,25 +91,25 @@ func (d *doubts) floorOfAPart(at place, def *aggregate.Definition, feeds map[str
 
 // warn reports what is allowed but probably not meant.
 func (d *doubts) warn(p place, what, instead string) {
-	d.warnings = append(d.warnings, warning{d.at(p, d.position(p), what, instead), p})
+	d.warnings = append(d.warnings, warning{d.At(p, d.Position(p), what, instead), p})
 }
 
 // warnNamed warns about the name of the member at p.
 func (d *doubts) warnNamed(p place, what, instead string) {
-	pos, ok := d.keys[p]
+	pos, ok := d.Keys[p]
 	if !ok {
-		pos = d.position(p)
+		pos = d.Position(p)
 	}
-	d.warnings = append(d.warnings, warning{d.at(p, pos, what, instead), p})
+	d.warnings = append(d.warnings, warning{d.At(p, pos, what, instead), p})
 }
 
 // settled returns all warnings. A warning that every event type has appears once.
-func (d *doubts) settled() Mistakes {
+func (d *doubts) settled() declare.Mistakes {
 	count := map[string]int{}
 	for _, w := range d.warnings {
 		count[w.kind()]++
 	}
-	var list Mistakes
+	var list declare.Mistakes
 	said := map[string]bool{}
 	for _, w := range d.inOrder() {
 		kind := w.kind()
@@ -138,15 +139,15 @@ func (d *doubts) inOrder() []warning {
 
 // kind returns the same text for warnings that differ only in the event type.
 func (w warning) kind() string {
-	parts := strings.SplitN(string(w.place), placeSeparator, 3)
-	return parts[0] + placeSeparator + strings.Join(parts[min(2, len(parts)):], "") + placeSeparator + w.What + placeSeparator + w.Instead
+	parts := strings.SplitN(string(w.place), declare.Separator, 3)
+	return strings.Join([]string{parts[0], strings.Join(parts[min(2, len(parts)):], ""), w.What, w.Instead}, declare.Separator)
 }
 
 // was warns of an earlier lifetime that changes nothing.
 func (d *doubts) was(at place, t *eventType) {
 	for i, w := range d.spec.Events[t.name].Was {
-		if p := at.in(fmt.Sprint(i)); !lifetime.Shorter(w.Retain, t.retain) {
-			d.warn(p, nameOf(p)+" changes nothing: today's retain is as short", "the other entries alone")
+		if p := at.In(fmt.Sprint(i)); !lifetime.Shorter(w.Retain, t.retain) {
+			d.warn(p, declare.NameOf(p)+" changes nothing: today's retain is as short", "the other entries alone")
 		}
 	}
 }
@@ -167,9 +168,9 @@ func (d *doubts) keyBeyondID(p place, t *eventType) {
 
 // onePartition warns of keys that put all items of a type into one partition.
 func (d *doubts) onePartition(at place, t *eventType) {
-	d.partitionKey(at.in("key").in("pk"), t.pk)
+	d.partitionKey(at.In("key").In("pk"), t.pk)
 	for _, i := range t.indexes {
-		d.partitionKey(at.in("indexes").in(i.name).in("pk"), i.pk)
+		d.partitionKey(at.In("indexes").In(i.name).In("pk"), i.pk)
 	}
 }
 
@@ -290,7 +291,7 @@ func (d *doubts) shareAKey(names []string) {
 	if len(names) == len(d.p.names) && len(names) > 2 {
 		what = "events of all types"
 	}
-	d.warn(place("events").in(names[1]).in("key"), what+" can have the same key, and the later one would be a conflict",
+	d.warn(place("events").In(names[1]).In("key"), what+" can have the same key, and the later one would be a conflict",
 		"keys that begin with different words, unless you mean it,")
 }
 

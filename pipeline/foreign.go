@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -27,13 +28,13 @@ func (c *compiler) foreignParts(p place, t *keys.Template) (ok bool) {
 		name := variableText(t.Text()[part.Offset:])
 		switch {
 		case strings.HasSuffix(before, "$"):
-			c.mistakeAt(p, t.Text(), part.Offset-1, fmt.Sprintf("$%s is not a variable: it is a $ and then a field of the payload",
+			c.MistakeAt(p, t.Text(), part.Offset-1, fmt.Sprintf("$%s is not a variable: it is a $ and then a field of the payload",
 				t.Text()[part.Offset:end(t.Text(), part.Offset)]),
 				"{"+name+"} for that field, or the text itself,")
 			ok = false
 		default:
 			if bad := where.JSONPath(name); bad != nil {
-				c.mistakeAt(p, t.Text(), part.Offset, bad.What, bad.Instead)
+				c.MistakeAt(p, t.Text(), part.Offset, bad.What, bad.Instead)
 				ok = false
 			}
 		}
@@ -73,8 +74,8 @@ func (c *compiler) ofTheEvent(p place, t *keys.Template, instead string) {
 	}
 	for _, d := range t.Derived() {
 		if name, is := ofDelivery(d); is {
-			c.mistakeAt(p, t.Text(), strings.Index(t.Text(), d),
-				fmt.Sprintf(deliveredAnew, nameOf(p), name), instead)
+			c.MistakeAt(p, t.Text(), strings.Index(t.Text(), d),
+				fmt.Sprintf(deliveredAnew, declare.NameOf(p), name), instead)
 		}
 	}
 }
@@ -94,7 +95,7 @@ func (c *compiler) comparedAsText(p place, text string, condition *where.Conditi
 		return // the value needs no number
 	}
 	for _, found := range condition.NoNumbers(v.path) {
-		c.mistakeAt(p, text, found.Offset,
+		c.MistakeAt(p, text, found.Offset,
 			fmt.Sprintf("where compares %s with %s, and %s needs a number there: no event that meets this could be counted", v.path,
 				found.With, v),
 			cmp.Or(found.Numbers, "a comparison with a number, or exists "+v.path.String()+","))
@@ -105,7 +106,7 @@ func (c *compiler) comparedAsText(p place, text string, condition *where.Conditi
 func (c *compiler) filledIn(p place, text string, condition *where.Condition) {
 	for _, t := range condition.Texts() {
 		if strings.Contains(t.Text, "${") {
-			c.mistakeAt(p, text, t.Offset, fmt.Sprintf("%q is not a variable", t.Text), "the text itself")
+			c.MistakeAt(p, text, t.Offset, fmt.Sprintf("%q is not a variable", t.Text), "the text itself")
 		}
 	}
 }

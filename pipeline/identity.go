@@ -15,16 +15,16 @@ func (c *compiler) identity(at place, t *eventType) {
 		place place
 		text  string
 		tpl   *keys.Template
-	}{{at.in("id"), s.ID, t.id}, {at.in("at"), s.At, t.at}, {at.in("key").in("pk"), s.Key.PK, t.pk},
-		{at.in("key").in("sk"), s.Key.SK, t.sk}} {
+	}{{at.In("id"), s.ID, t.id}, {at.In("at"), s.At, t.at}, {at.In("key").In("pk"), s.Key.PK, t.pk},
+		{at.In("key").In("sk"), s.Key.SK, t.sk}} {
 		if m.tpl != nil {
 			c.usesIgnored(m.place, m.text, t, m.tpl.Paths())
 		}
 	}
 	if t.id != nil {
-		c.losslessID(at.in("id"), t)
+		c.losslessID(at.In("id"), t)
 	}
-	if t.pk != nil && t.sk != nil && (t.id != nil || s.ID == "" && !s.Part.isPart() && !c.isBroken(at.in("id"))) {
+	if t.pk != nil && t.sk != nil && (t.id != nil || s.ID == "" && !s.Part.isPart() && !c.IsBroken(at.In("id"))) {
 		c.keyHoldsID(at, t)
 		c.keyBeyondID(at, t)
 	}
@@ -68,12 +68,12 @@ func lossless(templates ...*keys.Template) (full, all map[string]bool) {
 func (c *compiler) losslessID(p place, t *eventType) {
 	full, all := lossless(t.id)
 	if len(all) == 0 {
-		c.mistake(p, "id is the same for every event", `the fields that tell events apart, such as "{order_id}", or "{@digest}",`)
+		c.Mistake(p, "id is the same for every event", `the fields that tell events apart, such as "{order_id}", or "{@digest}",`)
 		return
 	}
 	for _, v := range slices.Sorted(maps.Keys(all)) {
 		if !full[v] && v != "@type" {
-			c.mistake(p, fmt.Sprintf("id shows %s only through a function that loses a part of it: two events could have one id", v),
+			c.Mistake(p, fmt.Sprintf("id shows %s only through a function that loses a part of it: two events could have one id", v),
 				"{"+v+"}")
 		}
 	}
@@ -91,7 +91,7 @@ func (c *compiler) keyHoldsID(at place, t *eventType) {
 		if all["@id"] {
 			what = "key shows @id only through a function that loses a part of it: two events could have one key"
 		}
-		c.mistake(at.in("key"), what, "{@id} in sk, or an id: of your own,")
+		c.Mistake(at.In("key"), what, "{@id} in sk, or an id: of your own,")
 		return
 	}
 	_, parts := lossless(t.id)
@@ -107,7 +107,7 @@ func (c *compiler) keyHoldsID(at place, t *eventType) {
 			what = fmt.Sprintf(
 				"key shows %s, which id uses, only through a function that loses a part of it: two events could have one key", v)
 		}
-		c.mistake(at.in("key"), what, "{"+v+"} or {@id} in sk")
+		c.Mistake(at.In("key"), what, "{"+v+"} or {@id} in sk")
 	}
 }
 
@@ -118,7 +118,7 @@ func (c *compiler) keyBeyondID(at place, t *eventType) {
 		return // under insert it is allowed; see doubts.keyBeyondID
 	}
 	for _, v := range t.beyondID() {
-		c.mistake(at.in("key"),
+		c.Mistake(at.In("key"),
 			fmt.Sprintf(
 				"key uses %s, which id does not: under mode latest a newer revision could get another key and leave the old one standing",
 				v), "a key made of the fields of id")

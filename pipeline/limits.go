@@ -44,7 +44,7 @@ const (
 
 func (c *compiler) countAggregates() {
 	if n := len(c.spec.Aggregates); n > MaxAggregates {
-		c.mistake("aggregates",
+		c.Mistake("aggregates",
 			fmt.Sprintf(
 				"there are %d aggregates, and the streams function begins with one transaction over all of them, of at most 100 items", n),
 			fmt.Sprintf("at most %d, and the others over another pair of tables,", MaxAggregates))
@@ -53,7 +53,7 @@ func (c *compiler) countAggregates() {
 
 func (c *compiler) countValues(at place, values []aggregate.Value) {
 	if n := len(values); n > MaxValues {
-		c.mistake(at,
+		c.Mistake(at,
 			fmt.Sprintf("there are %d values, and one update writes all of them, in an expression of at most 4 KB and 300 operators", n),
 			fmt.Sprintf("at most %d, and the others in another aggregate with the same by,", MaxValues))
 	}
@@ -61,7 +61,7 @@ func (c *compiler) countValues(at place, values []aggregate.Value) {
 
 func (c *compiler) measureDefinition(at place, def *aggregate.Definition) {
 	if n := len(def.Text); n > maxDefinition {
-		c.mistake(at, fmt.Sprintf("the definition of %s takes %d bytes, and all definitions must fit one transaction of 4 MB", def.Name, n),
+		c.Mistake(at, fmt.Sprintf("the definition of %s takes %d bytes, and all definitions must fit one transaction of 4 MB", def.Name, n),
 			fmt.Sprintf("at most %d bytes of templates, conditions and values", maxDefinition))
 	}
 }
@@ -90,7 +90,7 @@ func (c *compiler) measureStatement(at place, t *eventType) {
 		n += statementName + len(name)
 	}
 	if n > maxStatement {
-		c.mistake(at,
+		c.Mistake(at,
 			fmt.Sprintf("the names of the %d attributes of %s make an INSERT statement of up to %d characters, and DynamoDB takes %d",
 				len(t.attributes), t.name, n, maxStatement),
 			fmt.Sprintf("fewer or shorter names, which take %d characters less (each one takes %d more than its own),", n-maxStatement,

@@ -1,12 +1,9 @@
 package pipeline
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/ingot-events/ingot/internal/plan/yamlfile"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 )
 
 // Mistake is one thing wrong with a declaration.
@@ -19,19 +16,7 @@ type Mistake struct {
 }
 
 // String returns "file:line:column: what; write … instead", or "…; write … beside it".
-func (m Mistake) String() string {
-	var b strings.Builder
-	switch {
-	case m.Line > 0:
-		fmt.Fprintf(&b, "%s:%d:%d: ", m.File, m.Line, m.Column)
-	case m.File != "":
-		fmt.Fprintf(&b, "%s: ", m.File)
-	case m.Where != "":
-		fmt.Fprintf(&b, "%s: ", m.Where)
-	}
-	b.WriteString(m.What + yamlfile.Advice(m.Instead))
-	return b.String()
-}
+func (m Mistake) String() string { return declare.Mistake(m).String() }
 
 // Mistakes lists everything that is wrong with a declaration, in the order of the file.
 type Mistakes []Mistake
@@ -45,11 +30,18 @@ func (ms Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sorted returns ms in file order, without repetitions.
-func (ms Mistakes) sorted() Mistakes {
-	slices.SortStableFunc(ms, func(a, b Mistake) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
-			strings.Compare(a.Where, b.Where), strings.Compare(a.What, b.What))
-	})
-	return slices.Compact(ms)
+// mistakes returns what is wrong with a declaration, in the order of the file, without repetitions.
+func mistakes(list declare.Mistakes) Mistakes {
+	ms := make(Mistakes, 0, len(list))
+	for _, m := range list.Sorted() {
+		ms = append(ms, Mistake(m))
+	}
+	return ms
 }
+
+// These are what a declaration is read with.
+type (
+	report   = declare.Report
+	place    = declare.Place
+	position = declare.Position
+)

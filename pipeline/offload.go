@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 )
 
 // offload compiles which payloads of a type go to the payload bucket.
@@ -16,19 +17,19 @@ func (c *compiler) offload(p place, t *eventType, s OffloadSpec) {
 	switch least, most := int64(minOver), int64(maxOver); {
 	case t.over == 0 && len(s.Keep) == 0:
 		return
-	case c.isBroken(p) || c.isBroken(p.in("over")):
+	case c.IsBroken(p) || c.IsBroken(p.In("over")):
 		return
 	case t.over < least || t.over > most:
-		c.mistake(p.in("over"), "over is "+sizeText(t.over), "a size from "+sizeText(least)+" to "+sizeText(most))
+		c.Mistake(p.In("over"), "over is "+declare.SizeText(t.over), "a size from "+declare.SizeText(least)+" to "+declare.SizeText(most))
 	case t.latest:
-		c.mistake(p, "offload does not go with mode latest: a newer revision replaces a payload that it has not read",
+		c.Mistake(p, "offload does not go with mode latest: a newer revision replaces a payload that it has not read",
 			"the type without offload")
 	case !namesAFolder(t.name):
-		c.mistake(p, "the name "+t.name+" cannot be a folder of the payload bucket, and offload needs one",
+		c.Mistake(p, "the name "+t.name+" cannot be a folder of the payload bucket, and offload needs one",
 			"a name of letters, digits, ., _ and -")
 	}
 	for i, text := range s.Keep {
-		if path, ok := c.path(p.in("keep").in(strconv.Itoa(i)), text); ok {
+		if path, ok := c.path(p.In("keep").In(strconv.Itoa(i)), text); ok {
 			t.keep = append(t.keep, path)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/replay"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -46,8 +47,8 @@ aggregates:
 // offloading compiles the text of a file with offload.
 func offloading(t testing.TB, text string) *Pipeline {
 	t.Helper()
-	spec := decode([]byte(text), newReport(""))
-	p, err := compile(&spec, newReport(""), (*compiler).forPeople, nil)
+	spec := decode([]byte(text), declare.NewReport(""))
+	p, err := compile(&spec, declare.NewReport(""), (*compiler).forPeople, nil)
 	if err != nil {
 		t.Fatalf("%v\nin\n%s", err, text)
 	}
@@ -158,8 +159,8 @@ func TestOffloadIsRefused(t *testing.T) {
 			"claim:\n    part: {of: plain, with: [email]}\n    id: \"{email}\"\n    key: {pk: \"EMAIL#{email}\", sk: \"-\"}\n    offload: {over: 1KB}\n  plain:\n    atomic: true\n", "a claim can pass to another event, and its objects cannot"},
 		"none of these": {"type:", "type:", ""},
 	} {
-		spec := decode([]byte(strings.Replace(withOffload, c.old, c.new, 1)), newReport(""))
-		r := newReport("")
+		spec := decode([]byte(strings.Replace(withOffload, c.old, c.new, 1)), declare.NewReport(""))
+		r := declare.NewReport("")
 		d := decodeMistakes(strings.Replace(withOffload, c.old, c.new, 1))
 		if d == "" {
 			if _, err := compile(&spec, r, (*compiler).forPeople, nil); err != nil {
@@ -173,12 +174,12 @@ func TestOffloadIsRefused(t *testing.T) {
 }
 
 func decodeMistakes(text string) string {
-	r := newReport("")
+	r := declare.NewReport("")
 	decode([]byte(text), r)
-	if len(r.mistakes) == 0 {
+	if len(r.Mistakes) == 0 {
 		return ""
 	}
-	return r.mistakes.Error()
+	return mistakes(r.Mistakes).Error()
 }
 
 // What is computed from what an item keeps is what is computed from the payload, for random files

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/base/nearest"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -110,7 +111,7 @@ func (p *Pipeline) Pattern(name string) (*Pattern, error) {
 	case nearest.Name(name, names) != "":
 		return nil, fmt.Errorf("there is no pattern %s; the nearest is %s", name, nearest.Name(name, names))
 	}
-	return nil, fmt.Errorf("there is no pattern %s; the pipeline has %s", name, suggest(name, names))
+	return nil, fmt.Errorf("there is no pattern %s; the pipeline has %s", name, declare.Suggest(name, names))
 }
 
 // slotKind says what a slot of a key is filled with.

@@ -10,15 +10,16 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/base/nearest"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/keys"
 )
 
 // patterns compiles the patterns. Only readers need them, so the two functions do not call this.
 func (c *compiler) patterns() {
 	for _, name := range slices.Sorted(maps.Keys(c.spec.Patterns)) {
-		at := place("patterns").in(name)
+		at := place("patterns").In(name)
 		if !plainName(name) || len(name) > 64 {
-			c.misnamed(at, fmt.Sprintf("%q is not a valid name for a pattern", name), plainNameForm+", at most 64")
+			c.Misnamed(at, fmt.Sprintf("%q is not a valid name for a pattern", name), plainNameForm+", at most 64")
 		}
 		if p := c.pattern(at, name, c.spec.Patterns[name]); p != nil {
 			p.define()
@@ -29,24 +30,24 @@ func (c *compiler) patterns() {
 
 // pattern compiles one pattern. It returns nil if there is a mistake.
 func (c *compiler) pattern(at place, name string, s PatternSpec) *Pattern {
-	if c.isBroken(at) {
+	if c.IsBroken(at) {
 		return nil
 	}
 	p := &Pattern{name: name, index: s.Index, total: s.Total, top: s.Top, newest: s.Newest, since: s.Since, rate: s.Rate,
 		secret: c.p.secret}
 	switch {
 	case s.Total != "" && len(s.Read) > 0:
-		c.mistake(at.in("total"), "a pattern reads events or totals, not both", "read: or total: alone")
+		c.Mistake(at.In("total"), "a pattern reads events or totals, not both", "read: or total: alone")
 		return nil
 	case s.Total != "":
 		return c.totalPattern(at, p, s)
 	case s.Top != 0 && len(s.Read) > 0:
-		c.misnamed(at.in("top"), "top is for totals, but this pattern reads events",
+		c.Misnamed(at.In("top"), "top is for totals, but this pattern reads events",
 			"total: and an aggregate with rank, or the pattern without top,")
 		return nil
 	case len(s.Read) == 0:
-		if !c.isBroken(at.in("read")) && !c.isBroken(at.in("total")) {
-			c.mistake(at, name+" does not say what it reads", "read: [order.placed], or total: and an aggregate,")
+		if !c.IsBroken(at.In("read")) && !c.IsBroken(at.In("total")) {
+			c.Mistake(at, name+" does not say what it reads", "read: [order.placed], or total: and an aggregate,")
 		}
 		return nil
 	}
@@ -59,7 +60,7 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *Pattern {
 		return nil
 	}
 	if n := p.Partitions(); n > MaxPartitions {
-		c.mistake(at, fmt.Sprintf("%s reads %d partitions to answer any question, and one question reads at most %d", name, n,
+		c.Mistake(at, fmt.Sprintf("%s reads %d partitions to answer any question, and one question reads at most %d", name, n,
 			MaxPartitions), "a smaller N in shard:N of the pk that it reads")
 		return nil
 	}
@@ -75,7 +76,7 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *Pattern {
 
 // typesOf finds the event types and their keys in the pattern's index.
 func (c *compiler) typesOf(at place, p *Pattern, s PatternSpec) ([]*eventType, bool) {
-	before := len(c.mistakes)
+	before := len(c.Mistakes)
 	known := slices.Sorted(maps.Keys(c.spec.Events))
 	if s.Index != "" && !slices.Contains(c.p.indexes, s.Index) {
 		index := s.Index
@@ -84,25 +85,25 @@ func (c *compiler) typesOf(at place, p *Pattern, s PatternSpec) ([]*eventType, b
 		}
 		instead := "indexes: {" + index + `: {pk: "…", sk: "…"}} in the event types that it reads`
 		if len(c.p.indexes) > 0 {
-			instead = suggest(s.Index, c.p.indexes) + ", or " + instead
+			instead = declare.Suggest(s.Index, c.p.indexes) + ", or " + instead
 		}
-		c.mistake(at.in("index"), "no event type is in "+s.Index, instead+",")
+		c.Mistake(at.In("index"), "no event type is in "+s.Index, instead+",")
 		return nil, false
 	}
 	var types []*eventType
 	for i, name := range s.Read {
-		pos := at.in("read").in(strconv.Itoa(i))
+		pos := at.In("read").In(strconv.Itoa(i))
 		t, ok := c.p.types[name]
 		switch {
-		case c.isBroken(pos):
+		case c.IsBroken(pos):
 		case !ok:
-			c.mistake(pos, "there is no event type "+name, suggest(name, known))
+			c.Mistake(pos, "there is no event type "+name, declare.Suggest(name, known))
 		case slices.Contains(s.Read[:i], name):
-			c.mistake(pos, name+" is read twice", "it once")
+			c.Mistake(pos, name+" is read twice", "it once")
 		default:
 			pk, sk, _ := p.templates(t)
 			if s.Index != "" && !slices.ContainsFunc(t.indexes, func(ix index) bool { return ix.name == s.Index }) {
-				c.mistake(pos, fmt.Sprintf("events of %s are not in %s", name, s.Index),
+				c.Mistake(pos, fmt.Sprintf("events of %s are not in %s", name, s.Index),
 					fmt.Sprintf("only the types that are, or %s: {pk: …, sk: …} in the indexes: of %s,", s.Index, name))
 			} else if pk == nil || sk == nil {
 				return nil, false // the template has a mistake, which was reported
@@ -113,7 +114,7 @@ func (c *compiler) typesOf(at place, p *Pattern, s PatternSpec) ([]*eventType, b
 		}
 	}
 	slices.Sort(p.types)
-	return types, len(c.mistakes) == before
+	return types, len(c.Mistakes) == before
 }
 
 // templates returns the key of t in the pattern's index, and what pk was earlier.
@@ -131,7 +132,7 @@ func (p *Pattern) templates(t *eventType) (pk, sk *keys.Template, was []*keys.Te
 
 // as returns the parameter's name for each variable that has one of its own.
 func (c *compiler) as(at place, p *Pattern, s PatternSpec, types []*eventType) (map[string]string, bool) {
-	before := len(c.mistakes)
+	before := len(c.Mistakes)
 	used := map[string]bool{}
 	for _, t := range types {
 		pk, sk, was := p.templates(t)
@@ -150,22 +151,22 @@ func (c *compiler) as(at place, p *Pattern, s PatternSpec, types []*eventType) (
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.As)) {
-		pos := at.in("as").in(name)
+		pos := at.In("as").In(name)
 		if !plainName(name) {
-			c.misnamed(pos, fmt.Sprintf("%q is not a valid name for a parameter", name), plainNameForm)
+			c.Misnamed(pos, fmt.Sprintf("%q is not a valid name for a parameter", name), plainNameForm)
 		}
 		for i, path := range s.As[name] {
 			switch {
 			case !used[path]:
-				c.mistake(pos.in(strconv.Itoa(i)), p.notInKey(path), p.keyFor(path, used))
+				c.Mistake(pos.In(strconv.Itoa(i)), p.notInKey(path), p.keyFor(path, used))
 			case names[path] != "" && names[path] != name:
-				c.mistake(pos.in(strconv.Itoa(i)), fmt.Sprintf("%s has two names, %s and %s", path, names[path], name), "one of the two")
+				c.Mistake(pos.In(strconv.Itoa(i)), fmt.Sprintf("%s has two names, %s and %s", path, names[path], name), "one of the two")
 			default:
 				names[path] = name
 			}
 		}
 	}
-	return names, len(c.mistakes) == before
+	return names, len(c.Mistakes) == before
 }
 
 // place names the key that the pattern reads by.
@@ -215,7 +216,7 @@ func (c *compiler) samePartition(at place, p *Pattern, types []*eventType, names
 				if (sl.kind == slotValue || sl.kind == slotTime) && !slices.ContainsFunc(p.pks[0], func(own slot) bool {
 					return own.name == sl.name && own.kind == sl.kind
 				}) {
-					c.mistake(at,
+					c.Mistake(at,
 						fmt.Sprintf("%s cannot read what is stored under %s in %s: %s is not in today's pk, so that nobody gives it",
 							p.name, old.Text(), p.place(), sl.reads), "an index of its own, under another name,")
 					return false
@@ -250,7 +251,7 @@ func (c *compiler) differs(at place, p *Pattern, a, b *eventType, names map[stri
 	if len(wants) > 0 && x.String() == y.String() {
 		instead = "as: {" + strings.Join(wants, ", ") + "} beside read:"
 	}
-	c.mistake(at.in("read"), what, instead)
+	c.Mistake(at.In("read"), what, instead)
 }
 
 // lastName returns the last member of a path as the name of a parameter.
@@ -350,19 +351,20 @@ func (t keyTemplate) shared(other keyTemplate) keyTemplate {
 
 // totalPattern compiles a pattern that reads totals.
 func (c *compiler) totalPattern(at place, p *Pattern, s PatternSpec) *Pattern {
-	before := len(c.mistakes)
+	before := len(c.Mistakes)
 	for _, m := range []struct {
 		name  string
 		given bool
 	}{{"index", s.Index != ""}, {"since", !s.Since.IsZero()}} {
 		if m.given {
-			c.misnamed(at.in(m.name), m.name+" cannot be used with totals", "the pattern without it")
+			c.Misnamed(at.In(m.name), m.name+" cannot be used with totals", "the pattern without it")
 		}
 	}
 	f, ok := c.p.feedOf(s.Total)
 	if !ok {
 		if _, declared := c.spec.Aggregates[s.Total]; !declared {
-			c.mistake(at.in("total"), "there is no aggregate "+s.Total, suggest(s.Total, slices.Sorted(maps.Keys(c.spec.Aggregates))))
+			c.Mistake(at.In("total"), "there is no aggregate "+s.Total,
+				declare.Suggest(s.Total, slices.Sorted(maps.Keys(c.spec.Aggregates))))
 		}
 		return nil
 	}
@@ -381,8 +383,8 @@ func (c *compiler) totalPattern(at place, p *Pattern, s PatternSpec) *Pattern {
 	for _, name := range slices.Sorted(maps.Keys(s.As)) {
 		for i, path := range s.As[name] {
 			if !used[path] {
-				c.mistake(at.in("as").in(name).in(strconv.Itoa(i)), path+" is not in by of "+s.Total,
-					suggest(path, slices.Sorted(maps.Keys(used))))
+				c.Mistake(at.In("as").In(name).In(strconv.Itoa(i)), path+" is not in by of "+s.Total,
+					declare.Suggest(path, slices.Sorted(maps.Keys(used))))
 			}
 			names[path] = name
 		}
@@ -391,7 +393,7 @@ func (c *compiler) totalPattern(at place, p *Pattern, s PatternSpec) *Pattern {
 	for _, t := range f.by {
 		p.by = append(p.by, p.slots(t, names))
 	}
-	if len(c.mistakes) > before {
+	if len(c.Mistakes) > before {
 		return nil
 	}
 	return p
@@ -399,21 +401,21 @@ func (c *compiler) totalPattern(at place, p *Pattern, s PatternSpec) *Pattern {
 
 // topPattern compiles a pattern that reads the totals with the greatest values of a window.
 func (c *compiler) topPattern(at place, p *Pattern, s PatternSpec, def *aggregate.Definition) *Pattern {
-	before := len(c.mistakes)
+	before := len(c.Mistakes)
 	if p.top < 0 || p.top > 1000 {
-		c.mistake(at.in("top"), fmt.Sprintf("top is %d", p.top), "a whole number from 1 to 1000")
+		c.Mistake(at.In("top"), fmt.Sprintf("top is %d", p.top), "a whole number from 1 to 1000")
 	}
 	if def.Rank.Value == "" {
-		c.mistake(at.in("top"), s.Total+" declares no rank, so its totals are in no order", "rank: and one of its values in "+s.Total+
+		c.Mistake(at.In("top"), s.Total+" declares no rank, so its totals are in no order", "rank: and one of its values in "+s.Total+
 			", such as rank: {value: "+def.Values[0].Name+"},")
 	}
 	if len(s.As) > 0 {
-		c.misnamed(at.in("as"), "as cannot be used with top", "the pattern without it")
+		c.Misnamed(at.In("as"), "as cannot be used with top", "the pattern without it")
 	}
 	if s.Newest {
-		c.misnamed(at.in("newest"), "newest cannot be used with top", "the pattern without it")
+		c.Misnamed(at.In("newest"), "newest cannot be used with top", "the pattern without it")
 	}
-	if len(c.mistakes) > before {
+	if len(c.Mistakes) > before {
 		return nil
 	}
 	return p

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/nearest"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -132,7 +133,7 @@ func (a *asked) checkNames() error {
 			return fmt.Errorf("%s has %d values, and a question has at most %d of one parameter; ask in several questions", name,
 				len(values), MaxParameterValues)
 		case known[i].Sort && known[i].Time && !a.fine(name):
-			return fmt.Errorf("%s: %s is not a whole time; write %s=%s, or a range from and to", name, values[0], name, aTime)
+			return fmt.Errorf("%s: %s is not a whole time; write %s=%s, or a range from and to", name, values[0], name, declare.ATime)
 		case len(values) > 1 && known[i].Sort:
 			return fmt.Errorf("%s has %d values, and only a parameter of the partition key may have several; ask for one at a time", name,
 				len(values))
@@ -196,7 +197,7 @@ func (a *asked) choosePeriods() error {
 			}
 			if fineness(s.unit) > fineness("minute") {
 				return fmt.Errorf("%s needs %s: its partitions are single instants, so a range over them cannot be read; write %s=%s",
-					a.name, s.name, s.name, aTime)
+					a.name, s.name, s.name, declare.ATime)
 			}
 			a.ranged = s.reads
 		}

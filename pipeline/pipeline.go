@@ -10,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/where"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -154,9 +155,9 @@ func load(fsys fs.FS, name string, more func(*compiler), opts []Option) (*Pipeli
 	if err != nil {
 		return nil, err
 	}
-	r := newReport(name)
+	r := declare.NewReport(name)
 	spec := decode(text, r)
-	text = r.withSchemas(fsys, &spec, text)
+	text = withSchemas(r, fsys, &spec, text)
 	p, err := compile(&spec, r, more, opts)
 	if p != nil {
 		p.text = text
@@ -167,7 +168,7 @@ func load(fsys fs.FS, name string, more func(*compiler), opts []Option) (*Pipeli
 // New compiles a declaration made in Go. The error is [Mistakes], [ErrNoSecret] or
 // [ErrShortSecret].
 func New(spec Spec, opts ...Option) (*Pipeline, error) {
-	return compile(&spec, newReport(""), (*compiler).forPeople, opts)
+	return compile(&spec, declare.NewReport(""), (*compiler).forPeople, opts)
 }
 
 // Text returns the text of the file that p was loaded from, with the text of each schema in place

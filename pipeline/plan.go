@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/internal/base/nearest"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/jsonschema"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -244,7 +245,7 @@ func (p *Pipeline) unknownType(name string) *event.Refusal {
 	if best := nearest.Name(shown, p.names); best != "" {
 		detail += "the nearest is " + best
 	} else {
-		detail += "it has " + suggest(shown, p.names)
+		detail += "it has " + declare.Suggest(shown, p.names)
 	}
 	refusal := event.Poisoned(event.UnknownType, detail)
 	refusal.Type = shown

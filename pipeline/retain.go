@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/plan/declare"
 	"github.com/ingot-events/ingot/internal/plan/lifetime"
 )
 
@@ -28,13 +29,13 @@ func retainAt(today time.Duration, was []WasSpec, at time.Time) time.Duration {
 // was compiles the earlier lifetimes.
 func (c *compiler) was(at place, t *eventType, list []WasSpec) {
 	for i, w := range list {
-		p := at.in(fmt.Sprint(i))
-		if w.Retain < lifetime.Day && !c.isBroken(p.in("retain")) {
-			c.mistake(p.in("retain"), "retain is less than 1d", "at least 1d")
+		p := at.In(fmt.Sprint(i))
+		if w.Retain < lifetime.Day && !c.IsBroken(p.In("retain")) {
+			c.Mistake(p.In("retain"), "retain is less than 1d", "at least 1d")
 		}
-		c.bounded(p.in("retain"), w.Retain)
-		if w.Before.IsZero() && !c.isBroken(p.in("before")) {
-			c.mistake(p.in("before"), "before is missing in "+nameOf(p), "before: "+aTime)
+		c.bounded(p.In("retain"), w.Retain)
+		if w.Before.IsZero() && !c.IsBroken(p.In("before")) {
+			c.Mistake(p.In("before"), "before is missing in "+declare.NameOf(p), "before: "+declare.ATime)
 		}
 		t.was = append(t.was, WasSpec{w.Retain, w.Before.UTC()})
 	}

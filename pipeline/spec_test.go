@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/plan/declare"
 )
 
 // goBase returns base as Go values.
@@ -37,9 +38,9 @@ func goBase() Spec {
 }
 
 func TestNewIsLoad(t *testing.T) {
-	r := newReport("p.yaml")
-	if spec := decode([]byte(base), r); !reflect.DeepEqual(spec, goBase()) || len(r.mistakes) > 0 {
-		t.Errorf("%v\n%+v", r.mistakes, spec)
+	r := declare.NewReport("p.yaml")
+	if spec := decode([]byte(base), r); !reflect.DeepEqual(spec, goBase()) || len(r.Mistakes) > 0 {
+		t.Errorf("%v\n%+v", r.Mistakes, spec)
 	}
 	a, err := New(goBase())
 	if err != nil {

@@ -1,6 +1,7 @@
-package pipeline
+package declare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -16,7 +17,7 @@ import (
 
 // text decodes a string. Numbers and booleans must be quoted, because YAML would change their
 // spelling.
-func (d *decoder) text(p place, n *yamlfile.Node, into reflect.Value) {
+func (d *Decoder) text(p Place, n *yamlfile.Node, into reflect.Value) {
 	switch n.Kind {
 	case yamlfile.Text:
 		if n.Style == yamlfile.Block {
@@ -24,11 +25,11 @@ func (d *decoder) text(p place, n *yamlfile.Node, into reflect.Value) {
 			return
 		}
 		d.setText(p, n.Text, into)
-		pos := position{Position: n.Position, verbatim: n.Verbatim}
+		pos := Position{Position: n.Position, Verbatim: n.Verbatim}
 		if n.Verbatim && n.Style == yamlfile.Quoted {
-			pos.inset = 1
+			pos.Inset = 1
 		}
-		d.values[p] = pos
+		d.Values[p] = pos
 	case yamlfile.Integer, yamlfile.Float, yamlfile.Bool:
 		d.wrongKind(p, n, "text", strconv.Quote(n.Text))
 	case yamlfile.Map: // YAML reads {a} without quotes as a mapping
@@ -39,36 +40,30 @@ func (d *decoder) text(p place, n *yamlfile.Node, into reflect.Value) {
 }
 
 // textOrList decodes one text. It decodes a list of texts as one text with a line for each entry.
-func (d *decoder) textOrList(p place, n *yamlfile.Node, into reflect.Value) {
+func (d *Decoder) textOrList(p Place, n *yamlfile.Node, into reflect.Value) {
 	if n.Kind != yamlfile.List {
 		d.text(p, n, into)
 		return
 	}
 	if len(n.Items) == 0 {
-		d.breaks(p, nameOf(p)+" is an empty list", "a text, or a list with one in it,")
+		d.Breaks(p, NameOf(p)+" is an empty list", "a text, or a list with one in it,")
 	}
 	lines := make([]string, len(n.Items))
 	for i, v := range n.Items {
-		at := p.in(strconv.Itoa(i))
-		d.value(at, v, reflect.ValueOf(&lines[i]).Elem(), nil)
+		at := p.In(strconv.Itoa(i))
+		d.Value(at, v, reflect.ValueOf(&lines[i]).Elem(), nil)
 		if strings.Contains(lines[i], "\n") {
-			d.breaks(at, nameOf(at)+" has several lines", "one line")
+			d.Breaks(at, NameOf(at)+" has several lines", "one line")
 		}
 	}
 	into.SetString(strings.Join(lines, "\n"))
 }
 
 // setText refuses empty text, which would mean the same as a missing member.
-func (d *decoder) setText(p place, text string, into reflect.Value) {
+func (d *Decoder) setText(p Place, text string, into reflect.Value) {
 	if text == "" {
-		instead := "text, or leave " + nameOf(p) + " out,"
-		switch nameOf(p) {
-		case "pk", "sk":
-			instead = `a template, or a constant such as "ORDER"`
-		case "where":
-			instead = "a condition such as total > 0, or leave where out,"
-		}
-		d.breaks(p, nameOf(p)+" is empty", instead)
+		instead := cmp.Or(d.words.Empty(NameOf(p)), "text, or leave "+NameOf(p)+" out,")
+		d.Breaks(p, NameOf(p)+" is empty", instead)
 	}
 	into.SetString(text)
 }
@@ -76,7 +71,7 @@ func (d *decoder) setText(p place, text string, into reflect.Value) {
 // ownText reports whether n is text and not a block of lines.
 func ownText(n *yamlfile.Node) bool { return n.Kind == yamlfile.Text && n.Style != yamlfile.Block }
 
-func (d *decoder) duration(p place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
+func (d *Decoder) duration(p Place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
 	parse, form := lifetime.Parse, "a whole number and s, m, h, d or w, as in 90d"
 	if tags != nil && tags.Tag.Get("calendar") == "yes" {
 		parse, form = lifetime.ParseWindow, form+", or 1mo or 1y for months and years of the calendar"
@@ -87,32 +82,32 @@ func (d *decoder) duration(p place, n *yamlfile.Node, into reflect.Value, tags *
 	}
 	v, err := parse(n.Text)
 	if err != nil {
-		d.breaks(p, err.Error(), form)
+		d.Breaks(p, err.Error(), form)
 		return
 	}
 	into.SetInt(int64(v))
 }
 
-// aTime shows how a time is written.
-const aTime = "2026-03-01T00:00:00Z"
+// ATime shows how a time is written.
+const ATime = "2026-03-01T00:00:00Z"
 
-func (d *decoder) time(p place, n *yamlfile.Node, into reflect.Value) {
+func (d *Decoder) time(p Place, n *yamlfile.Node, into reflect.Value) {
 	if !ownText(n) {
-		d.wrongKind(p, n, "a time", "a time as in "+aTime)
+		d.wrongKind(p, n, "a time", "a time as in "+ATime)
 		return
 	}
 	at, err := keys.ParseTime(n.Text)
 	if err != nil {
-		d.breaks(p, err.Error(), "a time as in "+aTime)
+		d.Breaks(p, err.Error(), "a time as in "+ATime)
 		return
 	}
 	into.Set(reflect.ValueOf(at))
 }
 
-func (d *decoder) integer(p place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
+func (d *Decoder) integer(p Place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
 	least, most := limits(tags)
 	if n.Kind == yamlfile.Text && n.Style == yamlfile.Plain && strings.Trim(n.Text, "0123456789") == "" {
-		d.breaks(p, nameOf(p)+" is too large", rangeText(least, most)) // the parser reads it as text
+		d.Breaks(p, NameOf(p)+" is too large", RangeText(least, most)) // the parser reads it as text
 		return
 	}
 	if n.Kind != yamlfile.Integer {
@@ -121,20 +116,20 @@ func (d *decoder) integer(p place, n *yamlfile.Node, into reflect.Value, tags *r
 	}
 	v, err := strconv.ParseInt(n.Text, 10, 64)
 	if err != nil {
-		d.breaks(p, fmt.Sprintf("%s is %s, which is not a plain whole number", nameOf(p), n.Text), rangeText(least, most))
+		d.Breaks(p, fmt.Sprintf("%s is %s, which is not a plain whole number", NameOf(p), n.Text), RangeText(least, most))
 		return
 	}
 	if v < least || v > most {
-		d.breaks(p, fmt.Sprintf("%s is %d", nameOf(p), v), rangeText(least, most))
+		d.Breaks(p, fmt.Sprintf("%s is %d", NameOf(p), v), RangeText(least, most))
 		return
 	}
 	into.SetInt(v)
 }
 
 // size decodes a number of bytes, which the file writes as 64KB.
-func (d *decoder) size(p place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
+func (d *Decoder) size(p Place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
 	least, most := limits(tags)
-	form := fmt.Sprintf("a whole number and KB, from %s to %s,", sizeText(least), sizeText(most))
+	form := fmt.Sprintf("a whole number and KB, from %s to %s,", SizeText(least), SizeText(most))
 	if !ownText(n) {
 		d.wrongKind(p, n, "a size", form)
 		return
@@ -142,17 +137,17 @@ func (d *decoder) size(p place, n *yamlfile.Node, into reflect.Value, tags *refl
 	digits, ok := strings.CutSuffix(n.Text, "KB")
 	v, err := strconv.ParseInt(digits, 10, 64)
 	if !ok || err != nil || digits[0] == '+' || v < least>>10 || v > most>>10 {
-		d.breaks(p, fmt.Sprintf("%s is %s", nameOf(p), excerpt.Of(n.Text, 100)), form)
+		d.Breaks(p, fmt.Sprintf("%s is %s", NameOf(p), excerpt.Of(n.Text, 100)), form)
 		return
 	}
 	into.SetInt(v << 10)
 }
 
-// sizeText writes what size reads.
-func sizeText(bytes int64) string { return strconv.FormatInt(bytes>>10, 10) + "KB" }
+// SizeText writes what size reads.
+func SizeText(bytes int64) string { return strconv.FormatInt(bytes>>10, 10) + "KB" }
 
 // decimal decodes a number exactly, in the spelling that JSON has.
-func (d *decoder) decimal(p place, n *yamlfile.Node, into reflect.Value) {
+func (d *Decoder) decimal(p Place, n *yamlfile.Node, into reflect.Value) {
 	const form = "a number such as 0 or -100.5"
 	if n.Kind != yamlfile.Integer && n.Kind != yamlfile.Float && !ownText(n) {
 		d.wrongKind(p, n, "a number", form)
@@ -160,15 +155,15 @@ func (d *decoder) decimal(p place, n *yamlfile.Node, into reflect.Value) {
 	}
 	v, err := event.ParseDecimal(n.Text)
 	if err != nil {
-		d.breaks(p, fmt.Sprintf("%s is %s, which is not a plain number", nameOf(p), excerpt.Of(n.Text, 100)), form)
+		d.Breaks(p, fmt.Sprintf("%s is %s, which is not a plain number", NameOf(p), excerpt.Of(n.Text, 100)), form)
 		return
 	}
 	into.Set(reflect.ValueOf(v))
 }
 
-func (d *decoder) boolean(p place, n *yamlfile.Node, into reflect.Value) {
+func (d *Decoder) boolean(p Place, n *yamlfile.Node, into reflect.Value) {
 	if n.Kind != yamlfile.Bool {
-		d.wrongKind(p, n, "true or false", "true, or leave "+nameOf(p)+" out,")
+		d.wrongKind(p, n, "true or false", "true, or leave "+NameOf(p)+" out,")
 		return
 	}
 	into.SetBool(strings.EqualFold(n.Text, "true"))
@@ -181,12 +176,12 @@ func wholeNumber(n *yamlfile.Node, least, most int64) string {
 			return strconv.FormatInt(v, 10) + " without quotes"
 		}
 	}
-	return rangeText(least, most)
+	return RangeText(least, most)
 }
 
 // limits reads the range that a field's tags allow.
 func limits(f *reflect.StructField) (least, most int64) {
-	least, most = math.MinInt64, unlimited
+	least, most = math.MinInt64, Unlimited
 	if v, err := strconv.ParseInt(f.Tag.Get("min"), 10, 64); err == nil {
 		least = v
 	}
@@ -196,11 +191,12 @@ func limits(f *reflect.StructField) (least, most int64) {
 	return least, most
 }
 
-// unlimited is the largest whole number that every JSON reader keeps exactly.
-const unlimited = 1<<53 - 1
+// Unlimited is the largest whole number that every JSON reader keeps exactly.
+const Unlimited = 1<<53 - 1
 
-func rangeText(least, most int64) string {
-	if most == unlimited {
+// RangeText says which whole numbers a member takes.
+func RangeText(least, most int64) string {
+	if most == Unlimited {
 		return fmt.Sprintf("a whole number of at least %d", least)
 	}
 	return fmt.Sprintf("a whole number from %d to %d", least, most)
