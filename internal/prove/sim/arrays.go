@@ -233,7 +233,7 @@ func (w *World) refusable(inv *invocation, m *message) bool {
 // this one can never be stored, and goes to quarantine with the array when the others are stored.
 // If the request comes late, this may have been found out at any time before.
 func (w *World) passedBy(earlier, later *message) bool {
-	inv := w.current.invocation()
+	inv := invocationOf(w.Current)
 	if inv == nil {
 		inv = &invocation{epoch: newest}
 	}

@@ -50,7 +50,7 @@ func TestGather(t *testing.T) {
 		if n != len(burst) {
 			t.Errorf("%d events of %d are sent", n, len(burst))
 		}
-		w.killAll()
+		w.KillAll()
 	}
 }
 
@@ -108,7 +108,7 @@ func TestUnjustifiedArray(t *testing.T) {
 // alone.
 func TestKeptEvents(t *testing.T) {
 	w := newWorld(StillPlan(1), false)
-	t.Cleanup(w.killAll)
+	t.Cleanup(w.KillAll)
 	all := &message{body: "[a,7]"}
 	all.events = []*message{{body: "a", fact: order(1), of: all}, {body: notAnObject, malformed: true, of: all}}
 	w.quarantined[all.body] = 1

@@ -222,7 +222,7 @@ func (w *World) checkFloor(s *slot) {
 	case removed && took < 0:
 		s.flagged = true
 	}
-	if taken && w.plan.Put > 1 && !w.builtSince(w.now.Add(-believed)) {
+	if taken && w.plan.Put > 1 && !w.builtSince(w.Now.Add(-believed)) {
 		w.fail(Overdrawn, "%s was taken from, and it lacks older orders", s.key)
 	}
 }
@@ -283,7 +283,7 @@ func (w *World) copiesOf(inv *invocation, f fact) (n int) {
 
 // noteUnanswered remembers the items of a transaction that got no answer.
 func (w *World) noteUnanswered(in *dynamodb.TransactWriteItemsInput, err error) {
-	inv := w.current.invocation()
+	inv := invocationOf(w.Current)
 	if inv == nil || !errors.Is(err, errLost) && !errors.Is(err, errHung) && !errors.Is(err, context.DeadlineExceeded) {
 		return
 	}
@@ -315,7 +315,7 @@ func (w *World) checkPut(c *change) (says bool) {
 	if valueOf(want) != valueOf(has) || has != nil && kindOf(has) != "N" {
 		w.fail(Altered, "%s was counted by the put of epoch %q, and says %q", c.new.key(), valueOf(want), valueOf(has))
 	}
-	if c.old == nil && w.rejected[c.new.fact] && w.current != nil && strings.HasPrefix(w.current.name, "late ") {
+	if c.old == nil && w.rejected[c.new.fact] && w.Current != nil && strings.HasPrefix(w.Current.Name, "late ") {
 		w.stats.Resurrected++
 	}
 	return has != nil
@@ -337,7 +337,7 @@ const believed = 5*time.Minute + functionTimeout + 2*onItsWay
 func (w *World) noteHead(pk, sk string) {
 	if w.plan.Put > 1 && strings.HasPrefix(pk, "G#balance#") {
 		building, is := w.read(totals, pk, sk)["building"].(*types.AttributeValueMemberBOOL)
-		w.heads = append(w.heads, headState{w.now, is && building.Value})
+		w.heads = append(w.heads, headState{w.Now, is && building.Value})
 	}
 }
 
@@ -377,20 +377,20 @@ func (w *World) keepBuilding() (stop func()) {
 	wait := func(ready func() bool) {
 		idle = true
 		w.asleep++
-		w.park(time.Time{}, ready)
+		w.Park(time.Time{}, ready)
 		w.asleep--
 		idle = false
 	}
-	keeper := w.spawn("keeper", nil, func() {
+	keeper := w.Spawn("keeper", nil, func() {
 		for {
 			wait(func() bool { return w.building() && w.depth(w.queueURL) > 0 })
 			if !w.rebuild(client{w}) {
-				w.sleep(time.Minute)
+				w.Sleep(time.Minute)
 			}
 		}
 	})
 	return func() {
-		if w.kill(keeper); idle {
+		if w.Kill(keeper); idle {
 			w.asleep--
 		}
 	}

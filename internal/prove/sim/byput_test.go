@@ -37,7 +37,7 @@ func TestCheckFloor(t *testing.T) {
 		if got := w.failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want || s.flagged != test.flagged {
 			t.Errorf("%s: %v, flagged %v", name, got, s.flagged)
 		}
-		w.killAll()
+		w.KillAll()
 	}
 }
 
@@ -118,7 +118,7 @@ func TestCheckPut(t *testing.T) {
 		if got := w.failure != nil; got != test.wrong {
 			t.Errorf("%s: %v", name, w.failure)
 		}
-		w.killAll()
+		w.KillAll()
 	}
 }
 
@@ -127,7 +127,7 @@ func TestCheckPut(t *testing.T) {
 // built may leave the order.
 func TestBuilt(t *testing.T) {
 	w := newWorld(StillPlan(1), false)
-	t.Cleanup(w.killAll)
+	t.Cleanup(w.KillAll)
 	w.plan.Put = 2
 	f := order(-5)
 	check := func(when string, inv *invocation, built, waits bool) {
@@ -163,7 +163,7 @@ func TestBuilt(t *testing.T) {
 // and from the accounts of its lines.
 func TestTaking(t *testing.T) {
 	w := newWorld(StillPlan(1), false)
-	t.Cleanup(w.killAll)
+	t.Cleanup(w.KillAll)
 	f := order(-5)
 	f.Lines = "1=30,2=-40,3=-50"
 	for name, c := range map[string]struct {

@@ -198,14 +198,14 @@ func (w *World) goneBeforeCheck(in *dynamodb.TransactWriteItemsInput) {
 				continue
 			}
 			w.fault(goneBefore, key)
-			sending := w.current
-			w.current = &task{name: "person"} // what a person writes is not counted to the invocation
+			sending := w.Current
+			w.Current = &task{Name: "person"} // what a person writes is not counted to the invocation
 			if live.Type == "coupon" || w.wholes.IntN(2) == 0 {
 				w.delete(live)
 			} else {
 				w.must(eraseAll(context.Background(), w.storeOf(w.dynamo, w.toolEpoch(), w.env()), keyOfFact(live.fact)))
 			}
-			w.current = sending
+			w.Current = sending
 			w.wrote()
 			return
 		}

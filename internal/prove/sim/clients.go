@@ -85,9 +85,9 @@ func (o operator) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, 
 		w.fault(asleep, "")
 		asleepIn := w.phase
 		w.asleep++
-		w.park(time.Time{}, func() bool { return w.phase > asleepIn })
+		w.Park(time.Time{}, func() bool { return w.phase > asleepIn })
 		w.asleep--
-		w.sleep(time.Duration(w.rng.IntN(300)) * time.Second)
+		w.Sleep(time.Duration(w.rng.IntN(300)) * time.Second)
 	}
 	if *in.TableName == eventsTable {
 		w.eraseBeforeTouch(in.Key)

@@ -49,7 +49,7 @@ func TestCheckDamaged(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(StillPlan(1), false)
-			defer w.killAll()
+			defer w.KillAll()
 			item := keyed(pk)
 			item["fp"] = &types.AttributeValueMemberN{Value: fmt.Sprint(test.fp)}
 			if test.flagged {

@@ -13,14 +13,14 @@ func (w *World) env() env.Env { return w.envOff(0) }
 // envOff returns the world as seen by a machine whose clock is off by skew.
 func (w *World) envOff(skew time.Duration) env.Env {
 	return env.Env{
-		Now:   func() time.Time { return w.now.Add(skew) },
+		Now:   func() time.Time { return w.Now.Add(skew) },
 		Rand:  func() float64 { return w.rng.Float64() },
 		Group: func() env.Group { return &group{w: w} },
 		Deadline: func(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
 			return w.deadline(ctx, at, skew), func() {}
 		},
 		Sleep: func(ctx context.Context, d time.Duration) error {
-			w.sleep(d)
+			w.Sleep(d)
 			return ctx.Err()
 		},
 	}
@@ -34,8 +34,8 @@ type group struct {
 
 func (g *group) Go(do func()) {
 	g.open++
-	of := g.w.current.of
-	g.w.spawn("+", of, func() {
+	of := g.w.Current.Of
+	g.w.Spawn("+", of, func() {
 		do()
 		g.open--
 	})
@@ -43,7 +43,7 @@ func (g *group) Go(do func()) {
 
 func (g *group) Wait() {
 	if g.open > 0 {
-		g.w.park(time.Time{}, func() bool { return g.open == 0 })
+		g.w.Park(time.Time{}, func() bool { return g.open == 0 })
 	}
 }
 
@@ -66,7 +66,7 @@ func (w *World) deadline(ctx context.Context, at time.Time, skew time.Duration) 
 func (u *until) Deadline() (time.Time, bool) { return u.at, true }
 
 func (u *until) Err() error {
-	if !u.w.now.Add(u.skew).Before(u.at) {
+	if !u.w.Now.Add(u.skew).Before(u.at) {
 		return context.DeadlineExceeded
 	}
 	return u.Context.Err()

@@ -31,7 +31,7 @@ func barredImage(img map[string]streamtypes.AttributeValue) *image {
 // meets the same trouble as everybody else, while the world goes on. Once Erase reports that it is
 // done, the key is barred.
 func (w *World) erasure() {
-	w.sleep(time.Duration(w.rng.IntN(300)) * time.Second)
+	w.Sleep(time.Duration(w.rng.IntN(300)) * time.Second)
 	var bodies []string
 	for _, body := range sortedKeys(w.sent) {
 		if !w.sent[body].malformed {
@@ -55,7 +55,7 @@ func (w *World) erasure() {
 	}
 	w.fault(byErasure, of.key())
 	w.erasing[of.key()]++
-	ctx := w.deadline(context.Background(), w.now.Add(time.Hour), 0)
+	ctx := w.deadline(context.Background(), w.Now.Add(time.Hour), 0)
 	err := eraseAll(ctx, w.storeOf(eraser{client{w}}, w.toolEpoch(), w.env()), keyOfFact(of))
 	w.tracef("erased %s: %v", of.key(), err)
 	if err != nil {
@@ -112,8 +112,8 @@ func (w *World) eraseBeforeTouch(key map[string]types.AttributeValue) {
 func (w *World) checkBar(c *change) {
 	switch {
 	case c.new == nil:
-		if c.old.expiresAt == 0 || c.old.expiresAt > w.now.Unix() {
-			w.fail(Returned, "the bar of %s is removed at %d, and it stands until %d", c.old.key(), w.now.Unix(), c.old.expiresAt)
+		if c.old.expiresAt == 0 || c.old.expiresAt > w.Now.Unix() {
+			w.fail(Returned, "the bar of %s is removed at %d, and it stands until %d", c.old.key(), w.Now.Unix(), c.old.expiresAt)
 		}
 		return
 	case !c.new.barred:

@@ -35,7 +35,7 @@ var (
 func request[O any](w *World, ctx context.Context, api string, write bool, call func() (O, error)) (O, error) {
 	var none O
 	w.spend()
-	w.pause()
+	w.Pause()
 	if err := ctx.Err(); err != nil {
 		return none, err // too late to be sent
 	}
@@ -44,10 +44,10 @@ func request[O any](w *World, ctx context.Context, api string, write bool, call 
 		out, err := call()
 		w.wrote()
 		if !slowly {
-			w.pause()
+			w.Pause()
 			return out, err
 		}
-		w.sleep(time.Duration(5+w.rng.IntN(60)) * time.Second)
+		w.Sleep(time.Duration(5+w.rng.IntN(60)) * time.Second)
 		if ctx.Err() != nil {
 			return none, ctx.Err()
 		}
@@ -70,7 +70,7 @@ func (w *World) fate(api string, write bool, call func()) (befalls testworld.Fau
 		}
 		w.fault(crashed, api)
 		w.crash()
-	case w.now.Before(w.outage) && w.outOf[api] && w.chance(0.97):
+	case w.Now.Before(w.outage) && w.outOf[api] && w.chance(0.97):
 		w.fault(outage, api)
 		befalls.Before = w.outWith
 	case w.chance(f.Refuse):
@@ -94,7 +94,7 @@ func (w *World) fate(api string, write bool, call func()) (befalls testworld.Fau
 		w.fault(twice, api)
 		call()
 		w.wrote()
-		w.pause()
+		w.Pause()
 	case w.chance(f.Slow):
 		w.fault(slow, api)
 		slowly = true
@@ -113,8 +113,8 @@ func conflictOf(api string) error {
 // of its sender no longer matters.
 func (w *World) later(api string, call func()) {
 	wait := time.Duration(w.rng.IntN(90)) * time.Second
-	w.spawn("late "+api, nil, func() {
-		w.sleep(wait)
+	w.Spawn("late "+api, nil, func() {
+		w.Sleep(wait)
 		call()
 		w.tracef("a late %s is applied", api)
 		w.wrote()

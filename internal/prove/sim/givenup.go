@@ -93,11 +93,11 @@ func (w *World) readError(err error) {
 		return
 	}
 	record.asked = true
-	w.spawn("operator", nil, func() {
-		w.sleep(time.Duration(10+w.rng.IntN(120)) * time.Second)
+	w.Spawn("operator", nil, func() {
+		w.Sleep(time.Duration(10+w.rng.IntN(120)) * time.Second)
 		if w.chance(0.5) {
 			w.putAside(pk)
-			w.sleep(time.Duration(10+w.rng.IntN(60)) * time.Second)
+			w.Sleep(time.Duration(10+w.rng.IntN(60)) * time.Second)
 		}
 		record.givenUp = true
 		w.fault(givenUp, pk)

@@ -16,7 +16,7 @@ const mostForHotKey = 15 * time.Second
 // that is not an event. When a key is to become hot, the first key that is written becomes the hot
 // one.
 func (w *World) isHot(pk string) bool {
-	if pk == "" || w.calm || !w.now.Before(w.hotUntil) {
+	if pk == "" || w.calm || !w.Now.Before(w.hotUntil) {
 		return false
 	}
 	if w.hot == "" {
@@ -26,7 +26,7 @@ func (w *World) isHot(pk string) bool {
 		return false
 	}
 	w.fault(hotKey, pk)
-	if inv := w.current.invocation(); inv != nil {
+	if inv := invocationOf(w.Current); inv != nil {
 		inv.hot++
 	}
 	return true

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/prove/sim/strand"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -157,26 +158,26 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	w.stats.Invocations++
 	s := w.sandboxFor(function)
 	s.busy = true
-	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.now.Add(functionTimeout), copies: 1,
+	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.Now.Add(functionTimeout), copies: 1,
 		spent: map[string]*spent{},
 		epoch: s.epoch, began: w.model.records, moves: w.moves, heads: len(w.heads), wrote: map[write]int{}, kept: map[string]int{},
 		unanswered: map[string]bool{}}
 	w.invocations = append(w.invocations, inv)
-	began := w.now
+	began := w.Now
 	ctx := w.deadline(context.Background(), inv.deadline.Add(s.skew), s.skew)
-	w.spawn(inv.name, inv, func() {
+	w.Spawn(inv.name, inv, func() {
 		inv.answer, inv.err = run(ctx, s)
 		inv.answered = true
 		s.busy = false
 		w.tracef("answers %s %v", inv.answer, inv.err)
 	})
-	w.park(inv.deadline, func() bool { return inv.answered || inv.crashed })
+	w.Park(inv.deadline, func() bool { return inv.answered || inv.crashed })
 	switch {
 	case inv.crashed:
 		w.drop(s)
 		return nil, errCrashed
 	case inv.answered:
-		w.checkHotKey(inv, w.now.Sub(began))
+		w.checkHotKey(inv, w.Now.Sub(began))
 		return inv.answer, inv.err
 	}
 	w.fault(timedOut, inv.name)
@@ -199,9 +200,9 @@ func (w *World) drop(s *sandbox) {
 // crash ends the invocation of the current task where it is. Its other tasks are killed before
 // anything else runs.
 func (w *World) crash() {
-	if inv := w.current.of; inv != nil {
+	if inv := w.Current.Of; inv != nil {
 		inv.crashed = true
-		panic(killed{})
+		panic(strand.Killed{})
 	}
 }
 
@@ -210,14 +211,14 @@ func (w *World) reap() {
 	if len(w.invocations) == 0 {
 		return
 	}
-	for _, t := range w.tasks {
-		if t.of == nil || t.ended {
+	for _, t := range w.Tasks {
+		if t.Of == nil || t.Ended {
 			continue
 		}
-		if t.of.crashed {
-			w.kill(t)
-		} else if t.of.answered {
-			w.fail(Afterwards, "%s has answered and still runs", t.of.name)
+		if t.Of.crashed {
+			w.Kill(t)
+		} else if t.Of.answered {
+			w.fail(Afterwards, "%s has answered and still runs", t.Of.name)
 		}
 	}
 	kept := w.invocations[:0]
@@ -237,12 +238,12 @@ func (w *World) ingest(_ context.Context, payload []byte) ([]byte, error) {
 			return nil, err
 		}
 		w.stats.Deliveries += len(e.Records)
-		w.current.of.messages = e.Records
+		w.Current.Of.messages = e.Records
 		switch {
 		case w.plan.FIFO:
-			w.current.of.copies = w.countEvents(e.Records)
+			w.Current.Of.copies = w.countEvents(e.Records)
 		case w.plan.Pointers:
-			w.current.of.copies = 2 // what messages point to is put after the others
+			w.Current.Of.copies = 2 // what messages point to is put after the others
 		}
 		response, err := s.ingest.Handle(ctx, e)
 		if err != nil {
@@ -256,7 +257,7 @@ func (w *World) ingest(_ context.Context, payload []byte) ([]byte, error) {
 func (w *World) streams(_ context.Context, payload []byte) ([]byte, error) {
 	answer, err := w.count(payload)
 	if err == nil && string(answer) != "" {
-		w.batches = append(w.batches, delivered{w.now, payload})
+		w.batches = append(w.batches, delivered{w.Now, payload})
 	}
 	return answer, err
 }

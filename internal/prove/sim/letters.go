@@ -39,7 +39,7 @@ func (s sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchIn
 // proven notes the letters of which an invocation has been told that they are kept. It has no
 // reason to send them again.
 func (w *World) proven(in *sqs.SendMessageBatchInput, out *sqs.SendMessageBatchOutput) {
-	inv := w.current.invocation()
+	inv := invocationOf(w.Current)
 	for _, taken := range out.Successful {
 		if letter := letterOf(in, *taken.Id); inv != nil && letter != nil {
 			inv.kept[*letter.MessageBody]++
@@ -86,7 +86,7 @@ type note struct {
 // checkLetter checks a letter on its way to quarantine. It must be an unchanged message of its
 // invocation, and must give the right reason.
 func (w *World) checkLetter(letter *sqstypes.SendMessageBatchRequestEntry) {
-	inv, body := w.current.invocation(), *letter.MessageBody
+	inv, body := invocationOf(w.Current), *letter.MessageBody
 	if inv == nil {
 		w.fail(Broken, "a letter that no invocation sends: %s", body)
 		return

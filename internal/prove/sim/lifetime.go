@@ -10,14 +10,14 @@ const longer = 72 * time.Hour
 // Until that time, old and new code may take turns.
 func (w *World) lengthen() {
 	w.fault(lasting, "")
-	w.notice = w.now.Add(time.Duration(1+w.rng.IntN(12)) * time.Hour).Truncate(time.Hour)
+	w.notice = w.Now.Add(time.Duration(1+w.rng.IntN(12)) * time.Hour).Truncate(time.Hour)
 	w.tracef("events of %s and later live for %s", w.notice.Format(time.RFC3339), longer)
 }
 
 // keepsLonger reports whether the next invocation of the ingest function runs the file that keeps
 // events longer.
 func (w *World) keepsLonger() bool {
-	return !w.notice.IsZero() && (!w.plan.Canary || w.calm || !w.now.Before(w.notice) || w.chance(0.5))
+	return !w.notice.IsZero() && (!w.plan.Canary || w.calm || !w.Now.Before(w.notice) || w.chance(0.5))
 }
 
 // lifetime returns how long the event of a fact lives.
@@ -42,7 +42,7 @@ func (w *World) longestLife() time.Duration {
 // longer.
 func (w *World) returning() (list []*message) {
 	for _, m := range w.log {
-		if age := w.now.Sub(m.fact.at()); !m.malformed && age > w.lifetime(m.fact) && age < longer-early {
+		if age := w.Now.Sub(m.fact.at()); !m.malformed && age > w.lifetime(m.fact) && age < longer-early {
 			list = append(list, m)
 		}
 	}

@@ -127,7 +127,7 @@ func (w *World) lookTwice() bool {
 		epoch = 2
 	}
 	sending := true
-	w.spawn("producer", nil, func() {
+	w.Spawn("producer", nil, func() {
 		for range 6 {
 			w.produce(w.phase)
 			if w.phase++; l.finished {
@@ -136,8 +136,8 @@ func (w *World) lookTwice() bool {
 		}
 		sending = false
 	})
-	w.spawn("verifier", nil, func() {
-		w.sleep(time.Duration(draw.IntN(60)) * time.Second)
+	w.Spawn("verifier", nil, func() {
+		w.Sleep(time.Duration(draw.IntN(60)) * time.Second)
 		c := verify.Config{Pipeline: w.pipelineOf(epoch), Segments: 1 + draw.IntN(3), Memory: 1 + draw.IntN(20000), Rate: 0.2 +
 			draw.Float64(), Work: memory{}, Env: w.env()}
 		c.Source = verify.SourceOf(w.storeOf(&shortPages{Client: client{w}, limit: int32(10 + draw.IntN(40))}, epoch, w.env()))
@@ -146,7 +146,7 @@ func (w *World) lookTwice() bool {
 				break
 			}
 			w.tracef("verify --twice: %v", l.err)
-			w.sleep(time.Minute)
+			w.Sleep(time.Minute)
 		}
 		l.finished, l.halted = true, false
 	})
@@ -231,7 +231,7 @@ func (w *World) alter(draw *rand.Rand) *slot {
 			continue
 		}
 		start, err := lanes.ParseWindow(window)
-		if err == nil && w.now.Sub(time.Unix(start, 0)) > untouched && lanes.Expiry(def, start) > w.now.Add(24*time.Hour).Unix() {
+		if err == nil && w.Now.Sub(time.Unix(start, 0)) > untouched && lanes.Expiry(def, start) > w.Now.Add(24*time.Hour).Unix() {
 			there = append(there, key)
 		}
 	}
@@ -263,11 +263,11 @@ var errUnread = errors.New("no metric has come for an hour")
 // Counted returns the time of the oldest record that the mapping has not finished.
 func (s streamLag) Counted(context.Context) (time.Time, error) {
 	w := s.w
-	w.pause()
+	w.Pause()
 	if w.looking.unread {
 		return time.Time{}, errUnread
 	}
-	oldest := w.now
+	oldest := w.Now
 	at := w.stream.Checkpoint().Shards
 	for shard, records := range w.records {
 		where := at[shard]
@@ -279,7 +279,7 @@ func (s streamLag) Counted(context.Context) (time.Time, error) {
 			after = mustSequence(where.After)
 		}
 		for _, r := range records {
-			if r.created.Before(oldest) && r.sequence.Compare(after) > 0 && w.now.Sub(r.created) < 24*time.Hour {
+			if r.created.Before(oldest) && r.sequence.Compare(after) > 0 && w.Now.Sub(r.created) < 24*time.Hour {
 				oldest = r.created
 			}
 		}

@@ -105,20 +105,20 @@ func mendTotals(_ context.Context, w *World) bool {
 	defer func() { w.looking = nil }()
 	altered := w.alter(draw)
 	sending, mended := true, false
-	w.spawn("producer", nil, func() {
+	w.Spawn("producer", nil, func() {
 		for range 4 {
 			w.phase++
 			w.produce(w.phase)
 			for range 4 {
-				w.sleep(time.Duration(draw.IntN(200)) * time.Second)
+				w.Sleep(time.Duration(draw.IntN(200)) * time.Second)
 				removeLatest(w, draw)
 			}
 		}
 		sending = false
 	})
-	w.spawn("mender", nil, func() {
+	w.Spawn("mender", nil, func() {
 		for sending {
-			w.sleep(time.Duration(draw.IntN(300)) * time.Second)
+			w.Sleep(time.Duration(draw.IntN(300)) * time.Second)
 			mendOnce(&shortPages{Client: client{w}, limit: int32(5 + draw.IntN(40))}, w, 1+draw.IntN(3))
 		}
 		mended = true
@@ -128,7 +128,7 @@ func mendTotals(_ context.Context, w *World) bool {
 		return false
 	}
 	w.calm, mended = true, false
-	w.spawn("mender", nil, func() { mendOnce(client{w}, w, 1); mended = true })
+	w.Spawn("mender", nil, func() { mendOnce(client{w}, w, 1); mended = true })
 	w.run(calmSteps, func() bool { return mended })
 	checkMended(w, altered)
 	return w.failure == nil && w.settle(nil) && w.checkDrained()
@@ -138,7 +138,7 @@ func mendTotals(_ context.Context, w *World) bool {
 func removeLatest(w *World, draw *rand.Rand) {
 	var latest []*image
 	for _, key := range sortedKeys(w.model.keys) {
-		if img := w.model.keys[key].live; img != nil && (w.plan.People || w.plan.Parts == 0) && w.now.Sub(img.at()) < 48*time.Hour {
+		if img := w.model.keys[key].live; img != nil && (w.plan.People || w.plan.Parts == 0) && w.Now.Sub(img.at()) < 48*time.Hour {
 			latest = append(latest, img)
 		}
 	}
@@ -179,7 +179,7 @@ func checkMended(w *World, altered *slot) {
 		pk, sk, _ := strings.Cut(key, "|")
 		item := w.read(totals, pk, sk)
 		switch {
-		case !firstGeneration(key) || expired || item == nil || s.expiresAt <= w.now.Unix() || s.floored() && s.values["cents"] < 0:
+		case !firstGeneration(key) || expired || item == nil || s.expiresAt <= w.Now.Unix() || s.floored() && s.values["cents"] < 0:
 		case item["flag"] != nil:
 			w.fail(Unkept, "%s could be mended at rest, and is flagged: %s", key, text(item["flag"]))
 		case number(item["fp"]).Cmp(s.fp) != 0:

@@ -97,7 +97,7 @@ func Variant(seed uint64) Plan {
 // expired.
 func (e Events) Deliver(p Plan) (drained, expired Outcome, failure *Failure) {
 	w := newWorld(p, false)
-	defer w.killAll()
+	defer w.KillAll()
 	list := slices.Clone(e.messages)
 	if !p.Still {
 		list = shuffled(list, p)

@@ -25,7 +25,7 @@ func TestOldCodeMayOnlyRetry(t *testing.T) {
 		"barred by newer code, as they all": {image{fact: order(1), barred: true, epoch: 2}, "Duplicate"},
 	} {
 		w, inv := judged(t, nil, nil)
-		inv.epoch, inv.faults, inv.deadline = 1, 0, w.now.Add(functionTimeout)
+		inv.epoch, inv.faults, inv.deadline = 1, 0, w.Now.Add(functionTimeout)
 		img := test.img
 		w.model.keys[order(1).key()] = &history{states: []state{{img: &img}}}
 		got := ""
@@ -43,7 +43,7 @@ func TestOldCodeMayOnlyRetry(t *testing.T) {
 // TestNewForm shows that newer code stores payloads as bytes, and that it reads both forms.
 func TestNewForm(t *testing.T) {
 	w := newWorld(StillPlan(1), false)
-	defer w.killAll()
+	defer w.KillAll()
 	f := newForm{w.engine.DynamoDB(), w, false}
 	const payload = `{"id":"1","of":"ü"}`
 	item := keyOfItem("ORDER#1", "ORDER")
@@ -94,6 +94,6 @@ func TestCheckRecordLetter(t *testing.T) {
 		if got := w.failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want {
 			t.Errorf("%s: %v, want %q", what, got, test.want)
 		}
-		w.killAll()
+		w.KillAll()
 	}
 }

@@ -105,11 +105,11 @@ const mostWorse = 3
 // worse sometimes adds an outage to other trouble. Something cannot be counted, and at that moment
 // either the queue that should get it has an outage, or the tables have one.
 func (w *World) worse() {
-	if w.calm || w.worsened == mostWorse || w.now.Before(w.outage) || w.now.Before(w.choosy) || !w.chance(0.3) {
+	if w.calm || w.worsened == mostWorse || w.Now.Before(w.outage) || w.Now.Before(w.choosy) || !w.chance(0.3) {
 		return
 	}
 	w.worsened++
-	until := w.now.Add(time.Duration(20+w.rng.IntN(60)) * time.Second)
+	until := w.Now.Add(time.Duration(20+w.rng.IntN(60)) * time.Second)
 	switch w.rng.IntN(3) {
 	case 0:
 		w.outage, w.outOf, w.outWith = until, keepers, []error{throttled, denied, denied}[w.rng.IntN(3)]
@@ -148,14 +148,14 @@ func (w *World) writeOdd() {
 
 // spoiled returns the item with one impossible thing about it.
 func (w *World) spoiled(item map[string]types.AttributeValue) map[string]types.AttributeValue {
-	f := fact{Type: "order", ID: "odd", Merchant: merchants[0], Cents: w.rng.Int64N(2000), At: w.now.UTC().Format(time.RFC3339)}
+	f := fact{Type: "order", ID: "odd", Merchant: merchants[0], Cents: w.rng.Int64N(2000), At: w.Now.UTC().Format(time.RFC3339)}
 	item["type"], item["id"] = &types.AttributeValueMemberS{Value: f.Type}, &types.AttributeValueMemberS{Value: f.ID}
 	item["data"] = &types.AttributeValueMemberS{Value: f.spell(w.rng)}
-	item["at"] = &types.AttributeValueMemberS{Value: w.now.UTC().Format("2006-01-02T15:04:05.000000000Z")}
+	item["at"] = &types.AttributeValueMemberS{Value: w.Now.UTC().Format("2006-01-02T15:04:05.000000000Z")}
 	item["digest"] = &types.AttributeValueMemberB{Value: make([]byte, 32)}
 	item["epoch"] = &types.AttributeValueMemberN{Value: "1"}
 	if w.chance(0.5) { // time to live removes it
-		item["expiresAt"] = &types.AttributeValueMemberN{Value: fmt.Sprint(w.now.Unix() + w.rng.Int64N(36*3600))}
+		item["expiresAt"] = &types.AttributeValueMemberN{Value: fmt.Sprint(w.Now.Unix() + w.rng.Int64N(36*3600))}
 	}
 	switch w.rng.IntN(4) {
 	case 0:

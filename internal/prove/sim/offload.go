@@ -280,7 +280,7 @@ func (l large) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...func(*
 
 func (l large) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
 	return request(l.w, ctx, "PutObject", false, func() (*s3.PutObjectOutput, error) {
-		l.w.loose[*in.Key] = append(l.w.loose[*in.Key], l.w.current.invocation())
+		l.w.loose[*in.Key] = append(l.w.loose[*in.Key], invocationOf(l.w.Current))
 		return l.w.engine.S3().PutObject(sent, in)
 	})
 }

@@ -67,7 +67,7 @@ func TestCheckOffloaded(t *testing.T) {
 		if got := w.failure; (got == nil) != (c.want == "") || got != nil && got.Check != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
-		w.killAll()
+		w.KillAll()
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 func (w *World) rebuild(c tables.Client) (complete bool) {
 	plan := w.pipelineOf(2)
 	s := w.storeOf(c, 2, w.env())
-	ctx := w.deadline(context.Background(), w.now.Add(48*time.Hour), 0)
+	ctx := w.deadline(context.Background(), w.Now.Add(48*time.Hour), 0)
 	var passes []tables.Pass
 	for _, name := range w.rebuilt() {
 		def, _ := plan.Definition(name)
@@ -34,13 +34,13 @@ func (w *World) rebuild(c tables.Client) (complete bool) {
 	w.putParts(2)
 	if w.calm {
 		w.idle = 0
-		w.park(time.Time{}, func() bool { return w.idle >= 3 })
+		w.Park(time.Time{}, func() bool { return w.idle >= 3 })
 	}
-	report, err := verify.Totals(ctx, plan, s, w.now)
+	report, err := verify.Totals(ctx, plan, s, w.Now)
 	for _, pass := range passes {
 		var differences []verify.Difference
 		if err == nil {
-			differences, err = report.Finish(ctx, plan, s, pass, w.now)
+			differences, err = report.Finish(ctx, plan, s, pass, w.Now)
 		}
 		w.tracef("rebuild of %s: %d differences, %v", pass.Definition, len(differences), err)
 		if err != nil || len(differences) > 0 {
@@ -61,8 +61,8 @@ func (w *World) rebuilt() []string {
 // othersStart starts the newer streams function in several sandboxes at once, one for each shard.
 func (w *World) othersStart() {
 	for range 3 {
-		w.spawn("starter", nil, func() {
-			ctx := w.deadline(context.Background(), w.now.Add(functionTimeout), 0)
+		w.Spawn("starter", nil, func() {
+			ctx := w.deadline(context.Background(), w.Now.Add(functionTimeout), 0)
 			w.checkStart(w.storeOf(client{w}, 2, w.env()).Start(ctx))
 		})
 	}
@@ -83,7 +83,7 @@ func (w *World) rebuildInPeace() bool {
 	before, ended := w.asleep, false
 	w.calm = true
 	defer func() { w.calm = false }()
-	w.spawn("rebuild", nil, func() { w.rebuild(operator{client{w}}); ended = true })
+	w.Spawn("rebuild", nil, func() { w.rebuild(operator{client{w}}); ended = true })
 	w.run(calmSteps, func() bool { return (ended || w.asleep > before) && w.quiet() })
 	return w.failure == nil
 }
@@ -96,7 +96,7 @@ func (w *World) finishUpgrade() bool {
 	w.phase = w.plan.Phases + 2
 	complete, ended := false, false
 	w.calm = true
-	w.spawn("rebuild", nil, func() { complete = w.rebuild(operator{client{w}}); ended = true })
+	w.Spawn("rebuild", nil, func() { complete = w.rebuild(operator{client{w}}); ended = true })
 	w.run(calmSteps, func() bool { return ended && w.quiet() })
 	w.complete = complete
 	if w.failure == nil && !complete {

@@ -15,7 +15,7 @@ import (
 // stream record, and that it meets everything else as it is.
 func TestBlindCode(t *testing.T) {
 	w := newWorld(StillPlan(1), false)
-	defer w.killAll()
+	defer w.KillAll()
 	w.plan.NewForm, w.plan.Packed = true, 2
 	item := keyOfItem("ORDER#1", "ORDER")
 	item["data"] = &types.AttributeValueMemberB{Value: []byte(zstdMagic + "rest")}
@@ -69,7 +69,7 @@ func TestCheckPacked(t *testing.T) {
 		if got := w.failure != nil; got != test.wrong {
 			t.Errorf("%s: %v", name, w.failure)
 		}
-		w.killAll()
+		w.KillAll()
 	}
 }
 

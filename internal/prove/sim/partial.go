@@ -133,7 +133,7 @@ func (w *World) cancel(in *dynamodb.TransactWriteItemsInput,
 // itself.
 func (w *World) failLetters(in *sqs.SendMessageBatchInput, call func(*sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput,
 	error)) (*sqs.SendMessageBatchOutput, error) {
-	choosy := !w.calm && w.now.Before(w.choosy) // the answer blames the sender, who then does not ask again
+	choosy := !w.calm && w.Now.Before(w.choosy) // the answer blames the sender, who then does not ask again
 	if !choosy && !w.some(w.plan.Faults.Letters) {
 		return call(in)
 	}

@@ -18,7 +18,7 @@ func faulty(t *testing.T, seed uint64, set func(*Faults)) *World {
 	p := StillPlan(seed)
 	set(&p.Faults)
 	w := newWorld(p, false)
-	t.Cleanup(w.killAll)
+	t.Cleanup(w.KillAll)
 	return w
 }
 

@@ -77,15 +77,15 @@ func (w *World) place(m *message) {
 	switch w.pointing.IntN(4) {
 	case 0:
 		w.fault(objectLate, m.object)
-		w.spawn("uploader", nil, func() {
-			w.sleep(wait)
+		w.Spawn("uploader", nil, func() {
+			w.Sleep(wait)
 			w.putLarge(m.object)
 		})
 		o.states = []presence{}
 	case 1:
 		w.putLarge(m.object)
-		w.spawn("remover", nil, func() {
-			w.sleep(wait / 20)
+		w.Spawn("remover", nil, func() {
+			w.Sleep(wait / 20)
 			if !w.calm {
 				w.fault(objectGone, m.object)
 				w.removeLarge(m.object)
@@ -163,7 +163,7 @@ type downloader struct{ w *World }
 func (d downloader) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
 	w := d.w
 	return request(w, ctx, "GetObject", false, func() (*s3.GetObjectOutput, error) {
-		inv, asked := w.current.invocation(), 0
+		inv, asked := invocationOf(w.Current), 0
 		if inv.gets == nil {
 			inv.gets = map[string]int{}
 		}

@@ -7,7 +7,7 @@ func TestSeen(t *testing.T) {
 	p := StillPlan(1)
 	p.Pointers = true
 	w := newWorld(p, false)
-	t.Cleanup(w.killAll)
+	t.Cleanup(w.KillAll)
 	m := &message{body: "pointer", object: "o-1"}
 	w.objects["o-1"] = &largeObject{text: "{}"}
 	event := &message{of: m}
@@ -44,7 +44,7 @@ func TestPoint(t *testing.T) {
 	p := StillPlan(1)
 	p.Pointers, p.Arrays = true, true
 	w := newWorld(p, false)
-	t.Cleanup(w.killAll)
+	t.Cleanup(w.KillAll)
 	var burst []*message
 	for i := range 300 {
 		m := &message{fact: order(int64(i))}

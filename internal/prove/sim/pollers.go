@@ -21,9 +21,9 @@ func (w *World) pollQueue(q *esm.Queue) {
 			return
 		}
 		if polled.Idle() {
-			w.sleep(time.Duration(5+w.rng.IntN(20)) * time.Second)
+			w.Sleep(time.Duration(5+w.rng.IntN(20)) * time.Second)
 		} else {
-			w.pause()
+			w.Pause()
 		}
 	}
 }
@@ -47,7 +47,7 @@ type mapping struct {
 func (w *World) pollStream() {
 	for {
 		if l := w.looking; l != nil && l.halted {
-			w.park(time.Time{}, func() bool { return !l.halted })
+			w.Park(time.Time{}, func() bool { return !l.halted })
 		}
 		w.meddle()
 		if !w.pollOnce(w.stream) {
@@ -66,7 +66,7 @@ func (w *World) pollOnce(m *mapping) bool {
 	}
 	for _, r := range rounds {
 		m.begun++
-		w.spawn("shard", nil, func() { w.pollShard(m, r) })
+		w.Spawn("shard", nil, func() { w.pollShard(m, r) })
 	}
 	if m == w.stream {
 		w.idle++
@@ -75,18 +75,18 @@ func (w *World) pollOnce(m *mapping) bool {
 		}
 	}
 	if !streamed.Idle() {
-		w.pause() // a shard has ended, so it may have children
+		w.Pause() // a shard has ended, so it may have children
 		return true
 	}
 	done := m.done
-	w.park(w.now.Add(time.Duration(2+w.rng.IntN(10))*time.Second), func() bool { return m.done > done })
+	w.Park(w.Now.Add(time.Duration(2+w.rng.IntN(10))*time.Second), func() bool { return m.done > done })
 	return true
 }
 
 // pollShard does one round of a shard.
 func (w *World) pollShard(m *mapping, r *esm.Round) {
 	if r.Attempt() > 1 {
-		w.sleep(time.Duration(w.rng.IntN(12000)) * time.Millisecond)
+		w.Sleep(time.Duration(w.rng.IntN(12000)) * time.Millisecond)
 	}
 	if m.working > 0 {
 		w.fault(beside, "")
@@ -104,14 +104,14 @@ const relisted = 48 * time.Hour
 
 func (w *World) meddle() {
 	if w.chance(0.3) {
-		w.checkpoints = append(w.checkpoints, checkpoint{w.now, w.stream.Checkpoint()})
+		w.checkpoints = append(w.checkpoints, checkpoint{w.Now, w.stream.Checkpoint()})
 	}
 	if w.calm {
 		return
 	}
 	f := &w.plan.Faults
 	old := w.checkpoints
-	for len(old) > 0 && w.now.Sub(old[0].at) > stale {
+	for len(old) > 0 && w.Now.Sub(old[0].at) > stale {
 		old = old[1:]
 	}
 	w.checkpoints = old
@@ -123,13 +123,13 @@ func (w *World) meddle() {
 		w.fault(second, "")
 		w.secondPoller(old)
 	}
-	if w.chance(f.HotKey) && !w.now.Before(w.hotUntil) {
-		w.hot, w.hotUntil = "", w.now.Add(time.Duration(60+w.rng.IntN(240))*time.Second)
+	if w.chance(f.HotKey) && !w.Now.Before(w.hotUntil) {
+		w.hot, w.hotUntil = "", w.Now.Add(time.Duration(60+w.rng.IntN(240))*time.Second)
 	}
 	if w.chance(f.Outage) {
 		// An outage is long enough that an invocation runs out of time and must report what it
 		// could not prove. Or a permission is missing, and the invocation fails with time left.
-		w.outage, w.outOf = w.now.Add(time.Duration(20+w.rng.IntN(60))*time.Second), []map[string]bool{tablesAPI, keepers}[w.rng.IntN(2)]
+		w.outage, w.outOf = w.Now.Add(time.Duration(20+w.rng.IntN(60))*time.Second), []map[string]bool{tablesAPI, keepers}[w.rng.IntN(2)]
 		w.outWith = []error{throttled, denied}[w.rng.IntN(2)]
 	}
 	if w.chance(f.Roll) {
@@ -153,13 +153,13 @@ func (w *World) meddle() {
 	if w.chance(f.Stamp) {
 		w.stampByHand()
 	}
-	for len(w.batches) > 0 && w.now.Sub(w.batches[0].at) > relisted {
+	for len(w.batches) > 0 && w.Now.Sub(w.batches[0].at) > relisted {
 		w.batches = w.batches[1:]
 	}
 	if len(w.batches) > 0 && w.chance(f.Replay) {
 		payload := w.batches[w.rng.IntN(len(w.batches))].payload
 		w.fault(replayed, "")
-		w.spawn("replay", nil, func() { w.count(payload) })
+		w.Spawn("replay", nil, func() { w.count(payload) })
 	}
 }
 
@@ -207,7 +207,7 @@ func (w *World) sweep() {
 func (w *World) sweepElsewhere() {
 	n := 0
 	for _, key := range sortedKeys(w.model.keys) {
-		if img := w.model.keys[key].live; img != nil && img.expiresAt <= w.now.Unix() && w.chance(0.7) {
+		if img := w.model.keys[key].live; img != nil && img.expiresAt <= w.Now.Unix() && w.chance(0.7) {
 			w.delete(img)
 			n++
 		}
@@ -235,7 +235,7 @@ func (w *World) secondPoller(old []checkpoint) {
 		s.Restore(old[w.rng.IntN(len(old))].state)
 	}
 	rounds := 1 + w.rng.IntN(15)
-	w.spawn("second", nil, func() {
+	w.Spawn("second", nil, func() {
 		for range rounds {
 			if !w.pollOnce(s) {
 				return
@@ -248,13 +248,13 @@ func (w *World) secondPoller(old []checkpoint) {
 // function takes it.
 func (w *World) deliverAgain(payload []byte) {
 	wait := time.Duration(1+w.rng.IntN(120)) * time.Minute
-	w.spawn("destination", nil, func() {
-		w.sleep(wait)
+	w.Spawn("destination", nil, func() {
+		w.Sleep(wait)
 		for {
 			if answer, err := w.count(payload); err == nil && !strings.Contains(string(answer), "itemIdentifier") {
 				return
 			}
-			w.sleep(time.Minute)
+			w.Sleep(time.Minute)
 		}
 	})
 }

@@ -40,11 +40,11 @@ func (w *World) produce(phase int) {
 	}
 	for _, m := range w.point(w.gather(burst)) {
 		if w.plan.Still {
-			w.sleep(5 * time.Minute)
+			w.Sleep(5 * time.Minute)
 		}
 		w.place(m)
 		w.send(m)
-		w.sleep(time.Duration(w.rng.IntN(4000)) * time.Millisecond)
+		w.Sleep(time.Duration(w.rng.IntN(4000)) * time.Millisecond)
 	}
 }
 
@@ -54,7 +54,7 @@ func (w *World) burst(phase int) (burst []*message) {
 	for i := range w.plan.Messages {
 		f := fact{Type: "order", ID: fmt.Sprintf("%d-%d", phase, i), Merchant: merchants[w.rng.IntN(len(merchants))],
 			Cents: w.rng.Int64N(2000) - 200,
-			At:    w.now.Add(-time.Duration(w.rng.IntN(20*3600)) * time.Second).Format(time.RFC3339)}
+			At:    w.Now.Add(-time.Duration(w.rng.IntN(20*3600)) * time.Second).Format(time.RFC3339)}
 		f.Customer, f.Gift = customers[w.rng.IntN(len(customers))], w.chance(0.3)
 		if w.chance(w.plan.Parcels) {
 			f.Type, f.ID, f.Rev = "parcel", fmt.Sprintf("%d-%d", phase, w.rng.IntN(6)), w.rng.Int64N(8)
@@ -66,7 +66,7 @@ func (w *World) burst(phase int) (burst []*message) {
 			}
 		}
 		if w.chance(w.plan.Late) {
-			f.At = w.now.Add(-retain + time.Duration(w.rng.IntN(3*3600)-3600)*time.Second).Format(time.RFC3339)
+			f.At = w.Now.Add(-retain + time.Duration(w.rng.IntN(3*3600)-3600)*time.Second).Format(time.RFC3339)
 		}
 		w.takeMore(&f)
 		w.addSomeLines(&f)
@@ -137,7 +137,7 @@ func (w *World) closing() (list []*message) {
 		if m.malformed {
 			continue
 		}
-		if left := m.fact.at().Add(w.lifetime(m.fact)).Sub(w.now); left > 0 && left <= early {
+		if left := m.fact.at().Add(w.lifetime(m.fact)).Sub(w.Now); left > 0 && left <= early {
 			list = append(list, m)
 		}
 	}
@@ -154,7 +154,7 @@ func (w *World) send(m *message) {
 	known := w.sent[m.body] != nil
 	for e := range m.each {
 		w.log = append(w.log, e)
-		if first := w.firstSent[e.fact]; first != nil && !e.malformed && !w.now.Before(e.fact.at().Add(w.lifetime(e.fact))) {
+		if first := w.firstSent[e.fact]; first != nil && !e.malformed && !w.Now.Before(e.fact.at().Add(w.lifetime(e.fact))) {
 			w.fault(afterLife, e.body)
 		}
 		if w.plan.FIFO {

@@ -108,7 +108,7 @@ func (r *reader) version() int64 {
 func (r *reader) begin() {
 	draw, w := r.draw, r.w
 	patterns := w.pipelineOf(r.version()).Patterns()
-	q := &asked{pattern: patterns[draw.IntN(len(patterns))].Name(), version: r.version(), began: w.now,
+	q := &asked{pattern: patterns[draw.IntN(len(patterns))].Name(), version: r.version(), began: w.Now,
 		ask: query.Ask{Values: map[string][]string{}, Limit: 1 + draw.IntN(9), MaxUnits: float64(20 + draw.IntN(20))}}
 	if draw.IntN(2) == 0 {
 		q.sealed = []byte("sixteen bytes of")
@@ -120,7 +120,7 @@ func (r *reader) begin() {
 	}
 	buyer := func(f fact) bool { return f.Customer != "" && slices.Contains(q.ask.Values["customer"], f.Customer) }
 	// The question's text has whole seconds, and so has what it is judged by.
-	from := w.now.Add(-time.Duration(draw.IntN(50*3600)) * time.Second).UTC().Truncate(time.Second)
+	from := w.Now.Add(-time.Duration(draw.IntN(50*3600)) * time.Second).UTC().Truncate(time.Second)
 	to := from.Add(time.Duration(1+draw.IntN(40*3600)) * time.Second)
 	if draw.IntN(2) == 0 { // events come at whole hours too
 		from, to = from.Truncate(time.Hour), to.Truncate(time.Hour).Add(time.Hour)
@@ -205,7 +205,7 @@ func (r *reader) page() {
 			w.fail(Misread, "%s gave %s, whose payload cannot be read: %v", q.pattern, item.Key, err)
 			return
 		}
-		q.got = append(q.got, found{item, f, w.now})
+		q.got = append(q.got, found{item, f, w.Now})
 		r.judgeItem(q, q.got[len(q.got)-1])
 	}
 	if q.ask.Page = page.Next; page.Next != "" && q.pages < 1000 {
@@ -279,7 +279,7 @@ func (r *reader) judge(q *asked) {
 		from = from.Add(-lagMost - wholeIn)
 	}
 	for _, key := range sortedKeys(w.model.keys) {
-		f := w.model.keys[key].steady(from, w.now)
+		f := w.model.keys[key].steady(from, w.Now)
 		if f != nil && q.matches(*f) && !come[key] {
 			w.fail(Misread,
 				"%s %v from %q to %q lacks %s, which was stored before the question and did not change: %+v (%d items on %d pages)",

@@ -43,7 +43,7 @@ func (w *World) readInParts(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetI
 		if err != nil || len(later.Keys) == 0 {
 			return out, err
 		}
-		w.pause()
+		w.Pause()
 		rest, err := w.dynamo.BatchGetItem(sent,
 			&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: later}})
 		if err != nil {

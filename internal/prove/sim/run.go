@@ -38,9 +38,9 @@ func Run(seed uint64) Result { return Live(NewPlan(seed), false) }
 // Live lives a plan to its end. If trace is set, it also writes down what happens.
 func Live(p Plan, trace bool) Result {
 	w := newWorld(p, trace)
-	defer w.killAll()
+	defer w.KillAll()
 	w.live()
-	w.stats.Steps, w.stats.Hours = w.steps, w.now.Sub(origin).Hours()
+	w.stats.Steps, w.stats.Hours = w.steps, w.Now.Sub(origin).Hours()
 	w.stats.Shards, w.stats.Inserted, w.stats.Expired = len(w.model.shards), w.model.inserted, w.model.expired
 	w.stats.Rolls = max(0, len(w.shards)-w.partitions())
 	w.stats.Aggregates, w.stats.Totals = w.model.aggregates(), len(w.model.slots)
@@ -74,9 +74,9 @@ func (w *World) live() {
 // liveBursts lives the days on which events come, and the hours between them.
 func (w *World) liveBursts() bool {
 	for _, q := range w.queues {
-		w.spawn("queue", nil, func() { w.pollQueue(q) })
+		w.Spawn("queue", nil, func() { w.pollQueue(q) })
 	}
-	w.spawn("stream", nil, w.pollStream)
+	w.Spawn("stream", nil, w.pollStream)
 	w.strangers(strangers)
 	for phase := range w.plan.Phases {
 		w.phase = phase + 1
@@ -87,9 +87,9 @@ func (w *World) liveBursts() bool {
 			w.lengthen()
 		}
 		sending := true
-		w.spawn("producer", nil, func() { w.produce(w.phase); sending = false })
+		w.Spawn("producer", nil, func() { w.produce(w.phase); sending = false })
 		if w.plan.People && w.chance(0.5) {
-			w.spawn("eraser", nil, w.erasure)
+			w.Spawn("eraser", nil, w.erasure)
 		}
 		w.run(phaseSteps, func() bool { return !sending && w.quiet() })
 		if w.failure != nil {
@@ -99,7 +99,7 @@ func (w *World) liveBursts() bool {
 			w.person()
 		}
 		if w.plan.People && w.chance(0.5) {
-			w.spawn("eraser", nil, w.erasure) // while a rebuild runs
+			w.Spawn("eraser", nil, w.erasure) // while a rebuild runs
 		}
 		if w.plan.Upgrade > 0 && w.phase > w.plan.Upgrade && w.chance(0.3) {
 			w.careless([]int64{hasty, letGo}[w.rng.IntN(2)])
@@ -108,17 +108,17 @@ func (w *World) liveBursts() bool {
 			w.redrive()
 		}
 		if w.phase > w.plan.Upgrade && w.plan.Upgrade > 0 && w.chance(0.5) {
-			w.spawn("rebuild", nil, func() { w.rebuild(operator{client{w}}) })
+			w.Spawn("rebuild", nil, func() { w.rebuild(operator{client{w}}) })
 		}
 		if w.plan.Parts == 1 && w.wholes.IntN(4) == 0 {
-			w.spawn("putter", nil, func() { w.putParts(1) })
+			w.Spawn("putter", nil, func() { w.putParts(1) })
 		}
 		if !w.settle(func() bool { return !sending }) || !w.checkHead() {
 			return false
 		}
-		w.now = w.now.Add(time.Hour * time.Duration(3+w.rng.IntN(int(w.plan.Gap/time.Hour))))
+		w.Now = w.Now.Add(time.Hour * time.Duration(3+w.rng.IntN(int(w.plan.Gap/time.Hour))))
 		if w.phase == w.plan.Weekend {
-			w.now = w.now.Add(time.Duration(70+w.rng.IntN(10)) * time.Hour)
+			w.Now = w.Now.Add(time.Duration(70+w.rng.IntN(10)) * time.Hour)
 		}
 		w.sweep()
 		if w.phase+1 == w.plan.Withdrawn && !w.rebuildInPeace() {
@@ -159,7 +159,7 @@ func (w *World) settle(also func() bool) bool {
 
 // quiet reports whether nothing is under way.
 func (w *World) quiet() bool {
-	return w.idle >= 3 && len(w.invocations) == 0 && len(w.tasks) <= len(w.queues)+1+w.asleep && w.depth(w.queueURL) == 0
+	return w.idle >= 3 && len(w.invocations) == 0 && len(w.Tasks) <= len(w.queues)+1+w.asleep && w.depth(w.queueURL) == 0
 }
 
 // run resumes tasks, one at a time, until done holds or the steps are used up.
@@ -170,7 +170,7 @@ func (w *World) run(most int, done func() bool) bool {
 			return false
 		}
 		w.steps++
-		ready, earliest := w.runnable(buffer)
+		ready, earliest := w.Runnable(buffer)
 		if len(ready) == 0 {
 			if done() {
 				return true
@@ -179,11 +179,11 @@ func (w *World) run(most int, done func() bool) bool {
 				w.fail(Stuck, "nothing can go on")
 				return false
 			}
-			w.now = earliest
+			w.Now = earliest
 			continue
 		}
 		buffer = ready
-		w.resume(ready[w.rng.IntN(len(ready))])
+		w.Resume(ready[w.rng.IntN(len(ready))])
 		w.wrote()
 		w.reap()
 		w.reader.step()
@@ -193,8 +193,8 @@ func (w *World) run(most int, done func() bool) bool {
 
 // expireAll moves the clock past every expiry.
 func (w *World) expireAll() {
-	w.now = w.now.Add(20 * time.Hour)
-	for at := w.now; w.now.Sub(at) < w.longestLife(); {
+	w.Now = w.Now.Add(20 * time.Hour)
+	for at := w.Now; w.Now.Sub(at) < w.longestLife(); {
 		w.sweep()
 		for _, m := range w.copies(w.plan.Phases + 1) {
 			w.send(m)
@@ -202,7 +202,7 @@ func (w *World) expireAll() {
 		if !w.settle(nil) {
 			return
 		}
-		w.now = w.now.Add(16 * time.Hour)
+		w.Now = w.Now.Add(16 * time.Hour)
 	}
 	w.sweep()
 	if w.settle(nil) && w.checkDrained() {

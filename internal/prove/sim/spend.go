@@ -34,7 +34,7 @@ func (r recorder) spend(table string, pk, sk string, accepted bool) {
 	if accepted {
 		defer func() { w.accepted[key]++ }()
 	}
-	inv := w.current.invocation()
+	inv := invocationOf(w.Current)
 	if inv == nil {
 		return
 	}
@@ -69,7 +69,7 @@ func (r recorder) spend(table string, pk, sk string, accepted bool) {
 // transaction that was cancelled is asked for again: receipts were found there, or maxima were
 // guessed wrong.
 func (r recorder) spendReceipts(receipts []string, accepted bool) {
-	w, inv := r.w, r.w.current.invocation()
+	w, inv := r.w, invocationOf(r.w.Current)
 	if accepted {
 		defer func() { w.transactions++ }()
 	}
@@ -94,7 +94,7 @@ func (r recorder) spendReceipts(receipts []string, accepted bool) {
 
 // spendPuts counts the puts of a transaction. What was refused is a reason to read.
 func (r recorder) spendPuts(in *dynamodb.TransactWriteItemsInput, accepted bool) {
-	inv := r.w.current.invocation()
+	inv := invocationOf(r.w.Current)
 	if inv == nil || r.w.plan.Put == 0 {
 		return
 	}
@@ -118,7 +118,7 @@ func (r recorder) spendPuts(in *dynamodb.TransactWriteItemsInput, accepted bool)
 // a copy may not be written now, it is in an array of a FIFO queue, or something went wrong. The
 // payload is read after that, and only if another event holds the key.
 func (r recorder) spendRead(pk string, payload bool) {
-	w, inv := r.w, r.w.current.invocation()
+	w, inv := r.w, invocationOf(r.w.Current)
 	if inv == nil {
 		return
 	}
@@ -133,7 +133,7 @@ func (r recorder) spendRead(pk string, payload bool) {
 	unwritten := 0
 	for m := range w.eventsOf(inv) {
 		reasons := 0
-		if !w.now.Before(m.fact.at().Add(w.lifetime(m.fact)-early)) || w.waits(inv, m.fact) {
+		if !w.Now.Before(m.fact.at().Add(w.lifetime(m.fact)-early)) || w.waits(inv, m.fact) {
 			reasons++
 		}
 		if w.plan.FIFO && w.plan.Arrays { // after a Duplicate, the events that follow are looked up once
@@ -214,11 +214,12 @@ func (w *World) checkCost() {
 	}
 }
 
-func (t *task) invocation() *invocation {
+// invocationOf returns what a task belongs to. It is nil for no task.
+func invocationOf(t *task) *invocation {
 	if t == nil {
 		return nil
 	}
-	return t.of
+	return t.Of
 }
 
 // spendItem calls spend for an item or its key.

@@ -47,10 +47,10 @@ func TestSpend(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(StillPlan(1), false)
-			defer w.killAll()
+			defer w.KillAll()
 			w.model.marks = true
 			test.inv.spent = map[string]*spent{}
-			w.current = &task{of: &test.inv}
+			w.Current = &task{Of: &test.inv}
 			for _, one := range test.writes {
 				switch {
 				case one.table == read:

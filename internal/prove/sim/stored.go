@@ -170,8 +170,8 @@ func (w *World) checkExpiry(c *change) {
 		w.fail(Expiry, "%s expires at %d, and its event at %d", c.new.key(), c.new.expiresAt, want)
 	}
 	touched := c.old != nil && c.old.fact == c.new.fact
-	if !touched && w.now.After(most.Add(onItsWay-early)) {
+	if !touched && w.Now.After(most.Add(onItsWay-early)) {
 		w.fail(Expiry, "%s is written at %s, and expires at %s: an event is taken until an hour before that", c.new.key(),
-			w.now.Format(time.RFC3339), own.Format(time.RFC3339))
+			w.Now.Format(time.RFC3339), own.Format(time.RFC3339))
 	}
 }

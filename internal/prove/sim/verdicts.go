@@ -13,7 +13,7 @@ import (
 
 // judge checks one outcome that the handler reports.
 func (w *World) judge(o handler.Outcome) {
-	inv, m := w.current.invocation(), w.sent[o.Message.Body]
+	inv, m := invocationOf(w.Current), w.sent[o.Message.Body]
 	switch {
 	case inv == nil || m == nil:
 		w.fail(Broken, "a verdict on a message that nobody sent: %s", o.Message.Body)
@@ -64,7 +64,7 @@ func (w *World) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
 
 // judgeReport checks that the sums of a batch match its messages.
 func (w *World) judgeReport(r handler.IngestReport) {
-	inv, verdicts := w.current.invocation(), 0
+	inv, verdicts := invocationOf(w.Current), 0
 	for _, n := range r.Verdicts {
 		verdicts += n
 	}
@@ -83,7 +83,7 @@ type write struct {
 // accept notes a write for the invocation that made it. The write must have the stamp of that
 // invocation.
 func (w *World) accept(c *change) {
-	inv := w.current.invocation()
+	inv := invocationOf(w.Current)
 	if inv == nil || inv.wrote == nil {
 		return
 	}
@@ -158,8 +158,8 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 	case "Rejected":
 		return w.undeservedRejection(inv, m)
 	case "Expired":
-		if end := m.fact.at().Add(w.lifetime(m.fact)); w.now.Before(end.Add(-early)) {
-			return fmt.Sprintf("it expires %s from now", end.Sub(w.now))
+		if end := m.fact.at().Add(w.lifetime(m.fact)); w.Now.Before(end.Add(-early)) {
+			return fmt.Sprintf("it expires %s from now", end.Sub(w.Now))
 		}
 		if !w.heldByAny(inv, m, func(f fact, img *image) bool { return img == nil || parcel && !img.barred && f.newer(img.fact) }) {
 			return "its key held it, or what stands in its place"
@@ -190,7 +190,7 @@ func (w *World) untroubled(inv *invocation, m *message) string {
 		return slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), inv.unreadable)
 	}):
 		w.stats.Faults[metNewer]++
-	case inv.faults > 0, inv.deadline.Sub(w.now) < functionTimeout/2:
+	case inv.faults > 0, inv.deadline.Sub(w.Now) < functionTimeout/2:
 	case w.plan.FIFO: // the message waits for those before it
 	case slices.ContainsFunc(items, func(f fact) bool { return len(w.model.keys[f.key()].during(inv.began)) > 1 }):
 	case slices.ContainsFunc(slices.Collect(w.eventsOf(inv)), instead):

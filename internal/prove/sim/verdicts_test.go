@@ -15,7 +15,7 @@ import (
 // removal.
 func judged(t *testing.T, before, after []fact) (*World, *invocation) {
 	w := newWorld(StillPlan(1), false)
-	t.Cleanup(w.killAll)
+	t.Cleanup(w.KillAll)
 	var live *image
 	store := func(list []fact) {
 		for _, f := range list {
@@ -30,7 +30,7 @@ func judged(t *testing.T, before, after []fact) (*World, *invocation) {
 	store(before)
 	inv := &invocation{name: "ingest-1", began: w.model.records, wrote: map[write]int{}, faults: 1}
 	store(after)
-	w.current = &task{of: inv}
+	w.Current = &task{Of: inv}
 	return w, inv
 }
 
@@ -89,7 +89,7 @@ func TestUndeserved(t *testing.T) {
 			for _, one := range test.wrote {
 				inv.wrote[one]++
 			}
-			w.now = test.of.at().Add(test.age)
+			w.Now = test.of.at().Add(test.age)
 			got := ""
 			for _, verdict := range []string{"Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Poison",
 				"Unheard", "Retry"} {
@@ -116,7 +116,7 @@ func TestUndeserved(t *testing.T) {
 		"an older one beside it": {parcel(3, 1), 0, functionTimeout, false},
 		"nothing":                {order(1), 0, functionTimeout, false},
 	} {
-		inv.faults, inv.deadline, inv.messages = test.faults, w.now.Add(test.left), []events.SQSMessage{{Body: "n"}}
+		inv.faults, inv.deadline, inv.messages = test.faults, w.Now.Add(test.left), []events.SQSMessage{{Body: "n"}}
 		if why := w.undeserved(inv, &message{body: "b", fact: test.of}, "Retry"); (why == "") != test.allowed {
 			t.Errorf("Retry with %s: %q", name, why)
 		}

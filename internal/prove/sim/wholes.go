@@ -90,7 +90,7 @@ func (w *World) spell(m *message) {
 	m.body = strings.TrimSuffix(m.body, "}") + "," + w.spellLines(m.fact) + m.fact.spellCoupons() + "}"
 	if w.wholes.IntN(2) == 0 {
 		m.payload = m.body
-		at := w.now.Add(-time.Duration(w.wholes.IntN(90*3600)) * time.Second)
+		at := w.Now.Add(-time.Duration(w.wholes.IntN(90*3600)) * time.Second)
 		m.body = fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"shop","type":"order","time":%q,"data":%s}`, w.wholes.IntN(1e9),
 			at.Format(time.RFC3339), m.payload)
 	}
@@ -249,7 +249,7 @@ func (w *World) writeOf(inv *invocation, m *message, verdict string) write {
 // checkAtomic checks an item of an order that code puts in one transaction. At the moment in which
 // any of its items is stored, all of them are. Only a bar may stand in the place of a line.
 func (w *World) checkAtomic(c *change) {
-	if !w.plan.Atomic || c.old != nil || !w.knowsParts(c.new.epoch) || w.current.invocation() == nil {
+	if !w.plan.Atomic || c.old != nil || !w.knowsParts(c.new.epoch) || invocationOf(w.Current) == nil {
 		return
 	}
 	switch c.new.Type {
@@ -310,7 +310,7 @@ func (w *World) missingParts() (list []fact) {
 			if held != nil && (p.Type == "line" || held.fact == p) {
 				continue
 			}
-			if w.now.Before(p.at().Add(retain - early)) {
+			if w.Now.Before(p.at().Add(retain - early)) {
 				list = append(list, p)
 			}
 		}
@@ -326,7 +326,7 @@ func (w *World) orphanedParts(epoch int64) (list []fact) {
 	}
 	for _, key := range sortedKeys(w.model.keys) {
 		part := w.model.keys[key].live
-		if part == nil || !part.isPart() || !w.now.Before(part.at().Add(retain-early)) {
+		if part == nil || !part.isPart() || !w.Now.Before(part.at().Add(retain-early)) {
 			continue
 		}
 		whole := w.model.keys[part.order().key()].holds()
@@ -373,7 +373,7 @@ func (w *World) putParts(version int64) {
 	if !w.notice.IsZero() {
 		of.notice = w.notice
 	}
-	ctx := w.deadline(context.Background(), w.now.Add(48*time.Hour), 0)
+	ctx := w.deadline(context.Background(), w.Now.Add(48*time.Hour), 0)
 	done, err := repair.Of(w.storeWith(client{w}, of.pipeline(), w.env())).PutParts(ctx)
 	w.tracef("put parts: %d of %d missing, %v", done.Put, done.Missing, err)
 	w.stats.Faults[putAgain] += done.Put

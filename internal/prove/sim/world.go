@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/local/embedded"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/prove/sim/strand"
 )
 
 const (
@@ -21,6 +22,11 @@ const (
 	bucket      = stack.Bucket
 
 	functionTimeout = stack.FunctionTimeout
+)
+
+type (
+	scheduler = strand.Scheduler[*invocation]
+	task      = strand.Task[*invocation]
 )
 
 // World is one run of a seed.
@@ -131,13 +137,13 @@ func newWorld(p Plan, trace bool) *World {
 		}, gaveUp: map[string][]byte{},
 		odds: odds{live: map[string]bool{}}, letters: newLetters(), stranded: stranded{records: map[string]*strandedRecord{}}}
 	w.reader = reader{w: w, draw: rand.New(rand.NewPCG(p.Seed, 4))}
-	w.now = origin
+	w.Now = origin
 	w.stats.Faults, w.stats.Verdicts = map[string]int{}, map[string]int{}
 	if trace {
 		w.trace = &strings.Builder{}
 	}
 	config := embedded.Config{Now: func() time.Time {
-		return w.now
+		return w.Now
 	}, Seed: p.Seed, PartiQLReturnsItem: p.ReturnsItem, RollAfter: p.RollAfter,
 		Partitions: w.partitions(), Behind: w.behind, OnRecord: func(shard string, r streamtypes.Record) {
 			w.written = append(w.written, written{shard, r})
@@ -190,7 +196,7 @@ func (w *World) mapFunctions(ctx context.Context) error {
 	return err
 }
 
-func (w *World) clock() time.Time { return w.now }
+func (w *World) clock() time.Time { return w.Now }
 
 // newStream makes a mapping from the stream to the streams function. Only a mapping with a window
 // names the shard.
@@ -233,7 +239,7 @@ func (w *World) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }
 
 // fault notes that something went wrong.
 func (w *World) fault(name, what string) {
-	if inv := w.current.invocation(); inv != nil {
+	if inv := invocationOf(w.Current); inv != nil {
 		inv.faults++
 	}
 	w.stats.Faults[name]++
@@ -241,7 +247,7 @@ func (w *World) fault(name, what string) {
 }
 
 // spend lets the time pass that a request takes.
-func (w *World) spend() { w.now = w.now.Add(time.Duration(1+w.rng.IntN(20)) * time.Millisecond) }
+func (w *World) spend() { w.Now = w.Now.Add(time.Duration(1+w.rng.IntN(20)) * time.Millisecond) }
 
 // tellChange traces a change of the events table.
 func (w *World) tellChange(shard string, c *change) {
@@ -270,8 +276,8 @@ func (w *World) tracef(format string, args ...any) {
 		return
 	}
 	who := "world"
-	if w.current != nil {
-		who = w.current.name
+	if w.Current != nil {
+		who = w.Current.Name
 	}
-	fmt.Fprintf(w.trace, "%6d %s %-12s %s\n", w.steps, w.now.Format("02T15:04:05.000"), who, fmt.Sprintf(format, args...))
+	fmt.Fprintf(w.trace, "%6d %s %-12s %s\n", w.steps, w.Now.Format("02T15:04:05.000"), who, fmt.Sprintf(format, args...))
 }
