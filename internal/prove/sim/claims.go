@@ -203,7 +203,7 @@ func (w *World) goneBeforeCheck(in *dynamodb.TransactWriteItemsInput) {
 			if live.Type == "coupon" || w.wholes.IntN(2) == 0 {
 				w.delete(live)
 			} else {
-				w.must(eraseAll(context.Background(), w.storeOf(w.dynamo, w.toolEpoch(), w.env()), keyOfFact(live.fact)))
+				w.must(eraseAll(context.Background(), w.storeOf(w.dynamo, w.toolEpoch(), w.Env(w.rng.Float64, 0)), keyOfFact(live.fact)))
 			}
 			w.Current = sending
 			w.wrote()

@@ -55,8 +55,8 @@ func (w *World) erasure() {
 	}
 	w.fault(byErasure, of.key())
 	w.erasing[of.key()]++
-	ctx := w.deadline(context.Background(), w.Now.Add(time.Hour), 0)
-	err := eraseAll(ctx, w.storeOf(eraser{client{w}}, w.toolEpoch(), w.env()), keyOfFact(of))
+	ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
+	err := eraseAll(ctx, w.storeOf(eraser{client{w}}, w.toolEpoch(), w.Env(w.rng.Float64, 0)), keyOfFact(of))
 	w.tracef("erased %s: %v", of.key(), err)
 	if err != nil {
 		return
@@ -102,7 +102,7 @@ func (w *World) eraseBeforeTouch(key map[string]types.AttributeValue) {
 		return
 	}
 	w.fault(byErasure, k.PK)
-	err := eraseAll(context.Background(), w.storeOf(w.dynamo, w.toolEpoch(), w.env()), k)
+	err := eraseAll(context.Background(), w.storeOf(w.dynamo, w.toolEpoch(), w.Env(w.rng.Float64, 0)), k)
 	w.must(err)
 	w.wrote()
 }

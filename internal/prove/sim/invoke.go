@@ -126,7 +126,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 	if function == "streams" && w.plan.Skew { // no count may depend on the clock of this machine
 		s.skew = time.Duration(w.rng.IntN(200)-100) * time.Hour
 	}
-	env := w.envOff(s.skew)
+	env := w.Env(w.rng.Float64, s.skew)
 	s.store = w.storeWith(client{w}, s.plan, env)
 	var err error
 	quarantine := handler.NewQuarantine(sender{w, epoch}, w.quarantineURL)
@@ -164,7 +164,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 		unanswered: map[string]bool{}}
 	w.invocations = append(w.invocations, inv)
 	began := w.Now
-	ctx := w.deadline(context.Background(), inv.deadline.Add(s.skew), s.skew)
+	ctx := w.Deadline(context.Background(), inv.deadline.Add(s.skew), s.skew)
 	w.Spawn(inv.name, inv, func() {
 		inv.answer, inv.err = run(ctx, s)
 		inv.answered = true

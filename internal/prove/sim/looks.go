@@ -72,7 +72,7 @@ func (s *shortPages) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func
 // segments, with sums that do not fit into memory, broken off and resumed.
 func (w *World) verified(epoch int64) (*verify.Report, error) {
 	draw := w.looks
-	env := w.env()
+	env := w.Env(w.rng.Float64, 0)
 	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded } // nobody else runs
 	pages := &shortPages{Client: w.engine.DynamoDB(), limit: int32(20 + draw.IntN(60))}
 	c := verify.Config{Pipeline: w.pipelineOf(epoch), Source: verify.SourceOf(w.storeOf(pages, epoch, env)), Env: env}
@@ -139,8 +139,8 @@ func (w *World) lookTwice() bool {
 	w.Spawn("verifier", nil, func() {
 		w.Sleep(time.Duration(draw.IntN(60)) * time.Second)
 		c := verify.Config{Pipeline: w.pipelineOf(epoch), Segments: 1 + draw.IntN(3), Memory: 1 + draw.IntN(20000), Rate: 0.2 +
-			draw.Float64(), Work: memory{}, Env: w.env()}
-		c.Source = verify.SourceOf(w.storeOf(&shortPages{Client: client{w}, limit: int32(10 + draw.IntN(40))}, epoch, w.env()))
+			draw.Float64(), Work: memory{}, Env: w.Env(w.rng.Float64, 0)}
+		c.Source = verify.SourceOf(w.storeOf(&shortPages{Client: client{w}, limit: int32(10 + draw.IntN(40))}, epoch, w.Env(w.rng.Float64, 0)))
 		for range 5 {
 			if l.result, l.err = verify.Twice(context.Background(), c, streamLag{w}, patience); l.err == nil {
 				break

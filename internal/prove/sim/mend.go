@@ -152,8 +152,8 @@ func mendOnce(c tables.Client, w *World, segments int) {
 	if w.plan.Upgrade > 0 {
 		epoch = 2
 	}
-	how := verify.Config{Pipeline: w.pipelineOf(epoch), Segments: segments, Env: w.env()}
-	m, err := verify.Mend(context.Background(), how, w.storeOf(c, epoch, w.env()), nil, streamLag{w}, patience)
+	how := verify.Config{Pipeline: w.pipelineOf(epoch), Segments: segments, Env: w.Env(w.rng.Float64, 0)}
+	m, err := verify.Mend(context.Background(), how, w.storeOf(c, epoch, w.Env(w.rng.Float64, 0)), nil, streamLag{w}, patience)
 	if err != nil {
 		w.tracef("mend: %v", err)
 		return

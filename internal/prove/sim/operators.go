@@ -17,8 +17,8 @@ import (
 // with the tool.
 func (w *World) rebuild(c tables.Client) (complete bool) {
 	plan := w.pipelineOf(2)
-	s := w.storeOf(c, 2, w.env())
-	ctx := w.deadline(context.Background(), w.Now.Add(48*time.Hour), 0)
+	s := w.storeOf(c, 2, w.Env(w.rng.Float64, 0))
+	ctx := w.Deadline(context.Background(), w.Now.Add(48*time.Hour), 0)
 	var passes []tables.Pass
 	for _, name := range w.rebuilt() {
 		def, _ := plan.Definition(name)
@@ -62,8 +62,8 @@ func (w *World) rebuilt() []string {
 func (w *World) othersStart() {
 	for range 3 {
 		w.Spawn("starter", nil, func() {
-			ctx := w.deadline(context.Background(), w.Now.Add(functionTimeout), 0)
-			w.checkStart(w.storeOf(client{w}, 2, w.env()).Start(ctx))
+			ctx := w.Deadline(context.Background(), w.Now.Add(functionTimeout), 0)
+			w.checkStart(w.storeOf(client{w}, 2, w.Env(w.rng.Float64, 0)).Start(ctx))
 		})
 	}
 }
@@ -139,7 +139,7 @@ func (w *World) putBack() bool {
 // starter returns the store of a streams function that is about to start. It meets no faults and
 // has no time to wait.
 func (w *World) starter(version int64) *store.Store {
-	env := w.env()
+	env := w.Env(w.rng.Float64, 0)
 	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded }
 	return w.storeOf(w.engine.DynamoDB(), version, env)
 }

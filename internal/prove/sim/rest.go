@@ -67,7 +67,7 @@ func (w *World) checkHead() bool {
 		return true
 	}
 	def, _ := w.pipelineOf(2).Definition("status")
-	head, err := w.storeOf(w.engine.DynamoDB(), 2, w.env()).Head(context.Background(), def)
+	head, err := w.storeOf(w.engine.DynamoDB(), 2, w.Env(w.rng.Float64, 0)).Head(context.Background(), def)
 	switch {
 	case err != nil:
 		w.fail(Broken, "head: %v", err)

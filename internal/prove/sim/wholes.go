@@ -373,8 +373,8 @@ func (w *World) putParts(version int64) {
 	if !w.notice.IsZero() {
 		of.notice = w.notice
 	}
-	ctx := w.deadline(context.Background(), w.Now.Add(48*time.Hour), 0)
-	done, err := repair.Of(w.storeWith(client{w}, of.pipeline(), w.env())).PutParts(ctx)
+	ctx := w.Deadline(context.Background(), w.Now.Add(48*time.Hour), 0)
+	done, err := repair.Of(w.storeWith(client{w}, of.pipeline(), w.Env(w.rng.Float64, 0))).PutParts(ctx)
 	w.tracef("put parts: %d of %d missing, %v", done.Put, done.Missing, err)
 	w.stats.Faults[putAgain] += done.Put
 }
