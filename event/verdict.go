@@ -176,6 +176,7 @@ const (
 	KeyTaken         Reason = "key-taken"         // Conflict: an item that is not Ingot's under the same key
 	Claimed          Reason = "claimed"           // Conflict: another event has the unique value that this one claims
 	BelowFloor       Reason = "below-floor"       // Rejected: a total that moves with the put would fall below its floor
+	NotTurned        Reason = "not-turned"        // Rejected: a migration has not turned the type yet, so its events are written elsewhere
 	TotalRefused     Reason = "total-refused"     // Rejected: a total that moves with the put cannot be updated any more
 	PastExpiry       Reason = "past-expiry"       // Expired
 	Barred           Reason = "barred"            // Duplicate: a person erased the event, and its key is barred

@@ -60,7 +60,7 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 			h.order = append(h.order, f.Def)
 		}
 	}
-	if isNew {
+	if isNew && !(item.Epoch == 0 && b.pipeline.Migration(item.Type) != "") { // a copy is counted once it is touched, after the turn
 		newer := b.tables.Newer() // a rolled-back function does not know them, so they miss this change
 		b.rep.Behind += len(c.Behind) + len(newer)
 		for _, def := range slices.Concat(c.Behind, newer) {

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
@@ -49,6 +50,20 @@ func rev(dst []byte, from, _ int, _ *Source) ([]byte, error) {
 func shard(dst []byte, from, shards int, _ *Source) ([]byte, error) {
 	sum := sha256.Sum256(dst[from:])
 	return strconv.AppendUint(dst[:from], binary.BigEndian.Uint64(sum[:8])%uint64(shards), 10), nil
+}
+
+// split keeps piece n of the text, from 1.
+func split(dst []byte, from, n int, _ *Source) ([]byte, error) {
+	text := dst[from:]
+	for ; n > 1; n-- {
+		_, after, found := bytes.Cut(text, []byte("#"))
+		if !found {
+			return dst, event.Poisoned(event.MissingField, quote(dst[from:])+" has too few pieces between #")
+		}
+		text = after
+	}
+	piece, _, _ := bytes.Cut(text, []byte("#"))
+	return append(dst[:from], piece...), nil
 }
 
 // hash keeps the first digits hex digits, or all of them if digits is 0.

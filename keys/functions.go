@@ -88,6 +88,8 @@ func Functions() []Function {
 			most: 63, run: hash, shape: ofHex},
 		{Name: "first", Arg: "N", Does: "the first N code points", Lossy: true, Prefixes: true, least: 1, most: 1024, run: first,
 			shape: atMost},
+		{Name: "split", Arg: "N", Does: "piece N, from 1, of a text that # divides, as keys of tables with several kinds of item are",
+			Lossy: true, least: 1, most: 100, run: split},
 		{Name: "trim", Does: "without ASCII white space at either end", Lossy: true, Ordered: true, Prefixes: true, run: trim,
 			shape: unspaced},
 		{Name: "lower", Does: "A to Z as a to z, nothing else", Lossy: true, Ordered: true, Prefixes: true, run: lower,

@@ -10,7 +10,15 @@ import (
 // Append appends the template's text for s to dst. The error is a *[Missing] or a *[event.Refusal].
 // The verdict of the refusal is Poison, or Retry if hmac has no secret, which is not the event's
 // fault.
-func (t *Template) Append(dst []byte, s *Source) ([]byte, error) {
+func (t *Template) Append(dst []byte, s *Source) ([]byte, error) { return t.expand(dst, s, escapeFrom) }
+
+// Plain is [Template.Expand] for text that is not a key: values are not escaped.
+func (t *Template) Plain(s *Source) (string, error) {
+	text, err := t.expand(nil, s, func(dst []byte, _ int) []byte { return dst })
+	return string(text), err
+}
+
+func (t *Template) expand(dst []byte, s *Source, escape func([]byte, int) []byte) ([]byte, error) {
 	start := len(dst)
 	for i := range t.parts {
 		p := &t.parts[i]
@@ -23,7 +31,7 @@ func (t *Template) Append(dst []byte, s *Source) ([]byte, error) {
 		if err != nil {
 			return dst[:start], err
 		}
-		dst = escapeFrom(filled, from)
+		dst = escape(filled, from)
 	}
 	return dst, nil
 }

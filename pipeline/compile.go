@@ -101,6 +101,7 @@ func (c *compiler) file() {
 	}
 	for _, name := range c.p.names {
 		c.part(c.p.types[name])
+		c.migration(place("events").In(name), c.p.types[name])
 	}
 	c.countAggregates()
 	for _, name := range slices.Sorted(maps.Keys(c.spec.Aggregates)) {

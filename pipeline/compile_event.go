@@ -22,7 +22,8 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	if what := badTypeName(name); what != "" {
 		c.Misnamed(at, what, `letters, digits, . and - alone, at most 256, such as "order.placed",`)
 	}
-	t := &eventType{name: name, retain: s.Retain, latest: s.Mode == "latest", schemaText: s.Schema, atomic: s.Atomic}
+	t := &eventType{name: name, retain: s.Retain, latest: s.Mode == "latest", schemaText: s.Schema, atomic: s.Atomic,
+		migrated: s.Migrated}
 	if s.At != "" {
 		t.at = c.timeTemplate(at.In("at"), s.At)
 	}

@@ -81,7 +81,7 @@ func (p *Pipeline) spec() Spec {
 func (t *eventType) spec() EventSpec {
 	s := EventSpec{ID: canonicalTemplate(t.id), At: canonicalTemplate(t.at), Key: keySpec(t.pk, t.sk),
 		Indexes: map[string]IndexSpec{}, Attributes: map[string]string{}, Retain: t.retain, Was: slices.Clone(t.was), Mode: "insert",
-		Atomic: t.atomic, Compress: t.compress}
+		Atomic: t.atomic, Compress: t.compress, Migrated: t.migrated}
 	if t.latest {
 		s.Mode = "latest"
 	}

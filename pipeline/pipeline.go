@@ -51,6 +51,7 @@ type eventType struct {
 	part       *part        // what it is a part of; nil: it comes from the queue by itself
 	parts      []*eventType // its parts, by name
 	moved      int          // how many of feeds are moved by its put
+	migrated   string       // the migration that copies rows into it; empty: none does
 	atomic     bool         // it is put together with its parts, in one transaction
 	compress   bool
 	pack       func(string) []byte // nil: payloads are stored as they are, or p does not plan

@@ -85,6 +85,9 @@ type EventSpec struct {
 	// What a payload must look like: the path of a JSON Schema (2020-12), from the folder of this
 	// file, or the schema itself as a text that begins with a brace. What breaks it is Poison.
 	Schema string `yaml:"schema"`
+	// The migration that copies the rows of another table into events of this type, until it is
+	// retired. Before the type turns, its messages go to quarantine.
+	Migrated string `yaml:"migrated"`
 }
 
 // OffloadSpec says which payloads go to the payload bucket.

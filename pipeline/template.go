@@ -91,7 +91,7 @@ func canReturn(p keys.Part, text string) bool {
 				return false
 			}
 			cut = true
-		case f.Name == "trim":
+		case f.Name == "trim" || f.Name == "split":
 		case of.Hash:
 			digits := 64
 			if n, err := strconv.Atoi(f.Arg); f.Name == "sha256" && err == nil {

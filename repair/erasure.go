@@ -59,9 +59,9 @@ func (e *erasure) run(ctx context.Context) error {
 func (e *erasure) lookUp(ctx context.Context) rows.Answer {
 	out, err := e.stages.Client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &e.stages.Events, Key: rows.KeyImage(e.key),
 		ConsistentRead:       aws.Bool(true),
-		ProjectionExpression: aws.String("PK, #t, #r, #e, #b, #p, #n"),
+		ProjectionExpression: aws.String("PK, #t, #r, #e, #b, #p, #n, #m"),
 		ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": rows.BarredAttribute,
-			"#p": itemform.Payload, "#n": rows.PartsAttribute}})
+			"#p": itemform.Payload, "#n": rows.PartsAttribute, "#m": itemform.Migrated}})
 	if err != nil {
 		return rows.Classify(err)
 	}
@@ -71,7 +71,7 @@ func (e *erasure) lookUp(ctx context.Context) rows.Answer {
 	switch {
 	case rows.Barred(e.known):
 		return rows.Answer{}
-	case len(e.known) > 0 && typ == "":
+	case len(e.known) > 0 && typ == "" && !rows.Tombstone(e.known):
 		err = errors.New("the key holds an item that is not Ingot's; nothing was changed")
 	case e.stages.Payloads == nil && (e.stages.Pipeline.UsesOffload() || e.known[itemform.Payload] != nil):
 		err = fmt.Errorf("payloads of its key may be in the payload bucket: %w", plain.ErrNoBucket)
@@ -324,6 +324,10 @@ func (e *erasure) barring() *dynamodb.PutItemInput {
 		}
 		in.ConditionExpression, in.ExpressionAttributeNames = aws.String("#b = :b"), map[string]string{"#b": rows.BarredAttribute}
 		in.ExpressionAttributeValues = rows.Image{":b": known[rows.BarredAttribute]}
+		return in
+	case known[itemform.Migrated] != nil: // a copy or a tombstone: another row may have the key later, and expire later
+		in.ConditionExpression, in.ExpressionAttributeNames = aws.String("#m = :m"), map[string]string{"#m": itemform.Migrated}
+		in.ExpressionAttributeValues = rows.Image{":m": known[itemform.Migrated]}
 		return in
 	case known["revision"] != nil:
 		when("#t = :t AND attribute_exists(#r)", "#r", "revision")

@@ -14,10 +14,11 @@ type Segment struct {
 
 // Page is what one request of a scan brought.
 type Page[T any] struct {
-	All   []T
-	Odd   []*OddItem // items that have Ingot's type but cannot be decoded
-	Units float64    // read units that the service has counted for the request
-	Next  event.Key  // where the next page begins; zero after the last page
+	All    []T
+	Odd    []*OddItem // items that have Ingot's type but cannot be decoded
+	Copies int        // items that are left out: copies of rows whose type a migration has not turned yet
+	Units  float64    // read units that the service has counted for the request
+	Next   event.Key  // where the next page begins; zero after the last page
 }
 
 // Last reports whether no page follows.

@@ -288,6 +288,9 @@ func (d *Decoder) members(p Place, n *yamlfile.Node, into reflect.Value) {
 // entries decodes a mapping whose names the user chooses.
 func (d *Decoder) entries(p Place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
 	into.Set(reflect.MakeMap(into.Type()))
+	if tags == nil { // it is itself an entry of a mapping
+		tags = &reflect.StructField{}
+	}
 	instead := cmp.Or(d.words.Like(tags, n), tags.Tag.Get("like"))
 	for _, m := range d.Pairs(p, n, instead) {
 		v := reflect.New(into.Type().Elem()).Elem()

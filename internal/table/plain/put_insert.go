@@ -45,10 +45,12 @@ func (p *put) insertRequests(inserts []*write) (requests []request) {
 // Duplicate.
 func (p *put) insertOne(ctx context.Context, one []*write) {
 	w := one[0]
+	free, names := rows.FreeKey(p.store.Pipeline.Migration(w.item.Type) != "")
 	_, err := p.store.Client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                           &p.store.Events,
 		Item:                                rows.Encode(w.item),
-		ConditionExpression:                 aws.String("attribute_not_exists(PK)"),
+		ConditionExpression:                 free,
+		ExpressionAttributeNames:            names,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
 	p.mu.Lock()
@@ -63,11 +65,11 @@ func (p *put) insertOne(ctx context.Context, one []*write) {
 // afterwards, first without their payloads.
 func (p *put) insertMany(ctx context.Context, chunk []*write) {
 	statements := make([]types.BatchStatementRequest, len(chunk))
-	texts := insertTexts{table: p.store.Events}
+	texts := InsertTexts{Table: p.store.Events}
 	var attributes []rows.Attribute // of one item after another
 	for i, w := range chunk {
 		attributes = rows.AppendAttributes(attributes[:0], w.item)
-		statements[i] = texts.statement(attributes)
+		statements[i] = texts.Statement(attributes)
 	}
 	responses, err := p.store.Execute(ctx, statements)
 	p.mu.Lock()
@@ -149,18 +151,18 @@ func (p *put) charge(w *write, units float64) {
 	p.cost.WriteUnits += units
 }
 
-// insertTexts makes the statements of one request. Most items of a request have the same
+// InsertTexts makes the statements of one request. Most items of a request have the same
 // attributes, so their statements share one text.
-type insertTexts struct {
-	table string
+type InsertTexts struct {
+	Table string
 	names []string // of the last statement
 	text  *string
 }
 
-// statement returns INSERT INTO "table" VALUE {'PK': ?, …} with one parameter for each attribute.
+// Statement returns INSERT INTO "table" VALUE {'PK': ?, …} with one parameter for each attribute.
 // The service does not accept a whole item as one parameter. The text depends only on the names of
-// the attributes. statement sorts item, and keeps no reference to it.
-func (t *insertTexts) statement(item []rows.Attribute) types.BatchStatementRequest {
+// the attributes. Statement sorts item, and keeps no reference to it.
+func (t *InsertTexts) Statement(item []rows.Attribute) types.BatchStatementRequest {
 	slices.SortFunc(item, func(a, b rows.Attribute) int { return strings.Compare(a.Name, b.Name) })
 	parameters := make([]types.AttributeValue, len(item))
 	for i, a := range item {
@@ -171,7 +173,7 @@ func (t *insertTexts) statement(item []rows.Attribute) types.BatchStatementReque
 		for i, a := range item {
 			t.names[i] = a.Name
 		}
-		t.text = aws.String(`INSERT INTO "` + t.table + `" VALUE {'` + strings.Join(t.names, "': ?, '") + `': ?}`)
+		t.text = aws.String(`INSERT INTO "` + t.Table + `" VALUE {'` + strings.Join(t.names, "': ?, '") + `': ?}`)
 	}
 	return types.BatchStatementRequest{Statement: t.text, Parameters: parameters}
 }

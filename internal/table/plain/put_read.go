@@ -92,6 +92,18 @@ func (p *put) miss(w *write) {
 	p.to(w, absent)
 }
 
+// reclaim takes the answer that a migration has left a tombstone under the key. The put goes alone
+// then, because the condition of a statement cannot say that such a key is free. Callers hold mu.
+func (p *put) reclaim(w *write) {
+	w.taken = false
+	if p.looking || TooLate(w.item, p.store.Env.Now()) {
+		p.miss(w)
+		return
+	}
+	w.alone = true
+	p.to(w, inserting)
+}
+
 // meet takes the stored item that holds the key. Callers hold mu.
 func (p *put) meet(w *write, known *rows.Stored) {
 	epoch := p.store.Pipeline.Epoch()
@@ -103,6 +115,9 @@ func (p *put) meet(w *write, known *rows.Stored) {
 	unlike := func(i int) bool { return known.Unlike(p.items[i]) }
 	elsewhere := func(i int) bool { return known.Elsewhere(p.items[i]) }
 	switch {
+	case known.Tombstone && p.store.Pipeline.Migration(w.item.Type) != "":
+		p.reclaim(w)
+		return
 	case !known.Payload && known.Stamp > epoch:
 		p.to(w, comparing)
 		return

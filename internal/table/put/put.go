@@ -25,6 +25,7 @@ func New(gens *generations.Heads, c tables.Config) *Stages {
 func (s *Stages) Put(ctx context.Context, items []*event.Item) ([]tables.Result, tables.Cost) {
 	first := newBatch(items)
 	s.refuseAhead(first)
+	s.gate(ctx, first)
 	for b := first; b != nil; b = b.next() {
 		s.offload(ctx, b)
 		b.cost.Add(s.PutItems(ctx, b.items, b.take(alone), b.results))
@@ -151,7 +152,7 @@ func (s *Stages) Settled(ctx context.Context, items []*event.Item) ([]tables.Res
 			parts, found = found[:len(item.Parts.Items)], found[len(item.Parts.Items):]
 		}
 		switch {
-		case payloads.IsAhead(item, now):
+		case payloads.IsAhead(item, now), s.Pipeline.Migration(item.Type) != "": // what is there may be a copy of a row
 		case own.Verdict == 0 && plain.TooLate(item, now) && once[item.Key] && !rows.IsAtomic(item):
 			results[i] = tables.Result{Verdict: event.Expired, Refusal: plain.PastExpiry(item)}
 		default:

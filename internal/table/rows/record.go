@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -49,6 +50,9 @@ func ReadRecord(r event.Node, shard string) (event.Change, error) {
 	if change.Kind, err = kindOf(stringOf(member(r, "eventName"))); err != nil {
 		return change, fmt.Errorf("stream record %s: %w", change.Sequence, err)
 	}
+	if change.Kind == event.Modify && tombstone(before) {
+		change.Kind = event.Insert // nothing was stored under the key
+	}
 	err = decodeImages(&change, before, after)
 	return change, err
 }
@@ -68,6 +72,11 @@ func decodeImages(change *event.Change, before, after event.Node) (err error) {
 		return fmt.Errorf("stream record %s: new image: %w", change.Sequence, err)
 	}
 	return nil
+}
+
+// tombstone reports whether a migration has left an image of a row that is gone.
+func tombstone(n event.Node) bool {
+	return n.Member(itemform.Migrated).Exists() && !n.Member("type").Exists()
 }
 
 // asText returns an image with its payload as text, so that the archive does not depend on how the

@@ -16,8 +16,14 @@ import (
 
 // ItemPages does what [Store.ItemPages] says.
 func (s *Tables) ItemPages(ctx context.Context, seg tables.Segment) iter.Seq2[tables.Page[*event.Item], error] {
+	isCopy, err := s.Copies(ctx)
+	if err != nil {
+		return func(yield func(tables.Page[*event.Item], error) bool) { yield(tables.Page[*event.Item]{}, err) }
+	}
 	return pages(ctx, s, s.Events, seg, func(page *tables.Page[*event.Item], img Image) {
 		switch item, err := Decode(img); {
+		case item != nil && isCopy(item):
+			page.Copies++
 		case err != nil:
 			page.Odd = append(page.Odd, &tables.OddItem{Key: KeyOf(img), Err: err})
 		case item != nil:
@@ -86,6 +92,27 @@ func pages[T any](ctx context.Context, s *Tables, table string, seg tables.Segme
 				page.Next = KeyOf(out.LastEvaluatedKey)
 			}
 			if next = page.Next; !yield(page, nil) || page.Last() {
+				return
+			}
+		}
+	}
+}
+
+// Pages scans a table consistently, in no order, one request for each page.
+func (s *Tables) Pages(ctx context.Context, table string) iter.Seq2[[]Image, error] {
+	return func(yield func([]Image, error) bool) {
+		in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}
+		for {
+			var out *dynamodb.ScanOutput
+			err := s.Ask(ctx, func() (err error) {
+				out, err = s.Client.Scan(ctx, in)
+				return err
+			})
+			if err != nil {
+				yield(nil, fmt.Errorf("scan of table %s: %w", table, err))
+				return
+			}
+			if in.ExclusiveStartKey = out.LastEvaluatedKey; !yield(out.Items, nil) || len(in.ExclusiveStartKey) == 0 {
 				return
 			}
 		}

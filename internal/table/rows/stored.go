@@ -30,6 +30,7 @@ type Stored struct {
 	Gone      bool             // the object is not there
 	Foreign   bool             // it has no readable type, digest or data, so it is not an item of this version
 	Barred    bool             // an erased event's key
+	Tombstone bool             // a migration has left it of a row that is gone: the key is free
 	odd       bool             // it has Ingot's type, but a part of it cannot be read
 	Stamp     int64            // its epoch
 	Own       bool             // it is this call's own write
@@ -84,7 +85,7 @@ func ReadPart(img Image, payload bool) *Stored {
 		s.Object, bad = elsewhere(img[itemform.Payload])
 	}
 	if bad != nil || s.Typ == "" || len(digest) != len(s.Digest) || payload && s.Data == "" {
-		s.Foreign, s.odd, s.Barred = true, s.Typ != "", Barred(img)
+		s.Foreign, s.odd, s.Barred, s.Tombstone = true, s.Typ != "", Barred(img), Tombstone(img)
 		return s
 	}
 	s.Digest, s.Tied, s.tiedAs = event.Digest(digest), TextOf(img["i:revision"]), img["i:revision"]
@@ -172,9 +173,9 @@ func (v View) Keys() int {
 func (v View) Request() types.KeysAndAttributes {
 	request := types.KeysAndAttributes{
 		ConsistentRead:       aws.Bool(true),
-		ProjectionExpression: aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b"),
+		ProjectionExpression: aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b, #m"),
 		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#s": "epoch",
-			"#i": "i:revision", "#b": BarredAttribute},
+			"#i": "i:revision", "#b": BarredAttribute, "#m": itemform.Migrated},
 	}
 	if v != Summary {
 		*request.ProjectionExpression += ", #p, #o"
@@ -194,6 +195,19 @@ const BarredAttribute = itemform.Barred
 func Barred(img Image) bool {
 	b, _ := img[BarredAttribute].(*types.AttributeValueMemberBOOL)
 	return b != nil && b.Value
+}
+
+// Tombstone reports whether a migration has left an image of a row that is gone.
+func Tombstone(img Image) bool { return img[itemform.Migrated] != nil && TextOf(img["type"]) == "" }
+
+// FreeKey is the condition under which an event's key is free, and the names in it. For a type that
+// rows are migrated to, a tombstone is free too.
+func FreeKey(migrated bool) (condition *string, names map[string]string) {
+	if !migrated {
+		return aws.String("attribute_not_exists(PK)"), nil
+	}
+	return aws.String("attribute_not_exists(PK) OR attribute_exists(#m) AND attribute_not_exists(#t)"),
+		map[string]string{"#m": itemform.Migrated, "#t": "type"}
 }
 
 // IsPartOf reports whether the stored item is a part of this whole. It looks only at the digest, so

@@ -36,6 +36,9 @@ func Open(c tables.Config) (*Tables, error) {
 	case c.Events != "" && c.Aggregates == "" && movesByPut(c.Pipeline):
 		return nil, errors.New("store: tables.Config.Aggregates names no table, and the pipeline has totals that are movedBy: put: " +
 			"set it to the aggregates table")
+	case c.Events != "" && c.Aggregates == "" && len(c.Pipeline.Migrations()) > 0:
+		return nil, errors.New("store: tables.Config.Aggregates names no table, and the pipeline has types that are migrated: set it to the " +
+			"aggregates table, which says whether they have turned")
 	case c.Concurrency < 0:
 		return nil, errors.New("store: tables.Config.Concurrency is negative: leave it 0 to let it follow the table")
 	}

@@ -273,8 +273,9 @@ func (s *Writer) transaction(members []*atomicItem, blind bool, moves []*TotalMo
 			in.TransactItems = append(in.TransactItems, types.TransactWriteItem{ConditionCheck: m.check(&s.Events, images)})
 			continue
 		}
+		free, names := rows.FreeKey(s.Pipeline.Migration(m.item.Type) != "")
 		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Put: &types.Put{TableName: &s.Events, Item: m.encode(),
-			ConditionExpression: aws.String("attribute_not_exists(PK)"), ReturnValuesOnConditionCheckFailure: images}})
+			ConditionExpression: free, ExpressionAttributeNames: names, ReturnValuesOnConditionCheckFailure: images}})
 	}
 	for _, u := range moves {
 		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Update: u.update(&s.Aggregates, images)})

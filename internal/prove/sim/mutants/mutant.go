@@ -21,7 +21,9 @@ type Mutant struct {
 	// Plain says that the mutant is wrong even if nothing goes wrong. It must be caught in worlds
 	// without trouble.
 	Plain bool
-	Edits []Edit
+	// Moving says that it is hunted in worlds in which a live table moves.
+	Moving bool
+	Edits  []Edit
 	// Fields are added to structs, and Helpers to packages. Our own code never uses them.
 	Fields  []Field
 	Helpers []Helper
@@ -66,7 +68,7 @@ func all() []Mutant {
 	var list []Mutant
 	for _, part := range [][]Mutant{
 		marks(), values(), statements(), receipts(), refusals(), ingest(), answers(), replicas(), lifetimes(), erasures(), generations(),
-		mappings(), verifying(), questions(), wholes(), claims(), packing(), byPut(), arrays(), pointers(), offload(), blunders(),
+		mappings(), verifying(), questions(), wholes(), claims(), packing(), byPut(), arrays(), pointers(), offload(), blunders(), moves(),
 	} {
 		list = append(list, part...)
 	}

@@ -100,23 +100,26 @@ func each(n, beside int, do func(int)) {
 // innocent lives the worlds that have killed, without a mutant. If one of them still finds
 // something wrong, then it did not find the mutant.
 func (r runner) innocent(ctx context.Context, binary string, verdicts []verdict, beside int) error {
-	worlds := map[bool]map[uint64]bool{true: {}, false: {}}
+	type kind struct{ still, moving bool }
+	worlds := map[kind]map[uint64]bool{}
 	for _, v := range verdicts {
-		worlds[v.mutant.Plain][v.Seed] = true
+		of := kind{v.mutant.Plain, v.mutant.Moving}
+		if worlds[of] == nil {
+			worlds[of] = map[uint64]bool{}
+		}
+		worlds[of][v.Seed] = true
 	}
 	var mu sync.Mutex
 	var errs []error
-	for _, still := range []bool{true, false} {
-		seeds := slices.Sorted(maps.Keys(worlds[still]))
+	for of := range worlds {
+		seeds := slices.Sorted(maps.Keys(worlds[of]))
 		each(min(beside, len(seeds)), beside, func(part int) {
 			var own []string
 			for i := part; i < len(seeds); i += beside {
 				own = append(own, fmt.Sprint(seeds[i]))
 			}
-			args := []string{"-n", "0", "-first", strings.Join(own, ",")}
-			if still {
-				args = append(args, "-fault-free")
-			}
+			args := []string{"-n", "0", "-first", strings.Join(own, ","), "-moving=" + fmt.Sprint(of.moving),
+				"-fault-free=" + fmt.Sprint(of.still)}
 			found, err := r.hunt(ctx, binary, "", args...)
 			if err == nil && found.Check != "" {
 				err = fmt.Errorf("seed %d: %s", found.Seed, found.Detail)
@@ -144,13 +147,13 @@ func moduleRoot(ctx context.Context) (string, error) {
 // blunder only through the first.
 func (r runner) try(ctx context.Context, binary string, m Mutant) verdict {
 	v := verdict{mutant: m}
-	args := []string{"-n", fmt.Sprint(m.seeds()), "-checks", m.names()}
+	args := []string{"-n", fmt.Sprint(m.seeds()), "-checks", m.names(), "-moving=" + fmt.Sprint(m.Moving)}
 	if seed, ok := r.known[m.Name]; ok {
 		args = append(args, "-first", fmt.Sprint(seed))
 	}
 	if m.Plain {
 		args = append(args, "-fault-free")
-	} else if v.err = r.still(ctx, binary, m.Name); v.err != nil {
+	} else if v.err = r.still(ctx, binary, m); v.err != nil {
 		return v
 	}
 	var err error
@@ -167,8 +170,8 @@ func (r runner) try(ctx context.Context, binary string, m Mutant) verdict {
 }
 
 // still sends a mutant through worlds without trouble. The mutant must be right in them.
-func (r runner) still(ctx context.Context, binary, name string) error {
-	found, err := r.hunt(ctx, binary, name, "-fault-free", "-n", fmt.Sprint(stillWorlds))
+func (r runner) still(ctx context.Context, binary string, m Mutant) error {
+	found, err := r.hunt(ctx, binary, m.Name, "-fault-free", "-n", fmt.Sprint(stillWorlds), "-moving="+fmt.Sprint(m.Moving))
 	if err == nil && found.Check != "" {
 		err = fmt.Errorf("it fails a world without trouble already (seed %d: %s)", found.Seed, found.Detail)
 	}

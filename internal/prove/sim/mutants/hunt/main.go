@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/internal/prove/sim/moving"
 	"github.com/ingot-events/ingot/internal/prove/sim/mutants/hunt/found"
 )
 
@@ -21,6 +22,7 @@ func main() {
 	n := flag.Int("n", 500, "the most worlds to live from there on")
 	first := flag.String("first", "", "seeds to live before those, with commas between")
 	still := flag.Bool("fault-free", false, "live worlds without trouble")
+	moves := flag.Bool("moving", false, "live worlds in which a live table moves")
 	checks := flag.String("checks", "", "the checks to look for, with commas between; empty: any")
 	flag.Parse()
 	var named []string
@@ -32,7 +34,15 @@ func main() {
 		fmt.Fprintln(os.Stderr, "hunt:", err)
 		os.Exit(2)
 	}
-	json.NewEncoder(os.Stdout).Encode(hunt(sim.Live, seeds, *still, named))
+	live := func(seed uint64) sim.Result { return moving.Live(seed, *still) }
+	switch {
+	case *moves:
+	case *still:
+		live = func(seed uint64) sim.Result { return sim.Live(sim.StillPlan(seed), false) }
+	default:
+		live = sim.Run
+	}
+	json.NewEncoder(os.Stdout).Encode(hunt(live, seeds, named))
 }
 
 // seedsOf returns the seeds to live, each once.
@@ -53,15 +63,11 @@ func seedsOf(first string, from uint64, n int) ([]uint64, error) {
 	return seeds, nil
 }
 
-func hunt(live func(sim.Plan, bool) sim.Result, seeds []uint64, still bool, checks []string) found.Found {
+func hunt(live func(seed uint64) sim.Result, seeds []uint64, checks []string) found.Found {
 	f := found.Found{Others: map[string]int{}}
 	for _, seed := range seeds {
-		plan := sim.NewPlan(seed)
-		if still {
-			plan = sim.StillPlan(seed)
-		}
 		f.Worlds++
-		r := live(plan, false)
+		r := live(seed)
 		if r.Failure == nil {
 			continue
 		}

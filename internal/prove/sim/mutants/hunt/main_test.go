@@ -13,9 +13,9 @@ import (
 // if none is named. The hunt notes the others.
 func TestHunt(t *testing.T) {
 	breaks := map[uint64]sim.Check{12: sim.Cost, 13: sim.Cost, 15: sim.Lost, 17: sim.Twice}
-	live := func(p sim.Plan, _ bool) sim.Result {
-		r := sim.Result{Plan: p}
-		if check := breaks[p.Seed]; check != "" {
+	live := func(seed uint64) sim.Result {
+		var r sim.Result
+		if check := breaks[seed]; check != "" {
 			r.Failure = &sim.Failure{Check: check, Detail: "of a world"}
 		}
 		return r
@@ -40,24 +40,12 @@ func TestHunt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := hunt(live, seeds, false, c.checks)
+			got := hunt(live, seeds, c.checks)
 			if got.Worlds != c.want.Worlds || got.Check != c.want.Check || got.Seed != c.want.Seed || got.Detail != c.want.Detail ||
 				!maps.Equal(got.Others, c.want.Others) {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 		})
-	}
-}
-
-// TestHuntInQuietWorlds shows that the hunt goes through quiet worlds only if it is asked to.
-func TestHuntInQuietWorlds(t *testing.T) {
-	for _, still := range []bool{false, true} {
-		hunt(func(p sim.Plan, _ bool) sim.Result {
-			if p.Still != still {
-				t.Errorf("asked for quiet worlds: %v; given one: %v", still, p.Still)
-			}
-			return sim.Result{Plan: p}
-		}, []uint64{0, 1, 2}, still, nil)
 	}
 }
 

@@ -1,0 +1,84 @@
+package moving
+
+import (
+	"context"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/migrate"
+)
+
+// claim is what a row should have in the new table.
+type claim struct {
+	row  string
+	item *event.Item
+}
+
+// check compares the two tables as they are. It shares only the mapping with the code under test.
+func (w *world) check() {
+	claims := map[string][]claim{}
+	for _, row := range w.all(w.old.Table) {
+		m := w.mapping.Map(row)
+		for _, item := range m.Items {
+			if item.ExpiresAt-3600 > w.Now.Unix() {
+				key := item.Key.PK + " " + item.Key.SK
+				claims[key] = append(claims[key], claim{text(row["pk"]) + " " + text(row["at"]), item})
+			}
+		}
+	}
+	def, _ := w.pipeline.Definition("users")
+	if head, err := w.store().Head(context.Background(), def); err == nil && head != nil && (head.Behind > 0 || head.Building) {
+		w.fail(sim.Generation, "before the turn, %s is behind %d times, and building: %t", def, head.Behind, head.Building)
+	}
+	items := map[string]migrate.Row{}
+	for _, img := range w.all(stack.Events) {
+		items[keyText(img)] = img
+	}
+	for key, img := range items {
+		switch {
+		case img["i:barred"] != nil || img["type"] == nil:
+		case w.erased[key]:
+			w.fail(Returned, "%s was erased, and holds %v", key, img)
+		case len(claims[key]) == 0:
+			w.fail(Revived, "no row has the key %s, and an item is there: %s", key, text(img["data"]))
+		}
+	}
+	for key, list := range claims {
+		img := items[key]
+		if img["i:barred"] != nil {
+			continue
+		}
+		at := slices.IndexFunc(list, func(c claim) bool { return img != nil && text(img["data"]) == c.item.Data })
+		if at < 0 {
+			w.fail(Stale, "%s holds %q, and its row says %q", key, text(img["data"]), list[0].item.Data)
+			continue
+		}
+		if number(img["epoch"]) != "0" {
+			w.fail(Stale, "%s carries epoch %s", key, number(img["epoch"]))
+		}
+		also, _ := img["i:also"].(*types.AttributeValueMemberSS)
+		if named := also != nil && len(also.Value) == len(list)-1; len(list) > 1 && !named || len(list) == 1 && also != nil {
+			w.fail(Unnamed, "%d rows have the key %s, and the item names %v", len(list), key, also)
+		}
+	}
+}
+
+func number(v types.AttributeValue) string {
+	n, _ := v.(*types.AttributeValueMemberN)
+	if n == nil {
+		return ""
+	}
+	return n.Value
+}
+
+// all reads a table.
+func (w *world) all(table string) []migrate.Row {
+	out, err := w.engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: &table})
+	w.must(err)
+	return out.Items
+}

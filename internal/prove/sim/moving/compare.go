@@ -1,0 +1,86 @@
+package moving
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/migrate"
+)
+
+// Counted is how far capture is.
+func (w *world) Counted(context.Context) (time.Time, error) {
+	w.Pause()
+	return w.captured, nil
+}
+
+// compared compares the tables until that succeeds.
+func (w *world) compared(then func(*migrate.Compared)) {
+	w.people(func() {
+		for {
+			c, err := w.sync().Compare(w.Deadline(context.Background(), w.Now.Add(3*time.Hour), 0), w)
+			if err == nil {
+				then(c)
+				return
+			}
+			w.Sleep(time.Minute)
+		}
+	})
+}
+
+// compare compares while an application writes, which must find no difference, and then at rest, where
+// it must find the one that somebody has made.
+func (w *world) compare() {
+	w.calm = w.still
+	w.application()
+	w.compared(func(c *migrate.Compared) {
+		if len(c.Differences) > 0 {
+			w.fail(Missed, "while an application writes, a comparison reports %v", c.Differences)
+		}
+	})
+	if w.rest(); w.failure == nil {
+		w.check()
+	}
+	var copies []migrate.Row
+	for _, img := range w.all(stack.Events) {
+		if img["type"] != nil {
+			copies = append(copies, img)
+		}
+	}
+	if len(copies) == 0 || w.failure != nil {
+		return
+	}
+	victim := copies[w.rng.IntN(len(copies))]
+	w.alter(victim)
+	w.compared(func(c *migrate.Compared) {
+		if len(c.Differences) != 1 || c.Differences[0].Key.PK != text(victim["PK"]) {
+			w.fail(Missed, "%s was altered, and a comparison reports %v", keyText(victim), c.Differences)
+		}
+	})
+	w.rest()
+	_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: table(stack.Events), Item: victim})
+	w.must(err)
+}
+
+func table(name string) *string { return &name }
+
+// alter changes a copy by hand, or removes it, or adds one that no row has.
+func (w *world) alter(img migrate.Row) {
+	ctx, events := context.Background(), table(stack.Events)
+	if w.chance(0.3) {
+		_, err := w.engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: events,
+			Key: migrate.Row{"PK": img["PK"], "SK": img["SK"]}})
+		w.must(err)
+		return
+	}
+	altered := migrate.Row{}
+	for name, v := range img {
+		altered[name] = v
+	}
+	altered["GSI1SK"] = s(fmt.Sprint(text(img["GSI1SK"]), "?"))
+	_, err := w.engine.DynamoDB().PutItem(ctx, &dynamodb.PutItemInput{TableName: events, Item: altered})
+	w.must(err)
+}

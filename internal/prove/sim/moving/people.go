@@ -1,0 +1,146 @@
+package moving
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
+)
+
+const (
+	users    = 10
+	accounts = 8 // fewer than users, so that two rows sometimes claim one key
+)
+
+// write does what an application does to some rows of the old table.
+func (w *world) write(n int) {
+	ctx := context.Background()
+	for range n {
+		user := w.rng.IntN(users)
+		key := migrate.Row{"pk": s(fmt.Sprintf("USER#%d", user)), "at": s(origin.Add(time.Duration(user-3) * time.Hour).Format(time.RFC3339))}
+		if w.chance(0.3) {
+			_, err := w.engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.old.Table, Key: key})
+			w.must(err)
+			continue
+		}
+		w.version++
+		key["account"], key["name"] = s(strconv.Itoa(w.rng.IntN(accounts))), s(fmt.Sprint("n", w.rng.IntN(3)))
+		key["plan"], key["spent"] = s([]string{"free", "paid"}[w.rng.IntN(2)]), &types.AttributeValueMemberN{Value: strconv.Itoa(w.version)}
+		switch w.rng.IntN(12) {
+		case 0:
+			key["kind"] = s("session") // it is skipped
+		case 1:
+			delete(key, "account") // it is refused
+		}
+		_, err := w.engine.DynamoDB().PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.old.Table, Item: key})
+		w.must(err)
+	}
+}
+
+func s(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
+
+// poll runs one mapping of a stream until it is off.
+func (w *world) poll(stream *esm.Stream, off *bool) {
+	for !*off {
+		w.Sleep(time.Duration(1+w.rng.IntN(10)) * time.Second)
+		rounds, _, err := stream.Due(context.Background())
+		if err != nil {
+			w.must(err)
+			return
+		}
+		before, began := stream.Checkpoint(), w.Now
+		for _, round := range rounds {
+			round.Do(context.Background())
+		}
+		if off == &w.off && stream.Drained() && !w.blind {
+			w.captured = began
+		}
+		if !w.calm && w.chance(0.1) {
+			stream.Restore(before) // its success is forgotten
+		}
+	}
+}
+
+// capture is the function behind the mappings. It runs as an invocation of its own.
+func (w *world) capture(_ context.Context, payload []byte) ([]byte, error) {
+	if w.blind {
+		return []byte(`{"batchItemFailures":[]}`), nil // the stream was off, and these records are lost
+	}
+	c := &migrate.Capture{Sync: w.sync()}
+	return w.invoke(func(ctx context.Context) (any, error) { return c.Handle(ctx, payload) })
+}
+
+// backfill runs passes until one ends, as often as it may. Now and then it begins again, beside a
+// worker that goes on.
+func (w *world) backfill(tries int) {
+	w.working++
+	defer func() { w.working-- }()
+	for ; tries > 0 && (w.passed == 0 || w.gap || w.chance(0.3)); tries-- {
+		w.Sleep(time.Duration(w.rng.IntN(120)) * time.Second)
+		worker := &invocation{}
+		w.working++
+		w.Spawn("worker", worker, func() {
+			defer func() { worker.done = true; w.working-- }()
+			began, first := w.blind || w.blinded == 0, w.passed == 0
+			pass, err := w.sync().BeginPass(context.Background())
+			blinded := w.blinded
+			if err == nil {
+				_, err = pass.Run(context.Background(), nil)
+			}
+			if worker.err = err; err == nil {
+				w.passed++
+				w.gap = w.gap && (began || first || blinded != w.blinded) // only a later pass that began after it mends a gap
+			}
+		})
+		patience := w.Now.Add(time.Duration(10+w.rng.IntN([]int{1200, 20000}[w.rng.IntN(2)])) * time.Second)
+		w.Park(patience, func() bool { return worker.done || worker.crashed })
+	}
+}
+
+// streamOff switches the old table's stream off and on. What was written in between is in no stream.
+func (w *world) streamOff() {
+	w.Sleep(time.Duration(w.rng.IntN(600)) * time.Second)
+	w.blind, w.gap = true, true
+	w.blinded++
+	w.Sleep(time.Duration(60+w.rng.IntN(300)) * time.Second)
+	w.blind = false
+	if !w.filling {
+		w.Spawn("backfill", nil, w.fill)
+	}
+}
+
+// fill runs passes until none is needed.
+func (w *world) fill() {
+	w.filling = true
+	w.backfill(1000)
+	w.filling = false
+}
+
+// erase bars the key of an event, as an operator does.
+func (w *world) erase() {
+	w.working++
+	defer func() { w.working-- }()
+	w.Sleep(time.Duration(w.rng.IntN(400)) * time.Second)
+	key := event.Key{PK: fmt.Sprint("ACCOUNT#", w.rng.IntN(accounts)), SK: "USER"}
+	st, err := store.New(tables.Config{Client: client{w}, Pipeline: w.pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
+		Env: w.Env(w.rng.Float64, 0)})
+	w.must(err)
+	for range 20 {
+		if _, err = repair.Of(st).Erase(context.Background(), key); err == nil {
+			w.erased[key.PK+" "+key.SK] = true
+			return
+		}
+		w.Sleep(time.Minute)
+	}
+}

@@ -1,0 +1,245 @@
+package moving
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
+	"github.com/ingot-events/ingot/verify"
+)
+
+const turned = "user.profile"
+
+// config is what a process of the new application is made from.
+func (w *world) config() tables.Config {
+	return tables.Config{Client: client{w}, Pipeline: w.pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
+		Env: w.Env(w.rng.Float64, 0)}
+}
+
+func (w *world) store() *store.Store {
+	st, err := store.New(w.config())
+	w.must(err)
+	return st
+}
+
+// count is the streams function behind its mapping.
+func (w *world) count(_ context.Context, payload []byte) ([]byte, error) {
+	return w.invoke(func(ctx context.Context) (any, error) {
+		h := w.streamsFunction()
+		if err := h.Start(ctx); err != nil {
+			return nil, err
+		}
+		return h.Handle(ctx, json.RawMessage(payload))
+	})
+}
+
+func (w *world) streamsFunction() *handler.Streams {
+	h, err := handler.NewStreams(w.config())
+	w.must(err)
+	return h
+}
+
+// invoke runs a function in a task of its own, until it answers, dies or has no time left. It may
+// go on for a while after that.
+func (w *world) invoke(do func(context.Context) (any, error)) ([]byte, error) {
+	inv := &invocation{deadline: w.Now.Add(functionTimeout)}
+	w.Spawn("function", inv, func() {
+		inv.answer, inv.err = do(w.Deadline(context.Background(), inv.deadline, 0))
+		inv.done = true
+	})
+	w.Park(inv.deadline, func() bool { return inv.done || inv.crashed })
+	switch {
+	case !inv.done:
+		return nil, errors.New("the function was killed or ran out of time")
+	case !w.calm && w.chance(0.05):
+		return nil, errors.New("the answer was lost")
+	case inv.err != nil:
+		return nil, inv.err
+	}
+	return json.Marshal(inv.answer)
+}
+
+// message is an event of the new application.
+func (w *world) message(account int) *event.Item {
+	w.version++
+	item, err := w.pipeline.Plan(envelope.Message{Body: fmt.Sprintf(`{"specversion":"1.0","type":"user.profile","source":"app","id":"%d","data":`+
+		`{"account":"%d","created":"%s","name":"n1","plan":"free","spent":%d,"user":"new"}}`, w.version, account,
+		origin.Format(time.RFC3339), w.version)})
+	w.must(err)
+	return item
+}
+
+// early sends messages before their type has turned. Nothing of them may be stored.
+func (w *world) early() {
+	for range 2 {
+		w.Sleep(time.Duration(w.rng.IntN(300)) * time.Second)
+		item := w.message(w.rng.IntN(accounts))
+		w.tooEarly[item.Data] = true
+		if result, _ := w.store().Put(w.Deadline(context.Background(), w.Now.Add(time.Minute), 0), []*event.Item{item}); result[0].Verdict.Stored() {
+			w.fail(Early, "a message of a type that has not turned is %s", result[0].Verdict)
+		}
+	}
+}
+
+// turn makes the new table the source, lets producers write there, and counts what was moved.
+func (w *world) turn() {
+	w.calm, w.captures = w.still, nil
+	w.off = w.chance(0.5) // or the mapping of capture is forgotten
+	w.people(func() {
+		for h := w.streamsFunction(); h.Start(context.Background()) != nil; {
+			w.Sleep(time.Minute)
+		}
+		for w.sync().Turn(w.Deadline(context.Background(), w.Now.Add(time.Hour), 0), []string{turned}, true) != nil {
+			w.Sleep(time.Minute)
+		}
+	})
+	w.run(func() bool { return w.working == 0 })
+	if w.checkBuilding(); w.chance(0.5) {
+		w.write(5) // a forgotten job
+	}
+	for account := range accounts + 2 {
+		if !w.chance(0.6) {
+			continue
+		}
+		w.people(func() { w.produce(account) })
+	}
+	rebuilt := false
+	w.people(func() {
+		for !rebuilt && w.failure == nil {
+			rebuilt = w.rebuild()
+			w.Sleep(5 * time.Minute)
+		}
+	})
+	if w.rest(); w.failure == nil {
+		w.checkTotals()
+	}
+}
+
+// checkBuilding checks that nobody takes totals without the items that were moved for complete.
+func (w *world) checkBuilding() {
+	def, _ := w.pipeline.Definition("users")
+	head, err := w.store().Head(context.Background(), def)
+	if w.must(err); head != nil && !head.Building {
+		w.fail(sim.Generation, "after the turn, %s does not say that it is building", def)
+	}
+}
+
+// people runs what somebody does beside everything else.
+func (w *world) people(do func()) {
+	w.working++
+	w.Spawn("person", nil, func() { defer func() { w.working-- }(); do() })
+}
+
+// produce puts an event until it is settled, and notes what was stored by then.
+func (w *world) produce(account int) {
+	w.Sleep(time.Duration(w.rng.IntN(600)) * time.Second)
+	item := w.message(account)
+	for range 30 {
+		ctx := w.Deadline(context.Background(), w.Now.Add(time.Minute), 0)
+		result, _ := w.store().Put(ctx, []*event.Item{item})
+		switch r := &result[0]; {
+		case r.Verdict == event.Retry:
+			w.Sleep(10 * time.Second)
+			continue
+		case r.Verdict == event.Inserted || r.Verdict == event.Duplicate && r.Refusal == nil:
+			w.produced[item.Key.PK+" "+item.Key.SK] = item.Data
+		case r.Verdict == event.Rejected:
+			w.fail(Early, "after the turn a message is %s: %s", r.Verdict, r.Refusal.Detail)
+		case r.Verdict == event.Conflict && !w.holds(item.Key):
+			w.fail(sim.Undeserved, "a message is a Conflict (%s), and its key holds no event", r.Refusal.Detail)
+		}
+		return
+	}
+	w.fail(Stuck, "a message is never settled")
+}
+
+// holds reports whether the new table holds an event under a key. None of them is removed after the
+// turn.
+func (w *world) holds(key event.Key) bool {
+	for _, img := range w.all(stack.Events) {
+		if keyText(img) == key.PK+" "+key.SK {
+			return img["type"] != nil
+		}
+	}
+	return false
+}
+
+// rebuild counts what was moved, as an operator does.
+func (w *world) rebuild() bool {
+	ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
+	st := w.store()
+	def, _ := w.pipeline.Definition("users")
+	pass, err := repair.Of(st).BeginPass(ctx, def)
+	if err == nil {
+		_, err = repair.Of(st).Touch(ctx)
+	}
+	if err != nil {
+		return false
+	}
+	w.Sleep(10 * time.Minute)
+	differences, err := verify.Finish(ctx, w.pipeline, st, pass, w.Now)
+	return err == nil && len(differences) == 0
+}
+
+// checkTotals adds up the items that are stored, which is what the totals must be once rebuilt.
+func (w *world) checkTotals() {
+	w.calm = true
+	w.people(func() {
+		report, err := verify.Totals(context.Background(), w.pipeline, w.store(), w.Now)
+		switch {
+		case err != nil:
+			w.fail(Broken, "verify: %v", err)
+		case !report.OK():
+			w.fail(Wrong, "%v", report.Differences)
+		}
+	})
+	w.rest()
+	users := map[string]int64{}
+	for _, img := range w.all(stack.Events) {
+		if img["type"] == nil {
+			continue
+		}
+		key := keyText(img)
+		doc, err := event.ParseDocument(text(img["data"]))
+		w.must(err)
+		users[doc.Root().Member("plan").Text()]++
+		if want := w.produced[key]; want != "" && want != text(img["data"]) {
+			w.fail(Lost, "%s holds %s, and the producer was told that %s is stored", key, text(img["data"]), want)
+		}
+		if w.tooEarly[text(img["data"])] {
+			w.fail(Early, "%s holds a message that came before its turn", key)
+		}
+		delete(w.produced, key)
+		if number(img["epoch"]) != "1" {
+			w.fail(Wrong, "%s carries epoch %s after the rebuild", key, number(img["epoch"]))
+		}
+	}
+	for key, data := range w.produced {
+		if !w.erased[key] {
+			w.fail(Lost, "%s holds nothing, and the producer was told that %s is stored", key, data)
+		}
+	}
+	for _, img := range w.all(stack.Aggregates) {
+		if plan, ok := strings.CutPrefix(text(img["PK"]), "A#users#1#0#"); ok {
+			counted, _ := strconv.ParseInt(number(img["users"]), 10, 64)
+			users[plan] -= counted
+		}
+	}
+	for plan, left := range users {
+		if left != 0 {
+			w.fail(Wrong, "%d users of plan %s are not in the total", left, plan)
+		}
+	}
+}

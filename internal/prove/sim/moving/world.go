@@ -1,0 +1,299 @@
+// Package moving runs random worlds in which a live table moves into an Ingot table: an application
+// writes the old one all the while, its stream is read by two pollers side by side, passes run and are
+// restarted, and requests are lost, late and repeated. At rest, the copy must be the image of its
+// source. A seed always makes the same world.
+package moving
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing/fstest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/prove/sim"
+	"github.com/ingot-events/ingot/internal/prove/sim/strand"
+	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/tables"
+)
+
+// These are the promises that a world checks.
+const (
+	Stale    sim.Check = "stale-copy"  // a copy is not what its row says, or is missing
+	Revived  sim.Check = "revived"     // an item is there of a row that is gone
+	Unnamed  sim.Check = "unnamed"     // two rows claim a key, and the item does not say so
+	Early    sim.Check = "early"       // an event is stored before its type has turned, or refused after it
+	Lost     sim.Check = "lost"        // an event that a producer was told is stored is not
+	Wrong    sim.Check = "wrong-total" // rebuilt, and the totals are not the sum over the items
+	Returned sim.Check = "returned"    // an event that was erased is there again
+	Missed   sim.Check = "missed"      // a comparison reports what is no difference, or does not report what is one
+	Stuck    sim.Check = "stuck"       // faults have stopped, and the world does not come to rest
+	Broken   sim.Check = "broken"      // the world itself failed
+)
+
+const (
+	oldTable = "old"
+	pipe     = `ingot: 1
+epoch: 1
+events:
+  user.profile:
+    id: "{account}"
+    at: "{created}"
+    retain: 60d
+    migrated: users
+    key: {pk: "ACCOUNT#{account}", sk: "USER"}
+    indexes: {GSI1: {pk: "NAME#{name}", sk: "{@at | day}"}}
+aggregates:
+  users: {since: 1, by: {plan: "{plan}"}, from: {user.profile: {values: {users: count, spent: sum spent}}}}
+`
+	mapping = `migration: 1
+name: users
+from: {table: old}
+rows:
+  - where: kind = "session"
+    skip: sessions are not carried over
+  - type: user.profile
+    payload: {user: "{pk | split:2}", account: "{account}", created: "{at}", name: "{name}", plan: "{plan}", spent: "{spent}"}
+`
+)
+
+// invocation is one call of the capture function.
+type invocation struct {
+	answer   any
+	err      error
+	deadline time.Time
+	crashed  bool
+	done     bool
+}
+
+type world struct {
+	strand.Scheduler[*invocation]
+	rng      *rand.Rand
+	engine   *embedded.Engine
+	mapping  *migrate.Mapping
+	old      migrate.Source
+	calm     bool
+	apps     int // applications that still write
+	version  int
+	erased   map[string]bool // keys
+	pipeline *pipeline.Pipeline
+	captures []*esm.Stream // of the old table, while it is the source
+	counted  *esm.Stream   // of the new table
+	late     int           // requests that are still on their way
+	working  int           // people and passes at work
+	passed   int           // passes that ended
+	gap      bool          // records of the stream were lost, so another pass is needed
+	filling  bool          // somebody runs passes until none is needed
+	blind    bool          // the stream is off now
+	captured time.Time     // a poller has done what was written before it
+	blinded  int           // how often it was off
+	steps    int
+	still    bool
+	off      bool              // the mapping of capture is
+	produced map[string]string // by key: what a producer was told is stored
+	tooEarly map[string]bool   // payloads that were sent before the turn
+	failure  *sim.Failure
+}
+
+var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
+
+// Live lives the world of a seed to its end. In a still one, nothing goes wrong.
+func Live(seed uint64, still bool) sim.Result {
+	w := &world{rng: rand.New(rand.NewPCG(seed, 41)), erased: map[string]bool{}, calm: still, still: still,
+		produced: map[string]string{}, tooEarly: map[string]bool{}}
+	w.Now = origin
+	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.Now }, Seed: seed, RollAfter: 2 * time.Hour})
+	defer w.KillAll()
+	w.must(w.build())
+	if w.failure == nil {
+		w.live(still)
+	}
+	return sim.Result{Plan: sim.Plan{Seed: seed, Still: still}, Failure: w.failure}
+}
+
+func (w *world) fail(check sim.Check, format string, args ...any) {
+	if w.failure == nil {
+		w.failure = &sim.Failure{Check: check, Detail: fmt.Sprintf(format, args...), Step: w.steps}
+	}
+}
+
+func (w *world) must(err error) {
+	if err != nil {
+		w.fail(Broken, "%v", err)
+	}
+}
+
+func (w *world) build() error {
+	ctx := context.Background()
+	deployed, err := stack.New(ctx, w.engine, stack.Config{Indexes: []string{"GSI1"}})
+	if err != nil {
+		return err
+	}
+	out, err := w.engine.DynamoDB().CreateTable(ctx, &dynamodb.CreateTableInput{TableName: aws.String(oldTable),
+		BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String("at"), AttributeType: types.ScalarAttributeTypeS}},
+		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String("at"), KeyType: types.KeyTypeRange}},
+		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true),
+			StreamViewType: types.StreamViewTypeNewAndOldImages}})
+	if err != nil {
+		return err
+	}
+	w.old = migrate.Source{Client: client{w}, Table: oldTable, Keys: []string{"pk", "at"}, ID: "1"}
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(pipe)}}, "p.yaml")
+	if err != nil {
+		return err
+	}
+	w.pipeline = p
+	if w.mapping, err = migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte(mapping)}}, "m.yaml", p); err != nil {
+		return err
+	}
+	w.write(15)
+	w.Now = w.Now.Add(25 * time.Hour) // these are no longer in the stream when capture begins
+	for range 1 + w.rng.IntN(2) {     // sometimes two pollers side by side
+		stream, err := esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: *out.TableDescription.LatestStreamArn,
+			BatchSize: 1 + w.rng.IntN(8), ReportBatchItemFailures: true,
+			Function: esm.Function{Handler: w.capture, Timeout: functionTimeout, Now: func() time.Time { return w.Now }}})
+		if err != nil {
+			return err
+		}
+		w.captures = append(w.captures, stream)
+		w.Spawn("poller", nil, func() { w.poll(stream, &w.off) })
+	}
+	stream, err := esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: deployed.StreamARN,
+		BatchSize: 1 + w.rng.IntN(8), ReportBatchItemFailures: true, Window: time.Minute,
+		Function: esm.Function{Handler: w.count, Timeout: functionTimeout, Now: func() time.Time { return w.Now }}})
+	if err != nil {
+		return err
+	}
+	w.counted = stream
+	w.Spawn("poller", nil, func() { w.poll(stream, new(bool)) })
+	_, err = w.sync().Begin(ctx)
+	return err
+}
+
+// functionTimeout is the timeout of the capture function.
+const functionTimeout = time.Minute
+
+// sync returns a sync in a process of its own.
+func (w *world) sync() *migrate.Sync {
+	s, err := migrate.NewSync(w.mapping, w.old, tables.Config{Client: client{w}, Events: stack.Events, Aggregates: stack.Aggregates,
+		Env: w.Env(w.rng.Float64, 0)})
+	w.must(err)
+	return s
+}
+
+func (w *world) chance(p float64) bool { return w.rng.Float64() < p }
+
+// phases is how often an application writes for a while.
+const phases = 3
+
+func (w *world) live(still bool) {
+	w.application()
+	if w.chance(0.4) {
+		w.Spawn("eraser", nil, w.erase)
+	}
+	w.people(w.early)
+	if w.chance(0.3) {
+		w.people(w.streamOff)
+	}
+	if w.chance(0.3) {
+		w.people(func() { w.Sleep(10 * time.Minute); w.rebuild() }) // of an aggregate that has nothing to do with it
+	}
+	w.Spawn("backfill", nil, w.fill)
+	if w.chance(0.5) {
+		w.Spawn("backfill", nil, func() { w.backfill(2) })
+	}
+	w.run(func() bool { return w.apps == 0 && w.passed > 0 && !w.gap })
+	if w.rest(); w.failure == nil {
+		w.check()
+	}
+	if w.failure == nil {
+		w.compare()
+	}
+	if w.failure == nil {
+		w.turn()
+	}
+}
+
+// application writes rows for a while.
+func (w *world) application() {
+	w.apps++
+	w.Spawn("application", nil, func() {
+		for range 10 + w.rng.IntN(25) {
+			w.Sleep(time.Duration(w.rng.IntN(40)) * time.Second)
+			w.write(1)
+		}
+		w.apps--
+	})
+}
+
+// rest stops the faults and waits until everything that was written is done.
+func (w *world) rest() {
+	w.calm = true
+	rested := w.Now.Add(30 * time.Minute)
+	w.run(func() bool { return w.Now.After(rested) && w.late == 0 && w.working == 0 && w.apps == 0 && w.drained() })
+}
+
+// drained reports whether all pollers have done what was written.
+func (w *world) drained() bool {
+	return !slices.ContainsFunc(append(w.captures, w.counted), func(s *esm.Stream) bool { return !s.Drained() })
+}
+
+// mostSteps is far beyond what a world needs.
+const mostSteps = 60000
+
+// run lets tasks go on, in random order, until a condition holds.
+func (w *world) run(until func() bool) {
+	var buffer []*strand.Task[*invocation]
+	for w.failure == nil && !until() {
+		if w.steps++; w.steps > mostSteps {
+			w.fail(Stuck, "after %s: %d passes, gap %t, at work %d, late %d, drained %t", w.Now.Sub(origin), w.passed, w.gap, w.working, w.late, w.drained())
+			return
+		}
+		ready, earliest := w.Runnable(buffer)
+		buffer = ready
+		if len(ready) == 0 {
+			if earliest.IsZero() {
+				w.fail(Stuck, "nothing can go on")
+				return
+			}
+			w.Now = earliest
+			continue
+		}
+		w.Resume(ready[w.rng.IntN(len(ready))])
+		w.reap()
+	}
+}
+
+// reap kills the tasks of crashed invocations.
+func (w *world) reap() {
+	for _, t := range w.Tasks {
+		if t.Of != nil && t.Of.crashed && !t.Ended {
+			w.Kill(t)
+		}
+	}
+}
+
+func text(v types.AttributeValue) string {
+	s, _ := v.(*types.AttributeValueMemberS)
+	if s == nil {
+		return ""
+	}
+	return s.Value
+}
+
+func keyText(img migrate.Row) string {
+	return strings.Join([]string{text(img["PK"]), text(img["SK"])}, " ")
+}

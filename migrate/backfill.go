@@ -1,0 +1,248 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/table/plain"
+	"github.com/ingot-events/ingot/internal/table/rows"
+)
+
+// A worker of a pass looks at the control item before each part of a page. It sends nothing more than
+// workerLife after it looked. A pass that begins although the one before it has not ended waits for
+// betweenPasses, so nothing of that one is on its way any more. What a pass that has ended may have
+// left on its way does no harm: each of its keys holds something.
+const (
+	workerLife    = time.Minute
+	betweenPasses = 15 * time.Minute
+)
+
+// Pass is one pass over all rows. [Sync.BeginPass] makes it.
+type Pass struct {
+	sync   *Sync
+	Number int64
+	first  bool // it inserts rows as the scan read them; later ones compare each row and each copy
+}
+
+// BeginPass begins a pass over all rows: the first one inserts what is absent, and later ones mend
+// what differs. It waits until no worker of an earlier pass is left.
+func (s *Sync) BeginPass(ctx context.Context) (*Pass, error) {
+	c, err := s.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pass{sync: s, Number: c.Pass + 1, first: c.Filled == 0}
+	begun, err := s.update(ctx, "SET pass = :next", "pass = :last", rows.Image{":next": rows.Integer(p.Number), ":last": rows.Integer(c.Pass)})
+	if err != nil {
+		return nil, err
+	}
+	if !begun {
+		// An earlier try of this call, or another process. Nobody can tell, so that pass is left to it.
+		return nil, errors.New("another pass has begun at the same time: begin again once it is over")
+	}
+	if c.Pass > c.Filled {
+		if err := s.store.Env.Sleep(ctx, betweenPasses); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Progress is what a pass has done so far.
+type Progress struct {
+	Synced
+	Rows     int // that were read
+	Inserted int // by the first pass
+}
+
+// add adds what a call has done, and returns why it is not finished.
+func (p *Progress) add(s Synced) error {
+	p.Written += s.Written
+	p.Tombstones += s.Tombstones
+	p.Collisions += s.Collisions
+	p.Skipped += s.Skipped
+	p.Expired += s.Expired
+	p.Refused += s.Refused
+	return s.Err
+}
+
+// ErrOvertaken says that another pass has begun.
+var ErrOvertaken = errors.New("another pass has begun, so this one ends")
+
+// Run goes over all rows, and then, unless it is the first pass, over all copies. report, if set, is
+// called after each page.
+func (p *Pass) Run(ctx context.Context, report func(Progress)) (Progress, error) {
+	var done Progress
+	tell := func() {
+		if report != nil {
+			report(done)
+		}
+	}
+	for page, err := range p.sync.source.Pages(ctx, p.sync.old.Table) {
+		if err == nil {
+			err = p.page(ctx, page, &done)
+		}
+		if err != nil {
+			return done, err
+		}
+		tell()
+	}
+	for page, err := range p.sync.store.Pages(ctx, p.sync.store.Events) {
+		if p.first {
+			break
+		}
+		if err == nil {
+			err = p.copies(ctx, page, &done)
+		}
+		if err != nil {
+			return done, err
+		}
+		tell()
+	}
+	ended, err := p.sync.update(ctx, "SET filled = :n", "pass = :n", rows.Image{":n": rows.Integer(p.Number)})
+	if err == nil && !ended {
+		err = ErrOvertaken
+	}
+	return done, err
+}
+
+// page copies one page of rows, as many at a time as one request reads.
+func (p *Pass) page(ctx context.Context, page []Row, done *Progress) error {
+	for part := range slices.Chunk(page, rows.MaxKeys) {
+		done.Rows += len(part)
+		err := p.within(ctx, func(ctx context.Context) (err error) {
+			if p.first {
+				part, err = p.insert(ctx, part, done)
+			}
+			if err != nil || len(part) == 0 {
+				return err
+			}
+			return p.syncRows(ctx, part, done)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// within looks whether this pass may go on, and does a part of it within the life of a worker.
+func (p *Pass) within(ctx context.Context, do func(context.Context) error) error {
+	e := p.sync.store.Env
+	looked := e.Now()
+	c, err := p.sync.Control(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.sync.allows(c); err != nil {
+		return err
+	}
+	if c.Pass != p.Number {
+		return ErrOvertaken
+	}
+	ctx, stop := e.Deadline(ctx, looked.Add(workerLife))
+	defer stop()
+	return do(ctx)
+}
+
+func (p *Pass) syncRows(ctx context.Context, list []Row, done *Progress) error {
+	changed := make([]Changed, len(list))
+	for i, row := range list {
+		changed[i] = Changed{Key: p.sync.keyOf(row), Images: []Row{row}}
+	}
+	return done.add(p.sync.Do(ctx, IfDifferent, changed))
+}
+
+// copies syncs the rows that the copies of a page are of.
+func (p *Pass) copies(ctx context.Context, page []rows.Image, done *Progress) error {
+	var keys []event.Key
+	for _, img := range page {
+		if img[itemform.Migrated] != nil && img["type"] != nil {
+			keys = append(keys, rows.KeyOf(img))
+		}
+	}
+	for part := range slices.Chunk(keys, rows.MaxKeys) {
+		err := p.within(ctx, func(ctx context.Context) error { return done.add(p.sync.DoKeys(ctx, IfDifferent, part)) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insert inserts the items of rows as they were read, where the key is absent, 25 to a request. It
+// returns the rows that met something under one of their keys: it is right, or another row's.
+func (p *Pass) insert(ctx context.Context, page []Row, done *Progress) (left []Row, err error) {
+	type insertion struct {
+		row  Row
+		item *event.Item
+	}
+	var list []insertion
+	taken := map[event.Key]bool{}
+	for _, row := range page {
+		items, why := p.sync.itemsOf(row)
+		done.note(why)
+		for _, item := range items {
+			if taken[item.Key] || item.Payload != nil {
+				left = append(left, row) // two rows on one key, or an object that is to be put before
+				break
+			}
+		}
+		for _, item := range items {
+			if !taken[item.Key] && item.Payload == nil {
+				taken[item.Key] = true
+				list = append(list, insertion{row, item})
+			}
+		}
+	}
+	for len(list) > 0 {
+		n, bytes := 0, 0
+		for n < len(list) && n < rows.MaxStatements {
+			if bytes += list[n].item.Size(); n > 0 && bytes > rows.MaxRequestBytes {
+				break
+			}
+			n++
+		}
+		chunk := list[:n]
+		list = list[n:]
+		texts := plain.InsertTexts{Table: p.sync.store.Events}
+		statements := make([]types.BatchStatementRequest, n)
+		for i, in := range chunk {
+			item := *in.item
+			item.Epoch = 0
+			statements[i] = texts.Statement(append(rows.AppendAttributes(nil, &item), rows.Attribute{Name: itemform.Migrated, Value: p.sync.draw()},
+				rows.Attribute{Name: rowAttribute, Value: rows.Text(p.sync.nameOf(in.row))}))
+		}
+		var responses []types.BatchStatementResponse
+		if err := p.sync.store.Ask(ctx, func() (err error) { responses, err = p.sync.store.Execute(ctx, statements); return err }); err != nil {
+			return nil, fmt.Errorf("inserting copies: %w", err)
+		}
+		for i, in := range chunk {
+			if responses[i].Error != nil {
+				left = append(left, in.row) // also one that was throttled: its sync asks until it is done
+				continue
+			}
+			done.Inserted++
+		}
+	}
+	return left, nil
+}
+
+// note counts a row that has no copy.
+func (s *Synced) note(why noCopy) {
+	switch why {
+	case skipped:
+		s.Skipped++
+	case expired:
+		s.Expired++
+	case refused:
+		s.Refused++
+	}
+}

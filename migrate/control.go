@@ -1,0 +1,226 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/base/awserr"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
+	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// Control is the control item of a migration, in the aggregates table. It says which side is the
+// source of each type: only the source is written by producers, and the other side is its copy.
+type Control struct {
+	// From and ID are the name and the TableId of the old table.
+	From, ID string
+	// States says of each type old, turning or new. A type that is missing is old.
+	States map[string]string
+	// Compared is when the last comparison began, and Found what it found: clean, or what stands against
+	// a turn. Compared is zero if there was none.
+	Compared time.Time
+	Found    string
+	// Pass is the number of the pass that began last, and Filled that of the last one that ended.
+	Pass, Filled int64
+}
+
+// These are the states of a type.
+const (
+	Old     = "old"        // the old table is the source, and the new table's items are copies
+	Turning = rows.Turning // neither is written: its items are being counted
+	New     = rows.New     // the new table is the source
+)
+
+// State returns the state of a type.
+func (c *Control) State(typ string) string {
+	if state := c.States[typ]; state != "" {
+		return state
+	}
+	return Old
+}
+
+// Control reads the control item, consistently. It returns nil if there is none.
+func (s *Sync) Control(ctx context.Context) (*Control, error) {
+	img, err := s.store.Get(ctx, rows.ControlKey(s.mapping.Name()))
+	if err != nil {
+		return nil, fmt.Errorf("reading the control item of migration %s: %w", s.mapping.Name(), awserr.Quiet(err))
+	}
+	if len(img) == 0 {
+		return nil, nil
+	}
+	compared, _ := keys.ParseTime(rows.TextOf(img["comparedAt"]))
+	return &Control{Compared: compared, Found: rows.TextOf(img["evidence"]), From: rows.TextOf(img["from"]), ID: rows.TextOf(img["table"]), States: rows.StatesOf(img),
+		Pass: rows.IntegerOf(img["pass"]), Filled: rows.IntegerOf(img["filled"])}, nil
+}
+
+// StopError says why a migration may not write.
+type StopError struct{ Why string }
+
+func (e *StopError) Error() string { return e.Why }
+
+func stopped(format string, args ...any) error { return &StopError{fmt.Sprintf(format, args...)} }
+
+// Open returns nil if copies of the new table may be written now. The error is a [*StopError] if that
+// is not so: the control item is missing or belongs to another table, or a type has turned.
+func (s *Sync) Open(ctx context.Context) error {
+	c, err := s.Control(ctx)
+	if err != nil {
+		return err
+	}
+	return s.allows(c)
+}
+
+func (s *Sync) allows(c *Control) error {
+	if c == nil {
+		return stopped("migration %s has no control item: begin it with `ingot migrate backfill`. If somebody has deleted the item, "+
+			"nothing says any more which side is the source", s.mapping.Name())
+	}
+	if c.From != s.old.Table || c.ID != s.old.ID {
+		return stopped("migration %s began with table %s (%s), and this is %s (%s): a table that was created anew would empty the copy",
+			s.mapping.Name(), c.From, c.ID, s.old.Table, s.old.ID)
+	}
+	for _, typ := range s.mapping.types {
+		if state := c.State(typ); state != Old {
+			return stopped("%s is %s: the old table is no longer its source, so nothing is copied from it", typ, state)
+		}
+	}
+	return nil
+}
+
+// Begin makes the control item if there is none. It refuses if the new table already holds an item of
+// a type that is to be migrated, because nobody could tell it from a copy.
+func (s *Sync) Begin(ctx context.Context) (*Control, error) {
+	c, err := s.Control(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c != nil {
+		return c, s.allows(c)
+	}
+	for item, err := range s.store.Items(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if s.mapping.Becomes(item.Type) {
+			return nil, stopped("table %s already holds %s %s: a type begins to migrate only if the new table has no item of it",
+				s.store.Events, item.Type, item.ID)
+		}
+	}
+	img := rows.KeyImage(rows.ControlKey(s.mapping.Name()))
+	img["from"], img["table"], img["pass"], img["filled"] = rows.Text(s.old.Table), rows.Text(s.old.ID), rows.Integer(0), rows.Integer(0)
+	err = s.store.Ask(ctx, func() error {
+		_, err := s.store.Client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.store.Aggregates, Item: img,
+			ConditionExpression: aws.String("attribute_not_exists(PK)")})
+		return err
+	})
+	if a := rows.Classify(err); a.Outcome != rows.Done && a.Outcome != rows.Failed {
+		return nil, fmt.Errorf("beginning migration %s: %w", s.mapping.Name(), a.Err)
+	}
+	if c, err = s.Control(ctx); err != nil {
+		return nil, err
+	}
+	return c, s.allows(c)
+}
+
+// update changes the control item on a condition. It reports whether the condition held.
+func (s *Sync) update(ctx context.Context, expression, condition string, values rows.Image) (bool, error) {
+	key := rows.ControlKey(s.mapping.Name())
+	err := s.store.Ask(ctx, func() error {
+		_, err := s.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.store.Aggregates, Key: rows.KeyImage(key),
+			UpdateExpression: &expression, ConditionExpression: &condition, ExpressionAttributeValues: values})
+		return err
+	})
+	switch a := rows.Classify(err); a.Outcome {
+	case rows.Done:
+		return true, nil
+	case rows.Failed:
+		return false, nil
+	default:
+		return false, fmt.Errorf("changing the control item of migration %s: %w", s.mapping.Name(), a.Err)
+	}
+}
+
+// Turn makes the new table the source of all types that are named. Before it, their producers have
+// stopped, and capture has read what they have written (see the drain of docs/migrating.md). In one
+// transaction it sets the states and says of every generation that the types feed that it is building,
+// so that a rebuild must count the items. If finish is set, the types are new at once; otherwise they
+// are turning, and the second Turn after the rebuild makes them new.
+func (s *Sync) Turn(ctx context.Context, typs []string, finish bool) error {
+	to := Turning
+	if finish {
+		to = New
+	}
+	control := types.TransactWriteItem{Update: s.setStates(typs, to)}
+	list := []types.TransactWriteItem{control}
+	var fed []*aggregate.Definition
+	for _, d := range s.mapping.pipeline.Definitions() {
+		if !slices.ContainsFunc(typs, func(typ string) bool { return s.mapping.feeds(typ, d.Name) }) {
+			continue
+		}
+		fed = append(fed, d)
+		list = append(list, types.TransactWriteItem{Update: &types.Update{TableName: &s.store.Aggregates,
+			Key:                 rows.KeyImage(lanes.HeadKey(d)),
+			ConditionExpression: aws.String("attribute_exists(PK)"),
+			UpdateExpression:    aws.String("ADD #behind :one SET #building = :true REMOVE #open"),
+			ExpressionAttributeNames: map[string]string{"#behind": "behind", "#building": "building",
+				"#open": "open"},
+			ExpressionAttributeValues: rows.Image{":one": rows.Integer(1), ":true": &types.AttributeValueMemberBOOL{Value: true}}}})
+	}
+	var last rows.Transacted
+	err := s.store.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
+		if last = s.store.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: list}); last.Outcome == rows.Done {
+			return last.Answer, rows.Ended
+		}
+		if len(last.Reasons) == len(list) {
+			for i, d := range fed {
+				if rows.ClassifyReason(last.Reasons[i+1]).Outcome == rows.Failed {
+					return rows.Answer{Outcome: rows.Invalid, Err: stopped("aggregate %s has no head: start the streams function with this "+
+						"pipeline.yaml first", d)}, rows.Later
+				}
+			}
+		}
+		if c, err := s.Control(ctx); err == nil && c != nil && last.Outcome == rows.Cancelled &&
+			!slices.ContainsFunc(typs, func(typ string) bool { return c.State(typ) != to }) {
+			return rows.Answer{}, rows.Ended // an earlier try did it
+		}
+		return last.Answer, rows.Later
+	})
+	if err != nil {
+		return fmt.Errorf("turning %s: %w", strings.Join(typs, ", "), awserr.Quiet(err))
+	}
+	return nil
+}
+
+// setStates is the update that gives types a state, on condition that they have not got it.
+func (s *Sync) setStates(typs []string, to string) *types.Update {
+	u := &types.Update{TableName: &s.store.Aggregates, Key: rows.KeyImage(rows.ControlKey(s.mapping.Name())),
+		ExpressionAttributeNames: map[string]string{}, ExpressionAttributeValues: rows.Image{":to": rows.Text(to)}}
+	sets, conditions := []string{}, []string{"attribute_exists(PK)"}
+	for i, typ := range typs {
+		name := fmt.Sprintf("#t%d", i)
+		u.ExpressionAttributeNames[name] = rows.StatePrefix + typ
+		sets = append(sets, name+" = :to")
+		conditions = append(conditions, "(attribute_not_exists("+name+") OR "+name+" <> :to)")
+	}
+	u.UpdateExpression, u.ConditionExpression = aws.String("SET "+strings.Join(sets, ", ")), aws.String(strings.Join(conditions, " AND "))
+	return u
+}
+
+// feeds reports whether events of a type, or their parts, feed an aggregate.
+func (m *Mapping) feeds(typ, aggregate string) bool {
+	spec := m.pipeline.Describe().Spec
+	from := spec.Aggregates[aggregate].From
+	return slices.ContainsFunc(slices.Collect(maps.Keys(from)), func(of string) bool {
+		return of == typ || spec.Events[of].Part.Of == typ
+	})
+}

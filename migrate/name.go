@@ -1,0 +1,71 @@
+package migrate
+
+import (
+	"encoding/base64"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// A row's name is its key as DynamoDB's typed JSON: {"user":{"S":"u1"},"at":{"N":"17"}}.
+
+// keyOf returns the key attributes of a row.
+func (s *Sync) keyOf(row Row) Row {
+	key := make(Row, len(s.old.Keys))
+	for _, name := range s.old.Keys {
+		key[name] = row[name]
+	}
+	return key
+}
+
+func (s *Sync) nameOf(row Row) string {
+	dst := []byte{'{'}
+	for i, name := range s.old.Keys {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, event.Quote(name)...), ':')
+		switch v := row[name].(type) {
+		case *types.AttributeValueMemberS:
+			dst = append(append(append(dst, `{"S":`...), event.Quote(v.Value)...), '}')
+		case *types.AttributeValueMemberN:
+			dst = append(append(append(dst, `{"N":`...), event.Quote(v.Value)...), '}')
+		case *types.AttributeValueMemberB:
+			dst = append(append(append(dst, `{"B":`...), event.Quote(base64.StdEncoding.EncodeToString(v.Value))...), '}')
+		default:
+			dst = append(dst, "null"...)
+		}
+	}
+	return string(append(dst, '}'))
+}
+
+// parseName returns the key that a name says. It is nil if nobody but a person can have written it.
+func parseName(name string) Row {
+	doc, err := event.ParseDocument(name)
+	if err != nil {
+		return nil
+	}
+	key := Row{}
+	for attribute, value := range doc.Root().Members() {
+		text := ""
+		for kind, v := range value.Members() {
+			switch text = v.Text(); kind {
+			case "S":
+				key[attribute] = &types.AttributeValueMemberS{Value: text}
+			case "N":
+				key[attribute] = &types.AttributeValueMemberN{Value: text}
+			case "B":
+				b, err := base64.StdEncoding.DecodeString(text)
+				if err != nil {
+					return nil
+				}
+				key[attribute] = &types.AttributeValueMemberB{Value: b}
+			}
+		}
+		if key[attribute] == nil {
+			return nil
+		}
+	}
+	return key
+}

@@ -1,0 +1,262 @@
+package migrate
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/plan/declare"
+	"github.com/ingot-events/ingot/internal/plan/where"
+	"github.com/ingot-events/ingot/internal/plan/yamlfile"
+	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// Format is the version of migration.yaml that this build reads.
+const Format = 1
+
+// Spec is migration.yaml as Go values.
+type Spec struct {
+	// The version of this format: 1.
+	Migration int `yaml:"migration" need:"yes" min:"1"`
+	// What the control item, the metrics and the marks in pipeline.yaml call the migration: lower-case
+	// letters, digits and -, at most 40.
+	Name string `yaml:"name" need:"yes" like:"users"`
+	// The table that is left.
+	From FromSpec `yaml:"from" need:"yes"`
+	// What rows become. The first entry whose where holds takes the row.
+	Rows []RowSpec `yaml:"rows" need:"yes"`
+	// How an event of a type changes its row in the old table. A type that is not here cannot go back
+	// once its events are written to the new table.
+	Back map[string]map[string]string `yaml:"back" like:"{user.profile: {userId: \"{user_id}\"}}"`
+}
+
+// FromSpec names the table that is left.
+type FromSpec struct {
+	// Its name, or ${VARIABLE} for that of an environment variable.
+	Table string `yaml:"table" need:"yes" like:"UserDataV1"`
+}
+
+// RowSpec says what some of the rows become.
+type RowSpec struct {
+	// A condition for the rows that the entry takes, as in pipeline.yaml. By default it takes all.
+	Where string `yaml:"where"`
+	// The event type of pipeline.yaml that a row becomes.
+	Type string `yaml:"type"`
+	// The members of its payload. A text that is one variable alone, such as "{userId}", keeps the
+	// attribute's type; a missing one leaves the member out. By default the payload is the whole row.
+	Payload map[string]string `yaml:"payload" like:"{user_id: \"{userId}\"}"`
+	// In place of type: why these rows are not carried over.
+	Skip string `yaml:"skip"`
+}
+
+// Mapping is a checked and compiled migration.yaml.
+type Mapping struct {
+	spec     Spec
+	pipeline *pipeline.Pipeline
+	rows     []rowMap
+	back     map[string][]member
+	types    []string        // by name
+	becomes  map[string]bool // the types, and those of their parts
+}
+
+// rowMap is a compiled [RowSpec].
+type rowMap struct {
+	where   *where.Condition
+	typ     string
+	payload []member // by name; nil: the whole row
+	skip    string
+}
+
+// member is one member of an object that templates make.
+type member struct {
+	name     string
+	template *keys.Template
+	path     event.Path // of a template that is this one variable; zero: the template makes text
+}
+
+const wholeFile = "migration: 1, name:, from: and rows:"
+
+var words = &declare.Words{
+	Version: "migration", Format: Format, What: "migration", Whole: wholeFile,
+	Owned: []declare.Owner{
+		{Of: reflect.TypeFor[Spec](), Name: "the file itself"},
+		{Of: reflect.TypeFor[FromSpec](), Name: "from"},
+		{Of: reflect.TypeFor[RowSpec](), Name: "an entry of rows"},
+	},
+	Example: func(t reflect.Type) string {
+		switch t {
+		case reflect.TypeFor[Spec]():
+			return wholeFile
+		case reflect.TypeFor[FromSpec]():
+			return "{table: UserDataV1}"
+		case reflect.TypeFor[RowSpec](), reflect.TypeFor[[]RowSpec]():
+			return "[{type: user.profile}]"
+		}
+		return ""
+	},
+	Absent: func(f reflect.StructField) string {
+		if f.Name == "Migration" {
+			return strconv.Itoa(Format)
+		}
+		return ""
+	},
+	Empty: func(string) string { return "" },
+	Like:  func(*reflect.StructField, *yamlfile.Node) string { return "" },
+}
+
+// Load reads and compiles the named file for a pipeline. The error is [pipeline.Mistakes] or an
+// [*fs.PathError].
+func Load(fsys fs.FS, name string, p *pipeline.Pipeline) (*Mapping, error) {
+	text, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	c := &compiler{Report: declare.NewReport(name), m: &Mapping{pipeline: p, back: map[string][]member{}, becomes: map[string]bool{}}}
+	declare.Decode(text, c.Report, words, &c.m.spec)
+	c.compile()
+	if len(c.Mistakes) == 0 {
+		return c.m, nil
+	}
+	var list pipeline.Mistakes
+	for _, m := range c.Mistakes.Sorted() {
+		list = append(list, pipeline.Mistake(m))
+	}
+	return nil, list
+}
+
+type compiler struct {
+	*declare.Report
+	m *Mapping
+}
+
+var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
+
+func (c *compiler) compile() {
+	s := &c.m.spec
+	if s.Migration != Format {
+		c.Mistake("migration", fmt.Sprintf("migration: %d is not a format that this build reads: it reads %d", s.Migration, Format),
+			fmt.Sprintf("migration: %d", Format))
+		return
+	}
+	if !namePattern.MatchString(s.Name) {
+		c.Mistake("name", fmt.Sprintf("%q is not a name of at most 40 lower-case letters, digits and -", s.Name), "users")
+	}
+	if len(s.Rows) == 0 {
+		c.Mistake("rows", "rows takes no row", "[{type: user.profile}]")
+	}
+	specs := c.m.pipeline.Describe().Spec.Events
+	for i, row := range s.Rows {
+		at := declare.Place("rows").In(strconv.Itoa(i))
+		if i > 0 && s.Rows[i-1].Where == "" {
+			c.Mistake(at, fmt.Sprintf("rows[%d] never takes a row, because rows[%d] has no where and takes all", i, i-1), "it before that one")
+		}
+		c.m.rows = append(c.m.rows, c.row(at, row, specs))
+	}
+	slices.Sort(c.m.types)
+	c.m.types = slices.Compact(c.m.types)
+	for name, of := range specs {
+		c.m.becomes[name] = slices.Contains(c.m.types, name) || slices.Contains(c.m.types, of.Part.Of)
+	}
+	for _, typ := range slices.Sorted(maps.Keys(s.Back)) {
+		c.backOf(declare.Place("back").In(typ), typ, specs)
+	}
+}
+
+func (c *compiler) row(at declare.Place, s RowSpec, specs map[string]pipeline.EventSpec) (m rowMap) {
+	m.typ, m.skip = s.Type, s.Skip
+	if s.Where != "" {
+		condition, bad := where.Parse(s.Where)
+		if bad != nil {
+			c.MistakeAt(at.In("where"), s.Where, bad.Offset, bad.What, bad.Instead)
+		}
+		m.where = condition
+	}
+	switch {
+	case (s.Type == "") == (s.Skip == ""):
+		c.Mistake(at, "an entry says what its rows become, or why they are skipped", "either type or skip")
+		return m
+	case s.Skip != "" && len(s.Payload) > 0:
+		c.Mistake(at.In("payload"), "rows that are skipped have no payload", "type in place of skip")
+	case s.Skip != "":
+		return m
+	}
+	if c.known(at.In("type"), s.Type, specs) {
+		c.m.types = append(c.m.types, s.Type)
+	}
+	m.payload = c.members(at.In("payload"), s.Payload)
+	return m
+}
+
+// known reports whether the pipeline has a type that rows can become.
+func (c *compiler) known(at declare.Place, typ string, specs map[string]pipeline.EventSpec) bool {
+	of, there := specs[typ]
+	switch {
+	case !there:
+		c.Mistake(at, "the pipeline has no event type "+typ, declare.Suggest(typ, slices.Collect(maps.Keys(specs))))
+	case of.Part.Of != "":
+		c.Mistake(at, typ+" is a part of "+of.Part.Of+", and a row becomes a whole with its parts", of.Part.Of)
+	case of.Migrated != c.m.spec.Name:
+		c.Mistake(at, fmt.Sprintf("events.%s of the pipeline does not say that migration %s moves rows into it, so copies would be taken for "+
+			"events", typ, c.m.spec.Name), "migrated: "+c.m.spec.Name+" in that event type,")
+	default:
+		return true
+	}
+	return false
+}
+
+// members compiles the members of an object.
+func (c *compiler) members(at declare.Place, templates map[string]string) (list []member) {
+	for _, name := range slices.Sorted(maps.Keys(templates)) {
+		t, err := keys.ParseTemplate(templates[name])
+		if err != nil {
+			c.Mistake(at.In(name), err.Error(), "")
+			continue
+		}
+		if len(t.Derived()) > 0 {
+			c.Mistake(at.In(name), t.Derived()[0]+" is not known of a row", "an attribute of the row, such as {userId},")
+		}
+		m := member{name: name, template: t}
+		if parts := t.Parts(); len(parts) == 1 && parts[0].IsVariable() && len(parts[0].Funcs) == 0 {
+			m.path = parts[0].Path
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+func (c *compiler) backOf(at declare.Place, typ string, specs map[string]pipeline.EventSpec) {
+	if !slices.Contains(c.m.types, typ) {
+		c.Misnamed(at, "no row becomes an event of type "+typ, declare.Suggest(typ, c.m.types))
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(specs)) {
+		if specs[name].Part.Of == typ {
+			c.Misnamed(at, typ+" has parts ("+name+"), and an event with parts is not one row", "back without "+typ)
+			return
+		}
+	}
+	c.m.back[typ] = c.members(at, c.m.spec.Back[typ])
+}
+
+// Name is what the control item and metrics call the migration.
+func (m *Mapping) Name() string { return m.spec.Name }
+
+// Types lists the event types that rows become, by name.
+func (m *Mapping) Types() []string { return slices.Clone(m.types) }
+
+// From returns the name of the old table, as the file gives it.
+func (m *Mapping) From() string { return m.spec.From.Table }
+
+// Becomes reports whether rows become events of a type, or parts of one.
+func (m *Mapping) Becomes(typ string) bool {
+	return m.becomes[typ]
+}
+
+// GoesBack reports whether a type can go back to the old table after its turn.
+func (m *Mapping) GoesBack(typ string) bool { return m.back[typ] != nil }

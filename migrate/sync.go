@@ -1,0 +1,392 @@
+package migrate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/table/payloads"
+	"github.com/ingot-events/ingot/internal/table/plain"
+	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/tables"
+)
+
+// The attributes that a copy has beside those of its event. A tombstone has nothing else.
+const (
+	migratedAttribute = itemform.Migrated // S: drawn anew by every write of the copy
+	rowAttribute      = "i:row"           // S: the row that the copy is of
+	alsoAttribute     = "i:also"          // SS: other rows that claim the same key
+)
+
+// maxAlso is how many other rows an item names.
+const maxAlso = 16
+
+// Source is the old table.
+type Source struct {
+	Client tables.Client
+	Table  string
+	Keys   []string // the names of its key attributes: partition key, sort key
+	ID     string   // its TableId, which another table of the same name does not have
+}
+
+// Sync makes copies equal to their rows. It is safe for concurrent use, also by several processes,
+// and beside any number of other writers of the old table.
+type Sync struct {
+	mapping *Mapping
+	old     Source
+	source  *rows.Tables // sends the requests to the old table
+	store   *rows.Tables
+	bucket  *payloads.Bucket // nil: there is none
+}
+
+// NewSync checks the configuration. It sends no request.
+func NewSync(m *Mapping, old Source, c tables.Config) (*Sync, error) {
+	c.Pipeline = m.pipeline
+	store, err := rows.Open(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(old.Keys) == 0 || old.Client == nil || old.Table == "" {
+		return nil, errors.New("migrate: Source needs a client, the name of the old table and the names of its keys")
+	}
+	c.Client, c.Events = old.Client, old.Table
+	source, err := rows.Open(c)
+	if err != nil {
+		return nil, err
+	}
+	return &Sync{mapping: m, old: old, source: source, store: store, bucket: plain.New(store, c).Payloads}, nil
+}
+
+// Changed names a row that may have changed, and what it was and is, as far as that is known. The
+// images only say which keys of the new table to look at.
+type Changed struct {
+	Key    Row
+	Images []Row
+}
+
+// Synced is what a call has found and done.
+type Synced struct {
+	// Left lists the places of those rows whose copies are not proven to be equal, and Err why.
+	Left []int
+	Err  error
+	// Written counts writes of copies, Tombstones those that left a tombstone.
+	Written, Tombstones int
+	// Collisions counts keys that several rows claim, or that something else holds.
+	Collisions int
+	// Skipped, Expired and Refused count rows that have no copy.
+	Skipped, Expired, Refused int
+}
+
+// Mode says what is written.
+type Mode uint8
+
+const (
+	// Always writes every copy, also if nothing differs: older requests on the way then fail.
+	Always Mode = iota
+	// IfDifferent writes copies that are not as they should be.
+	IfDifferent
+)
+
+// Do makes the copies of rows equal to the rows. In each round it reads the copies first, and then
+// the rows, all consistently, and writes on condition that the copy is as it was read. A row that
+// names a key that was not read is looked at again in the next round.
+func (s *Sync) Do(ctx context.Context, mode Mode, list []Changed) Synced {
+	d := &syncing{Sync: s, mode: mode, spots: map[event.Key]*spot{}, known: map[string]Row{}}
+	for i, c := range list {
+		name := s.nameOf(c.Key)
+		d.known[name] = s.keyOf(c.Key)
+		d.owe(i, name, c.Images)
+	}
+	err := s.store.Retry(ctx, d.round)
+	for i := range list {
+		if slices.ContainsFunc(slices.Collect(maps.Values(d.spots)), func(p *spot) bool { return !p.done && slices.Contains(p.owed, i) }) ||
+			d.unread {
+			d.out.Left = append(d.out.Left, i)
+		}
+	}
+	if len(d.out.Left) > 0 {
+		d.out.Err = cmp.Or(err, d.why, errors.New("there was no time left"))
+	}
+	return d.out
+}
+
+// DoKeys does what Do does for keys of the new table: it syncs the rows that their copies name.
+func (s *Sync) DoKeys(ctx context.Context, mode Mode, keys []event.Key) Synced {
+	d := &syncing{Sync: s, mode: mode, spots: map[event.Key]*spot{}, known: map[string]Row{}}
+	for _, key := range keys {
+		d.spots[key] = &spot{key: key}
+	}
+	err := s.store.Retry(ctx, d.round)
+	if len(d.pending()) > 0 {
+		d.out.Err = cmp.Or(err, d.why, errors.New("there was no time left"))
+	}
+	return d.out
+}
+
+// syncing is one call of Do.
+type syncing struct {
+	*Sync
+	mode   Mode
+	spots  map[event.Key]*spot
+	known  map[string]Row // the keys of rows, by name
+	first  []named        // rows that no key was known of, before they were read
+	unread bool           // a row was not read, so its keys are not known
+	why    error
+
+	mu  sync.Mutex // guards out while requests are in flight
+	out Synced
+}
+
+// count changes what the call has found and done, while requests are in flight.
+func (d *syncing) count(change func(*Synced)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(&d.out)
+}
+
+type named struct {
+	name string
+	owed int
+}
+
+// spot is a key of the new table.
+type spot struct {
+	key   event.Key
+	names []string // rows that may claim it
+	owed  []int    // the places of the changes that wait for it
+	cur   rows.Image
+	drawn []string // what was written to it by tries without an answer
+	done  bool
+	a     rows.Answer
+}
+
+// owe notes which keys of the new table a change is about.
+func (d *syncing) owe(i int, name string, images []Row) {
+	d.first = append(d.first, named{name, i})
+	for _, image := range images {
+		for _, item := range d.mapping.Map(image).Items {
+			d.spot(item.Key, name, i)
+		}
+	}
+}
+
+// spot adds a row to a key, and a change that waits for it; i is -1 if none does.
+func (d *syncing) spot(key event.Key, name string, i int) *spot {
+	p := d.spots[key]
+	if p == nil {
+		p = &spot{key: key}
+		d.spots[key] = p
+	}
+	if !slices.Contains(p.names, name) {
+		p.names = append(p.names, name)
+		p.done = false
+	}
+	if i >= 0 && !slices.Contains(p.owed, i) {
+		p.owed = append(p.owed, i)
+	}
+	return p
+}
+
+// round reads copies, then rows, and writes.
+func (d *syncing) round(ctx context.Context) (rows.Answer, rows.Next) {
+	pending := d.pending()
+	if err := d.readCopies(ctx, pending); err != nil {
+		return d.fail(err)
+	}
+	wanted := map[string]bool{}
+	for _, f := range d.first {
+		wanted[f.name] = true
+	}
+	for _, p := range pending {
+		for _, name := range d.claimants(p) {
+			wanted[name] = true
+		}
+	}
+	images, err := d.readRows(ctx, slices.Sorted(maps.Keys(wanted)))
+	if err != nil {
+		d.unread = len(d.first) > 0
+		return d.fail(err)
+	}
+	d.unread = false
+	items := d.plan(images)
+	more := d.newSpots(items)
+	refused := rows.Answer{}
+	d.store.Env.Each(len(pending), d.store.Parallel(), func(i int) {
+		if ctx.Err() == nil {
+			d.write(ctx, pending[i], items)
+		}
+	})
+	left := d.pending()
+	for _, p := range left {
+		if p.a.Outcome != rows.Failed && p.a.Err != nil {
+			refused, d.why = p.a, p.a.Err
+		}
+	}
+	switch {
+	case len(left) == 0:
+		return rows.Answer{}, rows.Ended
+	case more || refused.Err == nil:
+		return rows.Answer{}, rows.Again
+	}
+	return refused, rows.Later
+}
+
+func (d *syncing) fail(err error) (rows.Answer, rows.Next) {
+	d.why = err
+	return rows.Classify(err), rows.Later
+}
+
+func (d *syncing) pending() (list []*spot) {
+	for _, key := range slices.SortedFunc(maps.Keys(d.spots), compareKeys) {
+		if !d.spots[key].done {
+			list = append(list, d.spots[key])
+		}
+	}
+	return list
+}
+
+func compareKeys(a, b event.Key) int { return cmp.Or(cmp.Compare(a.PK, b.PK), cmp.Compare(a.SK, b.SK)) }
+
+// newSpots adds the keys that rows turn out to have. They are looked at in the next round, because
+// their copies were not read before the rows. It reports whether there are any.
+func (d *syncing) newSpots(items map[string][]*event.Item) (more bool) {
+	for _, f := range d.first {
+		for _, item := range items[f.name] {
+			p := d.spots[item.Key]
+			more = more || p == nil || !slices.Contains(p.names, f.name)
+			d.spot(item.Key, f.name, f.owed)
+		}
+	}
+	if !more {
+		d.first = nil
+	}
+	return more
+}
+
+// claimants returns the rows that may claim a key: those that are known of, and those that the copy
+// names.
+func (d *syncing) claimants(p *spot) []string {
+	list := slices.Clone(p.names)
+	if row := rows.TextOf(p.cur[rowAttribute]); row != "" {
+		list = append(list, row)
+	}
+	if also, ok := p.cur[alsoAttribute].(*types.AttributeValueMemberSS); ok {
+		list = append(list, also.Value...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// readCopies reads what the new table holds under keys.
+func (d *syncing) readCopies(ctx context.Context, list []*spot) error {
+	for chunk := range slices.Chunk(list, rows.MaxKeys) {
+		request := d.view()
+		at := map[event.Key]*spot{}
+		for _, p := range chunk {
+			request.Keys = append(request.Keys, rows.KeyImage(p.key))
+			at[p.key], p.cur = p, nil
+		}
+		err := d.store.ReadKeys(ctx, d.store.Events, request, "", func(out *dynamodb.BatchGetItemOutput) {
+			for _, img := range out.Responses[d.store.Events] {
+				at[rows.KeyOf(img)].cur = img
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("reading copies: %w", err)
+		}
+	}
+	return nil
+}
+
+// view asks for what of a copy is compared, and for what a write of it depends on.
+func (s *Sync) view() types.KeysAndAttributes {
+	names := []string{"PK", "SK", "type", "digest", "at", "epoch", "expiresAt", migratedAttribute, rowAttribute, alsoAttribute,
+		rows.BarredAttribute, rows.PutAttribute}
+	for _, index := range s.mapping.pipeline.Indexes() {
+		names = append(names, index+"PK", index+"SK")
+	}
+	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ExpressionAttributeNames: map[string]string{}}
+	text := ""
+	for i, name := range names {
+		short := "#" + strconv.Itoa(i)
+		request.ExpressionAttributeNames[short] = name
+		text += ", " + short
+	}
+	request.ProjectionExpression = aws.String(text[2:])
+	return request
+}
+
+// readRows reads rows of the old table by their names.
+func (d *syncing) readRows(ctx context.Context, names []string) (map[string]Row, error) {
+	images := map[string]Row{}
+	for chunk := range slices.Chunk(names, rows.MaxKeys) {
+		request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+		for _, name := range chunk {
+			key := d.known[name]
+			if key == nil {
+				if key = parseName(name); key == nil {
+					continue // nobody writes such a name
+				}
+			}
+			request.Keys = append(request.Keys, key)
+		}
+		err := d.source.ReadKeys(ctx, d.old.Table, request, "", func(out *dynamodb.BatchGetItemOutput) {
+			for _, img := range out.Responses[d.old.Table] {
+				images[d.nameOf(img)] = img
+			}
+		})
+		if err != nil {
+			return nil, fmt.Errorf("reading rows of %s: %w", d.old.Table, err)
+		}
+	}
+	return images, nil
+}
+
+// plan returns the items of each row, and counts the rows that have none.
+func (d *syncing) plan(images map[string]Row) map[string][]*event.Item {
+	items := map[string][]*event.Item{}
+	d.out.Skipped, d.out.Expired, d.out.Refused = 0, 0, 0
+	for name, row := range images {
+		list, why := d.itemsOf(row)
+		d.out.note(why)
+		items[name] = list
+	}
+	return items
+}
+
+// noCopy says why a row has no copy.
+type noCopy uint8
+
+const (
+	hasCopy noCopy = iota
+	skipped
+	expired
+	refused
+)
+
+// itemsOf returns what a row should have in the new table, now. A row whose event expires within an
+// hour is no row, as Put would refuse that event.
+func (s *Sync) itemsOf(row Row) ([]*event.Item, noCopy) {
+	m := s.mapping.Map(row)
+	now := s.store.Env.Now()
+	switch {
+	case m.Skip != "":
+		return nil, skipped
+	case m.Refusal != nil:
+		return nil, refused
+	case plain.TooLate(m.Items[0], now) || payloads.IsAhead(m.Items[0], now):
+		return nil, expired
+	}
+	return slices.DeleteFunc(m.Items, func(item *event.Item) bool { return plain.TooLate(item, now) }), hasCopy
+}

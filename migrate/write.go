@@ -1,0 +1,195 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// write makes one copy equal to the row that has its key. Its copy was read before the rows were.
+func (d *syncing) write(ctx context.Context, p *spot, items map[string][]*event.Item) {
+	if token := rows.TextOf(p.cur[migratedAttribute]); token != "" && slices.Contains(p.drawn, token) {
+		p.done = true // an earlier try of this call has written it
+		return
+	}
+	claims := d.claims(p, items)
+	if rows.Barred(p.cur) {
+		p.a = rows.Classify(d.takeBack(ctx, claims))
+		p.done = p.a.Err == nil
+		return
+	}
+	if d.foreign(p.cur) {
+		p.done = true
+		if len(claims) > 0 {
+			d.count(func(out *Synced) { out.Collisions++ })
+		}
+		return
+	}
+	also := []string{}
+	for _, c := range claims[min(1, len(claims)):] {
+		also = append(also, c.row)
+	}
+	also = also[:min(len(also), maxAlso)]
+	if len(also) > 0 {
+		d.count(func(out *Synced) { out.Collisions++ })
+	}
+	if d.mayStay(p.cur, claims, also) {
+		p.done = true
+		return
+	}
+	img := rows.KeyImage(p.key)
+	if len(claims) > 0 {
+		item := *claims[0].item
+		item.Epoch = rows.IntegerOf(p.cur["epoch"])
+		if p.a = d.upload(ctx, &item); p.a.Err != nil {
+			return
+		}
+		img = rows.Encode(&item)
+		img[rowAttribute] = rows.Text(claims[0].row)
+		if put := p.cur[rows.PutAttribute]; put != nil {
+			img[rows.PutAttribute] = put
+		}
+	}
+	if len(also) > 0 {
+		img[alsoAttribute] = &types.AttributeValueMemberSS{Value: also}
+	}
+	d.put(ctx, p, img)
+}
+
+// claim is a row that has a key, and its item.
+type claim struct {
+	row  string
+	item *event.Item
+}
+
+// claims returns the rows that have a key. The first is the one that the copy is of, if it still has
+// it.
+func (d *syncing) claims(p *spot, items map[string][]*event.Item) (list []claim) {
+	own := rows.TextOf(p.cur[rowAttribute])
+	for _, name := range d.claimants(p) {
+		for _, item := range items[name] {
+			switch {
+			case item.Key != p.key:
+			case name == own:
+				list = slices.Insert(list, 0, claim{name, item})
+			default:
+				list = append(list, claim{name, item})
+			}
+		}
+	}
+	return list
+}
+
+// foreign reports whether a key holds what no row became: an item that is not Ingot's, or one of a
+// type that is not migrated. Nothing ever overwrites it.
+func (s *Sync) foreign(cur rows.Image) bool {
+	if len(cur) == 0 || cur[migratedAttribute] != nil {
+		return false
+	}
+	return !s.mapping.Becomes(rows.TextOf(cur["type"]))
+}
+
+// mayStay reports whether nothing needs to be written.
+func (d *syncing) mayStay(cur rows.Image, claims []claim, also []string) bool {
+	live := cur["type"] != nil
+	expires := rows.IntegerOf(cur["expiresAt"])
+	switch {
+	case len(claims) == 0 && live && expires != 0 && expires <= d.store.Env.Now().Unix():
+		return true // it is left to time to live
+	case d.mode == Always:
+		return false
+	case len(claims) == 0:
+		return !live
+	}
+	was, _ := cur[alsoAttribute].(*types.AttributeValueMemberSS)
+	var named []string
+	if was != nil {
+		named = slices.Sorted(slices.Values(was.Value))
+	}
+	return rows.TextOf(cur[rowAttribute]) == claims[0].row && slices.Equal(named, also) && d.sameImage(cur, claims[0].item)
+}
+
+// sameImage reports whether a copy says what an item says: type, digest, time and index keys.
+func (s *Sync) sameImage(cur rows.Image, item *event.Item) bool {
+	if rows.TextOf(cur["type"]) != item.Type || string(rows.BytesOf(cur["digest"])) != string(item.Digest[:]) ||
+		rows.TextOf(cur["at"]) != keys.FormatTime(item.At) {
+		return false
+	}
+	places := map[string]event.Key{}
+	for _, index := range item.Indexes {
+		places[index.Name] = index.Key
+	}
+	for _, name := range s.mapping.pipeline.Indexes() {
+		if (event.Key{PK: rows.TextOf(cur[name+"PK"]), SK: rows.TextOf(cur[name+"SK"])}) != places[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// put writes an image on condition that the copy is as it was read, and that nobody has erased it.
+func (d *syncing) put(ctx context.Context, p *spot, img rows.Image) {
+	token := d.draw()
+	img[migratedAttribute] = token
+	in := &dynamodb.PutItemInput{TableName: &d.store.Events, Item: img, ConditionExpression: aws.String("attribute_not_exists(PK)")}
+	if len(p.cur) > 0 {
+		in.ExpressionAttributeNames = map[string]string{"#m": migratedAttribute, "#b": rows.BarredAttribute}
+		if seen := p.cur[migratedAttribute]; seen != nil {
+			in.ConditionExpression = aws.String("#m = :seen AND attribute_not_exists(#b)")
+			in.ExpressionAttributeValues = rows.Image{":seen": seen}
+		} else {
+			in.ConditionExpression = aws.String("attribute_exists(PK) AND attribute_not_exists(#m) AND attribute_not_exists(#b)")
+		}
+	}
+	p.drawn = append(p.drawn, token.Value)
+	_, err := d.store.Client.PutItem(ctx, in)
+	if p.a = rows.Classify(err); p.a.Outcome != rows.Done {
+		return
+	}
+	p.done = true
+	d.count(func(out *Synced) {
+		if out.Written++; img["type"] == nil {
+			out.Tombstones++
+		}
+	})
+}
+
+// draw returns a text that no other write has.
+func (s *Sync) draw() *types.AttributeValueMemberS {
+	half := func() string { return strconv.FormatInt(int64(s.store.Env.Rand()*(1<<53)), 36) }
+	return &types.AttributeValueMemberS{Value: half() + "-" + half()}
+}
+
+// upload puts the payload of an item into the payload bucket, before the item.
+func (d *syncing) upload(ctx context.Context, item *event.Item) rows.Answer {
+	if item.Payload == nil {
+		return rows.Answer{}
+	}
+	if d.bucket == nil {
+		err := fmt.Errorf("%s has offload, and no payload bucket is configured", item.Type)
+		return rows.Answer{Outcome: rows.Invalid, Err: err}
+	}
+	return rows.Classify(d.bucket.Put(ctx, d.store.Env, item.Type, item.Key, item.Payload.Sum, item.Payload.Text))
+}
+
+// takeBack deletes the payloads that earlier tries may have put for a key that is barred.
+func (d *syncing) takeBack(ctx context.Context, claims []claim) error {
+	for _, c := range claims {
+		if c.item.Payload == nil || d.bucket == nil {
+			continue
+		}
+		if err := d.bucket.Delete(ctx, d.store.Env, c.item.Type, c.item.Key, c.item.Payload.Sum); err != nil {
+			return err
+		}
+	}
+	return nil
+}
