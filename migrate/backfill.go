@@ -39,7 +39,7 @@ func (s *Sync) BeginPass(ctx context.Context) (*Pass, error) {
 		return nil, err
 	}
 	p := &Pass{sync: s, Number: c.Pass + 1, first: c.Filled == 0}
-	begun, err := s.update(ctx, "SET pass = :next", "pass = :last", rows.Image{":next": rows.Integer(p.Number), ":last": rows.Integer(c.Pass)})
+	begun, err := s.update(ctx, "SET pass = :next REMOVE comparedAt", "pass = :last", rows.Image{":next": rows.Integer(p.Number), ":last": rows.Integer(c.Pass)})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (p *Progress) add(s Synced) error {
 var ErrOvertaken = errors.New("another pass has begun, so this one ends")
 
 // Run goes over all rows, and then, unless it is the first pass, over all copies. report, if set, is
-// called after each page.
+// called after each part of a page.
 func (p *Pass) Run(ctx context.Context, report func(Progress)) (Progress, error) {
 	var done Progress
 	tell := func() {
@@ -87,12 +87,11 @@ func (p *Pass) Run(ctx context.Context, report func(Progress)) (Progress, error)
 	}
 	for page, err := range p.sync.source.Pages(ctx, p.sync.old.Table) {
 		if err == nil {
-			err = p.page(ctx, page, &done)
+			err = p.page(ctx, page, &done, tell)
 		}
 		if err != nil {
 			return done, err
 		}
-		tell()
 	}
 	for page, err := range p.sync.store.Pages(ctx, p.sync.store.Events) {
 		if p.first {
@@ -114,7 +113,7 @@ func (p *Pass) Run(ctx context.Context, report func(Progress)) (Progress, error)
 }
 
 // page copies one page of rows, as many at a time as one request reads.
-func (p *Pass) page(ctx context.Context, page []Row, done *Progress) error {
+func (p *Pass) page(ctx context.Context, page []Row, done *Progress, tell func()) error {
 	for part := range slices.Chunk(page, rows.MaxKeys) {
 		done.Rows += len(part)
 		err := p.within(ctx, func(ctx context.Context) (err error) {
@@ -129,6 +128,7 @@ func (p *Pass) page(ctx context.Context, page []Row, done *Progress) error {
 		if err != nil {
 			return err
 		}
+		tell()
 	}
 	return nil
 }

@@ -54,14 +54,14 @@ func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureR
 	}
 	list := make([]Changed, len(batch.Records))
 	for i, r := range batch.Records {
-		list[i].Key = rowOf(r.DynamoDB.Keys)
+		list[i].Key = RowOf(r.DynamoDB.Keys)
 		if len(r.DynamoDB.Keys) == 0 || r.DynamoDB.SequenceNumber == "" {
 			return response, errors.New("migrate: the event is not a stream batch: a record has no keys or no sequence number")
 		}
 		list[i].Images = []Row{list[i].Key}
 		for _, image := range []map[string]events.DynamoDBAttributeValue{r.DynamoDB.OldImage, r.DynamoDB.NewImage} {
 			if len(image) > 0 {
-				list[i].Images = append(list[i].Images, rowOf(image))
+				list[i].Images = append(list[i].Images, RowOf(image))
 			}
 		}
 	}
@@ -90,8 +90,8 @@ func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureR
 	return response, nil
 }
 
-// rowOf converts the attributes of a record.
-func rowOf(image map[string]events.DynamoDBAttributeValue) Row {
+// RowOf converts the attributes of a row as DynamoDB writes them in JSON.
+func RowOf(image map[string]events.DynamoDBAttributeValue) Row {
 	row := make(Row, len(image))
 	for name, v := range image {
 		row[name] = valueOf(v)
@@ -114,7 +114,7 @@ func valueOf(v events.DynamoDBAttributeValue) types.AttributeValue {
 		}
 		return &types.AttributeValueMemberL{Value: list}
 	case events.DataTypeMap:
-		return &types.AttributeValueMemberM{Value: rowOf(v.Map())}
+		return &types.AttributeValueMemberM{Value: RowOf(v.Map())}
 	case events.DataTypeNumber:
 		return &types.AttributeValueMemberN{Value: v.Number()}
 	case events.DataTypeNumberSet:

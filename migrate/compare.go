@@ -338,7 +338,7 @@ func tokenOf(cur rows.Image) string {
 
 // note keeps what a comparison has found on the control item, as evidence for the turn.
 func (s *Sync) note(ctx context.Context, c *Compared) error {
-	result := "clean"
+	result := clean
 	if !c.Clean() {
 		result = fmt.Sprintf("%d differences, %d collisions, %d refused rows", len(c.Differences), c.Collisions, c.Refused)
 	}

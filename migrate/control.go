@@ -30,6 +30,8 @@ type Control struct {
 	// a turn. Compared is zero if there was none.
 	Compared time.Time
 	Found    string
+	// Captured is a time: the poller of a shell has done every change of the old table before it.
+	Captured time.Time
 	// Pass is the number of the pass that began last, and Filled that of the last one that ended.
 	Pass, Filled int64
 }
@@ -59,7 +61,8 @@ func (s *Sync) Control(ctx context.Context) (*Control, error) {
 		return nil, nil
 	}
 	compared, _ := keys.ParseTime(rows.TextOf(img["comparedAt"]))
-	return &Control{Compared: compared, Found: rows.TextOf(img["evidence"]), From: rows.TextOf(img["from"]), ID: rows.TextOf(img["table"]), States: rows.StatesOf(img),
+	captured, _ := keys.ParseTime(rows.TextOf(img["captured"]))
+	return &Control{Compared: compared, Captured: captured, Found: rows.TextOf(img["evidence"]), From: rows.TextOf(img["from"]), ID: rows.TextOf(img["table"]), States: rows.StatesOf(img),
 		Pass: rows.IntegerOf(img["pass"]), Filled: rows.IntegerOf(img["filled"])}, nil
 }
 
@@ -132,6 +135,24 @@ func (s *Sync) Begin(ctx context.Context) (*Control, error) {
 	return c, s.allows(c)
 }
 
+// NoteCaptured notes on the control item that capture has done every change before a time.
+func (s *Sync) NoteCaptured(ctx context.Context, at time.Time) error {
+	_, err := s.update(ctx, "SET captured = :at", "attribute_exists(PK)", rows.Image{":at": rows.Text(keys.FormatTime(at.UTC()))})
+	return err
+}
+
+// Counted returns what [Sync.NoteCaptured] has noted. So a Sync is a [Lag].
+func (s *Sync) Counted(ctx context.Context) (time.Time, error) {
+	c, err := s.Control(ctx)
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case c == nil || c.Captured.IsZero():
+		return time.Time{}, stopped("capture has never read the stream to its end: run `ingot migrate capture` beside this command")
+	}
+	return c.Captured, nil
+}
+
 // update changes the control item on a condition. It reports whether the condition held.
 func (s *Sync) update(ctx context.Context, expression, condition string, values rows.Image) (bool, error) {
 	key := rows.ControlKey(s.mapping.Name())
@@ -155,10 +176,24 @@ func (s *Sync) update(ctx context.Context, expression, condition string, values 
 // transaction it sets the states and says of every generation that the types feed that it is building,
 // so that a rebuild must count the items. If finish is set, the types are new at once; otherwise they
 // are turning, and the second Turn after the rebuild makes them new.
+//
+// A [*StopError] says what is missing before the types may turn.
 func (s *Sync) Turn(ctx context.Context, typs []string, finish bool) error {
+	c, err := s.Control(ctx)
+	if err != nil {
+		return err
+	}
 	to := Turning
 	if finish {
 		to = New
+	}
+	if c != nil && !slices.ContainsFunc(typs, func(typ string) bool { return c.State(typ) != to }) {
+		return nil // an earlier call did it
+	}
+	if c == nil || slices.ContainsFunc(typs, func(typ string) bool { return c.State(typ) == Old }) {
+		if err := s.refuseTurn(ctx); err != nil {
+			return err
+		}
 	}
 	control := types.TransactWriteItem{Update: s.setStates(typs, to)}
 	list := []types.TransactWriteItem{control}
@@ -177,7 +212,7 @@ func (s *Sync) Turn(ctx context.Context, typs []string, finish bool) error {
 			ExpressionAttributeValues: rows.Image{":one": rows.Integer(1), ":true": &types.AttributeValueMemberBOOL{Value: true}}}})
 	}
 	var last rows.Transacted
-	err := s.store.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
+	err = s.store.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
 		if last = s.store.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: list}); last.Outcome == rows.Done {
 			return last.Answer, rows.Ended
 		}
@@ -214,6 +249,29 @@ func (s *Sync) setStates(typs []string, to string) *types.Update {
 	}
 	u.UpdateExpression, u.ConditionExpression = aws.String("SET "+strings.Join(sets, ", ")), aws.String(strings.Join(conditions, " AND "))
 	return u
+}
+
+// Together returns the aggregates that types feed, by name. The error says which other migrated type
+// feeds one of them, because types that feed one total turn together.
+func (m *Mapping) Together(typs []string) (names []string, err error) {
+	for _, typ := range typs {
+		if !slices.Contains(m.types, typ) {
+			return nil, fmt.Errorf("migration %s does not move %s; it moves %s", m.Name(), typ, strings.Join(m.types, ", "))
+		}
+	}
+	for _, d := range m.pipeline.Definitions() {
+		feeding := slices.DeleteFunc(slices.Clone(m.types), func(typ string) bool { return !m.feeds(typ, d.Name) })
+		if !slices.ContainsFunc(feeding, func(typ string) bool { return slices.Contains(typs, typ) }) {
+			continue
+		}
+		names = append(names, d.Name)
+		for _, typ := range feeding {
+			if !slices.Contains(typs, typ) {
+				return nil, fmt.Errorf("%s also feeds %s: types that feed one total turn together", typ, d.Name)
+			}
+		}
+	}
+	return names, nil
 }
 
 // feeds reports whether events of a type, or their parts, feed an aggregate.

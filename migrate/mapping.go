@@ -70,6 +70,9 @@ func (m *Mapping) Map(row Row) Mapped {
 	return mapped
 }
 
+// JSON writes a row as plain JSON: numbers exactly, sets as sorted arrays, binary as base64.
+func JSON(row Row) ([]byte, error) { return appendObject(nil, row) }
+
 // appendMembers writes an object that templates make of a document.
 func appendMembers(dst []byte, root event.Node, members []member) ([]byte, error) {
 	dst = append(dst, '{')

@@ -9,6 +9,7 @@ func commands(a *app) []*cobra.Command {
 		newCheck(a), newConsole(a), newCost(a), newDemo(a), newDev(a), newExplain(a), newInit(a), newVersion(a),
 		newErase(a),
 		newGet(a),
+		newMigrate(a),
 		newPause(a), newPolicy(a), newResume(a),
 		newQuarantine(a),
 		newQuery(a),

@@ -65,6 +65,48 @@ func (w *world) compare() {
 	w.must(err)
 }
 
+// tidy does what must be done before a turn: rows that are refused, and all but one of those that claim
+// one key, are deleted. Until then, nothing turns.
+func (w *world) tidy() {
+	ctx := context.Background()
+	if c, err := w.sync().Control(ctx); err == nil && c.Filled < c.Pass { // whoever ran the last pass has given it up
+		w.people(w.fill)
+		w.rest()
+	}
+	claimed, untidy, barred := map[string]bool{}, false, map[string]bool{}
+	for _, img := range w.all(stack.Events) {
+		barred[text(img["PK"])] = img["i:barred"] != nil
+	}
+	var gone []migrate.Row
+	for _, row := range w.all(w.old.Table) {
+		m := w.mapping.Map(row)
+		if key := text(row["account"]); m.Refusal != nil || m.Items != nil && claimed[key] && !barred[m.Items[0].Key.PK] {
+			untidy = true
+			gone = append(gone, migrate.Row{"pk": row["pk"], "at": row["at"]})
+		} else if m.Items != nil {
+			claimed[key] = true
+		}
+	}
+	w.compared(func(c *migrate.Compared) {
+		if c.Clean() == untidy {
+			w.fail(Missed, "rows stand against a turn: %t, and a comparison finds %+v", untidy, c)
+		}
+	})
+	if w.rest(); w.failure != nil || !untidy {
+		return
+	}
+	if err := w.sync().Turn(ctx, []string{turned}, true); err == nil {
+		w.fail(Early, "a type turns although %d rows stand against that", len(gone))
+	}
+	for _, key := range gone {
+		_, err := w.engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.old.Table, Key: key})
+		w.must(err)
+	}
+	w.rest()
+	w.compared(func(*migrate.Compared) {})
+	w.rest()
+}
+
 func table(name string) *string { return &name }
 
 // alter changes a copy by hand, or removes it, or adds one that no row has.

@@ -86,7 +86,7 @@ func (w *world) capture(_ context.Context, payload []byte) ([]byte, error) {
 func (w *world) backfill(tries int) {
 	w.working++
 	defer func() { w.working-- }()
-	for ; tries > 0 && (w.passed == 0 || w.gap || w.chance(0.3)); tries-- {
+	for again := true; tries > 0 && again; tries-- {
 		w.Sleep(time.Duration(w.rng.IntN(120)) * time.Second)
 		worker := &invocation{}
 		w.working++
@@ -100,11 +100,13 @@ func (w *world) backfill(tries int) {
 			}
 			if worker.err = err; err == nil {
 				w.passed++
+				worker.answer = true
 				w.gap = w.gap && (began || first || blinded != w.blinded) // only a later pass that began after it mends a gap
 			}
 		})
 		patience := w.Now.Add(time.Duration(10+w.rng.IntN([]int{1200, 20000}[w.rng.IntN(2)])) * time.Second)
 		w.Park(patience, func() bool { return worker.done || worker.crashed })
+		again = worker.answer == nil || w.gap || w.chance(0.3)
 	}
 }
 

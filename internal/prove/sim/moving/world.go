@@ -223,6 +223,9 @@ func (w *world) live(still bool) {
 		w.compare()
 	}
 	if w.failure == nil {
+		w.tidy()
+	}
+	if w.failure == nil {
 		w.turn()
 	}
 }
@@ -252,14 +255,15 @@ func (w *world) drained() bool {
 }
 
 // mostSteps is far beyond what a world needs.
-const mostSteps = 60000
+const mostSteps = 300000
 
 // run lets tasks go on, in random order, until a condition holds.
 func (w *world) run(until func() bool) {
 	var buffer []*strand.Task[*invocation]
 	for w.failure == nil && !until() {
 		if w.steps++; w.steps > mostSteps {
-			w.fail(Stuck, "after %s: %d passes, gap %t, at work %d, late %d, drained %t", w.Now.Sub(origin), w.passed, w.gap, w.working, w.late, w.drained())
+			w.fail(Stuck, "after %s: %d passes, gap %t, at work %d, writing %d, late %d, drained %t", w.Now.Sub(origin), w.passed, w.gap, w.working, w.apps, w.late,
+				w.drained())
 			return
 		}
 		ready, earliest := w.Runnable(buffer)

@@ -1,0 +1,423 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/tool/chosen"
+	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/migrating"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/internal/tool/target"
+	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/tables"
+)
+
+const migrateHelp = `Moves a live DynamoDB table into the events table of a stack, as migration.yaml says: capture, backfill, compare,
+read, write, retire. Each step shows evidence before the next may begin. docs/migrating.md tells the whole story.
+
+The old table is read in the stack's account and Region. Nothing is ever written to it.`
+
+type migrateOptions struct {
+	file string
+	rows int
+	rate float64
+	yes  bool
+	dry  bool
+}
+
+func newMigrate(a *app) *cobra.Command {
+	cmd := &cobra.Command{Use: "migrate", Short: "Move a live table into the events table", Long: migrateHelp}
+	cmd.AddCommand(a.migrateExplain(), a.migratePlan(), a.migrateCapture(), a.migrateBackfill(), a.migrateCompare(), a.migrateStatus(),
+		a.migrateTurn(), a.migrateDemo())
+	return cmd
+}
+
+func (a *app) migrationFlag(cmd *cobra.Command, o *migrateOptions) {
+	cmd.Flags().StringVar(&o.file, "migration", "migration.yaml", "the file that says what rows become")
+}
+
+// moving is what the commands of a migration work on.
+type moving struct {
+	target  *target.Target
+	mapping *migrate.Mapping
+	old     *migrating.Old
+	sync    *migrate.Sync
+}
+
+// moving finds the stack, the old table and the mapping. A command that does not write gets clients
+// that cannot.
+func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*moving, error) {
+	t, err := a.Find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := a.Deployed(ctx, t, true, writes)
+	if err != nil {
+		return nil, err
+	}
+	m, err := loadMigration(o.file, p)
+	if err != nil {
+		return nil, err
+	}
+	var client tables.Client = t.DynamoDB()
+	if !writes {
+		client = migrating.ReadOnly{Client: client}
+	}
+	old, err := migrating.Find(ctx, migrating.ReadOnly{Client: client}, t.DynamoDB(), m.From())
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	if writes {
+		if err := a.Announce(t); err != nil {
+			return nil, err
+		}
+	}
+	if err := chosen.NeedsPayloads(t, p); err != nil {
+		return nil, err
+	}
+	s, err := migrate.NewSync(m, old.Source, tables.Config{Client: client, Events: t.EventsTable, Aggregates: t.AggregatesTable,
+		Objects: t.S3(), PayloadBucket: t.PayloadBucket, Env: a.Clock})
+	return &moving{t, m, old, s}, err
+}
+
+func loadMigration(file string, p *pipeline.Pipeline) (*migrate.Mapping, error) {
+	m, err := migrate.Load(os.DirFS(filepath.Dir(file)), filepath.Base(file), p)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, cli.Usagef("there is no %s: write what the rows of the old table become; docs/migrating.md has one to copy", file)
+	}
+	if err != nil {
+		return nil, cli.Usagef("%s has mistakes:\n%w", file, err)
+	}
+	return m, nil
+}
+
+func (a *app) migrateExplain() *cobra.Command {
+	var o migrateOptions
+	var file string
+	cmd := &cobra.Command{
+		Use:   "explain ROW.json",
+		Short: "Show what one row becomes, and why",
+		Long: `Shows what a row of the old table becomes: the entry of migration.yaml that takes it, the payload, and the keys of its
+items. ROW.json holds the row as aws dynamodb get-item prints it. The command sends no request.
+
+Exit codes: 0 the row has a copy or is skipped, 2 a file cannot be used, 3 the row is refused.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			secret, _ := a.localSecret()
+			p, err := pipeline.Load(os.DirFS(filepath.Dir(file)), filepath.Base(file), pipeline.Secret(secret))
+			if err != nil {
+				return cli.Usagef("the pipeline cannot be used:\n%w", err)
+			}
+			m, err := loadMigration(o.file, p)
+			if err != nil {
+				return err
+			}
+			text, err := cli.ReadFile(args[0], "give a row as aws dynamodb get-item prints it")
+			if err != nil {
+				return cli.Usage(err)
+			}
+			row, err := migrating.ReadRow(text)
+			if err != nil {
+				return cli.Usagef("%s: %w", args[0], err)
+			}
+			e := migrating.Explain(m, row)
+			if a.JSON() {
+				err = a.WriteJSON(e)
+			} else {
+				e.Write(a.Stdout)
+			}
+			if err == nil && e.Refused != "" {
+				err = cli.Difference()
+			}
+			return err
+		},
+	}
+	a.migrationFlag(cmd, &o)
+	cmd.Flags().StringVar(&file, "pipeline", "pipeline.yaml", "the pipeline")
+	return cmd
+}
+
+func (a *app) migratePlan() *cobra.Command {
+	var o migrateOptions
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "Show what each step takes, what it costs and what it proves",
+		Long: `Reads some rows of the old table, shows what they become and which are refused, and says for each step what it takes.
+Its client cannot write.
+
+` + targetHelp,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m, err := a.moving(cmd.Context(), &o, false)
+			if err != nil {
+				return err
+			}
+			sample, err := migrating.Read(cmd.Context(), m.mapping, m.old, o.rows)
+			if err != nil {
+				return err
+			}
+			prices, err := readPrices("")
+			if err != nil {
+				return err
+			}
+			plan := migrating.PlanOf(m.mapping, m.old, sample, prices, o.rate)
+			if a.JSON() {
+				return a.WriteJSON(plan)
+			}
+			plan.Write(a.Stdout)
+			return nil
+		},
+	}
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
+	a.migrationFlag(cmd, &o)
+	cmd.Flags().IntVar(&o.rows, "rows", 10_000, "read so many rows; 0: all of them")
+	cmd.Flags().Float64Var(&o.rate, "rate", 1000, "write units a second, for the hours")
+	return cmd
+}
+
+func (a *app) migrateBackfill() *cobra.Command {
+	var o migrateOptions
+	cmd := &cobra.Command{
+		Use:   "backfill --yes",
+		Short: "Copy all rows, or mend what differs",
+		Long: `Goes over all rows of the old table. The first pass inserts what is absent; a later one makes rows and copies equal, and
+leaves a tombstone where a row is gone. It may be stopped and run again. Capture must be on before the first pass begins: a
+row that changes behind the scan would be missed.
+
+Exit codes: 0 the pass has ended, 1 failed, 2 usage, 4 credentials, 5 refused.
+
+` + targetHelp,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.backfill(cmd.Context(), &o) },
+	}
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
+	a.migrationFlag(cmd, &o)
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that copies are to be written")
+	return cmd
+}
+
+func (a *app) backfill(ctx context.Context, o *migrateOptions) error {
+	if !o.yes {
+		return cli.Usagef("backfill writes a copy of each row: see what it costs with ingot migrate plan, then write --yes")
+	}
+	m, err := a.moving(ctx, o, true)
+	if err != nil {
+		return err
+	}
+	pass, err := m.sync.BeginPass(ctx)
+	if err != nil {
+		return refusedBy(err)
+	}
+	last := time.Now()
+	done, err := pass.Run(ctx, func(p migrate.Progress) {
+		if time.Since(last) > 10*time.Second {
+			last = time.Now()
+			a.Say("%s rows read", show.Comma(p.Rows))
+		}
+	})
+	if err != nil {
+		return refusedBy(err)
+	}
+	fmt.Fprintf(a.Stdout, "pass %d has ended: %s rows read, %s inserted, %s written, of these %s tombstones\n"+
+		"skipped %s, expired %s, refused %s, collisions %s\n", pass.Number, show.Comma(done.Rows), show.Comma(done.Inserted),
+		show.Comma(done.Written), show.Comma(done.Tombstones), show.Comma(done.Skipped), show.Comma(done.Expired), show.Comma(done.Refused),
+		show.Comma(done.Collisions))
+	return nil
+}
+
+// refusedBy gives an error that a person can act on the exit code of a refusal.
+func refusedBy(err error) error {
+	if stop := (*migrate.StopError)(nil); errors.As(err, &stop) {
+		return cli.Refused(err)
+	}
+	return err
+}
+
+func (a *app) migrateCapture() *cobra.Command {
+	var o migrateOptions
+	cmd := &cobra.Command{
+		Use:   "capture --yes",
+		Short: "Copy rows as they change, until it is stopped",
+		Long: `Reads the stream of the old table from its oldest record on, and makes the copy of each changed row equal to the row. It runs
+until you stop it, and may run beside the function that does the same. Run it for as long as rows change.
+
+` + targetHelp,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.capture(cmd.Context(), &o) },
+	}
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
+	a.migrationFlag(cmd, &o)
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that copies are to be written")
+	return cmd
+}
+
+func (a *app) capture(ctx context.Context, o *migrateOptions) error {
+	if !o.yes {
+		return cli.Usagef("capture writes copies of changed rows: write --yes")
+	}
+	m, err := a.moving(ctx, o, true)
+	if err != nil {
+		return err
+	}
+	if m.old.Stream == "" {
+		return cli.Refusedf("table %s has no stream: switch one on, with new and old images", m.old.Table)
+	}
+	if _, err := m.sync.Begin(ctx); err != nil {
+		return refusedBy(err)
+	}
+	capture := &migrate.Capture{Sync: m.sync}
+	poller, err := migrating.NewPoller(capture, dynamodbstreams.NewFromConfig(m.target.AWS), m.old.Stream, esm.Function{})
+	if err != nil {
+		return err
+	}
+	a.Say("copying what changes in %s; stop it with ctrl-C", m.old.Table)
+	return refusedBy(poller.Run(ctx, func(text string) { a.Say("%s", text) }))
+}
+
+func (a *app) migrateCompare() *cobra.Command {
+	var o migrateOptions
+	cmd := &cobra.Command{
+		Use:   "compare",
+		Short: "Prove that rows and copies are equal, while both change",
+		Long: `Reads both tables once and adds up what each key should say. Keys that differ are looked at three times, each after capture
+has done what was written before the look before. What does not change and differs is a difference. The result is kept as the
+evidence for a turn, and counts for 24 hours.
+
+Exit codes: 0 equal, 1 failed, 2 usage, 3 something stands against a turn, 4 credentials, 5 refused.
+
+` + targetHelp,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.compareTables(cmd.Context(), &o) },
+	}
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
+	a.migrationFlag(cmd, &o)
+	return cmd
+}
+
+func (a *app) compareTables(ctx context.Context, o *migrateOptions) error {
+	m, err := a.moving(ctx, o, true)
+	if err != nil {
+		return err
+	}
+	c, err := m.sync.Compare(ctx, m.sync)
+	if err != nil {
+		return refusedBy(err)
+	}
+	if a.JSON() {
+		err = a.WriteJSON(c)
+	} else {
+		migrating.WriteCompared(a.Stdout, c)
+	}
+	if err == nil && !c.Clean() {
+		err = cli.Difference()
+	}
+	return err
+}
+
+func (a *app) migrateStatus() *cobra.Command {
+	var o migrateOptions
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show which side is the source, and what is missing for the next step",
+		Long:  "Shows the state of each type, and what is missing before it may turn. Its client cannot write.\n\n" + targetHelp,
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m, err := a.moving(cmd.Context(), &o, false)
+			if err != nil {
+				return err
+			}
+			missing, control, err := m.sync.Missing(cmd.Context())
+			if err != nil {
+				return err
+			}
+			s := migrating.Status(m.mapping, m.old, missing, control)
+			if a.JSON() {
+				return a.WriteJSON(s)
+			}
+			s.Write(a.Stdout)
+			return nil
+		},
+	}
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
+	a.migrationFlag(cmd, &o)
+	return cmd
+}
+
+func (a *app) migrateTurn() *cobra.Command {
+	var o migrateOptions
+	cmd := &cobra.Command{
+		Use:   "turn TYPE… --yes",
+		Short: "Make the new table the source of event types",
+		Long: `Makes the new table the source. Before it: producers no longer write the old table, capture has read all that they wrote,
+and its mapping is off. From then on, messages of the types are stored; those that came earlier are in quarantine with the
+reason not-turned. Then run ingot rebuild for each aggregate that the types feed: it counts what was copied. Types that feed
+one total turn together.
+
+Exit codes: 0 turned, 1 failed, 2 usage, 4 credentials, 5 refused: something is missing.
+
+` + targetHelp,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.turn(cmd.Context(), &o, args) },
+	}
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
+	a.migrationFlag(cmd, &o)
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm the turn")
+	return cmd
+}
+
+func (a *app) turn(ctx context.Context, o *migrateOptions, typs []string) error {
+	if !o.yes {
+		return cli.Usagef("a turn makes the new table the source: write --yes once capture has read all that producers wrote")
+	}
+	m, err := a.moving(ctx, o, true)
+	if err != nil {
+		return err
+	}
+	together, err := m.mapping.Together(typs)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	if err := m.sync.Turn(ctx, typs, true); err != nil {
+		return refusedBy(err)
+	}
+	fmt.Fprintf(a.Stdout, "%s: the new table is the source\n", strings.Join(typs, ", "))
+	for _, name := range together {
+		fmt.Fprintf(a.Stdout, "next: ingot rebuild %s, which counts what was copied\n", name)
+	}
+	fmt.Fprintln(a.Stdout, "then: ingot quarantine resend --reason not-turned, which sends the messages that came before the turn")
+	return nil
+}
+
+func (a *app) migrateDemo() *cobra.Command {
+	var seed uint64
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Move a table of real earthquakes in this process",
+		Long: `Moves a table of 1,707 real earthquakes into an Ingot table, in one process, while an application corrects, moves and deletes
+rows: capture, backfill, a comparison that finds a collision, a turn, and totals that are counted. At the end each row is
+compared with its item. The files are those of examples/migrate.
+
+Exit codes: 0 everything that it says is proved, 1 something is not.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return migrating.Demo(cmd.Context(), seed, a.Stdout) },
+	}
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "the seed of what the application does")
+	return cmd
+}

@@ -1,0 +1,430 @@
+package migrating
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/tool/demo"
+	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
+	"github.com/ingot-events/ingot/verify"
+)
+
+const (
+	quakes = "quakes-v1"
+	quake  = "quake"
+)
+
+// move is a demonstration: a table moves in one process, while an application writes it.
+type move struct {
+	out      io.Writer
+	die      *rand.Rand
+	now      time.Time
+	engine   *embedded.Engine
+	pipeline *pipeline.Pipeline
+	mapping  *migrate.Mapping
+	old      *Old
+	sync     *migrate.Sync
+	poller   *Poller
+	counted  *esm.Stream
+	keys     []migrate.Row // of rows that the application knows
+	stopped  bool          // the application
+	writes   int
+	deletes  int
+	moves    int
+}
+
+// Demo moves a table of real earthquakes while an application writes, changes and deletes rows. It
+// returns an error if anything that it must prove does not hold.
+func Demo(ctx context.Context, seed uint64, out io.Writer) error {
+	m := &move{out: out, die: rand.New(rand.NewPCG(seed, 7)), now: time.Date(2018, 2, 8, 12, 0, 0, 0, time.UTC)}
+	for _, step := range []func(context.Context) error{m.build, m.plan, m.capture, m.backfill, m.compare, m.write, m.prove} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *move) say(format string, args ...any) { fmt.Fprintf(m.out, format+"\n", args...) }
+
+func (m *move) config() tables.Config {
+	return tables.Config{Client: m.engine.DynamoDB(), Pipeline: m.pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
+		Env: env.Env{Now: func() time.Time { return m.now }, Rand: m.die.Float64,
+			Deadline: func(ctx context.Context, _ time.Time) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
+			Sleep:    func(_ context.Context, d time.Duration) error { m.now = m.now.Add(d); return nil }}}
+}
+
+// build makes the old table with its rows, and the stack that they move into.
+func (m *move) build(ctx context.Context) (err error) {
+	if m.pipeline, err = pipeline.Load(examples.Files, "migrate/pipeline.yaml"); err != nil {
+		return err
+	}
+	if m.mapping, err = migrate.Load(examples.Files, "migrate/migration.yaml", m.pipeline); err != nil {
+		return err
+	}
+	m.engine = embedded.New(embedded.Config{Now: func() time.Time { return m.now }, Seed: 1})
+	deployed, err := stack.New(ctx, m.engine, stack.Config{Indexes: m.pipeline.Indexes()})
+	if err != nil {
+		return err
+	}
+	created, err := m.engine.DynamoDB().CreateTable(ctx, OldTable(quakes))
+	if err != nil {
+		return err
+	}
+	for line, err := range demo.Earthquakes().Lines() {
+		if err == nil {
+			err = m.load(ctx, line.Body)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	m.now = m.now.Add(25 * time.Hour) // these rows are older than what a stream remembers
+	row := migrate.Row{"pk": text("CURSOR"), "sk": text("importer"), "kind": text("cursor"), "page": number("17")}
+	if err := m.put(ctx, row); err != nil {
+		return err
+	}
+	if m.old, err = Find(ctx, m.engine.DynamoDB(), m.engine.DynamoDB(), m.mapping.From()); err != nil {
+		return err
+	}
+	if m.sync, err = migrate.NewSync(m.mapping, m.old.Source, m.config()); err != nil {
+		return err
+	}
+	clock := esm.Function{Now: func() time.Time { return m.now }}
+	m.poller, err = NewPoller(&migrate.Capture{Sync: m.sync}, m.engine.Streams(), *created.TableDescription.LatestStreamArn, clock)
+	if err != nil {
+		return err
+	}
+	m.poller.now = clock.Now
+	counting, err := handler.NewStreams(m.config())
+	if err != nil {
+		return err
+	}
+	if err := counting.Start(ctx); err != nil {
+		return err
+	}
+	clock.Timeout, clock.Handler = stack.FunctionTimeout, func(ctx context.Context, payload []byte) ([]byte, error) {
+		response, err := counting.Handle(ctx, payload)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(response)
+	}
+	m.counted, err = esm.NewStream(esm.StreamConfig{Client: m.engine.Streams(), ARN: deployed.StreamARN, BatchSize: 100,
+		ReportBatchItemFailures: true, Window: time.Minute, Function: clock})
+	return err
+}
+
+// OldTable is the table that the example begins with: its sort key begins with a time.
+func OldTable(name string) *dynamodb.CreateTableInput {
+	return &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String("sk"), AttributeType: types.ScalarAttributeTypeS}},
+		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange}},
+		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true),
+			StreamViewType: types.StreamViewTypeNewAndOldImages}}
+}
+
+func text(s string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: s} }
+func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
+
+// load puts the row of one earthquake into the old table.
+func (m *move) load(ctx context.Context, line string) error {
+	doc, err := event.ParseDocument(line)
+	if err != nil {
+		return err
+	}
+	p := doc.Root().Member("properties")
+	ms, err := p.Member("time").Decimal()
+	if err != nil {
+		return err
+	}
+	at, _ := ms.Int64()
+	when := time.UnixMilli(at).UTC()
+	row := migrate.Row{"pk": text(when.Format("DAY#2006-01-02")), "sk": text(when.Format("15:04:05.000") + "#" + doc.Root().Member("id").Text()),
+		"net": text(p.Member("net").Text()), "ms": number(p.Member("time").Text()), "place": text(p.Member("place").Text()),
+		"tags": &types.AttributeValueMemberSS{Value: strings.Split(strings.Trim(p.Member("types").Text(), ","), ",")}}
+	if mag := p.Member("mag"); mag.Kind() == event.Number {
+		row["mag"] = number(mag.Text())
+	}
+	m.keys = append(m.keys, keyOf(row))
+	return m.put(ctx, row)
+}
+
+func keyOf(row migrate.Row) migrate.Row { return migrate.Row{"pk": row["pk"], "sk": row["sk"]} }
+
+func (m *move) put(ctx context.Context, row migrate.Row) error {
+	_, err := m.engine.DynamoDB().PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(quakes), Item: row})
+	return err
+}
+
+func (m *move) remove(ctx context.Context, key migrate.Row) error {
+	_, err := m.engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(quakes), Key: key})
+	return err
+}
+
+// work is what the old application does between two steps of ours: it corrects magnitudes, corrects
+// times, which moves a row to another key, and deletes false alarms.
+func (m *move) work(ctx context.Context) error {
+	m.now = m.now.Add(time.Second)
+	for range 3 {
+		if m.stopped {
+			return nil
+		}
+		i := m.die.IntN(len(m.keys))
+		out, err := m.engine.DynamoDB().GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(quakes), Key: m.keys[i]})
+		if err != nil || out.Item == nil {
+			return err
+		}
+		row := out.Item
+		switch m.die.IntN(6) {
+		case 0:
+			m.deletes++
+			err = m.remove(ctx, m.keys[i])
+		case 1:
+			m.moves++
+			sk := row["sk"].(*types.AttributeValueMemberS).Value
+			row["sk"] = text(fmt.Sprintf("%s%02d%s", sk[:6], m.die.IntN(60), sk[8:]))
+			if err = m.remove(ctx, m.keys[i]); err == nil {
+				m.keys[i] = keyOf(row)
+				err = m.put(ctx, row)
+			}
+		default:
+			m.writes++
+			row["mag"] = number(fmt.Sprintf("%.2f", m.die.Float64()*5))
+			err = m.put(ctx, row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyChanges lets capture do what has changed so far.
+func (m *move) copyChanges(ctx context.Context) error {
+	for {
+		idle, err := m.poller.Poll(ctx)
+		if err == nil && m.poller.fault != nil {
+			err = m.poller.fault
+		}
+		if err != nil || idle && m.poller.stream.Drained() {
+			return err
+		}
+	}
+}
+
+// Counted makes the demonstration a [migrate.Lag]: while a comparison waits, the application works and
+// capture goes on.
+func (m *move) Counted(ctx context.Context) (time.Time, error) {
+	if err := errors.Join(m.work(ctx), m.copyChanges(ctx)); err != nil {
+		return time.Time{}, err
+	}
+	return m.now, nil
+}
+
+func (m *move) plan(ctx context.Context) error {
+	m.say("The old table %s has the time in its key. An application corrects, moves and deletes rows all the while.\n", quakes)
+	sample, err := Read(ctx, m.mapping, m.old, 0)
+	if err != nil {
+		return err
+	}
+	m.say("PLAN      %d rows: %d become %s, %d are skipped, %d are refused", sample.Rows, sample.Moved[quake], quake, len(sample.Skipped),
+		len(sample.Refused))
+	return nil
+}
+
+func (m *move) capture(ctx context.Context) error {
+	if _, err := m.sync.Begin(ctx); err != nil {
+		return err
+	}
+	m.say("CAPTURE   is on: each row that changes is copied")
+	return m.work(ctx)
+}
+
+func (m *move) backfill(ctx context.Context) error {
+	// Two rows become the same earthquake: somebody has imported it twice, under two times.
+	out, err := m.engine.DynamoDB().GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(quakes), Key: m.keys[5]})
+	if err != nil || out.Item == nil {
+		return errors.Join(err, errors.New("the row for the collision is gone"))
+	}
+	twin := out.Item
+	twin["pk"] = text("DAY#1999-12-31")
+	if err := m.put(ctx, twin); err != nil {
+		return err
+	}
+	m.keys = append(m.keys[:5:5], m.keys[6:]...) // the application leaves these two alone
+	pass, err := m.sync.BeginPass(ctx)
+	if err != nil {
+		return err
+	}
+	done, err := pass.Run(ctx, func(migrate.Progress) {
+		err = errors.Join(err, m.work(ctx), m.copyChanges(ctx))
+	})
+	if err != nil {
+		return err
+	}
+	m.say("BACKFILL  %d rows read, %d inserted; meanwhile the application changed %d rows, moved %d and deleted %d", done.Rows, done.Inserted,
+		m.writes, m.moves, m.deletes)
+	return m.copyChanges(ctx)
+}
+
+func (m *move) compare(ctx context.Context) error {
+	c, err := m.sync.Compare(ctx, m)
+	if err != nil {
+		return err
+	}
+	m.say("COMPARE   %d rows, %d copies, %d differences, %d keys that two rows claim", c.Rows, c.Copies, len(c.Differences), c.Collisions)
+	if len(c.Differences) > 0 || c.Collisions != 1 {
+		return fmt.Errorf("the comparison was to find no difference and one collision: %+v", c)
+	}
+	err = m.sync.Turn(ctx, []string{quake}, true)
+	if stop := (*migrate.StopError)(nil); !errors.As(err, &stop) {
+		return fmt.Errorf("a turn with a collision was to be refused: %v", err)
+	}
+	m.say("          a turn is refused: %v", err)
+	if err := m.remove(ctx, migrate.Row{"pk": text("DAY#1999-12-31"), "sk": m.twin(ctx)}); err != nil {
+		return err
+	}
+	if err := m.copyChanges(ctx); err != nil {
+		return err
+	}
+	if c, err = m.sync.Compare(ctx, m); err != nil {
+		return err
+	}
+	m.say("          one of the two is deleted; then %d differences, %d collisions, while the application goes on", len(c.Differences), c.Collisions)
+	if !c.Clean() {
+		return fmt.Errorf("the tables were to be equal: %+v", c)
+	}
+	return nil
+}
+
+// twin returns the sort key of the row that was imported twice.
+func (m *move) twin(ctx context.Context) types.AttributeValue {
+	out, err := m.engine.DynamoDB().Query(ctx, &dynamodb.QueryInput{TableName: aws.String(quakes), KeyConditionExpression: aws.String("pk = :pk"),
+		ExpressionAttributeValues: migrate.Row{":pk": text("DAY#1999-12-31")}})
+	if err != nil || len(out.Items) != 1 {
+		return text("?")
+	}
+	return out.Items[0]["sk"]
+}
+
+// message is an earthquake as the new application sends it.
+func (m *move) message(id string) *event.Item {
+	item, err := m.pipeline.Plan(envelope.Message{Body: fmt.Sprintf(
+		`{"id":%q,"net":"us","time":%d,"mag":4.5,"place":"5km N of Somewhere"}`, id, m.now.UnixMilli())})
+	if err != nil {
+		panic(err) // the message is ours
+	}
+	return item
+}
+
+func (m *move) write(ctx context.Context) error {
+	st, err := store.New(m.config())
+	if err != nil {
+		return err
+	}
+	early, _ := st.Put(ctx, []*event.Item{m.message("early")})
+	if early[0].Verdict != event.Rejected {
+		return fmt.Errorf("a message before the turn was to be Rejected: %s", early[0].Verdict)
+	}
+	m.say("WRITE     a message that comes before the turn is %s (%s)", early[0].Verdict, early[0].Refusal.Reason)
+	m.stopped = true
+	if err := m.copyChanges(ctx); err != nil {
+		return err
+	}
+	if err := m.sync.Turn(ctx, []string{quake}, true); err != nil {
+		return err
+	}
+	late, _ := st.Put(ctx, []*event.Item{m.message("early"), m.message("new")})
+	if late[0].Verdict != event.Inserted || late[1].Verdict != event.Inserted {
+		return fmt.Errorf("messages after the turn were to be Inserted: %s, %s", late[0].Verdict, late[1].Verdict)
+	}
+	m.say("          the application has stopped, capture has read all it wrote, and %s has turned: messages are %s", quake, late[0].Verdict)
+	def, _ := m.pipeline.Definition("network_day")
+	pass, err := repair.Of(st).BeginPass(ctx, def)
+	if err != nil {
+		return err
+	}
+	touched, err := repair.Of(st).Touch(ctx)
+	if err != nil {
+		return err
+	}
+	if err := m.count(ctx); err != nil {
+		return err
+	}
+	differences, err := verify.Finish(ctx, m.pipeline, st, pass, m.now)
+	if err != nil || len(differences) > 0 {
+		return errors.Join(err, fmt.Errorf("totals differ: %v", differences))
+	}
+	m.say("          %d copies are counted now, and each total is the sum over its events", touched.Touched)
+	return nil
+}
+
+// count lets the streams function count what was stored.
+func (m *move) count(ctx context.Context) error {
+	for {
+		done, err := m.counted.Poll(ctx)
+		if m.now = m.now.Add(time.Second); err != nil || done.Idle() && m.counted.Drained() {
+			return err
+		}
+	}
+}
+
+// prove compares each row with its item by itself, and not by Compare.
+func (m *move) prove(ctx context.Context) error {
+	stored := map[event.Key]migrate.Row{}
+	out, err := m.engine.DynamoDB().Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(stack.Events)})
+	if err != nil {
+		return err
+	}
+	live := 0
+	for _, img := range out.Items {
+		stored[event.Key{PK: img["PK"].(*types.AttributeValueMemberS).Value, SK: img["SK"].(*types.AttributeValueMemberS).Value}] = img
+		if img["type"] != nil {
+			live++
+		}
+	}
+	if out, err = m.engine.DynamoDB().Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(quakes)}); err != nil {
+		return err
+	}
+	equal := 0
+	for _, row := range out.Items {
+		for _, item := range m.mapping.Map(row).Items {
+			img := stored[item.Key]
+			data, _ := img["data"].(*types.AttributeValueMemberS)
+			if data == nil || data.Value != item.Data {
+				return fmt.Errorf("%s was to hold %s", item.Key, item.Data)
+			}
+			equal++
+		}
+	}
+	if live != equal+2 {
+		return fmt.Errorf("%d rows have items, two events came after the turn, and the table holds %d", equal, live)
+	}
+	m.say("PROVED    %d rows, and each has the item that it should have; 2 events came after the turn; nothing else is there", equal)
+	return nil
+}

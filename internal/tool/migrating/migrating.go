@@ -1,0 +1,230 @@
+// Package migrating is what `ingot migrate` does around package migrate: it finds the old table, reads
+// a sample of its rows, and writes what people read.
+package migrating
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/tables"
+)
+
+// Describer is what a client needs so that a table can be found.
+type Describer interface {
+	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+}
+
+// Old is the old table, as it describes itself.
+type Old struct {
+	migrate.Source
+	Items, Bytes int64  // as DynamoDB counts them, every six hours
+	Stream       string // the ARN of its stream; empty: it has none
+	Images       string // the stream's view type
+}
+
+// Find describes the old table. name may be ${VARIABLE}.
+func Find(ctx context.Context, client tables.Client, d Describer, name string) (*Old, error) {
+	if variable, ok := strings.CutPrefix(name, "${"); ok {
+		variable = strings.TrimSuffix(variable, "}")
+		if name = os.Getenv(variable); name == "" {
+			return nil, fmt.Errorf("migration.yaml names the old table by %s, which is not set", variable)
+		}
+	}
+	out, err := d.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
+	if gone := (*types.ResourceNotFoundException)(nil); errors.As(err, &gone) {
+		return nil, fmt.Errorf("there is no table %s in this account and Region: migration.yaml names it as from.table", name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("describing table %s: %w", name, err)
+	}
+	t := out.Table
+	old := &Old{Source: migrate.Source{Client: client, Table: name, ID: aws.ToString(t.TableId)}, Items: aws.ToInt64(t.ItemCount),
+		Bytes: aws.ToInt64(t.TableSizeBytes)}
+	for _, kind := range []types.KeyType{types.KeyTypeHash, types.KeyTypeRange} {
+		for _, k := range t.KeySchema {
+			if k.KeyType == kind {
+				old.Keys = append(old.Keys, *k.AttributeName)
+			}
+		}
+	}
+	if t.StreamSpecification != nil && aws.ToBool(t.StreamSpecification.StreamEnabled) {
+		old.Stream, old.Images = aws.ToString(t.LatestStreamArn), string(t.StreamSpecification.StreamViewType)
+	}
+	return old, nil
+}
+
+// ReadOnly is a client that cannot write.
+type ReadOnly struct{ tables.Client }
+
+var errReadOnly = errors.New("this command must not write")
+
+func (ReadOnly) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	return nil, errReadOnly
+}
+
+func (ReadOnly) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	return nil, errReadOnly
+}
+
+func (ReadOnly) BatchExecuteStatement(context.Context, *dynamodb.BatchExecuteStatementInput,
+	...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+	return nil, errReadOnly
+}
+
+func (ReadOnly) TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput,
+	...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	return nil, errReadOnly
+}
+
+// ReadRow reads a row in DynamoDB's own JSON, as `aws dynamodb get-item` prints it.
+func ReadRow(text []byte) (migrate.Row, error) {
+	var whole struct {
+		Item map[string]events.DynamoDBAttributeValue
+	}
+	if err := json.Unmarshal(text, &whole); err == nil && len(whole.Item) > 0 {
+		return migrate.RowOf(whole.Item), nil
+	}
+	var item map[string]events.DynamoDBAttributeValue
+	if err := json.Unmarshal(text, &item); err != nil || len(item) == 0 {
+		return nil, errors.New(`a row is written as DynamoDB writes it, as in {"userId": {"S": "u-1"}, "age": {"N": "42"}}`)
+	}
+	return migrate.RowOf(item), nil
+}
+
+// Explained is what one row becomes.
+type Explained struct {
+	Entry   int             `json:"entry"`
+	Type    string          `json:"type,omitempty"`
+	Skip    string          `json:"skip,omitempty"`
+	Refused string          `json:"refused,omitempty"`
+	Payload json.RawMessage `json:"payload,omitempty"`
+	Items   []Item          `json:"items,omitempty"`
+}
+
+// Item is one item that a row becomes.
+type Item struct {
+	Type    string            `json:"type"`
+	ID      string            `json:"id"`
+	At      string            `json:"at"`
+	PK      string            `json:"pk"`
+	SK      string            `json:"sk"`
+	Indexes map[string]string `json:"indexes,omitempty"`
+	Expires int64             `json:"expiresAt,omitempty"`
+	Bytes   int               `json:"bytes"`
+}
+
+// Explain says what a row becomes, and why.
+func Explain(m *migrate.Mapping, row migrate.Row) *Explained {
+	mapped := m.Map(row)
+	e := &Explained{Entry: mapped.Entry, Type: mapped.Type, Skip: mapped.Skip, Payload: mapped.Payload}
+	if mapped.Refusal != nil {
+		e.Refused = mapped.Refusal.Error()
+	}
+	for _, item := range mapped.Items {
+		of := Item{Type: item.Type, ID: item.ID, At: item.At.Format("2006-01-02T15:04:05.999999999Z07:00"), PK: item.Key.PK, SK: item.Key.SK,
+			Expires: item.ExpiresAt, Bytes: item.Size(), Indexes: map[string]string{}}
+		for _, index := range item.Indexes {
+			of.Indexes[index.Name] = index.Key.String()
+		}
+		e.Items = append(e.Items, of)
+	}
+	return e
+}
+
+// Write writes it for people.
+func (e *Explained) Write(w io.Writer) {
+	if e.Entry >= 0 {
+		fmt.Fprintf(w, "entry    rows[%d] takes the row\n", e.Entry)
+	}
+	if e.Payload != nil {
+		fmt.Fprintf(w, "payload  %s\n", e.Payload)
+	}
+	switch {
+	case e.Skip != "":
+		fmt.Fprintf(w, "skipped  %s\n", e.Skip)
+	case e.Refused != "":
+		fmt.Fprintf(w, "refused  %s\n", e.Refused)
+	}
+	for _, item := range e.Items {
+		fmt.Fprintf(w, "item     %s %s, at %s, %d bytes\n  PK     %s\n  SK     %s\n", item.Type, item.ID, item.At, item.Bytes, item.PK, item.SK)
+		for _, name := range slices.Sorted(maps.Keys(item.Indexes)) {
+			fmt.Fprintf(w, "  %-6s %s\n", name, item.Indexes[name])
+		}
+	}
+}
+
+// Sample is what some rows of the old table become.
+type Sample struct {
+	Rows       int            `json:"rows"`
+	Moved      map[string]int `json:"moved"`   // rows, by type
+	Skipped    map[string]int `json:"skipped"` // by why
+	Refused    map[string]int `json:"refused"` // by why
+	Collisions int            `json:"collisions"`
+	Units      int            `json:"writeUnits"` // to insert what they become, with its indexes
+	RowBytes   int64          `json:"rowBytes"`
+	all        bool
+	keys       map[event.Key]bool
+}
+
+// Read reads rows of the old table until there are most, or all of them if most is 0.
+func Read(ctx context.Context, m *migrate.Mapping, old *Old, most int) (*Sample, error) {
+	s := &Sample{Moved: map[string]int{}, Skipped: map[string]int{}, Refused: map[string]int{}, keys: map[event.Key]bool{}}
+	in := &dynamodb.ScanInput{TableName: &old.Table}
+	for {
+		out, err := old.Client.Scan(ctx, in)
+		if err != nil {
+			return nil, fmt.Errorf("reading table %s: %w", old.Table, err)
+		}
+		for _, row := range out.Items {
+			s.add(m, row)
+		}
+		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
+			s.all = true
+			return s, nil
+		}
+		if most > 0 && s.Rows >= most {
+			return s, nil
+		}
+	}
+}
+
+func (s *Sample) add(m *migrate.Mapping, row migrate.Row) {
+	s.Rows++
+	s.RowBytes += int64(sizeOf(row))
+	mapped := m.Map(row)
+	switch {
+	case mapped.Skip != "":
+		s.Skipped[mapped.Skip]++
+	case mapped.Refusal != nil:
+		s.Refused[mapped.Refusal.Error()]++
+	default:
+		s.Moved[mapped.Type]++
+	}
+	for _, item := range mapped.Items {
+		if s.keys[item.Key] {
+			s.Collisions++
+		}
+		s.keys[item.Key] = true
+		s.Units += itemform.WriteUnits(item.Size()) * (1 + len(item.Indexes))
+	}
+}
+
+func sizeOf(row migrate.Row) (bytes int) {
+	text, _ := migrate.JSON(row)
+	return len(text)
+}

@@ -1,0 +1,104 @@
+package migrating
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/ingot-events/ingot/internal/tool/cost"
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/migrate"
+)
+
+// Plan says what each step takes, what it proves, and how to undo it.
+type Plan struct {
+	Table  string  `json:"table"`
+	Stream string  `json:"stream,omitempty"`
+	Items  int64   `json:"items"`
+	Sample *Sample `json:"sample"`
+	Steps  []Step  `json:"steps"`
+	// Missing says what must be done before capture can begin.
+	Missing []string `json:"missing,omitempty"`
+}
+
+// Step is one of the six.
+type Step struct {
+	Name   string  `json:"name"`
+	Reads  float64 `json:"readUnits"`
+	Writes float64 `json:"writeUnits"`
+	// Dollars is absent if a price is not known. Changes of rows while the step lasts are not in it.
+	Dollars *float64 `json:"dollars,omitempty"`
+	Hours   float64  `json:"hours"` // at Rate writes a second, or the same number of reads
+	Proves  string   `json:"proves"`
+	Undo    string   `json:"undo"`
+}
+
+// PlanOf extrapolates a sample to the whole table. rate is how many write units a second are used.
+func PlanOf(m *migrate.Mapping, old *Old, s *Sample, prices *cost.Prices, rate float64) *Plan {
+	items := max(old.Items, int64(s.Rows))
+	if s.all {
+		items = int64(s.Rows)
+	}
+	share := float64(items) / float64(max(1, s.Rows))
+	scan := share * float64(s.RowBytes) / 4096 // consistent
+	writes := share * float64(s.Units)
+	moved := 0
+	for _, n := range s.Moved {
+		moved += n
+	}
+	copies := share * float64(moved)
+	p := &Plan{Table: old.Table, Stream: old.Stream, Items: items, Sample: s}
+	if old.Stream == "" {
+		p.Missing = append(p.Missing, "the table has no stream: switch one on, with new and old images, before capture begins")
+	} else if old.Images == "KEYS_ONLY" || old.Images == "NEW_IMAGE" {
+		p.Missing = append(p.Missing, "the stream has "+old.Images+" images: a row that moves to another key or is deleted is found only by a "+
+			"later pass, unless its new key follows from its old one; NEW_AND_OLD_IMAGES finds it at once")
+	}
+	step := func(name string, reads, writes float64, proves, undo string) {
+		of := Step{Name: name, Reads: reads, Writes: writes, Proves: proves, Undo: undo, Hours: max(reads, writes) / rate / 3600}
+		r, known := prices.Dollars(cost.ReadUnits, reads)
+		if w, also := prices.Dollars(cost.WriteUnits, writes); known && also {
+			total := r + w
+			of.Dollars = &total
+		}
+		p.Steps = append(p.Steps, of)
+	}
+	step("capture", 0, 0, "each change of a row reaches its copy", "switch it off; nothing reads the copies")
+	step("backfill", scan, writes, "every row has a copy, or a reason why it has none", "nothing reads the copies")
+	step("compare", scan+copies/4, 0, "copies and rows are equal, while both change", "nothing was changed")
+	step("read", 0, 0, "the application gets the same answers", "read from the old table again")
+	step("write", copies/4, writes, "totals are exact once rebuilt", "nothing, until producers write to the queue")
+	step("retire", 0, 0, "nothing uses the old table", "restore its export")
+	return p
+}
+
+// Write writes the plan for people.
+func (p *Plan) Write(w io.Writer) {
+	s := p.Sample
+	fmt.Fprintf(w, "table %s: %s rows; %s of them were read\n", p.Table, show.Comma(int(p.Items)), show.Comma(s.Rows))
+	for _, typ := range slices.Sorted(maps.Keys(s.Moved)) {
+		fmt.Fprintf(w, "  %8d become %s\n", s.Moved[typ], typ)
+	}
+	for _, why := range slices.Sorted(maps.Keys(s.Skipped)) {
+		fmt.Fprintf(w, "  %8d are skipped: %s\n", s.Skipped[why], why)
+	}
+	for _, why := range slices.Sorted(maps.Keys(s.Refused)) {
+		fmt.Fprintf(w, "  %8d are refused: %s\n", s.Refused[why], why)
+	}
+	if s.Collisions > 0 {
+		fmt.Fprintf(w, "  %8d meet another row on one key\n", s.Collisions)
+	}
+	fmt.Fprintf(w, "\n%-10s %14s %14s %10s %8s  %s\n", "step", "read units", "write units", "dollars", "hours", "what it proves")
+	for _, of := range p.Steps {
+		dollars := "?"
+		if of.Dollars != nil {
+			dollars = fmt.Sprintf("%.2f", *of.Dollars)
+		}
+		fmt.Fprintf(w, "%-10s %14.0f %14.0f %10s %8.1f  %s\n", of.Name, of.Reads, of.Writes, dollars, of.Hours, of.Proves)
+		fmt.Fprintf(w, "%61s to undo it: %s\n", "", of.Undo)
+	}
+	for _, missing := range p.Missing {
+		fmt.Fprintf(w, "\nfirst: %s\n", missing)
+	}
+}

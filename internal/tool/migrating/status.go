@@ -1,0 +1,92 @@
+package migrating
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/tool/show"
+	"github.com/ingot-events/ingot/migrate"
+)
+
+func asStop(err error, stop **migrate.StopError) bool { return errors.As(err, stop) }
+
+// WriteCompared writes a comparison for people.
+func WriteCompared(w io.Writer, c *migrate.Compared) {
+	fmt.Fprintf(w, "%s rows, %s copies; skipped %s, expired %s, refused %s, erased %s, in motion %s\n", show.Comma(c.Rows), show.Comma(c.Copies),
+		show.Comma(c.Skipped), show.Comma(c.Expired), show.Comma(c.Refused), show.Comma(c.Erased), show.Comma(c.InMotion))
+	for why, n := range c.Why {
+		fmt.Fprintf(w, "refused  %s rows: %s\n", show.Comma(n), why)
+	}
+	if c.Collisions > 0 {
+		fmt.Fprintf(w, "collision  %s keys are claimed by several rows, or hold something else\n", show.Comma(c.Collisions))
+	}
+	for i, d := range c.Differences {
+		if i == 20 {
+			fmt.Fprintf(w, "… and %s more\n", show.Comma(len(c.Differences)-i))
+			break
+		}
+		fmt.Fprintf(w, "difference  %s is %s; its rows: %v\n", d.Key, d.What, d.Rows)
+	}
+	if c.Clean() {
+		fmt.Fprintln(w, "equal: each row has its copy, and each copy its row")
+	}
+}
+
+// State is what `ingot migrate status` says.
+type State struct {
+	Migration string            `json:"migration"`
+	Table     string            `json:"table"`
+	Stream    string            `json:"stream,omitempty"`
+	Pass      int64             `json:"pass"`
+	Filled    int64             `json:"filled"`
+	Compared  *time.Time        `json:"compared,omitempty"`
+	Found     string            `json:"found,omitempty"`
+	Captured  *time.Time        `json:"captured,omitempty"`
+	Types     map[string]string `json:"types"`
+	Missing   []string          `json:"missing,omitempty"`
+	order     []string
+}
+
+// Status says where a migration is.
+func Status(m *migrate.Mapping, old *Old, missing []string, c *migrate.Control) *State {
+	s := &State{Migration: m.Name(), Table: old.Table, Stream: old.Stream, Missing: missing, Types: map[string]string{}, order: m.Types()}
+	if c == nil {
+		c = &migrate.Control{}
+	}
+	s.Pass, s.Filled, s.Found = c.Pass, c.Filled, c.Found
+	if !c.Compared.IsZero() {
+		s.Compared = &c.Compared
+	}
+	if !c.Captured.IsZero() {
+		s.Captured = &c.Captured
+	}
+	for _, typ := range m.Types() {
+		s.Types[typ] = c.State(typ)
+	}
+	return s
+}
+
+// Write writes it for people.
+func (s *State) Write(w io.Writer) {
+	fmt.Fprintf(w, "migration %s of table %s\n", s.Migration, s.Table)
+	at := func(t *time.Time) string {
+		if t == nil {
+			return "never"
+		}
+		return t.UTC().Format(time.RFC3339)
+	}
+	fmt.Fprintf(w, "capture has done what was written before  %s\n", at(s.Captured))
+	fmt.Fprintf(w, "passes begun %d, last one ended %d\n", s.Pass, s.Filled)
+	fmt.Fprintf(w, "compared %s: %s\n", at(s.Compared), s.Found)
+	for _, typ := range s.order {
+		fmt.Fprintf(w, "  %-8s is the source of %s\n", s.Types[typ], typ)
+	}
+	for _, missing := range s.Missing {
+		fmt.Fprintf(w, "missing: %s\n", missing)
+	}
+	if len(s.Missing) == 0 {
+		fmt.Fprintln(w, "nothing is missing: ingot migrate turn may follow once producers have stopped and capture has read what they wrote")
+	}
+}

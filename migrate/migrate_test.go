@@ -1,0 +1,468 @@
+package migrate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/repair"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
+)
+
+const (
+	users = `ingot: 1
+epoch: 3
+events:
+  user.profile:
+    id: "{account}"
+    at: "{created}"
+    retain: 60d
+    key: {pk: "ACCOUNT#{account}", sk: "USER"}
+    indexes: {GSI1: {pk: "NAME#{name}", sk: "{@at | day}"}}
+    migrated: users
+  user.phone:
+    id: "{account}#{number}"
+    key: {pk: "ACCOUNT#{account}", sk: "PHONE#{number}"}
+    part: {of: user.profile, each: phones, with: [account]}
+  other: {id: "{id}", at: "{at}", key: {pk: "{id}", sk: "OTHER"}}
+`
+	mapping = `migration: 1
+name: users
+from: {table: old}
+rows:
+  - where: kind = "session"
+    skip: sessions are not carried over
+  - type: user.profile
+    payload: {account: "{pk | split:2}", created: "{at}", name: "{name}", phones: "{phones}"}
+`
+)
+
+func load(t testing.TB, pipe, file string) (*migrate.Mapping, error) {
+	t.Helper()
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(pipe)}}, "p.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte(file)}}, "m.yaml", p)
+}
+
+// All mistakes are told at once, each with its place and with what to write.
+func TestMistakes(t *testing.T) {
+	_, err := load(t, users, `migration: 1
+name: Users!
+from: {tabel: old}
+rows:
+  - type: user.profil
+  - where: kind =
+    type: other
+  - {}
+  - type: user.phone
+    payload: {id: "{@id}", x: "{x"}
+back:
+  other: {id: "{id}"}
+  user.profile: {pk: "{account}"}
+  gone: {}
+`)
+	var mistakes pipeline.Mistakes
+	if !errors.As(err, &mistakes) {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`m.yaml:2:7: "Users!" is not a name of at most 40 lower-case letters, digits and -; write users instead`,
+		`m.yaml:3:8: unknown name tabel; write table instead`,
+		`m.yaml:5:11: the pipeline has no event type user.profil; write user.profile instead`,
+		`m.yaml:6:5: rows[1] never takes a row, because rows[0] has no where and takes all`,
+		`m.yaml:7:11: events.other of the pipeline does not say that migration Users! moves rows into it`,
+		`m.yaml:8:5: an entry says what its rows become, or why they are skipped; write either type or skip instead`,
+		`m.yaml:9:11: user.phone is a part of user.profile, and a row becomes a whole with its parts; write user.profile instead`,
+		`m.yaml:10:19: @id is not known of a row`,
+		`m.yaml:12:3: no row becomes an event of type other`,
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in\n%v", want, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                 "m.yaml:1:1: the file declares nothing; write migration: 1, name:, from: and rows: instead",
+		"migration: 2\nx:": "m.yaml:1:12: migration: 2 is not a format that this build reads: it reads 1; write migration: 1 instead",
+		"- a":              "m.yaml:1:1: the file is a list, not a mapping",
+	} {
+		if _, err := load(t, users, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// A row becomes JSON without any loss, and then an event with its parts.
+func TestRowsAreMapped(t *testing.T) {
+	row := migrate.Row{
+		"n": &types.AttributeValueMemberN{Value: "12345678901234567890123456789012345678"}, "null": &types.AttributeValueMemberNULL{Value: true},
+		"b": &types.AttributeValueMemberB{Value: []byte{0, 255}}, "t": &types.AttributeValueMemberBOOL{Value: true},
+		"ss": &types.AttributeValueMemberSS{Value: []string{"b", "a\""}}, "ns": &types.AttributeValueMemberNS{Value: []string{"10", "9", "-1"}},
+		"bs": &types.AttributeValueMemberBS{Value: [][]byte{{2}, {1}}},
+		"m": &types.AttributeValueMemberM{Value: migrate.Row{"z": s("é"), "a": &types.AttributeValueMemberL{
+			Value: []types.AttributeValue{s(""), &types.AttributeValueMemberN{Value: "1E+30"}}}}},
+	}
+	const want = `{"b":"AP8=","bs":["AQ==","Ag=="],"m":{"a":["",1E+30],"z":"é"},"n":12345678901234567890123456789012345678,"ns":[-1,9,10],` +
+		`"null":null,"ss":["a\"","b"],"t":true}`
+	if got, err := migrate.JSON(row); err != nil || string(got) != want {
+		t.Errorf("%s, %v", got, err)
+	}
+	m, err := load(t, users, mapping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := m.Map(profile("7", "ann", "+1", "+2"))
+	if got.Refusal != nil || got.Entry != 1 || len(got.Items) != 3 {
+		t.Fatalf("%+v", got)
+	}
+	if got := string(got.Payload); got != `{"account":"7","created":"2031-05-05T06:00:00Z","name":"ann","phones":[{"number":"+1"},{"number":"+2"}]}` {
+		t.Error(got)
+	}
+	if key := got.Items[2].Key; key != (event.Key{PK: "ACCOUNT#7", SK: "PHONE#+2"}) {
+		t.Error(key)
+	}
+	skip := m.Map(migrate.Row{"pk": s("USER#1"), "kind": s("session")})
+	if skip.Skip != "sessions are not carried over" || skip.Items != nil {
+		t.Errorf("%+v", skip)
+	}
+	if bad := m.Map(migrate.Row{"pk": s("USER")}); bad.Refusal == nil || !strings.Contains(bad.Refusal.Detail, "too few pieces") {
+		t.Errorf("%+v", bad)
+	}
+}
+
+func s(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
+
+func profile(account, name string, phones ...string) migrate.Row {
+	list := []types.AttributeValue{}
+	for _, n := range phones {
+		list = append(list, &types.AttributeValueMemberM{Value: migrate.Row{"number": s(n)}})
+	}
+	return migrate.Row{"pk": s("USER#" + account), "at": s("2031-05-05T06:00:00Z"), "name": s(name),
+		"phones": &types.AttributeValueMemberL{Value: list}}
+}
+
+// moving is a table that moves, on the engine.
+type moving struct {
+	t      *testing.T
+	now    time.Time
+	slept  time.Duration
+	engine *embedded.Engine
+	sync   *migrate.Sync
+	config tables.Config
+	old    migrate.Source
+}
+
+func begin(t *testing.T) *moving {
+	t.Helper()
+	m := &moving{t: t, now: time.Date(2031, 5, 5, 8, 0, 0, 0, time.UTC)}
+	m.engine = embedded.New(embedded.Config{Now: func() time.Time { return m.now }})
+	mapped, err := load(t, users, mapping)
+	m.must(err)
+	_, err = stack.New(t.Context(), m.engine, stack.Config{Indexes: []string{"GSI1"}})
+	m.must(err)
+	_, err = m.engine.DynamoDB().CreateTable(t.Context(), &dynamodb.CreateTableInput{TableName: aws.String("old"),
+		BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String("at"), AttributeType: types.ScalarAttributeTypeS}},
+		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String("at"), KeyType: types.KeyTypeRange}}})
+	m.must(err)
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(users)}}, "p.yaml")
+	m.must(err)
+	m.old = migrate.Source{Client: m.engine.DynamoDB(), Table: "old", Keys: []string{"pk", "at"}, ID: "one"}
+	m.config = tables.Config{Client: m.engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Env: env.Env{
+		Now: func() time.Time { return m.now },
+		Sleep: func(_ context.Context, d time.Duration) error {
+			m.now, m.slept = m.now.Add(d), m.slept+d
+			return nil
+		},
+		Deadline: func(ctx context.Context, _ time.Time) (context.Context, context.CancelFunc) {
+			return context.WithCancel(ctx)
+		},
+	}}
+	m.sync, err = migrate.NewSync(mapped, m.old, m.config)
+	m.must(err)
+	_, err = m.sync.Begin(t.Context())
+	m.must(err)
+	return m
+}
+
+func (m *moving) must(err error) {
+	m.t.Helper()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func (m *moving) put(table string, img migrate.Row) {
+	m.t.Helper()
+	_, err := m.engine.DynamoDB().PutItem(m.t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: img})
+	m.must(err)
+}
+
+// row puts a row and returns that it has changed.
+func (m *moving) row(row migrate.Row) migrate.Changed {
+	m.t.Helper()
+	m.put("old", row)
+	return migrate.Changed{Key: migrate.Row{"pk": row["pk"], "at": row["at"]}, Images: []migrate.Row{row}}
+}
+
+// item returns what the new table holds under a key.
+func (m *moving) item(pk, sk string) migrate.Row {
+	m.t.Helper()
+	out, err := m.engine.DynamoDB().GetItem(m.t.Context(), &dynamodb.GetItemInput{TableName: aws.String(stack.Events),
+		Key: migrate.Row{"PK": s(pk), "SK": s(sk)}})
+	m.must(err)
+	return out.Item
+}
+
+// A row with parts is copied with them, and a part that is gone leaves a tombstone. A batch of rows
+// takes one request for all copies, one for all rows, and one for each write.
+func TestSync(t *testing.T) {
+	m := begin(t)
+	var changed []migrate.Changed
+	for i := range 30 {
+		changed = append(changed, m.row(profile(fmt.Sprint(i), "ann", "+1", "+2")))
+	}
+	before := m.engine.Usage().Requests
+	done := m.sync.Do(t.Context(), migrate.Always, changed)
+	requests := 0
+	for api, n := range m.engine.Usage().Requests {
+		requests += int(n - before[api])
+	}
+	if done.Written != 90 || len(done.Left) > 0 || requests != 92 {
+		t.Errorf("%+v, after %d requests", done, requests)
+	}
+	img := m.item("ACCOUNT#3", "PHONE#+2")
+	if img["i:row"] == nil || img["epoch"].(*types.AttributeValueMemberN).Value != "0" || img["i:migrated"] == nil {
+		t.Errorf("%v", img)
+	}
+	first := img["i:migrated"]
+	again := m.row(profile("3", "ann", "+2"))
+	again.Images = append(again.Images, profile("3", "ann", "+1", "+2")) // what the stream says it was
+	if done := m.sync.Do(t.Context(), migrate.Always, []migrate.Changed{again}); done.Written != 3 || done.Tombstones != 1 {
+		t.Errorf("%+v", done)
+	}
+	if gone := m.item("ACCOUNT#3", "PHONE#+1"); len(gone) != 3 || gone["i:migrated"] == nil {
+		t.Errorf("%v is no tombstone", gone)
+	}
+	if img := m.item("ACCOUNT#3", "PHONE#+2"); img["i:migrated"] == first {
+		t.Error("a copy that did not change was not written again")
+	}
+	if done := m.sync.Do(t.Context(), migrate.IfDifferent, []migrate.Changed{again}); done.Written != 0 {
+		t.Errorf("%+v", done)
+	}
+}
+
+// What no row became is never overwritten.
+func TestForeignItemsStay(t *testing.T) {
+	m := begin(t)
+	foreign := migrate.Row{"PK": s("ACCOUNT#1"), "SK": s("USER"), "x": s("1")}
+	m.put(stack.Events, foreign)
+	done := m.sync.Do(t.Context(), migrate.Always, []migrate.Changed{m.row(profile("1", "ann"))})
+	if done.Collisions != 1 || done.Written != 0 || len(done.Left) > 0 || m.item("ACCOUNT#1", "USER")["x"] == nil {
+		t.Errorf("%+v, %v", done, m.item("ACCOUNT#1", "USER"))
+	}
+	if c, err := m.sync.Compare(t.Context(), m); err != nil || c.Clean() || c.Collisions != 1 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func (m *moving) Counted(context.Context) (time.Time, error) { return m.now, nil }
+
+// The bar of a copy has no expiry: another row may have its key later, and expire later.
+func TestErasedCopyStaysBarred(t *testing.T) {
+	m := begin(t)
+	m.sync.Do(t.Context(), migrate.Always, []migrate.Changed{m.row(profile("1", "ann")), m.row(profile("2", "bob", "+1"))})
+	st, err := store.New(m.config)
+	m.must(err)
+	for _, account := range []string{"1", "2", "3"} {
+		_, err := repair.Of(st).Erase(t.Context(), event.Key{PK: "ACCOUNT#" + account, SK: "USER"})
+		m.must(err)
+	}
+	if bar := m.item("ACCOUNT#1", "USER"); bar["i:barred"] == nil || bar["expiresAt"] != nil {
+		t.Errorf("%v", bar)
+	}
+	done := m.sync.Do(t.Context(), migrate.Always, []migrate.Changed{m.row(profile("1", "ann")), m.row(profile("2", "bob", "+1"))})
+	if done.Written != 0 || len(done.Left) > 0 || m.item("ACCOUNT#2", "PHONE#+1")["i:barred"] == nil {
+		t.Errorf("%+v, %v", done, m.item("ACCOUNT#2", "PHONE#+1"))
+	}
+	if c, err := m.sync.Compare(t.Context(), m); err != nil || !c.Clean() || c.Erased != 3 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// A pass that begins although the one before it has not ended waits until nothing of that one is on
+// its way. After one that has ended, there is nothing to wait for.
+func TestPassesWait(t *testing.T) {
+	m := begin(t)
+	m.row(profile("1", "ann"))
+	m.row(profile("2", "bob"))
+	first, err := m.sync.BeginPass(t.Context())
+	m.must(err)
+	if m.slept != 0 {
+		t.Errorf("the first pass waits %s", m.slept)
+	}
+	second, err := m.sync.BeginPass(t.Context())
+	m.must(err)
+	if m.slept != 15*time.Minute {
+		t.Errorf("the second pass waits %s", m.slept)
+	}
+	if _, err := first.Run(t.Context(), nil); !errors.Is(err, migrate.ErrOvertaken) || m.item("ACCOUNT#1", "USER") != nil {
+		t.Errorf("the first pass goes on: %v", err)
+	}
+	if done, err := second.Run(t.Context(), nil); err != nil || done.Inserted != 2 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if _, err = m.sync.BeginPass(t.Context()); err != nil || m.slept != 15*time.Minute {
+		t.Errorf("the third pass waits %s, %v", m.slept-15*time.Minute, err)
+	}
+}
+
+// Nothing is copied if the old table is another one, if the control item is gone, or after a turn; and
+// a migration does not begin beside items that nobody could tell from copies.
+func TestStops(t *testing.T) {
+	m := begin(t)
+	mapped, err := load(t, users, mapping)
+	m.must(err)
+	other := m.old
+	other.ID = "two"
+	for name, c := range map[string]struct {
+		does func() (*migrate.Sync, error)
+		want string
+	}{
+		"a table that was created anew": {func() (*migrate.Sync, error) { return migrate.NewSync(mapped, other, m.config) },
+			"would empty the copy"},
+		"no control item": {func() (*migrate.Sync, error) {
+			c := m.config
+			c.Aggregates = "elsewhere"
+			_, err := stack.AggregatesTable("elsewhere").Create(t.Context(), m.engine.DynamoDB())
+			m.must(err)
+			return migrate.NewSync(mapped, m.old, c)
+		}, "has no control item"},
+	} {
+		sync, err := c.does()
+		m.must(err)
+		var stop *migrate.StopError
+		if err := sync.Open(t.Context()); !errors.As(err, &stop) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	key := map[string]types.AttributeValue{"PK": s("M#users"), "SK": s("-")}
+	_, err = m.engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Aggregates), Key: key})
+	m.must(err)
+	m.put(stack.Events, migrate.Row{"PK": s("ACCOUNT#1"), "SK": s("USER"), "type": s("user.profile"), "id": s("1"), "epoch": &types.
+		AttributeValueMemberN{Value: "3"}, "at": s("2031-05-05T06:00:00.000000000Z"), "digest": &types.AttributeValueMemberB{Value: make([]byte, 32)},
+		"data": s("{}")})
+	if _, err := m.sync.Begin(t.Context()); err == nil || !strings.Contains(err.Error(), "already holds user.profile 1") {
+		t.Error(err)
+	}
+}
+
+// Until a comparison has found nothing, a type does not turn, and the error says what is missing.
+func TestTurnNeedsEvidence(t *testing.T) {
+	m := begin(t)
+	m.row(profile("1", "ann"))
+	m.row(migrate.Row{"pk": s("USER"), "at": s("x")})
+	turn := func(want string) {
+		t.Helper()
+		err := m.sync.Turn(t.Context(), []string{"user.profile"}, true)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	turn("no pass has begun")
+	pass, err := m.sync.BeginPass(t.Context())
+	m.must(err)
+	turn("pass 1 has not ended")
+	_, err = pass.Run(t.Context(), nil)
+	m.must(err)
+	turn("never compared")
+	_, err = m.sync.Compare(t.Context(), m)
+	m.must(err)
+	turn("1 refused row")
+	_, err = m.engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("old"),
+		Key: migrate.Row{"pk": s("USER"), "at": s("x")}})
+	m.must(err)
+	_, err = m.sync.Compare(t.Context(), m)
+	m.must(err)
+	m.now = m.now.Add(25 * time.Hour)
+	turn("25h0m0s old")
+	_, err = m.sync.Compare(t.Context(), m)
+	m.must(err)
+	turn("")
+	turn("") // an answer was lost
+	if err := m.sync.Open(t.Context()); err == nil || !strings.Contains(err.Error(), "user.profile is new") {
+		t.Error(err)
+	}
+}
+
+// Capture reads records with any kind of images. With keys alone, a later pass finds the copy of a row
+// that is gone.
+func TestCapture(t *testing.T) {
+	m := begin(t)
+	m.row(profile("1", "ann"))
+	c := &migrate.Capture{Sync: m.sync}
+	record := func(images string) string {
+		return `{"Records":[{"dynamodb":{"Keys":{"pk":{"S":"USER#1"},"at":{"S":"2031-05-05T06:00:00Z"}},` + images + `"SequenceNumber":"100"}}]}`
+	}
+	handle := func(payload string) string {
+		t.Helper()
+		response, err := c.Handle(t.Context(), []byte(payload))
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprint(response.BatchItemFailures)
+	}
+	if got := handle(record("")); got != "[]" || m.item("ACCOUNT#1", "USER") == nil {
+		t.Errorf("%s, %v", got, m.item("ACCOUNT#1", "USER"))
+	}
+	for payload, want := range map[string]string{
+		"{":                             "not a stream batch",
+		`{"Records":[{"dynamodb":{}}]}`: "no keys or no sequence number",
+		`{}`:                            "[]",
+	} {
+		if got := handle(payload); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", payload, got)
+		}
+	}
+	_, err := m.engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("old"),
+		Key: migrate.Row{"pk": s("USER#1"), "at": s("2031-05-05T06:00:00Z")}})
+	m.must(err)
+	if got := handle(record(`"OldImage":{"pk":{"S":"USER#1"},"at":{"S":"2031-05-05T06:00:00Z"},"name":{"S":"ann"},"phones":{"L":[]}},`)); got != "[]" ||
+		m.item("ACCOUNT#1", "USER")["type"] != nil {
+		t.Errorf("%s, %v", got, m.item("ACCOUNT#1", "USER"))
+	}
+}
+
+// No file makes the reader panic.
+func FuzzLoad(f *testing.F) {
+	f.Add(mapping)
+	f.Add("migration: 1\nback: {a: {b: [c]}}\nrows: [{where: 'x = '}]")
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(users)}}, "p.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte(text)}}, "m.yaml", p)
+		if err == nil {
+			m.Map(profile("1", "ann"))
+		}
+	})
+}
