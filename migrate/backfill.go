@@ -15,10 +15,10 @@ import (
 	"github.com/ingot-events/ingot/internal/table/rows"
 )
 
-// A worker of a pass looks at the control item before each part of a page. It sends nothing more than
-// workerLife after it looked. A pass that begins although the one before it has not ended waits for
-// betweenPasses, so nothing of that one is on its way any more. What a pass that has ended may have
-// left on its way does no harm: each of its keys holds something.
+// A worker of a pass looks at the control item before each part of a page. It sends nothing more
+// than workerLife after it looked. A pass that begins although the one before it has not ended
+// waits for betweenPasses, so nothing of that one is on its way any more. What a pass that has
+// ended may have left on its way does no harm: each of its keys holds something.
 const (
 	workerLife    = time.Minute
 	betweenPasses = 15 * time.Minute
@@ -39,12 +39,14 @@ func (s *Sync) BeginPass(ctx context.Context) (*Pass, error) {
 		return nil, err
 	}
 	p := &Pass{sync: s, Number: c.Pass + 1, first: c.Filled == 0}
-	begun, err := s.update(ctx, "SET pass = :next REMOVE comparedAt", "pass = :last", rows.Image{":next": rows.Integer(p.Number), ":last": rows.Integer(c.Pass)})
+	begun, err := s.update(ctx, "SET pass = :next REMOVE comparedAt", "pass = :last",
+		rows.Image{":next": rows.Integer(p.Number), ":last": rows.Integer(c.Pass)})
 	if err != nil {
 		return nil, err
 	}
 	if !begun {
-		// An earlier try of this call, or another process. Nobody can tell, so that pass is left to it.
+		// An earlier try of this call, or another process. Nobody can tell, so that pass is left to
+		// it.
 		return nil, errors.New("another pass has begun at the same time: begin again once it is over")
 	}
 	if c.Pass > c.Filled {
@@ -76,8 +78,8 @@ func (p *Progress) add(s Synced) error {
 // ErrOvertaken says that another pass has begun.
 var ErrOvertaken = errors.New("another pass has begun, so this one ends")
 
-// Run goes over all rows, and then, unless it is the first pass, over all copies. report, if set, is
-// called after each part of a page.
+// Run goes over all rows, and then, unless it is the first pass, over all copies. report, if set,
+// is called after each part of a page.
 func (p *Pass) Run(ctx context.Context, report func(Progress)) (Progress, error) {
 	var done Progress
 	tell := func() {
@@ -217,11 +219,16 @@ func (p *Pass) insert(ctx context.Context, page []Row, done *Progress) (left []R
 		for i, in := range chunk {
 			item := *in.item
 			item.Epoch = 0
-			statements[i] = texts.Statement(append(rows.AppendAttributes(nil, &item), rows.Attribute{Name: itemform.Migrated, Value: p.sync.draw()},
+			statements[i] = texts.Statement(append(rows.AppendAttributes(nil, &item),
+				rows.Attribute{Name: itemform.Migrated, Value: p.sync.draw()},
 				rows.Attribute{Name: rowAttribute, Value: rows.Text(p.sync.nameOf(in.row))}))
 		}
 		var responses []types.BatchStatementResponse
-		if err := p.sync.store.Ask(ctx, func() (err error) { responses, err = p.sync.store.Execute(ctx, statements); return err }); err != nil {
+		err := p.sync.store.Ask(ctx, func() (err error) {
+			responses, err = p.sync.store.Execute(ctx, statements)
+			return err
+		})
+		if err != nil {
 			return nil, fmt.Errorf("inserting copies: %w", err)
 		}
 		for i, in := range chunk {

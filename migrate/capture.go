@@ -14,8 +14,8 @@ import (
 	"github.com/ingot-events/ingot/internal/base/awserr"
 )
 
-// Capture makes the copies of changed rows equal to the rows. Its batches come from the stream of the
-// old table, which may have any kind of images. Handle is safe for concurrent use.
+// Capture makes the copies of changed rows equal to the rows. Its batches come from the stream of
+// the old table, which may have any kind of images. Handle is safe for concurrent use.
 type Capture struct {
 	Sync *Sync
 	Log  *slog.Logger // nil: no log
@@ -43,9 +43,10 @@ type captured struct {
 	}
 }
 
-// Handle processes a batch as Lambda sends it. If the copy of a row is not proven to be equal to it,
-// the answer names the first such record, and the batch comes again from there. An error fails the
-// whole batch: it is not a batch of a stream, or the migration may not write now (see [Sync.Open]).
+// Handle processes a batch as Lambda sends it. If the copy of a row is not proven to be equal to
+// it, the answer names the first such record, and the batch comes again from there. An error fails
+// the whole batch: it is not a batch of a stream, or the migration may not write now (see
+// [Sync.Open]).
 func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureResponse, error) {
 	response := CaptureResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 	var batch captured

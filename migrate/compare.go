@@ -28,8 +28,8 @@ type Lag interface {
 // Compared is what [Sync.Compare] has found.
 type Compared struct {
 	Rows, Copies int
-	// Skipped, Expired and Refused count rows that have no copy. Why has the reasons of those that are
-	// refused, with how many rows have each.
+	// Skipped, Expired and Refused count rows that have no copy. Why has the reasons of those that
+	// are refused, with how many rows have each.
 	Skipped, Expired, Refused int
 	Why                       map[string]int
 	Collisions                int // keys that several rows claim, or that something else holds
@@ -40,7 +40,8 @@ type Compared struct {
 	Began       time.Time
 }
 
-// Clean reports whether nothing stands against a turn: no difference, no collision and no refused row.
+// Clean reports whether nothing stands against a turn: no difference, no collision and no refused
+// row.
 func (c *Compared) Clean() bool {
 	return len(c.Differences) == 0 && c.Collisions == 0 && c.Refused == 0
 }
@@ -89,9 +90,9 @@ func (s *sum) add(h [32]byte, less bool) {
 // looks is how often a key must be seen unchanged, and different, before it counts as a difference.
 const looks = 3
 
-// Compare compares all rows with all copies while both tables change. It reads both once, consistently,
-// and adds up a term for each key; keys of buckets that differ are looked at three times, each after
-// capture has done what was written before the look before.
+// Compare compares all rows with all copies while both tables change. It reads both once,
+// consistently, and adds up a term for each key; keys of buckets that differ are looked at three
+// times, each after capture has done what was written before the look before.
 func (s *Sync) Compare(ctx context.Context, lag Lag) (*Compared, error) {
 	c := &comparison{Sync: s, sums: make([]sum, buckets), differs: map[uint32]bool{}, suspect: map[event.Key]*suspect{}}
 	c.out.Began, c.out.Why = s.store.Env.Now(), map[string]int{}
@@ -106,6 +107,7 @@ func (s *Sync) Compare(ctx context.Context, lag Lag) (*Compared, error) {
 	}
 	if len(c.differs) > 0 {
 		counts := c.out
+		counts.Why = maps.Clone(c.out.Why)
 		if err := c.scan(ctx, c.collect); err != nil {
 			return nil, err
 		}
@@ -240,6 +242,9 @@ func (c *comparison) lookAgain(ctx context.Context, lag Lag) error {
 	return nil
 }
 
+// capturePatience is how long a comparison waits for capture between two looks.
+const capturePatience = 15 * time.Minute
+
 // wait waits until capture has done what was written before now.
 func (c *comparison) wait(ctx context.Context, lag Lag) error {
 	since := c.store.Env.Now()
@@ -250,6 +255,9 @@ func (c *comparison) wait(ctx context.Context, lag Lag) error {
 			return fmt.Errorf("it is not known how far capture is: %w", err)
 		case !at.Before(since):
 			return nil
+		case c.store.Env.Now().Sub(since) > capturePatience:
+			return stopped("capture has not done what was written before %s, and has had %s: is it on?",
+				since.UTC().Format(time.RFC3339), capturePatience)
 		}
 		if err := c.store.Env.Sleep(ctx, time.Second); err != nil {
 			return err
@@ -257,8 +265,8 @@ func (c *comparison) wait(ctx context.Context, lag Lag) error {
 	}
 }
 
-// look looks at some suspects: copies first, then rows. It drops those that are equal or in motion, and
-// reports the rest at the last look.
+// look looks at some suspects: copies first, then rows. It drops those that are equal or in motion,
+// and reports the rest at the last look.
 func (c *comparison) look(ctx context.Context, part []event.Key, look int) error {
 	d := &syncing{Sync: c.Sync, spots: map[event.Key]*spot{}, known: map[string]Row{}}
 	for _, key := range part {

@@ -26,8 +26,8 @@ type Control struct {
 	From, ID string
 	// States says of each type old, turning or new. A type that is missing is old.
 	States map[string]string
-	// Compared is when the last comparison began, and Found what it found: clean, or what stands against
-	// a turn. Compared is zero if there was none.
+	// Compared is when the last comparison began, and Found what it found: clean, or what stands
+	// against a turn. Compared is zero if there was none.
 	Compared time.Time
 	Found    string
 	// Captured is a time: the poller of a shell has done every change of the old table before it.
@@ -62,7 +62,8 @@ func (s *Sync) Control(ctx context.Context) (*Control, error) {
 	}
 	compared, _ := keys.ParseTime(rows.TextOf(img["comparedAt"]))
 	captured, _ := keys.ParseTime(rows.TextOf(img["captured"]))
-	return &Control{Compared: compared, Captured: captured, Found: rows.TextOf(img["evidence"]), From: rows.TextOf(img["from"]), ID: rows.TextOf(img["table"]), States: rows.StatesOf(img),
+	return &Control{Compared: compared, Captured: captured, Found: rows.TextOf(img["evidence"]), From: rows.TextOf(img["from"]),
+		ID: rows.TextOf(img["table"]), States: rows.StatesOf(img),
 		Pass: rows.IntegerOf(img["pass"]), Filled: rows.IntegerOf(img["filled"])}, nil
 }
 
@@ -73,8 +74,8 @@ func (e *StopError) Error() string { return e.Why }
 
 func stopped(format string, args ...any) error { return &StopError{fmt.Sprintf(format, args...)} }
 
-// Open returns nil if copies of the new table may be written now. The error is a [*StopError] if that
-// is not so: the control item is missing or belongs to another table, or a type has turned.
+// Open returns nil if copies of the new table may be written now. The error is a [*StopError] if
+// that is not so: the control item is missing or belongs to another table, or a type has turned.
 func (s *Sync) Open(ctx context.Context) error {
 	c, err := s.Control(ctx)
 	if err != nil {
@@ -100,8 +101,8 @@ func (s *Sync) allows(c *Control) error {
 	return nil
 }
 
-// Begin makes the control item if there is none. It refuses if the new table already holds an item of
-// a type that is to be migrated, because nobody could tell it from a copy.
+// Begin makes the control item if there is none. It refuses if the new table already holds an item
+// of a type that is to be migrated, because nobody could tell it from a copy.
 func (s *Sync) Begin(ctx context.Context) (*Control, error) {
 	c, err := s.Control(ctx)
 	if err != nil {
@@ -172,10 +173,10 @@ func (s *Sync) update(ctx context.Context, expression, condition string, values 
 }
 
 // Turn makes the new table the source of all types that are named. Before it, their producers have
-// stopped, and capture has read what they have written (see the drain of docs/migrating.md). In one
-// transaction it sets the states and says of every generation that the types feed that it is building,
-// so that a rebuild must count the items. If finish is set, the types are new at once; otherwise they
-// are turning, and the second Turn after the rebuild makes them new.
+// stopped, and capture has read what they have written. In one
+// transaction it sets the states and says of every generation that the types feed that it is
+// building, so that a rebuild must count the items. If finish is set, the types are new at once;
+// otherwise they are turning, and the second Turn after the rebuild makes them new.
 //
 // A [*StopError] says what is missing before the types may turn.
 func (s *Sync) Turn(ctx context.Context, typs []string, finish bool) error {
@@ -219,8 +220,8 @@ func (s *Sync) Turn(ctx context.Context, typs []string, finish bool) error {
 		if len(last.Reasons) == len(list) {
 			for i, d := range fed {
 				if rows.ClassifyReason(last.Reasons[i+1]).Outcome == rows.Failed {
-					return rows.Answer{Outcome: rows.Invalid, Err: stopped("aggregate %s has no head: start the streams function with this "+
-						"pipeline.yaml first", d)}, rows.Later
+					err := stopped("aggregate %s has no head: start the streams function with this pipeline.yaml first", d)
+					return rows.Answer{Outcome: rows.Invalid, Err: err}, rows.Later
 				}
 			}
 		}
@@ -251,8 +252,8 @@ func (s *Sync) setStates(typs []string, to string) *types.Update {
 	return u
 }
 
-// Together returns the aggregates that types feed, by name. The error says which other migrated type
-// feeds one of them, because types that feed one total turn together.
+// Together returns the aggregates that types feed, by name. The error says which other migrated
+// type feeds one of them, because types that feed one total turn together.
 func (m *Mapping) Together(typs []string) (names []string, err error) {
 	for _, typ := range typs {
 		if !slices.Contains(m.types, typ) {

@@ -10,7 +10,8 @@ import (
 // evidenceLasts is how long a comparison counts as evidence.
 const evidenceLasts = 24 * time.Hour
 
-// Missing lists what is missing before types may turn, in words for people. It is empty if they may.
+// Missing lists what is missing before types may turn, in words for people. It is empty if they
+// may.
 func (s *Sync) Missing(ctx context.Context) ([]string, *Control, error) {
 	c, err := s.Control(ctx)
 	if err != nil {
@@ -25,11 +26,15 @@ func (s *Sync) Missing(ctx context.Context) ([]string, *Control, error) {
 		list = append(list, "no pass has begun: run `ingot migrate backfill`")
 	case c.Filled < c.Pass:
 		list = append(list, fmt.Sprintf("pass %d has not ended: run `ingot migrate backfill` again", c.Pass))
+	case c.Captured.IsZero():
+		list = append(list, "capture has never read the stream to its end: run `ingot migrate capture`")
 	case c.Compared.IsZero():
 		list = append(list, "the tables were never compared: run `ingot migrate compare`")
 	case now.Sub(c.Compared) > evidenceLasts:
 		list = append(list, fmt.Sprintf("the last comparison is %s old, and it counts for %s: run `ingot migrate compare`",
 			now.Sub(c.Compared).Round(time.Hour), evidenceLasts))
+	case c.Captured.Before(c.Compared):
+		list = append(list, "capture has not gone on since the last comparison: run `ingot migrate capture`")
 	case c.Found != clean:
 		list = append(list, "the last comparison found "+c.Found+": mend them, and run `ingot migrate compare` again")
 	}

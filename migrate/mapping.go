@@ -98,8 +98,8 @@ func appendMembers(dst []byte, root event.Node, members []member) ([]byte, error
 	return append(dst, '}'), nil
 }
 
-// appendObject writes a row, or a map in one, as JSON: numbers exactly, sets as sorted arrays, binary
-// as base64.
+// appendObject writes a row, or a map in one, as JSON: numbers exactly, sets as sorted arrays,
+// binary as base64.
 func appendObject(dst []byte, row Row) ([]byte, error) {
 	dst = append(dst, '{')
 	for i, name := range slices.Sorted(maps.Keys(row)) {

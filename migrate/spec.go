@@ -24,16 +24,13 @@ const Format = 1
 type Spec struct {
 	// The version of this format: 1.
 	Migration int `yaml:"migration" need:"yes" min:"1"`
-	// What the control item, the metrics and the marks in pipeline.yaml call the migration: lower-case
-	// letters, digits and -, at most 40.
+	// What the control item, the metrics and the marks in pipeline.yaml call the migration:
+	// lower-case letters, digits and -, at most 40.
 	Name string `yaml:"name" need:"yes" like:"users"`
 	// The table that is left.
 	From FromSpec `yaml:"from" need:"yes"`
 	// What rows become. The first entry whose where holds takes the row.
 	Rows []RowSpec `yaml:"rows" need:"yes"`
-	// How an event of a type changes its row in the old table. A type that is not here cannot go back
-	// once its events are written to the new table.
-	Back map[string]map[string]string `yaml:"back" like:"{user.profile: {userId: \"{user_id}\"}}"`
 }
 
 // FromSpec names the table that is left.
@@ -49,7 +46,8 @@ type RowSpec struct {
 	// The event type of pipeline.yaml that a row becomes.
 	Type string `yaml:"type"`
 	// The members of its payload. A text that is one variable alone, such as "{userId}", keeps the
-	// attribute's type; a missing one leaves the member out. By default the payload is the whole row.
+	// attribute's type; a missing one leaves the member out. By default the payload is the whole
+	// row.
 	Payload map[string]string `yaml:"payload" like:"{user_id: \"{userId}\"}"`
 	// In place of type: why these rows are not carried over.
 	Skip string `yaml:"skip"`
@@ -60,7 +58,6 @@ type Mapping struct {
 	spec     Spec
 	pipeline *pipeline.Pipeline
 	rows     []rowMap
-	back     map[string][]member
 	types    []string        // by name
 	becomes  map[string]bool // the types, and those of their parts
 }
@@ -117,7 +114,7 @@ func Load(fsys fs.FS, name string, p *pipeline.Pipeline) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{Report: declare.NewReport(name), m: &Mapping{pipeline: p, back: map[string][]member{}, becomes: map[string]bool{}}}
+	c := &compiler{Report: declare.NewReport(name), m: &Mapping{pipeline: p, becomes: map[string]bool{}}}
 	declare.Decode(text, c.Report, words, &c.m.spec)
 	c.compile()
 	if len(c.Mistakes) == 0 {
@@ -162,9 +159,6 @@ func (c *compiler) compile() {
 	c.m.types = slices.Compact(c.m.types)
 	for name, of := range specs {
 		c.m.becomes[name] = slices.Contains(c.m.types, name) || slices.Contains(c.m.types, of.Part.Of)
-	}
-	for _, typ := range slices.Sorted(maps.Keys(s.Back)) {
-		c.backOf(declare.Place("back").In(typ), typ, specs)
 	}
 }
 
@@ -230,20 +224,6 @@ func (c *compiler) members(at declare.Place, templates map[string]string) (list 
 	return list
 }
 
-func (c *compiler) backOf(at declare.Place, typ string, specs map[string]pipeline.EventSpec) {
-	if !slices.Contains(c.m.types, typ) {
-		c.Misnamed(at, "no row becomes an event of type "+typ, declare.Suggest(typ, c.m.types))
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(specs)) {
-		if specs[name].Part.Of == typ {
-			c.Misnamed(at, typ+" has parts ("+name+"), and an event with parts is not one row", "back without "+typ)
-			return
-		}
-	}
-	c.m.back[typ] = c.members(at, c.m.spec.Back[typ])
-}
-
 // Name is what the control item and metrics call the migration.
 func (m *Mapping) Name() string { return m.spec.Name }
 
@@ -257,6 +237,3 @@ func (m *Mapping) From() string { return m.spec.From.Table }
 func (m *Mapping) Becomes(typ string) bool {
 	return m.becomes[typ]
 }
-
-// GoesBack reports whether a type can go back to the old table after its turn.
-func (m *Mapping) GoesBack(typ string) bool { return m.back[typ] != nil }

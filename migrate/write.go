@@ -71,8 +71,8 @@ type claim struct {
 	item *event.Item
 }
 
-// claims returns the rows that have a key. The first is the one that the copy is of, if it still has
-// it.
+// claims returns the rows that have a key. The first is the one that the copy is of, if it still
+// has it.
 func (d *syncing) claims(p *spot, items map[string][]*event.Item) (list []claim) {
 	own := rows.TextOf(p.cur[rowAttribute])
 	for _, name := range d.claimants(p) {

@@ -33,8 +33,8 @@ func (p *Pipeline) Migration(eventType string) string {
 	return t.migrated
 }
 
-// WholeType returns the type of the message that an event of this type comes in: its own, or that of
-// its whole.
+// WholeType returns the type of the message that an event of this type comes in: its own, or that
+// of its whole.
 func (p *Pipeline) WholeType(eventType string) string {
 	if t, ok := p.types[eventType]; ok && t.part != nil {
 		return t.part.whole.name

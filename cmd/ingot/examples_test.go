@@ -48,6 +48,9 @@ var particular = map[string]expected{
 	"ingot console":           {until: "http://", more: " --port 0"},
 	"ingot console --local":   {},
 
+	"ingot migrate":      {not: "it moves a table. TestMigrate and TestMigrateExplain do"},
+	"ingot migrate demo": {place: "root", piped: true, wide: "it tells what it does"},
+
 	"ingot demo":                 {place: "root", piped: true},
 	"ingot demo --seed":          {place: "root", piped: true, long: true},
 	"ingot demo --example":       {place: "root", piped: true, long: true},

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/internal/base/excerpt"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/tool/chosen"
 	"github.com/ingot-events/ingot/internal/tool/cli"
@@ -23,8 +24,9 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-const migrateHelp = `Moves a live DynamoDB table into the events table of a stack, as migration.yaml says: capture, backfill, compare,
-read, write, retire. Each step shows evidence before the next may begin. docs/migrating.md tells the whole story.
+var migrateHelp = `Moves a live DynamoDB table into the events table of a stack, as migration.yaml says: capture, backfill, compare,
+read, write, retire. Each step shows evidence before the next may begin. ` + excerpt.Page("migrating.md") + `
+tells the whole story.
 
 The old table is read in the stack's account and Region. Nothing is ever written to it.`
 
@@ -33,7 +35,6 @@ type migrateOptions struct {
 	rows int
 	rate float64
 	yes  bool
-	dry  bool
 }
 
 func newMigrate(a *app) *cobra.Command {
@@ -94,7 +95,8 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 func loadMigration(file string, p *pipeline.Pipeline) (*migrate.Mapping, error) {
 	m, err := migrate.Load(os.DirFS(filepath.Dir(file)), filepath.Base(file), p)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, cli.Usagef("there is no %s: write what the rows of the old table become; docs/migrating.md has one to copy", file)
+		return nil, cli.Usagef("there is no %s: write what the rows of the old table become; %s has one to copy", file,
+			excerpt.Page("migrating.md"))
 	}
 	if err != nil {
 		return nil, cli.Usagef("%s has mistakes:\n%w", file, err)
@@ -106,8 +108,9 @@ func (a *app) migrateExplain() *cobra.Command {
 	var o migrateOptions
 	var file string
 	cmd := &cobra.Command{
-		Use:   "explain ROW.json",
-		Short: "Show what one row becomes, and why",
+		Use:     "explain ROW.json",
+		Example: `  ingot migrate explain row.json`,
+		Short:   "Show what one row becomes, and why",
 		Long: `Shows what a row of the old table becomes: the entry of migration.yaml that takes it, the payload, and the keys of its
 items. ROW.json holds the row as aws dynamodb get-item prints it. The command sends no request.
 
@@ -151,7 +154,9 @@ Exit codes: 0 the row has a copy or is skipped, 2 a file cannot be used, 3 the r
 func (a *app) migratePlan() *cobra.Command {
 	var o migrateOptions
 	cmd := &cobra.Command{
-		Use:   "plan",
+		Use: "plan",
+		Example: `  ingot migrate plan --stack shop
+  ingot migrate plan --local --rows 0`,
 		Short: "Show what each step takes, what it costs and what it proves",
 		Long: `Reads some rows of the old table, shows what they become and which are refused, and says for each step what it takes.
 Its client cannot write.
@@ -190,8 +195,9 @@ Its client cannot write.
 func (a *app) migrateBackfill() *cobra.Command {
 	var o migrateOptions
 	cmd := &cobra.Command{
-		Use:   "backfill --yes",
-		Short: "Copy all rows, or mend what differs",
+		Use:     "backfill --yes",
+		Example: `  ingot migrate backfill --yes --stack shop`,
+		Short:   "Copy all rows, or mend what differs",
 		Long: `Goes over all rows of the old table. The first pass inserts what is absent; a later one makes rows and copies equal, and
 leaves a tombstone where a row is gone. It may be stopped and run again. Capture must be on before the first pass begins: a
 row that changes behind the scan would be missed.
@@ -249,8 +255,9 @@ func refusedBy(err error) error {
 func (a *app) migrateCapture() *cobra.Command {
 	var o migrateOptions
 	cmd := &cobra.Command{
-		Use:   "capture --yes",
-		Short: "Copy rows as they change, until it is stopped",
+		Use:     "capture --yes",
+		Example: `  ingot migrate capture --yes --stack shop`,
+		Short:   "Copy rows as they change, until it is stopped",
 		Long: `Reads the stream of the old table from its oldest record on, and makes the copy of each changed row equal to the row. It runs
 until you stop it, and may run beside the function that does the same. Run it for as long as rows change.
 
@@ -291,8 +298,9 @@ func (a *app) capture(ctx context.Context, o *migrateOptions) error {
 func (a *app) migrateCompare() *cobra.Command {
 	var o migrateOptions
 	cmd := &cobra.Command{
-		Use:   "compare",
-		Short: "Prove that rows and copies are equal, while both change",
+		Use:     "compare",
+		Example: `  ingot migrate compare --stack shop`,
+		Short:   "Prove that rows and copies are equal, while both change",
 		Long: `Reads both tables once and adds up what each key should say. Keys that differ are looked at three times, each after capture
 has done what was written before the look before. What does not change and differs is a difference. The result is kept as the
 evidence for a turn, and counts for 24 hours.
@@ -332,10 +340,11 @@ func (a *app) compareTables(ctx context.Context, o *migrateOptions) error {
 func (a *app) migrateStatus() *cobra.Command {
 	var o migrateOptions
 	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Show which side is the source, and what is missing for the next step",
-		Long:  "Shows the state of each type, and what is missing before it may turn. Its client cannot write.\n\n" + targetHelp,
-		Args:  cobra.NoArgs,
+		Use:     "status",
+		Example: `  ingot migrate status --stack shop`,
+		Short:   "Show which side is the source, and what is missing for the next step",
+		Long:    "Shows the state of each type, and what is missing before it may turn. Its client cannot write.\n\n" + targetHelp,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m, err := a.moving(cmd.Context(), &o, false)
 			if err != nil {
@@ -362,8 +371,9 @@ func (a *app) migrateStatus() *cobra.Command {
 func (a *app) migrateTurn() *cobra.Command {
 	var o migrateOptions
 	cmd := &cobra.Command{
-		Use:   "turn TYPE… --yes",
-		Short: "Make the new table the source of event types",
+		Use:     "turn TYPE… --yes",
+		Example: `  ingot migrate turn user.profile --yes --stack shop`,
+		Short:   "Make the new table the source of event types",
 		Long: `Makes the new table the source. Before it: producers no longer write the old table, capture has read all that they wrote,
 and its mapping is off. From then on, messages of the types are stored; those that came earlier are in quarantine with the
 reason not-turned. Then run ingot rebuild for each aggregate that the types feed: it counts what was copied. Types that feed
@@ -408,8 +418,9 @@ func (a *app) turn(ctx context.Context, o *migrateOptions, typs []string) error 
 func (a *app) migrateDemo() *cobra.Command {
 	var seed uint64
 	cmd := &cobra.Command{
-		Use:   "demo",
-		Short: "Move a table of real earthquakes in this process",
+		Use:     "demo",
+		Example: `  ingot migrate demo`,
+		Short:   "Move a table of real earthquakes in this process",
 		Long: `Moves a table of 1,707 real earthquakes into an Ingot table, in one process, while an application corrects, moves and deletes
 rows: capture, backfill, a comparison that finds a collision, a turn, and totals that are counted. At the end each row is
 compared with its item. The files are those of examples/migrate.

@@ -17,8 +17,8 @@ const Payload = "i:payload"
 // Barred is the attribute of an item that only bars the key of an event that was erased.
 const Barred = "i:barred"
 
-// Migrated is the attribute of what a migration has written: the copy of a row of another table, or a
-// tombstone. Each write draws it anew.
+// Migrated is the attribute of what a migration has written: the copy of a row of another table, or
+// a tombstone. Each write draws it anew.
 const Migrated = "i:migrated"
 
 // ownPrefix begins the names of attributes that Ingot adds only to some items.

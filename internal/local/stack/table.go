@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -21,10 +22,11 @@ type Tables interface {
 // Table describes a table to create. Its keys are PK and SK.
 type Table struct {
 	Name    string
-	Indexes []string // the keys of GSI1 are GSI1PK and GSI1SK
-	Ranked  bool     // with the index that keeps totals in order
-	Stream  bool     // with both images
-	Expires bool     // time to live removes items that are past their expiresAt
+	Indexes []string  // the keys of GSI1 are GSI1PK and GSI1SK
+	Keys    [2]string // the names of its keys, which are texts; empty: PK and SK
+	Ranked  bool      // with the index that keeps totals in order
+	Stream  bool      // with both images
+	Expires bool      // time to live removes items that are past their expiresAt
 }
 
 // EventsTable returns the events table that template.yaml declares.
@@ -65,7 +67,7 @@ func (t Table) Create(ctx context.Context, db Tables) (streamARN string, err err
 
 func (t Table) input() *dynamodb.CreateTableInput {
 	in := &dynamodb.CreateTableInput{TableName: &t.Name, BillingMode: types.BillingModePayPerRequest}
-	in.KeySchema = keySchema(in, "PK", "SK")
+	in.KeySchema = keySchema(in, cmp.Or(t.Keys[0], "PK"), cmp.Or(t.Keys[1], "SK"))
 	add := func(index types.GlobalSecondaryIndex, attributes []types.AttributeDefinition) {
 		in.GlobalSecondaryIndexes, in.AttributeDefinitions = append(in.GlobalSecondaryIndexes, index),
 			append(in.AttributeDefinitions, attributes...)

@@ -228,7 +228,8 @@ func TestNamedTestsExist(t *testing.T) {
 
 func testExists(t *testing.T, pkg, test string) bool {
 	t.Helper()
-	for _, pattern := range []string{pkg, "internal/" + pkg, "internal/*/" + pkg, "cmd/" + pkg, "integration/" + pkg} {
+	for _, pattern := range []string{pkg, "internal/" + pkg, "internal/*/" + pkg, "internal/*/*/" + pkg, "cmd/" + pkg,
+		"integration/" + pkg} {
 		files, err := filepath.Glob(filepath.Join(root, pattern, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)

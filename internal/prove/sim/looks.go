@@ -140,7 +140,7 @@ func (w *World) lookTwice() bool {
 		w.Sleep(time.Duration(draw.IntN(60)) * time.Second)
 		c := verify.Config{Pipeline: w.pipelineOf(epoch), Segments: 1 + draw.IntN(3), Memory: 1 + draw.IntN(20000), Rate: 0.2 +
 			draw.Float64(), Work: memory{}, Env: w.Env(w.rng.Float64, 0)}
-		c.Source = verify.SourceOf(w.storeOf(&shortPages{Client: client{w}, limit: int32(10 + draw.IntN(40))}, epoch, w.Env(w.rng.Float64, 0)))
+		c.Source = verify.SourceOf(w.storeOf(&shortPages{Client: client{w}, limit: int32(10 + draw.IntN(40))}, epoch, c.Env))
 		for range 5 {
 			if l.result, l.err = verify.Twice(context.Background(), c, streamLag{w}, patience); l.err == nil {
 				break

@@ -11,8 +11,8 @@ import (
 // StatePrefix is what the names of the attributes begin with that hold the states of types.
 const StatePrefix = "state:"
 
-// New is the state of a type whose events are stored here. In any other state they are still written
-// to the table that is left.
+// New is the state of a type whose events are stored here. In any other state they are still
+// written to the table that is left.
 const New = "new"
 
 // Turning is the state of a type whose copies are being counted. No side is written.

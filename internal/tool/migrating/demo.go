@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -72,16 +73,22 @@ func (m *move) say(format string, args ...any) { fmt.Fprintf(m.out, format+"\n",
 func (m *move) config() tables.Config {
 	return tables.Config{Client: m.engine.DynamoDB(), Pipeline: m.pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
 		Env: env.Env{Now: func() time.Time { return m.now }, Rand: m.die.Float64,
-			Deadline: func(ctx context.Context, _ time.Time) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
-			Sleep:    func(_ context.Context, d time.Duration) error { m.now = m.now.Add(d); return nil }}}
+			Deadline: func(ctx context.Context, _ time.Time) (context.Context, context.CancelFunc) {
+				return context.WithCancel(ctx)
+			},
+			Sleep: func(_ context.Context, d time.Duration) error { m.now = m.now.Add(d); return nil }}}
 }
 
 // build makes the old table with its rows, and the stack that they move into.
 func (m *move) build(ctx context.Context) (err error) {
-	if m.pipeline, err = pipeline.Load(examples.Files, "migrate/pipeline.yaml"); err != nil {
+	files, err := fs.Sub(examples.Files, "migrate")
+	if err != nil {
 		return err
 	}
-	if m.mapping, err = migrate.Load(examples.Files, "migrate/migration.yaml", m.pipeline); err != nil {
+	if m.pipeline, err = pipeline.Load(files, "pipeline.yaml"); err != nil {
+		return err
+	}
+	if m.mapping, err = migrate.Load(files, "migration.yaml", m.pipeline); err != nil {
 		return err
 	}
 	m.engine = embedded.New(embedded.Config{Now: func() time.Time { return m.now }, Seed: 1})
@@ -89,7 +96,7 @@ func (m *move) build(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	created, err := m.engine.DynamoDB().CreateTable(ctx, OldTable(quakes))
+	arn, err := OldTable.Create(ctx, m.engine.DynamoDB())
 	if err != nil {
 		return err
 	}
@@ -113,7 +120,7 @@ func (m *move) build(ctx context.Context) (err error) {
 		return err
 	}
 	clock := esm.Function{Now: func() time.Time { return m.now }}
-	m.poller, err = NewPoller(&migrate.Capture{Sync: m.sync}, m.engine.Streams(), *created.TableDescription.LatestStreamArn, clock)
+	m.poller, err = NewPoller(&migrate.Capture{Sync: m.sync}, m.engine.Streams(), arn, clock)
 	if err != nil {
 		return err
 	}
@@ -138,15 +145,7 @@ func (m *move) build(ctx context.Context) (err error) {
 }
 
 // OldTable is the table that the example begins with: its sort key begins with a time.
-func OldTable(name string) *dynamodb.CreateTableInput {
-	return &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("sk"), AttributeType: types.ScalarAttributeTypeS}},
-		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash},
-			{AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange}},
-		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true),
-			StreamViewType: types.StreamViewTypeNewAndOldImages}}
-}
+var OldTable = stack.Table{Name: quakes, Keys: [2]string{"pk", "sk"}, Stream: true}
 
 func text(s string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: s} }
 func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
@@ -164,7 +163,8 @@ func (m *move) load(ctx context.Context, line string) error {
 	}
 	at, _ := ms.Int64()
 	when := time.UnixMilli(at).UTC()
-	row := migrate.Row{"pk": text(when.Format("DAY#2006-01-02")), "sk": text(when.Format("15:04:05.000") + "#" + doc.Root().Member("id").Text()),
+	row := migrate.Row{"pk": text(when.Format("DAY#2006-01-02")),
+		"sk":  text(when.Format("15:04:05.000") + "#" + doc.Root().Member("id").Text()),
 		"net": text(p.Member("net").Text()), "ms": number(p.Member("time").Text()), "place": text(p.Member("place").Text()),
 		"tags": &types.AttributeValueMemberSS{Value: strings.Split(strings.Trim(p.Member("types").Text(), ","), ",")}}
 	if mag := p.Member("mag"); mag.Kind() == event.Number {
@@ -237,8 +237,8 @@ func (m *move) copyChanges(ctx context.Context) error {
 	}
 }
 
-// Counted makes the demonstration a [migrate.Lag]: while a comparison waits, the application works and
-// capture goes on.
+// Counted makes the demonstration a [migrate.Lag]: while a comparison waits, the application works
+// and capture goes on.
 func (m *move) Counted(ctx context.Context) (time.Time, error) {
 	if err := errors.Join(m.work(ctx), m.copyChanges(ctx)); err != nil {
 		return time.Time{}, err
@@ -324,7 +324,8 @@ func (m *move) compare(ctx context.Context) error {
 
 // twin returns the sort key of the row that was imported twice.
 func (m *move) twin(ctx context.Context) types.AttributeValue {
-	out, err := m.engine.DynamoDB().Query(ctx, &dynamodb.QueryInput{TableName: aws.String(quakes), KeyConditionExpression: aws.String("pk = :pk"),
+	out, err := m.engine.DynamoDB().Query(ctx, &dynamodb.QueryInput{TableName: aws.String(quakes),
+		KeyConditionExpression:    aws.String("pk = :pk"),
 		ExpressionAttributeValues: migrate.Row{":pk": text("DAY#1999-12-31")}})
 	if err != nil || len(out.Items) != 1 {
 		return text("?")

@@ -1,5 +1,5 @@
-// Package migrating is what `ingot migrate` does around package migrate: it finds the old table, reads
-// a sample of its rows, and writes what people read.
+// Package migrating is what `ingot migrate` does around package migrate: it finds the old table,
+// reads a sample of its rows, and writes what people read.
 package migrating
 
 import (
@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -136,7 +137,7 @@ func Explain(m *migrate.Mapping, row migrate.Row) *Explained {
 		e.Refused = mapped.Refusal.Error()
 	}
 	for _, item := range mapped.Items {
-		of := Item{Type: item.Type, ID: item.ID, At: item.At.Format("2006-01-02T15:04:05.999999999Z07:00"), PK: item.Key.PK, SK: item.Key.SK,
+		of := Item{Type: item.Type, ID: item.ID, At: item.At.Format(time.RFC3339Nano), PK: item.Key.PK, SK: item.Key.SK,
 			Expires: item.ExpiresAt, Bytes: item.Size(), Indexes: map[string]string{}}
 		for _, index := range item.Indexes {
 			of.Indexes[index.Name] = index.Key.String()
@@ -161,7 +162,8 @@ func (e *Explained) Write(w io.Writer) {
 		fmt.Fprintf(w, "refused  %s\n", e.Refused)
 	}
 	for _, item := range e.Items {
-		fmt.Fprintf(w, "item     %s %s, at %s, %d bytes\n  PK     %s\n  SK     %s\n", item.Type, item.ID, item.At, item.Bytes, item.PK, item.SK)
+		fmt.Fprintf(w, "item     %s %s, at %s, %d bytes\n", item.Type, item.ID, item.At, item.Bytes)
+		fmt.Fprintf(w, "  PK     %s\n  SK     %s\n", item.PK, item.SK)
 		for _, name := range slices.Sorted(maps.Keys(item.Indexes)) {
 			fmt.Fprintf(w, "  %-6s %s\n", name, item.Indexes[name])
 		}

@@ -27,7 +27,8 @@ type Step struct {
 	Name   string  `json:"name"`
 	Reads  float64 `json:"readUnits"`
 	Writes float64 `json:"writeUnits"`
-	// Dollars is absent if a price is not known. Changes of rows while the step lasts are not in it.
+	// Dollars is absent if a price is not known. Changes of rows while the step lasts are not in
+	// it.
 	Dollars *float64 `json:"dollars,omitempty"`
 	Hours   float64  `json:"hours"` // at Rate writes a second, or the same number of reads
 	Proves  string   `json:"proves"`

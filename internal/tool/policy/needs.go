@@ -11,7 +11,7 @@ import (
 
 // ARNs are those of the parts of a stack.
 type ARNs struct {
-	stack, events, aggregates, queue, quarantine, deadLetters, archive, payloads, streams, secret string
+	stack, events, aggregates, queue, quarantine, deadLetters, archive, payloads, streams, secret, old string
 }
 
 // ARNsOf returns the ARNs of a stack. A part that is not known gets a placeholder such as ACCOUNT.
@@ -40,6 +40,7 @@ func ARNsOf(t *target.Target) ARNs {
 		queue: queue(t.QueueURL, "QUEUE"), quarantine: queue(t.QuarantineURL, "QUARANTINE"),
 		deadLetters: queue(t.DeadLetterURL, "DEAD-LETTERS"),
 		archive:     "arn:aws:s3:::" + cmp.Or(t.ArchiveBucket, "ARCHIVE"), payloads: payloads,
+		old:     arn("dynamodb", "table/", "", "OLD-TABLE"),
 		streams: arn("lambda", "function:", t.StreamsFunction, "STREAMS"),
 		secret:  cmp.Or(t.SecretARN, arn("secretsmanager", "secret:", "", "SECRET"))}
 }
@@ -73,6 +74,13 @@ var Commands = map[string]func(ARNs) []Statement{
 	"get": func(r ARNs) []Statement {
 		return r.payloadsToo("", r.find(), r.file(), r.key(), allow("ReadEvents", "dynamodb:GetItem", r.events),
 			allow("ReadTotals", "dynamodb:Query", r.aggregates))
+	},
+	"migrate": func(r ARNs) []Statement {
+		return r.payloadsToo("s3:PutObject s3:DeleteObject", r.find(), r.file(), r.key(),
+			allow("ReadOldTable", "dynamodb:DescribeTable dynamodb:Scan dynamodb:BatchGetItem", r.old),
+			allow("ReadItsStream", "dynamodb:DescribeStream dynamodb:GetShardIterator dynamodb:GetRecords", r.old+"/stream/*"),
+			allow("WriteCopies", "dynamodb:BatchGetItem dynamodb:PartiQLInsert dynamodb:PutItem dynamodb:Scan", r.events),
+			allow("Control", "dynamodb:PutItem dynamodb:UpdateItem", r.aggregates))
 	},
 	"pause": func(r ARNs) []Statement {
 		return []Statement{r.find(), r.switches("TagResource"), allow("SeeLag", "cloudwatch:GetMetricStatistics", "*")}

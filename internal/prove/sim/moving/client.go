@@ -103,8 +103,9 @@ func (c client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dyn
 	page := *in
 	page.Limit = aws.Int32(int32(1 + c.w.rng.IntN(3)))
 	out, err := request(c.w, ctx, false, func() (*dynamodb.ScanOutput, error) { return c.w.engine.DynamoDB().Scan(sent, &page) })
-	if c.w.Current != nil && !c.w.calm && c.w.chance(0.2) {
-		c.w.Sleep(time.Duration(c.w.rng.IntN([]int{300, 7200}[c.w.rng.IntN(2)])) * time.Second) // the process stands still with a page in its hands
+	if c.w.Current != nil && !c.w.calm && c.w.chance(0.2) { // the process stands still with a page in its hands
+		longest := []int{300, 7200}[c.w.rng.IntN(2)]
+		c.w.Sleep(time.Duration(c.w.rng.IntN(longest)) * time.Second)
 	}
 	return out, err
 }

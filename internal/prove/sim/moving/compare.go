@@ -31,8 +31,8 @@ func (w *world) compared(then func(*migrate.Compared)) {
 	})
 }
 
-// compare compares while an application writes, which must find no difference, and then at rest, where
-// it must find the one that somebody has made.
+// compare compares while an application writes, which must find no difference, and then at rest,
+// where it must find the one that somebody has made.
 func (w *world) compare() {
 	w.calm = w.still
 	w.application()
@@ -65,14 +65,15 @@ func (w *world) compare() {
 	w.must(err)
 }
 
-// tidy does what must be done before a turn: rows that are refused, and all but one of those that claim
-// one key, are deleted. Until then, nothing turns.
+// tidy does what must be done before a turn: rows that are refused, and all but one of those that
+// claim one key, are deleted. Until then, nothing turns.
 func (w *world) tidy() {
 	ctx := context.Background()
 	if c, err := w.sync().Control(ctx); err == nil && c.Filled < c.Pass { // whoever ran the last pass has given it up
 		w.people(w.fill)
 		w.rest()
 	}
+	defer func() { w.must(w.sync().NoteCaptured(ctx, w.Now)) }()
 	claimed, untidy, barred := map[string]bool{}, false, map[string]bool{}
 	for _, img := range w.all(stack.Events) {
 		barred[text(img["PK"])] = img["i:barred"] != nil

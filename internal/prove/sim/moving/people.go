@@ -28,7 +28,8 @@ func (w *world) write(n int) {
 	ctx := context.Background()
 	for range n {
 		user := w.rng.IntN(users)
-		key := migrate.Row{"pk": s(fmt.Sprintf("USER#%d", user)), "at": s(origin.Add(time.Duration(user-3) * time.Hour).Format(time.RFC3339))}
+		at := origin.Add(time.Duration(user-3) * time.Hour)
+		key := migrate.Row{"pk": s(fmt.Sprintf("USER#%d", user)), "at": s(at.Format(time.RFC3339))}
 		if w.chance(0.3) {
 			_, err := w.engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.old.Table, Key: key})
 			w.must(err)
@@ -110,7 +111,8 @@ func (w *world) backfill(tries int) {
 	}
 }
 
-// streamOff switches the old table's stream off and on. What was written in between is in no stream.
+// streamOff switches the old table's stream off and on. What was written in between is in no
+// stream.
 func (w *world) streamOff() {
 	w.Sleep(time.Duration(w.rng.IntN(600)) * time.Second)
 	w.blind, w.gap = true, true

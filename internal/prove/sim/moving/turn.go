@@ -87,7 +87,8 @@ func (w *world) early() {
 		w.Sleep(time.Duration(w.rng.IntN(300)) * time.Second)
 		item := w.message(w.rng.IntN(accounts))
 		w.tooEarly[item.Data] = true
-		if result, _ := w.store().Put(w.Deadline(context.Background(), w.Now.Add(time.Minute), 0), []*event.Item{item}); result[0].Verdict.Stored() {
+		ctx := w.Deadline(context.Background(), w.Now.Add(time.Minute), 0)
+		if result, _ := w.store().Put(ctx, []*event.Item{item}); result[0].Verdict.Stored() {
 			w.fail(Early, "a message of a type that has not turned is %s", result[0].Verdict)
 		}
 	}

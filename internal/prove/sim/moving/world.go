@@ -1,7 +1,7 @@
 // Package moving runs random worlds in which a live table moves into an Ingot table: an application
-// writes the old one all the while, its stream is read by two pollers side by side, passes run and are
-// restarted, and requests are lost, late and repeated. At rest, the copy must be the image of its
-// source. A seed always makes the same world.
+// writes the old one all the while, its stream is read by two pollers side by side, passes run and
+// are restarted, and requests are lost, late and repeated. At rest, the copy must be the image of
+// its source. A seed always makes the same world.
 package moving
 
 import (
@@ -13,8 +13,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/local/embedded"
@@ -139,14 +137,7 @@ func (w *world) build() error {
 	if err != nil {
 		return err
 	}
-	out, err := w.engine.DynamoDB().CreateTable(ctx, &dynamodb.CreateTableInput{TableName: aws.String(oldTable),
-		BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("at"), AttributeType: types.ScalarAttributeTypeS}},
-		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash},
-			{AttributeName: aws.String("at"), KeyType: types.KeyTypeRange}},
-		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true),
-			StreamViewType: types.StreamViewTypeNewAndOldImages}})
+	arn, err := stack.Table{Name: oldTable, Keys: [2]string{"pk", "at"}, Stream: true}.Create(ctx, w.engine.DynamoDB())
 	if err != nil {
 		return err
 	}
@@ -162,7 +153,7 @@ func (w *world) build() error {
 	w.write(15)
 	w.Now = w.Now.Add(25 * time.Hour) // these are no longer in the stream when capture begins
 	for range 1 + w.rng.IntN(2) {     // sometimes two pollers side by side
-		stream, err := esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: *out.TableDescription.LatestStreamArn,
+		stream, err := esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: arn,
 			BatchSize: 1 + w.rng.IntN(8), ReportBatchItemFailures: true,
 			Function: esm.Function{Handler: w.capture, Timeout: functionTimeout, Now: func() time.Time { return w.Now }}})
 		if err != nil {
@@ -195,9 +186,6 @@ func (w *world) sync() *migrate.Sync {
 }
 
 func (w *world) chance(p float64) bool { return w.rng.Float64() < p }
-
-// phases is how often an application writes for a while.
-const phases = 3
 
 func (w *world) live(still bool) {
 	w.application()

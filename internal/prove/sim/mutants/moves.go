@@ -10,33 +10,42 @@ func moves() []Mutant {
 	copies := []sim.Check{moving.Stale, moving.Revived, moving.Unnamed}
 	list := []Mutant{
 		{
-			Name: "no-tombstone", What: "a key whose row is gone keeps nothing", Defends: "C7", Checks: copies,
+			Name: "no-tombstone", What: "a key whose row is gone keeps nothing", Defends: "C7",
+			Checks: copies,
 			Edits: []Edit{{"migrate.syncing.mayStay", `case d.mode == Always:`, `case len(claims) == 0 && !live: return true
 	case d.mode == Always:`}},
 		},
 		{
-			Name: "capture-writes-differences", What: "capture writes only what differs", Defends: "C7", Checks: copies, Seeds: 2 * mostSeeds,
+			Name: "capture-writes-differences", What: "capture writes only what differs", Defends: "C7",
+			Checks: copies, Seeds: 2 * mostSeeds,
 			Edits: []Edit{{"migrate.Capture.Handle", `Always`, `IfDifferent`}},
 		},
 		{
-			Name: "rows-before-copies", What: "the copies are read again after the rows", Defends: "C7", Checks: copies,
+			Name: "rows-before-copies", What: "the copies are read again after the rows", Defends: "C7",
+			Checks: copies,
+			Seeds:  2 * mostSeeds,
 			Edits: []Edit{{"migrate.syncing.round", `d.unread = false
 	items`, `d.unread = false
 	if err := d.readCopies(ctx, pending); err != nil { return d.fail(err) }
 	items`}},
 		},
 		{
-			Name: "any-copy-is-replaced", What: "a copy is replaced though it has changed since it was read", Defends: "C7", Checks: copies,
-			Edits: []Edit{{"migrate.syncing.put", `aws.String("#m = :seen AND attribute_not_exists(#b)")`, `aws.String("attribute_exists(#m) AND attribute_not_exists(#b)")`},
+			Name: "any-copy-is-replaced", What: "a copy is replaced though it has changed since it was read", Defends: "C7",
+			Checks: copies,
+			Edits: []Edit{{"migrate.syncing.put", `aws.String("#m = :seen AND attribute_not_exists(#b)")`,
+				`aws.String("attribute_exists(#m) AND attribute_not_exists(#b)")`},
 				{"migrate.syncing.put", `in.ExpressionAttributeValues = rows.Image{":seen": seen}`, ``}},
 		},
 		{
-			Name: "one-token", What: "all copies have the same token", Defends: "C7", Checks: copies,
-			Edits: []Edit{{"migrate.Sync.draw", ``, `if s != nil { return &types.AttributeValueMemberS{Value: "1"} }`}},
+			Name: "one-token", What: "all copies have the same token", Defends: "C7",
+			Checks: copies,
+			Edits:  []Edit{{"migrate.Sync.draw", ``, `if s != nil { return &types.AttributeValueMemberS{Value: "1"} }`}},
 		},
 		{
-			Name: "pass-overwrites", What: "the first pass overwrites what is there", Defends: "C7", Checks: copies,
-			Edits: []Edit{{"migrate.Pass.insert", `responses, err = p.sync.store.Execute(ctx, statements); return err`,
+			Name: "pass-overwrites", What: "the first pass overwrites what is there", Defends: "C7",
+			Checks: copies,
+			Edits: []Edit{{"migrate.Pass.insert", `responses, err = p.sync.store.Execute(ctx, statements)
+			return err`,
 				`for _, in := range chunk {
 				if err := overwrite(ctx, p.sync, in.row, in.item); err != nil { return err }
 			}
@@ -62,17 +71,20 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 `}},
 		},
 		{
-			Name: "worker-never-looks", What: "a worker goes on though another pass has begun", Defends: "C7", Checks: copies,
-			Seeds: 4 * mostSeeds,
-			Edits: []Edit{{"migrate.Pass.within", `if c.Pass != p.Number`, `if c.Pass < 0`}},
+			Name: "worker-never-looks", What: "a worker goes on though another pass has begun", Defends: "C7",
+			Checks: copies,
+			Seeds:  2 * mostSeeds,
+			Edits:  []Edit{{"migrate.Pass.within", `if c.Pass != p.Number`, `if c.Pass < 0`}},
 		},
 		{
-			Name: "one-look", What: "what differs at one look is a difference", Defends: "C7", Checks: []sim.Check{moving.Missed},
-			Edits: []Edit{{"migrate.comparison.judge", `look == looks-1`, `look == 0`}},
+			Name: "one-look", What: "what differs at one look is a difference", Defends: "C7",
+			Checks: []sim.Check{moving.Missed},
+			Edits:  []Edit{{"migrate.comparison.judge", `look == looks-1`, `look == 0`}},
 		},
 		{
-			Name: "looks-without-waiting", What: "the looks do not wait for capture", Defends: "C7", Checks: []sim.Check{moving.Missed},
-			Edits: []Edit{{"migrate.comparison.lookAgain", `if look > 0 {`, `if look < 0 {`}},
+			Name: "looks-without-waiting", What: "the looks do not wait for capture", Defends: "C7",
+			Checks: []sim.Check{moving.Missed},
+			Edits:  []Edit{{"migrate.comparison.lookAgain", `if look > 0 {`, `if look < 0 {`}},
 		},
 		{
 			Name: "capture-after-the-turn", What: "capture does not ask which side is the source", Defends: "C7",
@@ -87,47 +99,55 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 				{"rows.FreeKey", `if !migrated`, `if migrated || !migrated`}},
 		},
 		{
-			Name: "count-as-proof", What: "as many copies as rows count as a proof", Defends: "C7", Checks: []sim.Check{moving.Missed},
+			Name: "count-as-proof", What: "as many copies as rows count as a proof", Defends: "C7",
+			Checks: []sim.Check{moving.Missed},
 			Edits: []Edit{{"migrate.Sync.Compare", `for i := range c.sums {`, `if c.out.Rows-c.out.Skipped-c.out.Expired-c.out.Refused == c.out.Copies {
 		c.sums = nil
 	}
 	for i := range c.sums {`}},
 		},
 		{
-			Name: "refused-insert-is-done", What: "what the first pass meets under a key is taken for its own", Defends: "C7", Checks: copies,
-			Plain: true,
-			Edits: []Edit{{"migrate.Pass.insert", `left = append(left, in.row)`, `_ = in`}},
+			Name: "later-pass-reads-rows-alone", What: "a later pass does not look at the copies", Defends: "C7",
+			Checks: copies,
+			Edits:  []Edit{{"migrate.Pass.Run", `if p.first {`, `if p != nil {`}},
 		},
 		{
-			Name: "later-pass-reads-rows-alone", What: "a later pass does not look at the copies", Defends: "C7", Checks: copies,
-			Plain: true,
-			Edits: []Edit{{"migrate.Pass.Run", `if p.first {`, `if p != nil {`}},
+			Name: "refused-insert-is-done", What: "what the first pass meets under a key is taken for its own", Defends: "C7",
+			Checks: copies,
+			Plain:  true,
+			Edits:  []Edit{{"migrate.Pass.insert", `left = append(left, in.row)`, `_ = in`}},
 		},
 		{
-			Name: "other-rows-unread", What: "the other rows that an item names are not read", Defends: "C7", Checks: copies,
-			Plain: true,
-			Edits: []Edit{{"migrate.syncing.claimants", `list = append(list, also.Value...)`, `_ = also`}},
+			Name: "other-rows-unread", What: "the other rows that an item names are not read", Defends: "C7",
+			Checks: copies,
+			Plain:  true,
+			Edits:  []Edit{{"migrate.syncing.claimants", `list = append(list, also.Value...)`, `_ = also`}},
 		},
 		{
-			Name: "copies-are-events", What: "copies are events before their turn", Defends: "C7", Checks: append(copies, moving.Early),
-			Plain: true,
-			Edits: []Edit{{"rows.Tables.Copies", `return state != New && state != Turning`, `return state == "none"`}},
+			Name: "copies-are-events", What: "copies are events before their turn", Defends: "C7",
+			Checks: append(copies, moving.Early),
+			Plain:  true,
+			Edits:  []Edit{{"rows.Tables.Copies", `return state != New && state != Turning`, `return state == "none"`}},
 		},
 		{
-			Name: "half-a-turn", What: "a turn does not say that the totals must be built", Defends: "C7", Checks: []sim.Check{sim.Generation},
-			Plain: true,
-			Edits: []Edit{{"migrate.Sync.Turn", `fed = append(fed, d)`, `if d != nil { continue }`}},
+			Name: "half-a-turn", What: "a turn does not say that the totals must be built", Defends: "C7",
+			Checks: []sim.Check{sim.Generation},
+			Plain:  true,
+			Edits:  []Edit{{"migrate.Sync.Turn", `fed = append(fed, d)`, `if d != nil { continue }`}},
 		},
 		{
-			Name: "deletes-ignored", What: "a row that is gone keeps its copy", Defends: "C7", Checks: copies, Plain: true,
+			Name: "deletes-ignored", What: "a row that is gone keeps its copy", Defends: "C7",
+			Checks: copies, Plain: true,
 			Edits: []Edit{{"migrate.syncing.mayStay", ``, `if len(claims) == 0 { return true };`}},
 		},
 		{
-			Name: "moved-row-keeps-its-copy", What: "capture looks at the key that a row has now", Defends: "C7", Checks: copies, Plain: true,
+			Name: "moved-row-keeps-its-copy", What: "capture looks at the key that a row has now", Defends: "C7",
+			Checks: copies, Plain: true,
 			Edits: []Edit{{"migrate.Capture.Handle", `r.DynamoDB.OldImage, r.DynamoDB.NewImage`, `r.DynamoDB.NewImage`}},
 		},
 		{
-			Name: "second-row-forgotten", What: "an item names one row, however many claim its key", Defends: "C7", Checks: copies, Plain: true,
+			Name: "second-row-forgotten", What: "an item names one row, however many claim its key", Defends: "C7",
+			Checks: copies, Plain: true,
 			Edits: []Edit{{"migrate.syncing.write", `also = also[:min(len(also), maxAlso)]`, `also = also[:0]`}},
 		},
 		{
@@ -136,9 +156,11 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 			Edits: []Edit{{"put.Stages.gate", ``, `if b != nil { return };`}},
 		},
 		{
-			Name: "copies-are-behind", What: "each copy says that its totals are behind", Defends: "C7", Checks: []sim.Check{sim.Generation},
-			Plain: true,
-			Edits: []Edit{{"handler.streamBatch.contributions", `!(item.Epoch == 0 && b.pipeline.Migration(item.Type) != "")`, `item.Epoch >= 0`}},
+			Name: "copies-are-behind", What: "each copy says that its totals are behind", Defends: "C7",
+			Checks: []sim.Check{sim.Generation},
+			Plain:  true,
+			Edits: []Edit{{"handler.streamBatch.contributions", `!(item.Epoch == 0 && b.pipeline.Migration(item.Type) != "")`,
+				`item.Epoch >= 0`}},
 		},
 	}
 	for i := range list {

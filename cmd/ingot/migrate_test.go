@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/tool/cli"
+	"github.com/ingot-events/ingot/internal/tool/migrating"
+)
+
+// quakesMove is a deployment of examples/migrate beside the old table with two rows. It is the
+// working directory.
+func quakesMove(t *testing.T) (*living, *heard) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"pipeline.yaml", "migration.yaml"} {
+		text, err := examples.Files.ReadFile("migrate/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name), string(text))
+	}
+	write(t, filepath.Join(dir, "row.json"), `{"Item": {"pk": {"S": "DAY#2018-02-01"}, "sk": {"S": "01:02:03.000#us1"}, "net": {"S": "us"},
+  "ms": {"N": "1517446923000"}, "mag": {"N": "4.50"}}}`)
+	write(t, filepath.Join(dir, "bad.json"), `{"pk": {"S": "DAY#2018-02-01"}, "sk": {"S": "no id"}}`)
+	change(t, filepath.Join(dir, "pipeline.yaml"), `pk: "NET#{net}"`, `pk: "NET#{net | hmac}"`)
+	w, err := live(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.close)
+	if _, err := migrating.OldTable.Create(t.Context(), w.Engine().DynamoDB()); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range w.environment() {
+		t.Setenv(name, value)
+	}
+	t.Chdir(dir)
+	return w, w.hear()
+}
+
+func (w *living) quake(t *testing.T, day, sk string, more ...string) {
+	t.Helper()
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	row := map[string]types.AttributeValue{"pk": text("DAY#" + day), "sk": text(sk), "net": text("us"),
+		"ms": &types.AttributeValueMemberN{Value: "1517446923000"}, "mag": &types.AttributeValueMemberN{Value: "4.5"}}
+	for _, name := range more {
+		delete(row, name)
+	}
+	_, err := w.Engine().DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(migrating.OldTable.Name), Item: row})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The commands move a table from its plan to its turn, tell what stands in the way, and send no
+// request that their policy does not allow.
+func TestMigrate(t *testing.T) {
+	w, seen := quakesMove(t)
+	w.quake(t, "2018-02-01", "01:02:03.000#us1")
+	w.quake(t, "2018-02-01", "02:02:03.000#us2")
+	w.forget(t)
+	seen.clear()
+	move := func(code int, line string, parts ...string) {
+		t.Helper()
+		o := toolIn(t.Context(), appOf(cli.IO{Clock: soon}), append(strings.Fields("migrate "+line), "--stack", "shop")...)
+		if o.code != code {
+			t.Errorf("migrate %s: exit code %d, want %d", line, o.code, code)
+		}
+		for _, part := range parts {
+			if !strings.Contains(o.out+o.errors, part) {
+				t.Errorf("migrate %s: no %q in\n%s%s", line, part, o.out, o.errors)
+			}
+		}
+	}
+	move(0, "plan", "table quakes-v1: 2 rows; 2 of them were read", "2 become quake", "backfill")
+	move(0, "status", "passes begun 0", "missing: migration quakes has no control item")
+	move(exitUsage, "backfill", "write --yes")
+	move(0, "backfill --yes", "pass 1 has ended: 2 rows read, 2 inserted")
+	move(0, "compare", "2 rows, 2 copies")
+	move(exitRefused, "turn quake --yes", "capture has never read the stream to its end")
+	capture, stop := context.WithCancel(t.Context())
+	ended := make(chan ran)
+	go func() {
+		ended <- toolIn(capture, appOf(cli.IO{Clock: soon}), "migrate", "capture", "--yes", "--stack", "shop")
+	}()
+	status := func() string {
+		return toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "migrate", "status", "--stack", "shop").out
+	}
+	until(t, func() bool { return strings.Contains(status(), "before  20") })
+	w.quake(t, "2018-02-02", "09:02:03.000#us1") // the same earthquake under another day
+	w.quake(t, "2018-02-02", "no id")
+	until(t, func() bool {
+		return toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "migrate", "compare", "--stack", "shop").code == exitDifference
+	})
+	move(exitDifference, "compare", "collision  1 keys", "refused  1 rows: Poison (missing-field)")
+	move(exitRefused, "turn quake --yes", "1 collisions, 1 refused rows")
+	for _, sk := range []string{"09:02:03.000#us1", "no id"} {
+		_, err := w.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(migrating.OldTable.Name),
+			Key: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "DAY#2018-02-02"},
+				"sk": &types.AttributeValueMemberS{Value: sk}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, func() bool {
+		return toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "migrate", "compare", "--stack", "shop").code == 0
+	})
+	move(0, "compare", "equal: each row has its copy")
+	until(t, func() bool { return strings.Contains(status(), "nothing is missing") })
+	stop()
+	if o := <-ended; o.code != 0 && o.code != exitInterrupted {
+		t.Errorf("capture: exit code %d: %s", o.code, o.errors)
+	}
+	move(exitUsage, "turn order.placed --yes", "migration quakes does not move order.placed")
+	move(0, "turn quake --yes", "the new table is the source", "next: ingot rebuild network_day")
+	move(exitRefused, "backfill --yes", "quake is new")
+	w.used(t, "migrate", seen)
+}
+
+// soon is the real clock on which nothing waits long.
+var soon = env.Env{Now: time.Now, Sleep: func(ctx context.Context, d time.Duration) error {
+	return env.Env{}.Real().Sleep(ctx, min(d, 10*time.Millisecond))
+}}
+
+// until waits for something that another goroutine does.
+func until(t *testing.T, holds func() bool) {
+	t.Helper()
+	limit := time.Now().Add(time.Minute)
+	for !holds() {
+		if time.Now().After(limit) {
+			t.Fatal("it does not happen")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// A row is explained without a stack.
+func TestMigrateExplain(t *testing.T) {
+	quakesMove(t)
+	tool(t, "migrate", "explain", "row.json").says(t, 0)
+	o := tool(t, "migrate", "explain", "row.json")
+	for _, part := range []string{"rows[1] takes the row", `"id":"us1"`, "QUAKE#us1", "GSI1"} {
+		if !strings.Contains(o.out, part) {
+			t.Errorf("no %q in %s", part, o.out)
+		}
+	}
+	if o := tool(t, "migrate", "explain", "bad.json"); o.code != exitDifference || !strings.Contains(o.out, "too few pieces") {
+		t.Errorf("%d %s", o.code, o.out)
+	}
+	if err := os.WriteFile("migration.yaml", []byte("migration: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tool(t, "migrate", "explain", "row.json").says(t, exitUsage, "name is missing")
+	tool(t, "migrate", "explain", "nothing.json").says(t, exitUsage)
+}

@@ -1,0 +1,26 @@
+package migrate
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// The name of a row says its key, whatever that holds, and only a person writes another one.
+func TestNames(t *testing.T) {
+	s := &Sync{old: Source{Keys: []string{"a", "b"}}}
+	for _, key := range []Row{
+		{"a": &types.AttributeValueMemberS{Value: "x\"#é"}, "b": &types.AttributeValueMemberN{Value: "-1.5"}},
+		{"a": &types.AttributeValueMemberB{Value: []byte{0, 1}}, "b": &types.AttributeValueMemberS{Value: ""}},
+	} {
+		if got := parseName(s.nameOf(key)); !reflect.DeepEqual(got, key) {
+			t.Errorf("%s is %v", s.nameOf(key), got)
+		}
+	}
+	for _, name := range []string{"", "x", `{"a":{"X":"1"}}`, `{"a":{"B":"?"}}`, `{"a":1}`} {
+		if got := parseName(name); got != nil {
+			t.Errorf("%q is %v", name, got)
+		}
+	}
+}
