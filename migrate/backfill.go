@@ -179,13 +179,15 @@ func (p *Pass) copies(ctx context.Context, page []rows.Image, done *Progress) er
 	return nil
 }
 
+// insertion is an item that the first pass inserts, and its row.
+type insertion struct {
+	row  Row
+	item *event.Item
+}
+
 // insert inserts the items of rows as they were read, where the key is absent, 25 to a request. It
 // returns the rows that met something under one of their keys: it is right, or another row's.
 func (p *Pass) insert(ctx context.Context, page []Row, done *Progress) (left []Row, err error) {
-	type insertion struct {
-		row  Row
-		item *event.Item
-	}
 	var list []insertion
 	taken := map[event.Key]bool{}
 	for _, row := range page {
@@ -204,6 +206,7 @@ func (p *Pass) insert(ctx context.Context, page []Row, done *Progress) (left []R
 			}
 		}
 	}
+	var chunks [][]insertion
 	for len(list) > 0 {
 		n, bytes := 0, 0
 		for n < len(list) && n < rows.MaxStatements {
@@ -212,34 +215,43 @@ func (p *Pass) insert(ctx context.Context, page []Row, done *Progress) (left []R
 			}
 			n++
 		}
-		chunk := list[:n]
-		list = list[n:]
-		texts := plain.InsertTexts{Table: p.sync.store.Events}
-		statements := make([]types.BatchStatementRequest, n)
-		for i, in := range chunk {
-			item := *in.item
-			item.Epoch = 0
-			statements[i] = texts.Statement(append(rows.AppendAttributes(nil, &item),
-				rows.Attribute{Name: itemform.Migrated, Value: p.sync.draw()},
-				rows.Attribute{Name: rowAttribute, Value: rows.Text(p.sync.nameOf(in.row))}))
-		}
-		var responses []types.BatchStatementResponse
-		err := p.sync.store.Ask(ctx, func() (err error) {
-			responses, err = p.sync.store.Execute(ctx, statements)
-			return err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("inserting copies: %w", err)
-		}
-		for i, in := range chunk {
-			if responses[i].Error != nil {
-				left = append(left, in.row) // also one that was throttled: its sync asks until it is done
-				continue
-			}
-			done.Inserted++
+		chunks, list = append(chunks, list[:n]), list[n:]
+	}
+	met, errs := make([][]Row, len(chunks)), make([]error, len(chunks))
+	p.sync.store.Env.Each(len(chunks), p.sync.store.Parallel(), func(i int) { met[i], errs[i] = p.insertChunk(ctx, chunks[i]) })
+	for i, chunk := range chunks {
+		done.Inserted += len(chunk) - len(met[i])
+		left = append(left, met[i]...)
+	}
+	return left, errors.Join(errs...)
+}
+
+// insertChunk inserts items with one request, and returns the rows of those that it did not insert.
+// An item that was throttled is one of them: its sync asks until it is done.
+func (p *Pass) insertChunk(ctx context.Context, chunk []insertion) (met []Row, err error) {
+	texts := plain.InsertTexts{Table: p.sync.store.Events}
+	statements := make([]types.BatchStatementRequest, len(chunk))
+	for i, in := range chunk {
+		item := *in.item
+		item.Epoch = 0
+		statements[i] = texts.Statement(append(rows.AppendAttributes(nil, &item),
+			rows.Attribute{Name: itemform.Migrated, Value: p.sync.draw()},
+			rows.Attribute{Name: rowAttribute, Value: rows.Text(p.sync.nameOf(in.row))}))
+	}
+	var responses []types.BatchStatementResponse
+	err = p.sync.store.Ask(ctx, func() (err error) {
+		responses, err = p.sync.store.Execute(ctx, statements)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("inserting copies: %w", err)
+	}
+	for i, in := range chunk {
+		if responses[i].Error != nil {
+			met = append(met, in.row)
 		}
 	}
-	return left, nil
+	return met, nil
 }
 
 // note counts a row that has no copy.

@@ -172,69 +172,109 @@ func (s *Sync) update(ctx context.Context, expression, condition string, values 
 	}
 }
 
-// Turn makes the new table the source of all types that are named. Before it, their producers have
-// stopped, and capture has read what they have written. In one
-// transaction it sets the states and says of every generation that the types feed that it is
-// building, so that a rebuild must count the items. If finish is set, the types are new at once;
-// otherwise they are turning, and the second Turn after the rebuild makes them new.
+// Turn makes the new table the source of types, and returns the state that they have then. Before
+// it, their producers have stopped, and capture has read what they have written. In one transaction
+// it sets the states and says of every generation that the types feed that it is building, so that
+// a rebuild must count the items.
+//
+// If a total that they feed has a floor, or if they claim values, the types are Turning first, and
+// their messages still wait: a floor cannot be judged by a total that lacks what was moved. Turn
+// makes them New once the rebuild is over. All other types are New at once.
 //
 // A [*StopError] says what is missing before the types may turn.
-func (s *Sync) Turn(ctx context.Context, typs []string, finish bool) error {
+func (s *Sync) Turn(ctx context.Context, typs []string) (state string, err error) {
 	c, err := s.Control(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
-	to := Turning
-	if finish {
-		to = New
+	is := func(state string) bool {
+		return c != nil && !slices.ContainsFunc(typs, func(typ string) bool { return c.State(typ) != state })
 	}
-	if c != nil && !slices.ContainsFunc(typs, func(typ string) bool { return c.State(typ) != to }) {
-		return nil // an earlier call did it
+	fed := s.mapping.fed(typs)
+	switch {
+	case is(New):
+		return New, nil // an earlier call did it
+	case is(Turning):
+		return New, s.turned(ctx, typs, fed)
 	}
-	if c == nil || slices.ContainsFunc(typs, func(typ string) bool { return c.State(typ) == Old }) {
-		if err := s.refuseTurn(ctx); err != nil {
-			return err
-		}
+	if err := s.refuseTurn(ctx); err != nil {
+		return "", err
 	}
-	control := types.TransactWriteItem{Update: s.setStates(typs, to)}
-	list := []types.TransactWriteItem{control}
-	var fed []*aggregate.Definition
-	for _, d := range s.mapping.pipeline.Definitions() {
-		if !slices.ContainsFunc(typs, func(typ string) bool { return s.mapping.feeds(typ, d.Name) }) {
-			continue
-		}
-		fed = append(fed, d)
+	to := New
+	if s.mapping.waits(typs, fed) {
+		to = Turning
+	}
+	list := []types.TransactWriteItem{{Update: s.setStates(typs, to)}}
+	for _, d := range fed {
 		list = append(list, types.TransactWriteItem{Update: &types.Update{TableName: &s.store.Aggregates,
-			Key:                 rows.KeyImage(lanes.HeadKey(d)),
-			ConditionExpression: aws.String("attribute_exists(PK)"),
-			UpdateExpression:    aws.String("ADD #behind :one SET #building = :true REMOVE #open"),
-			ExpressionAttributeNames: map[string]string{"#behind": "behind", "#building": "building",
-				"#open": "open"},
+			Key:                       rows.KeyImage(lanes.HeadKey(d)),
+			ConditionExpression:       aws.String("attribute_exists(PK)"),
+			UpdateExpression:          aws.String("ADD #behind :one SET #building = :true REMOVE #open"),
+			ExpressionAttributeNames:  map[string]string{"#behind": "behind", "#building": "building", "#open": "open"},
 			ExpressionAttributeValues: rows.Image{":one": rows.Integer(1), ":true": &types.AttributeValueMemberBOOL{Value: true}}}})
 	}
-	var last rows.Transacted
 	err = s.store.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
-		if last = s.store.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: list}); last.Outcome == rows.Done {
-			return last.Answer, rows.Ended
+		sent := s.store.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: list})
+		if sent.Outcome == rows.Done {
+			return sent.Answer, rows.Ended
 		}
-		if len(last.Reasons) == len(list) {
-			for i, d := range fed {
-				if rows.ClassifyReason(last.Reasons[i+1]).Outcome == rows.Failed {
-					err := stopped("aggregate %s has no head: start the streams function with this pipeline.yaml first", d)
-					return rows.Answer{Outcome: rows.Invalid, Err: err}, rows.Later
-				}
-			}
-		}
-		if c, err := s.Control(ctx); err == nil && c != nil && last.Outcome == rows.Cancelled &&
-			!slices.ContainsFunc(typs, func(typ string) bool { return c.State(typ) != to }) {
+		if c, err = s.Control(ctx); err == nil && is(to) {
 			return rows.Answer{}, rows.Ended // an earlier try did it
 		}
-		return last.Answer, rows.Later
+		for i, d := range fed {
+			if len(sent.Reasons) == len(list) && rows.ClassifyReason(sent.Reasons[i+1]).Outcome == rows.Failed {
+				err := stopped("aggregate %s has no head: start the streams function with this pipeline.yaml first", d)
+				return rows.Answer{Outcome: rows.Invalid, Err: err}, rows.Later
+			}
+		}
+		return sent.Answer, rows.Later
 	})
 	if err != nil {
-		return fmt.Errorf("turning %s: %w", strings.Join(typs, ", "), awserr.Quiet(err))
+		return "", fmt.Errorf("turning %s: %w", strings.Join(typs, ", "), awserr.Quiet(err))
+	}
+	return to, nil
+}
+
+// turned makes types new that were turning, once all that they feed is complete.
+func (s *Sync) turned(ctx context.Context, typs []string, fed []*aggregate.Definition) error {
+	for _, d := range fed {
+		head, err := s.store.Get(ctx, lanes.HeadKey(d))
+		if err != nil {
+			return fmt.Errorf("reading the head of %s: %w", d, awserr.Quiet(err))
+		}
+		if building, _ := head["building"].(*types.AttributeValueMemberBOOL); len(head) == 0 || building != nil && building.Value {
+			return stopped("%s is not complete: run `ingot rebuild %s`, and turn again", d, d.Name)
+		}
+	}
+	u := s.setStates(typs, New)
+	err := s.store.Ask(ctx, func() error {
+		_, err := s.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: u.TableName, Key: u.Key,
+			UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
+			ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues})
+		return err
+	})
+	if a := rows.Classify(err); a.Outcome != rows.Done && a.Outcome != rows.Failed { // failed: an earlier try did it
+		return fmt.Errorf("turning %s: %w", strings.Join(typs, ", "), a.Err)
 	}
 	return nil
+}
+
+// waits reports whether the messages of types wait until what they feed is complete: if it has a
+// floor, or if the types claim values.
+func (m *Mapping) waits(typs []string, fed []*aggregate.Definition) bool {
+	for name, of := range m.pipeline.Describe().Spec.Events {
+		if _, claim := m.pipeline.ClaimOf(name); claim && slices.Contains(typs, of.Part.Of) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(fed, func(d *aggregate.Definition) bool { return d.AtLeast != nil })
+}
+
+// fed returns the aggregates that types feed, by name.
+func (m *Mapping) fed(typs []string) []*aggregate.Definition {
+	return slices.DeleteFunc(m.pipeline.Definitions(), func(d *aggregate.Definition) bool {
+		return !slices.ContainsFunc(typs, func(typ string) bool { return m.feeds(typ, d.Name) })
+	})
 }
 
 // setStates is the update that gives types a state, on condition that they have not got it.
@@ -260,14 +300,10 @@ func (m *Mapping) Together(typs []string) (names []string, err error) {
 			return nil, fmt.Errorf("migration %s does not move %s; it moves %s", m.Name(), typ, strings.Join(m.types, ", "))
 		}
 	}
-	for _, d := range m.pipeline.Definitions() {
-		feeding := slices.DeleteFunc(slices.Clone(m.types), func(typ string) bool { return !m.feeds(typ, d.Name) })
-		if !slices.ContainsFunc(feeding, func(typ string) bool { return slices.Contains(typs, typ) }) {
-			continue
-		}
+	for _, d := range m.fed(typs) {
 		names = append(names, d.Name)
-		for _, typ := range feeding {
-			if !slices.Contains(typs, typ) {
+		for _, typ := range m.types {
+			if m.feeds(typ, d.Name) && !slices.Contains(typs, typ) {
 				return nil, fmt.Errorf("%s also feeds %s: types that feed one total turn together", typ, d.Name)
 			}
 		}

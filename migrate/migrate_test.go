@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/kit/corpus"
 	"github.com/ingot-events/ingot/internal/local/embedded"
@@ -166,17 +167,19 @@ type moving struct {
 	old    migrate.Source
 }
 
-func begin(t *testing.T) *moving {
+func begin(t *testing.T) *moving { return beginWith(t, users) }
+
+func beginWith(t *testing.T, pipe string) *moving {
 	t.Helper()
 	m := &moving{t: t, now: time.Date(2031, 5, 5, 8, 0, 0, 0, time.UTC)}
 	m.engine = embedded.New(embedded.Config{Now: func() time.Time { return m.now }})
-	mapped, err := load(t, users, mapping)
+	mapped, err := load(t, pipe, mapping)
 	m.must(err)
 	_, err = stack.New(t.Context(), m.engine, stack.Config{Indexes: []string{"GSI1"}})
 	m.must(err)
 	_, err = stack.Table{Name: "old", Keys: [2]string{"pk", "at"}}.Create(t.Context(), m.engine.DynamoDB())
 	m.must(err)
-	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(users)}}, "p.yaml")
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(pipe)}}, "p.yaml")
 	m.must(err)
 	m.old = migrate.Source{Client: m.engine.DynamoDB(), Table: "old", Keys: []string{"pk", "at"}, ID: "one"}
 	m.config = tables.Config{Client: m.engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Env: env.Env{
@@ -375,7 +378,7 @@ func TestTurnNeedsEvidence(t *testing.T) {
 	m.row(migrate.Row{"pk": s("USER"), "at": s("x")})
 	turn := func(want string) {
 		t.Helper()
-		err := m.sync.Turn(t.Context(), []string{"user.profile"}, true)
+		_, err := m.sync.Turn(t.Context(), []string{"user.profile"})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -407,6 +410,106 @@ func TestTurnNeedsEvidence(t *testing.T) {
 	turn("") // an answer was lost
 	if err := m.sync.Open(t.Context()); err == nil || !strings.Contains(err.Error(), "user.profile is new") {
 		t.Error(err)
+	}
+}
+
+// Where a total has a floor, messages wait until a rebuild has counted what was moved.
+func TestTurnWaitsForFloors(t *testing.T) {
+	m := beginWith(t, users+`aggregates:
+  seats: {since: 3, movedBy: put, atLeast: {free: 0}, from: {user.profile: {values: {free: sum -seats?}}}}
+`)
+	st, err := store.New(m.config)
+	m.must(err)
+	m.must(st.Start(t.Context()))
+	m.row(profile("1", "ann"))
+	pass, err := m.sync.BeginPass(t.Context())
+	m.must(err)
+	_, err = pass.Run(t.Context(), nil)
+	m.must(err)
+	_, err = m.sync.Compare(t.Context(), m)
+	m.must(err)
+	m.must(m.sync.NoteCaptured(t.Context(), m.now))
+	turn := func(want, says string) {
+		t.Helper()
+		state, err := m.sync.Turn(t.Context(), []string{"user.profile"})
+		if failed := err != nil; failed != (says != "") || failed && !strings.Contains(err.Error(), says) || !failed && state != want {
+			t.Errorf("%s, %v; want %s, %s", state, err, want, says)
+		}
+	}
+	put := func(want event.Verdict) {
+		t.Helper()
+		item, err := m.config.Pipeline.Plan(envelope.Message{Body: `{"specversion":"1.0","type":"user.profile","source":"s","id":"1","data":` +
+			`{"account":"2","created":"2031-05-05T06:00:00Z","name":"bob","phones":[]}}`})
+		m.must(err)
+		if result, _ := st.Put(t.Context(), []*event.Item{item}); result[0].Verdict != want {
+			t.Errorf("%s, want %s", result[0].Verdict, want)
+		}
+	}
+	turn(migrate.Turning, "")
+	put(event.Rejected)
+	turn("", "seats since 3 is not complete")
+	def, _ := m.config.Pipeline.Definition("seats")
+	touch, err := repair.Of(st).BeginPass(t.Context(), def)
+	m.must(err)
+	_, err = repair.Of(st).Touch(t.Context())
+	m.must(err)
+	m.must(repair.Of(st).ClearBuilding(t.Context(), def, touch.Behind))
+	turn(migrate.New, "")
+	turn(migrate.New, "")
+	put(event.Inserted)
+}
+
+// After the turn, a tombstone is a free key for producers: in one put or among many, and in a
+// transaction. The stream takes such a put for an insert.
+func TestTombstonesAreFreeKeys(t *testing.T) {
+	atomic := strings.Replace(users, "    retain: 60d", "    atomic: true\n    retain: 60d", 1)
+	for name, pipe := range map[string]string{"plain": users, "atomic": atomic} {
+		for _, n := range []int{1, 30} {
+			m := beginWith(t, pipe)
+			st, err := store.New(m.config)
+			m.must(err)
+			var gone []migrate.Changed
+			var items []*event.Item
+			for i := range n {
+				row := profile(fmt.Sprint(i), "ann", "+1")
+				gone = append(gone, migrate.Changed{Key: migrate.Row{"pk": row["pk"], "at": row["at"]}, Images: []migrate.Row{row}})
+				item, err := m.config.Pipeline.Plan(envelope.Message{Body: fmt.Sprintf(`{"specversion":"1.0","type":"user.profile",`+
+					`"source":"s","id":"1","data":{"account":"%d","created":"2031-05-05T06:00:00Z","name":"bob","phones":[{"number":"+1"}]}}`, i)})
+				m.must(err)
+				items = append(items, item)
+			}
+			if done := m.sync.Do(t.Context(), migrate.Always, gone); done.Tombstones != 2*n {
+				t.Fatalf("%+v", done)
+			}
+			tombstone := m.item("ACCOUNT#0", "USER")
+			m.put(stack.Aggregates, migrate.Row{"PK": s("M#users"), "SK": s("-"), "state:user.profile": s("new")})
+			results, _ := st.Put(t.Context(), items)
+			for i, r := range results {
+				if r.Verdict != event.Inserted || len(r.Parts) > 0 && r.Parts[0].Verdict != event.Inserted {
+					t.Errorf("%s, %d: %d is %s %v", name, n, i, r.Verdict, r.Refusal)
+				}
+			}
+			again, _ := st.Put(t.Context(), items)
+			if again[0].Verdict != event.Duplicate {
+				t.Errorf("%s, %d: again %s", name, n, again[0].Verdict)
+			}
+			typed := func(img migrate.Row) string {
+				text := ""
+				for name, v := range img {
+					if v, ok := v.(*types.AttributeValueMemberS); ok {
+						text += fmt.Sprintf(",%q:{\"S\":%q}", name, v.Value)
+					}
+				}
+				return "{" + text[1:] + "}"
+			}
+			keys := typed(migrate.Row{"PK": tombstone["PK"], "SK": tombstone["SK"]})
+			doc, err := event.ParseDocument(`{"eventSourceARN":"arn","eventName":"MODIFY","dynamodb":{"SequenceNumber":"100000000000000000001",` +
+				`"ApproximateCreationDateTime":1,"Keys":` + keys + `,"OldImage":` + typed(tombstone) + `,"NewImage":` + keys + `}}`)
+			m.must(err)
+			if change, err := store.ReadRecord(doc.Root(), "shard"); err != nil || change.Kind != event.Insert {
+				t.Errorf("%v, %v", change.Kind, err)
+			}
+		}
 	}
 }
 

@@ -404,12 +404,20 @@ func (a *app) turn(ctx context.Context, o *migrateOptions, typs []string) error 
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if err := m.sync.Turn(ctx, typs, true); err != nil {
+	state, err := m.sync.Turn(ctx, typs)
+	if err != nil {
 		return refusedBy(err)
 	}
-	fmt.Fprintf(a.Stdout, "%s: the new table is the source\n", strings.Join(typs, ", "))
+	if state == migrate.Turning {
+		fmt.Fprintf(a.Stdout, "%s: turning; messages still wait, because a floor or a claim needs what was copied\n", strings.Join(typs, ", "))
+	} else {
+		fmt.Fprintf(a.Stdout, "%s: the new table is the source\n", strings.Join(typs, ", "))
+	}
 	for _, name := range together {
 		fmt.Fprintf(a.Stdout, "next: ingot rebuild %s, which counts what was copied\n", name)
+	}
+	if state == migrate.Turning {
+		fmt.Fprintln(a.Stdout, "then: ingot migrate turn again, which lets the messages in")
 	}
 	fmt.Fprintln(a.Stdout, "then: ingot quarantine resend --reason not-turned, which sends the messages that came before the turn")
 	return nil

@@ -301,7 +301,7 @@ func (m *move) compare(ctx context.Context) error {
 	if len(c.Differences) > 0 || c.Collisions != 1 {
 		return fmt.Errorf("the comparison was to find no difference and one collision: %+v", c)
 	}
-	err = m.sync.Turn(ctx, []string{quake}, true)
+	_, err = m.sync.Turn(ctx, []string{quake})
 	if stop := (*migrate.StopError)(nil); !errors.As(err, &stop) {
 		return fmt.Errorf("a turn with a collision was to be refused: %v", err)
 	}
@@ -357,7 +357,7 @@ func (m *move) write(ctx context.Context) error {
 	if err := m.copyChanges(ctx); err != nil {
 		return err
 	}
-	if err := m.sync.Turn(ctx, []string{quake}, true); err != nil {
+	if _, err := m.sync.Turn(ctx, []string{quake}); err != nil {
 		return err
 	}
 	late, _ := st.Put(ctx, []*event.Item{m.message("early"), m.message("new")})

@@ -102,7 +102,11 @@ func (w *world) turn() {
 		for h := w.streamsFunction(); h.Start(context.Background()) != nil; {
 			w.Sleep(time.Minute)
 		}
-		for w.sync().Turn(w.Deadline(context.Background(), w.Now.Add(time.Hour), 0), []string{turned}, true) != nil {
+		for {
+			ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
+			if _, err := w.sync().Turn(ctx, []string{turned}); err == nil {
+				return
+			}
 			w.Sleep(time.Minute)
 		}
 	})

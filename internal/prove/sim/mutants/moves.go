@@ -44,7 +44,7 @@ func moves() []Mutant {
 		{
 			Name: "pass-overwrites", What: "the first pass overwrites what is there", Defends: "C7",
 			Checks: copies,
-			Edits: []Edit{{"migrate.Pass.insert", `responses, err = p.sync.store.Execute(ctx, statements)
+			Edits: []Edit{{"migrate.Pass.insertChunk", `responses, err = p.sync.store.Execute(ctx, statements)
 			return err`,
 				`for _, in := range chunk {
 				if err := overwrite(ctx, p.sync, in.row, in.item); err != nil { return err }
@@ -115,7 +115,7 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 			Name: "refused-insert-is-done", What: "what the first pass meets under a key is taken for its own", Defends: "C7",
 			Checks: copies,
 			Plain:  true,
-			Edits:  []Edit{{"migrate.Pass.insert", `left = append(left, in.row)`, `_ = in`}},
+			Edits:  []Edit{{"migrate.Pass.insertChunk", `met = append(met, in.row)`, `_ = in`}},
 		},
 		{
 			Name: "other-rows-unread", What: "the other rows that an item names are not read", Defends: "C7",
@@ -133,7 +133,9 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 			Name: "half-a-turn", What: "a turn does not say that the totals must be built", Defends: "C7",
 			Checks: []sim.Check{sim.Generation},
 			Plain:  true,
-			Edits:  []Edit{{"migrate.Sync.Turn", `fed = append(fed, d)`, `if d != nil { continue }`}},
+			Edits: []Edit{{"migrate.Sync.Turn", `for _, d := range fed {
+		list`, `for _, d := range fed[:0] {
+		list`}},
 		},
 		{
 			Name: "deletes-ignored", What: "a row that is gone keeps its copy", Defends: "C7",
