@@ -96,7 +96,14 @@ const looks = 3
 func (s *Sync) Compare(ctx context.Context, lag Lag) (*Compared, error) {
 	c := &comparison{Sync: s, sums: make([]sum, buckets), differs: map[uint32]bool{}, suspect: map[event.Key]*suspect{}}
 	c.out.Began, c.out.Why = s.store.Env.Now(), map[string]int{}
-	err := c.scan(ctx, func(key event.Key, row string, term [32]byte, less bool) { c.sums[bucketOf(key)].add(term, less) })
+	before, err := s.Control(ctx)
+	if err == nil {
+		err = s.allows(before)
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = c.scan(ctx, func(key event.Key, row string, term [32]byte, less bool) { c.sums[bucketOf(key)].add(term, less) })
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +124,7 @@ func (s *Sync) Compare(ctx context.Context, lag Lag) (*Compared, error) {
 		}
 	}
 	slices.SortFunc(c.out.Differences, func(a, b Difference) int { return compareKeys(a.Key, b.Key) })
-	return &c.out, s.note(ctx, &c.out)
+	return &c.out, s.note(ctx, before.Stream, &c.out)
 }
 
 // scan reads both tables and calls term for each key that a row should have and that a copy has.
@@ -344,13 +351,21 @@ func tokenOf(cur rows.Image) string {
 	return v.Value
 }
 
-// note keeps what a comparison has found on the control item, as evidence for the turn.
-func (s *Sync) note(ctx context.Context, c *Compared) error {
+// note keeps what a comparison has found on the control item, as evidence for the turn. It does not
+// count if capture has begun to read another stream meanwhile.
+func (s *Sync) note(ctx context.Context, stream string, c *Compared) error {
 	result := clean
 	if !c.Clean() {
 		result = fmt.Sprintf("%d differences, %d collisions, %d refused rows", len(c.Differences), c.Collisions, c.Refused)
 	}
-	_, err := s.update(ctx, "SET comparedAt = :at, evidence = :found", "attribute_exists(PK)",
-		rows.Image{":at": rows.Text(keys.FormatTime(c.Began)), ":found": rows.Text(result)})
+	values := rows.Image{":at": rows.Text(keys.FormatTime(c.Began)), ":found": rows.Text(result)}
+	condition := "attribute_not_exists(streamArn)"
+	if stream != "" {
+		condition, values[":stream"] = "streamArn = :stream", rows.Text(stream)
+	}
+	noted, err := s.update(ctx, "SET comparedAt = :at, evidence = :found", "attribute_exists(PK) AND "+condition, values)
+	if err == nil && !noted && stream != "" {
+		err = stopped("capture has begun to read another stream while the tables were compared: compare again")
+	}
 	return err
 }

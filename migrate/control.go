@@ -32,6 +32,9 @@ type Control struct {
 	Found    string
 	// Captured is a time: the poller of a shell has done every change of the old table before it.
 	Captured time.Time
+	// Stream is the ARN of the stream that was read. Another one begins where nobody knows what was
+	// written before.
+	Stream string
 	// Pass is the number of the pass that began last, and Filled that of the last one that ended.
 	Pass, Filled int64
 }
@@ -62,7 +65,8 @@ func (s *Sync) Control(ctx context.Context) (*Control, error) {
 	}
 	compared, _ := keys.ParseTime(rows.TextOf(img["comparedAt"]))
 	captured, _ := keys.ParseTime(rows.TextOf(img["captured"]))
-	return &Control{Compared: compared, Captured: captured, Found: rows.TextOf(img["evidence"]), From: rows.TextOf(img["from"]),
+	return &Control{Compared: compared, Captured: captured, Stream: rows.TextOf(img["streamArn"]),
+		Found: rows.TextOf(img["evidence"]), From: rows.TextOf(img["from"]),
 		ID: rows.TextOf(img["table"]), States: rows.StatesOf(img),
 		Pass: rows.IntegerOf(img["pass"]), Filled: rows.IntegerOf(img["filled"])}, nil
 }
@@ -136,9 +140,16 @@ func (s *Sync) Begin(ctx context.Context) (*Control, error) {
 	return c, s.allows(c)
 }
 
-// NoteCaptured notes on the control item that capture has done every change before a time.
-func (s *Sync) NoteCaptured(ctx context.Context, at time.Time) error {
-	_, err := s.update(ctx, "SET captured = :at", "attribute_exists(PK)", rows.Image{":at": rows.Text(keys.FormatTime(at.UTC()))})
+// NoteCaptured notes on the control item that capture has done every change of a stream before a
+// time. If it is another stream than before, what was written in between is in neither, so what the
+// last comparison has found no longer counts.
+func (s *Sync) NoteCaptured(ctx context.Context, stream string, at time.Time) error {
+	values := rows.Image{":at": rows.Text(keys.FormatTime(at.UTC())), ":stream": rows.Text(stream)}
+	same, err := s.update(ctx, "SET captured = :at, streamArn = :stream",
+		"attribute_exists(PK) AND (attribute_not_exists(streamArn) OR streamArn = :stream)", values)
+	if err == nil && !same {
+		_, err = s.update(ctx, "SET captured = :at, streamArn = :stream REMOVE comparedAt", "attribute_exists(PK)", values)
+	}
 	return err
 }
 

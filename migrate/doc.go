@@ -1,10 +1,10 @@
-// Package migrate moves a live DynamoDB table into an Ingot table: capture, backfill, compare,
-// read, write, retire, with evidence at each step and a way back.
+// Package migrate moves a live DynamoDB table into an Ingot table while an application goes on
+// writing it: capture, backfill, compare, turn.
 //
 // migration.yaml says what each row becomes ([Load], [Mapping]). From there on a row is planned by
 // pipeline.yaml, like a message. [Sync] makes the copies of rows equal to the rows. It needs no
 // order and no single delivery, so everything that names changed rows can feed it: [Capture] from
-// the old table's stream, [Backfill] from a scan. [Compare] proves the copy.
+// the old table's stream, a [Pass] from a scan. [Sync.Compare] proves the copy.
 //
 // A copy carries epoch 0, so nothing counts it, and `i:migrated`, which changes with every write of
 // it. A key that holds a copy no more keeps a tombstone.

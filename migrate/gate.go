@@ -28,6 +28,9 @@ func (s *Sync) Missing(ctx context.Context) ([]string, *Control, error) {
 		list = append(list, fmt.Sprintf("pass %d has not ended: run `ingot migrate backfill` again", c.Pass))
 	case c.Captured.IsZero():
 		list = append(list, "capture has never read the stream to its end: run `ingot migrate capture`")
+	case s.old.Stream != "" && s.old.Stream != c.Stream:
+		list = append(list, "the stream of the old table is another one than capture has read: run `ingot migrate capture`, and then "+
+			"`ingot migrate backfill` and `ingot migrate compare`, because what was written in between is in neither")
 	case c.Compared.IsZero():
 		list = append(list, "the tables were never compared: run `ingot migrate compare`")
 	case now.Sub(c.Compared) > evidenceLasts:

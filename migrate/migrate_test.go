@@ -390,7 +390,7 @@ func TestTurnNeedsEvidence(t *testing.T) {
 	_, err = pass.Run(t.Context(), nil)
 	m.must(err)
 	turn("capture has never read the stream")
-	m.must(m.sync.NoteCaptured(t.Context(), m.now))
+	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
 	turn("never compared")
 	_, err = m.sync.Compare(t.Context(), m)
 	m.must(err)
@@ -405,7 +405,12 @@ func TestTurnNeedsEvidence(t *testing.T) {
 	_, err = m.sync.Compare(t.Context(), m)
 	m.must(err)
 	turn("capture has not gone on")
-	m.must(m.sync.NoteCaptured(t.Context(), m.now))
+	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
+	m.must(m.sync.NoteCaptured(t.Context(), "two", m.now)) // the stream was switched off and on
+	turn("never compared")
+	_, err = m.sync.Compare(t.Context(), m)
+	m.must(err)
+	m.must(m.sync.NoteCaptured(t.Context(), "two", m.now))
 	turn("")
 	turn("") // an answer was lost
 	if err := m.sync.Open(t.Context()); err == nil || !strings.Contains(err.Error(), "user.profile is new") {
@@ -428,7 +433,7 @@ func TestTurnWaitsForFloors(t *testing.T) {
 	m.must(err)
 	_, err = m.sync.Compare(t.Context(), m)
 	m.must(err)
-	m.must(m.sync.NoteCaptured(t.Context(), m.now))
+	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
 	turn := func(want, says string) {
 		t.Helper()
 		state, err := m.sync.Turn(t.Context(), []string{"user.profile"})

@@ -38,6 +38,7 @@ type Source struct {
 	Table  string
 	Keys   []string // the names of its key attributes: partition key, sort key
 	ID     string   // its TableId, which another table of the same name does not have
+	Stream string   // the ARN of its stream as it is now; empty: not known, or there is none
 }
 
 // Sync makes copies equal to their rows. It is safe for concurrent use, also by several processes,

@@ -24,9 +24,9 @@ import (
 	"github.com/ingot-events/ingot/tables"
 )
 
-var migrateHelp = `Moves a live DynamoDB table into the events table of a stack, as migration.yaml says: capture, backfill, compare,
-read, write, retire. Each step shows evidence before the next may begin. ` + excerpt.Page("migrating.md") + `
-tells the whole story.
+var migrateHelp = `Moves a live DynamoDB table into the events table of a stack, as migration.yaml says. The steps are plan, capture,
+backfill, compare and turn. Nothing turns before a comparison has found both tables equal.
+` + excerpt.Page("migrating.md") + ` tells the whole story.
 
 The old table is read in the stack's account and Region. Nothing is ever written to it.`
 

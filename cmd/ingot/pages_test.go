@@ -29,6 +29,9 @@ func TestExamplePages(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
+		if path.Dir(file) == "migrate" {
+			continue // its page is docs/migrating.md, and ingot migrate demo is its session
+		}
 		t.Run(path.Dir(file), func(t *testing.T) {
 			page, err := os.ReadFile("../../examples/" + path.Dir(file) + "/README.md")
 			if err != nil {

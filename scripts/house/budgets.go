@@ -10,7 +10,7 @@ var budgets = map[string]int{
 	"heart: lines of the longest function":            60,
 	"folders directly under internal/":                9,
 	"lines of code in both functions":                 23_780,
-	"tokens of source":                                772_700,
+	"tokens of source":                                772_900,
 	"tokens of tests":                                 754_200,
 	"lines over 140 columns, beside whole texts":      0,
 	"methods on store.Store":                          30,

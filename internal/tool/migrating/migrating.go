@@ -34,7 +34,6 @@ type Describer interface {
 type Old struct {
 	migrate.Source
 	Items, Bytes int64  // as DynamoDB counts them, every six hours
-	Stream       string // the ARN of its stream; empty: it has none
 	Images       string // the stream's view type
 }
 

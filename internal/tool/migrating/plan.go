@@ -22,7 +22,7 @@ type Plan struct {
 	Missing []string `json:"missing,omitempty"`
 }
 
-// Step is one of the six.
+// Step is one of them.
 type Step struct {
 	Name   string  `json:"name"`
 	Reads  float64 `json:"readUnits"`
@@ -68,9 +68,7 @@ func PlanOf(m *migrate.Mapping, old *Old, s *Sample, prices *cost.Prices, rate f
 	step("capture", 0, 0, "each change of a row reaches its copy", "switch it off; nothing reads the copies")
 	step("backfill", scan, writes, "every row has a copy, or a reason why it has none", "nothing reads the copies")
 	step("compare", scan+copies/4, 0, "copies and rows are equal, while both change", "nothing was changed")
-	step("read", 0, 0, "the application gets the same answers", "read from the old table again")
-	step("write", copies/4, writes, "totals are exact once rebuilt", "nothing, until producers write to the queue")
-	step("retire", 0, 0, "nothing uses the old table", "restore its export")
+	step("turn", copies/4, writes, "totals are exact once rebuilt", "there is no way back once messages are stored")
 	return p
 }
 

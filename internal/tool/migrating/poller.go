@@ -13,6 +13,7 @@ import (
 // Poller feeds capture from the stream of the old table, as Lambda's mapping does.
 type Poller struct {
 	capture *migrate.Capture
+	arn     string
 	stream  *esm.Stream
 	fault   error // of the last batch; nil: it succeeded
 	now     func() time.Time
@@ -23,7 +24,7 @@ const captureTimeout = time.Minute
 
 // NewPoller makes a poller. f may set what differs from a deployed function.
 func NewPoller(c *migrate.Capture, client esm.StreamClient, arn string, f esm.Function) (*Poller, error) {
-	p := &Poller{capture: c, now: time.Now}
+	p := &Poller{capture: c, arn: arn, now: time.Now}
 	f.Handler = func(ctx context.Context, payload []byte) ([]byte, error) {
 		answer, err := c.Handle(ctx, payload)
 		if p.fault = err; err != nil {
@@ -51,7 +52,7 @@ func (p *Poller) Poll(ctx context.Context) (idle bool, err error) {
 		return false, stop
 	}
 	if p.stream.Drained() {
-		if err := p.capture.Sync.NoteCaptured(ctx, began); err != nil {
+		if err := p.capture.Sync.NoteCaptured(ctx, p.arn, began); err != nil {
 			return false, err
 		}
 	}

@@ -73,7 +73,7 @@ func (w *world) tidy() {
 		w.people(w.fill)
 		w.rest()
 	}
-	defer func() { w.must(w.sync().NoteCaptured(ctx, w.Now)) }()
+	defer func() { w.must(w.sync().NoteCaptured(ctx, "stream", w.Now)) }()
 	claimed, untidy, barred := map[string]bool{}, false, map[string]bool{}
 	for _, img := range w.all(stack.Events) {
 		barred[text(img["PK"])] = img["i:barred"] != nil
