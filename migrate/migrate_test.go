@@ -24,6 +24,7 @@ import (
 	"github.com/ingot-events/ingot/repair"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/tables"
+	"github.com/ingot-events/ingot/verify"
 )
 
 const (
@@ -450,7 +451,15 @@ func TestTurnWaitsForFloors(t *testing.T) {
 			t.Errorf("%s, want %s", result[0].Verdict, want)
 		}
 	}
+	copies := func(want int) {
+		t.Helper()
+		if r, err := verify.Totals(t.Context(), m.config.Pipeline, st, m.now); err != nil || r.Copies != want || r.Items != 1-want {
+			t.Errorf("%+v, %v; want %d copies", r, err, want)
+		}
+	}
+	copies(1)
 	turn(migrate.Turning, "")
+	copies(0)
 	put(event.Rejected)
 	turn("", "seats since 3 is not complete")
 	def, _ := m.config.Pipeline.Definition("seats")

@@ -36,6 +36,9 @@ type Report struct {
 	// MissingParts is how many parts of stored events are not stored: see
 	// [repair.Repairer.MissingParts]. [repair.Repairer.PutParts] puts them.
 	MissingParts int
+	// Copies is how many items are copies of rows whose type a migration has not turned yet. They
+	// are no events, and nothing counts them.
+	Copies int
 	// missing is the first odd item that is not in a generation.
 	missing map[*aggregate.Definition]string
 	// differing counts the differences of each generation, including those beyond the list.
@@ -220,7 +223,7 @@ func (r *Report) flag(text string) {
 
 // seen adds what the segments have seen besides the sums.
 func (r *Report) seen(p *pipeline.Pipeline, s *seen) {
-	r.MissingParts = s.Parts
+	r.MissingParts, r.Copies = s.Parts, s.Copies
 	r.Items, r.Units, r.Odd, r.More.Odd = s.Items, s.Units, s.Odd, s.MoreOdd
 	for _, def := range p.Definitions() {
 		id := lanes.ID(def)

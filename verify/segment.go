@@ -62,6 +62,7 @@ type seen struct {
 	Odd     []string          `json:"odd,omitempty"`
 	MoreOdd int               `json:"moreOdd,omitempty"` // beyond those listed
 	Missing map[string]string `json:"missing,omitempty"` // by generation: an odd item that is not in it
+	Copies  int               `json:"copies,omitempty"`  // of rows whose type a migration has not turned yet
 	Parts   int               `json:"parts,omitempty"`   // how many parts of stored wholes are missing
 }
 
@@ -171,6 +172,7 @@ func (s *reading) readItems(ctx context.Context) error {
 		for _, item := range page.All {
 			s.item(item)
 		}
+		s.Seen.Copies += page.Copies
 		units, err := s.missingParts(ctx, page.All)
 		page.Units += units
 		if err != nil {
@@ -310,6 +312,7 @@ func (s *seen) add(o *seen) {
 	s.Items += o.Items
 	s.Units += o.Units
 	s.Parts += o.Parts
+	s.Copies += o.Copies
 	for _, what := range o.Odd {
 		s.odd(what)
 	}

@@ -126,6 +126,9 @@ func TestMigrate(t *testing.T) {
 	move(0, "turn quake --yes", "the new table is the source", "next: ingot rebuild network_day")
 	move(exitRefused, "backfill --yes", "quake is new")
 	w.used(t, "migrate", seen)
+	if o := toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "verify", "--stack", "shop"); strings.Contains(o.out, "left out") {
+		t.Errorf("verify leaves out what has turned: %s", o.out)
+	}
 }
 
 // soon is the real clock on which nothing waits long.

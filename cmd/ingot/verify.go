@@ -59,6 +59,7 @@ const verifyJSON = `With --output json, one object:
   building[], flagged[]   aggregates that are not complete; the flags of totals
   odd[]                   items that cannot be understood
   missingParts            parts of stored events that are not stored; absent if there are none
+  copies                  copies of rows whose type a migration has not turned yet; absent if there are none
   unsure                  with --twice: why no difference can be called damaged; absent otherwise`
 
 type verifyOptions struct {
@@ -357,6 +358,7 @@ type verified struct {
 	Flagged     []string  `json:"flagged"`
 	Odd         []string  `json:"odd"`
 	Parts       int       `json:"missingParts,omitempty"`
+	Copies      int       `json:"copies,omitempty"`
 	Unsure      string    `json:"unsure,omitempty"`
 }
 
@@ -379,7 +381,8 @@ func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Repor
 		masks = show.Personal{}
 	}
 	out := verified{Items: r.Items, Totals: r.Totals, Partly: r.Partly, Units: r.Units, Equal: r.OK(), Parts: r.MissingParts,
-		More: r.More.Differences, Differences: []unequal{}, Building: []string{}, Flagged: []string{}, Odd: []string{}}
+		Copies: r.Copies,
+		More:   r.More.Differences, Differences: []unequal{}, Building: []string{}, Flagged: []string{}, Odd: []string{}}
 	add := func(list []verify.Difference, damaged *bool) {
 		for _, d := range list {
 			d = masks.Difference(d)
@@ -462,6 +465,9 @@ func (a *app) verifiedText(out verified, looks *verify.Looks) {
 	if out.Parts > 0 {
 		fmt.Fprintf(a.Stdout, "missing: %s of stored events; if no events flow, ingot rebuild --parts puts them\n",
 			show.Count(out.Parts, "part"))
+	}
+	if out.Copies > 0 {
+		fmt.Fprintf(a.Stdout, "left out: %s of rows, which are events once their type has turned\n", show.Count(out.Copies, "copy"))
 	}
 	some(a.Stdout, out.Odd, func(s string) string { return "odd: " + s })
 	result := "no difference"
