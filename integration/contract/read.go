@@ -14,9 +14,9 @@ import (
 // payload.
 func judging(keys ...attrs) types.KeysAndAttributes {
 	return types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true),
-		ProjectionExpression: aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b"),
+		ProjectionExpression: aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b, #m"),
 		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#s": "epoch",
-			"#i": "i:revision", "#b": "i:barred"}}
+			"#i": "i:revision", "#b": "i:barred", "#m": "i:migrated"}}
 }
 
 // comparing is judging with the payload. The payload tells a conflict from a copy in another
@@ -82,7 +82,7 @@ func reads(t *testing.T, h *Harness) {
 		},
 		"what judging needs, and nothing else": func(w *table) {
 			want := with(key(w.pk(), "1"), attrs{"type": s("order"), "digest": b("\x01"), "expiresAt": n("4102444800"), "epoch": n("2"),
-				"i:revision": s("1!"), "i:barred": yes(true)})
+				"i:revision": s("1!"), "i:barred": yes(true), "i:migrated": s("x-y")})
 			w.put(with(want, attrs{"id": s("1"), "GSI1PK": s("g"), "GSI1SK": s("1"), "status": s("paid"), "data": s("{}")}))
 			w.put(key(w.pk(), "2"))
 			whole, _, err := w.batchGet(comparing(key(w.pk(), "1")))
@@ -101,13 +101,13 @@ func reads(t *testing.T, h *Harness) {
 			}
 		},
 		"what barring a key needs": func(w *table) {
-			want := attrs{"PK": s(w.pk()), "type": s("order"), "expiresAt": n("4102444800"), "i:payload": b("\x02"), "i:parts": n("3")}
+			want := attrs{"PK": s(w.pk()), "type": s("order"), "expiresAt": n("4102444800"), "i:payload": b("\x02"), "i:parts": n("3"),
+				"i:migrated": s("x-y")}
 			w.put(with(want, attrs{"SK": s("1"), "digest": b("\x01"), "data": s("{}")}))
 			out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "1"), ConsistentRead: aws.Bool(true),
-				ProjectionExpression: aws.String("PK, #t, #r, #e, #b, #p, #n"),
+				ProjectionExpression: aws.String("PK, #t, #r, #e, #b, #p, #n, #m"),
 				ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": "i:barred",
-					"#p": "i:payload",
-					"#n": "i:parts"}})
+					"#p": "i:payload", "#n": "i:parts", "#m": "i:migrated"}})
 			if err != nil {
 				w.Fatal(err)
 			}

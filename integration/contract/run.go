@@ -23,7 +23,7 @@ type area struct {
 var areas = []area{
 	{"put", dynamo, puts}, {"update", dynamo, updates}, {"mark", dynamo, marks}, {"statements", dynamo, statements},
 	{"updating statements", dynamo, updatingStatements}, {"transaction", dynamo, transactions}, {"cancellation", dynamo, cancellations},
-	{"together", dynamo, togethers},
+	{"together", dynamo, togethers}, {"copy", dynamo, copies},
 	{"read", dynamo, reads}, {"range", dynamo, ranges}, {"pattern", dynamo, patterns}, {"rank", dynamo, ranks},
 	{"expression", dynamo, expressions}, {"capacity", dynamo, capacities},
 	{"ttl", dynamo, timeToLive}, {"stream", streams, records}, {"queue", queues, letters}, {"redrive", queues, redrives},

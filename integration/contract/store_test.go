@@ -31,6 +31,7 @@ import (
 	"github.com/ingot-events/ingot/internal/plan/lanes"
 	inside "github.com/ingot-events/ingot/internal/table"
 	"github.com/ingot-events/ingot/internal/testworld"
+	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/query"
 	"github.com/ingot-events/ingot/repair"
@@ -107,7 +108,8 @@ func spec(epoch int64) pipeline.Spec {
 func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
 	s := &shop{t: t, now: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), way: way, counts: map[*store.Store]*inside.Tables{}}
 	s.engine = r.engine(embedded.Config{Now: func() time.Time { return s.now }})
-	for _, table := range []stack.Table{{Name: "events", Indexes: []string{"GSI1"}}, {Name: "totals", Ranked: true}, {Name: "kept"}} {
+	for _, table := range []stack.Table{{Name: "events", Indexes: []string{"GSI1"}}, {Name: "totals", Ranked: true}, {Name: "kept"},
+		{Name: "moved"}, {Name: "old", Keys: [2]string{"id", "at"}}} {
 		if _, err := table.Create(t.Context(), s.engine.DynamoDB()); err != nil {
 			t.Fatal(err)
 		}
@@ -592,8 +594,106 @@ func sent(t *testing.T) *record {
 		s.mending()
 		s.keeping()
 		s.evolving()
+		s.migrating()
 	}
 	return r
+}
+
+// migrating moves a table into the events table: two passes, a change that capture sees, a
+// comparison, an erased copy, and a turn.
+func (s *shop) migrating() {
+	const text = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  user: {id: "{id}", at: "{at}", key: {pk: "USER#{id}", sk: "USER"}, migrated: users}
+  phone: {id: "{id}#{n}", key: {pk: "USER#{id}", sk: "PHONE#{n}"}, part: {of: user, each: phones, with: [id]}}
+aggregates:
+  owned: {since: 1, movedBy: put, atLeast: {phones: -100}, from: {phone: {values: {phones: count}}}}
+`
+	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	st := s.on("moved", p)
+	m, err := migrate.Load(fstest.MapFS{"m.yaml": {Data: []byte(`migration: 1
+name: users
+from: {table: old}
+rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phones}"}}]
+`)}}, "m.yaml", p)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	old := migrate.Source{Client: s.engine.DynamoDB(), Table: "old", Keys: []string{"id", "at"}, ID: "1"}
+	moving, err := migrate.NewSync(m, old, tables.Config{Client: old.Client, Events: "events", Aggregates: "moved", Env: env.Env{
+		Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	written := func(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
+	row := func(id, at, phone string) migrate.Changed {
+		row := migrate.Row{"id": written(id), "at": written(at), "phones": &types.AttributeValueMemberL{Value: []types.AttributeValue{
+			&types.AttributeValueMemberM{Value: migrate.Row{"n": written(phone)}}}}}
+		if _, err := old.Client.PutItem(s.t.Context(), &dynamodb.PutItemInput{TableName: &old.Table, Item: row}); err != nil {
+			s.t.Fatal(err)
+		}
+		return migrate.Changed{Key: row, Images: []migrate.Row{row}}
+	}
+	unmarked := migrate.Row{"PK": written("USER#2"), "SK": written("USER"), "type": written("user")} // as if its mark had been taken off
+	row("1", "2099-03-01T10:00:00Z", "1")
+	for n := range 2 {
+		pass, err := moving.BeginPass(s.t.Context())
+		if err == nil {
+			_, err = pass.Run(s.t.Context(), nil)
+		}
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if n == 0 {
+			row("1", "2099-03-01T10:00:00Z", "2")
+			row("2", "2099-03-01T10:00:00Z", "1")
+			in := &dynamodb.PutItemInput{TableName: aws.String("events"), Item: unmarked}
+			if _, err := old.Client.PutItem(s.t.Context(), in); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+	}
+	erased := event.Key{PK: "USER#1", SK: "USER"}
+	if _, err := repair.Of(st).Erase(s.t.Context(), erased); err != nil {
+		s.t.Error(err)
+	}
+	second := row("2", "2099-03-01T11:00:00Z", "1")
+	if done := moving.Do(s.t.Context(), migrate.Always, []migrate.Changed{second}); done.Collisions == 0 || done.Err != nil {
+		s.t.Errorf("%+v", done)
+	}
+	if _, err := s.engine.DynamoDB().DeleteItem(s.t.Context(), &dynamodb.DeleteItemInput{TableName: &old.Table,
+		Key: migrate.Row{"id": second.Key["id"], "at": second.Key["at"]}}); err != nil {
+		s.t.Fatal(err)
+	}
+	moving.Do(s.t.Context(), migrate.Always, []migrate.Changed{second})
+	for _, stream := range []string{"a stream", "another stream"} {
+		if err := moving.NoteCaptured(s.t.Context(), stream, s.now); err != nil {
+			s.t.Error(err)
+		}
+	}
+	if c, err := moving.Compare(s.t.Context(), moving); err != nil || !c.Clean() {
+		s.t.Fatalf("%+v, %v", c, err)
+	}
+	if err := st.Start(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, want := range []string{migrate.Turning, migrate.New} {
+		state, err := moving.Turn(s.t.Context(), []string{"user"})
+		if err != nil || state != want {
+			s.t.Fatalf("%s, %v, want %s", state, err, want)
+		}
+		d, _ := p.Definition("owned")
+		if pass, err := repair.Of(st).BeginPass(s.t.Context(), d); err != nil {
+			s.t.Error(err)
+		} else if err := repair.Of(st).ClearBuilding(s.t.Context(), d, pass.Behind); err != nil {
+			s.t.Error(err)
+		}
+	}
 }
 
 func keyOf(item map[string]types.AttributeValue) map[string]types.AttributeValue {
@@ -649,7 +749,7 @@ func readStore(t *testing.T) (senders, placeholders map[string]string) {
 	t.Helper()
 	senders, placeholders = map[string]string{}, map[string]string{}
 	var files []string
-	for _, folder := range []string{"internal/table/*", "query", "repair", "store"} {
+	for _, folder := range []string{"internal/table/*", "migrate", "query", "repair", "store"} {
 		more, err := filepath.Glob("../../" + folder + "/*.go")
 		if err != nil || len(more) == 0 {
 			t.Fatal(folder, err)
