@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
@@ -237,10 +235,7 @@ func (a *app) backfill(ctx context.Context, o *migrateOptions) error {
 	if err != nil {
 		return refusedBy(err)
 	}
-	fmt.Fprintf(a.Stdout, "pass %d has ended: %s rows read, %s inserted, %s written, of these %s tombstones\n"+
-		"skipped %s, expired %s, refused %s, collisions %s\n", pass.Number, show.Comma(done.Rows), show.Comma(done.Inserted),
-		show.Comma(done.Written), show.Comma(done.Tombstones), show.Comma(done.Skipped), show.Comma(done.Expired), show.Comma(done.Refused),
-		show.Comma(done.Collisions))
+	migrating.WritePass(a.Stdout, pass.Number, done)
 	return nil
 }
 
@@ -408,18 +403,7 @@ func (a *app) turn(ctx context.Context, o *migrateOptions, typs []string) error 
 	if err != nil {
 		return refusedBy(err)
 	}
-	if state == migrate.Turning {
-		fmt.Fprintf(a.Stdout, "%s: turning; messages still wait, because a floor or a claim needs what was copied\n", strings.Join(typs, ", "))
-	} else {
-		fmt.Fprintf(a.Stdout, "%s: the new table is the source\n", strings.Join(typs, ", "))
-	}
-	for _, name := range together {
-		fmt.Fprintf(a.Stdout, "next: ingot rebuild %s, which counts what was copied\n", name)
-	}
-	if state == migrate.Turning {
-		fmt.Fprintln(a.Stdout, "then: ingot migrate turn again, which lets the messages in")
-	}
-	fmt.Fprintln(a.Stdout, "then: ingot quarantine resend --reason not-turned, which sends the messages that came before the turn")
+	migrating.WriteTurned(a.Stdout, typs, state, together)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/ingot-events/ingot/internal/tool/show"
@@ -89,4 +90,32 @@ func (s *State) Write(w io.Writer) {
 	if len(s.Missing) == 0 {
 		fmt.Fprintln(w, "nothing is missing: ingot migrate turn may follow once producers have stopped and capture has read what they wrote")
 	}
+}
+
+// WritePass writes what a pass has done.
+func WritePass(w io.Writer, number int64, done migrate.Progress) {
+	fmt.Fprintf(w, "pass %d has ended: %s rows read, %s inserted, %s written, of these %s tombstones\n"+
+		"skipped %s, expired %s, refused %s, collisions %s\n", number, show.Comma(done.Rows), show.Comma(done.Inserted),
+		show.Comma(done.Written), show.Comma(done.Tombstones), show.Comma(done.Skipped), show.Comma(done.Expired), show.Comma(done.Refused),
+		show.Comma(done.Collisions))
+}
+
+// WriteTurned writes what types are after a turn, and what to do next. together are the aggregates
+// that they feed.
+func WriteTurned(w io.Writer, types []string, state string, together []string) {
+	list := strings.Join(types, " ")
+	if state == migrate.Turning {
+		fmt.Fprintf(w, "%s: turning; messages still wait for a floor or a claim that needs what was copied\n", list)
+	} else {
+		fmt.Fprintf(w, "%s: the new table is the source\n", list)
+	}
+	for _, name := range together {
+		fmt.Fprintf(w, "next: ingot rebuild %s, which counts what was copied\n", name)
+	}
+	if state == migrate.Turning {
+		fmt.Fprintf(w, "then: ingot migrate turn %s --yes, which lets the messages in\n", list)
+	}
+	fmt.Fprintln(w, `then, for the messages that came before the turn:
+  ingot quarantine pull early --once
+  ingot quarantine resend early --reason not-turned --yes`)
 }

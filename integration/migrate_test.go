@@ -1,0 +1,174 @@
+package integration
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/tool/migrating"
+	"github.com/ingot-events/ingot/migrate"
+)
+
+// legacy is the table that moves, and the application that writes it.
+type legacy struct {
+	*deployed
+	table string
+}
+
+func (l *legacy) row(day, second int, id string, more ...string) migrate.Row {
+	row := migrate.Row{"pk": &types.AttributeValueMemberS{Value: fmt.Sprintf("DAY#2098-02-%02d", day)},
+		"sk":  &types.AttributeValueMemberS{Value: fmt.Sprintf("00:00:%02d.000#%s", second, id)},
+		"net": &types.AttributeValueMemberS{Value: "us"},
+		"ms":  &types.AttributeValueMemberN{Value: fmt.Sprint(4041964800000 + (day*86400+second)*1000)},
+		"mag": &types.AttributeValueMemberN{Value: "4.50"}}
+	for _, name := range more {
+		delete(row, name)
+	}
+	return row
+}
+
+func (l *legacy) put(row migrate.Row) {
+	l.Helper()
+	if _, err := l.clients.DynamoDB.PutItem(l.Context(), &dynamodb.PutItemInput{TableName: &l.table, Item: row}); err != nil {
+		l.Fatal(err)
+	}
+}
+
+func (l *legacy) remove(row migrate.Row) {
+	l.Helper()
+	_, err := l.clients.DynamoDB.DeleteItem(l.Context(), &dynamodb.DeleteItemInput{TableName: &l.table,
+		Key: migrate.Row{"pk": row["pk"], "sk": row["sk"]}})
+	if err != nil {
+		l.Fatal(err)
+	}
+}
+
+// TestMigrated moves a table with the tool, from its plan to totals that count what was copied,
+// while an application writes the table: capture reads its real stream.
+func TestMigrated(t *testing.T) {
+	e, _ := open(t)
+	page, err := os.ReadFile("../docs/without-go.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample, err := os.ReadFile(filepath.Join("..", sampleshop.Template))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, name := range []string{"pipeline.yaml", "migration.yaml"} {
+		text, err := examples.Files.ReadFile("migrate/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(text)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"pipeline/pipeline.yaml": files["pipeline.yaml"],
+		"template.yaml": sampleshop.Patched(t, string(sample), sampleshop.Diffs(string(page))...)} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755),
+			os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := deploy(t, deployment{dir: dir, binaries: functions(t),
+		parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
+	l := &legacy{d, d.stack + "-old"}
+	old := stack.Table{Name: l.table, Keys: migrating.OldTable.Keys, Stream: true}
+	if _, err := old.Create(t.Context(), d.clients.DynamoDB); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // the endpoint may be somebody's own
+		_, _ = d.clients.DynamoDB.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &l.table})
+	})
+	w := d.tool(e.URL, "..")
+	for name, text := range map[string]string{"pipeline.yaml": files["pipeline.yaml"],
+		"migration.yaml": strings.Replace(files["migration.yaml"], "quakes-v1", l.table, 1)} {
+		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 40 {
+		l.put(l.row(1+i%3, i, fmt.Sprintf("q%d", i)))
+	}
+	l.move(w)
+	l.turn(w)
+}
+
+// move copies the table while it changes, until a comparison finds it equal.
+func (l *legacy) move(w tool) {
+	l.Helper()
+	l.useTool(w, []toolCall{{"migrate plan", 0, "40 become quake"}, {"migrate status", 0, "missing: migration quakes has no control item"}})
+	l.send(`{"id":"early","net":"us","time":4102444800000,"mag":5}`) // before the turn
+	capture := exec.CommandContext(l.Context(), w.binary, append(strings.Fields("migrate capture --yes"), w.flags...)...)
+	capture.Dir, capture.Env = w.dir, w.env
+	var said strings.Builder
+	capture.Stderr = &said
+	if err := capture.Start(); err != nil {
+		l.Fatal(err)
+	}
+	l.useTool(w, []toolCall{{"migrate backfill --yes", 0, "pass 1 has ended: 40 rows read"}})
+	corrected := l.row(9, 1, "q1")
+	l.remove(l.row(2, 1, "q1")) // its time was wrong
+	l.put(corrected)
+	l.remove(l.row(3, 2, "q2"))
+	l.put(l.row(4, 4, "q0")) // q0 is there twice now
+	l.put(l.row(4, 5, "no key", "ms"))
+	l.until("the comparison finds a collision and a refused row", nothing, func() bool {
+		stdout, _, code := w.run(l.Context(), "migrate compare")
+		return code == 3 && strings.Contains(stdout, "collision  1 keys") && strings.Contains(stdout, "refused  1 rows")
+	})
+	l.useTool(w, []toolCall{{"migrate turn quake --yes", 5, "1 collisions, 1 refused rows"}})
+	l.remove(l.row(4, 4, "q0"))
+	l.remove(l.row(4, 5, "no key"))
+	l.until("the tables are equal", nothing, func() bool {
+		_, _, code := w.run(l.Context(), "migrate compare")
+		return code == 0
+	})
+	l.until("nothing is missing", nothing, func() bool {
+		stdout, _, _ := w.run(l.Context(), "migrate status")
+		return strings.Contains(stdout, "nothing is missing")
+	})
+	if err := errors.Join(capture.Process.Signal(os.Interrupt), capture.Wait()); err != nil && capture.ProcessState.ExitCode() != 130 {
+		l.Errorf("capture: %v\n%s", err, &said)
+	}
+}
+
+// turn makes the new table the source, counts what was copied, and stores the message that came
+// before.
+func (l *legacy) turn(w tool) {
+	l.Helper()
+	l.useTool(w, []toolCall{
+		{"migrate turn quake --yes", 0, "next: ingot rebuild network_day"},
+		{"migrate backfill --yes", 5, "quake is new"},
+		{"get quake id=q2", 3, "nothing is stored"},
+		{"get quake id=q1", 0, "2098"},
+		{"rebuild network_day --patience 1ms", 6, "it is not known whether"}, // as in toolDifferences
+	})
+	poll := func() error { _, err := l.stream.Poll(l.Context()); return err }
+	l.until("every copy is counted", poll, func() bool {
+		stdout, _, code := w.run(l.Context(), "verify")
+		return code == 0 && strings.Contains(stdout, "39 items")
+	})
+	l.useTool(w, []toolCall{{"quarantine pull early --once", 0, "1 new"},
+		{"quarantine resend early --reason not-turned --yes", 0, "1 resent"}})
+	l.send()
+	l.useTool(w, []toolCall{{"get quake id=early", 0, "2100"}})
+	l.until("every change is counted", poll, func() bool {
+		_, _, code := w.run(l.Context(), "verify")
+		return code == 0
+	})
+	if stdout, _, _ := w.run(l.Context(), "totals network_day --scan --output csv"); strings.Count(stdout, "us,") != 5 {
+		l.Errorf("five days have earthquakes, and the totals are\n%s", stdout)
+	}
+}
