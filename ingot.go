@@ -18,7 +18,7 @@
 //	INGOT_PIPELINE          a file in place of the pipeline.yaml in the binary; it must exist
 //	INGOT_TABLE             the events table; the ingest function needs it
 //	INGOT_AGGREGATES_TABLE  the aggregates table; the streams function needs it, and the ingest function
-//	                        if a key uses hmac or a total moves with the put
+//	                        if a key uses hmac, a type is migrated, or a total moves with the put
 //	INGOT_QUARANTINE_URL    a standard queue for what can never be stored or counted; empty: none
 //	INGOT_ARCHIVE_BUCKET    a bucket for events that expire; empty: they are not kept. Streams only
 //	INGOT_PAYLOAD_BUCKET    the bucket of large payloads; both functions need it if the pipeline has offload

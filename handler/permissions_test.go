@@ -203,10 +203,14 @@ func TestOffloadNeedsMorePermissions(t *testing.T) {
 	}
 }
 
-// In the aggregates table, the ingest function reads and puts only the check value of its secret.
-// Its role allows that one key alone.
-func TestIngestSeesOneKeyOfTheTotals(t *testing.T) {
-	w := newWorld(t, secretive)
+// In the aggregates table, the ingest function reads and puts only the check value of its secret,
+// and reads the control items of migrations. Its role allows these keys alone.
+func TestIngestSeesTwoKeysOfTheTotals(t *testing.T) {
+	w := newWorld(t, secretive, func(s *setup) {
+		plain := s.spec.Events["plain"]
+		plain.Migrated = "old"
+		s.spec.Events["plain"] = plain
+	})
 	var keys []string
 	w.seen = func(_ string, input any) {
 		var table *string
@@ -223,9 +227,11 @@ func TestIngestSeesOneKeyOfTheTotals(t *testing.T) {
 	}
 	w.receive(messages(body(person()), "poison"))
 	w.receive(messages(body(person())))
-	if !slices.Equal(keys, []string{"K#", "K#"}) {
+	w.receive(messages(body(plainEvent()), body(plainEvent())))
+	if !slices.Equal(keys, []string{"K#", "K#", "M#old"}) {
 		t.Errorf("it asks for %q", keys)
 	}
+	var allowed []string
 	tpl := openTemplate(t)
 	for _, policy := range tpl.Property(tpl.Resource("IngestRole"), "Policies").Items {
 		for _, statement := range tpl.Get(policy, "PolicyDocument", "Statement").Items {
@@ -235,11 +241,20 @@ func TestIngestSeesOneKeyOfTheTotals(t *testing.T) {
 			if resourceText(statement.Member("Resource").Value) != "AggregatesTable" {
 				continue
 			}
-			allowed := tpl.Get(statement, "Condition", "ForAllValues:StringEquals", "dynamodb:LeadingKeys")
-			if got := texts(allowed); !slices.Equal(got, keys[:1]) {
-				t.Errorf("the role allows the keys %q", got)
+			for operator, action := range map[string]string{"StringEquals": "GetItem PutItem", "StringLike": "GetItem"} {
+				on := tpl.Get(statement, "Condition", "ForAllValues:"+operator, "dynamodb:LeadingKeys")
+				if on == nil {
+					continue
+				}
+				allowed = append(allowed, texts(on)...)
+				if got := strings.ReplaceAll(strings.Join(texts(tpl.Get(statement, "Action")), " "), "dynamodb:", ""); got != action {
+					t.Errorf("the role allows %s on %q", got, texts(on))
+				}
 			}
 		}
+	}
+	if !slices.Equal(allowed, []string{"K#", "M#*"}) {
+		t.Errorf("the role allows the keys %q", allowed)
 	}
 }
 

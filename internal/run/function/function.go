@@ -56,10 +56,11 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 			Mistakes{aggregatesVariable + " is not set, and pipeline.yaml uses hmac in a key: set it to the name of the aggregates " +
 				"table, which holds a check value of " + secretVariable}
 	}
-	if plan.MovesByPut() && s.aggregates == "" {
+	if (plan.MovesByPut() || len(plan.Migrations()) > 0) && s.aggregates == "" {
 		return nil,
 			Mistakes{aggregatesVariable +
-				" is not set, and pipeline.yaml has totals that move with the put: set it to the name of the aggregates table"}
+				" is not set, and pipeline.yaml has totals that move with the put or types that are migrated: set it to the name of the " +
+				"aggregates table"}
 	}
 	c, err := b.configure(s, plan)
 	if err != nil {

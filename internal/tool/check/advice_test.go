@@ -259,6 +259,9 @@ func needsAreThoseOfTheRoles(t *testing.T, ownKey bool) {
 	for _, f := range c.both() {
 		var allowed, needed []string
 		for _, s := range c.rightsOf(f).statements {
+			if slices.Contains(s.keys, "M#*") {
+				continue // the sample migrates no type
+			}
 			for _, action := range s.actions {
 				if !strings.HasPrefix(action, "logs:") && !strings.HasPrefix(action, "xray:") {
 					allowed = append(allowed, action)

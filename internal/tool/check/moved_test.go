@@ -33,6 +33,28 @@ func TestRightsOfTotalsThatMoveWithThePut(t *testing.T) {
 	}
 }
 
+// The ingest function of a pipeline with types that are migrated must be allowed to look whether
+// they have turned. A statement for another key is not enough.
+func TestRightsOfMigratedTypes(t *testing.T) {
+	migrated := [2]string{"  order.placed:\n", "  order.placed:\n    migrated: shop\n"}
+	if r := run(t, own{pipeline: [][2]string{migrated}}.input(t)); len(r.Findings) != 0 {
+		t.Errorf("with the template's own role: %v", r.Findings)
+	}
+	const line = `              - {Effect: Allow, Action: "dynamodb:GetItem", Resource: !GetAtt AggregatesTable.Arn, Condition: ` +
+		`{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["M#*"]}}}` + "\n"
+	const advice = `{Effect: Allow, Action: ["dynamodb:GetItem"], Resource: !GetAtt AggregatesTable.Arn}`
+	r := run(t, own{pipeline: [][2]string{migrated}, template: [][2]string{{line, ""}}}.input(t))
+	want := "IngestRole does not allow dynamodb:GetItem on AggregatesTable: the function could not tell which side is the source of a type " +
+		"that is migrated, and would store no event of it; write " + advice + " among the statements of IngestRole instead"
+	if len(r.Findings) != 1 || !strings.HasSuffix(r.Findings[0].String(), want) {
+		t.Errorf("got  %v\nwant %s", r.Findings, want)
+	}
+	o := own{pipeline: [][2]string{migrated}, template: [][2]string{{line, "              - " + advice + "\n"}}}
+	if r := run(t, o.input(t)); len(r.Findings) != 0 {
+		t.Errorf("with what it says: %v", r.Findings)
+	}
+}
+
 // A floor refuses events every day. So the alarm on everything in quarantine gives way to the one
 // of docs/watch.md.
 func TestAlarmWithFloors(t *testing.T) {

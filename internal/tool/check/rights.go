@@ -24,7 +24,7 @@ type statement struct {
 	on       []*template.Node // resources; nil: anything
 	keyOf    string           // for a key's own policy: the key, whatever Resource says
 	anything bool             // NotAction, or a value that cannot be determined
-	keys     bool             // it is for items with certain partition keys only
+	keys     []string         // patterns of partition keys, if it is for certain ones only
 }
 
 // managed lists AWS's managed policies whose grants are known here. Any other policy may grant
@@ -156,7 +156,12 @@ func (c *checker) statement(n *template.Node) statement {
 	s.anything = doubts.doubt != nil || c.t.Get(n, "NotAction") != nil
 	for _, operator := range members(c.t.Get(n, "Condition")) {
 		for _, key := range members(operator.Value) {
-			s.keys = s.keys || strings.EqualFold(key.Name, "dynamodb:LeadingKeys")
+			if strings.EqualFold(key.Name, "dynamodb:LeadingKeys") {
+				s.keys = []string{}
+				for _, pattern := range c.list(&rights{}, key.Value) {
+					s.keys = append(s.keys, pattern.Text)
+				}
+			}
 		}
 	}
 	var anywhere rights
@@ -234,11 +239,16 @@ func (r *rights) allows(action string, on *template.Node) bool {
 	return slices.ContainsFunc(r.statements, func(s statement) bool { return s.allows(strings.ToLower(action)) && s.covers(on) })
 }
 
-// ofWholeTables returns the rights without those that are for certain partition keys only.
-func (r *rights) ofWholeTables() *rights {
-	whole := *r
-	whole.statements = slices.DeleteFunc(slices.Clone(r.statements), func(s statement) bool { return s.keys })
-	return &whole
+// onKey returns the rights on items with a partition key. An empty key stands for all items.
+func (r *rights) onKey(key string) *rights {
+	some := *r
+	some.statements = slices.DeleteFunc(slices.Clone(r.statements), func(s statement) bool {
+		return s.keys != nil && !slices.ContainsFunc(s.keys, func(pattern string) bool {
+			ok, err := path.Match(pattern, key)
+			return ok && err == nil && key != ""
+		})
+	})
+	return &some
 }
 
 func (s statement) allows(action string) bool {

@@ -35,6 +35,9 @@ var needs = []need{
 	{"ingest", totalsTable, (*checker).movesByPut, "dynamodb:UpdateItem dynamodb:PutItem dynamodb:GetItem dynamodb:BatchGetItem",
 		"kms:Decrypt",
 		"events could not be stored together with what they add to totals"},
+	// It looks which types a migration has turned.
+	{"ingest", totalsTable, (*checker).onlyMigrates, "dynamodb:GetItem", "kms:Decrypt",
+		"the function could not tell which side is the source of a type that is migrated, and would store no event of it"},
 	{"ingest", "INGOT_QUARANTINE_URL", nil, "sqs:SendMessage", "kms:GenerateDataKey kms:Decrypt",
 		"messages that can never succeed could not be quarantined, and would be tried until they reach the dead-letter queue"},
 	// Without s3:ListBucket, S3 says that a missing object is forbidden.
@@ -82,8 +85,8 @@ func (c *checker) rights() {
 		}
 		for _, n := range c.needsOf(f) {
 			r := all
-			if n.on == totalsTable && f.role == "ingest" && c.movesByPut() {
-				r = all.ofWholeTables()
+			if n.on == totalsTable && f.role == "ingest" {
+				r = all.onKey(c.partition(n))
 			}
 			onKey := strings.Fields(n.key)
 			for _, on := range c.things(f, n.on) {
@@ -128,6 +131,23 @@ func notAtomic(c *checker) bool { return !c.usesAtomic() }
 
 // onlyHashes reports whether the ingest function needs the aggregates table for the secret alone.
 func (c *checker) onlyHashes() bool { return c.hashesKeys() && !c.movesByPut() }
+
+// onlyMigrates reports whether the ingest function needs control items, and not the totals.
+func (c *checker) onlyMigrates() bool {
+	return c.p != nil && len(c.p.Migrations()) > 0 && !c.movesByPut()
+}
+
+// partition returns the partition key of the items of the aggregates table that a need of the
+// ingest function is about; it is empty for all of them.
+func (c *checker) partition(n need) string {
+	switch {
+	case c.movesByPut():
+		return ""
+	case n.actions == "dynamodb:GetItem":
+		return "M#" + c.p.Migrations()[0]
+	}
+	return "K#"
+}
 
 // hashesKeys reports whether the ingest function makes keys with the secret.
 func (c *checker) hashesKeys() bool {

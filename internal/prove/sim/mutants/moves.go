@@ -100,7 +100,7 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		},
 		{
 			Name: "count-as-proof", What: "as many copies as rows count as a proof", Defends: "C7",
-			Checks: []sim.Check{moving.Missed},
+			Checks: []sim.Check{moving.Missed}, Plain: true,
 			Edits: []Edit{{"migrate.Sync.Compare", `for i := range c.sums {`, `if c.out.Rows-c.out.Skipped-c.out.Expired-c.out.Refused == c.out.Copies {
 		c.sums = nil
 	}
