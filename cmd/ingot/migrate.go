@@ -50,7 +50,7 @@ func (a *app) migrationFlag(cmd *cobra.Command, o *migrateOptions) {
 type moving struct {
 	target  *target.Target
 	mapping *migrate.Mapping
-	old     *migrating.Old
+	old     *migrate.Table
 	sync    *migrate.Sync
 }
 
@@ -73,7 +73,7 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	if !writes {
 		client = migrating.ReadOnly{Client: client}
 	}
-	old, err := migrating.Find(ctx, migrating.ReadOnly{Client: client}, t.DynamoDB(), m.From())
+	old, err := migrate.Find(ctx, migrating.ReadOnly{Client: client}, t.DynamoDB(), m.From())
 	if err != nil {
 		return nil, cli.Usage(err)
 	}

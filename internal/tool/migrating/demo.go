@@ -45,7 +45,7 @@ type move struct {
 	engine   *embedded.Engine
 	pipeline *pipeline.Pipeline
 	mapping  *migrate.Mapping
-	old      *Old
+	old      *migrate.Table
 	sync     *migrate.Sync
 	poller   *Poller
 	counted  *esm.Stream
@@ -113,7 +113,7 @@ func (m *move) build(ctx context.Context) (err error) {
 	if err := m.put(ctx, row); err != nil {
 		return err
 	}
-	if m.old, err = Find(ctx, m.engine.DynamoDB(), m.engine.DynamoDB(), m.mapping.From()); err != nil {
+	if m.old, err = migrate.Find(ctx, m.engine.DynamoDB(), m.engine.DynamoDB(), m.mapping.From()); err != nil {
 		return err
 	}
 	if m.sync, err = migrate.NewSync(m.mapping, m.old.Source, m.config()); err != nil {

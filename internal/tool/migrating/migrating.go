@@ -1,5 +1,5 @@
-// Package migrating is what `ingot migrate` does around package migrate: it finds the old table,
-// reads a sample of its rows, and writes what people read.
+// Package migrating is what `ingot migrate` does around package migrate: it reads a sample of rows,
+// and writes what people read.
 package migrating
 
 import (
@@ -9,64 +9,17 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
 	"github.com/ingot-events/ingot/migrate"
 	"github.com/ingot-events/ingot/tables"
 )
-
-// Describer is what a client needs so that a table can be found.
-type Describer interface {
-	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
-}
-
-// Old is the old table, as it describes itself.
-type Old struct {
-	migrate.Source
-	Items, Bytes int64  // as DynamoDB counts them, every six hours
-	Images       string // the stream's view type
-}
-
-// Find describes the old table. name may be ${VARIABLE}.
-func Find(ctx context.Context, client tables.Client, d Describer, name string) (*Old, error) {
-	if variable, ok := strings.CutPrefix(name, "${"); ok {
-		variable = strings.TrimSuffix(variable, "}")
-		if name = os.Getenv(variable); name == "" {
-			return nil, fmt.Errorf("migration.yaml names the old table by %s, which is not set", variable)
-		}
-	}
-	out, err := d.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
-	if gone := (*types.ResourceNotFoundException)(nil); errors.As(err, &gone) {
-		return nil, fmt.Errorf("there is no table %s in this account and Region: migration.yaml names it as from.table", name)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("describing table %s: %w", name, err)
-	}
-	t := out.Table
-	old := &Old{Source: migrate.Source{Client: client, Table: name, ID: aws.ToString(t.TableId)}, Items: aws.ToInt64(t.ItemCount),
-		Bytes: aws.ToInt64(t.TableSizeBytes)}
-	for _, kind := range []types.KeyType{types.KeyTypeHash, types.KeyTypeRange} {
-		for _, k := range t.KeySchema {
-			if k.KeyType == kind {
-				old.Keys = append(old.Keys, *k.AttributeName)
-			}
-		}
-	}
-	if t.StreamSpecification != nil && aws.ToBool(t.StreamSpecification.StreamEnabled) {
-		old.Stream, old.Images = aws.ToString(t.LatestStreamArn), string(t.StreamSpecification.StreamViewType)
-	}
-	return old, nil
-}
 
 // ReadOnly is a client that cannot write.
 type ReadOnly struct{ tables.Client }
@@ -183,7 +136,7 @@ type Sample struct {
 }
 
 // Read reads rows of the old table until there are most, or all of them if most is 0.
-func Read(ctx context.Context, m *migrate.Mapping, old *Old, most int) (*Sample, error) {
+func Read(ctx context.Context, m *migrate.Mapping, old *migrate.Table, most int) (*Sample, error) {
 	s := &Sample{Moved: map[string]int{}, Skipped: map[string]int{}, Refused: map[string]int{}, keys: map[event.Key]bool{}}
 	in := &dynamodb.ScanInput{TableName: &old.Table}
 	for {

@@ -36,7 +36,7 @@ type Step struct {
 }
 
 // PlanOf extrapolates a sample to the whole table. rate is how many write units a second are used.
-func PlanOf(m *migrate.Mapping, old *Old, s *Sample, prices *cost.Prices, rate float64) *Plan {
+func PlanOf(m *migrate.Mapping, old *migrate.Table, s *Sample, prices *cost.Prices, rate float64) *Plan {
 	items := max(old.Items, int64(s.Rows))
 	if s.all {
 		items = int64(s.Rows)

@@ -51,7 +51,7 @@ type State struct {
 }
 
 // Status says where a migration is.
-func Status(m *migrate.Mapping, old *Old, missing []string, c *migrate.Control) *State {
+func Status(m *migrate.Mapping, old *migrate.Table, missing []string, c *migrate.Control) *State {
 	s := &State{Migration: m.Name(), Table: old.Table, Stream: old.Stream, Missing: missing, Types: map[string]string{}, order: m.Types()}
 	if c == nil {
 		c = &migrate.Control{}
