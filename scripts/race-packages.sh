@@ -6,9 +6,9 @@ cd "$(dirname "$0")/.."
 
 # The worlds of demo, sim and ingottest run every request one after the other, by their own clock. docs and lint read
 # files and run the go command. integration needs an emulator: .ci/run runs it under the race detector by itself.
-apart='^\./(internal/(demo|sim|sim/scenario|docs|lint)|ingottest|integration(/.*)?)$'
+apart='^\./(internal/(tool/demo|prove/(sim(/.*)?|docs|lint))|ingottest|integration(/.*)?)$'
 
-starts='goleak\.|synctest\.|httptest\.New|http\.Server\{|\.Go\(func|\bgo func\b|^\s*go [a-zA-Z_.]+\('
+starts='Env\.Each\(|esm\.NewStream|goleak\.|synctest\.|httptest\.New|http\.Server\{|\.Go\(func|\bgo func\b|^\s*go [a-zA-Z_.]+\('
 
 # Dot directories hold caches and builds.
 find . -path './.*' -prune -o -name testdata -prune -o -name '*.go' -print0 | xargs -0 grep -lE "$starts" | xargs -n 1 dirname | sort -u |

@@ -72,7 +72,7 @@ func (m *move) say(format string, args ...any) { fmt.Fprintf(m.out, format+"\n",
 
 func (m *move) config() tables.Config {
 	return tables.Config{Client: m.engine.DynamoDB(), Pipeline: m.pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
-		Env: env.Env{Now: func() time.Time { return m.now }, Rand: m.die.Float64,
+		Env: env.Env{Now: func() time.Time { return m.now },
 			Deadline: func(ctx context.Context, _ time.Time) (context.Context, context.CancelFunc) {
 				return context.WithCancel(ctx)
 			},

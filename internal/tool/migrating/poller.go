@@ -1,9 +1,11 @@
 package migrating
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
@@ -15,8 +17,16 @@ type Poller struct {
 	capture *migrate.Capture
 	arn     string
 	stream  *esm.Stream
-	fault   error // of the last batch; nil: it succeeded
 	now     func() time.Time
+
+	mu    sync.Mutex // guards fault: several shards are read at a time
+	fault error      // the first since Poll was called last
+}
+
+func (p *Poller) failed(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fault = cmp.Or(p.fault, err)
 }
 
 // captureTimeout is how long one batch may take.
@@ -27,7 +37,8 @@ func NewPoller(c *migrate.Capture, client esm.StreamClient, arn string, f esm.Fu
 	p := &Poller{capture: c, arn: arn, now: time.Now}
 	f.Handler = func(ctx context.Context, payload []byte) ([]byte, error) {
 		answer, err := c.Handle(ctx, payload)
-		if p.fault = err; err != nil {
+		if err != nil {
+			p.failed(err)
 			return nil, err
 		}
 		return json.Marshal(answer)
@@ -44,6 +55,7 @@ func NewPoller(c *migrate.Capture, client esm.StreamClient, arn string, f esm.Fu
 // Poll copies what has changed. idle reports whether there was nothing.
 func (p *Poller) Poll(ctx context.Context) (idle bool, err error) {
 	began := p.now()
+	p.fault = nil
 	done, err := p.stream.Poll(ctx)
 	if err != nil {
 		return false, fmt.Errorf("reading the stream: %w", err)
