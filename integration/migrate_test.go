@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,13 +9,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/kit/sampleshop"
+	"github.com/ingot-events/ingot/internal/local/lambda/esm"
+	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/prove/peers/endpoint"
 	"github.com/ingot-events/ingot/internal/tool/migrating"
 	"github.com/ingot-events/ingot/migrate"
 )
@@ -23,6 +28,8 @@ import (
 type legacy struct {
 	*deployed
 	table string
+	rows  *esm.Stream // its changes, for the function that captures
+	said  output      // by that function
 }
 
 func (l *legacy) row(day, second int, id string, more ...string) migrate.Row {
@@ -54,7 +61,8 @@ func (l *legacy) remove(row migrate.Row) {
 }
 
 // TestMigrated moves a table with the tool, from its plan to totals that count what was copied,
-// while an application writes the table: capture reads its real stream.
+// while an application writes the table. Two read its real stream side by side: the tool, and the
+// function as it is deployed.
 func TestMigrated(t *testing.T) {
 	e, _ := open(t)
 	page, err := os.ReadFile("../docs/without-go.md")
@@ -83,9 +91,10 @@ func TestMigrated(t *testing.T) {
 	}
 	d := deploy(t, deployment{dir: dir, binaries: functions(t),
 		parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
-	l := &legacy{d, d.stack + "-old"}
+	l := &legacy{deployed: d, table: d.stack + "-old"}
 	old := stack.Table{Name: l.table, Keys: migrating.OldTable.Keys, Stream: true}
-	if _, err := old.Create(t.Context(), d.clients.DynamoDB); err != nil {
+	stream, err := old.Create(t.Context(), d.clients.DynamoDB)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { // the endpoint may be somebody's own
@@ -101,8 +110,35 @@ func TestMigrated(t *testing.T) {
 	for i := range 40 {
 		l.put(l.row(1+i%3, i, fmt.Sprintf("q%d", i)))
 	}
+	l.function(w, e.URL, stream)
 	l.move(w)
 	l.turn(w)
+}
+
+// function starts the built function that captures, with the files of the tool, and its mapping.
+func (l *legacy) function(w tool, url, stream string) {
+	l.Helper()
+	binary := filepath.Join(built.dir, "migrate", "bootstrap")
+	if err := runtimeapi.Build(ctx, "github.com/ingot-events/ingot/cmd/migrate", binary, ""); err != nil {
+		l.Fatal(err)
+	}
+	p := l.start(binary, map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+		"AWS_LAMBDA_LOG_FORMAT": "JSON", "INGOT_ENDPOINT_URL": url, "INGOT_TABLE": l.events, "INGOT_AGGREGATES_TABLE": l.totals,
+		"INGOT_PIPELINE": filepath.Join(w.dir, "pipeline.yaml"), "INGOT_PII_KEY": l.secret}, &l.said)
+	var err error
+	l.rows, err = esm.NewStream(esm.StreamConfig{Client: l.clients.Streams, ARN: stream, BatchSize: 100, ReportBatchItemFailures: true,
+		Function: esm.Function{Timeout: time.Minute, Handler: func(ctx context.Context, payload []byte) ([]byte, error) {
+			return p.Invoke(ctx, payload, time.Minute)
+		}}})
+	if err != nil {
+		l.Fatal(err)
+	}
+}
+
+// copyRows lets the function copy what has changed.
+func (l *legacy) copyRows() error {
+	_, err := l.rows.Poll(l.Context())
+	return err
 }
 
 // move copies the table while it changes, until a comparison finds it equal.
@@ -124,14 +160,14 @@ func (l *legacy) move(w tool) {
 	l.remove(l.row(3, 2, "q2"))
 	l.put(l.row(4, 4, "q0")) // q0 is there twice now
 	l.put(l.row(4, 5, "no key", "ms"))
-	l.until("the comparison finds a collision and a refused row", nothing, func() bool {
+	l.until("the comparison finds a collision and a refused row", l.copyRows, func() bool {
 		stdout, _, code := w.run(l.Context(), "migrate compare")
 		return code == 3 && strings.Contains(stdout, "collision  1 keys") && strings.Contains(stdout, "refused  1 rows")
 	})
-	l.useTool(w, []toolCall{{"migrate turn quake --yes", 5, "1 collisions, 1 refused rows"}})
+	l.useTool(w, []toolCall{{"migrate turn --yes", 5, "1 collisions, 1 refused rows"}})
 	l.remove(l.row(4, 4, "q0"))
 	l.remove(l.row(4, 5, "no key"))
-	l.until("the tables are equal", nothing, func() bool {
+	l.until("the tables are equal", l.copyRows, func() bool {
 		_, _, code := w.run(l.Context(), "migrate compare")
 		return code == 0
 	})
@@ -139,6 +175,9 @@ func (l *legacy) move(w tool) {
 		stdout, _, _ := w.run(l.Context(), "migrate status")
 		return strings.Contains(stdout, "nothing is missing")
 	})
+	if got := l.said.sum("RowsReceived"); got < 40 {
+		l.Errorf("the function reports %v changed rows", got)
+	}
 	if err := errors.Join(capture.Process.Signal(os.Interrupt), capture.Wait()); err != nil && capture.ProcessState.ExitCode() != 130 {
 		l.Errorf("capture: %v\n%s", err, &said)
 	}
@@ -149,7 +188,7 @@ func (l *legacy) move(w tool) {
 func (l *legacy) turn(w tool) {
 	l.Helper()
 	l.useTool(w, []toolCall{
-		{"migrate turn quake --yes", 0, "next: ingot rebuild network_day"},
+		{"migrate turn --yes", 0, "next: ingot rebuild network_day"},
 		{"migrate backfill --yes", 5, "quake is new"},
 		{"get quake id=q2", 3, "nothing is stored"},
 		{"get quake id=q1", 0, "2098"},

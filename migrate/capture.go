@@ -20,7 +20,15 @@ type Capture struct {
 	Sync *Sync
 	Log  *slog.Logger // nil: no log
 	// OnBatch is called with what a batch did, before the answer.
-	OnBatch func(context.Context, Synced)
+	OnBatch func(context.Context, Captured)
+}
+
+// Captured is what a batch of capture did.
+type Captured struct {
+	Synced
+	Received int           // records
+	Lag      time.Duration // the age of the first record
+	Took     time.Duration
 }
 
 // CaptureResponse is the answer to Lambda.
@@ -28,17 +36,22 @@ type CaptureResponse struct {
 	BatchItemFailures []events.DynamoDBBatchItemFailure `json:"batchItemFailures"`
 }
 
-// captureMargin is how long before the function's deadline work stops.
-const captureMargin = 3 * time.Second
+// captureMargin is how long before the function's deadline work stops. Nothing is sent more than
+// captureLife after the look at the control item, so that a turn need not wait for long.
+const (
+	captureMargin = 3 * time.Second
+	captureLife   = 20 * time.Second
+)
 
-// captured is what capture reads of a record.
-type captured struct {
+// streamBatch is what capture reads of a batch.
+type streamBatch struct {
 	Records []struct {
 		DynamoDB struct {
 			Keys           map[string]events.DynamoDBAttributeValue
 			NewImage       map[string]events.DynamoDBAttributeValue
 			OldImage       map[string]events.DynamoDBAttributeValue
 			SequenceNumber string
+			Created        events.SecondsEpochTime `json:"ApproximateCreationDateTime"`
 		} `json:"dynamodb"`
 	}
 }
@@ -49,7 +62,7 @@ type captured struct {
 // [Sync.Open]).
 func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureResponse, error) {
 	response := CaptureResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
-	var batch captured
+	var batch streamBatch
 	if err := json.Unmarshal(payload, &batch); err != nil {
 		return response, fmt.Errorf("migrate: the event is not a stream batch: %w", err)
 	}
@@ -67,18 +80,24 @@ func (c *Capture) Handle(ctx context.Context, payload json.RawMessage) (CaptureR
 		}
 	}
 	e := c.Sync.store.Env
+	began := e.Now()
+	life := captureLife
 	if deadline, ok := ctx.Deadline(); ok {
-		left := deadline.Sub(e.Now())
-		var stop context.CancelFunc
-		ctx, stop = e.Deadline(ctx, deadline.Add(-min(captureMargin, left/2)))
-		defer stop()
+		left := deadline.Sub(began)
+		life = min(life, left-min(captureMargin, left/2))
 	}
+	ctx, stop := e.Deadline(ctx, began.Add(life))
+	defer stop()
 	if err := c.Sync.Open(ctx); err != nil {
 		return response, fmt.Errorf("migrate: %w", err)
 	}
 	done := c.Sync.Do(ctx, Always, list)
 	if c.OnBatch != nil {
-		c.OnBatch(ctx, done)
+		report := Captured{Synced: done, Received: len(list), Took: e.Now().Sub(began)}
+		if len(list) > 0 {
+			report.Lag = max(0, began.Sub(batch.Records[0].DynamoDB.Created.Time))
+		}
+		c.OnBatch(ctx, report)
 	}
 	if len(done.Left) > 0 {
 		at := batch.Records[done.Left[0]].DynamoDB.SequenceNumber

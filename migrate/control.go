@@ -79,8 +79,12 @@ func (e *StopError) Error() string { return e.Why }
 func stopped(format string, args ...any) error { return &StopError{fmt.Sprintf(format, args...)} }
 
 // Open returns nil if copies of the new table may be written now. The error is a [*StopError] if
-// that is not so: the control item is missing or belongs to another table, or a type has turned.
+// that is not so: the control item is missing or belongs to another table, or a type has turned. It
+// is [tables.ErrOtherSecret] if the keys of events would be hashed with another secret.
 func (s *Sync) Open(ctx context.Context) error {
+	if err := s.heads.CheckSecret(ctx); err != nil {
+		return err
+	}
 	c, err := s.Control(ctx)
 	if err != nil {
 		return err
@@ -108,6 +112,9 @@ func (s *Sync) allows(c *Control) error {
 // Begin makes the control item if there is none. It refuses if the new table already holds an item
 // of a type that is to be migrated, because nobody could tell it from a copy.
 func (s *Sync) Begin(ctx context.Context) (*Control, error) {
+	if err := s.heads.CheckSecret(ctx); err != nil {
+		return nil, err
+	}
 	c, err := s.Control(ctx)
 	if err != nil {
 		return nil, err
@@ -141,14 +148,14 @@ func (s *Sync) Begin(ctx context.Context) (*Control, error) {
 }
 
 // NoteCaptured notes on the control item that capture has done every change of a stream before a
-// time. If it is another stream than before, what was written in between is in neither, so what the
-// last comparison has found no longer counts.
+// time, unless a later one is known already. If it is another stream than before, what was written
+// in between is in neither, so what the last comparison has found no longer counts.
 func (s *Sync) NoteCaptured(ctx context.Context, stream string, at time.Time) error {
 	values := rows.Image{":at": rows.Text(keys.FormatTime(at.UTC())), ":stream": rows.Text(stream)}
-	same, err := s.update(ctx, "SET captured = :at, streamArn = :stream",
-		"attribute_exists(PK) AND (attribute_not_exists(streamArn) OR streamArn = :stream)", values)
-	if err == nil && !same {
-		_, err = s.update(ctx, "SET captured = :at, streamArn = :stream REMOVE comparedAt", "attribute_exists(PK)", values)
+	noted, err := s.update(ctx, "SET captured = :at, streamArn = :stream",
+		"attribute_exists(PK) AND (attribute_not_exists(streamArn) OR streamArn = :stream AND captured < :at)", values)
+	if err == nil && !noted {
+		_, err = s.update(ctx, "SET captured = :at, streamArn = :stream REMOVE comparedAt", "streamArn <> :stream", values)
 	}
 	return err
 }
@@ -183,39 +190,65 @@ func (s *Sync) update(ctx context.Context, expression, condition string, values 
 	}
 }
 
-// Turn makes the new table the source of types, and returns the state that they have then. Before
-// it, their producers have stopped, and capture has read what they have written. In one transaction
-// it sets the states and says of every generation that the types feed that it is building, so that
-// a rebuild must count the items.
+// turnWait is how long types are Turning at least. It is longer than the life of a batch of capture
+// that has looked before: see [Capture.Handle].
+const turnWait = captureLife + 10*time.Second
+
+// Turn makes the new table the source of the migrated types, and returns the state that they have
+// then. Before it, their producers have stopped, and capture has read what they have written. In
+// one transaction it makes the types Turning and says of every generation that they feed that it is
+// building, so that a rebuild must count the items. It waits for half a minute, until no batch of
+// capture writes any more, and makes the types New.
 //
-// If a total that they feed has a floor, or if they claim values, the types are Turning first, and
-// their messages still wait: a floor cannot be judged by a total that lacks what was moved. Turn
-// makes them New once the rebuild is over. All other types are New at once.
+// If a total that they feed has a floor, or if they claim values, they stay Turning, and their
+// messages still wait: a floor cannot be judged by a total that lacks what was moved. Call Turn
+// again once the rebuild is over.
 //
 // A [*StopError] says what is missing before the types may turn.
-func (s *Sync) Turn(ctx context.Context, typs []string) (state string, err error) {
+func (s *Sync) Turn(ctx context.Context) (state string, err error) {
 	c, err := s.Control(ctx)
 	if err != nil {
 		return "", err
 	}
-	is := func(state string) bool {
-		return c != nil && !slices.ContainsFunc(typs, func(typ string) bool { return c.State(typ) != state })
-	}
-	fed := s.mapping.fed(typs)
+	fed := s.mapping.fed()
+	waits := s.mapping.waits(fed)
 	switch {
-	case is(New):
+	case s.are(c, New):
 		return New, nil // an earlier call did it
-	case is(Turning):
-		return New, s.turned(ctx, typs, fed)
+	case s.are(c, Turning) && waits:
+		if err := s.complete(ctx, fed); err != nil {
+			return Turning, err
+		}
+	case !s.are(c, Turning):
+		if err := s.refuseTurn(ctx); err != nil {
+			return "", err
+		}
+		if err := s.turning(ctx, fed, c); err != nil {
+			return "", fmt.Errorf("turning %s: %w", strings.Join(s.mapping.types, ", "), awserr.Quiet(err))
+		}
+		if waits {
+			return Turning, nil
+		}
 	}
-	if err := s.refuseTurn(ctx); err != nil {
-		return "", err
+	if err := s.store.Env.Sleep(ctx, turnWait); err != nil {
+		return Turning, err
 	}
-	to := New
-	if s.mapping.waits(typs, fed) {
-		to = Turning
-	}
-	list := []types.TransactWriteItem{{Update: s.setStates(typs, to)}}
+	return New, s.turned(ctx)
+}
+
+// are reports whether all types have a state.
+func (s *Sync) are(c *Control, state string) bool {
+	return c != nil && !slices.ContainsFunc(s.mapping.types, func(typ string) bool { return c.State(typ) != state })
+}
+
+// turning makes the types Turning, and what they feed building, if the evidence is still what c
+// says.
+func (s *Sync) turning(ctx context.Context, fed []*aggregate.Definition, c *Control) error {
+	states := s.setStates(Turning)
+	*states.ConditionExpression += " AND pass = :pass AND filled = :pass AND comparedAt = :compared"
+	states.ExpressionAttributeValues[":pass"] = rows.Integer(c.Pass)
+	states.ExpressionAttributeValues[":compared"] = rows.Text(keys.FormatTime(c.Compared))
+	list := []types.TransactWriteItem{{Update: states}}
 	for _, d := range fed {
 		list = append(list, types.TransactWriteItem{Update: &types.Update{TableName: &s.store.Aggregates,
 			Key:                       rows.KeyImage(lanes.HeadKey(d)),
@@ -224,30 +257,34 @@ func (s *Sync) Turn(ctx context.Context, typs []string) (state string, err error
 			ExpressionAttributeNames:  map[string]string{"#behind": "behind", "#building": "building", "#open": "open"},
 			ExpressionAttributeValues: rows.Image{":one": rows.Integer(1), ":true": &types.AttributeValueMemberBOOL{Value: true}}}})
 	}
-	err = s.store.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
+	return s.store.Retry(ctx, func(ctx context.Context) (rows.Answer, rows.Next) {
 		sent := s.store.Transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: list})
 		if sent.Outcome == rows.Done {
 			return sent.Answer, rows.Ended
 		}
-		if c, err = s.Control(ctx); err == nil && is(to) {
+		now, err := s.Control(ctx)
+		if err == nil && s.are(now, Turning) {
 			return rows.Answer{}, rows.Ended // an earlier try did it
 		}
+		if len(sent.Reasons) != len(list) {
+			return sent.Answer, rows.Later
+		}
 		for i, d := range fed {
-			if len(sent.Reasons) == len(list) && rows.ClassifyReason(sent.Reasons[i+1]).Outcome == rows.Failed {
+			if rows.ClassifyReason(sent.Reasons[i+1]).Outcome == rows.Failed {
 				err := stopped("aggregate %s has no head: start the streams function with this pipeline.yaml first", d)
 				return rows.Answer{Outcome: rows.Invalid, Err: err}, rows.Later
 			}
 		}
+		if rows.ClassifyReason(sent.Reasons[0]).Outcome == rows.Failed {
+			err := stopped("another pass or comparison has begun at the same time: turn again once it is over")
+			return rows.Answer{Outcome: rows.Invalid, Err: err}, rows.Later
+		}
 		return sent.Answer, rows.Later
 	})
-	if err != nil {
-		return "", fmt.Errorf("turning %s: %w", strings.Join(typs, ", "), awserr.Quiet(err))
-	}
-	return to, nil
 }
 
-// turned makes types new that were turning, once all that they feed is complete.
-func (s *Sync) turned(ctx context.Context, typs []string, fed []*aggregate.Definition) error {
+// complete returns a [*StopError] if something that types feed is not counted yet.
+func (s *Sync) complete(ctx context.Context, fed []*aggregate.Definition) error {
 	for _, d := range fed {
 		head, err := s.store.Get(ctx, lanes.HeadKey(d))
 		if err != nil {
@@ -257,7 +294,12 @@ func (s *Sync) turned(ctx context.Context, typs []string, fed []*aggregate.Defin
 			return stopped("%s is not complete: run `ingot rebuild %s`, and turn again", d, d.Name)
 		}
 	}
-	u := s.setStates(typs, New)
+	return nil
+}
+
+// turned makes the types new that were turning.
+func (s *Sync) turned(ctx context.Context) error {
+	u := s.setStates(New)
 	err := s.store.Ask(ctx, func() error {
 		_, err := s.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: u.TableName, Key: u.Key,
 			UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
@@ -265,61 +307,56 @@ func (s *Sync) turned(ctx context.Context, typs []string, fed []*aggregate.Defin
 		return err
 	})
 	if a := rows.Classify(err); a.Outcome != rows.Done && a.Outcome != rows.Failed { // failed: an earlier try did it
-		return fmt.Errorf("turning %s: %w", strings.Join(typs, ", "), a.Err)
+		return fmt.Errorf("turning %s: %w", strings.Join(s.mapping.types, ", "), a.Err)
 	}
 	return nil
 }
 
-// waits reports whether the messages of types wait until what they feed is complete: if it has a
-// floor, or if the types claim values.
-func (m *Mapping) waits(typs []string, fed []*aggregate.Definition) bool {
+// waits reports whether messages wait until what the types feed is complete: if it has a floor, or
+// if a type claims values.
+func (m *Mapping) waits(fed []*aggregate.Definition) bool {
 	for name, of := range m.pipeline.Describe().Spec.Events {
-		if _, claim := m.pipeline.ClaimOf(name); claim && slices.Contains(typs, of.Part.Of) {
+		if _, claim := m.pipeline.ClaimOf(name); claim && slices.Contains(m.types, of.Part.Of) {
 			return true
 		}
 	}
 	return slices.ContainsFunc(fed, func(d *aggregate.Definition) bool { return d.AtLeast != nil })
 }
 
-// fed returns the aggregates that types feed, by name.
-func (m *Mapping) fed(typs []string) []*aggregate.Definition {
+// fed returns the aggregates that the migrated types feed, by name.
+func (m *Mapping) fed() []*aggregate.Definition {
 	return slices.DeleteFunc(m.pipeline.Definitions(), func(d *aggregate.Definition) bool {
-		return !slices.ContainsFunc(typs, func(typ string) bool { return m.feeds(typ, d.Name) })
+		return !slices.ContainsFunc(m.types, func(typ string) bool { return m.feeds(typ, d.Name) })
 	})
 }
 
-// setStates is the update that gives types a state, on condition that they have not got it.
-func (s *Sync) setStates(typs []string, to string) *types.Update {
+// setStates is the update that gives the types a state, on condition that they have the one before
+// it. So a request that arrives late changes nothing.
+func (s *Sync) setStates(to string) *types.Update {
 	u := &types.Update{TableName: &s.store.Aggregates, Key: rows.KeyImage(rows.ControlKey(s.mapping.Name())),
 		ExpressionAttributeNames: map[string]string{}, ExpressionAttributeValues: rows.Image{":to": rows.Text(to)}}
 	sets, conditions := []string{}, []string{"attribute_exists(PK)"}
-	for i, typ := range typs {
+	for i, typ := range s.mapping.types {
 		name := fmt.Sprintf("#t%d", i)
 		u.ExpressionAttributeNames[name] = rows.StatePrefix + typ
 		sets = append(sets, name+" = :to")
-		conditions = append(conditions, "(attribute_not_exists("+name+") OR "+name+" <> :to)")
+		if to == Turning {
+			conditions = append(conditions, "attribute_not_exists("+name+")")
+			continue
+		}
+		conditions = append(conditions, name+" = :turning")
+		u.ExpressionAttributeValues[":turning"] = rows.Text(Turning)
 	}
 	u.UpdateExpression, u.ConditionExpression = aws.String("SET "+strings.Join(sets, ", ")), aws.String(strings.Join(conditions, " AND "))
 	return u
 }
 
-// Together returns the aggregates that types feed, by name. The error says which other migrated
-// type feeds one of them, because types that feed one total turn together.
-func (m *Mapping) Together(typs []string) (names []string, err error) {
-	for _, typ := range typs {
-		if !slices.Contains(m.types, typ) {
-			return nil, fmt.Errorf("migration %s does not move %s; it moves %s", m.Name(), typ, strings.Join(m.types, ", "))
-		}
-	}
-	for _, d := range m.fed(typs) {
+// Feeds returns the aggregates that the migrated types feed, by name.
+func (m *Mapping) Feeds() (names []string) {
+	for _, d := range m.fed() {
 		names = append(names, d.Name)
-		for _, typ := range m.types {
-			if m.feeds(typ, d.Name) && !slices.Contains(typs, typ) {
-				return nil, fmt.Errorf("%s also feeds %s: types that feed one total turn together", typ, d.Name)
-			}
-		}
 	}
-	return names, nil
+	return names
 }
 
 // feeds reports whether events of a type, or their parts, feed an aggregate.

@@ -379,7 +379,7 @@ func TestTurnNeedsEvidence(t *testing.T) {
 	m.row(migrate.Row{"pk": s("USER"), "at": s("x")})
 	turn := func(want string) {
 		t.Helper()
-		_, err := m.sync.Turn(t.Context(), []string{"user.profile"})
+		_, err := m.sync.Turn(t.Context())
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -405,7 +405,7 @@ func TestTurnNeedsEvidence(t *testing.T) {
 	turn("25h0m0s old")
 	_, err = m.sync.Compare(t.Context(), m)
 	m.must(err)
-	turn("capture has not gone on")
+	turn("capture has not been proven to go on")
 	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
 	m.must(m.sync.NoteCaptured(t.Context(), "two", m.now)) // the stream was switched off and on
 	turn("never compared")
@@ -437,7 +437,7 @@ func TestTurnWaitsForFloors(t *testing.T) {
 	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
 	turn := func(want, says string) {
 		t.Helper()
-		state, err := m.sync.Turn(t.Context(), []string{"user.profile"})
+		state, err := m.sync.Turn(t.Context())
 		if failed := err != nil; failed != (says != "") || failed && !strings.Contains(err.Error(), says) || !failed && state != want {
 			t.Errorf("%s, %v; want %s, %s", state, err, want, says)
 		}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/plan/declare"
@@ -230,8 +231,20 @@ func (m *Mapping) Name() string { return m.spec.Name }
 // Types lists the event types that rows become, by name.
 func (m *Mapping) Types() []string { return slices.Clone(m.types) }
 
-// From returns the name of the old table, as the file gives it.
-func (m *Mapping) From() string { return m.spec.From.Table }
+// From returns the name of the old table. If the file names it by a variable, getenv gives its
+// value. The error names a variable that is not set.
+func (m *Mapping) From(getenv func(string) string) (string, error) {
+	name := m.spec.From.Table
+	variable, ok := strings.CutPrefix(name, "${")
+	if !ok {
+		return name, nil
+	}
+	variable = strings.TrimSuffix(variable, "}")
+	if name = getenv(variable); name == "" {
+		return "", fmt.Errorf("migration.yaml names the old table by %s, which is not set", variable)
+	}
+	return name, nil
+}
 
 // Becomes reports whether rows become events of a type, or parts of one.
 func (m *Mapping) Becomes(typ string) bool {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/base/itemform"
+	"github.com/ingot-events/ingot/internal/table/generations"
 	"github.com/ingot-events/ingot/internal/table/payloads"
 	"github.com/ingot-events/ingot/internal/table/plain"
 	"github.com/ingot-events/ingot/internal/table/rows"
@@ -48,6 +49,7 @@ type Sync struct {
 	old     Source
 	source  *rows.Tables // sends the requests to the old table
 	store   *rows.Tables
+	heads   *generations.Heads
 	bucket  *payloads.Bucket // nil: there is none
 }
 
@@ -66,7 +68,8 @@ func NewSync(m *Mapping, old Source, c tables.Config) (*Sync, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sync{mapping: m, old: old, source: source, store: store, bucket: plain.New(store, c).Payloads}, nil
+	return &Sync{mapping: m, old: old, source: source, store: store, heads: generations.New(store, c),
+		bucket: plain.New(store, c).Payloads}, nil
 }
 
 // Changed names a row that may have changed, and what it was and is, as far as that is known. The

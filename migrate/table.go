@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -26,14 +24,8 @@ type Table struct {
 	Images       string // the stream's view type
 }
 
-// Find describes the old table. name may be ${VARIABLE}.
+// Find describes the old table, and sends one request.
 func Find(ctx context.Context, client tables.Client, d Describer, name string) (*Table, error) {
-	if variable, ok := strings.CutPrefix(name, "${"); ok {
-		variable = strings.TrimSuffix(variable, "}")
-		if name = os.Getenv(variable); name == "" {
-			return nil, fmt.Errorf("migration.yaml names the old table by %s, which is not set", variable)
-		}
-	}
 	out, err := d.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
 	if gone := (*types.ResourceNotFoundException)(nil); errors.As(err, &gone) {
 		return nil, fmt.Errorf("there is no table %s in this account and Region: migration.yaml names it as from.table", name)

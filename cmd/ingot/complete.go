@@ -62,6 +62,7 @@ var values = map[string]completion{
 	"rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
 	"sample": declared(eventTypes), "set": cobra.NoFileCompletions, "skip": cobra.NoFileCompletions,
 	"wait-limit": cobra.NoFileCompletions,
+	"function":   cobra.NoFileCompletions,
 	"stack":      cobra.NoFileCompletions, "profile": cobra.NoFileCompletions, "region": cobra.NoFileCompletions,
 	"endpoint-url": cobra.NoFileCompletions,
 	"verdict":      cobra.FixedCompletions([]string{"Conflict", "Expired", "Poison", "Rejected"}, cobra.ShellCompDirectiveNoFileComp),

@@ -29,10 +29,11 @@ backfill, compare and turn. Nothing turns before a comparison has found both tab
 The old table is read in the stack's account and Region. Nothing is ever written to it.`
 
 type migrateOptions struct {
-	file string
-	rows int
-	rate float64
-	yes  bool
+	file     string
+	function string
+	rows     int
+	rate     float64
+	yes      bool
 }
 
 func newMigrate(a *app) *cobra.Command {
@@ -46,12 +47,33 @@ func (a *app) migrationFlag(cmd *cobra.Command, o *migrateOptions) {
 	cmd.Flags().StringVar(&o.file, "migration", "migration.yaml", "the file that says what rows become")
 }
 
+// movingFlags are those of the commands that work on a stack.
+func (a *app) movingFlags(cmd *cobra.Command, o *migrateOptions) {
+	a.targetFlags(cmd)
+	a.deployedFlag(cmd)
+	a.migrationFlag(cmd, o)
+}
+
 // moving is what the commands of a migration work on.
 type moving struct {
 	target  *target.Target
 	mapping *migrate.Mapping
 	old     *migrate.Table
 	sync    *migrate.Sync
+	lag     migrate.Lag // how far capture is
+}
+
+// noted notes on the control item how far a function that captures is. The poller of a shell does
+// it by itself.
+func (m *moving) noted(ctx context.Context) error {
+	if m.lag == migrate.Lag(m.sync) {
+		return nil
+	}
+	at, err := m.lag.Counted(ctx)
+	if err == nil {
+		err = m.sync.NoteCaptured(ctx, m.old.Stream, at)
+	}
+	return refusedBy(err)
 }
 
 // moving finds the stack, the old table and the mapping. A command that does not write gets clients
@@ -73,7 +95,11 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	if !writes {
 		client = migrating.ReadOnly{Client: client}
 	}
-	old, err := migrate.Find(ctx, migrating.ReadOnly{Client: client}, t.DynamoDB(), m.From())
+	from, err := m.From(os.Getenv)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	old, err := migrate.Find(ctx, migrating.ReadOnly{Client: client}, t.DynamoDB(), from)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
@@ -87,7 +113,18 @@ func (a *app) moving(ctx context.Context, o *migrateOptions, writes bool) (*movi
 	}
 	s, err := migrate.NewSync(m, old.Source, tables.Config{Client: client, Events: t.EventsTable, Aggregates: t.AggregatesTable,
 		Objects: t.S3(), PayloadBucket: t.PayloadBucket, Env: a.Clock})
-	return &moving{t, m, old, s}, err
+	if err != nil {
+		return nil, err
+	}
+	found := &moving{t, m, old, s, s}
+	if o.function != "" {
+		found.lag = migrating.Deployed{Pauser: a.pauser(t), Ages: t.CloudWatch(), Function: o.function, Stream: old.Stream}
+	}
+	return found, nil
+}
+
+func (a *app) functionFlag(cmd *cobra.Command, o *migrateOptions) {
+	cmd.Flags().StringVar(&o.function, "function", "", "the deployed function that captures, if it is not ingot migrate capture")
 }
 
 func loadMigration(file string, p *pipeline.Pipeline) (*migrate.Mapping, error) {
@@ -182,9 +219,7 @@ Its client cannot write.
 			return nil
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
-	a.migrationFlag(cmd, &o)
+	a.movingFlags(cmd, &o)
 	cmd.Flags().IntVar(&o.rows, "rows", 10_000, "read so many rows; 0: all of them")
 	cmd.Flags().Float64Var(&o.rate, "rate", 1000, "write units a second, for the hours")
 	return cmd
@@ -206,9 +241,7 @@ Exit codes: 0 the pass has ended, 1 failed, 2 usage, 4 credentials, 5 refused.
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.backfill(cmd.Context(), &o) },
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
-	a.migrationFlag(cmd, &o)
+	a.movingFlags(cmd, &o)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that copies are to be written")
 	return cmd
 }
@@ -260,9 +293,7 @@ until you stop it, and may run beside the function that does the same. Run it fo
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.capture(cmd.Context(), &o) },
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
-	a.migrationFlag(cmd, &o)
+	a.movingFlags(cmd, &o)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that copies are to be written")
 	return cmd
 }
@@ -293,9 +324,10 @@ func (a *app) capture(ctx context.Context, o *migrateOptions) error {
 func (a *app) migrateCompare() *cobra.Command {
 	var o migrateOptions
 	cmd := &cobra.Command{
-		Use:     "compare",
-		Example: `  ingot migrate compare --stack shop`,
-		Short:   "Prove that rows and copies are equal, while both change",
+		Use: "compare",
+		Example: `  ingot migrate compare --stack shop
+  ingot migrate compare --stack shop --function shop-migrate-CaptureFunction-1A2B3C`,
+		Short: "Prove that rows and copies are equal, while both change",
 		Long: `Reads both tables once and adds up what each key should say. Keys that differ are looked at three times, each after capture
 has done what was written before the look before. What does not change and differs is a difference. The result is kept as the
 evidence for a turn, and counts for 24 hours.
@@ -306,9 +338,8 @@ Exit codes: 0 equal, 1 failed, 2 usage, 3 something stands against a turn, 4 cre
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.compareTables(cmd.Context(), &o) },
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
-	a.migrationFlag(cmd, &o)
+	a.movingFlags(cmd, &o)
+	a.functionFlag(cmd, &o)
 	return cmd
 }
 
@@ -317,7 +348,10 @@ func (a *app) compareTables(ctx context.Context, o *migrateOptions) error {
 	if err != nil {
 		return err
 	}
-	c, err := m.sync.Compare(ctx, m.sync)
+	if err := m.noted(ctx); err != nil {
+		return err
+	}
+	c, err := m.sync.Compare(ctx, m.lag)
 	if err != nil {
 		return refusedBy(err)
 	}
@@ -357,37 +391,34 @@ func (a *app) migrateStatus() *cobra.Command {
 			return nil
 		},
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
-	a.migrationFlag(cmd, &o)
+	a.movingFlags(cmd, &o)
 	return cmd
 }
 
 func (a *app) migrateTurn() *cobra.Command {
 	var o migrateOptions
 	cmd := &cobra.Command{
-		Use:     "turn TYPE… --yes",
-		Example: `  ingot migrate turn user.profile --yes --stack shop`,
-		Short:   "Make the new table the source of event types",
-		Long: `Makes the new table the source. Before it: producers no longer write the old table, capture has read all that they wrote,
-and its mapping is off. From then on, messages of the types are stored; those that came earlier are in quarantine with the
-reason not-turned. Then run ingot rebuild for each aggregate that the types feed: it counts what was copied. Types that feed
-one total turn together.
+		Use:     "turn --yes",
+		Example: `  ingot migrate turn --yes --stack shop`,
+		Short:   "Make the new table the source of the migration's types",
+		Long: `Makes the new table the source. Before it: producers no longer write the old table, and capture has read all that they
+wrote. The turn waits for half a minute, until no batch of capture writes any more. From then on, messages of the types are
+stored; those that came earlier are in quarantine with the reason not-turned. Then run ingot rebuild for each aggregate that
+the types feed: it counts what was copied. All types of a migration turn together.
 
 Exit codes: 0 turned, 1 failed, 2 usage, 4 credentials, 5 refused: something is missing.
 
 ` + targetHelp,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.turn(cmd.Context(), &o, args) },
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.turn(cmd.Context(), &o) },
 	}
-	a.targetFlags(cmd)
-	a.deployedFlag(cmd)
-	a.migrationFlag(cmd, &o)
+	a.movingFlags(cmd, &o)
+	a.functionFlag(cmd, &o)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm the turn")
 	return cmd
 }
 
-func (a *app) turn(ctx context.Context, o *migrateOptions, typs []string) error {
+func (a *app) turn(ctx context.Context, o *migrateOptions) error {
 	if !o.yes {
 		return cli.Usagef("a turn makes the new table the source: write --yes once capture has read all that producers wrote")
 	}
@@ -395,15 +426,14 @@ func (a *app) turn(ctx context.Context, o *migrateOptions, typs []string) error 
 	if err != nil {
 		return err
 	}
-	together, err := m.mapping.Together(typs)
-	if err != nil {
-		return cli.Usage(err)
+	if err := m.noted(ctx); err != nil {
+		return err
 	}
-	state, err := m.sync.Turn(ctx, typs)
+	state, err := m.sync.Turn(ctx)
 	if err != nil {
 		return refusedBy(err)
 	}
-	migrating.WriteTurned(a.Stdout, typs, state, together)
+	migrating.WriteTurned(a.Stdout, m.mapping, state)
 	return nil
 }
 

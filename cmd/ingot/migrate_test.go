@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/migrating"
 )
@@ -88,7 +89,7 @@ func TestMigrate(t *testing.T) {
 	move(exitUsage, "backfill", "write --yes")
 	move(0, "backfill --yes", "pass 1 has ended: 2 rows read, 2 inserted")
 	move(0, "compare", "2 rows, 2 copies")
-	move(exitRefused, "turn quake --yes", "capture has never read the stream to its end")
+	move(exitRefused, "turn --yes", "capture has never read the stream to its end")
 	capture, stop := context.WithCancel(t.Context())
 	ended := make(chan ran)
 	go func() {
@@ -104,7 +105,7 @@ func TestMigrate(t *testing.T) {
 		return toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "migrate", "compare", "--stack", "shop").code == exitDifference
 	})
 	move(exitDifference, "compare", "collision  1 keys", "refused  1 rows: Poison (missing-field)")
-	move(exitRefused, "turn quake --yes", "1 collisions, 1 refused rows")
+	move(exitRefused, "turn --yes", "1 collisions, 1 refused rows")
 	for _, sk := range []string{"09:02:03.000#us1", "no id"} {
 		_, err := w.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(migrating.OldTable.Name),
 			Key: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "DAY#2018-02-02"},
@@ -116,19 +117,33 @@ func TestMigrate(t *testing.T) {
 	until(t, func() bool {
 		return toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "migrate", "compare", "--stack", "shop").code == 0
 	})
+	w.cloud.Mappings = mappings.New(mappings.Mapping{UUID: "u-3", Function: "other", Source: "arn:stream"},
+		mappings.Mapping{UUID: "u-4", Function: "copier", Source: w.oldStream(t)})
+	move(exitRefused, "compare --function other", "does not read the stream that the old table has now")
+	move(0, "compare --function copier", "equal: each row has its copy")
 	move(0, "compare", "equal: each row has its copy")
 	until(t, func() bool { return strings.Contains(status(), "nothing is missing") })
 	stop()
 	if o := <-ended; o.code != 0 && o.code != exitInterrupted {
 		t.Errorf("capture: exit code %d: %s", o.code, o.errors)
 	}
-	move(exitUsage, "turn order.placed --yes", "migration quakes does not move order.placed")
-	move(0, "turn quake --yes", "the new table is the source", "next: ingot rebuild network_day")
+	move(0, "turn --yes", "the new table is the source", "next: ingot rebuild network_day")
 	move(exitRefused, "backfill --yes", "quake is new")
 	w.used(t, "migrate", seen)
 	if o := toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "verify", "--stack", "shop"); strings.Contains(o.out, "left out") {
 		t.Errorf("verify leaves out what has turned: %s", o.out)
 	}
+}
+
+// oldStream returns the ARN of the stream of the old table.
+func (w *living) oldStream(t *testing.T) string {
+	t.Helper()
+	in := &dynamodb.DescribeTableInput{TableName: aws.String(migrating.OldTable.Name)}
+	out, err := w.Engine().DynamoDB().DescribeTable(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *out.Table.LatestStreamArn
 }
 
 // soon is the real clock on which nothing waits long.

@@ -98,14 +98,15 @@ func copies(t *testing.T, h *Harness) {
 			held(begin())
 			w.conditionFailed(begin(), nil)
 			held(note("SET filled = :n", "pass = :n", attrs{":n": n("1")}))
-			captured := func(stream string) error {
+			captured := func(stream, at string) error {
 				return note("SET captured = :at, streamArn = :stream",
-					"attribute_exists(PK) AND (attribute_not_exists(streamArn) OR streamArn = :stream)",
-					attrs{":at": s("2099"), ":stream": s(stream)})
+					"attribute_exists(PK) AND (attribute_not_exists(streamArn) OR streamArn = :stream AND captured < :at)",
+					attrs{":at": s(at), ":stream": s(stream)})
 			}
-			held(captured("one"))
-			held(captured("one"))
-			w.conditionFailed(captured("two"), nil)
+			held(captured("one", "2098"))
+			held(captured("one", "2099"))
+			w.conditionFailed(captured("one", "2098"), nil)
+			w.conditionFailed(captured("two", "2100"), nil)
 			compared := func(stream string) error {
 				return note("SET comparedAt = :at, evidence = :found", "attribute_exists(PK) AND streamArn = :stream",
 					attrs{":at": s("2099"), ":found": s("clean"), ":stream": s(stream)})
@@ -114,17 +115,23 @@ func copies(t *testing.T, h *Harness) {
 			held(compared("one"))
 			w.stored(with(k, attrs{"pass": n("1"), "filled": n("1"), "captured": s("2099"), "streamArn": s("one"), "comparedAt": s("2099"),
 				"evidence": s("clean")}))
-			held(note("SET captured = :at, streamArn = :stream REMOVE comparedAt", "attribute_exists(PK)",
-				attrs{":at": s("2100"), ":stream": s("two")}))
+			again := func() error {
+				return note("SET captured = :at, streamArn = :stream REMOVE comparedAt", "streamArn <> :stream",
+					attrs{":at": s("2100"), ":stream": s("two")})
+			}
+			held(again())
+			w.conditionFailed(again(), nil)
 			if got := w.get(k); got["comparedAt"] != nil || got["evidence"] == nil {
 				w.Error(show(got))
 			}
 		},
 		"types turn with what they feed": func(w *table) {
+			names := map[string]string{"#t0": "state:user"}
 			states := &types.Update{TableName: &w.name, Key: key(w.pk(), "-"), UpdateExpression: aws.String("SET #t0 = :to"),
-				ConditionExpression:       aws.String("attribute_exists(PK) AND (attribute_not_exists(#t0) OR #t0 <> :to)"),
-				ExpressionAttributeNames:  map[string]string{"#t0": "state:user"},
-				ExpressionAttributeValues: attrs{":to": s("new")}}
+				ConditionExpression: aws.String("attribute_exists(PK) AND attribute_not_exists(#t0) AND pass = :pass AND filled = :pass " +
+					"AND comparedAt = :compared"),
+				ExpressionAttributeNames:  names,
+				ExpressionAttributeValues: attrs{":to": s("turning"), ":pass": n("2"), ":compared": s("2099")}}
 			turn := func() error {
 				return w.transact(types.TransactWriteItem{Update: states},
 					types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "head"),
@@ -133,25 +140,29 @@ func copies(t *testing.T, h *Harness) {
 						ExpressionAttributeNames:  map[string]string{"#behind": "behind", "#building": "building", "#open": "open"},
 						ExpressionAttributeValues: attrs{":one": n("1"), ":true": yes(true)}}})
 			}
-			w.put(key(w.pk(), "-"))
+			control := with(key(w.pk(), "-"), attrs{"pass": n("2"), "filled": n("1"), "comparedAt": s("2099")})
+			w.put(control)
+			w.cancelled(turn(), "ConditionalCheckFailed", "ConditionalCheckFailed")
+			control["filled"] = n("2")
+			w.put(control)
 			w.cancelled(turn(), "None", "ConditionalCheckFailed")
-			w.stored(key(w.pk(), "-"))
+			w.stored(control)
 			w.put(with(key(w.pk(), "head"), attrs{"open": b("x")}))
 			if err := turn(); err != nil {
 				w.Fatal(err)
 			}
-			w.stored(with(key(w.pk(), "-"), attrs{"state:user": s("new")}))
+			w.stored(with(control, attrs{"state:user": s("turning")}))
 			w.stored(with(key(w.pk(), "head"), attrs{"behind": n("1"), "building": yes(true)}))
 			w.cancelled(turn(), "ConditionalCheckFailed", "None")
-			// The second step of a turn that waits is an update of its own.
-			again := func(to string) error {
-				return w.bare(key(w.pk(), "-"), *states.UpdateExpression, *states.ConditionExpression, states.ExpressionAttributeNames,
-					attrs{":to": s(to)})
+			turned := func() error {
+				return w.bare(key(w.pk(), "-"), "SET #t0 = :to", "attribute_exists(PK) AND #t0 = :turning", names,
+					attrs{":to": s("new"), ":turning": s("turning")})
 			}
-			w.conditionFailed(again("new"), nil)
-			if err := again("other"); err != nil {
+			if err := turned(); err != nil {
 				w.Fatal(err)
 			}
+			w.conditionFailed(turned(), nil)
+			w.cancelled(turn(), "ConditionalCheckFailed", "None")
 		},
 	})
 }

@@ -683,7 +683,7 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 		s.t.Fatal(err)
 	}
 	for _, want := range []string{migrate.Turning, migrate.New} {
-		state, err := moving.Turn(s.t.Context(), []string{"user"})
+		state, err := moving.Turn(s.t.Context())
 		if err != nil || state != want {
 			s.t.Fatalf("%s, %v, want %s", state, err, want)
 		}

@@ -25,9 +25,9 @@ var districts = [][]string{
 	{"handler", "verify", "migrate"},
 	{"internal/local"},
 	{"internal/testworld", "ingottest"},
-	{"internal/run", ".", "cmd/ingest", "cmd/streams"},
+	{"internal/run", ".", "cmd/ingest", "cmd/streams", "capture"},
 	{"examples", "internal/tool"},
-	{"cmd/ingot"},
+	{"cmd/ingot", "cmd/migrate"},
 	{"internal/prove"},
 	{"integration", "events", "scripts"},
 }

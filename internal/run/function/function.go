@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/run/emf"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/tables"
 )
@@ -57,10 +58,8 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 				"table, which holds a check value of " + secretVariable}
 	}
 	if (plan.MovesByPut() || len(plan.Migrations()) > 0) && s.aggregates == "" {
-		return nil,
-			Mistakes{aggregatesVariable +
-				" is not set, and pipeline.yaml has totals that move with the put or types that are migrated: set it to the name of the " +
-				"aggregates table"}
+		return nil, Mistakes{aggregatesVariable + " is not set, and pipeline.yaml has types that are migrated or totals that move with the " +
+			"put: set it to the name of the aggregates table"}
 	}
 	c, err := b.configure(s, plan)
 	if err != nil {
@@ -83,6 +82,23 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 	}
 	in.OnBatch = both(p.ingestReporter(s).batch, in.OnBatch)
 	return logged(p.Log, in.Handle), nil
+}
+
+// Tables reads the environment and the pipeline for a function that reads and writes both tables as
+// neither of these two does. It returns what its store is made of, and what writes its metrics. It
+// sends no request.
+func (p Process) Tables(ctx context.Context) (tables.Config, *emf.Emitter, error) {
+	s, plan, err := p.read(ctx, tableVariable, pipeline.Load)
+	if err != nil {
+		return tables.Config{}, nil, err
+	}
+	b, err := connect(ctx, p.Log, p.AWS, s, plan)
+	if err != nil {
+		return tables.Config{}, nil, err
+	}
+	c, err := b.configure(s, plan)
+	c.Events = s.events
+	return c, p.emitter(s, "migrate"), err
 }
 
 // configure returns what the stores of both functions have in common.

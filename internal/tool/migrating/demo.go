@@ -113,7 +113,7 @@ func (m *move) build(ctx context.Context) (err error) {
 	if err := m.put(ctx, row); err != nil {
 		return err
 	}
-	if m.old, err = migrate.Find(ctx, m.engine.DynamoDB(), m.engine.DynamoDB(), m.mapping.From()); err != nil {
+	if m.old, err = migrate.Find(ctx, m.engine.DynamoDB(), m.engine.DynamoDB(), quakes); err != nil {
 		return err
 	}
 	if m.sync, err = migrate.NewSync(m.mapping, m.old.Source, m.config()); err != nil {
@@ -301,7 +301,7 @@ func (m *move) compare(ctx context.Context) error {
 	if len(c.Differences) > 0 || c.Collisions != 1 {
 		return fmt.Errorf("the comparison was to find no difference and one collision: %+v", c)
 	}
-	_, err = m.sync.Turn(ctx, []string{quake})
+	_, err = m.sync.Turn(ctx)
 	if stop := (*migrate.StopError)(nil); !errors.As(err, &stop) {
 		return fmt.Errorf("a turn with a collision was to be refused: %v", err)
 	}
@@ -357,7 +357,7 @@ func (m *move) write(ctx context.Context) error {
 	if err := m.copyChanges(ctx); err != nil {
 		return err
 	}
-	if _, err := m.sync.Turn(ctx, []string{quake}); err != nil {
+	if _, err := m.sync.Turn(ctx); err != nil {
 		return err
 	}
 	late, _ := st.Put(ctx, []*event.Item{m.message("early"), m.message("new")})

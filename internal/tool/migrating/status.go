@@ -100,20 +100,19 @@ func WritePass(w io.Writer, number int64, done migrate.Progress) {
 		show.Comma(done.Collisions))
 }
 
-// WriteTurned writes what types are after a turn, and what to do next. together are the aggregates
-// that they feed.
-func WriteTurned(w io.Writer, types []string, state string, together []string) {
-	list := strings.Join(types, " ")
+// WriteTurned writes what the types of a migration are after a turn, and what to do next.
+func WriteTurned(w io.Writer, m *migrate.Mapping, state string) {
+	list := strings.Join(m.Types(), ", ")
 	if state == migrate.Turning {
 		fmt.Fprintf(w, "%s: turning; messages still wait for a floor or a claim that needs what was copied\n", list)
 	} else {
 		fmt.Fprintf(w, "%s: the new table is the source\n", list)
 	}
-	for _, name := range together {
+	for _, name := range m.Feeds() {
 		fmt.Fprintf(w, "next: ingot rebuild %s, which counts what was copied\n", name)
 	}
 	if state == migrate.Turning {
-		fmt.Fprintf(w, "then: ingot migrate turn %s --yes, which lets the messages in\n", list)
+		fmt.Fprintln(w, "then: ingot migrate turn --yes, which lets the messages in")
 	}
 	fmt.Fprintln(w, `then, for the messages that came before the turn:
   ingot quarantine pull early --once

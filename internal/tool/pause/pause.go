@@ -54,8 +54,9 @@ type Mapping struct {
 	By string    `json:"by,omitempty"`
 	At time.Time `json:"at,omitzero"`
 
-	arn string
-	tag string // the mark as it is written, even if the mapping is on
+	arn      string
+	modified time.Time
+	tag      string // the mark as it is written, even if the mapping is on
 }
 
 // Off reports whether the mapping does not call its function, or soon will not.
@@ -72,7 +73,8 @@ func Read(ctx context.Context, client Client, function string) ([]Mapping, error
 		}
 		for _, c := range out.EventSourceMappings {
 			m := Mapping{UUID: aws.ToString(c.UUID), Function: function, Source: aws.ToString(c.EventSourceArn),
-				State: aws.ToString(c.State), Last: aws.ToString(c.LastProcessingResult), arn: aws.ToString(c.EventSourceMappingArn)}
+				State: aws.ToString(c.State), Last: aws.ToString(c.LastProcessingResult),
+				modified: aws.ToTime(c.LastModified), arn: aws.ToString(c.EventSourceMappingArn)}
 			if err := m.readMark(ctx, client); err != nil {
 				return nil, err
 			}
@@ -88,6 +90,9 @@ func Read(ctx context.Context, client Client, function string) ([]Mapping, error
 	}
 	return list, nil
 }
+
+// Modified returns when the mapping was last changed, or switched.
+func (m *Mapping) Modified() time.Time { return m.modified }
 
 func (m *Mapping) readMark(ctx context.Context, client Client) error {
 	if m.arn == "" {

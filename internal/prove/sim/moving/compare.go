@@ -96,7 +96,7 @@ func (w *world) tidy() {
 	if w.rest(); w.failure != nil || !untidy {
 		return
 	}
-	if _, err := w.sync().Turn(ctx, []string{turned}); err == nil {
+	if _, err := w.sync().Turn(ctx); err == nil {
 		w.fail(Early, "a type turns although %d rows stand against that", len(gone))
 	}
 	for _, key := range gone {

@@ -20,8 +20,6 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-const turned = "user.profile"
-
 // config is what a process of the new application is made from.
 func (w *world) config() tables.Config {
 	return tables.Config{Client: client{w}, Pipeline: w.pipeline, Events: stack.Events, Aggregates: stack.Aggregates,
@@ -102,9 +100,13 @@ func (w *world) turn() {
 		for h := w.streamsFunction(); h.Start(context.Background()) != nil; {
 			w.Sleep(time.Minute)
 		}
+		if w.chance(0.5) {
+			w.write(5) // a forgotten job; capture may still be at work on it when the turn is over
+			w.Sleep(time.Duration(w.rng.IntN(20)) * time.Second)
+		}
 		for {
 			ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
-			if _, err := w.sync().Turn(ctx, []string{turned}); err == nil {
+			if _, err := w.sync().Turn(ctx); err == nil {
 				return
 			}
 			w.Sleep(time.Minute)
@@ -149,7 +151,7 @@ func (w *world) people(do func()) {
 
 // produce puts an event until it is settled, and notes what was stored by then.
 func (w *world) produce(account int) {
-	w.Sleep(time.Duration(w.rng.IntN(600)) * time.Second)
+	w.Sleep(time.Duration(w.rng.IntN([]int{600, 5}[w.rng.IntN(2)])) * time.Second)
 	item := w.message(account)
 	for range 30 {
 		ctx := w.Deadline(context.Background(), w.Now.Add(time.Minute), 0)

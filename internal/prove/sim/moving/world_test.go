@@ -14,7 +14,7 @@ var (
 func TestWorlds(t *testing.T) {
 	for seed := *from; seed < *from+uint64(*n); seed++ {
 		if r := Live(seed, false); r.Failure != nil {
-			t.Fatalf("seed %d: %v; go test ./internal/prove/sim/moving -from %d -n 1", seed, r.Failure, seed)
+			t.Fatalf("seed %d: %v; go test ./internal/prove/sim/moving -args -from %d -n 1", seed, r.Failure, seed)
 		}
 	}
 }

@@ -92,6 +92,11 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 			Edits: []Edit{{"migrate.Capture.Handle", `if err := c.Sync.Open(ctx); err != nil`, `if err := ctx.Err(); err != nil`}},
 		},
 		{
+			Name: "turn-waits-for-nobody", What: "a turn does not wait for the batches of capture", Defends: "C7",
+			Checks: []sim.Check{moving.Lost, moving.Revived}, Seeds: 2 * mostSeeds,
+			Edits: []Edit{{"migrate.Sync.Turn", `s.store.Env.Sleep(ctx, turnWait)`, `s.store.Env.Sleep(ctx, 0)`}},
+		},
+		{
 			Name: "tombstone-holds-its-key", What: "a tombstone holds its key against producers", Defends: "C7",
 			Checks: []sim.Check{sim.Undeserved},
 			Plain:  true,
@@ -133,7 +138,7 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 			Name: "half-a-turn", What: "a turn does not say that the totals must be built", Defends: "C7",
 			Checks: []sim.Check{sim.Generation},
 			Plain:  true,
-			Edits: []Edit{{"migrate.Sync.Turn", `for _, d := range fed {
+			Edits: []Edit{{"migrate.Sync.turning", `for _, d := range fed {
 		list`, `for _, d := range fed[:0] {
 		list`}},
 		},

@@ -1,0 +1,155 @@
+// Package capture is the Lambda function that copies rows as they change, while a live table moves:
+// [migrate.Capture] on the stream of the old table. [Start] runs it, and [New] makes it for another
+// runtime.
+//
+// The function's whole main is one call. Its pipeline.yaml and its migration.yaml are built into
+// the binary:
+//
+//	//go:embed pipeline.yaml migration.yaml
+//	var files embed.FS
+//
+//	func main() { capture.Start(files) }
+//
+// Its environment is that of the other functions, as package ingot has it: INGOT_TABLE,
+// INGOT_AGGREGATES_TABLE and, if the pipeline needs them, INGOT_PAYLOAD_BUCKET and INGOT_PII_KEY.
+// If INGOT_PIPELINE names a file, migration.yaml is read from the same folder. migration.yaml may
+// name the old table by a variable.
+package capture
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/ingot-events/ingot/internal/run/emf"
+	"github.com/ingot-events/ingot/internal/run/function"
+	"github.com/ingot-events/ingot/migrate"
+)
+
+// Options are what the function can be given. The zero value is right for most.
+type Options struct {
+	// Pipeline and Migration are the names of the files. Empty means pipeline.yaml and
+	// migration.yaml.
+	Pipeline, Migration string
+	// Log, Namespace and AWS are as in package ingot.
+	Log       *slog.Logger
+	Namespace string
+	AWS       *aws.Config
+}
+
+// Func is the function, as aws-lambda-go takes it.
+type Func = func(context.Context, json.RawMessage) (migrate.CaptureResponse, error)
+
+// Start runs the function in Lambda, and does not return. If a file or a variable of the
+// environment is wrong or missing, it writes a line that says which and what to set, and ends the
+// process with exit code 1.
+func Start(files fs.FS, options ...func(*Options)) {
+	handle, err := New(context.Background(), files, options...)
+	if err != nil {
+		lambdacontext.NewLogger().Error("the capture function cannot start", "error", err.Error())
+		os.Exit(1)
+	}
+	lambda.Start(handle)
+}
+
+// startTime limits the start, because Lambda ends one that takes longer than 10 seconds without
+// explaining what took so long.
+const startTime = 8 * time.Second
+
+// New makes the function without running it. It describes the old table, which is one request.
+func New(ctx context.Context, files fs.FS, options ...func(*Options)) (Func, error) {
+	var o Options
+	for _, change := range options {
+		change(&o)
+	}
+	p := function.Process{Getenv: os.Getenv, Files: files, Pipeline: cmp.Or(o.Pipeline, "pipeline.yaml"), Out: os.Stdout, Log: o.Log,
+		Namespace: o.Namespace, AWS: o.AWS}
+	if p.Log == nil {
+		p.Log = lambdacontext.NewLogger()
+	}
+	c, metrics, err := p.Tables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.Aggregates == "" {
+		return nil, errors.New("INGOT_AGGREGATES_TABLE is not set: set it to the name of the aggregates table")
+	}
+	if path := os.Getenv("INGOT_PIPELINE"); path != "" {
+		files = os.DirFS(filepath.Dir(path))
+	}
+	name := cmp.Or(o.Migration, "migration.yaml")
+	m, err := migrate.Load(files, name, c.Pipeline)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	table, err := m.From(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	client, ok := c.Client.(migrate.Describer)
+	if !ok {
+		return nil, errors.New("a local build has no old table to capture")
+	}
+	starting, stop := context.WithTimeout(ctx, startTime)
+	defer stop()
+	old, err := migrate.Find(starting, c.Client, client, table)
+	if err != nil {
+		return nil, err
+	}
+	s, err := migrate.NewSync(m, old.Source, c)
+	if err != nil {
+		return nil, err
+	}
+	capture := &migrate.Capture{Sync: s, Log: p.Log, OnBatch: func(ctx context.Context, done migrate.Captured) {
+		report(ctx, p.Log, metrics, &done)
+	}}
+	return func(ctx context.Context, batch json.RawMessage) (migrate.CaptureResponse, error) {
+		out, err := capture.Handle(ctx, batch)
+		if err != nil {
+			p.Log.ErrorContext(ctx, "the whole batch failed and is delivered again", "error", err.Error())
+		}
+		return out, err
+	}, nil
+}
+
+// meters are the metrics of a batch, as docs/migrating.md has them.
+var meters = []struct {
+	name  string
+	unit  emf.Unit
+	value func(*migrate.Captured) float64
+}{
+	{"RowsReceived", emf.Count, func(d *migrate.Captured) float64 { return float64(d.Received) }},
+	{"CopiesWritten", emf.Count, func(d *migrate.Captured) float64 { return float64(d.Written) }},
+	{"Tombstones", emf.Count, func(d *migrate.Captured) float64 { return float64(d.Tombstones) }},
+	{"Collisions", emf.Count, func(d *migrate.Captured) float64 { return float64(d.Collisions) }},
+	{"RowsRefused", emf.Count, func(d *migrate.Captured) float64 { return float64(d.Refused) }},
+	{"RowsUnproven", emf.Count, func(d *migrate.Captured) float64 { return float64(len(d.Left)) }},
+	{"IteratorLagMs", emf.Milliseconds, func(d *migrate.Captured) float64 { return float64(d.Lag.Milliseconds()) }},
+	{"BatchMs", emf.Milliseconds, func(d *migrate.Captured) float64 { return float64(d.Took.Milliseconds()) }},
+}
+
+// report writes the metrics of a batch.
+func report(ctx context.Context, log *slog.Logger, to *emf.Emitter, done *migrate.Captured) {
+	list := make([]emf.Metric, len(meters))
+	for i, m := range meters {
+		list[i] = emf.Metric{Name: m.name, Unit: m.unit, Value: m.value(done)}
+	}
+	var id string
+	if lc, ok := lambdacontext.FromContext(ctx); ok {
+		id = lc.AwsRequestID
+	}
+	if err := to.Emit(id, list); err != nil {
+		log.ErrorContext(ctx, "metrics not written", "error", err.Error())
+	}
+}

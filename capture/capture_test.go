@@ -1,0 +1,301 @@
+package capture_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io/fs"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/capture"
+	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/local/wire"
+	"github.com/ingot-events/ingot/internal/tool/check/template"
+	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/tables"
+)
+
+const secret = "a secret of sixteen bytes"
+
+// world is the function's surroundings: both stacks, over HTTP.
+type world struct {
+	t      *testing.T
+	engine *embedded.Engine
+	files  fstest.MapFS
+	mu     sync.Mutex
+	hears  bool
+	calls  map[string]bool // of the function, while the world hears them
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, calls: map[string]bool{}, files: fstest.MapFS{}}
+	for _, name := range []string{"pipeline.yaml", "migration.yaml"} {
+		text, err := fs.ReadFile(examples.Files, "migrate/"+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.files[name] = &fstest.MapFile{Data: text}
+	}
+	w.edit("pipeline.yaml", `pk: "NET#{net}"`, `pk: "NET#{net | hmac}"`)
+	w.edit("pipeline.yaml", `    migrated:`, `    offload: {over: 1KB}`+"\n    migrated:")
+	w.edit("migration.yaml", "quakes-v1", `"${MIGRATE_FROM}"`)
+	w.engine = embedded.New(embedded.Config{Intercept: func(_ context.Context, api string, in any, call func() (any, error)) (any, error) {
+		w.note(api, in)
+		return call()
+	}})
+	if _, err := stack.New(t.Context(), w.engine, stack.Config{Indexes: []string{"GSI1"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := stack.CreateArchive(t.Context(), w.engine.S3(), "payloads"); err != nil {
+		t.Fatal(err)
+	}
+	old := stack.Table{Name: "old", Keys: [2]string{"pk", "sk"}, Stream: true}
+	if _, err := old.Create(t.Context(), w.engine.DynamoDB()); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(wire.New(w.engine))
+	t.Cleanup(server.Close)
+	for name, value := range map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates,
+		"INGOT_PAYLOAD_BUCKET": "payloads", "INGOT_PII_KEY": secret, "INGOT_ENDPOINT_URL": server.URL, "MIGRATE_FROM": "old",
+		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"} {
+		t.Setenv(name, value)
+	}
+	return w
+}
+
+func (w *world) edit(file, was, now string) {
+	w.t.Helper()
+	text := string(w.files[file].Data)
+	if !strings.Contains(text, was) {
+		w.t.Fatalf("%s has no %q", file, was)
+	}
+	w.files[file] = &fstest.MapFile{Data: []byte(strings.Replace(text, was, now, 1))}
+}
+
+// note notes what IAM asks of the caller of a request.
+func (w *world) note(api string, in any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.hears {
+		return
+	}
+	switch in := in.(type) {
+	case *dynamodb.BatchGetItemInput:
+		for table := range in.RequestItems {
+			w.calls["dynamodb:"+api+" "+table] = true
+		}
+	case *dynamodb.GetItemInput:
+		w.calls["dynamodb:"+api+" "+*in.TableName+" "+in.Key["PK"].(*types.AttributeValueMemberS).Value[:2]] = true
+	case *dynamodb.PutItemInput:
+		table := *in.TableName
+		if table == stack.Aggregates {
+			table += " " + in.Item["PK"].(*types.AttributeValueMemberS).Value
+		}
+		w.calls["dynamodb:"+api+" "+table] = true
+	case *dynamodb.DescribeTableInput:
+		w.calls["dynamodb:"+api+" "+*in.TableName] = true
+	default:
+		w.calls["s3:"+api] = true
+	}
+}
+
+// begin makes the control item, as `ingot migrate backfill` does.
+func (w *world) begin() *migrate.Sync {
+	w.t.Helper()
+	p, err := pipeline.Load(w.files, "pipeline.yaml", pipeline.Secret([]byte(secret)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m, err := migrate.Load(w.files, "migration.yaml", p)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	old, err := migrate.Find(w.t.Context(), w.engine.DynamoDB(), w.engine.DynamoDB(), "old")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s, err := migrate.NewSync(m, old.Source, tables.Config{Client: w.engine.DynamoDB(), Events: stack.Events, Aggregates: stack.Aggregates,
+		Objects: w.engine.S3(), PayloadBucket: "payloads"})
+	if err == nil {
+		_, err = s.Begin(w.t.Context())
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// row puts a row, and returns the batch that tells of it.
+func (w *world) row(id, place string) json.RawMessage {
+	w.t.Helper()
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	row := migrate.Row{"pk": text("DAY#2098-02-01"), "sk": text("01:02:03.000#" + id), "net": text("us"), "place": text(place),
+		"ms": &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().UnixMilli(), 10)}}
+	if _, err := w.engine.DynamoDB().PutItem(w.t.Context(), &dynamodb.PutItemInput{TableName: aws.String("old"), Item: row}); err != nil {
+		w.t.Fatal(err)
+	}
+	return json.RawMessage(`{"Records": [{"eventName": "INSERT", "dynamodb": {"SequenceNumber": "1", "ApproximateCreationDateTime": 1,
+  "Keys": {"pk": {"S": "DAY#2098-02-01"}, "sk": {"S": "01:02:03.000#` + id + `"}}}}]}`)
+}
+
+type caughtUp struct{}
+
+func (caughtUp) Counted(context.Context) (time.Time, error) { return time.Now(), nil }
+
+// The function copies what changes, and writes its metrics. Its role allows what it calls, and
+// nothing else.
+func TestCapture(t *testing.T) {
+	w := newWorld(t)
+	var log bytes.Buffer
+	w.hears = true
+	handle, err := capture.New(t.Context(), w.files, func(o *capture.Options) { o.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.hears = false
+	first := w.row("us1", "here")
+	w.hears = true
+	if _, err := handle(t.Context(), first); err == nil || !strings.Contains(log.String(), "has no control item") {
+		t.Errorf("before the first pass: %v, %s", err, &log)
+	}
+	w.hears = false
+	s := w.begin()
+	batches := []json.RawMessage{first, w.row("us2", strings.Repeat("far away ", 200))}
+	if _, err := w.engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(stack.Events), Item: migrate.Row{
+		"PK": &types.AttributeValueMemberS{Value: "QUAKE#us3"}, "SK": &types.AttributeValueMemberS{Value: "QUAKE"},
+		"i:barred": &types.AttributeValueMemberBOOL{Value: true}}}); err != nil {
+		t.Fatal(err)
+	}
+	batches = append(batches, w.row("us3", strings.Repeat("erased ", 300))) // its payload is deleted again
+	w.hears = true
+	for _, batch := range batches {
+		if out, err := handle(t.Context(), batch); err != nil || len(out.BatchItemFailures) > 0 {
+			t.Errorf("%+v, %v, %s", out, err, &log)
+		}
+	}
+	w.hears = false
+	if c, err := s.Compare(t.Context(), caughtUp{}); err != nil || c.Copies != 2 || c.Erased != 1 || !c.Clean() {
+		t.Errorf("%+v, %v", c, err)
+	}
+	allowed := w.allowed()
+	for call := range w.calls {
+		if !slices.Contains(allowed, call) {
+			t.Errorf("it calls %s, and its role does not allow it", call)
+		}
+	}
+	for _, call := range allowed {
+		if !w.calls[call] {
+			t.Errorf("its role allows %s, and it does not call it", call)
+		}
+	}
+}
+
+// allowed lists what the role of the template allows, without what Lambda does with it.
+func (w *world) allowed() (list []string) {
+	w.t.Helper()
+	text, err := os.ReadFile("../cmd/migrate/template.yaml")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	tpl, err := template.Open(text, map[string]string{"OldTable": "old", "EventsTable": stack.Events, "AggregatesTable": stack.Aggregates,
+		"PayloadBucket": "payloads", "OldStreamArn": "arn:aws:dynamodb:us-east-1:1:table/old/stream/1", "PiiKeySecret": "arn"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	names := strings.NewReplacer("${OldTable}", "old", "${EventsTable}", stack.Events, "${AggregatesTable}", stack.Aggregates)
+	texts := func(n *template.Node) (list []string) {
+		switch {
+		case n == nil:
+			return []string{""}
+		case n.Kind != template.List:
+			return []string{n.Text}
+		}
+		for _, item := range n.Items {
+			list = append(list, item.Text)
+		}
+		return list
+	}
+	for _, statement := range tpl.Get(tpl.Property(tpl.Resource("CaptureRole"), "Policies").Items[0], "PolicyDocument", "Statement").Items {
+		if statement = tpl.Resolve(statement); statement == nil {
+			continue
+		}
+		on := strings.Join(texts(statement.Member("Resource").Value.Argument), "") // of Sub, Ref or GetAtt
+		table := names.Replace(on[strings.LastIndexByte(on, '/')+1:])
+		for _, action := range texts(statement.Member("Action").Value) {
+			switch service, name, _ := strings.Cut(action, ":"); {
+			case service == "s3":
+				list = append(list, action)
+			case service != "dynamodb" || strings.Contains("DescribeStream GetRecords GetShardIterator ListStreams", name):
+			default:
+				keys := tpl.Get(statement, "Condition", "ForAllValues:StringLike", "dynamodb:LeadingKeys")
+				if keys == nil {
+					keys = tpl.Get(statement, "Condition", "ForAllValues:StringEquals", "dynamodb:LeadingKeys")
+				}
+				for _, key := range texts(keys) {
+					list = append(list, strings.TrimSpace(action+" "+table+" "+strings.TrimSuffix(key, "*")))
+				}
+			}
+		}
+	}
+	return list
+}
+
+// What is missing or wrong is said before the first batch.
+func TestMistakes(t *testing.T) {
+	for name, tt := range map[string]struct {
+		spoil func(*world)
+		want  string
+	}{
+		"no table":     {func(w *world) { w.t.Setenv("INGOT_TABLE", "") }, "INGOT_TABLE is not set"},
+		"no totals":    {func(w *world) { w.t.Setenv("INGOT_AGGREGATES_TABLE", "") }, "INGOT_AGGREGATES_TABLE is not set"},
+		"no variable":  {func(w *world) { w.t.Setenv("MIGRATE_FROM", "") }, "MIGRATE_FROM, which is not set"},
+		"no old table": {func(w *world) { w.t.Setenv("MIGRATE_FROM", "gone") }, "there is no table gone"},
+		"no file":      {func(w *world) { delete(w.files, "migration.yaml") }, "migration.yaml"},
+		"no layer":     {func(w *world) { w.t.Setenv("INGOT_PIPELINE", "/opt/pipeline.yaml") }, "there is no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.t = t
+			tt.spoil(w)
+			if _, err := capture.New(t.Context(), w.files); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+// Under another secret, the copies would get other keys. Nothing is written.
+func TestOtherSecret(t *testing.T) {
+	w := newWorld(t)
+	batch := w.row("us1", "here")
+	w.begin()
+	t.Setenv("INGOT_PII_KEY", "another secret of 24 byt")
+	handle, err := capture.New(t.Context(), w.files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := handle(t.Context(), batch); err == nil || !strings.Contains(err.Error(), "INGOT_PII_KEY") {
+		t.Error(err)
+	}
+	out, err := w.engine.DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(stack.Events)})
+	if err != nil || out.Count != 0 {
+		t.Errorf("%d items, %v", out.Count, err)
+	}
+}

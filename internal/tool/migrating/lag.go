@@ -1,0 +1,43 @@
+package migrating
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/tool/pause"
+	"github.com/ingot-events/ingot/migrate"
+)
+
+// Deployed is the capture function of a stack. It is a [migrate.Lag]: CloudWatch knows the ages of
+// what it reads.
+type Deployed struct {
+	Pauser   pause.Pauser
+	Ages     pause.Ages
+	Function string // its name
+	Stream   string // the ARN of the stream that it must read
+}
+
+// Counted returns a time before which the function has copied every change. It is some minutes ago
+// even if the function is not behind.
+func (d Deployed) Counted(ctx context.Context) (time.Time, error) {
+	list, err := pause.Read(ctx, d.Pauser.Client, d.Function)
+	if err != nil {
+		return time.Time{}, err
+	}
+	i := slices.IndexFunc(list, func(m pause.Mapping) bool { return m.Source == d.Stream })
+	if i < 0 {
+		return time.Time{}, &migrate.StopError{Why: fmt.Sprintf("function %s does not read the stream that the old table has now (%s): "+
+			"deploy its stack with that OldStreamArn", d.Function, d.Stream)}
+	}
+	at, err := d.Pauser.Counted(ctx, d.Ages, d.Function)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if since := list[i].Modified(); since.After(at) {
+		return time.Time{}, &migrate.StopError{Why: fmt.Sprintf("the mapping of function %s was changed at %s, and CloudWatch does not prove "+
+			"anything of that time: ask again in ten minutes", d.Function, since.UTC().Format(time.DateTime))}
+	}
+	return at, nil
+}
