@@ -88,7 +88,7 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		},
 		{
 			Name: "capture-after-the-turn", What: "capture does not ask which side is the source", Defends: "C7",
-			Checks: []sim.Check{moving.Lost, moving.Revived}, Seeds: 2 * mostSeeds,
+			Checks: []sim.Check{moving.Lost, moving.Revived}, Plain: true,
 			Edits: []Edit{{"migrate.Capture.Handle", `if err := c.Sync.Open(ctx); err != nil`, `if err := ctx.Err(); err != nil`}},
 		},
 		{
