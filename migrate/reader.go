@@ -41,9 +41,9 @@ type Counts struct {
 	Unread           int64 // comparisons that failed or that there was no room for
 }
 
-// Reader reads values from the table that is left and from the new one, while a service changes over
-// from one to the other. Set its fields before the first Get. It is safe for concurrent use. Its
-// callers never see an error of the table that need not answer.
+// Reader reads values from the table that is left and from the new one, while a service changes
+// over from one to the other. Set its fields before the first Get. It is safe for concurrent use.
+// Its callers never see an error of the table that need not answer.
 type Reader[K, V any] struct {
 	// Old and New read one table. Both are required.
 	Old, New func(context.Context, K) (Answer[V], error)
@@ -54,8 +54,8 @@ type Reader[K, V any] struct {
 	// Stage is asked at each Get. It is required. It may read a flag of the service.
 	Stage func() Stage
 	// OnDiffer is called with a key of which both tables still say different things after Settle,
-	// during which capture may copy a change. Several goroutines may call it. Nil: such keys are only
-	// counted.
+	// during which capture may copy a change. Several goroutines may call it. Nil: such keys are
+	// only counted.
 	OnDiffer func(ctx context.Context, key K, old, now Answer[V])
 	// Settle is how long a difference must last. 0 means 5 seconds.
 	Settle time.Duration

@@ -35,8 +35,8 @@ func (c *copier) GetMetricStatistics(context.Context, *cloudwatch.GetMetricStati
 	return &cloudwatch.GetMetricStatisticsOutput{Datapoints: []cwtypes.Datapoint{{Maximum: &c.age}}}, nil
 }
 
-// What a deployed function has captured is known only if its mapping reads the stream that the table
-// has now, is on, and has been so for longer than CloudWatch takes.
+// What a deployed function has captured is known only if its mapping reads the stream that the
+// table has now, is on, and has been so for longer than CloudWatch takes.
 func TestDeployedFunction(t *testing.T) {
 	now := time.Date(2031, 5, 5, 8, 0, 0, 0, time.UTC)
 	for name, tt := range map[string]struct {
