@@ -35,6 +35,9 @@ type Control struct {
 	// Stream is the ARN of the stream that was read. Another one begins where nobody knows what was
 	// written before.
 	Stream string
+	// Turned is when the types became New, and Retired when the migration was over. They are zero
+	// before.
+	Turned, Retired time.Time
 	// Pass is the number of the pass that began last, and Filled that of the last one that ended.
 	Pass, Filled int64
 }
@@ -65,7 +68,9 @@ func (s *Sync) Control(ctx context.Context) (*Control, error) {
 	}
 	compared, _ := keys.ParseTime(rows.TextOf(img["comparedAt"]))
 	captured, _ := keys.ParseTime(rows.TextOf(img["captured"]))
-	return &Control{Compared: compared, Captured: captured, Stream: rows.TextOf(img["streamArn"]),
+	turned, _ := keys.ParseTime(rows.TextOf(img["turnedAt"]))
+	retired, _ := keys.ParseTime(rows.TextOf(img["retiredAt"]))
+	return &Control{Compared: compared, Captured: captured, Turned: turned, Retired: retired, Stream: rows.TextOf(img["streamArn"]),
 		Found: rows.TextOf(img["evidence"]), From: rows.TextOf(img["from"]),
 		ID: rows.TextOf(img["table"]), States: rows.StatesOf(img),
 		Pass: rows.IntegerOf(img["pass"]), Filled: rows.IntegerOf(img["filled"])}, nil
@@ -291,7 +296,7 @@ func (s *Sync) complete(ctx context.Context, fed []*aggregate.Definition) error 
 			return fmt.Errorf("reading the head of %s: %w", d, awserr.Quiet(err))
 		}
 		if building, _ := head["building"].(*types.AttributeValueMemberBOOL); len(head) == 0 || building != nil && building.Value {
-			return stopped("%s is not complete: run `ingot rebuild %s`, and turn again", d, d.Name)
+			return stopped("%s is not complete: run `ingot rebuild %s` first", d, d.Name)
 		}
 	}
 	return nil
@@ -300,6 +305,8 @@ func (s *Sync) complete(ctx context.Context, fed []*aggregate.Definition) error 
 // turned makes the types new that were turning.
 func (s *Sync) turned(ctx context.Context) error {
 	u := s.setStates(New)
+	*u.UpdateExpression += ", turnedAt = :now"
+	u.ExpressionAttributeValues[":now"] = rows.Text(keys.FormatTime(s.store.Env.Now().UTC()))
 	err := s.store.Ask(ctx, func() error {
 		_, err := s.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: u.TableName, Key: u.Key,
 			UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,

@@ -22,6 +22,7 @@ type Table struct {
 	Source
 	Items, Bytes int64  // as DynamoDB counts them, every six hours
 	Images       string // the stream's view type
+	ARN          string
 }
 
 // Find describes the old table, and sends one request.
@@ -35,7 +36,8 @@ func Find(ctx context.Context, client tables.Client, d Describer, name string) (
 	}
 	t := out.Table
 	old := &Table{Source: Source{Client: client, Table: name, ID: aws.ToString(t.TableId)}, Items: aws.ToInt64(t.ItemCount),
-		Bytes: aws.ToInt64(t.TableSizeBytes)}
+		Bytes: aws.ToInt64(t.TableSizeBytes),
+		ARN:   aws.ToString(t.TableArn)}
 	for _, kind := range []types.KeyType{types.KeyTypeHash, types.KeyTypeRange} {
 		for _, k := range t.KeySchema {
 			if k.KeyType == kind {

@@ -23,7 +23,7 @@ import (
 )
 
 var migrateHelp = `Moves a live DynamoDB table into the events table of a stack, as migration.yaml says. The steps are plan, capture,
-backfill, compare and turn. Nothing turns before a comparison has found both tables equal.
+backfill, compare, turn and retire. Nothing turns before a comparison has found both tables equal.
 ` + excerpt.Page("migrating.md") + ` tells the whole story.
 
 The old table is read in the stack's account and Region. Nothing is ever written to it.`
@@ -39,7 +39,7 @@ type migrateOptions struct {
 func newMigrate(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "migrate", Short: "Move a live table into the events table", Long: migrateHelp}
 	cmd.AddCommand(a.migrateExplain(), a.migratePlan(), a.migrateCapture(), a.migrateBackfill(), a.migrateCompare(), a.migrateStatus(),
-		a.migrateTurn(), a.migrateDemo())
+		a.migrateTurn(), a.migrateRetire(), a.migrateDemo())
 	return cmd
 }
 
@@ -435,6 +435,47 @@ func (a *app) turn(ctx context.Context, o *migrateOptions) error {
 	}
 	migrating.WriteTurned(a.Stdout, m.mapping, state)
 	return nil
+}
+
+func (a *app) migrateRetire() *cobra.Command {
+	var o migrateOptions
+	var unwatched bool
+	cmd := &cobra.Command{
+		Use:     "retire --yes",
+		Example: `  ingot migrate retire --yes --stack shop`,
+		Short:   "End a migration, so that the old table may go",
+		Long: `Ends a migration: it deletes the tombstones, and prints how to export and delete the old table, which it does not do itself.
+It refuses while the types have not turned, while a total that they feed is not complete, and if the stream of the old table
+has a change after the turn: what still writes there would be lost. It may be stopped and run again.
+
+Exit codes: 0 retired, 1 failed, 2 usage, 4 credentials, 5 refused.
+
+` + targetHelp,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !o.yes {
+				return cli.Usagef("retire deletes tombstones, and nothing copies from the old table any more: write --yes")
+			}
+			m, err := a.moving(cmd.Context(), &o, true)
+			if err != nil {
+				return err
+			}
+			late := migrating.Late(dynamodbstreams.NewFromConfig(m.target.AWS), m.old)
+			if unwatched {
+				late = func(context.Context, time.Time) (int, error) { return 0, nil }
+			}
+			swept, err := m.sync.Retire(cmd.Context(), m.target.DynamoDB(), late)
+			if err != nil {
+				return refusedBy(err)
+			}
+			migrating.WriteRetired(a.Stdout, m.mapping, m.old, swept)
+			return nil
+		},
+	}
+	a.movingFlags(cmd, &o)
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm that the migration is over")
+	cmd.Flags().BoolVar(&unwatched, "unwatched", false, "do not ask the old table's stream whether something still writes there")
+	return cmd
 }
 
 func (a *app) migrateDemo() *cobra.Command {

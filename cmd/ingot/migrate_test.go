@@ -15,6 +15,8 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/local/lambda/mappings"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/internal/plan/lanes"
 	"github.com/ingot-events/ingot/internal/tool/cli"
 	"github.com/ingot-events/ingot/internal/tool/migrating"
 )
@@ -106,9 +108,9 @@ func TestMigrate(t *testing.T) {
 	})
 	move(exitDifference, "compare", "collision  1 keys", "refused  1 rows: Poison (missing-field)")
 	move(exitRefused, "turn --yes", "1 collisions, 1 refused rows")
-	for _, sk := range []string{"09:02:03.000#us1", "no id"} {
+	for sk, day := range map[string]string{"09:02:03.000#us1": "2018-02-02", "no id": "2018-02-02", "02:02:03.000#us2": "2018-02-01"} {
 		_, err := w.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(migrating.OldTable.Name),
-			Key: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "DAY#2018-02-02"},
+			Key: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "DAY#" + day},
 				"sk": &types.AttributeValueMemberS{Value: sk}}})
 		if err != nil {
 			t.Fatal(err)
@@ -127,11 +129,38 @@ func TestMigrate(t *testing.T) {
 	if o := <-ended; o.code != 0 && o.code != exitInterrupted {
 		t.Errorf("capture: exit code %d: %s", o.code, o.errors)
 	}
+	deleted := time.Now()
+	until(t, func() bool { return time.Now().Unix() > deleted.Unix() }) // so that no change is of the second of the turn
 	move(0, "turn --yes", "the new table is the source", "next: ingot rebuild network_day")
 	move(exitRefused, "backfill --yes", "quake is new")
+	move(exitUsage, "retire", "write --yes")
+	move(exitRefused, "retire --yes", "retire later")
+	w.complete(t)
+	clock := env.Env{Now: func() time.Time { return time.Now().Add(time.Hour) }, Sleep: soon.Sleep}
+	o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "retire", "--yes", "--stack", "shop")
+	if o.code != 0 || !strings.Contains(o.out, "1 tombstones were deleted") || !strings.Contains(o.out, "--table-name quakes-v1") {
+		t.Errorf("retire: exit code %d: %s%s", o.code, o.out, o.errors)
+	}
 	w.used(t, "migrate", seen)
+	w.quake(t, "2018-02-05", "01:02:03.000#us5") // something still writes
+	if o := toolIn(t.Context(), appOf(cli.IO{Clock: clock}), "migrate", "retire", "--yes", "--stack", "shop"); o.code != exitRefused ||
+		!strings.Contains(o.errors, "1 changes since the turn") {
+		t.Errorf("retire: exit code %d: %s", o.code, o.errors)
+	}
 	if o := toolIn(t.Context(), appOf(cli.IO{Clock: soon}), "verify", "--stack", "shop"); strings.Contains(o.out, "left out") {
 		t.Errorf("verify leaves out what has turned: %s", o.out)
+	}
+}
+
+// complete says of the total that it is complete, as a rebuild does.
+func (w *living) complete(t *testing.T) {
+	t.Helper()
+	def, _ := w.Pipeline().Definition("network_day")
+	head := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).PK},
+		"SK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).SK}}
+	in := &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: head, UpdateExpression: aws.String("REMOVE building")}
+	if _, err := w.Engine().DynamoDB().UpdateItem(t.Context(), in); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -78,6 +78,26 @@ func copies(t *testing.T, h *Harness) {
 			}
 			w.stored(with(key(w.pk(), "1"), attrs{"i:barred": yes(true)}))
 		},
+		"a tombstone is deleted if it is still the one": func(w *table) {
+			sweep := func() error {
+				_, err := w.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.name, Key: key(w.pk(), "1"),
+					ConditionExpression:       aws.String("#m = :seen AND attribute_not_exists(#t) AND attribute_not_exists(#b)"),
+					ExpressionAttributeNames:  map[string]string{"#m": "i:migrated", "#t": "type", "#b": "i:barred"},
+					ExpressionAttributeValues: attrs{":seen": s("a")}})
+				return err
+			}
+			w.conditionFailed(sweep(), nil)
+			for _, other := range []attrs{{"i:migrated": s("b")}, {"i:migrated": s("a"), "type": s("user")},
+				{"i:migrated": s("a"), "i:barred": yes(true)}} {
+				w.put(with(key(w.pk(), "1"), other))
+				w.conditionFailed(sweep(), nil)
+			}
+			w.put(with(key(w.pk(), "1"), attrs{"i:migrated": s("a")}))
+			if err := sweep(); err != nil {
+				w.Fatal(err)
+			}
+			w.absent(key(w.pk(), "1"))
+		},
 		"what a migration notes": func(w *table) {
 			k := key(w.pk(), "-")
 			note := func(update, condition string, values attrs) error {
@@ -155,14 +175,17 @@ func copies(t *testing.T, h *Harness) {
 			w.stored(with(key(w.pk(), "head"), attrs{"behind": n("1"), "building": yes(true)}))
 			w.cancelled(turn(), "ConditionalCheckFailed", "None")
 			turned := func() error {
-				return w.bare(key(w.pk(), "-"), "SET #t0 = :to", "attribute_exists(PK) AND #t0 = :turning", names,
-					attrs{":to": s("new"), ":turning": s("turning")})
+				return w.bare(key(w.pk(), "-"), "SET #t0 = :to, turnedAt = :now", "attribute_exists(PK) AND #t0 = :turning", names,
+					attrs{":to": s("new"), ":turning": s("turning"), ":now": s("2099")})
 			}
 			if err := turned(); err != nil {
 				w.Fatal(err)
 			}
 			w.conditionFailed(turned(), nil)
 			w.cancelled(turn(), "ConditionalCheckFailed", "None")
+			if err := w.bare(key(w.pk(), "-"), "SET retiredAt = :at", "attribute_exists(PK)", nil, attrs{":at": s("2100")}); err != nil {
+				w.Error(err)
+			}
 		},
 	})
 }

@@ -682,6 +682,12 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 	if err := st.Start(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
+	retire := func(want int) {
+		quiet := func(context.Context, time.Time) (int, error) { return 0, nil }
+		if swept, err := moving.Retire(s.t.Context(), s.engine.DynamoDB(), quiet); swept != want || want > 0 && err != nil {
+			s.t.Errorf("%d tombstones, %v", swept, err)
+		}
+	}
 	for _, want := range []string{migrate.Turning, migrate.New} {
 		state, err := moving.Turn(s.t.Context())
 		if err != nil || state != want {
@@ -694,6 +700,9 @@ rows: [{type: user, payload: {type: user, id: "{id}", at: "{at}", phones: "{phon
 			s.t.Error(err)
 		}
 	}
+	retire(0)
+	s.now = s.now.Add(time.Hour)
+	retire(1)
 }
 
 func keyOf(item map[string]types.AttributeValue) map[string]types.AttributeValue {

@@ -1,6 +1,7 @@
 package migrating
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -117,4 +118,14 @@ func WriteTurned(w io.Writer, m *migrate.Mapping, state string) {
 	fmt.Fprintln(w, `then, for the messages that came before the turn:
   ingot quarantine pull early --once
   ingot quarantine resend early --reason not-turned --yes`)
+}
+
+// WriteRetired writes what may follow once a migration is over.
+func WriteRetired(w io.Writer, m *migrate.Mapping, old *migrate.Table, swept int) {
+	fmt.Fprintf(w, "migration %s is over; %s tombstones were deleted\n", m.Name(), show.Comma(swept))
+	fmt.Fprintf(w, "next: take migrated: %s out of pipeline.yaml, and deploy it\n", m.Name())
+	fmt.Fprintf(w, `then, with a copy of the old table in a bucket of yours:
+  aws dynamodb export-table-to-point-in-time --table-arn %s --s3-bucket BUCKET
+  aws dynamodb delete-table --table-name %s
+`, cmp.Or(old.ARN, "ARN"), old.Table)
 }

@@ -80,6 +80,7 @@ var Commands = map[string]func(ARNs) []Statement{
 			allow("ReadOldTable", "dynamodb:DescribeTable dynamodb:Scan dynamodb:BatchGetItem", r.old),
 			allow("ReadItsStream", "dynamodb:DescribeStream dynamodb:GetShardIterator dynamodb:GetRecords", r.old+"/stream/*"),
 			allow("WriteCopies", "dynamodb:BatchGetItem dynamodb:PartiQLInsert dynamodb:PutItem dynamodb:Scan", r.events),
+			allow("SweepTombstones", "dynamodb:DeleteItem", r.events),
 			allow("Control", "dynamodb:PutItem dynamodb:UpdateItem", r.aggregates), r.lag(),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"))
 	},

@@ -66,6 +66,11 @@ func (c client) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...fun
 	return request(c.w, ctx, true, func() (*dynamodb.PutItemOutput, error) { return c.w.engine.DynamoDB().PutItem(sent, in) })
 }
 
+func (c client) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	return request(c.w, ctx, true, func() (*dynamodb.DeleteItemOutput, error) { return c.w.engine.DynamoDB().DeleteItem(sent, in) })
+}
+
 func (c client) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
 	return request(c.w, ctx, false, func() (*dynamodb.GetItemOutput, error) { return c.w.engine.DynamoDB().GetItem(sent, in) })
 }

@@ -128,9 +128,32 @@ func (w *world) turn() {
 			rebuilt = w.rebuild()
 			w.Sleep(5 * time.Minute)
 		}
+		if w.chance(0.5) {
+			w.retire()
+		}
 	})
 	if w.rest(); w.failure == nil {
 		w.checkTotals()
+	}
+}
+
+// retire ends the migration while producers go on. No tombstone is left then.
+func (w *world) retire() {
+	for account := range accounts {
+		w.people(func() { w.produce(account) })
+	}
+	quiet := func(context.Context, time.Time) (int, error) { return 0, nil } // a forgotten job would stand in the way
+	for w.failure == nil {
+		ctx := w.Deadline(context.Background(), w.Now.Add(time.Hour), 0)
+		if _, err := w.sync().Retire(ctx, client{w}, quiet); err == nil {
+			break
+		}
+		w.Sleep(5 * time.Minute)
+	}
+	for _, img := range w.all(stack.Events) {
+		if img["i:migrated"] != nil && img["type"] == nil {
+			w.fail(Revived, "the migration is over, and %s is a tombstone", keyText(img))
+		}
 	}
 }
 

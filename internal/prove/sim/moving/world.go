@@ -233,8 +233,10 @@ func (w *world) application() {
 // rest stops the faults and waits until everything that was written is done.
 func (w *world) rest() {
 	w.calm = true
-	rested := w.Now.Add(30 * time.Minute)
-	w.run(func() bool { return w.Now.After(rested) && w.late == 0 && w.working == 0 && w.apps == 0 && w.drained() })
+	quiet := func() bool { return w.late == 0 && w.working == 0 && w.apps == 0 }
+	w.run(quiet)
+	rested := w.Now.Add(30 * time.Minute) // pollers have not seen what was written last
+	w.run(func() bool { return w.Now.After(rested) && quiet() && w.drained() })
 }
 
 // drained reports whether all pollers have done what was written.

@@ -97,6 +97,12 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 			Edits: []Edit{{"migrate.Sync.Turn", `s.store.Env.Sleep(ctx, turnWait)`, `s.store.Env.Sleep(ctx, 0)`}},
 		},
 		{
+			Name: "sweep-by-the-look", What: "what was a tombstone when it was read is deleted", Defends: "C7",
+			Checks: []sim.Check{moving.Lost}, Seeds: 2 * mostSeeds,
+			Edits: []Edit{{"migrate.Sync.sweep", `"#m = :seen AND attribute_not_exists(#t) AND attribute_not_exists(#b)"`,
+				`"#m = :seen OR attribute_exists(#t) OR attribute_exists(#b)"`}},
+		},
+		{
 			Name: "tombstone-holds-its-key", What: "a tombstone holds its key against producers", Defends: "C7",
 			Checks: []sim.Check{sim.Undeserved},
 			Plain:  true,

@@ -1,0 +1,93 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/internal/table/rows"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// Deleter deletes items. A *dynamodb.Client is one.
+type Deleter interface {
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+}
+
+// Retire ends a migration: it deletes the tombstones, and returns how many there were. From then
+// on, nothing needs the old table or `migrated` in pipeline.yaml. It may be stopped and called
+// again.
+//
+// late counts the changes of the old table after a time, because whatever still writes there is
+// lost when the table goes. A [*StopError] says what stands in the way: types that have not turned,
+// or not for a quarter of an hour, totals that are not complete, or late changes.
+func (s *Sync) Retire(ctx context.Context, d Deleter, late func(context.Context, time.Time) (int, error)) (swept int, err error) {
+	c, err := s.Control(ctx)
+	switch {
+	case err != nil:
+		return 0, err
+	case !s.are(c, New):
+		return 0, stopped("the types of migration %s have not turned: only a table that is no longer the source may go", s.mapping.Name())
+	}
+	if since := s.store.Env.Now().Sub(c.Turned); since < betweenPasses {
+		return 0, stopped("the types have turned %s ago, and a worker of a pass may live for %s: retire later", since.Round(time.Minute),
+			betweenPasses)
+	}
+	if err := s.complete(ctx, s.mapping.fed()); err != nil {
+		return 0, err
+	}
+	n, err := late(ctx, c.Turned)
+	if err == nil && n > 0 {
+		err = stopped("table %s has %d changes since the turn, which nothing has copied: find what still writes there", s.old.Table, n)
+	}
+	if err != nil {
+		return 0, err
+	}
+	for page, err := range s.store.Pages(ctx, s.store.Events) {
+		if err != nil {
+			return swept, err
+		}
+		n, err := s.sweep(ctx, d, page)
+		if swept += n; err != nil {
+			return swept, err
+		}
+	}
+	_, err = s.update(ctx, "SET retiredAt = :at", "attribute_exists(PK)",
+		rows.Image{":at": rows.Text(keys.FormatTime(s.store.Env.Now().UTC()))})
+	return swept, err
+}
+
+// sweep deletes the tombstones of a page, each on condition that it is still the one that was read.
+func (s *Sync) sweep(ctx context.Context, d Deleter, page []rows.Image) (swept int, err error) {
+	var list []rows.Image
+	for _, img := range page {
+		if rows.Tombstone(img) {
+			list = append(list, img)
+		}
+	}
+	var mu sync.Mutex
+	s.store.Env.Each(len(list), s.store.Parallel(), func(i int) {
+		seen := list[i][migratedAttribute]
+		failure := s.store.Ask(ctx, func() error {
+			_, err := d.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.store.Events, Key: rows.KeyImage(rows.KeyOf(list[i])),
+				ConditionExpression:       aws.String("#m = :seen AND attribute_not_exists(#t) AND attribute_not_exists(#b)"),
+				ExpressionAttributeNames:  map[string]string{"#m": migratedAttribute, "#t": "type", "#b": rows.BarredAttribute},
+				ExpressionAttributeValues: rows.Image{":seen": seen}})
+			return err
+		})
+		mu.Lock()
+		defer mu.Unlock()
+		switch a := rows.Classify(failure); a.Outcome {
+		case rows.Done:
+			swept++
+		case rows.Failed: // a producer has taken its place, or an earlier try has deleted it
+		default:
+			err = fmt.Errorf("deleting a tombstone: %w", a.Err)
+		}
+	})
+	return swept, err
+}
