@@ -26,7 +26,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
@@ -63,10 +62,6 @@ func Start(files fs.FS, options ...func(*Options)) {
 	lambda.Start(handle)
 }
 
-// startTime limits the start, because Lambda ends one that takes longer than 10 seconds without
-// explaining what took so long.
-const startTime = 8 * time.Second
-
 // New makes the function without running it. It describes the old table, which is one request.
 func New(ctx context.Context, files fs.FS, options ...func(*Options)) (Func, error) {
 	var o Options
@@ -81,9 +76,6 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (Func, err
 	c, metrics, err := p.Tables(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if c.Aggregates == "" {
-		return nil, errors.New("INGOT_AGGREGATES_TABLE is not set: set it to the name of the aggregates table")
 	}
 	if path := os.Getenv("INGOT_PIPELINE"); path != "" {
 		files = os.DirFS(filepath.Dir(path))
@@ -101,7 +93,7 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (Func, err
 	if !ok {
 		return nil, errors.New("a local build has no old table to capture")
 	}
-	starting, stop := context.WithTimeout(ctx, startTime)
+	starting, stop := context.WithTimeout(ctx, function.StartTime)
 	defer stop()
 	old, err := migrate.Find(starting, c.Client, client, table)
 	if err != nil {
@@ -112,15 +104,9 @@ func New(ctx context.Context, files fs.FS, options ...func(*Options)) (Func, err
 		return nil, err
 	}
 	capture := &migrate.Capture{Sync: s, Log: p.Log, OnBatch: func(ctx context.Context, done migrate.Captured) {
-		report(ctx, p.Log, metrics, &done)
+		function.Emit(ctx, p.Log, metrics, measured(&done))
 	}}
-	return func(ctx context.Context, batch json.RawMessage) (migrate.CaptureResponse, error) {
-		out, err := capture.Handle(ctx, batch)
-		if err != nil {
-			p.Log.ErrorContext(ctx, "the whole batch failed and is delivered again", "error", err.Error())
-		}
-		return out, err
-	}, nil
+	return function.Logged(p.Log, capture.Handle), nil
 }
 
 // meters are the metrics of a batch, as docs/migrating.md has them.
@@ -139,17 +125,11 @@ var meters = []struct {
 	{"BatchMs", emf.Milliseconds, func(d *migrate.Captured) float64 { return float64(d.Took.Milliseconds()) }},
 }
 
-// report writes the metrics of a batch.
-func report(ctx context.Context, log *slog.Logger, to *emf.Emitter, done *migrate.Captured) {
+// measured returns the metrics of a batch.
+func measured(done *migrate.Captured) []emf.Metric {
 	list := make([]emf.Metric, len(meters))
 	for i, m := range meters {
 		list[i] = emf.Metric{Name: m.name, Unit: m.unit, Value: m.value(done)}
 	}
-	var id string
-	if lc, ok := lambdacontext.FromContext(ctx); ok {
-		id = lc.AwsRequestID
-	}
-	if err := to.Emit(id, list); err != nil {
-		log.ErrorContext(ctx, "metrics not written", "error", err.Error())
-	}
+	return list
 }

@@ -15,5 +15,7 @@ func Example() {
 	_, err := capture.New(context.Background(), fstest.MapFS{})
 	fmt.Println(err)
 	// Output:
-	// environment: INGOT_TABLE is not set: set it to the name of the events table
+	// environment:
+	//   INGOT_TABLE is not set: set it to the name of the events table
+	//   INGOT_AGGREGATES_TABLE is not set: set it to the name of the aggregates table
 }

@@ -375,10 +375,10 @@ aggregates:
   site_daily: {since: 1, by: {site: "{site}"}, window: 1d, from: {visit: {values: {visits: count}}}}
 `
 
-// TestPipelineInALayer deploys the folder of docs/without-go.md. The functions have the sample shop
-// built in, but use the file in the layer.
-func TestPipelineInALayer(t *testing.T) {
-	e, _ := open(t)
+// layered makes the folder of docs/without-go.md with a pipeline.yaml: the functions use the file
+// in the layer.
+func layered(t *testing.T, pipeline string) (dir string) {
+	t.Helper()
 	page, err := os.ReadFile("../docs/without-go.md")
 	if err != nil {
 		t.Fatal(err)
@@ -387,16 +387,24 @@ func TestPipelineInALayer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir = t.TempDir()
 	for name, text := range map[string]string{
 		"template.yaml":          sampleshop.Patched(t, string(sample), sampleshop.Diffs(string(page))...),
-		"pipeline/pipeline.yaml": visits,
+		"pipeline/pipeline.yaml": pipeline,
 	} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755),
 			os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// TestPipelineInALayer deploys the folder of docs/without-go.md. The functions have the sample shop
+// built in, but use the file in the layer.
+func TestPipelineInALayer(t *testing.T) {
+	e, _ := open(t)
+	dir := layered(t, visits)
 	d := deploy(t,
 		deployment{dir: dir, binaries: functions(t), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
 	var bodies []string

@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/examples"
-	"github.com/ingot-events/ingot/internal/kit/sampleshop"
 	"github.com/ingot-events/ingot/internal/local/lambda/esm"
 	"github.com/ingot-events/ingot/internal/local/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/local/stack"
@@ -65,14 +64,6 @@ func (l *legacy) remove(row migrate.Row) {
 // function as it is deployed.
 func TestMigrated(t *testing.T) {
 	e, _ := open(t)
-	page, err := os.ReadFile("../docs/without-go.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sample, err := os.ReadFile(filepath.Join("..", sampleshop.Template))
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := map[string]string{}
 	for _, name := range []string{"pipeline.yaml", "migration.yaml"} {
 		text, err := examples.Files.ReadFile("migrate/" + name)
@@ -81,14 +72,7 @@ func TestMigrated(t *testing.T) {
 		}
 		files[name] = string(text)
 	}
-	dir := t.TempDir()
-	for name, text := range map[string]string{"pipeline/pipeline.yaml": files["pipeline.yaml"],
-		"template.yaml": sampleshop.Patched(t, string(sample), sampleshop.Diffs(string(page))...)} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755),
-			os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := layered(t, files["pipeline.yaml"])
 	d := deploy(t, deployment{dir: dir, binaries: functions(t),
 		parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
 	l := &legacy{deployed: d, table: d.stack + "-old"}

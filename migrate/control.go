@@ -179,10 +179,16 @@ func (s *Sync) Counted(ctx context.Context) (time.Time, error) {
 
 // update changes the control item on a condition. It reports whether the condition held.
 func (s *Sync) update(ctx context.Context, expression, condition string, values rows.Image) (bool, error) {
-	key := rows.ControlKey(s.mapping.Name())
+	return s.change(ctx, &types.Update{UpdateExpression: &expression, ConditionExpression: &condition, ExpressionAttributeValues: values})
+}
+
+// change is update with names of attributes.
+func (s *Sync) change(ctx context.Context, u *types.Update) (bool, error) {
 	err := s.store.Ask(ctx, func() error {
-		_, err := s.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.store.Aggregates, Key: rows.KeyImage(key),
-			UpdateExpression: &expression, ConditionExpression: &condition, ExpressionAttributeValues: values})
+		_, err := s.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &s.store.Aggregates,
+			Key: rows.KeyImage(rows.ControlKey(s.mapping.Name())), UpdateExpression: u.UpdateExpression,
+			ConditionExpression: u.ConditionExpression, ExpressionAttributeNames: u.ExpressionAttributeNames,
+			ExpressionAttributeValues: u.ExpressionAttributeValues})
 		return err
 	})
 	switch a := rows.Classify(err); a.Outcome {
@@ -307,14 +313,8 @@ func (s *Sync) turned(ctx context.Context) error {
 	u := s.setStates(New)
 	*u.UpdateExpression += ", turnedAt = :now"
 	u.ExpressionAttributeValues[":now"] = rows.Text(keys.FormatTime(s.store.Env.Now().UTC()))
-	err := s.store.Ask(ctx, func() error {
-		_, err := s.store.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: u.TableName, Key: u.Key,
-			UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
-			ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues})
-		return err
-	})
-	if a := rows.Classify(err); a.Outcome != rows.Done && a.Outcome != rows.Failed { // failed: an earlier try did it
-		return fmt.Errorf("turning %s: %w", strings.Join(s.mapping.types, ", "), a.Err)
+	if _, err := s.change(ctx, u); err != nil { // the condition fails if an earlier try did it
+		return fmt.Errorf("turning %s: %w", strings.Join(s.mapping.types, ", "), err)
 	}
 	return nil
 }

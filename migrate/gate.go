@@ -37,7 +37,8 @@ func (s *Sync) Missing(ctx context.Context) ([]string, *Control, error) {
 		list = append(list, fmt.Sprintf("the last comparison is %s old, and it counts for %s: run `ingot migrate compare`",
 			now.Sub(c.Compared).Round(time.Hour), evidenceLasts))
 	case c.Captured.Before(c.Compared):
-		list = append(list, "capture has not been proven to go on since the last comparison: run `ingot migrate capture`, or wait until its function has")
+		list = append(list, "capture has not been proven to go on since the last comparison: run `ingot migrate capture`, or wait until "+
+			"its function has")
 	case c.Found != clean:
 		list = append(list, "the last comparison found "+c.Found+": mend them, and run `ingot migrate compare` again")
 	}

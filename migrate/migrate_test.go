@@ -213,6 +213,18 @@ func (m *moving) put(table string, img migrate.Row) {
 	m.must(err)
 }
 
+// copied runs a pass, compares the tables, and notes that capture has gone on.
+func (m *moving) copied() {
+	m.t.Helper()
+	pass, err := m.sync.BeginPass(m.t.Context())
+	m.must(err)
+	_, err = pass.Run(m.t.Context(), nil)
+	m.must(err)
+	_, err = m.sync.Compare(m.t.Context(), m)
+	m.must(err)
+	m.must(m.sync.NoteCaptured(m.t.Context(), "one", m.now))
+}
+
 // row puts a row and returns that it has changed.
 func (m *moving) row(row migrate.Row) migrate.Changed {
 	m.t.Helper()
@@ -428,13 +440,7 @@ func TestTurnWaitsForFloors(t *testing.T) {
 	m.must(err)
 	m.must(st.Start(t.Context()))
 	m.row(profile("1", "ann"))
-	pass, err := m.sync.BeginPass(t.Context())
-	m.must(err)
-	_, err = pass.Run(t.Context(), nil)
-	m.must(err)
-	_, err = m.sync.Compare(t.Context(), m)
-	m.must(err)
-	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
+	m.copied()
 	turn := func(want, says string) {
 		t.Helper()
 		state, err := m.sync.Turn(t.Context())

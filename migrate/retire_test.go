@@ -52,13 +52,7 @@ func TestRetire(t *testing.T) {
 		}
 	}
 	retire(0, "have not turned")
-	pass, err := m.sync.BeginPass(t.Context())
-	m.must(err)
-	_, err = pass.Run(t.Context(), nil)
-	m.must(err)
-	_, err = m.sync.Compare(t.Context(), m)
-	m.must(err)
-	m.must(m.sync.NoteCaptured(t.Context(), "one", m.now))
+	m.copied()
 	state, err := m.sync.Turn(t.Context())
 	m.must(err)
 	turned := m.now

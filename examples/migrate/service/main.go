@@ -66,19 +66,13 @@ type where struct{ day, time, id string }
 type service struct {
 	reader  migrate.Reader[where, quake]
 	current atomic.Pointer[migrate.Stage]
-	client  client
+	client  tables.Client
 	mapping *migrate.Mapping
 	table   string // the old one
 	items   *query.Reader
 }
 
-// client is what the service needs of DynamoDB. A *dynamodb.Client is one.
-type client interface {
-	tables.Client
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
-}
-
-func newService(c client, getenv func(string) string) (*service, error) {
+func newService(c tables.Client, getenv func(string) string) (*service, error) {
 	files := os.DirFS(".")
 	p, err := pipeline.Load(files, "pipeline.yaml", pipeline.Secret([]byte(getenv("INGOT_PII_KEY"))))
 	if err != nil {

@@ -44,11 +44,7 @@ type StreamsHandler func(context.Context, json.RawMessage) (handler.StreamRespon
 // with that error, and its messages stay in the queue. If adjust is not nil, it may change the
 // handler before it is used, but it cannot turn off the metrics.
 func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (IngestHandler, error) {
-	s, plan, err := p.read(ctx, tableVariable, pipeline.LoadForIngest)
-	if err != nil {
-		return nil, err
-	}
-	b, err := connect(ctx, p.Log, p.AWS, s, plan)
+	s, plan, b, err := p.read(ctx, pipeline.LoadForIngest, tableVariable)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +54,8 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 				"table, which holds a check value of " + secretVariable}
 	}
 	if (plan.MovesByPut() || len(plan.Migrations()) > 0) && s.aggregates == "" {
-		return nil, Mistakes{aggregatesVariable + " is not set, and pipeline.yaml has types that are migrated or totals that move with the " +
-			"put: set it to the name of the aggregates table"}
+		return nil, Mistakes{aggregatesVariable + " is not set, and pipeline.yaml has types that are migrated or totals that move with " +
+			"the put: set it to the name of the aggregates table"}
 	}
 	c, err := b.configure(s, plan)
 	if err != nil {
@@ -81,18 +77,14 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 		adjust(in)
 	}
 	in.OnBatch = both(p.ingestReporter(s).batch, in.OnBatch)
-	return logged(p.Log, in.Handle), nil
+	return Logged(p.Log, in.Handle), nil
 }
 
 // Tables reads the environment and the pipeline for a function that reads and writes both tables as
 // neither of these two does. It returns what its store is made of, and what writes its metrics. It
 // sends no request.
 func (p Process) Tables(ctx context.Context) (tables.Config, *emf.Emitter, error) {
-	s, plan, err := p.read(ctx, tableVariable, pipeline.Load)
-	if err != nil {
-		return tables.Config{}, nil, err
-	}
-	b, err := connect(ctx, p.Log, p.AWS, s, plan)
+	s, plan, b, err := p.read(ctx, pipeline.Load, tableVariable, aggregatesVariable)
 	if err != nil {
 		return tables.Config{}, nil, err
 	}
@@ -127,19 +119,15 @@ func both[R any](metrics, own func(context.Context, R)) func(context.Context, R)
 	}
 }
 
-// startTime limits the start. Lambda ends an init phase that takes longer than 10 seconds without
+// StartTime limits the start. Lambda ends an init phase that takes longer than 10 seconds without
 // explaining what took so long. So the function gives up earlier, with an error that does.
-const startTime = 8 * time.Second
+const StartTime = 8 * time.Second
 
 // Streams makes the streams function ready, and makes sure that the aggregates table agrees with
 // the pipeline. New generations get their heads. It returns an error if the pipeline and the table
 // disagree about what a total means. adjust is as for [Process.Ingest].
 func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (StreamsHandler, error) {
-	s, plan, err := p.read(ctx, aggregatesVariable, pipeline.LoadForStreams)
-	if err != nil {
-		return nil, err
-	}
-	b, err := connect(ctx, p.Log, p.AWS, s, plan)
+	s, plan, b, err := p.read(ctx, pipeline.LoadForStreams, aggregatesVariable)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +140,7 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 		return nil, err
 	}
 	h.Log = p.Log
-	starting, stop := context.WithTimeout(ctx, startTime)
+	starting, stop := context.WithTimeout(ctx, StartTime)
 	defer stop()
 	if err := h.Start(starting); err != nil {
 		return nil, err
@@ -168,25 +156,30 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 		adjust(h)
 	}
 	h.OnBatch = both(p.streamsReporter(s).batch, h.OnBatch)
-	return logged(p.Log, h.Handle), nil
+	return Logged(p.Log, h.Handle), nil
 }
 
 // loader loads the parts of a pipeline that one of the functions needs.
 type loader func(fs.FS, string, ...pipeline.Option) (*pipeline.Pipeline, error)
 
-// read reads the environment and the pipeline that it names.
-func (p Process) read(ctx context.Context, needs string, compile loader) (settings, *pipeline.Pipeline, error) {
+// read reads the environment and the pipeline that it names, and makes the clients. It sends no
+// request.
+func (p Process) read(ctx context.Context, compile loader, needs ...string) (settings, *pipeline.Pipeline, *backend, error) {
 	limitMemory(p.Getenv)
-	s, err := readSettings(p.Getenv, needs)
+	s, err := readSettings(p.Getenv, needs...)
 	if err != nil {
-		return s, nil, err
+		return s, nil, nil, err
 	}
 	plan, err := p.load(ctx, s, compile)
-	if err == nil && plan.UsesHMAC() && len(s.secret) < pipeline.MinSecret {
+	if err != nil {
+		return s, nil, nil, err
+	}
+	if plan.UsesHMAC() && len(s.secret) < pipeline.MinSecret {
 		p.Log.WarnContext(ctx, fmt.Sprintf("%s has less than %d bytes and could be guessed; it cannot be changed where keys are stored "+
 			"under it, so use a longer one for new tables", secretVariable, pipeline.MinSecret))
 	}
-	return s, plan, err
+	b, err := connect(ctx, p.Log, p.AWS, s, plan)
+	return s, plan, b, err
 }
 
 // load compiles the pipeline in the binary, or the file that INGOT_PIPELINE names.
@@ -238,9 +231,9 @@ func unreadable(name string, err error) error {
 	return fmt.Errorf("%s names %s, which cannot be read: %w", pipelineVariable, name, err)
 }
 
-// logged returns a handler that logs an error that fails a whole batch, with the request id. Lambda
+// Logged returns a handler that logs an error that fails a whole batch, with the request id. Lambda
 // reports the error too, but not in the format of the log.
-func logged[In, Out any](log *slog.Logger, handle func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
+func Logged[In, Out any](log *slog.Logger, handle func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
 	return func(ctx context.Context, in In) (Out, error) {
 		out, err := handle(ctx, in)
 		if err != nil {

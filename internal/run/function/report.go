@@ -71,8 +71,19 @@ func (p Process) emitter(s settings, role string) *emf.Emitter {
 	return &emf.Emitter{Out: p.Out, Namespace: cmp.Or(p.Namespace, Namespace), Service: service, Function: name, Level: s.level}
 }
 
-// batch reports one batch. If the metrics cannot be written, it only logs that, because the batch
-// itself is done.
+// Emit writes the metrics of a batch, with the request id. If they cannot be written, it only logs
+// that, because the batch itself is done.
+func Emit(ctx context.Context, log *slog.Logger, to *emf.Emitter, metrics []emf.Metric, properties ...emf.Property) {
+	var id string
+	if lc, ok := lambdacontext.FromContext(ctx); ok {
+		id = lc.AwsRequestID
+	}
+	if err := to.Emit(id, metrics, properties...); err != nil {
+		log.ErrorContext(ctx, "metrics not written", "error", err.Error())
+	}
+}
+
+// batch reports one batch.
 func (p *reporter[R]) batch(ctx context.Context, r R) {
 	b := p.measure(r)
 	b.cold = !p.warm.Swap(true)
@@ -83,18 +94,12 @@ func (p *reporter[R]) batch(ctx context.Context, r R) {
 		metrics[i] = emf.Metric{Name: m.Name, Unit: m.Unit, Value: value}
 		attrs[i] = slog.Float64(m.Name, value)
 	}
-	var id string
-	if lc, ok := lambdacontext.FromContext(ctx); ok {
-		id = lc.AwsRequestID
-	}
 	var properties []emf.Property
 	if list := throttled(b.cost); len(list) > 0 {
 		properties = append(properties, emf.Property{Name: "throttles", Value: list})
 		attrs = append(attrs, slog.Any("throttles", list))
 	}
-	if err := p.emitter.Emit(id, metrics, properties...); err != nil {
-		p.log.ErrorContext(ctx, "metrics not written", "error", err.Error())
-	}
+	Emit(ctx, p.log, p.emitter, metrics, properties...)
 	level := slog.LevelInfo
 	if p.trouble(r) {
 		level = slog.LevelWarn

@@ -55,14 +55,16 @@ func (m Mistakes) Error() string {
 // readSettings reads the environment. needs is the variable of the table that the function cannot
 // do without. An empty variable counts as not set, because template.yaml cannot leave a variable
 // out.
-func readSettings(getenv func(string) string, needs string) (settings, error) {
+func readSettings(getenv func(string) string, needs ...string) (settings, error) {
 	s := settings{pipeline: getenv(pipelineVariable), events: getenv(tableVariable), aggregates: getenv(aggregatesVariable),
 		quarantine: getenv(quarantineVariable), archive: getenv(archiveVariable), payloads: getenv(payloadsVariable),
 		secret: []byte(getenv(secretVariable)), endpoint: getenv(endpointVariable),
 		function: getenv(nameVariable), level: getenv(levelVariable)}
 	var m Mistakes
-	if getenv(needs) == "" {
-		m.add("%s is not set: set it to the name of the %s table", needs, tableRole(needs))
+	for _, variable := range needs {
+		if getenv(variable) == "" {
+			m.add("%s is not set: set it to the name of the %s table", variable, tableRole(variable))
+		}
 	}
 	m.checkTable(tableVariable, s.events)
 	m.checkTable(aggregatesVariable, s.aggregates)

@@ -21,44 +21,49 @@ type need struct {
 	actions string
 	key     string // what it must be allowed to do with the key that encrypts the thing
 	without string // what happens without these rights
+	// item returns the partition key of what it needs of a table; an empty one stands for all
+	// items. nil: a statement for some items counts for all.
+	item func(*checker) string
 }
 
 // needs lists what the functions need. A test compares it with template.yaml.
 var needs = []need{
-	{"ingest", "INGOT_TABLE", notAtomic, storing, "kms:Decrypt", "events could not be stored"},
-	{"ingest", "INGOT_TABLE", (*checker).usesAtomic, storing + " dynamodb:ConditionCheckItem", "kms:Decrypt", "events could not be stored"},
+	{"ingest", "INGOT_TABLE", notAtomic, storing, "kms:Decrypt", "events could not be stored", nil},
+	{"ingest", "INGOT_TABLE", (*checker).usesAtomic, storing + " dynamodb:ConditionCheckItem", "kms:Decrypt",
+		"events could not be stored", nil},
 	// These are for the check value of the secret.
 	{"ingest", totalsTable, (*checker).onlyHashes, "dynamodb:GetItem dynamodb:PutItem", "kms:Decrypt",
-		"the function could not tell whether INGOT_PII_KEY is the right one, and would not start"},
+		"the function could not tell whether INGOT_PII_KEY is the right one, and would not start", secretItem},
 	// It updates totals, reads them after a refusal, and creates the heads if it is the first to
 	// start.
 	{"ingest", totalsTable, (*checker).movesByPut, "dynamodb:UpdateItem dynamodb:PutItem dynamodb:GetItem dynamodb:BatchGetItem",
 		"kms:Decrypt",
-		"events could not be stored together with what they add to totals"},
+		"events could not be stored together with what they add to totals", allItems},
 	// It looks which types a migration has turned.
 	{"ingest", totalsTable, (*checker).onlyMigrates, "dynamodb:GetItem", "kms:Decrypt",
-		"the function could not tell which side is the source of a type that is migrated, and would store no event of it"},
+		"the function could not tell which side is the source of a type that is migrated, and would store no event of it",
+		(*checker).controlItem},
 	{"ingest", "INGOT_QUARANTINE_URL", nil, "sqs:SendMessage", "kms:GenerateDataKey kms:Decrypt",
-		"messages that can never succeed could not be quarantined, and would be tried until they reach the dead-letter queue"},
+		"messages that can never succeed could not be quarantined, and would be tried until they reach the dead-letter queue", nil},
 	// Without s3:ListBucket, S3 says that a missing object is forbidden.
 	{"ingest", "INGOT_PAYLOAD_BUCKET", (*checker).usesOffload, "s3:PutObject s3:GetObject s3:DeleteObject s3:ListBucket",
 		"kms:GenerateDataKey kms:Decrypt",
-		"events with large payloads could not be stored, and would end in the dead-letter queue"},
+		"events with large payloads could not be stored, and would end in the dead-letter queue", nil},
 	{"ingest", "INGOT_POINTER_BUCKETS", nil, "s3:GetObject", "kms:Decrypt",
-		"payloads in S3 could not be read, and their messages would end in the dead-letter queue"},
+		"payloads in S3 could not be read, and their messages would end in the dead-letter queue", nil},
 	{"ingest", "Queue", nil, "sqs:ReceiveMessage sqs:DeleteMessage sqs:GetQueueAttributes", "kms:Decrypt",
-		"Lambda could not read the queue"},
+		"Lambda could not read the queue", nil},
 	{"streams", totalsTable, nil,
 		"dynamodb:UpdateItem dynamodb:PutItem dynamodb:GetItem dynamodb:BatchGetItem dynamodb:PartiQLInsert dynamodb:PartiQLUpdate",
-		"kms:Decrypt", "events could not be counted"},
+		"kms:Decrypt", "events could not be counted", nil},
 	{"streams", "INGOT_QUARANTINE_URL", nil, "sqs:SendMessage", "kms:GenerateDataKey kms:Decrypt",
-		"a change that can never be counted could not be quarantined, and would block its shard"},
+		"a change that can never be counted could not be quarantined, and would block its shard", nil},
 	{"streams", "INGOT_ARCHIVE_BUCKET", nil, "s3:PutObject", "kms:GenerateDataKey",
-		"expired events could not be archived, and their shard would wait"},
+		"expired events could not be archived, and their shard would wait", nil},
 	{"streams", "INGOT_PAYLOAD_BUCKET", (*checker).usesOffload, "s3:GetObject s3:ListBucket", "kms:Decrypt",
-		"expired events could not be archived with their payloads, and their shard would wait"},
+		"expired events could not be archived with their payloads, and their shard would wait", nil},
 	{"streams", "Stream", nil, "dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator dynamodb:ListStreams", "kms:Decrypt",
-		"Lambda could not read the stream"},
+		"Lambda could not read the stream", nil},
 }
 
 const (
@@ -85,8 +90,8 @@ func (c *checker) rights() {
 		}
 		for _, n := range c.needsOf(f) {
 			r := all
-			if n.on == totalsTable && f.role == "ingest" {
-				r = all.onKey(c.partition(n))
+			if n.item != nil {
+				r = all.onKey(n.item(c))
 			}
 			onKey := strings.Fields(n.key)
 			for _, on := range c.things(f, n.on) {
@@ -137,17 +142,12 @@ func (c *checker) onlyMigrates() bool {
 	return c.p != nil && len(c.p.Migrations()) > 0 && !c.movesByPut()
 }
 
-// partition returns the partition key of the items of the aggregates table that a need of the
-// ingest function is about; it is empty for all of them.
-func (c *checker) partition(n need) string {
-	switch {
-	case c.movesByPut():
-		return ""
-	case n.actions == "dynamodb:GetItem":
-		return "M#" + c.p.Migrations()[0]
-	}
-	return "K#"
-}
+// secretItem, controlItem and allItems say which items of the aggregates table a function needs.
+func secretItem(*checker) string { return "K#" }
+
+func (c *checker) controlItem() string { return "M#" + c.p.Migrations()[0] }
+
+func allItems(*checker) string { return "" }
 
 // hashesKeys reports whether the ingest function makes keys with the secret.
 func (c *checker) hashesKeys() bool {

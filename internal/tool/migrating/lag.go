@@ -31,7 +31,7 @@ func (d Deployed) Counted(ctx context.Context) (time.Time, error) {
 		return time.Time{}, &migrate.StopError{Why: fmt.Sprintf("function %s does not read the stream that the old table has now (%s): "+
 			"deploy its stack with that OldStreamArn", d.Function, d.Stream)}
 	}
-	at, err := d.Pauser.Counted(ctx, d.Ages, d.Function)
+	at, err := d.Pauser.CountedBy(ctx, d.Ages, d.Function, list)
 	if err != nil {
 		return time.Time{}, err
 	}

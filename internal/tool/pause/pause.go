@@ -341,12 +341,17 @@ func (p Pauser) Counted(ctx context.Context, ages Ages, streams string) (time.Ti
 	if err != nil {
 		return time.Time{}, err
 	}
+	return p.CountedBy(ctx, ages, streams, list)
+}
+
+// CountedBy is [Pauser.Counted] for who has read the function's mappings already.
+func (p Pauser) CountedBy(ctx context.Context, ages Ages, function string, list []Mapping) (time.Time, error) {
 	for _, m := range list {
 		if m.Off() {
 			return time.Time{}, ErrUnread
 		}
 	}
-	counted, _, err := p.counted(ctx, ages, streams)
+	counted, _, err := p.counted(ctx, ages, function)
 	return counted, err
 }
 
