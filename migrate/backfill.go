@@ -114,9 +114,17 @@ func (p *Pass) Run(ctx context.Context, report func(Progress)) (Progress, error)
 	return done, err
 }
 
-// page copies one page of rows, as many at a time as one request reads.
+// insertRows is how many rows the first pass inserts after each look at the control item: 16
+// requests.
+const insertRows = rows.MostPace * rows.MaxStatements
+
+// page copies one page of rows, as many at a time as requests can take side by side.
 func (p *Pass) page(ctx context.Context, page []Row, done *Progress, tell func()) error {
-	for part := range slices.Chunk(page, rows.MaxKeys) {
+	most := rows.MaxKeys
+	if p.first {
+		most = insertRows
+	}
+	for part := range slices.Chunk(page, most) {
 		done.Rows += len(part)
 		err := p.within(ctx, func(ctx context.Context) (err error) {
 			if p.first {
@@ -218,7 +226,7 @@ func (p *Pass) insert(ctx context.Context, page []Row, done *Progress) (left []R
 		chunks, list = append(chunks, list[:n]), list[n:]
 	}
 	met, errs := make([][]Row, len(chunks)), make([]error, len(chunks))
-	p.sync.store.Env.Each(len(chunks), p.sync.store.Parallel(), func(i int) { met[i], errs[i] = p.insertChunk(ctx, chunks[i]) })
+	p.sync.store.Each(len(chunks), rows.MostPace, func(i int) { met[i], errs[i] = p.insertChunk(ctx, chunks[i]) })
 	for i, chunk := range chunks {
 		done.Inserted += len(chunk) - len(met[i])
 		left = append(left, met[i]...)
@@ -243,6 +251,7 @@ func (p *Pass) insertChunk(ctx context.Context, chunk []insertion) (met []Row, e
 		responses, err = p.sync.store.Execute(ctx, statements)
 		return err
 	})
+	p.sync.store.Pace.Learn(rows.Classify(err))
 	if err != nil {
 		return nil, fmt.Errorf("inserting copies: %w", err)
 	}

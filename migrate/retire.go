@@ -70,7 +70,7 @@ func (s *Sync) sweep(ctx context.Context, d Deleter, page []rows.Image) (swept i
 		}
 	}
 	var mu sync.Mutex
-	s.store.Env.Each(len(list), s.store.Parallel(), func(i int) {
+	s.store.Each(len(list), rows.MostPace, func(i int) {
 		seen := list[i][migratedAttribute]
 		failure := s.store.Ask(ctx, func() error {
 			_, err := d.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.store.Events, Key: rows.KeyImage(rows.KeyOf(list[i])),

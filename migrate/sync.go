@@ -226,7 +226,7 @@ func (d *syncing) round(ctx context.Context) (rows.Answer, rows.Next) {
 	items := d.plan(images)
 	more := d.newSpots(items)
 	refused := rows.Answer{}
-	d.store.Env.Each(len(pending), d.store.Parallel(), func(i int) {
+	d.store.Each(len(pending), rows.MostPace, func(i int) {
 		if ctx.Err() == nil {
 			d.write(ctx, pending[i], items)
 		}

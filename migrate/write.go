@@ -152,7 +152,9 @@ func (d *syncing) put(ctx context.Context, p *spot, img rows.Image) {
 	}
 	p.drawn = append(p.drawn, token.Value)
 	_, err := d.store.Client.PutItem(ctx, in)
-	if p.a = rows.Classify(err); p.a.Outcome != rows.Done {
+	p.a = rows.Classify(err)
+	d.store.Pace.Learn(p.a)
+	if p.a.Outcome != rows.Done {
 		return
 	}
 	p.done = true

@@ -65,6 +65,7 @@ var sections = []struct {
 	{"compress", false, false, (*bench).compress},
 	{"put", false, false, (*bench).put},
 	{"soldout", false, false, (*bench).soldOut},
+	{"migrate", false, false, (*bench).migrate},
 	{"memory", false, false, (*bench).memory},
 	{"streamsmemory", true, false, (*bench).streamsMemory},
 	{"large", false, true, (*bench).large},

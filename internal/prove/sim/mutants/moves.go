@@ -78,17 +78,17 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		},
 		{
 			Name: "one-look", What: "what differs at one look is a difference", Defends: "C7",
-			Checks: []sim.Check{moving.Missed},
-			Edits:  []Edit{{"migrate.comparison.judge", `look == looks-1`, `look == 0`}},
+			Checks: []sim.Check{moving.Missed}, Plain: true,
+			Edits: []Edit{{"migrate.comparison.judge", `look == looks-1`, `look == 0`}},
 		},
 		{
 			Name: "looks-without-waiting", What: "the looks do not wait for capture", Defends: "C7",
-			Checks: []sim.Check{moving.Missed},
-			Edits:  []Edit{{"migrate.comparison.lookAgain", `if look > 0 {`, `if look < 0 {`}},
+			Checks: []sim.Check{moving.Missed}, Plain: true,
+			Edits: []Edit{{"migrate.comparison.lookAgain", `if look > 0 {`, `if look < 0 {`}},
 		},
 		{
 			Name: "capture-after-the-turn", What: "capture does not ask which side is the source", Defends: "C7",
-			Checks: []sim.Check{moving.Lost, moving.Revived}, Plain: true,
+			Checks: []sim.Check{moving.Lost, moving.Revived}, Seeds: 2 * mostSeeds,
 			Edits: []Edit{{"migrate.Capture.Handle", `if err := c.Sync.Open(ctx); err != nil`, `if err := ctx.Err(); err != nil`}},
 		},
 		{
@@ -119,13 +119,12 @@ func overwrite(ctx context.Context, s *Sync, row Row, of *event.Item) error {
 		},
 		{
 			Name: "later-pass-reads-rows-alone", What: "a later pass does not look at the copies", Defends: "C7",
-			Checks: copies,
-			Edits:  []Edit{{"migrate.Pass.Run", `if p.first {`, `if p != nil {`}},
+			Checks: copies, Plain: true,
+			Edits: []Edit{{"migrate.Pass.Run", `if p.first {`, `if p != nil {`}},
 		},
 		{
 			Name: "refused-insert-is-done", What: "what the first pass meets under a key is taken for its own", Defends: "C7",
 			Checks: copies,
-			Plain:  true,
 			Edits:  []Edit{{"migrate.Pass.insertChunk", `met = append(met, in.row)`, `_ = in`}},
 		},
 		{

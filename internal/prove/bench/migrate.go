@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"testing/fstest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/internal/local/embedded"
+	"github.com/ingot-events/ingot/internal/local/stack"
+	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/tables"
+)
+
+const (
+	movedRows     = 20_000
+	rowBytes      = 500 // about
+	insertedBatch = 1000
+	capturedRows  = 5_000
+	capturedBatch = 100 // records, as in cmd/migrate/template.yaml
+)
+
+// moved is a table that moves, on the engine with the delay for each request.
+type moved struct {
+	engine  *embedded.Engine
+	slow    bool
+	config  tables.Config
+	mapping *migrate.Mapping
+	sync    *migrate.Sync
+	rows    []migrate.Row
+}
+
+// migrate measures how fast a table moves, beside an insert of the same events and beside a plain
+// parallel copy without conditions.
+func (b *bench) migrate(ctx context.Context) error {
+	b.head("Migration: %d rows of about %d bytes, %s for each request", movedRows, rowBytes, delay)
+	var rates [3]float64
+	for i, way := range []struct {
+		name string
+		do   func(*moved, context.Context) error
+	}{{"a plain parallel copy, no conditions", (*moved).plain}, {"our batched insert", (*moved).insert},
+		{"the first pass", (*moved).pass}} {
+		m, err := newMoved(ctx)
+		if err != nil {
+			return err
+		}
+		took, units, err := m.timed(func() error { return way.do(m, ctx) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", way.name, err)
+		}
+		rates[i] = movedRows / took.Seconds()
+		b.note("%s: %s rows a second, %.2f write units a row", way.name, short(rates[i]), units/movedRows)
+	}
+	b.atLeast("rows a second of the first pass, times those of our batched insert", rates[2]/rates[1], 0.9)
+	return b.captures(ctx)
+}
+
+// newMoved makes the tables and fills the old one.
+func newMoved(ctx context.Context) (*moved, error) {
+	m := &moved{}
+	m.engine = embedded.New(embedded.Config{Intercept: func(_ context.Context, _ string, _ any, call func() (any, error)) (any, error) {
+		if m.slow {
+			time.Sleep(delay)
+		}
+		return call()
+	}})
+	files, err := fs.Sub(examples.Files, "migrate")
+	if err != nil {
+		return nil, err
+	}
+	p, err := pipeline.Load(files, "pipeline.yaml")
+	if err != nil {
+		return nil, err
+	}
+	if m.mapping, err = migrate.Load(files, "migration.yaml", p); err != nil {
+		return nil, err
+	}
+	if _, err := stack.New(ctx, m.engine, stack.Config{Indexes: p.Indexes()}); err != nil {
+		return nil, err
+	}
+	old := stack.Table{Name: "quakes-v1", Keys: [2]string{"pk", "sk"}, Stream: true}
+	if _, err := old.Create(ctx, m.engine.DynamoDB()); err != nil {
+		return nil, err
+	}
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	for i := range movedRows {
+		row := migrate.Row{"pk": text(fmt.Sprint("DAY#", i%100)), "sk": text(fmt.Sprintf("00:00:00.000#q%d", i)), "net": text("us"),
+			"place": text(strings.Repeat("x", rowBytes-120)), "mag": &types.AttributeValueMemberN{Value: "4.5"},
+			"ms": &types.AttributeValueMemberN{Value: fmt.Sprint(1_900_000_000_000 + i)}}
+		m.rows = append(m.rows, row)
+		if _, err := m.engine.DynamoDB().PutItem(ctx, &dynamodb.PutItemInput{TableName: &old.Name, Item: row}); err != nil {
+			return nil, err
+		}
+	}
+	found, err := migrate.Find(ctx, m.engine.DynamoDB(), m.engine.DynamoDB(), old.Name)
+	if err != nil {
+		return nil, err
+	}
+	m.config = tables.Config{Client: m.engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates}
+	m.sync, err = migrate.NewSync(m.mapping, found.Source, m.config)
+	return m, err
+}
+
+// timed returns how long do takes while requests have their delay, and its write units.
+func (m *moved) timed(do func() error) (time.Duration, float64, error) {
+	m.slow = true
+	defer func() { m.slow = false }()
+	before := m.engine.Usage()
+	r, err := measure(do)
+	return r.took, m.engine.Usage().Sub(before).WriteUnits(), err
+}
+
+// plain scans the table and puts what it reads, 16 at a time, without a condition and without
+// looking at what is there.
+func (m *moved) plain(ctx context.Context) error {
+	scan := dynamodb.NewScanPaginator(m.engine.DynamoDB(), &dynamodb.ScanInput{TableName: aws.String("quakes-v1")})
+	for scan.HasMorePages() {
+		page, err := scan.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		var next sync.Mutex
+		var group sync.WaitGroup
+		for range 16 {
+			group.Go(func() {
+				for {
+					next.Lock()
+					if len(page.Items) == 0 || err != nil {
+						next.Unlock()
+						return
+					}
+					item := page.Items[0]
+					page.Items = page.Items[1:]
+					next.Unlock()
+					item["PK"], item["SK"] = item["sk"], item["pk"]
+					_, failure := m.engine.DynamoDB().PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(stack.Events), Item: item})
+					if failure != nil {
+						next.Lock()
+						err = failure
+						next.Unlock()
+					}
+				}
+			})
+		}
+		if group.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insert puts the same events as the ingest function would, if their type were not migrated.
+func (m *moved) insert(ctx context.Context) error {
+	files, err := fs.Sub(examples.Files, "migrate")
+	if err != nil {
+		return err
+	}
+	text, err := fs.ReadFile(files, "pipeline.yaml")
+	if err != nil {
+		return err
+	}
+	plain := strings.Replace(string(text), "    migrated: quakes", "    # ", 1)
+	c := m.config
+	if c.Pipeline, err = pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(plain)}}, "p.yaml"); err != nil {
+		return err
+	}
+	st, err := store.New(c)
+	if err != nil {
+		return err
+	}
+	for batch := range slices.Chunk(m.rows, insertedBatch) {
+		items := make([]*event.Item, len(batch))
+		for i, row := range batch {
+			if items[i], err = c.Pipeline.Plan(envelope.Message{Body: string(m.mapping.Map(row).Payload)}); err != nil {
+				return err
+			}
+		}
+		results, _ := st.Put(ctx, items)
+		for _, r := range results {
+			if r.Verdict != event.Inserted {
+				return fmt.Errorf("an event is not stored: %+v", r)
+			}
+		}
+	}
+	return nil
+}
+
+// pass is the first pass of a backfill.
+func (m *moved) pass(ctx context.Context) error {
+	pass, err := m.sync.BeginPass(ctx)
+	if err != nil {
+		return err
+	}
+	done, err := pass.Run(ctx, nil)
+	if err == nil && done.Inserted != movedRows {
+		err = fmt.Errorf("%d of %d rows were inserted", done.Inserted, movedRows)
+	}
+	return err
+}
+
+// captures measures capture on one shard, and a comparison that finds the one attribute that is
+// altered.
+func (b *bench) captures(ctx context.Context) error {
+	m, err := newMoved(ctx)
+	if err == nil {
+		err = m.pass(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	capture := &migrate.Capture{Sync: m.sync}
+	took, units, err := m.timed(func() error {
+		for n := range capturedRows / capturedBatch {
+			out, err := capture.Handle(ctx, m.batch(n))
+			if err != nil || len(out.BatchItemFailures) > 0 {
+				return fmt.Errorf("capture: %+v, %w", out, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	rate := capturedRows / took.Seconds()
+	b.note("capture, batches of %d from one shard: %s rows a second, %.2f write units a row", capturedBatch, short(rate), units/capturedRows)
+	b.atLeast("rows a second of capture, one shard", rate, 1000)
+	altered := migrate.Row{"PK": &types.AttributeValueMemberS{Value: "QUAKE#q7"}, "SK": &types.AttributeValueMemberS{Value: "QUAKE"}}
+	if _, err := m.engine.DynamoDB().UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: aws.String(stack.Events), Key: altered,
+		UpdateExpression:          aws.String("SET GSI1PK = :x"),
+		ExpressionAttributeValues: migrate.Row{":x": &types.AttributeValueMemberS{Value: "NET#xx"}}}); err != nil {
+		return err
+	}
+	before := m.engine.Usage()
+	var c *migrate.Compared
+	took, _, err = m.timed(func() (err error) {
+		c, err = m.sync.Compare(ctx, now{})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	used := m.engine.Usage().Sub(before)
+	b.note("a comparison of %d rows: %s s, %.3f read units a row", movedRows, short(took.Seconds()), used.ReadUnits()/movedRows)
+	b.atLeast("differences that a comparison finds of one that was planted", float64(len(c.Differences)), 1)
+	return nil
+}
+
+// batch is what Lambda hands to capture for a part of the rows.
+func (m *moved) batch(n int) json.RawMessage {
+	var records []string
+	for i, row := range m.rows[n*capturedBatch : (n+1)*capturedBatch] {
+		records = append(records, fmt.Sprintf(`{"dynamodb":{"SequenceNumber":"%d","Keys":{"pk":{"S":%q},"sk":{"S":%q}}}}`, i+1,
+			row["pk"].(*types.AttributeValueMemberS).Value, row["sk"].(*types.AttributeValueMemberS).Value))
+	}
+	return json.RawMessage(`{"Records":[` + strings.Join(records, ",") + `]}`)
+}
+
+// now is a capture that is never behind.
+type now struct{}
+
+func (now) Counted(context.Context) (time.Time, error) { return time.Now(), nil }
