@@ -45,6 +45,8 @@ change of INGOT_PII_KEY also makes other items, but no file shows such a change.
 
 ` + eventsHelp + `
 
+It also checks migration.yaml, or the file of --migration, if there is one.
+
 With --rate it says whether the streams functions can count that many changes a second. Each shard
 has one function, and a shard of a busy table delivers up to 1,000 changes a second. With --events,
 the sample says how many totals a change updates.
@@ -81,7 +83,7 @@ const checkJSON = `With --output json, one object:
 
 type checkOptions struct {
 	pipeline, template, was string
-	config                  string
+	config, migration       string
 	sample                  sampled
 	parameters              []string
 	deployed                *check.File // under --was deployed
@@ -119,11 +121,12 @@ func newCheck(a *app) *cobra.Command {
 					o.was = ""
 				}
 			}
-			return a.check(o, cmd.Flags().Changed("template"), cmd.Flags().Changed("samconfig"))
+			return a.check(o, cmd.Flags().Changed)
 		},
 	}
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline to check")
 	cmd.Flags().StringVar(&o.template, "template", "template.yaml", "the SAM template to check against it")
+	cmd.Flags().StringVar(&o.migration, "migration", "migration.yaml", "what the rows of a table that moves become, to check as well")
 	cmd.Flags().StringVar(&o.was, "was", "",
 		"the file of the pipeline that is deployed now, to compare with; deployed: read it from the stack")
 	cmd.Flags().StringVar(&o.config, "samconfig", "",
@@ -182,8 +185,8 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return cli.Usagef("%s takes no argument %q; %ssee %s --help", cmd.CommandPath(), args[0], advice, cmd.CommandPath())
 }
 
-func (a *app) check(o checkOptions, named, configNamed bool) error {
-	in, err := o.input(named, configNamed)
+func (a *app) check(o checkOptions, named func(flag string) bool) error {
+	in, err := o.input(named)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -224,7 +227,7 @@ func checkError(err error) error {
 }
 
 // input reads the files. A template and a samconfig.toml that were not named may be missing.
-func (o checkOptions) input(named, configNamed bool) (check.Input, error) {
+func (o checkOptions) input(named func(flag string) bool) (check.Input, error) {
 	in := check.Input{Now: time.Now(), Parameters: map[string]string{}, Partitions: o.partitions, Rate: o.rate,
 		Exists: exists}
 	switch {
@@ -245,12 +248,15 @@ func (o checkOptions) input(named, configNamed bool) (check.Input, error) {
 		return in, err
 	}
 	in.Pipeline = check.File{Name: o.pipeline, Text: text}
-	if in.Template, err = optionalFile(o.template, named, "name the template with --template FILE"); err == nil {
+	if in.Template, err = optionalFile(o.template, named("template"), "name the template with --template FILE"); err == nil {
 		config := o.config
-		if !configNamed {
+		if !named("samconfig") {
 			config = filepath.Join(filepath.Dir(o.template), "samconfig.toml")
 		}
-		in.Config, err = optionalFile(config, configNamed, "name SAM's settings with --samconfig FILE")
+		in.Config, err = optionalFile(config, named("samconfig"), "name SAM's settings with --samconfig FILE")
+	}
+	if err == nil {
+		in.Migration, err = optionalFile(o.migration, named("migration"), "name the file of the migration with --migration FILE")
 	}
 	if in.Was = o.deployed; err == nil && in.Was == nil {
 		in.Was, err = optionalFile(o.was, true, "name the file that is deployed now with --was FILE")

@@ -36,6 +36,7 @@ type Input struct {
 	Parameters map[string]string // of the template; they replace its defaults
 	Config     *File             // a samconfig.toml, for its parameters; nil: not read
 	ConfigEnv  string            // the only one of its environments to check; empty: all of them
+	Migration  *File             // a migration.yaml; nil: there is none
 	Was        *File             // an earlier pipeline.yaml; nil: not compared
 	Partitions int               // of the events table, for the estimates; at least 1
 	Rate       float64           // changes a second to keep up with; 0: not checked
@@ -96,6 +97,10 @@ func Run(in Input) (*Report, error) {
 	}
 	if in.Config != nil {
 		files = append(files, in.Config.Name)
+	}
+	if in.Migration != nil {
+		files = append(files, in.Migration.Name)
+		r.migration(in.Migration, p)
 	}
 	if in.Was != nil {
 		files = append(files, in.Was.Name)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ingot-events/ingot/internal/table/rows"
 	"github.com/ingot-events/ingot/internal/tool/check/template"
 )
 
@@ -21,9 +22,9 @@ type need struct {
 	actions string
 	key     string // what it must be allowed to do with the key that encrypts the thing
 	without string // what happens without these rights
-	// item returns the partition key of what it needs of a table; an empty one stands for all
+	// items returns the partition keys of what it needs of a table; an empty one stands for all
 	// items. nil: a statement for some items counts for all.
-	item func(*checker) string
+	items func(*checker) []string
 }
 
 // needs lists what the functions need. A test compares it with template.yaml.
@@ -42,7 +43,7 @@ var needs = []need{
 	// It looks which types a migration has turned.
 	{"ingest", totalsTable, (*checker).onlyMigrates, "dynamodb:GetItem", "kms:Decrypt",
 		"the function could not tell which side is the source of a type that is migrated, and would store no event of it",
-		(*checker).controlItem},
+		(*checker).controlItems},
 	{"ingest", "INGOT_QUARANTINE_URL", nil, "sqs:SendMessage", "kms:GenerateDataKey kms:Decrypt",
 		"messages that can never succeed could not be quarantined, and would be tried until they reach the dead-letter queue", nil},
 	// Without s3:ListBucket, S3 says that a missing object is forbidden.
@@ -89,25 +90,32 @@ func (c *checker) rights() {
 			continue
 		}
 		for _, n := range c.needsOf(f) {
-			r := all
-			if n.item != nil {
-				r = all.onKey(n.item(c))
+			if n.items == nil {
+				c.needed(f, n, all)
+				continue
 			}
-			onKey := strings.Fields(n.key)
-			for _, on := range c.things(f, n.on) {
-				c.allowed(f, r, on, strings.Fields(n.actions), n.without)
-				key := c.keyOf(on)
-				switch {
-				case key == nil:
-				case key.Kind == template.Scalar && !strings.HasPrefix(key.Text, "arn:"):
-					c.unnamedKey(r, key, onKey)
-				default:
-					c.allowed(f, r, key, onKey, n.without+", since "+on.Name+" is encrypted with a key of its own")
-				}
+			for _, key := range n.items(c) {
+				c.needed(f, n, all.onKey(key))
 			}
 		}
 		if all.doubt != nil && c.unsure[f.role] {
 			c.cannotTell("rights", all.doubt, all.of+" allows "+f.Name+" what it does")
+		}
+	}
+}
+
+// needed compares rights with one need.
+func (c *checker) needed(f *function, n need, r *rights) {
+	onKey := strings.Fields(n.key)
+	for _, on := range c.things(f, n.on) {
+		c.allowed(f, r, on, strings.Fields(n.actions), n.without)
+		key := c.keyOf(on)
+		switch {
+		case key == nil:
+		case key.Kind == template.Scalar && !strings.HasPrefix(key.Text, "arn:"):
+			c.unnamedKey(r, key, onKey)
+		default:
+			c.allowed(f, r, key, onKey, n.without+", since "+on.Name+" is encrypted with a key of its own")
 		}
 	}
 }
@@ -142,12 +150,17 @@ func (c *checker) onlyMigrates() bool {
 	return c.p != nil && len(c.p.Migrations()) > 0 && !c.movesByPut()
 }
 
-// secretItem, controlItem and allItems say which items of the aggregates table a function needs.
-func secretItem(*checker) string { return "K#" }
+// secretItem, controlItems and allItems say which items of the aggregates table a function needs.
+func secretItem(*checker) []string { return []string{"K#"} }
 
-func (c *checker) controlItem() string { return "M#" + c.p.Migrations()[0] }
+func (c *checker) controlItems() (keys []string) {
+	for _, name := range c.p.Migrations() {
+		keys = append(keys, rows.ControlKey(name).PK)
+	}
+	return keys
+}
 
-func allItems(*checker) string { return "" }
+func allItems(*checker) []string { return []string{""} }
 
 // hashesKeys reports whether the ingest function makes keys with the secret.
 func (c *checker) hashesKeys() bool {

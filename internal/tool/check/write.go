@@ -100,14 +100,15 @@ func writeRows(b *strings.Builder, rows [][]string) {
 // summary returns the last line, which says what was checked and how many findings there are.
 func (r *Report) summary(in Input) string {
 	files := []string{in.Pipeline.Name}
-	for _, f := range []*File{in.Template, in.Config} {
+	for _, f := range []*File{in.Template, in.Config, in.Migration} {
 		if f != nil {
 			files = append(files, f.Name)
 		}
 	}
-	checked := strings.Join(files, " and ")
-	if len(files) == 3 {
-		checked = files[0] + ", " + files[1] + " and " + files[2]
+	last := len(files) - 1
+	checked := strings.Join(files[:last], ", ") + " and " + files[last]
+	if last == 0 {
+		checked = files[0]
 	}
 	if in.Was != nil {
 		checked += ", compared with " + in.Was.Name

@@ -1,0 +1,38 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ingot-events/ingot/migrate"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// migration compiles migration.yaml for the pipeline, and adds its mistakes to the report.
+func (r *Report) migration(f *File, p *pipeline.Pipeline) {
+	if f == nil || p == nil { // its mistakes come first
+		return
+	}
+	var mistakes pipeline.Mistakes
+	m, err := migrate.Load(oneFile(*f), f.Name, p)
+	switch {
+	case errors.As(err, &mistakes):
+		for _, m := range mistakes {
+			found := fromPipeline(Mistake, m)
+			found.Rule = "migration"
+			r.Findings = append(r.Findings, found)
+		}
+	case err != nil: // not expected for a file that has been read
+		r.Findings = append(r.Findings, Finding{Mistake, "migration", f.Name, 1, 1, err.Error(), ""})
+	default:
+		for _, name := range slices.Sorted(maps.Keys(p.Describe().Spec.Events)) {
+			if p.Describe().Spec.Events[name].Migrated == m.Name() && !slices.Contains(m.Types(), name) {
+				r.Findings = append(r.Findings, Finding{Mistake, "migration", f.Name, 1, 1,
+					fmt.Sprintf("no rows become %s, and the pipeline holds its messages back until migration %s turns it", name, m.Name()),
+					"an entry of rows for it, or no migrated in that type,"})
+			}
+		}
+	}
+}
